@@ -1,0 +1,59 @@
+// Every error code, with its HTTP status: the one list that scripts, engine, routes and docs share.
+
+export const codes = {
+  BAD_REQUEST: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  BUSY: 409,
+  TAKEN: 409,
+  WRONG_STATUS: 409,
+  CONFLICT: 409,
+  LOST: 410,
+  TOO_LARGE: 413,
+  UNSUPPORTED: 415,
+  REFUSED: 422,
+  LIMITED: 429,
+  UNAVAILABLE: 503,
+} as const
+
+export type Code = keyof typeof codes
+
+export type ErrorDetail = {
+  /** Where in the input the fault is, as the path of the field. */
+  path?: (string | number)[]
+  /** Seconds after which trying again makes sense. */
+  retryAfter?: number
+  cause?: unknown
+}
+
+/**
+ * The one error that callers of sidejob see: a code from the table, and a sentence that says what was wanted and what came.
+ *
+ * @example throw new SidejobError('NOT_FOUND', 'job 7 does not exist')
+ */
+export class SidejobError extends Error {
+  readonly code: Code
+  readonly path?: (string | number)[]
+  readonly retryAfter?: number
+
+  constructor(code: Code, message: string, { path, retryAfter, cause }: ErrorDetail = {}) {
+    super(message, { cause })
+    this.name = 'SidejobError'
+    this.code = code
+    this.path = path
+    this.retryAfter = retryAfter
+  }
+
+  get status(): number {
+    return codes[this.code]
+  }
+}
+
+/**
+ * Reads the code off the front of a script's refusal (`NOT_FOUND job 7 does not exist`), or says that it is none.
+ */
+export const refusal = (text: string): SidejobError | undefined => {
+  const found = /\b([A-Z_]{4,})\b ?([\s\S]*)/.exec(text)
+  return found && found[1]! in codes ? new SidejobError(found[1] as Code, found[2]!.trim()) : undefined
+}

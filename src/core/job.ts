@@ -1,0 +1,63 @@
+// What a job can be: its statuses, the moves between them, and the names it goes by.
+
+export const statuses = [
+  'queued',
+  'running',
+  'suspended',
+  'completed',
+  'failed',
+  'terminating',
+  'terminated',
+] as const
+
+export type Status = (typeof statuses)[number]
+
+/** Every move a job can make, and what makes it. The checks, the docs' diagram and the dashboard come from this value. */
+export const transitions: Record<Status | 'new', Partial<Record<Status, string>>> = {
+  new: {
+    queued: 'enqueue',
+    suspended: "a child that waits for its parent's run to end",
+    terminating: 'born below a terminating parent',
+  },
+  queued: { running: 'claim', terminating: 'terminate', terminated: 'terminate, no shutdown hook' },
+  running: {
+    queued: 'input arrived, retry, repeat, asked to run again, lost',
+    suspended: 'suspend',
+    completed: 'perform returned',
+    failed: 'threw, no retries left',
+    terminating: 'terminate, runaway guard',
+    terminated: 'terminate, no shutdown hook; shutdown ran',
+  },
+  suspended: {
+    queued: 'input, child or run',
+    terminating: 'terminate',
+    terminated: 'terminate, no shutdown hook',
+  },
+  completed: {
+    queued: 'input, child or run',
+    terminating: 'terminate',
+    terminated: 'terminate, no shutdown hook',
+  },
+  failed: {
+    queued: 'run with force, retry',
+    terminating: 'terminate',
+    terminated: 'terminate, no shutdown hook',
+  },
+  terminating: { terminated: 'the shutdown run ended', queued: 'run with force' },
+  terminated: { queued: 'run with force' },
+}
+
+/** The statuses in which nothing more happens by itself. */
+export const ended: ReadonlySet<Status> = new Set(['completed', 'failed', 'terminated'])
+
+/** Answers whether a job may move from one status to another. `mayMove('queued', 'running')` is true. */
+export const mayMove = (from: Status | 'new', to: Status): boolean => to in transitions[from]
+
+/** An id is an integer from 1, written without a sign or leading zeros: "1abc" and "01" are none. */
+export const isId = (text: string): boolean => /^[1-9][0-9]{0,15}$/.test(text)
+
+/** An alias begins with a letter, is at most 255 long and has no control characters. */
+export const isAlias = (text: string): boolean => /^\p{L}[^\p{Cc}]{0,254}$/u.test(text)
+
+/** A port name is one or more of a-z, A-Z, 0-9 and _; `*` in a definition makes ports on the fly. */
+export const isPortName = (text: string): boolean => /^[a-zA-Z0-9_]{1,100}$/.test(text)
