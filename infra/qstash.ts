@@ -1,0 +1,122 @@
+// A stand-in for QStash on this machine: the same API, the same deliveries, and a clock that can be moved.
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createBroker } from './qstash/broker.ts'
+import { createClock } from './qstash/clock.ts'
+import { createFaults } from './qstash/faults.ts'
+import { openJournal } from './qstash/journal.ts'
+import { type Answer, createRoutes, errorAnswer, type Request } from './qstash/routes.ts'
+import { createSchedules } from './qstash/schedules.ts'
+import { createSender } from './qstash/send.ts'
+
+/** What the vendor publishes for development; not a secret. */
+export const development = {
+  token: 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=',
+  currentSigningKey: 'sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r',
+  nextSigningKey: 'sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs',
+} as const
+
+type Options = {
+  port?: number
+  host?: string
+  token?: string
+  currentSigningKey?: string
+  nextSigningKey?: string
+  /** Real time by default. A clock that stands still is driven by `advance()` alone. */
+  now?: () => number
+  /** Where undelivered messages, schedules, queues, topics and the dead letter queue outlive this process. */
+  file?: string
+  /** How many requests may be open at once, as the plan says. */
+  parallelism?: number
+}
+export type Qstash = Awaited<ReturnType<typeof startQstash>>
+
+/**
+ * Starts the server.
+ * @example const qstash = await startQstash(); new Client({ baseUrl: qstash.url, token: qstash.token, devMode: false })
+ */
+export async function startQstash({
+  port = 0,
+  host = '127.0.0.1',
+  token = development.token,
+  currentSigningKey = development.currentSigningKey,
+  nextSigningKey = development.nextSigningKey,
+  now = Date.now,
+  file,
+  parallelism = 100,
+}: Options = {}) {
+  const clock = createClock(now)
+  const journal = openJournal(file)
+  const faults = createFaults()
+  const sender = createSender()
+  const keys = { current: currentSigningKey, next: nextSigningKey }
+  const broker = createBroker({ clock, faults, journal, sender, keys, parallelism })
+  const schedules = createSchedules({ clock, broker, journal })
+  const routes = createRoutes({ broker, schedules, faults, token, now: clock.now })
+
+  const server = http.createServer(async (incoming, outgoing) => {
+    const end = clock.begin()
+    outgoing.once('close', end)
+    const answer = await answerTo(incoming)
+    // An accepted message is in the file before anyone is told that it is accepted.
+    journal.flush()
+    if (answer.drop) incoming.socket.resetAndDestroy()
+    else write(outgoing, answer)
+  })
+  // Clients keep connections for a while; closing first would look to them like a lost answer.
+  server.keepAliveTimeout = 65_000
+  await listen(server, port, host)
+  const address = server.address() as AddressInfo
+
+  return {
+    url: `http://${host}:${address.port}`,
+    port: address.port,
+    token,
+    faults,
+    /** How many messages came in, and what became of them. */
+    counts: broker.counts,
+    now: clock.now,
+    /** Moves the clock; what is due on the way is delivered in order. `advance(0)` waits for what is due now. */
+    advance: clock.advance,
+
+    async close(): Promise<void> {
+      clock.stop()
+      broker.close()
+      journal.flush()
+      sender.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+
+  async function answerTo(incoming: http.IncomingMessage): Promise<Answer> {
+    try {
+      return routes.answer(await read(incoming))
+    } catch (error) {
+      return errorAnswer(error)
+    }
+  }
+}
+
+async function read(incoming: http.IncomingMessage): Promise<Request> {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk)
+  return {
+    method: incoming.method!,
+    target: incoming.url!,
+    headers: incoming.headers as Record<string, string>,
+    body: Buffer.concat(chunks),
+    callerIP: (incoming.socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
+  }
+}
+
+function write(outgoing: http.ServerResponse, { status, json, headers }: Answer) {
+  const body = json === undefined ? '' : JSON.stringify(json)
+  const type = json === undefined ? {} : { 'Content-Type': 'application/json' }
+  outgoing.writeHead(status, { ...headers, ...type, 'Content-Length': Buffer.byteLength(body) }).end(body)
+}
+
+const listen = (server: http.Server, port: number, host: string) =>
+  new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, resolve)
+  })

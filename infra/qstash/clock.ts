@@ -1,0 +1,134 @@
+// The time of the stand-in: real time plus what advance() has added, with one timer for the earliest due thing.
+import { createHeap, type Node } from './heap.ts'
+
+type Alarm = { at: number; order: number; ring: () => void }
+export type Timer = Node<Alarm>
+export type Clock = ReturnType<typeof createClock>
+type Options = {
+  /** Real milliseconds that a receiver may take to answer before the clock moves on without it. */
+  patience?: number
+}
+
+// setTimeout takes 31 bits; a longer wait is cut in pieces.
+const LONGEST_TIMEOUT = 2 ** 31 - 1
+
+export function createClock(real: () => number) {
+  const alarms = createHeap<Alarm>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order))
+  const activity = createActivity()
+  let added = 0
+  let order = 0
+  let armed: { at: number; timeout: NodeJS.Timeout } | undefined
+  let immediate: NodeJS.Immediate | undefined
+  let stopped = false
+
+  const now = () => real() + added
+  const earliest = () => alarms.first()?.at ?? Number.POSITIVE_INFINITY
+
+  return {
+    now,
+    begin: activity.begin,
+
+    at(time: number, ring: () => void): Timer {
+      const timer = alarms.push({ at: time, order: order++, ring })
+      wake()
+      return timer
+    },
+
+    cancel(timer: Timer | undefined): void {
+      if (timer) alarms.remove(timer)
+    },
+
+    async advance(ms: number, { patience = 1_000 }: Options = {}): Promise<void> {
+      const target = now() + ms
+      await settle(patience)
+      while (earliest() <= target) {
+        moveTo(earliest())
+        await settle(patience)
+      }
+      moveTo(target)
+      wake()
+    },
+
+    stop(): void {
+      stopped = true
+      clearTimeout(armed?.timeout)
+      clearImmediate(immediate)
+    },
+  }
+
+  function moveTo(time: number) {
+    added += Math.max(0, time - now())
+    // The timeout was set for the time before the move.
+    clearTimeout(armed?.timeout)
+    armed = undefined
+  }
+
+  async function settle(patience: number) {
+    do {
+      ringDue()
+      await new Promise(setImmediate)
+      await activity.quiet(patience)
+    } while (!stopped && earliest() <= now())
+  }
+
+  function ringDue() {
+    while (!stopped && earliest() <= now()) alarms.shift()!.ring()
+  }
+
+  function wake() {
+    if (stopped || !alarms.size) return
+    if (earliest() > now()) return arm()
+    immediate ??= setImmediate(() => {
+      immediate = undefined
+      ringDue()
+      wake()
+    })
+  }
+
+  function arm() {
+    const at = earliest()
+    if (armed && armed.at <= at) return
+    clearTimeout(armed?.timeout)
+    const started = real()
+    // One millisecond more than asked: a timeout may fire a fraction early and would find nothing due.
+    const wait = Math.min(at - now() + 1, LONGEST_TIMEOUT)
+    const timeout = setTimeout(() => {
+      armed = undefined
+      ringDue()
+      // A clock that stood still is driven by hand: only advance() moves it, and polling it would be waste.
+      if (real() !== started) wake()
+    }, wait)
+    armed = { at, timeout }
+  }
+}
+
+// What is under way right now, so that advance() can wait for the answers before it moves on.
+function createActivity() {
+  const open = new Set<symbol>()
+  const waiting = new Set<() => void>()
+
+  return {
+    begin(): () => void {
+      const task = Symbol()
+      open.add(task)
+      return () => {
+        if (open.delete(task) && !open.size) for (const resume of waiting) resume()
+      }
+    },
+
+    async quiet(patience: number): Promise<void> {
+      if (!open.size) return
+      await new Promise<void>((resolve) => {
+        const timeout = setTimeout(resume, patience)
+        waiting.add(resume)
+        function resume() {
+          clearTimeout(timeout)
+          waiting.delete(resume)
+          resolve()
+        }
+      })
+      // Whoever has not answered by now is slow: it is not waited for again.
+      open.clear()
+    },
+  }
+}
