@@ -1,0 +1,102 @@
+// Reads commands out of HTTP requests, and knows which of them the REST API refuses.
+
+import type { Command } from './resp.ts'
+
+/** A request limit of the vendor's Free, pay-as-you-go and smallest fixed plans. It holds for answers too. */
+export const MAX_BYTES = 10 * 1024 * 1024
+
+export const tooLarge = (bytes: number) =>
+  `ERR max request size exceeded. Limit: ${MAX_BYTES} bytes, Actual: ${bytes} bytes. See https://upstash.com/docs/redis/troubleshooting/max_request_size_exceeded for details`
+
+export type Refused = { error: string }
+
+/** A command, or why it will not run. */
+export type Parsed = Command | Refused
+
+/** `["SET","key","value","EX",100]` */
+export function commandFromJson(body: Buffer): Parsed {
+  return toCommand(parse(body), 'command')
+}
+
+/** `[["SET","key",1],["INCR","key"]]`. An item that is no command is refused alone. */
+export function pipelineFromJson(body: Buffer): Parsed[] | Refused {
+  const value = parse(body)
+  if (!Array.isArray(value)) return { error: 'ERR failed to parse pipeline request' }
+  if (value.length === 0) return { error: 'ERR empty pipeline request' }
+  return value.map((item) => toCommand(item, 'pipeline command'))
+}
+
+/** `/SET/key?EX=100` with a body is SET key body EX 100. */
+export function commandFromPath(path: string[], body: Buffer, url: URL): Parsed {
+  if (!path[0]) return { error: 'ERR empty command' }
+  const command: Command = body.length > 0 ? [...path, body] : [...path]
+  for (const [name, value] of url.searchParams) {
+    if (name !== '_token') command.push(...(value === '' ? [name] : [name, value]))
+  }
+  return command
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** Numbers, booleans and null travel as they are written. */
+function toCommand(value: unknown, what: string): Parsed {
+  if (!Array.isArray(value)) return { error: `ERR failed to parse ${what}` }
+  if (value.length === 0) return { error: `ERR empty ${what}` }
+  const command: string[] = []
+  for (const part of value) {
+    if (typeof part === 'object' && part !== null) return { error: `ERR failed to parse ${what}` }
+    command.push(typeof part === 'string' ? part : String(part))
+  }
+  return command
+}
+
+/** The vendor's refusal of a command, or nothing when it may run. */
+export function refusal(command: Command, readOnly: boolean): string | undefined {
+  const verb = String(command[0]).toUpperCase()
+  if (unavailable.has(verb) || blocks(verb, command) || changesSettings(verb, command)) {
+    return `ERR Command is not available: '${verb}'. See https://upstash.com/docs/redis/overall/rediscompatibility for details`
+  }
+  if (readOnly && !readable.has(verb)) {
+    return `NOPERM this user has no permissions to run the '${verb.toLowerCase()}' command or its subcommand`
+  }
+}
+
+const words = (text: string) => new Set(text.split(/\s+/))
+
+/** They block, they belong to a connection, or they belong to the one who runs the server. */
+const unavailable = words(`
+  BLPOP BRPOP BLMOVE BRPOPLPUSH BLMPOP BZPOPMIN BZPOPMAX BZMPOP
+  MULTI EXEC DISCARD WATCH UNWATCH AUTH HELLO SELECT QUIT RESET CLIENT READONLY READWRITE ASKING
+  SUBSCRIBE UNSUBSCRIBE PSUBSCRIBE PUNSUBSCRIBE SSUBSCRIBE SUNSUBSCRIBE MONITOR
+  CLUSTER SHUTDOWN DEBUG SAVE BGSAVE BGREWRITEAOF LASTSAVE REPLICAOF SLAVEOF ROLE SYNC PSYNC REPLCONF FAILOVER
+  MODULE MIGRATE MOVE SWAPDB LATENCY SLOWLOG
+`)
+
+function blocks(verb: string, command: Command) {
+  if (verb !== 'XREAD' && verb !== 'XREADGROUP') return false
+  const options = command.map((part) => String(part).toUpperCase())
+  return options.slice(0, options.indexOf('STREAMS')).includes('BLOCK')
+}
+
+function changesSettings(verb: string, command: Command) {
+  return verb === 'CONFIG' && String(command[2]).toLowerCase() !== 'notify-keyspace-events'
+}
+
+/** What the read-only token may do. SCAN and KEYS are not in it: the vendor counts them as too powerful. */
+const readable = words(`
+  PING ECHO TIME DBSIZE INFO TYPE TTL PTTL EXPIRETIME PEXPIRETIME EXISTS RANDOMKEY OBJECT
+  GET MGET STRLEN GETRANGE SUBSTR GETBIT BITCOUNT BITPOS BITFIELD_RO LCS
+  HGET HMGET HGETALL HKEYS HVALS HLEN HEXISTS HSTRLEN HRANDFIELD HSCAN HTTL HPTTL
+  LRANGE LINDEX LLEN LPOS
+  SMEMBERS SISMEMBER SMISMEMBER SCARD SRANDMEMBER SINTER SUNION SDIFF SINTERCARD SSCAN
+  ZRANGE ZREVRANGE ZRANGEBYSCORE ZREVRANGEBYSCORE ZRANGEBYLEX ZREVRANGEBYLEX ZCARD ZCOUNT ZLEXCOUNT ZSCORE ZMSCORE
+  ZRANK ZREVRANK ZRANDMEMBER ZINTER ZUNION ZDIFF ZINTERCARD ZSCAN
+  XRANGE XREVRANGE XLEN XREAD XPENDING XINFO PFCOUNT GEOPOS GEODIST GEOHASH GEOSEARCH SORT_RO
+  EVAL_RO EVALSHA_RO FCALL_RO
+`)

@@ -1,0 +1,54 @@
+// Lets tests make the gateway fail where networks and vendors fail.
+
+import type { Command } from './resp.ts'
+
+export type Fault =
+  | { kind: 'drop' }
+  | { kind: 'lose' }
+  | { kind: 'refuse'; status: number; error: string }
+  | { kind: 'delay'; ms: number }
+
+/** Which request a fault strikes: the nth from now (the first), among those that `when` accepts, and how many after it. */
+export type Aim = { nth?: number; times?: number; when?: (commands: Command[]) => boolean }
+
+export type Faults = ReturnType<typeof createFaults>
+
+/**
+ *   gateway.faults.drop()                                             the next request runs, its answer never comes
+ *   gateway.faults.refuse(429, { nth: 3 })                            the third is refused and does not run
+ *   gateway.faults.delay(200, { when: ([c]) => c?.[0] === 'EVALSHA' })
+ */
+export function createFaults() {
+  let planned: (Required<Aim> & { fault: Fault })[] = []
+
+  function plan(fault: Fault, { nth = 1, times = 1, when = () => true }: Aim = {}) {
+    planned.push({ fault, nth, times, when })
+  }
+
+  return {
+    /** Runs the commands, then resets the connection instead of answering. */
+    drop: (aim?: Aim) => plan({ kind: 'drop' }, aim),
+    /** Resets the connection before anything runs. */
+    lose: (aim?: Aim) => plan({ kind: 'lose' }, aim),
+    /** Answers with a status such as 429 or 503; nothing runs. */
+    refuse: (status: number, aim?: Aim) =>
+      plan({ kind: 'refuse', status, error: refusals[status] ?? `ERR refused with ${status} by the test` }, aim),
+    /** Waits before the commands run. */
+    delay: (ms: number, aim?: Aim) => plan({ kind: 'delay', ms }, aim),
+    clear() {
+      planned = []
+    },
+    /** The faults that strike this request. */
+    strike(commands: Command[]): Fault[] {
+      if (planned.length === 0) return []
+      const hits = planned.filter((one) => one.when(commands) && --one.nth <= 0 && one.times-- > 0)
+      planned = planned.filter((one) => one.times > 0)
+      return hits.map((one) => one.fault)
+    },
+  }
+}
+
+const refusals: Record<number, string> = {
+  429: 'ERR max requests limit exceeded. Limit: 500000, Usage: 500000. See https://upstash.com/docs/redis/troubleshooting/max_requests_limit for details',
+  503: 'ERR service is unavailable, try again later',
+}

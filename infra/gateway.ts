@@ -1,0 +1,284 @@
+// Speaks the Upstash REST dialect in front of a plain Redis, so that the deployed code path runs on any machine.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  commandFromJson,
+  commandFromPath,
+  MAX_BYTES,
+  type Parsed,
+  pipelineFromJson,
+  type Refused,
+  refusal,
+  tooLarge,
+} from './gateway-commands.ts'
+import { createFaults } from './gateway-faults.ts'
+import { type Encoding, manyResults, oneResult } from './gateway-json.ts'
+import { createScripts } from './gateway-scripts.ts'
+import {
+  type Address,
+  type Command,
+  type Connection,
+  connect,
+  decode,
+  elements,
+  lineOf,
+  MINUS,
+  type Reply,
+} from './resp.ts'
+
+export type GatewayOptions = {
+  redis: Address
+  token: string
+  /** A second token, which may only read. */
+  readOnlyToken?: string
+  port?: number
+  host?: string
+}
+
+export type Gateway = Awaited<ReturnType<typeof startGateway>>
+
+/**
+ * Starts the gateway; the real client works with what it returns.
+ *
+ *   const gateway = await startGateway({ redis: await startRedis(), token: 'secret' })
+ *   const redis = new Redis({ url: gateway.url, token: gateway.token })
+ */
+export async function startGateway({ redis, token, readOnlyToken, port = 0, host = '127.0.0.1' }: GatewayOptions) {
+  const link = createLink(redis)
+  const scripts = createScripts()
+  const faults = createFaults()
+  const counters = { requests: 0, commands: 0 }
+  const streams = new Set<Connection>()
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error) => {
+      if (!response.headersSent) return refuse(response, 503, `ERR ${error.message}`)
+      response.destroy()
+    })
+  })
+  // Clients keep their connections; Node's 5 s would end them between two bursts and look like a network fault.
+  server.keepAliveTimeout = 75_000
+  server.requestTimeout = 0
+  await listen(server, port, host)
+  const address = server.address() as AddressInfo
+
+  async function serve(request: IncomingMessage, response: ServerResponse) {
+    const { body, size } = await readBody(request)
+    const url = new URL(`http://gateway${request.url}`)
+    counters.requests++
+    response.setHeader('upstash-sync-token', `local:${counters.requests}`)
+
+    const access = accessOf(request, url)
+    if (!access) return refuse(response, 401, 'WRONGPASS invalid or missing auth token')
+    if (!methods.has(request.method ?? '')) return refuse(response, 405, `ERR method ${request.method} is not allowed`)
+    if (size > MAX_BYTES) return refuse(response, 400, tooLarge(size))
+
+    const path = segments(url.pathname)
+    if (!path) return refuse(response, 400, 'ERR failed to parse command')
+    const verb = path[0]!.toLowerCase()
+    if (streaming.has(verb)) return stream(response, verb, path.slice(1))
+
+    const format = formatOf(request, verb)
+    if ('error' in format) return refuse(response, 400, format.error)
+    const asked = batched.has(verb)
+      ? pipelineFromJson(body)
+      : [body.length > 0 && !verb ? commandFromJson(body) : commandFromPath(path, body, url)]
+    if ('error' in asked) return refuse(response, 400, asked.error)
+    const parsed = asked.map((one) => ('error' in one ? one : permitted(one, access)))
+    return answer(response, parsed, verb, format)
+  }
+
+  /** Runs what may run, with the faults that tests have planned around it. */
+  async function answer(response: ServerResponse, parsed: Parsed[], verb: string, format: Format) {
+    const commands = parsed.filter((one) => Array.isArray(one))
+    const struck = faults.strike(commands)
+    for (const fault of struck) {
+      if (fault.kind === 'delay') await sleep(fault.ms)
+      if (fault.kind === 'lose') return void response.socket?.resetAndDestroy()
+      if (fault.kind === 'refuse') return refuse(response, fault.status, fault.error)
+    }
+    counters.commands += commands.length
+    const replies = verb === 'multi-exec' ? await transaction(parsed) : await pipeline(parsed)
+    if (struck.some((fault) => fault.kind === 'drop')) return void response.socket?.resetAndDestroy()
+    if ('error' in replies) return refuse(response, 400, replies.error)
+    send(response, replies.map(withinLimit), batched.has(verb), format)
+  }
+
+  /** Every item gets its answer: what is refused here, too. */
+  async function pipeline(parsed: Parsed[]): Promise<Buffer[]> {
+    const rewritten = parsed.map(rewrite)
+    const replies = await link.batch(rewritten.filter((one) => Array.isArray(one)))
+    let next = 0
+    return rewritten.map((one, i) => {
+      if ('error' in one) return Buffer.from(`-${one.error}\r\n`)
+      const reply = replies[next++]!
+      return one === parsed[i] ? reply : scripts.restore(reply)
+    })
+  }
+
+  /** All or nothing: one item that is refused discards the rest, and is the only answer. */
+  async function transaction(parsed: Parsed[]): Promise<Buffer[] | Refused> {
+    const rewritten = parsed.map(rewrite)
+    const refused = rewritten.find((one) => 'error' in one)
+    if (refused) return refused
+    const replies = await link.batch([['MULTI'], ...(rewritten as Command[]), ['EXEC']])
+    const rejected = replies.find((reply) => reply[0] === MINUS)
+    if (rejected) return { error: lineOf(rejected) }
+    return elements(replies.at(-1)!).map((reply, i) => (rewritten[i] === parsed[i] ? reply : scripts.restore(reply)))
+  }
+
+  function rewrite(parsed: Parsed): Parsed {
+    return 'error' in parsed ? parsed : scripts.rewrite(parsed)
+  }
+
+  /** Server-sent events for as long as the client listens. */
+  async function stream(response: ServerResponse, verb: string, channels: string[]) {
+    if (channels.length === 0 && verb !== 'monitor') {
+      return refuse(response, 400, `ERR wrong number of arguments for '${verb}' command`)
+    }
+    const connection = await connect(redis)
+    if (response.destroyed) return void connection.close()
+    streams.add(connection)
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
+    response.on('close', () => {
+      streams.delete(connection)
+      connection.close()
+    })
+    connection.closed.then(() => response.end())
+    connection.stream([verb, ...channels], (reply) => response.write(`data: ${eventText(decode(reply))}\n\n`))
+  }
+
+  function accessOf(request: IncomingMessage, url: URL): Access | undefined {
+    const given = /^Bearer (.*)$/i.exec(request.headers.authorization ?? '')?.[1] ?? url.searchParams.get('_token')
+    if (given === token) return 'full'
+    return given && given === readOnlyToken ? 'read' : undefined
+  }
+
+  return {
+    url: `http://${host}:${address.port}`,
+    port: address.port,
+    token,
+    faults,
+    counters,
+    /** Round trips served since the start. */
+    get requests() {
+      return counters.requests
+    },
+    async close() {
+      const ended = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await Promise.all([ended, link.close(), ...[...streams].map((one) => one.close())])
+    },
+  }
+}
+
+type Access = 'full' | 'read'
+type Format = { encoding: Encoding; resp: boolean }
+
+const methods = new Set(['HEAD', 'GET', 'POST', 'PUT'])
+const streaming = new Set(['subscribe', 'psubscribe', 'monitor'])
+const batched = new Set(['pipeline', 'multi-exec'])
+
+function formatOf(request: IncomingMessage, verb: string): Format | Refused {
+  const encoding = request.headers['upstash-encoding'] === 'base64' ? 'base64' : 'text'
+  const format = verb === 'multi-exec' ? 'json' : (request.headers['upstash-response-format'] ?? 'json')
+  if (format !== 'json' && format !== 'resp2') return { error: `ERR unsupported response format: ${format}` }
+  if (format === 'resp2' && encoding === 'base64') return { error: 'ERR base64 encoding is not supported with resp2' }
+  return { encoding, resp: format === 'resp2' }
+}
+
+function permitted(command: Command, access: Access): Parsed {
+  const error = refusal(command, access === 'read')
+  return error ? { error } : command
+}
+
+/** The vendor's limit for requests holds for what they bring back, one by one. */
+function withinLimit(reply: Buffer) {
+  return reply.length > MAX_BYTES ? Buffer.from(`-${tooLarge(reply.length)}\r\n`) : reply
+}
+
+function send(response: ServerResponse, replies: Buffer[], many: boolean, { encoding, resp }: Format) {
+  const status = !many && replies[0]![0] === MINUS ? 400 : 200
+  if (resp) return end(response, status, 'application/octet-stream', Buffer.concat(replies))
+  end(response, status, 'application/json', many ? manyResults(replies, encoding) : oneResult(replies[0]!, encoding))
+}
+
+function refuse(response: ServerResponse, status: number, error: string) {
+  end(response, status, 'application/json', Buffer.from(JSON.stringify({ error })))
+}
+
+function end(response: ServerResponse, status: number, type: string, body: Buffer) {
+  response.writeHead(status, { 'content-type': type, 'content-length': body.length })
+  response.end(body)
+}
+
+function eventText(reply: Reply): string {
+  if (Array.isArray(reply)) return reply.map(String).join(',')
+  return String(reply) === 'OK' ? '"OK"' : String(reply)
+}
+
+function segments(pathname: string): string[] | undefined {
+  try {
+    return pathname.slice(1).split('/').map(decodeURIComponent)
+  } catch {
+    return undefined
+  }
+}
+
+/** One connection for everybody, opened when it is first needed and again after Redis has gone. */
+function createLink(redis: Address) {
+  let connection: Promise<Connection> | undefined
+
+  function opened() {
+    connection ??= connect(redis).then(
+      (open) => {
+        open.closed.then(() => (connection = undefined))
+        return open
+      },
+      (error) => {
+        connection = undefined
+        throw error
+      },
+    )
+    return connection
+  }
+
+  return {
+    async batch(commands: Command[]): Promise<Buffer[]> {
+      if (commands.length === 0) return []
+      const open = await opened()
+      return open.batch(commands)
+    },
+    async close() {
+      await connection?.then((open) => open.close()).catch(() => {})
+    },
+  }
+}
+
+function listen(server: ReturnType<typeof createServer>, port: number, host: string) {
+  return new Promise<void>((resolve, reject) => {
+    server.once('listening', resolve)
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE'
+      reject(
+        taken
+          ? new Error(`the gateway wants ${host}:${port}, which another process has: stop it or choose another port`)
+          : error,
+      )
+    })
+    server.listen(port, host)
+  })
+}
+
+/** Reads to the end even when it is too much, so that the client hears why; of that, only the size is kept. */
+async function readBody(request: IncomingMessage) {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    size += chunk.length
+    if (size <= MAX_BYTES) chunks.push(chunk)
+  }
+  return { body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), size }
+}

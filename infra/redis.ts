@@ -1,0 +1,299 @@
+// Finds or starts a Redis for this machine: one that is given, a server on the PATH, or the embedded one.
+
+import { spawn } from 'node:child_process'
+import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Address, type Connection, ConnectionLost, connect, RespError, text } from './resp.ts'
+
+export type RedisKind = 'url' | 'server' | 'embedded'
+
+export type RunningRedis = Address & {
+  kind: RedisKind
+  /** One line for people: what it is and whether it keeps data. */
+  describe: string
+  close(): Promise<void>
+}
+
+export type RedisOptions = {
+  /** `embedded`, `server`, or a `redis://` address. Without it: SIDEJOB_REDIS, REDIS_URL, then what is there. */
+  force?: string
+  /** Where the server keeps its data. */
+  dir?: string
+  /** false: a server that forgets, for tests. */
+  persist?: boolean
+  /** A port of your choice for the server or the embedded one. */
+  port?: number
+}
+
+/**
+ *   const redis = await startRedis()
+ *   console.log(redis.describe)   // redis-server 7.0.15 on 127.0.0.1:41234, data in .sidejob/redis
+ */
+export async function startRedis({
+  force = process.env.SIDEJOB_REDIS || process.env.REDIS_URL,
+  dir = '.sidejob/redis',
+  persist = true,
+  port,
+}: RedisOptions = {}): Promise<RunningRedis> {
+  const binary = findServer()
+  const choice = force ?? (binary ? 'server' : 'embedded')
+  if (/^rediss?:\/\//.test(choice)) return useUrl(choice)
+  if (choice === 'embedded') return startEmbedded(port)
+  if (choice !== 'server') throw new Error(`SIDEJOB_REDIS is embedded, server or redis://host:port, not "${choice}"`)
+  if (binary) return persist ? startPersistent(binary, resolve(dir), port) : startForgetful(binary, port)
+  throw new Error(
+    'a Redis server is wanted and neither redis-server nor valkey-server is on the PATH: install one, or set SIDEJOB_REDIS=embedded',
+  )
+}
+
+/** Whether this machine has a server of its own. */
+export function findServer(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
+  return folders
+    .flatMap((folder) => ['redis-server', 'valkey-server'].map((name) => join(folder, name)))
+    .find(isExecutable)
+}
+
+async function useUrl(given: string): Promise<RunningRedis> {
+  const address = parseUrl(given)
+  const redis = await connect(address).catch((error) => {
+    throw new Error(`${error.message}: start it, correct REDIS_URL, or unset it to use a Redis of this machine`)
+  })
+  await redis.close()
+  const { host, port, db = 0 } = address
+  return { ...address, kind: 'url', describe: `Redis at ${host}:${port}, database ${db}`, close: async () => {} }
+}
+
+function parseUrl(given: string): Address {
+  const url = URL.parse(given)
+  if (!url?.hostname)
+    throw new Error('a Redis address looks like redis://user:password@host:6379/0; the one given does not')
+  const db = Number(url.pathname.slice(1) || 0)
+  if (!Number.isInteger(db))
+    throw new Error(`the database in a Redis address is a number, not "${url.pathname.slice(1)}"`)
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port || 6379),
+    username: decodeURIComponent(url.username) || undefined,
+    password: decodeURIComponent(url.password) || undefined,
+    db,
+    tls: url.protocol === 'rediss:',
+  }
+}
+
+/** The pipeline of js-redis-server behind a listener of our own: the package's own one is open to the whole network. */
+async function startEmbedded(port = 0): Promise<RunningRedis> {
+  const core = await import('js-redis-server/core').catch((cause) => {
+    throw new Error('the embedded Redis is wanted and js-redis-server is not installed: run npm install', { cause })
+  })
+  const state = new core.RedisServerState({ databaseCount: 16 })
+  const executor = core.createRedisCommandExecutor()
+  const sockets = new Set<Socket>()
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    core.attachSession(new core.SocketConnectionTransport(socket), { state, executor })
+  })
+  await new Promise<void>((started, failed) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      failed(error.code === 'EADDRINUSE' ? portTaken(port) : error),
+    )
+    server.listen(port, HOST, started)
+  })
+  const address = { host: HOST, port: (server.address() as AddressInfo).port }
+  return {
+    ...address,
+    kind: 'embedded',
+    describe: 'embedded Redis: data ends with this process',
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed(state.close()))
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}
+
+async function startForgetful(binary: string, port?: number): Promise<RunningRedis> {
+  const server = await launch(binary, ['--dir', tmpdir(), '--appendonly', 'no'], port)
+  return {
+    ...server.address,
+    kind: 'server',
+    describe: `${server.version} on ${HOST}:${server.address.port}, data ends with this process`,
+    close: server.stop,
+  }
+}
+
+async function startPersistent(binary: string, dir: string, port?: number): Promise<RunningRedis> {
+  mkdirSync(dir, { recursive: true })
+  await retire(dir)
+  const server = await launch(binary, ['--dir', dir, '--appendonly', 'yes', '--appendfsync', 'everysec'], port)
+  // The name stays on the server as long as this process lives, however it ends.
+  const owner = await connect(server.address)
+  await owner.call('CLIENT', 'SETNAME', `${OWNER}${process.pid}`)
+  owner.unref()
+  writeFileSync(noteOf(dir), JSON.stringify({ pid: server.pid, port: server.address.port }))
+  return {
+    ...server.address,
+    kind: 'server',
+    describe: `${server.version} on ${HOST}:${server.address.port}, data in ${dir}`,
+    async close() {
+      await owner.close()
+      await server.stop()
+      rmSync(noteOf(dir), { force: true })
+    },
+  }
+}
+
+const HOST = '127.0.0.1'
+const OWNER = 'sidejob-owner-'
+const ownerPattern = new RegExp(`name=${OWNER}(\\d+)`)
+const noteOf = (dir: string) => join(dir, 'server.json')
+
+/**
+ * Two servers on one folder would ruin its data. A server whose owner was killed is told to write everything and end;
+ * one whose owner lives is left alone. One that no longer listens has written everything: Redis does that first.
+ */
+async function retire(dir: string) {
+  const note = readNote(dir)
+  const redis = note && (await connect({ host: HOST, port: note.port }, { timeout: 1_000 }).catch(() => undefined))
+  if (!redis) return
+  try {
+    if ((await infoOf(redis)).pid !== note.pid) return
+    const owner = await remainingOwner(redis)
+    if (owner) {
+      throw new Error(
+        `${dir} is in use by the Redis of another sidejob (process ${owner}): stop that one, or give this one another folder`,
+      )
+    }
+    const answer = await redis.call('SHUTDOWN').catch(() => undefined)
+    if (answer instanceof RespError) {
+      throw new Error(`the Redis of an earlier run (process ${note.pid}) does not end: ${answer.message}`)
+    }
+  } catch (error) {
+    // It was ending already, and has ended.
+    if (!(error instanceof ConnectionLost)) throw error
+  } finally {
+    await redis.close()
+  }
+}
+
+/** Someone who has just been stopped may be a moment from leaving. */
+async function remainingOwner(redis: Connection) {
+  for (let wait = 20; ; wait--) {
+    const owner = ownerPattern.exec(text(await redis.call('CLIENT', 'LIST')))?.[1]
+    if (!owner || wait === 0) return owner
+    await sleep(50)
+  }
+}
+
+function readNote(dir: string): { pid: number; port: number } | undefined {
+  try {
+    return JSON.parse(readFileSync(noteOf(dir), 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Starts a server and waits until it has read its data. */
+async function launch(binary: string, options: string[], wanted?: number) {
+  for (let attempt = 1; ; attempt++) {
+    const port = wanted ?? (await freePort())
+    const server = spawnServer(binary, ['--port', String(port), '--bind', HOST, '--save', '', ...options])
+    const info = await ready(port, server)
+    if (info) return { address: { host: HOST, port }, ...info, stop: server.stop }
+    const taken = /address already in use/i.test(server.said())
+    if (!taken) throw new Error(`${binary} does not start:\n${server.said().trim()}`)
+    if (wanted || attempt === 3) throw portTaken(port)
+  }
+}
+
+/**
+ * The shell becomes the server. What it leaves behind waits on a pipe of ours: when that breaks, because this process
+ * is gone for whatever reason, the server is told to end. It has a session of its own, so that Ctrl-C ends it last.
+ */
+function spawnServer(binary: string, options: string[]) {
+  const script = '(read answer <&3 || kill $$) & exec "$@" 3<&-'
+  const child = spawn('/bin/sh', ['-c', script, 'sh', binary, ...options], {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+  })
+  const pipe = child.stdio[3] as Socket
+  let said = ''
+  for (const output of [child.stdout as Socket, child.stderr as Socket]) {
+    output.on('data', (chunk) => (said = (said + chunk).slice(-4_000)))
+    output.unref()
+  }
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve(void pipe.end('ended\n'))))
+  pipe.on('error', () => {})
+  pipe.unref()
+  child.unref()
+
+  return {
+    pid: child.pid!,
+    said: () => said,
+    hasExited: () => child.exitCode !== null || child.signalCode !== null,
+    async stop() {
+      child.kill('SIGTERM')
+      const waited = new AbortController()
+      const late = sleep(4_000, undefined, { signal: waited.signal }).then(
+        // All that was acknowledged is with the operating system by now.
+        () => child.kill('SIGKILL'),
+        () => {},
+      )
+      await exited
+      waited.abort()
+      await late
+    },
+  }
+}
+
+/** What the server says of itself once it answers, or nothing when it has ended instead. */
+async function ready(port: number, server: ReturnType<typeof spawnServer>) {
+  while (!server.hasExited()) {
+    const redis = await connect({ host: HOST, port }, { timeout: 1_000 }).catch(() => undefined)
+    const info = await redis
+      ?.call('PING')
+      .then((pong) => (pong instanceof RespError ? undefined : infoOf(redis)))
+      .catch(() => undefined)
+    await redis?.close()
+    // Another process may have taken the port just before: then ours is about to end.
+    if (info?.pid === server.pid) return info
+    await sleep(20)
+  }
+}
+
+async function infoOf(redis: Connection) {
+  const info = text(await redis.call('INFO', 'server'))
+  const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
+  const valkey = field('valkey_version')
+  return {
+    pid: Number(field('process_id')),
+    version: valkey ? `valkey-server ${valkey}` : `redis-server ${field('redis_version')}`,
+  }
+}
+
+function freePort() {
+  return new Promise<number>((resolve, reject) => {
+    const probe = createServer().once('error', reject)
+    probe.listen(0, HOST, () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+}
+
+function portTaken(port: number) {
+  return new Error(`Redis wants ${HOST}:${port}, which another process has: stop it or choose another port`)
+}
+
+function isExecutable(path: string) {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

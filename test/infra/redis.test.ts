@@ -1,0 +1,243 @@
+// Where Redis comes from, that it keeps what it was given, and that it ends with us; and the connection to it.
+
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findServer, startRedis } from '../../infra/redis.ts'
+import { type Address, ConnectionLost, connect, RespError, text } from '../../infra/resp.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'sidejob-redis-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+describe.skipIf(!findServer())('a server of this machine', () => {
+  test('keeps its data from one start to the next', async () => {
+    const first = await startRedis({ force: 'server', dir })
+    expect(first).toMatchObject({
+      kind: 'server',
+      host: '127.0.0.1',
+      describe: expect.stringContaining(`data in ${dir}`),
+    })
+    await say(first, 'SET', 'kept', 'yes')
+    await first.close()
+    await expect(connect(first)).rejects.toThrow('ECONNREFUSED')
+
+    const second = await startRedis({ force: 'server', dir })
+    expect(await say(second, 'GET', 'kept')).toBe('yes')
+    await second.close()
+  })
+
+  test('ends when its owner is killed, and the next start finds the data', async () => {
+    const { owner, address } = await startInOtherProcess(dir)
+    await say(address, 'SET', 'kept', 'yes')
+    owner.kill('SIGKILL')
+    const next = await startRedis({ force: 'server', dir })
+    expect(await say(next, 'GET', 'kept')).toBe('yes')
+    await next.close()
+    await until(async () => !(await answers(address)))
+  })
+
+  test('that was left behind is stopped by the next start, which finds the data', async () => {
+    const port = await freePort()
+    const stale = spawn(
+      findServer()!,
+      ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', dir, '--appendonly', 'yes', '--save', ''],
+      { stdio: 'ignore' },
+    )
+    const address = { host: '127.0.0.1', port }
+    await until(() => answers(address))
+    await say(address, 'SET', 'kept', 'yes')
+    writeFileSync(join(dir, 'server.json'), JSON.stringify({ pid: stale.pid, port }))
+
+    const next = await startRedis({ force: 'server', dir })
+    expect(await answers(address)).toBe(false)
+    expect(await say(next, 'GET', 'kept')).toBe('yes')
+    await next.close()
+  })
+
+  test('is left alone while its owner lives', async () => {
+    const first = await startRedis({ force: 'server', dir })
+    await expect(startRedis({ force: 'server', dir })).rejects.toThrow(
+      `in use by the Redis of another sidejob (process ${process.pid})`,
+    )
+    expect(await say(first, 'PING')).toBe('PONG')
+    await first.close()
+  })
+
+  test('that cannot start says why', async () => {
+    const file = join(dir, 'file')
+    writeFileSync(join(dir, 'appendonlydir'), 'not a folder')
+    writeFileSync(file, '')
+    await expect(startRedis({ force: 'server', dir })).rejects.toThrow(/does not start:[\s\S]*appendonlydir/)
+  })
+
+  test('names a port that is taken', async () => {
+    const taken = await startRedis({ force: 'server', persist: false })
+    await expect(startRedis({ force: 'server', persist: false, port: taken.port })).rejects.toThrow(
+      `Redis wants 127.0.0.1:${taken.port}, which another process has`,
+    )
+    await taken.close()
+  })
+
+  test('given by its address is used and left running', async () => {
+    const server = await startRedis({ force: 'server', persist: false })
+    await say(server, 'CONFIG', 'SET', 'requirepass', 'p@ss')
+    const url = `redis://:p%40ss@127.0.0.1:${server.port}/3`
+    const given = await startRedis({ force: url })
+    expect(given).toMatchObject({ kind: 'url', port: server.port, db: 3, password: 'p@ss' })
+    expect(given.describe).not.toContain('p@ss')
+    await say(given, 'SET', 'k', 'in three')
+    await given.close()
+    const other = new Redis(url)
+    expect(await other.get('k')).toBe('in three')
+    other.disconnect()
+    await expect(startRedis({ force: `redis://:wrong@127.0.0.1:${server.port}` })).rejects.toThrow(
+      /refuses AUTH: WRONGPASS/,
+    )
+    await server.close()
+  })
+})
+
+test('the embedded Redis works with any client, on this machine only, until it is closed', async () => {
+  const redis = await startRedis({ force: 'embedded' })
+  expect(redis).toMatchObject({
+    kind: 'embedded',
+    host: '127.0.0.1',
+    describe: 'embedded Redis: data ends with this process',
+  })
+  const client = new Redis(redis.port, redis.host)
+  expect(await client.set('k', 'v')).toBe('OK')
+  expect(await client.eval("return redis.call('GET', KEYS[1])", 1, 'k')).toBe('v')
+  client.disconnect()
+  await expect(startRedis({ force: 'embedded', port: redis.port })).rejects.toThrow('which another process has')
+  await redis.close()
+  expect(await answers(redis)).toBe(false)
+})
+
+test('what cannot be had is refused with what to do', async () => {
+  await expect(startRedis({ force: 'sqlite' })).rejects.toThrow(
+    'SIDEJOB_REDIS is embedded, server or redis://host:port, not "sqlite"',
+  )
+  const port = await freePort()
+  await expect(startRedis({ force: `redis://127.0.0.1:${port}` })).rejects.toThrow(
+    `no Redis answers at 127.0.0.1:${port} (ECONNREFUSED): start it, correct REDIS_URL`,
+  )
+  const path = process.env.PATH
+  process.env.PATH = dir
+  try {
+    await expect(startRedis({ force: 'server' })).rejects.toThrow('install one, or set SIDEJOB_REDIS=embedded')
+    const fallback = await startRedis()
+    expect(fallback.kind).toBe('embedded')
+    await fallback.close()
+  } finally {
+    process.env.PATH = path
+  }
+})
+
+describe('the connection', () => {
+  test('puts replies together however the bytes are cut', async () => {
+    const bytes = Buffer.from('*3\r\n$4\r\na\r\nb\r\n*2\r\n:-7\r\n*0\r\n$-1\r\n-GONE job 7\r\n+OK\r\n*-1\r\n$0\r\n\r\n')
+    for (const size of [1, 2, 3, 7, 100]) {
+      const server = await listen((socket) =>
+        socket.once('data', async () => {
+          socket.setNoDelay(true)
+          for (let i = 0; i < bytes.length; i += size) {
+            socket.write(bytes.subarray(i, i + size))
+            await new Promise(setImmediate)
+          }
+        }),
+      )
+      const redis = await connect(addressOf(server))
+      const replies = await Promise.all(Array.from({ length: 5 }, () => redis.call('X')))
+      const list = Buffer.from('a\r\nb')
+      expect(replies).toEqual([
+        [list, [-7, []], null],
+        new RespError('GONE job 7'),
+        Buffer.from('OK'),
+        null,
+        Buffer.alloc(0),
+      ])
+      await redis.close()
+      server.close()
+    }
+  })
+
+  test('carries any bytes both ways, in order', async () => {
+    const server = await startRedis({ force: 'embedded' })
+    const redis = await connect(server)
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
+    const echoed = await Promise.all([
+      redis.call('EVAL', 'return ARGV[1]', 0, bytes),
+      redis.call('EVAL', 'return ARGV[1]', 0, 'é€😀'),
+      redis.call('GET'),
+    ])
+    expect(echoed).toEqual([bytes, Buffer.from('é€😀'), expect.any(RespError)])
+    await redis.close()
+    await server.close()
+  })
+
+  test('that ends tells those who still wait', async () => {
+    const server = await listen((socket) => socket.once('data', () => socket.destroy()))
+    const redis = await connect(addressOf(server))
+    await expect(redis.call('GET', 'k')).rejects.toThrow(ConnectionLost)
+    await expect(redis.call('GET', 'k')).rejects.toThrow('closed the connection')
+    server.close()
+  })
+})
+
+async function say(address: Address, ...command: string[]) {
+  const redis = await connect(address)
+  const reply = await redis.call(...command)
+  await redis.close()
+  return text(reply)
+}
+
+const answers = (address: Address) =>
+  say(address, 'PING').then(
+    (word) => word === 'PONG',
+    () => false,
+  )
+
+async function until(isTrue: () => Promise<boolean>) {
+  const deadline = Date.now() + 5_000
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) throw new Error('waited 5 s in vain')
+    await sleep(20)
+  }
+}
+
+/** A process like `npm start`, which can be killed. */
+async function startInOtherProcess(dir: string) {
+  const script = `
+    const { startRedis } = await import(${JSON.stringify(new URL('../../infra/redis.ts', import.meta.url).href)})
+    const { host, port } = await startRedis({ force: 'server', dir: ${JSON.stringify(dir)} })
+    console.log(JSON.stringify({ host, port }))
+    setInterval(() => {}, 1_000)`
+  const owner = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const line = await new Promise<string>((resolve) => owner.stdout.once('data', (chunk) => resolve(String(chunk))))
+  return { owner, address: JSON.parse(line) as Address }
+}
+
+function listen(onConnection: (socket: import('node:net').Socket) => void) {
+  return new Promise<Server>((resolve) => {
+    const server = createServer(onConnection).listen(0, '127.0.0.1', () => resolve(server))
+  })
+}
+
+const addressOf = (server: Server) => ({ host: '127.0.0.1', port: (server.address() as AddressInfo).port })
+
+async function freePort() {
+  const server = await listen(() => {})
+  const { port } = addressOf(server)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
