@@ -1,110 +1,203 @@
 // The run protocol: what a run sees (snapshot) and what it did (changes). Times and durations in milliseconds.
 
-import type { Status } from './job.ts'
-import type { Wire } from './value.ts'
+import * as z from 'zod'
+import {
+  alias,
+  channelName,
+  channelNames,
+  childName,
+  className,
+  closed,
+  jobId,
+  label,
+  portName,
+  portSpecs,
+  queueName,
+  status,
+  values,
+} from './schemas.ts'
 
-export type SnapshotItem = { data: Wire; context?: Wire }
-export type SnapshotIn = { cursor: number; values: SnapshotItem[]; more: number; default?: SnapshotItem; channels?: string[] }
-export type SnapshotOut = { size: number; default?: SnapshotItem; channels: string[] }
+const ms = z
+  .number()
+  .min(0)
+  .max(Date.UTC(10_000, 0, 1))
+const count = z.int().min(0)
 
-export type Snapshot = {
-  run: {
-    token: string
-    attempt: number
-    lost: number
-    reason: 'run' | 'shutdown'
-    timeout: number
-    leaseUntil: number
-  }
-  job: {
-    id: number
-    queue: string
-    class: string
-    args: Wire | null
-    name: string | null
-    createdAt: number
-    createdBy: string
-    ranAt: number | null
-    parent: { id: number; name: string } | null
-    aliases: string[]
-  }
-  state: Record<string, Wire>
-  in: Record<string, SnapshotIn>
-  out: Record<string, SnapshotOut>
-  children: Record<string, { id: number; status: Status; class: string }>
+// Snapshot
+
+const snapshotItem = z.object({ data: closed, context: closed.optional() })
+
+const snapshotIn = z.object({
+  cursor: count,
+  values: z.array(snapshotItem),
+  more: count,
+  default: snapshotItem.optional(),
+  channels: z.array(z.string()).optional(),
+})
+
+const snapshotOut = z.object({ size: count, default: snapshotItem.optional(), channels: z.array(z.string()) })
+
+export const snapshot = z.object({
+  run: z.object({
+    token: z.string(),
+    attempt: count,
+    lost: count,
+    reason: z.enum(['run', 'shutdown']),
+    timeout: ms,
+    leaseUntil: ms,
+  }),
+  job: z.object({
+    id: jobId,
+    queue: z.string(),
+    class: z.string(),
+    args: closed.nullable(),
+    name: z.string().nullable(),
+    createdAt: ms,
+    createdBy: z.string(),
+    ranAt: ms.nullable(),
+    parent: z.object({ id: jobId, name: z.string() }).nullable(),
+    aliases: z.array(z.string()),
+  }),
+  state: z.record(z.string(), closed),
+  in: z.record(z.string(), snapshotIn),
+  out: z.record(z.string(), snapshotOut),
+  children: z.record(z.string(), z.object({ id: jobId, status, class: z.string() })),
   /** How many children are not in `children`. */
-  moreChildren?: number
-  steps?: Record<string, Wire>
-}
+  moreChildren: count.optional(),
+  steps: z.record(z.string(), closed).optional(),
+})
+
+export type SnapshotItem = z.output<typeof snapshotItem>
+export type SnapshotIn = z.output<typeof snapshotIn>
+export type SnapshotOut = z.output<typeof snapshotOut>
+export type Snapshot = z.output<typeof snapshot>
+
+// Changes
 
 /** Someone's port: our own, a child's (also one spawned earlier in the same changes), or any job's. */
-export type PortRef =
-  | { in: string }
-  | { out: string }
-  | { child: string; in: string }
-  | { child: string; out: string }
-  | { job: number; in: string }
-  | { job: number; out: string }
+const portRef = z.union(
+  [
+    z.strictObject({ out: portName }),
+    z.strictObject({ in: portName }),
+    z.strictObject({ child: childName, in: portName }),
+    z.strictObject({ child: childName, out: portName }),
+    z.strictObject({ job: jobId, in: portName }),
+    z.strictObject({ job: jobId, out: portName }),
+  ],
+  'expected a port: { in } or { out }, of our own or with { child } or { job }',
+)
 
-export type JobRef = { job: number } | { child: string }
-export type PortOptions = Record<string, { default?: Wire; channels?: string[] }>
+const job = { job: jobId }
+const child = { child: childName }
+const jobRef = z.union([z.strictObject(job), z.strictObject(child)], 'expected a job: { job } or { child }')
 
-export type Spawn = {
-  name: string
-  queue?: string
-  class: string
-  args?: Wire
-  inports?: PortOptions
-  outports?: PortOptions
-  inputs?: Record<string, Wire[]>
-  at?: number
-  wait?: number
-  priority?: number
-  retry?: { max?: number; backoff?: { base?: number; factor?: number; cap?: number; jitter?: number } }
-  timeout?: number
-  keepResult?: boolean | number
-}
+const spawn = z.strictObject({
+  name: childName,
+  queue: queueName.optional(),
+  class: className,
+  args: closed.optional(),
+  inports: portSpecs.optional(),
+  outports: portSpecs.optional(),
+  inputs: z.record(portName, values).optional(),
+  at: ms.optional(),
+  wait: ms.optional(),
+  priority: z.int32().optional(),
+  retry: z
+    .strictObject({
+      max: count.max(1_000_000).optional(),
+      backoff: z
+        .strictObject({
+          base: ms.optional(),
+          factor: z.number().min(1).max(100).optional(),
+          cap: ms.optional(),
+          jitter: z.number().min(0).max(1).optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+  timeout: ms.optional(),
+  keepResult: z.union([z.boolean(), ms]).optional(),
+})
 
-export type Op =
-  | { op: 'write'; to: PortRef; values: Wire[]; context?: Wire; notify?: boolean; log?: boolean; setDefault?: boolean }
-  | { op: 'read'; from: PortRef; cursor: number; count: number }
-  | { op: 'default'; of: PortRef; value: Wire }
-  | { op: 'default'; of: PortRef; clear: true }
-  | { op: 'connect'; from: PortRef; to: PortRef[] }
-  | ({ op: 'spawn' } & Spawn)
-  | { op: 'publish'; channel: string; message: Wire }
-  | { op: 'log'; entry: Wire }
-  | ({ op: 'run'; force?: boolean; at?: number; wait?: number } & JobRef)
-  | ({ op: 'terminate'; recursive?: boolean } & JobRef)
-  | ({ op: 'delete'; force?: boolean } & JobRef)
-  | { op: 'adopt'; job: number; name: string }
-  | { op: 'disown'; child: string }
-  | { op: 'alias'; add: string }
-  | { op: 'alias'; remove: string }
-  | { op: 'ports'; in?: PortOptions; out?: PortOptions; of?: JobRef }
-  | { op: 'channels'; of: PortRef; set: string[] }
-  | { op: 'step'; name: string; value: Wire }
+const run = { op: z.literal('run'), force: z.boolean().optional(), at: ms.optional(), wait: ms.optional() }
+const terminate = { op: z.literal('terminate'), recursive: z.boolean().optional() }
+const remove = { op: z.literal('delete'), force: z.boolean().optional() }
 
-export type RunError = {
-  message: string
-  reason?: 'other' | 'timeout'
-  retry?: boolean
-  detail?: Wire
-  stack?: string
+const op = z.union([
+  z.discriminatedUnion('op', [
+    z.strictObject({
+      op: z.literal('write'),
+      to: portRef,
+      values,
+      context: closed.optional(),
+      notify: z.boolean().optional(),
+      log: z.boolean().optional(),
+      setDefault: z.boolean().optional(),
+    }),
+    z.strictObject({ op: z.literal('read'), from: portRef, cursor: count, count }),
+    z.strictObject({ op: z.literal('default'), of: portRef, value: closed }),
+    z.strictObject({ op: z.literal('connect'), from: portRef, to: z.array(portRef).max(1_000) }),
+    spawn.extend({ op: z.literal('spawn') }),
+    z.strictObject({ op: z.literal('publish'), channel: channelName, message: closed }),
+    z.strictObject({ op: z.literal('log'), entry: closed }),
+    z.strictObject({ ...run, ...job }),
+    z.strictObject({ ...terminate, ...job }),
+    z.strictObject({ ...remove, ...job }),
+    z.strictObject({ op: z.literal('adopt'), job: jobId, name: childName }),
+    z.strictObject({ op: z.literal('disown'), child: childName }),
+    z.strictObject({ op: z.literal('alias'), add: alias }),
+    z.strictObject({
+      op: z.literal('ports'),
+      in: portSpecs.optional(),
+      out: portSpecs.optional(),
+      of: jobRef.optional(),
+    }),
+    z.strictObject({ op: z.literal('channels'), of: portRef, set: channelNames }),
+    z.strictObject({ op: z.literal('step'), name: label, value: closed }),
+  ]),
+  // The second form of those that have two.
+  z.discriminatedUnion('op', [
+    z.strictObject({ op: z.literal('default'), of: portRef, clear: z.literal(true) }),
+    z.strictObject({ ...run, ...child }),
+    z.strictObject({ ...terminate, ...child }),
+    z.strictObject({ ...remove, ...child }),
+    z.strictObject({ op: z.literal('alias'), remove: alias }),
+  ]),
+])
+
+const runError = z.strictObject({
+  message: z.string(),
+  reason: z.enum(['other', 'timeout']).optional(),
+  retry: z.boolean().optional(),
+  detail: closed.optional(),
+  stack: z.string().optional(),
   /** Milliseconds before which no retry makes sense (Retry-After). */
-  after?: number
-}
+  after: ms.optional(),
+})
 
-export type Changes = {
-  end: 'completed' | 'suspended' | 'failed' | 'again' | 'checkpoint'
-  n?: number
-  waitFor?: 'children' | string[]
-  at?: number
-  wait?: number
-  result?: Wire
-  error?: RunError
-  reads?: Record<string, { cursor: number; count: number }>
-  state?: { set?: Record<string, Wire>; unset?: string[] }
-  ops?: Op[]
-  progress?: Wire
-}
+export const changes = z.strictObject({
+  end: z.enum(['completed', 'suspended', 'failed', 'again', 'checkpoint']),
+  n: count.optional(),
+  waitFor: z.union([z.literal('children'), z.array(childName).max(10_000)]).optional(),
+  at: ms.optional(),
+  wait: ms.optional(),
+  result: closed.optional(),
+  error: runError.optional(),
+  reads: z.record(portName, z.strictObject({ cursor: count, count })).optional(),
+  state: z
+    .strictObject({
+      set: z.record(z.string(), closed).optional(),
+      unset: z.array(z.string()).max(10_000).optional(),
+    })
+    .optional(),
+  ops: z.array(op).max(10_000).optional(),
+  progress: closed.optional(),
+})
+
+export type PortRef = z.output<typeof portRef>
+export type JobRef = z.output<typeof jobRef>
+export type PortOptions = z.output<typeof portSpecs>
+export type Spawn = z.output<typeof spawn>
+export type Op = z.output<typeof op>
+export type RunError = z.output<typeof runError>
+export type Changes = z.output<typeof changes>

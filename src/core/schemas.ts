@@ -1,0 +1,469 @@
+// The shapes of what comes in and what goes out, each written once: routes, OpenAPI, client and checks use these.
+//
+// A schema has two sides. Outside (z.input) is what a client writes and reads: any value, ISO times, '5m'. Inside
+// (z.output) is what the engine has: closed values, milliseconds. Requests are parsed inward, answers presented outward.
+
+import * as z from 'zod'
+import { type Code, SidejobError } from './errors.ts'
+import { isAlias, isId, isPortName, statuses } from './job.ts'
+import { CLOSED, type Closed, each, list, OPEN } from './json.ts'
+import { duration as readDuration, time as readTime } from './time.ts'
+import { type Wire, wireSize } from './value.ts'
+
+// Values and times
+
+/** The largest value that a port, a state or an argument holds, in bytes as it came. */
+const VALUE = 1024 * 1024
+
+// A character is at most 3 bytes of UTF-8, so that few values have to be counted.
+const isSmall = (wire: Wire) => wire.length * 3 <= VALUE || wireSize(wire) <= VALUE
+
+/** Any value of the user, kept closed: the reader of the body has already cut it out as a wire. */
+export const closed = z.string('is missing').refine(isSmall, {
+  error: 'expected a value of at most 1 MiB',
+  params: { code: 'TOO_LARGE' satisfies Code },
+}) as unknown as z.ZodType<Wire, unknown>
+
+/** A moment in an answer: milliseconds inside, ISO 8601 outside. */
+export const moment = z.iso.datetime() as unknown as z.ZodType<number, string>
+
+const read = (parse: (given: number | string) => number) => (given: number | string, ctx: z.RefinementCtx) => {
+  try {
+    return parse(given)
+  } catch (error) {
+    if (!(error instanceof SidejobError)) throw error
+    ctx.addIssue({ code: 'custom', message: error.message })
+    return z.NEVER
+  }
+}
+
+const amount = z.union([z.number(), z.string()], 'expected a number or a text')
+
+/** A time in a request: ISO 8601 or epoch milliseconds. */
+export const time = amount.transform(read(readTime)).meta({ description: 'ISO 8601 with zone, or epoch milliseconds' })
+
+/** A duration in a request: seconds, or a text with units. */
+export const duration = amount
+  .transform(read(readDuration))
+  .meta({ description: "seconds, or a text like '5m', '1h30m', '3 days'" })
+
+/** A yes or no in a query: `?force`, `?force=true`, `?force=false`. */
+export const flag = z
+  .enum(['', 'true', 'false', '1', '0'], 'expected true or false')
+  .transform((text) => text === '' || text === 'true' || text === '1')
+
+/** A whole number in a query. */
+export const count = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, 'expected a whole number')
+    .transform(Number)
+    .pipe(z.int().min(least).max(most))
+
+// Names
+
+const CONTROL = /\p{Cc}/u
+const encoder = new TextEncoder()
+
+/** Text of 1 to `most` bytes without control characters. */
+const isText = (text: string, most = 255): boolean =>
+  text.length > 0 &&
+  (text.length * 3 <= most || encoder.encode(text).length <= most) &&
+  !CONTROL.test(text) &&
+  text.isWellFormed()
+
+const named = (what: string, fits: (text: string) => boolean) =>
+  z.string().refine(fits, `expected ${what}`).meta({ description: what })
+
+const TEXT = 'text of at most 255 bytes without control characters'
+
+export const queueName = named(`a queue: ${TEXT}, ":" and "/"`, (text) => isText(text) && !/[:/]/.test(text))
+export const className = named(`a class: ${TEXT}`, (text) => isText(text))
+export const childName = named(`a name: ${TEXT}`, (text) => isText(text))
+export const channelName = named(`a channel: ${TEXT}`, (text) => isText(text))
+export const label = named(TEXT, (text) => isText(text))
+export const alias = named('an alias: begins with a letter, at most 255 long, no control characters', isAlias)
+export const portName = named('a port name: a-z, A-Z, 0-9 and _, at most 100 long', isPortName)
+const anyPort = named('a port name (a-z, A-Z, 0-9 and _, at most 100 long), or "*"', (text) =>
+  text === '*' ? true : isPortName(text),
+)
+
+export const dir = z.enum(['in', 'out'])
+
+export const jobId = z.int().min(1)
+
+const isRef = (text: string) => isId(text) || isAlias(text)
+
+/** A job in a body: its id or one of its aliases. */
+export const ref = z
+  .union([jobId, z.string().refine(isRef)], 'expected a job: its id (a whole number from 1) or an alias')
+  .transform(String)
+
+/** A job in a path. What can be no job is simply not there: 404, not 400. */
+export const pathRef = z.string().refine(isRef, {
+  error: (issue) =>
+    `no job is called ${JSON.stringify(issue.input)}: an id is a whole number from 1, an alias begins with a letter`,
+  params: { code: 'NOT_FOUND' satisfies Code },
+})
+
+export const status = z.enum(statuses)
+
+// Lists that are too long are too large (413), whatever the bytes: they bound the work of one script.
+const VALUES = 10_000
+export const values = z.array(closed).max(VALUES)
+export const channelNames = z.array(channelName).max(1_000)
+
+// Jobs
+
+const portSpec = z.strictObject({ default: closed.optional(), channels: channelNames.optional() })
+export const portSpecs = z.record(anyPort, portSpec)
+
+const positive = duration.refine((ms) => ms > 0, 'expected a duration above 0')
+
+const backoff = z.union([
+  z.strictObject({
+    base: duration.optional(),
+    factor: z.number().min(1).max(100).optional(),
+    cap: duration.optional(),
+    jitter: z.number().min(0).max(1).optional(),
+  }),
+  duration.transform((base) => ({ base })),
+])
+
+const retry = z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), backoff: backoff.optional() })
+
+export const repeat = z.union([label, z.strictObject({ cron: label, tz: label.optional() })])
+
+const priority = z.int32()
+
+const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
+const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
+
+export const jobInput = z
+  .strictObject({
+    queue: queueName.default('default'),
+    class: className,
+    args: closed.optional(),
+    name: childName.optional(),
+    parent: ref.optional(),
+    in: portSpecs.optional(),
+    out: portSpecs.optional(),
+    inputs: z.record(portName, values).optional(),
+    at: time.optional(),
+    wait: duration.optional(),
+    priority: priority.optional(),
+    retry: retry.optional(),
+    timeout: positive.optional(),
+    keepResult: z.union([z.boolean(), positive]).optional(),
+    unique: label.optional(),
+    repeat: repeat.optional(),
+    alias: z.array(alias).max(100).optional(),
+    createdBy: label.optional(),
+  })
+  .refine(notBoth, NOT_BOTH)
+
+/** One job, or up to 1,000 of which all are made or none. */
+export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(1_000)])
+
+export const jobPatch = z.strictObject({
+  args: closed.optional(),
+  priority: priority.optional(),
+  retry: retry.optional(),
+  timeout: positive.optional(),
+  unique: label.optional(),
+  repeat: repeat.nullable().optional(),
+  runAt: time.nullable().optional(),
+})
+
+export const runOptions = z
+  .strictObject({
+    force: z.boolean().optional(),
+    at: time.optional(),
+    wait: duration.optional(),
+    parent: z.boolean().optional(),
+  })
+  .refine(notBoth, NOT_BOTH)
+
+export const stateChange = z.strictObject({
+  set: z.record(z.string(), closed).optional(),
+  unset: z.array(z.string()).max(VALUES).optional(),
+})
+
+export const enqueued = z.object({ id: jobId, status, existing: z.literal(true).optional() })
+export const stepped = z.object({ id: jobId, status })
+
+const portView = z.object({ size: z.int(), taken: z.int(), default: closed.optional(), channels: z.array(z.string()) })
+
+export const jobView = z.object({
+  id: jobId,
+  queue: z.string(),
+  class: z.string(),
+  status,
+  args: closed.nullable(),
+  name: z.string().nullable(),
+  parent: z.object({ id: jobId, name: z.string() }).nullable(),
+  aliases: z.array(z.string()),
+  priority: z.int(),
+  attempt: z.int(),
+  lost: z.int(),
+  createdAt: moment,
+  createdBy: z.string(),
+  ranAt: moment.nullable(),
+  endedAt: moment.nullable(),
+  runAt: moment.nullable(),
+  waitingFor: z.union([z.literal('children'), z.array(z.string())]).nullable(),
+  error: closed.nullable(),
+  progress: closed.nullable(),
+  repeat: closed.nullable(),
+  in: z.record(z.string(), portView),
+  out: z.record(z.string(), portView),
+  children: z.record(z.string(), z.object({ id: jobId, class: z.string(), status })),
+})
+
+export const result = z.union([
+  z.object({ type: z.literal('success'), finishedAt: moment, result: closed }),
+  z.object({
+    type: z.literal('failure'),
+    finishedAt: moment,
+    reason: z.enum(['other', 'timeout']),
+    message: z.string(),
+    error: closed.nullable(),
+  }),
+])
+
+export const why = z.object({
+  running: z.boolean(),
+  reasons: z.array(
+    z.object({
+      code: z.string(),
+      message: z.string(),
+      since: moment.optional(),
+      until: moment.optional(),
+      job: jobId.optional(),
+      key: z.string().optional(),
+    }),
+  ),
+})
+
+export const pastRuns = z.object({
+  runs: z.array(z.object({ startedAt: moment, endedAt: moment, outcome: z.string(), attempt: z.int() })),
+})
+
+export const tree = z.object({ id: jobId, class: z.string(), status, children: z.record(z.string(), z.unknown()) })
+
+/** The answer of a verb that has nothing to tell: nothing inside, `{}` outside. */
+export const done = z.object({}) as unknown as z.ZodType<void, Record<string, never>>
+
+// Ports and channels
+
+export const items = z.array(
+  z.object({ data: closed, context: closed.optional(), default: z.literal(true).optional() }),
+)
+
+export const portLook = portView.extend({ values: items })
+
+export const portWrite = z
+  .strictObject({
+    values: values.optional(),
+    value: closed.optional(),
+    notify: z.boolean().optional(),
+    log: z.boolean().optional(),
+    setDefault: z.boolean().optional(),
+    context: closed.optional(),
+  })
+  .refine(
+    (given) => (given.values === undefined) !== (given.value === undefined),
+    'expected either "values" or "value"',
+  )
+
+export const portRead = z.strictObject({ max: z.int().min(1).max(VALUES).optional() })
+
+export const target = z.union(
+  [z.strictObject({ job: ref, in: portName }), z.strictObject({ job: ref, out: portName })],
+  'expected { job, in } or { job, out }',
+)
+
+export const channelList = z.object({
+  channels: z.array(z.object({ name: z.string(), subscribers: z.array(z.object({ job: jobId, port: z.string() })) })),
+})
+
+export const logPage = z.object({
+  entries: z.array(z.object({ id: z.string(), at: moment, job: jobId.nullable(), entry: closed })),
+  cursor: z.string().nullable(),
+})
+
+// Workers, queues, keys
+
+const isHttp = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+
+const workerPorts = z.record(
+  anyPort,
+  z.strictObject({ default: closed.optional(), schema: closed.optional(), channels: channelNames.optional() }),
+)
+
+export const worker = z.strictObject({
+  in: workerPorts.optional(),
+  out: workerPorts.optional(),
+  push: z
+    .strictObject({
+      url: z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://'),
+      secret: label.optional(),
+    })
+    .optional(),
+  pull: z.boolean().optional(),
+  retry: retry.optional(),
+  timeout: positive.optional(),
+  retain: duration.optional(),
+  shutdown: z.boolean().optional(),
+  description: z.string().max(10_000).optional(),
+})
+
+const shownRetry = z.object({
+  max: z.int().optional(),
+  backoff: z
+    .object({
+      base: z.number().optional(),
+      factor: z.number().optional(),
+      cap: z.number().optional(),
+      jitter: z.number().optional(),
+    })
+    .optional(),
+})
+
+/** A worker as it is shown: durations in milliseconds, and of the push address everything but its secret. */
+export const workerView = worker.omit({ push: true, retry: true, timeout: true, retain: true }).extend({
+  push: z.object({ url: z.string() }).optional(),
+  retry: shownRetry.optional(),
+  timeout: z.number().optional(),
+  retain: z.number().optional(),
+})
+
+export const workerList = z.object({
+  workers: z.array(workerView.extend({ queue: z.string(), class: z.string() })),
+})
+
+export const queuePatch = z.strictObject({
+  lanes: z.int().min(1).max(1_000).optional(),
+  batch: z.int().min(1).max(1_000).optional(),
+  paused: z.boolean().optional(),
+  mode: z.enum(['push', 'pull']).optional(),
+})
+
+export const queueView = z.object({
+  name: z.string(),
+  paused: z.boolean(),
+  mode: z.enum(['push', 'pull']),
+  lanes: z.int(),
+  maxLanes: z.int(),
+  batch: z.int(),
+  counts: z.record(z.enum([...statuses, 'scheduled']), z.int()),
+  oldestReady: moment.nullable(),
+})
+
+export const claimOptions = z.strictObject({
+  names: z.array(label).max(1_000).optional(),
+  max: z.int().min(1).max(1_000).optional(),
+  wait: duration.optional(),
+  lease: positive.optional(),
+})
+
+export const scope = z.enum(['admin', 'write', 'read', 'work'])
+
+export const keyInput = z.strictObject({ name: label, scopes: z.array(scope).min(1).max(4) })
+
+export const keyList = z.object({
+  keys: z.array(z.object({ id: z.string(), name: z.string(), scopes: z.array(scope), createdAt: moment })),
+})
+
+export const lockInput = z.strictObject({ ttl: positive })
+export const lockToken = z.string().min(1).max(255)
+
+export const failure = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    path: z.array(z.union([z.string(), z.number()])).optional(),
+    retryAfter: z.number().optional(),
+  }),
+})
+
+// Where the special things are
+
+/** Where in a shape closed values and moments stand: at this place, below named members, or below every member or item. */
+export type Places = 'closed' | 'moment' | { members?: Record<string, Places>; each?: Places; items?: Places }
+
+/**
+ * Reads off a schema where its closed values and moments are; the options of a union are laid over each other.
+ *
+ * @example places(z.object({ args: closed })) // { members: { args: 'closed' } }
+ */
+export const places = (schema: z.ZodType): Places | undefined => {
+  if (schema === closed) return 'closed'
+  if (schema === moment) return 'moment'
+  const def = schema._zod.def as unknown as Def
+  switch (def.type) {
+    case 'object':
+      return members(def.shape)
+    case 'record':
+      return below('each', def.valueType)
+    case 'array':
+      return below('items', def.element)
+    case 'union':
+      return def.options.map(places).reduce(overlay, undefined)
+    case 'pipe':
+      return places(def.in)
+    default:
+      return def.innerType && places(def.innerType)
+  }
+}
+
+type Def =
+  | { type: 'object'; shape: Record<string, z.ZodType> }
+  | { type: 'record'; valueType: z.ZodType }
+  | { type: 'array'; element: z.ZodType }
+  | { type: 'union'; options: z.ZodType[] }
+  | { type: 'pipe'; in: z.ZodType }
+  | { type: 'optional' | 'nullable' | 'default'; innerType?: z.ZodType }
+
+/**
+ * The pattern with which a body of this shape is read: `parseJson(text, closedIn(changes))`.
+ *
+ * @example closedIn(z.object({ args: closed })) // { args: CLOSED }
+ */
+export const closedIn = (schema: z.ZodType): Closed => pattern(places(schema))
+
+const pattern = (place: Places | undefined): Closed => {
+  if (place === 'closed') return CLOSED
+  if (place === undefined || place === 'moment') return OPEN
+  const named = Object.entries(place.members ?? {}).map(([name, below]) => [name, pattern(below)])
+  return {
+    ...Object.fromEntries(named),
+    ...(place.each && each(pattern(place.each))),
+    ...(place.items && list(pattern(place.items))),
+  }
+}
+
+const members = (shape: Record<string, z.ZodType>): Places | undefined => {
+  const found = Object.entries(shape).flatMap(([name, schema]) => {
+    const place = places(schema)
+    return place ? [[name, place] as const] : []
+  })
+  return found.length > 0 ? { members: Object.fromEntries(found) } : undefined
+}
+
+const below = (where: 'each' | 'items', schema: z.ZodType): Places | undefined => {
+  const place = places(schema)
+  return place && { [where]: place }
+}
+
+const overlay = (a: Places | undefined, b: Places | undefined): Places | undefined => {
+  if (!a || !b || a === b) return a ?? b
+  if (typeof a === 'string' || typeof b === 'string')
+    throw new Error('one place is closed in one option, open in another')
+  const names = new Set([...Object.keys(a.members ?? {}), ...Object.keys(b.members ?? {})])
+  return {
+    members: Object.fromEntries([...names].map((name) => [name, overlay(a.members?.[name], b.members?.[name])!])),
+    each: overlay(a.each, b.each),
+    items: overlay(a.items, b.items),
+  }
+}

@@ -1,0 +1,100 @@
+// Durations and times as people write them ('5m', '1h30m', 3, '2027-01-01T09:00:00Z'), read into milliseconds.
+
+import { SidejobError } from './errors.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+const units: Record<string, number> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY }
+
+// The long words, each with the short one that it stands for; a final s is taken off first.
+const words: Record<string, string> = {
+  millisecond: 'ms',
+  sec: 's',
+  second: 's',
+  min: 'm',
+  minute: 'm',
+  hr: 'h',
+  hour: 'h',
+  day: 'd',
+  week: 'w',
+}
+
+const LONGEST = 100 * 365 * DAY
+const LATEST = Date.UTC(10_000, 0, 1) - 1
+
+const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gy
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?([Zz]|[+-]\d\d:?\d\d))?$/
+
+/**
+ * Reads a duration into milliseconds: a number is seconds, a text is amounts with units.
+ *
+ * @example duration('1h30m') // 5_400_000
+ */
+export const duration = (given: number | string): number => {
+  const found = typeof given === 'number' ? given * SECOND : amounts(given.trim().toLowerCase())
+  if (!(found >= 0)) throw unreadable('a duration in seconds or like "5m", "1h30m", "3 days"', given)
+  if (found > LONGEST) throw unreadable('a duration of at most 100 years', given)
+  return Math.round(found)
+}
+
+/**
+ * Reads a time into milliseconds since 1970: ISO 8601 with its zone (a date alone is midnight UTC), or epoch milliseconds.
+ *
+ * @example time('2027-01-01T09:00:00+01:00') // 1798790400000
+ */
+export const time = (given: number | string): number => {
+  const found = typeof given === 'number' ? given : instant(given.trim())
+  if (!Number.isInteger(found)) {
+    throw unreadable('a time like "2027-01-01T09:00:00Z" or whole milliseconds since 1970', given)
+  }
+  if (found < 0 || found > LATEST) throw unreadable('a time from 1970 to 9999', given)
+  return found
+}
+
+/** Writes a time as ISO 8601 in UTC. */
+export const iso = (at: number): string => new Date(at).toISOString()
+
+const amounts = (text: string): number => {
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * SECOND
+  PART.lastIndex = 0
+  let sum = 0
+  let end = 0
+  for (let part = PART.exec(text); part; part = PART.exec(text)) {
+    sum += Number(part[1]) * (unit(part[2]!) ?? Number.NaN)
+    end = PART.lastIndex
+  }
+  return end === text.length && end > 0 ? sum : Number.NaN
+}
+
+const unit = (word: string): number | undefined => {
+  if (Object.hasOwn(units, word)) return units[word]
+  const one = word.replace(/s$/, '')
+  return Object.hasOwn(words, one) ? units[words[one]!] : undefined
+}
+
+const instant = (text: string): number => {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  const found = ISO.exec(text)
+  if (!found) return Number.NaN
+  const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0)) as Six
+  // Date.UTC rolls 30 February over into March; such a date was a mistake, so it is refused.
+  if (month < 1 || month > 12 || day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return Number.NaN
+  if (hour > 23 || minute > 59 || second > 59) return Number.NaN
+  const fraction = Number((found[7] ?? '').slice(0, 3).padEnd(3, '0'))
+  return Date.UTC(year, month - 1, day, hour, minute, second) + fraction - offset(found[8] ?? 'Z')
+}
+
+type Six = [number, number, number, number, number, number]
+
+const offset = (zone: string): number => {
+  if (zone === 'Z' || zone === 'z') return 0
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(-2))]
+  if (hours > 23 || minutes > 59) return Number.NaN
+  return (zone[0] === '-' ? -1 : 1) * (hours * HOUR + minutes * MINUTE)
+}
+
+const unreadable = (wanted: string, given: unknown) =>
+  new SidejobError('BAD_REQUEST', `expected ${wanted}, got ${JSON.stringify(given)?.slice(0, 60)}`)
