@@ -139,7 +139,11 @@ export interface Engine {
   cancel(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
 
   state(job: Ref): Promise<Record<string, Wire>>
-  setState(job: Ref, change: { set?: Record<string, Wire>; unset?: string[] }, call?: Call): Promise<Record<string, Wire>>
+  setState(
+    job: Ref,
+    change: { set?: Record<string, Wire>; unset?: string[] },
+    call?: Call,
+  ): Promise<Record<string, Wire>>
   result(
     job: Ref,
     options: { wait?: number; peek?: boolean },
@@ -147,7 +151,10 @@ export interface Engine {
   ): Promise<{ ended: true; result: Result | null } | { ended: false; status: Status }>
   why(job: Ref): Promise<{ running: boolean; reasons: Reason[] }>
   runs(job: Ref): Promise<{ runs: { startedAt: number; endedAt: number; outcome: string; attempt: number }[] }>
-  tree(job: Ref, limit?: number): Promise<{ id: number; class: string; status: Status; children: Record<string, unknown> }>
+  tree(
+    job: Ref,
+    limit?: number,
+  ): Promise<{ id: number; class: string; status: Status; children: Record<string, unknown> }>
   adopt(job: Ref, child: { job: Ref; name: string }, call?: Call): Promise<void>
   disown(job: Ref, child: { name: string }, call?: Call): Promise<void>
   alias(job: Ref, alias: string, act: 'add' | 'remove', call?: Call): Promise<void>

@@ -1,0 +1,20 @@
+// Turns what the engine answers outward, where the answer's shape says so: closed values as they came, times in ISO 8601.
+
+import type { Places } from './schemas.ts'
+import { iso } from './time.ts'
+import { raw, type Wire } from './value.ts'
+
+/**
+ * Presents a tree for `writeJson` or `writeMsgpack`.
+ *
+ * @example present({ members: { createdAt: 'moment' } }, { createdAt: 0 }) // { createdAt: '1970-01-01T00:00:00.000Z' }
+ */
+export const present = (place: Places | undefined, tree: unknown): unknown => {
+  if (!place || tree === null || tree === undefined) return tree
+  if (place === 'closed') return raw(tree as Wire)
+  if (place === 'moment') return iso(tree as number)
+  if (Array.isArray(tree)) return tree.map((item) => present(place.items, item))
+  if (typeof tree !== 'object') return tree
+  const at = (name: string) => (place.members && Object.hasOwn(place.members, name) ? place.members[name] : place.each)
+  return Object.fromEntries(Object.entries(tree).map(([name, value]) => [name, present(at(name), value)]))
+}

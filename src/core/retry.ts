@@ -1,0 +1,25 @@
+// When a failed run is tried again: exponential backoff with a cap and jitter.
+
+export type Backoff = { base?: number; factor?: number; cap?: number; jitter?: number }
+export type Retry = { max?: number; backoff?: Backoff }
+
+/** 10 s doubling to 1 h, up to 20 % later (jq.md A6). Milliseconds. */
+export const retryDefaults = { max: 0, base: 10_000, factor: 2, cap: 3_600_000, jitter: 0.2 } as const
+
+/**
+ * Milliseconds until the next attempt after the n-th failure (n from 1), or undefined when none is left.
+ * `random` is in [0, 1); `floor` is what the other side asked us to wait at least (Retry-After).
+ *
+ * @example retryDelay({ max: 3 }, 2, 0) // 20000
+ */
+export function retryDelay(
+  { max = retryDefaults.max, backoff = {} }: Retry,
+  failures: number,
+  random: number,
+  floor = 0,
+): number | undefined {
+  if (failures > max) return undefined
+  const { base, factor, cap, jitter } = { ...retryDefaults, ...backoff }
+  const delay = Math.min(cap, base * factor ** (failures - 1))
+  return Math.round(Math.max(floor, delay * (1 + jitter * random)))
+}

@@ -1,0 +1,76 @@
+// What a worker is: a job class with its ports, its options, and how it is performed.
+
+import type { z } from 'zod'
+import type { Retry } from './retry.ts'
+
+/** The type of a port's values, with its default and the channels it belongs to. */
+export type Port<T = unknown> = {
+  schema?: z.ZodType<T>
+  default?: T
+  channels?: string[]
+}
+
+/**
+ * Declares a port: what type its values have, and what a read gives when there are none.
+ *
+ * @example in: { left: port(z.number()), right: port(z.string(), { default: 'x' }) }
+ */
+export const port = <T>(schema?: z.ZodType<T>, options: { default?: T; channels?: string[] } = {}): Port<T> => ({
+  ...(schema ? { schema } : {}),
+  ...options,
+})
+
+export type Ports = Record<string, Port<any>>
+export type ValueOf<P> = P extends Port<infer T> ? T : never
+
+/** How a run ends when it does not simply complete: what `job.suspend()` and `job.again()` give to return. */
+export class Ending {
+  readonly end: 'suspended' | 'again'
+  readonly options: { waitFor?: 'children' | string[]; at?: number; wait?: number }
+
+  constructor(end: 'suspended' | 'again', options: Ending['options'] = {}) {
+    this.end = end
+    this.options = options
+  }
+}
+
+/**
+ * Thrown by a worker: this will not get better by trying again.
+ *
+ * @example throw new Terminal('the account is closed')
+ */
+export class Terminal extends Error {
+  readonly detail?: unknown
+
+  constructor(message: string, { detail, cause }: { detail?: unknown; cause?: unknown } = {}) {
+    super(message, { cause })
+    this.name = 'Terminal'
+    this.detail = detail
+  }
+}
+
+export type WorkerOptions = {
+  queue?: string
+  class: string
+  description?: string
+  /** How often, and how far apart, a failed run is tried again. */
+  retry?: Retry
+  /** Milliseconds; 30 s. `job.signal` aborts then. */
+  timeout?: number
+  /** Milliseconds for which a job without input ports is kept after its end; a day. 0: gone at once. */
+  retain?: number
+  /** Each run in an invocation of its own: for what is heavy or not trusted. */
+  isolate?: boolean
+  /** false: no messages on `/sidejob/job/<id>` when the status changes. */
+  statusPublish?: boolean
+}
+
+export type Worker<J = any> = WorkerOptions & {
+  in?: Ports
+  out?: Ports
+  startup?: (job: J) => unknown
+  perform: (job: J) => unknown
+  shutdown?: (job: J) => unknown
+}
+
+export const workerDefaults = { queue: 'default', timeout: 30_000 } as const

@@ -1,0 +1,95 @@
+// From what a caller asks for to a job that can be made: its worker's definition laid below, times and repeats worked out.
+
+import { SidejobError } from '../core/errors.ts'
+import { nextSlot, parseRepeat } from '../core/repeat.ts'
+import type { PortOptions, Spawn } from '../core/run.ts'
+import { type Wire, wire } from '../core/value.ts'
+import type { NewJob } from '../redis/document.ts'
+import { itemText } from '../redis/item.ts'
+import type { JobInput, PortSpecs } from './engine.ts'
+import type { Registered, Registry } from './registry.ts'
+
+const HOUR = 3_600_000
+
+export const keptFor = (keep: boolean | number | undefined): number | undefined =>
+  keep === true ? HOUR : keep === false ? undefined : keep
+
+/** Per port the caller's options replace the worker's; ports that the caller does not name stay (sidejob.md 93). */
+export const overlay = (base: PortSpecs = {}, own: PortSpecs | PortOptions = {}): PortSpecs => ({ ...base, ...own })
+
+type Values = Record<string, Wire[]>
+
+const itemsOf = (inputs: Values = {}, context?: Wire): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(inputs).map(([port, values]) => [port, values.map((data) => itemText({ data, context }))]),
+  )
+
+function checkInputs(inputs: Values = {}, ports: PortSpecs, className: string): void {
+  for (const port of Object.keys(inputs))
+    if (!(port in ports) && !('*' in ports))
+      throw new SidejobError('REFUSED', `${className} does not have in port ${port}`, { path: ['inputs', port] })
+}
+
+/** The first slot of a repeat, and its text as the job keeps it. */
+export function repeatOf(repeat: JobInput['repeat'], now: number, at?: number): { repeat?: Wire; slot?: number } {
+  if (repeat === undefined) return {}
+  parseRepeat(repeat)
+  const slot =
+    at ?? (typeof repeat === 'string' ? now : nextSlot(repeat, { scheduled: now, started: now, finished: now }, now))
+  return { repeat: wire(repeat), slot }
+}
+
+const common = (found: Registered | undefined) => ({
+  known: found?.local !== undefined,
+  retain: found?.definition.retain,
+  shutdown: found?.definition.shutdown,
+  pull: found?.definition.pull,
+  quiet: found?.local?.statusPublish === false,
+})
+
+/** A job as a caller of the API asks for it. */
+export async function newJob(registry: Registry, input: JobInput, now: number): Promise<NewJob> {
+  const found = registry.local(input.queue, input.class) ?? (await registry.find(input.queue, input.class))
+  const ports = overlay(found?.in, input.in)
+  checkInputs(input.inputs, ports, input.class)
+  return {
+    ...common(found),
+    queue: input.queue,
+    class: input.class,
+    args: input.args === 'null' ? undefined : input.args,
+    at: input.at,
+    wait: input.wait,
+    priority: input.priority,
+    parent: input.parent,
+    name: input.name,
+    in: ports,
+    out: overlay(found?.out, input.out),
+    inputs: itemsOf(input.inputs),
+    retry: input.retry === undefined ? undefined : wire(input.retry),
+    timeout: input.timeout,
+    keepResult: keptFor(input.keepResult),
+    unique: input.unique === undefined ? undefined : { key: input.unique },
+    ...repeatOf(input.repeat, now, input.at),
+    aliases: input.alias,
+    createdBy: input.createdBy,
+  }
+}
+
+/** A job as a run spawns it. */
+export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): Promise<NewJob> {
+  const queue = spawn.queue ?? 'default'
+  const found = registry.local(queue, spawn.class) ?? (await registry.find(queue, spawn.class))
+  const { name, inports, outports, inputs, keepResult, retry, args, ...rest } = spawn
+  return {
+    ...rest,
+    ...common(found),
+    queue,
+    args: args === 'null' ? undefined : args,
+    in: overlay(found?.in, inports),
+    out: overlay(found?.out, outports),
+    inputs: itemsOf(inputs, wire({ job: by })),
+    retry: retry === undefined ? undefined : wire(retry),
+    keepResult: keptFor(keepResult),
+    createdBy: `job:${by}`,
+  }
+}

@@ -1,0 +1,335 @@
+// What a worker's function holds: its job as it was when the run began, and everything the run does, kept until commit.
+
+import { SidejobError } from '../core/errors.ts'
+import type { Changes, Op, PortOptions, PortRef, Snapshot, Spawn } from '../core/run.ts'
+import { unwire, type Wire, wire } from '../core/value.ts'
+import { Ending, type Port, type Ports, Terminal, type ValueOf, type Worker } from '../core/worker.ts'
+
+/** What a job can ask of the engine while it runs. */
+export type JobTools = {
+  /** Commits what was done so far under the same lease. */
+  checkpoint: (changes: Changes) => Promise<Snapshot>
+  /** The values of our own port behind those in the snapshot. */
+  page: (port: string, after: number) => Promise<{ values: { data: Wire; context?: Wire }[]; more: number }>
+  /** The waiting values of other jobs' ports. */
+  peek: (
+    of: { id: number; dir: 'in' | 'out'; port: string }[],
+  ) => Promise<({ taken: number; values: { data: Wire }[] } | null)[]>
+  signal: AbortSignal
+}
+
+export type SpawnOptions = Omit<Spawn, 'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports'> & {
+  args?: unknown
+  /** First values of its input ports. */
+  inputs?: Record<string, unknown[]>
+  in?: Record<string, { default?: unknown; channels?: string[] }>
+  out?: Record<string, { default?: unknown; channels?: string[] }>
+}
+
+type WriteOptions = { setDefault?: boolean; notify?: boolean; log?: boolean }
+
+type Queue = { values: { data: Wire; context?: Wire }[]; next: number; cursor: number; more: number; default?: Wire }
+
+const portOptions = (specs: SpawnOptions['in'] = {}): PortOptions =>
+  Object.fromEntries(
+    Object.entries(specs).map(([name, { default: value, channels }]) => [
+      name,
+      { ...(value === undefined ? {} : { default: wire(value) }), ...(channels ? { channels } : {}) },
+    ]),
+  )
+
+const wires = (lists: Record<string, unknown[]> = {}): Record<string, Wire[]> =>
+  Object.fromEntries(Object.entries(lists).map(([port, values]) => [port, values.map(wire)]))
+
+/**
+ * A job during one run. Reads and writes touch the snapshot and a buffer only; all of it happens when the run commits,
+ * or none of it.
+ *
+ * @example
+ * for await (const { left, right } of job.inputs('left', 'right')) job.write('pair', [left, right])
+ */
+export class Job<In extends Ports = any, Out extends Ports = any> {
+  readonly id: number
+  readonly signal: AbortSignal
+  #snapshot: Snapshot
+  #ports: { in?: Ports; out?: Ports }
+  #tools: JobTools
+  #queues = new Map<string, Queue>()
+  #state = new Map<string, Wire | undefined>()
+  #ops: Op[] = []
+  #commits = 0
+  #suspends = false
+  #defaultsOnly = false
+  #closed = false
+
+  constructor(worker: Pick<Worker, 'in' | 'out'>, snapshot: Snapshot, tools: JobTools) {
+    this.id = snapshot.job.id
+    this.signal = tools.signal
+    this.#snapshot = snapshot
+    this.#ports = worker
+    this.#tools = tools
+  }
+
+  get args(): any {
+    const { args } = this.#snapshot.job
+    return args === null ? null : unwire(args)
+  }
+  get name(): string | null {
+    return this.#snapshot.job.name
+  }
+  get class(): string {
+    return this.#snapshot.job.class
+  }
+  get queue(): string {
+    return this.#snapshot.job.queue
+  }
+  get parent(): { id: number; name: string } | null {
+    return this.#snapshot.job.parent
+  }
+  get attempt(): number {
+    return this.#snapshot.run.attempt
+  }
+  get lost(): number {
+    return this.#snapshot.run.lost
+  }
+  get createdAt(): Date {
+    return new Date(this.#snapshot.job.createdAt)
+  }
+  /** The same on every attempt to do the same thing: an idempotency key for effects outside. */
+  effectKey(what = ''): string {
+    return `sidejob:${this.id}:${this.#snapshot.run.token.split('.')[1]}:${what}`
+  }
+
+  /** How many values wait on an input port, defaults not counted. */
+  size(port: keyof In & string): number {
+    const queue = this.#queue(port)
+    return queue.values.length - queue.next + queue.more
+  }
+
+  /** The oldest value of an input port; its default when there is none; undefined when there is neither. */
+  async read<P extends keyof In & string>(port: P): Promise<ValueOf<In[P]> | undefined> {
+    this.#open()
+    const queue = this.#queue(port)
+    if (queue.next === queue.values.length && queue.more > 0) await this.#fetchPage(port, queue)
+    const item = queue.values[queue.next]
+    if (!item) return queue.default === undefined ? undefined : this.#valueOf(port, queue.default)
+    queue.next++
+    return this.#valueOf(port, item.data)
+  }
+
+  /**
+   * Tuples of values, one of each port, as long as every port has a value or a default and at least one has a value.
+   * Partial input suspends the job; when all ports have only defaults, those are given once per change, and what is
+   * written then sets the output's default (sidejob.md 220–229).
+   */
+  async *inputs<P extends keyof In & string>(...ports: P[]): AsyncGenerator<{ [K in P]: ValueOf<In[K]> }> {
+    if (ports.length === 0) return
+    const complete = () => ports.every((port) => this.size(port) > 0 || this.#queue(port).default !== undefined)
+    const waiting = () => ports.some((port) => this.size(port) > 0)
+    while (waiting() && complete()) yield await this.#tuple(ports)
+    if (waiting()) this.#suspends = true
+    else if (complete()) yield* this.#defaultTuple(ports)
+  }
+
+  async *#defaultTuple<P extends keyof In & string>(ports: P[]): AsyncGenerator<{ [K in P]: ValueOf<In[K]> }> {
+    const memo = `inputs:${ports.join(',')}`
+    const seen = wire(ports.map((port) => this.#queue(port).default))
+    if (this.#stateWire(memo) === seen) return
+    this.#defaultsOnly = true
+    yield await this.#tuple(ports)
+    this.#defaultsOnly = false
+    this.#state.set(memo, seen)
+  }
+
+  async #tuple<P extends keyof In & string>(ports: P[]): Promise<{ [K in P]: ValueOf<In[K]> }> {
+    const tuple = {} as { [K in P]: ValueOf<In[K]> }
+    for (const port of ports) tuple[port] = (await this.read(port)) as ValueOf<In[P]>
+    return tuple
+  }
+
+  /** Writes a value to an output port. */
+  write<P extends keyof Out & string>(port: P, value: ValueOf<Out[P]>, options: WriteOptions = {}): void {
+    this.#open()
+    const setDefault = options.setDefault ?? this.#defaultsOnly
+    this.#op({
+      op: 'write',
+      to: { out: port },
+      values: [wire(value)],
+      ...options,
+      ...(setDefault ? { setDefault } : {}),
+    })
+  }
+
+  /** A field of the job's state; undefined when it is not set. */
+  get<T = any>(field: string): T | undefined {
+    const value = this.#stateWire(field)
+    return value === undefined ? undefined : (unwire(value) as T)
+  }
+  /** Sets fields of the state. */
+  set(values: Record<string, unknown>): void {
+    this.#open()
+    for (const [field, value] of Object.entries(values)) this.#state.set(field, wire(value))
+  }
+  unset(...names: string[]): void {
+    this.#open()
+    for (const field of names) this.#state.set(field, undefined)
+  }
+
+  /** Makes a child, by its worker or by queue and class. */
+  spawn(name: string, worker: { queue?: string; class: string }, options: SpawnOptions = {}): void {
+    this.#open()
+    const { args, inputs, in: inports, out: outports, ...rest } = options
+    this.#op({
+      op: 'spawn',
+      name,
+      queue: worker.queue ?? 'default',
+      class: worker.class,
+      ...rest,
+      ...(args === undefined ? {} : { args: wire(args) }),
+      ...(inputs ? { inputs: wires(inputs) } : {}),
+      ...(inports ? { inports: portOptions(inports) } : {}),
+      ...(outports ? { outports: portOptions(outports) } : {}),
+    })
+  }
+
+  /** The children as they were when the run began. */
+  get children(): Snapshot['children'] {
+    return this.#snapshot.children
+  }
+
+  /** What children have written to an output port since it was last read, in one round trip for all of them. */
+  async readChildren(port: string, names = Object.keys(this.children)): Promise<Record<string, any[]>> {
+    this.#open()
+    const rows = await this.#tools.peek(names.map((name) => ({ id: this.children[name]!.id, dir: 'out', port })))
+    const answer: Record<string, any[]> = {}
+    names.forEach((child, i) => {
+      const row = rows[i]
+      if (!row?.values.length) return
+      this.#op({ op: 'read', from: { child, out: port }, cursor: row.taken, count: row.values.length })
+      answer[child] = row.values.map(({ data }) => unwire(data))
+    })
+    return answer
+  }
+
+  /** Writes to an input port of a child, also of one that this run has just made. */
+  writeChild(child: string, port: string, ...values: unknown[]): void {
+    this.#op({ op: 'write', to: { child, in: port }, values: values.map(wire) })
+  }
+
+  /** Moves all values of a port to others, and copies its default. */
+  connect(from: PortRef, ...to: PortRef[]): void {
+    this.#op({ op: 'connect', from, to })
+  }
+
+  publish(channel: string, message: unknown): void {
+    this.#op({ op: 'publish', channel, message: wire(message) })
+  }
+
+  log(entry: unknown): void {
+    this.#op({ op: 'log', entry: wire(entry) })
+  }
+
+  /** Any other change of the run protocol (run, terminate, adopt, ports …). */
+  op(op: Op): void {
+    this.#op(op)
+  }
+
+  /** To return from perform: run again when input comes, or when the children that are waited for have ended. */
+  suspend(options: { waitFor?: 'children' | string[]; at?: Date | number; wait?: number } = {}): Ending {
+    const { at, ...rest } = options
+    return new Ending('suspended', { ...rest, ...(at === undefined ? {} : { at: Number(at) }) })
+  }
+
+  /** To return from perform: run once more, now, `at` a time or after `wait` milliseconds. */
+  again(options: { at?: Date | number; wait?: number } = {}): Ending {
+    const { at, wait } = options
+    return new Ending('again', {
+      ...(at === undefined ? {} : { at: Number(at) }),
+      ...(wait === undefined ? {} : { wait }),
+    })
+  }
+
+  /** Commits what was done so far, and goes on with a fresh view of ports and children. */
+  async checkpoint(): Promise<void> {
+    this.#open()
+    const changes = this.#collect('checkpoint')
+    this.#snapshot = await this.#tools.checkpoint(changes)
+    this.#commits++
+    this.#queues.clear()
+    this.#state.clear()
+    this.#ops = []
+  }
+
+  /** Runs `action` once: its result is committed and given again on later attempts. */
+  async step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
+    const known = this.#snapshot.steps?.[name]
+    if (known !== undefined) return unwire(known) as T
+    const result = await action()
+    this.#op({ op: 'step', name, value: wire(result ?? null) })
+    await this.checkpoint()
+    return result
+  }
+
+  /** What the run did, once it has ended; nothing can be added afterwards. */
+  finish(ending: unknown): Changes {
+    if (ending instanceof Ending) return { ...this.#collect(ending.end), ...ending.options }
+    const changes = this.#collect(this.#suspends && ending === undefined ? 'suspended' : 'completed')
+    return ending === undefined ? changes : { ...changes, result: wire(ending) }
+  }
+
+  /** Only logs leave a run that failed. */
+  close(): { n: number } {
+    this.#closed = true
+    return { n: this.#commits }
+  }
+
+  #collect(end: Changes['end']): Changes {
+    const reads: NonNullable<Changes['reads']> = {}
+    for (const [port, { cursor, next }] of this.#queues) if (next > 0) reads[port] = { cursor, count: next }
+    const set: Record<string, Wire> = {}
+    const unset: string[] = []
+    for (const [field, value] of this.#state) {
+      if (value === undefined) unset.push(field)
+      else set[field] = value
+    }
+    return { end, n: this.#commits, reads, state: { set, unset }, ops: this.#ops }
+  }
+
+  #op(op: Op): void {
+    this.#open()
+    this.#ops.push(op)
+  }
+
+  #open(): void {
+    if (this.#closed) throw new Error(`the run of job ${this.id} has ended: nothing more can be read or written`)
+  }
+
+  #stateWire(field: string): Wire | undefined {
+    return this.#state.has(field) ? this.#state.get(field) : this.#snapshot.state[field]
+  }
+
+  #queue(port: string): Queue {
+    let queue = this.#queues.get(port)
+    if (queue) return queue
+    const own = this.#snapshot.in[port]
+    if (!own) throw new SidejobError('REFUSED', `job ${this.id} (${this.class}) does not have in port ${port}`)
+    queue = { values: [...own.values], next: 0, cursor: own.cursor, more: own.more, default: own.default?.data }
+    this.#queues.set(port, queue)
+    return queue
+  }
+
+  async #fetchPage(port: string, queue: Queue): Promise<void> {
+    const { values, more } = await this.#tools.page(port, queue.cursor + queue.values.length)
+    queue.values.push(...values)
+    queue.more = more
+  }
+
+  #valueOf<P extends keyof In & string>(port: P, data: Wire): ValueOf<In[P]> {
+    const value = unwire(data)
+    const schema = (this.#ports.in?.[port] as Port | undefined)?.schema
+    if (!schema) return value as ValueOf<In[P]>
+    const checked = schema.safeParse(value)
+    if (!checked.success) throw new Terminal(`in port ${port} of job ${this.id}: ${checked.error.issues[0]?.message}`)
+    return checked.data as ValueOf<In[P]>
+  }
+}

@@ -1,0 +1,123 @@
+// Performs one lent job wherever its class is served, and says what is to be committed for it.
+
+import { SidejobError } from '../core/errors.ts'
+import type { Changes } from '../core/run.ts'
+import { workerDefaults } from '../core/worker.ts'
+import type { Settled } from '../redis/changes.ts'
+import { shownItem } from '../redis/item.ts'
+import type { Lent, Store } from '../redis/store.ts'
+import type { JobTools } from './job.ts'
+import { LostRun, perform } from './perform.ts'
+import { type PushOptions, push } from './push.ts'
+import type { Registered, Registry } from './registry.ts'
+import { settle } from './settle.ts'
+import { snapshotOf } from './snapshot.ts'
+
+export type PerformerOptions = {
+  store: Store
+  registry: Registry
+  push: PushOptions
+  random: () => number
+  now: () => number
+  /** Performs one run in an invocation of its own; absent: isolation is not to be had here. */
+  isolate?: (lent: Lent) => Promise<Settled>
+}
+
+const PAGE = 1_000
+const RELEASE_FOR = 10_000
+/** How long a push worker that answered 202 has until its first heartbeat. */
+const LATER_LEASE = 60_000
+
+/** Our own commits of one run while it goes on, and what it may read meanwhile. */
+export function createPerformer({ store, registry, push: pushing, random, now, isolate }: PerformerOptions) {
+  const deciding = (lent: Lent, found?: Registered) => ({
+    document: lent.document,
+    retry: found?.definition.retry,
+    registry,
+    random,
+    now: now(),
+  })
+
+  const timeoutOf = (found: Registered): number => found.definition.timeout ?? workerDefaults.timeout
+
+  async function checkpoint(lent: Lent, changes: Changes, found: Registered) {
+    const settled = await settle(lent.document.tk!, changes, deciding(lent, found))
+    const { answers, lent: fresh } = await store.commit({ queue: '', runs: [settled] })
+    if (answers[0] !== 'running') throw new LostRun(`the checkpoint was not taken: ${answers[0]}`)
+    return snapshotOf(fresh[0]!, timeoutOf(found))
+  }
+
+  const toolsOf = (lent: Lent, found: Registered): Omit<JobTools, 'signal'> => ({
+    checkpoint: (changes) => checkpoint(lent, changes, found),
+    page: (port, after) => page(lent.id, port, after),
+    peek: (of) => peek(of),
+  })
+
+  async function page(id: number, port: string, after: number) {
+    const { document } = await store.inspect(String(id))
+    const [pushed, taken] = (document[`i:${port}`] ?? '0,0').split(',').map(Number) as [number, number]
+    const skip = after - taken
+    const items = await store.values(id, 'in', port, Math.max(0, skip), PAGE)
+    const values = items.map(shownItem)
+    return { values, more: Math.max(0, pushed - taken - skip - values.length) }
+  }
+
+  async function peek(of: { id: number; dir: 'in' | 'out'; port: string }[]) {
+    const rows = await store.peek(
+      of.map(({ id, dir, port }) => ({ id, dir: dir === 'in' ? 'i' : 'o', port })),
+      PAGE,
+    )
+    return rows.map((row) => row && { ...row, values: row.items.map(shownItem) })
+  }
+
+  const release = (lent: Lent, ...words: string[]): Settled => ({
+    token: lent.document.tk!,
+    n: 0,
+    end: 'released',
+    words,
+  })
+
+  async function performLocal(lent: Lent, found: Registered): Promise<Settled | undefined> {
+    const snapshot = snapshotOf(lent, timeoutOf(found))
+    try {
+      const changes = await perform(found.local!, snapshot, toolsOf(lent, found))
+      return await settle(lent.document.tk!, changes, deciding(lent, found))
+    } catch (error) {
+      if (error instanceof LostRun) return undefined
+      throw error
+    }
+  }
+
+  async function performRemote(lent: Lent, found: Registered): Promise<Settled | undefined> {
+    const { push: address } = found.definition
+    if (!address) return release(lent, ...(found.definition.pull ? ['pull'] : ['wait', String(RELEASE_FOR)]))
+    const changes = await push(address, snapshotOf(lent, timeoutOf(found)), pushing)
+    if (changes !== 'later') return settle(lent.document.tk!, changes, deciding(lent, found))
+    await store.extend(lent.document.q!, [lent.document.tk!], LATER_LEASE)
+    return undefined
+  }
+
+  /** What is to be committed for one run; undefined when that is somebody else's business now. */
+  async function run(lent: Lent, { alone = false } = {}): Promise<Settled | undefined> {
+    const { q: queue, c: name } = lent.document
+    try {
+      const found = await registry.find(queue!, name!)
+      // A class that this deployment does not know is not failed: another one may.
+      if (!found) return release(lent, 'wait', String(RELEASE_FOR))
+      if (!found.local) return await performRemote(lent, found)
+      if (found.local.isolate && isolate && !alone) return await isolate(lent)
+      return await performLocal(lent, found)
+    } catch (error) {
+      if (error instanceof SidejobError && error.code === 'UNAVAILABLE') throw error
+      const changes: Changes = {
+        end: 'failed',
+        error: { message: error instanceof Error ? error.message : String(error) },
+      }
+      return settle(lent.document.tk!, changes, deciding(lent))
+    }
+  }
+
+  return { run, page, deciding, timeoutOf }
+}
+
+export type Performer = ReturnType<typeof createPerformer>

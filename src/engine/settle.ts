@@ -1,0 +1,78 @@
+// From what a run said to what is committed: retries, next slots and spawned jobs worked out, everything as words.
+
+import { writeJson } from '../core/json.ts'
+import { nextSlot, type Repeat } from '../core/repeat.ts'
+import { type Retry, retryDelay } from '../core/retry.ts'
+import type { Changes, RunError } from '../core/run.ts'
+import { raw, type Wire, wire } from '../core/value.ts'
+import { opWords, readWords, type Settled, spawnWords, stateWords, type Words } from '../redis/changes.ts'
+import type { Document } from '../redis/document.ts'
+import { spawnedJob } from './intake.ts'
+import type { Registry } from './registry.ts'
+
+type Deciding = { document: Document; retry?: Retry; registry: Registry; random: () => number; now: number }
+
+const errorText = ({ message, reason = 'other', detail, stack }: RunError): string =>
+  writeJson({ message, reason, ...(detail === undefined ? {} : { detail: raw(detail) }), ...(stack ? { stack } : {}) })
+
+const delayWords = ({ document, retry = {}, random }: Deciding, floor = 0): Words => {
+  const own = document.rt ? (JSON.parse(document.rt) as Retry) : retry
+  const delay = retryDelay(own, Number(document.f ?? 0) + 1, random(), floor)
+  return delay === undefined ? [] : ['retry', String(delay)]
+}
+
+/** A slot that this run has used up gives way to the next; a run before its slot leaves it (protocol: repeats). */
+function slotWords({ document, now }: Deciding): Words {
+  if (!document.rp || !document.ns) return []
+  const scheduled = Number(document.ns)
+  const started = Number(document.l ?? now)
+  if (scheduled > started) return []
+  const next = nextSlot(JSON.parse(document.rp) as Repeat, { scheduled, started, finished: now }, now)
+  return ['slot', String(next)]
+}
+
+function failedWords(changes: Changes, deciding: Deciding): Words {
+  const error = changes.error ?? { message: 'failed, and said no more' }
+  const again = error.retry === false ? [] : delayWords(deciding, error.after)
+  return ['error', errorText(error), ...again, ...slotWords(deciding)]
+}
+
+async function opsWords(changes: Changes, { document, registry }: Deciding): Promise<Words> {
+  const id = Number(document.tk!.split('.', 1)[0])
+  const context = wire({ job: id }) as Wire
+  const words: Words = []
+  for (const op of changes.ops ?? [])
+    words.push(...(op.op === 'spawn' ? spawnWords(op.name, await spawnedJob(registry, op, id)) : opWords(op, context)))
+  return words
+}
+
+const waitWords = ({ waitFor }: Changes): Words =>
+  waitFor === undefined
+    ? []
+    : waitFor === 'children'
+      ? ['waitfor', '*', '0']
+      : ['waitfor', 'n', String(waitFor.length), ...waitFor]
+
+const optional = (word: string, value: string | number | undefined): Words =>
+  value === undefined ? [] : [word, String(value)]
+
+/** What is sent to Redis for one run. */
+export async function settle(token: string, changes: Changes, deciding: Deciding): Promise<Settled> {
+  const { end, n = 0 } = changes
+  if (end === 'failed') return { token, n, end, words: failedWords(changes, deciding) }
+  const ops = await opsWords(changes, deciding)
+  const words = [
+    // A refusal that may pass (a name taken, a target gone) is retried like any failure.
+    ...(ops.length ? delayWords(deciding) : []),
+    ...readWords(changes.reads ?? {}),
+    ...stateWords(changes.state ?? {}),
+    ...ops,
+    ...optional('progress', changes.progress),
+    ...optional('at', changes.at),
+    ...optional('wait', changes.wait),
+    ...(end === 'checkpoint' ? [] : slotWords(deciding)),
+    ...waitWords(changes),
+    ...(deciding.document.kr ? optional('result', changes.result) : []),
+  ]
+  return { token, n, end, words }
+}

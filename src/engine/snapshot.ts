@@ -1,0 +1,141 @@
+// A lent job as its run sees it, and any job as people see it.
+
+import type { Snapshot, SnapshotIn, SnapshotOut } from '../core/run.ts'
+import type { Wire } from '../core/value.ts'
+import {
+  aliasesOf,
+  channelsOf,
+  childrenOf,
+  type Document,
+  defaultOf,
+  number,
+  parentOf,
+  portsOf,
+  stateOf,
+  statusOf,
+  waitingOf,
+} from '../redis/document.ts'
+import { shownItem } from '../redis/item.ts'
+import type { Lent } from '../redis/store.ts'
+import type { JobView, PortView } from './engine.ts'
+
+function inputsOf({ document, inputs }: Lent): Record<string, SnapshotIn> {
+  const ports: Record<string, SnapshotIn> = {}
+  for (const { port, pushed, taken } of portsOf(document, 'i')) {
+    const values = (inputs[port] ?? []).map(shownItem)
+    const fallback = defaultOf(document, 'i', port)
+    ports[port] = {
+      cursor: taken,
+      values,
+      more: pushed - taken - values.length,
+      ...(fallback ? { default: fallback } : {}),
+    }
+  }
+  return ports
+}
+
+function outputsOf({ document }: Lent): Record<string, SnapshotOut> {
+  const ports: Record<string, SnapshotOut> = {}
+  for (const { port, pushed, taken } of portsOf(document, 'o')) {
+    const fallback = defaultOf(document, 'o', port)
+    ports[port] = {
+      size: pushed - taken,
+      channels: channelsOf(document, 'o', port),
+      ...(fallback ? { default: fallback } : {}),
+    }
+  }
+  return ports
+}
+
+function stepsOf(flat: string[]): Record<string, Wire> {
+  const steps: Record<string, Wire> = {}
+  for (let i = 0; i < flat.length; i += 2) steps[flat[i]!] = flat[i + 1] as Wire
+  return steps
+}
+
+/** The snapshot of a lent job; `timeout` is the worker's where the job has none of its own. */
+export function snapshotOf(lent: Lent, timeout: number): Snapshot {
+  const { document: doc } = lent
+  const children = childrenOf(lent.children)
+  const missing = lent.childCount - Object.keys(children).length
+  return {
+    run: {
+      token: doc.tk!,
+      attempt: Number(doc.f ?? 0) + 1,
+      lost: Number(doc.lo ?? 0),
+      reason: doc.x === '2' ? 'shutdown' : 'run',
+      timeout: Number(doc.to ?? timeout),
+      leaseUntil: Number(doc.le),
+    },
+    job: {
+      id: lent.id,
+      queue: doc.q!,
+      class: doc.c!,
+      args: (doc.a as Wire | undefined) ?? null,
+      name: doc.pn ?? null,
+      createdAt: Number(doc.t),
+      createdBy: doc.b ?? '',
+      ranAt: doc.su ? number(doc.l0 ?? doc.l) : null,
+      parent: parentOf(doc),
+      aliases: aliasesOf(doc),
+    },
+    state: stateOf(doc),
+    in: inputsOf(lent),
+    out: outputsOf(lent),
+    children,
+    ...(missing > 0 ? { moreChildren: missing } : {}),
+    ...(lent.steps.length ? { steps: stepsOf(lent.steps) } : {}),
+  }
+}
+
+function portViews(doc: Document, dir: 'i' | 'o'): Record<string, PortView> {
+  const ports: Record<string, PortView> = {}
+  for (const { port, pushed, taken } of portsOf(doc, dir)) ports[port] = portView(doc, dir, port, pushed, taken)
+  return ports
+}
+
+export function portView(doc: Document, dir: 'i' | 'o', port: string, pushed: number, taken: number): PortView {
+  const fallback = defaultOf(doc, dir, port)
+  return {
+    size: pushed - taken,
+    taken,
+    channels: channelsOf(doc, dir, port),
+    ...(fallback ? { default: fallback.data } : {}),
+  }
+}
+
+/** When it is due, if it waits for a time. */
+const runAtOf = (doc: Document): number | null => {
+  if (doc.z !== 't') return number(doc.w ?? doc.ns)
+  const wanted = doc.ey ? [] : [doc.w, doc.ns].filter((t) => t !== undefined).map(Number)
+  const earliest = wanted.length ? Math.min(...wanted) : 0
+  return Math.max(earliest, Number(doc.bo ?? 0), Number(doc.lu ?? 0))
+}
+
+export function viewOf(id: number, doc: Document, children: string[] = []): JobView {
+  return {
+    id,
+    queue: doc.q!,
+    class: doc.c!,
+    status: statusOf(doc),
+    args: (doc.a as Wire | undefined) ?? null,
+    name: doc.pn ?? null,
+    parent: parentOf(doc),
+    aliases: aliasesOf(doc),
+    priority: Number(doc.p ?? 0),
+    attempt: Number(doc.f ?? 0) + (statusOf(doc) === 'running' ? 1 : 0),
+    lost: Number(doc.lo ?? 0),
+    createdAt: Number(doc.t),
+    createdBy: doc.b ?? '',
+    ranAt: number(doc.l),
+    endedAt: number(doc.e),
+    runAt: runAtOf(doc),
+    waitingFor: waitingOf(doc),
+    error: (doc.er as Wire | undefined) ?? null,
+    progress: (doc.pg as Wire | undefined) ?? null,
+    repeat: (doc.rp as Wire | undefined) ?? null,
+    in: portViews(doc, 'i'),
+    out: portViews(doc, 'o'),
+    children: childrenOf(children),
+  }
+}

@@ -1,0 +1,85 @@
+// Why a job is not running: plain facts, the immediate cause first.
+
+import { portsOf, statusOf, waitingOf } from '../redis/document.ts'
+import type { Inspection } from '../redis/store.ts'
+import type { Reason } from './engine.ts'
+
+const at = (value: string | undefined): number | undefined => (value === undefined ? undefined : Number(value))
+
+function timeReasons({ document: doc, now }: Inspection): Reason[] {
+  const reasons: Reason[] = []
+  const wait = (code: string, until: number | undefined, message: string) => {
+    if (until !== undefined && until > now)
+      reasons.push({ code, message: `${message} ${new Date(until).toISOString()}`, until })
+  }
+  wait('LOCKED', at(doc.lu), 'locked by a client until')
+  wait('BACKOFF', at(doc.bo), `${doc.f ?? 0} failures, ${doc.lc ?? 0} losses in a row; backs off until`)
+  if (!doc.ey) {
+    wait('DUE', at(doc.w), 'asked to run at')
+    wait('REPEAT', at(doc.ns), 'repeats; the next slot is')
+  }
+  return reasons
+}
+
+function queueReasons({ document: doc, ahead, queue }: Inspection): Reason[] {
+  const reasons: Reason[] = []
+  if (queue.paused) reasons.push({ code: 'PAUSED', message: `queue ${doc.q} is paused` })
+  if (doc.z === 'p')
+    reasons.push({ code: 'PULL', message: `waits for a pull worker to claim it; ${ahead ?? 0} are before it` })
+  else if (ahead !== null)
+    reasons.push({
+      code: 'QUEUED',
+      message: `${ahead} are before it in queue ${doc.q}; ${queue.lanes} of ${queue.maxLanes} lanes are open`,
+    })
+  return reasons
+}
+
+function restReasons({ document: doc }: Inspection): Reason[] {
+  const waiting = waitingOf(doc)
+  if (waiting)
+    return [
+      {
+        code: 'CHILDREN',
+        message: `waits for ${doc.wn} children to end${waiting === 'children' ? '' : `: ${waiting.join(', ')}`}`,
+      },
+    ]
+  const empty = portsOf(doc, 'i').filter(
+    ({ port, pushed, taken }) => pushed === taken && doc[`di:${port}`] === undefined,
+  )
+  if (empty.length)
+    return empty.map(({ port }) => ({ code: 'INPUT', message: `waits for input on port ${port}`, key: port }))
+  return [{ code: 'ASKED_FOR_NOTHING', message: 'suspended; a run, a child or input wakes it' }]
+}
+
+function endReasons({ document: doc }: Inspection): Reason[] {
+  const status = statusOf(doc)
+  if (status === 'completed') return [{ code: 'COMPLETED', message: 'completed; a run or input wakes it' }]
+  if (status === 'terminated')
+    return [
+      {
+        code: doc.ca ? 'CANCELLED' : 'TERMINATED',
+        message: `${doc.ca ? 'cancelled' : 'terminated'}; only a run with force wakes it`,
+      },
+    ]
+  const kept = portsOf(doc, 'i').filter(({ pushed, taken }) => pushed > taken)
+  return [
+    {
+      code: 'FAILED',
+      message: `failed after ${doc.f ?? 1} attempts; a retry or a run with force wakes it, input does not`,
+    },
+    ...kept.map(({ port, pushed, taken }) => ({
+      code: 'INPUT_KEPT',
+      message: `${pushed - taken} values wait on port ${port}`,
+      key: port,
+    })),
+  ]
+}
+
+/** @example reasonsOf(inspection)[0].message // 'waits for input on port left' */
+export function reasonsOf(inspection: Inspection): Reason[] {
+  const { document: doc } = inspection
+  if (doc.z === 'l') return []
+  if (doc.z === 't') return timeReasons(inspection)
+  if (doc.z === undefined || doc.z === 'p') return queueReasons(inspection)
+  return doc.z === 's' ? restReasons(inspection) : endReasons(inspection)
+}

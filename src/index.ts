@@ -1,0 +1,37 @@
+// What users import to write workers and to run sidejob.
+
+import type { Ports, Worker, WorkerOptions } from './core/worker.ts'
+import type { Job } from './engine/job.ts'
+
+export { SidejobError } from './core/errors.ts'
+export { type Port, port, Terminal } from './core/worker.ts'
+export { createEngine as createSidejob, type EngineOptions as SidejobOptions } from './engine/index.ts'
+export { Job } from './engine/job.ts'
+
+type Definition<In extends Ports, Out extends Ports> = WorkerOptions & {
+  in?: In
+  out?: Out
+  /** Called before the first run. */
+  startup?: (job: Job<In, Out>) => unknown
+  /** One run. Returns nothing (completed), `job.suspend()`, `job.again()` or a result; throws to fail. */
+  perform: (job: Job<In, Out>) => unknown
+  /** The last run of a job that is terminated. */
+  shutdown?: (job: Job<In, Out>) => unknown
+}
+
+/**
+ * Defines a job class: its ports, its options, and the function that performs it.
+ *
+ * @example
+ * export const double = defineWorker({
+ *   class: 'double',
+ *   in: { n: port(z.number()) },
+ *   out: { doubled: port(z.number()) },
+ *   async perform(job) {
+ *     for await (const { n } of job.inputs('n')) job.write('doubled', n * 2)
+ *   },
+ * })
+ */
+export const defineWorker = <const In extends Ports = {}, const Out extends Ports = {}>(
+  definition: Definition<In, Out>,
+): Worker<Job<In, Out>> => definition as Worker<Job<In, Out>>

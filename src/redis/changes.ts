@@ -1,0 +1,104 @@
+// What a run did, as the arguments that lib/runs.lua and lib/ops.lua take.
+
+import type { Changes, JobRef, Op, PortOptions, PortRef } from '../core/run.ts'
+import type { Wire } from '../core/value.ts'
+import { jobArguments, type NewJob } from './document.ts'
+import { itemText } from './item.ts'
+
+/** Words of one op: its name, then its arguments. */
+export type Words = string[]
+
+/** A run's end as the engine has decided it: what the worker said, with times and retries worked out. */
+export type Settled = {
+  token: string
+  n: number
+  end: Changes['end'] | 'released'
+  words: Words
+}
+
+const targetOf = (ref: JobRef | PortRef): string => {
+  if ('child' in ref) return `>${ref.child}`
+  return 'job' in ref ? String(ref.job) : ''
+}
+
+export const portWords = (ref: PortRef): Words =>
+  'in' in ref ? [targetOf(ref), 'i', ref.in] : [targetOf(ref), 'o', ref.out]
+
+const listWords = (list: readonly string[]): Words => [String(list.length), ...list]
+
+const specWords = (specs: PortOptions): Words => {
+  const entries = Object.entries(specs)
+  const words = [String(entries.length)]
+  for (const [port, { default: value, channels = [] }] of entries)
+    words.push(port, value === undefined ? '0' : '1', value === undefined ? '' : `=${value}`, ...listWords(channels))
+  return words
+}
+
+const flag = (on: boolean | undefined): string => (on ? '1' : '')
+const text = (n: number | undefined): string => (n === undefined ? '' : String(n))
+
+type Writing = { values: Wire[]; context?: Wire; notify?: boolean; log?: boolean; setDefault?: boolean }
+
+export const writeWords = (to: PortRef, { values, context, notify, log, setDefault }: Writing): Words => [
+  'write',
+  ...portWords(to),
+  `${notify === false ? 'q' : ''}${setDefault ? 'd' : ''}`,
+  ...listWords(values.map((data) => itemText({ data, context, log: log === false ? false : undefined }))),
+]
+
+export const defineWords = (dir: 'i' | 'o', specs: PortOptions, of?: JobRef): Words => [
+  'ports',
+  of ? targetOf(of) : '',
+  dir,
+  ...specWords(specs),
+]
+
+type Encoder = { [K in Op['op']]: (op: Extract<Op, { op: K }>, context: Wire | undefined) => Words }
+
+const encoders: Omit<Encoder, 'spawn'> = {
+  write: (op, context) => writeWords(op.to, { ...op, context: op.context ?? context }),
+  read: (op) => ['consume', ...portWords(op.from), String(op.cursor), String(op.count)],
+  default: (op) => ['default', ...portWords(op.of), ...('value' in op ? ['1', `=${op.value}`] : ['0', ''])],
+  connect: (op) => ['connect', ...portWords(op.from), String(op.to.length), ...op.to.flatMap(portWords)],
+  publish: (op, context) => ['publish', op.channel, itemText({ data: op.message, context, channel: op.channel })],
+  log: (op) => ['log', 'info', op.entry],
+  run: (op) => ['run', targetOf(op), flag(op.force), text(op.at), text(op.wait), ''],
+  terminate: (op) => ['terminate', targetOf(op), flag(op.recursive)],
+  delete: (op) => ['delete', targetOf(op), flag(op.force)],
+  adopt: (op) => ['adopt', String(op.job), op.name],
+  disown: (op) => ['disown', op.child],
+  alias: (op) => ('add' in op ? ['alias', op.add] : ['unalias', op.remove]),
+  ports: (op) => [...(op.in ? defineWords('i', op.in, op.of) : []), ...(op.out ? defineWords('o', op.out, op.of) : [])],
+  channels: (op) => ['channels', ...portWords(op.of), ...listWords(op.set)],
+  step: (op) => ['step', op.name, op.value],
+}
+
+/** One op as words; a spawn needs its class looked up first, so it comes as a NewJob. */
+export const opWords = (op: Exclude<Op, { op: 'spawn' }>, context?: Wire): Words =>
+  (encoders[op.op] as (op: Op, context?: Wire) => Words)(op, context)
+
+export const spawnWords = (name: string, job: NewJob): Words => ['spawn', name, ...jobArguments(job)]
+
+export const readWords = (reads: NonNullable<Changes['reads']>): Words =>
+  Object.entries(reads).flatMap(([port, { cursor, count }]) => [
+    'consume',
+    '',
+    'i',
+    port,
+    String(cursor),
+    String(count),
+  ])
+
+export const stateWords = ({ set = {}, unset = [] }: NonNullable<Changes['state']>): Words => [
+  ...Object.entries(set).flatMap(([field, value]) => ['set', field, value]),
+  ...unset.flatMap((field) => ['unset', field]),
+]
+
+/** The arguments of one run in a commit. */
+export const runArguments = ({ token, n, end, words }: Settled): string[] => [
+  token,
+  String(n),
+  end,
+  String(words.length),
+  ...words,
+]

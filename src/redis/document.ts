@@ -1,0 +1,167 @@
+// A job's document as TypeScript reads and writes it.
+
+import type { Status } from '../core/job.ts'
+import type { Wire } from '../core/value.ts'
+import { shownItem } from './item.ts'
+
+/** A flat map of strings; its names are in keys.ts. */
+export type Document = Record<string, string>
+
+export type PortSpec = { default?: Wire; channels?: string[] }
+export type PortSpecs = Record<string, PortSpec>
+
+/** A job as it is to be made: everything that the worker's definition says is already in it. */
+export type NewJob = {
+  queue: string
+  class: string
+  /** The class is one that the caller knows to be registered. */
+  known: boolean
+  args?: Wire
+  at?: number
+  wait?: number
+  priority?: number
+  parent?: string
+  name?: string
+  in?: PortSpecs
+  out?: PortSpecs
+  /** Items per input port. */
+  inputs?: Record<string, string[]>
+  retry?: Wire
+  timeout?: number
+  keepResult?: number
+  retain?: number
+  unique?: { key: string; period?: number }
+  repeat?: Wire
+  slot?: number
+  aliases?: string[]
+  createdBy?: string
+  shutdown?: boolean
+  pull?: boolean
+  quiet?: boolean
+}
+
+const BIG = 512
+const isBig = (value: string): boolean => value.length > BIG / 3 && new TextEncoder().encode(value).length > BIG
+
+const text = (value: number | undefined): string => (value === undefined ? '' : String(value))
+
+type Parts = { document: Document; options: string[]; count: number }
+
+function put(parts: Parts, field: string, value: string | undefined): void {
+  if (value === undefined || value === '') return
+  if (isBig(value)) add(parts, 'value', field, value)
+  else parts.document[field] = value
+}
+
+function add(parts: Parts, ...words: string[]): void {
+  parts.options.push(...words)
+  parts.count++
+}
+
+function putPorts(parts: Parts, dir: 'i' | 'o', specs: PortSpecs = {}): void {
+  for (const [port, spec] of Object.entries(specs)) {
+    parts.document[`${dir}:${port}`] = '0,0'
+    put(parts, `d${dir}:${port}`, spec.default === undefined ? undefined : `=${spec.default}`)
+    if (spec.channels?.length && dir === 'i')
+      add(parts, 'listen', dir, port, String(spec.channels.length), ...spec.channels)
+    else if (spec.channels?.length) put(parts, `c${dir}:${port}`, JSON.stringify(spec.channels))
+  }
+}
+
+/** The arguments of one new job, as lib/create.lua takes them. */
+export function jobArguments(job: NewJob): string[] {
+  const parts: Parts = { document: { q: job.queue, c: job.class }, options: [], count: 0 }
+  put(parts, 'a', job.args)
+  put(parts, 'p', job.priority ? String(job.priority) : undefined)
+  put(parts, 'b', job.createdBy)
+  put(parts, 'rt', job.retry)
+  put(parts, 'to', text(job.timeout))
+  put(parts, 'kr', text(job.keepResult))
+  put(parts, 'rd', text(job.retain))
+  put(parts, 'rp', job.repeat)
+  put(parts, 'ns', text(job.slot))
+  put(parts, 'sh', job.shutdown ? '1' : '')
+  put(parts, 'pl', job.pull ? '1' : '')
+  put(parts, 'np', job.quiet ? '1' : '')
+  putPorts(parts, 'i', job.in)
+  putPorts(parts, 'o', job.out)
+  if (job.parent !== undefined) add(parts, 'parent', job.parent, job.name ?? '')
+  if (job.unique) add(parts, 'unique', job.unique.key, text(job.unique.period))
+  for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
+  for (const [port, items] of Object.entries(job.inputs ?? {}))
+    add(parts, 'input', port, String(items.length), ...items)
+  // A repeat's first slot is a timer, which only the long way sets.
+  if (job.slot !== undefined && parts.count === 0) add(parts, 'value', 'ns', String(job.slot))
+  return [
+    job.queue,
+    job.class,
+    job.known ? '1' : '',
+    text(job.at),
+    text(job.wait),
+    String(job.priority ?? 0),
+    JSON.stringify(parts.document),
+    String(parts.count),
+    ...parts.options,
+  ]
+}
+
+const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'failed', T: 'terminated' }
+
+/** The status follows from the place, as in lib/status.lua. */
+export const statusOf = (doc: Document): Status =>
+  resting[doc.z ?? ''] ?? (doc.x ? 'terminating' : doc.z === 'l' ? 'running' : 'queued')
+
+export const number = (value: string | undefined): number | null => (value === undefined ? null : Number(value))
+
+export type PortRecord = { port: string; pushed: number; taken: number }
+
+/** The declared ports of one side, `*` left out. */
+export function portsOf(doc: Document, dir: 'i' | 'o'): PortRecord[] {
+  const ports: PortRecord[] = []
+  for (const [field, value] of Object.entries(doc)) {
+    if (!field.startsWith(`${dir}:`) || field === `${dir}:*`) continue
+    const [pushed, taken, dropped] = value.split(',')
+    if (!dropped) ports.push({ port: field.slice(2), pushed: Number(pushed), taken: Number(taken) })
+  }
+  return ports
+}
+
+export const defaultOf = (doc: Document, dir: 'i' | 'o', port: string): { data: Wire; context?: Wire } | undefined => {
+  const item = doc[`d${dir}:${port}`]
+  return item === undefined ? undefined : shownItem(item)
+}
+
+export const channelsOf = (doc: Document, dir: 'i' | 'o', port: string): string[] =>
+  JSON.parse(doc[`c${dir}:${port}`] ?? '[]') as string[]
+
+export function stateOf(doc: Document): Record<string, Wire> {
+  const state: Record<string, Wire> = {}
+  for (const [field, value] of Object.entries(doc)) if (field.startsWith('s:')) state[field.slice(2)] = value as Wire
+  return state
+}
+
+export type Child = { id: number; status: Status; class: string }
+
+/** A children hash, flat as Redis gives it. */
+export function childrenOf(flat: string[]): Record<string, Child> {
+  const children: Record<string, Child> = {}
+  for (let i = 0; i < flat.length; i += 2) {
+    const [, id, status, className] = /^(\d+),(\w+),([\s\S]*)$/.exec(flat[i + 1]!)!
+    children[flat[i]!] = { id: Number(id), status: status as Status, class: className! }
+  }
+  return children
+}
+
+export const parentOf = (doc: Document): { id: number; name: string } | null =>
+  doc.pa === undefined ? null : { id: Number(doc.pa), name: doc.pn ?? '' }
+
+export const aliasesOf = (doc: Document): string[] => JSON.parse(doc.al ?? '[]') as string[]
+
+export const waitingOf = (doc: Document): 'children' | string[] | null =>
+  doc.wf === undefined ? null : doc.wf === '*' ? 'children' : (JSON.parse(doc.wf) as string[])
+
+/** Puts the values that live beside the document back into it. */
+export function withSideValues(doc: Document, flat: string[] = []): Document {
+  for (let i = 0; i < flat.length; i += 2) doc[flat[i]!] = flat[i + 1]!
+  return doc
+}

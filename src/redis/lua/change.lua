@@ -1,0 +1,40 @@
+-- change: what people and other systems do to one job, or to channels: the verbs of lib/ops, all or none of them.
+--
+-- keys: what is read anyway: the idempotency key, the hints
+-- args: ns, clock, seed, once, once_for, fingerprint, job, ...
+-- returns: {'done', answer, rings, id} | {'again', answer} | {'refused', code, message}
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/status
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/create
+-- @include lib/queues
+-- @include lib/ops
+
+fetch(KEYS)
+
+local known = once ~= '' and text_at(once)
+if known then
+  local print, answer = known:match('^([^\n]*)\n(.*)$')
+  if print ~= fingerprint then return { 'refused', 'TAKEN', 'this Idempotency-Key was used for another body' } end
+  return { 'again', cjson.decode(answer) }
+end
+
+local me = { answer = {} }
+local ok, why = attempt(function()
+  if job ~= '' then
+    me.id = resolve(job)
+    need(me.id)
+  end
+  for _ = 1, take_int() do ops[take()](me) end
+end)
+if not ok then return { 'refused', why.code, why.message } end
+
+ring_all()
+ring_timers()
+if once ~= '' then set_expiring(once, fingerprint .. '\n' .. cjson.encode(me.answer), tonumber(once_for)) end
+flush()
+if me.warning then return { 'refused', me.warning[1], me.warning[2], rings } end
+return { 'done', me.answer, rings, me.id or '' }

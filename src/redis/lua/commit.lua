@@ -1,0 +1,126 @@
+-- commit: apply what a lane's runs did, each on its own, then lend the lane its next jobs. A claim is a commit of
+-- nothing; a commit by token alone has no lane.
+--
+-- keys: what is read anyway: the queue, the lane, the jobs, the hints
+-- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, ...
+-- returns: {word, answers, runs, rings, nextDue}
+--          word: 'ok' | 'empty' (the lane has left) | 'more' (ask again) | 'full' (no lane free) | 'stale'
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/status
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/create
+-- @include lib/queues
+-- @include lib/ops
+-- @include lib/claims
+-- @include lib/runs
+
+local lane_key = ns .. 'lane:' .. lane
+
+local patterns = take_list()
+local runs = {}
+for i = 1, take_int() do runs[i] = take_run() end
+
+-- A claim of nothing but the head of the queue reads it first, so that its jobs come with everything else.
+local head
+if #runs == 0 and max > 0 and #patterns == 0 then
+  head = redis.call('ZRANGE', queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0, math.min(HEAD, max) - 1)
+  for _, member in ipairs(head) do KEYS[#KEYS + 1] = key_of(member:sub(15)) end
+end
+fetch(KEYS)
+
+local function next_due()
+  local due_at = queue_name ~= '' and queue(queue_name).nt
+  return due_at and int(due_at) or ''
+end
+
+local function snapshots(ids)
+  local list = {}
+  for i, id in ipairs(ids) do list[i] = snapshot(id) end
+  return list
+end
+
+-- The same request again gets the same answer: the answers as kept, the runs as far as they still hold.
+local function repeated(record)
+  local ids = {}
+  for _, token in ipairs(record.t) do
+    local id = token:match('^%d+')
+    local doc = find(id)
+    if doc and doc.tk == token then ids[#ids + 1] = id end
+  end
+  return { record.w, record.a, snapshots(ids), {}, next_due() }
+end
+
+local function tokens_of(ids)
+  local tokens = {}
+  for i, id in ipairs(ids) do tokens[i] = find(id).tk end
+  return tokens
+end
+
+-- A bell becomes the lane that it woke; a lane that is not known needs a free place.
+local function enter()
+  local lanes = queue(queue_name).l
+  if lanes[bell] then set_lane(queue_name, bell, nil) end
+  if not lanes[lane] and lane_count(queue_name) >= (queue(queue_name).ml or MAX_LANES) then return false end
+  set_lane(queue_name, lane, now + LANE)
+  return true
+end
+
+if lane ~= '' then
+  local text = text_at(lane_key)
+  local record = text and cjson.decode(text)
+  if record and record.s == seq then return repeated(record) end
+  if record and record.s > seq then return { 'stale', {}, {}, {}, '' } end
+end
+
+local answers = {}
+for i, run in ipairs(runs) do answers[i] = commit(run) end
+
+-- Pull workers serve themselves: they keep a record under a lane's name, and take no lane's place.
+local laned = lane ~= '' and place ~= 'p'
+local entered = laned and enter()
+local claims = max > 0 and (entered or not laned) and not (queue_name ~= '' and queue(queue_name).paused)
+local moved = claims and due_timers(queue_name) + take_back(queue_name) or 0
+if #runs + moved > 0 then
+  flush(true)
+  head = nil
+end
+
+local ids, more = {}, false
+if claims then
+  local most = laned and math.min(max, queue(queue_name).b or BATCH) or max
+  ids, more = claim({ queue = queue_name, place = place, max = most, lease = lease, begun = begun, patterns = patterns }, head)
+end
+
+local word = 'ok'
+if laned then
+  if not entered then
+    word = 'full'
+  elseif leave ~= '' or (#ids == 0 and not more) then
+    set_lane(queue_name, lane, nil)
+    if leave ~= '' then to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready')) end
+    word = 'empty'
+  elseif #ids == 0 then
+    word = 'more'
+  end
+  if more and #ids > 0 and lane_count(queue_name) < (queue(queue_name).ml or MAX_LANES) then
+    to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready')) - #ids
+  elseif word ~= 'empty' then
+    to_ring[queue_name] = nil
+  end
+end
+ring_all()
+ring_timers()
+if lane ~= '' then
+  local record = cjson.encode({ s = seq, w = word, a = answers, t = tokens_of(ids) })
+  if not laned or word == 'empty' or word == 'full' then set_expiring(lane_key, record, MINUTE) else set_text(lane_key, record) end
+end
+flush()
+
+local again = {}
+for i, run in ipairs(runs) do
+  if run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id) then again[#again + 1] = run.id end
+end
+return { word, answers, snapshots(#again > 0 and again or ids), rings, next_due() }

@@ -1,0 +1,31 @@
+-- extend: renew the leases of runs that go on, and of the lane that holds them.
+--
+-- keys: the queue and the jobs
+-- args: ns, clock, seed, queue_name, lane, lease:int, progress, ...
+-- returns: {'extended', leaseUntil or '' for each token}
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/status
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/queues
+
+fetch(KEYS)
+
+local answers, tokens = {}, take_list()
+for i, token in ipairs(tokens) do
+  local id = token:match('^([1-9]%d*)%.') or '0'
+  local doc = find(id)
+  answers[i] = ''
+  if doc and doc.tk == token and tonumber(doc.le) > now then
+    change(id, doc, 'le', int(now + lease))
+    change(id, doc, 'bg', '1')
+    if progress ~= '' then set_value(id, doc, 'pg', progress) end
+    move(id, doc, 'l', now + lease)
+    answers[i] = doc.le
+  end
+end
+if lane ~= '' and queue(queue_name).l[lane] then set_lane(queue_name, lane, now + LANE) end
+flush()
+return { 'extended', answers }

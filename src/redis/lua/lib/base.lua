@@ -1,0 +1,62 @@
+-- What every script begins with: the clock, the arguments in order, and writes that can be taken back.
+
+local int = function(n) return string.format('%.0f', n) end
+local never = math.huge
+
+-- The arguments that follow the named ones, read one after the other.
+local function take()
+  at = at + 1
+  return ARGV[at]
+end
+local function take_int() return tonumber(take()) end
+local function take_list()
+  local list = {}
+  for i = 1, take_int() do list[i] = take() end
+  return list
+end
+
+-- One clock for everybody: Redis's own, moved by `clock` milliseconds where a test says so.
+local time = redis.call('TIME')
+local micros = tonumber(time[1]) * 1000000 + tonumber(time[2]) + (tonumber(clock) or 0) * 1000
+local now = math.floor(micros / 1000)
+
+-- A sequence grows with time and is never given twice by one script. 13 hex digits of microseconds, so that text
+-- order is number order. In two halves: %x takes 32 bits on some builds.
+local ticks = 0
+local function sequence()
+  local m = micros + ticks
+  ticks = ticks + 1
+  local high = math.floor(m / 16777216)
+  return string.format('%07x%06x', high, m - high * 16777216)
+end
+
+-- Every change to what the script knows goes through `put`, so that one refused run can be undone without the others.
+local journal
+local function put(t, k, v)
+  if journal then journal[#journal + 1] = { t, k, t[k] } end
+  t[k] = v
+end
+local function push(list, v) put(list, #list + 1, v) end
+local function rollback()
+  for i = #journal, 1, -1 do
+    local e = journal[i]
+    e[1][e[2]] = e[3]
+  end
+  journal = nil
+end
+
+-- Stops the run or the call with a code of core/errors.ts; nothing of it has been written then.
+local function refuse(code, message) error({ code = code, message = message }, 0) end
+
+-- Runs `f`; a refusal comes back as code and message with everything undone, any other error is a fault and stays one.
+local function attempt(f, ...)
+  journal = {}
+  local ok, answer = pcall(f, ...)
+  if ok then
+    journal = nil
+    return true, answer
+  end
+  rollback()
+  if type(answer) ~= 'table' or not answer.code then error(answer, 0) end
+  return false, answer
+end

@@ -1,0 +1,145 @@
+-- Lending jobs to runs: which, under which token, and what the run gets to see.
+
+local RUNS_A_MINUTE = 600
+
+-- Counts a run; false when the job has run too often this minute.
+local function guard(id, doc)
+  local minute = int(math.floor(now / 60000))
+  local at_minute, n = (doc.m or ''):match('^(%d+):(%d+)$')
+  n = at_minute == minute and tonumber(n) + 1 or 1
+  if n > RUNS_A_MINUTE then return false end
+  change(id, doc, 'm', minute .. ':' .. int(n))
+  return true
+end
+
+local function stop_runaway(id, doc)
+  log(id, 'error', cjson.encode({ error = 'Job was terminated due to being called too rapidly', job = tonumber(id) }))
+  terminate_one(id, doc)
+end
+
+local lent = 0
+local used_up = { 'ro', 'rc', 'bo', 'ey' }
+local function lend(id, doc, lease, begun)
+  lent = lent + 1
+  for _, field in ipairs(used_up) do change(id, doc, field, nil) end
+  if doc.w and tonumber(doc.w) <= now then change(id, doc, 'w', nil) end
+  if doc.x then change(id, doc, 'x', '2') end
+  change(id, doc, 'k', int((tonumber(doc.k) or 0) + 1))
+  -- A token says whether its job repeats, so that a commit by token alone knows when it must look.
+  change(id, doc, 'tk', id .. '.' .. doc.k .. '.' .. (doc.rp and 'r' or '') .. seed .. string.format('%x', lent))
+  change(id, doc, 'le', int(now + lease))
+  change(id, doc, 'l0', doc.l)
+  change(id, doc, 'l', int(now))
+  if begun then change(id, doc, 'bg', '1') end
+  move(id, doc, 'l', now + lease)
+  return id
+end
+
+local function matches(class, patterns)
+  for _, pattern in ipairs(patterns) do
+    if class:match(pattern) then return true end
+  end
+  return #patterns == 0
+end
+
+local HEAD, STEP, MAX_SCAN = 100, 100, 1000
+
+-- Up to `max` jobs by priority and age. A job that was lost before is lent alone, so that whatever took its run down
+-- takes nobody else's with it. Answers the ids, and whether it stopped before it had seen everything.
+-- want: { queue, place ('' or 'p'), max, lease, begun (how many start at once), patterns }
+-- head: the first members, where they have been read already.
+local function claim(want, head)
+  local place = want.place ~= '' and want.place or nil
+  local key, ids, from = queue_key(want.queue, indexes[place] or 'ready'), {}, 0
+  while #ids < want.max and from < MAX_SCAN do
+    local step = head and math.min(HEAD, want.max) or (#want.patterns > 0 and STEP or want.max - #ids)
+    local members = head or redis.call('ZRANGE', key, from, from + step - 1)
+    head = nil
+    local candidates = {}
+    for i, member in ipairs(members) do candidates[i] = member:sub(15) end
+    fetch_jobs(candidates)
+    for i, id in ipairs(candidates) do
+      local doc = find(id)
+      if not doc or doc.z ~= place or member_of(id, doc) ~= members[i] then
+        zset(key, members[i], false)
+      elseif (tonumber(doc.lu) or 0) > now then
+        enqueue(id, doc)
+      elseif matches(doc.c, want.patterns) then
+        if doc.lc and #ids > 0 then return ids, true end
+        if not doc.x and not guard(id, doc) then
+          stop_runaway(id, doc)
+        else
+          ids[#ids + 1] = lend(id, doc, want.lease, #ids < want.begun)
+          if doc.lc or #ids == want.max then return ids, true end
+        end
+      end
+    end
+    if #members < step then return ids, false end
+    from = from + #members
+  end
+  return ids, true
+end
+
+local MAX_VALUES, MAX_BYTES = 1000, 1048576
+
+-- The waiting values of a port from the front, within the bounds of a snapshot.
+local function first_values(id, dir, port, n)
+  local items = redis.call('LRANGE', list_key(id, dir, port), 0, math.min(n, MAX_VALUES) - 1)
+  local bytes = 0
+  for i, item in ipairs(items) do
+    bytes = bytes + #item
+    if bytes > MAX_BYTES and i > 1 then return { unpack(items, 1, i - 1) } end
+  end
+  return items
+end
+
+local function flat_inputs(id, doc)
+  local flat = {}
+  for field, value in pairs(doc) do
+    local dir, port = field:match('^([io]):(.+)$')
+    if dir == 'i' then
+      local pushed, taken = value:match('^(%d+),(%d+)')
+      if pushed ~= taken then flat[#flat + 1] = { port, first_values(id, dir, port, tonumber(pushed) - tonumber(taken)) } end
+    end
+  end
+  return flat
+end
+
+local function flat_side_values(id, doc)
+  local fields, keys = {}, {}
+  for field, value in pairs(doc) do
+    if value == '^' then
+      fields[#fields + 1] = field
+      keys[#keys + 1] = side_key(id, 'f:' .. field)
+    end
+  end
+  fetch(keys)
+  local flat = {}
+  for i, field in ipairs(fields) do
+    flat[#flat + 1] = field
+    flat[#flat + 1] = raw[keys[i]] or ''
+  end
+  return flat
+end
+
+local MAX_CHILDREN = 1000
+local function flat_children(id, doc)
+  if not doc.ch then return {}, 0 end
+  local key = children_key(id)
+  local total = redis.call('HLEN', key)
+  if total <= MAX_CHILDREN then return redis.call('HGETALL', key), total end
+  return redis.call('HSCAN', key, 0, 'COUNT', MAX_CHILDREN)[2], total
+end
+
+-- What a run sees, after everything has been written: the document as text, and what stands beside it.
+local function snapshot(id)
+  local doc = find(id)
+  local plain = true
+  for field, value in pairs(doc) do
+    if value == '^' or field == 'ch' or field == 'st' or field:sub(1, 2) == 'i:' then plain = false end
+  end
+  if plain then return { raw[key_of(id)] } end
+  local steps = doc.st and redis.call('HGETALL', side_key(id, 'steps')) or {}
+  local children, total = flat_children(id, doc)
+  return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total }
+end

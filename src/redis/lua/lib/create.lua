@@ -1,0 +1,133 @@
+-- Making jobs: one spec of arguments, from outside or from a run.
+
+local id_key = ns .. 'jobs:last_id'
+local function next_id()
+  local id = tonumber(text_at(id_key) or 0) + 1
+  set_text(id_key, int(id))
+  return int(id)
+end
+
+-- A job by its id or one of its aliases.
+local function resolve(ref)
+  if ref:match('^[1-9]%d*$') then return ref end
+  local id = hget(ns .. 'jobs:aliases', ref)
+  if not id then refuse('NOT_FOUND', 'job ' .. ref .. ' does not exist') end
+  return id
+end
+
+local function check_registered(q, class, known)
+  if known == '1' or queue(q).m == 'pull' then return end
+  if redis.call('HEXISTS', ns .. 'workers:' .. q, class) == 0 then
+    refuse('REFUSED', 'class ' .. class .. ' is not registered for queue ' .. q)
+  end
+end
+
+local function add_alias(id, doc, alias)
+  local owner = hget(ns .. 'jobs:aliases', alias)
+  if owner == id then return end
+  if owner then refuse('TAKEN', 'alias ' .. alias .. ' belongs to job ' .. owner) end
+  local list = doc.al and cjson.decode(doc.al) or {}
+  list[#list + 1] = alias
+  change(id, doc, 'al', cjson.encode(list))
+  hset(ns .. 'jobs:aliases', alias, id)
+end
+
+local function remove_alias(id, doc, alias)
+  local list, left = doc.al and cjson.decode(doc.al) or {}, {}
+  for _, a in ipairs(list) do
+    if a ~= alias then left[#left + 1] = a end
+  end
+  if #left == #list then refuse('NOT_FOUND', 'job ' .. id .. ' has no alias ' .. alias) end
+  change(id, doc, 'al', #left > 0 and cjson.encode(left) or nil)
+  hset(ns .. 'jobs:aliases', alias, false)
+end
+
+-- What can be asked of a new job beyond its document; each reads its own arguments.
+local options = {
+  parent = function(spec) spec.parent, spec.name = take(), take() end,
+  unique = function(spec) spec.unique, spec.unique_for = take(), take() end,
+  alias = function(spec) push(within(spec, 'aliases'), take()) end,
+  input = function(spec) push(within(spec, 'inputs'), { take(), take_list() }) end,
+  value = function(spec) push(within(spec, 'values'), { take(), take() }) end,
+  listen = function(spec) push(within(spec, 'listens'), { take(), take(), take_list() }) end,
+}
+
+-- `tail` is the document as far as the caller knows it, with its opening brace; at is absolute, wait from now.
+local function take_spec()
+  local spec = { queue = take(), class = take(), known = take(), at = take(), wait = take(), priority = take_int(), tail = take() }
+  local n = take_int()
+  spec.plain = n == 0
+  for _ = 1, n do options[take()](spec) end
+  return spec
+end
+
+local function moment_of(spec)
+  local moment = spec.at ~= '' and tonumber(spec.at) or (spec.wait ~= '' and now + tonumber(spec.wait)) or nil
+  return moment and moment > now and moment or nil
+end
+
+-- The fast way, for a job with nothing beside its document: no decoding, only text.
+local function create_plain(spec)
+  local id, n, moment, pull = next_id(), sequence(), moment_of(spec), queue(spec.queue).m == 'pull' or spec.tail:find('"pl":"1"', 1, true)
+  local head = '{"n":"' .. n .. '","t":"' .. int(now) .. '",'
+  if moment then
+    head = head .. '"z":"t","w":"' .. int(moment) .. '",'
+    zset(queue_key(spec.queue, 'timers'), id, moment)
+    soonest(spec.queue, 'nt', moment)
+  elseif pull then
+    head = head .. '"z":"p",'
+    zset(queue_key(spec.queue, 'ready:pull'), n .. ':' .. id, spec.priority)
+  else
+    zset(queue_key(spec.queue, 'ready'), n .. ':' .. id, spec.priority)
+    put(to_ring, spec.queue, (to_ring[spec.queue] or 0) + 1)
+  end
+  if queue(spec.queue).m == 'pull' then head = head .. '"pl":"1",' end
+  set_text(key_of(id), head .. spec.tail:sub(2))
+  count(spec.queue, 'made')
+  if hints_wanted() then tell_status(id, cjson.decode(spec.tail), 'queued') end
+  return id, 'queued'
+end
+
+local function claim_unique(spec, id, doc)
+  local scope = spec.queue .. '\n' .. spec.class .. '\n' .. spec.unique
+  if spec.unique_for == '' then
+    change(id, doc, 'u', scope)
+    set_text(ns .. 'unique:' .. scope, id)
+    put(raw, ns .. 'unique:' .. scope, id)
+  else
+    set_expiring(ns .. 'unique:' .. scope, id, tonumber(spec.unique_for))
+  end
+end
+
+local function existing_job(spec)
+  if not spec.unique then return nil end
+  local id = text_at(ns .. 'unique:' .. spec.queue .. '\n' .. spec.class .. '\n' .. spec.unique)
+  return id and find(id) and id
+end
+
+-- Makes one job, or finds the one that its unique key stands for. `born` is the run's job when a run spawns it.
+local function create(spec, born)
+  check_registered(spec.queue, spec.class, spec.known)
+  if spec.plain and not born then return create_plain(spec) end
+  local same = existing_job(spec)
+  if same then return same, status_of(find(same)), true end
+  local parent = born or (spec.parent and resolve(spec.parent))
+  local parent_doc = parent and need(parent)
+  if parent_doc and parent_doc.x and not born then refuse('WRONG_STATUS', 'job ' .. parent .. ' is terminating') end
+  local id, doc = next_id(), cjson.decode(spec.tail)
+  doc.z, doc.t, doc.n = 'new', int(now), sequence()
+  put(docs, id, doc)
+  put(dirty, id, true)
+  if queue(spec.queue).m == 'pull' then doc.pl = '1' end
+  if parent_doc then link(parent, parent_doc, spec.name, id, doc) end
+  for _, e in ipairs(spec.values or {}) do set_value(id, doc, e[1], e[2]) end
+  for _, e in ipairs(spec.listens or {}) do set_channels(id, doc, e[1], e[2], e[3]) end
+  for _, alias in ipairs(spec.aliases or {}) do add_alias(id, doc, alias) end
+  for _, e in ipairs(spec.inputs or {}) do write(id, doc, 'i', e[1], e[2], { quiet = true }) end
+  if spec.unique then claim_unique(spec, id, doc) end
+  local moment = moment_of(spec)
+  if moment then change(id, doc, 'w', int(moment)) end
+  count(spec.queue, 'made')
+  if parent_doc and parent_doc.x then terminate_now(id, doc) else enqueue(id, doc) end
+  return id, doc.gone or status_of(doc)
+end

@@ -1,0 +1,176 @@
+-- Parents and children: adopting, disowning, ending whole trees.
+
+local function children_key(id) return side_key(id, 'children') end
+local function child_id(id, name)
+  local entry = hget(children_key(id), name)
+  return entry and entry:match('^%d+')
+end
+
+-- Every child as { name, id, status, class }.
+local function children_of(id, doc)
+  local list = {}
+  if not doc.ch then return list end
+  for name, entry in pairs(hash(children_key(id))) do
+    local child, status, class = entry:match('^(%d+),(%a+),(.*)$')
+    list[#list + 1] = { name = name, id = child, status = status, class = class }
+  end
+  return list
+end
+
+local function need_child(id, name)
+  local child = child_id(id, name)
+  if not child then refuse('NOT_FOUND', 'job ' .. id .. ' has no child ' .. name) end
+  return child
+end
+
+local function link(parent, parent_doc, name, id, doc)
+  local taken_by = child_id(parent, name)
+  if taken_by and find(taken_by) then refuse('TAKEN', 'job ' .. parent .. ' already has a child ' .. name .. ' (job ' .. taken_by .. ')') end
+  change(id, doc, 'pa', parent)
+  change(id, doc, 'pn', name)
+  change(parent, parent_doc, 'ch', '1')
+  local status = status_of(doc)
+  hset(children_key(parent), name, id .. ',' .. (status == 'running' and 'queued' or status) .. ',' .. doc.c)
+  if parent_doc.wf == '*' and not ends[status] then
+    sset(side_key(parent, 'waiting'), id, true)
+    change(parent, parent_doc, 'wn', int(tonumber(parent_doc.wn) + 1))
+  end
+end
+
+local function unlink(id, doc)
+  local parent = doc.pa
+  if not parent then return end
+  hset(children_key(parent), doc.pn, false)
+  change(id, doc, 'pa', nil)
+  change(id, doc, 'pn', nil)
+  local parent_doc = find(parent)
+  if parent_doc and parent_doc.wf then push(within(settled, parent), id) end
+end
+
+local MAX_DEPTH = 1000
+local function adopt(id, doc, orphan, name)
+  local orphan_doc = need(orphan)
+  if orphan_doc.pa then refuse('WRONG_STATUS', 'job ' .. orphan .. ' already has a parent (job ' .. orphan_doc.pa .. ')') end
+  local above = id
+  for _ = 1, MAX_DEPTH do
+    if above == orphan then refuse('REFUSED', 'job ' .. id .. ' cannot adopt job ' .. orphan .. ': it is the job itself or above it') end
+    local above_doc = find(above)
+    above = above_doc and above_doc.pa
+    if not above then break end
+  end
+  if doc.x then refuse('WRONG_STATUS', 'job ' .. id .. ' is terminating') end
+  link(id, doc, name, orphan, orphan_doc)
+end
+
+-- Ends one job: at once, or by a shutdown run, or when the run that holds it has ended.
+local function terminate_one(id, doc)
+  if doc.z == 'T' or doc.x then return end
+  if doc.z == 'l' then
+    change(id, doc, 'x', '1')
+    local status = status_of(doc)
+    tell_parent(id, doc, status)
+    tell_status(id, doc, status)
+  else
+    terminate_now(id, doc)
+  end
+end
+
+local MAX_TREE = 5000
+
+-- The job and all below it, nearest first; `more` when there are more than one script should touch.
+local function tree_of(id)
+  local tree, at_job = { id }, 1
+  while at_job <= #tree and #tree < MAX_TREE do
+    local doc = find(tree[at_job])
+    if doc then
+      local ids = {}
+      for _, child in ipairs(children_of(tree[at_job], doc)) do ids[#ids + 1] = child.id end
+      fetch_jobs(ids)
+      for _, child in ipairs(ids) do tree[#tree + 1] = child end
+    end
+    at_job = at_job + 1
+  end
+  return tree, at_job <= #tree
+end
+
+local function terminate(id, doc, recursive)
+  if not recursive then return terminate_one(id, doc), false end
+  local tree, more = tree_of(id)
+  for _, member in ipairs(tree) do
+    local member_doc = find(member)
+    if member_doc then terminate_one(member, member_doc) end
+  end
+  return nil, more
+end
+
+-- Removes every trace of one job. Its children must be gone or disowned before.
+erase = function(id, doc, status)
+  unlink(id, doc)
+  free_unique(id, doc)
+  if doc.z ~= 'new' then zset(index_of(doc), member_of(id, doc), false) end
+  for _, alias in ipairs(doc.al and cjson.decode(doc.al) or {}) do hset(ns .. 'jobs:aliases', alias, false) end
+  for field, value in pairs(doc) do
+    local dir, port = field:match('^([io]):(.+)$')
+    if dir then
+      local pushed, taken = counts(doc, dir, port)
+      local key = list_key(id, dir, port)
+      local pending = writes.lists[key]
+      put(writes.lists, key, nil)
+      if pushed > taken or pending then del(key) end
+      for _, c in ipairs(dir == 'i' and channels_of(doc, dir, port) or {}) do member_change(c, id .. ':' .. port, false) end
+    elseif value == '^' then
+      local side = side_key(id, 'f:' .. field)
+      put(writes.strings, side, nil)
+      del(side)
+    end
+  end
+  for flag, name in pairs({ ch = 'children', st = 'steps', wf = 'waiting' }) do
+    if doc[flag] then
+      put(writes.hashes, side_key(id, name), nil)
+      put(writes.sets, side_key(id, name), nil)
+      del(side_key(id, name))
+    end
+  end
+  put(doc, 'gone', status or 'deleted')
+  put(docs, id, false)
+  put(dirty, id, true)
+  if hints_wanted() then push(told, { '/sidejob/job/' .. id, '@\n\nl\n{"deleted":true}' }) end
+end
+
+-- Deletes a tree that has been terminated, children first. Answers 'gone', 'ending' (forced: runs have to end first).
+local function delete(id, doc, force)
+  local tree, more = tree_of(id)
+  if more then refuse('TOO_LARGE', 'job ' .. id .. ' has more than ' .. MAX_TREE .. ' jobs below it: delete them from below') end
+  local waiting = false
+  for _, member in ipairs(tree) do
+    local member_doc = find(member)
+    if member_doc and member_doc.z ~= 'T' then
+      if not force then refuse('WRONG_STATUS', 'job ' .. member .. ' is ' .. status_of(member_doc) .. ': only what is terminated, with all below it, can be deleted') end
+      terminate_one(member, member_doc)
+      if not member_doc.gone and member_doc.z ~= 'T' then
+        change(member, member_doc, 'dl', '1')
+        waiting = true
+      end
+    end
+  end
+  if waiting then
+    change(id, doc, 'dl', '1')
+    return 'ending'
+  end
+  for i = #tree, 1, -1 do
+    local member_doc = find(tree[i])
+    if member_doc then erase(tree[i], member_doc) end
+  end
+  return 'gone'
+end
+
+-- A tree that was told to go waits for its last run; this is it, or one of its last.
+delete_marked = function(id, doc)
+  local top, top_doc = id, doc
+  while top_doc.pa do
+    local above = find(top_doc.pa)
+    if not above or not above.dl then break end
+    top, top_doc = top_doc.pa, above
+  end
+  delete(top, top_doc, true)
+end

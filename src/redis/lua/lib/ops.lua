@@ -1,0 +1,248 @@
+-- What can be done to jobs, each verb once: by a run in its commit, and by a call from outside. Each reads its own
+-- arguments. `me` is the run's job, or the job that the call names.
+
+local ops = {}
+
+-- '' is the job itself, '>name' a child, anything else an id or alias.
+local function take_target(me)
+  local text = take()
+  if text == '' then return me.id, need(me.id) end
+  local child = text:match('^>(.*)$')
+  local id = child and need_child(me.id, child) or resolve(text)
+  return id, need(id)
+end
+
+local function take_port(me)
+  local id, doc = take_target(me)
+  return { id = id, doc = doc, dir = take(), port = take() }
+end
+
+local function take_specs()
+  local specs = {}
+  for _ = 1, take_int() do
+    local port, has_default, default, channels = take(), take() == '1', take(), take_list()
+    specs[port] = { default = has_default and default or nil, channels = channels }
+  end
+  return specs
+end
+
+-- A read that a run made against its snapshot.
+function ops.consume(me)
+  local of, cursor, n = take_port(me), take_int(), take_int()
+  consume(of.id, of.doc, of.dir, of.port, cursor, n)
+end
+
+function ops.take(me)
+  local of, n = take_port(me), take_int()
+  local items, is_default = take_items(of.id, of.doc, of.dir, of.port, n)
+  me.answer = { is_default and '1' or '', unpack(items) }
+end
+
+function ops.write(me)
+  local to, flags, items = take_port(me), take(), take_list()
+  write(to.id, to.doc, to.dir, to.port, items, { quiet = flags:find('q', 1, true), default = flags:find('d', 1, true) })
+  local pushed, taken = counts(to.doc, to.dir, to.port)
+  me.answer = { int(pushed - taken) }
+end
+
+function ops.default(me)
+  local of, has_value, value = take_port(me), take() == '1', take()
+  open_port(of.id, of.doc, of.dir, of.port)
+  set_value(of.id, of.doc, 'd' .. of.dir .. ':' .. of.port, has_value and value or nil)
+end
+
+function ops.channels(me)
+  local of, channels = take_port(me), take_list()
+  open_port(of.id, of.doc, of.dir, of.port)
+  set_channels(of.id, of.doc, of.dir, of.port, channels)
+end
+
+function ops.connect(me)
+  local from, targets = take_port(me), {}
+  for i = 1, take_int() do targets[i] = take_port(me) end
+  me.answer = { int(connect(from.id, from.doc, from.dir, from.port, targets)) }
+end
+
+function ops.ports(me)
+  local id, doc = take_target(me)
+  local dir, specs = take(), take_specs()
+  define(id, doc, dir, specs)
+end
+
+function ops.set(me)
+  local field, value = take(), take()
+  set_value(me.id, need(me.id), 's:' .. field, value)
+end
+
+function ops.unset(me) set_value(me.id, need(me.id), 's:' .. take(), nil) end
+
+function ops.spawn(me)
+  local name, spec = take(), take_spec()
+  spec.name = name
+  create(spec, me.id)
+end
+
+function ops.publish(me)
+  local channel, item = take(), take()
+  me.answer = { int(publish(channel, item)) }
+end
+
+function ops.log(me)
+  local level, entry = take(), take()
+  log(me.id, level, entry)
+end
+
+-- force, at (absolute) and wait (from now) as in SideJob's run(); 'parent' runs the parent instead.
+function ops.run(me)
+  local id, doc = take_target(me)
+  local force, at_moment, wait, parent, ran = take() == '1', take(), take(), take() == '1', true
+  if parent then
+    if not doc.pa then refuse('NOT_FOUND', 'job ' .. id .. ' has no parent') end
+    id, doc = doc.pa, need(doc.pa)
+  end
+  if redis.call('HEXISTS', ns .. 'workers:' .. doc.q, doc.c) == 0 and queue(doc.q).m ~= 'pull' then
+    if doc.z ~= 'l' and doc.z ~= 'T' then
+      change(id, doc, 'sh', nil)
+      terminate_now(id, doc)
+    end
+    me.warning = { 'REFUSED', 'class ' .. doc.c .. ' is no longer registered for queue ' .. doc.q .. ': job ' .. id .. ' is terminated' }
+    return
+  end
+  local moment = at_moment ~= '' and tonumber(at_moment) or (wait ~= '' and now + tonumber(wait)) or 0
+  local stopped = doc.x or doc.z == 'f' or doc.z == 'T'
+  if stopped and not force then
+    ran = false
+  elseif doc.z == 'l' then
+    if doc.x == '1' then change(id, doc, 'x', nil) end
+    change(id, doc, 'ro', '1')
+    if moment > now then change(id, doc, 'w', int(moment)) end
+  else
+    change(id, doc, 'x', nil)
+    change(id, doc, 'e', nil)
+    if doc.z == 'f' then change(id, doc, 'f', nil) end
+    if force then change(id, doc, 'bo', nil) end
+    stop_waiting(id, doc)
+    if moment > now then
+      change(id, doc, 'ey', nil)
+      if not doc.w or doc.z ~= 't' or tonumber(doc.w) > moment then change(id, doc, 'w', int(moment)) end
+      enqueue(id, doc)
+    elseif doc.z or doc.x then
+      if doc.z ~= 'p' then enqueue(id, doc, true) end
+    end
+  end
+  me.answer = { id, status_of(doc), ran and '1' or '' }
+end
+
+function ops.terminate(me)
+  local id, doc = take_target(me)
+  local recursive = take() == '1'
+  local _, more = terminate(id, doc, recursive)
+  me.answer = { id, doc.gone or status_of(doc), more and 'more' or '' }
+end
+
+-- What has not begun is terminated, and known as cancelled; a running one is asked to end.
+function ops.cancel(me)
+  local id, doc = take_target(me)
+  if ends[status_of(doc)] then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. status_of(doc) .. ': there is nothing to cancel') end
+  change(id, doc, 'ca', '1')
+  terminate_one(id, doc)
+  me.answer = { id, doc.gone or status_of(doc) }
+end
+
+function ops.retry(me)
+  local id, doc = take_target(me)
+  if doc.z ~= 'f' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. status_of(doc) .. ': only a failed job can be retried') end
+  for _, field in ipairs({ 'f', 'lc', 'bo', 'e' }) do change(id, doc, field, nil) end
+  enqueue(id, doc, true)
+  me.answer = { id, status_of(doc) }
+end
+
+function ops.delete(me)
+  local id, doc = take_target(me)
+  me.answer = { delete(id, doc, take() == '1') }
+end
+
+function ops.adopt(me)
+  local orphan, name = take(), take()
+  adopt(me.id, need(me.id), resolve(orphan), name)
+end
+
+function ops.disown(me)
+  local child = need_child(me.id, take())
+  unlink(child, need(child))
+end
+
+function ops.alias(me)
+  local alias = take()
+  add_alias(me.id, need(me.id), alias)
+end
+
+function ops.unalias(me)
+  local alias = take()
+  remove_alias(me.id, need(me.id), alias)
+end
+
+function ops.step(me)
+  local name, value = take(), take()
+  hset(side_key(me.id, 'steps'), name, value)
+  change(me.id, need(me.id), 'st', '1')
+end
+
+function ops.lock(me)
+  local doc, ttl, token = need(me.id), take_int(), take()
+  if doc.z == 'l' then refuse('BUSY', 'job ' .. me.id .. ' is running: it cannot be locked before its run has ended') end
+  if (tonumber(doc.lu) or 0) > now then refuse('BUSY', 'job ' .. me.id .. ' is locked until ' .. doc.lu) end
+  change(me.id, doc, 'lu', int(now + ttl))
+  change(me.id, doc, 'lk', token)
+end
+
+local function need_lock(me)
+  local doc, token = need(me.id), take()
+  if (tonumber(doc.lu) or 0) <= now or doc.lk ~= token then refuse('CONFLICT', 'job ' .. me.id .. ' is not locked with this token') end
+  return doc
+end
+
+function ops.refresh(me)
+  local doc = need_lock(me)
+  change(me.id, doc, 'lu', int(now + take_int()))
+end
+
+function ops.unlock(me)
+  local doc = need_lock(me)
+  change(me.id, doc, 'lu', nil)
+  change(me.id, doc, 'lk', nil)
+  if doc.z == 't' then enqueue(me.id, doc) end
+end
+
+-- Fields of the document that a person may change; an empty value clears.
+function ops.patch(me)
+  local doc = need(me.id)
+  for _ = 1, take_int() do
+    local field, value = take(), take()
+    set_value(me.id, doc, field, value ~= '' and value or nil)
+  end
+  if doc.z == 't' then return enqueue(me.id, doc) end
+  if not doc.z and ((tonumber(doc.w) or 0) > now) then return enqueue(me.id, doc) end
+  if not doc.z or doc.z == 'p' then zset(index_of(doc), member_of(me.id, doc), tonumber(doc.p) or 0) end
+end
+
+-- Takes the kept result, or looks at it.
+function ops.result(me)
+  local id = resolve(take())
+  local key = ns .. 'result:' .. id
+  local text = text_at(key)
+  if text and take() ~= '1' then del(key) end
+  me.answer = { text or '' }
+end
+
+-- Somebody outside listens for the next so many milliseconds.
+function ops.listen()
+  local system, till = hints()
+  set_text(hints_key, int(system) .. ',' .. int(math.max(till, now + take_int())))
+end
+
+-- A bell that could not be published is taken back.
+function ops.unring()
+  local q, bell = take(), take()
+  if queue(q).l[bell] then set_lane(q, bell, nil) end
+end

@@ -1,0 +1,263 @@
+-- Ports and channels: what is pushed, taken, counted, published. A value travels as an item, closed:
+-- `=value`, or `@context\nchannel\nflags\nvalue`.
+
+local sides = { i = 'in', o = 'out' }
+
+local function parts(item)
+  if item:sub(1, 1) == '=' then return '', '', '', item:sub(2) end
+  return item:match('^@([^\n]*)\n([^\n]*)\n([^\n]*)\n(.*)$')
+end
+local function with_channel(item, channel)
+  local context, from, flags, value = parts(item)
+  return '@' .. context .. '\n' .. (from ~= '' and from or channel) .. '\n' .. flags .. '\n' .. value
+end
+
+local function list_key(id, dir, port) return side_key(id, sides[dir] .. ':' .. port) end
+
+-- How many values were ever pushed to and taken from a port; nil when there is no such port.
+local function counts(doc, dir, port)
+  local record = doc[dir .. ':' .. port]
+  if not record then return nil end
+  local pushed, taken, dropped = record:match('^(%d+),(%d+)(,?d?)$')
+  return tonumber(pushed), tonumber(taken), dropped ~= ''
+end
+local function set_counts(id, doc, dir, port, pushed, taken)
+  change(id, doc, dir .. ':' .. port, int(pushed) .. ',' .. int(taken))
+end
+
+local function declare(id, doc, dir, port)
+  local pushed, taken = counts(doc, dir, port)
+  set_counts(id, doc, dir, port, pushed or 0, taken or 0)
+end
+
+-- The counts of a port that can be used: declared, or made on the fly where `*` is.
+local function open_port(id, doc, dir, port)
+  local pushed, taken, dropped = counts(doc, dir, port)
+  if pushed and not dropped then return pushed, taken end
+  if not doc[dir .. ':*'] or counts(doc, dir, '*') == nil then
+    refuse('REFUSED', 'job ' .. id .. ' (' .. doc.c .. ') does not have ' .. sides[dir] .. ' port ' .. port)
+  end
+  declare(id, doc, dir, port)
+  set_value(id, doc, 'd' .. dir .. ':' .. port, get_value(id, doc, 'd' .. dir .. ':*'))
+  return pushed or 0, taken or 0
+end
+
+local function drop_values(id, doc, dir, port)
+  local pushed, taken = counts(doc, dir, port)
+  if pushed > taken then list_pop(list_key(id, dir, port), pushed - taken, pushed - taken) end
+  return pushed
+end
+
+-- Channels -----------------------------------------------------------------------------------------------------------
+
+-- '/a/b' → '/a/b', '/a', '/'; a channel without a leading slash never reaches '/'.
+local function levels(channel)
+  local all = { channel }
+  while true do
+    local up = channel:gsub('/+$', ''):match('^(.*)/[^/]*$')
+    if not up then return all end
+    if up == '' then
+      if channel ~= '/' then all[#all + 1] = '/' end
+      return all
+    end
+    all[#all + 1] = up
+    channel = up
+  end
+end
+
+local hints_key = ns .. 'hints'
+local function hints()
+  local n, till = (text_at(hints_key) or '0,0'):match('^(%d+),(%d+)$')
+  return tonumber(n), tonumber(till)
+end
+local function hints_wanted()
+  local system, till = hints()
+  return system > 0 or till > now
+end
+local function is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
+
+local function subscriber_count(channel) return tonumber(hget(ns .. 'channels', channel) or 0) end
+local function member_change(channel, member, present)
+  local n = subscriber_count(channel) + (present and 1 or -1)
+  hset(ns .. 'channels', channel, n > 0 and int(n) or false)
+  zset(ns .. 'channel:' .. channel, member, present and 0 or false)
+  if is_system(channel) then
+    local system, till = hints()
+    set_text(hints_key, int(system + (present and 1 or -1)) .. ',' .. int(till))
+  end
+end
+
+local function channels_of(doc, dir, port)
+  local text = doc['c' .. dir .. ':' .. port]
+  return text and cjson.decode(text) or {}
+end
+local function has(list, item)
+  for _, v in ipairs(list) do
+    if v == item then return true end
+  end
+  return false
+end
+
+local function set_channels(id, doc, dir, port, channels)
+  if #channels > 0 and port == '*' then refuse('REFUSED', 'port * cannot have channels') end
+  if dir == 'i' then
+    local old, member = channels_of(doc, dir, port), id .. ':' .. port
+    for _, c in ipairs(old) do
+      if not has(channels, c) then member_change(c, member, false) end
+    end
+    for i, c in ipairs(channels) do
+      if not has(old, c) and not has({ unpack(channels, 1, i - 1) }, c) then member_change(c, member, true) end
+    end
+  end
+  change(id, doc, 'c' .. dir .. ':' .. port, #channels > 0 and cjson.encode(channels) or nil)
+end
+
+-- Writing and taking -------------------------------------------------------------------------------------------------
+
+local publish
+
+-- options: quiet (wake nobody), default (set the default instead of pushing)
+local function write(id, doc, dir, port, items, options)
+  local pushed, taken = open_port(id, doc, dir, port)
+  if options.default then
+    set_value(id, doc, 'd' .. dir .. ':' .. port, items[#items])
+  else
+    list_push(list_key(id, dir, port), pushed - taken, items)
+    set_counts(id, doc, dir, port, pushed + #items, taken)
+  end
+  if dir == 'o' then
+    for _, channel in ipairs(channels_of(doc, dir, port)) do
+      for _, item in ipairs(items) do publish(channel, with_channel(item, channel)) end
+    end
+  end
+  if options.quiet then return end
+  if dir == 'i' then wake(id, doc, 'own') else wake_parent(id, doc) end
+end
+
+-- Up to n values off the front; the default when there are none. Answers the items and whether they are the default.
+local function take_items(id, doc, dir, port, n)
+  local pushed, taken = open_port(id, doc, dir, port)
+  if pushed == taken then
+    local default = get_value(id, doc, 'd' .. dir .. ':' .. port)
+    return default and { default } or {}, default ~= nil
+  end
+  local key = list_key(id, dir, port)
+  local items = list_items(key, pushed - taken, n)
+  list_pop(key, pushed - taken, #items)
+  set_counts(id, doc, dir, port, pushed, taken + #items)
+  return items, false
+end
+
+-- Reads happened against a snapshot: they count only if nobody took from that port since.
+local function consume(id, doc, dir, port, cursor, n)
+  local pushed, taken = open_port(id, doc, dir, port)
+  if taken ~= cursor then refuse('CONFLICT', sides[dir] .. ' port ' .. port .. ' of job ' .. id .. ': seen at ' .. int(cursor) .. ', now at ' .. int(taken)) end
+  if n > pushed - taken then refuse('CONFLICT', sides[dir] .. ' port ' .. port .. ' of job ' .. id .. ' has no ' .. int(n) .. ' values') end
+  if n == 0 then return end
+  list_pop(list_key(id, dir, port), pushed - taken, n)
+  set_counts(id, doc, dir, port, pushed, taken + n)
+end
+
+local MAX_MOVE = 10000
+
+-- Moves all values of a port, and copies its default, to every target.
+local function connect(id, doc, dir, port, targets)
+  local pushed, taken = open_port(id, doc, dir, port)
+  local items = {}
+  if pushed > taken then
+    if pushed - taken > MAX_MOVE then refuse('TOO_LARGE', 'connect moves at most ' .. MAX_MOVE .. ' values at once') end
+    items = take_items(id, doc, dir, port, pushed - taken)
+  end
+  local default = get_value(id, doc, 'd' .. dir .. ':' .. port)
+  for _, to in ipairs(targets) do
+    local field = 'd' .. to.dir .. ':' .. to.port
+    open_port(to.id, to.doc, to.dir, to.port)
+    local changed = default and get_value(to.id, to.doc, field) ~= default
+    if changed then set_value(to.id, to.doc, field, default) end
+    if #items > 0 then
+      write(to.id, to.doc, to.dir, to.port, items, {})
+    elseif changed then
+      if to.dir == 'i' then wake(to.id, to.doc, 'own') else wake_parent(to.id, to.doc) end
+    end
+  end
+  return #items
+end
+
+-- One set of ports takes the place of another: those that stay keep their values, the others lose theirs.
+-- specs: port → { default?, channels }
+local function define(id, doc, dir, specs)
+  local drop = {}
+  for field in pairs(doc) do
+    local port = field:sub(1, 2) == dir .. ':' and field:sub(3)
+    if port and not specs[port] then drop[#drop + 1] = port end
+  end
+  for _, port in ipairs(drop) do
+    local pushed = drop_values(id, doc, dir, port)
+    change(id, doc, dir .. ':' .. port, int(pushed) .. ',' .. int(pushed) .. ',d')
+    set_value(id, doc, 'd' .. dir .. ':' .. port, nil)
+    set_channels(id, doc, dir, port, {})
+  end
+  for port, spec in pairs(specs) do
+    declare(id, doc, dir, port)
+    set_value(id, doc, 'd' .. dir .. ':' .. port, spec.default)
+    set_channels(id, doc, dir, port, spec.channels)
+  end
+end
+
+-- Publishing ---------------------------------------------------------------------------------------------------------
+
+local MAX_SUBSCRIBERS = 1000
+
+local function deliver(channel, member, item)
+  local id, port = member:match('^(%d+):(.*)$')
+  local doc = find(id)
+  local pushed, _, dropped
+  if doc then pushed, _, dropped = counts(doc, 'i', port) end
+  if not pushed or dropped or not has(channels_of(doc, 'i', port), channel) then
+    member_change(channel, member, false)
+    return 0
+  end
+  write(id, doc, 'i', port, { item }, {})
+  return 1
+end
+
+-- A message goes to every input port that listens to the channel or to one above it, and to whoever is subscribed
+-- outside. A subscriber that cannot take it is dropped; it never harms the publisher.
+publish = function(channel, item)
+  local all, reached = levels(channel), 0
+  for _, level in ipairs(all) do
+    if subscriber_count(level) > 0 then
+      local members = redis.call('ZRANGE', ns .. 'channel:' .. level, 0, MAX_SUBSCRIBERS - 1)
+      local ids = {}
+      for i, member in ipairs(members) do ids[i] = member:match('^%d+') end
+      fetch_jobs(ids)
+      for _, member in ipairs(members) do reached = reached + deliver(level, member, item) end
+    end
+  end
+  local _, till = hints()
+  if till > now then
+    local _, _, _, value = parts(item)
+    for _, level in ipairs(all) do push(writes.messages, { ns .. 'live:' .. level, channel .. '\n' .. value }) end
+  end
+  return reached
+end
+
+local told = {}
+tell_status = function(id, doc, status)
+  if doc.np then return end
+  if hints_wanted() then push(told, { '/sidejob/job/' .. id, '@\n\nl\n{"status":"' .. status .. '"}' }) end
+end
+local function tell_all()
+  while #told > 0 do
+    local batch = told
+    told = {}
+    for _, e in ipairs(batch) do publish(e[1], with_channel(e[2], e[1])) end
+  end
+end
+table.insert(before_flush, tell_all)
+
+-- A line for the log page, and a message for whoever listens to /sidejob/log.
+local function log(job, level, entry)
+  push(writes.log, { job or '', level, entry })
+  if hints_wanted() then push(told, { '/sidejob/log', '@\n\nl\n' .. entry }) end
+end

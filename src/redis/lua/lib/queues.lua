@@ -1,0 +1,127 @@
+-- Lanes and bells of a queue, and the one index that says when somebody must look at it.
+
+local BELL, LANE, MINUTE = 20000, 45000, 60000
+local MAX_LANES, BATCH = 4, 100
+
+local function purge_lanes(q)
+  local doc = queue(q)
+  for lane, till in pairs(doc.l) do
+    if till <= now then
+      put(doc.l, lane, nil)
+      put(queue_dirty, q, true)
+    end
+  end
+end
+
+local function lane_count(q)
+  purge_lanes(q)
+  local n = 0
+  for _ in pairs(queue(q).l) do n = n + 1 end
+  return n
+end
+
+local function set_lane(q, lane, till)
+  put(queue(q).l, lane, till)
+  put(queue_dirty, q, true)
+end
+
+local bells = 0
+local rings = {} -- what the caller must ring: { queue, bell, at }
+local function new_bell()
+  bells = bells + 1
+  return 'b' .. seed .. bells
+end
+
+-- As many bells as it takes for the ready work, within the lanes that the queue may have.
+local function ring(q, ready)
+  local doc = queue(q)
+  if doc.paused then return end
+  local missing = math.min(doc.ml or MAX_LANES, math.ceil(ready / (doc.b or BATCH))) - lane_count(q)
+  for _ = 1, missing do
+    local bell = new_bell()
+    set_lane(q, bell, now + BELL)
+    rings[#rings + 1] = { q, bell, '' }
+  end
+end
+
+local function ring_all()
+  for q, ready in pairs(to_ring) do ring(q, ready) end
+  to_ring = {}
+end
+
+-- A timer within the next minute gets a bell for that very moment, unless an earlier one is on its way.
+local function ring_timers()
+  for q, doc in pairs(queues) do
+    if doc.nt and doc.nt > now and doc.nt <= now + MINUTE and not doc.paused and not (doc.tb and doc.tb > now and doc.tb <= doc.nt) then
+      change_queue(q, 'tb', doc.nt)
+      rings[#rings + 1] = { q, new_bell(), int(doc.nt) }
+    end
+  end
+end
+
+-- The earliest moment at which the tick has to look at a queue if nobody else did.
+local function moment_of_queue(doc)
+  local moment = math.min(doc.nl or never, doc.nr or never)
+  for _, till in pairs(doc.l) do moment = math.min(moment, till) end
+  if doc.nt then
+    local rung = doc.tb and doc.tb > now and doc.tb <= doc.nt
+    moment = math.min(moment, rung and doc.nt + BELL or math.max(now, doc.nt - MINUTE))
+  end
+  return moment
+end
+
+table.insert(before_flush, function(more_to_come)
+  for q in pairs(more_to_come and {} or queue_dirty) do
+    local doc = queues[q]
+    local moment = moment_of_queue(doc)
+    if moment < (doc.wk or never) then
+      doc.wk = moment
+      zset(ns .. 'wake', 'q:' .. q, moment)
+    end
+    if raw[queue_key(q)] == false then
+      sset(ns .. 'queues', q, true)
+      raw[queue_key(q)] = ''
+    end
+  end
+end)
+
+local SLICE = 1000
+
+-- The due members of a time index, and the moment of the next one behind them.
+local function due(q, index, field)
+  local moment = queue(q)[field]
+  if not moment or moment > now then return {} end
+  local key = queue_key(q, index)
+  local ids = redis.call('ZRANGEBYSCORE', key, '-inf', int(now), 'LIMIT', 0, SLICE)
+  local next_one = #ids < SLICE and redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
+  local next_moment = next_one and tonumber(next_one[2])
+  if next_one and next_moment == never then next_moment = nil end
+  if not next_one then next_moment = now end
+  change_queue(q, field, next_moment)
+  fetch_jobs(ids)
+  return ids, key
+end
+
+local function due_timers(q)
+  local ids, key = due(q, 'timers', 'nt')
+  for _, id in ipairs(ids) do
+    local doc = find(id)
+    if doc and doc.z == 't' then enqueue(id, doc) else zset(key, id, false) end
+  end
+  return #ids
+end
+
+local function take_back(q)
+  local ids, key = due(q, 'leases', 'nl')
+  for _, id in ipairs(ids) do
+    local doc = find(id)
+    if not doc or doc.z ~= 'l' then
+      zset(key, id, false)
+    elseif tonumber(doc.le) > now then
+      move(id, doc, 'l', tonumber(doc.le))
+    else
+      lose(id, doc)
+    end
+  end
+  return #ids
+end

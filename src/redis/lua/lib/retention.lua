@@ -1,0 +1,65 @@
+-- Removing what has ended: roots with all that is below them, children that their parent has seen.
+
+local RETRY_IN = 600000
+
+local function all_ended(id)
+  local tree, more = tree_of(id)
+  if more then return nil end
+  for _, member in ipairs(tree) do
+    local doc = find(member)
+    if doc then
+      if not ends[status_of(doc)] then return nil end
+      for field in pairs(doc) do
+        local port = field:match('^i:(.+)$')
+        if port and counts(doc, 'i', port) and (port == '*' or #channels_of(doc, 'i', port) > 0) then return nil end
+      end
+    end
+  end
+  return tree
+end
+
+-- A child goes once its parent has committed a run that saw its end, or has ended itself and is due.
+local function may_go(doc)
+  local parent = doc.pa and find(doc.pa)
+  if not parent then return true end
+  if ends[status_of(parent)] then return false end
+  return parent.su and (tonumber(parent.l) or 0) > (tonumber(doc.e) or 0) and parent.z ~= 'l'
+end
+
+local function remove_due(key, id)
+  local doc = find(id)
+  if not doc or not resting[doc.z] then return zset(key, id, false) end
+  local tree = may_go(doc) and all_ended(id)
+  if not tree then
+    zset(index_of(doc), id, now + RETRY_IN)
+    return soonest(doc.q, 'nr', now + RETRY_IN)
+  end
+  for i = #tree, 1, -1 do
+    local member = find(tree[i])
+    if member then erase(tree[i], member) end
+  end
+end
+
+local SWEEP = 200
+
+-- One bounded slice of a queue's retention; answers whether there is more that is due.
+local function sweep(q)
+  local doc = queue(q)
+  if not doc.nr or doc.nr > now then return false end
+  change_queue(q, 'nr', nil)
+  local more = false
+  for _, place in ipairs({ 'c', 'f', 'T' }) do
+    local key = queue_key(q, indexes[place])
+    local ids = redis.call('ZRANGEBYSCORE', key, '-inf', int(now), 'LIMIT', 0, SWEEP)
+    fetch_jobs(ids)
+    for _, id in ipairs(ids) do remove_due(key, id) end
+    if #ids == SWEEP then
+      more = true
+      soonest(q, 'nr', now)
+    else
+      local later = redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '(+inf', 'LIMIT', 0, 1, 'WITHSCORES')
+      if later[2] then soonest(q, 'nr', tonumber(later[2])) end
+    end
+  end
+  return more
+end

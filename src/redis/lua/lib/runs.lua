@@ -1,0 +1,237 @@
+-- Committing a run: everything it did, or nothing.
+
+-- What a run says of itself beside its ops; each reads its own arguments.
+local saying = {
+  retry = function(run) run.retry = take() end,
+  error = function(run) run.error = take() end,
+  at = function(run) run.at = take_int() end,
+  wait = function(run) run.at = now + take_int() end,
+  slot = function(run) run.slot = take() end,
+  result = function(run) run.result = take() end,
+  progress = function(run) run.progress = take() end,
+  waitfor = function(run) run.wait_for, run.names = take(), take_list() end,
+  lease = function(run) run.lease = take_int() end,
+  pull = function(run) run.pull = true end,
+}
+
+local function take_run()
+  local run = { token = take(), n = take_int(), ending = take(), names = {} }
+  run.size = take_int()
+  run.from = at
+  at = at + run.size
+  run.id = run.token:match('^([1-9]%d*)%.') or '0'
+  return run
+end
+
+-- The arguments of the run's ops, read where they stand.
+local function apply(run)
+  local back = at
+  at = run.from
+  local stop = run.from + run.size
+  while at < stop do
+    local word = take()
+    if saying[word] then saying[word](run) else ops[word](run) end
+  end
+  at = back
+end
+
+local function answered(run, doc, answer)
+  change(run.id, doc, 'cm', run.token .. '|' .. int(run.n) .. '|' .. answer)
+  return answer
+end
+
+-- Children that have not ended, of those the run wants to wait for.
+local function fill_waiting(id, doc, run)
+  local key, n, wanted = side_key(id, 'waiting'), 0, {}
+  for _, name in ipairs(run.names) do wanted[name] = true end
+  for _, child in ipairs(children_of(id, doc)) do
+    if (run.wait_for == '*' or wanted[child.name]) and not ends[child.status] then
+      sset(key, child.id, true)
+      n = n + 1
+    end
+  end
+  if n == 0 then return false end
+  change(id, doc, 'wf', run.wait_for == '*' and '*' or cjson.encode(run.names))
+  change(id, doc, 'wn', int(n))
+  return true
+end
+
+local function clear_steps(id, doc)
+  if not doc.st then return end
+  put(writes.hashes, side_key(id, 'steps'), nil)
+  del(side_key(id, 'steps'))
+  change(id, doc, 'st', nil)
+end
+
+local function clear_failures(id, doc)
+  for _, field in ipairs({ 'f', 'lc', 'cf', 'er' }) do set_value(id, doc, field, nil) end
+end
+
+-- Where a job goes after a run that did not fail. What arrived meanwhile wins over everything but an end by force.
+local function rest(id, doc, run)
+  local own, child = doc.ro, doc.rc
+  end_lease(id, doc)
+  if doc.x == '2' then
+    change(id, doc, 'x', nil)
+    finish(id, doc, 'T', '{"message":"terminated","reason":"other"}')
+    if own and not doc.gone then
+      change(id, doc, 'ro', nil)
+      enqueue(id, doc, true)
+    end
+    return
+  end
+  if doc.x then return terminate_now(id, doc) end
+  local waiting = run.ending == 'suspended' and run.wait_for and fill_waiting(id, doc, run)
+  if own or (child and not waiting) then
+    stop_waiting(id, doc)
+    return enqueue(id, doc, true)
+  end
+  if run.ending == 'again' and not run.at then return enqueue(id, doc, true) end
+  if run.ending == 'suspended' and run.wait_for and not waiting then return enqueue(id, doc, true) end
+  if not waiting and (doc.w or doc.ns) then
+    if run.ending == 'completed' then keep_result(id, doc, 'c', run.result or 'null') end
+    return enqueue(id, doc)
+  end
+  if run.ending == 'completed' then return finish(id, doc, 'c', run.result or 'null') end
+  move(id, doc, 's', never)
+end
+
+local function set_times(id, doc, run)
+  if run.at then change(id, doc, 'w', int(run.at)) end
+  if run.slot then change(id, doc, 'ns', run.slot ~= '' and run.slot or nil) end
+end
+
+local function succeed(run)
+  local id, doc = run.id, need(run.id)
+  set_times(id, doc, run)
+  note_run(id, doc, run.ending)
+  clear_failures(id, doc)
+  clear_steps(id, doc)
+  change(id, doc, 'su', '1')
+  count(doc.q, 'runs')
+  rest(id, doc, run)
+  if doc.gone then return doc.gone end
+  wake_parent(id, doc, run.ending == 'completed' and doc.rp)
+  return status_of(doc)
+end
+
+-- A run that failed consumed nothing and wrote nothing. Retries left: back with backoff, whatever arrived meanwhile;
+-- none left: failed, its input kept.
+local function fail(run, error, delay)
+  local id, doc = run.id, need(run.id)
+  note_run(id, doc, 'failed')
+  count(doc.q, 'runs')
+  count(doc.q, 'errors')
+  end_lease(id, doc)
+  set_value(id, doc, 'er', error)
+  change(id, doc, 'lc', nil)
+  change(id, doc, 'cf', nil)
+  if doc.x == '2' then
+    change(id, doc, 'x', nil)
+    finish(id, doc, 'T', error)
+  elseif doc.x then
+    terminate_now(id, doc)
+  elseif delay ~= '' then
+    change(id, doc, 'f', int((tonumber(doc.f) or 0) + 1))
+    change(id, doc, 'bo', int(now + tonumber(delay)))
+    enqueue(id, doc, true)
+  else
+    change(id, doc, 'f', int((tonumber(doc.f) or 0) + 1))
+    change(id, doc, 'ro', nil)
+    clear_steps(id, doc)
+    if doc.ns and not (doc.rp or ''):find('"stopOnFail":true', 1, true) then
+      change(id, doc, 'f', nil)
+      set_times(id, doc, run)
+      keep_result(id, doc, 'f', error)
+      enqueue(id, doc)
+      wake_parent(id, doc, true)
+    else
+      finish(id, doc, 'f', error)
+    end
+  end
+  log(id, 'error', error)
+  if doc.gone then return doc.gone end
+  wake_parent(id, doc)
+  return status_of(doc)
+end
+
+-- The snapshot was overtaken: the run is dropped and comes again, at once; after three in a row with backoff.
+local function conflict(run)
+  local id, doc = run.id, need(run.id)
+  local n = (tonumber(doc.cf) or 0) + 1
+  note_run(id, doc, 'conflict')
+  uncount_run(id, doc)
+  end_lease(id, doc)
+  change(id, doc, 'cf', int(n))
+  if doc.x then
+    terminate_now(id, doc)
+  else
+    change(id, doc, 'bo', n > 3 and int(now + math.min(100 * 2 ^ (n - 4), 60000) * (1 + (now % 100) / 500)) or nil)
+    enqueue(id, doc, true)
+  end
+end
+
+local function extend_lease(id, doc, lease)
+  change(id, doc, 'le', int(now + lease))
+  move(id, doc, 'l', now + lease)
+end
+
+local function checkpoint(run)
+  local id, doc = run.id, need(run.id)
+  if run.progress then set_value(id, doc, 'pg', run.progress) end
+  change(id, doc, 'su', '1')
+  change(id, doc, 'cn', int(run.n + 1))
+  extend_lease(id, doc, run.lease or LANE)
+  return 'running'
+end
+
+-- A job that this deployment cannot perform goes back, with a delay and without using an attempt; `pull` when it
+-- turned out to belong to pull workers.
+local function release(run)
+  local id, doc = run.id, need(run.id)
+  note_run(id, doc, 'released')
+  uncount_run(id, doc)
+  end_lease(id, doc)
+  if run.pull then change(id, doc, 'pl', '1') end
+  if doc.x == '2' then change(id, doc, 'x', '1') end
+  if run.at then change(id, doc, 'bo', int(run.at)) end
+  enqueue(id, doc, true)
+  return status_of(doc)
+end
+
+local retryable = { TAKEN = true, NOT_FOUND = true }
+local function refused(run, refusal)
+  local error = cjson.encode({ message = refusal.message, reason = 'other', code = refusal.code })
+  fail(run, error, retryable[refusal.code] and run.retry or '')
+  return 'refused:' .. refusal.code .. ' ' .. refusal.message
+end
+
+local function settle(run)
+  if run.ending == 'checkpoint' then return checkpoint(run) end
+  if run.ending == 'released' then return release(run) end
+  if run.ending == 'failed' then return fail(run, run.error, run.retry or '') end
+  return succeed(run)
+end
+
+-- Answers in one word what became of the run: its job's new status, 'lost', 'conflict' or 'refused:CODE why'.
+local function commit(run)
+  local doc = find(run.id)
+  if not doc then return text_at(ns .. 'gone:' .. run.token .. '|' .. int(run.n)) or 'lost' end
+  local token, n, answer = (doc.cm or ''):match('^([^|]*)|(%d+)|(.*)$')
+  if token == run.token and tonumber(n) == run.n then return answer end
+  if doc.tk ~= run.token or tonumber(doc.le) <= now then return 'lost' end
+  if run.n < (tonumber(doc.cn) or 0) then return 'lost' end
+  local ok, status = attempt(function()
+    apply(run)
+    return settle(run)
+  end)
+  if not ok and status.code == 'CONFLICT' then
+    conflict(run)
+    status = 'conflict'
+  elseif not ok then
+    status = refused(run, status)
+  end
+  if not doc.gone then return answered(run, doc, status) end
+  if lane == '' then set_expiring(ns .. 'gone:' .. run.token .. '|' .. int(run.n), status, 60000) end
+  return status
+end

@@ -1,0 +1,244 @@
+-- Where a job is. It is in exactly one place, its status follows from the place, and only `move` changes it.
+-- Places: nil = ready, p = ready:pull, t = timers, l = leases, s c f t: at rest (T is terminated).
+
+local resting = { s = 'suspended', c = 'completed', f = 'failed', T = 'terminated' }
+local indexes = { p = 'ready:pull', t = 'timers', l = 'leases', s = 'suspended', c = 'completed', f = 'failed', T = 'terminated' }
+local ends = { completed = true, failed = true, terminated = true }
+
+local function status_of(doc)
+  if resting[doc.z] then return resting[doc.z] end
+  if doc.x then return 'terminating' end
+  return doc.z == 'l' and 'running' or 'queued'
+end
+
+local function index_of(doc) return queue_key(doc.q, indexes[doc.z] or 'ready') end
+local function member_of(id, doc)
+  if not doc.z or doc.z == 'p' then return doc.n .. ':' .. id end
+  return id
+end
+
+local to_ring = {} -- queue → how many jobs became ready
+local function soonest(q, field, moment)
+  local known = queue(q)[field]
+  if not known or moment < known then change_queue(q, field, moment) end
+end
+
+local tell_status -- set by channels: says a new status to whoever listens
+
+local function tell_parent(id, doc, status)
+  if not doc.pa or status == 'running' then return end
+  hset(side_key(doc.pa, 'children'), doc.pn, id .. ',' .. status .. ',' .. doc.c)
+end
+
+local function announce(id, doc, was)
+  local is = status_of(doc)
+  if is == was then return end
+  tell_parent(id, doc, is)
+  tell_status(id, doc, is)
+end
+
+-- The indexes in Redis follow the document; `score` is the moment or priority that the index is ordered by.
+local function move(id, doc, place, score)
+  local was = docs[id] and doc.z ~= 'new' and status_of(doc)
+  if was then zset(index_of(doc), member_of(id, doc), false) end
+  if not place or place == 'p' then change(id, doc, 'n', sequence()) end
+  put(doc, 'z', place)
+  put(dirty, id, true)
+  zset(index_of(doc), member_of(id, doc), score)
+  if not place then put(to_ring, doc.q, (to_ring[doc.q] or 0) + 1) end
+  if place == 't' then soonest(doc.q, 'nt', score) end
+  if place == 'l' then soonest(doc.q, 'nl', score) end
+  if resting[place] and score ~= never then soonest(doc.q, 'nr', score) end
+  announce(id, doc, was)
+end
+
+-- Queues a job: at once, or at the one moment that decides. A backoff and a lock hold against everything; `at` and
+-- the next slot of a repeat only as long as nobody wants it earlier.
+local function enqueue(id, doc, early)
+  early = early or doc.ey
+  local moment = 0
+  if not early and not doc.x then
+    moment = math.min(tonumber(doc.w) or never, tonumber(doc.ns) or never)
+    if moment == never then moment = 0 end
+  end
+  moment = math.max(moment, tonumber(doc.bo) or 0, tonumber(doc.lu) or 0)
+  if moment > now then
+    if early then change(id, doc, 'ey', '1') end
+    return move(id, doc, 't', moment)
+  end
+  move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0)
+end
+
+local function stop_waiting(id, doc)
+  if not doc.wf then return end
+  change(id, doc, 'wf', nil)
+  change(id, doc, 'wn', nil)
+  put(writes.sets, side_key(id, 'waiting'), nil)
+  del(side_key(id, 'waiting'))
+end
+
+-- A run without force. 'own' is input or a request; 'child' is news from below, which a job that waits for the end of
+-- its children does not want. Answers whether the job will run for it.
+local function wake(id, doc, why)
+  if doc.x or doc.z == 'f' or doc.z == 'T' then return false end
+  if doc.z == 'l' then
+    change(id, doc, why == 'child' and 'rc' or 'ro', '1')
+  elseif doc.z == 't' then
+    enqueue(id, doc, true)
+  elseif doc.z == 's' or doc.z == 'c' then
+    if why == 'child' and doc.wf then return false end
+    stop_waiting(id, doc)
+    enqueue(id, doc, true)
+  end
+  return true
+end
+
+local settled = {} -- parent → children that have ended, for those who count them
+local function wake_parent(id, doc, has_ended)
+  if not doc.pa then return end
+  local parent = find(doc.pa)
+  if not parent then return end
+  if has_ended then push(within(settled, doc.pa), id) end
+  wake(doc.pa, parent, 'child')
+end
+
+-- Which of the children are in the set: as Redis has it, with what this script adds.
+local function waited_for(key, children)
+  local among, new = {}, writes.sets[key] or {}
+  local known = writes.dels[key] and {} or redis.call('SMISMEMBER', key, unpack(children, 1, math.min(#children, 4000)))
+  for i, child in ipairs(children) do among[i] = new[child] or known[i] == 1 end
+  return among
+end
+
+-- Takes the ended children off the sets of those who wait for them, and wakes whoever has none left.
+table.insert(before_flush, function()
+  for parent, children in pairs(settled) do
+    local doc = find(parent)
+    if doc and doc.wf then
+      local key, left = side_key(parent, 'waiting'), tonumber(doc.wn)
+      local among = waited_for(key, children)
+      for i, child in ipairs(children) do
+        if among[i] and not (writes.sets[key] and writes.sets[key][child] == false) then
+          sset(key, child, false)
+          left = left - 1
+        end
+      end
+      change(parent, doc, 'wn', int(left))
+      if left <= 0 then
+        stop_waiting(parent, doc)
+        if doc.z == 's' then enqueue(parent, doc, true) end
+      end
+    end
+  end
+  settled = {}
+end)
+
+local DAY = 86400000
+local FAILED_FOR = 30 * DAY
+
+local function has_inputs(doc)
+  for field, value in pairs(doc) do
+    if field:sub(1, 2) == 'i:' and not value:find('d', 1, true) then return true end
+  end
+  return false
+end
+
+-- When a job at rest may go: never while data can still wake it.
+local function removal(doc, place)
+  if has_inputs(doc) then return never end
+  if place == 'f' then return now + (tonumber(doc.rf) or FAILED_FOR) end
+  return now + (tonumber(doc.rd) or DAY)
+end
+
+local function free_unique(id, doc)
+  if not doc.u then return end
+  local key = ns .. 'unique:' .. doc.u
+  if text_at(key) == id then
+    put(raw, key, false)
+    set_text(key, nil)
+    del(key)
+  end
+end
+
+local erase -- set by family: removes every trace of a job
+
+local results = { c = 'success', f = 'failure', T = 'failure' }
+local function keep_result(id, doc, place, value)
+  if not doc.kr then return end
+  set_expiring(ns .. 'result:' .. id, results[place] .. '\n' .. int(now) .. '\n' .. value, tonumber(doc.kr))
+end
+
+local delete_marked -- set by family: deletes the tree that only waited for this job to end
+
+-- The job has come to an end of its own: completed (with a result), failed or terminated (with an error).
+local function finish(id, doc, place, value)
+  change(id, doc, 'e', int(now))
+  stop_waiting(id, doc)
+  free_unique(id, doc)
+  keep_result(id, doc, place, value)
+  local keep = removal(doc, place)
+  if keep <= now and not doc.pa and not doc.ch then
+    count(doc.q, resting[place])
+    tell_status(id, doc, resting[place])
+    return erase(id, doc, resting[place])
+  end
+  move(id, doc, place, keep)
+  count(doc.q, resting[place])
+  wake_parent(id, doc, true)
+  if doc.dl then delete_marked(id, doc) end
+end
+
+local lease_fields = { 'tk', 'le', 'ln', 'bg', 'cn', 'l0', 'pg' }
+local function end_lease(id, doc)
+  for _, field in ipairs(lease_fields) do change(id, doc, field, nil) end
+end
+
+-- After a run of a job that somebody wants to end: the shutdown run, or the end itself.
+local function terminate_now(id, doc)
+  if doc.sh then
+    local was = status_of(doc)
+    change(id, doc, 'x', '1')
+    announce(id, doc, was)
+    for _, field in ipairs({ 'w', 'bo', 'ns' }) do change(id, doc, field, nil) end
+    stop_waiting(id, doc)
+    return enqueue(id, doc, true)
+  end
+  change(id, doc, 'x', nil)
+  finish(id, doc, 'T', '{"message":"terminated","reason":"other"}')
+end
+
+-- A run that had no effect does not count for the runaway guard.
+local function uncount_run(id, doc)
+  local minute, n = (doc.m or ''):match('^(%d+):(%d+)$')
+  if minute then change(id, doc, 'm', minute .. ':' .. int(math.max(0, tonumber(n) - 1))) end
+end
+
+local function note_run(id, doc, outcome)
+  change(id, doc, 'lr', (doc.l or '0') .. ',' .. int(now) .. ',' .. outcome .. ',' .. int((tonumber(doc.f) or 0) + 1))
+end
+
+local MAX_LOST = 10
+local function backoff(n) return math.min(1000 * 2 ^ (n - 1), 3600000) end
+
+-- A lease ended and nobody committed: no effect of that run exists. Back into the queue, alone and with backoff.
+local function lose(id, doc)
+  count(doc.q, 'lost')
+  note_run(id, doc, 'lost')
+  uncount_run(id, doc)
+  if doc.bg then
+    change(id, doc, 'lo', int((tonumber(doc.lo) or 0) + 1))
+    change(id, doc, 'lc', int((tonumber(doc.lc) or 0) + 1))
+  else
+    change(id, doc, 'lc', doc.lc or '0')
+  end
+  end_lease(id, doc)
+  if doc.x then return terminate_now(id, doc) end
+  local lost = tonumber(doc.lc)
+  if lost > MAX_LOST then
+    local error = cjson.encode({ message = 'lost ' .. int(lost) .. ' times: the run never answered', reason = 'other' })
+    set_value(id, doc, 'er', error)
+    return finish(id, doc, 'f', error)
+  end
+  change(id, doc, 'bo', lost > 0 and int(now + backoff(lost)) or nil)
+  enqueue(id, doc, true)
+end

@@ -1,0 +1,278 @@
+-- What the script has read and what it will write. Everything is asked through here and written once, by `flush`, so
+-- a refusal leaves nothing half-done and a batch costs as many commands as one job.
+
+local raw = {} -- key → text as read, false when absent
+local docs, dirty = {}, {} -- id → document, false when the job is gone
+local queues, queue_dirty = {}, {}
+local writes = { strings = {}, expiring = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {} }
+
+local function key_of(id) return ns .. 'job:' .. id end
+local function side_key(id, name) return ns .. 'job:' .. id .. ':' .. name end
+local function queue_key(q, place) return ns .. 'queue:' .. q .. (place and ':' .. place or '') end
+
+-- Variadic calls in pieces: unpack fails near 8,000.
+local function call_in_pieces(command, key, args, step)
+  for from = 1, #args, step do
+    local to = math.min(from + step - 1, #args)
+    if key then redis.call(command, key, unpack(args, from, to)) else redis.call(command, unpack(args, from, to)) end
+  end
+end
+
+local function fetch(keys)
+  local ask = {}
+  for _, key in ipairs(keys) do
+    if raw[key] == nil then
+      raw[key] = false
+      ask[#ask + 1] = key
+    end
+  end
+  for from = 1, #ask, 4000 do
+    local got = redis.call('MGET', unpack(ask, from, math.min(from + 3999, #ask)))
+    for i = 1, #got do raw[ask[from + i - 1]] = got[i] end
+  end
+end
+
+local function text_at(key)
+  if writes.strings[key] ~= nil then return writes.strings[key] end
+  if raw[key] == nil then fetch({ key }) end
+  return raw[key]
+end
+
+local function fetch_jobs(ids)
+  local keys = {}
+  for i, id in ipairs(ids) do keys[i] = key_of(id) end
+  fetch(keys)
+end
+
+-- The document of a job, or false.
+local function find(id)
+  local doc = docs[id]
+  if doc == nil then
+    local text = text_at(key_of(id))
+    doc = text and cjson.decode(text)
+    docs[id] = doc
+  end
+  return doc
+end
+
+local function need(id)
+  local doc = find(id)
+  if not doc then refuse('NOT_FOUND', 'job ' .. id .. ' does not exist') end
+  return doc
+end
+
+local function change(id, doc, field, value)
+  if doc[field] == value then return end
+  put(doc, field, value)
+  put(dirty, id, true)
+end
+
+local function queue(q)
+  local doc = queues[q]
+  if not doc then
+    local text = text_at(queue_key(q))
+    doc = text and cjson.decode(text) or { l = {}, c = {} }
+    queues[q] = doc
+  end
+  return doc
+end
+
+local function change_queue(q, field, value)
+  put(queue(q), field, value)
+  put(queue_dirty, q, true)
+end
+
+-- Counts of the day, per queue: made, run, completed, failed, lost.
+local function count(q, what, n)
+  local doc = queue(q)
+  local day = math.floor(now / 86400000)
+  if doc.day ~= day then
+    change_queue(q, 'day', day)
+    change_queue(q, 'c', {})
+  end
+  put(doc.c, what, (doc.c[what] or 0) + (n or 1))
+  put(queue_dirty, q, true)
+end
+
+local function within(map, key)
+  if not map[key] then put(map, key, {}) end
+  return map[key]
+end
+local function zset(key, member, score) put(within(writes.zsets, key), member, score) end
+local function hset(key, field, value) put(within(writes.hashes, key), field, value) end
+local function sset(key, member, present) put(within(writes.sets, key), member, present) end
+local function set_text(key, text) put(writes.strings, key, text) end
+local function set_expiring(key, text, ms)
+  put(writes.expiring, key, { text, ms })
+  put(raw, key, text)
+end
+local function del(key) put(writes.dels, key, true) end
+
+-- A hash as it will be: field → value.
+local function hash(key)
+  local flat = redis.call('HGETALL', key)
+  local map = {}
+  for i = 1, #flat, 2 do map[flat[i]] = flat[i + 1] end
+  if writes.dels[key] then map = {} end
+  for field, value in pairs(writes.hashes[key] or {}) do map[field] = value or nil end
+  return map
+end
+
+local function hget(key, field)
+  local waiting = writes.hashes[key]
+  if waiting and waiting[field] ~= nil then return waiting[field] end
+  if writes.dels[key] then return false end
+  return redis.call('HGET', key, field)
+end
+
+-- Values over 512 bytes live beside the document: the field then holds `^`, which no value begins with.
+local BIG = 512
+local function get_value(id, doc, field)
+  local value = doc[field]
+  if value == '^' then return text_at(side_key(id, 'f:' .. field)) end
+  return value
+end
+local function set_value(id, doc, field, value)
+  local side = side_key(id, 'f:' .. field)
+  if value and #value > BIG then
+    put(writes.dels, side, nil)
+    set_text(side, value)
+    return change(id, doc, field, '^')
+  end
+  if doc[field] == '^' then
+    set_text(side, nil)
+    del(side)
+  end
+  change(id, doc, field, value)
+end
+
+-- A list as it will be: `pop` of the old ones are gone, `push` are new. `had` is how many there are in Redis.
+local function list_at(key, had)
+  local list = writes.lists[key]
+  if not list then
+    list = { had = had, pop = 0, push = {} }
+    put(writes.lists, key, list)
+  end
+  return list
+end
+local function list_items(key, had, n)
+  local list = list_at(key, had)
+  local left = list.had - list.pop
+  local items = {}
+  if left > 0 and n > 0 then items = redis.call('LRANGE', key, list.pop, list.pop + math.min(n, left) - 1) end
+  for i = 1, math.min(n - #items, #list.push) do items[#items + 1] = list.push[i] end
+  return items
+end
+local function list_pop(key, had, n)
+  local list = list_at(key, had)
+  local old = math.min(n, list.had - list.pop)
+  put(list, 'pop', list.pop + old)
+  if n > old then
+    local rest = {}
+    for i = n - old + 1, #list.push do rest[#rest + 1] = list.push[i] end
+    put(list, 'push', rest)
+  end
+end
+local function list_push(key, had, items)
+  local list = list_at(key, had)
+  for _, item in ipairs(items) do push(list.push, item) end
+end
+
+local function flush_texts(more_to_come)
+  local dels, sets = {}, {}
+  for id in pairs(dirty) do
+    local key, doc = key_of(id), docs[id]
+    if doc then
+      local text = cjson.encode(doc)
+      raw[key] = text
+      sets[#sets + 1] = key
+      sets[#sets + 1] = text
+    else
+      raw[key] = false
+      dels[#dels + 1] = key
+    end
+  end
+  for q in pairs(more_to_come and {} or queue_dirty) do
+    sets[#sets + 1] = queue_key(q)
+    sets[#sets + 1] = cjson.encode(queues[q])
+  end
+  for key, text in pairs(writes.strings) do
+    raw[key] = text
+    sets[#sets + 1] = key
+    sets[#sets + 1] = text
+  end
+  for key in pairs(writes.dels) do dels[#dels + 1] = key end
+  for key, list in pairs(writes.lists) do
+    if list.pop > 0 and list.pop == list.had then dels[#dels + 1] = key end
+  end
+  call_in_pieces('DEL', nil, dels, 4000)
+  call_in_pieces('MSET', nil, sets, 4000)
+  for key, e in pairs(writes.expiring) do redis.call('SET', key, e[1], 'PX', int(e[2])) end
+end
+
+local function flush_lists()
+  for key, list in pairs(writes.lists) do
+    if list.pop > 0 and list.pop < list.had then redis.call('LTRIM', key, list.pop, -1) end
+    call_in_pieces('RPUSH', key, list.push, 4000)
+  end
+end
+
+local function flush_sets()
+  for key, members in pairs(writes.zsets) do
+    local gone, kept = {}, {}
+    for member, score in pairs(members) do
+      if score then
+        kept[#kept + 1] = score == never and '+inf' or int(score)
+        kept[#kept + 1] = member
+      else
+        gone[#gone + 1] = member
+      end
+    end
+    call_in_pieces('ZREM', key, gone, 4000)
+    call_in_pieces('ZADD', key, kept, 4000)
+  end
+  for key, fields in pairs(writes.hashes) do
+    local gone, kept = {}, {}
+    for field, value in pairs(fields) do
+      if value then
+        kept[#kept + 1] = field
+        kept[#kept + 1] = value
+      else
+        gone[#gone + 1] = field
+      end
+    end
+    call_in_pieces('HDEL', key, gone, 4000)
+    call_in_pieces('HSET', key, kept, 4000)
+  end
+  for key, members in pairs(writes.sets) do
+    local gone, kept = {}, {}
+    for member, present in pairs(members) do
+      if present then kept[#kept + 1] = member else gone[#gone + 1] = member end
+    end
+    call_in_pieces('SREM', key, gone, 4000)
+    call_in_pieces('SADD', key, kept, 4000)
+  end
+end
+
+local LOG_LENGTH = 10000
+local function flush_messages()
+  for _, e in ipairs(writes.log) do
+    redis.call('XADD', ns .. 'log', 'MAXLEN', '~', LOG_LENGTH, '*', 'at', int(now), 'job', e[1], 'level', e[2], 'entry', e[3])
+  end
+  for _, m in ipairs(writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
+end
+
+local before_flush = {}
+
+-- Writes everything, in as few commands as there are kinds of keys; what was read stays known. With `more_to_come`
+-- the queues' documents wait for the second flush.
+local function flush(more_to_come)
+  for _, step in ipairs(before_flush) do step(more_to_come) end
+  flush_texts(more_to_come)
+  flush_lists()
+  flush_sets()
+  flush_messages()
+  dirty = {}
+  if not more_to_come then queue_dirty = {} end
+  writes = { strings = {}, expiring = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {} }
+end

@@ -1,0 +1,27 @@
+-- overview: every queue with its counts and settings, or one. Read only.
+--
+-- keys: none
+-- args: ns, clock, seed, queue_name
+-- returns: {'queues', [name, document, lanes, ready, pull, timers, leases, suspended, completed, failed, terminated, oldest] each, now}
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/status
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/create
+-- @include lib/queues
+
+local names = queue_name ~= '' and { queue_name } or redis.call('SMEMBERS', ns .. 'queues')
+local keys, rows = {}, {}
+for i, name in ipairs(names) do keys[i] = queue_key(name) end
+fetch(keys)
+for i, name in ipairs(names) do
+  local row = { name, cjson.encode(queue(name)), int(lane_count(name)) }
+  for _, place in ipairs({ 'ready', 'ready:pull', 'timers', 'leases', 'suspended', 'completed', 'failed', 'terminated' }) do
+    row[#row + 1] = int(redis.call('ZCARD', queue_key(name, place)))
+  end
+  row[#row + 1] = redis.call('ZRANGE', queue_key(name, 'ready'), 0, 0)[1] or ''
+  rows[i] = row
+end
+return { 'queues', rows, int(now) }

@@ -1,0 +1,37 @@
+-- peek: the waiting values of many ports, without taking them. Read only.
+--
+-- keys: none
+-- args: ns, clock, seed, limit:int, ...
+-- returns: {'ports', [taken, items, default or '', more] each}; an empty row where there is no such port
+--          rest: id, dir, port each
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/status
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/create
+-- @include lib/queues
+-- @include lib/claims
+
+local asked, ids = {}, {}
+for i = 1, take_int() do
+  asked[i] = { id = take(), dir = take(), port = take() }
+  ids[i] = asked[i].id
+end
+fetch_jobs(ids)
+
+local rows = {}
+for i, of in ipairs(asked) do
+  local doc = find(of.id)
+  local pushed, taken, dropped
+  if doc then pushed, taken, dropped = counts(doc, of.dir, of.port) end
+  if not pushed or dropped then
+    rows[i] = {}
+  else
+    local n = math.min(limit, pushed - taken)
+    local items = n > 0 and first_values(of.id, of.dir, of.port, n) or {}
+    rows[i] = { int(taken), items, get_value(of.id, doc, 'd' .. of.dir .. ':' .. of.port) or '', int(pushed - taken - #items) }
+  end
+end
+return { 'ports', rows }

@@ -1,0 +1,24 @@
+-- settings: what people set on a queue: lanes, batch, paused, mode.
+--
+-- keys: the queue
+-- args: ns, clock, seed, queue_name, lanes, batch, paused, mode
+-- returns: {'set', rings}
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/status
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/create
+-- @include lib/queues
+
+if lanes ~= '' then change_queue(queue_name, 'ml', tonumber(lanes)) end
+if batch ~= '' then change_queue(queue_name, 'b', tonumber(batch)) end
+if paused ~= '' then change_queue(queue_name, 'paused', paused == '1' or nil) end
+if mode ~= '' then change_queue(queue_name, 'm', mode == 'pull' and 'pull' or nil) end
+change_queue(queue_name, 'wk', queue(queue_name).wk)
+to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready'))
+ring_all()
+ring_timers()
+flush()
+return { 'set', rings }

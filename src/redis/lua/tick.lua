@@ -1,0 +1,45 @@
+-- tick: look at every queue whose moment has come: dead lanes, lost runs, due timers, what is past its retention.
+--
+-- keys: the index of moments
+-- args: ns, clock, seed, limit:int
+-- returns: {'ticked', rings, 'more' or ''}
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/status
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/create
+-- @include lib/queues
+-- @include lib/retention
+
+local wake_key = ns .. 'wake'
+local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, limit)
+if #members == 0 then return { 'ticked', {}, '' } end
+
+local names, keys, more = {}, {}, #members == limit
+for i, member in ipairs(members) do
+  names[i] = member:match('^q:(.*)$')
+  keys[i] = queue_key(names[i])
+end
+fetch(keys)
+
+for _, q in ipairs(names) do
+  change_queue(q, 'wk', nil)
+  zset(wake_key, 'q:' .. q, false)
+  purge_lanes(q)
+  if due_timers(q) == SLICE then more = true end
+  if take_back(q) == SLICE then more = true end
+  if sweep(q) then more = true end
+  if not to_ring[q] then to_ring[q] = 0 end
+end
+flush()
+
+for q in pairs(to_ring) do
+  change_queue(q, 'wk', queue(q).wk)
+  to_ring[q] = redis.call('ZCARD', queue_key(q, 'ready'))
+end
+ring_all()
+ring_timers()
+flush()
+return { 'ticked', rings, more and 'more' or '' }

@@ -1,0 +1,28 @@
+-- tree: a job and all below it, nearest first. Read only and bounded.
+--
+-- keys: none
+-- args: ns, clock, seed, job
+-- returns: {'tree', [id, parent, name, class, status] each, 'more' or ''} | {'refused', code, message}
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/status
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/create
+-- @include lib/queues
+
+local ok, root = attempt(function()
+  local id = resolve(job)
+  need(id)
+  return id
+end)
+if not ok then return { 'refused', root.code, root.message } end
+
+local members, more = tree_of(root)
+local list = {}
+for _, id in ipairs(members) do
+  local doc = find(id)
+  if doc then list[#list + 1] = { id, id == root and '' or doc.pa or '', doc.pn or '', doc.c, status_of(doc) } end
+end
+return { 'tree', list, more and 'more' or '' }

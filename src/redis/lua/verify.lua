@@ -1,0 +1,118 @@
+-- verify: the invariants of a slice of jobs and of one queue at a time. Read only; finds nothing on a healthy system.
+--
+-- keys: none
+-- args: ns, clock, seed, from:int, size:int
+-- returns: {'verified', [id or queue, fault] each, next id or '', jobs seen}
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/status
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/create
+-- @include lib/queues
+
+local faults, seen = {}, 0
+local function fault(who, what) faults[#faults + 1] = { who, what } end
+
+local last = tonumber(text_at(ns .. 'jobs:last_id') or 0)
+local ids = {}
+for id = from, math.min(last, from + size - 1) do ids[#ids + 1] = int(id) end
+fetch_jobs(ids)
+
+local places = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
+
+-- Exactly one place, and it is the one that the document names.
+local function check_place(id, doc)
+  local n = 0
+  for _, place in ipairs(places) do
+    local member = (not place or place == 'p') and doc.n .. ':' .. id or id
+    if redis.call('ZSCORE', queue_key(doc.q, indexes[place] or 'ready'), member) then
+      n = n + 1
+      if (doc.z or false) ~= place then fault(id, 'is in ' .. (indexes[place] or 'ready') .. ', its document says ' .. (indexes[doc.z] or 'ready')) end
+    end
+  end
+  if n ~= 1 then fault(id, 'is in ' .. n .. ' places (' .. status_of(doc) .. ')') end
+end
+
+local function check_lease(id, doc)
+  if (doc.z == 'l') ~= (doc.tk ~= nil) then fault(id, 'token and place disagree') end
+  if doc.z == 'l' and not queue(doc.q).nl then fault(id, 'is leased, and nobody will look when the lease ends') end
+  if doc.z == 't' and not queue(doc.q).nt then fault(id, 'waits for a time, and nobody will look') end
+end
+
+local function check_ports(id, doc)
+  for field in pairs(doc) do
+    local dir, port = field:match('^([io]):(.+)$')
+    if dir then
+      local pushed, taken = counts(doc, dir, port)
+      local size = redis.call('LLEN', list_key(id, dir, port))
+      if size ~= pushed - taken then fault(id, sides[dir] .. ' port ' .. port .. ' holds ' .. int(size) .. ', counted ' .. int(pushed - taken)) end
+    end
+  end
+end
+
+local function check_family(id, doc)
+  if doc.pa then
+    local parent = find(doc.pa)
+    if not parent then
+      fault(id, 'its parent ' .. doc.pa .. ' does not exist')
+    else
+      local entry = hget(children_key(doc.pa), doc.pn) or ''
+      local status = status_of(doc)
+      if status == 'running' then status = entry:match('^%d+,(%a+)') end
+      if entry ~= id .. ',' .. tostring(status) .. ',' .. doc.c then fault(id, 'its parent knows it as ' .. entry .. ', it is ' .. status_of(doc)) end
+    end
+  end
+  for _, child in ipairs(children_of(id, doc)) do
+    if not find(child.id) then fault(id, 'its child ' .. child.id .. ' does not exist') end
+  end
+end
+
+local function check_waiting(id, doc)
+  if not doc.wf then return end
+  local members = redis.call('SMEMBERS', side_key(id, 'waiting'))
+  if #members ~= tonumber(doc.wn) then fault(id, 'waits for ' .. doc.wn .. ' children, the set holds ' .. #members) end
+  if #members == 0 then fault(id, 'waits for nothing') end
+  for _, child in ipairs(members) do
+    local child_doc = find(child)
+    if not child_doc or ends[status_of(child_doc)] then fault(id, 'waits for child ' .. child .. ', which has ended') end
+  end
+end
+
+for _, id in ipairs(ids) do
+  local doc = find(id)
+  if doc then
+    seen = seen + 1
+    check_place(id, doc)
+    check_lease(id, doc)
+    check_ports(id, doc)
+    check_family(id, doc)
+    check_waiting(id, doc)
+    for field, value in pairs(doc) do
+      if value == '^' and redis.call('EXISTS', side_key(id, 'f:' .. field)) == 0 then fault(id, 'value ' .. field .. ' is missing') end
+    end
+  end
+end
+
+-- Once per sweep: what waits has somebody coming, and no index names a job that is gone.
+if from == 1 then
+  for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
+    local doc = queue(q)
+    local ready = redis.call('ZCARD', queue_key(q, 'ready'))
+    local wake = redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
+    if ready > 0 and lane_count(q) == 0 and not doc.paused and not wake then fault(q, ready .. ' jobs are ready, and neither lane nor moment is set') end
+    if moment_of_queue(doc) < never and not wake then fault(q, 'has a moment to look at it, and is not in the index') end
+    for _, place in ipairs(places) do
+      local members = redis.call('ZRANGE', queue_key(q, indexes[place] or 'ready'), 0, size - 1)
+      local members_ids = {}
+      for i, member in ipairs(members) do members_ids[i] = member:match(':(%d+)$') or member end
+      fetch_jobs(members_ids)
+      for _, member in ipairs(members_ids) do
+        if not find(member) then fault(q, (indexes[place] or 'ready') .. ' names job ' .. member .. ', which does not exist') end
+      end
+    end
+  end
+end
+
+return { 'verified', faults, from + size <= last and int(from + size) or '', int(seen) }

@@ -1,0 +1,436 @@
+// The state, as a list of verbs: each is one script, one round trip, one atomic step.
+
+import { type Code, SidejobError } from '../core/errors.ts'
+import type { Status } from '../core/job.ts'
+import { runArguments, type Settled, type Words } from './changes.ts'
+import type { Client } from './client.ts'
+import { type Document, jobArguments, type NewJob, withSideValues } from './document.ts'
+import { keysOf } from './keys.ts'
+import * as scripts from './scripts.generated.ts'
+
+/** A bell to ring: now, or at a moment. */
+export type Ring = { queue: string; bell: string; at?: number }
+
+/** The key under which an answer is kept, for how long, and what it was the answer to. */
+export type Once = { key: string; period: number; fingerprint?: string }
+
+export type Made = { id: number; status: Status; existing?: true }
+
+/** A job lent to a run: the document as it was, and what stands beside it. */
+export type Lent = {
+  id: number
+  document: Document
+  inputs: Record<string, string[]>
+  children: string[]
+  steps: string[]
+  childCount: number
+}
+
+export type CommitRequest = {
+  queue: string
+  runs?: Settled[]
+  lane?: { id: string; seq: number; bell?: string; leave?: boolean }
+  claim?: { max: number; lease: number; begun?: number; pull?: boolean; patterns?: string[] }
+}
+
+export type CommitAnswer = {
+  word: 'ok' | 'empty' | 'more' | 'full' | 'stale'
+  /** One word for each run: its job's new status, 'lost', 'conflict' or 'refused:CODE why'. */
+  answers: string[]
+  lent: Lent[]
+  rings: Ring[]
+  nextDue?: number
+}
+
+export type Inspection = {
+  id: number
+  document: Document
+  children: string[]
+  childCount: number
+  items: string[]
+  /** How many are before it in its queue, when it is ready. */
+  ahead: number | null
+  queue: { paused: boolean; maxLanes: number; lanes: number; pull: boolean }
+  now: number
+}
+
+type RawRing = [string, string, string]
+type RawLent = [string, [string, string[]][]?, string[]?, string[]?, string[]?, number?]
+
+const ringsOf = (rings: RawRing[]): Ring[] =>
+  rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
+
+const madeOf = (answers: [string, Status, string][]): Made[] =>
+  answers.map(([id, status, existing]) => ({
+    id: Number(id),
+    status,
+    ...(existing ? { existing: true as const } : {}),
+  }))
+
+function lentOf([text, inputs = [], side, children = [], steps = [], childCount = 0]: RawLent): Lent {
+  const document = withSideValues(JSON.parse(text) as Document, side)
+  const id = Number(document.tk!.slice(0, document.tk!.indexOf('.')))
+  return { id, document, inputs: Object.fromEntries(inputs), children, steps, childCount: Number(childCount) }
+}
+
+const refusalOf = (code: string, message: string, path?: (string | number)[]): SidejobError =>
+  new SidejobError(code as Code, message, { path })
+
+const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 12)
+
+export type StoreOptions = {
+  client: Client
+  namespace?: string
+  /** Milliseconds added to Redis's clock: tests of long times. */
+  clock?: () => number
+  random?: () => string
+}
+
+/**
+ * The verbs of the state.
+ *
+ * @example
+ * const store = createStore({ client })
+ * const { made, rings } = await store.enqueue([{ queue: 'core', class: 'zip', known: true }])
+ */
+export function createStore({ client, namespace = 'sidejob:', clock = () => 0, random = randomText }: StoreOptions) {
+  const keys = keysOf(namespace)
+  const { evaluate, ask } = client
+
+  const base = () => {
+    const offset = clock()
+    return { ns: namespace, clock: offset ? String(offset) : '', seed: random() }
+  }
+  const onceArgs = (once?: Once) => ({
+    once: once ? keys.once(once.key) : '',
+    once_for: once ? String(once.period) : '',
+    fingerprint: once?.fingerprint ?? '',
+  })
+  const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
+
+  /** Makes jobs, all or none. `again` when the same key had made them before. */
+  async function enqueue(jobs: NewJob[], once?: Once): Promise<{ made: Made[]; again: boolean; rings: Ring[] }> {
+    const queues = [...new Set(jobs.map((job) => keys.queue(job.queue)))]
+    const [word, ...rest] = (await evaluate(
+      scripts.enqueue,
+      [...onceKeys(once), ...queues, keys.lastId, keys.hints],
+      { ...base(), ...onceArgs(once) },
+      [String(jobs.length), ...jobs.flatMap(jobArguments)],
+    )) as [string, ...never[]]
+    if (word === 'refused') {
+      const [code, message, which] = rest as string[]
+      throw refusalOf(code!, message!, which && jobs.length > 1 ? [Number(which)] : undefined)
+    }
+    return {
+      made: madeOf(rest[0] as unknown as [string, Status, string][]),
+      again: word === 'again',
+      rings: word === 'again' ? [] : ringsOf(rest[1] as unknown as RawRing[]),
+    }
+  }
+
+  /** Applies runs and lends the next ones; see lib/runs.lua and lib/claims.lua. */
+  async function commit({ queue, runs = [], lane, claim }: CommitRequest): Promise<CommitAnswer> {
+    const ids = runs.map((run) => keys.job(run.token.split('.', 1)[0]!))
+    const known = [...(queue ? [keys.queue(queue)] : []), ...(lane ? [keys.lane(lane.id)] : []), keys.hints, ...ids]
+    const patterns = claim?.patterns ?? []
+    const [word, answers, lent, rings, nextDue] = (await evaluate(
+      scripts.commit,
+      known,
+      {
+        ...base(),
+        queue_name: queue,
+        lane: lane?.id ?? '',
+        seq: lane?.seq ?? 0,
+        bell: lane?.bell ?? '',
+        place: claim?.pull ? 'p' : '',
+        max: claim?.max ?? 0,
+        lease: claim?.lease ?? 0,
+        begun: claim?.begun ?? 0,
+        leave: lane?.leave ? '1' : '',
+      },
+      [String(patterns.length), ...patterns, String(runs.length), ...runs.flatMap(runArguments)],
+    )) as [CommitAnswer['word'], string[], RawLent[], RawRing[], string]
+    return {
+      word,
+      answers,
+      lent: lent.map(lentOf),
+      rings: ringsOf(rings),
+      ...(nextDue ? { nextDue: Number(nextDue) } : {}),
+    }
+  }
+
+  /** One job's verbs, or a channel's; all or none. */
+  async function change(
+    job: string,
+    ops: Words[],
+    once?: Once,
+  ): Promise<{ answer: string[]; rings: Ring[]; id: string }> {
+    const [word, ...rest] = (await evaluate(
+      scripts.change,
+      [...onceKeys(once), keys.hints],
+      { ...base(), ...onceArgs(once), job },
+      [String(ops.length), ...ops.flat()],
+    )) as [string, ...never[]]
+    if (word === 'refused') {
+      const [code, message] = rest as string[]
+      throw refusalOf(code!, message!)
+    }
+    return {
+      answer: rest[0] as unknown as string[],
+      rings: word === 'again' ? [] : ringsOf(rest[1] as unknown as RawRing[]),
+      id: word === 'again' ? '' : String(rest[2]),
+    }
+  }
+
+  /** New lease ends for tokens; null where the lease is lost. */
+  async function extend(
+    queue: string,
+    tokens: string[],
+    lease: number,
+    { lane = '', progress = '' }: { lane?: string; progress?: string } = {},
+  ): Promise<(number | null)[]> {
+    const [, ends] = (await evaluate(
+      scripts.extend,
+      [keys.queue(queue), keys.hints, ...tokens.map((token) => keys.job(token.split('.', 1)[0]!))],
+      { ...base(), queue_name: queue, lane, lease, progress },
+      [String(tokens.length), ...tokens],
+    )) as [string, string[]]
+    return ends.map((end) => (end === '' ? null : Number(end)))
+  }
+
+  async function tick(limit = 100): Promise<{ rings: Ring[]; more: boolean }> {
+    const [, rings, more] = (await evaluate(scripts.tick, [keys.wake], { ...base(), limit }, [])) as [
+      string,
+      RawRing[],
+      string,
+    ]
+    return { rings: ringsOf(rings), more: more === 'more' }
+  }
+
+  async function inspect(job: string, of?: { dir: 'i' | 'o'; port: string; limit: number }): Promise<Inspection> {
+    const answer = (await evaluate(
+      scripts.inspect,
+      [keys.hints],
+      { ...base(), job, dir: of?.dir ?? '', port: of?.port ?? '', limit: of?.limit ?? 0 },
+      [],
+    )) as never[]
+    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
+    const [, id, text, side, children, items, ahead, facts, childCount] = answer as unknown as [
+      string,
+      string,
+      string,
+      string[],
+      string[],
+      string[],
+      string,
+      [string, string, string, string, string],
+      string,
+    ]
+    return {
+      id: Number(id),
+      document: withSideValues(JSON.parse(text) as Document, side),
+      children,
+      childCount: Number(childCount),
+      items,
+      ahead: ahead === '' ? null : Number(ahead),
+      queue: {
+        paused: facts[0] !== '',
+        maxLanes: Number(facts[1]),
+        lanes: Number(facts[2]),
+        pull: facts[3] === 'pull',
+      },
+      now: Number(facts[4]),
+    }
+  }
+
+  async function list(filter: {
+    mode: 'all' | 'status' | 'children' | 'alias'
+    name: string
+    status?: string
+    class?: string
+    before?: string
+    limit: number
+  }): Promise<{ jobs: { id: number; document: Document }[]; cursor: string | null }> {
+    const answer = (await evaluate(
+      scripts.list,
+      [],
+      {
+        ...base(),
+        mode: filter.mode,
+        name: filter.name,
+        status: filter.status ?? '',
+        class: filter.class ?? '',
+        before: filter.before ?? '',
+        limit: filter.limit,
+        scan: 1000,
+      },
+      [],
+    )) as [string, [string, string, string[]][], string]
+    if (answer[0] === 'refused') throw refusalOf(answer[1] as unknown as string, answer[2])
+    const jobs = answer[1].map(([id, text, side]) => ({
+      id: Number(id),
+      document: withSideValues(JSON.parse(text) as Document, side),
+    }))
+    return { jobs, cursor: answer[2] || null }
+  }
+
+  async function tree(job: string): Promise<{
+    members: { id: number; parent: number | null; name: string; class: string; status: Status }[]
+    more: boolean
+  }> {
+    const answer = (await evaluate(scripts.tree, [], { ...base(), job }, [])) as [string, string[][], string]
+    if (answer[0] === 'refused') throw refusalOf(answer[1] as unknown as string, answer[2])
+    const members = answer[1].map(([id, parent, name, className, status]) => ({
+      id: Number(id),
+      parent: parent ? Number(parent) : null,
+      name: name!,
+      class: className!,
+      status: status as Status,
+    }))
+    return { members, more: answer[2] === 'more' }
+  }
+
+  type QueueRow = {
+    name: string
+    settings: { ml?: number; b?: number; paused?: boolean; m?: string; c?: Record<string, number>; day?: number }
+    lanes: number
+    ready: number
+    pull: number
+    timers: number
+    leases: number
+    suspended: number
+    completed: number
+    failed: number
+    terminated: number
+    oldest: number | null
+  }
+
+  async function overview(queue = ''): Promise<{ queues: QueueRow[]; now: number }> {
+    const [, rows, now] = (await evaluate(scripts.overview, [], { ...base(), queue_name: queue }, [])) as [
+      string,
+      string[][],
+      string,
+    ]
+    const queues = rows.map(([name, text, ...numbers]) => {
+      const [lanes, ready, pull, timers, leases, suspended, completed, failed, terminated] = numbers.map(Number)
+      const oldest = numbers[9] ? Math.floor(Number.parseInt(numbers[9].slice(0, 13), 16) / 1000) : null
+      return {
+        name: name!,
+        settings: JSON.parse(text!) as QueueRow['settings'],
+        ...{ lanes, ready, pull, timers, leases, suspended, completed, failed, terminated },
+        oldest,
+      } as QueueRow
+    })
+    return { queues, now: Number(now) }
+  }
+
+  async function settings(
+    queue: string,
+    { lanes, batch, paused, mode }: { lanes?: number; batch?: number; paused?: boolean; mode?: 'push' | 'pull' },
+  ): Promise<Ring[]> {
+    const [, rings] = (await evaluate(
+      scripts.settings,
+      [keys.queue(queue)],
+      {
+        ...base(),
+        queue_name: queue,
+        lanes: lanes === undefined ? '' : String(lanes),
+        batch: batch === undefined ? '' : String(batch),
+        paused: paused === undefined ? '' : paused ? '1' : '0',
+        mode: mode ?? '',
+      },
+      [],
+    )) as [string, RawRing[]]
+    return ringsOf(rings)
+  }
+
+  /** Writes definitions (null removes). `whole`: the local classes among them are all there are. */
+  async function register(
+    queue: string,
+    classes: { name: string; definition: string | null; serves: 'pull' | 'push' }[],
+    { whole = false }: { whole?: boolean } = {},
+  ): Promise<{ rings: Ring[]; changed: boolean }> {
+    const rest = classes.flatMap(({ name, definition, serves }) => [name, definition ?? '', serves])
+    const [, rings, changed] = (await evaluate(
+      scripts.register,
+      [keys.queue(queue)],
+      { ...base(), queue_name: queue, whole: whole ? '1' : '' },
+      [String(classes.length), ...rest],
+    )) as [string, RawRing[], string]
+    return { rings: ringsOf(rings), changed: changed !== '' }
+  }
+
+  async function verify(
+    from = 1,
+    size = 500,
+  ): Promise<{ faults: { who: string; what: string }[]; next: number | null; seen: number }> {
+    const [, faults, next, seen] = (await evaluate(scripts.verify, [], { ...base(), from, size }, [])) as [
+      string,
+      [string, string][],
+      string,
+      string,
+    ]
+    return {
+      faults: faults.map(([who, what]) => ({ who, what })),
+      next: next ? Number(next) : null,
+      seen: Number(seen),
+    }
+  }
+
+  /** The waiting values of several ports at once, none taken; null where there is no such port. */
+  async function peek(
+    of: { id: number; dir: 'i' | 'o'; port: string }[],
+    limit: number,
+  ): Promise<({ taken: number; items: string[]; more: number } | null)[]> {
+    const [, rows] = (await evaluate(scripts.peek, [], { ...base(), limit }, [
+      String(of.length),
+      ...of.flatMap(({ id, dir, port }) => [String(id), dir, port]),
+    ])) as [string, [string, string[], string, string][]]
+    return rows.map((row) => (row.length ? { taken: Number(row[0]), items: row[1], more: Number(row[3]) } : null))
+  }
+
+  const flatToMap = (flat: unknown): Record<string, string> => {
+    if (!Array.isArray(flat)) return (flat ?? {}) as Record<string, string>
+    const map: Record<string, string> = {}
+    for (let i = 0; i < flat.length; i += 2) map[String(flat[i])] = String(flat[i + 1])
+    return map
+  }
+  const hashOf = async (key: string): Promise<Record<string, string>> =>
+    flatToMap(await ask<unknown>((redis) => redis.hgetall(key)))
+
+  return {
+    keys,
+    enqueue,
+    commit,
+    change,
+    extend,
+    tick,
+    inspect,
+    list,
+    tree,
+    peek,
+    /** Values of a port from an offset on, none taken. */
+    values: (id: number, dir: 'in' | 'out', port: string, from: number, n: number) =>
+      ask<string[]>((redis) => redis.lrange(`${keys.job(id)}:${dir}:${port}`, from, from + n - 1)),
+    overview,
+    settings,
+    register,
+    verify,
+    /** class → definition as JSON text. */
+    definitions: (queue: string) => hashOf(keys.workers(queue)),
+    queueNames: () => ask((redis) => redis.smembers(keys.queues)),
+    channels: () => hashOf(keys.channels),
+    subscribers: (channel: string) => ask<string[]>((redis) => redis.zrange(keys.channel(channel), 0, 999)),
+    apiKeys: () => hashOf(keys.apiKeys),
+    apiKey: (hash: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, hash)),
+    setApiKey: (hash: string, text: string) => ask((redis) => redis.hset(keys.apiKeys, { [hash]: text })),
+    removeApiKey: (hash: string) => ask((redis) => redis.hdel(keys.apiKeys, hash)),
+    /** The kept result: `type\nfinishedAt\nvalue`. Taking it is for once. */
+    result: (id: number, { peek }: { peek: boolean }) =>
+      ask<string | null>((redis) => (peek ? redis.get(keys.result(id)) : redis.getdel(keys.result(id)))),
+    readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),
+    ping: () => ask((redis) => redis.ping()),
+  }
+}
+
+export type Store = ReturnType<typeof createStore>
