@@ -14,6 +14,7 @@ export const codes = {
   UNSUPPORTED: 415,
   REFUSED: 422,
   LIMITED: 429,
+  INTERNAL: 500,
   UNAVAILABLE: 503,
 } as const
 

@@ -1,0 +1,164 @@
+// The app: takes every route of the table through the same steps, and turns errors into answers, here and nowhere else.
+
+import { type Context, Hono } from 'hono'
+import * as z from 'zod'
+import { codes, SidejobError } from '../core/errors.ts'
+import { present } from '../core/present.ts'
+import { closedIn, places } from '../core/schemas.ts'
+import type { Engine } from '../engine/engine.ts'
+import { admit, admitSigned, callOf } from './door.ts'
+import { formatOf, readBody, wanted, writeBody } from './format.ts'
+import { check } from './issues.ts'
+import { namesIn, type OpenApi, openapi } from './openapi.ts'
+import { type Asked, type Method, pathParams, Reply, type Route } from './route.ts'
+import { list } from './routes.ts'
+import type { Signed } from './signature.ts'
+
+export type Deps = {
+  engine: Engine
+  /** Says whether QStash signed this. */
+  verify: (signed: Signed) => Promise<boolean>
+  /** Where we are reached from outside, without a slash at the end. */
+  publicUrl: string
+  /** A key with every scope, beside those in Redis. */
+  apiKey?: string
+  /** Moves the clock; given in tests only. */
+  clock?: { advance: (ms: number) => void | Promise<void> }
+  limits?: { body?: number }
+  /** Hears of errors that nobody expected. */
+  report?: (error: unknown) => void
+}
+
+const defaults = { body: 10 * 1024 * 1024 }
+
+/**
+ * Makes the app from its parts.
+ *
+ * @example createApp({ engine, verify: verifier(keys), publicUrl: 'https://jobs.example.com' }).fetch(request)
+ */
+export const createApp = (deps: Deps): Hono => {
+  const app = new Hono()
+  const served = list.filter(({ only }) => !only || deps[only])
+  let document: OpenApi | undefined
+  const describe = () => (document ??= openapi(served, deps.publicUrl))
+  for (const route of served) app.on(route.method, pattern(route.path), serve(route, deps, describe))
+  app.notFound((c) => failed(c, unknown(c, app)))
+  app.onError((error, c) => failed(c, error, deps.report))
+  return app
+}
+
+// Two names take less or more than one word of a path.
+const pattern = (path: string): string => path.replace(':dir', ':dir{in|out}').replace(':channel', ':channel{.+}')
+
+const nothing = z.strictObject({})
+
+const serve = (route: Route, deps: Deps, document: () => OpenApi) => {
+  const { method, path, scope, query = nothing, handle } = route
+  const params = z.object(Object.fromEntries(namesIn(path).map((name) => [name, pathParams[name]])))
+  const body = route.body ?? nothing
+  const closed = closedIn(body)
+  const most = deps.limits?.body ?? defaults.body
+
+  const bodyOf = (request: Request, bytes: Uint8Array) => {
+    if (method === 'GET' || method === 'DELETE' || path === '/tick') return undefined
+    const read = bytes.length > 0 ? readBody(bytes, formatOf(request.headers.get('content-type')), closed) : {}
+    return check(body, read)
+  }
+
+  return async (c: Context): Promise<Response> => {
+    const request = c.req.raw
+    const key = await admit(route, request, deps)
+    const bytes = await bytesOf(request, most)
+    if (scope === 'signed') await admitSigned(request, bytes, deps)
+    const asked: Asked<string, undefined, undefined> = {
+      engine: deps.engine,
+      deps,
+      params: check(params, c.req.param()),
+      query: check(query, queryOf(request)) as undefined,
+      body: bodyOf(request, bytes) as undefined,
+      call: await callOf(request, key, bytes),
+      c,
+      document,
+    }
+    return answer(c, route, await handle(asked))
+  }
+}
+
+/** Reads the body, but not more than is allowed, whatever its Content-Length says. */
+const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
+  const tooLarge = () => new SidejobError('TOO_LARGE', `the body: expected at most ${most} bytes`)
+  if (Number(request.headers.get('content-length')) > most) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length
+    if (size > most) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 ? chunks[0]! : joined(chunks, size)
+}
+
+const joined = (chunks: Uint8Array[], size: number): Uint8Array => {
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.length
+  }
+  return whole
+}
+
+const queryOf = (request: Request): Record<string, string> => {
+  const given = [...new URL(request.url).searchParams]
+  const names = given.map(([name]) => name)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice) throw new SidejobError('BAD_REQUEST', `${twice}: expected it once, got it again`, { path: [twice] })
+  return Object.fromEntries(given)
+}
+
+const answer = (c: Context, { answers }: Route, given: unknown): Response => {
+  if (given instanceof Response) return given
+  const { status, body } = given instanceof Reply ? given : new Reply(200, given)
+  if (status === 204) return new Response(null, { status })
+  return send(c, status, present(shapeOf(answers[status]!), body ?? (given === undefined ? {} : null)))
+}
+
+const shapes = new WeakMap<z.ZodType, ReturnType<typeof places>>()
+
+const shapeOf = (schema: z.ZodType) => {
+  if (!shapes.has(schema)) shapes.set(schema, places(schema))
+  return shapes.get(schema)
+}
+
+const send = (c: Context, status: number, tree: unknown, headers: Record<string, string> = {}): Response => {
+  const written = writeBody(tree, wanted(c.req.header('accept') ?? null))
+  for (const [name, value] of Object.entries({ 'cache-control': 'no-store', ...headers }))
+    written.headers.set(name, value)
+  return new Response(written.body, { status, headers: written.headers })
+}
+
+const failed = (c: Context, error: unknown, report: (error: unknown) => void = console.error): Response => {
+  const known = error instanceof SidejobError ? error : unexpected(error, report)
+  const { code, message, path, retryAfter } = known
+  return send(c, codes[code], { error: { code, message, path, retryAfter } }, headersOf(known))
+}
+
+// What went wrong inside is for the operator; the caller gets neither message nor stack.
+const unexpected = (error: unknown, report: (error: unknown) => void): SidejobError => {
+  report(error)
+  return new SidejobError('INTERNAL', 'something went wrong on our side')
+}
+
+const headersOf = ({ code, retryAfter }: SidejobError): Record<string, string> => ({
+  ...(retryAfter !== undefined && { 'retry-after': String(Math.ceil(retryAfter)) }),
+  ...(code === 'UNAUTHENTICATED' && { 'www-authenticate': 'Bearer' }),
+})
+
+const methods: Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+const unknown = (c: Context, app: Hono): SidejobError => {
+  const { path, method } = c.req
+  const taken = methods.filter((other) => app.router.match(other, path)[0].length > 0)
+  if (taken.length === 0) return new SidejobError('NOT_FOUND', `${path} is no route; /docs lists them`)
+  return new SidejobError('NOT_FOUND', `${path} takes ${taken.join(', ')}, got ${method}`)
+}

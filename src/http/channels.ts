@@ -1,0 +1,72 @@
+// Channels: publishing, who listens, and listening by Server-Sent Events.
+
+import type { Context } from 'hono'
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
+import * as z from 'zod'
+import { writeJson } from '../core/json.ts'
+import { channelList, channelName, closed } from '../core/schemas.ts'
+import { raw, type Wire } from '../core/value.ts'
+import { route } from './route.ts'
+
+export const channels = {
+  publish: route(
+    {
+      method: 'POST',
+      path: '/v1/publish',
+      scope: 'write',
+      summary: 'Sends a message to a channel and to all above it',
+      body: z.strictObject({ channel: channelName, message: closed }),
+      answers: { 200: z.object({ subscribers: z.int() }) },
+    },
+    ({ engine, body, call }) => engine.publish(body.channel, body.message, call),
+  ),
+
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/channels',
+      scope: 'read',
+      summary: 'Shows who listens to which channel',
+      answers: { 200: channelList },
+    },
+    ({ engine }) => engine.channels(),
+  ),
+
+  subscribe: route(
+    {
+      method: 'GET',
+      path: '/v1/subscribe/:channel',
+      scope: 'read',
+      summary:
+        'Sends what comes on a channel and below it, as Server-Sent Events: /v1/subscribe/a/b is the channel /a/b',
+      answers: { 200: z.object({ channel: z.string(), message: closed }) },
+      media: 'text/event-stream',
+    },
+    async ({ engine, params, c }) => events(c, (signal) => engine.subscribe(`/${params.channel}`, signal)),
+  ),
+}
+
+type Messages = (signal: AbortSignal) => AsyncIterable<{ channel: string; message: Wire }>
+
+const events = (c: Context, messages: Messages): Response =>
+  streamSSE(c, async (stream) => {
+    const gone = new AbortController()
+    stream.onAbort(() => gone.abort())
+    const beat = beating(stream)
+    try {
+      for await (const { channel, message } of messages(gone.signal)) {
+        await stream.writeSSE({ data: writeJson({ channel, message: raw(message) }) })
+      }
+    } finally {
+      clearInterval(beat)
+    }
+  })
+
+// A comment at once, so that the listener knows it is heard, then now and then, so that nobody between cuts the line.
+const BEAT = 15_000
+
+const beating = (stream: SSEStreamingApi) => {
+  const comment = () => stream.write(': here\n\n')
+  comment()
+  return setInterval(comment, BEAT)
+}

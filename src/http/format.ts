@@ -1,0 +1,80 @@
+// The two formats of bodies, JSON and MessagePack: which one came, which one is wanted, how each is read and written.
+
+import { SidejobError } from '../core/errors.ts'
+import { type Closed, JsonError, objects, parseJson, writeJson } from '../core/json.ts'
+import { MsgpackError, parseMsgpack, writeMsgpack } from '../core/msgpack.ts'
+
+export type Format = 'json' | 'msgpack'
+
+/** Every media type that we read, and what it is. The first of each is what we write. */
+export const mediaTypes: Record<string, Format> = {
+  'application/json': 'json',
+  'application/vnd.msgpack': 'msgpack',
+  'application/msgpack': 'msgpack',
+  'application/x-msgpack': 'msgpack',
+}
+
+/** The format of a body by its Content-Type; JSON when there is none. */
+export const formatOf = (contentType: string | null): Format => {
+  const [type, ...parameters] = (contentType ?? 'application/json').toLowerCase().split(';').map(trimmed)
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))
+  if (!Object.hasOwn(mediaTypes, type!) || (charset && !/^charset="?utf-?8"?$/.test(charset))) {
+    throw new SidejobError('UNSUPPORTED', `expected ${Object.keys(mediaTypes).join(', ')} in UTF-8, got ${contentType}`)
+  }
+  return mediaTypes[type!]!
+}
+
+/** The format that an Accept header prefers; JSON when it names neither. */
+export const wanted = (accept: string | null): Format => {
+  const known = (accept ?? '').toLowerCase().split(',').map(preference).filter(isKnown)
+  const best = known.toSorted((a, b) => b.weight - a.weight)[0]
+  return best ? mediaTypes[best.type]! : 'json'
+}
+
+type Preference = { type: string; weight: number }
+
+const preference = (entry: string): Preference => {
+  const [type, ...parameters] = entry.split(';').map(trimmed)
+  const q = parameters.find((parameter) => parameter.startsWith('q='))
+  return { type: type!, weight: q ? Number(q.slice(2)) : 1 }
+}
+
+const isKnown = ({ type, weight }: Preference) => Object.hasOwn(mediaTypes, type) && weight > 0
+
+const trimmed = (text: string) => text.trim()
+
+/** Reads a body, with user values left closed where the pattern says so. */
+export const readBody = (bytes: Uint8Array, format: Format, closed: Closed): unknown => {
+  try {
+    return format === 'json' ? parseJson(utf8(bytes), closed, { builder }) : parseMsgpack(bytes, closed, { builder })
+  } catch (error) {
+    const tooDeep = (error instanceof JsonError || error instanceof MsgpackError) && error.fault === 'TOO_DEEP'
+    throw tooDeep ? new SidejobError('TOO_LARGE', error.message, { cause: error }) : error
+  }
+}
+
+/** Writes an answer. */
+export const writeBody = (tree: unknown, format: Format): Response =>
+  format === 'json'
+    ? new Response(writeJson(tree), { headers: { 'content-type': 'application/json' } })
+    : new Response(writeMsgpack(tree) as BodyInit, { headers: { 'content-type': 'application/vnd.msgpack' } })
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Reads UTF-8, strictly. */
+export const utf8 = (bytes: Uint8Array): string => {
+  try {
+    return decoder.decode(bytes)
+  } catch (cause) {
+    throw new SidejobError('BAD_REQUEST', 'expected UTF-8, got bytes that are none', { cause })
+  }
+}
+
+// A member called __proto__ would get lost on its way through the checks, so it is refused aloud.
+const builder: typeof objects = {
+  ...objects,
+  set: (made, name, value) => {
+    if (name === '__proto__') throw new SidejobError('BAD_REQUEST', 'expected any other name than "__proto__"')
+    objects.set(made, name, value)
+  },
+}

@@ -1,0 +1,104 @@
+// Says in words what was wrong with an input: the field, what was expected there, and what came.
+
+import type * as z from 'zod'
+import { type Code, SidejobError } from '../core/errors.ts'
+
+type Path = (string | number)[]
+type Issue = z.core.$ZodIssue
+
+/**
+ * Parses an input inward, or throws BAD_REQUEST with the path of the first fault.
+ *
+ * @example check(jobInput, { class: 7 }) // throws: class: expected a text, got 7
+ */
+export const check = <Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> => {
+  const parsed = schema.safeParse(input, { error: expected, reportInput: true })
+  if (parsed.success) return parsed.data
+  throw fault(innermost(first(parsed.error.issues), []))
+}
+
+/** Writes a path as code would: `in.left.channels[0]`. */
+const dotted = (path: Path): string =>
+  path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i ? '.' : ''}${step}`)).join('') || 'the body'
+
+const fault = ({ issue, path }: Found): SidejobError => {
+  if (issue.code === 'unrecognized_keys') {
+    const key = issue.keys[0]!
+    return new SidejobError('BAD_REQUEST', `${dotted([...path, key])}: unknown member`, { path: [...path, key] })
+  }
+  const at = code(issue)
+  return new SidejobError(at, at === 'NOT_FOUND' ? issue.message : `${dotted(path)}: ${words(issue)}`, { path })
+}
+
+const words = (issue: Issue): string => {
+  const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
+  if (issue.input === undefined && issue.code === 'invalid_type') return 'is missing'
+  return / got /.test(message) ? message : `${message}, got ${shown(issue)}`
+}
+
+const code = (issue: Issue): Code => {
+  if (issue.code === 'custom') return (issue.params?.code as Code | undefined) ?? 'BAD_REQUEST'
+  return issue.code === 'too_big' && issue.origin === 'array' ? 'TOO_LARGE' : 'BAD_REQUEST'
+}
+
+const SECRET = /^(secret|token|key)$/
+
+// What came is shown short, and a secret not at all.
+const shown = ({ input, path, code }: Issue): string => {
+  if (Array.isArray(input)) return `a list of ${input.length}`
+  if (typeof input === 'object' && input !== null) return 'an object'
+  if (code === 'custom' && typeof input === 'string' && input.length > 60) return `${input.length} characters`
+  if (SECRET.test(String(path.at(-1)))) return 'something else'
+  return (JSON.stringify(input) ?? 'nothing').slice(0, 60)
+}
+
+// A member that nobody knows is often one that is missed under its right name, so it is told first.
+const first = (issues: Issue[]): Issue => issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
+
+type Found = { issue: Issue; path: Path }
+
+// Of a union, the option that was meant is the one whose fault lies deepest in; when several fit as badly, none was.
+const innermost = (issue: Issue, above: Path): Found => {
+  const path = [...above, ...(issue.path as Path)]
+  if (issue.code !== 'invalid_union') return { issue, path }
+  const meant = issue.errors.filter((option) => !option.some(isOther))
+  const best = meant.toSorted((a, b) => a.length - b.length)
+  if (best.length === 0 || best[0]!.length === best[1]?.length) return { issue, path }
+  return innermost(first(best[0]!), path)
+}
+
+// A fault of the whole option, not of something in it: another type, another word, no such form.
+const isOther = (issue: Issue): boolean =>
+  (issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value')) ||
+  (issue.code === 'invalid_union' && 'note' in issue && issue.note === 'No matching discriminator')
+
+const kinds: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+}
+
+const parts: Record<string, string> = { array: ' items', string: ' characters' }
+
+const expected = (issue: z.core.$ZodRawIssue): string | undefined => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${kinds[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return `expected ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
+    case 'too_small':
+      return `expected at least ${issue.minimum}${parts[issue.origin] ?? ''}`
+    case 'too_big':
+      return `expected at most ${issue.maximum}${parts[issue.origin] ?? ''}`
+    case 'invalid_union':
+      return oneOf(issue.options)
+  }
+  return undefined
+}
+
+const oneOf = (options: unknown): string =>
+  Array.isArray(options) ? `expected one of ${options.map(String).join(', ')}` : 'expected another form'

@@ -1,0 +1,347 @@
+// Jobs: making, looking, changing, ending; their family, their names, their lock.
+
+import * as z from 'zod'
+import {
+  alias,
+  childName,
+  className,
+  closed,
+  count,
+  done,
+  duration,
+  enqueued,
+  flag,
+  jobInputs,
+  jobPatch,
+  jobView,
+  label,
+  lockInput,
+  lockToken,
+  logPage,
+  pastRuns,
+  pathRef,
+  portSpecs,
+  queueName,
+  ref,
+  result,
+  runOptions,
+  stateChange,
+  status,
+  stepped,
+  tree,
+  why,
+} from '../core/schemas.ts'
+import type { Enqueued } from '../engine/engine.ts'
+import { reply, route } from './route.ts'
+
+const state = z.record(z.string(), closed)
+
+export const jobs = {
+  enqueue: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs',
+      scope: 'write',
+      summary: 'Makes a job, or up to 1,000 at once: all or none',
+      body: jobInputs,
+      answers: { 201: z.union([enqueued, z.object({ jobs: z.array(enqueued) })]), 200: enqueued },
+    },
+    async ({ engine, body, call }) => {
+      const made = await engine.enqueue(Array.isArray(body) ? body : [body], call)
+      return Array.isArray(body) ? reply(201, { jobs: made.jobs }) : one(made.jobs[0]!, made.existing)
+    },
+  ),
+
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/jobs',
+      scope: 'read',
+      summary: 'Lists jobs, newest first',
+      query: z.strictObject({
+        status: status.optional(),
+        queue: queueName.optional(),
+        class: className.optional(),
+        parent: pathRef.optional(),
+        alias: alias.optional(),
+        limit: count(1, 1_000).optional(),
+        cursor: label.optional(),
+      }),
+      answers: { 200: z.object({ jobs: z.array(jobView), cursor: z.string().nullable() }) },
+    },
+    ({ engine, query }) => engine.list(query),
+  ),
+
+  get: route(
+    {
+      method: 'GET',
+      path: '/v1/jobs/:job',
+      scope: 'read',
+      summary: 'Shows everything about a job',
+      answers: { 200: jobView },
+    },
+    ({ engine, params }) => engine.get(params.job),
+  ),
+
+  patch: route(
+    {
+      method: 'PATCH',
+      path: '/v1/jobs/:job',
+      scope: 'write',
+      summary: 'Changes how and when a job runs',
+      body: jobPatch,
+      answers: { 200: jobView },
+    },
+    ({ engine, params, body, call }) => engine.patch(params.job, body, call),
+  ),
+
+  remove: route(
+    {
+      method: 'DELETE',
+      path: '/v1/jobs/:job',
+      scope: 'write',
+      forced: 'admin',
+      summary: 'Deletes a job that is terminated with all below it; with force, terminates it first',
+      query: z.strictObject({ force: flag.optional() }),
+      answers: { 200: z.object({ status: z.literal('gone') }), 202: z.object({ status: z.literal('ending') }) },
+    },
+    async ({ engine, params, query, call }) => {
+      const status = await engine.remove(params.job, query, call)
+      return status === 'gone' ? { status } : reply(202, { status })
+    },
+  ),
+
+  run: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/run',
+      scope: 'write',
+      summary: 'Asks for a run, now or later',
+      body: runOptions,
+      answers: { 200: stepped.extend({ ran: z.literal(false).optional() }) },
+    },
+    ({ engine, params, body, call }) => engine.run(params.job, body, call),
+  ),
+
+  terminate: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/terminate',
+      scope: 'write',
+      summary: 'Ends a job for good, after its shutdown run',
+      body: z.strictObject({ recursive: z.boolean().optional() }),
+      answers: { 200: stepped },
+    },
+    ({ engine, params, body, call }) => engine.terminate(params.job, body, call),
+  ),
+
+  retry: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/retry',
+      scope: 'write',
+      summary: 'Runs a failed job again, with its attempts counted anew',
+      answers: { 200: stepped },
+    },
+    ({ engine, params, call }) => engine.retry(params.job, call),
+  ),
+
+  cancel: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/cancel',
+      scope: 'write',
+      summary: 'Ends a job that nobody wants any more',
+      answers: { 200: stepped },
+    },
+    ({ engine, params, call }) => engine.cancel(params.job, call),
+  ),
+
+  state: route(
+    {
+      method: 'GET',
+      path: '/v1/jobs/:job/state',
+      scope: 'read',
+      summary: "Shows a job's state",
+      answers: { 200: state },
+    },
+    ({ engine, params }) => engine.state(params.job),
+  ),
+
+  setState: route(
+    {
+      method: 'PATCH',
+      path: '/v1/jobs/:job/state',
+      scope: 'write',
+      summary: "Merges into a job's state",
+      body: stateChange,
+      answers: { 200: state },
+    },
+    ({ engine, params, body, call }) => engine.setState(params.job, body, call),
+  ),
+
+  result: route(
+    {
+      method: 'GET',
+      path: '/v1/jobs/:job/result',
+      scope: 'read',
+      summary: 'Takes the result, once; with peek, leaves it; with wait, waits that long for it',
+      query: z.strictObject({ wait: duration.optional(), peek: flag.optional() }),
+      answers: { 200: result.nullable(), 202: z.object({ status }) },
+    },
+    async ({ engine, params, query, call }) => {
+      const found = await engine.result(params.job, query, call)
+      return found.ended ? found.result : reply(202, { status: found.status })
+    },
+  ),
+
+  why: route(
+    {
+      method: 'GET',
+      path: '/v1/jobs/:job/why',
+      scope: 'read',
+      summary: 'Says why a job is not running, the immediate cause first',
+      answers: { 200: why },
+    },
+    ({ engine, params }) => engine.why(params.job),
+  ),
+
+  runs: route(
+    {
+      method: 'GET',
+      path: '/v1/jobs/:job/runs',
+      scope: 'read',
+      summary: "Shows a job's last runs",
+      answers: { 200: pastRuns },
+    },
+    ({ engine, params }) => engine.runs(params.job),
+  ),
+
+  log: route(
+    {
+      method: 'GET',
+      path: '/v1/jobs/:job/log',
+      scope: 'read',
+      summary: "Shows a job's log",
+      query: z.strictObject({
+        level: label.optional(),
+        limit: count(1, 1_000).optional(),
+        cursor: label.optional(),
+      }),
+      answers: { 200: logPage },
+    },
+    ({ engine, params, query }) => engine.readLog({ ...query, job: params.job }),
+  ),
+
+  tree: route(
+    {
+      method: 'GET',
+      path: '/v1/jobs/:job/tree',
+      scope: 'read',
+      summary: 'Shows the family below a job with its statuses',
+      query: z.strictObject({ limit: count(1, 10_000).optional() }),
+      answers: { 200: tree },
+    },
+    ({ engine, params, query }) => engine.tree(params.job, query.limit),
+  ),
+
+  adopt: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/adopt',
+      scope: 'write',
+      summary: 'Makes another job a child of this one',
+      body: z.strictObject({ job: ref, name: childName }),
+      answers: { 200: done },
+    },
+    ({ engine, params, body, call }) => engine.adopt(params.job, body, call),
+  ),
+
+  disown: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/disown',
+      scope: 'write',
+      summary: 'Lets a child go',
+      body: z.strictObject({ name: childName }),
+      answers: { 200: done },
+    },
+    ({ engine, params, body, call }) => engine.disown(params.job, body, call),
+  ),
+
+  addAlias: route(
+    {
+      method: 'PUT',
+      path: '/v1/jobs/:job/aliases/:alias',
+      scope: 'write',
+      summary: 'Gives a job another name',
+      answers: { 200: done },
+    },
+    ({ engine, params, call }) => engine.alias(params.job, params.alias, 'add', call),
+  ),
+
+  removeAlias: route(
+    {
+      method: 'DELETE',
+      path: '/v1/jobs/:job/aliases/:alias',
+      scope: 'write',
+      summary: 'Takes a name from a job',
+      answers: { 200: done },
+    },
+    ({ engine, params, call }) => engine.alias(params.job, params.alias, 'remove', call),
+  ),
+
+  lock: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/lock',
+      scope: 'write',
+      summary: 'Keeps a job from running until it is unlocked or the time is over',
+      body: lockInput,
+      answers: { 200: z.object({ token: z.string() }) },
+    },
+    ({ engine, params, body, call }) => engine.lock(params.job, body, call),
+  ),
+
+  refresh: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/lock/refresh',
+      scope: 'write',
+      summary: 'Holds a lock for longer',
+      body: lockInput.extend({ token: lockToken }),
+      answers: { 200: done },
+    },
+    ({ engine, params, body }) => engine.refresh(params.job, body),
+  ),
+
+  unlock: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/unlock',
+      scope: 'write',
+      summary: 'Lets a locked job run again',
+      body: z.strictObject({ token: lockToken }),
+      answers: { 200: done },
+    },
+    ({ engine, params, body }) => engine.unlock(params.job, body),
+  ),
+
+  ports: route(
+    {
+      method: 'PUT',
+      path: '/v1/jobs/:job/ports',
+      scope: 'write',
+      summary: "Replaces a job's ports; what waits in ports that stay, stays",
+      body: z.strictObject({ in: portSpecs.optional(), out: portSpecs.optional() }),
+      answers: { 200: jobView },
+    },
+    ({ engine, params, body, call }) => engine.ports(params.job, body, call),
+  ),
+}
+
+// A job found by its `unique` key is 200; the first answer again is 201, as it was.
+const one = (job: Enqueued, repeated: boolean) => {
+  if (repeated) return reply(201, { ...job, existing: true as const })
+  return job.existing ? job : reply(201, job)
+}

@@ -1,0 +1,36 @@
+// The log: writing an entry, reading the newest ones.
+
+import * as z from 'zod'
+import { closed, count, done, label, logPage, pathRef } from '../core/schemas.ts'
+import { route } from './route.ts'
+
+export const log = {
+  write: route(
+    {
+      method: 'POST',
+      path: '/v1/log',
+      scope: 'write',
+      summary: 'Writes an entry into the log',
+      body: z.strictObject({ entry: closed }),
+      answers: { 200: done },
+    },
+    ({ engine, body, call }) => engine.log(body.entry, call),
+  ),
+
+  read: route(
+    {
+      method: 'GET',
+      path: '/v1/log',
+      scope: 'read',
+      summary: 'Reads the log, newest first',
+      query: z.strictObject({
+        job: pathRef.optional(),
+        level: label.optional(),
+        limit: count(1, 1_000).optional(),
+        cursor: label.optional(),
+      }),
+      answers: { 200: logPage },
+    },
+    ({ engine, query }) => engine.readLog(query),
+  ),
+}

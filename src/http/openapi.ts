@@ -1,0 +1,173 @@
+// Describes the table of routes as an OpenAPI 3.1 document.
+
+import * as z from 'zod'
+import { changes, snapshot } from '../core/run.ts'
+import { closed, failure, jobInput, jobView, moment, queueView, workerView } from '../core/schemas.ts'
+import { mediaTypes } from './format.ts'
+import { pathParams, type Route } from './route.ts'
+
+export type Schema = Record<string, unknown>
+export type Content = Record<string, { schema: Schema }>
+export type Operation = {
+  operationId: string
+  tags: string[]
+  summary: string
+  description?: string
+  security: Record<string, string[]>[]
+  parameters: { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: Schema }[]
+  requestBody?: { required: boolean; content: Content }
+  responses: Record<string, { description: string; content?: Content }>
+}
+
+export type OpenApi = {
+  openapi: '3.1.0'
+  info: { title: string; version: string; description: string }
+  servers: { url: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, Schema> }
+}
+
+export type Listed = Route & { resource: string; verb: string }
+
+/** Makes the document of these routes. */
+export const openapi = (routes: Listed[], publicUrl: string): OpenApi => {
+  const schemas: Record<string, Schema> = {}
+  const paths: OpenApi['paths'] = {}
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, describe(schemas)) }
+  }
+  describe(schemas)(failure)
+  return {
+    openapi: '3.1.0',
+    info: { title: 'sidejob', version: '1', description: about },
+    servers: [{ url: publicUrl }],
+    paths,
+    components: { schemas, securitySchemes },
+  }
+}
+
+const about =
+  'Durable jobs with ports, channels and children. Bodies are JSON or MessagePack, by Content-Type and Accept. ' +
+  'Every POST may carry an Idempotency-Key: the same key and body give the first answer again.'
+
+const securitySchemes = {
+  key: { type: 'http', scheme: 'bearer', description: 'An API key with the scope that the route names.' },
+  signature: { type: 'apiKey', in: 'header', name: 'Upstash-Signature', description: 'Calls from QStash only.' },
+}
+
+type Describe = (schema: z.ZodType) => Schema
+
+const operation = (route: Listed, schemaOf: Describe): Operation => ({
+  operationId: `${route.resource}.${route.verb}`,
+  tags: [route.resource],
+  summary: route.summary,
+  ...(route.forced && { description: `With force=true: scope ${route.forced}.` }),
+  security: security(route),
+  parameters: [...inPath(route, schemaOf), ...inQuery(route, schemaOf), ...inHeader(route)],
+  ...(route.body && {
+    requestBody: { required: !route.body.safeParse({}).success, content: data(schemaOf(route.body)) },
+  }),
+  responses: responses(route, schemaOf),
+})
+
+const security = ({ scope }: Route): Operation['security'] => {
+  if (scope === 'open') return []
+  return scope === 'signed' ? [{ signature: [] }] : [{ key: [scope] }]
+}
+
+const inPath = ({ path }: Route, schemaOf: Describe): Operation['parameters'] =>
+  namesIn(path).map((name) => ({ name, in: 'path', required: true, schema: schemaOf(pathParams[name]) }))
+
+/** The names in a path, in order. @example namesIn('/v1/jobs/:job') // ['job'] */
+export const namesIn = (path: string): (keyof typeof pathParams)[] =>
+  [...path.matchAll(/:(\w+)/g)].map((found) => found[1] as keyof typeof pathParams)
+
+const inQuery = ({ query }: Route, schemaOf: Describe): Operation['parameters'] => {
+  if (!query) return []
+  const { properties = {}, required = [] } = schemaOf(query) as {
+    properties?: Record<string, Schema>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }))
+}
+
+const inHeader = ({ method, scope }: Route): Operation['parameters'] =>
+  method === 'POST' && scope !== 'signed'
+    ? [{ name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 255 } }]
+    : []
+
+const responses = ({ answers, media }: Route, schemaOf: Describe): Operation['responses'] => {
+  const answered = Object.entries(answers).map(([status, schema]) => {
+    const content = media ? { [media]: { schema: schemaOf(schema) } } : data(schemaOf(schema))
+    return [status, { description: words[status] ?? 'Done', ...(status !== '204' && { content }) }]
+  })
+  return { ...Object.fromEntries(answered), default: { description: 'An error', content: data(schemaOf(failure)) } }
+}
+
+const words: Record<string, string> = {
+  200: 'Done',
+  201: 'Made',
+  202: 'Not ended yet',
+  204: 'Nothing there',
+  503: 'Not available',
+}
+
+const data = (schema: Schema): Content =>
+  Object.fromEntries(
+    Object.keys(mediaTypes)
+      .slice(0, 2)
+      .map((type) => [type, { schema }]),
+  )
+
+// Shapes with a name stand once, among the components.
+const names = z.registry<{ id: string }>()
+names.add(jobInput, { id: 'JobInput' })
+names.add(jobView, { id: 'Job' })
+names.add(snapshot, { id: 'Snapshot' })
+names.add(changes, { id: 'Changes' })
+names.add(workerView, { id: 'Worker' })
+names.add(queueView, { id: 'Queue' })
+names.add(failure, { id: 'Error' })
+
+/** Describes a schema's outside; what has a name goes to `schemas`, and a reference stands in its place. */
+const describe =
+  (schemas: Record<string, Schema>): Describe =>
+  (schema) => {
+    const {
+      $schema,
+      $defs = {},
+      ...described
+    } = JSON.parse(
+      JSON.stringify(z.toJSONSchema(schema, { io: 'input', metadata: names, override })).replaceAll(
+        '"#/$defs/',
+        '"#/components/schemas/',
+      ),
+    ) as Schema & { $defs?: Record<string, Schema> }
+    for (const [id, { id: _, ...named }] of Object.entries($defs)) schemas[id] = named
+    if (typeof described.id !== 'string') return described
+    const { id, ...named } = described
+    schemas[id as string] = named
+    return { $ref: `#/components/schemas/${id}` }
+  }
+
+const override = ({
+  zodSchema,
+  jsonSchema,
+}: {
+  zodSchema: z.core.$ZodType
+  jsonSchema: z.core.JSONSchema.BaseSchema
+}) => {
+  if (zodSchema === closed) {
+    for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
+    jsonSchema.description = 'any value'
+  }
+  if (zodSchema === moment) delete jsonSchema.pattern
+  const description = z.globalRegistry.get(zodSchema as z.ZodType)?.description
+  if (typeof description === 'string') jsonSchema.description = description
+}

@@ -1,0 +1,46 @@
+// Queues: their counts and settings, and claiming from them.
+
+import * as z from 'zod'
+import { snapshot } from '../core/run.ts'
+import { claimOptions, queuePatch, queueView } from '../core/schemas.ts'
+import { reply, route } from './route.ts'
+
+export const queues = {
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/queues',
+      scope: 'read',
+      summary: 'Shows the queues with their counts and settings',
+      answers: { 200: z.object({ queues: z.array(queueView) }) },
+    },
+    ({ engine }) => engine.queues(),
+  ),
+
+  patch: route(
+    {
+      method: 'PATCH',
+      path: '/v1/queues/:queue',
+      scope: 'admin',
+      summary: 'Changes how a queue is served',
+      body: queuePatch,
+      answers: { 200: queueView },
+    },
+    ({ engine, params, body }) => engine.setQueue(params.queue, body),
+  ),
+
+  claim: route(
+    {
+      method: 'POST',
+      path: '/v1/queues/:queue/claim',
+      scope: 'work',
+      summary: 'Claims runs for a pull worker; with wait, waits for them; 204 when there are none',
+      body: claimOptions,
+      answers: { 200: z.object({ runs: z.array(snapshot) }), 204: z.null() },
+    },
+    async ({ engine, params, body, call, c }) => {
+      const runs = await engine.claim(params.queue, body, { ...call, signal: c.req.raw.signal })
+      return runs.length > 0 ? { runs } : reply(204, null)
+    },
+  ),
+}

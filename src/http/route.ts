@@ -1,0 +1,120 @@
+// What a route is: one entry of the table from which checks, scopes, OpenAPI, docs and the typed client come.
+
+import type { Context } from 'hono'
+import type * as z from 'zod'
+import { alias, className, dir, label, lockToken, pathRef, portName, queueName } from '../core/schemas.ts'
+import type { Call, Engine, Scope } from '../engine/engine.ts'
+import type { Deps } from './app.ts'
+import type { OpenApi } from './openapi.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Who may come in: a key with this scope, anyone (`open`), or QStash alone (`signed`). */
+export type Entry = Scope | 'open' | 'signed'
+
+/** What each name in a path may be, the same in every route. */
+export const pathParams = {
+  job: pathRef,
+  dir,
+  port: portName,
+  alias,
+  channel: label,
+  queue: queueName,
+  class: className,
+  token: lockToken,
+  key: label,
+} satisfies Record<string, z.ZodType>
+
+type ParamName<Path> = Path extends `${string}:${infer Rest}`
+  ? Rest extends `${infer Name}/${infer More}`
+    ? Name | ParamName<`/${More}`>
+    : Rest
+  : never
+
+export type Params<Path> = {
+  [Name in ParamName<Path>]: Name extends keyof typeof pathParams ? z.output<(typeof pathParams)[Name]> : never
+}
+
+export type Answers = { [status: number]: z.ZodType }
+
+type Inside<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+/** An answer with another status than 200. */
+export class Reply<Status extends number = number, Body = unknown> {
+  readonly status: Status
+  readonly body: Body
+
+  constructor(status: Status, body: Body) {
+    this.status = status
+    this.body = body
+  }
+}
+
+/** @example reply(202, { status: 'running' }) */
+export const reply = <Status extends number, Body>(status: Status, body: Body) => new Reply(status, body)
+
+/** What a handler may return: the body of a 200 as it is, a reply with another status, or a stream or page. */
+export type Answer<A extends Answers> =
+  | (200 extends keyof A ? z.output<A[200]> : never)
+  | { [Status in keyof A & number]: Reply<Status, z.output<A[Status]>> }[keyof A & number]
+  | Response
+
+export type Asked<Path, Query, Body> = {
+  engine: Engine
+  deps: Deps
+  params: Params<Path>
+  query: Inside<Query>
+  body: Inside<Body>
+  /** Makes asking twice safe: passed on to every verb that changes something. */
+  call: Call
+  c: Context
+  /** The OpenAPI document of this very app. */
+  document: () => OpenApi
+}
+
+export type Definition<
+  M extends Method = Method,
+  Path extends string = string,
+  Query extends z.ZodType | undefined = z.ZodType | undefined,
+  Body extends z.ZodType | undefined = z.ZodType | undefined,
+  A extends Answers = Answers,
+> = {
+  method: M
+  path: Path
+  scope: Entry
+  /** The scope that `?force=true` asks for instead. */
+  forced?: Scope
+  summary: string
+  query?: Query
+  body?: Body
+  answers: A
+  /** The media type of an answer that is not data. */
+  media?: 'text/html' | 'text/event-stream'
+  /** The part that an app must have been given for the route to exist. */
+  only?: 'clock'
+}
+
+export type Route<
+  M extends Method = Method,
+  Path extends string = string,
+  Query extends z.ZodType | undefined = z.ZodType | undefined,
+  Body extends z.ZodType | undefined = z.ZodType | undefined,
+  A extends Answers = Answers,
+> = Definition<M, Path, Query, Body, A> & { handle: (asked: Asked<Path, Query, Body>) => Promise<Answer<A>> }
+
+/**
+ * Makes an entry of the table; what the handler gets and may answer follows from the definition.
+ *
+ * @example route({ method: 'GET', path: '/v1/jobs/:job', scope: 'read', summary: 'Shows a job', answers: { 200: jobView } },
+ *   ({ engine, params }) => engine.get(params.job))
+ */
+export const route = <
+  const M extends Method,
+  const Path extends string,
+  const A extends Answers,
+  Query extends z.ZodType | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+>(
+  definition: Definition<M, Path, Query, Body, A>,
+  handle: (asked: Asked<Path, Query, Body>) => Promise<Answer<A>>,
+): Route<M, Path, Query, Body, A> => ({ ...definition, handle })

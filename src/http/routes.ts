@@ -1,0 +1,22 @@
+// The table of routes: everything that can be asked for. Checks, scopes, OpenAPI, docs and the typed client come from it.
+
+import { channels } from './channels.ts'
+import { jobs } from './jobs.ts'
+import { keys } from './keys.ts'
+import { log } from './log.ts'
+import { ports } from './ports.ts'
+import { queues } from './queues.ts'
+import type { Route } from './route.ts'
+import { runs } from './runs.ts'
+import { stats } from './stats.ts'
+import { system } from './system.ts'
+import { workers } from './workers.ts'
+
+export const routes = { jobs, ports, channels, log, workers, queues, runs, stats, keys, system }
+
+export type Routes = typeof routes
+
+/** The table as a list, with each route's resource and verb: `jobs`, `enqueue`. */
+export const list = Object.entries(routes).flatMap(([resource, verbs]) =>
+  Object.entries(verbs as unknown as Record<string, Route>).map(([verb, route]) => ({ ...route, resource, verb })),
+)

@@ -1,0 +1,55 @@
+// Runs: what a worker does with its claim: commit, stay alive, give back, read on.
+
+import * as z from 'zod'
+import { changes, snapshot } from '../core/run.ts'
+import { closed, count, items, status } from '../core/schemas.ts'
+import { route } from './route.ts'
+
+export const runs = {
+  commit: route(
+    {
+      method: 'POST',
+      path: '/v1/runs/:token/commit',
+      scope: 'work',
+      summary: 'Makes a run happen: all of its changes, or none',
+      body: changes,
+      answers: { 200: z.object({ status, snapshot: snapshot.optional() }) },
+    },
+    ({ engine, params, body }) => engine.commit(params.token, body),
+  ),
+
+  heartbeat: route(
+    {
+      method: 'POST',
+      path: '/v1/runs/:token/heartbeat',
+      scope: 'work',
+      summary: 'Keeps the lease of a run, and says how far it is',
+      body: z.strictObject({ progress: closed.optional() }),
+      answers: { 200: z.object({ leaseUntil: z.number() }) },
+    },
+    ({ engine, params, body }) => engine.heartbeat(params.token, body),
+  ),
+
+  release: route(
+    {
+      method: 'POST',
+      path: '/v1/runs/:token/release',
+      scope: 'work',
+      summary: 'Gives a run back as if it had not been claimed',
+      answers: { 200: z.object({ status }) },
+    },
+    ({ engine, params }) => engine.release(params.token),
+  ),
+
+  page: route(
+    {
+      method: 'GET',
+      path: '/v1/runs/:token/in/:port',
+      scope: 'work',
+      summary: 'Reads the values of an input port that were too many for the snapshot',
+      query: z.strictObject({ after: count(0, Number.MAX_SAFE_INTEGER).optional() }),
+      answers: { 200: z.object({ values: items, more: z.int() }) },
+    },
+    ({ engine, params, query }) => engine.page(params.token, params.port, query.after ?? 0),
+  ),
+}

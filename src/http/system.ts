@@ -1,0 +1,83 @@
+// What is not about jobs: health, the documents, the bells of QStash, the clock of tests.
+
+import * as z from 'zod'
+import { done, duration, label } from '../core/schemas.ts'
+import { docs } from './docs.ts'
+import { reply, route } from './route.ts'
+
+const health = z.object({ ok: z.boolean(), redis: z.boolean(), version: z.string() })
+
+export const system = {
+  health: route(
+    {
+      method: 'GET',
+      path: '/health',
+      scope: 'open',
+      summary: 'Says whether everything that is needed can be reached',
+      answers: { 200: health, 503: health },
+    },
+    async ({ engine }) => {
+      const found = await engine.health()
+      return found.ok ? found : reply(503, found)
+    },
+  ),
+
+  openapi: route(
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      scope: 'open',
+      summary: 'Describes this API as OpenAPI 3.1',
+      answers: { 200: z.record(z.string(), z.unknown()) },
+    },
+    async ({ document }) => document(),
+  ),
+
+  docs: route(
+    {
+      method: 'GET',
+      path: '/docs',
+      scope: 'open',
+      summary: 'Describes this API as a page',
+      answers: { 200: z.string() },
+      media: 'text/html',
+    },
+    async ({ document }) => docs(document()),
+  ),
+
+  dispatch: route(
+    {
+      method: 'POST',
+      path: '/dispatch/:queue',
+      scope: 'signed',
+      summary: 'Serves a queue: the bell that QStash rings',
+      body: z.strictObject({ bell: label }),
+      answers: { 200: z.object({ runs: z.int(), ended: z.string() }) },
+    },
+    ({ engine, params, body }) => engine.dispatch(params.queue, body.bell),
+  ),
+
+  tick: route(
+    {
+      method: 'POST',
+      path: '/tick',
+      scope: 'signed',
+      summary: 'Does what is due: the sweep that QStash asks for once a minute',
+      answers: { 200: z.object({ rung: z.array(z.string()), more: z.boolean() }) },
+    },
+    ({ engine }) => engine.tick(),
+  ),
+
+  advance: route(
+    {
+      method: 'POST',
+      path: '/v1/test/clock',
+      scope: 'admin',
+      summary: 'Moves the clock on, for tests',
+      body: z.strictObject({ advance: duration }),
+      answers: { 200: done },
+      only: 'clock',
+    },
+    async ({ deps, body }) => deps.clock!.advance(body.advance),
+  ),
+}

@@ -1,0 +1,47 @@
+// Workers: the registry of job classes.
+
+import { done, worker, workerList, workerView } from '../core/schemas.ts'
+import type { WorkerDefinition } from '../engine/engine.ts'
+import { route } from './route.ts'
+
+export const workers = {
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/workers',
+      scope: 'read',
+      summary: 'Shows the registered workers',
+      answers: { 200: workerList },
+    },
+    async ({ engine }) => ({ workers: (await engine.workers()).workers.map(withoutSecret) }),
+  ),
+
+  register: route(
+    {
+      method: 'PUT',
+      path: '/v1/workers/:queue/:class',
+      scope: 'admin',
+      summary: 'Registers a worker, or replaces its definition',
+      body: worker,
+      answers: { 200: workerView },
+    },
+    async ({ engine, params, body }) => withoutSecret(await engine.register(params.queue, params.class, body)),
+  ),
+
+  unregister: route(
+    {
+      method: 'DELETE',
+      path: '/v1/workers/:queue/:class',
+      scope: 'admin',
+      summary: 'Takes a worker from the registry',
+      answers: { 200: done },
+    },
+    ({ engine, params }) => engine.unregister(params.queue, params.class),
+  ),
+}
+
+// Who may read may not sign in our name.
+const withoutSecret = <W extends WorkerDefinition>({ push, ...worker }: W) => ({
+  ...worker,
+  ...(push && { push: { url: push.url } }),
+})

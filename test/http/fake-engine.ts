@@ -1,0 +1,182 @@
+// An engine that does nothing but remember what it was asked and give answers of the right shape.
+
+import { SidejobError } from '../../src/core/errors.ts'
+import type { Snapshot } from '../../src/core/run.ts'
+import type { Engine, JobView, QueueView, Scope } from '../../src/engine/engine.ts'
+
+const T = 1_800_000_000_000
+
+export const view: JobView = {
+  id: 7,
+  queue: 'default',
+  class: 'zip',
+  status: 'queued',
+  args: '{"big":12345678901234567890}',
+  name: null,
+  parent: null,
+  aliases: ['nightly'],
+  priority: 0,
+  attempt: 0,
+  lost: 0,
+  createdAt: T,
+  createdBy: '',
+  ranAt: null,
+  endedAt: null,
+  runAt: T + 1000,
+  waitingFor: null,
+  error: null,
+  progress: null,
+  repeat: null,
+  in: { left: { size: 1, taken: 4, default: '[]', channels: ['/a'] } },
+  out: {},
+  children: { a: { id: 8, class: 'zip', status: 'completed' } },
+}
+
+export const snapshot: Snapshot = {
+  run: { token: 't-1', attempt: 1, lost: 0, reason: 'run', timeout: 30_000, leaseUntil: T },
+  job: {
+    id: 7,
+    queue: 'core',
+    class: 'zip',
+    args: '[1.0]',
+    name: null,
+    createdAt: T,
+    createdBy: '',
+    ranAt: null,
+    parent: null,
+    aliases: [],
+  },
+  state: { n: '3' },
+  in: { left: { cursor: 4, values: [{ data: '1', context: '{"job":3}' }], more: 0, default: { data: '"x"' } } },
+  out: { pair: { size: 0, channels: ['/pairs'] } },
+  children: {},
+}
+
+const queue: QueueView = {
+  name: 'core',
+  paused: false,
+  mode: 'push',
+  lanes: 0,
+  maxLanes: 4,
+  batch: 50,
+  counts: {
+    queued: 1,
+    running: 0,
+    suspended: 0,
+    completed: 0,
+    failed: 0,
+    terminating: 0,
+    terminated: 0,
+    scheduled: 0,
+  },
+  oldestReady: T,
+}
+
+const stepped = { id: 7, status: 'queued' as const }
+
+const answers: Engine = {
+  health: async () => ({ ok: true, redis: true, version: '1' }),
+  enqueue: async (jobs) => ({ jobs: jobs.map((_, i) => ({ id: 7 + i, status: 'queued' })), existing: false }),
+  get: async () => view,
+  list: async () => ({ jobs: [view], cursor: null }),
+  patch: async () => view,
+  remove: async (_, { force }) => (force ? 'ending' : 'gone'),
+  run: async () => ({ ...stepped, ran: false }),
+  terminate: async () => stepped,
+  retry: async () => stepped,
+  cancel: async () => stepped,
+  state: async () => ({ n: '1.0' }),
+  setState: async () => ({ n: '~kQE=' }),
+  result: async () => ({ ended: true, result: { type: 'success', finishedAt: T, result: '[1.0]' } }),
+  why: async () => ({ running: false, reasons: [{ code: 'due', message: 'due later', until: T }] }),
+  runs: async () => ({ runs: [{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1 }] }),
+  tree: async () => ({ id: 7, class: 'zip', status: 'queued', children: {} }),
+  adopt: async () => {},
+  disown: async () => {},
+  alias: async () => {},
+  lock: async () => ({ token: 'l-1' }),
+  refresh: async () => {},
+  unlock: async () => {},
+  ports: async () => view,
+  look: async () => ({ size: 1, taken: 4, channels: [], values: [{ data: '1', context: '{}' }] }),
+  write: async (_job, _dir, _port, values) => ({ size: values.length }),
+  take: async () => ({ values: [{ data: '"x"', default: true }] }),
+  setDefault: async () => {},
+  setChannels: async () => {},
+  connect: async () => ({ moved: 2 }),
+  publish: async () => ({ subscribers: 1 }),
+  channels: async () => ({ channels: [{ name: '/a', subscribers: [{ job: 7, port: 'left' }] }] }),
+  async *subscribe(channel) {
+    yield { channel, message: '{\n"n": 1 }' }
+    yield { channel: `${channel}/b`, message: '~kQE=' }
+  },
+  log: async () => {},
+  readLog: async () => ({ entries: [{ id: '1-0', at: T, job: 7, entry: '{"info":"x"}' }], cursor: null }),
+  workers: async () => ({
+    workers: [{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/', secret: 'whsec_hush' } }],
+  }),
+  register: async (_queue, _class, definition) => definition,
+  unregister: async () => {},
+  queues: async () => ({ queues: [queue] }),
+  setQueue: async () => queue,
+  stats: async () => ({ jobs: 1 }),
+  claim: async () => [snapshot],
+  commit: async () => ({ status: 'queued', snapshot }),
+  heartbeat: async () => ({ leaseUntil: T }),
+  release: async () => ({ status: 'queued' }),
+  page: async () => ({ values: [{ data: '1' }], more: 0 }),
+  dispatch: async () => ({ runs: 0, ended: 'empty' }),
+  tick: async () => ({ rung: ['core'], more: false }),
+  keys: async () => ({ keys: [{ id: 'k1', name: 'ci', scopes: ['read'], createdAt: T }] }),
+  addKey: async () => ({ id: 'k1', key: 'sk_new' }),
+  removeKey: async () => {},
+  authenticate: async () => undefined,
+}
+
+export type Recorded = { verb: string; args: unknown[] }
+
+/** The keys that the fake knows: each is named after its scopes. */
+export const scopesOf: Record<string, Scope[]> = {
+  admin: ['admin'],
+  read: ['read'],
+  write: ['write'],
+  work: ['work'],
+  'read-write': ['read', 'write'],
+}
+
+/** Makes the engine; verbs given here answer in place of the usual ones. */
+export const fakeEngine = (verbs: Partial<Engine> = {}) => {
+  const calls: Recorded[] = []
+  const recorded = Object.entries({ ...answers, ...verbs }).map(([verb, answer]) => {
+    const record = (...args: unknown[]) => {
+      calls.push({ verb, args })
+      return (answer as (...args: unknown[]) => unknown)(...args)
+    }
+    return [verb, record]
+  })
+  const authenticate = async (key: string) => (scopesOf[key] ? { name: key, scopes: scopesOf[key] } : undefined)
+  return { engine: { ...Object.fromEntries(recorded), authenticate } as Engine, calls }
+}
+
+/** Answers like an engine that knows one job, 7, with one input, left, of one registered class, zip. */
+export const strictVerbs: Partial<Engine> = {
+  enqueue: async (jobs) => {
+    const stranger = jobs.findIndex((job) => job.class !== 'zip')
+    if (stranger >= 0) throw new SidejobError('REFUSED', `no worker is registered for ${jobs[stranger]!.class}`)
+    return answers.enqueue(jobs)
+  },
+  get: async (job) => (job === '7' ? view : missing(job)),
+  run: async (job, options) => (job === '7' ? answers.run(job, options) : missing(job)),
+  write: async (job, dir, port, values) => {
+    if (job !== '7') return missing(job)
+    if (port !== 'left') throw new SidejobError('REFUSED', `job 7 has no ${dir}put port "${port}"`)
+    return answers.write(job, dir, port, values)
+  },
+  commit: async (token) => {
+    throw new SidejobError('LOST', `the run ${token} is not leased to you any more`)
+  },
+}
+
+const missing = (job: string): never => {
+  throw new SidejobError('NOT_FOUND', `job ${job} does not exist`)
+}
