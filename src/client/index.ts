@@ -1,0 +1,257 @@
+// The typed client: every route of the API as a method, over fetch and nothing else.
+
+import type * as z from 'zod'
+import type { jobInput } from '../core/schemas.ts'
+import type { Enqueued } from '../engine/engine.ts'
+import type { Routes } from '../http/routes.ts'
+
+// What only QStash may call is left out.
+type Served = Omit<Routes, 'system'> & { system: Omit<Routes['system'], 'dispatch' | 'tick'> }
+
+type Address<R> = R extends { method: infer M extends string; path: infer P extends string } ? `${M} ${P}` : never
+
+/** Method and path of each verb. The compiler holds this against the table of routes: a missing or wrong line is an error. */
+const table = {
+  jobs: {
+    enqueue: 'POST /v1/jobs',
+    list: 'GET /v1/jobs',
+    get: 'GET /v1/jobs/:job',
+    patch: 'PATCH /v1/jobs/:job',
+    remove: 'DELETE /v1/jobs/:job',
+    run: 'POST /v1/jobs/:job/run',
+    terminate: 'POST /v1/jobs/:job/terminate',
+    retry: 'POST /v1/jobs/:job/retry',
+    cancel: 'POST /v1/jobs/:job/cancel',
+    state: 'GET /v1/jobs/:job/state',
+    setState: 'PATCH /v1/jobs/:job/state',
+    result: 'GET /v1/jobs/:job/result',
+    why: 'GET /v1/jobs/:job/why',
+    runs: 'GET /v1/jobs/:job/runs',
+    log: 'GET /v1/jobs/:job/log',
+    tree: 'GET /v1/jobs/:job/tree',
+    adopt: 'POST /v1/jobs/:job/adopt',
+    disown: 'POST /v1/jobs/:job/disown',
+    addAlias: 'PUT /v1/jobs/:job/aliases/:alias',
+    removeAlias: 'DELETE /v1/jobs/:job/aliases/:alias',
+    lock: 'POST /v1/jobs/:job/lock',
+    refresh: 'POST /v1/jobs/:job/lock/refresh',
+    unlock: 'POST /v1/jobs/:job/unlock',
+    ports: 'PUT /v1/jobs/:job/ports',
+  },
+  ports: {
+    look: 'GET /v1/jobs/:job/:dir/:port',
+    write: 'POST /v1/jobs/:job/:dir/:port',
+    read: 'POST /v1/jobs/:job/:dir/:port/read',
+    setDefault: 'PUT /v1/jobs/:job/:dir/:port/default',
+    clearDefault: 'DELETE /v1/jobs/:job/:dir/:port/default',
+    setChannels: 'PUT /v1/jobs/:job/:dir/:port/channels',
+    connect: 'POST /v1/jobs/:job/:dir/:port/connect',
+  },
+  channels: {
+    publish: 'POST /v1/publish',
+    list: 'GET /v1/channels',
+    subscribe: 'GET /v1/subscribe/:channel',
+  },
+  log: { write: 'POST /v1/log', read: 'GET /v1/log' },
+  workers: {
+    list: 'GET /v1/workers',
+    register: 'PUT /v1/workers/:queue/:class',
+    unregister: 'DELETE /v1/workers/:queue/:class',
+  },
+  queues: { list: 'GET /v1/queues', patch: 'PATCH /v1/queues/:queue', claim: 'POST /v1/queues/:queue/claim' },
+  runs: {
+    commit: 'POST /v1/runs/:token/commit',
+    heartbeat: 'POST /v1/runs/:token/heartbeat',
+    release: 'POST /v1/runs/:token/release',
+    page: 'GET /v1/runs/:token/in/:port',
+  },
+  stats: { show: 'GET /v1/stats' },
+  keys: { list: 'GET /v1/keys', add: 'POST /v1/keys', remove: 'DELETE /v1/keys/:key' },
+  system: {
+    health: 'GET /health',
+    openapi: 'GET /openapi.json',
+    docs: 'GET /docs',
+    advance: 'POST /v1/test/clock',
+  },
+} as const satisfies { [R in keyof Served]: { [V in keyof Served[R]]: Address<Served[R][V]> } }
+
+// Types: what a method takes and gives follows from its route.
+
+type Param<Name> = Name extends 'job' ? string | number : Name extends 'dir' ? 'in' | 'out' : string
+
+type PathArgs<Path> = Path extends `${string}:${infer Rest}`
+  ? Rest extends `${infer Name}/${infer More}`
+    ? [Param<Name>, ...PathArgs<`/${More}`>]
+    : [Param<Rest>]
+  : []
+
+/** In a query, numbers and booleans may stand as they are. */
+type Loose<Query> = { [Name in keyof Query]: Query[Name] | number | boolean }
+
+type Input<R> = R extends { body?: infer Body; query?: infer Query }
+  ? [Extract<Body, z.ZodType>, Extract<Query, z.ZodType>] extends [infer B, infer Q]
+    ? [B] extends [never]
+      ? [Q] extends [never]
+        ? Record<string, never>
+        : Loose<z.input<Q & z.ZodType>>
+      : z.input<B & z.ZodType>
+    : never
+  : never
+
+type Args<In> =
+  Record<string, never> extends In ? [input?: In, options?: CallOptions] : [input: In, options?: CallOptions]
+
+type Given<R> = R extends { answers: infer A }
+  ? { [Status in keyof A]: A[Status] extends z.ZodType ? z.input<A[Status]> : never }[keyof A]
+  : never
+
+type Verb<R> = R extends { path: infer Path }
+  ? (...args: [...PathArgs<Path>, ...Args<Input<R>>]) => Promise<Given<R>>
+  : never
+
+type Job = z.input<typeof jobInput>
+
+type Enqueue = {
+  (job: Job, options?: CallOptions): Promise<Enqueued>
+  (jobs: Job[], options?: CallOptions): Promise<{ jobs: Enqueued[] }>
+}
+
+type Subscribe = (
+  channel: string,
+  input?: Record<string, never>,
+  options?: CallOptions,
+) => Promise<AsyncIterable<Given<Routes['channels']['subscribe']>>>
+
+type Verbs = { [R in keyof Served]: { [V in keyof Served[R]]: Verb<Served[R][V]> } }
+
+export type Client = Omit<Verbs, 'jobs' | 'channels'> & {
+  jobs: Omit<Verbs['jobs'], 'enqueue'> & { enqueue: Enqueue }
+  channels: Omit<Verbs['channels'], 'subscribe'> & { subscribe: Subscribe }
+}
+
+export type CallOptions = { signal?: AbortSignal; idempotencyKey?: string }
+
+export type ClientOptions = {
+  url: string
+  key: string
+  fetch?: (request: Request) => Promise<Response>
+  /** How often a call is made at most, when the network fails or the answer is 503. */
+  attempts?: number
+}
+
+/** An answer that is an error: its code, its status, and where in the input the fault is. */
+export class ApiError extends Error {
+  readonly code: string
+  readonly status: number
+  readonly path?: (string | number)[]
+  readonly retryAfter?: number
+
+  constructor(status: number, { code, message, path, retryAfter }: Failure) {
+    super(message)
+    this.name = 'ApiError'
+    this.status = status
+    this.code = code
+    this.path = path
+    this.retryAfter = retryAfter
+  }
+}
+
+type Failure = { code: string; message: string; path?: (string | number)[]; retryAfter?: number }
+
+/**
+ * Makes a client. A call takes the names in its path, then its body or query.
+ *
+ * @example const client = createClient({ url: 'http://127.0.0.1:8787', key: 'dev' })
+ *   const { id } = await client.jobs.enqueue({ class: 'zip' })
+ *   await client.ports.write(id, 'in', 'left', { values: [1, 2] })
+ */
+export const createClient = (options: ClientOptions): Client => {
+  const verbs = (addresses: Record<string, string>) =>
+    mapped(
+      addresses,
+      (address) =>
+        (...args: unknown[]) =>
+          call(options, address, args),
+    )
+  return mapped(table, verbs) as unknown as Client
+}
+
+const mapped = <Value, To>(values: Record<string, Value>, to: (value: Value) => To): Record<string, To> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, to(value)]))
+
+const call = async (client: ClientOptions, address: string, args: unknown[]): Promise<unknown> => {
+  const [method, pattern] = address.split(' ') as [string, string]
+  const rest = [...args]
+  const path = pattern.replace(/:(\w+)/g, (_, name: string) => encoded(name, String(rest.shift())))
+  const [input, options = {}] = rest as [object?, CallOptions?]
+  const inQuery = method === 'GET' || method === 'DELETE'
+  const request = (): Request =>
+    new Request(`${client.url}${path}${inQuery ? queryOf(input) : ''}`, {
+      method,
+      headers: { ...headers, authorization: `Bearer ${client.key}`, 'idempotency-key': key },
+      body: inQuery ? undefined : JSON.stringify(input ?? {}),
+      signal: options.signal,
+    })
+  // Every call has a key, a GET too: taking a result is one.
+  const key = options.idempotencyKey ?? crypto.randomUUID()
+  return opened(await persist(client, request))
+}
+
+const headers = { accept: 'application/json', 'content-type': 'application/json' }
+
+// A channel may have slashes, which are part of the path; the one it begins with is already there.
+const encoded = (name: string, value: string): string =>
+  name === 'channel' ? value.replace(/^\//, '').split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
+
+const queryOf = (input: object = {}): string => {
+  const given = Object.entries(input).filter(([, value]) => value !== undefined)
+  return given.length > 0 ? `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : ''
+}
+
+/** Asks again when the network fails or the answer is 503: with the same key, so that it happens once. */
+const persist = async (
+  { fetch = (request) => globalThis.fetch(request), attempts = 3 }: ClientOptions,
+  request: () => Request,
+): Promise<Response> => {
+  for (let attempt = 1; ; attempt++) {
+    const asked = request()
+    const answer = await fetch(asked).catch((error: unknown) => {
+      if (attempt >= attempts || asked.signal.aborted) throw error
+      return undefined
+    })
+    if (answer && (answer.status !== 503 || attempt >= attempts)) return answer
+    await pause(attempt, answer)
+  }
+}
+
+// 0.1 s, 0.2 s, … or as long as the answer asks for, within 5 s.
+const pause = (attempt: number, answer?: Response): Promise<void> => {
+  const asked = Number(answer?.headers.get('retry-after') ?? 0) * 1000
+  const ms = Math.min(5_000, Math.max(asked, 50 * 2 ** attempt * (1 + Math.random())))
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+const opened = async (answer: Response): Promise<unknown> => {
+  const type = answer.headers.get('content-type') ?? ''
+  if (!answer.ok) throw new ApiError(answer.status, await failureOf(answer))
+  if (answer.status === 204) return null
+  if (type.startsWith('text/event-stream')) return events(answer.body!)
+  return type.startsWith('application/json') ? answer.json() : answer.text()
+}
+
+const failureOf = async (answer: Response): Promise<Failure> => {
+  const body = (await answer.json().catch(() => undefined)) as { error?: Failure } | undefined
+  return body?.error ?? { code: 'UNKNOWN', message: `the answer was ${answer.status} without an explanation` }
+}
+
+async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
+  let text = ''
+  for await (const chunk of body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {
+    const whole = (text + chunk).split('\n\n')
+    text = whole.pop()!
+    for (const event of whole) {
+      const data = event.split('\n').filter((line) => line.startsWith('data: '))
+      if (data.length > 0) yield JSON.parse(data.map((line) => line.slice(6)).join('\n'))
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// The typed client against the real routes and an engine that remembers: what is sent, what comes back, what is repeated.
+
+import { expect, expectTypeOf, test } from 'vitest'
+import { ApiError, createClient } from '../../src/client/index.ts'
+import { SidejobError } from '../../src/core/errors.ts'
+import type { Status } from '../../src/core/job.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import { createApp } from '../../src/http/app.ts'
+import { list } from '../../src/http/routes.ts'
+import { fakeEngine } from './fake-engine.ts'
+
+type Fetch = (request: Request) => Promise<Response>
+
+const setUp = (verbs: Partial<Engine> = {}, around = (fetch: Fetch): Fetch => fetch) => {
+  const { engine, calls } = fakeEngine(verbs)
+  const app = createApp({ engine, verify: async () => false, publicUrl: 'http://jobs.test', report: () => {} })
+  const requests: Request[] = []
+  const fetch = around(async (request) => {
+    requests.push(request.clone())
+    return app.fetch(request)
+  })
+  return { client: createClient({ url: 'http://jobs.test', key: 'admin', fetch }), calls, requests }
+}
+
+test('a call takes the names in the path, then its body', async () => {
+  const { client, calls } = setUp()
+  expect(await client.ports.write(7, 'in', 'left', { values: [1, { a: 'b' }] })).toEqual({ size: 2 })
+  expect(calls[0]).toMatchObject({ verb: 'write', args: ['7', 'in', 'left', ['1', '{"a":"b"}'], {}, {}] })
+})
+
+test('a query may have numbers and booleans as they are', async () => {
+  const { client, calls } = setUp()
+  await client.jobs.list({ status: 'failed', limit: 5 })
+  await client.jobs.remove(7, { force: true })
+  expect(calls.map(({ args }) => (args[0] === '7' ? args[1] : args[0]))).toEqual([
+    { status: 'failed', limit: 5 },
+    { force: true },
+  ])
+})
+
+test('one job gives one answer, many give a list, and the types say so', async () => {
+  const { client } = setUp()
+  const one = await client.jobs.enqueue({ class: 'zip', args: { any: 'thing' }, wait: '5m' })
+  const many = await client.jobs.enqueue([{ class: 'zip' }, { class: 'zip' }])
+  expect(one).toEqual({ id: 7, status: 'queued' })
+  expect(many.jobs.map(({ id }) => id)).toEqual([7, 8])
+  expectTypeOf(one.status).toEqualTypeOf<Status>()
+  expectTypeOf(client.jobs.get).parameter(0).toEqualTypeOf<string | number>()
+  expectTypeOf((await client.jobs.get(7)).createdAt).toEqualTypeOf<string>()
+  expectTypeOf((await client.jobs.get(7)).args).toEqualTypeOf<unknown>()
+  // @ts-expect-error the class is missing
+  await expect(client.jobs.enqueue({ queue: 'core' })).rejects.toThrow('class: is missing')
+  // @ts-expect-error a port is in or out
+  await expect(client.ports.look(7, 'up', 'left')).rejects.toThrow('is no route')
+})
+
+test('names in a path are encoded, a channel keeps its slashes', async () => {
+  const { client, calls } = setUp()
+  await client.workers.register('core', 'a/b ü', { pull: true })
+  const heard = []
+  for await (const message of await client.channels.subscribe('/a/b c')) heard.push(message)
+  expect(calls[0]!.args).toEqual(['core', 'a/b ü', { pull: true }])
+  expect(calls[1]!.args[0]).toBe('/a/b c')
+  expect(heard).toEqual([
+    { channel: '/a/b c', message: { n: 1 } },
+    { channel: '/a/b c/b', message: [1] },
+  ])
+})
+
+test('nothing to claim is null', async () => {
+  const { client } = setUp({ claim: async () => [] })
+  expect(await client.queues.claim('core', { max: 2 })).toBeNull()
+})
+
+test('an error has code, status, message and path', async () => {
+  const { client } = setUp({
+    get: async () => {
+      throw new SidejobError('NOT_FOUND', 'job 7 does not exist', { path: ['job'] })
+    },
+  })
+  const error = await client.jobs.get(7).catch((error) => error)
+  expect(error).toBeInstanceOf(ApiError)
+  expect(error).toMatchObject({ code: 'NOT_FOUND', status: 404, message: 'job 7 does not exist', path: ['job'] })
+})
+
+test('a call whose network fails is made again with the same key, three times at most', async () => {
+  let broken = 2
+  const { client, calls } = setUp({}, (fetch) => async (request) => {
+    const answer = await fetch(request)
+    if (broken-- > 0) throw new TypeError('network')
+    return answer
+  })
+  await client.jobs.enqueue({ class: 'zip' })
+  const keys = calls.map(({ args }) => (args[1] as { key: string }).key)
+  expect(keys).toHaveLength(3)
+  expect(new Set(keys).size).toBe(1)
+  broken = 3
+  await expect(client.jobs.enqueue({ class: 'zip' })).rejects.toThrow('network')
+})
+
+test('a 503 is asked again, other errors are not', async () => {
+  let down = 1
+  const { client, calls } = setUp({
+    stats: async () => {
+      if (down-- > 0) throw new SidejobError('UNAVAILABLE', 'Redis does not answer', { retryAfter: 0 })
+      return { jobs: 1 }
+    },
+    queues: async () => {
+      throw new Error('broken')
+    },
+  })
+  expect(await client.stats.show()).toEqual({ jobs: 1 })
+  await expect(client.queues.list()).rejects.toMatchObject({ code: 'INTERNAL', status: 500 })
+  expect(calls.map(({ verb }) => verb)).toEqual(['stats', 'stats', 'queues'])
+})
+
+test('a call that its caller gave up is not made again', async () => {
+  const gone = AbortSignal.abort(new Error('gone'))
+  const { client, requests } = setUp({}, (fetch) => async (request) => {
+    await fetch(request)
+    throw request.signal.reason
+  })
+  await expect(client.jobs.get(7, {}, { signal: gone })).rejects.toThrow('gone')
+  expect(requests).toHaveLength(1)
+})
+
+test('every route but those of QStash is a method of the client', () => {
+  const { client } = setUp()
+  const methods = Object.entries(client).flatMap(([resource, verbs]) =>
+    Object.keys(verbs).map((verb) => `${resource}.${verb}`),
+  )
+  const routes = list.filter(({ scope }) => scope !== 'signed').map(({ resource, verb }) => `${resource}.${verb}`)
+  expect(methods.sort()).toEqual(routes.sort())
+})
