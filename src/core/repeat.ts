@@ -1,0 +1,136 @@
+// Repeats: when a job runs again, by Bedrock's modifiers ('SCHEDULED, +1 DAY') or by cron with a time zone.
+//
+// Slots are whole seconds: a moment that a repeat counts from loses its milliseconds first, as in Bedrock.
+// A repeat counts from the scheduled slot (SCHEDULED, cron), so that a late run does not move the ones after it,
+// or from a run's start or end (STARTED, FINISHED), so that it does.
+
+import { SidejobError } from './errors.ts'
+import { bedrockRule } from './repeat/bedrock.ts'
+import { cronRule } from './repeat/cron.ts'
+import { iso } from './time.ts'
+
+export { shift } from './repeat/bedrock.ts'
+
+/** What happens to slots that went by: they run one after the other, or the first one to come is next. */
+const missedWays = ['run', 'skip'] as const
+
+export type Missed = (typeof missedWays)[number]
+type Options = { missed?: Missed; stopOnFail?: boolean }
+export type Repeat = string | ({ cron: string; tz?: string } & Options) | ({ bedrock: string } & Options)
+
+export type Base = 'scheduled' | 'started' | 'finished'
+export type Moments = { scheduled: number; started?: number | null; finished?: number | null }
+
+/** How slots follow each other; NaN where there is none. */
+export type Rule = {
+  base: Base
+  /** The slot that follows a moment. */
+  next: (from: number) => number
+  /** The first slot of the series begun at `from` that is later than `now`, which comes as a whole second. */
+  skip: (from: number, now: number) => number
+}
+
+export type ParsedRepeat = Rule & {
+  /** The repeat as it is kept and shown: Bedrock's words in capitals. */
+  source: Repeat
+  missed: Missed
+  stopOnFail: boolean
+}
+
+const LONGEST = 1000
+const SECOND = 1000
+
+type Field = { is: (value: unknown) => boolean; wanted: string }
+
+const text: Field = {
+  is: (value) => typeof value === 'string' && value.length <= LONGEST,
+  wanted: `a text of at most ${LONGEST} characters`,
+}
+const optional = ({ is, wanted }: Field): Field => ({ is: (value) => value === undefined || is(value), wanted })
+
+const fields: Record<string, Field> = {
+  bedrock: text,
+  cron: text,
+  tz: optional(text),
+  missed: optional({ is: (value) => missedWays.includes(value as Missed), wanted: '"run" or "skip"' }),
+  stopOnFail: optional({ is: (value) => typeof value === 'boolean', wanted: 'true or false' }),
+}
+
+/**
+ * Reads a repeat into the rule of its slots, or says what is wrong with it.
+ *
+ * @example parseRepeat('scheduled, +1 day').source // 'SCHEDULED, +1 DAY'
+ * @example parseRepeat({ cron: '30 2 * * *', tz: 'Europe/Berlin' }).missed // 'run'
+ */
+export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
+  const given = typeof repeat === 'string' ? { bedrock: repeat } : checked(repeat)
+  checkFields(given)
+  const { missed = 'run', stopOnFail = false } = given
+  if ('cron' in given) return { ...cronRule(given.cron, given.tz), source: given, missed, stopOnFail }
+  const { text, ...rule } = bedrockRule(given.bedrock)
+  return { ...rule, source: typeof repeat === 'string' ? text : { ...given, bedrock: text }, missed, stopOnFail }
+}
+
+/**
+ * The slot that follows a run which was scheduled, started and finished at these moments.
+ * It may be in the past, and is due at once then; with `missed: 'skip'` a scheduled slot is later than `now`.
+ *
+ * @example nextSlot('SCHEDULED, +1 HOUR', { scheduled, started, finished }, now) // scheduled + 3_600_000
+ */
+export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: number): number => {
+  const parsed = understood(repeat)
+  const from = moments[parsed.base]
+  if (!Number.isFinite(from)) throw unanswered(parsed, `the job has no ${parsed.base} time to count from`)
+  const slot = slotAfter(parsed, from!, now)
+  if (Number.isNaN(slot)) throw unanswered(parsed, `no slot follows ${iso(from!)} before the year 10000`)
+  return slot
+}
+
+/**
+ * The next `n` slots after `from`, as if every run took no time; fewer when the repeat stands still or ends.
+ *
+ * @example nextTimes({ cron: '0 9 * * MON', tz: 'Europe/Berlin' }, Date.UTC(2026, 2, 11), 2)
+ */
+export const nextTimes = (repeat: Repeat | ParsedRepeat, from: number, n: number): number[] => {
+  const parsed = understood(repeat)
+  const times: number[] = []
+  let at = from
+  while (times.length < n) {
+    const slot = parsed.next(wholeSecond(at))
+    if (!(slot > at)) break
+    times.push((at = slot))
+  }
+  return times
+}
+
+const understood = (repeat: Repeat | ParsedRepeat): ParsedRepeat =>
+  typeof repeat === 'object' && 'next' in repeat ? repeat : parseRepeat(repeat)
+
+const slotAfter = ({ base, next, skip, missed }: ParsedRepeat, moment: number, now: number): number => {
+  const from = wholeSecond(moment)
+  const slot = next(from)
+  return base === 'scheduled' && missed === 'skip' && slot <= now ? skip(from, wholeSecond(now)) : slot
+}
+
+const wholeSecond = (at: number): number => Math.floor(at / SECOND) * SECOND
+
+const checked = (given: Exclude<Repeat, string>) => {
+  const isOne = typeof given === 'object' && given !== null && 'cron' in given !== 'bedrock' in given
+  if (isOne) return given
+  throw bad('a text like "SCHEDULED, +1 DAY", or an object with either "cron" or "bedrock"', given)
+}
+
+const checkFields = (given: Exclude<Repeat, string>): void => {
+  for (const [name, value] of Object.entries(given)) {
+    if (name === 'tz' && 'bedrock' in given)
+      throw bad('no time zone for Bedrock’s modifiers, which count in UTC', value)
+    if (!Object.hasOwn(fields, name)) throw bad(`no field but ${Object.keys(fields).join(', ')}`, name)
+    if (!fields[name]!.is(value)) throw bad(`${name} to be ${fields[name]!.wanted}`, value)
+  }
+}
+
+const bad = (wanted: string, given: unknown) =>
+  new SidejobError('BAD_REQUEST', `repeat: expected ${wanted}, got ${JSON.stringify(given)?.slice(0, 60)}`)
+
+const unanswered = ({ source }: ParsedRepeat, why: string) =>
+  new SidejobError('BAD_REQUEST', `repeat ${JSON.stringify(source)}: ${why}`)

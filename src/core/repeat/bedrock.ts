@@ -1,0 +1,142 @@
+// Bedrock's repeat syntax: a base and modifiers, applied from left to right as SQLite's date functions do.
+
+import { SidejobError } from '../errors.ts'
+import type { Base, Rule } from '../repeat.ts'
+
+type Step = (at: number) => number
+type Modifier = { step: Step /** Milliseconds that it always adds; NaN if that depends on the date. */; length: number }
+type Shape = { form: RegExp; read: (...found: string[]) => Modifier }
+
+const SECOND = 1000
+const DAY = 86_400 * SECOND
+
+const lengths: Record<string, number> = { SECOND, MINUTE: 60 * SECOND, HOUR: 3600 * SECOND, DAY }
+const months: Record<string, number> = { MONTH: 1, YEAR: 12 }
+
+const starts: Record<string, Step> = {
+  HOUR: (at) => new Date(at).setUTCMinutes(0, 0, 0),
+  DAY: (at) => new Date(at).setUTCHours(0, 0, 0, 0),
+  MONTH: (at) => starts.DAY!(new Date(at).setUTCDate(1)),
+  YEAR: (at) => starts.DAY!(new Date(at).setUTCMonth(0, 1)),
+}
+
+const adding = (n: string, unit: string): Modifier => {
+  const length = Number(n) * lengths[unit]!
+  return { step: (at) => at + length, length }
+}
+
+// A day that the month does not have runs over into the next one: 31 January + 1 MONTH is 3 March.
+const addingMonths = (n: string, unit: string): Modifier =>
+  varying((at) => {
+    const date = new Date(at)
+    return date.setUTCMonth(date.getUTCMonth() + Number(n) * months[unit]!)
+  })
+
+// A day that already is that weekday stays.
+const toWeekday = (day: string): Modifier =>
+  varying((at) => at + ((Number(day) + 7 - new Date(at).getUTCDay()) % 7) * DAY)
+
+const varying = (step: Step): Modifier => ({ step, length: Number.NaN })
+const toStart = (unit: string): Modifier => varying(starts[unit]!)
+
+const delayShapes: Shape[] = [
+  { form: /^([+-]\d{1,8}) (SECOND)S?$/, read: adding },
+  { form: /^([+-]\d{1,3}) (MINUTE|HOUR|DAY)S?$/, read: adding },
+  { form: /^([+-]\d{1,3}) (MONTH|YEAR)S?$/, read: addingMonths },
+  { form: /^START OF (DAY|MONTH|YEAR)$/, read: toStart },
+  { form: /^WEEKDAY ([0-6])$/, read: toWeekday },
+]
+
+const repeatShapes: Shape[] = [...delayShapes, { form: /^START OF (HOUR)$/, read: toStart }]
+
+const bases: Record<string, Base> = { SCHEDULED: 'scheduled', STARTED: 'started', FINISHED: 'finished' }
+
+// What Bedrock's document says that they are; its code rounds to the hour, the day and the Sunday.
+const canned: Record<string, string> = {
+  HOURLY: 'FINISHED, +1 HOUR',
+  DAILY: 'FINISHED, +1 DAY',
+  WEEKLY: 'FINISHED, +7 DAYS',
+}
+
+/**
+ * Reads a repeat of Bedrock into its rule and its text in capitals.
+ *
+ * @example bedrockRule('finished, +1 minute').text // 'FINISHED, +1 MINUTE'
+ */
+export const bedrockRule = (given: string): Rule & { text: string } => {
+  const text = capitals(given)
+  const [base = '', ...rest] = items(canned[text] ?? text)
+  if (!Object.hasOwn(bases, base)) {
+    throw bad(given, 'SCHEDULED, STARTED or FINISHED and modifiers, or HOURLY, DAILY or WEEKLY alone', base)
+  }
+  if (rest.length === 0) throw bad(given, `a modifier like "+1 DAY" after ${base}`, '')
+  const modifiers = rest.map((item) => modifier(given, item, repeatShapes))
+  const next = following(modifiers)
+  const length = modifiers.reduce((sum, { length }) => sum + length, 0)
+  return { text, base: bases[base]!, next, skip: length > 0 ? skipEven(length) : skipSteps(next) }
+}
+
+/**
+ * Moves a moment by modifiers without a base, as Bedrock's `retryAfter` gives them.
+ *
+ * @example shift('+5 MINUTES', Date.UTC(2026, 2, 11, 13)) // 13:05:00
+ */
+export const shift = (modifiers: string, from: number): number => {
+  const given = items(capitals(modifiers))
+  if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
+  const to = following(given.map((item) => modifier(modifiers, item, delayShapes)))(Math.floor(from / SECOND) * SECOND)
+  if (Number.isNaN(to)) throw bad(modifiers, 'a moment before the year 10000', modifiers)
+  return to
+}
+
+// Only a to z: toUpperCase would also make an S of the long ſ.
+const capitals = (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())
+
+// Spaces before an item do not count; one after it is part of the item, and makes it unreadable.
+const items = (text: string) =>
+  text
+    .split(',')
+    .map((item) => item.replace(/^ +/, ''))
+    .filter((item) => item !== '')
+
+const modifier = (given: string, item: string, shapes: Shape[]): Modifier => {
+  for (const { form, read } of shapes) {
+    const found = form.exec(item)
+    if (found) return read(...found.slice(1))
+  }
+  throw bad(
+    given,
+    'modifiers like "+1 DAY" (a sign, 1–3 digits, YEAR, MONTH, DAY, HOUR or MINUTE), "+90 SECONDS" (1–8 digits), ' +
+      '"START OF DAY" (MONTH, YEAR; in a repeat also HOUR) or "WEEKDAY 1" (0–6, Sunday is 0)',
+    item,
+  )
+}
+
+const following =
+  (modifiers: Modifier[]): Step =>
+  (from) =>
+    modifiers.reduce((at, { step }) => known(step(at)), from)
+
+const FIRST = new Date(0).setUTCFullYear(0, 0, 1)
+const LAST = Date.UTC(10_000, 0, 1) - SECOND
+
+// SQLite knows the years 0 to 9999, and goes on from nothing to nothing.
+const known = (at: number): number => (at >= FIRST && at <= LAST ? at : Number.NaN)
+
+const skipEven = (length: number) => (from: number, now: number) =>
+  known(from + (Math.floor((now - from) / length) + 1) * length)
+
+// 800 years of months, a year of hours. A rule that is still in the past then ("+1 SECOND, WEEKDAY 1") runs there once.
+const MOST_STEPS = 10_000
+
+// A rule that stands still or goes back has no slot to come: where it goes is the answer.
+const skipSteps = (next: Step) => (from: number, now: number) => {
+  let [slot, before] = [next(from), from]
+  for (let n = 1; n < MOST_STEPS && slot > before && slot <= now; n++) [slot, before] = [next(slot), slot]
+  return slot
+}
+
+const bad = (given: string, wanted: string, got: string) =>
+  new SidejobError('BAD_REQUEST', `${quoted(given)}: expected ${wanted}, got ${got === '' ? 'nothing' : quoted(got)}`)
+
+const quoted = (text: string) => JSON.stringify(text.slice(0, 60))

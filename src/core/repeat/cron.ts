@@ -1,0 +1,128 @@
+// Cron patterns in a time zone: croner says which wall-clock times match, and this says when the clock shows them.
+//
+// croner's own zones are not used: it calls `*/15 2 * * *` an interval, which is lost in a gap and runs twice in an
+// overlap. Here a pattern is hourly only if it names all 24 hours; it then runs in both hours of an overlap, and what
+// is in a gap does not exist. Every other pattern runs once: at the first of two times, or right after the gap.
+
+import { Cron, CronPattern } from 'croner'
+import { SidejobError } from '../errors.ts'
+import type { Rule } from '../repeat.ts'
+
+const SECOND = 1000
+const DAY = 86_400 * SECOND
+const FIELDS = /^\s*\S+(\s+\S+){4,5}\s*$/
+
+type Step = (at: number) => number
+
+/**
+ * Reads a cron pattern of 5 or 6 fields (the sixth, in front, is seconds) into its rule.
+ *
+ * @example cronRule('30 2 * * *', 'Europe/Berlin').next(Date.UTC(2026, 2, 29)) // 01:00 UTC: 02:30 does not exist
+ */
+export const cronRule = (pattern: string, tz = 'UTC'): Rule => {
+  const { walls, isHourly } = understood(pattern)
+  const offset = zoneOffset(tz)
+  const next = isHourly ? hourly(walls, offset) : once(walls, offset)
+  return { base: 'scheduled', next, skip: (_, now) => next(now) }
+}
+
+const understood = (pattern: string) => {
+  // croner also reads dates, nicknames like @daily and a seventh field.
+  if (!FIELDS.test(pattern)) throw bad('5 or 6 fields, like "30 2 * * *"', pattern)
+  const { hour } = read(pattern, 'fields that cron knows', () => new CronPattern(pattern))
+  const walls = wallTimes(new Cron(pattern, { utcOffset: 0 }))
+  if (Number.isNaN(walls(0))) throw bad('a date that exists', pattern)
+  return { walls, isHourly: hour.every((named) => named === 1) }
+}
+
+// Wall-clock times are written as milliseconds too, as if the clock were UTC's. croner ends at the year 3000.
+const wallTimes =
+  (cron: Cron): Step =>
+  (wall) =>
+    cron.nextRun(new Date(wall))?.getTime() ?? Number.NaN
+
+const hourly = (walls: Step, offset: Step): Step => {
+  const after = (at: number, shown: number): number => {
+    const slot = walls(at + shown) - shown
+    if (Number.isNaN(slot)) return slot
+    // A clock is set by a day at most: set back, it shows again what has been; set forward, the slot comes earlier.
+    const look = Math.min(slot, at + DAY)
+    if (offset(look) !== shown) return afterChange(change(offset, at, look))
+    return look === slot ? slot : afterNow(Math.max(look, slot - 2 * DAY))
+  }
+  const afterNow = (at: number) => after(at, offset(at))
+  const afterChange = (at: number) => after(at - SECOND, offset(at))
+  return afterNow
+}
+
+const once =
+  (walls: Step, offset: Step): Step =>
+  (at) =>
+    firstShown(offset, walls(furthest(offset, at)))
+
+// The latest time that the clock has shown: in the second hour of an overlap, the end of the first.
+const furthest = (offset: Step, at: number): number => {
+  const wall = at + offset(at)
+  const first = firstShown(offset, wall)
+  if (first === at) return wall
+  const end = change(offset, first, at) - SECOND
+  return end + offset(end)
+}
+
+// When the clock first shows a time, or the end of the gap that swallows it.
+const firstShown = (offset: Step, wall: number): number => {
+  if (Number.isNaN(wall)) return wall
+  const [before, after] = [offset(wall - DAY), offset(wall + DAY)]
+  const [early, late] = [wall - Math.max(before, after), wall - Math.min(before, after)]
+  if (offset(early) === wall - early) return early
+  return offset(late) === wall - late ? late : change(offset, early, late)
+}
+
+// The moment in (from, to] at which the clock is changed.
+const change = (offset: Step, from: number, to: number): number => {
+  const shown = offset(to)
+  let [low, high] = [from, to]
+  while (high - low > SECOND) {
+    const middle = low + Math.floor((high - low) / 2 / SECOND) * SECOND
+    if (offset(middle) === shown) high = middle
+    else low = middle
+  }
+  return high
+}
+
+const zoneOffset = (tz: string): Step => {
+  const clock = read(
+    tz,
+    'a time zone like "Europe/Berlin"',
+    () => new Intl.DateTimeFormat('en', { ...format, timeZone: tz }),
+  )
+  return (at) => {
+    const part = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, Number(value)])) as Parts
+    return Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute, part.second) - at
+  }
+}
+
+type Parts = Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>
+
+const format = {
+  calendar: 'gregory',
+  numberingSystem: 'latn',
+  hourCycle: 'h23',
+  year: 'numeric',
+  month: 'numeric',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: 'numeric',
+  second: 'numeric',
+} as const
+
+const read = <T>(given: string, wanted: string, make: () => T): T => {
+  try {
+    return make()
+  } catch (cause) {
+    throw bad(`${wanted} (${(cause as Error).message})`, given, cause)
+  }
+}
+
+const bad = (wanted: string, given: string, cause?: unknown) =>
+  new SidejobError('BAD_REQUEST', `repeat: expected ${wanted}, got ${JSON.stringify(given.slice(0, 60))}`, { cause })
