@@ -1,0 +1,270 @@
+// JSON: what is closed comes out as it came, what is open is read strictly, and what is wrong is said with its place.
+
+import { expect, test } from 'vitest'
+import {
+  CLOSED,
+  type Closed,
+  each,
+  fromBase64,
+  JsonError,
+  lenient,
+  list,
+  maps,
+  OPEN,
+  oneOrMany,
+  parseJson,
+  toBase64,
+  writeJson,
+} from '../../src/core/json.ts'
+import { raw } from '../../src/core/value.ts'
+
+const seed = Number(process.env.SEED ?? Date.now() % 1e6)
+let state = seed
+const random = (below: number): number => {
+  state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+  return Math.floor((state / 2 ** 32) * below)
+}
+const pick = <T>(items: readonly T[]): T => items[random(items.length)]!
+
+const job = { args: CLOSED, inputs: each(list(CLOSED)), in: each({ default: CLOSED }) } as const
+
+const failure = (text: string, closed: Closed = OPEN): JsonError => {
+  try {
+    parseJson(text, closed)
+  } catch (error) {
+    expect(error).toBeInstanceOf(JsonError)
+    return error as JsonError
+  }
+  throw new Error(`${text} was read`)
+}
+
+test.each([
+  'null',
+  'true',
+  'false',
+  '0',
+  '-0',
+  '1.50',
+  '1E+5',
+  '""',
+  '"\\u00e9\\n"',
+  '[]',
+  '{}',
+  ' [ 1 , {"a" : [ ] } ] ',
+])('open %s is read as JSON.parse reads it', (text) => {
+  expect(parseJson(text)).toEqual(JSON.parse(text))
+})
+
+test('closed positions keep their text, and only the white space around it goes', () => {
+  const text =
+    '{"class":"A","args": [ 1.0, 12345678901234567890, "\\u0041" ] ,"inputs":{"x":[1e2, {} ]},"in":{"x":{"default":null}}}'
+  expect(parseJson(text, job)).toEqual({
+    class: 'A',
+    args: '[ 1.0, 12345678901234567890, "\\u0041" ]',
+    inputs: { x: ['1e2', '{}'] },
+    in: { x: { default: 'null' } },
+  })
+})
+
+test('one object or an array of them has the same closed positions', () => {
+  const pattern = oneOrMany(job)
+  expect(parseJson('{"args":1.0}', pattern)).toEqual({ args: '1.0' })
+  expect(parseJson('[{"args":1.0},{"args":{}}]', pattern)).toEqual([{ args: '1.0' }, { args: '{}' }])
+})
+
+test('named fields go before the pattern of each', () => {
+  expect(parseJson('{"id":1,"x":1}', { ...each(CLOSED), id: OPEN })).toEqual({ id: 1, x: '1' })
+})
+
+test('a position of another shape than the pattern says is open', () => {
+  expect(parseJson('{"inputs":[1.0],"in":7}', job)).toEqual({ inputs: [1], in: 7 })
+})
+
+test('a whole text can be closed', () => {
+  expect(parseJson('\ufeff \t\r\n{"a":1} ', CLOSED)).toBe('{"a":1}')
+})
+
+test('names that are inherited properties are names like others', () => {
+  const text = '{"__proto__":{"admin":true},"constructor":1,"toString":2}'
+  const read = parseJson(text, job) as Record<string, unknown>
+  expect(Object.keys(read)).toEqual(['__proto__', 'constructor', 'toString'])
+  expect(Object.getPrototypeOf(read)).toBe(Object.prototype)
+  expect(read.admin).toBeUndefined()
+  expect(parseJson('{"__proto__":1.0}', job)).toEqual(JSON.parse('{"__proto__":1}'))
+})
+
+test('a name twice in an open object is refused, in a closed value it is kept', () => {
+  expect(failure('{"a":1,\n "\\u0061":2}')).toMatchObject({
+    fault: 'REPEATED',
+    line: 2,
+    column: 2,
+    code: 'BAD_REQUEST',
+  })
+  expect(parseJson('{"a":1,"a":2}', CLOSED)).toBe('{"a":1,"a":2}')
+  expect(parseJson('{"a":1,"a":2}', OPEN, { builder: lenient })).toEqual({ a: 2 })
+  expect(parseJson('{"b":1,"1":2,"b":3}', OPEN, { builder: maps })).toEqual(
+    new Map([
+      ['b', 3],
+      ['1', 2],
+    ]),
+  )
+})
+
+test.each([
+  ['', '1:1: expected a value, came the end'],
+  ['{"a":1}\n x', '2:2: expected the end, came "x"'],
+  ['[1,]', '1:4: expected a value, came "]"'],
+  ['[1 2]', '1:4: expected "," or "]", came "2"'],
+  ['{"a" 1}', '1:6: expected ":", came "1"'],
+  ['{a:1}', '1:2: expected a name in double quotes, came "a"'],
+  ['{"a":1,}', '1:8: expected a name in double quotes, came "}"'],
+  ['{"a":1', '1:7: expected "," or "}", came the end'],
+  ['"a', '1:3: expected a closing quote, and control characters as escapes, came the end'],
+  ['"a\nb"', '1:3: expected a closing quote, and control characters as escapes, came "\\n"'],
+  ['"\\x"', '1:2: expected an escape like \\n or \\u00e9, came "\\\\"'],
+  ['"\\u12g4"', '1:2: expected an escape'],
+  ['01', '1:2: expected the end, came "1"'],
+  ['1.', '1:2: expected the end, came "."'],
+  ['-', '1:1: expected a value, came "-"'],
+  ['+1', '1:1: expected a value'],
+  ['nul', '1:1: expected a value, came "n"'],
+  ['NaN', '1:1: expected a value, came "N"'],
+  ["'a'", '1:1: expected a value'],
+  ['~wA==', '1:1: expected a value, came "~"'],
+])('the text %j is refused, open and closed', (text, message) => {
+  expect(failure(text).message).toContain(message)
+  expect(failure(text, CLOSED).message).toContain(message)
+})
+
+test('nesting is read to 200 levels, open and closed, and not deeper', () => {
+  const deep = (levels: number) => `${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`
+  expect(parseJson(deep(200), CLOSED)).toBe(deep(200))
+  expect(parseJson(deep(200))).toEqual(JSON.parse(deep(200)))
+  expect(failure(deep(202))).toMatchObject({ fault: 'TOO_DEEP', line: 1, column: 601 })
+  expect(failure('['.repeat(5_000_000), CLOSED).fault).toBe('TOO_DEEP')
+  expect(() => parseJson('[[1]]', OPEN, { depth: 1 })).toThrow(/at 1:2: expected at most 1 levels of nesting/)
+})
+
+test('a tree is written with its closed values as they came', () => {
+  const tree = {
+    id: 7,
+    name: undefined,
+    at: new Date(0),
+    args: raw('[1.0, "\\u0041"]'),
+    list: [undefined, raw('~xAJoaQ==')],
+  }
+  expect(writeJson(tree)).toBe(
+    '{"id":7,"at":"1970-01-01T00:00:00.000Z","args":[1.0, "\\u0041"],"list":[null,{"$bin":"aGk="}]}',
+  )
+})
+
+test.each([
+  [undefined, 'null'],
+  ['\ud800"', '"\\ud800\\""'],
+  [-0, '-0'],
+  [1e21, '1e+21'],
+  [Number.NaN, '{"$float":"NaN"}'],
+  [-1 / 0, '{"$float":"-Infinity"}'],
+  [7n, '7'],
+  [2n ** 53n, '{"$int":"9007199254740992"}'],
+  [new Uint8Array([1, 2]), '{"$bin":"AQI="}'],
+  [
+    new Map([
+      ['b', 1],
+      ['1', 2],
+    ]),
+    '{"b":1,"1":2}',
+  ],
+])('%o is written as %s', (value, text) => {
+  expect(writeJson(value)).toBe(text)
+})
+
+test('base64 of any length goes there and back', () => {
+  for (const length of [0, 1, 2, 3, 4, 100, 40_000, 100_001]) {
+    const bytes = Uint8Array.from({ length }, () => random(256))
+    expect(toBase64(bytes)).toBe(Buffer.from(bytes).toString('base64'))
+    expect(fromBase64(toBase64(bytes))).toEqual(bytes)
+  }
+})
+
+const space = () => pick(['', '', '', ' ', '\n', '\t\r\n', '  '])
+const character = () =>
+  pick(['a', 'ß', '😀', '\u2028', '/', '\\\\', '\\"', '\\n', '\\/', '\\u00e9', '\\ud800', '\\u0000', '{', '~', ','])
+const string = () => `"${Array.from({ length: random(6) }, character).join('')}"`
+const number = () =>
+  pick(['-', '']) +
+  pick(['0', '7', `1${'0'.repeat(random(40))}`, '12345678901234567890']) +
+  pick(['', '.0', '.25']) +
+  pick(['', '', 'e5', 'E-07', 'e+400'])
+const inSpace = (text: string) => space() + text + space()
+const array = (depth: number) =>
+  `[${Array.from({ length: random(4) }, () => inSpace(json(depth))).join(',')}${space()}]`
+// V8 13.6's JSON.parse, with which we compare, takes the name "\"" for "\\" when it has seen that in the same place.
+const name = (n: number) => `"${n}${string().slice(1).replaceAll('\\\\', '')}`
+const member = (depth: number) => (_: unknown, n: number) => `${inSpace(name(n))}:${inSpace(json(depth))}`
+const object = (depth: number) => `{${Array.from({ length: random(4) }, member(depth)).join(',')}${space()}}`
+const json = (depth: number): string =>
+  pick([string, number, () => pick(['true', 'false', 'null']), ...(depth ? [array, object, array, object] : [])])(
+    depth - 1,
+  )
+
+test(`random closed values come out byte for byte (seed ${seed})`, () => {
+  for (let n = 0; n < 500; n++) {
+    const [args, first, second, fallback] = [json(5), json(3), json(3), json(3)]
+    const inputs = `{"x":[${inSpace(first)},${inSpace(second)}],"y":[]}`
+    const text = inSpace(
+      `{"args":${inSpace(args)},"inputs":${inputs},"in":{"x":{"default":${inSpace(fallback)}}},"n":1}`,
+    )
+    const wires = { args, inputs: { x: [first, second], y: [] }, in: { x: { default: fallback } }, n: 1 }
+    expect(parseJson(text, job)).toEqual(wires)
+    expect(parseJson(`[${text},${text}]`, oneOrMany(job))).toEqual([wires, wires])
+  }
+})
+
+const attempt = (read: () => unknown): unknown => {
+  try {
+    return { read: read() }
+  } catch {
+    return 'refused'
+  }
+}
+
+test(`random and damaged texts are read or refused as JSON.parse does (seed ${seed})`, () => {
+  for (let n = 0; n < 5_000; n++) {
+    const whole = json(4)
+    const at = random(whole.length + 1)
+    const text =
+      n % 4
+        ? whole.slice(0, at) + pick(['', '"', '}', ']', ',', ':', '0', 'e', '\n', '.']) + whole.slice(at + random(2))
+        : whole
+    const native = attempt(() => JSON.parse(text))
+    expect(
+      attempt(() => parseJson(text, OPEN, { builder: lenient })),
+      text,
+    ).toEqual(native)
+    expect(
+      attempt(() => parseJson(text, CLOSED)),
+      text,
+    ).toEqual(native === 'refused' ? native : { read: text.trim() })
+  }
+})
+
+test(`a text that ends early is refused wherever it ends (seed ${seed})`, () => {
+  const text = `{"args":${json(5)},"list":[${json(5)},${json(5)}]}`
+  for (let end = 0; end < text.length; end++) {
+    expect(failure(text.slice(0, end)).fault).toBe('MALFORMED')
+    expect(failure(text.slice(0, end), CLOSED).fault).toBe('MALFORMED')
+  }
+})
+
+test('a bulk body of 1,000 jobs is read in a moment', () => {
+  const args = { to: 'someone@example.com', tags: ['a', 'b'] }
+  const text = JSON.stringify(
+    Array.from({ length: 1000 }, (_, n) => ({ queue: 'default', class: 'Mailer', args: { ...args, n }, priority: 0 })),
+  )
+  const start = performance.now()
+  for (let n = 0; n < 20; n++) parseJson(text, oneOrMany(job))
+  const took = performance.now() - start
+  console.info(`parseJson: ${((20 * text.length) / 1000 / took).toFixed(0)} MB/s`)
+  expect(took).toBeLessThan(5_000)
+})
