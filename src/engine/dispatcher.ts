@@ -2,7 +2,7 @@
 
 import type { Settled } from '../redis/changes.ts'
 import type { CommitAnswer, Lent, Ring, Store } from '../redis/store.ts'
-import type { Performer } from './performer.ts'
+import type { Performer, Usage } from './performer.ts'
 
 export type LaneOptions = {
   /** Most runs of one batch; a queue's own setting may be lower. */
@@ -61,14 +61,14 @@ export function createDispatcher({
   const { batch, concurrency, budget, lease } = { ...laneDefaults, ...options }
 
   /** Performs a batch, and keeps its leases while it takes. */
-  async function performAll(queue: string, lane: string, lent: Lent[]): Promise<Settled[]> {
+  async function performAll(queue: string, lane: string, lent: Lent[], usage: Usage): Promise<Settled[]> {
     const open = new Set(lent.map(({ document }) => document.tk!))
     const renewal = setInterval(() => {
       store.extend(queue, [...open], lease, { lane }).catch(() => undefined)
     }, RENEW)
     try {
       const settled = await pooled(lent, concurrency, async (one) => {
-        const changes = await performer.run(one)
+        const changes = await performer.run(one, { usage })
         open.delete(one.document.tk!)
         return changes
       })
@@ -82,10 +82,11 @@ export function createDispatcher({
   async function dispatch(queue: string, bell: string): Promise<Dispatched> {
     const started = elapsed()
     const lane = newLane()
+    const usage: Usage = { isolated: 0 }
     let runs = 0
     let done: Settled[] = []
     for (let seq = 1; ; seq++) {
-      const leave = elapsed() - started >= budget
+      const leave = elapsed() - started >= budget || performer.usedUp(usage)
       const answer: CommitAnswer = await store.commit({
         queue,
         runs: done,
@@ -102,7 +103,7 @@ export function createDispatcher({
         if (wait > SOON) return { runs, ended: 'empty' }
         await pause(Math.max(0, wait))
       }
-      if (answer.lent.length) done = await performAll(queue, lane, answer.lent)
+      if (answer.lent.length) done = await performAll(queue, lane, answer.lent, usage)
     }
   }
 

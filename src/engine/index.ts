@@ -42,7 +42,15 @@ export type EngineOptions = {
   fetch?: typeof fetch
   /** Keeps an invocation alive for work that outlasts its answer. */
   defer?: (work: Promise<unknown>) => void
-  isolate?: (lent: Lent) => Promise<Settled>
+  isolate?: (lent: Lent) => Promise<Settled | undefined>
+}
+
+/** What is not for callers of the API. */
+export type Inner = {
+  /** Everything that is not as it must be; nothing on a healthy system. */
+  verify: () => Promise<{ who: string; what: string }[]>
+  /** One run of an isolated worker, in the invocation that this is. */
+  performAlone: (lent: Lent) => Promise<Settled | undefined>
 }
 
 const DAY = 86_400_000
@@ -78,9 +86,7 @@ const patternOf = (glob: string): string =>
  *
  * @example const engine = createEngine({ redis: { url, token }, qstash: { token, publicUrl }, workers: [zip] })
  */
-export function createEngine(
-  options: EngineOptions,
-): Engine & { verify: () => Promise<{ who: string; what: string }[]> } {
+export function createEngine(options: EngineOptions): Engine & Inner {
   const { clock = () => 0, random = Math.random, workers = [], defer } = options
   const now = () => Date.now() + clock()
   const client = 'evaluate' in options.redis ? options.redis : createClient(options.redis)
@@ -117,13 +123,12 @@ export function createEngine(
     await publish(later)
   }
 
-  let announced: Promise<void> | undefined
-  const announce = (): Promise<void> => {
-    announced ??= registry.announce().catch((error) => {
-      announced = undefined
-      throw error
-    })
-    return announced
+  // A flag, not a promise: an invocation must not wait for another's requests.
+  let announced = false
+  async function announce(): Promise<void> {
+    if (announced) return
+    await registry.announce()
+    announced = true
   }
 
   /** One job's verbs: asked, rung for, answered. */
@@ -196,7 +201,7 @@ export function createEngine(
     )
 
   const keyCache = new Map<string, { at: number; known: { name: string; scopes: Scope[] } | undefined }>()
-  let ownHash: Promise<string> | undefined
+  let ownHash: string | undefined
 
   async function queueViews(name?: string): Promise<QueueView[]> {
     const { queues } = await store.overview(name)
@@ -537,6 +542,7 @@ export function createEngine(
     },
 
     dispatch: (queue, bell) => dispatcher.dispatch(queue, bell),
+    performAlone: (lent) => performer.run(lent, { alone: true }),
 
     async tick() {
       await announce()
@@ -579,8 +585,8 @@ export function createEngine(
     async authenticate(key) {
       const hash = await hashOf(key)
       if (options.apiKey) {
-        ownHash ??= hashOf(options.apiKey)
-        if (sameHash(hash, await ownHash)) return { name: 'deployment', scopes: ['admin'] }
+        ownHash ??= await hashOf(options.apiKey)
+        if (sameHash(hash, ownHash)) return { name: 'deployment', scopes: ['admin'] }
       }
       const cached = keyCache.get(hash)
       if (cached && Date.now() - cached.at < 10_000) return cached.known

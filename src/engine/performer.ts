@@ -20,13 +20,18 @@ export type PerformerOptions = {
   random: () => number
   now: () => number
   /** Performs one run in an invocation of its own; absent: isolation is not to be had here. */
-  isolate?: (lent: Lent) => Promise<Settled>
+  isolate?: (lent: Lent) => Promise<Settled | undefined>
 }
 
 const PAGE = 1_000
 const RELEASE_FOR = 10_000
 /** How long a push worker that answered 202 has until its first heartbeat. */
 const LATER_LEASE = 60_000
+/** An invocation may call others 32 times. */
+const MAX_ISOLATED = 32
+
+/** What one lane has used up of its invocation. */
+export type Usage = { isolated: number }
 
 /** Our own commits of one run while it goes on, and what it may read meanwhile. */
 export function createPerformer({ store, registry, push: pushing, random, now, isolate }: PerformerOptions) {
@@ -98,14 +103,21 @@ export function createPerformer({ store, registry, push: pushing, random, now, i
   }
 
   /** What is to be committed for one run; undefined when that is somebody else's business now. */
-  async function run(lent: Lent, { alone = false } = {}): Promise<Settled | undefined> {
+  async function run(
+    lent: Lent,
+    { alone = false, usage = { isolated: 0 } as Usage } = {},
+  ): Promise<Settled | undefined> {
     const { q: queue, c: name } = lent.document
     try {
       const found = await registry.find(queue!, name!)
       // A class that this deployment does not know is not failed: another one may.
       if (!found) return release(lent, 'wait', String(RELEASE_FOR))
       if (!found.local) return await performRemote(lent, found)
-      if (found.local.isolate && isolate && !alone) return await isolate(lent)
+      if (found.local.isolate && isolate && !alone) {
+        if (usage.isolated >= MAX_ISOLATED) return release(lent)
+        usage.isolated++
+        return await isolate(lent)
+      }
       return await performLocal(lent, found)
     } catch (error) {
       if (error instanceof SidejobError && error.code === 'UNAVAILABLE') throw error
@@ -117,7 +129,7 @@ export function createPerformer({ store, registry, push: pushing, random, now, i
     }
   }
 
-  return { run, page, deciding, timeoutOf }
+  return { run, page, timeoutOf, usedUp: ({ isolated }: Usage) => isolated >= MAX_ISOLATED }
 }
 
 export type Performer = ReturnType<typeof createPerformer>

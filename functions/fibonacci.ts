@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { defineWorker, port } from '../src/index.ts'
+
+export const fibonacci = defineWorker({
+  class: 'fibonacci',
+  description: 'The n-th Fibonacci number, by two children that wait for theirs. Slow on purpose.',
+  out: { answer: port(z.number()) },
+  async perform(job) {
+    const { n } = job.args as { n: number }
+    if (n <= 2) return job.write('answer', 1)
+    if (Object.keys(job.children).length === 0) {
+      for (const m of [n - 1, n - 2]) job.spawn(`of${m}`, { class: 'fibonacci' }, { args: { n: m } })
+      return job.suspend({ waitFor: 'children' })
+    }
+    const answers = await job.readChildren('answer')
+    job.write(
+      'answer',
+      Object.values(answers)
+        .flat()
+        .reduce((sum, answer) => sum + answer, 0),
+    )
+  },
+})

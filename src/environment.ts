@@ -1,0 +1,74 @@
+// What a deployment is told by its environment, as options of the engine and the app.
+
+import { SidejobError } from './core/errors.ts'
+import { duration } from './core/time.ts'
+import type { EngineOptions } from './engine/index.ts'
+
+export type Environment = {
+  UPSTASH_REDIS_REST_URL?: string
+  UPSTASH_REDIS_REST_TOKEN?: string
+  QSTASH_URL?: string
+  QSTASH_TOKEN?: string
+  QSTASH_CURRENT_SIGNING_KEY?: string
+  QSTASH_NEXT_SIGNING_KEY?: string
+  PUBLIC_URL?: string
+  SIDEJOB_API_KEY?: string
+  SIDEJOB_NAMESPACE?: string
+  SIDEJOB_WEBHOOK_SECRET?: string
+  SIDEJOB_ALLOW_HOSTS?: string
+  SIDEJOB_DISPATCH?: string
+  SIDEJOB_LANE_BUDGET?: string
+  SIDEJOB_TEST_CLOCK?: string
+}
+
+export type Deployment = {
+  engine: Pick<
+    EngineOptions,
+    'redis' | 'qstash' | 'namespace' | 'apiKey' | 'webhookSecrets' | 'allowHosts' | 'dispatch' | 'lane'
+  >
+  publicUrl: string
+  signingKeys: { current: string; next: string }
+  testClock: boolean
+}
+
+const required = [
+  'UPSTASH_REDIS_REST_URL',
+  'UPSTASH_REDIS_REST_TOKEN',
+  'QSTASH_TOKEN',
+  'QSTASH_CURRENT_SIGNING_KEY',
+  'QSTASH_NEXT_SIGNING_KEY',
+  'PUBLIC_URL',
+] as const
+
+const listOf = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+
+/**
+ * Reads the environment; what is missing is named all at once.
+ *
+ * @example const { engine, publicUrl } = deploymentOf(env)
+ */
+export function deploymentOf(env: Environment): Deployment {
+  const missing = required.filter((name) => !env[name])
+  if (missing.length)
+    throw new SidejobError('UNAVAILABLE', `not configured: ${missing.join(', ')} (wrangler secret put <name>)`)
+  const publicUrl = env.PUBLIC_URL!.replace(/\/+$/, '')
+  return {
+    engine: {
+      redis: { url: env.UPSTASH_REDIS_REST_URL!, token: env.UPSTASH_REDIS_REST_TOKEN! },
+      qstash: { url: env.QSTASH_URL, token: env.QSTASH_TOKEN!, publicUrl },
+      namespace: env.SIDEJOB_NAMESPACE,
+      apiKey: env.SIDEJOB_API_KEY,
+      webhookSecrets: listOf(env.SIDEJOB_WEBHOOK_SECRET),
+      allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
+      dispatch: env.SIDEJOB_DISPATCH === 'eager' ? 'eager' : 'bell',
+      lane: env.SIDEJOB_LANE_BUDGET ? { budget: duration(env.SIDEJOB_LANE_BUDGET) } : {},
+    },
+    publicUrl,
+    signingKeys: { current: env.QSTASH_CURRENT_SIGNING_KEY!, next: env.QSTASH_NEXT_SIGNING_KEY! },
+    testClock: env.SIDEJOB_TEST_CLOCK === '1',
+  }
+}

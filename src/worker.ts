@@ -1,0 +1,65 @@
+// The deployed entry: reads the environment, makes engine and app once, answers requests and the minute's tick.
+
+import { WorkerEntrypoint } from 'cloudflare:workers'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Hono } from 'hono'
+import { workers } from '../functions/index.ts'
+import { createEngine } from './engine/index.ts'
+import { deploymentOf, type Environment } from './environment.ts'
+import { createApp } from './http/app.ts'
+import { verifier } from './http/signature.ts'
+import type { Settled } from './redis/changes.ts'
+import type { Lent } from './redis/store.ts'
+
+type Env = Environment & { SELF?: { run: (lent: Lent) => Promise<Settled | undefined> } }
+
+type Served = { engine: ReturnType<typeof createEngine>; app: Hono }
+
+type Context = { waitUntil: (work: Promise<unknown>) => void }
+
+/** The invocation that is under way: it is kept alive for what outlasts its answer. */
+const invocation = new AsyncLocalStorage<Context>()
+
+// Milliseconds by which a test has moved the clock of this isolate.
+let offset = 0
+
+/** Moves our clock, and that of the QStash stand-in with it. */
+async function advance(env: Env, ms: number): Promise<void> {
+  offset += ms
+  await fetch(`${env.QSTASH_URL}/test/clock`, { method: 'POST', body: JSON.stringify({ advance: ms }) })
+}
+
+function make(env: Env): Served {
+  const { engine: options, publicUrl, signingKeys, testClock } = deploymentOf(env)
+  const engine = createEngine({
+    ...options,
+    workers,
+    clock: () => offset,
+    defer: (work) => invocation.getStore()?.waitUntil(work),
+    isolate: env.SELF && ((lent) => env.SELF!.run(lent)),
+  })
+  const now = () => Date.now() + offset
+  const app = createApp({
+    engine,
+    verify: verifier({ ...signingKeys, now }),
+    publicUrl,
+    report: (error) => console.error(error),
+    ...(testClock ? { clock: { advance: (ms: number) => advance(env, ms) } } : {}),
+  })
+  return { engine, app }
+}
+
+let served: Served | undefined
+const serve = (env: Env): Served => (served ??= make(env))
+
+/** One run in an invocation of its own, called through the service binding only. */
+export class Isolate extends WorkerEntrypoint<Env> {
+  run(lent: Lent): Promise<Settled | undefined> {
+    return serve(this.env).engine.performAlone(lent)
+  }
+}
+
+export default {
+  fetch: (request: Request, env: Env, context: Context) => invocation.run(context, () => serve(env).app.fetch(request)),
+  scheduled: (_event: unknown, env: Env, context: Context) => context.waitUntil(serve(env).engine.tick()),
+}
