@@ -10,12 +10,18 @@ const target = join(import.meta.dirname, '../src/redis/scripts.generated.ts')
 
 type Source = { name: string; text: string; args: { name: string; int: boolean }[]; includes: string[]; note: string[] }
 
+/** A part that scripts include: the same text in all of them, and the names that it gives to others. */
+type Part = { exported: string[]; text: string }
+
 const read = (path: string): string => readFileSync(path, 'utf8')
 const names = (text: string): string[] => text.split(',').map((n) => n.trim())
+const luaFiles = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.lua'))
+    .sort()
 
 /** The header of a script is its signature: `-- args: ns, seq:int, ...`. */
-function parse(file: string): Source {
-  const text = read(join(root, file))
+function parse(file: string, text: string): Source {
   const header = /^(--.*\n)+/.exec(text)?.[0] ?? ''
   const args = /^-- args: (.*)$/m.exec(header)?.[1]
   if (!args) throw new Error(`${file}: the header has no "-- args:" line`)
@@ -44,7 +50,7 @@ const topNames = (text: string): string[] =>
 const uses = (text: string, name: string): boolean => new RegExp(`(?<![.\\w'])${name}(?![\\w'])`).test(text)
 
 // Lua allows 200 locals in a chunk: each part is a block of its own, and only what others use is declared outside.
-function block(part: string, others: string): { exported: string[]; text: string } {
+function makePart(part: string, others: string): Part {
   const exported = topNames(part).filter((name) => uses(others, name))
   let text = part
   for (const name of exported) text = text.replace(new RegExp(`^local function ${name}\\b`, 'm'), `function ${name}`)
@@ -55,32 +61,47 @@ function block(part: string, others: string): { exported: string[]; text: string
     if (value && inner.length) return `local ${inner.join(', ')}\n${list}${value}`
     return value ? `${list}${value}` : inner.length ? `local ${inner.join(', ')}` : ''
   })
-  return { exported, text: `do\n${text}\nend\n` }
+  return { exported, text: tighten(`do\n${text}\nend\n`) }
 }
 
-function build(source: Source): { text: string; sha: string } {
-  const parts = source.includes.map((name) => read(join(root, 'lib', `${name}.lua`)))
-  const declared = source.args.map(({ name }) => name).join(', ')
-  const values = source.args.map(({ int }, i) => (int ? `tonumber(ARGV[${i + 1}])` : `ARGV[${i + 1}]`)).join(', ')
-  const bodies = parts.map((part, i) =>
-    block(uncomment(part), [...parts.slice(0, i), ...parts.slice(i + 1), source.text].join('\n')),
-  )
-  const exported = [...new Set(bodies.flatMap((body) => body.exported))]
-  if (exported.length > 180) throw new Error(`${source.name}: ${exported.length} shared names; Lua allows 200 locals`)
-  const text = tighten(
-    [
-      `local ${declared} = ${values}`,
-      `local at = ${source.args.length}`,
-      exported.length ? `local ${exported.join(', ')}` : '',
-      ...bodies.map((body) => body.text),
-      uncomment(source.text),
-    ].join('\n'),
-  )
-  return { text, sha: createHash('sha1').update(text).digest('hex') }
+function headOf({ name, args, includes }: Source, parts: Map<string, Part>): string {
+  const exported = includes.flatMap((part) => parts.get(part)!.exported)
+  if (exported.length > 180) throw new Error(`${name}: ${exported.length} shared names; Lua allows 200 locals`)
+  const declared = args.map((arg) => arg.name).join(', ')
+  const values = args.map(({ int }, i) => (int ? `tonumber(ARGV[${i + 1}])` : `ARGV[${i + 1}]`)).join(', ')
+  return [`local ${declared} = ${values}`, `local at = ${args.length}`, `local ${exported.join(', ')}`, ''].join('\n')
 }
 
-function emit(source: Source): string {
-  const { text, sha } = build(source)
+/** A built script: what is sent to Redis is `head`, its parts and `body` in a row. */
+export type Built = { source: Source; head: string; body: string; text: string; sha: string }
+
+/**
+ * Builds all scripts. `edit` may change a file's text before: that is how tests take a rule out.
+ *
+ * @example buildScripts((file, text) => text).scripts.get('commit').sha
+ */
+export function buildScripts(edit: (file: string, text: string) => string = (_, text) => text) {
+  const sources = luaFiles(root).map((file) => parse(file, edit(file, read(join(root, file)))))
+  const libs = luaFiles(join(root, 'lib')).map((file) => ({
+    name: basename(file, '.lua'),
+    text: uncomment(edit(`lib/${file}`, read(join(root, 'lib', file)))),
+  }))
+  const parts = new Map<string, Part>()
+  for (const { name, text } of libs) {
+    const others = [...libs.filter((lib) => lib.name !== name), ...sources].map((one) => one.text).join('\n')
+    parts.set(name, makePart(text, others))
+  }
+  const scripts = new Map<string, Built>()
+  for (const source of sources) {
+    const head = headOf(source, parts)
+    const body = tighten(uncomment(source.text))
+    const text = [head, ...source.includes.map((name) => parts.get(name)!.text), body].join('')
+    scripts.set(source.name, { source, head, body, text, sha: createHash('sha1').update(text).digest('hex') })
+  }
+  return { parts, scripts }
+}
+
+function emit({ source, head, body, sha }: Built): string {
   const type = source.args.map(({ name, int }) => `${name}: ${int ? 'number' : 'string'}`).join('; ')
   const note = source.note.map((line) => ` * ${line}`.trimEnd()).join('\n')
   return [
@@ -89,31 +110,36 @@ function emit(source: Source): string {
     `  name: '${source.name}',`,
     `  sha: '${sha}',`,
     `  args: [${source.args.map(({ name }) => `'${name}'`).join(', ')}],`,
-    `  text: ${JSON.stringify(text)},`,
+    `  text: [${JSON.stringify(head)}, ${source.includes.map((name) => `lib.${name}`).join(', ')}, ${JSON.stringify(body)}].join(''),`,
     '}',
   ].join('\n')
 }
 
-const sources = readdirSync(root)
-  .filter((file) => file.endsWith('.lua'))
-  .sort()
-  .map(parse)
+function moduleText(): string {
+  const { parts, scripts } = buildScripts()
+  return [
+    '// Built from src/redis/lua by `npm run lua`. Do not edit.',
+    '',
+    "import type { Script } from './script.ts'",
+    '',
+    'const lib = {',
+    ...[...parts].map(([name, { text }]) => `  ${name}: ${JSON.stringify(text)},`),
+    '}',
+    '',
+    [...scripts.values()].map(emit).join('\n\n'),
+    '',
+  ].join('\n')
+}
 
-const output = [
-  '// Built from src/redis/lua by `npm run lua`. Do not edit.',
-  '',
-  "import type { Script } from './script.ts'",
-  '',
-  sources.map(emit).join('\n\n'),
-  '',
-].join('\n')
-
-if (process.argv.includes('--check')) {
-  if (read(target) !== output) {
+function main(): void {
+  const output = moduleText()
+  if (!process.argv.includes('--check')) {
+    writeFileSync(target, output)
+    console.log(`${Math.round(output.length / 1024)} KiB of scripts`)
+  } else if (read(target) !== output) {
     console.error('src/redis/scripts.generated.ts is not what src/redis/lua says: run `npm run lua` and commit it')
     process.exit(1)
   }
-} else {
-  writeFileSync(target, output)
-  console.log(`${sources.length} scripts, ${Math.round(output.length / 1024)} KiB`)
 }
+
+if (import.meta.main) main()
