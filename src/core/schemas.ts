@@ -94,10 +94,10 @@ export const jobId = z.int().min(1)
 
 const isRef = (text: string) => isId(text) || isAlias(text)
 
+const JOB = 'expected a job: its id (a whole number from 1) or an alias'
+
 /** A job in a body: its id or one of its aliases. */
-export const ref = z
-  .union([jobId, z.string().refine(isRef)], 'expected a job: its id (a whole number from 1) or an alias')
-  .transform(String)
+export const ref = z.union([jobId, z.string().refine(isRef, JOB)], JOB).transform(String)
 
 /** A job in a path. What can be no job is simply not there: 404, not 400. */
 export const pathRef = z.string().refine(isRef, {

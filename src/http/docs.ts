@@ -67,7 +67,7 @@ const contentOf = ({ content = {} }: { content?: Record<string, { schema: Schema
   written(Object.values(content)[0]?.schema ?? {})
 
 type Json = Schema & {
-  type?: string
+  type?: string | string[]
   $ref?: string
   const?: unknown
   enum?: unknown[]
@@ -94,7 +94,7 @@ export const written = (schema: Schema, indent = ''): string => {
   if (options) return [...new Set(options.map((option) => written(option, indent)))].join(' | ')
   if (type === 'array') return `(${written(items ?? {}, indent)})[]`.replace(/^\((\w+)\)/, '$1')
   if (type === 'object') return members(schema as Json, indent)
-  return type ?? 'any'
+  return [type ?? 'any'].flat().join(' | ')
 }
 
 const members = ({ properties = {}, required = [], additionalProperties }: Json, indent: string): string => {

@@ -32,7 +32,7 @@ const fault = ({ issue, path }: Found): SidejobError => {
 
 const words = (issue: Issue): string => {
   const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
-  if (issue.input === undefined && issue.code === 'invalid_type') return 'is missing'
+  if (issue.input === undefined && issue.code !== 'custom') return 'is missing'
   return / got /.test(message) ? message : `${message}, got ${shown(issue)}`
 }
 
@@ -49,7 +49,7 @@ const shown = ({ input, path, code }: Issue): string => {
   if (typeof input === 'object' && input !== null) return 'an object'
   if (code === 'custom' && typeof input === 'string' && input.length > 60) return `${input.length} characters`
   if (SECRET.test(String(path.at(-1)))) return 'something else'
-  return (JSON.stringify(input) ?? 'nothing').slice(0, 60)
+  return (typeof input === 'string' ? JSON.stringify(input) : String(input)).slice(0, 60)
 }
 
 // A member that nobody knows is often one that is missed under its right name, so it is told first.

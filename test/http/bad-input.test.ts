@@ -1,0 +1,71 @@
+// Bad input is answered with the right error, and does not reach the engine.
+
+import { expect, test } from 'vitest'
+import { SidejobError } from '../../src/core/errors.ts'
+import { parseMsgpack } from '../../src/core/msgpack.ts'
+import { badInputs } from './bad-input.ts'
+import { strictVerbs } from './fake-engine.ts'
+import { setUp } from './kit.ts'
+
+test.each(badInputs)('$name: $code', async ({ request, code, status, message, path, by }) => {
+  const { ask, calls, reported } = setUp(strictVerbs)
+  const answer = await ask(request)
+  const { error } = (await answer.json()) as { error: Record<string, unknown> }
+  expect({ ...error, status: answer.status }).toEqual({
+    code,
+    status,
+    message: expect.stringContaining(message),
+    ...(path && { path }),
+  })
+  expect(calls).toHaveLength(by === 'engine' ? 1 : 0)
+  expect(reported).toEqual([])
+})
+
+test('there are enough rows, and each name is there once', () => {
+  expect(badInputs.length).toBeGreaterThanOrEqual(60)
+  expect(new Set(badInputs.map(({ name }) => name)).size).toBe(badInputs.length)
+})
+
+test('an error that nobody expected tells the operator, and the caller only that it happened', async () => {
+  const fault = new TypeError('redis://user:secret@host refused')
+  const { ask, reported } = setUp({
+    stats: async () => {
+      throw fault
+    },
+  })
+  const answer = await ask({ method: 'GET', path: '/v1/stats' })
+  expect(answer.status).toBe(500)
+  expect(await answer.json()).toEqual({ error: { code: 'INTERNAL', message: 'something went wrong on our side' } })
+  expect(reported).toEqual([fault])
+})
+
+test('an error says in a header when to try again', async () => {
+  const { ask } = setUp({
+    stats: async () => {
+      throw new SidejobError('LIMITED', 'the next is free soon', { retryAfter: 1.2 })
+    },
+  })
+  const answer = await ask({ method: 'GET', path: '/v1/stats' })
+  expect(answer.status).toBe(429)
+  expect(answer.headers.get('retry-after')).toBe('2')
+  expect(await answer.json()).toMatchObject({ error: { code: 'LIMITED', retryAfter: 1.2 } })
+})
+
+test('an error comes in the format that was asked for', async () => {
+  const { ask } = setUp()
+  const answer = await ask({ method: 'GET', path: '/v1/nothing', headers: { accept: 'application/x-msgpack' } })
+  expect(answer.headers.get('content-type')).toBe('application/vnd.msgpack')
+  const read = parseMsgpack(new Uint8Array(await answer.arrayBuffer()))
+  expect(read).toMatchObject({ error: { code: 'NOT_FOUND' } })
+})
+
+test('a body that says it is small and is not is cut off', async () => {
+  const { app, calls } = setUp({}, { limits: { body: 100 } })
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(new Uint8Array(64).fill(0x20)),
+  })
+  const headers = { authorization: 'Bearer admin', 'content-length': '10' }
+  const answer = await app.request('/v1/jobs', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+  expect(answer.status).toBe(413)
+  expect(calls).toEqual([])
+})

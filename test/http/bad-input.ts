@@ -1,0 +1,610 @@
+// Bad input, as a table: what is asked, and which error answers it. Any deployment can be held against it.
+//
+// The world it expects: the class `zip` registered in the queue `default` with one input port `left`, and one job of
+// it, whose id stands in a path as JOB. Rows with `by: 'engine'` are refused there; all others never reach the engine.
+
+import type { Code } from '../../src/core/errors.ts'
+
+/** How QStash's signature is to be made, or spoilt. */
+export type Signing = {
+  key?: 'current' | 'next' | 'wrong'
+  /** Seconds from now to the end of validity; 300. */
+  expires?: number
+  /** Seconds from now to its beginning; 0. */
+  starts?: number
+  /** What is signed, when it is not what is sent. */
+  body?: string
+  path?: string
+  iss?: string
+  alg?: string
+}
+
+export type BadRequest = {
+  method: string
+  path: string
+  /** Which key the request comes with: named after its scopes, `unknown` for one that is none, `none` for no header. */
+  as?: 'admin' | 'read' | 'write' | 'work' | 'unknown' | 'none'
+  headers?: Record<string, string>
+  body?: string | Uint8Array | (() => string | Uint8Array)
+  sign?: Signing
+}
+
+export type BadInput = {
+  name: string
+  request: BadRequest
+  code: Code
+  status: number
+  message: string
+  path?: (string | number)[]
+  by?: 'engine'
+}
+
+const post = (path: string, body: BadRequest['body'], headers: Record<string, string> = {}): BadRequest => ({
+  method: 'POST',
+  path,
+  body,
+  headers: { 'content-type': 'application/json', ...headers },
+})
+
+const put = (path: string, body: string): BadRequest => ({ ...post(path, body), method: 'PUT' })
+const patch = (path: string, body: string): BadRequest => ({ ...post(path, body), method: 'PATCH' })
+const get = (path: string): BadRequest => ({ method: 'GET', path })
+const job = (members: string): BadRequest => post('/v1/jobs', `{"class":"zip",${members}}`)
+const commit = (members: string): BadRequest => post('/v1/runs/t-1/commit', `{"end":"completed",${members}}`)
+const msgpack = (...bytes: number[]): BadRequest =>
+  post('/v1/jobs', new Uint8Array(bytes), { 'content-type': 'application/vnd.msgpack' })
+const bell = (sign?: Signing, body = '{"bell":"b-1"}'): BadRequest => ({
+  ...post('/dispatch/default', body),
+  as: 'none',
+  sign,
+})
+
+const MiB = 1024 * 1024
+
+type Row = [
+  name: string,
+  request: BadRequest,
+  code: Code,
+  status: number,
+  message: string,
+  path?: (string | number)[],
+  by?: 'engine',
+]
+
+const rows: Row[] = [
+  // Which route
+  ['no such route', get('/v1/nothing'), 'NOT_FOUND', 404, '/v1/nothing is no route'],
+  ['a slash too much', get('/v1/jobs/'), 'NOT_FOUND', 404, 'is no route'],
+  ['a wrong method', get('/v1/publish'), 'NOT_FOUND', 404, 'takes POST, got GET'],
+  ['a port neither in nor out', get('/v1/jobs/JOB/up/left'), 'NOT_FOUND', 404, 'is no route'],
+
+  // Who asks
+  ['no key', { ...get('/v1/jobs'), as: 'none' }, 'UNAUTHENTICATED', 401, 'Authorization: Bearer <API key>", got none'],
+  [
+    'another scheme',
+    { ...get('/v1/jobs'), as: 'none', headers: { authorization: 'Basic YTpi' } },
+    'UNAUTHENTICATED',
+    401,
+    'got another form',
+  ],
+  [
+    'an empty key',
+    { ...get('/v1/jobs'), as: 'none', headers: { authorization: 'Bearer ' } },
+    'UNAUTHENTICATED',
+    401,
+    'got another form',
+  ],
+  ['a wrong key', { ...get('/v1/jobs'), as: 'unknown' }, 'UNAUTHENTICATED', 401, 'this API key is not known'],
+  ['reading with a write key', { ...get('/v1/jobs'), as: 'write' }, 'FORBIDDEN', 403, 'needs the scope "read"'],
+  ['writing with a read key', { ...job('"args":1'), as: 'read' }, 'FORBIDDEN', 403, 'needs the scope "write"'],
+  [
+    'claiming with a write key',
+    { ...post('/v1/queues/default/claim', '{}'), as: 'write' },
+    'FORBIDDEN',
+    403,
+    'needs the scope "work", this key has write',
+  ],
+  [
+    'registering with a write key',
+    { ...put('/v1/workers/default/zip', '{}'), as: 'write' },
+    'FORBIDDEN',
+    403,
+    'needs the scope "admin"',
+  ],
+  [
+    'deleting by force with a write key',
+    { method: 'DELETE', path: '/v1/jobs/JOB?force=true', as: 'write' },
+    'FORBIDDEN',
+    403,
+    'needs the scope "admin"',
+  ],
+  ['a bad body with a wrong key', { ...post('/v1/jobs', '{'), as: 'unknown' }, 'UNAUTHENTICATED', 401, 'not known'],
+
+  // What QStash sends
+  ['a bell without a signature', bell(), 'UNAUTHENTICATED', 401, 'expected a valid Upstash-Signature, got none'],
+  ['a bell with an API key', { ...bell(), as: 'admin' }, 'UNAUTHENTICATED', 401, 'expected a valid Upstash-Signature'],
+  ['a forged signature', bell({ key: 'wrong' }), 'UNAUTHENTICATED', 401, 'got one that does not fit'],
+  ['an expired signature', bell({ expires: -1 }), 'UNAUTHENTICATED', 401, 'got one that does not fit'],
+  [
+    'a signature replayed after its time',
+    bell({ starts: -600, expires: -300 }),
+    'UNAUTHENTICATED',
+    401,
+    'does not fit',
+  ],
+  ['a signature from the future', bell({ starts: 60 }), 'UNAUTHENTICATED', 401, 'got one that does not fit'],
+  [
+    'a body changed after signing',
+    bell({ body: '{"bell":"b-1"}' }, '{"bell":"b-2"}'),
+    'UNAUTHENTICATED',
+    401,
+    'got one that does not fit',
+  ],
+  ['a signature for another queue', bell({ path: '/dispatch/other' }), 'UNAUTHENTICATED', 401, 'does not fit'],
+  ['a signature of another issuer', bell({ iss: 'Someone' }), 'UNAUTHENTICATED', 401, 'does not fit'],
+  ['a signature without a key', bell({ alg: 'none' }), 'UNAUTHENTICATED', 401, 'does not fit'],
+  [
+    'words for a signature',
+    { ...bell(), headers: { 'content-type': 'application/json', 'upstash-signature': 'let.me.in' } },
+    'UNAUTHENTICATED',
+    401,
+    'does not fit',
+  ],
+  ['a tick without a signature', { ...post('/tick', ''), as: 'none' }, 'UNAUTHENTICATED', 401, 'got none'],
+  ['a signed bell without its name', bell({}, '{}'), 'BAD_REQUEST', 400, 'bell: is missing', ['bell']],
+
+  // Bodies as such
+  ['broken JSON', post('/v1/jobs', '{"class":"zip"'), 'BAD_REQUEST', 400, 'JSON at 1:15: expected "," or "}"'],
+  ['two JSON documents', post('/v1/jobs', '{"class":"zip"}{}'), 'BAD_REQUEST', 400, 'expected the end'],
+  ['JSON with a comment', post('/v1/jobs', '{/* */"class":"zip"}'), 'BAD_REQUEST', 400, 'JSON at 1:2'],
+  ['broken JSON in a value', job('"args":[1,}'), 'BAD_REQUEST', 400, 'expected a value'],
+  ['a name twice', job('"class":"zap"'), 'BAD_REQUEST', 400, '"class" came again'],
+  [
+    'bytes that are no UTF-8',
+    post('/v1/jobs', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])),
+    'BAD_REQUEST',
+    400,
+    'expected UTF-8',
+  ],
+  ['a body that is a text', post('/v1/jobs', '"zip"'), 'BAD_REQUEST', 400, 'the body: expected', []],
+  ['a body that is null', post('/v1/jobs/JOB/run', 'null'), 'BAD_REQUEST', 400, 'expected an object, got null', []],
+  ['truncated MessagePack', msgpack(0x81, 0xa5, 0x63, 0x6c), 'BAD_REQUEST', 400, 'MessagePack at byte'],
+  ['MessagePack of an unused type', msgpack(0xc1), 'BAD_REQUEST', 400, 'MessagePack at byte 0'],
+  // { class: 2^63 }
+  [
+    'a MessagePack integer for a text',
+    msgpack(0x81, 0xa5, 0x63, 0x6c, 0x61, 0x73, 0x73, 0xcf, 0x80, 0, 0, 0, 0, 0, 0, 0),
+    'BAD_REQUEST',
+    400,
+    'class: expected a text, got 9223372036854775808',
+    ['class'],
+  ],
+  ['two MessagePack documents', msgpack(0x80, 0x80), 'BAD_REQUEST', 400, 'MessagePack at byte 1'],
+  [
+    'a form',
+    post('/v1/jobs', 'class=zip', { 'content-type': 'application/x-www-form-urlencoded' }),
+    'UNSUPPORTED',
+    415,
+    'expected application/json',
+  ],
+  ['plain text', post('/v1/jobs', '{}', { 'content-type': 'text/plain' }), 'UNSUPPORTED', 415, 'got text/plain'],
+  [
+    'another charset',
+    post('/v1/jobs', '{}', { 'content-type': 'application/json; charset=latin1' }),
+    'UNSUPPORTED',
+    415,
+    'in UTF-8',
+  ],
+
+  // Too large
+  ['a body over 10 MiB', post('/v1/jobs', () => ' '.repeat(10 * MiB + 1)), 'TOO_LARGE', 413, 'at most 10485760 bytes'],
+  [
+    'a value over 1 MiB',
+    post('/v1/jobs', () => `{"class":"zip","args":"${'x'.repeat(MiB)}"}`),
+    'TOO_LARGE',
+    413,
+    'args: expected a value of at most 1 MiB',
+    ['args'],
+  ],
+  [
+    'a port value over 1 MiB',
+    post('/v1/jobs/JOB/in/left', () => `{"values":[1,"${'é'.repeat(MiB / 2)}"]}`),
+    'TOO_LARGE',
+    413,
+    'values[1]: expected a value of at most 1 MiB',
+    ['values', 1],
+  ],
+  [
+    'nesting over 200',
+    post('/v1/jobs', () => `{"class":"zip","args":${'['.repeat(200)}${']'.repeat(200)}}`),
+    'TOO_LARGE',
+    413,
+    'at most 200 levels',
+  ],
+  [
+    'over 1,000 jobs',
+    post('/v1/jobs', () => `[${'{"class":"zip"},'.repeat(1000)}{"class":"zip"}]`),
+    'TOO_LARGE',
+    413,
+    'expected at most 1000 items, got a list of 1001',
+    [],
+  ],
+
+  // Jobs
+  ['no class', post('/v1/jobs', '{}'), 'BAD_REQUEST', 400, 'class: is missing', ['class']],
+  ['no body', { method: 'POST', path: '/v1/jobs' }, 'BAD_REQUEST', 400, 'class: is missing', ['class']],
+  ['no job in a list', post('/v1/jobs', '[]'), 'BAD_REQUEST', 400, 'at least 1 items', []],
+  [
+    'the third of many',
+    post('/v1/jobs', '[{"class":"zip"},{"class":"zip"},{"class":7}]'),
+    'BAD_REQUEST',
+    400,
+    '[2].class: expected a text, got 7',
+    [2, 'class'],
+  ],
+  ['an unknown member', job('"clas":1'), 'BAD_REQUEST', 400, 'clas: unknown member', ['clas']],
+  [
+    'a group, which is not there yet',
+    job('"group":{"id":"g"}'),
+    'BAD_REQUEST',
+    400,
+    'group: unknown member',
+    ['group'],
+  ],
+  [
+    'a callback, which is not there yet',
+    job('"callback":{"url":"https://x"}'),
+    'BAD_REQUEST',
+    400,
+    'callback: unknown member',
+    ['callback'],
+  ],
+  [
+    'a class that is a number',
+    post('/v1/jobs', '{"class":7}'),
+    'BAD_REQUEST',
+    400,
+    'class: expected a text, got 7',
+    ['class'],
+  ],
+  ['an empty class', post('/v1/jobs', '{"class":""}'), 'BAD_REQUEST', 400, 'class: expected a class', ['class']],
+  [
+    'a class with a control character',
+    post('/v1/jobs', '{"class":"a\\u0000b"}'),
+    'BAD_REQUEST',
+    400,
+    'without control characters',
+    ['class'],
+  ],
+  [
+    'a class of 256 bytes',
+    post('/v1/jobs', `{"class":"${'é'.repeat(128)}"}`),
+    'BAD_REQUEST',
+    400,
+    'at most 255 bytes',
+    ['class'],
+  ],
+  ['a queue with a slash', job('"queue":"a/b"'), 'BAD_REQUEST', 400, 'queue: expected a queue', ['queue']],
+  ['a queue with a colon', job('"queue":"a:b"'), 'BAD_REQUEST', 400, 'got "a:b"', ['queue']],
+  [
+    'a priority that is a word',
+    job('"priority":"high"'),
+    'BAD_REQUEST',
+    400,
+    'priority: expected a number, got "high"',
+    ['priority'],
+  ],
+  [
+    'a priority that is no whole number',
+    job('"priority":1.5'),
+    'BAD_REQUEST',
+    400,
+    'expected a whole number, got 1.5',
+    ['priority'],
+  ],
+  ['a priority beyond 32 bits', job('"priority":2147483648'), 'BAD_REQUEST', 400, 'at most 2147483647', ['priority']],
+  ['a date that is none', job('"at":"tomorrow"'), 'BAD_REQUEST', 400, 'at: expected a time like', ['at']],
+  ['30 February', job('"at":"2027-02-30T00:00:00Z"'), 'BAD_REQUEST', 400, 'got "2027-02-30T00:00:00Z"', ['at']],
+  ['a date without its zone', job('"at":"2027-01-01T09:00:00"'), 'BAD_REQUEST', 400, 'expected a time like', ['at']],
+  [
+    'a wait that is none',
+    job('"wait":"5 parsecs"'),
+    'BAD_REQUEST',
+    400,
+    'wait: expected a duration in seconds or like "5m"',
+    ['wait'],
+  ],
+  ['a negative wait', job('"wait":-5'), 'BAD_REQUEST', 400, 'got -5', ['wait']],
+  ['a moment and a wait', job('"at":0,"wait":5'), 'BAD_REQUEST', 400, 'expected "at" or "wait", got both', ['wait']],
+  ['no time to run in', job('"timeout":0'), 'BAD_REQUEST', 400, 'timeout: expected a duration above 0', ['timeout']],
+  [
+    'retries below 0',
+    job('"retry":{"max":-1}'),
+    'BAD_REQUEST',
+    400,
+    'retry.max: expected at least 0, got -1',
+    ['retry', 'max'],
+  ],
+  [
+    'a backoff that shrinks',
+    job('"retry":{"backoff":{"factor":0}}'),
+    'BAD_REQUEST',
+    400,
+    'retry.backoff.factor: expected at least 1',
+    ['retry', 'backoff', 'factor'],
+  ],
+  ['a bad port name', job('"in":{"le-ft":{}}'), 'BAD_REQUEST', 400, 'in.le-ft: expected a port name', ['in', 'le-ft']],
+  [
+    'a port name of 101 letters',
+    job(`"out":{"${'x'.repeat(101)}":{}}`),
+    'BAD_REQUEST',
+    400,
+    'at most 100 long',
+    ['out', 'x'.repeat(101)],
+  ],
+  [
+    'channels that are no list',
+    job('"in":{"left":{"channels":"/a"}}'),
+    'BAD_REQUEST',
+    400,
+    'in.left.channels: expected a list',
+    ['in', 'left', 'channels'],
+  ],
+  [
+    'inputs that are no list',
+    job('"inputs":{"left":1}'),
+    'BAD_REQUEST',
+    400,
+    'inputs.left: expected a list, got 1',
+    ['inputs', 'left'],
+  ],
+  [
+    'inputs on any port',
+    job('"inputs":{"*":[1]}'),
+    'BAD_REQUEST',
+    400,
+    'inputs.*: expected a port name',
+    ['inputs', '*'],
+  ],
+  ['a port called __proto__', job('"in":{"__proto__":{}}'), 'BAD_REQUEST', 400, 'any other name than "__proto__"'],
+  [
+    'an alias that begins with a digit',
+    job('"alias":["7up"]'),
+    'BAD_REQUEST',
+    400,
+    'alias[0]: expected an alias',
+    ['alias', 0],
+  ],
+  ['a parent that is no job', job('"parent":"01"'), 'BAD_REQUEST', 400, 'parent: expected a job', ['parent']],
+  ['an unregistered class', post('/v1/jobs', '{"class":"zap"}'), 'REFUSED', 422, 'zap', undefined, 'engine'],
+
+  // One job
+  ['an unknown job', get('/v1/jobs/99999999'), 'NOT_FOUND', 404, '99999999', undefined, 'engine'],
+  ['an unknown alias', get('/v1/jobs/nobody'), 'NOT_FOUND', 404, 'nobody', undefined, 'engine'],
+  ['running an unknown job', post('/v1/jobs/99999999/run', '{}'), 'NOT_FOUND', 404, '99999999', undefined, 'engine'],
+  ['an id with letters', get('/v1/jobs/1abc'), 'NOT_FOUND', 404, 'no job is called "1abc"', ['job']],
+  ['an id with a zero before it', get('/v1/jobs/01'), 'NOT_FOUND', 404, 'no job is called "01"', ['job']],
+  ['an unknown status', get('/v1/jobs?status=lost'), 'BAD_REQUEST', 400, 'status: expected "queued" or', ['status']],
+  ['an unknown filter', get('/v1/jobs?colour=red'), 'BAD_REQUEST', 400, 'colour: unknown member', ['colour']],
+  ['a filter twice', get('/v1/jobs?queue=a&queue=b'), 'BAD_REQUEST', 400, 'queue: expected it once', ['queue']],
+  ['a limit of 0', get('/v1/jobs?limit=0'), 'BAD_REQUEST', 400, 'limit: expected at least 1', ['limit']],
+  [
+    'a limit that is no number',
+    get('/v1/jobs?limit=1e3'),
+    'BAD_REQUEST',
+    400,
+    'limit: expected a whole number',
+    ['limit'],
+  ],
+  [
+    'a flag that is none',
+    { method: 'DELETE', path: '/v1/jobs/JOB?force=perhaps' },
+    'BAD_REQUEST',
+    400,
+    'force: expected true or false',
+    ['force'],
+  ],
+  ['a lock without ttl', post('/v1/jobs/JOB/lock', '{}'), 'BAD_REQUEST', 400, 'ttl: is missing', ['ttl']],
+  [
+    'an alias that is a number',
+    put('/v1/jobs/JOB/aliases/7', ''),
+    'BAD_REQUEST',
+    400,
+    'alias: expected an alias',
+    ['alias'],
+  ],
+  [
+    'adopting without a name',
+    post('/v1/jobs/JOB/adopt', '{"job":8}'),
+    'BAD_REQUEST',
+    400,
+    'name: is missing',
+    ['name'],
+  ],
+  [
+    'state that is no map',
+    patch('/v1/jobs/JOB/state', '{"set":[1]}'),
+    'BAD_REQUEST',
+    400,
+    'set: expected an object',
+    ['set'],
+  ],
+  [
+    'a member of the job that cannot be changed',
+    patch('/v1/jobs/JOB', '{"class":"zap"}'),
+    'BAD_REQUEST',
+    400,
+    'class: unknown member',
+    ['class'],
+  ],
+  [
+    'a body where none belongs',
+    post('/v1/jobs/JOB/retry', '{"now":true}'),
+    'BAD_REQUEST',
+    400,
+    'now: unknown member',
+    ['now'],
+  ],
+
+  // Ports, channels, the log
+  [
+    'a bad port name in the path',
+    post('/v1/jobs/JOB/in/le-ft', '{"value":1}'),
+    'BAD_REQUEST',
+    400,
+    'port: expected a port name',
+    ['port'],
+  ],
+  ['an undeclared port', post('/v1/jobs/JOB/in/right', '{"value":1}'), 'REFUSED', 422, 'right', undefined, 'engine'],
+  [
+    'nothing to write',
+    post('/v1/jobs/JOB/in/left', '{}'),
+    'BAD_REQUEST',
+    400,
+    'expected either "values" or "value"',
+    [],
+  ],
+  [
+    'two things to write',
+    post('/v1/jobs/JOB/in/left', '{"value":1,"values":[2]}'),
+    'BAD_REQUEST',
+    400,
+    'expected either',
+    [],
+  ],
+  [
+    'taking none',
+    post('/v1/jobs/JOB/in/left/read', '{"max":0}'),
+    'BAD_REQUEST',
+    400,
+    'max: expected at least 1',
+    ['max'],
+  ],
+  [
+    'connecting to no port',
+    post('/v1/jobs/JOB/out/left/connect', '{"to":[{"job":8}]}'),
+    'BAD_REQUEST',
+    400,
+    'to[0]: expected { job, in } or { job, out }',
+    ['to', 0],
+  ],
+  [
+    'publishing nothing',
+    post('/v1/publish', '{"channel":"/a"}'),
+    'BAD_REQUEST',
+    400,
+    'message: is missing',
+    ['message'],
+  ],
+  [
+    'publishing nowhere',
+    post('/v1/publish', '{"channel":"","message":1}'),
+    'BAD_REQUEST',
+    400,
+    'channel: expected a channel',
+    ['channel'],
+  ],
+  [
+    'an idempotency key that is too long',
+    post('/v1/publish', '{"channel":"/a","message":1}', { 'idempotency-key': 'x'.repeat(256) }),
+    'BAD_REQUEST',
+    400,
+    'Idempotency-Key: expected 1 to 255',
+    ['Idempotency-Key'],
+  ],
+
+  // Workers, queues, runs, keys
+  [
+    'a push address that is none',
+    put('/v1/workers/default/zip', '{"push":{"url":"ftp://x"}}'),
+    'BAD_REQUEST',
+    400,
+    'push.url: expected a URL',
+    ['push', 'url'],
+  ],
+  ['no lanes', patch('/v1/queues/default', '{"lanes":0}'), 'BAD_REQUEST', 400, 'lanes: expected at least 1', ['lanes']],
+  [
+    'a mode that is none',
+    patch('/v1/queues/default', '{"mode":"pop"}'),
+    'BAD_REQUEST',
+    400,
+    'mode: expected "push" or "pull", got "pop"',
+    ['mode'],
+  ],
+  [
+    'a claim of too many',
+    post('/v1/queues/default/claim', '{"max":5000}'),
+    'BAD_REQUEST',
+    400,
+    'max: expected at most 1000',
+    ['max'],
+  ],
+  ['a run that is not ours', commit('"ops":[]'), 'LOST', 410, 't-1', undefined, 'engine'],
+  [
+    'an end that is none',
+    post('/v1/runs/t-1/commit', '{"end":"done"}'),
+    'BAD_REQUEST',
+    400,
+    'end: expected "completed" or',
+    ['end'],
+  ],
+  ['an op that is none', commit('"ops":[{"op":"dance"}]'), 'BAD_REQUEST', 400, 'ops[0]: expected', ['ops', 0]],
+  [
+    'an op without its port',
+    commit('"ops":[{"op":"write","values":[1]}]'),
+    'BAD_REQUEST',
+    400,
+    'ops[0].to: is missing',
+    ['ops', 0, 'to'],
+  ],
+  [
+    'an op with a bad port name',
+    commit('"ops":[{"op":"write","to":{"out":"a b"},"values":[]}]'),
+    'BAD_REQUEST',
+    400,
+    'ops[0].to.out: expected a port name',
+    ['ops', 0, 'to', 'out'],
+  ],
+  [
+    'an op with a port of two jobs',
+    commit('"ops":[{"op":"write","to":{"out":"a","job":1,"child":"c"},"values":[]}]'),
+    'BAD_REQUEST',
+    400,
+    'ops[0].to',
+    ['ops', 0, 'to'],
+  ],
+  [
+    'reads without a cursor',
+    commit('"reads":{"left":{"count":1}}'),
+    'BAD_REQUEST',
+    400,
+    'reads.left.cursor: is missing',
+    ['reads', 'left', 'cursor'],
+  ],
+  [
+    'a key without scopes',
+    post('/v1/keys', '{"name":"ci","scopes":[]}'),
+    'BAD_REQUEST',
+    400,
+    'scopes: expected at least 1 items',
+    ['scopes'],
+  ],
+  [
+    'a key with a made-up scope',
+    post('/v1/keys', '{"name":"ci","scopes":["root"]}'),
+    'BAD_REQUEST',
+    400,
+    'scopes[0]: expected "admin" or',
+    ['scopes', 0],
+  ],
+]
+
+export const badInputs: BadInput[] = rows.map(([name, request, code, status, message, path, by]) => ({
+  name,
+  request,
+  code,
+  status,
+  message,
+  path,
+  by,
+}))

@@ -1,0 +1,70 @@
+// What the tests of the doors share: an app with a remembering engine, and signatures as QStash makes them.
+
+import type { Engine } from '../../src/engine/engine.ts'
+import { createApp, type Deps } from '../../src/http/app.ts'
+import { verifier } from '../../src/http/signature.ts'
+import type { BadRequest, Signing } from './bad-input.ts'
+import { fakeEngine } from './fake-engine.ts'
+
+export const signingKeys = { current: 'sig_current', next: 'sig_next', wrong: 'sig_wrong' }
+export const publicUrl = 'https://jobs.example.com'
+export const NOW = 1_800_000_000_000
+
+export const setUp = (verbs: Partial<Engine> = {}, deps: Partial<Deps> = {}) => {
+  const { engine, calls } = fakeEngine(verbs)
+  const reported: unknown[] = []
+  const app = createApp({
+    engine,
+    verify: verifier({ ...signingKeys, now: () => NOW }),
+    publicUrl,
+    report: (error) => reported.push(error),
+    ...deps,
+  })
+  return { app, calls, reported, ask: (request: BadRequest) => asRequest(request).then((made) => app.fetch(made)) }
+}
+
+/** Makes a request of a row; `sign` fits it with a signature, or spoils one. */
+export const asRequest = async ({ method, path, as = 'admin', headers, body, sign }: BadRequest): Promise<Request> => {
+  const made = new Headers(headers)
+  if (as !== 'none') made.set('authorization', `Bearer ${as}`)
+  const sent = typeof body === 'function' ? body() : body
+  const asked = path.replace('JOB', '7')
+  if (sign) made.set('upstash-signature', await signature({ body: String(sent), path: asked, ...sign }))
+  // The host is not the public one, as behind a proxy: only what is configured may count.
+  return new Request(`http://inside.test${asked}`, { method, headers: made, body: sent as BodyInit })
+}
+
+const defaults = { key: 'current', expires: 300, starts: 0, iss: 'Upstash', alg: 'HS256' } as const
+
+/** Signs as QStash does. */
+export const signature = async (
+  signing: Signing & { body: string; path: string; claims?: object },
+): Promise<string> => {
+  const { key, expires, starts, iss, alg, body, path, claims } = { claims: {}, ...defaults, ...signing }
+  const seconds = NOW / 1000
+  const payload = {
+    iss,
+    sub: `${publicUrl}${path}`,
+    exp: seconds + expires,
+    nbf: seconds + starts,
+    iat: seconds,
+    jti: 'jwt_1',
+    body: base64url(await crypto.subtle.digest('SHA-256', encoder.encode(body))),
+    ...claims,
+  }
+  const signed = `${text({ alg, typ: 'JWT' })}.${text(payload)}`
+  return `${signed}.${await mac(signingKeys[key], signed)}`
+}
+
+const encoder = new TextEncoder()
+
+export const base64url = (bytes: ArrayBuffer | Uint8Array): string =>
+  Buffer.from(bytes as Uint8Array).toString('base64url')
+
+const text = (value: object): string => base64url(encoder.encode(JSON.stringify(value)))
+
+export const mac = async (key: string, signed: string): Promise<string> => {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const imported = await crypto.subtle.importKey('raw', encoder.encode(key), algorithm, false, ['sign'])
+  return base64url(await crypto.subtle.sign('HMAC', imported, encoder.encode(signed)))
+}

@@ -1,0 +1,88 @@
+// The OpenAPI document covers every route and holds together; the docs page shows it and loads nothing.
+
+import { expect, test } from 'vitest'
+import { written } from '../../src/http/docs.ts'
+import type { OpenApi, Operation } from '../../src/http/openapi.ts'
+import { list } from '../../src/http/routes.ts'
+import { publicUrl, setUp } from './kit.ts'
+
+const read = async () => {
+  const { app } = setUp({}, { clock: { advance: () => {} } })
+  return (await (await app.request('/openapi.json')).json()) as OpenApi
+}
+
+const document = await read()
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+)
+
+test('every route is an operation, and nothing else is', () => {
+  const ids = operations.map(({ operation }) => operation.operationId)
+  expect(ids.sort()).toEqual(list.map(({ resource, verb }) => `${resource}.${verb}`).sort())
+})
+
+test('the document says what it is and where it is served', () => {
+  expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'sidejob' }, servers: [{ url: publicUrl }] })
+})
+
+test('every name in a path is a parameter', () => {
+  for (const { path, operation } of operations) {
+    const inPath = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`)
+    expect(path.match(/\{\w+\}/g) ?? []).toEqual(inPath)
+  }
+})
+
+test('every reference leads somewhere, and every shape is used', () => {
+  const text = JSON.stringify(document)
+  const named = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map((found) => found[1]!))
+  expect([...named].sort()).toEqual(Object.keys(document.components.schemas).sort())
+  expect(text).not.toContain('$defs')
+})
+
+test('every operation says who may, answers something, and describes its errors', () => {
+  for (const { operation } of operations) {
+    expect(operation.security.length <= 1).toBe(true)
+    expect(Object.keys(operation.responses)).toContain('default')
+    expect(operation.responses.default!.content!['application/json']!.schema).toEqual({
+      $ref: '#/components/schemas/Error',
+    })
+  }
+})
+
+test('bodies are described from outside, in both formats', () => {
+  const { requestBody } = document.paths['/v1/publish']!.post as Operation
+  const schema = {
+    type: 'object',
+    properties: { channel: expect.objectContaining({ type: 'string' }), message: { description: 'any value' } },
+    required: ['channel', 'message'],
+    additionalProperties: false,
+  }
+  expect(requestBody).toEqual({
+    required: true,
+    content: { 'application/json': { schema }, 'application/vnd.msgpack': { schema } },
+  })
+  expect(document.components.schemas.Job).toMatchObject({
+    properties: { createdAt: { type: 'string', format: 'date-time' } },
+  })
+})
+
+test('a shape is written the way TypeScript writes a type', () => {
+  expect(written(document.components.schemas.Error!)).toBe(
+    '{\n  error: {\n    code: string\n    message: string\n    path?: (string | number)[]\n    retryAfter?: number\n  }\n}',
+  )
+})
+
+test('the docs page stands alone: no script, nothing from elsewhere, its one style allowed by its hash', async () => {
+  const { app } = setUp()
+  const answer = await app.request('/docs')
+  const page = await answer.text()
+  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(page).not.toMatch(/<script|<link|<img|src=|https?:\/\/(?!jobs\.example\.com)/)
+  for (const { path, scope } of list.filter(({ only }) => !only)) {
+    expect(page).toContain(path.replace(/:(\w+)/g, '{$1}'))
+    expect(page).toContain(scope)
+  }
+  const style = /<style>([\s\S]*?)<\/style>/.exec(page)![1]!
+  const hash = Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style))).toString('base64')
+  expect(answer.headers.get('content-security-policy')).toContain(`default-src 'none'; style-src 'sha256-${hash}'`)
+})

@@ -1,0 +1,668 @@
+// Each route once: its status, its answer, and what reached the engine. And who may use it.
+
+import { describe, expect, test } from 'vitest'
+import { parseJson } from '../../src/core/json.ts'
+import { parseMsgpack, writeMsgpack } from '../../src/core/msgpack.ts'
+import { closedIn } from '../../src/core/schemas.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import { list } from '../../src/http/routes.ts'
+import type { BadRequest } from './bad-input.ts'
+import { scopesOf, snapshot } from './fake-engine.ts'
+import { NOW, setUp } from './kit.ts'
+
+const at = '2027-01-15T08:00:00.000Z'
+const ask = (method: string, path: string, body?: string): BadRequest => ({
+  method,
+  path,
+  body,
+  headers: { 'content-type': 'application/json' },
+})
+
+type Case = [
+  route: string,
+  request: BadRequest,
+  status: number,
+  answer: unknown,
+  /** The verb of the engine, and what it was given. */
+  ...reached: unknown[],
+]
+
+const job = { id: 7, args: { big: 12345678901234567000 }, createdAt: at, endedAt: null, children: { a: { id: 8 } } }
+
+const cases: Case[] = [
+  [
+    'jobs.enqueue',
+    ask('POST', '/v1/jobs', '{"class":"zip","args":[1.0],"wait":"5m"}'),
+    201,
+    { id: 7, status: 'queued' },
+    'enqueue',
+    [{ queue: 'default', class: 'zip', args: '[1.0]', wait: 300_000 }],
+    {},
+  ],
+  [
+    'jobs.list',
+    ask('GET', '/v1/jobs?status=failed&limit=5&parent=7'),
+    200,
+    { jobs: [job], cursor: null },
+    'list',
+    { status: 'failed', limit: 5, parent: '7' },
+  ],
+  ['jobs.get', ask('GET', '/v1/jobs/nightly'), 200, job, 'get', 'nightly'],
+  [
+    'jobs.patch',
+    ask('PATCH', '/v1/jobs/7', '{"runAt":"2027-01-15T08:00:00Z","repeat":null}'),
+    200,
+    job,
+    'patch',
+    '7',
+    { runAt: NOW, repeat: null },
+    {},
+  ],
+  ['jobs.remove', ask('DELETE', '/v1/jobs/7?force'), 202, { status: 'ending' }, 'remove', '7', { force: true }, {}],
+  [
+    'jobs.run',
+    ask('POST', '/v1/jobs/7/run', '{"force":true,"wait":1.5}'),
+    200,
+    { id: 7, status: 'queued', ran: false },
+    'run',
+    '7',
+    { force: true, wait: 1_500 },
+    {},
+  ],
+  [
+    'jobs.terminate',
+    ask('POST', '/v1/jobs/7/terminate', '{"recursive":true}'),
+    200,
+    { id: 7, status: 'queued' },
+    'terminate',
+    '7',
+    { recursive: true },
+    {},
+  ],
+  ['jobs.retry', ask('POST', '/v1/jobs/7/retry'), 200, { id: 7, status: 'queued' }, 'retry', '7', {}],
+  ['jobs.cancel', ask('POST', '/v1/jobs/7/cancel', '{}'), 200, { id: 7, status: 'queued' }, 'cancel', '7', {}],
+  ['jobs.state', ask('GET', '/v1/jobs/7/state'), 200, { n: 1 }, 'state', '7'],
+  [
+    'jobs.setState',
+    ask('PATCH', '/v1/jobs/7/state', '{"set":{"n":[1]},"unset":["m"]}'),
+    200,
+    { n: [1] },
+    'setState',
+    '7',
+    { set: { n: '[1]' }, unset: ['m'] },
+    {},
+  ],
+  [
+    'jobs.result',
+    ask('GET', '/v1/jobs/7/result?wait=5s&peek=true'),
+    200,
+    { type: 'success', finishedAt: at, result: [1] },
+    'result',
+    '7',
+    { wait: 5_000, peek: true },
+    {},
+  ],
+  [
+    'jobs.why',
+    ask('GET', '/v1/jobs/7/why'),
+    200,
+    { running: false, reasons: [{ code: 'due', message: 'due later', until: at }] },
+    'why',
+    '7',
+  ],
+  [
+    'jobs.runs',
+    ask('GET', '/v1/jobs/7/runs'),
+    200,
+    { runs: [{ startedAt: at, outcome: 'completed', attempt: 1 }] },
+    'runs',
+    '7',
+  ],
+  [
+    'jobs.log',
+    ask('GET', '/v1/jobs/7/log?level=info'),
+    200,
+    { entries: [{ id: '1-0', at, job: 7, entry: { info: 'x' } }], cursor: null },
+    'readLog',
+    { job: '7', level: 'info' },
+  ],
+  [
+    'jobs.tree',
+    ask('GET', '/v1/jobs/7/tree'),
+    200,
+    { id: 7, class: 'zip', status: 'queued', children: {} },
+    'tree',
+    '7',
+    undefined,
+  ],
+  [
+    'jobs.adopt',
+    ask('POST', '/v1/jobs/7/adopt', '{"job":8,"name":"b"}'),
+    200,
+    {},
+    'adopt',
+    '7',
+    { job: '8', name: 'b' },
+    {},
+  ],
+  ['jobs.disown', ask('POST', '/v1/jobs/7/disown', '{"name":"b"}'), 200, {}, 'disown', '7', { name: 'b' }, {}],
+  ['jobs.addAlias', ask('PUT', '/v1/jobs/7/aliases/nightly%20one'), 200, {}, 'alias', '7', 'nightly one', 'add', {}],
+  ['jobs.removeAlias', ask('DELETE', '/v1/jobs/7/aliases/nightly'), 200, {}, 'alias', '7', 'nightly', 'remove', {}],
+  ['jobs.lock', ask('POST', '/v1/jobs/7/lock', '{"ttl":60}'), 200, { token: 'l-1' }, 'lock', '7', { ttl: 60_000 }, {}],
+  [
+    'jobs.refresh',
+    ask('POST', '/v1/jobs/7/lock/refresh', '{"token":"l-1","ttl":"1m"}'),
+    200,
+    {},
+    'refresh',
+    '7',
+    { token: 'l-1', ttl: 60_000 },
+  ],
+  ['jobs.unlock', ask('POST', '/v1/jobs/7/unlock', '{"token":"l-1"}'), 200, {}, 'unlock', '7', { token: 'l-1' }],
+  [
+    'jobs.ports',
+    ask('PUT', '/v1/jobs/7/ports', '{"in":{"left":{"default":[],"channels":["/a"]}}}'),
+    200,
+    job,
+    'ports',
+    '7',
+    { in: { left: { default: '[]', channels: ['/a'] } } },
+    {},
+  ],
+  [
+    'ports.look',
+    ask('GET', '/v1/jobs/7/out/pair?limit=2'),
+    200,
+    { size: 1, taken: 4, channels: [], values: [{ data: 1, context: {} }] },
+    'look',
+    '7',
+    'out',
+    'pair',
+    2,
+  ],
+  [
+    'ports.write',
+    ask('POST', '/v1/jobs/7/in/left', '{"value":null,"notify":false}'),
+    200,
+    { size: 1 },
+    'write',
+    '7',
+    'in',
+    'left',
+    ['null'],
+    { notify: false },
+    {},
+  ],
+  [
+    'ports.read',
+    ask('POST', '/v1/jobs/7/out/pair/read', '{"max":5}'),
+    200,
+    { values: [{ data: 'x', default: true }] },
+    'take',
+    '7',
+    'out',
+    'pair',
+    { max: 5 },
+    {},
+  ],
+  [
+    'ports.setDefault',
+    ask('PUT', '/v1/jobs/7/in/left/default', '{"value":{}}'),
+    200,
+    {},
+    'setDefault',
+    '7',
+    'in',
+    'left',
+    '{}',
+    {},
+  ],
+  [
+    'ports.clearDefault',
+    ask('DELETE', '/v1/jobs/7/in/left/default'),
+    200,
+    {},
+    'setDefault',
+    '7',
+    'in',
+    'left',
+    undefined,
+    {},
+  ],
+  [
+    'ports.setChannels',
+    ask('PUT', '/v1/jobs/7/in/left/channels', '{"channels":["/a","b"]}'),
+    200,
+    {},
+    'setChannels',
+    '7',
+    'in',
+    'left',
+    ['/a', 'b'],
+    {},
+  ],
+  [
+    'ports.connect',
+    ask('POST', '/v1/jobs/7/out/pair/connect', '{"to":[{"job":8,"in":"left"},{"job":"nightly","out":"x"}]}'),
+    200,
+    { moved: 2 },
+    'connect',
+    '7',
+    'out',
+    'pair',
+    [
+      { job: '8', in: 'left' },
+      { job: 'nightly', out: 'x' },
+    ],
+    {},
+  ],
+  [
+    'channels.publish',
+    ask('POST', '/v1/publish', '{"channel":"/a/b","message":"hi"}'),
+    200,
+    { subscribers: 1 },
+    'publish',
+    '/a/b',
+    '"hi"',
+    {},
+  ],
+  [
+    'channels.list',
+    ask('GET', '/v1/channels'),
+    200,
+    { channels: [{ name: '/a', subscribers: [{ job: 7, port: 'left' }] }] },
+    'channels',
+  ],
+  [
+    'channels.subscribe',
+    ask('GET', '/v1/subscribe/a/b'),
+    200,
+    'data: {"channel":"/a/b","message":',
+    'subscribe',
+    '/a/b',
+    expect.any(AbortSignal),
+  ],
+  ['log.write', ask('POST', '/v1/log', '{"entry":{"info":"x"}}'), 200, {}, 'log', '{"info":"x"}', {}],
+  [
+    'log.read',
+    ask('GET', '/v1/log?job=7&cursor=1-0'),
+    200,
+    { entries: [{ at }] },
+    'readLog',
+    { job: '7', cursor: '1-0' },
+  ],
+  [
+    'workers.list',
+    ask('GET', '/v1/workers'),
+    200,
+    { workers: [{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/' } }] },
+    'workers',
+  ],
+  [
+    'workers.register',
+    ask(
+      'PUT',
+      '/v1/workers/core/a%2Fb',
+      '{"in":{"*":{"default":1,"schema":{"type":"number"}}},"push":{"url":"https://w.example.com/","secret":"hush"},"timeout":"1m","retain":0}',
+    ),
+    200,
+    {
+      in: { '*': { default: 1, schema: { type: 'number' } } },
+      push: { url: 'https://w.example.com/' },
+      timeout: 60_000,
+      retain: 0,
+    },
+    'register',
+    'core',
+    'a/b',
+    {
+      in: { '*': { default: '1', schema: '{"type":"number"}' } },
+      push: { url: 'https://w.example.com/', secret: 'hush' },
+      timeout: 60_000,
+      retain: 0,
+    },
+  ],
+  ['workers.unregister', ask('DELETE', '/v1/workers/core/zip'), 200, {}, 'unregister', 'core', 'zip'],
+  [
+    'queues.list',
+    ask('GET', '/v1/queues'),
+    200,
+    { queues: [{ name: 'core', counts: { queued: 1 }, oldestReady: at }] },
+    'queues',
+  ],
+  [
+    'queues.patch',
+    ask('PATCH', '/v1/queues/core', '{"paused":true,"lanes":2}'),
+    200,
+    { name: 'core' },
+    'setQueue',
+    'core',
+    { paused: true, lanes: 2 },
+  ],
+  [
+    'queues.claim',
+    ask('POST', '/v1/queues/core/claim', '{"names":["z*"],"max":2,"wait":20,"lease":60}'),
+    200,
+    {
+      runs: [
+        {
+          run: { token: 't-1', leaseUntil: NOW },
+          job: { args: [1], createdAt: NOW },
+          state: { n: 3 },
+          in: { left: { values: [{ data: 1, context: { job: 3 } }], default: { data: 'x' } } },
+        },
+      ],
+    },
+    'claim',
+    'core',
+    { names: ['z*'], max: 2, wait: 20_000, lease: 60_000 },
+    { signal: expect.any(AbortSignal) },
+  ],
+  [
+    'runs.commit',
+    ask(
+      'POST',
+      '/v1/runs/t-1/commit',
+      '{"end":"suspended","at":1800000000000,"result":1.0,"reads":{"left":{"cursor":4,"count":1}},"ops":[{"op":"write","to":{"child":"a","in":"n"},"values":[5]},{"op":"alias","remove":"x"},{"op":"run","child":"a"}]}',
+    ),
+    200,
+    { status: 'queued', snapshot: { job: { id: 7 } } },
+    'commit',
+    't-1',
+    {
+      end: 'suspended',
+      at: NOW,
+      result: '1.0',
+      reads: { left: { cursor: 4, count: 1 } },
+      ops: [
+        { op: 'write', to: { child: 'a', in: 'n' }, values: ['5'] },
+        { op: 'alias', remove: 'x' },
+        { op: 'run', child: 'a' },
+      ],
+    },
+  ],
+  [
+    'runs.heartbeat',
+    ask('POST', '/v1/runs/t-1/heartbeat', '{"progress":0.5}'),
+    200,
+    { leaseUntil: NOW },
+    'heartbeat',
+    't-1',
+    { progress: '0.5' },
+  ],
+  ['runs.release', ask('POST', '/v1/runs/t-1/release'), 200, { status: 'queued' }, 'release', 't-1'],
+  [
+    'runs.page',
+    ask('GET', '/v1/runs/t-1/in/left?after=1000'),
+    200,
+    { values: [{ data: 1 }], more: 0 },
+    'page',
+    't-1',
+    'left',
+    1000,
+  ],
+  ['stats.show', ask('GET', '/v1/stats'), 200, { jobs: 1 }, 'stats'],
+  [
+    'keys.list',
+    ask('GET', '/v1/keys'),
+    200,
+    { keys: [{ id: 'k1', name: 'ci', scopes: ['read'], createdAt: at }] },
+    'keys',
+  ],
+  [
+    'keys.add',
+    ask('POST', '/v1/keys', '{"name":"ci","scopes":["read","work"]}'),
+    201,
+    { id: 'k1', key: 'sk_new' },
+    'addKey',
+    { name: 'ci', scopes: ['read', 'work'] },
+  ],
+  ['keys.remove', ask('DELETE', '/v1/keys/k1'), 200, {}, 'removeKey', 'k1'],
+  ['system.health', ask('GET', '/health'), 200, { ok: true, redis: true, version: '1' }, 'health'],
+  ['system.openapi', ask('GET', '/openapi.json'), 200, { openapi: '3.1.0' }],
+  ['system.docs', ask('GET', '/docs'), 200, '<!doctype html>'],
+  [
+    'system.dispatch',
+    { ...ask('POST', '/dispatch/a%20b', '{"bell":"b-1"}'), sign: {} },
+    200,
+    { runs: 0, ended: 'empty' },
+    'dispatch',
+    'a b',
+    'b-1',
+  ],
+  [
+    'system.tick',
+    { ...ask('POST', '/tick', 'whatever'), sign: { key: 'next' } },
+    200,
+    { rung: ['core'], more: false },
+    'tick',
+  ],
+  ['system.advance', ask('POST', '/v1/test/clock', '{"advance":"1h"}'), 200, {}],
+]
+
+const routeOf = (name: string) => list.find(({ resource, verb }) => `${resource}.${verb}` === name)!
+
+describe('each route', () => {
+  test.each(cases)('%s', async (name, request, status, answer, ...[verb, ...args]) => {
+    const moved: number[] = []
+    const { ask, calls } = setUp({}, { clock: { advance: (ms) => void moved.push(ms) } })
+    const got = await ask(request)
+    const text = await got.text()
+    expect([got.status, text]).toEqual([status, expect.any(String)])
+    if (typeof answer === 'string') expect(text).toContain(answer)
+    else expect(JSON.parse(text)).toMatchObject(answer as object)
+    expect(calls).toEqual(verb ? [{ verb, args }] : [])
+    expect(moved).toEqual(name === 'system.advance' ? [3_600_000] : [])
+  })
+
+  test.each(cases)('%s answers in the shape that it promises', async (name, request) => {
+    const { media, answers } = routeOf(name)
+    if (media) return
+    const { ask } = setUp({}, { clock: { advance: () => {} } })
+    const got = await ask(request)
+    const shape = answers[got.status]!
+    // The outside of a moment is an ISO text, which is what its schema checks.
+    const parsed = shape.safeParse(parseJson(await got.text(), closedIn(shape)))
+    expect(parsed.error?.issues).toBeUndefined()
+  })
+
+  test('is in the table', () => {
+    expect(cases.map(([name]) => name)).toEqual(list.map(({ resource, verb }) => `${resource}.${verb}`))
+  })
+})
+
+describe('who may', () => {
+  const tried = cases.flatMap(([name, request]) =>
+    [...Object.keys(scopesOf), 'none'].map((as) => [name, as, request] as const),
+  )
+
+  test.each(tried)('%s with the key %s', async (name, as, { sign, ...request }) => {
+    const { scope, forced } = routeOf(name)
+    const { ask, calls } = setUp({}, { clock: { advance: () => {} } })
+    const { status } = await ask({ ...request, as: as as BadRequest['as'] })
+    const needed = request.path.endsWith('?force') ? forced! : scope
+    if (needed === 'open') expect(status).toBe(200)
+    else if (needed === 'signed' || as === 'none') expect(status).toBe(401)
+    else expect(status < 300).toBe(as === 'admin' || scopesOf[as]!.includes(needed))
+    if (status >= 400) expect(calls).toEqual([])
+  })
+
+  test('only these are open or signed', () => {
+    const at = (entry: string) => list.filter(({ scope }) => scope === entry).map(({ path }) => path)
+    expect(at('open')).toEqual(['/health', '/openapi.json', '/docs'])
+    expect(at('signed')).toEqual(['/dispatch/:queue', '/tick'])
+  })
+
+  test('every GET below /v1 needs read, a page of a run work', () => {
+    const gets = list.filter(({ method, path }) => method === 'GET' && path.startsWith('/v1/'))
+    expect(gets.filter(({ scope }) => scope !== 'read').map(({ path }) => path)).toEqual(['/v1/runs/:token/in/:port'])
+  })
+
+  test('the key of the deployment may all, without Redis', async () => {
+    const { app } = setUp({}, { apiKey: 'dev' })
+    const may = (key: string) =>
+      app.request('/v1/queues/core', {
+        method: 'PATCH',
+        body: '{}',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      })
+    expect((await may('dev')).status).toBe(200)
+    expect((await may('devil')).status).toBe(401)
+  })
+
+  test('the clock can be moved only when one was given', async () => {
+    const { ask: without } = setUp()
+    const answer = await without(ask('POST', '/v1/test/clock', '{"advance":5}'))
+    expect(answer.status).toBe(404)
+  })
+})
+
+describe('statuses that say more', () => {
+  const answerOf = async (verbs: Partial<Engine>, request: BadRequest) => {
+    const answer = await setUp(verbs).ask(request)
+    const text = await answer.text()
+    return [answer.status, text && JSON.parse(text)]
+  }
+
+  test('a job found by its unique key is 200, an idempotent repeat is 201 as it was', async () => {
+    const request = ask('POST', '/v1/jobs', '{"class":"zip","unique":"k"}')
+    const found = { id: 7, status: 'running' as const, existing: true as const }
+    expect(await answerOf({ enqueue: async () => ({ jobs: [found], existing: false }) }, request)).toEqual([200, found])
+    const again = async () => ({ jobs: [{ id: 7, status: 'queued' as const }], existing: true })
+    expect(await answerOf({ enqueue: again }, request)).toEqual([201, { id: 7, status: 'queued', existing: true }])
+  })
+
+  test('many jobs are 201 with a list', async () => {
+    const request = ask('POST', '/v1/jobs', '[{"class":"a"},{"class":"b"}]')
+    expect(await answerOf({}, request)).toEqual([
+      201,
+      {
+        jobs: [
+          { id: 7, status: 'queued' },
+          { id: 8, status: 'queued' },
+        ],
+      },
+    ])
+  })
+
+  test('a result that was taken is null, one that is not there yet is 202', async () => {
+    const request = ask('GET', '/v1/jobs/7/result')
+    expect(await answerOf({ result: async () => ({ ended: true, result: null }) }, request)).toEqual([200, null])
+    const pending = async () => ({ ended: false as const, status: 'running' as const })
+    expect(await answerOf({ result: pending }, request)).toEqual([202, { status: 'running' }])
+  })
+
+  test('a deletion that is done is 200', async () => {
+    expect(await answerOf({}, ask('DELETE', '/v1/jobs/7'))).toEqual([200, { status: 'gone' }])
+  })
+
+  test('nothing to claim is 204', async () => {
+    expect(await answerOf({ claim: async () => [] }, ask('POST', '/v1/queues/core/claim'))).toEqual([204, ''])
+  })
+
+  test('no Redis is 503', async () => {
+    const down = { ok: false, redis: false, version: '1' }
+    expect(await answerOf({ health: async () => down }, ask('GET', '/health'))).toEqual([503, down])
+  })
+})
+
+describe('idempotency', () => {
+  const keyOf = async (request: BadRequest) => {
+    const { ask, calls } = setUp()
+    await ask({ ...request, headers: { ...request.headers, 'idempotency-key': 'once' } })
+    return calls[0]!.args.at(-1) as { key: string; fingerprint: string }
+  }
+
+  test('the key is bound to the route, the caller and the body', async () => {
+    const request = ask('POST', '/v1/jobs/7/run', '{"force":true}')
+    const first = await keyOf(request)
+    expect(first.key).toMatch(/^POST \/v1\/jobs\/7\/run:[0-9a-f]{16}:once$/)
+    expect(first.fingerprint).toMatch(/^[0-9a-f]{64}$/)
+    expect(await keyOf(request)).toEqual(first)
+    expect((await keyOf({ ...request, path: '/v1/jobs/8/run' })).key).not.toBe(first.key)
+    expect((await keyOf({ ...request, as: 'write' })).key).not.toBe(first.key)
+    const other = await keyOf({ ...request, body: '{"force":false}' })
+    expect(other.key).toBe(first.key)
+    expect(other.fingerprint).not.toBe(first.fingerprint)
+  })
+})
+
+describe('formats', () => {
+  const types = ['application/vnd.msgpack', 'application/msgpack', 'application/x-msgpack']
+
+  test.each(types)('%s in and out', async (type) => {
+    const { ask: send, calls } = setUp()
+    const body = writeMsgpack({ class: 'zip', args: new Uint8Array([1, 2]) })
+    const answer = await send({
+      method: 'POST',
+      path: '/v1/jobs',
+      body,
+      headers: { 'content-type': type, accept: type },
+    })
+    expect(answer.status).toBe(201)
+    expect(answer.headers.get('content-type')).toBe('application/vnd.msgpack')
+    expect(parseMsgpack(new Uint8Array(await answer.arrayBuffer()))).toEqual({ id: 7, status: 'queued' })
+    expect(calls[0]!.args[0]).toEqual([{ queue: 'default', class: 'zip', args: '~xAIBAg==' }])
+  })
+
+  test('a value goes out as it came, whatever the format it came in', async () => {
+    const { ask: send } = setUp()
+    const accept = { accept: 'application/msgpack' }
+    const json = await (await send(ask('GET', '/v1/jobs/7'))).text()
+    const answer = await send({ ...ask('GET', '/v1/jobs/7'), headers: accept })
+    const packed = parseMsgpack(new Uint8Array(await answer.arrayBuffer())) as { args: { big: bigint } }
+    expect(json).toContain('"args":{"big":12345678901234567890}')
+    expect(packed.args.big).toBe(12345678901234567890n)
+  })
+
+  test.each([
+    [undefined, 'application/json'],
+    ['*/*', 'application/json'],
+    ['text/html', 'application/json'],
+    ['application/json;q=0.5, application/msgpack', 'application/vnd.msgpack'],
+    ['application/json, application/msgpack;q=0.9', 'application/json'],
+    ['application/msgpack;q=0', 'application/json'],
+  ])('Accept %s gives %s', async (accept, type) => {
+    const { ask: send } = setUp()
+    const answer = await send({ method: 'GET', path: '/v1/stats', headers: accept ? { accept } : {} })
+    expect(answer.headers.get('content-type')).toBe(type)
+  })
+
+  test('JSON needs no content type', async () => {
+    const { ask: send, calls } = setUp()
+    const body = new TextEncoder().encode('{"class":"zip"}')
+    expect((await send({ method: 'POST', path: '/v1/jobs', body })).status).toBe(201)
+    expect(calls).toHaveLength(1)
+  })
+
+  test('a claim in MessagePack is the snapshot', async () => {
+    const { ask: send } = setUp()
+    const request = { ...ask('POST', '/v1/queues/core/claim'), headers: { accept: 'application/msgpack' } }
+    const packed = parseMsgpack(new Uint8Array(await (await send(request)).arrayBuffer()))
+    expect(packed).toMatchObject({ runs: [{ run: snapshot.run, job: { args: [1] } }] })
+  })
+})
+
+describe('listening', () => {
+  test('each message is an event, in one piece of JSON', async () => {
+    const { ask: send } = setUp()
+    const answer = await send(ask('GET', '/v1/subscribe/a'))
+    expect(answer.headers.get('content-type')).toBe('text/event-stream')
+    expect(await answer.text()).toBe(
+      ': here\n\ndata: {"channel":"/a","message":{\ndata: "n": 1 }}\n\ndata: {"channel":"/a/b","message":[1]}\n\n',
+    )
+  })
+
+  test('the engine hears when the listener goes', async () => {
+    let gone: AbortSignal | undefined
+    const { ask: send } = setUp({
+      async *subscribe(_, signal) {
+        gone = signal
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      },
+    })
+    const answer = await send(ask('GET', '/v1/subscribe/a'))
+    await answer.body!.cancel()
+    expect(gone?.aborted).toBe(true)
+  })
+})
