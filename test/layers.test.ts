@@ -1,0 +1,69 @@
+// Holds the import table: which folder may import which.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = resolve(import.meta.dirname, '..')
+
+/** Folder → what its files may import: other folders of ours, and packages. `types` means: by `import type` only. */
+const table: Record<string, { ours: string[]; packages: string[]; types?: string[] }> = {
+  'src/core': { ours: [], packages: ['zod', 'croner'] },
+  'src/redis': { ours: ['src/core'], packages: ['@upstash/redis'] },
+  'src/engine': { ours: ['src/core', 'src/redis'], packages: ['@upstash/qstash'] },
+  'src/http': { ours: ['src/core', 'src/dashboard'], types: ['src/engine'], packages: ['hono', 'zod'] },
+  'src/dashboard': { ours: ['src/core', 'src/engine'], packages: ['hono'] },
+  'src/testing': { ours: ['src/core', 'src/engine'], packages: ['zod'] },
+  'src/client': { ours: [], types: ['src/core', 'src/engine', 'src/http', 'zod'], packages: [] },
+  'src/cli': { ours: ['src/core', 'src/client'], packages: ['node:'] },
+  functions: { ours: ['src/index.ts'], packages: ['zod'] },
+}
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+
+const imports = /^(?:import|export)\s+(type\s+)?(?:[\s\S]*?\sfrom\s+)?'([^']+)'/gm
+
+type Import = { file: string; to: string; typeOnly: boolean }
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  return [...text.matchAll(imports)].map(([, type, from]) => ({
+    file,
+    typeOnly: type !== undefined,
+    to: from!.startsWith('.') ? relative(root, resolve(root, dirname(file), from!)) : from!,
+  }))
+}
+
+function allowed(folder: string, { to, typeOnly }: Import): boolean {
+  const { ours, packages, types = [] } = table[folder]!
+  const below = (path: string) => to === path || to.startsWith(`${path}/`)
+  if (below(folder) || ours.some(below)) return true
+  if (typeOnly && types.some(below)) return true
+  return packages.some(
+    (name) => to === name || to.startsWith(`${name}/`) || (name.endsWith(':') && to.startsWith(name)),
+  )
+}
+
+const present = Object.keys(table).filter((folder) => {
+  try {
+    return filesIn(folder).length > 0
+  } catch {
+    return false
+  }
+})
+
+test.each(present)('%s imports only what the table allows', (folder) => {
+  const wrong = filesIn(folder)
+    .flatMap(importsOf)
+    .filter((one) => !allowed(folder, one))
+    .map(({ file, to }) => `${file} imports ${to}`)
+  expect(wrong).toEqual([])
+})
+
+test('every folder of src is in the table', () => {
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  expect(folders.map(({ name }) => `src/${name}`).filter((folder) => !(folder in table))).toEqual([])
+})
