@@ -9,6 +9,7 @@ local function purge_lanes(q)
     if till <= now then
       put(doc.l, lane, nil)
       put(queue_dirty, q, true)
+      put(writes.expires, ns .. 'lane:' .. lane, MINUTE)
     end
   end
 end

@@ -4,7 +4,10 @@
 local raw = {} -- key → text as read, false when absent
 local docs, dirty = {}, {} -- id → document, false when the job is gone
 local queues, queue_dirty = {}, {}
-local writes = { strings = {}, expiring = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {} }
+local function nothing()
+  return { strings = {}, expiring = {}, expires = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {} }
+end
+local writes = nothing()
 
 local function key_of(id) return ns .. 'job:' .. id end
 local function side_key(id, name) return ns .. 'job:' .. id .. ':' .. name end
@@ -208,6 +211,7 @@ local function flush_texts(more_to_come)
   call_in_pieces('DEL', nil, dels, 4000)
   call_in_pieces('MSET', nil, sets, 4000)
   for key, e in pairs(writes.expiring) do redis.call('SET', key, e[1], 'PX', int(e[2])) end
+  for key, ms in pairs(writes.expires) do redis.call('PEXPIRE', key, int(ms)) end
 end
 
 local function flush_lists()
@@ -274,5 +278,5 @@ local function flush(more_to_come)
   flush_messages()
   dirty = {}
   if not more_to_come then queue_dirty = {} end
-  writes = { strings = {}, expiring = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {} }
+  writes = nothing()
 end
