@@ -75,7 +75,7 @@ export type Snapshot = z.output<typeof snapshot>
 // Changes
 
 /** Someone's port: our own, a child's (also one spawned earlier in the same changes), or any job's. */
-const portRef = z.union(
+export const portRef = z.union(
   [
     z.strictObject({ out: portName }),
     z.strictObject({ in: portName }),

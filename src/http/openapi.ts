@@ -1,7 +1,7 @@
 // Describes the table of routes as an OpenAPI 3.1 document.
 
 import * as z from 'zod'
-import { changes, snapshot } from '../core/run.ts'
+import { changes, portRef, snapshot } from '../core/run.ts'
 import { closed, failure, jobInput, jobView, moment, queueView, workerView } from '../core/schemas.ts'
 import { mediaTypes } from './format.ts'
 import { pathParams, type Route } from './route.ts'
@@ -131,6 +131,7 @@ names.add(jobInput, { id: 'JobInput' })
 names.add(jobView, { id: 'Job' })
 names.add(snapshot, { id: 'Snapshot' })
 names.add(changes, { id: 'Changes' })
+names.add(portRef, { id: 'PortRef' })
 names.add(workerView, { id: 'Worker' })
 names.add(queueView, { id: 'Queue' })
 names.add(failure, { id: 'Error' })
