@@ -63,7 +63,7 @@ local function claim(want, head)
       if not doc or doc.z ~= place or member_of(id, doc) ~= members[i] then
         zset(key, members[i], false)
       elseif (tonumber(doc.lu) or 0) > now then
-        enqueue(id, doc)
+        enqueue(id, doc, true)
       elseif matches(doc.c, want.patterns) then
         if doc.lc and #ids > 0 then return ids, true end
         if not doc.x and not guard(id, doc) then

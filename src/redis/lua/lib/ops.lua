@@ -92,6 +92,20 @@ function ops.log(me)
   log(me.id, level, entry)
 end
 
+-- Of several moments that were asked for, the earliest counts.
+local function run_at(id, doc, moment)
+  if moment > now and (tonumber(doc.w) or never) > moment then change(id, doc, 'w', int(moment)) end
+end
+
+-- Nothing of how it came to rest holds any more.
+local function wake_up(id, doc, force)
+  change(id, doc, 'x', nil)
+  change(id, doc, 'e', nil)
+  if doc.z == 'f' then change(id, doc, 'f', nil) end
+  if force then change(id, doc, 'bo', nil) end
+  stop_waiting(id, doc)
+end
+
 -- force, at (absolute) and wait (from now) as in SideJob's run(); 'parent' runs the parent instead.
 function ops.run(me)
   local id, doc = take_target(me)
@@ -114,21 +128,13 @@ function ops.run(me)
     ran = false
   elseif doc.z == 'l' then
     if doc.x == '1' then change(id, doc, 'x', nil) end
-    change(id, doc, 'ro', '1')
-    if moment > now then change(id, doc, 'w', int(moment)) end
+    if moment <= now then change(id, doc, 'ro', '1') end
+    run_at(id, doc, moment)
   else
-    change(id, doc, 'x', nil)
-    change(id, doc, 'e', nil)
-    if doc.z == 'f' then change(id, doc, 'f', nil) end
-    if force then change(id, doc, 'bo', nil) end
-    stop_waiting(id, doc)
-    if moment > now then
-      change(id, doc, 'ey', nil)
-      if not doc.w or doc.z ~= 't' or tonumber(doc.w) > moment then change(id, doc, 'w', int(moment)) end
-      enqueue(id, doc)
-    elseif doc.z or doc.x then
-      if doc.z ~= 'p' then enqueue(id, doc, true) end
-    end
+    local was = status_of(doc)
+    wake_up(id, doc, force)
+    run_at(id, doc, moment)
+    if doc.z and doc.z ~= 'p' then enqueue(id, doc, moment <= now) else announce(id, doc, was) end
   end
   me.answer = { id, status_of(doc), ran and '1' or '' }
 end
