@@ -1,0 +1,351 @@
+// Each script on its own, on a real Redis: what it does, what it refuses, and that sending it twice does it once.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createClient } from '../../src/redis/client.ts'
+import type { NewJob } from '../../src/redis/document.ts'
+import { createStore, type Store } from '../../src/redis/store.ts'
+import { startState } from '../kit.ts'
+
+let state: Awaited<ReturnType<typeof startState>>
+let store: Store
+let offset = 0
+let spaces = 0
+
+beforeAll(async () => {
+  state = await startState()
+})
+afterAll(() => state.close())
+beforeEach(() => {
+  offset = 0
+  store = createStore({ client: createClient(state.options), namespace: `t${++spaces}:`, clock: () => offset })
+})
+
+const job = (more: Partial<NewJob> = {}): NewJob => ({ queue: 'q', class: 'c', known: true, ...more })
+const port = { in: { n: {} }, out: { m: {} } }
+const make = async (more: Partial<NewJob> = {}) => (await store.enqueue([job(more)])).made[0]!.id
+const document = async (id: number) => (await store.inspect(String(id))).document
+const claim = async (max = 1, more: object = {}) =>
+  (
+    await store.commit({
+      queue: 'q',
+      lane: { id: crypto.randomUUID(), seq: 1 },
+      claim: { max, lease: 45_000, begun: max },
+      ...more,
+    })
+  ).lent
+const finish = (token: string, end: 'completed' | 'suspended' = 'completed', words: string[] = []) =>
+  store.commit({ queue: '', runs: [{ token, n: 0, end, words }] })
+const change = (id: number, ...ops: string[][]) => store.change(String(id), ops)
+
+describe('enqueue', () => {
+  test('makes jobs with ids from 1, ready, and says whom to ring', async () => {
+    const { made, rings } = await store.enqueue([job(), job()])
+    expect(made).toEqual([
+      { id: 1, status: 'queued' },
+      { id: 2, status: 'queued' },
+    ])
+    expect(rings).toMatchObject([{ queue: 'q' }])
+  })
+
+  test('the same key makes the same jobs once, and rings once', async () => {
+    const once = { key: 'k', period: 60_000, fingerprint: 'f' }
+    const first = await store.enqueue([job()], once)
+    const second = await store.enqueue([job()], once)
+    expect(second).toEqual({ made: first.made, again: true, rings: [] })
+  })
+
+  test('the same key for something else is taken', async () => {
+    await store.enqueue([job()], { key: 'k', period: 60_000, fingerprint: 'f' })
+    await expect(store.enqueue([job()], { key: 'k', period: 60_000, fingerprint: 'g' })).rejects.toMatchObject({
+      code: 'TAKEN',
+    })
+  })
+
+  test('one that is refused leaves none of its batch, and no id is lost', async () => {
+    const bad = job({ known: false, class: 'unheard' })
+    await expect(store.enqueue([job(), bad])).rejects.toMatchObject({ code: 'REFUSED', path: [1] })
+    expect((await store.enqueue([job()])).made[0]!.id).toBe(1)
+  })
+
+  test('a unique key finds the job that holds it, until that has ended', async () => {
+    const unique = { key: 'u' }
+    const id = await make({ unique })
+    expect((await store.enqueue([job({ unique })])).made).toEqual([{ id, status: 'queued', existing: true }])
+    const [lent] = await claim()
+    await finish(lent!.document.tk!)
+    expect((await store.enqueue([job({ unique })])).made[0]!.existing).toBeUndefined()
+  })
+
+  test('a later moment is a timer with a bell for it', async () => {
+    const { rings } = await store.enqueue([job({ wait: 30_000 })])
+    expect(rings).toHaveLength(1)
+    expect(rings[0]!.at).toBeGreaterThan(Date.now() + 25_000)
+    expect(await claim()).toEqual([])
+  })
+
+  test('a parent gets a named child; the name is taken then', async () => {
+    const parent = await make()
+    await make({ parent: String(parent), name: 'a' })
+    await expect(store.enqueue([job({ parent: String(parent), name: 'a' })])).rejects.toMatchObject({ code: 'TAKEN' })
+    await expect(store.enqueue([job({ parent: '99', name: 'a' })])).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test('aliases stand for the job, and belong to one job only', async () => {
+    const id = await make({ aliases: ['nightly'] })
+    expect((await store.inspect('nightly')).id).toBe(id)
+    await expect(store.enqueue([job({ aliases: ['nightly'] })])).rejects.toMatchObject({ code: 'TAKEN' })
+  })
+
+  test('values over 512 bytes stand beside the document and come back whole', async () => {
+    const args = JSON.stringify('x'.repeat(2_000))
+    const id = await make({ args })
+    expect((await document(id)).a).toBe(args)
+    expect((await claim())[0]!.document.a).toBe(args)
+  })
+})
+
+describe('commit', () => {
+  test('a claim lends by priority, then by age', async () => {
+    await store.enqueue([job({ priority: 5 }), job(), job({ priority: -1 }), job()])
+    expect((await claim(4)).map(({ id }) => id)).toEqual([3, 2, 4, 1])
+  })
+
+  test('the same lane and number again gets the same runs', async () => {
+    await make()
+    const request = { queue: 'q', lane: { id: 'L', seq: 1 }, claim: { max: 1, lease: 45_000 } }
+    const first = await store.commit(request)
+    expect(await store.commit(request)).toMatchObject({ word: first.word, lent: first.lent })
+  })
+
+  test('everything a run did is there, or nothing of it', async () => {
+    const id = await make(port)
+    await change(id, ['write', '', 'i', 'n', '', '2', '=1', '=2'])
+    const [lent] = await claim()
+    expect(lent!.inputs).toEqual({ n: ['=1', '=2'] })
+    const words = ['consume', '', 'i', 'n', '0', '1', 'set', 'x', '7', 'write', '', 'o', 'm', '', '1', '=9']
+    const refused = await finish(lent!.document.tk!, 'completed', [
+      ...words,
+      'write',
+      '>nobody',
+      'i',
+      'n',
+      '',
+      '1',
+      '=0',
+    ])
+    expect(refused.answers[0]).toMatch(/^refused:NOT_FOUND/)
+    expect(await document(id)).toMatchObject({ 'i:n': '2,0', 'o:m': '0,0', z: 'f' })
+  })
+
+  test('a repeated commit by token gets the first answer, also when the job is gone', async () => {
+    await make({ retain: 0 })
+    const [lent] = await claim()
+    const token = lent!.document.tk!
+    expect((await finish(token)).answers).toEqual(['completed'])
+    expect((await finish(token)).answers).toEqual(['completed'])
+    await expect(store.inspect('1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test('a commit after the lease is lost, and does nothing', async () => {
+    const id = await make()
+    const [lent] = await claim()
+    offset += 46_000
+    expect((await finish(lent!.document.tk!, 'completed', ['set', 'x', '1'])).answers).toEqual(['lost'])
+    expect((await document(id))['s:x']).toBeUndefined()
+  })
+})
+
+describe('extend', () => {
+  test('moves the end of a lease, and says which are lost', async () => {
+    await make()
+    const [lent] = await claim()
+    const token = lent!.document.tk!
+    offset += 40_000
+    const [end] = await store.extend('q', [token], 45_000)
+    expect(end).toBeGreaterThan(Number(lent!.document.le))
+    expect(await store.extend('q', [token, '1.1.other'], 45_000)).toEqual([expect.any(Number), null])
+  })
+})
+
+describe('change', () => {
+  test.each([
+    ['an unknown job', '99', [['terminate', '', '']], 'NOT_FOUND'],
+    ['an unknown alias', 'nobody', [['terminate', '', '']], 'NOT_FOUND'],
+    ['an undeclared port', '1', [['write', '', 'i', 'nope', '', '1', '=1']], 'REFUSED'],
+    ['a child that does not exist', '1', [['disown', 'x']], 'NOT_FOUND'],
+    ['adopting itself', '1', [['adopt', '1', 'x']], 'REFUSED'],
+    ['deleting what is not terminated', '1', [['delete', '', '']], 'WRONG_STATUS'],
+    ['retrying what has not failed', '1', [['retry', '']], 'WRONG_STATUS'],
+    ['unlocking without the token', '1', [['unlock', 'x']], 'CONFLICT'],
+    ['an alias that it does not have', '1', [['unalias', 'x']], 'NOT_FOUND'],
+  ])('refuses %s', async (_, id, ops, code) => {
+    await make(port)
+    await expect(store.change(id, ops)).rejects.toMatchObject({ code })
+  })
+
+  test('all ops of a call happen, or none', async () => {
+    const id = await make(port)
+    await expect(change(id, ['set', 'x', '1'], ['disown', 'nobody'])).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect((await document(id))['s:x']).toBeUndefined()
+  })
+
+  test('the same key takes values once, and answers them again', async () => {
+    const id = await make(port)
+    await change(id, ['write', '', 'i', 'n', '', '2', '=1', '=2'])
+    const once = { key: 'take', period: 60_000 }
+    const take = () => store.change(String(id), [['take', '', 'i', 'n', '1']], once)
+    expect((await take()).answer).toEqual(['', '=1'])
+    expect((await take()).answer).toEqual(['', '=1'])
+    expect((await document(id))['i:n']).toBe('2,1')
+  })
+
+  test('a lock keeps a job from being lent until it is given back', async () => {
+    const id = await make()
+    await change(id, ['lock', '60000', 'T'])
+    await expect(change(id, ['lock', '60000', 'U'])).rejects.toMatchObject({ code: 'BUSY' })
+    expect(await claim()).toEqual([])
+    await change(id, ['unlock', 'T'])
+    expect(await claim()).toHaveLength(1)
+  })
+
+  test('connect moves all values and copies the default to every target', async () => {
+    const from = await make({ out: { m: { default: '0' } } })
+    const to = await make({ in: { n: {} } })
+    await change(from, ['write', '', 'o', 'm', '', '2', '=1', '=2'])
+    const { answer } = await change(from, ['connect', '', 'o', 'm', '1', String(to), 'i', 'n'])
+    expect(answer).toEqual(['2'])
+    expect(await document(to)).toMatchObject({ 'i:n': '2,0', 'di:n': '=0' })
+    expect(await document(from)).toMatchObject({ 'o:m': '2,2' })
+  })
+
+  test('a message reaches every port that listens at its level or above', async () => {
+    const id = await make({
+      in: { here: { channels: ['/a/b'] }, above: { channels: ['/a'] }, beside: { channels: ['/c'] } },
+    })
+    const { answer } = await store.change('', [['publish', '/a/b', '=1']])
+    expect(answer).toEqual(['2'])
+    expect(await document(id)).toMatchObject({ 'i:here': '1,0', 'i:above': '1,0', 'i:beside': '0,0' })
+  })
+
+  test('redefining ports keeps the values of those that stay, and drops the others', async () => {
+    const id = await make({ in: { a: {}, b: {} } })
+    await change(id, ['write', '', 'i', 'a', '', '1', '=1'], ['write', '', 'i', 'b', '', '1', '=1'])
+    await change(id, ['ports', '', 'i', '2', 'a', '1', '=9', '0', 'c', '0', '', '0'])
+    expect(await document(id)).toMatchObject({ 'i:a': '1,0', 'di:a': '=9', 'i:b': '1,1,d', 'i:c': '0,0' })
+  })
+
+  test('a tree is deleted when all of it is terminated', async () => {
+    const id = await make()
+    await make({ parent: String(id), name: 'a' })
+    await change(id, ['terminate', '', '1'])
+    expect((await change(id, ['delete', '', ''])).answer).toEqual(['gone'])
+    expect((await store.list({ mode: 'all', name: '', limit: 10 })).jobs).toEqual([])
+  })
+})
+
+describe('tick', () => {
+  test('does nothing, and costs nothing more, while nothing is due', async () => {
+    expect(await store.tick()).toEqual({ rings: [], more: false })
+  })
+
+  test('rings again for a bell that was lost', async () => {
+    await make()
+    offset += 21_000
+    expect((await store.tick()).rings).toMatchObject([{ queue: 'q' }])
+  })
+
+  test('takes back what was lost with its lane', async () => {
+    const id = await make()
+    await claim()
+    offset += 46_000
+    await store.tick()
+    expect(await document(id)).toMatchObject({ lo: '1', z: 't' })
+    offset += 2_000
+    expect(await claim()).toHaveLength(1)
+  })
+
+  test('removes what is past its retention', async () => {
+    await make({ retain: 60_000 })
+    const [lent] = await claim()
+    await finish(lent!.document.tk!)
+    offset += 61_000
+    await store.tick()
+    await expect(store.inspect('1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
+describe('what is read', () => {
+  test('inspect tells everything of one job and its place in the queue', async () => {
+    await make()
+    const id = await make(port)
+    await change(id, ['write', '', 'i', 'n', '', '1', '=1'])
+    const seen = await store.inspect(String(id), { dir: 'i', port: 'n', limit: 10 })
+    expect(seen).toMatchObject({ id, items: ['=1'], ahead: 1, queue: { paused: false, lanes: 1 } })
+  })
+
+  test('list pages through all jobs, newest first', async () => {
+    await store.enqueue(Array.from({ length: 7 }, () => job()))
+    const first = await store.list({ mode: 'all', name: '', limit: 4 })
+    const second = await store.list({ mode: 'all', name: '', limit: 4, before: first.cursor! })
+    expect([...first.jobs, ...second.jobs].map(({ id }) => id)).toEqual([7, 6, 5, 4, 3, 2, 1])
+    expect(second.cursor).toBeNull()
+  })
+
+  test('list by status, by parent, by alias', async () => {
+    const id = await make({ aliases: ['top'] })
+    await make({ parent: String(id), name: 'a' })
+    await claim()
+    const ids = async (filter: object) =>
+      (await store.list({ mode: 'all', name: '', limit: 10, ...filter })).jobs.map((one) => one.id)
+    expect(await ids({ mode: 'status', name: 'q', status: 'running' })).toEqual([1])
+    expect(await ids({ mode: 'status', name: 'q', status: 'queued' })).toEqual([2])
+    expect(await ids({ mode: 'children', name: 'top' })).toEqual([2])
+    expect(await ids({ mode: 'alias', name: 'top' })).toEqual([1])
+  })
+
+  test('tree, peek and overview', async () => {
+    const id = await make()
+    const child = await make({ ...port, parent: String(id), name: 'a' })
+    await change(child, ['write', '', 'o', 'm', '', '1', '=5'])
+    expect((await store.tree(String(id))).members.map((one) => [one.id, one.parent, one.name])).toEqual([
+      [1, null, ''],
+      [2, 1, 'a'],
+    ])
+    expect(
+      await store.peek(
+        [
+          { id: child, dir: 'o', port: 'm' },
+          { id: 9, dir: 'o', port: 'm' },
+        ],
+        10,
+      ),
+    ).toEqual([{ taken: 0, items: ['=5'], more: 0 }, null])
+    expect((await store.overview()).queues).toMatchObject([{ name: 'q', ready: 2, leases: 0 }])
+  })
+})
+
+describe('settings and register', () => {
+  test('a paused queue lends nothing, and rings when it goes on', async () => {
+    await store.settings('q', { paused: true })
+    await make()
+    expect(await claim()).toEqual([])
+    expect(await store.settings('q', { paused: false })).toMatchObject([{ queue: 'q' }])
+  })
+
+  test('a class that becomes a pull class takes its waiting jobs with it', async () => {
+    await make()
+    await store.register('q', [{ name: 'c', definition: '{"pull":true}', serves: 'pull' }])
+    expect(await claim()).toEqual([])
+    expect((await store.overview()).queues[0]).toMatchObject({ ready: 0, pull: 1 })
+    await store.register('q', [{ name: 'c', definition: '{}', serves: 'push' }])
+    expect((await store.overview()).queues[0]).toMatchObject({ ready: 1, pull: 0 })
+  })
+})
+
+test('verify finds nothing after all this, and something when a document is changed behind our back', async () => {
+  const id = await make()
+  expect((await store.verify()).faults).toEqual([])
+
+  await createClient(state.options).ask((redis) => redis.del(`t${spaces}:queue:q:ready`))
+  expect((await store.verify()).faults).toMatchObject([{ who: String(id), what: expect.stringContaining('0 places') }])
+})
