@@ -1,0 +1,183 @@
+// Drives the state one step at a time, without bells or lanes unless a test asks for them: a world of its own for
+// each fact, on one Redis. The scripts may be others than those committed: that is how a rule is taken out.
+
+import { expect } from 'vitest'
+import type { Changes } from '../../src/core/run.ts'
+import type { Worker } from '../../src/core/worker.ts'
+import { createEngine, type EngineOptions } from '../../src/engine/index.ts'
+import { createRegistry } from '../../src/engine/registry.ts'
+import { settle } from '../../src/engine/settle.ts'
+import { snapshotOf } from '../../src/engine/snapshot.ts'
+import { defineWorker } from '../../src/index.ts'
+import type { Settled } from '../../src/redis/changes.ts'
+import { type Client, createClient, type RedisOptions } from '../../src/redis/client.ts'
+import { type Document, type NewJob, statusOf } from '../../src/redis/document.ts'
+import { itemOf } from '../../src/redis/item.ts'
+import type { Script } from '../../src/redis/script.ts'
+import { type CommitRequest, createStore, type Lent, type Ring } from '../../src/redis/store.ts'
+
+/** Scripts by name that take the place of those committed. */
+export type Scripts = Map<string, { text: string; sha: string }>
+
+/** What a rule says, as tests: each drives a world of its own. */
+export type Facts = Record<string, (world: World) => Promise<void>>
+
+export type Making = Partial<NewJob>
+export type Claiming = {
+  queue?: string
+  pull?: boolean
+  max?: number
+  lease?: number
+  begun?: number
+  names?: string[]
+}
+
+const LEASE = 45_000
+
+const withScripts = (client: Client, scripts: Scripts): Client => ({
+  ...client,
+  evaluate: (script, keys, args, rest) =>
+    client.evaluate({ ...script, ...scripts.get(script.name) } as Script<typeof args>, keys, args, rest),
+})
+
+/** The classes that the tests use, in every queue: `plain`, and one with a shutdown hook. */
+const classes = ['plain', 'child'].map((name) => defineWorker({ class: name, queue: 'q', perform: () => undefined }))
+const closing = defineWorker({ class: 'closing', queue: 'q', perform: () => undefined, shutdown: () => undefined })
+const known = [...classes, closing].flatMap((worker) => [worker, { ...worker, queue: 'other' }]) as Worker[]
+
+/**
+ * A world: a namespace of its own in the Redis of these options.
+ *
+ * @example const world = await createWorld(state.options); const id = await world.make(); const [run] = await world.claim()
+ */
+export async function createWorld(options: RedisOptions, scripts: Scripts = new Map()) {
+  let offset = 0
+  const clock = () => offset
+  const namespace = `${crypto.randomUUID().slice(0, 8)}:`
+  const sound = createClient(options)
+  const client = withScripts(sound, scripts)
+  const store = createStore({ client, namespace, clock })
+  const now = () => Date.now() + offset
+  const registry = createRegistry(store, known)
+  await registry.announce()
+
+  async function make({ queue = 'q', class: className = 'plain', ...job }: Making = {}): Promise<number> {
+    const { made } = await store.enqueue([
+      { queue, class: className, known: true, shutdown: className === 'closing', ...job },
+    ])
+    return made[0]!.id
+  }
+
+  const document = async (id: number): Promise<Document> => (await store.inspect(String(id))).document
+  const status = async (id: number) => statusOf(await document(id))
+
+  const settled = (lent: Lent, changes: Changes, retry: object): Promise<Settled> =>
+    settle(lent.document.tk!, changes, { document: lent.document, retry, registry, random: () => 0, now: now() })
+
+  /** A lent job: what its run sees, and its ends. */
+  function runOf(lent: Lent) {
+    const token = lent.document.tk!
+    return {
+      id: lent.id,
+      token,
+      document: lent.document,
+      snapshot: snapshotOf(lent, 30_000),
+      /** What would be sent for it, to be committed in a batch. */
+      settled: (changes: Partial<Changes>, retry = {}) => settled(lent, { end: 'completed', ...changes }, retry),
+      /** Commits by the token alone; answers the word. */
+      async commit(changes: Partial<Changes> = {}, retry = {}): Promise<string> {
+        const one = await settled(lent, { end: 'completed', ...changes }, retry)
+        return (await store.commit({ queue: '', runs: [one] })).answers[0]!
+      },
+      suspend: (changes: Partial<Changes> = {}) => runOf(lent).commit({ end: 'suspended', ...changes }),
+      fail: (retry = {}, message = 'broken') => runOf(lent).commit({ end: 'failed', error: { message } }, retry),
+      release: async (...words: string[]) => {
+        const runs = [{ token, n: 0, end: 'released' as const, words }]
+        return (await store.commit({ queue: '', runs })).answers[0]!
+      },
+      extend: async (lease = LEASE) => (await store.extend('q', [token], lease))[0] ?? null,
+    }
+  }
+
+  /** Lends what is ready, to nobody's lane. */
+  async function claim({ queue = 'q', pull, max = 100, lease = LEASE, begun = max, names }: Claiming = {}) {
+    const { lent } = await store.commit({ queue, claim: { max, lease, begun, pull, patterns: names } })
+    return lent.map(runOf)
+  }
+
+  /** Lends the one job that is ready. */
+  async function claimOne(claiming: Claiming = {}) {
+    const runs = await claim(claiming)
+    expect(runs.map(({ id }) => id)).toHaveLength(1)
+    return runs[0]!
+  }
+
+  /** A lane that counts its requests. */
+  function lane(id = crypto.randomUUID(), queue = 'q') {
+    let seq = 0
+    return {
+      id,
+      async ask({ bell = '', leave = false, max = 100, at = ++seq, runs = [] as Settled[] } = {}) {
+        const request: CommitRequest = { queue, runs, lane: { id, seq: at, bell, leave } }
+        if (!leave) request.claim = { max, lease: LEASE, begun: max }
+        const answer = await store.commit(request)
+        return { ...answer, runs: answer.lent.map(runOf), ids: answer.lent.map((one) => one.id) }
+      },
+    }
+  }
+
+  /** One verb from outside; answers its words. */
+  const change = async (id: number | '', ...words: (string | number)[]) =>
+    (await store.change(String(id), [words.map(String)])).answer
+
+  const push = (id: number, port: string, ...values: string[]) =>
+    change(id, 'write', '', 'i', port, '', values.length, ...values.map((value) => `=${value}`))
+
+  /** The waiting values of a port. */
+  async function values(id: number, dir: 'in' | 'out', port: string): Promise<string[]> {
+    return (await store.values(id, dir, port, 0, 1000)).map((item) => itemOf(item).data)
+  }
+
+  const queueOf = async (name = 'q') => (await store.overview(name)).queues[0]!
+
+  /** Writes a document as an older copy of Redis would have it. */
+  const restore = (id: number, doc: Document) =>
+    client.ask((redis) => redis.set(store.keys.job(id), JSON.stringify(doc)).then(() => undefined))
+
+  /** What the committed `verify` finds, whatever the scripts under test are. */
+  async function faults(): Promise<string[]> {
+    const found: string[] = []
+    const checked = createStore({ client: sound, namespace, clock })
+    for (let from: number | null = 1; from !== null; ) {
+      const slice: Awaited<ReturnType<typeof store.verify>> = await checked.verify(from)
+      found.push(...slice.faults.map(({ who, what }) => `${who} ${what}`))
+      from = slice.next
+    }
+    return found
+  }
+
+  const engine = (more: Partial<EngineOptions> = {}) =>
+    createEngine({
+      redis: client,
+      // Nobody listens there: these tests ring themselves.
+      qstash: { url: 'http://127.0.0.1:9', token: 'none', publicUrl: 'http://127.0.0.1:9' },
+      namespace,
+      clock,
+      ...more,
+    })
+
+  return {
+    ...{ store, client, namespace, now, make, document, status, claim, claimOne, lane, change, push, values },
+    ...{ queueOf, restore, faults, engine },
+    /** Moves the clock. */
+    advance: (ms: number) => {
+      offset += ms
+    },
+    tick: async () => (await store.tick()).rings,
+  }
+}
+
+export type World = Awaited<ReturnType<typeof createWorld>>
+export type Run = Awaited<ReturnType<World['claimOne']>>
+
+export const queuesOf = (rings: Ring[]): string[] => rings.map(({ queue }) => queue).sort()
