@@ -44,6 +44,7 @@ export const snapshot = z.object({
     lost: count,
     reason: z.enum(['run', 'shutdown']),
     timeout: ms,
+    startedAt: ms,
     leaseUntil: ms,
   }),
   job: z.object({

@@ -26,6 +26,10 @@ export type SpawnOptions = Omit<Spawn, 'name' | 'class' | 'queue' | 'args' | 'in
   out?: Record<string, { default?: unknown; channels?: string[] }>
 }
 
+/** The names that the ports of one side can have: any, where there is a `*`. */
+type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & string
+type Value<P extends Ports, K> = ValueOf<K extends keyof P ? P[K] : P['*']>
+
 type WriteOptions = { setDefault?: boolean; notify?: boolean; log?: boolean }
 
 type Queue = { values: { data: Wire; context?: Wire }[]; next: number; cursor: number; more: number; default?: Wire }
@@ -37,6 +41,10 @@ const portOptions = (specs: SpawnOptions['in'] = {}): PortOptions =>
       { ...(value === undefined ? {} : { default: wire(value) }), ...(channels ? { channels } : {}) },
     ]),
   )
+
+// A port may be called like what every object has: `constructor`.
+const ownOf = <T>(ports: Record<string, T>, port: string): T | undefined =>
+  Object.hasOwn(ports, port) ? ports[port] : undefined
 
 const wires = (lists: Record<string, unknown[]> = {}): Record<string, Wire[]> =>
   Object.fromEntries(Object.entries(lists).map(([port, values]) => [port, values.map(wire)]))
@@ -95,19 +103,42 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   get createdAt(): Date {
     return new Date(this.#snapshot.job.createdAt)
   }
+  /** When this run began, by the clock that also decides whether the time of an `at` has come. */
+  get startedAt(): Date {
+    return new Date(this.#snapshot.run.startedAt)
+  }
   /** The same on every attempt to do the same thing: an idempotency key for effects outside. */
   effectKey(what = ''): string {
     return `sidejob:${this.id}:${this.#snapshot.run.token.split('.')[1]}:${what}`
   }
 
+  /** The names of the input ports that there are, in byte order: for workers that take any (`*`). */
+  inPorts(): Name<In>[] {
+    return Object.keys(this.#snapshot.in).sort() as Name<In>[]
+  }
+  outPorts(): Name<Out>[] {
+    return Object.keys(this.#snapshot.out).sort() as Name<Out>[]
+  }
+
   /** How many values wait on an input port, defaults not counted. */
-  size(port: keyof In & string): number {
+  size(port: Name<In>): number {
     const queue = this.#queue(port)
     return queue.values.length - queue.next + queue.more
   }
 
+  /** The default of an input port; undefined when it has none. */
+  default<P extends Name<In>>(port: P): Value<In, P> | undefined {
+    const data = this.#queue(port).default
+    return data === undefined ? undefined : this.#valueOf(port, data)
+  }
+
+  /** Whether a read of an input port gives something: a value that waits, or the default. */
+  hasData(port: Name<In>): boolean {
+    return this.size(port) > 0 || this.#queue(port).default !== undefined
+  }
+
   /** The oldest value of an input port; its default when there is none; undefined when there is neither. */
-  async read<P extends keyof In & string>(port: P): Promise<ValueOf<In[P]> | undefined> {
+  async read<P extends Name<In>>(port: P): Promise<Value<In, P> | undefined> {
     this.#open()
     const queue = this.#queue(port)
     if (queue.next === queue.values.length && queue.more > 0) await this.#fetchPage(port, queue)
@@ -122,16 +153,16 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
    * Partial input suspends the job; when all ports have only defaults, those are given once per change, and what is
    * written then sets the output's default (sidejob.md 220–229).
    */
-  async *inputs<P extends keyof In & string>(...ports: P[]): AsyncGenerator<{ [K in P]: ValueOf<In[K]> }> {
+  async *inputs<P extends Name<In>>(...ports: P[]): AsyncGenerator<{ [K in P]: Value<In, K> }> {
     if (ports.length === 0) return
-    const complete = () => ports.every((port) => this.size(port) > 0 || this.#queue(port).default !== undefined)
+    const complete = () => ports.every((port) => this.hasData(port))
     const waiting = () => ports.some((port) => this.size(port) > 0)
     while (waiting() && complete()) yield await this.#tuple(ports)
     if (waiting()) this.#suspends = true
     else if (complete()) yield* this.#defaultTuple(ports)
   }
 
-  async *#defaultTuple<P extends keyof In & string>(ports: P[]): AsyncGenerator<{ [K in P]: ValueOf<In[K]> }> {
+  async *#defaultTuple<P extends Name<In>>(ports: P[]): AsyncGenerator<{ [K in P]: Value<In, K> }> {
     const memo = `inputs:${ports.join(',')}`
     const seen = wire(ports.map((port) => this.#queue(port).default))
     if (this.#stateWire(memo) === seen) return
@@ -141,14 +172,14 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     this.#state.set(memo, seen)
   }
 
-  async #tuple<P extends keyof In & string>(ports: P[]): Promise<{ [K in P]: ValueOf<In[K]> }> {
-    const tuple = {} as { [K in P]: ValueOf<In[K]> }
-    for (const port of ports) tuple[port] = (await this.read(port)) as ValueOf<In[P]>
-    return tuple
+  async #tuple<P extends Name<In>>(ports: P[]): Promise<{ [K in P]: Value<In, K> }> {
+    const tuple: [P, unknown][] = []
+    for (const port of ports) tuple.push([port, await this.read(port)])
+    return Object.fromEntries(tuple) as { [K in P]: Value<In, K> }
   }
 
   /** Writes a value to an output port. */
-  write<P extends keyof Out & string>(port: P, value: ValueOf<Out[P]>, options: WriteOptions = {}): void {
+  write<P extends Name<Out>>(port: P, value: Value<Out, P>, options: WriteOptions = {}): void {
     this.#open()
     const setDefault = options.setDefault ?? this.#defaultsOnly
     this.#op({
@@ -158,6 +189,11 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
       ...options,
       ...(setDefault ? { setDefault } : {}),
     })
+  }
+
+  /** Gives an output port a default, in place of the one it has. Wakes nobody. */
+  setDefault<P extends Name<Out>>(port: P, value: Value<Out, P>): void {
+    this.#op({ op: 'default', of: { out: port }, value: wire(value) })
   }
 
   /** A field of the job's state; undefined when it is not set. */
@@ -311,7 +347,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   #queue(port: string): Queue {
     let queue = this.#queues.get(port)
     if (queue) return queue
-    const own = this.#snapshot.in[port]
+    const own = ownOf(this.#snapshot.in, port)
     if (!own) throw new SidejobError('REFUSED', `job ${this.id} (${this.class}) does not have in port ${port}`)
     queue = { values: [...own.values], next: 0, cursor: own.cursor, more: own.more, default: own.default?.data }
     this.#queues.set(port, queue)
@@ -324,12 +360,13 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     queue.more = more
   }
 
-  #valueOf<P extends keyof In & string>(port: P, data: Wire): ValueOf<In[P]> {
+  #valueOf<P extends Name<In>>(port: P, data: Wire): Value<In, P> {
     const value = unwire(data)
-    const schema = (this.#ports.in?.[port] as Port | undefined)?.schema
-    if (!schema) return value as ValueOf<In[P]>
+    const ports = this.#ports.in ?? {}
+    const { schema }: Port = ownOf(ports, port) ?? ports['*'] ?? {}
+    if (!schema) return value as Value<In, P>
     const checked = schema.safeParse(value)
     if (!checked.success) throw new Terminal(`in port ${port} of job ${this.id}: ${checked.error.issues[0]?.message}`)
-    return checked.data as ValueOf<In[P]>
+    return checked.data as Value<In, P>
   }
 }

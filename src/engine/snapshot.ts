@@ -65,6 +65,7 @@ export function snapshotOf(lent: Lent, timeout: number): Snapshot {
       lost: Number(doc.lo ?? 0),
       reason: doc.x === '2' ? 'shutdown' : 'run',
       timeout: Number(doc.to ?? timeout),
+      startedAt: Number(doc.l),
       leaseUntil: Number(doc.le),
     },
     job: {

@@ -33,7 +33,7 @@ export const view: JobView = {
 }
 
 export const snapshot: Snapshot = {
-  run: { token: 't-1', attempt: 1, lost: 0, reason: 'run', timeout: 30_000, leaseUntil: T },
+  run: { token: 't-1', attempt: 1, lost: 0, reason: 'run', timeout: 30_000, startedAt: T, leaseUntil: T },
   job: {
     id: 7,
     queue: 'core',
