@@ -58,6 +58,8 @@ const MINUTE = 60_000
 const MINE = 10 * MINUTE
 const CLAIM_LEASE = 60_000
 const LISTEN = 60_000
+/** A release is the last commit of its run, however many checkpoints came before. */
+const LAST = 1_000_000_000
 
 const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
@@ -530,7 +532,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     },
 
     async release(token) {
-      const { answer } = await commitToken({ token, n: 0, end: 'released', words: [] })
+      const { answer } = await commitToken({ token, n: LAST, end: 'released', words: [] })
       return { status: answer as Status }
     },
 

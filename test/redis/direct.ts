@@ -168,7 +168,7 @@ export async function createWorld(options: RedisOptions, scripts: Scripts = new 
 
   return {
     ...{ store, client, namespace, now, make, document, status, claim, claimOne, lane, change, push, values },
-    ...{ queueOf, restore, faults, engine },
+    ...{ queueOf, restore, faults, engine, runOf },
     /** Moves the clock. */
     advance: (ms: number) => {
       offset += ms

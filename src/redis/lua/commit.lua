@@ -75,6 +75,13 @@ if lane ~= '' then
   if record and record.s > seq then return { 'stale', {}, {}, {}, '' } end
 end
 
+local parents = {}
+for _, run in ipairs(runs) do
+  local doc = find(run.id)
+  if doc and doc.pa then parents[#parents + 1] = doc.pa end
+end
+fetch_jobs(parents)
+
 local answers = {}
 for i, run in ipairs(runs) do answers[i] = commit(run) end
 
@@ -121,6 +128,7 @@ flush()
 
 local again = {}
 for i, run in ipairs(runs) do
-  if run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id) then again[#again + 1] = run.id end
+  local doc = run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id)
+  if doc and doc.tk == run.token then again[#again + 1] = run.id end
 end
 return { word, answers, snapshots(#again > 0 and again or ids), rings, next_due() }

@@ -45,7 +45,7 @@ local function move_waiting(place, to_pull)
     local doc = find(id)
     if doc and served[doc.c] == (to_pull and 'pull' or 'push') then
       change(id, doc, 'pl', to_pull and '1' or nil)
-      enqueue(id, doc)
+      enqueue(id, doc, true)
     end
   end
 end

@@ -126,9 +126,10 @@ local MAX_CHILDREN = 1000
 local function flat_children(id, doc)
   if not doc.ch then return {}, 0 end
   local key = children_key(id)
+  local scanned = redis.call('HSCAN', key, 0, 'COUNT', MAX_CHILDREN)
+  if scanned[1] == '0' then return scanned[2], #scanned[2] / 2 end
   local total = redis.call('HLEN', key)
-  if total <= MAX_CHILDREN then return redis.call('HGETALL', key), total end
-  return redis.call('HSCAN', key, 0, 'COUNT', MAX_CHILDREN)[2], total
+  return total > MAX_CHILDREN and scanned[2] or redis.call('HGETALL', key), total
 end
 
 -- What a run sees, after everything has been written: the document as text, and what stands beside it.

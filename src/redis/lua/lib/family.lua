@@ -24,6 +24,7 @@ local function need_child(id, name)
 end
 
 local function link(parent, parent_doc, name, id, doc)
+  if not parent_doc.ch then hash_is_empty(children_key(parent)) end
   local taken_by = child_id(parent, name)
   if taken_by and find(taken_by) then refuse('TAKEN', 'job ' .. parent .. ' already has a child ' .. name .. ' (job ' .. taken_by .. ')') end
   change(id, doc, 'pa', parent)
@@ -103,9 +104,19 @@ local function terminate(id, doc, recursive)
   return nil, more
 end
 
+-- The answer of a run's commit outlasts its job for so long.
+local GONE = 60000
+local function gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. int(n) end
+local function keep_answer(doc)
+  local token, n, answer = (doc.cm or ''):match('^([^|]*)|(%d+)|(.*)$')
+  local ended = tonumber((doc.lr or ''):match('^%d+,(%d+)')) or 0
+  if token and ended > now - GONE then set_expiring(gone_key(token, tonumber(n)), answer, GONE) end
+end
+
 -- Removes every trace of one job. Its children must be gone or disowned before.
 erase = function(id, doc, status)
   unlink(id, doc)
+  keep_answer(doc)
   free_unique(id, doc)
   if doc.z ~= 'new' then zset(index_of(doc), member_of(id, doc), false) end
   for _, alias in ipairs(doc.al and cjson.decode(doc.al) or {}) do hset(ns .. 'jobs:aliases', alias, false) end

@@ -222,13 +222,13 @@ end
 
 -- Fields of the document that a person may change; an empty value clears.
 function ops.patch(me)
-  local doc = need(me.id)
+  local doc, postponed = need(me.id), false
   for _ = 1, take_int() do
     local field, value = take(), take()
     set_value(me.id, doc, field, value ~= '' and value or nil)
+    if field == 'w' then postponed = (tonumber(value) or 0) > now end
   end
-  if doc.z == 't' then return enqueue(me.id, doc) end
-  if not doc.z and ((tonumber(doc.w) or 0) > now) then return enqueue(me.id, doc) end
+  if doc.z == 't' or (not doc.z and postponed) then return enqueue(me.id, doc) end
   if not doc.z or doc.z == 'p' then zset(index_of(doc), member_of(me.id, doc), tonumber(doc.p) or 0) end
 end
 

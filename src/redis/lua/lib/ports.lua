@@ -225,6 +225,7 @@ end
 -- outside. A subscriber that cannot take it is dropped; it never harms the publisher.
 publish = function(channel, item)
   local all, reached = levels(channel), 0
+  hfetch(ns .. 'channels', all)
   for _, level in ipairs(all) do
     if subscriber_count(level) > 0 then
       local members = redis.call('ZRANGE', ns .. 'channel:' .. level, 0, MAX_SUBSCRIBERS - 1)
@@ -254,7 +255,7 @@ local function tell_all()
     for _, e in ipairs(batch) do publish(e[1], with_channel(e[2], e[1])) end
   end
 end
-table.insert(before_flush, tell_all)
+table.insert(consequences, tell_all)
 
 -- A line for the log page, and a message for whoever listens to /sidejob/log.
 local function log(job, level, entry)

@@ -46,6 +46,7 @@ local function ring(q, ready)
 end
 
 local function ring_all()
+  conclude()
   for q, ready in pairs(to_ring) do ring(q, ready) end
   to_ring = {}
 end
@@ -86,6 +87,13 @@ table.insert(before_flush, function(more_to_come)
   end
 end)
 
+-- The earliest moment that this script has put into an index and not written yet.
+local function pending_moment(key)
+  local moment = never
+  for _, score in pairs(writes.zsets[key] or {}) do moment = math.min(moment, score or never) end
+  return moment
+end
+
 local SLICE = 1000
 
 -- The due members of a time index, and the moment of the next one behind them.
@@ -95,10 +103,8 @@ local function due(q, index, field)
   local key = queue_key(q, index)
   local ids = redis.call('ZRANGEBYSCORE', key, '-inf', int(now), 'LIMIT', 0, SLICE)
   local next_one = #ids < SLICE and redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
-  local next_moment = next_one and tonumber(next_one[2])
-  if next_one and next_moment == never then next_moment = nil end
-  if not next_one then next_moment = now end
-  change_queue(q, field, next_moment)
+  local next_moment = next_one and math.min(tonumber(next_one[2]) or never, pending_moment(key)) or now
+  change_queue(q, field, next_moment < never and next_moment or nil)
   fetch_jobs(ids)
   return ids, key
 end

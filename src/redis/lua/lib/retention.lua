@@ -58,7 +58,8 @@ local function sweep(q)
       soonest(q, 'nr', now)
     else
       local later = redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '(+inf', 'LIMIT', 0, 1, 'WITHSCORES')
-      if later[2] then soonest(q, 'nr', tonumber(later[2])) end
+      local moment = math.min(tonumber(later[2]) or never, pending_moment(key))
+      if moment < never then soonest(q, 'nr', moment) end
     end
   end
   return more

@@ -56,13 +56,6 @@ local function fill_waiting(id, doc, run)
   return true
 end
 
-local function clear_steps(id, doc)
-  if not doc.st then return end
-  put(writes.hashes, side_key(id, 'steps'), nil)
-  del(side_key(id, 'steps'))
-  change(id, doc, 'st', nil)
-end
-
 local function clear_failures(id, doc)
   for _, field in ipairs({ 'f', 'lc', 'cf', 'er' }) do set_value(id, doc, field, nil) end
 end
@@ -138,8 +131,8 @@ local function fail(run, error, delay)
   else
     change(id, doc, 'f', int((tonumber(doc.f) or 0) + 1))
     change(id, doc, 'ro', nil)
-    clear_steps(id, doc)
-    if doc.ns and not (doc.rp or ''):find('"stopOnFail":true', 1, true) then
+    if doc.ns and not (get_value(id, doc, 'rp') or ''):find('"stopOnFail":true', 1, true) then
+      clear_steps(id, doc)
       change(id, doc, 'f', nil)
       set_times(id, doc, run)
       keep_result(id, doc, 'f', error)
@@ -193,7 +186,11 @@ local function release(run)
   uncount_run(id, doc)
   end_lease(id, doc)
   if run.pull then change(id, doc, 'pl', '1') end
-  if doc.x == '2' then change(id, doc, 'x', '1') end
+  if doc.x and not doc.sh then
+    terminate_now(id, doc)
+    return doc.gone or status_of(doc)
+  end
+  if doc.x then change(id, doc, 'x', '1') end
   if run.at then change(id, doc, 'bo', int(run.at)) end
   enqueue(id, doc, true)
   return status_of(doc)
@@ -216,7 +213,7 @@ end
 -- Answers in one word what became of the run: its job's new status, 'lost', 'conflict' or 'refused:CODE why'.
 local function commit(run)
   local doc = find(run.id)
-  if not doc then return text_at(ns .. 'gone:' .. run.token .. '|' .. int(run.n)) or 'lost' end
+  if not doc then return text_at(gone_key(run.token, run.n)) or 'lost' end
   local token, n, answer = (doc.cm or ''):match('^([^|]*)|(%d+)|(.*)$')
   if token == run.token and tonumber(n) == run.n then return answer end
   if doc.tk ~= run.token or tonumber(doc.le) <= now then return 'lost' end
@@ -232,6 +229,6 @@ local function commit(run)
     status = refused(run, status)
   end
   if not doc.gone then return answered(run, doc, status) end
-  if lane == '' then set_expiring(ns .. 'gone:' .. run.token .. '|' .. int(run.n), status, 60000) end
+  if lane == '' then set_expiring(gone_key(run.token, run.n), status, GONE) end
   return status
 end

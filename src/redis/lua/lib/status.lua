@@ -111,7 +111,7 @@ local function waited_for(key, children)
 end
 
 -- Takes the ended children off the sets of those who wait for them, and wakes whoever has none left.
-table.insert(before_flush, function()
+table.insert(consequences, function()
   for parent, children in pairs(settled) do
     local doc = find(parent)
     if doc and doc.wf then
@@ -168,12 +168,21 @@ local function keep_result(id, doc, place, value)
   set_expiring(ns .. 'result:' .. id, results[place] .. '\n' .. int(now) .. '\n' .. value, tonumber(doc.kr))
 end
 
+-- What steps have done counts until the job has got beyond them: not when a run failed, nor when the job did.
+local function clear_steps(id, doc)
+  if not doc.st then return end
+  put(writes.hashes, side_key(id, 'steps'), nil)
+  del(side_key(id, 'steps'))
+  change(id, doc, 'st', nil)
+end
+
 local delete_marked -- set by family: deletes the tree that only waited for this job to end
 
 -- The job has come to an end of its own: completed (with a result), failed or terminated (with an error).
 local function finish(id, doc, place, value)
   change(id, doc, 'e', int(now))
   stop_waiting(id, doc)
+  if place ~= 'f' then clear_steps(id, doc) end
   free_unique(id, doc)
   keep_result(id, doc, place, value)
   local keep = removal(doc, place)

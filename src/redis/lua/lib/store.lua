@@ -121,11 +121,28 @@ local function hash(key)
   return map
 end
 
+local fields_read = {} -- key → field → value as read, false when absent
+local empty = { __index = function() return false end }
+local function hash_is_empty(key) fields_read[key] = setmetatable({}, empty) end
+
+-- Fields that will be wanted, in one command.
+local function hfetch(key, fields)
+  local known, ask = fields_read[key] or {}, {}
+  fields_read[key] = known
+  for _, field in ipairs(fields) do
+    if known[field] == nil then ask[#ask + 1] = field end
+  end
+  if #ask == 0 then return end
+  local got = redis.call('HMGET', key, unpack(ask))
+  for i, field in ipairs(ask) do known[field] = got[i] end
+end
+
 local function hget(key, field)
   local waiting = writes.hashes[key]
   if waiting and waiting[field] ~= nil then return waiting[field] end
   if writes.dels[key] then return false end
-  return redis.call('HGET', key, field)
+  hfetch(key, { field })
+  return fields_read[key][field]
 end
 
 -- Values over 512 bytes live beside the document: the field then holds `^`, which no value begins with.
@@ -183,6 +200,11 @@ end
 
 local function flush_texts(more_to_come)
   local dels, sets = {}, {}
+  for key, text in pairs(writes.strings) do
+    raw[key] = text
+    sets[#sets + 1] = key
+    sets[#sets + 1] = text
+  end
   for id in pairs(dirty) do
     local key, doc = key_of(id), docs[id]
     if doc then
@@ -198,11 +220,6 @@ local function flush_texts(more_to_come)
   for q in pairs(more_to_come and {} or queue_dirty) do
     sets[#sets + 1] = queue_key(q)
     sets[#sets + 1] = cjson.encode(queues[q])
-  end
-  for key, text in pairs(writes.strings) do
-    raw[key] = text
-    sets[#sets + 1] = key
-    sets[#sets + 1] = text
   end
   for key in pairs(writes.dels) do dels[#dels + 1] = key end
   for key, list in pairs(writes.lists) do
@@ -266,17 +283,23 @@ local function flush_messages()
   for _, m in ipairs(writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
 end
 
-local before_flush = {}
+local consequences, before_flush = {}, {}
+
+-- What follows from what was done: who is woken by it, who hears of it. Queues can only be rung for after this.
+local function conclude()
+  for _, step in ipairs(consequences) do step() end
+end
 
 -- Writes everything, in as few commands as there are kinds of keys; what was read stays known. With `more_to_come`
 -- the queues' documents wait for the second flush.
 local function flush(more_to_come)
+  conclude()
   for _, step in ipairs(before_flush) do step(more_to_come) end
   flush_texts(more_to_come)
   flush_lists()
   flush_sets()
   flush_messages()
-  dirty = {}
+  dirty, fields_read = {}, {}
   if not more_to_come then queue_dirty = {} end
   writes = nothing()
 end

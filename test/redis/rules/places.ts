@@ -1,0 +1,448 @@
+// Rules 14–18: where a job is, and how it ends.
+
+import { expect } from 'vitest'
+import type { Op } from '../../../src/core/run.ts'
+import type { Wire } from '../../../src/core/value.ts'
+import { type Facts, queuesOf, type World } from '../direct.ts'
+
+const one = '1' as Wire
+const retry = { max: 3, backoff: { base: 10_000, jitter: 0 } }
+const run = (world: World, id: number, { force = '', at = '' }: { force?: '1' | ''; at?: number | '' } = {}) =>
+  world.change(id, 'run', '', force, at, '', '')
+const terminate = (world: World, id: number, recursive: '1' | '' = '') => world.change(id, 'terminate', '', recursive)
+const spawn = (name: string, more: Partial<Extract<Op, { op: 'spawn' }>> = {}): Op => ({
+  op: 'spawn',
+  name,
+  queue: 'q',
+  class: 'child',
+  ...more,
+})
+const childOf = async (world: World, parent: number): Promise<number> => {
+  const { jobs } = await world.store.list({ mode: 'children', name: String(parent), limit: 1 })
+  return jobs[0]!.id
+}
+const placesOf = async (world: World) => {
+  const { ready, pull, timers, leases, suspended, completed, failed, terminated } = await world.queueOf()
+  const all = { ready, pull, timers, leases, suspended, completed, failed, terminated }
+  return Object.entries(all).flatMap(([place, n]) => (n ? [`${place} ${n}`] : []))
+}
+
+/** As late as the tick comes for a timer whose bell was lost. */
+const later = (world: World) => {
+  world.advance(60_000)
+  return world.tick()
+}
+
+const rule14: Facts = {
+  async 'a job is in one place, whatever happens to it'(world) {
+    const id = await world.make({ in: { in: {} } })
+    const steps: [() => Promise<unknown>, string][] = [
+      [() => world.claim(), 'leases 1'],
+      [() => lastRun(world, id, { end: 'failed', error: { message: 'x' } }), 'timers 1'],
+      [() => later(world), 'ready 1'],
+      [() => world.change(id, 'lock', 5_000, 'token'), 'ready 1'],
+      [() => world.claim(), 'timers 1'],
+      [() => world.change(id, 'unlock', 'token'), 'ready 1'],
+      [() => world.claim(), 'leases 1'],
+      [() => lastRun(world, id, { end: 'suspended' }), 'suspended 1'],
+      [() => world.push(id, 'in', '1'), 'ready 1'],
+      [() => world.claim(), 'leases 1'],
+      [() => lastRun(world, id, { end: 'completed' }), 'completed 1'],
+      [() => run(world, id, { at: world.now() + 5_000 }), 'timers 1'],
+      [() => run(world, id), 'ready 1'],
+      [() => world.change(id, 'patch', 1, 'p', '5'), 'ready 1'],
+      [() => terminate(world, id), 'terminated 1'],
+      [() => run(world, id, { force: '1' }), 'ready 1'],
+      [() => world.claim(), 'leases 1'],
+      [() => lastRun(world, id, { end: 'failed', error: { message: 'x', retry: false } }), 'failed 1'],
+      [() => world.change(id, 'retry', ''), 'ready 1'],
+    ]
+    for (const [step, place] of steps) {
+      await step()
+      expect(await placesOf(world)).toEqual([place])
+      expect(await world.faults()).toEqual([])
+    }
+  },
+  async 'a suspended job says what it waits for'(world) {
+    const id = await world.make({ in: { in: {} } })
+    await (await world.claimOne()).suspend()
+    const { reasons } = await world.engine().why(String(id))
+    expect(reasons).toMatchObject([{ code: 'INPUT', key: 'in' }])
+  },
+}
+
+/** Commits the run that is under way. */
+async function lastRun(world: World, id: number, changes: object) {
+  const document = await world.document(id)
+  const lent = { id, document, inputs: {}, children: [], steps: [], childCount: 0 }
+  return world.runOf(lent).commit(changes, retry)
+}
+
+const rule15: Facts = {
+  async 'a running job that is terminated keeps its lease until its commit'(world) {
+    const id = await world.make({ class: 'closing', out: { out: {} } })
+    const first = await world.claimOne()
+    await terminate(world, id)
+    expect(await world.status(id)).toBe('terminating')
+    expect(await world.claim()).toEqual([])
+    expect(await first.suspend({ ops: [{ op: 'write', to: { out: 'out' }, values: [one] }] })).toBe('terminating')
+    expect(await world.values(id, 'out', 'out')).toEqual(['1'])
+    const last = await world.claimOne()
+    expect(last.snapshot.run.reason).toBe('shutdown')
+    expect(await last.commit()).toBe('terminated')
+  },
+  async 'a running job that is terminated keeps its lease until it is taken back'(world) {
+    const id = await world.make({ class: 'closing' })
+    await world.claimOne()
+    await terminate(world, id)
+    world.advance(45_001)
+    await world.tick()
+    expect((await world.claimOne()).snapshot.run.reason).toBe('shutdown')
+    expect(await world.status(id)).toBe('terminating')
+  },
+  async 'a running job that is terminated keeps its lease until it is given back'(world) {
+    await world.make({ class: 'closing' })
+    const first = await world.claimOne()
+    await terminate(world, first.id)
+    expect(await first.release()).toBe('terminating')
+    expect((await world.claimOne()).snapshot.run.reason).toBe('shutdown')
+  },
+  async 'a shutdown run that is given back comes again as a shutdown run'(world) {
+    const id = await world.make({ class: 'closing' })
+    await terminate(world, id)
+    await (await world.claimOne()).release('wait', '5000')
+    expect(await world.claim()).toEqual([])
+    world.advance(5_001)
+    expect((await world.claimOne()).snapshot.run.reason).toBe('shutdown')
+  },
+  async 'without a shutdown hook the end of the run is the end of the job'(world) {
+    for (const end of ['commit', 'fail', 'release'] as const) {
+      await world.make()
+      const first = await world.claimOne()
+      await terminate(world, first.id)
+      expect(await first[end]()).toBe('terminated')
+    }
+    const id = await world.make()
+    await world.claimOne()
+    await terminate(world, id)
+    world.advance(45_001)
+    await world.tick()
+    expect(await world.status(id)).toBe('terminated')
+  },
+  async 'a job with a shutdown hook that waits runs once more'(world) {
+    const id = await world.make({ class: 'closing', at: world.now() + 60_000 })
+    await terminate(world, id)
+    expect(await world.status(id)).toBe('terminating')
+    const last = await world.claimOne()
+    expect(last.snapshot.run.reason).toBe('shutdown')
+    await last.suspend()
+    expect(await world.status(id)).toBe('terminated')
+  },
+  async 'nothing wakes a job that is terminating'(world) {
+    const id = await world.make({ class: 'closing', in: { in: {} } })
+    await terminate(world, id)
+    const last = await world.claimOne()
+    await world.push(id, 'in', '1')
+    expect(await run(world, id)).toEqual([String(id), 'terminating', ''])
+    expect(await last.commit()).toBe('terminated')
+  },
+  async 'a forced delete of a running job ends with its run'(world) {
+    const id = await world.make()
+    const first = await world.claimOne()
+    await expect(world.change(id, 'delete', '', '')).rejects.toThrow('terminated')
+    expect(await world.change(id, 'delete', '', '1')).toEqual(['ending'])
+    expect(await world.status(id)).toBe('terminating')
+    await first.commit()
+    await expect(world.document(id)).rejects.toThrow('does not exist')
+  },
+  async 'a forced delete of a running job ends when its lease is taken back'(world) {
+    const id = await world.make()
+    await world.claimOne()
+    await world.change(id, 'delete', '', '1')
+    world.advance(45_001)
+    await world.tick()
+    await expect(world.document(id)).rejects.toThrow('does not exist')
+  },
+  async 'a forced delete of a tree waits for the last run in it'(world) {
+    const id = await world.make()
+    await (await world.claimOne()).suspend({ ops: [spawn('a'), spawn('b')] })
+    const runs = await world.claim()
+    expect(await world.change(id, 'delete', '', '1')).toEqual(['ending'])
+    await runs[0]!.commit()
+    expect(await world.status(id)).toBe('terminated')
+    await runs[1]!.commit()
+    await expect(world.document(id)).rejects.toThrow('does not exist')
+    expect((await world.store.list({ mode: 'all', name: '', limit: 9 })).jobs).toEqual([])
+  },
+  async 'nobody outside can hang a job below a terminating one'(world) {
+    const id = await world.make({ class: 'closing' })
+    await terminate(world, id)
+    await expect(world.make({ parent: String(id), name: 'x' })).rejects.toThrow('terminating')
+    const orphan = await world.make()
+    await expect(world.change(id, 'adopt', orphan, 'x')).rejects.toThrow('terminating')
+  },
+  async 'what a terminating job spawns is born terminating'(world) {
+    const id = await world.make()
+    const first = await world.claimOne()
+    await terminate(world, id)
+    expect(await first.commit({ ops: [spawn('a'), spawn('b', { class: 'closing' })] })).toBe('terminated')
+    const { jobs } = await world.store.list({ mode: 'children', name: String(id), limit: 9 })
+    const statuses = await Promise.all(jobs.map(async (job) => [job.document.c, await world.status(job.id)]))
+    expect(statuses.sort()).toEqual([
+      ['child', 'terminated'],
+      ['closing', 'terminating'],
+    ])
+  },
+  async 'what a shutdown run spawns is born terminating'(world) {
+    const id = await world.make({ class: 'closing' })
+    await terminate(world, id)
+    await (await world.claimOne()).commit({ ops: [spawn('a')] })
+    expect(await world.status(await childOf(world, id))).toBe('terminated')
+  },
+}
+
+/** A job with a shutdown hook, and one without, brought to a status. */
+const brought: Record<string, (world: World, className: string) => Promise<number>> = {
+  queued: (world, className) => world.make({ class: className }),
+  async suspended(world, className) {
+    const id = await world.make({ class: className })
+    await (await world.claimOne()).suspend()
+    return id
+  },
+  async completed(world, className) {
+    const id = await world.make({ class: className })
+    await (await world.claimOne()).commit()
+    return id
+  },
+  async failed(world, className) {
+    const id = await world.make({ class: className })
+    await (await world.claimOne()).fail()
+    return id
+  },
+}
+
+const rule16: Facts = {
+  ...Object.fromEntries(
+    Object.entries(brought).flatMap(([status, bring]) => [
+      [
+        `a ${status} job without a shutdown hook is terminated at once`,
+        async (world: World) => {
+          const id = await bring(world, 'plain')
+          expect(await terminate(world, id)).toEqual([String(id), 'terminated', ''])
+        },
+      ],
+      [
+        `a ${status} job with a shutdown hook runs it first`,
+        async (world: World) => {
+          const id = await bring(world, 'closing')
+          expect(await terminate(world, id)).toEqual([String(id), 'terminating', ''])
+          expect((await world.claimOne()).snapshot.run.reason).toBe('shutdown')
+        },
+      ],
+    ]),
+  ),
+  async 'force brings a terminating job back'(world) {
+    const id = await world.make({ class: 'closing' })
+    await terminate(world, id)
+    expect(await run(world, id)).toEqual([String(id), 'terminating', ''])
+    expect(await run(world, id, { force: '1' })).toEqual([String(id), 'queued', '1'])
+    expect((await world.claimOne()).snapshot.run.reason).toBe('run')
+  },
+  async 'the parent of a terminating job that is brought back knows it'(world) {
+    const id = await world.make({ queue: 'other' })
+    await (await world.claimOne({ queue: 'other' })).suspend({ ops: [spawn('a', { class: 'closing' })] })
+    const child = await childOf(world, id)
+    await terminate(world, child)
+    await run(world, child, { force: '1' })
+    const { children } = await world.engine().get(String(id))
+    expect(children.a!.status).toBe('queued')
+  },
+  async 'force brings a terminating job back that is given back for later'(world) {
+    const id = await world.make({ queue: 'other' })
+    await (await world.claimOne({ queue: 'other' })).suspend({ ops: [spawn('a', { class: 'closing' })] })
+    const child = await childOf(world, id)
+    await terminate(world, child)
+    await (await world.claimOne()).release('wait', '5000')
+    expect(await run(world, child, { force: '1' })).toEqual([String(child), 'queued', '1'])
+    expect((await world.claimOne()).snapshot.run.reason).toBe('run')
+  },
+  async 'force during a run takes the termination back'(world) {
+    const id = await world.make({ class: 'closing' })
+    const first = await world.claimOne()
+    await terminate(world, id)
+    await run(world, id, { force: '1' })
+    expect(await world.status(id)).toBe('running')
+    expect(await first.commit()).toBe('queued')
+    expect((await world.claimOne()).snapshot.run.reason).toBe('run')
+  },
+  async 'force during the shutdown run runs the job again after it'(world) {
+    const id = await world.make({ class: 'closing' })
+    await terminate(world, id)
+    const last = await world.claimOne()
+    await run(world, id, { force: '1' })
+    await last.commit()
+    expect(await world.status(id)).toBe('queued')
+    expect((await world.claimOne()).snapshot.run.reason).toBe('run')
+  },
+  async 'only force wakes what is terminated'(world) {
+    const id = await world.make({ in: { in: {} } })
+    await terminate(world, id)
+    await world.push(id, 'in', '1')
+    await run(world, id)
+    expect(await world.status(id)).toBe('terminated')
+    await run(world, id, { force: '1' })
+    expect(await world.status(id)).toBe('queued')
+  },
+  async 'a failed job runs again with force, and counts its attempts anew'(world) {
+    const id = await world.make()
+    await (await world.claimOne()).fail()
+    await run(world, id)
+    expect(await world.status(id)).toBe('failed')
+    await run(world, id, { force: '1' })
+    expect((await world.claimOne()).snapshot.run.attempt).toBe(1)
+  },
+}
+
+const rule17: Facts = {
+  async 'an early run leaves a later appointment standing'(world) {
+    const at = world.now() + 60_000
+    const id = await world.make({ at, in: { in: {} } })
+    await world.push(id, 'in', '1')
+    const early = await world.claimOne()
+    expect(await early.suspend()).toBe('queued')
+    expect(await world.claim()).toEqual([])
+    world.advance(60_001)
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a forced run leaves a later appointment standing'(world) {
+    const id = await world.make({ at: world.now() + 60_000 })
+    await run(world, id, { force: '1' })
+    expect(await (await world.claimOne()).commit()).toBe('queued')
+    expect((await world.engine().get(String(id))).runAt).toBeGreaterThan(world.now() + 50_000)
+  },
+  async 'a commit with an appointment of its own replaces the one before'(world) {
+    const id = await world.make({ at: world.now() + 60_000 })
+    await run(world, id)
+    const { commit } = await world.claimOne()
+    await commit({ end: 'again', wait: 120_000 })
+    world.advance(60_001)
+    expect(await world.claim()).toEqual([])
+    world.advance(60_000)
+    expect((await world.claim()).map((one) => one.id)).toEqual([id])
+  },
+  async 'input wakes a job that waits for a time'(world) {
+    const id = await world.make({ at: world.now() + 60_000, in: { in: {} } })
+    expect(await world.claim()).toEqual([])
+    await world.push(id, 'in', '1')
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'input does not shorten a backoff'(world) {
+    const id = await world.make({ in: { in: {} } })
+    await (await world.claimOne()).fail(retry)
+    await world.push(id, 'in', '1')
+    await run(world, id)
+    expect(await world.claim()).toEqual([])
+    world.advance(10_001)
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'input does not shorten a lock'(world) {
+    const id = await world.make({ in: { in: {} } })
+    await (await world.claimOne()).suspend()
+    await world.change(id, 'lock', 10_000, 'token')
+    await world.push(id, 'in', '1')
+    expect(await world.claim()).toEqual([])
+    world.advance(10_001)
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'input during a backoff counts more than a later appointment'(world) {
+    const id = await world.make({ in: { in: {} } })
+    await (await world.claimOne()).fail(retry)
+    await world.push(id, 'in', '1')
+    await run(world, id, { at: world.now() + 600_000 })
+    world.advance(10_001)
+    const early = await world.claimOne()
+    expect(await early.suspend()).toBe('queued')
+    expect(await world.claim()).toEqual([])
+    world.advance(600_000)
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a job that is ready stays so when it is asked to run later too'(world) {
+    const id = await world.make()
+    await run(world, id, { at: world.now() + 60_000 })
+    expect(await (await world.claimOne()).suspend()).toBe('queued')
+    world.advance(60_001)
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a new priority does not send a job back that is ready before its time'(world) {
+    const id = await world.make({ at: world.now() + 60_000, in: { in: {} } })
+    await world.push(id, 'in', '1')
+    await world.change(id, 'patch', 1, 'p', '3')
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a registration does not send a job back that is ready before its time'(world) {
+    const id = await world.make({ at: world.now() + 60_000, in: { in: {} } })
+    await world.push(id, 'in', '1')
+    await world.store.register('q', [{ name: 'plain', definition: '{"pull":true}', serves: 'pull' }])
+    expect(await world.claim({ pull: true })).toHaveLength(1)
+  },
+}
+
+const rule18: Facts = {
+  async 'a locked job is not lent before its lock ends'(world) {
+    const id = await world.make()
+    await world.change(id, 'lock', 10_000, 'token')
+    expect(await world.claim()).toEqual([])
+    expect(await world.queueOf()).toMatchObject({ ready: 0, timers: 1 })
+    world.advance(10_001)
+    expect((await world.claimOne()).id).toBe(id)
+  },
+  async 'unlocking makes the job ready, and rings'(world) {
+    const id = await world.make()
+    await world.change(id, 'lock', 60_000, 'token')
+    await world.claim()
+    world.advance(21_000)
+    const { rings } = await world.store.change(String(id), [['unlock', 'token']])
+    expect(queuesOf(rings)).toEqual(['q'])
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a job that was ready before its time is ready again when it is unlocked'(world) {
+    const id = await world.make({ at: world.now() + 600_000, in: { in: {} } })
+    await world.push(id, 'in', '1')
+    await world.change(id, 'lock', 60_000, 'token')
+    expect(await world.claim()).toEqual([])
+    await world.change(id, 'unlock', 'token')
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a running job cannot be locked'(world) {
+    const id = await world.make()
+    await world.claimOne()
+    await expect(world.change(id, 'lock', 10_000, 'token')).rejects.toMatchObject({ code: 'BUSY' })
+  },
+  async 'a lock is held by its token'(world) {
+    const id = await world.make()
+    await world.change(id, 'lock', 10_000, 'token')
+    await expect(world.change(id, 'lock', 10_000, 'other')).rejects.toMatchObject({ code: 'BUSY' })
+    await expect(world.change(id, 'unlock', 'other')).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(world.change(id, 'refresh', 'other', 10_000)).rejects.toMatchObject({ code: 'CONFLICT' })
+  },
+  async 'a lock that is refreshed holds longer'(world) {
+    const id = await world.make()
+    await world.change(id, 'lock', 10_000, 'token')
+    await world.claim()
+    world.advance(5_000)
+    await world.change(id, 'refresh', 'token', 10_000)
+    world.advance(6_000)
+    expect(await world.claim()).toEqual([])
+    world.advance(4_001)
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a lock that has ended is nobody’s'(world) {
+    const id = await world.make()
+    await world.change(id, 'lock', 10_000, 'token')
+    world.advance(10_001)
+    await expect(world.change(id, 'unlock', 'token')).rejects.toMatchObject({ code: 'CONFLICT' })
+    await world.change(id, 'lock', 10_000, 'other')
+  },
+}
+
+export const places: Record<number, Facts> = { 14: rule14, 15: rule15, 16: rule16, 17: rule17, 18: rule18 }

@@ -1,0 +1,553 @@
+// Rules 5–13: runs, tokens, commits.
+
+import { expect } from 'vitest'
+import type { Op } from '../../../src/core/run.ts'
+import type { Wire } from '../../../src/core/value.ts'
+import type { Facts, Run, World } from '../direct.ts'
+
+const one = '1' as Wire
+const retry = { max: 3, backoff: { base: 10_000, jitter: 0 } }
+const outOf = (port: string, ...values: string[]): Op => ({ op: 'write', to: { out: port }, values: values as Wire[] })
+const readFrom = (id: number, port: string, cursor: number, count: number): Op => ({
+  op: 'read',
+  from: { job: id, out: port },
+  cursor,
+  count,
+})
+
+/** A job at rest with values on its output port, for others to read. */
+async function source(world: World, ...values: string[]): Promise<number> {
+  const id = await world.make({ out: { out: {} } })
+  const run = await world.claimOne()
+  await run.suspend({ ops: [outOf('out', ...values)] })
+  return id
+}
+
+/** Lends the job until its lease has ended and somebody has taken it back. */
+async function lose(world: World, claiming = {}) {
+  const runs = await world.claim(claiming)
+  world.advance(45_001)
+  await world.tick()
+  return runs
+}
+
+const rule5: Facts = {
+  async 'each claim gives a new token, and the old one is worth nothing'(world) {
+    const id = await world.make({ out: { out: {} } })
+    const [first] = await lose(world)
+    world.advance(2_000)
+    const second = await world.claimOne()
+    expect(second.token).not.toBe(first!.token)
+    expect(await first!.commit({ ops: [outOf('out', '1')] })).toBe('lost')
+    expect(await second.commit({ ops: [outOf('out', '2')] })).toBe('completed')
+    expect(await world.values(id, 'out', 'out')).toEqual(['2'])
+  },
+  async 'a token tells its job and its run'(world) {
+    const id = await world.make()
+    expect((await world.claimOne()).token).toMatch(new RegExp(`^${id}\\.1\\.\\w{12,}$`))
+  },
+  async 'a run past the end of its lease is lost before anybody took it back'(world) {
+    const id = await world.make()
+    const run = await world.claimOne()
+    world.advance(45_001)
+    expect(await run.commit()).toBe('lost')
+    expect(await world.status(id)).toBe('running')
+  },
+  async 'a lease that has ended cannot be extended'(world) {
+    await world.make()
+    const run = await world.claimOne()
+    world.advance(45_001)
+    expect(await run.extend()).toBeNull()
+  },
+  async 'a lease that was extended holds'(world) {
+    await world.make()
+    const run = await world.claimOne()
+    world.advance(40_000)
+    expect(await run.extend()).toBeGreaterThan(world.now() + 40_000)
+    world.advance(40_000)
+    await world.tick()
+    expect(await run.commit()).toBe('completed')
+  },
+}
+
+const rule6: Facts = {
+  async 'a checkpoint keeps what was done, and the run goes on'(world) {
+    const id = await world.make({ in: { in: {} }, out: { out: {} }, inputs: { in: ['=1', '=2'] } })
+    const run = await world.claimOne()
+    const first = { reads: { in: { cursor: 0, count: 1 } }, ops: [outOf('out', '"a"')] }
+    expect(await run.commit({ end: 'checkpoint', n: 0, ...first })).toBe('running')
+    expect(await world.values(id, 'in', 'in')).toEqual(['2'])
+    expect(await run.commit({ n: 1, reads: { in: { cursor: 1, count: 1 } }, ops: [outOf('out', '"b"')] })).toBe(
+      'completed',
+    )
+    expect(await world.values(id, 'out', 'out')).toEqual(['"a"', '"b"'])
+  },
+  async 'a checkpoint sent twice is done once, and answers a fresh snapshot both times'(world) {
+    const id = await world.make({ in: { in: {} }, out: { out: {} }, inputs: { in: ['=1', '=2'] } })
+    const run = await world.claimOne()
+    const runs = [
+      await run.settled({ end: 'checkpoint', reads: { in: { cursor: 0, count: 1 } }, ops: [outOf('out', '1')] }),
+    ]
+    for (let i = 0; i < 2; i++) {
+      const { answers, lent } = await world.store.commit({ queue: '', runs })
+      expect(answers).toEqual(['running'])
+      expect(lent[0]!.inputs).toEqual({ in: ['=2'] })
+    }
+    expect(await world.values(id, 'out', 'out')).toEqual(['1'])
+  },
+  async 'a repeated checkpoint of a run that was lost shows nobody else’s run'(world) {
+    await world.make()
+    const run = await world.claimOne()
+    const runs = [await run.settled({ end: 'checkpoint' })]
+    await world.store.commit({ queue: '', runs })
+    world.advance(45_001)
+    await world.tick()
+    expect((await world.store.commit({ queue: '', runs })).lent).toEqual([])
+    world.advance(2_000)
+    await world.claimOne()
+    expect((await world.store.commit({ queue: '', runs })).lent).toEqual([])
+  },
+  async 'a checkpoint extends the lease'(world) {
+    await world.make()
+    const run = await world.claimOne()
+    world.advance(40_000)
+    await run.commit({ end: 'checkpoint', n: 0 })
+    world.advance(40_000)
+    await world.tick()
+    expect(await run.commit({ n: 1 })).toBe('completed')
+  },
+  async 'a commit number that has passed is not taken again'(world) {
+    const id = await world.make({ out: { out: {} } })
+    const run = await world.claimOne()
+    await run.commit({ end: 'checkpoint', n: 0, ops: [outOf('out', '0')] })
+    await run.commit({ end: 'checkpoint', n: 1, ops: [outOf('out', '1')] })
+    expect(await run.commit({ end: 'checkpoint', n: 0, ops: [outOf('out', '0')] })).toBe('lost')
+    expect(await world.values(id, 'out', 'out')).toEqual(['0', '1'])
+  },
+  async 'a run that is given back after a checkpoint is lent again'(world) {
+    const id = await world.make({ queue: 'e', class: 'remote', pull: true })
+    const engine = world.engine()
+    const { token } = (await engine.claim('e', {}))[0]!.run
+    await engine.commit(token, { end: 'checkpoint', n: 0, state: { set: { n: one } } })
+    for (let i = 0; i < 2; i++) expect(await engine.release(token)).toEqual({ status: 'queued' })
+    const [again] = await world.claim({ queue: 'e', pull: true })
+    expect(again).toMatchObject({ id, snapshot: { state: { n: '1' } } })
+  },
+  async 'a lost run has no effect since its last checkpoint'(world) {
+    const id = await world.make({ out: { out: {} } })
+    const run = await world.claimOne()
+    await run.commit({ end: 'checkpoint', n: 0, state: { set: { n: one } } })
+    world.advance(45_001)
+    expect(await run.commit({ n: 1, state: { set: { n: '2' as Wire } }, ops: [outOf('out', '1')] })).toBe('lost')
+    await world.tick()
+    expect((await world.document(id))['s:n']).toBe('1')
+    expect(await world.values(id, 'out', 'out')).toEqual([])
+  },
+  async 'steps last over failures and losses, and end with what did not fail'(world) {
+    const id = await world.make()
+    const step = { op: 'step' as const, name: 'charge', value: one }
+    const steps = (run: Run) => run.snapshot.steps
+    const first = await world.claimOne()
+    await first.commit({ end: 'checkpoint', ops: [step] })
+    expect(await first.commit({ end: 'failed', n: 1, error: { message: 'broken' } }, retry)).toBe('queued')
+    world.advance(10_001)
+    await lose(world)
+    world.advance(1_001)
+    const third = await world.claimOne()
+    expect(steps(third)).toEqual({ charge: '1' })
+    await third.suspend()
+    await world.change(id, 'run', '', '', '', '', '')
+    expect(steps(await world.claimOne())).toBeUndefined()
+  },
+  async 'steps are still known when a failed job is tried again by hand'(world) {
+    const id = await world.make()
+    const run = await world.claimOne()
+    await run.commit({ end: 'checkpoint', n: 0, ops: [{ op: 'step', name: 'charge', value: one }] })
+    expect(await run.commit({ end: 'failed', n: 1, error: { message: 'broken' } })).toBe('failed')
+    await world.change(id, 'retry', '')
+    expect((await world.claimOne()).snapshot.steps).toEqual({ charge: '1' })
+  },
+  async 'steps are forgotten when the job is terminated'(world) {
+    const id = await world.make()
+    const run = await world.claimOne()
+    await run.commit({ end: 'checkpoint', n: 0, ops: [{ op: 'step', name: 'charge', value: one }] })
+    await run.commit({ end: 'failed', n: 1, error: { message: 'broken' } })
+    await world.change(id, 'terminate', '', '')
+    await world.change(id, 'run', '', '1', '', '', '')
+    expect((await world.claimOne()).snapshot.steps).toBeUndefined()
+  },
+}
+
+const rule7: Facts = {
+  async 'a read of an own port counts only where nobody else has read since'(world) {
+    const id = await world.make({ in: { in: {} }, out: { out: {} }, inputs: { in: ['=1', '=2'] } })
+    const run = await world.claimOne()
+    expect(await world.change(id, 'take', '', 'i', 'in', 1)).toEqual(['', '=1'])
+    expect(await run.commit({ reads: { in: { cursor: 0, count: 1 } }, ops: [outOf('out', '1')] })).toBe('conflict')
+    expect(await world.values(id, 'out', 'out')).toEqual([])
+    expect(await world.values(id, 'in', 'in')).toEqual(['2'])
+    expect(await world.status(id)).toBe('queued')
+  },
+  async 'a read of somebody else’s port counts only where nobody else has read since'(world) {
+    const id = await source(world, '1', '2')
+    await world.make()
+    const run = await world.claimOne()
+    await world.change(id, 'take', '', 'o', 'out', 1)
+    expect(await run.commit({ ops: [readFrom(id, 'out', 0, 1)] })).toBe('conflict')
+    expect(await world.values(id, 'out', 'out')).toEqual(['2'])
+  },
+  async 'more values than there are cannot be read'(world) {
+    const id = await source(world, '1')
+    await world.make()
+    expect(await (await world.claimOne()).commit({ ops: [readFrom(id, 'out', 0, 2)] })).toBe('conflict')
+    expect(await world.values(id, 'out', 'out')).toEqual(['1'])
+  },
+  async 'values that come meanwhile do not disturb a read'(world) {
+    const id = await world.make({ in: { in: {} }, inputs: { in: ['=1'] } })
+    const run = await world.claimOne()
+    await world.push(id, 'in', '2')
+    expect(await run.commit({ end: 'suspended', reads: { in: { cursor: 0, count: 1 } } })).toBe('queued')
+    expect(await world.values(id, 'in', 'in')).toEqual(['2'])
+  },
+  async 'a port that is removed and made again goes on counting'(world) {
+    const id = await world.make({ in: { in: {} }, inputs: { in: ['=1', '=2'] } })
+    const run = await world.claimOne()
+    await world.change(id, 'ports', '', 'i', 0)
+    await world.change(id, 'ports', '', 'i', 1, 'in', '0', '', 0)
+    await world.push(id, 'in', '3')
+    expect(await run.commit({ reads: { in: { cursor: 0, count: 1 } } })).toBe('conflict')
+    expect(await world.values(id, 'in', 'in')).toEqual(['3'])
+    const again = await world.claimOne()
+    expect(again.snapshot.in.in).toMatchObject({ cursor: 2, values: [{ data: '3' }] })
+  },
+  async 'a connection takes, as every reader does'(world) {
+    const id = await source(world, '1')
+    const other = await world.make({ in: { in: {} } })
+    await world.make()
+    const [, run] = await world.claim()
+    await world.change(id, 'connect', '', 'o', 'out', 1, other, 'i', 'in')
+    expect(await run!.commit({ ops: [readFrom(id, 'out', 0, 1)] })).toBe('conflict')
+  },
+}
+
+const rule8: Facts = {
+  async 'a commit that is sent twice has one effect, and one answer'(world) {
+    const id = await world.make({ out: { out: {} } })
+    const run = await world.claimOne()
+    expect(await run.suspend({ ops: [outOf('out', '1')] })).toBe('suspended')
+    expect(await run.suspend({ ops: [outOf('out', '1')] })).toBe('suspended')
+    expect(await world.values(id, 'out', 'out')).toEqual(['1'])
+  },
+  async 'a commit finds its answer when the job has been lent again'(world) {
+    await world.make({ in: { in: {} }, inputs: { in: ['=1'] } })
+    const run = await world.claimOne()
+    expect(await run.commit({ end: 'again', reads: { in: { cursor: 0, count: 1 } } })).toBe('queued')
+    await world.claimOne()
+    expect(await run.commit({ end: 'again', reads: { in: { cursor: 0, count: 1 } } })).toBe('queued')
+  },
+  async 'a commit finds its answer when the job went with it'(world) {
+    const id = await world.make({ retain: 0 })
+    const run = await world.claimOne()
+    expect(await run.commit()).toBe('completed')
+    await expect(world.document(id)).rejects.toThrow('does not exist')
+    expect(await run.commit()).toBe('completed')
+  },
+  async 'a commit finds its answer when the job was deleted after it'(world) {
+    const id = await world.make()
+    const run = await world.claimOne()
+    expect(await run.commit()).toBe('completed')
+    expect(await world.change(id, 'delete', '', '1')).toEqual(['gone'])
+    expect(await run.commit()).toBe('completed')
+  },
+  async 'a conflict and a refusal are answers that are kept as well'(world) {
+    const id = await world.make({ in: { in: {} }, inputs: { in: ['=1'] } })
+    const run = await world.claimOne()
+    await world.change(id, 'take', '', 'i', 'in', 1)
+    expect(await run.commit({ reads: { in: { cursor: 0, count: 1 } } })).toBe('conflict')
+    const next = await world.claimOne()
+    expect(await run.commit({ reads: { in: { cursor: 0, count: 1 } } })).toBe('conflict')
+    expect(await next.commit({ ops: [outOf('none', '1')] })).toMatch(/^refused:REFUSED/)
+    expect(await next.commit({ ops: [outOf('none', '1')] })).toMatch(/^refused:REFUSED/)
+    expect(await world.status(id)).toBe('failed')
+  },
+}
+
+const rule9: Facts = {
+  async 'of two runs in one commit that read the same value, the second has a conflict'(world) {
+    const id = await source(world, '1')
+    const [a, b] = [await world.make(), await world.make()]
+    const runs = await world.claim()
+    const both = await Promise.all(runs.map((run) => run.settled({ ops: [readFrom(id, 'out', 0, 1)] })))
+    expect((await world.store.commit({ queue: 'q', runs: both })).answers).toEqual(['completed', 'conflict'])
+    expect([await world.status(a), await world.status(b)]).toEqual(['completed', 'queued'])
+    expect(await world.values(id, 'out', 'out')).toEqual([])
+  },
+  async 'a run sees what the runs before it in the same commit have written'(world) {
+    const id = await source(world, '1')
+    await world.make()
+    const target = await world.make({ in: { in: {} } })
+    const [first, second] = await world.claim()
+    const writes = await first!.settled({ ops: [{ op: 'write', to: { job: id, out: 'out' }, values: [one, one] }] })
+    const connects = await second!.settled({
+      ops: [{ op: 'connect', from: { job: id, out: 'out' }, to: [{ in: 'in' }] }],
+    })
+    await world.store.commit({ queue: 'q', runs: [writes, connects] })
+    expect(await world.values(target, 'in', 'in')).toEqual(['1', '1', '1'])
+  },
+  async 'a run sees its own earlier ops: spawn, write to the child, connect it'(world) {
+    const id = await world.make({ in: { in: {} } })
+    const run = await world.claimOne()
+    const spawn = (name: string, ports = {}): Op => ({ op: 'spawn', name, queue: 'q', class: 'child', ...ports })
+    const ops: Op[] = [
+      spawn('a', { outports: { out: {} }, inports: { in: {} } }),
+      spawn('b', { inports: { in: {} } }),
+      { op: 'write', to: { child: 'a', out: 'out' }, values: [one, '2' as Wire] },
+      { op: 'connect', from: { child: 'a', out: 'out' }, to: [{ child: 'b', in: 'in' }, { in: 'in' }] },
+      { op: 'write', to: { child: 'b', in: 'in' }, values: ['3' as Wire] },
+    ]
+    expect(await run.suspend({ ops })).toBe('queued')
+    const { children } = (await world.claim()).find((one) => one.id === id)!.snapshot
+    expect(await world.values(children.a!.id, 'out', 'out')).toEqual([])
+    expect(await world.values(children.b!.id, 'in', 'in')).toEqual(['1', '2', '3'])
+    expect(await world.values(id, 'in', 'in')).toEqual(['1', '2'])
+  },
+  async 'a refused run leaves nothing, and the others of its commit are whole'(world) {
+    const id = await source(world, '1', '2')
+    const [a, b, c] = [
+      await world.make({ out: { out: {} } }),
+      await world.make({ out: { out: {} } }),
+      await world.make(),
+    ]
+    const [first, second, third] = await world.claim()
+    const spoilt: Op[] = [
+      readFrom(id, 'out', 0, 1),
+      outOf('out', '1'),
+      { op: 'spawn', name: 'x', queue: 'q', class: 'child' },
+      { op: 'alias', add: 'spoilt' },
+      { op: 'publish', channel: '/a', message: one },
+      { op: 'write', to: { job: id, out: 'nowhere' }, values: [one] },
+    ]
+    const runs = [
+      await first!.settled({ ops: spoilt, state: { set: { n: one } } }),
+      await second!.settled({ ops: [outOf('out', '2')] }),
+      await third!.settled({
+        ops: [readFrom(id, 'out', 0, 2), { op: 'spawn', name: 'y', queue: 'q', class: 'child' }],
+      }),
+    ]
+    const { answers } = await world.store.commit({ queue: 'q', runs })
+    expect(answers).toEqual([expect.stringMatching(/^refused:/), 'completed', 'completed'])
+    expect(await world.values(a, 'out', 'out')).toEqual([])
+    expect(await world.values(b, 'out', 'out')).toEqual(['2'])
+    expect(await world.document(a)).not.toHaveProperty('s:n')
+    expect(await world.document(a)).not.toHaveProperty('al')
+    expect((await world.store.list({ mode: 'children', name: String(a), limit: 9 })).jobs).toEqual([])
+    expect((await world.store.list({ mode: 'children', name: String(c), limit: 9 })).jobs).toHaveLength(1)
+    expect((await world.store.list({ mode: 'alias', name: 'spoilt', limit: 9 })).jobs).toEqual([])
+  },
+  async 'of many jobs made at once the refusal of one makes none'(world) {
+    const job = { queue: 'q', class: 'plain', known: true }
+    await expect(world.store.enqueue([job, { ...job, parent: '999', name: 'x' }])).rejects.toThrow('does not exist')
+    expect((await world.store.list({ mode: 'all', name: '', limit: 9 })).jobs).toEqual([])
+  },
+  async 'a job that another of the same call is hung below keeps its child'(world) {
+    const job = { queue: 'q', class: 'plain', known: true }
+    const { made } = await world.store.enqueue([job, { ...job, parent: '1', name: 'x' }])
+    expect(made.map(({ id }) => id)).toEqual([1, 2])
+    expect(await world.document(1)).toHaveProperty('ch')
+  },
+}
+
+const rule10: Facts = {
+  async 'a refused commit fails for good, with its reason'(world) {
+    const id = await world.make({ out: { out: {} } })
+    const run = await world.claimOne()
+    const ops = [outOf('out', '1'), outOf('none', '1')]
+    expect(await run.commit({ ops }, retry)).toMatch(/^refused:REFUSED .*none/)
+    expect(await world.status(id)).toBe('failed')
+    expect(JSON.parse((await world.document(id)).er!)).toMatchObject({ code: 'REFUSED' })
+    expect(await world.values(id, 'out', 'out')).toEqual([])
+  },
+  async 'a name that is taken may be free on the next attempt'(world) {
+    const id = await world.make()
+    const run = await world.claimOne()
+    const spawn: Op = { op: 'spawn', name: 'a', queue: 'other', class: 'child' }
+    expect(await run.commit({ ops: [spawn, spawn] }, retry)).toMatch(/^refused:TAKEN/)
+    expect(await world.status(id)).toBe('queued')
+    expect(Number((await world.document(id)).bo)).toBeGreaterThan(world.now() + 5_000)
+    expect(await world.document(id)).not.toHaveProperty('ch')
+  },
+  async 'a target that is gone is tried again'(world) {
+    const id = await world.make()
+    const run = await world.claimOne()
+    expect(await run.commit({ ops: [{ op: 'terminate', job: 999 }] }, retry)).toMatch(/^refused:NOT_FOUND/)
+    expect(await world.status(id)).toBe('queued')
+  },
+  async 'without retries left a target that is gone is a failure'(world) {
+    const id = await world.make()
+    const run = await world.claimOne()
+    await run.commit({ ops: [{ op: 'terminate', job: 999 }] }, { max: 0 })
+    expect(await world.status(id)).toBe('failed')
+  },
+  async 'a job whose class this deployment does not know comes again later, and has not failed'(world) {
+    const id = await world.make({ queue: 'new', class: 'unheard-of' })
+    await world.engine({ workers: [] }).dispatch('new', 'bell')
+    const doc = await world.document(id)
+    expect(await world.status(id)).toBe('queued')
+    expect(Number(doc.bo)).toBeGreaterThan(world.now() + 8_000)
+    expect(doc).not.toHaveProperty('f')
+    expect(doc.lr).toContain('released')
+    world.advance(10_001)
+    expect(await world.claim({ queue: 'new' })).toHaveLength(1)
+  },
+}
+
+/** Lends the job, takes from its port behind its back, and commits a read. */
+async function collide(world: World, id: number) {
+  await world.push(id, 'in', '1')
+  const run = await world.claimOne()
+  const { cursor } = run.snapshot.in.in!
+  await world.change(id, 'take', '', 'i', 'in', 1)
+  expect(await run.commit({ reads: { in: { cursor, count: 1 } } })).toBe('conflict')
+}
+
+const minuteOf = (world: World) => Math.floor(world.now() / 60_000)
+
+const rule11: Facts = {
+  async 'a conflict runs the job again at once, and uses no attempt'(world) {
+    const id = await world.make({ in: { in: {} } })
+    for (let i = 0; i < 2; i++) await collide(world, id)
+    expect(await world.queueOf()).toMatchObject({ ready: 1, timers: 0 })
+    expect((await world.claimOne()).snapshot.run.attempt).toBe(1)
+  },
+  async 'after three conflicts in a row the job backs off'(world) {
+    const id = await world.make({ in: { in: {} } })
+    for (let i = 0; i < 4; i++) await collide(world, id)
+    expect(await world.queueOf()).toMatchObject({ ready: 0, timers: 1 })
+  },
+  async 'a run that did something ends the row'(world) {
+    const id = await world.make({ in: { in: {} } })
+    for (let i = 0; i < 3; i++) await collide(world, id)
+    await (await world.claimOne()).commit({ end: 'again' })
+    await collide(world, id)
+    expect(await world.queueOf()).toMatchObject({ ready: 1, timers: 0 })
+  },
+  async 'conflicts do not make a runaway'(world) {
+    const id = await world.make({ in: { in: {} } })
+    world.advance(60_000 - (world.now() % 60_000))
+    await world.restore(id, { ...(await world.document(id)), m: `${minuteOf(world)}:599` })
+    for (let i = 0; i < 3; i++) await collide(world, id)
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'lost runs do not make a runaway'(world) {
+    const id = await world.make()
+    world.advance(60_000 - (world.now() % 60_000))
+    await world.restore(id, { ...(await world.document(id)), m: `${minuteOf(world)}:599` })
+    await world.claim({ lease: 1_000, begun: 0 })
+    world.advance(1_001)
+    await world.tick()
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a job that runs too often in a minute is terminated'(world) {
+    const id = await world.make()
+    world.advance(60_000 - (world.now() % 60_000))
+    await world.restore(id, { ...(await world.document(id)), m: `${minuteOf(world)}:599` })
+    await (await world.claimOne()).commit({ end: 'again' })
+    expect(await world.claim()).toEqual([])
+    expect(await world.status(id)).toBe('terminated')
+  },
+}
+
+const rule12: Facts = {
+  async 'input during a failing run runs it again when the backoff is over'(world) {
+    const id = await world.make({ in: { in: {} } })
+    const run = await world.claimOne()
+    await world.push(id, 'in', '1')
+    expect(await run.fail(retry)).toBe('queued')
+    expect(await world.claim()).toEqual([])
+    world.advance(10_001)
+    const again = await world.claimOne()
+    expect(again.snapshot.run.attempt).toBe(2)
+    expect(again.snapshot.in.in!.values).toEqual([{ data: '1' }])
+  },
+  async 'a job that failed for good keeps its input and is not woken by it'(world) {
+    const id = await world.make({ in: { in: {} }, inputs: { in: ['=0'] } })
+    const run = await world.claimOne()
+    await world.push(id, 'in', '1')
+    expect(await run.commit({ end: 'failed', error: { message: 'x' }, reads: { in: { cursor: 0, count: 1 } } })).toBe(
+      'failed',
+    )
+    await world.push(id, 'in', '2')
+    expect(await world.status(id)).toBe('failed')
+    expect(await world.values(id, 'in', 'in')).toEqual(['0', '1', '2'])
+    const { reasons } = await world.engine().why(String(id))
+    expect(reasons.map(({ code, key }) => [code, key])).toEqual([
+      ['FAILED', undefined],
+      ['INPUT_KEPT', 'in'],
+    ])
+  },
+  async 'a failed job that is tried again sees what came meanwhile'(world) {
+    const id = await world.make({ in: { in: {} } })
+    await (await world.claimOne()).fail()
+    await world.push(id, 'in', '1')
+    await world.change(id, 'retry', '')
+    expect((await world.claimOne()).snapshot.in.in!.values).toEqual([{ data: '1' }])
+  },
+}
+
+const rule13: Facts = {
+  async 'only runs that had begun count as lost'(world) {
+    const ids = [await world.make(), await world.make(), await world.make()]
+    await lose(world, { begun: 1 })
+    const lost = await Promise.all(ids.map(async (id) => (await world.document(id)).lo))
+    expect(lost).toEqual(['1', undefined, undefined])
+    expect(await world.queueOf()).toMatchObject({ ready: 2, timers: 1 })
+  },
+  async 'a run whose lease was extended has begun'(world) {
+    const id = await world.make()
+    const [run] = await world.claim({ begun: 0 })
+    await run!.extend()
+    world.advance(45_001)
+    await world.tick()
+    expect((await world.document(id)).lo).toBe('1')
+  },
+  async 'a job that was lost is lent alone'(world) {
+    await world.make()
+    await lose(world, { begun: 0 })
+    const others = [await world.make(), await world.make({ priority: -1 })]
+    const first = await world.claim()
+    expect(first.map(({ id }) => id)).toEqual([others[1]])
+    const second = await world.claim()
+    expect(second).toHaveLength(1)
+    expect(others).not.toContain(second[0]!.id)
+    expect((await world.claim()).map(({ id }) => id)).toEqual([others[0]])
+  },
+  async 'a job that was lost comes back after a while, and each time later'(world) {
+    const id = await world.make()
+    await lose(world)
+    const backoff = async () => Number((await world.document(id)).bo) - world.now()
+    expect(await backoff()).toBeLessThanOrEqual(1_000)
+    world.advance(1_001)
+    await lose(world)
+    expect(await backoff()).toBeGreaterThan(1_500)
+  },
+  async 'a job that is lost again and again fails'(world) {
+    const id = await world.make()
+    for (let i = 0; i < 11; i++) {
+      await lose(world)
+      world.advance(3_600_001)
+    }
+    expect(await world.status(id)).toBe('failed')
+  },
+}
+
+export const runs: Record<number, Facts> = {
+  5: rule5,
+  6: rule6,
+  7: rule7,
+  8: rule8,
+  9: rule9,
+  10: rule10,
+  11: rule11,
+  12: rule12,
+  13: rule13,
+}
