@@ -1,7 +1,8 @@
 // The workers of this deployment: add yours to the list.
 
+import { core } from './core.ts'
 import { fibonacci } from './fibonacci.ts'
 import { noop } from './noop.ts'
 import { countWords, wordCount } from './word_count.ts'
 
-export const workers = [countWords, fibonacci, noop, wordCount]
+export const workers = [...core, countWords, fibonacci, noop, wordCount]

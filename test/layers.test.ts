@@ -16,7 +16,7 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
   'src/testing': { ours: ['src/core', 'src/engine'], packages: ['zod'] },
   'src/client': { ours: [], types: ['src/core', 'src/engine', 'src/http', 'zod'], packages: [] },
   'src/cli': { ours: ['src/core', 'src/client'], packages: ['node:'] },
-  functions: { ours: ['src/index.ts'], packages: ['zod'] },
+  functions: { ours: ['src/index.ts'], packages: ['zod', 'jq-wasm'] },
 }
 
 const filesIn = (folder: string): string[] =>

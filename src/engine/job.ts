@@ -28,7 +28,8 @@ export type SpawnOptions = Omit<Spawn, 'name' | 'class' | 'queue' | 'args' | 'in
 
 /** The names that the ports of one side can have: any, where there is a `*`. */
 type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & string
-type Value<P extends Ports, K> = ValueOf<K extends keyof P ? P[K] : P['*']>
+/** The values of one of them; `any` where the job's ports are not known (a plain `Job`). */
+type Value<P extends Ports, K> = 0 extends 1 & P ? any : ValueOf<K extends keyof P ? P[K] : P['*']>
 
 type WriteOptions = { setDefault?: boolean; notify?: boolean; log?: boolean }
 
@@ -167,8 +168,11 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     const seen = wire(ports.map((port) => this.#queue(port).default))
     if (this.#stateWire(memo) === seen) return
     this.#defaultsOnly = true
-    yield await this.#tuple(ports)
-    this.#defaultsOnly = false
+    try {
+      yield await this.#tuple(ports)
+    } finally {
+      this.#defaultsOnly = false
+    }
     this.#state.set(memo, seen)
   }
 

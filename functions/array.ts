@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { defineWorker, port } from '../src/index.ts'
+
+export const array = defineWorker({
+  queue: 'core',
+  class: 'array',
+  description: 'Gathers one value of every input port into a list, in the order of the names of the ports.',
+  in: { '*': port() },
+  out: { out: port(z.array(z.unknown())) },
+  async perform(job) {
+    const ports = job.inPorts()
+    for await (const values of job.inputs(...ports))
+      job.write(
+        'out',
+        ports.map((name) => values[name]),
+      )
+  },
+})

@@ -1,0 +1,12 @@
+import { defineWorker, port } from '../src/index.ts'
+
+export const connect = defineWorker({
+  queue: 'core',
+  class: 'connect',
+  description: 'Moves everything from in to out: values with their contexts, in order, and the default.',
+  in: { in: port() },
+  out: { out: port() },
+  perform(job) {
+    job.connect({ in: 'in' }, { out: 'out' })
+  },
+})

@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { defineWorker, port } from '../src/index.ts'
+
+const collection = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())], 'expected a list or an object')
+
+export const each = defineWorker({
+  queue: 'core',
+  class: 'each',
+  description: 'Gives the elements of a list one by one; of an object its entries, each as [key, value].',
+  in: { in: port(collection) },
+  out: { out: port() },
+  async perform(job) {
+    for await (const { in: elements } of job.inputs('in'))
+      for (const element of Array.isArray(elements) ? elements : Object.entries(elements)) job.write('out', element)
+  },
+})

@@ -1,0 +1,33 @@
+import { JqError, loadJq } from 'jq-wasm'
+import { z } from 'zod'
+import { defineWorker, port, Terminal } from '../src/index.ts'
+
+const MAX_VALUES = 10_000
+const MAX_BYTES = 1_048_576
+
+// No environment, and an end to what a filter can give. It has lines of its own: it may end with a comment.
+const program = (filter: string) => `def env: {}; {} as $ENV | foreach (
+${filter}
+) as $value ([0, 0]; [.[0] + 1, .[1] + ($value | tojson | utf8bytelength)];
+  if .[0] > ${MAX_VALUES} then error("it gave more than ${MAX_VALUES} values")
+  elif .[1] > ${MAX_BYTES} then error("it gave more than ${MAX_BYTES} bytes")
+  else $value end)`
+
+export const filter = defineWorker({
+  queue: 'core',
+  class: 'filter',
+  description: 'Gives what a jq filter makes of every value: one value, several or none.',
+  isolate: true,
+  in: { filter: port(z.string()), in: port() },
+  out: { out: port() },
+  async perform(job) {
+    // A jq of this run's own: nothing of one job can be seen by the next, whatever a filter does to it.
+    const jq = await loadJq()
+    for await (const { filter, in: data } of job.inputs('filter', 'in'))
+      try {
+        for (const value of jq.json(JSON.stringify(data), program(filter))) job.write('out', value)
+      } catch (cause) {
+        throw new Terminal(`the filter failed: ${cause instanceof JqError ? cause.stderr : cause}`, { cause })
+      }
+  },
+})

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { defineWorker, port } from '../src/index.ts'
+
+const collection = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())], 'expected a list or an object')
+
+const depth = (level: unknown, otherwise: number): number => {
+  if (typeof level !== 'number') return otherwise
+  return level < 0 ? Number.POSITIVE_INFINITY : Math.trunc(level)
+}
+
+export const flatten = defineWorker({
+  queue: 'core',
+  class: 'flatten',
+  description: 'Takes lists within a list apart: so many levels, or all. An object becomes [key, value, …].',
+  in: { in: port(collection), level: port(z.unknown(), { default: null }) },
+  out: { out: port(z.array(z.unknown())) },
+  async perform(job) {
+    for await (const { in: elements, level } of job.inputs('in', 'level'))
+      job.write(
+        'out',
+        Array.isArray(elements)
+          ? elements.flat(depth(level, Number.POSITIVE_INFINITY))
+          : Object.entries(elements).flat(depth(level, 1)),
+      )
+  },
+})

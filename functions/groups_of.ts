@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { defineWorker, port } from '../src/index.ts'
+
+const MAX = 100_000
+const size = z.number('expected a positive number').min(1, 'expected a positive number').max(MAX)
+
+export const groupsOf = defineWorker({
+  queue: 'core',
+  class: 'groups_of',
+  description: 'Cuts a list into groups of a size; fill, unless false, makes up for what the last one lacks.',
+  in: { in: port(z.array(z.unknown())), size: port(size), fill: port(z.unknown(), { default: false }) },
+  out: { out: port(z.array(z.array(z.unknown()))) },
+  async perform(job) {
+    for await (const { in: elements, size, fill } of job.inputs('in', 'size', 'fill')) {
+      const step = Math.trunc(size)
+      const groups: unknown[][] = []
+      for (let i = 0; i < elements.length; i += step) groups.push(elements.slice(i, i + step))
+      const last = groups.at(-1)
+      if (last && fill !== false) while (last.length < step) last.push(fill)
+      job.write('out', groups)
+    }
+  },
+})

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { defineWorker, port } from '../src/index.ts'
+
+const textOf = (value: unknown, sep: string): string => {
+  if (Array.isArray(value)) return value.map((element) => textOf(element, sep)).join(sep)
+  if (value === null) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+export const join = defineWorker({
+  queue: 'core',
+  class: 'join',
+  description: 'Joins the elements of a list to a text, with sep between them; lists within it likewise.',
+  in: { sep: port(z.string(), { default: ',' }), in: port(z.array(z.unknown())) },
+  out: { out: port(z.string()) },
+  async perform(job) {
+    for await (const { sep, in: elements } of job.inputs('sep', 'in')) job.write('out', textOf(elements, sep))
+  },
+})

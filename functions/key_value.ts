@@ -1,0 +1,15 @@
+import { z } from 'zod'
+import { defineWorker, port } from '../src/index.ts'
+
+export const keyValue = defineWorker({
+  queue: 'core',
+  class: 'key_value',
+  description: 'Writes each value of an object to the output port that is called like its key, where there is one.',
+  in: { in: port(z.record(z.string(), z.unknown())) },
+  out: { '*': port() },
+  async perform(job) {
+    const ports = new Set(job.outPorts())
+    for await (const { in: object } of job.inputs('in'))
+      for (const [key, value] of Object.entries(object)) if (ports.has(key)) job.write(key, value)
+  },
+})

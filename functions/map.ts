@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { defineWorker, port, Terminal } from '../src/index.ts'
+
+const collection = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())], 'expected a list or an object')
+
+export const map = defineWorker({
+  queue: 'core',
+  class: 'map',
+  description: 'Gives the elements of a list to each, and makes a list of as many values that come back on each.',
+  in: { in: port(collection), each: port() },
+  out: { each: port(), out: port(z.array(z.unknown())) },
+  async perform(job) {
+    let n = job.get<number>('n')
+    let values = job.get<unknown[]>('values') ?? []
+    for (;;) {
+      if (n === undefined) {
+        if (job.default('in') !== undefined)
+          throw new Terminal('in port in cannot have a default: when would it be read?')
+        if (job.size('in') === 0) return job.unset('n', 'values')
+        const collection = (await job.read('in'))!
+        const elements = Array.isArray(collection) ? collection : Object.entries(collection)
+        for (const element of elements) job.write('each', element)
+        n = elements.length
+      }
+      while (values.length < n && job.hasData('each')) values.push(await job.read('each'))
+      if (values.length < n) {
+        job.set({ n, values })
+        return job.suspend()
+      }
+      job.write('out', values)
+      n = undefined
+      values = []
+    }
+  },
+})

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { defineWorker, port, Terminal } from '../src/index.ts'
+
+const MAX = 100_000
+
+type Choice = { ordered: boolean; repeat: boolean }
+
+/** What is left to choose from after the element at `i`. */
+const rest = (from: unknown[], i: number, { ordered, repeat }: Choice): unknown[] => {
+  if (ordered) return repeat ? from : from.toSpliced(i, 1)
+  return from.slice(repeat ? i : i + 1)
+}
+
+/** All lists of n elements, in the order of the elements' places. */
+function* lists(from: unknown[], n: number, choice: Choice, chosen: unknown[] = []): Generator<unknown[]> {
+  if (n === 0) yield chosen
+  if (n <= 0 || (!choice.repeat && n > from.length)) return
+  for (const [i, element] of from.entries()) yield* lists(rest(from, i, choice), n - 1, choice, [...chosen, element])
+}
+
+export const permutation = defineWorker({
+  queue: 'core',
+  class: 'permutation',
+  description: 'All lists of n elements of a list: ordered or not, with repetition or without.',
+  in: {
+    ordered: port(z.unknown(), { default: false }),
+    repeat: port(z.unknown(), { default: false }),
+    n: port(z.number().max(1_000)),
+    in: port(z.array(z.unknown())),
+  },
+  out: { out: port(z.array(z.array(z.unknown()))) },
+  async perform(job) {
+    for await (const { ordered, repeat, n, in: elements } of job.inputs('ordered', 'repeat', 'n', 'in')) {
+      const found: unknown[][] = []
+      for (const list of lists(elements, Math.trunc(n), { ordered: ordered === true, repeat: repeat === true })) {
+        if (found.length === MAX) throw new Terminal(`more than ${MAX} lists: too many for one value`)
+        found.push(list)
+      }
+      job.write('out', found)
+    }
+  },
+})

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { defineWorker, port } from '../src/index.ts'
+
+/** A blank stands for any white space, an empty text for the gap between two characters. */
+function pieces(text: string, sep: string): string[] {
+  if (sep === ' ') return text.trimStart().split(/\s+/)
+  return sep === '' ? [...text] : text.split(sep)
+}
+
+export const split = defineWorker({
+  queue: 'core',
+  class: 'split',
+  description: 'Splits a text at sep; empty pieces at its end are left out.',
+  in: { sep: port(z.string(), { default: ',' }), in: port(z.string()) },
+  out: { out: port(z.array(z.string())) },
+  async perform(job) {
+    for await (const { sep, in: text } of job.inputs('sep', 'in')) {
+      const found = pieces(text, sep)
+      while (found.at(-1) === '') found.pop()
+      job.write('out', found)
+    }
+  },
+})

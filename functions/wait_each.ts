@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { defineWorker, type Job, port } from '../src/index.ts'
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The same text for values that are equal, whatever the order of their keys. */
+const keyOf = (value: unknown): string =>
+  JSON.stringify(value, (_, shown) =>
+    isObject(shown) ? Object.fromEntries(Object.entries(shown).sort(([a], [b]) => (a < b ? -1 : 1))) : shown,
+  )
+
+/** What is left when each element has taken a value like itself; undefined while there are not enough. */
+function without(values: unknown[], elements: unknown[]): unknown[] | undefined {
+  const wanted = new Map<string, number>()
+  for (const key of elements.map(keyOf)) wanted.set(key, (wanted.get(key) ?? 0) + 1)
+  const left = values.filter((value) => {
+    const key = keyOf(value)
+    const n = wanted.get(key) ?? 0
+    if (n > 0) wanted.set(key, n - 1)
+    return n === 0
+  })
+  return values.length - left.length === elements.length ? left : undefined
+}
+
+/** The next list; a default that is empty, and so waits for nothing, counts once. */
+async function next(job: Job): Promise<unknown[] | undefined> {
+  const again = job.size('in') === 0 && job.default('in')?.length === 0
+  if (again && job.get('empty')) return undefined
+  if (again) job.set({ empty: true })
+  return job.read('in')
+}
+
+export const waitEach = defineWorker({
+  queue: 'core',
+  class: 'wait_each',
+  description: 'Holds a list back until each of its elements has come in on each, in whatever order.',
+  in: { each: port(), in: port(z.array(z.unknown())) },
+  out: { out: port(z.array(z.unknown())) },
+  async perform(job) {
+    let received = job.get<unknown[]>('received') ?? []
+    let list = job.get<unknown[]>('array')
+    while ((list ??= await next(job))) {
+      while (job.size('each') > 0) received.push(await job.read('each'))
+      const left = without(received, list)
+      job.set({ array: list, received })
+      if (!left) return job.suspend()
+      job.write('out', list)
+      job.unset('array')
+      job.set({ received: (received = left) })
+      list = undefined
+    }
+  },
+})
