@@ -33,9 +33,12 @@ end
 -- The counts of a port that can be used: declared, or made on the fly where `*` is.
 local function open_port(id, doc, dir, port)
   local pushed, taken, dropped = counts(doc, dir, port)
-  if pushed and not dropped then return pushed, taken end
+  if pushed and not dropped and port ~= '*' then return pushed, taken end
   if not doc[dir .. ':*'] or counts(doc, dir, '*') == nil then
     refuse('REFUSED', 'job ' .. id .. ' (' .. doc.c .. ') does not have ' .. sides[dir] .. ' port ' .. port)
+  end
+  if #port > 100 or not port:match('^[%w_]+$') then
+    refuse('REFUSED', 'expected a port name (a-z, A-Z, 0-9 and _, at most 100 long), came ' .. port)
   end
   declare(id, doc, dir, port)
   set_value(id, doc, 'd' .. dir .. ':' .. port, get_value(id, doc, 'd' .. dir .. ':*'))
