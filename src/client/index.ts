@@ -59,6 +59,13 @@ const table = {
     unregister: 'DELETE /v1/workers/:queue/:class',
   },
   queues: { list: 'GET /v1/queues', patch: 'PATCH /v1/queues/:queue', claim: 'POST /v1/queues/:queue/claim' },
+  limits: {
+    list: 'GET /v1/limits',
+    get: 'GET /v1/limits/:key',
+    set: 'PUT /v1/limits/:key',
+    remove: 'DELETE /v1/limits/:key',
+  },
+  groups: { list: 'GET /v1/groups', get: 'GET /v1/groups/:key', patch: 'PATCH /v1/groups/:key' },
   runs: {
     commit: 'POST /v1/runs/:token/commit',
     heartbeat: 'POST /v1/runs/:token/heartbeat',

@@ -1,14 +1,6 @@
 // What a job can be: its statuses, the moves between them, and the names it goes by.
 
-export const statuses = [
-  'queued',
-  'running',
-  'suspended',
-  'completed',
-  'failed',
-  'terminating',
-  'terminated',
-] as const
+export const statuses = ['queued', 'running', 'suspended', 'completed', 'failed', 'terminating', 'terminated'] as const
 
 export type Status = (typeof statuses)[number]
 

@@ -136,6 +136,12 @@ export const repeat = z.union([label, z.strictObject({ cron: label, tz: label.op
 
 const priority = z.int32()
 
+const concurrency = z.int().min(1).max(1_000_000)
+const rate = z.strictObject({ limit: z.int().min(1).max(1_000_000), period: positive })
+
+/** An aggregation: its name, and how many of its jobs may run at once if it is new. */
+const group = z.strictObject({ id: label, concurrency: concurrency.optional() })
+
 const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
 const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
 
@@ -159,6 +165,7 @@ export const jobInput = z
     repeat: repeat.optional(),
     alias: z.array(alias).max(100).optional(),
     createdBy: label.optional(),
+    group: group.optional(),
   })
   .refine(notBoth, NOT_BOTH)
 
@@ -173,6 +180,7 @@ export const jobPatch = z.strictObject({
   unique: label.optional(),
   repeat: repeat.nullable().optional(),
   runAt: time.nullable().optional(),
+  group: group.optional(),
 })
 
 export const runOptions = z
@@ -204,6 +212,7 @@ export const jobView = z.object({
   parent: z.object({ id: jobId, name: z.string() }).nullable(),
   aliases: z.array(z.string()),
   priority: z.int(),
+  group: z.string().nullable(),
   attempt: z.int(),
   lost: z.int(),
   createdAt: moment,
@@ -302,6 +311,10 @@ const workerPorts = z.record(
 )
 
 export const worker = z.strictObject({
+  limits: z
+    .array(z.strictObject({ key: label.optional(), concurrency: concurrency.optional(), rate: rate.optional() }))
+    .max(10)
+    .optional(),
   in: workerPorts.optional(),
   out: workerPorts.optional(),
   push: z
@@ -330,8 +343,13 @@ const shownRetry = z.object({
     .optional(),
 })
 
+const shownRate = z.object({ limit: z.int(), period: z.number() })
+
 /** A worker as it is shown: durations in milliseconds, and of the push address everything but its secret. */
-export const workerView = worker.omit({ push: true, retry: true, timeout: true, retain: true }).extend({
+export const workerView = worker.omit({ push: true, retry: true, timeout: true, retain: true, limits: true }).extend({
+  limits: z
+    .array(z.object({ key: z.string().optional(), concurrency: z.int().optional(), rate: shownRate.optional() }))
+    .optional(),
   push: z.object({ url: z.string() }).optional(),
   retry: shownRetry.optional(),
   timeout: z.number().optional(),
@@ -359,6 +377,26 @@ export const queueView = z.object({
   counts: z.record(z.enum([...statuses, 'scheduled']), z.int()),
   oldestReady: moment.nullable(),
 })
+
+/** null removes a setting, one that is left out stays. */
+export const limitSettings = z.strictObject({
+  concurrency: concurrency.nullable().optional(),
+  rate: rate.nullable().optional(),
+  paused: z.boolean().optional(),
+})
+
+export const groupSettings = limitSettings.omit({ rate: true })
+
+const inUse = { paused: z.boolean(), running: z.int(), waiting: z.int() }
+
+export const limitView = z.object({
+  key: z.string(),
+  concurrency: z.int().nullable(),
+  rate: shownRate.nullable(),
+  ...inUse,
+})
+
+export const groupView = z.object({ id: z.string(), concurrency: z.int().nullable(), ...inUse, jobs: z.int() })
 
 export const claimOptions = z.strictObject({
   names: z.array(label).max(1_000).optional(),

@@ -49,6 +49,9 @@ export class Terminal extends Error {
   }
 }
 
+/** So many runs at once, and so many started in a period (milliseconds), of all jobs that share the key. */
+export type WorkerLimit = { key?: string; concurrency?: number; rate?: { limit: number; period: number } }
+
 export type WorkerOptions = {
   queue?: string
   class: string
@@ -57,6 +60,8 @@ export type WorkerOptions = {
   retry?: Retry
   /** Milliseconds; 30 s. `job.signal` aborts then. */
   timeout?: number
+  /** What all jobs of the class count against; the key is the class where none is given. */
+  limits?: readonly WorkerLimit[]
   /** Milliseconds for which a job without input ports is kept after its end; a day. 0: gone at once. */
   retain?: number
   /** Each run in an invocation of its own: for what is heavy or not trusted. */

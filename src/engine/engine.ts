@@ -36,6 +36,32 @@ export type JobInput = {
   repeat?: Repeat
   alias?: string[]
   createdBy?: string
+  /** An aggregation: the first job that names it sets how many of its jobs may run at once. */
+  group?: { id: string; concurrency?: number }
+}
+
+export type LimitSettings = {
+  concurrency?: number | null
+  rate?: { limit: number; period: number } | null
+  paused?: boolean
+}
+
+export type LimitView = {
+  key: string
+  concurrency: number | null
+  rate: { limit: number; period: number } | null
+  paused: boolean
+  running: number
+  waiting: number
+}
+
+export type GroupView = {
+  id: string
+  concurrency: number | null
+  paused: boolean
+  running: number
+  waiting: number
+  jobs: number
 }
 
 /** Who asks, and under which key the answer is kept, so that asking twice is safe. */
@@ -57,6 +83,7 @@ export type JobView = {
   parent: { id: number; name: string } | null
   aliases: string[]
   priority: number
+  group: string | null
   attempt: number
   lost: number
   createdAt: number
@@ -73,7 +100,7 @@ export type JobView = {
   children: Record<string, { id: number; class: string; status: Status }>
 }
 
-export type JobPatch = Partial<Pick<JobInput, 'args' | 'priority' | 'retry' | 'timeout' | 'unique'>> & {
+export type JobPatch = Partial<Pick<JobInput, 'args' | 'priority' | 'retry' | 'timeout' | 'unique' | 'group'>> & {
   repeat?: Repeat | null
   runAt?: number | null
 }
@@ -95,6 +122,7 @@ export type Result =
 export type Reason = { code: string; message: string; since?: number; until?: number; job?: number; key?: string }
 
 export type WorkerDefinition = {
+  limits?: { key?: string; concurrency?: number; rate?: { limit: number; period: number } }[]
   in?: Record<string, { default?: Wire; schema?: Wire; channels?: string[] }>
   out?: Record<string, { default?: Wire; schema?: Wire; channels?: string[] }>
   push?: { url: string; secret?: string }
@@ -197,6 +225,13 @@ export interface Engine {
     queue: string,
     patch: { lanes?: number; batch?: number; paused?: boolean; mode?: 'push' | 'pull' },
   ): Promise<QueueView>
+  limits(): Promise<{ limits: LimitView[] }>
+  limit(key: string): Promise<LimitView>
+  setLimit(key: string, settings: LimitSettings): Promise<LimitView>
+  removeLimit(key: string): Promise<void>
+  groups(): Promise<{ groups: GroupView[] }>
+  group(id: string): Promise<GroupView>
+  setGroup(id: string, settings: Omit<LimitSettings, 'rate'>): Promise<GroupView>
   stats(): Promise<Record<string, unknown>>
 
   /** An empty list: nothing came in time. */

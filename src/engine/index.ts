@@ -7,13 +7,13 @@ import { type Wire, wire } from '../core/value.ts'
 import type { Worker } from '../core/worker.ts'
 import { defineWords, type Settled, type Words, writeWords } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
-import { stateOf, statusOf } from '../redis/document.ts'
+import { limitWords, stateOf, statusOf } from '../redis/document.ts'
 import { itemText, shownItem } from '../redis/item.ts'
-import { createStore, type Lent, type Once, type Ring } from '../redis/store.ts'
+import { createStore, type Lent, type Once, type Ring, type Store } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
 import { createDispatcher, type LaneOptions } from './dispatcher.ts'
-import type { Call, Dir, Engine, JobFilter, QueueView, Result, Scope } from './engine.ts'
-import { newJob, overlay, repeatOf } from './intake.ts'
+import type { Call, Dir, Engine, GroupView, JobFilter, LimitView, QueueView, Result, Scope } from './engine.ts'
+import { groupKey, limitsOf, newJob, overlay, repeatOf } from './intake.ts'
 import { createPerformer } from './performer.ts'
 import { createRegistry } from './registry.ts'
 import { hashOf, newKey, sameHash } from './secrets.ts'
@@ -205,6 +205,27 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const keyCache = new Map<string, { at: number; known: { name: string; scopes: Scope[] } | undefined }>()
   let ownHash: string | undefined
 
+  async function limitOf(key: string): Promise<LimitView> {
+    const [row] = await store.limits(key)
+    if (!row) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
+    return limitView(row)
+  }
+
+  async function groupOf(id: string): Promise<GroupView> {
+    const [row] = await store.limits(groupKey(id))
+    if (!row) throw new SidejobError('NOT_FOUND', `there is no group ${id}: it has no jobs left, or never had`)
+    return groupView(row)
+  }
+
+  /** Moves a job to another group: its limits are worked out anew. */
+  async function retag(job: string, group: { id: string; concurrency?: number }): Promise<void> {
+    const { document } = await store.inspect(job)
+    const found = await registry.find(document.q!, document.c!)
+    const limits = limitsOf(found, { queue: document.q!, class: document.c!, group })
+    const words = ['tag', '', String(limits.length), ...limits.flatMap(limitWords), group.id]
+    await change(job, [words])
+  }
+
   async function queueViews(name?: string): Promise<QueueView[]> {
     const { queues } = await store.overview(name)
     return queues.map((row) => ({
@@ -258,7 +279,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
       return { jobs: jobs.map(({ id, document }) => viewOf(id, document)), cursor }
     },
 
-    async patch(job, { args, priority, retry, timeout, unique, repeat, runAt }, call) {
+    async patch(job, { args, priority, retry, timeout, unique, repeat, runAt, group }, call) {
       if (unique !== undefined)
         throw new SidejobError('BAD_REQUEST', 'unique is fixed when the job is made', { path: ['unique'] })
       const fields: [string, string][] = []
@@ -271,6 +292,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
         const next = repeat === null ? {} : repeatOf(repeat, now())
         fields.push(['rp', next.repeat ?? ''], ['ns', next.slot === undefined ? '' : String(next.slot)])
       }
+      if (group) await retag(job, group)
       await change(job, [['patch', String(fields.length), ...fields.flat()]], call)
       return view(job)
     },
@@ -495,6 +517,25 @@ export function createEngine(options: EngineOptions): Engine & Inner {
       await ring(await store.settings(queue, patch))
       return (await queueViews(queue))[0]!
     },
+    async limits() {
+      return { limits: (await store.limits()).filter(({ key }) => !isGroup(key)).map(limitView) }
+    },
+    limit: limitOf,
+    async setLimit(key, settings) {
+      await ring(await store.limit(key, 'set', settings))
+      return limitOf(key)
+    },
+    async removeLimit(key) {
+      await ring(await store.limit(key, 'remove'))
+    },
+    async groups() {
+      return { groups: (await store.limits()).filter(({ key }) => isGroup(key)).map(groupView) }
+    },
+    group: groupOf,
+    async setGroup(id, settings) {
+      await ring(await store.limit(groupKey(id), 'change', settings))
+      return groupOf(id)
+    },
     async stats() {
       const { queues } = await store.overview()
       const views = await queueViews()
@@ -599,6 +640,19 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     },
   }
 }
+
+type LimitRow = Awaited<ReturnType<Store['limits']>>[number]
+
+const isGroup = (key: string): boolean => key.startsWith(groupKey(''))
+
+const limitView = ({ key, concurrency, rate, paused, running, waiting }: LimitRow): LimitView => ({
+  ...{ key, concurrency, rate, paused, running, waiting },
+})
+
+const groupView = ({ key, concurrency, paused, running, waiting, jobs }: LimitRow): GroupView => ({
+  id: key.slice(groupKey('').length),
+  ...{ concurrency, paused, running, waiting, jobs: jobs ?? 0 },
+})
 
 function resultOf(text: string): Result {
   const [type, finishedAt, ...rest] = text.split('\n')

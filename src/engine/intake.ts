@@ -4,7 +4,7 @@ import { SidejobError } from '../core/errors.ts'
 import { nextSlot, parseRepeat } from '../core/repeat.ts'
 import type { PortOptions, Spawn } from '../core/run.ts'
 import { type Wire, wire } from '../core/value.ts'
-import type { NewJob } from '../redis/document.ts'
+import type { LimitKey, NewJob } from '../redis/document.ts'
 import { itemText } from '../redis/item.ts'
 import type { JobInput, PortSpecs } from './engine.ts'
 import type { Registered, Registry } from './registry.ts'
@@ -39,6 +39,22 @@ export function repeatOf(repeat: JobInput['repeat'], now: number, at?: number): 
   return { repeat: wire(repeat), slot }
 }
 
+export const groupKey = (id: string): string => `group:${id}`
+
+/** The limits of the worker, and of the group: what the job counts against. */
+export function limitsOf(
+  found: Registered | undefined,
+  input: Pick<JobInput, 'queue' | 'class' | 'group'>,
+): LimitKey[] {
+  const own = (found?.definition.limits ?? []).map(({ key = `class:${input.queue}/${input.class}`, ...limit }) => ({
+    ...limit,
+    key,
+    how: 'set' as const,
+  }))
+  if (!input.group) return own
+  return [{ key: groupKey(input.group.id), how: 'first', concurrency: input.group.concurrency }, ...own]
+}
+
 const common = (found: Registered | undefined) => ({
   known: found?.local !== undefined,
   retain: found?.definition.retain,
@@ -71,6 +87,8 @@ export async function newJob(registry: Registry, input: JobInput, now: number): 
     unique: input.unique === undefined ? undefined : { key: input.unique },
     ...repeatOf(input.repeat, now, input.at),
     aliases: input.alias,
+    group: input.group?.id,
+    limits: limitsOf(found, input),
     createdBy: input.createdBy,
   }
 }
@@ -90,6 +108,7 @@ export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): 
     inputs: itemsOf(inputs, wire({ job: by })),
     retry: retry === undefined ? undefined : wire(retry),
     keepResult: keptFor(keepResult),
+    limits: limitsOf(found, { queue, class: spawn.class }),
     createdBy: `job:${by}`,
   }
 }

@@ -30,6 +30,7 @@ const definitionOf = (worker: Worker): WorkerDefinition => ({
   in: specsOf(worker.in),
   out: specsOf(worker.out),
   ...(worker.retry ? { retry: worker.retry } : {}),
+  ...(worker.limits ? { limits: [...worker.limits] } : {}),
   ...(worker.timeout === undefined ? {} : { timeout: worker.timeout }),
   ...(worker.retain === undefined ? {} : { retain: worker.retain }),
   ...(worker.shutdown ? { shutdown: true } : {}),

@@ -124,6 +124,7 @@ export function viewOf(id: number, doc: Document, children: string[] = []): JobV
     parent: parentOf(doc),
     aliases: aliasesOf(doc),
     priority: Number(doc.p ?? 0),
+    group: doc.g ?? null,
     attempt: Number(doc.f ?? 0) + (statusOf(doc) === 'running' ? 1 : 0),
     lost: Number(doc.lo ?? 0),
     createdAt: Number(doc.t),

@@ -34,6 +34,19 @@ function queueReasons({ document: doc, ahead, queue }: Inspection): Reason[] {
   return reasons
 }
 
+function limitReasons({ document: doc, ahead, limitFree }: Inspection): Reason[] {
+  const after = ahead ? `, ${ahead} are before it` : ''
+  const next = limitFree === null ? '' : `; the next may start by ${new Date(limitFree).toISOString()}`
+  return [
+    {
+      code: 'LIMITED',
+      message: `limit ${doc.wl} is full${after}${next}`,
+      key: doc.wl!,
+      ...(limitFree === null ? {} : { until: limitFree }),
+    },
+  ]
+}
+
 function restReasons({ document: doc }: Inspection): Reason[] {
   const waiting = waitingOf(doc)
   if (waiting)
@@ -80,6 +93,7 @@ export function reasonsOf(inspection: Inspection): Reason[] {
   const { document: doc } = inspection
   if (doc.z === 'l') return []
   if (doc.z === 't') return timeReasons(inspection)
+  if (doc.z === 'w') return limitReasons(inspection)
   if (doc.z === undefined || doc.z === 'p') return queueReasons(inspection)
   return doc.z === 's' ? restReasons(inspection) : endReasons(inspection)
 }

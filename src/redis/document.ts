@@ -10,6 +10,14 @@ export type Document = Record<string, string>
 export type PortSpec = { default?: Wire; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
+/** A limit that a job counts against; `first`: the first to name it sets it, `set`: every time, absent: set elsewhere. */
+export type LimitKey = {
+  key: string
+  how?: 'first' | 'set'
+  concurrency?: number
+  rate?: { limit: number; period: number }
+}
+
 /** A job as it is to be made: everything that the worker's definition says is already in it. */
 export type NewJob = {
   queue: string
@@ -31,6 +39,8 @@ export type NewJob = {
   keepResult?: number
   retain?: number
   unique?: { key: string; period?: number }
+  group?: string
+  limits?: LimitKey[]
   repeat?: Wire
   slot?: number
   aliases?: string[]
@@ -68,6 +78,15 @@ function putPorts(parts: Parts, dir: 'i' | 'o', specs: PortSpecs = {}): void {
   }
 }
 
+/** A limit's key, how it is set, and to what. */
+export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] => [
+  key,
+  how ?? '',
+  text(concurrency),
+  text(rate?.limit),
+  text(rate?.period),
+]
+
 /** The arguments of one new job, as lib/create.lua takes them. */
 export function jobArguments(job: NewJob): string[] {
   const parts: Parts = { document: { q: job.queue, c: job.class }, options: [], count: 0 }
@@ -83,10 +102,12 @@ export function jobArguments(job: NewJob): string[] {
   put(parts, 'sh', job.shutdown ? '1' : '')
   put(parts, 'pl', job.pull ? '1' : '')
   put(parts, 'np', job.quiet ? '1' : '')
+  put(parts, 'g', job.group)
   putPorts(parts, 'i', job.in)
   putPorts(parts, 'o', job.out)
   if (job.parent !== undefined) add(parts, 'parent', job.parent, job.name ?? '')
   if (job.unique) add(parts, 'unique', job.unique.key, text(job.unique.period))
+  for (const limit of job.limits ?? []) add(parts, 'limit', ...limitWords(limit))
   for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
   for (const [port, items] of Object.entries(job.inputs ?? {}))
     add(parts, 'input', port, String(items.length), ...items)

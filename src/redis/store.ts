@@ -51,6 +51,8 @@ export type Inspection = {
   /** How many are before it in its queue, when it is ready. */
   ahead: number | null
   queue: { paused: boolean; maxLanes: number; lanes: number; pull: boolean }
+  /** When the limit that it waits at has room by itself. */
+  limitFree: number | null
   now: number
 }
 
@@ -199,7 +201,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
   }
 
   async function tick(limit = 100): Promise<{ rings: Ring[]; more: boolean }> {
-    const [, rings, more] = (await evaluate(scripts.tick, [keys.wake], { ...base(), limit }, [])) as [
+    const [, rings, more] = (await evaluate(scripts.tick, [keys.wake], { ...base(), most: limit }, [])) as [
       string,
       RawRing[],
       string,
@@ -211,7 +213,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     const answer = (await evaluate(
       scripts.inspect,
       [keys.hints],
-      { ...base(), job, dir: of?.dir ?? '', port: of?.port ?? '', limit: of?.limit ?? 0 },
+      { ...base(), job, dir: of?.dir ?? '', port: of?.port ?? '', most: of?.limit ?? 0 },
       [],
     )) as never[]
     if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
@@ -223,7 +225,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       string[],
       string[],
       string,
-      [string, string, string, string, string],
+      [string, string, string, string, string, string?],
       string,
     ]
     return {
@@ -239,6 +241,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         lanes: Number(facts[2]),
         pull: facts[3] === 'pull',
       },
+      limitFree: facts[5] ? Number(facts[5]) : null,
       now: Number(facts[4]),
     }
   }
@@ -261,7 +264,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         status: filter.status ?? '',
         class: filter.class ?? '',
         before: filter.before ?? '',
-        limit: filter.limit,
+        most: filter.limit,
         scan: 1000,
       },
       [],
@@ -344,6 +347,63 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     return ringsOf(rings)
   }
 
+  type LimitRow = {
+    key: string
+    concurrency: number | null
+    rate: { limit: number; period: number } | null
+    paused: boolean
+    running: number
+    started: number
+    waiting: number
+    ready: number
+    jobs: number | null
+  }
+
+  /** The limits there are, or one. */
+  async function limits(key = ''): Promise<LimitRow[]> {
+    const [, rows] = (await evaluate(scripts.limits, [], { ...base(), key }, [])) as [string, string[][]]
+    return rows.map(([name, json, held, started, waiting]) => {
+      const doc = JSON.parse(json!) as { c?: number; r?: number; p?: number; paused?: number; a?: number; j?: number }
+      return {
+        key: name!,
+        concurrency: doc.c ?? null,
+        rate: doc.r === undefined ? null : { limit: doc.r, period: doc.p! },
+        paused: doc.paused === 1,
+        running: Number(held),
+        started: Number(started),
+        waiting: Number(waiting),
+        ready: doc.a ?? 0,
+        jobs: doc.j ?? null,
+      }
+    })
+  }
+
+  /** null removes a setting, undefined leaves it. */
+  async function limit(
+    key: string,
+    act: 'set' | 'change' | 'remove',
+    settings: { concurrency?: number | null; rate?: { limit: number; period: number } | null; paused?: boolean } = {},
+  ): Promise<Ring[]> {
+    const word = (value: number | null | undefined) => (value === undefined ? '' : value === null ? '-' : String(value))
+    const { concurrency, rate, paused } = settings
+    const answer = (await evaluate(
+      scripts.limit,
+      [`${namespace}limit:${key}`],
+      {
+        ...base(),
+        key,
+        act,
+        concurrency: word(concurrency),
+        rate: word(rate && rate.limit),
+        period: word(rate && rate.period),
+        paused: paused === undefined ? '' : paused ? '1' : '0',
+      },
+      [],
+    )) as [string, ...never[]]
+    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
+    return ringsOf(answer[1] as unknown as RawRing[])
+  }
+
   /** Writes definitions (null removes). `whole`: the local classes among them are all there are. */
   async function register(
     queue: string,
@@ -382,7 +442,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     of: { id: number; dir: 'i' | 'o'; port: string }[],
     limit: number,
   ): Promise<({ taken: number; items: string[]; more: number } | null)[]> {
-    const [, rows] = (await evaluate(scripts.peek, [], { ...base(), limit }, [
+    const [, rows] = (await evaluate(scripts.peek, [], { ...base(), most: limit }, [
       String(of.length),
       ...of.flatMap(({ id, dir, port }) => [String(id), dir, port]),
     ])) as [string, [string, string[], string, string][]]
@@ -414,6 +474,8 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       ask<string[]>((redis) => redis.lrange(`${keys.job(id)}:${dir}:${port}`, from, from + n - 1)),
     overview,
     settings,
+    limits,
+    limit,
     register,
     verify,
     /** class → definition as JSON text. */

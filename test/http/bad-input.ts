@@ -245,11 +245,11 @@ const rows: Row[] = [
   ['an unknown member', job('"clas":1'), 'BAD_REQUEST', 400, 'clas: unknown member', ['clas']],
   [
     'a group, which is not there yet',
-    job('"group":{"id":"g"}'),
+    job('"group":{}'),
     'BAD_REQUEST',
     400,
-    'group: unknown member',
-    ['group'],
+    'group.id: is missing',
+    ['group', 'id'],
   ],
   [
     'a callback, which is not there yet',

@@ -15,6 +15,7 @@ export const view: JobView = {
   name: null,
   parent: null,
   aliases: ['nightly'],
+  group: null,
   priority: 0,
   attempt: 0,
   lost: 0,
@@ -72,6 +73,16 @@ const queue: QueueView = {
   oldestReady: T,
 }
 
+const limitShown = {
+  key: 'api',
+  concurrency: 3,
+  rate: { limit: 5, period: 1000 },
+  paused: false,
+  running: 1,
+  waiting: 2,
+}
+const groupShown = { id: 'g', concurrency: 3, paused: false, running: 1, waiting: 2, jobs: 3 }
+
 const stepped = { id: 7, status: 'queued' as const }
 
 const answers: Engine = {
@@ -119,6 +130,13 @@ const answers: Engine = {
   unregister: async () => {},
   queues: async () => ({ queues: [queue] }),
   setQueue: async () => queue,
+  limits: async () => ({ limits: [limitShown] }),
+  limit: async () => limitShown,
+  setLimit: async () => limitShown,
+  removeLimit: async () => {},
+  groups: async () => ({ groups: [groupShown] }),
+  group: async () => groupShown,
+  setGroup: async () => groupShown,
   stats: async () => ({ jobs: 1 }),
   claim: async () => [snapshot],
   commit: async () => ({ status: 'queued', snapshot }),

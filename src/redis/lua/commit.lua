@@ -11,6 +11,7 @@
 -- @include lib/status
 -- @include lib/ports
 -- @include lib/family
+-- @include lib/limits
 -- @include lib/create
 -- @include lib/queues
 -- @include lib/ops
@@ -32,8 +33,9 @@ end
 fetch(KEYS)
 
 local function next_due()
-  local due_at = queue_name ~= '' and queue(queue_name).nt
-  return due_at and int(due_at) or ''
+  if queue_name == '' then return '' end
+  local moment = math.min(queue(queue_name).nt or never, next_limit(queue_name))
+  return moment < never and int(moment) or ''
 end
 
 local function snapshots(ids)
@@ -89,7 +91,7 @@ for i, run in ipairs(runs) do answers[i] = commit(run) end
 local laned = lane ~= '' and place ~= 'p'
 local entered = laned and enter()
 local claims = max > 0 and (entered or not laned) and not (queue_name ~= '' and queue(queue_name).paused)
-local moved = claims and due_timers(queue_name) + take_back(queue_name) or 0
+local moved = claims and due_timers(queue_name) + take_back(queue_name) + due_limits(queue_name) or 0
 if #runs + moved > 0 then
   flush(true)
   head = nil

@@ -9,6 +9,7 @@
 -- @include lib/status
 -- @include lib/ports
 -- @include lib/family
+-- @include lib/limits
 -- @include lib/queues
 
 fetch(KEYS)
@@ -23,6 +24,7 @@ for i, token in ipairs(tokens) do
     change(id, doc, 'bg', '1')
     if progress ~= '' then set_value(id, doc, 'pg', progress) end
     move(id, doc, 'l', now + lease)
+    if doc.hk then renew_slots(id, doc) end
     answers[i] = doc.le
   end
 end

@@ -1,7 +1,7 @@
 -- inspect: one job as people want to see it. Read only.
 --
 -- keys: the hints
--- args: ns, clock, seed, job, dir, port, limit:int
+-- args: ns, clock, seed, job, dir, port, most:int
 -- returns: {'job', id, document, side values, children, items of the port, ahead in its queue, facts of the queue}
 --          | {'refused', code, message}
 
@@ -10,6 +10,7 @@
 -- @include lib/status
 -- @include lib/ports
 -- @include lib/family
+-- @include lib/limits
 -- @include lib/create
 -- @include lib/queues
 -- @include lib/claims
@@ -26,11 +27,15 @@ local items = {}
 if port ~= '' then
   local pushed, taken, dropped = counts(doc, dir, port)
   if not pushed or dropped then return { 'refused', 'REFUSED', 'job ' .. id .. ' (' .. doc.c .. ') does not have ' .. sides[dir] .. ' port ' .. port } end
-  if pushed > taken and limit > 0 then items = redis.call('LRANGE', list_key(id, dir, port), 0, limit - 1) end
+  if pushed > taken and most > 0 then items = redis.call('LRANGE', list_key(id, dir, port), 0, most - 1) end
 end
 local ahead = ''
-if not doc.z or doc.z == 'p' then ahead = int(redis.call('ZRANK', index_of(doc), member_of(id, doc)) or -1) end
+if not doc.z or doc.z == 'p' or doc.z == 'w' then ahead = int(redis.call('ZRANK', index_of(doc), member_of(id, doc)) or -1) end
 local q = queue(doc.q)
 local facts = { q.paused and 'paused' or '', int(q.ml or MAX_LANES), int(lane_count(doc.q)), q.m or '', int(now) }
+if doc.z == 'w' then
+  local moment = next_room(doc.wl)
+  facts[6] = moment < never and int(moment) or ''
+end
 local children, total = flat_children(id, doc)
 return { 'job', id, text_at(key_of(id)), flat_side_values(id, doc), children, items, ahead, facts, int(total) }

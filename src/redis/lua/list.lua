@@ -1,7 +1,7 @@
 -- list: jobs of a queue, a status, a parent or an alias, newest first. Read only and bounded.
 --
 -- keys: none
--- args: ns, clock, seed, mode, name, status, class, before, limit:int, scan:int
+-- args: ns, clock, seed, mode, name, status, class, before, most:int, scan:int
 -- returns: {'jobs', [id, document, side values] each, next cursor or ''} | {'refused', code, message}
 --          mode: 'all' (by id, down from the newest) | 'status' (queue = name) | 'children' (parent = name) | 'alias'
 
@@ -10,6 +10,7 @@
 -- @include lib/status
 -- @include lib/ports
 -- @include lib/family
+-- @include lib/limits
 -- @include lib/create
 -- @include lib/queues
 -- @include lib/claims
@@ -30,7 +31,7 @@ local function all()
   for id = from, stop, -1 do ids[#ids + 1] = int(id) end
   fetch_jobs(ids)
   for _, id in ipairs(ids) do
-    if #jobs == limit then
+    if #jobs == most then
       cursor = int(tonumber(id) + 1)
       return
     end
@@ -63,7 +64,7 @@ local function by_status()
       for i, id in ipairs(ids) do
         show(id)
         offset = offset + 1
-        if #jobs == limit then
+        if #jobs == most then
           cursor = int(offset)
           return
         end
@@ -85,7 +86,7 @@ local modes = {
     fetch_jobs(ids)
     for _, child in ipairs(ids) do
       if before == '' or tonumber(child) < tonumber(before) then
-        if #jobs == limit then
+        if #jobs == most then
           cursor = jobs[#jobs][1]
           return
         end

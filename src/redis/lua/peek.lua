@@ -1,7 +1,7 @@
 -- peek: the waiting values of many ports, without taking them. Read only.
 --
 -- keys: none
--- args: ns, clock, seed, limit:int, ...
+-- args: ns, clock, seed, most:int, ...
 -- returns: {'ports', [taken, items, default or '', more] each}; an empty row where there is no such port
 --          rest: id, dir, port each
 
@@ -10,6 +10,7 @@
 -- @include lib/status
 -- @include lib/ports
 -- @include lib/family
+-- @include lib/limits
 -- @include lib/create
 -- @include lib/queues
 -- @include lib/claims
@@ -29,7 +30,7 @@ for i, of in ipairs(asked) do
   if not pushed or dropped then
     rows[i] = {}
   else
-    local n = math.min(limit, pushed - taken)
+    local n = math.min(most, pushed - taken)
     local items = n > 0 and first_values(of.id, of.dir, of.port, n) or {}
     rows[i] = { int(taken), items, get_value(of.id, doc, 'd' .. of.dir .. ':' .. of.port) or '', int(pushed - taken - #items) }
   end

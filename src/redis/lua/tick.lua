@@ -1,7 +1,7 @@
 -- tick: look at every queue whose moment has come: dead lanes, lost runs, due timers, what is past its retention.
 --
 -- keys: the index of moments
--- args: ns, clock, seed, limit:int
+-- args: ns, clock, seed, most:int
 -- returns: {'ticked', rings, 'more' or ''}
 
 -- @include lib/base
@@ -9,18 +9,25 @@
 -- @include lib/status
 -- @include lib/ports
 -- @include lib/family
+-- @include lib/limits
 -- @include lib/create
 -- @include lib/queues
 -- @include lib/retention
 
 local wake_key = ns .. 'wake'
-local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, limit)
+local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, most)
 if #members == 0 then return { 'ticked', {}, '' } end
 
-local names, keys, more = {}, {}, #members == limit
-for i, member in ipairs(members) do
-  names[i] = member:match('^q:(.*)$')
-  keys[i] = queue_key(names[i])
+local names, keys, more = {}, {}, #members == most
+for _, member in ipairs(members) do
+  local kind, name = member:match('^(%a):(.*)$')
+  if kind == 'q' then
+    names[#names + 1] = name
+    keys[#keys + 1] = queue_key(name)
+  else
+    zset(wake_key, member, false)
+    touch(name)
+  end
 end
 fetch(keys)
 

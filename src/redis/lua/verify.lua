@@ -9,6 +9,7 @@
 -- @include lib/status
 -- @include lib/ports
 -- @include lib/family
+-- @include lib/limits
 -- @include lib/create
 -- @include lib/queues
 
@@ -22,9 +23,30 @@ fetch_jobs(ids)
 
 local places = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 
+local function check_waiting_place(id, doc)
+  if doc.z ~= 'w' then return 0 end
+  if not redis.call('ZSCORE', index_of(doc), member_of(id, doc)) then return 0 end
+  return 1
+end
+
+-- Whoever waits at a limit has somebody before it, or a moment at which it is looked at.
+local function check_limit(key)
+  local doc, waiting = limit(key).doc, redis.call('ZCARD', limit_key(key, 'waiting'))
+  if waiting == 0 or (doc and doc.paused) then return end
+  if room_at(key) > 0 then fault(key, waiting .. ' jobs wait at a limit that has room for ' .. int(room_at(key))) end
+  if not redis.call('ZSCORE', ns .. 'wake', 'k:' .. key) then fault(key, waiting .. ' jobs wait at a limit, and no moment is set') end
+end
+
+local function check_slots(key)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', limit_key(key, 'held'), '(' .. int(now), '+inf', 'LIMIT', 0, size)) do
+    local holder = find(id)
+    if not holder or holder.z ~= 'l' or not ('\n' .. (holder.hk or '') .. '\n'):find('\n' .. key .. '\n', 1, true) then fault(key, 'a slot is held by job ' .. id .. ', which has no run that holds it') end
+  end
+end
+
 -- Exactly one place, and it is the one that the document names.
 local function check_place(id, doc)
-  local n = 0
+  local n = check_waiting_place(id, doc)
   for _, place in ipairs(places) do
     local member = (not place or place == 'p') and doc.n .. ':' .. id or id
     if redis.call('ZSCORE', queue_key(doc.q, indexes[place] or 'ready'), member) then
@@ -112,6 +134,13 @@ if from == 1 then
         if not find(member) then fault(q, (indexes[place] or 'ready') .. ' names job ' .. member .. ', which does not exist') end
       end
     end
+  end
+end
+
+if from == 1 then
+  for _, key in ipairs(redis.call('SMEMBERS', ns .. 'limits')) do
+    check_limit(key)
+    check_slots(key)
   end
 end
 

@@ -32,6 +32,7 @@ local function lend(id, doc, lease, begun)
   change(id, doc, 'l', int(now))
   if begun then change(id, doc, 'bg', '1') end
   move(id, doc, 'l', now + lease)
+  if doc.lm and not doc.x then take_slots(id, doc) end
   return id
 end
 
@@ -58,6 +59,7 @@ local function claim(want, head)
     local candidates = {}
     for i, member in ipairs(members) do candidates[i] = member:sub(15) end
     fetch_jobs(candidates)
+    fetch_limits(candidates)
     for i, id in ipairs(candidates) do
       local doc = find(id)
       if not doc or doc.z ~= place or member_of(id, doc) ~= members[i] then
@@ -66,7 +68,10 @@ local function claim(want, head)
         enqueue(id, doc, true)
       elseif matches(doc.c, want.patterns) then
         if doc.lc and #ids > 0 then return ids, true end
-        if not doc.x and not guard(id, doc) then
+        local full = doc.lm and not doc.x and first_full(doc)
+        if full then
+          set_aside(id, doc, full)
+        elseif not doc.x and not guard(id, doc) then
           stop_runaway(id, doc)
         else
           ids[#ids + 1] = lend(id, doc, want.lease, #ids < want.begun)

@@ -49,6 +49,7 @@ local options = {
   alias = function(spec) push(within(spec, 'aliases'), take()) end,
   input = function(spec) push(within(spec, 'inputs'), { take(), take_list() }) end,
   value = function(spec) push(within(spec, 'values'), { take(), take() }) end,
+  limit = function(spec) push(within(spec, 'limits'), { take(), take(), take(), take(), take() }) end,
   listen = function(spec) push(within(spec, 'listens'), { take(), take(), take_list() }) end,
 }
 
@@ -105,6 +106,14 @@ local function existing_job(spec)
   return id and find(id) and id
 end
 
+-- how: first (a group: the first to name it sets it), set, or '' (set elsewhere).
+local function add_limit(id, doc, key, how, concurrency, rate, period)
+  if how ~= '' then
+    define_limit(key, { c = tonumber(concurrency), r = tonumber(rate), p = tonumber(period), auto = how == 'first' and 1 or nil }, how)
+  end
+  change(id, doc, 'lm', doc.lm and doc.lm .. '\n' .. key or key)
+end
+
 -- Makes one job, or finds the one that its unique key stands for. `born` is the run's job when a run spawns it.
 local function create(spec, born)
   check_registered(spec.queue, spec.class, spec.known)
@@ -124,6 +133,7 @@ local function create(spec, born)
   for _, e in ipairs(spec.listens or {}) do set_channels(id, doc, e[1], e[2], e[3]) end
   for _, alias in ipairs(spec.aliases or {}) do add_alias(id, doc, alias) end
   for _, e in ipairs(spec.inputs or {}) do write(id, doc, 'i', e[1], e[2], { quiet = true }) end
+  for _, e in ipairs(spec.limits or {}) do add_limit(id, doc, unpack(e)) end
   if spec.unique then claim_unique(spec, id, doc) end
   local moment = moment_of(spec)
   if moment then change(id, doc, 'w', int(moment)) end

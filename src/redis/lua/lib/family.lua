@@ -118,7 +118,9 @@ erase = function(id, doc, status)
   unlink(id, doc)
   keep_answer(doc)
   free_unique(id, doc)
-  if doc.z ~= 'new' then zset(index_of(doc), member_of(id, doc), false) end
+  if doc.z ~= 'new' then leave_place(id, doc) end
+  if doc.hk then release_slots(id, doc) end
+  if doc.g and doc.z ~= 'new' and not resting[doc.z] then count_in_group(doc, -1) end
   for _, alias in ipairs(doc.al and cjson.decode(doc.al) or {}) do hset(ns .. 'jobs:aliases', alias, false) end
   for field, value in pairs(doc) do
     local dir, port = field:match('^([io]):(.+)$')

@@ -220,6 +220,26 @@ function ops.unlock(me)
   if doc.z == 't' then enqueue(me.id, doc) end
 end
 
+-- The keys that a job counts against, all of them anew; a running one counts so from its next run.
+function ops.tag(me)
+  local doc, version = need(me.id), take()
+  local was = doc.g
+  change(me.id, doc, 'lm', nil)
+  for _ = 1, take_int() do add_limit(me.id, doc, take(), take(), take(), take(), take()) end
+  local group = take()
+  if group ~= (was or '') then
+    if was and not resting[doc.z] then count_in_group(doc, -1) end
+    change(me.id, doc, 'g', group ~= '' and group or nil)
+    if doc.g and not resting[doc.z] then count_in_group(doc, 1) end
+  end
+  change(me.id, doc, 'cv', version ~= '' and version or nil)
+  if doc.z == 'w' or not doc.z or doc.z == 'p' then
+    local full = first_full(doc)
+    if full then return set_aside(me.id, doc, full) end
+    if doc.z == 'w' then move(me.id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0, nil, true) end
+  end
+end
+
 -- Fields of the document that a person may change; an empty value clears.
 function ops.patch(me)
   local doc, postponed = need(me.id), false
@@ -229,7 +249,7 @@ function ops.patch(me)
     if field == 'w' then postponed = (tonumber(value) or 0) > now end
   end
   if doc.z == 't' or (not doc.z and postponed) then return enqueue(me.id, doc) end
-  if not doc.z or doc.z == 'p' then zset(index_of(doc), member_of(me.id, doc), tonumber(doc.p) or 0) end
+  if not doc.z or doc.z == 'p' or doc.z == 'w' then zset(index_of(doc), member_of(me.id, doc), tonumber(doc.p) or 0) end
 end
 
 -- Takes the kept result, or looks at it.

@@ -167,6 +167,7 @@ end
 local function extend_lease(id, doc, lease)
   change(id, doc, 'le', int(now + lease))
   move(id, doc, 'l', now + lease)
+  if doc.hk then renew_slots(id, doc) end
 end
 
 local function checkpoint(run)

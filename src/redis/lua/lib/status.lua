@@ -1,5 +1,5 @@
 -- Where a job is. It is in exactly one place, its status follows from the place, and only `move` changes it.
--- Places: nil = ready, p = ready:pull, t = timers, l = leases, s c f t: at rest (T is terminated).
+-- Places: nil = ready, p = ready:pull, t = timers, l = leases, w = waiting at a limit, s c f T: at rest.
 
 local resting = { s = 'suspended', c = 'completed', f = 'failed', T = 'terminated' }
 local indexes = { p = 'ready:pull', t = 'timers', l = 'leases', s = 'suspended', c = 'completed', f = 'failed', T = 'terminated' }
@@ -11,9 +11,12 @@ local function status_of(doc)
   return doc.z == 'l' and 'running' or 'queued'
 end
 
-local function index_of(doc) return queue_key(doc.q, indexes[doc.z] or 'ready') end
+local function index_of(doc)
+  if doc.z == 'w' then return ns .. 'limit:' .. doc.wl .. ':waiting' end
+  return queue_key(doc.q, indexes[doc.z] or 'ready')
+end
 local function member_of(id, doc)
-  if not doc.z or doc.z == 'p' then return doc.n .. ':' .. id end
+  if not doc.z or doc.z == 'p' or doc.z == 'w' then return doc.n .. ':' .. id end
   return id
 end
 
@@ -37,15 +40,29 @@ local function announce(id, doc, was)
   tell_status(id, doc, is)
 end
 
--- The indexes in Redis follow the document; `score` is the moment or priority that the index is ordered by.
-local function move(id, doc, place, score)
+-- Set by limits: slots of a run, the reserved room of a job that is ready, the jobs of a group that are not at rest.
+local release_slots, renew_slots, drop_baton, count_in_group, first_full, set_aside
+
+local function leave_place(id, doc)
+  zset(index_of(doc), member_of(id, doc), false)
+  if doc.z == 'w' then change_queue(doc.q, 'wc', (queue(doc.q).wc or 0) - 1) end
+  if doc.ad and (not doc.z or doc.z == 'p') then drop_baton(id, doc) end
+end
+
+-- The indexes in Redis follow the document; `score` is the moment or priority that the index is ordered by. `key` is the
+-- limit that a job is set aside for; one that comes back from there keeps its sequence.
+local function move(id, doc, place, score, key, keeps)
   local was = docs[id] and doc.z ~= 'new' and status_of(doc)
-  if was then zset(index_of(doc), member_of(id, doc), false) end
-  if not place or place == 'p' then change(id, doc, 'n', sequence()) end
+  local rested = not was or resting[doc.z] ~= nil
+  if was then leave_place(id, doc) end
+  if (not place or place == 'p') and not keeps then change(id, doc, 'n', sequence()) end
+  if doc.g and rested ~= (resting[place] ~= nil) then count_in_group(doc, rested and 1 or -1) end
+  put(doc, 'wl', key)
   put(doc, 'z', place)
   put(dirty, id, true)
   zset(index_of(doc), member_of(id, doc), score)
   if not place then put(to_ring, doc.q, (to_ring[doc.q] or 0) + 1) end
+  if place == 'w' then change_queue(doc.q, 'wc', (queue(doc.q).wc or 0) + 1) end
   if place == 't' then soonest(doc.q, 'nt', score) end
   if place == 'l' then soonest(doc.q, 'nl', score) end
   if resting[place] and score ~= never then soonest(doc.q, 'nr', score) end
@@ -66,6 +83,8 @@ local function enqueue(id, doc, early)
     if early then change(id, doc, 'ey', '1') end
     return move(id, doc, 't', moment)
   end
+  local full = doc.lm and not doc.x and first_full(doc)
+  if full then return set_aside(id, doc, full) end
   move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0)
 end
 
@@ -199,6 +218,7 @@ end
 
 local lease_fields = { 'tk', 'le', 'ln', 'bg', 'cn', 'l0', 'pg' }
 local function end_lease(id, doc)
+  if doc.hk then release_slots(id, doc) end
   for _, field in ipairs(lease_fields) do change(id, doc, field, nil) end
 end
 

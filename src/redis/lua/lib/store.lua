@@ -5,7 +5,7 @@ local raw = {} -- key → text as read, false when absent
 local docs, dirty = {}, {} -- id → document, false when the job is gone
 local queues, queue_dirty = {}, {}
 local function nothing()
-  return { strings = {}, expiring = {}, expires = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {} }
+  return { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {} }
 end
 local writes = nothing()
 
@@ -228,6 +228,7 @@ local function flush_texts(more_to_come)
   call_in_pieces('DEL', nil, dels, 4000)
   call_in_pieces('MSET', nil, sets, 4000)
   for key, e in pairs(writes.expiring) do redis.call('SET', key, e[1], 'PX', int(e[2])) end
+  for key, before in pairs(writes.trims) do redis.call('ZREMRANGEBYSCORE', key, '-inf', int(before)) end
   for key, ms in pairs(writes.expires) do redis.call('PEXPIRE', key, int(ms)) end
 end
 

@@ -1,0 +1,88 @@
+// Limits and groups: how many jobs may run at once or start in a period, by key.
+
+import * as z from 'zod'
+import { done, groupSettings, groupView, limitSettings, limitView } from '../core/schemas.ts'
+import { route } from './route.ts'
+
+export const limits = {
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/limits',
+      scope: 'read',
+      summary: 'Lists the limits, with what is in use and what waits',
+      answers: { 200: z.object({ limits: z.array(limitView) }) },
+    },
+    ({ engine }) => engine.limits(),
+  ),
+
+  get: route(
+    {
+      method: 'GET',
+      path: '/v1/limits/:key',
+      scope: 'read',
+      summary: 'Shows a limit',
+      answers: { 200: limitView },
+    },
+    ({ engine, params }) => engine.limit(params.key),
+  ),
+
+  set: route(
+    {
+      method: 'PUT',
+      path: '/v1/limits/:key',
+      scope: 'admin',
+      summary: 'Sets a limit; what waits for room is admitted at once',
+      body: limitSettings,
+      answers: { 200: limitView },
+    },
+    ({ engine, params, body }) => engine.setLimit(params.key, body),
+  ),
+
+  remove: route(
+    {
+      method: 'DELETE',
+      path: '/v1/limits/:key',
+      scope: 'admin',
+      summary: 'Removes a limit; what waited for it goes on',
+      answers: { 200: done },
+    },
+    ({ engine, params }) => engine.removeLimit(params.key),
+  ),
+}
+
+export const groups = {
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/groups',
+      scope: 'read',
+      summary: 'Lists the groups that have jobs which are not at rest',
+      answers: { 200: z.object({ groups: z.array(groupView) }) },
+    },
+    ({ engine }) => engine.groups(),
+  ),
+
+  get: route(
+    {
+      method: 'GET',
+      path: '/v1/groups/:key',
+      scope: 'read',
+      summary: 'Shows a group',
+      answers: { 200: groupView },
+    },
+    ({ engine, params }) => engine.group(params.key),
+  ),
+
+  patch: route(
+    {
+      method: 'PATCH',
+      path: '/v1/groups/:key',
+      scope: 'admin',
+      summary: "Changes a group's limit, pauses or resumes it",
+      body: groupSettings,
+      answers: { 200: groupView },
+    },
+    ({ engine, params, body }) => engine.setGroup(params.key, body),
+  ),
+}

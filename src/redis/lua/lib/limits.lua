@@ -1,0 +1,257 @@
+-- Limits: so many at once, so many in a period, of all jobs that carry a key. A job that finds no room waits aside, in
+-- its order, and comes back with the room reserved: that is its baton, and whoever drops it hands it on.
+
+local limits = {} -- key → { doc, held, started }
+local touched = {} -- limits where room may have come free
+
+local function limit_key(key, part) return ns .. 'limit:' .. key .. (part and ':' .. part or '') end
+
+local function keys_of(doc)
+  local keys = {}
+  for key in (doc.lm or ''):gmatch('[^\n]+') do keys[#keys + 1] = key end
+  return keys
+end
+
+local function fetch_limits(ids)
+  local keys = {}
+  for _, id in ipairs(ids) do
+    local doc = find(id)
+    for _, key in ipairs(doc and keys_of(doc) or {}) do keys[#keys + 1] = limit_key(key) end
+  end
+  fetch(keys)
+end
+
+-- A start reaches its target up to some milliseconds late: the window is so much longer than the period, lest two
+-- periods' starts arrive in one. 4 % costs at most 4 % of the rate.
+local function window(doc) return doc.p + math.min(doc.p * 0.04, 100) end
+
+-- What is known of a limit: its settings, how many hold a slot, how many started within the period.
+local function limit(key)
+  local state = limits[key]
+  if state then return state end
+  local text = text_at(limit_key(key))
+  state = { doc = text and cjson.decode(text) or false }
+  limits[key] = state
+  if state.doc then
+    state.held = redis.call('ZCOUNT', limit_key(key, 'held'), '(' .. int(now), '+inf')
+    state.started = state.doc.r and redis.call('ZCOUNT', limit_key(key, 'window'), '(' .. int(now - window(state.doc)), '+inf') or 0
+  end
+  return state
+end
+
+local function save_limit(key, field, value)
+  local state = limit(key)
+  put(state.doc, field, value)
+  set_text(limit_key(key), cjson.encode(state.doc))
+end
+
+-- How many more may start.
+local function room_at(key)
+  local state = limit(key)
+  local doc = state.doc
+  if not doc then return never end
+  if doc.paused then return 0 end
+  local promised = doc.a or 0
+  return math.min((doc.c or never) - state.held - promised, (doc.r or never) - state.started - promised)
+end
+
+-- The first of its keys that has no room for this job; what was promised to it counts for it.
+first_full = function(doc)
+  for _, key in ipairs(keys_of(doc)) do
+    if room_at(key) + (doc.ad == key and 1 or 0) < 1 then return key end
+  end
+end
+
+-- It waits in its old order; who comes new, at the end.
+set_aside = function(id, doc, key)
+  if doc.z and doc.z ~= 'p' then change(id, doc, 'n', sequence()) end
+  move(id, doc, 'w', tonumber(doc.p) or 0, key)
+  put(touched, key, true)
+end
+
+local function take_slots(id, doc)
+  local keys = keys_of(doc)
+  for _, key in ipairs(keys) do
+    local state = limit(key)
+    if state.doc then
+      zset(limit_key(key, 'held'), id, tonumber(doc.le))
+      put(state, 'held', state.held + 1)
+      if state.doc.r then
+        zset(limit_key(key, 'window'), doc.tk, now)
+        put(state, 'started', state.started + 1)
+      end
+    end
+  end
+  if #keys > 0 then change(id, doc, 'hk', doc.lm) end
+end
+
+local function held_keys(doc)
+  local keys = {}
+  for key in (doc.hk or ''):gmatch('[^\n]+') do keys[#keys + 1] = key end
+  return keys
+end
+
+-- The slots of a run that has ended; those of a lease that is over are free already.
+release_slots = function(id, doc)
+  for _, key in ipairs(held_keys(doc)) do
+    local state = limit(key)
+    zset(limit_key(key, 'held'), id, false)
+    if state.doc and tonumber(doc.le) > now then put(state, 'held', state.held - 1) end
+    put(touched, key, true)
+  end
+  change(id, doc, 'hk', nil)
+end
+
+renew_slots = function(id, doc)
+  for _, key in ipairs(held_keys(doc)) do zset(limit_key(key, 'held'), id, tonumber(doc.le)) end
+end
+
+drop_baton = function(id, doc)
+  local key = doc.ad
+  change(id, doc, 'ad', nil)
+  if limit(key).doc then save_limit(key, 'a', math.max(0, (limit(key).doc.a or 0) - 1)) end
+  put(touched, key, true)
+end
+
+-- A group lives as long as it has jobs that have not come to rest.
+count_in_group = function(doc, n)
+  local key = 'group:' .. doc.g
+  if not limit(key).doc then return end
+  save_limit(key, 'j', (limit(key).doc.j or 0) + n)
+  put(touched, key, true)
+end
+
+-- how: 'first', the first to name it sets it; 'set', every time.
+local function define_limit(key, settings, how)
+  local state = limit(key)
+  if not state.doc then
+    put(state, 'doc', {})
+    put(state, 'held', 0)
+    put(state, 'started', 0)
+    sset(ns .. 'limits', key, true)
+  elseif how == 'first' then
+    return
+  end
+  for field, value in pairs(settings) do
+    if state.doc[field] ~= value then save_limit(key, field, value or nil) end
+  end
+  set_text(limit_key(key), cjson.encode(state.doc))
+  put(touched, key, true)
+end
+
+-- Waiting first: by priority and age, as they will be after this script's own changes.
+local function first_waiting(key, n)
+  local index = limit_key(key, 'waiting')
+  local pending, gone = writes.zsets[index] or {}, 0
+  for _, score in pairs(pending) do
+    if not score then gone = gone + 1 end
+  end
+  local rows, flat = {}, redis.call('ZRANGE', index, 0, n + gone - 1, 'WITHSCORES')
+  for i = 1, #flat, 2 do
+    if pending[flat[i]] == nil then rows[#rows + 1] = { flat[i], tonumber(flat[i + 1]) } end
+  end
+  for member, score in pairs(pending) do
+    if score then rows[#rows + 1] = { member, score } end
+  end
+  table.sort(rows, function(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1]) end)
+  return rows
+end
+
+local ADMIT = 1000
+
+-- Gives the free room of a limit to those who wait for it.
+local function admit(key)
+  local free = math.min(room_at(key), ADMIT)
+  local rows = first_waiting(key, math.max(free, 0) + 1)
+  local ids = {}
+  for i = 1, math.min(free, #rows) do ids[i] = rows[i][1]:sub(15) end
+  fetch_jobs(ids)
+  for i, id in ipairs(ids) do
+    local doc = find(id)
+    if doc and doc.z == 'w' then
+      move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0, nil, true)
+      if limit(key).doc then
+        change(id, doc, 'ad', key)
+        save_limit(key, 'a', (limit(key).doc.a or 0) + 1)
+      end
+    else
+      zset(limit_key(key, 'waiting'), rows[i][1], false)
+    end
+  end
+  return #rows > #ids and rows[#ids + 1][1]:sub(15)
+end
+
+-- When room comes by itself: the first lease that ends, the first start that leaves the period.
+local function next_room(key)
+  local doc = limit(key).doc
+  if not doc or doc.paused then return never end
+  local moment = never
+  local function first(part, from, plus)
+    local row = redis.call('ZRANGEBYSCORE', limit_key(key, part), '(' .. int(from), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
+    if row[2] then moment = math.min(moment, tonumber(row[2]) + plus) end
+  end
+  if doc.c then first('held', now, 0) end
+  if doc.r then first('window', now - window(doc), window(doc)) end
+  return moment == never and now + 1000 or moment
+end
+
+local function forget_limit(key)
+  put(limits[key], 'doc', false)
+  set_text(limit_key(key), nil)
+  for _, part in ipairs({ 'held', 'window', 'waiting' }) do del(limit_key(key, part)) end
+  del(limit_key(key))
+  sset(ns .. 'limits', key, false)
+end
+
+-- Somebody still waits: the queue of the first of them and the tick must know when to look.
+local function watch(key, waiter)
+  local moment, doc = next_room(key), find(waiter)
+  if moment == never then return end
+  if doc then
+    local waits = queue(doc.q).lw or {}
+    waits[key] = moment
+    change_queue(doc.q, 'lw', waits)
+  end
+  zset(ns .. 'wake', 'k:' .. key, moment)
+end
+
+-- Where room may have come free, those who wait come back.
+table.insert(consequences, function()
+  while next(touched) do
+    local keys = touched
+    touched = {}
+    for key in pairs(keys) do
+      local doc = limit(key).doc
+      if doc and (doc.auto and (doc.j or 0) <= 0 or doc.gone and redis.call('ZCARD', limit_key(key, 'waiting')) == 0) then
+        forget_limit(key)
+      else
+        local waiter = admit(key)
+        if waiter then watch(key, waiter) end
+        if doc and doc.r then put(writes.trims, limit_key(key, 'window'), now - window(doc)) end
+      end
+    end
+  end
+end)
+
+-- Room may have come free here.
+local function touch(key) put(touched, key, true) end
+
+-- The limits of a queue whose moment has come; answers how many.
+local function due_limits(q)
+  local waits, n = queue(q).lw, 0
+  for key, moment in pairs(waits or {}) do
+    if moment <= now then
+      put(touched, key, true)
+      waits[key] = nil
+      n = n + 1
+    end
+  end
+  if n > 0 then change_queue(q, 'lw', next(waits) and waits or nil) end
+  return n
+end
+
+local function next_limit(q)
+  local moment = never
+  for _, at_moment in pairs(queue(q).lw or {}) do moment = math.min(moment, at_moment) end
+  return moment
+end

@@ -1,0 +1,39 @@
+-- limit: what people set on a limit: so many at once, so many in a period, paused; or that it is no more.
+--
+-- keys: the limit
+-- args: ns, clock, seed, key, act, concurrency, rate, period, paused
+-- returns: {'set', rings} | {'refused', code, message}
+--          act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same, if there is such a limit) | 'remove'
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/status
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/limits
+-- @include lib/create
+-- @include lib/queues
+
+fetch(KEYS)
+
+if act ~= 'set' and not limit(key).doc then return { 'refused', 'NOT_FOUND', 'there is no limit ' .. key } end
+
+local settings = {}
+local function setting(field, given)
+  if given ~= '' then settings[field] = tonumber(given) or false end
+end
+setting('c', concurrency)
+setting('r', rate)
+setting('p', period)
+if paused ~= '' then settings.paused = paused == '1' and 1 or false end
+
+if act == 'remove' then
+  define_limit(key, { c = false, r = false, p = false, paused = false, auto = false, gone = 1 }, 'set')
+else
+  settings.gone = false
+  define_limit(key, settings, 'set')
+end
+ring_all()
+ring_timers()
+flush()
+return { 'set', rings }

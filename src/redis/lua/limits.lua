@@ -1,0 +1,26 @@
+-- limits: the limits there are, or one, with what is in use and what waits. Read only.
+--
+-- keys: none
+-- args: ns, clock, seed, key
+-- returns: {'limits', [key, document, held, started, waiting] each}
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/status
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/limits
+-- @include lib/create
+-- @include lib/queues
+
+local names = key ~= '' and { key } or redis.call('SMEMBERS', ns .. 'limits')
+local rows, keys = {}, {}
+for i, name in ipairs(names) do keys[i] = limit_key(name) end
+fetch(keys)
+for _, name in ipairs(names) do
+  local state = limit(name)
+  if state.doc and not state.doc.gone then
+    rows[#rows + 1] = { name, cjson.encode(state.doc), int(state.held), int(state.started), int(redis.call('ZCARD', limit_key(name, 'waiting'))) }
+  end
+end
+return { 'limits', rows }

@@ -1,0 +1,109 @@
+// Limits: never above, always used, given back by whatever ends a run, and no obstacle for others.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { defineWorker, type Job } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+let open = 0
+let most = 0
+const starts: number[] = []
+
+const slow = defineWorker({
+  class: 'slow',
+  async perform(job: Job) {
+    starts.push(Date.now())
+    open++
+    most = Math.max(most, open)
+    await new Promise((resolve) => setTimeout(resolve, (job.args as { ms?: number } | null)?.ms ?? 5))
+    open--
+  },
+})
+const rated = defineWorker({
+  class: 'rated',
+  limits: [{ rate: { limit: 20, period: 500 } }],
+  perform: () => void starts.push(Date.now()),
+})
+
+let kit: Kit
+beforeEach(async () => {
+  open = most = 0
+  starts.length = 0
+  kit = await startKit({ workers: [slow, rated] })
+})
+afterEach(async () => {
+  expect(await kit.engine.verify()).toEqual([])
+  await kit.close()
+})
+
+const many = (n: number, input: object = {}) =>
+  kit.engine.enqueue(Array.from({ length: n }, () => ({ queue: 'default', class: 'slow', ...input })))
+const completed = async () => (await kit.store.overview()).queues[0]!.completed
+const group = (concurrency: number, id = 'g') => ({ group: { id, concurrency } })
+
+describe('a group', () => {
+  test('never has more running than it may, and all of its jobs finish', async () => {
+    await many(60, group(3))
+    await kit.until(async () => (await completed()) === 60)
+    expect(most).toBe(3)
+  })
+
+  test('is set by the first that names it, shown while it has jobs, and gone when it is drained', async () => {
+    await kit.engine.setQueue('default', { paused: true })
+    await many(2, group(3))
+    await many(1, group(7))
+    expect(await kit.engine.group('g')).toMatchObject({ concurrency: 3, jobs: 3, running: 0 })
+    await kit.engine.setQueue('default', { paused: false })
+    await kit.until(async () => (await completed()) === 3)
+    await expect(kit.engine.group('g')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test('that is full does not hold up other jobs', async () => {
+    await many(20, { ...group(1), args: '{"ms":100}' })
+    const others = await many(20)
+    await kit.until(async () => {
+      const states = await Promise.all(others.jobs.map(({ id }) => kit.statusOf(id)))
+      return states.every((status) => status === 'completed')
+    })
+    expect(await completed()).toBeLessThan(40)
+  })
+
+  test('can be changed, paused and resumed while its jobs wait', async () => {
+    await many(30, { ...group(1), args: '{"ms":20}' })
+    await kit.engine.setGroup('g', { paused: true })
+    await kit.until(() => open === 0)
+    const before = await completed()
+    expect((await kit.engine.why('30')).reasons[0]).toMatchObject({ code: 'LIMITED', key: 'group:g' })
+    await kit.engine.setGroup('g', { paused: false, concurrency: 5 })
+    await kit.until(async () => (await completed()) === 30)
+    expect(before).toBeLessThan(30)
+    expect(most).toBe(5)
+  })
+
+  test('slots of runs that were lost are free when their leases end', async () => {
+    const held = await startKit({ workers: [slow], hold: true })
+    await held.engine.enqueue(Array.from({ length: 4 }, () => ({ queue: 'default', class: 'slow', ...group(2) })))
+    const claim = () =>
+      held.store.commit({
+        queue: 'default',
+        lane: { id: crypto.randomUUID(), seq: 1 },
+        claim: { max: 10, lease: 45_000, begun: 10 },
+      })
+    expect((await claim()).lent).toHaveLength(2)
+    expect((await claim()).lent).toHaveLength(0)
+    await held.advance(46_000)
+    expect((await claim()).lent).toHaveLength(2)
+    expect(await held.engine.verify()).toEqual([])
+    await held.close()
+  })
+})
+
+describe('a rate', () => {
+  test('starts no more in any period than it says, and nearly as many', async () => {
+    const began = Date.now()
+    await kit.engine.enqueue(Array.from({ length: 80 }, () => ({ queue: 'default', class: 'rated' })))
+    await kit.until(() => starts.length === 80, 15_000)
+    const inWindow = (from: number) => starts.filter((at) => at >= from && at < from + 500).length
+    expect(Math.max(...starts.map(inWindow))).toBeLessThanOrEqual(20)
+    expect(Date.now() - began).toBeLessThan(2_600)
+  })
+})
