@@ -7,7 +7,9 @@ import { type Wire, wire } from '../core/value.ts'
 import type { Worker } from '../core/worker.ts'
 import { defineWords, type Settled, type Words, writeWords } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
-import { limitWords, stateOf, statusOf } from '../redis/document.ts'
+
+import { type Document, limitWords, stateOf, statusOf } from '../redis/document.ts'
+
 import { itemText, shownItem } from '../redis/item.ts'
 import { createStore, type Lent, type Once, type Ring, type Store } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
@@ -17,7 +19,7 @@ import { groupKey, limitsOf, newJob, overlay, repeatOf } from './intake.ts'
 import { createPerformer } from './performer.ts'
 import { createRegistry } from './registry.ts'
 import { hashOf, newKey, sameHash } from './secrets.ts'
-import { settle } from './settle.ts'
+import { LAST, settle } from './settle.ts'
 import { portView, snapshotOf, viewOf } from './snapshot.ts'
 import { reasonsOf } from './why.ts'
 
@@ -58,8 +60,6 @@ const MINUTE = 60_000
 const MINE = 10 * MINUTE
 const CLAIM_LEASE = 60_000
 const LISTEN = 60_000
-/** A release is the last commit of its run, however many checkpoints came before. */
-const LAST = 1_000_000_000
 
 const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
@@ -100,6 +100,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     registry,
     random,
     now,
+    ring,
     isolate: options.isolate,
     push: {
       fetch: options.fetch ?? ((...args) => fetch(...args)),
@@ -159,21 +160,26 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
 
-  async function settleRemote(token: string, changes: Changes): Promise<Settled> {
-    if (!needsDocument(token, changes))
-      return settle(token, changes, { document: { tk: token, kr: '1' }, registry, random, now: now() })
-    const { document } = await store.inspect(token.split('.', 1)[0]!).catch((error) => {
-      throw error instanceof SidejobError && error.code === 'NOT_FOUND' ? lost() : error
+  /** The job of a token as it is now; what is known without it, when it has gone. */
+  async function documentOf(token: string, changes: Changes): Promise<Document> {
+    const known = { tk: token, kr: '1' }
+    if (!needsDocument(token, changes)) return known
+    const found = await store.inspect(token.split('.', 1)[0]!).catch((error) => {
+      if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
+      throw error
     })
-    const found = await registry.find(document.q!, document.c!)
-    const deciding = {
-      document: { ...document, tk: token },
-      retry: found?.definition.retry,
-      registry,
-      random,
-      now: now(),
-    }
-    return settle(token, changes, deciding)
+    return { ...(found?.document ?? known), tk: token }
+  }
+
+  async function settleRemote(token: string, changes: Changes): Promise<Settled> {
+    const document = await documentOf(token, changes)
+    const found = document.q ? await registry.find(document.q, document.c!) : undefined
+    return settle(token, changes, { document, retry: found?.definition.retry, registry, random, now: now() })
+  }
+
+  /** A token as a claim gives it; what cannot be one was never given. */
+  function checkToken(token: string): void {
+    if (!/^[1-9]\d*\.\d+\.\w+$/.test(token)) throw lost()
   }
 
   const lost = () =>
@@ -560,6 +566,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     },
 
     async commit(token, changes) {
+      checkToken(token)
       const { answer, lent } = await commitToken(await settleRemote(token, changes))
       if (changes.end !== 'checkpoint' || !lent[0]) return { status: answer as Status }
       const [snapshot] = await snapshots(lent[0].document.q!, lent)
@@ -567,17 +574,20 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     },
 
     async heartbeat(token, { progress }) {
+      checkToken(token)
       const [leaseUntil] = await store.extend('', [token], CLAIM_LEASE, { progress })
       if (leaseUntil === null || leaseUntil === undefined) throw lost()
       return { leaseUntil }
     },
 
     async release(token) {
+      checkToken(token)
       const { answer } = await commitToken({ token, n: LAST, end: 'released', words: [] })
       return { status: answer as Status }
     },
 
     async page(token, port, after) {
+      checkToken(token)
       const id = token.split('.', 1)[0]!
       const { document } = await store.inspect(id)
       if (document.tk !== token) throw lost()

@@ -70,6 +70,11 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   #suspends = false
   #defaultsOnly = false
   #closed = false
+  #broken: unknown
+  /** The checkpoint under way: the next one, and every read, waits for it. */
+  #turn: Promise<unknown> = Promise.resolve()
+  /** How many values of a child's port this run has read and not committed yet. */
+  #seen = new Map<string, number>()
 
   constructor(worker: Pick<Worker, 'in' | 'out'>, snapshot: Snapshot, tools: JobTools) {
     this.id = snapshot.job.id
@@ -141,6 +146,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   /** The oldest value of an input port; its default when there is none; undefined when there is neither. */
   async read<P extends Name<In>>(port: P): Promise<Value<In, P> | undefined> {
     this.#open()
+    await this.#turn
     const queue = this.#queue(port)
     if (queue.next === queue.values.length && queue.more > 0) await this.#fetchPage(port, queue)
     const item = queue.values[queue.next]
@@ -240,13 +246,12 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   /** What children have written to an output port since it was last read, in one round trip for all of them. */
   async readChildren(port: string, names = Object.keys(this.children)): Promise<Record<string, any[]>> {
     this.#open()
-    const rows = await this.#tools.peek(names.map((name) => ({ id: this.children[name]!.id, dir: 'out', port })))
+    await this.#turn
+    const rows = await this.#tools.peek(names.map((name) => ({ id: this.#child(name).id, dir: 'out', port })))
     const answer: Record<string, any[]> = {}
     names.forEach((child, i) => {
-      const row = rows[i]
-      if (!row?.values.length) return
-      this.#op({ op: 'read', from: { child, out: port }, cursor: row.taken, count: row.values.length })
-      answer[child] = row.values.map(({ data }) => unwire(data))
+      const values = rows[i] ? this.#unseen(child, port, rows[i]) : []
+      if (values.length) answer[child] = values.map(({ data }) => unwire(data))
     })
     return answer
   }
@@ -292,35 +297,53 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   /** Commits what was done so far, and goes on with a fresh view of ports and children. */
   async checkpoint(): Promise<void> {
     this.#open()
-    const changes = this.#collect('checkpoint')
-    this.#snapshot = await this.#tools.checkpoint(changes)
-    this.#commits++
-    this.#queues.clear()
-    this.#state.clear()
-    this.#ops = []
+    const turn = this.#turn.then(() => this.#commit())
+    this.#turn = turn.catch(() => undefined)
+    await turn
   }
 
   /** Runs `action` once: its result is committed and given again on later attempts. */
   async step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
-    const known = this.#snapshot.steps?.[name]
+    this.#open()
+    const known = ownOf(this.#snapshot.steps ?? {}, name)
     if (known !== undefined) return unwire(known) as T
-    const result = await action()
-    this.#op({ op: 'step', name, value: wire(result ?? null) })
+    const value = wire((await action()) ?? null)
+    this.#op({ op: 'step', name, value })
     await this.checkpoint()
-    return result
+    // As every later attempt will see it.
+    return unwire(value) as T
   }
 
   /** What the run did, once it has ended; nothing can be added afterwards. */
-  finish(ending: unknown): Changes {
+  async finish(ending: unknown): Promise<Changes> {
+    await this.#turn
+    if (this.#broken) throw this.#broken
     if (ending instanceof Ending) return { ...this.#collect(ending.end), ...ending.options }
     const changes = this.#collect(this.#suspends && ending === undefined ? 'suspended' : 'completed')
     return ending === undefined ? changes : { ...changes, result: wire(ending) }
   }
 
-  /** Only logs leave a run that failed. */
-  close(): { n: number } {
+  close(): void {
     this.#closed = true
-    return { n: this.#commits }
+  }
+
+  /** What is done while a checkpoint is under way belongs to the next one. */
+  async #commit(): Promise<void> {
+    const changes = this.#collect('checkpoint')
+    this.#ops = []
+    this.#snapshot = { ...this.#snapshot, state: this.#stateNow() }
+    this.#state.clear()
+    try {
+      this.#snapshot = await this.#tools.checkpoint(changes)
+    } catch (error) {
+      // Whether it was committed is not known: going on could do it twice.
+      this.#broken = error
+      this.close()
+      throw error
+    }
+    this.#commits++
+    this.#queues.clear()
+    this.#seen.clear()
   }
 
   #collect(end: Changes['end']): Changes {
@@ -344,8 +367,30 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     if (this.#closed) throw new Error(`the run of job ${this.id} has ended: nothing more can be read or written`)
   }
 
+  #child(name: string): { id: number } {
+    const child = ownOf(this.children, name)
+    if (!child) throw new SidejobError('NOT_FOUND', `job ${this.id} had no child ${name} when this view of it was made`)
+    return child
+  }
+
+  /** The values that a child's port has beyond those read already. */
+  #unseen(child: string, port: string, { taken, values }: { taken: number; values: { data: Wire }[] }) {
+    const key = `${port} ${child}`
+    const seen = this.#seen.get(key) ?? 0
+    const rest = values.slice(seen)
+    this.#seen.set(key, seen + rest.length)
+    if (rest.length) this.#op({ op: 'read', from: { child, out: port }, cursor: taken + seen, count: rest.length })
+    return rest
+  }
+
+  #stateNow(): Record<string, Wire> {
+    const state = new Map(Object.entries(this.#snapshot.state))
+    for (const [field, value] of this.#state) value === undefined ? state.delete(field) : state.set(field, value)
+    return Object.fromEntries(state)
+  }
+
   #stateWire(field: string): Wire | undefined {
-    return this.#state.has(field) ? this.#state.get(field) : this.#snapshot.state[field]
+    return this.#state.has(field) ? this.#state.get(field) : ownOf(this.#snapshot.state, field)
   }
 
   #queue(port: string): Queue {

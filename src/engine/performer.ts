@@ -5,18 +5,19 @@ import type { Changes } from '../core/run.ts'
 import { workerDefaults } from '../core/worker.ts'
 import type { Settled } from '../redis/changes.ts'
 import { shownItem } from '../redis/item.ts'
-import type { Lent, Store } from '../redis/store.ts'
+import type { Lent, Ring, Store } from '../redis/store.ts'
 import type { JobTools } from './job.ts'
-import { LostRun, perform } from './perform.ts'
+import { LostRun, perform, runError } from './perform.ts'
 import { type PushOptions, push } from './push.ts'
 import type { Registered, Registry } from './registry.ts'
-import { settle } from './settle.ts'
+import { LAST, settle } from './settle.ts'
 import { snapshotOf } from './snapshot.ts'
 
 export type PerformerOptions = {
   store: Store
   registry: Registry
   push: PushOptions
+  ring: (rings: Ring[]) => Promise<void>
   random: () => number
   now: () => number
   /** Performs one run in an invocation of its own; absent: isolation is not to be had here. */
@@ -34,7 +35,7 @@ const MAX_ISOLATED = 32
 export type Usage = { isolated: number }
 
 /** Our own commits of one run while it goes on, and what it may read meanwhile. */
-export function createPerformer({ store, registry, push: pushing, random, now, isolate }: PerformerOptions) {
+export function createPerformer({ store, registry, push: pushing, ring, random, now, isolate }: PerformerOptions) {
   const deciding = (lent: Lent, found?: Registered) => ({
     document: lent.document,
     retry: found?.definition.retry,
@@ -47,7 +48,8 @@ export function createPerformer({ store, registry, push: pushing, random, now, i
 
   async function checkpoint(lent: Lent, changes: Changes, found: Registered) {
     const settled = await settle(lent.document.tk!, changes, deciding(lent, found))
-    const { answers, lent: fresh } = await store.commit({ queue: '', runs: [settled] })
+    const { answers, lent: fresh, rings } = await store.commit({ queue: '', runs: [settled] })
+    await ring(rings)
     if (answers[0] !== 'running') throw new LostRun(`the checkpoint was not taken: ${answers[0]}`)
     return snapshotOf(fresh[0]!, timeoutOf(found))
   }
@@ -72,7 +74,24 @@ export function createPerformer({ store, registry, push: pushing, random, now, i
       of.map(({ id, dir, port }) => ({ id, dir: dir === 'in' ? 'i' : 'o', port })),
       PAGE,
     )
-    return rows.map((row) => row && { ...row, values: row.items.map(shownItem) })
+    return Promise.all(
+      rows.map(async (row, i) => row && { taken: row.taken, values: (await allOf(of[i]!, row)).map(shownItem) }),
+    )
+  }
+
+  /** A port's values are peeked at a page at a time. */
+  async function allOf(
+    { id, dir, port }: { id: number; dir: 'in' | 'out'; port: string },
+    { items, more }: { items: string[]; more: number },
+  ): Promise<string[]> {
+    const all = [...items]
+    const wanted = items.length + more
+    while (all.length < wanted) {
+      const page = await store.values(id, dir, port, all.length, PAGE)
+      if (page.length === 0) break
+      all.push(...page)
+    }
+    return all
   }
 
   const release = (lent: Lent, ...words: string[]): Settled => ({
@@ -121,10 +140,7 @@ export function createPerformer({ store, registry, push: pushing, random, now, i
       return await performLocal(lent, found)
     } catch (error) {
       if (error instanceof SidejobError && error.code === 'UNAVAILABLE') throw error
-      const changes: Changes = {
-        end: 'failed',
-        error: { message: error instanceof Error ? error.message : String(error) },
-      }
+      const changes: Changes = { end: 'failed', n: LAST, error: runError(error) }
       return settle(lent.document.tk!, changes, deciding(lent))
     }
   }

@@ -1,12 +1,15 @@
 // Performs a run at somebody else's address: posts the snapshot, signed, and reads the changes from the answer.
 
+import { SidejobError } from '../core/errors.ts'
 import { CLOSED, type Closed, parseJson, writeJson } from '../core/json.ts'
+import { parseMsgpack } from '../core/msgpack.ts'
 import { present } from '../core/present.ts'
 import { type Changes, changes as changesSchema, type Snapshot, snapshot as snapshotSchema } from '../core/run.ts'
 import { closedIn, places } from '../core/schemas.ts'
 import { callable } from '../core/url.ts'
-import type { Wire } from '../core/value.ts'
+import { type Wire, wire } from '../core/value.ts'
 import type { WorkerDefinition } from './engine.ts'
+import { LAST } from './settle.ts'
 import { webhookHeaders } from './sign.ts'
 
 export type PushOptions = {
@@ -27,8 +30,16 @@ export const snapshotJson = (snapshot: Snapshot): string => writeJson(present(sn
 
 const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = {}): Changes => ({
   end: 'failed',
+  n: LAST,
   error: { message, reason: 'other', ...more },
 })
+
+/** The largest answer that is read: as large as the largest request that we take. */
+const MAX_ANSWER = 10 * 1024 * 1024
+/** How many bytes of a refusal's body are kept. */
+const SHOWN = 1_000
+/** The longest time that a timer can take; a longer one would be over at once. */
+const LONGEST = 2 ** 31 - 1
 
 /** Refusals that may pass: everything else below 500 is final. */
 const passing = new Set([408, 425, 429])
@@ -44,42 +55,94 @@ export function retryAfter(header: string | null, now: number): number | undefin
 type ResultMap = {
   type: 'success' | 'failure'
   result?: Wire
-  reason?: 'other' | 'timeout'
-  should_retry?: boolean
+  reason?: unknown
+  should_retry?: unknown
   error?: Wire
-  message?: string
+  message?: unknown
 }
 
 /** JQ's result map is a short form of changes (jq.md JQ-25 to JQ-32). */
 function fromResultMap({ type, result, reason, should_retry, error, message = '' }: ResultMap): Changes {
-  if (type === 'success') return { end: 'completed', ...(result === undefined ? {} : { result }) }
-  return failed(message, {
-    ...(reason ? { reason } : {}),
+  if (type === 'success') return { end: 'completed', n: LAST, ...(result === undefined ? {} : { result }) }
+  return failed(String(message), {
+    ...(reason === 'timeout' ? { reason } : {}),
     ...(should_retry === false ? { retry: false } : {}),
     ...(error === undefined ? {} : { detail: error }),
   })
 }
 
-/** What the worker's answer says; an empty one means: completed. */
-function changesOf(text: string): Changes {
-  if (text.trim() === '') return { end: 'completed' }
-  const { type } = JSON.parse(text) as { type?: unknown }
-  if (type === 'success' || type === 'failure') return fromResultMap(parseJson(text, closedResultMap) as ResultMap)
-  const checked = changesSchema.safeParse(parseJson(text, closedChanges))
-  if (checked.success) return checked.data
-  const [issue] = checked.error.issues
-  return failed(`the worker's answer is not changes: ${issue?.path.join('.') || 'body'}: ${issue?.message}`)
+/** What a worker's answer cannot be will not get better by asking again. */
+const wrong = (why: string): Changes => failed(`the worker's answer is not changes: ${why}`, { retry: false })
+
+const isMsgpack = (contentType: string | null): boolean => /^application\/(vnd\.|x-)?msgpack\b/i.test(contentType ?? '')
+
+type Read = (closed: Closed) => unknown
+
+/** Reads an answer by its Content-Type: MessagePack, or else JSON. */
+const readerOf = (bytes: Uint8Array, contentType: string | null): Read => {
+  if (isMsgpack(contentType)) return (closed) => parseMsgpack(bytes, closed)
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  return (closed) => parseJson(text, closed)
 }
 
-function refusal(response: Response, now: number): Changes {
-  const { status } = response
+const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
+
+/** What the worker's answer says; an empty one means: completed. */
+function changesOf(bytes: Uint8Array, contentType: string | null): Changes {
+  if (isBlank(bytes)) return { end: 'completed', n: LAST }
+  const read = readerOf(bytes, contentType)
+  const tree = read(closedChanges)
+  const { type } = (tree ?? {}) as { type?: unknown }
+  if (type === 'success' || type === 'failure') return fromResultMap(read(closedResultMap) as ResultMap)
+  const { success, data, error } = changesSchema.safeParse(tree)
+  if (!success) return wrong(`${error.issues[0]?.path.join('.') || 'body'}: ${error.issues[0]?.message}`)
+  if (data.end === 'checkpoint') return wrong('end: an answer ends the run; checkpoints are committed with its token')
+  return { ...data, n: data.n ?? LAST }
+}
+
+function readChanges(bytes: Uint8Array, contentType: string | null): Changes {
+  try {
+    return changesOf(bytes, contentType)
+  } catch (error) {
+    return wrong(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** What came, up to the limit; undefined when it is more. */
+async function bytesOf(response: Response): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > MAX_ANSWER) return undefined
+    chunks.push(chunk)
+  }
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.length
+  }
+  return whole
+}
+
+/** The beginning of what a refusing worker says, for people. */
+const saying = (bytes: Uint8Array | undefined): Wire | undefined =>
+  bytes?.length ? wire(new TextDecoder().decode(bytes.subarray(0, SHOWN))) : undefined
+
+function refusal({ status, headers }: Response, bytes: Uint8Array | undefined, now: number): Changes {
   const final = status < 500 && !passing.has(status)
-  const after = retryAfter(response.headers.get('retry-after'), now)
-  return failed(`the worker answered ${status}`, {
+  const after = retryAfter(headers.get('retry-after'), now)
+  const detail = saying(bytes)
+  return failed(`the worker answered ${status}${status < 400 ? ', and redirects are not followed' : ''}`, {
     ...(final ? { retry: false } : {}),
     ...(after === undefined ? {} : { after }),
+    ...(detail === undefined ? {} : { detail }),
   })
 }
+
+/** During rotation there are two, comma separated: both signatures are sent. */
+const secretsIn = (secret: string): string[] => secret.split(',').map((one) => one.trim())
 
 async function post(
   url: URL,
@@ -93,12 +156,28 @@ async function post(
     method: 'POST',
     redirect: 'manual',
     body,
-    headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
-    signal: AbortSignal.timeout(snapshot.run.timeout),
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      accept: 'application/json, application/vnd.msgpack;q=0.9',
+    },
+    signal: AbortSignal.timeout(Math.min(snapshot.run.timeout, LONGEST)),
   })
 }
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
+
+/** An error with what lies behind it: `fetch failed: connect ECONNREFUSED …`. */
+const messageOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
+}
+
+function unreached(error: unknown, timeout: number): Changes {
+  if (isTimeout(error)) return failed(`the worker did not answer within ${timeout} ms`, { reason: 'timeout' })
+  const refused = error instanceof SidejobError ? { retry: false } : {}
+  return failed(`the worker could not be reached: ${messageOf(error)}`, refused)
+}
 
 /**
  * The changes of a run at a push worker, or 'later' when it will commit by itself with the token.
@@ -112,13 +191,13 @@ export async function push(
 ): Promise<Changes | 'later'> {
   try {
     const target = callable(url, options.allowHosts)
-    const response = await post(target, snapshot, secret ? [secret] : options.secrets, options)
+    const response = await post(target, snapshot, secret ? secretsIn(secret) : options.secrets, options)
+    const bytes = await bytesOf(response)
     if (response.status === 202) return 'later'
-    if (!response.ok) return refusal(response, options.now())
-    return changesOf(await response.text())
+    if (!response.ok) return refusal(response, bytes, options.now())
+    if (!bytes) return wrong(`it is larger than ${MAX_ANSWER} bytes`)
+    return readChanges(bytes, response.headers.get('content-type'))
   } catch (error) {
-    if (isTimeout(error))
-      return failed(`the worker did not answer within ${snapshot.run.timeout} ms`, { reason: 'timeout' })
-    return failed(`the worker could not be reached: ${error instanceof Error ? error.message : String(error)}`)
+    return unreached(error, snapshot.run.timeout)
   }
 }

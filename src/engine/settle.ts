@@ -10,6 +10,9 @@ import type { Document } from '../redis/document.ts'
 import { spawnedJob } from './intake.ts'
 import type { Registry } from './registry.ts'
 
+/** The number of a run's last commit where nobody counts: above every checkpoint's. */
+export const LAST = 1_000_000_000
+
 type Deciding = { document: Document; retry?: Retry; registry: Registry; random: () => number; now: number }
 
 const errorText = ({ message, reason = 'other', detail, stack }: RunError): string =>
@@ -62,15 +65,16 @@ export async function settle(token: string, changes: Changes, deciding: Deciding
   if (end === 'failed') return { token, n, end, words: failedWords(changes, deciding) }
   const ops = await opsWords(changes, deciding)
   const words = [
-    // A refusal that may pass (a name taken, a target gone) is retried like any failure.
+    // A refusal that may pass (a name taken, a target gone) is retried like any failure, and a final one keeps the
+    // repeat going: what they need comes before what may be refused.
     ...(ops.length ? delayWords(deciding) : []),
+    ...(end === 'checkpoint' ? [] : slotWords(deciding)),
     ...readWords(changes.reads ?? {}),
     ...stateWords(changes.state ?? {}),
     ...ops,
     ...optional('progress', changes.progress),
     ...optional('at', changes.at),
     ...optional('wait', changes.wait),
-    ...(end === 'checkpoint' ? [] : slotWords(deciding)),
     ...waitWords(changes),
     ...(deciding.document.kr ? optional('result', changes.result) : []),
   ]
