@@ -68,7 +68,7 @@ export async function settle(token: string, changes: Changes, deciding: Deciding
     // A refusal that may pass (a name taken, a target gone) is retried like any failure, and a final one keeps the
     // repeat going: what they need comes before what may be refused.
     ...(ops.length ? delayWords(deciding) : []),
-    ...(end === 'checkpoint' ? [] : slotWords(deciding)),
+    ...slotWords(deciding),
     ...readWords(changes.reads ?? {}),
     ...stateWords(changes.state ?? {}),
     ...ops,

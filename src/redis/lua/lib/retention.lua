@@ -18,12 +18,22 @@ local function all_ended(id)
   return tree
 end
 
--- A child goes once its parent has committed a run that saw its end, or has ended itself and is due.
+local committed = { completed = true, suspended = true, again = true }
+
+-- Whether the parent's last run was committed and had seen the child's end. One script may end the child and lend the
+-- parent, in one millisecond; a parent at rest that waits for nobody has seen what ended in that.
+local function has_seen(parent, doc)
+  local started, outcome = (parent.lr or ''):match('^(%d+),%d+,(%a+)')
+  local ended = tonumber(doc.e) or 0
+  if parent.z == 'l' or not committed[outcome] then return false end
+  return tonumber(started) > ended or (tonumber(started) == ended and parent.z == 's' and not parent.wf)
+end
+
+-- A child goes once its parent has committed a run that saw its end; below a parent that has ended it goes with that.
 local function may_go(doc)
   local parent = doc.pa and find(doc.pa)
   if not parent then return true end
-  if ends[status_of(parent)] then return false end
-  return parent.su and (tonumber(parent.l) or 0) > (tonumber(doc.e) or 0) and parent.z ~= 'l'
+  return not ends[status_of(parent)] and has_seen(parent, doc)
 end
 
 local function remove_due(key, id)

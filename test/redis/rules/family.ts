@@ -1,0 +1,373 @@
+// Rules 23–25: parents and children, and what is removed.
+
+import { expect } from 'vitest'
+import type { Changes, Op } from '../../../src/core/run.ts'
+import { wire } from '../../../src/core/value.ts'
+import type { PortSpecs } from '../../../src/redis/document.ts'
+import type { Facts, Making, Run, World } from '../direct.ts'
+
+const DAY = 86_400_000
+const spawn = (name: string, more: Partial<Extract<Op, { op: 'spawn' }>> = {}): Op => ({
+  op: 'spawn',
+  name,
+  queue: 'q',
+  class: 'child',
+  ...more,
+})
+
+/** A parent in a queue of its own, suspended, with children that are ready. */
+async function family(world: World, names: string[], changes: Partial<Changes> = {}, making: Making = {}) {
+  const id = await world.make({ queue: 'other', ...making })
+  const run = await world.claimOne({ queue: 'other' })
+  const answer = await run.suspend({ ops: names.map((name) => spawn(name)), ...changes })
+  const children = (await world.engine().get(String(id))).children
+  const ids = Object.fromEntries(Object.entries(children).map(([name, child]) => [name, child.id]))
+  return { id, run, answer, ids }
+}
+
+/** Lends and completes the children that are ready, but for those named. */
+async function complete(world: World, ...ids: number[]) {
+  const runs = await world.claim()
+  for (const run of runs) if (ids.includes(run.id)) expect(await run.commit()).toBe('completed')
+  return runs.filter(({ id }) => !ids.includes(id))
+}
+const status = (world: World, id: number) => world.status(id)
+const waiting = (world: World, id: number) =>
+  world.client.ask((redis) => redis.smembers(`${world.store.keys.job(id)}:waiting`))
+const waitFor = 'children' as const
+const parentRun = (world: World) => world.claimOne({ queue: 'other' })
+
+const rule23: Facts = {
+  async 'a parent that waits for its children runs once, when the last has ended'(world) {
+    const { id, answer, ids } = await family(world, ['a', 'b', 'c'], { waitFor })
+    expect(answer).toBe('suspended')
+    const left = await complete(world, ids.a!, ids.b!)
+    expect(await status(world, id)).toBe('suspended')
+    await left[0]!.commit()
+    expect(await status(world, id)).toBe('queued')
+    expect(await waiting(world, id)).toEqual([])
+    expect(Object.values((await parentRun(world)).snapshot.children).map((child) => child.status)).toEqual([
+      'completed',
+      'completed',
+      'completed',
+    ])
+  },
+  async 'a final failure, a termination, a deletion and a release from the family count as ends'(world) {
+    const { id, ids } = await family(world, ['a', 'b', 'c', 'd'], { waitFor })
+    const runs = await world.claim()
+    await runs.find((run) => run.id === ids.a)!.fail()
+    expect(await waiting(world, id)).toHaveLength(3)
+    for (const run of runs.filter((run) => run.id !== ids.a)) await run.release()
+    await world.change(ids.b!, 'terminate', '', '')
+    expect(await waiting(world, id)).toHaveLength(2)
+    await world.change(ids.c!, 'delete', '', '1')
+    expect(await waiting(world, id)).toEqual([String(ids.d)])
+    await world.change(id, 'disown', 'd')
+    expect(await status(world, id)).toBe('queued')
+  },
+  async 'a failure that is tried again is no end'(world) {
+    const { id } = await family(world, ['a'], { waitFor })
+    await (await world.claimOne()).fail({ max: 3, backoff: { base: 1_000, jitter: 0 } })
+    expect(await status(world, id)).toBe('suspended')
+    world.advance(1_001)
+    await (await world.claimOne()).commit()
+    expect(await status(world, id)).toBe('queued')
+  },
+  async 'with no child left to end the parent runs at once'(world) {
+    const { id, ids } = await family(world, ['a'])
+    await complete(world, ids.a!)
+    expect(await (await parentRun(world)).suspend({ waitFor })).toBe('queued')
+    expect(await waiting(world, id)).toEqual([])
+  },
+  async 'only the named children are waited for'(world) {
+    const { id, ids } = await family(world, ['a', 'b'], { waitFor: ['a', 'nobody'] })
+    const [left] = await complete(world, ids.a!)
+    expect(await status(world, id)).toBe('queued')
+    await parentRun(world)
+    await left!.commit()
+  },
+  async 'children that come later are waited for too, where all are'(world) {
+    const { id, ids } = await family(world, ['a'], { waitFor })
+    const late = await world.make({ parent: String(id), name: 'late' })
+    await complete(world, ids.a!)
+    expect(await waiting(world, id)).toEqual([String(late)])
+    world.advance(45_001)
+    await world.tick()
+    world.advance(2_000)
+    await complete(world, late)
+    expect(await status(world, id)).toBe('queued')
+  },
+  async 'children that come later are not waited for, where names are given'(world) {
+    const { id, ids } = await family(world, ['a'], { waitFor: ['a'] })
+    await world.make({ parent: String(id), name: 'late' })
+    await complete(world, ids.a!)
+    expect(await status(world, id)).toBe('queued')
+  },
+  async 'a child that ends twice counts once'(world) {
+    const { id, ids } = await family(world, ['a', 'b', 'c'], { waitFor })
+    const left = await complete(world, ids.a!)
+    for (const run of left) await run.release('wait', '600000')
+    await world.change(ids.a!, 'run', '', '1', '', '', '')
+    await complete(world, ids.a!)
+    expect(await status(world, id)).toBe('suspended')
+    expect(await waiting(world, id)).toHaveLength(2)
+    expect((await world.document(id)).wn).toBe('2')
+  },
+  async 'a child that had ended and is deleted counts no second time'(world) {
+    const { id, ids } = await family(world, ['a', 'b'], { waitFor })
+    await complete(world, ids.a!)
+    await world.change(ids.a!, 'delete', '', '1')
+    expect(await status(world, id)).toBe('suspended')
+    expect(await waiting(world, id)).toEqual([String(ids.b)])
+  },
+  async 'a child that ends in the commit in which its parent begins to wait is not missed'(world) {
+    for (const order of [0, 1]) {
+      const { id, ids } = await family(world, ['a'])
+      await world.change(id, 'run', '', '', '', '', '')
+      const parent = await parentRun(world)
+      const child = (await world.claim()).find((run) => run.id === ids.a)!
+      const both = [await parent.settled({ end: 'suspended', waitFor }), await child.settled({})]
+      const { answers } = await world.store.commit({ queue: 'q', runs: order ? both.reverse() : both })
+      expect([...answers].sort()).toEqual(order ? ['completed', 'queued'] : ['completed', 'suspended'])
+      expect(await status(world, id)).toBe('queued')
+      await parentRun(world)
+    }
+  },
+  async 'whatever else wakes the parent ends its waiting'(world) {
+    const { id, ids } = await family(world, ['a'], { waitFor }, { in: { in: {} } })
+    await world.push(id, 'in', '1')
+    expect(await waiting(world, id)).toEqual([])
+    expect(await world.document(id)).not.toHaveProperty('wf')
+    const run = await parentRun(world)
+    await complete(world, ids.a!)
+    expect(await run.suspend()).toBe('queued')
+  },
+  async 'termination ends the waiting'(world) {
+    for (const className of ['plain', 'closing']) {
+      const { id } = await family(world, ['a'], { waitFor }, { class: className })
+      await world.change(id, 'terminate', '', '')
+      expect(await waiting(world, id)).toEqual([])
+      expect(await world.document(id)).not.toHaveProperty('wf')
+    }
+  },
+  async 'a parent that is deleted leaves no trace of its waiting'(world) {
+    const { id } = await family(world, ['a', 'b'], { waitFor })
+    await world.change(id, 'delete', '', '1')
+    expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:*`))).toEqual([])
+  },
+  async 'a repeating child counts with its first finished run'(world) {
+    const slot = Math.floor(world.now() / 1000) * 1000
+    const id = await world.make({ queue: 'other' })
+    const run = await parentRun(world)
+    await world.make({ parent: String(id), name: 'a', repeat: wire('SCHEDULED, +1 HOUR'), slot })
+    await run.suspend({ waitFor })
+    expect(await waiting(world, id)).toHaveLength(1)
+    expect(await (await world.claimOne()).commit()).toBe('queued')
+    expect(await status(world, id)).toBe('queued')
+  },
+  async 'a child that is adopted is waited for'(world) {
+    const { id, ids } = await family(world, ['a'], { waitFor })
+    const orphan = await world.make()
+    await world.change(id, 'adopt', orphan, 'late')
+    await complete(world, ids.a!, orphan)
+    expect(await status(world, id)).toBe('queued')
+  },
+}
+
+const quiet = { op: 'write' as const, to: { out: 'out' }, values: [wire(1)] }
+
+const rule24: Facts = {
+  async 'a run of a child wakes its parent'(world) {
+    const { id } = await family(world, ['a'])
+    await (await world.claimOne()).suspend()
+    expect(await status(world, id)).toBe('queued')
+  },
+  async 'a child that ran during the run makes the parent run again'(world) {
+    const { id } = await family(world, ['a'])
+    await world.change(id, 'run', '', '', '', '', '')
+    const run = await parentRun(world)
+    await (await world.claimOne()).suspend()
+    expect(await run.suspend()).toBe('queued')
+    expect(await (await parentRun(world)).suspend()).toBe('suspended')
+  },
+  async 'input during the run makes the job run again, whatever the end'(world) {
+    for (const end of ['completed', 'suspended', 'again'] as const) {
+      const id = await world.make({ queue: 'other', in: { in: {} } })
+      const run = await parentRun(world)
+      await world.push(id, 'in', '1')
+      expect(await run.commit({ end })).toBe('queued')
+      expect(await (await parentRun(world)).suspend()).toBe('suspended')
+    }
+  },
+  async 'a request to run during the run makes the job run again'(world) {
+    const id = await world.make()
+    const run = await world.claimOne()
+    await world.change(id, 'run', '', '', '', '', '')
+    expect(await run.commit()).toBe('queued')
+  },
+  async 'a parent that waits is not woken by runs and outputs of its children'(world) {
+    const { id, ids } = await family(world, [], {
+      waitFor,
+      ops: [spawn('a', { outports: { out: {} } }), spawn('b')],
+    })
+    const runs = await world.claim()
+    const [a, b] = [ids.a, ids.b].map((child) => runs.find((run) => run.id === child)!) as [Run, Run]
+    expect(await a.suspend({ ops: [quiet] })).toBe('suspended')
+    await world.change(ids.a!, 'write', '', 'o', 'out', '', 1, '=1')
+    expect(await b.commit()).toBe('completed')
+    expect(await status(world, id)).toBe('suspended')
+    expect(await waiting(world, id)).toEqual([String(ids.a)])
+  },
+  async 'news of a child during the run does not keep the parent from waiting'(world) {
+    const { id } = await family(world, ['a', 'b'])
+    await world.change(id, 'run', '', '', '', '', '')
+    const run = await parentRun(world)
+    const [a] = await world.claim()
+    await a!.suspend()
+    expect(await run.suspend({ waitFor })).toBe('suspended')
+    expect(await waiting(world, id)).toHaveLength(2)
+  },
+  async 'own input during the run keeps the parent from waiting'(world) {
+    const { id } = await family(world, ['a'], {}, { in: { in: {} } })
+    await world.change(id, 'run', '', '', '', '', '')
+    const run = await parentRun(world)
+    await world.push(id, 'in', '1')
+    expect(await run.suspend({ waitFor })).toBe('queued')
+    expect(await waiting(world, id)).toEqual([])
+  },
+  async 'own input and a request wake a parent that waits'(world) {
+    const first = await family(world, ['a'], { waitFor }, { in: { in: {} } })
+    await world.push(first.id, 'in', '1')
+    expect(await status(world, first.id)).toBe('queued')
+    await parentRun(world)
+    const second = await family(world, ['a'], { waitFor })
+    await world.change(second.id, 'run', '', '', '', '', '')
+    expect(await status(world, second.id)).toBe('queued')
+  },
+}
+
+const gone = async (world: World, id: number) =>
+  (await world.client.ask((redis) => redis.exists(world.store.keys.job(id)))) === 0
+async function sweep(world: World, ms: number) {
+  world.advance(ms)
+  for (let round = 0; round < 5; round++) if (!(await world.store.tick()).more) break
+}
+
+const rule25: Facts = {
+  async 'a job that has ended goes after a day, a failed one after thirty'(world) {
+    const [a, b] = [await world.make(), await world.make()]
+    const [first, second] = await world.claim()
+    await first!.commit()
+    await second!.fail()
+    await sweep(world, DAY - 1_000)
+    expect([await gone(world, a), await gone(world, b)]).toEqual([false, false])
+    await sweep(world, 2_000)
+    expect([await gone(world, a), await gone(world, b)]).toEqual([true, false])
+    await sweep(world, 29 * DAY)
+    expect(await gone(world, b)).toBe(true)
+    expect(await world.queueOf()).toMatchObject({ completed: 0, failed: 0 })
+  },
+  async 'a suspended job stays'(world) {
+    const id = await world.make({ retain: 0 })
+    await (await world.claimOne()).suspend()
+    await sweep(world, 400 * DAY)
+    expect(await gone(world, id)).toBe(false)
+  },
+  async 'a root stays as long as something below it has not ended'(world) {
+    const { id, ids } = await family(world, ['a'])
+    const child = await world.claimOne()
+    await child.suspend({ ops: [spawn('deep')] })
+    const deep = await world.claimOne()
+    await deep.commit()
+    await (await parentRun(world)).commit()
+    await sweep(world, DAY + 1_000)
+    expect(await gone(world, id)).toBe(false)
+    await world.change(ids.a!, 'terminate', '', '')
+    await (await parentRun(world)).commit()
+    await sweep(world, DAY + 1_000)
+    expect([await gone(world, id), await gone(world, ids.a!), await gone(world, deep.id)]).toEqual([true, true, true])
+    expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:*`))).toEqual([])
+  },
+  async 'many go in slices, one tick after the other'(world) {
+    await world.store.enqueue(Array(450).fill({ queue: 'q', class: 'plain', known: true, retain: 1_000 }))
+    const runs = await world.claim({ max: 450 })
+    const done = await Promise.all(runs.map((run) => run.settled({})))
+    await world.store.commit({ queue: 'q', runs: done })
+    world.advance(1_001)
+    expect((await world.store.tick()).more).toBe(true)
+    expect((await world.queueOf()).completed).toBe(250)
+    await sweep(world, 0)
+    expect((await world.queueOf()).completed).toBe(0)
+  },
+  async 'a job with a dynamic or a subscribed input port stays'(world) {
+    const ports: PortSpecs[] = [{ '*': {} }, { in: { channels: ['/a'] } }]
+    for (const port of ports) {
+      const id = await world.make({ in: port, retain: 0 })
+      await (await world.claimOne()).commit()
+      await sweep(world, 400 * DAY)
+      expect(await gone(world, id)).toBe(false)
+    }
+  },
+  async 'a root stays as long as something below it is subscribed'(world) {
+    const listening = spawn('a', { inports: { in: { channels: ['/a'] } } })
+    const { id, ids } = await family(world, [], { ops: [listening] })
+    await (await world.claimOne()).commit()
+    await (await parentRun(world)).commit()
+    await sweep(world, 2 * DAY)
+    expect([await gone(world, id), await gone(world, ids.a!)]).toEqual([false, false])
+  },
+  async 'a child goes when its parent has seen its end'(world) {
+    const { ids } = await family(world, ['a'])
+    const child = await world.claimOne()
+    world.advance(10)
+    await child.commit()
+    await sweep(world, DAY + 1_000)
+    expect(await gone(world, ids.a!)).toBe(false)
+    expect(await (await parentRun(world)).suspend()).toBe('suspended')
+    await sweep(world, DAY)
+    expect(await gone(world, ids.a!)).toBe(true)
+  },
+  async 'a child goes when the run that its end began has been committed'(world) {
+    // One commit ends the child and lends the parent, at the same millisecond.
+    const id = await world.make()
+    await (await world.claimOne()).suspend({ ops: [spawn('a')] })
+    const child = await world.claimOne()
+    const { lent } = await world.store.commit({
+      queue: 'q',
+      runs: [await child.settled({})],
+      claim: { max: 1, lease: 45_000 },
+    })
+    expect(lent[0]!.id).toBe(id)
+    await world.runOf(lent[0]!).suspend()
+    await sweep(world, DAY + 1_000)
+    expect(await gone(world, child.id)).toBe(true)
+  },
+  async 'a child stays when the run that saw its end has failed'(world) {
+    const { ids } = await family(world, ['a'])
+    await (await world.claimOne()).commit()
+    world.advance(10)
+    await (await parentRun(world)).fail({ max: 3, backoff: { base: 10 * DAY, cap: 10 * DAY, jitter: 0 } })
+    await sweep(world, DAY + 1_000)
+    expect(await gone(world, ids.a!)).toBe(false)
+    world.advance(10 * DAY)
+    expect(Object.keys((await parentRun(world)).snapshot.children)).toEqual(['a'])
+  },
+  async 'a child stays while a run of its parent goes on'(world) {
+    const { id, ids } = await family(world, ['a'])
+    await (await world.claimOne()).commit()
+    world.advance(10)
+    await (await parentRun(world)).suspend()
+    await world.change(id, 'run', '', '', '', '', '')
+    await world.claim({ queue: 'other', lease: 3 * DAY })
+    await sweep(world, DAY + 1_000)
+    expect(await gone(world, ids.a!)).toBe(false)
+  },
+  async 'without a day to wait a job is gone with its last commit'(world) {
+    const id = await world.make({ retain: 0 })
+    await (await world.claimOne()).commit()
+    expect(await gone(world, id)).toBe(true)
+    expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:*`))).toEqual([])
+  },
+}
+
+export const families: Record<number, Facts> = { 23: rule23, 24: rule24, 25: rule25 }

@@ -1,0 +1,312 @@
+// Rules 19–22: timers, the index of moments, clocks, repeats.
+
+import { expect } from 'vitest'
+import { wire } from '../../../src/core/value.ts'
+import { defineWorker } from '../../../src/index.ts'
+import { type Facts, queuesOf, type World } from '../direct.ts'
+
+const HOUR = 3_600_000
+const retry = { max: 3, backoff: { base: 10_000, jitter: 0 } }
+const wakeOf = (world: World, queue = 'q') =>
+  world.client.ask((redis) => redis.zscore(world.store.keys.wake, `q:${queue}`)).then((score) => score && Number(score))
+
+const rule19: Facts = {
+  async 'a claim makes ready first what has become due'(world) {
+    const id = await world.make({ wait: 5_000 })
+    expect(await world.claim()).toEqual([])
+    world.advance(5_001)
+    expect((await world.claimOne()).id).toBe(id)
+  },
+  async 'a claim says when something is due next'(world) {
+    await world.make({ wait: 90_000 })
+    await world.make({ wait: 5_000 })
+    const { nextDue } = await world.lane().ask()
+    expect(nextDue! - world.now()).toBeGreaterThan(4_000)
+    expect(nextDue! - world.now()).toBeLessThanOrEqual(5_000)
+    world.advance(5_001)
+    const later = await world.lane().ask()
+    expect(later.nextDue! - world.now()).toBeGreaterThan(80_000)
+  },
+  async 'the timers of another queue are its own'(world) {
+    await world.make({ wait: 5_000, queue: 'other' })
+    expect(await world.lane().ask()).not.toHaveProperty('nextDue')
+    world.advance(5_001)
+    expect(await world.claim()).toEqual([])
+    expect(await world.claim({ queue: 'other' })).toHaveLength(1)
+  },
+  async 'a timer of the next minute rings for its moment'(world) {
+    const at = world.now() + 30_000
+    const { rings } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true, at }])
+    expect(rings).toMatchObject([{ queue: 'q', at }])
+    const earlier = at - 10_000
+    const more = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true, at: earlier }])
+    expect(more.rings).toMatchObject([{ at: earlier }])
+    const covered = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true, at: at + 1_000 }])
+    expect(covered.rings).toEqual([])
+  },
+  async 'a later timer is rung for by the tick, in the minute before'(world) {
+    const at = world.now() + 300_000
+    const { rings } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true, at }])
+    expect(rings).toEqual([])
+    expect(await world.tick()).toEqual([])
+    world.advance(241_000)
+    expect(await world.tick()).toMatchObject([{ queue: 'q', at }])
+  },
+  async 'a timer whose bell was lost is found by the tick'(world) {
+    await world.make({ wait: 5_000 })
+    world.advance(26_000)
+    expect(queuesOf(await world.tick())).toEqual(['q'])
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a dispatcher with nothing to do waits itself for what is due soon'(world) {
+    let ran = 0
+    const soon = defineWorker({ class: 'soon', queue: 'e', perform: () => void ran++ })
+    await world.make({ queue: 'e', class: 'soon', wait: 150 })
+    expect(await world.engine({ workers: [soon] }).dispatch('e', 'bell')).toMatchObject({ runs: 1, ended: 'empty' })
+    expect(ran).toBe(1)
+  },
+  async 'a dispatcher with nothing to do leaves what is due later to a bell'(world) {
+    await world.make({ queue: 'e', class: 'plain', wait: 10_000 })
+    const begun = Date.now()
+    expect(await world.engine().dispatch('e', 'bell')).toMatchObject({ runs: 0, ended: 'empty' })
+    expect(Date.now() - begun).toBeLessThan(2_000)
+    expect((await world.queueOf('e')).lanes).toBe(0)
+  },
+  async 'a timer that is set by the commit which finds another due is not forgotten'(world) {
+    await world.make({ wait: 10_000 })
+    await world.make()
+    const run = await world.claimOne()
+    world.advance(10_001)
+    const failed = await run.settled({ end: 'failed', error: { message: 'x' } }, { ...retry, max: 1 })
+    const answer = await world.store.commit({ queue: 'q', runs: [failed], claim: { max: 1, lease: 45_000 } })
+    expect(answer.lent).toHaveLength(1)
+    expect(answer.nextDue! - world.now()).toBeGreaterThan(9_000)
+  },
+  async 'a thousand timers that are due at once all become ready'(world) {
+    const job = { queue: 'q', class: 'plain', known: true, wait: 1_000 }
+    await world.store.enqueue(Array.from({ length: 1_100 }, () => job))
+    world.advance(1_001)
+    await world.claim({ max: 1 })
+    await world.claim({ max: 1 })
+    expect(await world.queueOf()).toMatchObject({ ready: 1_098, timers: 0 })
+  },
+}
+
+const rule20: Facts = {
+  async 'a lease that ends is found by the tick alone'(world) {
+    const id = await world.make()
+    await world.claim()
+    world.advance(45_001)
+    await world.tick()
+    expect(await world.status(id)).toBe('queued')
+  },
+  async 'a lease that is shorter than all others moves the moment'(world) {
+    const [a, b] = [await world.make(), await world.make()]
+    await world.claim({ max: 1, lease: 600_000 })
+    await world.claim({ max: 1, lease: 1_000 })
+    world.advance(1_001)
+    await world.claim({ max: 0 })
+    await world.tick()
+    expect([await world.status(a), await world.status(b)].sort()).toEqual(['queued', 'running'])
+    world.advance(600_000)
+    await world.tick()
+    expect([await world.status(a), await world.status(b)]).toEqual(['queued', 'queued'])
+  },
+  async 'the end of a dead lane is a moment: what it left behind is rung for'(world) {
+    await world.store.settings('q', { lanes: 1, batch: 1 })
+    const { rings } = await world.store.enqueue(Array(2).fill({ queue: 'q', class: 'plain', known: true }))
+    await world.lane().ask({ bell: rings[0]!.bell })
+    world.advance(30_000)
+    expect(await world.tick()).toEqual([])
+    world.advance(15_001)
+    const now = (await world.tick()).filter(({ at }) => at === undefined)
+    expect(queuesOf(now)).toEqual(['q'])
+  },
+  async 'the tick does not look at a queue before its moment'(world) {
+    await world.make({ wait: 600_000 })
+    expect(await wakeOf(world)).toBeGreaterThan(world.now() + 500_000)
+    expect(await world.tick()).toEqual([])
+    expect(await wakeOf(world)).toBeGreaterThan(world.now() + 500_000)
+  },
+  async 'a queue with nothing to come is in no index'(world) {
+    await world.make({ in: { in: {} } })
+    await (await world.claimOne()).suspend()
+    world.advance(60_000)
+    await world.tick()
+    expect(await wakeOf(world)).toBeNull()
+  },
+  async 'one tick looks at as many queues as it was told, and says that there are more'(world) {
+    await world.make()
+    await world.make({ queue: 'other' })
+    world.advance(21_000)
+    const first = await world.store.tick(1)
+    expect(first.more).toBe(true)
+    const second = await world.store.tick(1)
+    expect(queuesOf([...first.rings, ...second.rings])).toEqual(['other', 'q'])
+  },
+  async 'a timer of another queue that is set while its own are due is not forgotten'(world) {
+    // The tick takes a lease back in one queue, which wakes a locked parent in the other.
+    const parent = await world.make({ queue: 'other' })
+    const run = await world.claimOne({ queue: 'other' })
+    await run.suspend({ ops: [{ op: 'spawn', name: 'a', queue: 'q', class: 'child' }] })
+    await world.make({ queue: 'other', wait: 40_000 })
+    await world.change(parent, 'lock', 200_000, 'token')
+    const child = await world.claimOne()
+    await world.change(child.id, 'terminate', '', '')
+    world.advance(100_000)
+    await world.tick()
+    expect(await world.queueOf('other')).toMatchObject({ timers: 1, ready: 1 })
+    world.advance(100_001)
+    expect(await world.claim({ queue: 'other' })).toHaveLength(2)
+  },
+}
+
+const rule21: Facts = {
+  async 'a state that steps back after a failover makes no token twice'(world) {
+    const id = await world.make()
+    const before = await world.document(id)
+    const first = await world.claimOne()
+    await world.restore(id, before)
+    await world.client.ask((redis) =>
+      redis
+        .multi()
+        .zrem(`${world.store.keys.queue('q')}:leases`, String(id))
+        .zadd(`${world.store.keys.queue('q')}:ready`, { score: 0, member: `${before.n}:${id}` })
+        .exec(),
+    )
+    const second = await world.claimOne()
+    expect(second.token.split('.').slice(0, 2)).toEqual(first.token.split('.').slice(0, 2))
+    expect(second.token).not.toBe(first.token)
+    expect(await first.commit()).toBe('lost')
+  },
+  async 'the runs of one claim have different tokens'(world) {
+    await world.store.enqueue(Array(3).fill({ queue: 'q', class: 'plain', known: true }))
+    const nonces = (await world.claim()).map(({ token }) => token.split('.')[2])
+    expect(new Set(nonces).size).toBe(3)
+  },
+  async 'a clock that steps back loses no job'(world) {
+    await world.make()
+    const run = await world.claimOne()
+    world.advance(-100_000)
+    const id = await world.make()
+    expect((await world.claimOne()).id).toBe(id)
+    expect(await run.commit()).toBe('completed')
+    expect(await world.make()).toBeGreaterThan(id)
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'nothing that a job or a queue lives on expires'(world) {
+    const id = await world.make({
+      in: { in: {} },
+      inputs: { in: ['=1'] },
+      aliases: ['x'],
+      unique: { key: 'u' },
+      args: wire('a'.repeat(600)) as never,
+    })
+    const lane = world.lane()
+    const [run] = (await lane.ask()).runs
+    await run!.commit({
+      end: 'checkpoint',
+      n: 0,
+      ops: [
+        { op: 'spawn', name: 'a', queue: 'q', class: 'child' },
+        { op: 'step', name: 's', value: wire(1) },
+      ],
+    })
+    await world.change(id, 'lock', 1_000, 'token').catch(() => undefined)
+    const keys = await world.client.ask((redis) => redis.keys(`${world.namespace}*`))
+    const expiring: string[] = []
+    for (const key of keys) if ((await world.client.ask((redis) => redis.pttl(key))) !== -1) expiring.push(key)
+    expect(keys.length).toBeGreaterThan(8)
+    expect(expiring).toEqual([])
+  },
+}
+
+const hourly = (world: World, more: object = {}, repeat: unknown = 'SCHEDULED, +1 HOUR') => {
+  const slot = Math.ceil(world.now() / 1000) * 1000 + 1000
+  return world.make({ repeat: wire(repeat), slot, ...more }).then((id) => ({ id, slot }))
+}
+const slotOf = async (world: World, id: number) => Number((await world.document(id)).ns)
+
+const rule22: Facts = {
+  async 'the next slot follows from the slot, however late the run was'(world) {
+    const { id, slot } = await hourly(world)
+    world.advance(600_000)
+    expect(await (await world.claimOne()).commit()).toBe('queued')
+    expect(await slotOf(world, id)).toBe(slot + HOUR)
+    expect(await world.claim()).toEqual([])
+    world.advance(HOUR)
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a run that was asked for takes no slot'(world) {
+    const { id, slot } = await hourly(world)
+    for (const force of ['', '1']) {
+      await world.change(id, 'run', '', force, '', '', '')
+      expect(await (await world.claimOne()).commit()).toBe('queued')
+      expect(await slotOf(world, id)).toBe(slot)
+    }
+    world.advance(3_000)
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a run for input takes no slot'(world) {
+    const { id, slot } = await hourly(world, { in: { in: {} } })
+    await world.push(id, 'in', '1')
+    expect(await (await world.claimOne()).suspend()).toBe('queued')
+    expect(await slotOf(world, id)).toBe(slot)
+  },
+  async 'a lost run takes no slot'(world) {
+    const { id, slot } = await hourly(world)
+    world.advance(3_000)
+    await world.claim()
+    world.advance(45_001)
+    await world.tick()
+    expect(await slotOf(world, id)).toBe(slot)
+    world.advance(2_000)
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a retry is for the same slot'(world) {
+    const { id, slot } = await hourly(world)
+    world.advance(3_000)
+    await (await world.claimOne()).fail(retry)
+    expect(await slotOf(world, id)).toBe(slot)
+    world.advance(10_001)
+    await (await world.claimOne()).commit()
+    expect(await slotOf(world, id)).toBe(slot + HOUR)
+  },
+  async 'a final failure keeps the schedule'(world) {
+    const { id, slot } = await hourly(world)
+    world.advance(3_000)
+    expect(await (await world.claimOne()).fail()).toBe('queued')
+    expect(await slotOf(world, id)).toBe(slot + HOUR)
+    expect(await world.claim()).toEqual([])
+    world.advance(HOUR)
+    expect((await world.claimOne()).snapshot.run.attempt).toBe(1)
+  },
+  async 'a final failure stops a repeat that says so'(world) {
+    const { id } = await hourly(world, {}, { bedrock: 'SCHEDULED, +1 HOUR', stopOnFail: true })
+    world.advance(3_000)
+    expect(await (await world.claimOne()).fail()).toBe('failed')
+    expect(await world.status(id)).toBe('failed')
+  },
+  async 'a refused commit is a failure like any other: the next slot comes in an hour'(world) {
+    const { id, slot } = await hourly(world)
+    world.advance(3_000)
+    const ops = [{ op: 'write' as const, to: { out: 'none' }, values: [wire(1)] }]
+    for (const [i, end] of (['completed', 'checkpoint'] as const).entries()) {
+      expect(await (await world.claimOne()).commit({ end, ops })).toMatch(/^refused:/)
+      expect(await slotOf(world, id)).toBe(slot + (i + 1) * HOUR)
+      expect(await world.claim()).toEqual([])
+      world.advance(HOUR)
+    }
+  },
+  async 'what the steps of one slot have done is not taken for the next'(world) {
+    await hourly(world)
+    world.advance(3_000)
+    const run = await world.claimOne()
+    await run.commit({ end: 'checkpoint', n: 0, ops: [{ op: 'step', name: 's', value: wire(1) }] })
+    await run.commit({ end: 'failed', n: 1, error: { message: 'x' } })
+    world.advance(HOUR)
+    expect((await world.claimOne()).snapshot.steps).toBeUndefined()
+  },
+}
+
+export const time: Record<number, Facts> = { 19: rule19, 20: rule20, 21: rule21, 22: rule22 }
