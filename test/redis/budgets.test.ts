@@ -1,0 +1,204 @@
+// What every path costs in round trips and in billed commands, as redis-server itself counts them. The budget is what
+// we promise; beside it stands what was measured, as the bound, so that one more `redis.call` on a path fails here.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JobInput } from '../../src/engine/engine.ts'
+import { defineWorker, type Job } from '../../src/index.ts'
+import { type Kit, kind, startKit } from '../kit.ts'
+import { type Cost, costOf } from './commandstats.ts'
+
+const noop = defineWorker({ class: 'noop', retain: 0, perform() {} })
+
+const pass = defineWorker({
+  class: 'pass',
+  in: { left: {} },
+  out: { right: {} },
+  async perform(job: Job) {
+    job.write('right', await job.read('left'))
+    return job.suspend()
+  },
+})
+
+const listener = defineWorker({
+  class: 'listener',
+  in: { news: { channels: ['/news'] } },
+  perform: (job: Job) => job.suspend(),
+})
+
+const busy = defineWorker({
+  class: 'busy',
+  in: { left: {} },
+  out: { right: {} },
+  async perform(job: Job) {
+    for (let i = 0; i < 10; i++) job.write('right', await job.read('left'))
+    for (const channel of ['/one', '/two']) job.publish(channel, 'hello')
+    for (const name of ['a', 'b', 'c']) job.spawn(name, { queue: 'held', class: 'noop' })
+    job.set({ seen: 10, name: 'busy' })
+    return job.suspend()
+  },
+})
+
+// Jobs in `held` and `above` wait, so that nobody's run but the measured one is counted.
+const held = ['held', 'above']
+const tested = ['fresh', 'known', 'alone', 'batch', 'ports', 'family', 'news', 'busy', 'one', 'two', 'three', 'bulk']
+const workers = [...held, ...tested].flatMap((queue) => [noop, pass, listener, busy].map((one) => ({ ...one, queue })))
+
+const BATCH = 100
+
+const jobs = (n: number, queue: string, name = 'noop', more: Partial<JobInput> = {}): JobInput[] =>
+  Array.from({ length: n }, () => ({ queue, class: name, args: '{"n":1}', ...more }))
+
+// The embedded Redis does not count what scripts call.
+describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redis does not count)', () => {
+  let kit: Kit
+  const make = (inputs: JobInput[]) => kit.engine.enqueue(inputs)
+  const pause = (queue: string, paused = true) => kit.engine.setQueue(queue, { paused })
+  const cost = (work: () => Promise<unknown>) => costOf(kit, work)
+
+  /** Brings a queue into the state that it has all day: known, served before, with a moment in the index. */
+  async function use(queue: string, lanes = 1): Promise<string> {
+    await kit.engine.setQueue(queue, { lanes })
+    await cost(() => make(jobs(1, queue)))
+    return queue
+  }
+
+  /** What the runs of these jobs cost: everything, without what it costs to make them. */
+  async function costOfRuns(queue: string, inputs: () => Promise<JobInput[]>): Promise<Cost> {
+    await pause(queue)
+    const waiting = await inputs()
+    const making = await cost(() => make(waiting))
+    await cost(() => pause(queue, false))
+    const live = await inputs()
+    const all = await cost(() => make(live))
+    return { ...all, calls: all.calls - making.calls, billed: all.billed - making.billed }
+  }
+
+  beforeAll(async () => {
+    kit = await startKit({ workers })
+    await kit.engine.tick()
+    for (const queue of held) await pause(queue)
+    // The first call of a script carries its text.
+    await cost(() => make(jobs(1, 'one')))
+    await kit.engine.publish('/nobody', '1')
+  })
+  afterAll(() => kit.close())
+
+  test('jobs are enqueued in 1 call, 1 or 1,000 of them (budget 6, measured 6)', async () => {
+    const queue = await use('known')
+    await pause(queue)
+    for (const n of [1, 1000]) {
+      const { calls, billed, messages, commands } = await cost(() => make(jobs(n, queue)))
+      expect({ calls, messages }).toEqual({ calls: 1, messages: 0 })
+      expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(6)
+    }
+  })
+
+  test('a no-op job, enqueue to gone, in batches of 100 (budget 0.03 calls and 0.5 billed, measured 0.012 and 0.111)', async () => {
+    const queue = await use('batch')
+    const { calls, billed, commands } = await cost(() => make(jobs(1000, queue)))
+    expect(calls / 1000).toBeLessThanOrEqual(0.012)
+    expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(0.111)
+    expect((await kit.engine.list({ queue })).jobs).toEqual([])
+  })
+
+  test('a no-op job alone, through a bell (budget 4 calls and 22 billed, measured 3 and 21)', async () => {
+    const queue = await use('alone')
+    const { calls, billed, messages, commands } = await cost(() => make(jobs(1, queue)))
+    expect({ calls, messages }).toEqual({ calls: 3, messages: 1 })
+    expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(21)
+  })
+
+  // SADD puts it among the queues, ZADD its first moment into the index.
+  test('the very first job of a queue costs 2 more (measured 23)', async () => {
+    const { calls, billed, commands } = await cost(() => make(jobs(1, 'fresh')))
+    expect(calls).toBe(3)
+    expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(23)
+  })
+
+  // 16 would want enqueue and claim in one script: 6 to make it, 7 to lend it, 8 to end it.
+  test('a no-op job alone, eager (budget 16, measured 3 calls and 21 billed)', async () => {
+    const deferred: Promise<unknown>[] = []
+    const eager = await startKit({ workers, dispatch: 'eager', defer: (work) => deferred.push(work) })
+    const run = () => eager.engine.enqueue(jobs(1, 'alone')).then(() => Promise.all(deferred))
+    await run()
+    const { calls, billed, messages, commands } = await costOf(eager, run)
+    await eager.close()
+    expect({ calls, messages }).toEqual({ calls: 3, messages: 0 })
+    expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(21)
+  })
+
+  test('a run with one read and one write in a batch (budget 0.03 calls and 5 billed, measured 0.011 and 2.13)', async () => {
+    const queue = await use('ports')
+    const { calls, billed, commands } = await costOfRuns(queue, async () =>
+      jobs(1000, queue, 'pass', { inputs: { left: ['1'] } }),
+    )
+    expect(calls / 1000).toBeLessThanOrEqual(0.011)
+    expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(2.125)
+  })
+
+  test('the same with a parent of its own (budget 2 more, measured 1 more)', async () => {
+    const queue = await use('family')
+    const { calls, billed, commands } = await costOfRuns(queue, async () => {
+      const { jobs: parents } = await make(jobs(1000, 'above'))
+      const child = jobs(1, queue, 'pass', { inputs: { left: ['1'] } })[0]!
+      return parents.map(({ id }) => ({ ...child, parent: String(id), name: 'child' }))
+    })
+    expect(calls / 1000).toBeLessThanOrEqual(0.011)
+    expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(3.135)
+  })
+
+  // 11 are there whoever listens: the script, the clock, the key of the call, the subscribers, their jobs and queue, and
+  // what wakes them. So few subscribers cost more than 4 + 3k, and many much less.
+  test.each([0, 1, 4, 10])('a message to %i subscribers (budget 4 + 3k from 4 on, measured 11 + k)', async (k) => {
+    const channel = `/news/of/${k}`
+    const queue = await use('news')
+    const listening = jobs(k, queue, 'listener', { in: { news: { channels: [channel] } } })
+    if (k > 0) await cost(() => make(listening))
+    await pause(queue)
+    const { calls, billed, commands } = await cost(() => kit.engine.publish(channel, '1'))
+    await cost(() => pause(queue, false))
+    expect(calls).toBe(1)
+    expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(k === 0 ? 5 : 11 + k)
+    if (k >= 4) expect(billed).toBeLessThanOrEqual(4 + 3 * k)
+  })
+
+  const tenValues = { inputs: { left: Array.from({ length: 10 }, () => '1') } }
+
+  test('a run with 10 reads, 10 writes, 2 publishes, 3 children and state: 2 calls alone', async () => {
+    const queue = await use('busy')
+    const { calls, billed, commands } = await costOfRuns(queue, async () => jobs(1, queue, 'busy', tenValues))
+    expect(calls).toBe(2)
+    expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(25)
+  })
+
+  test('the same, 1,000 of them in three queues: 1 call a batch and 1 a lane', async () => {
+    const queues = await Promise.all(['one', 'two', 'three'].map((queue) => use(queue, 4)))
+    const inputs = queues.flatMap((queue, i) => jobs(i === 0 ? 334 : 333, queue, 'busy', tenValues))
+    const { calls, messages, billed } = await cost(() => make(inputs))
+    const batches = queues.length * Math.ceil(334 / BATCH)
+    expect(calls - 1).toBeLessThanOrEqual(batches + messages)
+    expect(messages).toBeLessThanOrEqual(3 * 4)
+    expect(billed / 1000).toBeLessThanOrEqual(6)
+  })
+
+  test('a minute in which nothing happens: 1 call, however many queues there are (budget 4, measured 3)', async () => {
+    await Promise.all(Array.from({ length: 50 }, (_, i) => kit.engine.setQueue(`idle${i}`, { lanes: 2 })))
+    await kit.advance(120_000)
+    await cost(() => kit.engine.tick())
+    for (let minute = 0; minute < 5; minute++) {
+      await kit.advance(60_000)
+      const { calls, billed, commands } = await cost(() => kit.engine.tick())
+      expect(calls).toBe(1)
+      expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(3)
+    }
+  })
+
+  test('10,000 jobs enqueued in bulk into one queue: 20 messages of QStash at most', async () => {
+    const queue = await use('bulk', 4)
+    const { messages } = await cost(async () => {
+      for (let i = 0; i < 10; i++) await make(jobs(1000, queue))
+    })
+    expect(messages).toBeLessThanOrEqual(20)
+    expect((await kit.engine.list({ queue })).jobs).toEqual([])
+  })
+})
