@@ -1,0 +1,81 @@
+// The worker classes of the simulated world: what ports they have, how they are served, what they count against.
+
+import type { WorkerDefinition } from '../../src/engine/engine.ts'
+import { limitsOf } from '../../src/engine/intake.ts'
+import type { Registered, Registry } from '../../src/engine/registry.ts'
+import type { NewJob, PortSpecs } from '../../src/redis/document.ts'
+import { seeded } from './random.ts'
+
+const retry = { max: 2, backoff: { base: 3_000, factor: 2 } }
+const one: PortSpecs = { in: {} }
+const out: PortSpecs = { out: {} }
+
+export const NEWS = '/news'
+
+export const limits: Record<string, { concurrency?: number; rate?: { limit: number; period: number } }> = {
+  narrow: { concurrency: 1 },
+  wide: { concurrency: 2 },
+  paced: { rate: { limit: 2, period: 6_000 } },
+  'group:g': { concurrency: 1 },
+}
+
+const limited = (...keys: string[]) => keys.map((key) => ({ key, ...limits[key] }))
+
+/** A class as a table row; a queue in pull mode serves all of its classes by hand. */
+export const classes: Record<string, WorkerDefinition> = {
+  stream: { in: one, out, retry },
+  parent: { in: one, out, retry, shutdown: true },
+  timer: { in: one, out, retry, shutdown: true },
+  plain: { in: {}, out: {}, retry, retain: 120_000 },
+  brief: { in: {}, out, retain: 0 },
+  reader: { in: { in: { channels: [NEWS] } }, out, retry },
+  herald: { in: one, out: { out: { channels: [NEWS] } }, retry },
+  wild: { in: { '*': {} }, out: { '*': {} }, retry },
+  hand: { in: one, out, retry, pull: true },
+  narrow: { in: one, out, retry, limits: limited('narrow', 'wide') },
+  paced: { in: one, out, retry, limits: limited('paced', 'wide') },
+}
+
+export const classNames = Object.keys(classes)
+
+const registered = (name: string): Registered => ({
+  in: classes[name]!.in as PortSpecs,
+  out: classes[name]!.out as PortSpecs,
+  definition: classes[name]!,
+})
+
+/** The registry as the engine asks it, without a round trip. */
+export const registry = {
+  local: () => undefined,
+  find: async (_queue: string, name: string) => registered(name),
+} as unknown as Registry
+
+export const limitKeysOf = (queue: string, name: string, grouped: boolean) =>
+  limitsOf(registered(name), { queue, class: name, ...(grouped ? { group: { id: 'g', ...limits['group:g'] } } : {}) })
+
+export function jobOf(queue: string, name: string, grouped = false): NewJob {
+  const { in: inports, out: outports, shutdown, pull, retain } = classes[name]!
+  return {
+    queue,
+    class: name,
+    known: false,
+    in: inports as PortSpecs,
+    out: outports as PortSpecs,
+    shutdown,
+    pull,
+    retain,
+    limits: limitKeysOf(queue, name, grouped),
+    ...(grouped ? { group: 'g' } : {}),
+  }
+}
+
+export type Setting = { lanes: number; batch: number; pull: boolean }
+
+/** How the queues of a world are set, by its seed. */
+export function settingsOf(seed: number): Record<string, Setting> {
+  const random = seeded(seed ^ 0x0e7)
+  return {
+    a: { lanes: 1 + random.int(3), batch: 1 + random.int(4), pull: false },
+    b: { lanes: 1 + random.int(2), batch: 1 + random.int(3), pull: random.chance(0.3) },
+  }
+}

@@ -1,0 +1,253 @@
+// Those outside: they make jobs, feed and empty their ports, and tell them what to do, at the worst moments.
+
+import { type Words, writeWords } from '../../src/redis/changes.ts'
+import { limitWords, type NewJob } from '../../src/redis/document.ts'
+import { itemText } from '../../src/redis/item.ts'
+import { inputOf, outputOf, text } from './behaviours.ts'
+import { classNames, jobOf, limitKeysOf, limits, NEWS } from './classes.ts'
+import { type Facts, portOf } from './judge.ts'
+import type { Ledger } from './ledger.ts'
+import { idOf, type SeenJob } from './redis.ts'
+import type { World } from './world.ts'
+
+const MINUTE = 60_000
+const atRest = ({ doc }: SeenJob): boolean => 'scfT'.includes(doc.z ?? '-')
+const MOST_JOBS = 14
+
+export function createClients(world: World, ledger: Ledger) {
+  const { store, random } = world
+  let made = 0
+  let asked = 0
+  const locks = new Map<number, string>()
+
+  const once = () => ({ key: `k${++asked}`, period: 10 * MINUTE, fingerprint: '' })
+  const newValue = (quiet = false): string => `${quiet ? 'q' : 'c'}${++made}`
+  const wait = (from = 1_000, to = 60_000): number => Math.round(random.between(from, to))
+
+  function someJob(fits: (job: SeenJob) => boolean = () => true): SeenJob | undefined {
+    const all = [...world.view.jobs.values()].filter(fits)
+    return all.length ? random.pick(all) : undefined
+  }
+
+  /** One keyed call; its facts hold the first time that it is done. */
+  function call(
+    label: string,
+    job: number | '',
+    ops: Words[],
+    facts: (answer: string[]) => Partial<Facts> = () => ({}),
+  ): void {
+    const key = once()
+    world.send({
+      label,
+      call: () => store.change(String(job), ops, key),
+      facts: ({ answer }) => (ledger.isFirst(key.key, answer) ? facts(answer) : {}),
+      got: ({ rings }) => world.ring(rings),
+    })
+  }
+
+  const tell = (label: string, words: (job: SeenJob) => Words, fits?: (job: SeenJob) => boolean) => () => {
+    const job = someJob(fits)
+    if (job) call(label, job.id, [words(job)], () => ({ meddled: true }))
+  }
+
+  function enqueue(): void {
+    if (world.view.jobs.size >= MOST_JOBS) return
+    const jobs: NewJob[] = []
+    const must: string[] = []
+    for (let n = random.chance(0.2) ? 3 : 1; n > 0; n--) jobs.push(newJob(must))
+    const key = once()
+    world.send({
+      label: 'enqueue',
+      call: () => store.enqueue(jobs, key),
+      facts: ({ made: ids }) => {
+        const first = ledger.isFirst(
+          key.key,
+          ids.map(({ id }) => String(id)),
+        )
+        return first && !ids.some(({ existing }) => existing) ? { must, may: must } : { may: must }
+      },
+      got: ({ rings }) => world.ring(rings),
+    })
+  }
+
+  function newJob(must: string[]): NewJob {
+    const name = random.pick(classNames)
+    const port = inputOf(name)
+    const parent = random.chance(0.15) ? someJob()?.id : undefined
+    const values = port && random.chance(0.5) ? [newValue(), newValue()] : []
+    const job: NewJob = {
+      ...jobOf(random.pick(world.queues), name, random.chance(0.2)),
+      priority: random.chance(0.3) ? random.int(3) : 0,
+    }
+    if (values.length) job.inputs = { [port!]: values.map((value) => itemText({ data: text(value) })) }
+    if (random.chance(0.2)) job.wait = wait()
+    if (random.chance(0.15)) job.unique = { key: `u${random.int(2)}` }
+    if (random.chance(0.07))
+      Object.assign(job, {
+        repeat: random.pick(['"FINISHED, +20 SECONDS"', '"SCHEDULED, +20 SECONDS"']),
+        slot: Math.round(world.now + random.between(0, 20_000)),
+      })
+    if (parent !== undefined) Object.assign(job, { parent: String(parent), name: `e${random.int(9)}` })
+    must.push(...values)
+    return job
+  }
+
+  function write(): void {
+    const job = someJob(({ doc }) => inputOf(doc.c!) !== undefined)
+    if (!job) return
+    const quiet = random.chance(0.1)
+    const values = Array.from({ length: 1 + random.int(2) }, () => newValue(quiet))
+    const words = writeWords({ in: inputOf(job.doc.c!)! }, { values: values.map(text), notify: !quiet })
+    call('write', job.id, [words], () => ({ must: values, may: values }))
+  }
+
+  function take(): void {
+    const job = someJob(({ lists }) => Object.keys(lists).length > 0)
+    if (!job) return
+    const field = random.pick(Object.keys(job.lists))
+    const words = ['take', '', field[0]!, field.slice(2), String(1 + random.int(2))]
+    call('take', job.id, [words], ([isDefault, ...items]) =>
+      isDefault ? {} : { read: [{ port: portOf(job.id, field), values: items.map(idOf) }] },
+    )
+  }
+
+  function publish(): void {
+    const value = newValue()
+    call('publish', '', [['publish', NEWS, itemText({ data: text(value), channel: NEWS })]], () => ({ may: [value] }))
+  }
+
+  function connect(): void {
+    // What a herald has written may be in the other port already, as news.
+    const from = someJob(({ doc, lists }) => lists['o:out'] !== undefined && doc.c !== 'herald')
+    const to = someJob(({ doc }) => inputOf(doc.c!) !== undefined)
+    if (from && to)
+      call('connect', from.id, [['connect', '', 'o', 'out', '1', String(to.id), 'i', inputOf(to.doc.c!)!]])
+  }
+
+  function run(): void {
+    const job = someJob()
+    const force = random.chance(0.4)
+    const later = random.chance(0.25) ? String(wait()) : ''
+    if (!job) return
+    call('run', job.id, [['run', '', force ? '1' : '', '', later, '']], ([, , ran]) => ({
+      meddled: true,
+      wanted: ran ? [job.id] : [],
+    }))
+  }
+
+  function lock(): void {
+    const job = someJob()
+    if (!job) return
+    const token = `t${++made}`
+    locks.set(job.id, token)
+    call('lock', job.id, [['lock', String(wait(5_000, 40_000)), token]])
+  }
+
+  function useLock(): void {
+    const held = [...locks]
+    if (held.length === 0) return
+    const [id, token] = random.pick(held)
+    if (random.chance(0.3)) call('refresh', id, [['refresh', token, String(wait(5_000, 40_000))]])
+    else call('unlock', id, [['unlock', token]])
+  }
+
+  function patch(): void {
+    const job = someJob()
+    if (!job) return
+    const moment = random.chance(0.3) ? '' : String(Math.round(world.now + wait()))
+    const field = atRest(job) || random.chance(0.5) ? ['p', String(random.int(3))] : ['w', moment]
+    call('patch', job.id, [['patch', '1', ...field]], () => ({ meddled: true }))
+  }
+
+  function adopt(): void {
+    const parent = someJob()
+    const orphan = someJob(({ doc }) => !doc.pa)
+    if (parent && orphan) call('adopt', parent.id, [['adopt', String(orphan.id), `o${random.int(9)}`]])
+  }
+
+  function disown(): void {
+    const child = someJob(({ doc }) => doc.pa !== undefined)
+    if (child) call('disown', Number(child.doc.pa), [['disown', child.doc.pn!]], () => ({ meddled: true }))
+  }
+
+  function setPaused(queue: string, paused: boolean): void {
+    world.send({
+      label: paused ? 'pause' : 'resume',
+      call: () => store.settings(queue, { paused }),
+      got: (rings) => world.ring(rings),
+    })
+  }
+
+  function pause(): void {
+    const queue = random.pick(world.queues)
+    setPaused(queue, true)
+    world.after(wait(2_000, 20_000), () => setPaused(queue, false))
+  }
+
+  function setLimit(key: string, paused: boolean): void {
+    world.send({
+      label: paused ? 'limit paused' : 'limit resumed',
+      call: () => store.limit(key, 'change', { paused }),
+      got: (rings) => world.ring(rings),
+    })
+  }
+
+  function pauseLimit(): void {
+    const key = random.pick(Object.keys(limits))
+    setLimit(key, true)
+    world.after(wait(2_000, 20_000), () => setLimit(key, false))
+  }
+
+  /** Into a group or out of it, with the limits that go with it. */
+  function regroup(): void {
+    const job = someJob()
+    if (!job) return
+    const grouped = random.chance(0.5)
+    const keys = limitKeysOf(job.doc.q!, job.doc.c!, grouped)
+    const words = ['tag', '', String(keys.length), ...keys.flatMap(limitWords), grouped ? 'g' : '']
+    call('regroup', job.id, [words], () => ({ meddled: true }))
+  }
+
+  const flag = (p: number): string => (random.chance(p) ? '1' : '')
+  const isFailed = ({ doc }: SeenJob): boolean => doc.z === 'f'
+
+  const acts: { weight: number; act: () => void }[] = [
+    { weight: 16, act: enqueue },
+    { weight: 22, act: write },
+    { weight: 8, act: take },
+    { weight: 3, act: publish },
+    { weight: 3, act: connect },
+    { weight: 6, act: run },
+    { weight: 4, act: tell('terminate', () => ['terminate', '', flag(0.5)]) },
+    { weight: 3, act: tell('delete', () => ['delete', '', flag(0.6)]) },
+    { weight: 2, act: tell('cancel', () => ['cancel', '']) },
+    { weight: 3, act: tell('retry', () => ['retry', ''], isFailed) },
+    { weight: 4, act: lock },
+    { weight: 3, act: useLock },
+    { weight: 4, act: patch },
+    { weight: 3, act: adopt },
+    { weight: 2, act: disown },
+    { weight: 1, act: pause },
+    { weight: 1, act: pauseLimit },
+    { weight: 3, act: regroup },
+    { weight: 1, act: tell('default', ({ doc }) => ['default', '', 'o', outputOf(doc.c!) ?? 'out', '1', '=0']) },
+  ]
+
+  return {
+    act: (): void => random.weighted(acts).act(),
+
+    settle: (): void => {
+      settle()
+      // What was asked before may still arrive.
+      world.after(MINUTE, settle)
+    },
+  }
+
+  /** What would go on for ever is told to end, and what was paused to go on. */
+  function settle(): void {
+    for (const queue of world.queues) setPaused(queue, false)
+    for (const key of Object.keys(limits)) setLimit(key, false)
+    for (const { id, doc } of world.view.jobs.values())
+      if (doc.rp) call('terminate', id, [['terminate', '', '']], () => ({ meddled: true }))
+  }
+}

@@ -1,0 +1,135 @@
+// One seed, one random schedule of everything that touches the scripts, played against a real Redis; then the faults
+// end, time goes on until all is at rest, and nothing may be left over.
+
+import { writeJson } from '../../src/core/json.ts'
+import { classes, classNames, settingsOf } from './classes.ts'
+import { createClients } from './clients.ts'
+import { createLedger } from './ledger.ts'
+import type { Direct } from './redis.ts'
+import { createWorkers } from './workers.ts'
+import { createWorld, type Violation, type World } from './world.ts'
+
+const HOUR = 3_600_000
+const MONTH = 31 * 24 * HOUR
+/** Verify looks at every job and index; after this many steps is often enough. */
+const VERIFY_EVERY = 25
+
+export type Played = {
+  seed: number
+  violations: Violation[]
+  counts: Map<string, number>
+  steps: number
+  trace: () => string[]
+}
+
+async function setUp(world: World, settings: ReturnType<typeof settingsOf>): Promise<void> {
+  const definitions = classNames.map((name) => ({
+    name,
+    definition: writeJson({ pull: classes[name]!.pull === true }),
+    serves: classes[name]!.pull ? ('pull' as const) : ('push' as const),
+  }))
+  for (const [queue, { lanes, batch, pull }] of Object.entries(settings)) {
+    await world.store.register(queue, definitions)
+    await world.store.settings(queue, { lanes, batch, ...(pull ? { mode: 'pull' as const } : {}) })
+  }
+}
+
+async function verify(world: World): Promise<void> {
+  const { faults } = await world.store.verify()
+  for (const { who, what } of faults) world.report('verify', `${who} ${what}`)
+}
+
+async function playOn(world: World, goesOn: () => boolean): Promise<void> {
+  let verified = world.steps
+  while (goesOn() && world.violations.length === 0) {
+    await world.next()
+    if (world.steps - verified < VERIFY_EVERY) continue
+    verified = world.steps
+    await verify(world)
+  }
+}
+
+const isAtRest = ({ view }: World): boolean =>
+  [...view.jobs.values()].every(({ doc }) => doc.z && 'scfT'.includes(doc.z)) &&
+  [...view.queues.values()].every(({ l }) => Object.keys(l).length === 0)
+
+/** Deleted and expired jobs leave nothing behind. */
+async function checkLeftovers(world: World, redis: Direct): Promise<void> {
+  const keys = (await redis.command('KEYS', `${world.namespace}job:*`)) as string[]
+  for (const key of keys) {
+    const id = Number(key.slice(`${world.namespace}job:`.length).split(':')[0])
+    if (!world.view.jobs.has(id)) world.report('a deleted job left something', key)
+  }
+}
+
+async function forget(world: World, redis: Direct): Promise<void> {
+  const keys = (await redis.command('KEYS', `${world.namespace}*`)) as string[]
+  if (keys.length) await redis.command('UNLINK', ...keys)
+}
+
+/**
+ * Plays one interleaving.
+ *
+ * @example const { violations } = await play({ seed: 7, redis: await directClient(address) })
+ */
+export async function play({ seed, redis }: { seed: number; redis: Direct }): Promise<Played> {
+  const world = createWorld({ seed, redis })
+  const settings = settingsOf(seed)
+  await forget(world, redis)
+  await setUp(world, settings)
+  const ledger = createLedger(world)
+  const workers = createWorkers(world, ledger, settings)
+  const clients = createClients(world, ledger)
+  try {
+    await storm(world, clients)
+    await calm(world, clients)
+    await verify(world)
+    if (world.violations.length === 0) await afterMonths(world, workers.tick)
+    await checkLeftovers(world, redis)
+  } catch (error) {
+    world.report(
+      'a script or the simulator broke',
+      error instanceof Error ? (error.stack ?? error.message) : String(error),
+    )
+  }
+  await forget(world, redis)
+  const { violations, counts, steps, trace } = world
+  return { seed, violations, counts, steps, trace }
+}
+
+type Clients = ReturnType<typeof createClients>
+
+/** Faults, and somebody outside doing something every second or so. */
+async function storm(world: World, clients: Clients): Promise<void> {
+  let left = 30 + world.random.int(31)
+  const act = () => {
+    clients.act()
+    if (--left > 0)
+      world.after(
+        world.random.chance(0.05) ? world.random.between(10_000, 60_000) : world.random.between(50, 3_000),
+        act,
+      )
+  }
+  world.after(100, act)
+  await playOn(world, () => left > 0)
+}
+
+/** No more faults, nobody outside: everything has to come to rest by itself. */
+async function calm(world: World, clients: Clients): Promise<void> {
+  world.calm()
+  clients.settle()
+  const end = world.now + 3 * HOUR
+  // Whatever is late has come by then.
+  const settledBy = world.now + 70_000
+  await playOn(world, () => world.now < end && (world.now < settledBy || !isAtRest(world)))
+  if (world.violations.length === 0) world.judge.rest(world.view)
+}
+
+/** What is past its retention goes, and goes wholly. */
+async function afterMonths(world: World, tick: () => Promise<void>): Promise<void> {
+  for (let n = 0; n < 3; n++) {
+    world.skip(MONTH)
+    await tick()
+  }
+  await verify(world)
+}

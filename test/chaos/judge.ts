@@ -1,0 +1,257 @@
+// What must be true of every step, told from what Redis held before it and what it holds after it.
+
+import { type Document, statusOf } from '../../src/redis/document.ts'
+import { limits } from './classes.ts'
+import type { SeenJob, View } from './redis.ts'
+
+/** What a step was allowed and bound to do, as the answers of the scripts say. */
+export type Facts = {
+  /** Values that may appear in a port now, and those that have to. */
+  may: string[]
+  must: string[]
+  /** Values that somebody has taken, in order. */
+  read: { port: string; values: string[] }[]
+  /** job → its log as it must read now. */
+  logs: [number, string][]
+  /** Tokens whose runs have ended, and the jobs whose runs were committed. */
+  ended: string[]
+  committed: number[]
+  /** Jobs that were given a time by their own run. */
+  timed: number[]
+  /** Jobs that were asked to run. */
+  wanted: number[]
+  /** Somebody was told to run, to end or to go: causes are not followed further. */
+  meddled: boolean
+}
+
+export const noFacts = (): Facts => ({
+  may: [],
+  must: [],
+  read: [],
+  logs: [],
+  ended: [],
+  committed: [],
+  timed: [],
+  wanted: [],
+  meddled: false,
+})
+
+export const portOf = (job: number, field: string): string => `${job}/${field}`
+
+type Step = { before: View; after: View; facts: Facts; no: number; now: number }
+type Report = (fault: string, detail: string) => void
+
+/** The scripts' clock is a little ahead of ours: that of the machine goes on. */
+const MARGIN = 1_000
+
+const ended = new Set(['completed', 'failed', 'terminated'])
+const hasEnded = (doc: Document): boolean => ended.has(statusOf(doc))
+const isStopped = (doc: Document): boolean => doc.x !== undefined || doc.z === 'f' || doc.z === 'T'
+
+const isHolding = ({ hk = '', le }: Document, key: string, now: number): boolean =>
+  hk.split('\n').includes(key) && Number(le) > now + MARGIN
+
+const countsOf = (record = '0,0'): [number, number] => record.split(',').slice(0, 2).map(Number) as [number, number]
+
+type PortStep = { port: string; job: number; field: string; popped: string[]; unknown: number; pushed: string[] }
+
+/** How each port of a job got from what it held to what it holds. */
+function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortStep[] {
+  const steps: PortStep[] = []
+  for (const [field, record] of Object.entries(is.doc)) {
+    if (!/^[io]:/.test(field) || record === was?.doc[field]) continue
+    const [pushed, taken] = countsOf(record)
+    const [pushedBefore, takenBefore] = countsOf(was?.doc[field])
+    const had = was?.lists[field] ?? []
+    const has = is.lists[field] ?? []
+    const kept = had.slice(taken - takenBefore)
+    const port = portOf(is.id, field)
+    if (pushed < pushedBefore || taken < takenBefore) report('a count went back', `${port} ${record}`)
+    if (kept.some((value, i) => has[i] !== value)) report('order of a port broken', `${port}: ${had} → ${has}`)
+    if (has.length !== pushed - taken) report('a port miscounts', `${port}: ${record}, ${has}`)
+    steps.push({
+      port,
+      job: is.id,
+      field,
+      popped: had.slice(0, taken - takenBefore),
+      unknown: Math.max(0, taken - takenBefore - had.length),
+      pushed: has.slice(kept.length),
+    })
+  }
+  return steps
+}
+
+const fieldsWithout = (record: Record<string, string>, pattern: RegExp): string =>
+  JSON.stringify(Object.entries(record).filter(([field]) => pattern.test(field)))
+
+export function createJudge(report: Report) {
+  const seen = new Set<string>()
+  const hasFreed = new Set<number>()
+  const wantedAt = new Map<number, number>()
+  const childNewsAt = new Map<number, number>()
+  const lentAt = new Map<number, number>()
+  const startsOf = new Map<string, number[]>()
+
+  function places({ after }: Step): void {
+    if (after.entries !== after.jobs.size)
+      report('jobs are in two places or none', `${after.entries} entries, ${after.jobs.size} jobs`)
+  }
+
+  /** Every value that left a port has had exactly one taker; every value that came had a right to. */
+  function values({ before, after, facts, no }: Step): void {
+    const steps = [...after.jobs.values()].flatMap((is) => portSteps(before.jobs.get(is.id), is, report))
+    const came = new Set(steps.flatMap(({ pushed }) => pushed))
+    const taken = new Map(facts.read.map(({ port, values }) => [port, values]))
+    for (const step of steps) {
+      took(step, taken.get(step.port) ?? [], came)
+      arrived(step, steps, facts, { before, no })
+      taken.delete(step.port)
+    }
+    for (const [port, list] of taken)
+      if (list.length && after.jobs.has(Number.parseInt(port, 10)))
+        report('a value was read and is still there', `${port}: ${list}`)
+    const gone = [...before.jobs.keys()].some((id) => !after.jobs.has(id))
+    for (const value of gone ? [] : facts.must) if (!came.has(value)) report('a value was lost on its way', value)
+  }
+
+  function took({ port, popped, unknown }: PortStep, readers: string[], came: Set<string>): void {
+    const alone = popped.filter((value) => !came.has(value))
+    const same = unknown > 0 ? alone.every((value, i) => readers[i] === value) : alone.join() === readers.join()
+    if (!same) report('values left a port otherwise than they were read', `${port}: left ${alone}, read ${readers}`)
+  }
+
+  function arrived(
+    { port, job, field, pushed }: PortStep,
+    steps: PortStep[],
+    facts: Facts,
+    step: { before: View; no: number },
+  ): void {
+    for (const value of pushed) {
+      const moved = steps.some((other) => other.port !== port && other.popped.includes(value))
+      if (!moved && !facts.may.includes(value))
+        report('a value came from a request that has no effect', `${port}: ${value}`)
+      if (seen.has(`${port}|${value}`)) report('a value came twice', `${port}: ${value}`)
+      seen.add(`${port}|${value}`)
+    }
+    const was = step.before.jobs.get(job)?.doc
+    if (field.startsWith('i:') && pushed.some((value) => !value.startsWith('q')) && !(was && isStopped(was)))
+      wantedAt.set(job, step.no)
+  }
+
+  /** A run's state and its other effects are one. */
+  function logs({ before, after, facts }: Step): void {
+    const written = new Map(facts.logs)
+    for (const { id, doc } of after.jobs.values()) {
+      const expected = written.get(id) ?? before.jobs.get(id)?.doc['s:log']
+      if (doc['s:log'] !== expected)
+        report('state differs from what was committed', `${id}: ${doc['s:log']} for ${expected}`)
+    }
+  }
+
+  function leases({ before, after, facts, no, now }: Step): void {
+    for (const { id, doc } of after.jobs.values()) {
+      const was = before.jobs.get(id)?.doc
+      if (doc.tk === undefined || doc.tk === was?.tk) continue
+      lentAt.set(id, no)
+      if (was?.tk && !facts.ended.includes(was.tk) && Number(was.le) > now + MARGIN)
+        report('two runs of a job at once', `${id}: ${was.tk} until ${was.le}, ${doc.tk}`)
+      const held = Math.max(Number(was?.bo ?? 0), Number(was?.lu ?? 0))
+      if (!facts.meddled && held > now + MARGIN) report('a backoff or a lock did not hold', `${id} until ${held}`)
+    }
+  }
+
+  /** A time that was asked for stays until a run at or after it, or another wish. */
+  function times({ before, after, facts, now }: Step): void {
+    for (const { id, doc } of after.jobs.values()) {
+      const was = before.jobs.get(id)?.doc
+      if (!was?.w || was.w === doc.w || facts.meddled || facts.timed.includes(id) || isStopped(doc)) continue
+      if (Number(was.w) > now + MARGIN) report('a time was forgotten', `${id}: ${was.w} → ${doc.w}`)
+    }
+  }
+
+  function waiting({ before, after, facts }: Step): void {
+    for (const { id, doc } of after.jobs.values()) {
+      const was = before.jobs.get(id)
+      if (!was?.doc.wf || doc.wf || was.doc.z !== 's') continue
+      if (doc.z === 's') report('a parent waits for nothing', String(id))
+      const own = fieldsWithout(was.doc, /^i:/) !== fieldsWithout(doc, /^i:/)
+      if (own || isStopped(doc) || facts.meddled || facts.wanted.includes(id)) continue
+      const open = was.waiting.filter((child) => {
+        const found = after.jobs.get(child)?.doc
+        const endedNow = found?.e !== before.jobs.get(child)?.doc.e
+        return found?.pa === String(id) && !hasEnded(found) && !found.rp && !endedNow
+      })
+      if (open.length) report('a parent was woken before its children had ended', `${id}: ${open}`)
+    }
+  }
+
+  /** Nobody starts beyond a limit: so many at once, so many in a period. */
+  function limited({ before, after, now }: Step): void {
+    for (const { id, doc } of after.jobs.values()) {
+      if (doc.tk === undefined || doc.tk === before.jobs.get(id)?.doc.tk) continue
+      for (const key of doc.hk?.split('\n') ?? []) {
+        const { concurrency = Number.POSITIVE_INFINITY, rate } = limits[key]!
+        const holders = [...after.jobs.values()].filter(({ doc: other }) => isHolding(other, key, now)).length
+        if (holders > concurrency) report('a limit was exceeded', `${key}: ${holders} at once`)
+        const starts = [...(startsOf.get(key) ?? []), Number(doc.l)]
+        startsOf.set(key, starts)
+        const recent = starts.filter((start) => rate && start > Number(doc.l) - rate.period).length
+        if (rate && recent > rate.limit) report('a rate was exceeded', `${key}: ${recent} in ${rate.period} ms`)
+      }
+    }
+  }
+
+  function lanes({ after, now }: Step): void {
+    for (const [queue, { l, ml = 4 }] of after.queues) {
+      const open = Object.values(l).filter((till) => till > now + MARGIN).length
+      if (open > ml) report('more lanes than the queue has', `${queue}: ${open} of ${ml}`)
+    }
+  }
+
+  /** A job that has ended has given its key up, even if it runs again. */
+  function uniques({ after }: Step): void {
+    const owners = new Map<string, number>()
+    for (const { id, doc } of after.jobs.values()) {
+      if (hasEnded(doc) || doc.e) hasFreed.add(id)
+      if (!doc.u || hasFreed.has(id)) continue
+      if (owners.has(doc.u)) report('two jobs of one unique key', `${owners.get(doc.u)} and ${id}`)
+      owners.set(doc.u, id)
+    }
+  }
+
+  function wishes({ before, after, facts, no }: Step): void {
+    for (const id of after.jobs.keys()) if (!before.jobs.has(id)) wantedAt.set(id, no)
+    for (const id of facts.wanted) wantedAt.set(id, no)
+    for (const id of facts.committed) {
+      const parent = Number(before.jobs.get(id)?.doc.pa)
+      const was = before.jobs.get(parent)?.doc
+      if (was && !was.wf && !isStopped(was) && after.jobs.get(id)?.doc.pa === String(parent))
+        childNewsAt.set(parent, no)
+    }
+    for (const { id, doc } of after.jobs.values()) {
+      if (isStopped(doc)) wantedAt.delete(id)
+      if (isStopped(doc) || doc.wf) childNewsAt.delete(id)
+    }
+  }
+
+  const checks = [places, values, logs, leases, limited, times, waiting, lanes, uniques, wishes]
+
+  return {
+    step: (step: Step): void => {
+      for (const check of checks) check(step)
+    },
+
+    /** Nothing may be left that still wants something. */
+    rest({ jobs }: View): void {
+      for (const { id, doc } of jobs.values()) {
+        const last = lentAt.get(id) ?? -1
+        if (statusOf(doc) === 'terminating' || !doc.z || !'scfT'.includes(doc.z))
+          report('not at rest', `${id} ${statusOf(doc)} ${JSON.stringify(doc)}`)
+        else if ((wantedAt.get(id) ?? -1) > last) report('a wake-up was lost', `${id} ${statusOf(doc)}`)
+        else if ((childNewsAt.get(id) ?? -1) > last)
+          report('a parent did not hear of a child', `${id} ${statusOf(doc)}`)
+        if ((doc.z === 's' || doc.z === 'c') && doc.w && !doc.wf) report('a time was never kept', `${id} ${doc.w}`)
+      }
+    },
+  }
+}

@@ -1,0 +1,86 @@
+// What has been answered to whom: the same question must get the same answer, and an answer decides what a step may do.
+
+import type { CommitAnswer } from '../../src/redis/store.ts'
+import type { Plan } from './behaviours.ts'
+import { type Facts, noFacts } from './judge.ts'
+import type { World } from './world.ts'
+
+const MINUTE = 60_000
+const MARGIN = 1_000
+
+export function createLedger(world: World) {
+  const answered = new Map<string, { answer: string; at: number }>()
+  const lastOf = new Map<number, string>()
+  const lentTo = new Map<string, Set<string>>()
+  const done = new Map<string, string>()
+
+  function checkRepeated({ key, job }: Plan, answer: string): void {
+    const known = answered.get(key)!
+    if (known.answer === answer) return
+    const forgotten = lastOf.get(job) !== key || world.now - known.at > MINUTE
+    if (answer !== 'lost' || !forgotten)
+      world.report('a repeated commit got another answer', `${key}: ${known.answer}, ${answer}`)
+  }
+
+  function checkLost({ job, settled: { token } }: Plan): void {
+    const doc = world.view.jobs.get(job)?.doc
+    if (doc?.tk === token && Number(doc.le) > world.now + MARGIN)
+      world.report('a run with a valid lease was told lost', token)
+  }
+
+  /** Adds what one run's answer says to the facts of the step. */
+  function add(facts: Facts, plan: Plan, answer: string): void {
+    const { key, settled } = plan
+    if (answered.has(key)) {
+      checkRepeated(plan, answer)
+      return
+    }
+    answered.set(key, { answer, at: world.now })
+    world.count(`commit ${settled.end}: ${answer.split(' ', 1)[0]}`)
+    if (answer === 'lost') checkLost(plan)
+    else count(facts, plan, answer)
+  }
+
+  /** A commit that its job knows of. */
+  function count(facts: Facts, plan: Plan, answer: string): void {
+    const { key, job, settled } = plan
+    lastOf.set(job, key)
+    if (answer !== 'running') facts.ended.push(settled.token)
+    if (answer === 'conflict') return
+    if (settled.end !== 'checkpoint' && settled.end !== 'released') facts.committed.push(job)
+    if (answer.startsWith('refused') || settled.end === 'failed') return
+    for (const [field, list] of Object.entries(plan.facts))
+      if (Array.isArray(list)) (facts[field as 'must'] as unknown[]).push(...list)
+    facts.meddled ||= plan.facts.meddled
+  }
+
+  return {
+    /** The facts of a commit of several runs. */
+    commit(plans: Plan[], answers: string[]): Facts {
+      const facts = noFacts()
+      for (const [i, answer] of answers.entries()) add(facts, plans[i]!, answer)
+      return facts
+    },
+
+    /** A claim that is asked again may answer what it lent, and nothing else. */
+    claim(key: string, { lent, word }: CommitAnswer): void {
+      const tokens = lent.map(({ document }) => document.tk!)
+      const known = lentTo.get(key)
+      if (!known) lentTo.set(key, new Set(tokens))
+      else if (word !== 'stale')
+        for (const token of tokens)
+          if (!known.has(token)) world.report('a repeated claim lent something new', `${key}: ${token}`)
+    },
+
+    /** Whether a keyed call is the first of its key that was done; a later one must be answered alike. */
+    isFirst(key: string, answer: string[]): boolean {
+      const known = done.get(key)
+      const said = JSON.stringify(answer)
+      if (known === undefined) done.set(key, said)
+      else if (known !== said) world.report('a repeated call got another answer', `${key}: ${known}, ${said}`)
+      return known === undefined
+    },
+  }
+}
+
+export type Ledger = ReturnType<typeof createLedger>

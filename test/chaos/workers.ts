@@ -1,0 +1,226 @@
+// Who serves the queues: lanes that a bell has woken, workers that claim for themselves, and the tick.
+
+import { childrenOf } from '../../src/redis/document.ts'
+import type { CommitAnswer, Lent } from '../../src/redis/store.ts'
+import { behave, handBack, outputOf, type Peeked, type Plan } from './behaviours.ts'
+import type { Setting } from './classes.ts'
+import type { Ledger } from './ledger.ts'
+import { idOf } from './redis.ts'
+import type { Process, World } from './world.ts'
+
+const BUDGET = 25_000
+const RENEW = 15_000
+const SOON = 2_000
+const MINUTE = 60_000
+
+type Lane = Process & { queue: string; id: string; started: number; seq: number; open: Set<string> }
+
+export function createWorkers(world: World, ledger: Ledger, settings: Record<string, Setting>) {
+  const { store, random, after } = world
+  let minted = 0
+
+  const leaseOf = (): number => (world.faulty && random.chance(0.3) ? 10_000 : 45_000)
+  const durationOf = (): number => {
+    if (!world.faulty) return random.between(30, 200)
+    return random.chance(0.12) ? random.between(5_000, 50_000) : random.between(30, 4_000)
+  }
+
+  async function peek(lent: Lent): Promise<Peeked> {
+    const children = Object.entries(childrenOf(lent.children)).filter(([, child]) => outputOf(child.class))
+    if (children.length === 0 || !random.chance(0.6)) return []
+    const rows = await store.peek(
+      children.map(([, { id, class: name }]) => ({ id, dir: 'o', port: outputOf(name)! })),
+      100,
+    )
+    return children.flatMap(([name, child], i) => {
+      const row = rows[i]
+      return row ? [{ name, child, taken: row.taken, values: row.items.map(idOf) }] : []
+    })
+  }
+
+  /** One run from its snapshot to its plan; `done` gets nothing when it was lost on the way. */
+  function perform(by: Process, lent: Lent, n: number, done: (plan?: Plan) => void): void {
+    after(20, async () => {
+      const peeked = await peek(lent)
+      after(durationOf(), async () => {
+        const checkpoint = world.faulty && lent.document.x !== '2' && random.chance(0.15)
+        if (by.dead) return
+        if (world.faulty && random.chance(0.04)) return done(handBack(lent, n))
+        const plan = await behave(world, lent, n, peeked, checkpoint)
+        if (!checkpoint) return done(plan)
+        commitAlone(by, plan, (answer) => {
+          const [fresh] = answer.lent
+          if (answer.answers[0] !== 'running' || !fresh) return done()
+          if (fresh.document.tk !== lent.document.tk)
+            return world.report(
+              "a checkpoint was answered with another run's snapshot",
+              `${plan.key}: ${fresh.document.tk}`,
+            )
+          perform(by, fresh, n + 1, done)
+        })
+      })
+    })
+  }
+
+  function commitAlone(by: Process, plan: Plan, got?: (answer: CommitAnswer) => void): void {
+    world.send({
+      label: 'commit alone',
+      by,
+      call: () => store.commit({ queue: '', runs: [plan.settled] }),
+      facts: ({ answers }) => ledger.commit([plan], answers),
+      got: (answer) => {
+        world.ring(answer.rings)
+        got?.(answer)
+      },
+    })
+  }
+
+  function renew(by: Process, queue: string, tokens: () => string[], lane = ''): void {
+    after(RENEW, () => {
+      if (by.dead || tokens().length === 0) return
+      world.send({ label: 'extend', by, call: () => store.extend(queue, tokens(), 45_000, { lane }) })
+      renew(by, queue, tokens, lane)
+    })
+  }
+
+  // Lanes
+
+  function dispatch(queue: string, bell: string): void {
+    ask({ queue, id: `L${++minted}`, started: world.now, seq: 0, open: new Set(), dead: false }, [], bell)
+  }
+
+  function ask(lane: Lane, plans: Plan[], bell = ''): void {
+    const seq = ++lane.seq
+    const leave = world.now - lane.started >= BUDGET
+    const lease = leaseOf()
+    const begun = random.chance(0.5) ? 1 : 100
+    world.send({
+      label: plans.length ? 'commit and claim' : 'claim',
+      by: lane,
+      call: () =>
+        store.commit({
+          queue: lane.queue,
+          runs: plans.map(({ settled }) => settled),
+          lane: { id: lane.id, seq, bell, leave },
+          claim: { max: leave ? 0 : 100, lease, begun },
+        }),
+      facts: (answer) => {
+        ledger.claim(`${lane.id} ${seq}`, answer)
+        return ledger.commit(plans, answer.answers)
+      },
+      outcome: ({ word }) => word,
+      got: (answer) => goOn(lane, answer, leave),
+    })
+  }
+
+  function goOn(lane: Lane, { word, lent, rings, nextDue }: CommitAnswer, left: boolean): void {
+    world.ring(rings)
+    if (word === 'full' || word === 'stale' || left) return
+    if (word === 'empty') {
+      const wait = nextDue === undefined ? Number.POSITIVE_INFINITY : nextDue - world.now
+      if (wait <= SOON) after(Math.max(0, wait), () => ask(lane, []))
+      return
+    }
+    if (lent.length === 0) ask(lane, [])
+    else performAll(lane, lent)
+  }
+
+  function performAll(lane: Lane, lent: Lent[]): void {
+    const plans: Plan[] = []
+    let left = lent.length
+    const stalled = world.strikes('lane stalls')
+    const finish = (token: string, plan?: Plan) => {
+      lane.open.delete(token)
+      if (plan) plans.push(plan)
+      if (--left > 0) return
+      after(stalled ? random.between(20_000, 120_000) : 0, () => ask(lane, plans))
+    }
+    for (const one of lent) {
+      const token = one.document.tk!
+      lane.open.add(token)
+      const elsewhere = world.faulty && random.chance(0.05)
+      if (elsewhere) performElsewhere(one)
+      if (elsewhere) finish(token)
+      else perform(lane, one, 0, (plan) => finish(token, plan))
+    }
+    if (!stalled) renew(lane, lane.queue, () => [...lane.open], lane.id)
+  }
+
+  /** As by a push worker that answers later: its own lease, its own commit. */
+  function performElsewhere(lent: Lent): void {
+    const by = { dead: false }
+    world.send({ label: 'extend', by, call: () => store.extend(lent.document.q!, [lent.document.tk!], MINUTE) })
+    perform(by, lent, 0, (plan) => plan && after(durationOf(), () => commitAlone(by, plan)))
+  }
+
+  // Workers that claim for themselves
+
+  function claimByHand(queue: string): void {
+    const id = `P${++minted}`
+    const lease = random.between(10_000, 45_000)
+    const max = 1 + random.int(2)
+    const patterns = random.chance(0.2) ? ['^hand$'] : []
+    world.send({
+      label: 'claim by hand',
+      call: () =>
+        store.commit({
+          queue,
+          lane: { id, seq: 1 },
+          claim: { max, lease: Math.round(lease), begun: max, pull: true, patterns },
+        }),
+      facts: (answer) => {
+        ledger.claim(id, answer)
+        return {}
+      },
+      outcome: ({ word, lent }) => (lent.length ? 'some' : word),
+      got: ({ lent, rings }) => {
+        world.ring(rings)
+        for (const one of lent) performByHand(one)
+      },
+    })
+  }
+
+  function performByHand(lent: Lent): void {
+    const by = { dead: false }
+    let open = [lent.document.tk!]
+    if (random.chance(0.5)) renew(by, '', () => open)
+    perform(by, lent, 0, (plan) => {
+      open = []
+      if (plan) commitAlone(by, plan)
+    })
+  }
+
+  const handsNeeded = (): string[] =>
+    world.queues.filter((queue) =>
+      [...world.view.jobs.values()].some(
+        ({ doc }) => doc.q === queue && (doc.pl || settings[queue]!.pull) && !'scfT'.includes(doc.z ?? '-'),
+      ),
+    )
+
+  async function tick(): Promise<void> {
+    for (let more = true; more; ) {
+      const answer = await world.step({ label: 'tick', call: () => store.tick(3) })
+      more = answer!.more
+      world.ring(answer!.rings)
+    }
+  }
+
+  function ticks(): void {
+    after(MINUTE, async () => {
+      if (!world.strikes('tick lost')) await tick()
+      ticks()
+    })
+  }
+
+  function hands(): void {
+    after(world.faulty ? random.between(2_000, 9_000) : 6_000, () => {
+      for (const queue of handsNeeded()) claimByHand(queue)
+      hands()
+    })
+  }
+
+  world.answerBells(dispatch)
+  ticks()
+  hands()
+  return { dispatch, tick }
+}
