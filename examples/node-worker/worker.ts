@@ -6,6 +6,9 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isFromSidejob } from './webhook.ts'
 
+const secret = process.env.WEBHOOK_SECRET ?? ''
+if (secret === '') throw new Error('WEBHOOK_SECRET is not set: calls could not be told from forged ones')
+
 type Port = { cursor: number; values: { data: unknown }[]; default?: { data: unknown } }
 type Snapshot = { job: { class: string }; state: Record<string, unknown>; in: Record<string, Port> }
 
@@ -44,9 +47,6 @@ async function answer(request: IncomingMessage): Promise<{ status: number; value
   if (!perform) return { status: 404, value: { error: `no class ${snapshot.job.class} here` } }
   return { status: 200, value: perform(snapshot) }
 }
-
-const secret = process.env.WEBHOOK_SECRET
-if (!secret) throw new Error('WEBHOOK_SECRET is not set: calls could not be told from forged ones')
 
 const server = createServer(async (request, response) => {
   const { status, value } = await answer(request)

@@ -1,0 +1,481 @@
+// Push workers: what they are sent, and what becomes of a job for everything that they can answer.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isFromSidejob } from '../../examples/node-worker/webhook.ts'
+import { writeMsgpack } from '../../src/core/msgpack.ts'
+import { wireToJson } from '../../src/core/value.ts'
+import type { WorkerDefinition } from '../../src/engine/engine.ts'
+import { webhookHeaders } from '../../src/engine/sign.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+/** What tests look at in a snapshot, as it is sent. */
+type Sent = {
+  run: { token: string; startedAt: number }
+  job: { createdAt: number; ranAt: number | null }
+  in: Record<string, { cursor: number; values: { data: number }[] }>
+  children: Record<string, unknown>
+}
+type Request = { headers: IncomingMessage['headers']; body: Buffer; snapshot: Sent; answer: ServerResponse }
+type Handler = (request: Request) => void
+
+const secretOf = (text: string) => `whsec_${Buffer.from(text.padEnd(24, '.')).toString('base64')}`
+const secrets = [secretOf('new'), secretOf('old')]
+const ANSWER = 10 * 1024 * 1024
+
+let kit: Kit
+let server: Server
+let base: string
+const handlers = new Map<string, Handler>()
+let classes = 0
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const body = Buffer.concat(chunks)
+    handlers.get(request.url!)!({
+      headers: request.headers,
+      body,
+      snapshot: JSON.parse(body.toString()),
+      answer: response,
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  kit = await startKit({ webhookSecrets: secrets, random: () => 0.5 })
+})
+afterAll(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await kit.close()
+})
+
+/** Registers a class of its own for this handler; answers the class. */
+async function serve(handler: Handler, definition: WorkerDefinition = {}): Promise<string> {
+  const name = `class${classes++}`
+  handlers.set(`/${name}`, handler)
+  await kit.engine.register('default', name, {
+    in: { in: {} },
+    out: { out: {} },
+    push: { url: `${base}/${name}` },
+    ...definition,
+  })
+  return name
+}
+
+const json = (answer: ServerResponse, value: unknown, status = 200, headers: Record<string, string> = {}) =>
+  answer.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
+
+/** One job of a worker that answers so, when it has come to rest. */
+async function jobOf(handler: Handler, definition?: WorkerDefinition, input: object = {}) {
+  const id = await kit.make(await serve(handler, definition), { keepResult: true, ...input })
+  await kit.rest(id)
+  return view(id)
+}
+
+async function view(id: number) {
+  const { error, ...job } = await kit.engine.get(String(id))
+  return { ...job, error: error === null ? null : JSON.parse(error) }
+}
+
+const resultOf = async (id: number) => {
+  const answer = await kit.engine.result(String(id), {})
+  return answer.ended ? answer.result : undefined
+}
+
+const outOf = async (id: number) =>
+  (await kit.engine.look(String(id), 'out', 'out')).values.map(({ data }) => wireToJson(data))
+
+describe('what is sent', () => {
+  test('the snapshot has every member of the protocol', async () => {
+    const seen: Sent[] = []
+    const leaf = await serve(() => undefined, { pull: true, push: undefined })
+    const name = await serve(
+      ({ snapshot, answer }) => {
+        seen.push(snapshot)
+        json(answer, {
+          end: 'suspended',
+          state: { set: { n: seen.length } },
+          ops: seen.length === 1 ? [{ op: 'spawn', name: 'a', class: leaf }] : [],
+        })
+      },
+      { in: { in: {}, side: { default: '[0]' } }, out: { out: { channels: ['/outs'] } }, timeout: 7_000 },
+    )
+    const parent = await kit.make(leaf)
+    const input = { args: '{"deep":[1.0]}', parent: String(parent), name: 'kid', alias: ['the-kid'], createdBy: 'me' }
+    const id = await kit.make(name, input)
+    await kit.rest(id, 'suspended')
+    await kit.engine.write(String(id), 'in', 'in', ['{"v":1}'], { context: '"from me"' })
+    await kit.until(() => seen.length === 2)
+    const [first, second] = seen as [Sent, Sent]
+    expect(first.job.ranAt).toBe(null)
+    expect(first.children).toEqual({})
+    expect(second).toEqual({
+      run: {
+        token: expect.stringMatching(new RegExp(`^${id}\\.2\\.\\w+$`)),
+        attempt: 1,
+        lost: 0,
+        reason: 'run',
+        timeout: 7_000,
+        startedAt: expect.any(Number),
+        leaseUntil: second.run.startedAt + 45_000,
+      },
+      job: {
+        id,
+        queue: 'default',
+        class: name,
+        args: { deep: [1] },
+        name: 'kid',
+        createdAt: first.job.createdAt,
+        createdBy: 'me',
+        ranAt: first.run.startedAt,
+        parent: { id: parent, name: 'kid' },
+        aliases: ['the-kid'],
+      },
+      state: { n: 1 },
+      in: {
+        in: { cursor: 0, values: [{ data: { v: 1 }, context: 'from me' }], more: 0 },
+        side: { cursor: 0, values: [], more: 0, default: { data: [0] } },
+      },
+      out: { out: { size: 0, channels: ['/outs'] } },
+      children: { a: { id: id + 1, class: leaf, status: 'queued' } },
+    })
+  })
+
+  test('values travel as they came, digit for digit', async () => {
+    let body = ''
+    await jobOf(({ body: sent, answer }) => (body = sent.toString()) && answer.end(), {}, { args: '{"n":1.10}' })
+    expect(body).toContain('"args":{"n":1.10}')
+  })
+
+  test('a call is signed with both secrets during a rotation, and its id is the run', async () => {
+    const calls: Request[] = []
+    await jobOf((call) => {
+      calls.push(call)
+      call.answer.end()
+    })
+    const [{ headers, body, snapshot }] = calls as [Request]
+    expect(headers['webhook-id']).toBe(snapshot.run.token)
+    for (const secret of secrets) expect(isFromSidejob(headers, body, secret)).toBe(true)
+    expect(isFromSidejob(headers, body, secretOf('other'))).toBe(false)
+    expect(isFromSidejob(headers, Buffer.concat([body, Buffer.from(' ')]), secrets[0]!)).toBe(false)
+    expect(isFromSidejob(headers, body, secrets[0]!, Date.now() + 6 * 60_000)).toBe(false)
+  })
+
+  test("a worker's own secret takes the place of the deployment's", async () => {
+    const own = secretOf('own')
+    const verdicts: boolean[] = []
+    const name = await serve(({ headers, body, answer }) => {
+      verdicts.push(...[own, ...secrets].map((secret) => isFromSidejob(headers, body, secret)))
+      answer.end()
+    })
+    await kit.engine.register('default', name, { push: { url: `${base}/${name}`, secret: own } })
+    await kit.rest(await kit.make(name), 'completed')
+    expect(verdicts).toEqual([true, false, false])
+  })
+
+  test('the signature is that of the example of Standard Webhooks', async () => {
+    // From the specification's own libraries: secret, id, timestamp and payload with their signature.
+    const body = new TextEncoder().encode('{"test": 2432232314}')
+    const headers = await webhookHeaders(
+      'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      body,
+      ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+      1_614_265_330_000,
+    )
+    expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+  })
+})
+
+describe('what a worker answers', () => {
+  test('200 with changes: all of them are committed', async () => {
+    const {
+      id,
+      status,
+      in: ports,
+    } = await jobOf(
+      ({ snapshot, answer }) => {
+        const { cursor, values } = snapshot.in.in!
+        json(answer, {
+          end: 'completed',
+          result: { sum: 3 },
+          reads: { in: { cursor, count: values.length } },
+          state: { set: { done: true } },
+          ops: [{ op: 'write', to: { out: 'out' }, values: values.map(({ data }) => data * 10) }],
+        })
+      },
+      {},
+      { inputs: { in: ['1', '2'] } },
+    )
+    expect({ status, size: ports.in!.size }).toEqual({ status: 'completed', size: 0 })
+    expect(await outOf(id)).toEqual(['10', '20'])
+    expect(await kit.engine.state(String(id))).toEqual({ done: 'true' })
+    expect(await resultOf(id)).toMatchObject({ type: 'success', result: '{"sum":3}' })
+  })
+
+  test.each([200, 204])('%i without a body: completed', async (status) => {
+    expect(await jobOf(({ answer }) => answer.writeHead(status).end())).toMatchObject({ status: 'completed' })
+  })
+
+  test.each([400, 401, 404, 410, 422])('%i: failed, not tried again', async (code) => {
+    const job = await jobOf(({ answer }) => answer.writeHead(code).end('go away'), { retry: { max: 5 } })
+    expect(job).toMatchObject({ status: 'failed', attempt: 1 })
+    expect(job.error).toEqual({ message: `the worker answered ${code}`, reason: 'other', detail: 'go away' })
+  })
+
+  test('a redirect is refused', async () => {
+    let reached = false
+    handlers.set('/elsewhere', () => (reached = true))
+    const job = await jobOf(({ answer }) => answer.writeHead(307, { location: `${base}/elsewhere` }).end(), {
+      retry: { max: 5 },
+    })
+    expect(job).toMatchObject({ status: 'failed', attempt: 1 })
+    expect(job.error.message).toBe('the worker answered 307, and redirects are not followed')
+    expect(reached).toBe(false)
+  })
+
+  test.each([408, 425, 429, 500, 502, 503])('%i: tried again with backoff', async (code) => {
+    let calls = 0
+    const name = await serve(({ answer }) => void (calls++ ? answer.end() : answer.writeHead(code).end()), {
+      retry: { max: 1, backoff: { base: 20_000, jitter: 0.2 } },
+    })
+    const id = await kit.make(name)
+    expect(await waitOf(id)).toBe(22_000)
+    // A second more: bells ring at whole seconds.
+    await kit.advance(23_000)
+    await kit.rest(id, 'completed')
+    expect(calls).toBe(2)
+  })
+
+  test('nobody at the address, or a connection that breaks: tried again', async () => {
+    const dead = await serve(() => undefined, { retry: { max: 1 }, push: { url: 'http://127.0.0.1:9/' } })
+    const broken = await serve(({ answer }) => void answer.destroy(), { retry: { max: 1 } })
+    for (const name of [dead, broken]) {
+      const id = await kit.make(name)
+      expect(await waitOf(id)).toBe(11_000)
+      expect((await view(id)).error.message).toMatch(/^the worker could not be reached: fetch failed: /)
+    }
+  })
+
+  test.each<[string, (now: number) => string]>([
+    ['seconds', () => '120'],
+    ['a date', (now) => new Date((now + 120) * 1000).toUTCString()],
+  ])('Retry-After in %s is a floor for the backoff', async (_, header) => {
+    const name = await serve(
+      ({ headers, answer }) =>
+        void answer.writeHead(503, { 'retry-after': header(Number(headers['webhook-timestamp'])) }).end(),
+      { retry: { max: 1, backoff: { base: 1_000 } } },
+    )
+    const wait = await waitOf(await kit.make(name))
+    expect(wait).toBeGreaterThan(115_000)
+    expect(wait).toBeLessThanOrEqual(120_000)
+  })
+
+  test('a Retry-After shorter than the backoff changes nothing', async () => {
+    const name = await serve(({ answer }) => void answer.writeHead(429, { 'retry-after': '1' }).end(), {
+      retry: { max: 1 },
+    })
+    expect(await waitOf(await kit.make(name))).toBe(11_000)
+  })
+
+  test.each<[string, Handler]>([
+    ['no answer', () => undefined],
+    ['an answer that does not end', ({ answer }) => void answer.writeHead(200).write('{"end":')],
+  ])('%s within the timeout: failed with reason timeout', async (_, handler) => {
+    const job = await jobOf(handler, { timeout: 50 })
+    expect(job).toMatchObject({ status: 'failed' })
+    expect(job.error).toMatchObject({ message: 'the worker did not answer within 50 ms', reason: 'timeout' })
+    expect(await resultOf(job.id)).toMatchObject({ type: 'failure', reason: 'timeout' })
+  })
+
+  test('a timeout of a month does not end at once', async () => {
+    const job = await jobOf(({ answer }) => void setImmediate(() => answer.end()), { timeout: 30 * 86_400_000 })
+    expect(job.status).toBe('completed')
+  })
+
+  test.each<[string, string, RegExp]>([
+    ['no JSON', '<html>', /^JSON at 1:1: expected a value, came "<"$/],
+    ['half of it', '{"end":"comp', /^JSON at 1:13: /],
+    ['null', 'null', /^body: /],
+    ['a list', '[]', /^body: /],
+    ['no end', '{}', /^end: /],
+    ['an unknown end', '{"end":"done"}', /^end: /],
+    ['a member that there is not', '{"end":"completed","opps":[]}', /^body: .*opps/],
+    ['an op that there is not', '{"end":"completed","ops":[{"op":"fly"}]}', /^ops\.0/],
+    ['an open count', '{"end":"completed","reads":{"in":{"cursor":-1,"count":1}}}', /^reads\.in\.cursor: /],
+    ['a checkpoint', '{"end":"checkpoint"}', /^end: an answer ends the run; checkpoints are committed with its token$/],
+  ])('what is not changes (%s) fails the run and says why', async (_, text, why) => {
+    const job = await jobOf(({ answer }) => void answer.end(text), { retry: { max: 5 } })
+    expect(job).toMatchObject({ status: 'failed', attempt: 1 })
+    const [, said] = /^the worker's answer is not changes: (.*)$/.exec(job.error.message)!
+    expect(said).toMatch(why)
+  })
+
+  test('bytes that are no UTF-8 fail the run', async () => {
+    const job = await jobOf(({ answer }) => void answer.end(Buffer.from([0x7b, 0xff, 0x7d])))
+    expect(job.status).toBe('failed')
+    expect(job.error.message).toMatch(/^the worker's answer is not changes: /)
+  })
+
+  test('an answer of more than 10 MiB is refused, whatever its length says', async () => {
+    const job = await jobOf(({ answer }) => void answer.writeHead(200).end(Buffer.alloc(ANSWER + 1, 32)))
+    expect(job.status).toBe('failed')
+    expect(job.error.message).toBe(`the worker's answer is not changes: it is larger than ${ANSWER} bytes`)
+    expect(await jobOf(({ answer }) => void answer.end(Buffer.alloc(ANSWER, 32)))).toMatchObject({
+      status: 'completed',
+    })
+  })
+
+  test('changes that are refused fail the run, and nothing of them is kept', async () => {
+    const job = await jobOf(
+      ({ answer }) =>
+        void json(answer, {
+          end: 'completed',
+          state: { set: { n: 1 } },
+          ops: [
+            { op: 'write', to: { out: 'out' }, values: [1] },
+            { op: 'write', to: { out: 'none' }, values: [1] },
+          ],
+        }),
+      { retry: { max: 5 } },
+    )
+    expect(job).toMatchObject({ status: 'failed', attempt: 1 })
+    expect(job.error).toMatchObject({
+      code: 'REFUSED',
+      message: expect.stringContaining('does not have out port none'),
+    })
+    expect(await outOf(job.id)).toEqual([])
+    expect(await kit.engine.state(String(job.id))).toEqual({})
+  })
+
+  test('MessagePack by Content-Type: bytes stay bytes', async () => {
+    const values = [new Uint8Array([1, 2]), 2n ** 60n]
+    const job = await jobOf(({ answer }) =>
+      answer
+        .writeHead(200, { 'content-type': 'application/vnd.msgpack' })
+        .end(writeMsgpack({ end: 'completed', ops: [{ op: 'write', to: { out: 'out' }, values }] })),
+    )
+    expect(job.status).toBe('completed')
+    expect(await outOf(job.id)).toEqual(['{"$bin":"AQI="}', '{"$int":"1152921504606846976"}'])
+  })
+
+  test('MessagePack that ends too early fails the run', async () => {
+    const job = await jobOf(
+      ({ answer }) => void answer.writeHead(200, { 'content-type': 'application/x-msgpack' }).end(Buffer.from([0x81])),
+    )
+    expect(job.error.message).toMatch(/^the worker's answer is not changes: MessagePack at byte 1: /)
+  })
+})
+
+describe('the result map, a short form of changes', () => {
+  test('success keeps the result', async () => {
+    const job = await jobOf(({ answer }) =>
+      json(answer, { type: 'success', finished_at: new Date().toISOString(), result: [1, null] }),
+    )
+    expect(job.status).toBe('completed')
+    expect(await resultOf(job.id)).toMatchObject({ type: 'success', result: '[1,null]' })
+  })
+
+  test('failure says why, and keeps whatever the error is', async () => {
+    const failure = {
+      type: 'failure',
+      reason: 'timeout',
+      should_retry: true,
+      error: { code: [7] },
+      message: 'too slow',
+    }
+    const job = await jobOf(({ answer }) => json(answer, failure))
+    expect(job.status).toBe('failed')
+    expect(job.error).toEqual({ message: 'too slow', reason: 'timeout', detail: { code: [7] } })
+    expect(await resultOf(job.id)).toMatchObject({ type: 'failure', reason: 'timeout', error: '{"code":[7]}' })
+  })
+
+  test('should_retry decides whether attempts that are left are used', async () => {
+    const saying = (should_retry: boolean) =>
+      serve(({ answer }) => json(answer, { type: 'failure', reason: 'other', should_retry, message: 'no' }), {
+        retry: { max: 1 },
+      })
+    expect(await waitOf(await kit.make(await saying(true)))).toBe(11_000)
+    const id = await kit.make(await saying(false))
+    await kit.rest(id, 'failed')
+  })
+})
+
+describe('202: the worker commits later', () => {
+  /** A worker that answers 202, and the token of its run once it has been called. */
+  async function later(definition: WorkerDefinition = {}) {
+    const tokens: string[] = []
+    const name = await serve(({ snapshot, answer }) => {
+      tokens.push(snapshot.run.token)
+      answer.writeHead(202).end('{"accepted":true}')
+    }, definition)
+    const id = await kit.make(name)
+    await kit.until(() => tokens.length === 1)
+    return { id, tokens }
+  }
+
+  test('with the token; a heartbeat keeps the lease and tells the progress', async () => {
+    const { id, tokens } = await later()
+    const token = tokens[0]!
+    for (const half of ['0.25', '0.5', '0.75']) {
+      await kit.advance(40_000)
+      await kit.engine.tick()
+      await kit.engine.heartbeat(token, { progress: half })
+    }
+    expect(await view(id)).toMatchObject({ status: 'running', progress: '0.75', lost: 0 })
+    const changes = { end: 'completed', ops: [{ op: 'write', to: { out: 'out' }, values: ['1'] }] } as const
+    expect(await kit.engine.commit(token, changes as never)).toEqual({ status: 'completed' })
+    expect(await outOf(id)).toEqual(['1'])
+  })
+
+  test('a worker that is never heard of again: the run is lost and comes again', async () => {
+    const { id, tokens } = await later()
+    await kit.advance(61_000)
+    await kit.engine.tick()
+    await kit.advance(2_000)
+    await kit.until(() => tokens.length === 2)
+    expect(await view(id)).toMatchObject({ status: 'running', lost: 1 })
+    await expect(kit.engine.commit(tokens[0]!, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
+    expect(await kit.engine.commit(tokens[1]!, { end: 'completed' })).toEqual({ status: 'completed' })
+  })
+
+  test('a worker may commit checkpoints with the token and end the run in its answer', async () => {
+    const job = await jobOf(async ({ snapshot, answer }) => {
+      const write = (value: string) => ({ op: 'write' as const, to: { out: 'out' }, values: [value] })
+      await kit.engine.commit(snapshot.run.token, { end: 'checkpoint', ops: [write('1')] })
+      await kit.engine.commit(snapshot.run.token, { end: 'checkpoint', n: 1, ops: [write('2')] })
+      json(answer, { end: 'completed', ops: [{ op: 'write', to: { out: 'out' }, values: [3] }] })
+    })
+    expect(job.status).toBe('completed')
+    expect(await outOf(job.id)).toEqual(['1', '2', '3'])
+  })
+
+  test('a worker that refuses after a checkpoint has failed: only the checkpoint is kept', async () => {
+    const job = await jobOf(async ({ snapshot, answer }) => {
+      await kit.engine.commit(snapshot.run.token, { end: 'checkpoint', state: { set: { step: '1' } } })
+      answer.writeHead(400).end()
+    })
+    expect(job.status).toBe('failed')
+    expect(await kit.engine.state(String(job.id))).toEqual({ step: '1' })
+  })
+})
+
+test.each([
+  ['http://10.1.2.3/', '10.1.2.3'],
+  ['http://localhost:9/', 'localhost'],
+  ['http://[::1]:9/', '[::1]'],
+  ['http://169.254.169.254/latest', '169.254.169.254'],
+])('a worker inside our own network (%s) is not called unless it is allowed', async (url, host) => {
+  const job = await jobOf(() => undefined, { push: { url }, retry: { max: 5 } })
+  expect(job).toMatchObject({ status: 'failed', attempt: 1 })
+  expect(job.error.message).toContain(`${host} is inside our own network`)
+})
+
+/** Milliseconds that a job waits after its first failure. */
+async function waitOf(id: number): Promise<number> {
+  await kit.until(async () => (await kit.engine.runs(String(id))).runs.some(({ outcome }) => outcome === 'failed'))
+  const [{ runs }, { runAt }] = await Promise.all([kit.engine.runs(String(id)), kit.engine.get(String(id))])
+  return runAt! - runs[0]!.endedAt
+}
