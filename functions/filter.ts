@@ -13,6 +13,10 @@ ${filter}
   elif .[1] > ${MAX_BYTES} then error("it gave more than ${MAX_BYTES} bytes")
   else $value end)`
 
+/** jq counts in doubles: whole numbers beyond 2^53 lose their last digits. */
+const jsonOf = (value: unknown): string =>
+  JSON.stringify(value, (_, shown) => (typeof shown === 'bigint' ? Number(shown) : shown))
+
 export const filter = defineWorker({
   queue: 'core',
   class: 'filter',
@@ -25,7 +29,7 @@ export const filter = defineWorker({
     const jq = await loadJq()
     for await (const { filter, in: data } of job.inputs('filter', 'in'))
       try {
-        for (const value of jq.json(JSON.stringify(data), program(filter))) job.write('out', value)
+        for (const value of jq.json(jsonOf(data), program(filter))) job.write('out', value)
       } catch (cause) {
         throw new Terminal(`the filter failed: ${cause instanceof JqError ? cause.stderr : cause}`, { cause })
       }

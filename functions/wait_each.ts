@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { defineWorker, type Job, port } from '../src/index.ts'
 
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The same text for values that are equal, whatever the order of their keys. */
 const keyOf = (value: unknown): string =>
-  JSON.stringify(value, (_, shown) =>
-    isObject(shown) ? Object.fromEntries(Object.entries(shown).sort(([a], [b]) => (a < b ? -1 : 1))) : shown,
-  )
+  JSON.stringify(value, (_, shown) => {
+    if (typeof shown === 'bigint') return { $int: String(shown) }
+    if (typeof shown !== 'object' || shown === null || Array.isArray(shown)) return shown
+    return Object.fromEntries(Object.entries(shown).sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
 
 /** What is left when each element has taken a value like itself; undefined while there are not enough. */
 function without(values: unknown[], elements: unknown[]): unknown[] | undefined {

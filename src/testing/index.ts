@@ -1,0 +1,4 @@
+// What users' tests import: to run a function without Redis, to drain queues in an order of choice, to move the clock.
+
+export { type Called, type CallOptions, call } from './call.ts'
+export { type Ran, type Sandbox, type SandboxOptions, sandbox } from './sandbox.ts'

@@ -1,0 +1,174 @@
+// A job's ports, state and children in memory, and what the changes of a run make of them: all of them, or none.
+
+import { SidejobError } from '../core/errors.ts'
+import { isPortName, type Status } from '../core/job.ts'
+import type { Changes, Op, PortOptions, PortRef, SnapshotItem } from '../core/run.ts'
+import { unwire, type Wire, wire } from '../core/value.ts'
+
+export type Port = { taken: number; values: SnapshotItem[]; default?: SnapshotItem; channels: string[] }
+export type Side = Record<string, Port>
+export type Child = { id: number; class: string; status: Status; in: Side; out: Side }
+
+export type Memory = {
+  /** The job, as errors name it. */
+  who: string
+  in: Side
+  out: Side
+  state: Record<string, Wire>
+  children: Record<string, Child>
+  steps: Record<string, Wire>
+  lastId: number
+}
+
+/** The only job that there is. */
+export const ID = 1
+
+export const mapped = <A, B>(from: Record<string, A>, to: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, to(value)]))
+
+const refused = (message: string) => new SidejobError('REFUSED', message)
+
+export const itemsOf = (values: unknown[]): SnapshotItem[] => values.map((value) => ({ data: wire(value) }))
+export const valuesOf = (items: SnapshotItem[]): unknown[] => items.map(({ data }) => unwire(data))
+
+const portOf = (
+  { default: value, channels = [] }: PortOptions[string],
+  values: SnapshotItem[] = [],
+  taken = 0,
+): Port => ({
+  taken,
+  values,
+  channels,
+  ...(value === undefined ? {} : { default: { data: value } }),
+})
+
+/** The ports of a side as a worker or a job declares them. */
+export const sideOf = (specs: Record<string, { default?: unknown; channels?: string[] }> = {}): Side =>
+  mapped(specs, ({ default: value, channels }) =>
+    portOf({ channels, ...(value === undefined ? {} : { default: wire(value) }) }),
+  )
+
+/** The ports that can be seen: `*` stands for those that are not there yet. */
+export const listed = ({ '*': _, ...ports }: Side): Side => ports
+
+/** The port of that name, made on the fly where there is a `*`. */
+export function open(side: Side, dir: 'in' | 'out', name: string, who: string): Port {
+  if (Object.hasOwn(side, name) && name !== '*') return side[name]!
+  if (!side['*']) throw refused(`${who} does not have ${dir} port ${name}`)
+  if (!isPortName(name)) throw refused(`expected a port name (a-z, A-Z, 0-9 and _, at most 100 long), came ${name}`)
+  return (side[name] = portOf({ default: side['*'].default?.data }))
+}
+
+export const childOf = ({ who, children }: Memory, name: string): Child => {
+  const child = Object.hasOwn(children, name) ? children[name] : undefined
+  if (!child) throw refused(`${who} has no child ${name}`)
+  return child
+}
+
+export const newChild = (memory: Memory, child: Partial<Child>): Child => ({
+  id: ++memory.lastId,
+  class: 'child',
+  status: 'queued',
+  in: sideOf({ '*': {} }),
+  out: sideOf({ '*': {} }),
+  ...child,
+})
+
+/** Ports of jobs that are not here take everything; what they are given can be seen in the ops only. */
+function portAt(memory: Memory, ref: PortRef): Port {
+  if ('job' in ref) return portOf({})
+  const { in: ins, out } = 'child' in ref ? childOf(memory, ref.child) : memory
+  const who = 'child' in ref ? `child ${ref.child}` : memory.who
+  return 'in' in ref ? open(ins, 'in', ref.in, who) : open(out, 'out', ref.out, who)
+}
+
+const isOwnInput = (ref: PortRef): boolean => 'in' in ref && !('child' in ref) && !('job' in ref)
+
+function take(port: Port, count: number): SnapshotItem[] {
+  port.taken += count
+  return port.values.splice(0, count)
+}
+
+/** One set of ports in the place of another: those that stay keep their values. */
+const redefined = (side: Side, specs: PortOptions): Side =>
+  Object.fromEntries(
+    Object.entries(specs).map(([name, spec]) => [name, portOf(spec, side[name]?.values, side[name]?.taken)]),
+  )
+
+/** What an op does here, and whether it wakes the job. What is not in the table can be seen in the ops only. */
+const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) => boolean | undefined } = {
+  write(memory, { to, values, context = wire({ job: ID }), setDefault }) {
+    const port = portAt(memory, to)
+    const items = values.map((data) => ({ data, context }))
+    if (setDefault) port.default = items.at(-1)
+    else port.values.push(...items)
+    return isOwnInput(to)
+  },
+  read(memory, { from, count }) {
+    take(portAt(memory, from), count)
+    return false
+  },
+  default(memory, op) {
+    const port = portAt(memory, op.of)
+    if ('value' in op) port.default = { data: op.value }
+    else delete port.default
+    return false
+  },
+  connect(memory, { from, to }) {
+    const source = portAt(memory, from)
+    const items = take(source, source.values.length)
+    const woken = to.filter((ref) => {
+      const target = portAt(memory, ref)
+      const changes = source.default !== undefined && target.default?.data !== source.default.data
+      if (changes) target.default = source.default
+      target.values.push(...items)
+      return isOwnInput(ref) && (changes || items.length > 0)
+    })
+    return woken.length > 0
+  },
+  spawn(memory, { name, class: className, inputs = {} }) {
+    if (Object.hasOwn(memory.children, name)) throw refused(`${memory.who} already has a child ${name}`)
+    const child = newChild(memory, { class: className })
+    for (const [port, values] of Object.entries(inputs))
+      open(child.in, 'in', port, name).values = values.map((data) => ({ data }))
+    memory.children[name] = child
+    return false
+  },
+  disown(memory, { child }) {
+    childOf(memory, child)
+    return !delete memory.children[child]
+  },
+  ports(memory, { in: ins, out, of }) {
+    if (of && 'job' in of) return false
+    const job = of ? childOf(memory, of.child) : memory
+    if (ins) job.in = redefined(job.in, ins)
+    if (out) job.out = redefined(job.out, out)
+    return false
+  },
+  channels(memory, { of, set }) {
+    portAt(memory, of).channels = set
+    return false
+  },
+  step(memory, { name, value }) {
+    memory.steps[name] = value
+    return false
+  },
+}
+
+/**
+ * What the changes make of the job, as a new memory; refused changes throw, and nothing has happened.
+ *
+ * @example const { memory, woken } = applied(before, { end: 'completed', reads: { in: { cursor: 0, count: 1 } } })
+ */
+export function applied(before: Memory, { reads = {}, state, ops = [] }: Changes): { memory: Memory; woken: boolean } {
+  const memory = structuredClone(before)
+  let woken = false
+  for (const [name, { count }] of Object.entries(reads)) take(portAt(memory, { in: name }), count)
+  Object.assign(memory.state, state?.set)
+  for (const field of state?.unset ?? []) delete memory.state[field]
+  for (const op of ops) {
+    const verb = verbs[op.op] as ((memory: Memory, op: Op) => boolean | undefined) | undefined
+    if (verb?.(memory, op)) woken = true
+  }
+  return { memory, woken }
+}

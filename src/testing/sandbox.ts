@@ -1,0 +1,264 @@
+// A job without Redis: its worker's function is performed for real, over a snapshot of what is kept in memory.
+
+import { ended, type Status } from '../core/job.ts'
+import { retryDelay } from '../core/retry.ts'
+import type { Changes, Op, RunError, Snapshot } from '../core/run.ts'
+import { duration } from '../core/time.ts'
+import { unwire, wire } from '../core/value.ts'
+import { type Worker, workerDefaults } from '../core/worker.ts'
+import { perform } from '../engine/perform.ts'
+import {
+  applied,
+  childOf,
+  ID,
+  itemsOf,
+  listed,
+  type Memory,
+  mapped,
+  newChild,
+  open,
+  sideOf,
+  valuesOf,
+} from './memory.ts'
+
+type Specs = Record<string, { default?: unknown; channels?: string[] }>
+
+export type SandboxOptions = {
+  args?: unknown
+  name?: string
+  /** Ports of this job beside its worker's, or in their place. */
+  in?: Specs
+  out?: Specs
+  state?: Record<string, unknown>
+  /** The children as the run sees them, and what waits in their output ports. */
+  children?: Record<string, { class?: string; status?: Status; out?: Record<string, unknown[]> }>
+  /** Milliseconds since 1970 at which its clock begins. */
+  now?: number
+}
+
+/** What one run did, in the words of the run protocol. */
+export type Ran = { end: Changes['end']; ops: Op[]; error?: RunError; result?: unknown }
+
+/** Milliseconds for which a run is lent, as its snapshot says. */
+const LEASE = 45_000
+
+function remember(worker: Worker, options: SandboxOptions): Memory {
+  const memory: Memory = {
+    who: `job ${ID} (${worker.class})`,
+    in: sideOf({ ...worker.in, ...options.in }),
+    out: sideOf({ ...worker.out, ...options.out }),
+    state: mapped(options.state ?? {}, wire),
+    children: {},
+    steps: {},
+    lastId: ID,
+  }
+  for (const [name, { out = {}, ...child }] of Object.entries(options.children ?? {})) {
+    memory.children[name] = newChild(memory, child)
+    for (const [port, values] of Object.entries(out)) feed(memory, name, port, values)
+  }
+  return memory
+}
+
+const feed = (memory: Memory, child: string, port: string, values: unknown[]): number =>
+  open(childOf(memory, child).out, 'out', port, `child ${child}`).values.push(...itemsOf(values))
+
+const shown = (side: Memory['in']): Record<string, unknown[]> => mapped(listed(side), ({ values }) => valuesOf(values))
+
+/**
+ * A job that can be given values, run and looked at; its clock stands still until it is moved.
+ *
+ * @example
+ * const job = sandbox(delay, { in: { delay: { default: 10 } } })
+ * job.write('in', 'hello')
+ * await job.settle()
+ * job.advance('10s')
+ * await job.settle()
+ * job.take('out') // ['hello']
+ */
+export function sandbox(worker: Worker, options: SandboxOptions = {}) {
+  let memory = remember(worker, options)
+  let now = options.now ?? Date.now()
+  const createdAt = now
+  let status: Status = 'queued'
+  let woken = true
+  let runAt: number | undefined
+  let ranAt: number | null = null
+  let runs = 0
+  let failures = 0
+
+  const snapshot = (): Snapshot => ({
+    run: {
+      token: `${ID}.${runs}.sandbox`,
+      attempt: failures + 1,
+      lost: 0,
+      reason: 'run',
+      timeout: worker.timeout ?? workerDefaults.timeout,
+      startedAt: now,
+      leaseUntil: now + LEASE,
+    },
+    job: {
+      id: ID,
+      queue: worker.queue ?? workerDefaults.queue,
+      class: worker.class,
+      args: options.args === undefined ? null : wire(options.args),
+      name: options.name ?? null,
+      createdAt,
+      createdBy: '',
+      ranAt,
+      parent: null,
+      aliases: [],
+    },
+    state: { ...memory.state },
+    in: mapped(listed(memory.in), ({ taken, values, ...port }) => ({
+      ...port,
+      cursor: taken,
+      values: [...values],
+      more: 0,
+    })),
+    out: mapped(listed(memory.out), ({ taken: _, values, ...port }) => ({ ...port, size: values.length })),
+    children: mapped(memory.children, ({ id, status, class: name }) => ({ id, status, class: name })),
+    steps: { ...memory.steps },
+  })
+
+  function commit(changes: Changes): void {
+    const after = applied(memory, changes)
+    memory = after.memory
+    woken ||= after.woken
+  }
+
+  function peek({ id, dir, port }: { id: number; dir: 'in' | 'out'; port: string }) {
+    const child = Object.values(memory.children).find((one) => one.id === id)
+    const found = child && listed(child[dir])[port]
+    return found ? { taken: found.taken, values: [...found.values] } : null
+  }
+
+  /** Where the job goes after a run that did not fail: what arrived meanwhile comes first. */
+  function rest({ end, waitFor, wait, at = wait === undefined ? undefined : now + wait }: Changes): void {
+    runAt = at ?? runAt
+    ranAt ??= now
+    failures = 0
+    memory.steps = {}
+    const open = Object.entries(memory.children).some(
+      ([name, child]) => !ended.has(child.status) && (waitFor === 'children' || waitFor?.includes(name)),
+    )
+    const waits = end === 'suspended' && waitFor !== undefined
+    woken ||= (end === 'again' && at === undefined) || (waits && !open)
+    if (woken || (runAt !== undefined && !waits)) status = 'queued'
+    else status = end === 'completed' ? 'completed' : 'suspended'
+  }
+
+  function fail(error: RunError): void {
+    failures++
+    const delay = error.retry === false ? undefined : retryDelay(worker.retry ?? {}, failures, 0, error.after)
+    status = delay === undefined ? 'failed' : 'queued'
+    runAt = delay === undefined ? undefined : now + delay
+    woken = false
+  }
+
+  /** Asks for a run; a job that has failed is not asked. */
+  function wake(): void {
+    if (status === 'failed') return
+    status = 'queued'
+    woken = true
+  }
+
+  /** One run, whatever the status is. */
+  async function run(): Promise<Ran> {
+    runs++
+    woken = false
+    if (runAt !== undefined && runAt <= now) runAt = undefined
+    const ops: Op[] = []
+    const changes = await perform(worker, snapshot(), {
+      checkpoint: async (changes) => {
+        commit(changes)
+        ops.push(...(changes.ops ?? []))
+        return snapshot()
+      },
+      page: async () => ({ values: [], more: 0 }),
+      peek: async (of) => of.map(peek),
+    })
+    const { end, error, result } = changes
+    if (end === 'failed') {
+      fail(error!)
+      return { end, ops, error }
+    }
+    try {
+      commit(changes)
+    } catch (cause) {
+      const refusal: RunError = { message: (cause as Error).message, retry: false }
+      fail(refusal)
+      return { end: 'failed', ops, error: refusal }
+    }
+    rest(changes)
+    ops.push(...(changes.ops ?? []))
+    return { end, ops, ...(result === undefined ? {} : { result: unwire(result) }) }
+  }
+
+  return {
+    run,
+    wake,
+    /** Runs as long as there is something to do by now; answers the last run, undefined when there was none. */
+    async settle({ limit = 1_000 }: { limit?: number } = {}): Promise<Ran | undefined> {
+      let last: Ran | undefined
+      for (let n = 0; status === 'queued' && (woken || (runAt !== undefined && runAt <= now)); n++) {
+        if (n === limit) throw new Error(`${memory.who} still wants to run after ${limit} runs`)
+        last = await run()
+      }
+      return last
+    },
+    /** Moves the clock, by seconds or a text like '5m'. */
+    advance(time: number | string): void {
+      now += duration(time)
+    },
+    /** Writes values to an input port. */
+    write(port: string, ...values: unknown[]): void {
+      open(memory.in, 'in', port, memory.who).values.push(...itemsOf(values))
+      if (values.length > 0) wake()
+    },
+    /** Sets the default of an input port; undefined clears it. Wakes nobody. */
+    setDefault(port: string, value: unknown): void {
+      const own = open(memory.in, 'in', port, memory.who)
+      if (value === undefined) delete own.default
+      else own.default = { data: wire(value) }
+    },
+    /** Takes all that an output port holds. */
+    take(port: string): unknown[] {
+      const own = open(memory.out, 'out', port, memory.who)
+      own.taken += own.values.length
+      return valuesOf(own.values.splice(0))
+    },
+    /** Says what has become of a child. */
+    child(name: string, { status, out = {} }: { status?: Status; out?: Record<string, unknown[]> }): void {
+      if (status) childOf(memory, name).status = status
+      for (const [port, values] of Object.entries(out)) feed(memory, name, port, values)
+      wake()
+    },
+    get status() {
+      return status
+    },
+    /** When it runs next, if it waits for a time. */
+    get runAt() {
+      return runAt
+    },
+    get state(): Record<string, unknown> {
+      return mapped(memory.state, unwire)
+    },
+    /** What the output ports hold. */
+    get out() {
+      return shown(memory.out)
+    },
+    /** What waits in the input ports. */
+    get unread() {
+      return shown(memory.in)
+    },
+    /** The defaults of the output ports that have one. */
+    get defaults(): Record<string, unknown> {
+      const ports = Object.entries(listed(memory.out))
+      return Object.fromEntries(
+        ports.flatMap(([name, port]) => (port.default ? [[name, unwire(port.default.data)]] : [])),
+      )
+    },
+  }
+}
+
+export type Sandbox = ReturnType<typeof sandbox>

@@ -1,0 +1,70 @@
+// The standard library for real: every row of the table, on a job in Redis that a lane performs.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import { duration } from '../../src/core/time.ts'
+import { unwire, wire } from '../../src/core/value.ts'
+import type { PortSpecs } from '../../src/engine/engine.ts'
+import { type Kit, startKit } from '../kit.ts'
+import { type Player, play, type Seen } from './play.ts'
+import { type Row, table } from './table.ts'
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ hold: true, workers: core })
+})
+afterAll(() => kit.close())
+
+const specsOf = (ports: Row['with']['in'] = {}): PortSpecs =>
+  Object.fromEntries(
+    Object.entries(ports).map(([name, spec]) => [name, 'default' in spec ? { default: wire(spec.default) } : {}]),
+  )
+
+const mapped = <A, B>(from: Record<string, A>, to: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, to(value)]))
+
+async function player(className: string, { in: ins, out: outs, args }: Row['with']): Promise<Player> {
+  const id = String(
+    await kit.make(className, {
+      queue: 'core',
+      in: specsOf(ins),
+      out: specsOf(outs),
+      ...(args === undefined ? {} : { args: wire(args) }),
+    }),
+  )
+  return {
+    advance: (time) => kit.advance(duration(time)),
+    setDefault: (port, value) => kit.engine.setDefault(id, 'in', port, wire(value)),
+    async write(port, values) {
+      await kit.engine.write(id, 'in', port, values.map(wire))
+    },
+    async settle(ask) {
+      if (ask) await kit.engine.run(id, {})
+      await kit.engine.dispatch('core', 'none')
+    },
+    async look(): Promise<Seen> {
+      const { status, error, in: inputs, out: outputs } = await kit.engine.get(id)
+      const out: Record<string, unknown[]> = {}
+      for (const [port, { size }] of Object.entries(outputs)) {
+        const { values } = size > 0 ? await kit.engine.take(id, 'out', port, { max: size }) : { values: [] }
+        out[port] = values.map(({ data }) => unwire(data))
+      }
+      const defaults = Object.entries(outputs).filter(([, port]) => port.default !== undefined)
+      return {
+        status,
+        error: error === null ? undefined : (unwire(error) as { message: string }).message,
+        out,
+        outDefaults: mapped(Object.fromEntries(defaults), (port) => unwire(port.default!)),
+        left: mapped(inputs, ({ size }) => size),
+      }
+    },
+  }
+}
+
+describe.each(core)('$class', ({ class: className }) => {
+  test.each(table[className]!)('$name', async (row) => play(row, await player(className, row.with)))
+})
+
+test('everything is where it should be afterwards', async () => {
+  expect(await kit.engine.verify()).toEqual([])
+})

@@ -1,0 +1,817 @@
+// What each function of the standard library does, as rows: what it is given, and what is then true. Both runners read it.
+
+import type { Status } from '../../src/core/job.ts'
+
+type Ports = Record<string, { default?: unknown }>
+
+export type Step = {
+  /** The clock is moved first; nobody asks for a run. */
+  after?: string
+  /** Defaults of input ports, set before the values. */
+  defaults?: Record<string, unknown>
+  /** Values, by input port. */
+  give?: Record<string, unknown[]>
+  /** What came out in this step, by output port; a list is of port out. Nothing when left out. */
+  out?: unknown[] | Record<string, unknown[]>
+  /** The defaults of all output ports; as before when left out. */
+  outDefaults?: Record<string, unknown>
+  /** How many values wait in these input ports. */
+  left?: Record<string, number>
+  /** completed, when left out; failed, where there is an error. */
+  status?: Status
+  error?: RegExp
+  /** The values are not taken at all. */
+  refused?: RegExp
+}
+
+/** `with`: what the job is made with. */
+export type Row = { name: string; with: { in?: Ports; out?: Ports; args?: unknown }; steps: Step[] }
+
+const row = (name: string, ...steps: Step[]): Row => ({ name, with: {}, steps })
+const rowWith = (made: Row['with'], name: string, ...steps: Step[]): Row => ({ name, with: made, steps })
+
+/** Ports without a default. */
+const ports = (...names: string[]): Ports => Object.fromEntries(names.map((name) => [name, {}]))
+
+const noSuchName = row('a port must have a name of letters, digits and _', {
+  give: { 'not-a-name': [1] },
+  refused: /port name/,
+})
+
+const noSuchPort = row('has no other input port', {
+  give: { elsewhere: [1] },
+  refused: /does not have in port elsewhere/,
+})
+
+export const table: Record<string, Row[]> = {
+  array: [
+    rowWith(
+      { in: ports('val1', 'val2') },
+      'waits until every port has a value',
+      { give: { val1: [[1, 2]] }, status: 'suspended', left: { val1: 1 } },
+      { give: { val2: [true] }, out: [[[1, 2], true]], left: { val1: 0, val2: 0 } },
+    ),
+    rowWith({ in: { a: { default: 0 }, b: {} } }, 'a default fills in', {
+      give: { b: [1, 2] },
+      out: [
+        [0, 1],
+        [0, 2],
+      ],
+    }),
+    rowWith({ in: ports('val10', 'val2', 'Val', '_v', '9') }, 'the order is that of the names, byte by byte', {
+      give: { val10: [1], val2: [2], Val: [3], _v: [4], 9: [5] },
+      out: [[5, 3, 4, 1, 2]],
+    }),
+    rowWith(
+      { in: { a: { default: 1 }, b: { default: null } } },
+      'defaults alone become the default of out, once',
+      { outDefaults: { out: [1, null] } },
+      {},
+      { defaults: { a: 2 }, outDefaults: { out: [2, null] } },
+    ),
+    row('a port made by the first value counts', { give: { any: [false, null] }, out: [[false], [null]] }),
+    row('without ports it gives nothing', {}),
+    noSuchName,
+  ],
+
+  concat: [
+    rowWith({ in: ports('in1', 'in2') }, 'joins list by list', {
+      give: {
+        in1: [
+          [1, 2],
+          [3, 4],
+        ],
+        in2: [
+          [5, 6],
+          [7, 8],
+        ],
+      },
+      out: [
+        [1, 2, 5, 6],
+        [3, 4, 7, 8],
+      ],
+    }),
+    rowWith({ in: ports('in1', 'in2') }, 'what has no partner waits', {
+      give: { in1: [[1]], in2: [[2], [3]] },
+      out: [[1, 2]],
+      status: 'suspended',
+      left: { in2: 1 },
+    }),
+    rowWith({ in: ports('b', 'a') }, 'the order is that of the names', { give: { b: [[1]], a: [[2]] }, out: [[2, 1]] }),
+    rowWith({ in: { a: { default: [0] }, b: {} } }, 'a default fills in', { give: { b: [[1]] }, out: [[0, 1]] }),
+    rowWith({ in: ports('a', 'b') }, 'lists within the lists stay', { give: { a: [[[1]]], b: [[]] }, out: [[[1]]] }),
+    row('without ports it gives nothing', {}),
+    rowWith(
+      { in: ports('a', 'b') },
+      'what is no list fails, and stays',
+      { give: { a: [[1]], b: ['x'] }, error: /port b .*expected array/, left: { a: 1, b: 1 } },
+      { give: { a: [[2]] }, error: /port b/, left: { a: 2, b: 1 } },
+    ),
+  ],
+
+  connect: [
+    row('moves values in order', {
+      give: { in: [{ test: 123 }, { test2: 456 }] },
+      out: [{ test: 123 }, { test2: 456 }],
+      left: { in: 0 },
+    }),
+    rowWith({ in: { in: { default: [1, 2, 3] } } }, 'copies the default', { outDefaults: { out: [1, 2, 3] } }),
+    rowWith({ in: { in: { default: 9 } } }, 'moves values and copies the default', {
+      give: { in: [1, 2] },
+      out: [1, 2],
+      outDefaults: { out: 9 },
+    }),
+    rowWith({ out: { out: { default: 5 } } }, "leaves the other's default where it has none itself", {
+      give: { in: [1] },
+      out: [1],
+      outDefaults: { out: 5 },
+    }),
+    row('null and false are values', { give: { in: [null, false, 0, ''] }, out: [null, false, 0, ''] }),
+    row('does so again', { give: { in: [1] }, out: [1] }, {}, { give: { in: [2, 3] }, out: [2, 3] }),
+    row('gives nothing for nothing', {}),
+    noSuchPort,
+  ],
+
+  delay: [
+    row(
+      'holds a value back for so many seconds',
+      { give: { delay: [10], in: ['a'] }, status: 'queued' },
+      { after: '5s', status: 'queued' },
+      { after: '5s', out: ['a'] },
+    ),
+    rowWith(
+      { in: { delay: { default: 10 } } },
+      'a default delay holds every value back',
+      { give: { in: [1] }, status: 'queued' },
+      { after: '5s', give: { in: [2] }, status: 'queued' },
+      { after: '5s', out: [1], status: 'queued' },
+      { after: '5s', out: [2] },
+    ),
+    row(
+      'the shorter delay overtakes',
+      { give: { delay: [20, 10], in: ['a', 'b'] }, status: 'queued' },
+      { after: '20s', out: ['b', 'a'] },
+    ),
+    row(
+      'what is due at the same time stays in order',
+      { give: { delay: [10, 10, 10], in: [3, 1, 2] }, status: 'queued' },
+      { after: '1m', out: [3, 1, 2] },
+    ),
+    row('no delay and a negative one pass in the same run', { give: { delay: [0, -5], in: [1, 2] }, out: [2, 1] }),
+    row(
+      'a value without a delay waits in its port while others are due',
+      { give: { delay: [10], in: [1, 2] }, left: { in: 1 }, status: 'queued' },
+      { after: '10s', out: [1], left: { in: 1 }, status: 'suspended' },
+      { give: { delay: [0] }, out: [2] },
+    ),
+    row(
+      'many runs before its time change nothing',
+      { give: { delay: [100], in: ['a'] }, status: 'queued' },
+      { status: 'queued' },
+      { after: '50s', status: 'queued' },
+      { give: { delay: [0], in: ['b'] }, out: ['b'], status: 'queued' },
+      { after: '50s', out: ['a'] },
+      { after: '100s' },
+    ),
+    row('a delay that is no number fails', {
+      give: { delay: ['10'], in: [1] },
+      error: /port delay .*expected number/,
+      left: { in: 1 },
+    }),
+    row('a delay of more than a century fails', { give: { delay: [1e300], in: [1] }, error: /port delay/ }),
+  ],
+
+  each: [
+    row('gives the elements one by one', { give: { in: [[0, 1, 2, 3, 4]] }, out: [0, 1, 2, 3, 4] }),
+    row('gives entries of an object', {
+      give: { in: [{ key1: 1, key2: null }] },
+      out: [
+        ['key1', 1],
+        ['key2', null],
+      ],
+    }),
+    row('takes one level apart', { give: { in: [[[1, [2]], {}]] }, out: [[1, [2]], {}] }),
+    row('gives nothing for what is empty', { give: { in: [[], {}] }, left: { in: 0 } }),
+    row('keeps the order of several lists', { give: { in: [[1, 2], [3]] }, out: [1, 2, 3] }),
+    rowWith(
+      { in: { in: { default: [1, 2] } } },
+      'of a default, the last element becomes the default',
+      { outDefaults: { out: 2 } },
+      {},
+    ),
+    row('a scalar fails', { give: { in: [5] }, error: /port in .*a list or an object/ }),
+    row('null fails', { give: { in: [null] }, error: /a list or an object/ }),
+  ],
+
+  filter: [
+    rowWith({ in: { filter: { default: '.' } } }, '. passes everything on', {
+      give: { in: [null, true, false, 8, 'text', [1, { a: [] }], { b: null }] },
+      out: [null, true, false, 8, 'text', [1, { a: [] }], { b: null }],
+    }),
+    row('takes a filter for each value', {
+      give: { filter: ['.foo', '.bar', '"\\(.bar) world: \\(.foo+1)"'], in: Array(3).fill({ foo: 42, bar: 'hello' }) },
+      out: [42, 'hello', 'hello world: 43'],
+    }),
+    rowWith({ in: { filter: { default: '.[] | select(. > 1)' } } }, 'gives several values, or none', {
+      give: { in: [[1, 2, 3], [], [0], [9]] },
+      out: [2, 3, 9],
+    }),
+    row('may define functions, and end with a comment', {
+      give: { filter: ['def twice: . * 2; map(twice) # all of them'], in: [[1, 2]] },
+      out: [[2, 4]],
+    }),
+    row('sees no environment', {
+      give: { filter: ['[env, $ENV, env.PATH, $ENV.HOME]'], in: [null] },
+      out: [[{}, {}, null, null]],
+    }),
+    row('a filter is never an option', { give: { filter: ['-1', '--version'], in: [5, 5] }, error: /version/ }),
+    row('waits for a filter', { give: { in: [1] }, status: 'suspended' }, { give: { filter: ['. + 1'] }, out: [2] }),
+    row('numbers are doubles, also those that came with more digits', {
+      give: { filter: ['.', '. + 0.2'], in: [9007199254740993n, 0.1] },
+      out: [9007199254740992, 0.30000000000000004],
+    }),
+    row('a syntax error fails', {
+      give: { filter: ['syntax error'], in: [1] },
+      error: /the filter failed: .*syntax error/s,
+    }),
+    row('an error gives none of what came before it', {
+      give: { filter: ['1, 2, error("no")'], in: [null] },
+      error: /the filter failed: .*no/s,
+      left: { in: 1 },
+    }),
+    row('more than 10,000 values fail', {
+      give: { filter: ['range(10001)'], in: [null] },
+      error: /more than 10000 values/,
+    }),
+    row('more than 1 MiB fails', { give: { filter: ['"x" * 1100000'], in: [null] }, error: /more than 1048576 bytes/ }),
+    row('a filter that is no text fails', {
+      give: { filter: [null], in: [1] },
+      error: /port filter .*expected string/,
+    }),
+  ],
+
+  flatten: [
+    row('takes all lists apart', { give: { in: [[1, 2, [3, 4, [5, 6]]]] }, out: [[1, 2, 3, 4, 5, 6]] }),
+    row('takes so many levels apart', {
+      give: {
+        in: [
+          [1, [2, [3, [4]]]],
+          [[1], [[2]]],
+        ],
+        level: [1, 2.9],
+      },
+      out: [
+        [1, 2, [3, [4]]],
+        [1, 2],
+      ],
+    }),
+    row('level 0 leaves it as it is, a negative one takes all', {
+      give: { in: [[[1, [2]]], [[1, [2]]]], level: [0, -1] },
+      out: [[[1, [2]]], [1, 2]],
+    }),
+    row('what is no number takes all', { give: { in: [[[1, [2]]]], level: ['1'] }, out: [[1, 2]] }),
+    row('objects within stay', { give: { in: [[{ a: [1] }, [{ b: 2 }]]] }, out: [[{ a: [1] }, { b: 2 }]] }),
+    row('an object becomes its keys and values', { give: { in: [{ a: 1, b: [2] }] }, out: [['a', 1, 'b', [2]]] }),
+    row('a scalar fails', { give: { in: ['text'] }, error: /port in .*a list or an object/ }),
+  ],
+
+  groups_of: [
+    row('the last group may be short', {
+      give: { size: [3], in: [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]] },
+      out: [[[1, 2, 3], [4, 5, 6], [7, 8, 9], [10]]],
+    }),
+    row('fills up the last group', {
+      give: { size: [3, 3, 3], fill: [null, true, 0], in: [[1, 2, 3, 4], [1], []] },
+      out: [
+        [
+          [1, 2, 3],
+          [4, null, null],
+        ],
+        [[1, true, true]],
+        [],
+      ],
+    }),
+    row('fills up nothing when the groups are full', {
+      give: { size: [2], fill: ['x'], in: [[1, 2, 3, 4]] },
+      out: [
+        [
+          [1, 2],
+          [3, 4],
+        ],
+      ],
+    }),
+    row('a size serves one list', {
+      give: { size: [2], in: [[1], [2]] },
+      out: [[[1]]],
+      status: 'suspended',
+      left: { in: 1 },
+    }),
+    row('a fraction is cut off', { give: { size: [2.9], in: [[1, 2, 3]] }, out: [[[1, 2], [3]]] }),
+    rowWith({ in: { size: { default: 5 } } }, 'a default size serves all', {
+      give: { in: [[1], []] },
+      out: [[[1]], []],
+    }),
+    row('a size below 1 fails', { give: { size: [0], in: [[1]] }, error: /port size .*positive number/ }),
+    row('a size that is no number fails', { give: { size: ['3'], in: [[1]] }, error: /port size .*positive number/ }),
+  ],
+
+  join: [
+    row('joins with commas', { give: { in: [['hello', 'world', 1, 2, 3]] }, out: ['hello,world,1,2,3'] }),
+    row('joins with what is between', { give: { sep: ['\t'], in: [['a', 'b']] }, out: ['a\tb'] }),
+    row('null is nothing, true and 1.5 are text', {
+      give: { in: [['a', null, true, 1.5, false]] },
+      out: ['a,,true,1.5,false'],
+    }),
+    row('lists within are joined likewise', { give: { sep: ['-'], in: [[1, [2, [3]]]] }, out: ['1-2-3'] }),
+    row('objects are JSON', { give: { in: [[{ a: [1, null] }]] }, out: ['{"a":[1,null]}'] }),
+    row('a separator serves one list, what is left of them waits', {
+      give: {
+        sep: ['-', '+', '*'],
+        in: [
+          [1, 2],
+          [3, 4],
+        ],
+      },
+      out: ['1-2', '3+4'],
+      status: 'suspended',
+      left: { sep: 1 },
+    }),
+    row('nothing is empty text', { give: { in: [[]] }, out: [''] }),
+    row('a separator that is no text fails', { give: { sep: [null], in: [[1]] }, error: /port sep .*expected string/ }),
+    row('what is no list fails', { give: { in: ['text'] }, error: /port in .*expected array/ }),
+  ],
+
+  key_value: [
+    rowWith({ out: ports('key1', 'key2') }, 'writes what has a port', {
+      give: { in: [{ key1: [1, 2], key2: 3, key3: true }] },
+      out: { key1: [[1, 2]], key2: [3] },
+    }),
+    rowWith({ out: ports('a') }, 'null is a value', { give: { in: [{ a: null }, { b: 1 }] }, out: { a: [null] } }),
+    row('makes no ports', { give: { in: [{ a: 1 }] }, left: { in: 0 } }),
+    rowWith({ out: ports('a', 'b') }, 'keeps the order of the values', {
+      give: { in: [{ a: 1, b: 2 }, { a: 3 }] },
+      out: { a: [1, 3], b: [2] },
+    }),
+    rowWith({ out: ports('a', 'b'), in: { in: { default: { a: 1, c: 2 } } } }, 'a default becomes defaults', {
+      outDefaults: { a: 1 },
+    }),
+    rowWith({ out: ports('constructor') }, 'a port may be called constructor', {
+      give: { in: [{ constructor: 1 }, {}] },
+      out: { constructor: [1] },
+    }),
+    rowWith({ out: ports('a') }, 'what is no object fails', {
+      give: { in: [[['a', 1]]] },
+      error: /port in .*expected record/,
+    }),
+  ],
+
+  map: [
+    row(
+      'gives the elements, and makes a list of what comes back',
+      { give: { in: [[1, 2, 3]], each: ['a'] }, out: { each: [1, 2, 3] }, status: 'suspended', left: { each: 0 } },
+      { give: { each: ['b', 'c'] }, out: [['a', 'b', 'c']] },
+    ),
+    rowWith({ in: { each: { default: 'xyz' } } }, 'a default comes back for each', {
+      give: { in: [[1, 2, 3]] },
+      out: { each: [1, 2, 3], out: [['xyz', 'xyz', 'xyz']] },
+    }),
+    row('gives the entries of an object, and what is too much waits', {
+      give: { in: [{ abc: 123, xyz: 456 }], each: ['a', 'b', 'c'] },
+      out: {
+        each: [
+          ['abc', 123],
+          ['xyz', 456],
+        ],
+        out: [['a', 'b']],
+      },
+      left: { each: 1 },
+    }),
+    row('takes one list after the other', {
+      give: { in: [[1, 2], [3]], each: ['a', 'b', 'c'] },
+      out: { each: [1, 2, 3], out: [['a', 'b'], ['c']] },
+    }),
+    row(
+      'gives the next list only when the one before has come back',
+      {
+        give: { in: [[1], [2]] },
+        out: { each: [1] },
+        status: 'suspended',
+        left: { in: 1 },
+      },
+      { give: { each: ['a'] }, out: { each: [2], out: [['a']] }, status: 'suspended' },
+      { give: { each: ['b'] }, out: [['b']] },
+    ),
+    row('nothing comes back at once as nothing', { give: { in: [[], {}] }, out: [[], []] }),
+    row('null comes back as null', { give: { in: [[1]], each: [null] }, out: { each: [1], out: [[null]] } }),
+    row('without a list it reads nothing', { give: { each: [1] }, left: { each: 1 } }),
+    rowWith({ in: { in: { default: [1] } } }, 'a default list fails', { error: /cannot have a default/ }),
+    row('a scalar fails', { give: { in: [1] }, error: /port in .*a list or an object/ }),
+  ],
+
+  merge: [
+    rowWith({ in: ports('in1', 'in2') }, 'of a common key the last port counts', {
+      give: { in1: [{ key1: 'val1', common: 'x' }], in2: [{ key2: 'val2', common: 'y' }] },
+      out: [{ key1: 'val1', key2: 'val2', common: 'y' }],
+    }),
+    rowWith({ in: { in1: { default: { key1: 'val3', common: 'x' } }, in2: {} } }, 'a default is merged with each', {
+      give: { in2: [{ key2: 1 }, { common: 'y' }] },
+      out: [
+        { key1: 'val3', common: 'x', key2: 1 },
+        { key1: 'val3', common: 'y' },
+      ],
+    }),
+    rowWith({ in: ports('b', 'a') }, 'the order is that of the names', {
+      give: { b: [{ k: 1 }], a: [{ k: 2 }] },
+      out: [{ k: 1 }],
+    }),
+    rowWith({ in: ports('a', 'b') }, 'objects within are replaced', {
+      give: { a: [{ o: { x: 1 } }], b: [{ o: { y: 2 } }] },
+      out: [{ o: { y: 2 } }],
+    }),
+    rowWith({ in: ports('a', 'b') }, 'what has no partner waits', {
+      give: { a: [{}] },
+      status: 'suspended',
+      left: { a: 1 },
+    }),
+    rowWith({ in: { a: { default: { x: 1 } } } }, 'defaults alone become the default of out', {
+      outDefaults: { out: { x: 1 } },
+    }),
+    rowWith({ in: ports('a', 'b') }, 'what is no object fails', {
+      give: { a: [{}], b: [null] },
+      error: /port b .*expected record/,
+    }),
+  ],
+
+  object: [
+    rowWith(
+      { in: ports('key1', 'key2') },
+      'waits until every port has a value',
+      { give: { key1: [[1, 2]] }, status: 'suspended' },
+      { give: { key2: [true] }, out: [{ key1: [1, 2], key2: true }] },
+    ),
+    rowWith({ in: { x: {}, y: { default: null } } }, 'null as a default counts', {
+      give: { x: [1] },
+      out: [{ x: 1, y: null }],
+    }),
+    rowWith({ in: ports('a', 'b') }, 'goes on as long as all have values', {
+      give: { a: [1, 2], b: [3, 4, 5] },
+      out: [
+        { a: 1, b: 3 },
+        { a: 2, b: 4 },
+      ],
+      status: 'suspended',
+      left: { b: 1 },
+    }),
+    rowWith({ in: { a: { default: 1 }, b: { default: 2 } } }, 'defaults alone become the default of out', {
+      outDefaults: { out: { a: 1, b: 2 } },
+    }),
+    rowWith({ in: { a: { default: 1 }, b: { default: 2 } } }, 'after values, the defaults alone as well', {
+      give: { a: [10, 11] },
+      out: [
+        { a: 10, b: 2 },
+        { a: 11, b: 2 },
+      ],
+      outDefaults: { out: { a: 1, b: 2 } },
+    }),
+    row('a port may be called constructor', { give: { constructor: [1] }, out: [{ constructor: 1 }] }),
+    row('without ports it gives nothing', {}),
+    noSuchName,
+  ],
+
+  permutation: [
+    row('combinations', {
+      give: { n: [2], in: [[1, 2, 3, 4]] },
+      out: [
+        [
+          [1, 2],
+          [1, 3],
+          [1, 4],
+          [2, 3],
+          [2, 4],
+          [3, 4],
+        ],
+      ],
+    }),
+    row('combinations with repetition', {
+      give: { n: [2], repeat: [true], in: [[1, 2, 3]] },
+      out: [
+        [
+          [1, 1],
+          [1, 2],
+          [1, 3],
+          [2, 2],
+          [2, 3],
+          [3, 3],
+        ],
+      ],
+    }),
+    row('permutations', {
+      give: { n: [2], ordered: [true], in: [[1, 2, 3]] },
+      out: [
+        [
+          [1, 2],
+          [1, 3],
+          [2, 1],
+          [2, 3],
+          [3, 1],
+          [3, 2],
+        ],
+      ],
+    }),
+    row('permutations with repetition', {
+      give: { n: [2], ordered: [true], repeat: [true], in: [[1, 2]] },
+      out: [
+        [
+          [1, 1],
+          [1, 2],
+          [2, 1],
+          [2, 2],
+        ],
+      ],
+    }),
+    row('only true means true', {
+      give: { n: [2], ordered: ['true'], repeat: [1], in: [['a', 'b']] },
+      out: [[['a', 'b']]],
+    }),
+    row('equal elements are different ones', { give: { n: [1], in: [[7, 7]] }, out: [[[7], [7]]] }),
+    rowWith(
+      { in: { in: { default: [1, 2] } } },
+      'of none there is one, of too many or less than none there is nothing',
+      {
+        give: { n: [0, 3, -1] },
+        out: [[[]], [], []],
+      },
+    ),
+    row('more than 100,000 lists fail', {
+      give: { n: [10], ordered: [true], in: [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] },
+      error: /more than 100000 lists/,
+    }),
+    row('n must be a number', { give: { n: ['2'], in: [[1]] }, error: /port n .*expected number/ }),
+  ],
+
+  placeholder: [
+    row('does nothing', {}),
+    row('leaves what it is given', { give: { a: [1, 2] }, left: { a: 2 } }),
+    row(
+      'leaves what comes later',
+      { give: { a: [1] }, left: { a: 1 } },
+      { give: { a: [2], b: [3] }, left: { a: 2, b: 1 } },
+    ),
+    rowWith({ in: { a: { default: 1 } }, out: { b: { default: 2 } } }, 'copies no defaults', { outDefaults: { b: 2 } }),
+    rowWith({ args: { a: 1 } }, 'takes any arguments', {}),
+    rowWith({ in: ports('a'), out: ports('b') }, 'gives nothing', { give: { a: [null] }, left: { a: 1 } }),
+    noSuchName,
+  ],
+
+  product: [
+    row('the first list varies slowest', {
+      give: {
+        in: [
+          [
+            [1, 2],
+            [true, false],
+          ],
+        ],
+      },
+      out: [
+        [
+          [1, true],
+          [1, false],
+          [2, true],
+          [2, false],
+        ],
+      ],
+    }),
+    row('of one list, its elements', { give: { in: [[[1, 2]]] }, out: [[[1], [2]]] }),
+    row('of three lists', {
+      give: { in: [[[1, 2], ['a'], [null]]] },
+      out: [
+        [
+          [1, 'a', null],
+          [2, 'a', null],
+        ],
+      ],
+    }),
+    row('an empty list leaves nothing', { give: { in: [[[1, 2], []], [[]]] }, out: [[], []] }),
+    row('elements stay what they are', { give: { in: [[[[1]], [{ a: 1 }]]] }, out: [[[[1], { a: 1 }]]] }),
+    rowWith({ in: { in: { default: [[1], [2]] } } }, 'a default becomes the default', {
+      outDefaults: { out: [[1, 2]] },
+    }),
+    row('no list fails', { give: { in: [[]] }, error: /port in .*at least one list/ }),
+    row('what is no list of lists fails', { give: { in: [[1]] }, error: /port in .*expected array/ }),
+    row('more than 100,000 lists fail', {
+      give: { in: [Array(17).fill([0, 1])] },
+      error: /131072 lists, more than 100000/,
+    }),
+  ],
+
+  repeat: [
+    row('makes copies', { give: { times: [4], in: [5] }, out: [[5, 5, 5, 5]] }),
+    row('a fraction is cut off', { give: { times: [2.9], in: ['a'] }, out: [['a', 'a']] }),
+    row('no copy', { give: { times: [0], in: ['a'] }, out: [[]] }),
+    row('of anything', { give: { times: [2, 1], in: [{ a: [1] }, null] }, out: [[{ a: [1] }, { a: [1] }], [null]] }),
+    row('one number serves one value', {
+      give: { times: [1], in: [1, 2] },
+      out: [[1]],
+      status: 'suspended',
+      left: { in: 1 },
+    }),
+    rowWith({ in: { times: { default: 2 } } }, 'a default serves all', {
+      give: { in: [1, 2] },
+      out: [
+        [1, 1],
+        [2, 2],
+      ],
+    }),
+    row('less than none fails', { give: { times: [-1], in: [1] }, error: /port times / }),
+    row('text fails', { give: { times: ['2'], in: [1] }, error: /port times .*expected number/ }),
+    row('null fails', { give: { times: [null], in: [1] }, error: /port times .*expected number/ }),
+  ],
+
+  set_default: [
+    row('the last value becomes the default', { give: { in: [0, 1, 2] }, outDefaults: { out: 2 }, left: { in: 0 } }),
+    rowWith({ in: { in: { default: 1234 } } }, 'a default goes before, and the values are gone', {
+      give: { in: [6, 7] },
+      outDefaults: { out: 1234 },
+      left: { in: 0 },
+    }),
+    row(
+      'follows what comes',
+      { give: { in: [true] }, outDefaults: { out: true } },
+      { give: { in: [false] }, outDefaults: { out: false } },
+      { give: { in: [null] }, outDefaults: { out: null } },
+      { give: { in: ['abc'] }, outDefaults: { out: 'abc' } },
+    ),
+    rowWith({ in: { in: { default: null } } }, 'null as a default counts', {
+      give: { in: [1] },
+      outDefaults: { out: null },
+    }),
+    rowWith({ out: { out: { default: 1 } } }, 'nothing changes nothing', { outDefaults: { out: 1 } }),
+    row('a default that comes later counts', { outDefaults: {} }, { defaults: { in: 5 }, outDefaults: { out: 5 } }),
+    noSuchPort,
+  ],
+
+  split: [
+    row('splits at commas', { give: { in: ['1,2,3,4'] }, out: [['1', '2', '3', '4']] }),
+    row('splits at what is between', { give: { sep: ['-'], in: ['1-2-3-4'] }, out: [['1', '2', '3', '4']] }),
+    row('leaves out what is empty at the end only', { give: { in: [',a,,b,,'] }, out: [['', 'a', '', 'b']] }),
+    row('nothing has no pieces', { give: { in: ['', ',,'] }, out: [[], []] }),
+    row('an empty separator splits into characters', { give: { sep: [''], in: ['añ😀'] }, out: [['a', 'ñ', '😀']] }),
+    row('a blank splits at white space of any length', {
+      give: { sep: [' '], in: ['  now  is\tthe \n time '] },
+      out: [['now', 'is', 'the', 'time']],
+    }),
+    row('the separator is no pattern', {
+      give: { sep: ['.', '$1'], in: ['a.b', 'a$1b'] },
+      out: [
+        ['a', 'b'],
+        ['a', 'b'],
+      ],
+    }),
+    row('what is no text fails', { give: { in: [5] }, error: /port in .*expected string/ }),
+    row('a separator that is no text fails', { give: { sep: [null], in: ['a'] }, error: /port sep .*expected string/ }),
+  ],
+
+  wait: [
+    row('one value passes for each trigger, whatever it is', {
+      give: { trigger: [null, false], in: [123, 456] },
+      out: [123, 456],
+    }),
+    row(
+      'a value waits for its trigger',
+      { give: { in: ['a', 'b'] }, status: 'suspended' },
+      {
+        give: { trigger: [1] },
+        out: ['a'],
+        status: 'suspended',
+        left: { in: 1 },
+      },
+    ),
+    row(
+      'a trigger waits for its value',
+      { give: { trigger: [1, 2] }, status: 'suspended', left: { trigger: 2 } },
+      {
+        give: { in: ['a', 'b'] },
+        out: ['a', 'b'],
+      },
+    ),
+    rowWith({ in: { in: { default: 'd' } } }, 'a default passes for each trigger', {
+      give: { trigger: [1, 2] },
+      out: ['d', 'd'],
+    }),
+    rowWith({ in: { trigger: { default: 0 } } }, 'with a default trigger everything passes', {
+      give: { in: [1, 2] },
+      out: [1, 2],
+    }),
+    rowWith({ in: { in: { default: 'd' }, trigger: { default: 0 } } }, 'defaults alone become the default', {
+      outDefaults: { out: 'd' },
+    }),
+    row('gives nothing for nothing', {}),
+    noSuchPort,
+  ],
+
+  wait_each: [
+    row(
+      'a list waits for each of its elements, as often as it is in it',
+      { give: { in: [[1, 1, 2, 2]], each: [1, 2] }, status: 'suspended' },
+      { give: { each: [1, 2] }, out: [[1, 1, 2, 2]] },
+    ),
+    row(
+      'what is too much is kept for the next list',
+      { give: { in: [[1, 2]], each: [1, 2, 2, 3] }, out: [[1, 2]] },
+      { give: { in: [[3, 2]] }, out: [[3, 2]] },
+    ),
+    row('the order of the elements, and of keys, does not matter', {
+      give: { in: [[{ a: 1, b: [2, { c: 3, d: 4 }] }, 'x']], each: ['x', { b: [2, { d: 4, c: 3 }], a: 1.0 }] },
+      out: [[{ a: 1, b: [2, { c: 3, d: 4 }] }, 'x']],
+    }),
+    row('what only looks alike is not the same', {
+      give: { in: [[{ a: 1 }, 1, null]], each: [[['a', 1]], '1', 'null'] },
+      status: 'suspended',
+    }),
+    row(
+      'without a list it reads nothing',
+      { give: { each: [1] }, left: { each: 1 } },
+      { give: { in: [[1]] }, out: [[1]] },
+    ),
+    row('an empty list waits for nothing', { give: { in: [[], [], [1]] }, out: [[], []], status: 'suspended' }),
+    rowWith(
+      { in: { in: { default: [] } } },
+      'an empty default passes once',
+      { out: [[]] },
+      {},
+      { give: { each: [1] } },
+    ),
+    rowWith(
+      { in: { in: { default: [1, 2] } } },
+      'a default waits again each time',
+      { status: 'suspended' },
+      { give: { each: [1, 2, 2] }, out: [[1, 2]], status: 'suspended' },
+      { give: { each: [1] }, out: [[1, 2]], status: 'suspended' },
+    ),
+    rowWith({ in: { in: { default: [] } } }, 'lists go before an empty default', {
+      give: { in: [[1]], each: [1] },
+      out: [[1], []],
+    }),
+    row('what is no list fails', { give: { in: [{}] }, error: /port in .*expected array/ }),
+  ],
+
+  widget: [
+    row('waits', { status: 'suspended' }),
+    row('leaves what it is given', { give: { a: [1, 2] }, status: 'suspended', left: { a: 2 } }),
+    row(
+      'waits again',
+      { give: { a: [1] }, status: 'suspended' },
+      { give: { b: [2] }, status: 'suspended', left: { a: 1, b: 1 } },
+    ),
+    rowWith({ args: ['name'] }, 'takes the name of what it stands for', { status: 'suspended' }),
+    rowWith({ in: { a: { default: 1 } }, out: { b: { default: 2 } } }, 'copies no defaults', {
+      status: 'suspended',
+      outDefaults: { b: 2 },
+    }),
+    rowWith({ in: ports('a'), out: ports('b') }, 'gives nothing', {
+      give: { a: [null] },
+      status: 'suspended',
+      left: { a: 1 },
+    }),
+    noSuchName,
+  ],
+
+  zip: [
+    row('turns lists into lists of their elements', {
+      give: {
+        in: [
+          [
+            [1, 2],
+            [true, false],
+            [{ key1: 'val1' }, { key1: 'val2' }],
+          ],
+        ],
+      },
+      out: [
+        [
+          [1, true, { key1: 'val1' }],
+          [2, false, { key1: 'val2' }],
+        ],
+      ],
+    }),
+    row('what is missing is null', {
+      give: { in: [[[1, 2, 3], ['a']]] },
+      out: [
+        [
+          [1, 'a'],
+          [2, null],
+          [3, null],
+        ],
+      ],
+    }),
+    row('what is too much is left out', { give: { in: [[[1], ['a', 'b']]] }, out: [[[1, 'a']]] }),
+    row('of one list, lists of one', { give: { in: [[[1, 2]]] }, out: [[[1], [2]]] }),
+    row('an empty first list leaves nothing', { give: { in: [[[], [1]]] }, out: [[]] }),
+    rowWith({ in: { in: { default: [[1], [2]] } } }, 'a default becomes the default', {
+      outDefaults: { out: [[1, 2]] },
+    }),
+    row('no list fails', { give: { in: [[]] }, error: /port in .*at least one list/ }),
+    row('what is no list of lists fails', { give: { in: [[[1], 2]] }, error: /port in .*expected array/ }),
+  ],
+}
