@@ -94,7 +94,8 @@ export function buildScripts(edit: (file: string, text: string) => string = (_, 
   const scripts = new Map<string, Built>()
   for (const source of sources) {
     const head = headOf(source, parts)
-    const body = tighten(uncomment(source.text))
+    // A function of its own: the 200 locals of the chunk are the shared names'.
+    const body = tighten(`return (function()\n${uncomment(source.text)}\nend)()\n`)
     const text = [head, ...source.includes.map((name) => parts.get(name)!.text), body].join('')
     scripts.set(source.name, { source, head, body, text, sha: createHash('sha1').update(text).digest('hex') })
   }

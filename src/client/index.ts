@@ -65,6 +65,12 @@ const table = {
     set: 'PUT /v1/limits/:key',
     remove: 'DELETE /v1/limits/:key',
   },
+  constraints: {
+    list: 'GET /v1/constraints',
+    get: 'GET /v1/constraints/:key',
+    set: 'PUT /v1/constraints/:key',
+    remove: 'DELETE /v1/constraints/:key',
+  },
   groups: { list: 'GET /v1/groups', get: 'GET /v1/groups/:key', patch: 'PATCH /v1/groups/:key' },
   runs: {
     commit: 'POST /v1/runs/:token/commit',

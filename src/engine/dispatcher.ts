@@ -3,6 +3,7 @@
 import type { Settled } from '../redis/changes.ts'
 import type { CommitAnswer, Lent, Ring, Store } from '../redis/store.ts'
 import type { Performer, Usage } from './performer.ts'
+import type { Tags } from './tags.ts'
 
 export type LaneOptions = {
   /** Most runs of one batch; a queue's own setting may be lower. */
@@ -23,6 +24,7 @@ const SOON = 2_000
 export type DispatcherOptions = {
   store: Store
   performer: Performer
+  tags: Tags
   ring: (rings: Ring[]) => Promise<void>
   now: () => number
   /** Milliseconds on a clock that only measures. */
@@ -52,6 +54,7 @@ async function pooled<A, B>(items: readonly A[], limit: number, work: (item: A) 
 export function createDispatcher({
   store,
   performer,
+  tags,
   ring,
   now,
   elapsed = () => performance.now(),
@@ -93,7 +96,7 @@ export function createDispatcher({
         lane: { id: lane, seq, bell: seq === 1 ? bell : '', leave },
         claim: { max: leave ? 0 : batch, lease, begun: concurrency },
       })
-      await ring(answer.rings)
+      await ring([...answer.rings, ...(await tags.retag(answer))])
       runs += done.length
       done = []
       if (answer.word === 'full' || answer.word === 'stale') return { runs, ended: answer.word }

@@ -1,5 +1,6 @@
 // What sidejob can do, as one list of verbs: the doors call these, nothing else.
 
+import type { Constraint } from '../core/constraint.ts'
 import type { Status } from '../core/job.ts'
 import type { Changes, Snapshot } from '../core/run.ts'
 import type { Wire } from '../core/value.ts'
@@ -54,6 +55,8 @@ export type LimitView = {
   running: number
   waiting: number
 }
+
+export type ConstraintView = Constraint & { name: string }
 
 export type GroupView = {
   id: string
@@ -229,6 +232,10 @@ export interface Engine {
   limit(key: string): Promise<LimitView>
   setLimit(key: string, settings: LimitSettings): Promise<LimitView>
   removeLimit(key: string): Promise<void>
+  constraints(): Promise<{ constraints: ConstraintView[] }>
+  constraint(name: string): Promise<ConstraintView>
+  setConstraint(name: string, constraint: Constraint): Promise<ConstraintView>
+  removeConstraint(name: string): Promise<void>
   groups(): Promise<{ groups: GroupView[] }>
   group(id: string): Promise<GroupView>
   setGroup(id: string, settings: Omit<LimitSettings, 'rate'>): Promise<GroupView>

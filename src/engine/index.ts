@@ -1,5 +1,6 @@
 // The engine: every verb of engine.ts over the state, the registry, the bells and the dispatcher.
 
+import type { Constraint } from '../core/constraint.ts'
 import { SidejobError } from '../core/errors.ts'
 import type { Status } from '../core/job.ts'
 import type { Changes } from '../core/run.ts'
@@ -7,20 +8,19 @@ import { type Wire, wire } from '../core/value.ts'
 import type { Worker } from '../core/worker.ts'
 import { defineWords, type Settled, type Words, writeWords } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
-
-import { type Document, limitWords, stateOf, statusOf } from '../redis/document.ts'
-
+import { type Document, type NewJob, stateOf, statusOf } from '../redis/document.ts'
 import { itemText, shownItem } from '../redis/item.ts'
 import { createStore, type Lent, type Once, type Ring, type Store } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
 import { createDispatcher, type LaneOptions } from './dispatcher.ts'
 import type { Call, Dir, Engine, GroupView, JobFilter, LimitView, QueueView, Result, Scope } from './engine.ts'
-import { groupKey, limitsOf, newJob, overlay, repeatOf } from './intake.ts'
+import { groupKey, newJob, overlay, repeatOf } from './intake.ts'
 import { createPerformer } from './performer.ts'
 import { createRegistry } from './registry.ts'
 import { hashOf, newKey, sameHash } from './secrets.ts'
 import { LAST, settle } from './settle.ts'
 import { portView, snapshotOf, viewOf } from './snapshot.ts'
+import { createTags } from './tags.ts'
 import { reasonsOf } from './why.ts'
 
 export const VERSION = '0.1.0'
@@ -109,7 +109,8 @@ export function createEngine(options: EngineOptions): Engine & Inner {
       now,
     },
   })
-  const dispatcher = createDispatcher({ store, performer, ring, now, lane: options.lane })
+  const tags = createTags(store, registry)
+  const dispatcher = createDispatcher({ store, performer, tags, ring, now, lane: options.lane })
 
   /** Bells that could not be published are taken back: the tick rings again. */
   async function publish(rings: Ring[]): Promise<void> {
@@ -223,13 +224,40 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     return groupView(row)
   }
 
+  /** Makes jobs by the constraints that we know; once more when those are not the newest. */
+  async function enqueueTagged(jobs: NewJob[], once: Once) {
+    for (let tries = 1; ; tries++) {
+      const tagged = jobs.map((job) => ({
+        ...job,
+        constraints: tags.version,
+        limits: [...(job.limits ?? []), ...tags.limitsFor(job)],
+      }))
+      const answer = await store.enqueue(tagged, once, tags.version)
+      if (answer.stale === undefined) return answer
+      if (tries === 5)
+        throw new SidejobError('UNAVAILABLE', 'the constraints keep changing: try again', { retryAfter: 1 })
+      tags.learn(answer.stale)
+    }
+  }
+
   /** Moves a job to another group: its limits are worked out anew. */
-  async function retag(job: string, group: { id: string; concurrency?: number }): Promise<void> {
-    const { document } = await store.inspect(job)
-    const found = await registry.find(document.q!, document.c!)
-    const limits = limitsOf(found, { queue: document.q!, class: document.c!, group })
-    const words = ['tag', '', String(limits.length), ...limits.flatMap(limitWords), group.id]
-    await change(job, [words])
+  async function regroup(job: string, group: { id: string; concurrency?: number }): Promise<void> {
+    const { id, document } = await store.inspect(job)
+    await change('', [await tags.tagWords(id, document, group)])
+  }
+
+  const constraintView = (name: string, one: Constraint) => ({ name, ...one })
+
+  async function constraintOf(name: string) {
+    const found = (await tags.list()).find(([one]) => one === name)
+    if (!found) throw new SidejobError('NOT_FOUND', `there is no constraint ${name}`)
+    return constraintView(...found)
+  }
+
+  async function putConstraint(name: string, definition: Constraint | null): Promise<void> {
+    const { text, rings } = await store.constraint(name, definition && JSON.stringify(definition))
+    tags.learn(text)
+    await ring(rings)
   }
 
   async function queueViews(name?: string): Promise<QueueView[]> {
@@ -267,7 +295,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     async enqueue(inputs, call) {
       const at = now()
       const jobs = await Promise.all(inputs.map((input) => newJob(registry, input, at)))
-      const { made, again, rings } = await store.enqueue(jobs, onceOf(call))
+      const { made, again, rings } = await enqueueTagged(jobs, onceOf(call))
       await ring(rings)
       return { jobs: made, existing: again }
     },
@@ -298,7 +326,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
         const next = repeat === null ? {} : repeatOf(repeat, now())
         fields.push(['rp', next.repeat ?? ''], ['ns', next.slot === undefined ? '' : String(next.slot)])
       }
-      if (group) await retag(job, group)
+      if (group) await regroup(job, group)
       await change(job, [['patch', String(fields.length), ...fields.flat()]], call)
       return view(job)
     },
@@ -534,6 +562,15 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     async removeLimit(key) {
       await ring(await store.limit(key, 'remove'))
     },
+    async constraints() {
+      return { constraints: (await tags.list()).map(([name, one]) => constraintView(name, one)) }
+    },
+    constraint: constraintOf,
+    async setConstraint(name, definition) {
+      await putConstraint(name, definition)
+      return constraintOf(name)
+    },
+    removeConstraint: (name) => putConstraint(name, null),
     async groups() {
       return { groups: (await store.limits()).filter(({ key }) => isGroup(key)).map(groupView) }
     },
@@ -558,7 +595,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
           lane: { id: lane ?? crypto.randomUUID().replaceAll('-', ''), seq: 1 },
           claim: { max, lease, begun: max, pull: true, patterns: names.map(patternOf) },
         })
-        await ring(answer.rings)
+        await ring([...answer.rings, ...(await tags.retag(answer))])
         if (answer.lent.length) return snapshots(queue, answer.lent)
         if (now() >= until || call?.signal?.aborted) return []
         await pause(Math.min(pauseFor, until - now()), call?.signal)

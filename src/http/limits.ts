@@ -1,6 +1,7 @@
 // Limits and groups: how many jobs may run at once or start in a period, by key.
 
 import * as z from 'zod'
+import { constraint } from '../core/constraint.ts'
 import { done, groupSettings, groupView, limitSettings, limitView } from '../core/schemas.ts'
 import { route } from './route.ts'
 
@@ -48,6 +49,58 @@ export const limits = {
       answers: { 200: done },
     },
     ({ engine, params }) => engine.removeLimit(params.key),
+  ),
+}
+
+const constraintView = constraint.extend({
+  name: z.string(),
+  rate: z.object({ limit: z.int(), period: z.number() }).optional(),
+})
+
+export const constraints = {
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/constraints',
+      scope: 'read',
+      summary: 'Lists the constraints: limits for the jobs that a matcher picks',
+      answers: { 200: z.object({ constraints: z.array(constraintView) }) },
+    },
+    ({ engine }) => engine.constraints(),
+  ),
+
+  get: route(
+    {
+      method: 'GET',
+      path: '/v1/constraints/:key',
+      scope: 'read',
+      summary: 'Shows a constraint',
+      answers: { 200: constraintView },
+    },
+    ({ engine, params }) => engine.constraint(params.key),
+  ),
+
+  set: route(
+    {
+      method: 'PUT',
+      path: '/v1/constraints/:key',
+      scope: 'admin',
+      summary: 'Sets a constraint; jobs that wait are matched anew',
+      body: constraint,
+      answers: { 200: constraintView },
+    },
+    ({ engine, params, body }) => engine.setConstraint(params.key, body),
+  ),
+
+  remove: route(
+    {
+      method: 'DELETE',
+      path: '/v1/constraints/:key',
+      scope: 'admin',
+      summary: 'Removes a constraint; what waited by it goes on',
+      answers: { 200: done },
+    },
+    ({ engine, params }) => engine.removeConstraint(params.key),
   ),
 }
 

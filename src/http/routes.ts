@@ -3,7 +3,7 @@
 import { channels } from './channels.ts'
 import { jobs } from './jobs.ts'
 import { keys } from './keys.ts'
-import { groups, limits } from './limits.ts'
+import { constraints, groups, limits } from './limits.ts'
 import { log } from './log.ts'
 import { ports } from './ports.ts'
 import { queues } from './queues.ts'
@@ -13,7 +13,21 @@ import { stats } from './stats.ts'
 import { system } from './system.ts'
 import { workers } from './workers.ts'
 
-export const routes = { jobs, ports, channels, log, workers, queues, limits, groups, runs, stats, keys, system }
+export const routes = {
+  jobs,
+  ports,
+  channels,
+  log,
+  workers,
+  queues,
+  limits,
+  constraints,
+  groups,
+  runs,
+  stats,
+  keys,
+  system,
+}
 
 export type Routes = typeof routes
 

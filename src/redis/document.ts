@@ -41,6 +41,8 @@ export type NewJob = {
   unique?: { key: string; period?: number }
   group?: string
   limits?: LimitKey[]
+  /** The version of the constraints that the limits come from. */
+  constraints?: string
   repeat?: Wire
   slot?: number
   aliases?: string[]
@@ -103,6 +105,7 @@ export function jobArguments(job: NewJob): string[] {
   put(parts, 'pl', job.pull ? '1' : '')
   put(parts, 'np', job.quiet ? '1' : '')
   put(parts, 'g', job.group)
+  put(parts, 'cv', job.constraints)
   putPorts(parts, 'i', job.in)
   putPorts(parts, 'o', job.out)
   if (job.parent !== undefined) add(parts, 'parent', job.parent, job.name ?? '')

@@ -5,6 +5,7 @@ export const keysOf = (ns: string) => ({
   lastId: `${ns}jobs:last_id`,
   aliases: `${ns}jobs:aliases`,
   hints: `${ns}hints`,
+  constraints: `${ns}constraints`,
   queues: `${ns}queues`,
   wake: `${ns}wake`,
   log: `${ns}log`,

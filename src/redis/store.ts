@@ -40,6 +40,9 @@ export type CommitAnswer = {
   lent: Lent[]
   rings: Ring[]
   nextDue?: number
+  /** Jobs that wait, tagged by older constraints than these. */
+  stale: { id: number; document: Document }[]
+  version: string
 }
 
 export type Inspection = {
@@ -111,14 +114,19 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
   /** Makes jobs, all or none. `again` when the same key had made them before. */
-  async function enqueue(jobs: NewJob[], once?: Once): Promise<{ made: Made[]; again: boolean; rings: Ring[] }> {
+  async function enqueue(
+    jobs: NewJob[],
+    once?: Once,
+    tagged = '',
+  ): Promise<{ made: Made[]; again: boolean; rings: Ring[]; stale?: string }> {
     const queues = [...new Set(jobs.map((job) => keys.queue(job.queue)))]
     const [word, ...rest] = (await evaluate(
       scripts.enqueue,
       [...onceKeys(once), ...queues, keys.lastId, keys.hints],
-      { ...base(), ...onceArgs(once) },
+      { ...base(), ...onceArgs(once), tagged },
       [String(jobs.length), ...jobs.flatMap(jobArguments)],
     )) as [string, ...never[]]
+    if (word === 'stale') return { made: [], again: false, rings: [], stale: rest[0]! }
     if (word === 'refused') {
       const [code, message, which] = rest as string[]
       throw refusalOf(code!, message!, which && jobs.length > 1 ? [Number(which)] : undefined)
@@ -135,7 +143,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     const ids = runs.map((run) => keys.job(run.token.split('.', 1)[0]!))
     const known = [...(queue ? [keys.queue(queue)] : []), ...(lane ? [keys.lane(lane.id)] : []), keys.hints, ...ids]
     const patterns = claim?.patterns ?? []
-    const [word, answers, lent, rings, nextDue] = (await evaluate(
+    const [word, answers, lent, rings, nextDue, stale = [], version = ''] = (await evaluate(
       scripts.commit,
       known,
       {
@@ -151,13 +159,18 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         leave: lane?.leave ? '1' : '',
       },
       [String(patterns.length), ...patterns, String(runs.length), ...runs.flatMap(runArguments)],
-    )) as [CommitAnswer['word'], string[], RawLent[], RawRing[], string]
+    )) as [CommitAnswer['word'], string[], RawLent[], RawRing[], string, [string, string, string[]][]?, string?]
     return {
       word,
       answers,
       lent: lent.map(lentOf),
       rings: ringsOf(rings),
       ...(nextDue ? { nextDue: Number(nextDue) } : {}),
+      stale: stale.map(([id, text, side]) => ({
+        id: Number(id),
+        document: withSideValues(JSON.parse(text) as Document, side),
+      })),
+      version,
     }
   }
 
@@ -404,6 +417,18 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     return ringsOf(answer[1] as unknown as RawRing[])
   }
 
+  /** The constraints there are, as text; setting one, or removing it with null, answers them too. */
+  async function constraint(name: string, definition: string | null): Promise<{ text: string; rings: Ring[] }> {
+    const answer = (await evaluate(
+      scripts.constraint,
+      [keys.constraints, keys.hints],
+      { ...base(), name, definition: definition ?? '' },
+      [],
+    )) as [string, ...never[]]
+    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
+    return { text: answer[1]!, rings: ringsOf(answer[2] as unknown as RawRing[]) }
+  }
+
   /** Writes definitions (null removes). `whole`: the local classes among them are all there are. */
   async function register(
     queue: string,
@@ -476,6 +501,8 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     settings,
     limits,
     limit,
+    constraint,
+    constraints: () => ask<string | null>((redis) => redis.get(keys.constraints)),
     register,
     verify,
     /** class → definition as JSON text. */

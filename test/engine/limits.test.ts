@@ -107,3 +107,28 @@ describe('a rate', () => {
     expect(Date.now() - began).toBeLessThan(2_600)
   })
 })
+
+describe('a constraint', () => {
+  const toHost = (host: string, ms = 30) => ({ args: JSON.stringify({ host, ms }) })
+  const perHost = { match: { class: 'slow', args: { host: { glob: '*.com' } } }, groupBy: 'host', concurrency: 2 }
+
+  test('limits the jobs that it is about, each value of its path on its own', async () => {
+    await kit.engine.setConstraint('hosts', perHost)
+    await many(12, toHost('a.com'))
+    await many(12, toHost('b.com'))
+    await kit.until(async () => (await completed()) === 24)
+    expect(most).toBe(4)
+  })
+
+  test('takes hold of jobs that already wait, and lets them go when it is removed', async () => {
+    await kit.engine.setQueue('default', { paused: true })
+    await many(20, toHost('a.com', 10))
+    await kit.engine.setConstraint('hosts', { ...perHost, concurrency: 1 })
+    await kit.engine.setQueue('default', { paused: false })
+    await kit.until(async () => (await completed()) >= 3)
+    expect(most).toBe(1)
+    await kit.engine.removeConstraint('hosts')
+    await kit.until(async () => (await completed()) === 20)
+    expect(most).toBeGreaterThan(1)
+  })
+})

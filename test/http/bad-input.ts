@@ -243,14 +243,7 @@ const rows: Row[] = [
     [2, 'class'],
   ],
   ['an unknown member', job('"clas":1'), 'BAD_REQUEST', 400, 'clas: unknown member', ['clas']],
-  [
-    'a group, which is not there yet',
-    job('"group":{}'),
-    'BAD_REQUEST',
-    400,
-    'group.id: is missing',
-    ['group', 'id'],
-  ],
+  ['a group, which is not there yet', job('"group":{}'), 'BAD_REQUEST', 400, 'group.id: is missing', ['group', 'id']],
   [
     'a callback, which is not there yet',
     job('"callback":{"url":"https://x"}'),

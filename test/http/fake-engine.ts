@@ -81,6 +81,7 @@ const limitShown = {
   running: 1,
   waiting: 2,
 }
+const constraintShown = { name: 'host', match: { args: { host: 'a.com' } }, concurrency: 2 }
 const groupShown = { id: 'g', concurrency: 3, paused: false, running: 1, waiting: 2, jobs: 3 }
 
 const stepped = { id: 7, status: 'queued' as const }
@@ -134,6 +135,10 @@ const answers: Engine = {
   limit: async () => limitShown,
   setLimit: async () => limitShown,
   removeLimit: async () => {},
+  constraints: async () => ({ constraints: [constraintShown] }),
+  constraint: async () => constraintShown,
+  setConstraint: async () => constraintShown,
+  removeConstraint: async () => {},
   groups: async () => ({ groups: [groupShown] }),
   group: async () => groupShown,
   setGroup: async () => groupShown,

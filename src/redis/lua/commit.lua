@@ -3,7 +3,7 @@
 --
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, ...
--- returns: {word, answers, runs, rings, nextDue}
+-- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints}
 --          word: 'ok' | 'empty' (the lane has left) | 'more' (ask again) | 'full' (no lane free) | 'stale'
 
 -- @include lib/base
@@ -97,10 +97,11 @@ if #runs + moved > 0 then
   head = nil
 end
 
-local ids, more = {}, false
+local ids, more, stale = {}, false, {}
+local _, _, version = hints()
 if claims then
   local most = laned and math.min(max, queue(queue_name).b or BATCH) or max
-  ids, more = claim({ queue = queue_name, place = place, max = most, lease = lease, begun = begun, patterns = patterns }, head)
+  ids, more = claim({ queue = queue_name, place = place, max = most, lease = lease, begun = begun, patterns = patterns, version = version, stale = stale }, head)
 end
 
 local word = 'ok'
@@ -133,4 +134,5 @@ for i, run in ipairs(runs) do
   local doc = run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id)
   if doc and doc.tk == run.token then again[#again + 1] = run.id end
 end
-return { word, answers, snapshots(#again > 0 and again or ids), rings, next_due() }
+for i, id in ipairs(stale) do stale[i] = { id, raw[key_of(id)], flat_side_values(id, find(id)) } end
+return { word, answers, snapshots(#again > 0 and again or ids), rings, next_due(), stale, version }

@@ -1,8 +1,9 @@
 -- enqueue: make jobs, all or none of them, or find what their keys stand for.
 --
 -- keys: what is read anyway: the idempotency key, the queues, the id counter, the hints
--- args: ns, clock, seed, once, once_for, fingerprint, ...
+-- args: ns, clock, seed, once, once_for, fingerprint, tagged, ...
 -- returns: {'made', answers, rings} | {'again', answers} | {'refused', code, message, which}
+--          | {'stale', constraints}: they were tagged by older ones
 --          answers = [id, status, 'existing' or ''] each
 
 -- @include lib/base
@@ -22,6 +23,9 @@ if known then
   if print ~= fingerprint then return { 'refused', 'TAKEN', 'this Idempotency-Key was used for another body', '' } end
   return { 'again', cjson.decode(answers) }
 end
+
+local _, _, version = hints()
+if version ~= tagged then return { 'stale', text_at(ns .. 'constraints') or '' } end
 
 local answers, n = {}, take_int()
 for i = 1, n do

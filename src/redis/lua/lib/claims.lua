@@ -43,6 +43,8 @@ local function matches(class, patterns)
   return #patterns == 0
 end
 
+-- Jobs that were tagged by older constraints are not lent before they have been tagged anew.
+local MAX_STALE = 100
 local HEAD, STEP, MAX_SCAN = 100, 100, 1000
 
 -- Up to `max` jobs by priority and age. A job that was lost before is lent alone, so that whatever took its run down
@@ -66,6 +68,8 @@ local function claim(want, head)
         zset(key, members[i], false)
       elseif (tonumber(doc.lu) or 0) > now then
         enqueue(id, doc, true)
+      elseif not doc.x and (doc.cv or '') ~= want.version then
+        if #want.stale < MAX_STALE then want.stale[#want.stale + 1] = id end
       elseif matches(doc.c, want.patterns) then
         if doc.lc and #ids > 0 then return ids, true end
         local full = doc.lm and not doc.x and first_full(doc)
@@ -79,7 +83,7 @@ local function claim(want, head)
         end
       end
     end
-    if #members < step then return ids, false end
+    if #members < step then return ids, #want.stale > 0 end
     from = from + #members
   end
   return ids, true

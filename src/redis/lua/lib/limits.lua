@@ -50,6 +50,7 @@ local function room_at(key)
   local state = limit(key)
   local doc = state.doc
   if not doc then return never end
+  if doc.open then return never end
   if doc.paused then return 0 end
   local promised = doc.a or 0
   return math.min((doc.c or never) - state.held - promised, (doc.r or never) - state.started - promised)
@@ -132,6 +133,7 @@ local function define_limit(key, settings, how)
   elseif how == 'first' then
     return
   end
+  if state.doc.open and not settings.open then save_limit(key, 'open', nil) end
   for field, value in pairs(settings) do
     if state.doc[field] ~= value then save_limit(key, field, value or nil) end
   end

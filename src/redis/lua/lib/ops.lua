@@ -222,21 +222,21 @@ end
 
 -- The keys that a job counts against, all of them anew; a running one counts so from its next run.
 function ops.tag(me)
-  local doc, version = need(me.id), take()
-  local was = doc.g
-  change(me.id, doc, 'lm', nil)
-  for _ = 1, take_int() do add_limit(me.id, doc, take(), take(), take(), take(), take()) end
+  local id, doc = take_target(me)
+  local version, was = take(), doc.g
+  change(id, doc, 'lm', nil)
+  for _ = 1, take_int() do add_limit(id, doc, take(), take(), take(), take(), take()) end
   local group = take()
   if group ~= (was or '') then
     if was and not resting[doc.z] then count_in_group(doc, -1) end
-    change(me.id, doc, 'g', group ~= '' and group or nil)
+    change(id, doc, 'g', group ~= '' and group or nil)
     if doc.g and not resting[doc.z] then count_in_group(doc, 1) end
   end
-  change(me.id, doc, 'cv', version ~= '' and version or nil)
+  change(id, doc, 'cv', version ~= '' and version or nil)
   if doc.z == 'w' or not doc.z or doc.z == 'p' then
     local full = first_full(doc)
-    if full then return set_aside(me.id, doc, full) end
-    if doc.z == 'w' then move(me.id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0, nil, true) end
+    if full then return set_aside(id, doc, full) end
+    if doc.z == 'w' then move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0, nil, true) end
   end
 end
 
@@ -263,8 +263,8 @@ end
 
 -- Somebody outside listens for the next so many milliseconds.
 function ops.listen()
-  local system, till = hints()
-  set_text(hints_key, int(system) .. ',' .. int(math.max(till, now + take_int())))
+  local system, till, version = hints()
+  set_hints(system, math.max(till, now + take_int()), version)
 end
 
 -- A bell that could not be published is taken back.

@@ -69,10 +69,13 @@ local function levels(channel)
 end
 
 local hints_key = ns .. 'hints'
+-- What every script should know and hardly ever needs: how many listen to system channels, until when somebody outside
+-- listens, and the version of the constraints ('' when there never were any).
 local function hints()
-  local n, till = (text_at(hints_key) or '0,0'):match('^(%d+),(%d+)$')
-  return tonumber(n), tonumber(till)
+  local n, till, version = (text_at(hints_key) or '0,0,'):match('^(%d+),(%d+),(%d*)$')
+  return tonumber(n), tonumber(till), version
 end
+local function set_hints(system, till, version) set_text(hints_key, int(system) .. ',' .. int(till) .. ',' .. version) end
 local function hints_wanted()
   local system, till = hints()
   return system > 0 or till > now
@@ -85,8 +88,8 @@ local function member_change(channel, member, present)
   hset(ns .. 'channels', channel, n > 0 and int(n) or false)
   zset(ns .. 'channel:' .. channel, member, present and 0 or false)
   if is_system(channel) then
-    local system, till = hints()
-    set_text(hints_key, int(system + (present and 1 or -1)) .. ',' .. int(till))
+    local system, till, version = hints()
+    set_hints(system + (present and 1 or -1), till, version)
   end
 end
 

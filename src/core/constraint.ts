@@ -1,0 +1,76 @@
+// Constraints: limits for the jobs that a matcher picks, by queue, class, and what stands in their args.
+
+import * as z from 'zod'
+import { duration, label } from './schemas.ts'
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
+
+/** What a value in the args must be: a plain value means equal. */
+const condition = z.union([
+  scalar,
+  z.strictObject({ equals: scalar }),
+  z.strictObject({ in: z.array(scalar).min(1).max(1_000) }),
+  z.strictObject({ glob: z.string().min(1).max(255) }),
+  z.strictObject({ min: z.number().optional(), max: z.number().optional() }),
+])
+
+export const constraint = z.strictObject({
+  match: z.strictObject({
+    queue: label.optional(),
+    class: label.optional(),
+    args: z.record(z.string().min(1).max(255), condition).optional(),
+  }),
+  concurrency: z.int().min(1).max(1_000_000).optional(),
+  rate: z.strictObject({ limit: z.int().min(1).max(1_000_000), period: duration.refine((ms) => ms > 0) }).optional(),
+  /** A path into the args: each value there has a limit of its own. */
+  groupBy: z.string().min(1).max(255).optional(),
+})
+
+export type Constraint = z.output<typeof constraint>
+type Condition = z.output<typeof condition>
+
+/** What a matcher looks at. */
+export type Matched = { queue: string; class: string; args: unknown }
+
+const escaped = (text: string): string => text.replace(/[.+^${}()|[\]\\]/g, '\\$&')
+
+/** `*` is any text, `?` one character. */
+const fitsGlob = (glob: string, text: string): boolean =>
+  new RegExp(`^${escaped(glob).replaceAll('*', '[\\s\\S]*').replaceAll('?', '[\\s\\S]')}$`, 'u').test(text)
+
+/** What stands at `a.b.0` in a value; undefined where there is nothing. */
+export function atPath(value: unknown, path: string): unknown {
+  let here = value
+  for (const step of path.split('.')) {
+    if (here === null || typeof here !== 'object' || !Object.hasOwn(here, step)) return undefined
+    here = (here as Record<string, unknown>)[step]
+  }
+  return here
+}
+
+const inRange = (value: unknown, min = -Infinity, max = Infinity): boolean =>
+  typeof value === 'number' && value >= min && value <= max
+
+function fits(value: unknown, condition: Condition): boolean {
+  if (condition === null || typeof condition !== 'object') return value === condition
+  if ('equals' in condition) return value === condition.equals
+  if ('in' in condition) return condition.in.some((one) => one === value)
+  if ('glob' in condition) return typeof value === 'string' && fitsGlob(condition.glob, value)
+  return inRange(value, condition.min, condition.max)
+}
+
+/**
+ * Whether a constraint is about a job.
+ *
+ * @example isAbout({ match: { class: 'download', args: { host: 'a.com' } } }, job)
+ */
+export const isAbout = ({ match }: Constraint, job: Matched): boolean =>
+  (match.queue === undefined || fitsGlob(match.queue, job.queue)) &&
+  (match.class === undefined || fitsGlob(match.class, job.class)) &&
+  Object.entries(match.args ?? {}).every(([path, condition]) => fits(atPath(job.args, path), condition))
+
+/** The limit that a constraint puts a job under: `constraint:<name>`, or one for each value of `groupBy`. */
+export function limitKeyOf(name: string, { groupBy }: Constraint, job: Matched): string {
+  if (groupBy === undefined) return `constraint:${name}`
+  return `constraint:${name}:${JSON.stringify(atPath(job.args, groupBy) ?? null)}`
+}
