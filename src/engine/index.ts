@@ -79,10 +79,6 @@ const stepOf = ([id, status]: string[]): { id: number; status: Status } => ({
   status: status as Status,
 })
 
-/** A glob as a Lua pattern: `*` any text, `?` one character. */
-const patternOf = (glob: string): string =>
-  `^${glob.replace(/[\^$()%.[\]+\-?*]/g, (c) => (c === '*' ? '.*' : c === '?' ? '.' : `%${c}`))}$`
-
 /**
  * Everything sidejob can do, over one Redis and one QStash.
  *
@@ -593,7 +589,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
         const answer = await store.commit({
           queue,
           lane: { id: lane ?? crypto.randomUUID().replaceAll('-', ''), seq: 1 },
-          claim: { max, lease, begun: max, pull: true, patterns: names.map(patternOf) },
+          claim: { max, lease, begun: max, pull: true, patterns: names },
         })
         await ring([...answer.rings, ...(await tags.retag(answer))])
         if (answer.lent.length) return snapshots(queue, answer.lent)

@@ -159,7 +159,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     const id = `P${++minted}`
     const lease = random.between(10_000, 45_000)
     const max = 1 + random.int(2)
-    const patterns = random.chance(0.2) ? ['^hand$'] : []
+    const patterns = random.chance(0.2) ? ['hand'] : []
     world.send({
       label: 'claim by hand',
       call: () =>

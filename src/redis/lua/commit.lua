@@ -33,7 +33,7 @@ end
 fetch(KEYS)
 
 local function next_due()
-  if queue_name == '' then return '' end
+  if queue_name == '' or queue(queue_name).paused then return '' end
   local moment = math.min(queue(queue_name).nt or never, next_limit(queue_name))
   return moment < never and int(moment) or ''
 end
@@ -123,7 +123,8 @@ if laned then
 end
 ring_all()
 ring_timers()
-if lane ~= '' then
+-- A pull worker that got nothing asks again under the same key until it gets something.
+if laned or (lane ~= '' and #ids > 0) then
   local record = cjson.encode({ s = seq, w = word, a = answers, t = tokens_of(ids) })
   if not laned or word == 'empty' or word == 'full' then set_expiring(lane_key, record, MINUTE) else set_text(lane_key, record) end
 end

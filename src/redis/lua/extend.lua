@@ -20,10 +20,11 @@ for i, token in ipairs(tokens) do
   local doc = find(id)
   answers[i] = ''
   if doc and doc.tk == token and tonumber(doc.le) > now then
-    change(id, doc, 'le', int(now + lease))
+    local till = now + (tonumber(doc.ln) or lease)
+    change(id, doc, 'le', int(till))
     change(id, doc, 'bg', '1')
     if progress ~= '' then set_value(id, doc, 'pg', progress) end
-    move(id, doc, 'l', now + lease)
+    move(id, doc, 'l', till)
     if doc.hk then renew_slots(id, doc) end
     answers[i] = doc.le
   end

@@ -24,10 +24,11 @@ local function lend(id, doc, lease, begun)
   for _, field in ipairs(used_up) do change(id, doc, field, nil) end
   if doc.w and tonumber(doc.w) <= now then change(id, doc, 'w', nil) end
   if doc.x then change(id, doc, 'x', '2') end
-  change(id, doc, 'k', int((tonumber(doc.k) or 0) + 1))
+  change(id, doc, 'k', doc.k or '1')
   -- A token says whether its job repeats, so that a commit by token alone knows when it must look.
   change(id, doc, 'tk', id .. '.' .. doc.k .. '.' .. (doc.rp and 'r' or '') .. seed .. string.format('%x', lent))
   change(id, doc, 'le', int(now + lease))
+  change(id, doc, 'ln', doc.z == 'p' and int(lease) or nil)
   change(id, doc, 'l0', doc.l)
   change(id, doc, 'l', int(now))
   if begun then change(id, doc, 'bg', '1') end
@@ -36,11 +37,32 @@ local function lend(id, doc, lease, begun)
   return id
 end
 
-local function matches(class, patterns)
-  for _, pattern in ipairs(patterns) do
-    if class:match(pattern) then return true end
+local STAR, ANY = 42, 63
+-- Whether a text is like a glob: `*` any text, `?` any character. Goes back to the last star only, so that no glob
+-- takes longer than its length times that of the text; Lua's own patterns can take for ever.
+local function is_like(text, glob)
+  local t, g, star, from = 1, 1, nil, 1
+  while t <= #text do
+    local wanted = glob:byte(g)
+    if wanted == STAR then
+      star, from, g = g, t, g + 1
+    elseif wanted == ANY or wanted == text:byte(t) then
+      t, g = t + 1, g + 1
+    elseif star then
+      from = from + 1
+      t, g = from, star + 1
+    else
+      return false
+    end
   end
-  return #patterns == 0
+  return glob:find('^%**$', g) ~= nil
+end
+
+local function matches(class, globs)
+  for _, glob in ipairs(globs) do
+    if is_like(class, glob) then return true end
+  end
+  return #globs == 0
 end
 
 -- Jobs that were tagged by older constraints are not lent before they have been tagged anew.

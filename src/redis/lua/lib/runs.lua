@@ -101,6 +101,7 @@ local function succeed(run)
   clear_failures(id, doc)
   clear_steps(id, doc)
   change(id, doc, 'su', '1')
+  change(id, doc, 'k', int(tonumber(doc.k) + 1))
   count(doc.q, 'runs')
   rest(id, doc, run)
   if doc.gone then return doc.gone end
@@ -165,8 +166,9 @@ local function conflict(run)
 end
 
 local function extend_lease(id, doc, lease)
-  change(id, doc, 'le', int(now + lease))
-  move(id, doc, 'l', now + lease)
+  local till = now + (tonumber(doc.ln) or lease)
+  change(id, doc, 'le', int(till))
+  move(id, doc, 'l', till)
   if doc.hk then renew_slots(id, doc) end
 end
 
@@ -211,6 +213,11 @@ local function settle(run)
   return succeed(run)
 end
 
+local function carry_out(run)
+  apply(run)
+  return settle(run)
+end
+
 -- Answers in one word what became of the run: its job's new status, 'lost', 'conflict' or 'refused:CODE why'.
 local function commit(run)
   local doc = find(run.id)
@@ -219,10 +226,7 @@ local function commit(run)
   if token == run.token and tonumber(n) == run.n then return answer end
   if doc.tk ~= run.token or tonumber(doc.le) <= now then return 'lost' end
   if run.n < (tonumber(doc.cn) or 0) then return 'lost' end
-  local ok, status = attempt(function()
-    apply(run)
-    return settle(run)
-  end)
+  local ok, status = attempt(carry_out, run)
   if not ok and status.code == 'CONFLICT' then
     conflict(run)
     status = 'conflict'
