@@ -28,6 +28,8 @@ type Options = {
   file?: string
   /** How many requests may be open at once, as the plan says. */
   parallelism?: number
+  /** Lets anyone move the clock: POST /test/clock {"advance": milliseconds}. */
+  control?: boolean
 }
 export type Qstash = Awaited<ReturnType<typeof startQstash>>
 
@@ -44,6 +46,7 @@ export async function startQstash({
   now = Date.now,
   file,
   parallelism = 100,
+  control = false,
 }: Options = {}) {
   const clock = createClock(now)
   const journal = openJournal(file)
@@ -91,10 +94,17 @@ export async function startQstash({
 
   async function answerTo(incoming: http.IncomingMessage): Promise<Answer> {
     try {
-      return routes.answer(await read(incoming))
+      const request = await read(incoming)
+      if (control && request.method === 'POST' && request.target === '/test/clock') return moveClock(request.body)
+      return routes.answer(request)
     } catch (error) {
       return errorAnswer(error)
     }
+  }
+
+  function moveClock(body: Buffer): Answer {
+    clock.jump(Number(JSON.parse(body.toString()).advance))
+    return { status: 200, json: { now: clock.now() } }
   }
 }
 

@@ -18,6 +18,7 @@ export type Environment = {
   SIDEJOB_ALLOW_HOSTS?: string
   SIDEJOB_DISPATCH?: string
   SIDEJOB_LANE_BUDGET?: string
+  SIDEJOB_LANE_LEASE?: string
   SIDEJOB_TEST_CLOCK?: string
 }
 
@@ -65,7 +66,10 @@ export function deploymentOf(env: Environment): Deployment {
       webhookSecrets: listOf(env.SIDEJOB_WEBHOOK_SECRET),
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
       dispatch: env.SIDEJOB_DISPATCH === 'eager' ? 'eager' : 'bell',
-      lane: env.SIDEJOB_LANE_BUDGET ? { budget: duration(env.SIDEJOB_LANE_BUDGET) } : {},
+      lane: {
+        ...(env.SIDEJOB_LANE_BUDGET ? { budget: duration(env.SIDEJOB_LANE_BUDGET) } : {}),
+        ...(env.SIDEJOB_LANE_LEASE ? { lease: duration(env.SIDEJOB_LANE_LEASE) } : {}),
+      },
     },
     publicUrl,
     signingKeys: { current: env.QSTASH_CURRENT_SIGNING_KEY!, next: env.QSTASH_NEXT_SIGNING_KEY! },

@@ -15,9 +15,10 @@ export type LaneOptions = {
   lease?: number
 }
 
-// 45 s of lease renewed every 15: two renewals may be lost. 25 s of budget: well below every plan's response time.
+// 25 s of budget: well below every plan's response time.
 export const laneDefaults = { batch: 100, concurrency: 100, budget: 25_000, lease: 45_000 } as const
-const RENEW = 15_000
+/** A lease is renewed after a third of it: two renewals may be lost. */
+const RENEWALS = 3
 /** A lane waits itself for what is due this soon. */
 const SOON = 2_000
 
@@ -68,7 +69,7 @@ export function createDispatcher({
     const open = new Set(lent.map(({ document }) => document.tk!))
     const renewal = setInterval(() => {
       store.extend(queue, [...open], lease, { lane }).catch(() => undefined)
-    }, RENEW)
+    }, lease / RENEWALS)
     try {
       const settled = await pooled(lent, concurrency, async (one) => {
         const changes = await performer.run(one, { usage })

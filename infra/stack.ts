@@ -1,0 +1,169 @@
+// Everything sidejob needs on one machine: Redis, the gateway, QStash or its stand-in, and the Worker in workerd.
+
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startGateway } from './gateway.ts'
+import { claimPort } from './ports.ts'
+import { development, startQstash } from './qstash.ts'
+import { type RunningRedis, startRedis } from './redis.ts'
+import { scheduleTick } from './tick.ts'
+import { startWorker } from './worker.ts'
+
+export type StackOptions = {
+  /** Where data, undelivered messages and the built Worker are kept. */
+  dir: string
+  /** 0 finds a free one. */
+  port?: number
+  apiKey?: string
+  webhookSecret?: string
+  /** `embedded`, `server` or a `redis://` address; without it as startRedis finds it. */
+  redis?: string
+  /** false: nothing outlives the stack. */
+  persist?: boolean
+  /** A QStash of your own in the place of the stand-in. */
+  qstash?: { url: string } & Partial<Keys>
+  /** More of what the Worker is told, SIDEJOB_TEST_CLOCK for one. */
+  vars?: Record<string, string | undefined>
+  /** What the Worker prints. */
+  say?: (line: string) => void
+}
+
+type Keys = { token: string; currentSigningKey: string; nextSigningKey: string }
+
+export type Stack = Awaited<ReturnType<typeof startStack>>
+
+/** What a stack leaves in its folder for others on this machine while it runs. */
+export type StackNote = {
+  url: string
+  pid: number
+  redis: { kind: RunningRedis['kind']; host: string; port: number; username?: string; password?: string; db?: number }
+  gateway: { url: string; token: string }
+  qstash: { url: string; token: string }
+}
+
+export const noteOf = (dir: string) => join(resolve(dir), 'stack.json')
+
+/** Signs calls to webhooks on this machine; not a secret. */
+const LOCAL_SECRET = `whsec_${btoa('the local webhook secret')}`
+
+/**
+ * Starts everything, and answers once the Worker is healthy.
+ *
+ * @example const stack = await startStack({ dir: '.sidejob', port: 8787 })
+ */
+export async function startStack({
+  dir,
+  port = 0,
+  apiKey = 'dev',
+  webhookSecret = LOCAL_SECRET,
+  redis: force,
+  persist = true,
+  qstash: own,
+  vars = {},
+  say = () => {},
+}: StackOptions) {
+  const folder = resolve(dir)
+  const open: (() => unknown)[] = []
+  const gone = Promise.withResolvers<never>()
+  gone.promise.catch(() => {})
+  try {
+    const publicUrl = `http://127.0.0.1:${await claimPort(port, { setting: 'PORT' })}`
+    mkdirSync(folder, { recursive: true })
+    const redis = await startRedis({ force, persist, dir: join(folder, 'redis') })
+    open.push(redis.close)
+    const gateway = await startGateway({ redis, token: randomUUID() })
+    open.push(gateway.close)
+    const standIn = own ? undefined : await standInFor({ folder, redis, persist, vars })
+    const qstash = { ...development, ...defined(own ?? {}), url: own?.url ?? standIn!.url }
+
+    const worker = await startWorker({
+      port: Number(new URL(publicUrl).port),
+      dir: join(folder, 'worker'),
+      say,
+      onGone: gone.reject,
+      vars: defined({
+        UPSTASH_REDIS_REST_URL: gateway.url,
+        UPSTASH_REDIS_REST_TOKEN: gateway.token,
+        QSTASH_URL: qstash.url,
+        QSTASH_TOKEN: qstash.token,
+        QSTASH_CURRENT_SIGNING_KEY: qstash.currentSigningKey,
+        QSTASH_NEXT_SIGNING_KEY: qstash.nextSigningKey,
+        PUBLIC_URL: publicUrl,
+        SIDEJOB_API_KEY: apiKey,
+        SIDEJOB_WEBHOOK_SECRET: webhookSecret,
+        SIDEJOB_ALLOW_HOSTS: '127.0.0.1,localhost',
+        ...vars,
+      }),
+    })
+    open.push(worker.close)
+    // Closed before the Worker is: what it cannot deliver then would count as tried.
+    if (standIn) open.push(standIn.close)
+    await Promise.race([healthy(publicUrl), gone.promise])
+    const tick = () => scheduleTick({ url: qstash.url, token: qstash.token, publicUrl })
+    await tick()
+
+    const { kind, host, port: redisPort, username, password, db } = redis
+    const note: StackNote = {
+      url: publicUrl,
+      pid: process.pid,
+      redis: { kind, host, port: redisPort, username, password, db },
+      gateway: { url: gateway.url, token: gateway.token },
+      qstash: { url: qstash.url, token: qstash.token },
+    }
+    writeFileSync(noteOf(folder), JSON.stringify(note), { mode: 0o600 })
+    open.push(() => rmSync(noteOf(folder), { force: true }))
+
+    return {
+      url: publicUrl,
+      apiKey,
+      webhookSecret,
+      redis,
+      gateway,
+      note,
+      /** The stand-in; absent with a QStash of your own. */
+      qstash: standIn,
+      worker,
+      /** Asks for a tick now, as QStash does every minute. */
+      tick,
+      /** Rejects when something ends that cannot be started again. */
+      gone: gone.promise,
+      close: () => closeAll(open),
+    }
+  } catch (error) {
+    await closeAll(open)
+    throw error
+  }
+}
+
+type StandIn = { folder: string; redis: RunningRedis; persist: boolean; vars: NonNullable<StackOptions['vars']> }
+
+/** Messages outlive the process when the jobs that they ring for do. */
+function standInFor({ folder, redis, persist, vars }: StandIn) {
+  const keeps = persist && redis.kind !== 'embedded'
+  return startQstash({
+    ...(keeps ? { file: join(folder, 'qstash.jsonl') } : {}),
+    control: vars.SIDEJOB_TEST_CLOCK === '1',
+  })
+}
+
+/** What was opened last is closed first: nothing is called that is gone. */
+async function closeAll(open: (() => unknown)[]) {
+  for (const close of open.splice(0).reverse()) await close()
+}
+
+async function healthy(url: string) {
+  for (let left = 100; ; left--) {
+    const answer = await fetch(`${url}/health`).catch((error: Error) => error)
+    if (answer instanceof Response && answer.ok) return
+    if (left === 0) {
+      const why = answer instanceof Response ? await answer.text() : answer.message
+      throw new Error(`the Worker does not become healthy: ${why}`)
+    }
+    await sleep(50)
+  }
+}
+
+const defined = (vars: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(vars).filter((entry): entry is [string, string] => !!entry[1]))

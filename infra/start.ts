@@ -1,0 +1,76 @@
+// `npm start`: the whole stack, until this process is told to end or whoever started it is gone.
+
+import { type Stack, startStack } from './stack.ts'
+
+const { env } = process
+
+/** What of the environment is for the Worker. */
+const passedOn = [
+  'SIDEJOB_ALLOW_HOSTS',
+  'SIDEJOB_DISPATCH',
+  'SIDEJOB_LANE_BUDGET',
+  'SIDEJOB_LANE_LEASE',
+  'SIDEJOB_NAMESPACE',
+  'SIDEJOB_TEST_CLOCK',
+]
+
+let stack: Stack | undefined
+let ending = false
+
+/** Ends within 5 seconds, whatever hangs. */
+async function end(code: number) {
+  if (ending) return
+  ending = true
+  setTimeout(() => process.exit(code || 1), 4_500).unref()
+  await stack?.close()
+  process.exit(code)
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0))
+
+// Whoever started us may be gone without a word.
+const parent = process.ppid
+setInterval(() => process.ppid !== parent && end(0), 250).unref()
+
+try {
+  stack = await startStack({
+    dir: env.SIDEJOB_DIR || '.sidejob',
+    port: portOf(env.PORT || '8787'),
+    apiKey: env.SIDEJOB_API_KEY || 'dev',
+    webhookSecret: env.SIDEJOB_WEBHOOK_SECRET,
+    qstash: env.QSTASH_URL
+      ? {
+          url: env.QSTASH_URL,
+          token: env.QSTASH_TOKEN,
+          currentSigningKey: env.QSTASH_CURRENT_SIGNING_KEY,
+          nextSigningKey: env.QSTASH_NEXT_SIGNING_KEY,
+        }
+      : undefined,
+    vars: Object.fromEntries(passedOn.map((name) => [name, env[name]])),
+    say: (line) => console.log(line),
+  })
+  introduce(stack)
+  await stack.gone
+} catch (error) {
+  console.error(`sidejob: ${error instanceof Error ? error.message : error}`)
+  await end(1)
+}
+
+function introduce({ url, apiKey, webhookSecret, redis, gateway, qstash }: Stack) {
+  const rows = {
+    Redis: redis.describe,
+    Gateway: `${gateway.url}, the REST dialect in front of it`,
+    QStash: qstash ? `stand-in on ${qstash.url}` : env.QSTASH_URL,
+    'API key': apiKey,
+    Webhooks: `signed with ${webhookSecret}`,
+    'Next, try': 'npm run demo',
+  }
+  for (const [name, text] of Object.entries(rows)) console.log(`${name.padEnd(10)} ${text}`)
+  console.log(`ready on ${url}`)
+}
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port > 0 && port <= 65_535) return port
+  throw new Error(`PORT is a number from 1 to 65535, not "${text}"`)
+}

@@ -1,0 +1,104 @@
+// Runs the Worker of this repository in a process of its own, and starts it again when it ends by itself.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** What the process of the Worker is told. It goes through a pipe: nothing of it shows in a list of processes. */
+export type HostOptions = { port: number; vars: Record<string, string>; dir: string }
+
+/** What it tells. */
+export type HostMessage =
+  | { ready: number | undefined }
+  | { restarted: number | undefined }
+  | { said: string }
+  | { failed: string }
+
+export type WorkerOptions = HostOptions & {
+  /** What the Worker prints, and what becomes of it. */
+  say: (line: string) => void
+  /** It ended by itself, and again and again. */
+  onGone: (error: Error) => void
+}
+
+export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
+
+const TRIES = 3
+const MINUTE = 60_000
+
+/**
+ * Builds the Worker and serves it.
+ *
+ * @example const worker = await startWorker({ port: 8787, vars, dir: '.sidejob/worker', say: console.log, onGone })
+ */
+export async function startWorker({ say, onGone, ...options }: WorkerOptions) {
+  let workerd: number | undefined
+  let closing = false
+  let host: ChildProcess
+  const starts: number[] = []
+
+  await launch()
+
+  /** A session of its own, so that Ctrl-C ends it last; the channel ends it when this process is gone. */
+  function launch() {
+    starts.push(Date.now())
+    const started = fork(fileURLToPath(new URL('worker-host.ts', import.meta.url)), {
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
+    host = started
+    let reason = ''
+    started.stderr!.on('data', (chunk) => (reason = (reason + chunk).slice(-4_000)))
+    started.send(options)
+    return new Promise<void>((resolve, reject) => {
+      let ready = false
+      started.on('message', (message: HostMessage) => {
+        if ('said' in message) say(message.said)
+        if ('failed' in message) reason = message.failed
+        if ('restarted' in message) say('workerd ended by itself and has been started again')
+        if ('ready' in message || 'restarted' in message)
+          workerd = 'ready' in message ? message.ready : message.restarted
+        if ('ready' in message) resolve(void (ready = true))
+      })
+      started.once('exit', () => {
+        if (closing) return resolve()
+        if (!ready) return reject(new Error(`the Worker does not start: ${reason.trim()}`))
+        relaunch(reason)
+      })
+    })
+  }
+
+  function relaunch(reason: string) {
+    endWorkerd()
+    if (starts.filter((at) => at > Date.now() - MINUTE).length > TRIES)
+      return onGone(new Error(`the Worker has ended ${TRIES} times within a minute: ${reason.trim()}`))
+    say('the process of the Worker ended by itself and is started again')
+    launch().catch(onGone)
+  }
+
+  /** Its parent takes it along, unless the parent was killed. */
+  function endWorkerd() {
+    try {
+      if (workerd) process.kill(workerd, 'SIGKILL')
+    } catch {
+      // It is gone already.
+    }
+  }
+
+  return {
+    /** The process of workerd itself, where the system says so. */
+    get pid() {
+      return workerd
+    },
+    async close() {
+      closing = true
+      if (host.exitCode !== null || host.signalCode !== null) return
+      const ended = new Promise((resolve) => host.once('exit', resolve))
+      if (host.connected) host.disconnect()
+      // One that is still building listens late.
+      const late = setTimeout(() => host.kill('SIGKILL'), 1_000)
+      await ended
+      clearTimeout(late)
+      endWorkerd()
+    },
+  }
+}
