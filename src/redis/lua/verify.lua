@@ -33,8 +33,9 @@ end
 local function check_limit(key)
   local doc, waiting = limit(key).doc, redis.call('ZCARD', limit_key(key, 'waiting'))
   if waiting == 0 or (doc and doc.paused) then return end
-  if room_at(key) > 0 then fault(key, waiting .. ' jobs wait at a limit that has room for ' .. int(room_at(key))) end
-  if not redis.call('ZSCORE', ns .. 'wake', 'k:' .. key) then fault(key, waiting .. ' jobs wait at a limit, and no moment is set') end
+  local moment = tonumber(redis.call('ZSCORE', ns .. 'wake', 'k:' .. key))
+  if not moment then fault(key, waiting .. ' jobs wait at a limit, and no moment is set') end
+  if moment and moment > now and room_at(key) > 0 then fault(key, waiting .. ' jobs wait at a limit that has room for ' .. int(room_at(key))) end
 end
 
 local function check_slots(key)

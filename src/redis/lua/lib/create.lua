@@ -111,6 +111,7 @@ local function add_limit(id, doc, key, how, concurrency, rate, period)
   if how ~= '' then
     define_limit(key, { c = tonumber(concurrency), r = tonumber(rate), p = tonumber(period), auto = how == 'first' and 1 or nil }, how)
   end
+  if how == 'first' then change(id, doc, 'gc', concurrency ~= '' and concurrency or nil) end
   change(id, doc, 'lm', doc.lm and doc.lm .. '\n' .. key or key)
 end
 

@@ -16,7 +16,7 @@ local function fetch_limits(ids)
   local keys = {}
   for _, id in ipairs(ids) do
     local doc = find(id)
-    for _, key in ipairs(doc and keys_of(doc) or {}) do keys[#keys + 1] = limit_key(key) end
+    for _, key in ipairs(doc and doc.lm and keys_of(doc) or {}) do keys[#keys + 1] = limit_key(key) end
   end
   fetch(keys)
 end
@@ -65,7 +65,7 @@ end
 
 -- It waits in its old order; who comes new, at the end.
 set_aside = function(id, doc, key)
-  if doc.z and doc.z ~= 'p' then change(id, doc, 'n', sequence()) end
+  if doc.z and doc.z ~= 'p' and doc.z ~= 'w' then change(id, doc, 'n', sequence()) end
   move(id, doc, 'w', tonumber(doc.p) or 0, key)
   put(touched, key, true)
 end
@@ -114,14 +114,6 @@ drop_baton = function(id, doc)
   put(touched, key, true)
 end
 
--- A group lives as long as it has jobs that have not come to rest.
-count_in_group = function(doc, n)
-  local key = 'group:' .. doc.g
-  if not limit(key).doc then return end
-  save_limit(key, 'j', (limit(key).doc.j or 0) + n)
-  put(touched, key, true)
-end
-
 -- how: 'first', the first to name it sets it; 'set', every time.
 local function define_limit(key, settings, how)
   local state = limit(key)
@@ -138,6 +130,14 @@ local function define_limit(key, settings, how)
     if state.doc[field] ~= value then save_limit(key, field, value or nil) end
   end
   set_text(limit_key(key), cjson.encode(state.doc))
+  put(touched, key, true)
+end
+
+-- A group lives as long as it has jobs that have not come to rest. One that comes back after that sets it anew.
+count_in_group = function(doc, n)
+  local key = 'group:' .. doc.g
+  if not limit(key).doc then define_limit(key, { c = tonumber(doc.gc), auto = 1 }, 'first') end
+  save_limit(key, 'j', (limit(key).doc.j or 0) + n)
   put(touched, key, true)
 end
 
