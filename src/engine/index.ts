@@ -15,6 +15,7 @@ import { type BellOptions, createBells } from './bells.ts'
 import { createDispatcher, type LaneOptions } from './dispatcher.ts'
 import type { Call, Dir, Engine, GroupView, JobFilter, LimitView, QueueView, Result, Scope } from './engine.ts'
 import { groupKey, newJob, overlay, repeatOf } from './intake.ts'
+import { createOne, type OneByOne } from './one.ts'
 import { createPerformer } from './performer.ts'
 import { createRegistry } from './registry.ts'
 import { hashOf, newKey, sameHash } from './secrets.ts'
@@ -53,7 +54,7 @@ export type Inner = {
   verify: () => Promise<{ who: string; what: string }[]>
   /** One run of an isolated worker, in the invocation that this is. */
   performAlone: (lent: Lent) => Promise<Settled | undefined>
-}
+} & OneByOne
 
 const DAY = 86_400_000
 const MINUTE = 60_000
@@ -629,6 +630,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
 
     dispatch: (queue, bell) => dispatcher.dispatch(queue, bell),
     performAlone: (lent) => performer.run(lent, { alone: true }),
+    ...createOne({ store, performer, ring }),
 
     async tick() {
       await announce()

@@ -59,6 +59,9 @@ export type Inspection = {
   now: number
 }
 
+/** A job that is ready: since when, as its sequence says, and how urgently. */
+export type Ready = { id: number; queue: string; since: string; priority: number }
+
 type RawRing = [string, string, string]
 type RawLent = [string, [string, string[]][]?, string[]?, string[]?, string[]?, number?]
 
@@ -507,6 +510,17 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     verify,
     /** class → definition as JSON text. */
     definitions: (queue: string) => hashOf(keys.workers(queue)),
+    /** The ready jobs of a queue in the order in which they are served, the first thousand. */
+    async ready(queue: string): Promise<Ready[]> {
+      const rows = await ask<string[]>((redis) =>
+        redis.zrange(`${keys.queue(queue)}:ready`, 0, 999, { withScores: true }),
+      )
+      return rows.flatMap((member, i) =>
+        i % 2
+          ? []
+          : [{ queue, since: member.slice(0, 13), id: Number(member.slice(14)), priority: Number(rows[i + 1]) }],
+      )
+    },
     queueNames: () => ask((redis) => redis.smembers(keys.queues)),
     channels: () => hashOf(keys.channels),
     subscribers: (channel: string) => ask<string[]>((redis) => redis.zrange(keys.channel(channel), 0, 999)),

@@ -1,0 +1,114 @@
+// Runs what is ready, one job at a time in an order of choice, where no lane does: to find what depends on the order.
+
+import { duration } from '../core/time.ts'
+import type { Inner } from '../engine/index.ts'
+import type { Performed } from '../engine/one.ts'
+
+/** The order of those that are as urgent: oldest first, newest first, or by chance, the same for the same seed. */
+export type Order = 'fifo' | 'lifo' | { seed: number }
+
+/** What `createSidejob` gives, or whatever holds it as `engine`. */
+type Drained = Pick<Inner, 'ready' | 'performOne'> & { tick: () => Promise<unknown> }
+type Runnable = Drained & { run: (job: string, options: { force?: boolean }) => Promise<unknown> }
+type Held<E> = E | { engine: E }
+
+export type DrainOptions = {
+  order?: Order
+  /** 'keep': a run that fails is only listed. */
+  errors?: 'throw' | 'keep'
+  /** Runs after which it must be done. */
+  limit?: number
+}
+
+type Ready = Awaited<ReturnType<Inner['ready']>>[number]
+
+const engineOf = <E extends object>(held: Held<E>): E => ('engine' in held ? held.engine : held)
+
+/** Numbers in [0, 1), the same for the same seed. */
+function chance(seed: number): () => number {
+  let state = Math.imul(seed + 1, 0x9e3779b1)
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+function chooser(order: Order): (ready: Ready[]) => Ready {
+  const random = chance(typeof order === 'object' ? order.seed : 0)
+  return (ready) => {
+    const most = Map.groupBy(ready, ({ queue }) => queue)
+    const urgent = ready.filter(({ queue, priority }) => priority === most.get(queue)![0]!.priority)
+    urgent.sort((a, b) => (a.since < b.since ? -1 : 1))
+    if (order === 'fifo') return urgent[0]!
+    return order === 'lifo' ? urgent.at(-1)! : urgent[Math.floor(random() * urgent.length)]!
+  }
+}
+
+async function readyNow(engine: Drained): Promise<Ready[]> {
+  const ready = await engine.ready()
+  if (ready.length > 0) return ready
+  // What is due by now becomes ready.
+  await engine.tick()
+  return engine.ready()
+}
+
+function thrown({ id, class: name, error }: Performed): void {
+  if (error) throw new Error(`job ${id} (${name}) failed: ${error.message}`, { cause: error })
+}
+
+/**
+ * Performs all ready jobs until none is; answers its runs in order. What waits for a later time stays: move the clock.
+ *
+ * @example for (let seed = 0; seed < 100; seed++) await drain(engine, { order: { seed } })
+ */
+export async function drain(
+  held: Held<Drained>,
+  { order = 'fifo', errors = 'throw', limit = 10_000 }: DrainOptions = {},
+): Promise<Performed[]> {
+  const engine = engineOf(held)
+  const choose = chooser(order)
+  const runs: Performed[] = []
+  for (let n = 0; ; n++) {
+    const ready = await readyNow(engine)
+    if (ready.length === 0) return runs
+    if (n === limit) throw new Error(`${ready.length} jobs are still ready after ${limit} runs`)
+    const performed = await engine.performOne(choose(ready))
+    if (performed) runs.push(performed)
+    if (performed && errors === 'throw') thrown(performed)
+  }
+}
+
+/**
+ * Queues a job, by force where its status asks for that, and performs one run of it; undefined when it would not run.
+ *
+ * @example await runInline(engine, id)
+ */
+export async function runInline(
+  held: Held<Runnable>,
+  id: number,
+  { force = true, errors = 'throw' }: Pick<DrainOptions, 'errors'> & { force?: boolean } = {},
+): Promise<Performed | undefined> {
+  const engine = engineOf(held)
+  await engine.run(String(id), { force })
+  const ready = (await engine.ready()).find((job) => job.id === id)
+  const performed = ready && (await engine.performOne(ready))
+  if (performed && errors === 'throw') thrown(performed)
+  return performed
+}
+
+/**
+ * A clock that is ahead of the real one, as far as it is moved.
+ *
+ * @example
+ * const clock = createClock()
+ * const engine = createSidejob({ redis, qstash, workers, clock })
+ * clock.advance('1h')
+ */
+export function createClock() {
+  let ahead = 0
+  return Object.assign(() => ahead, {
+    advance(time: number | string): void {
+      ahead += duration(time)
+    },
+  })
+}
