@@ -131,9 +131,9 @@ const rule2: Facts = {
   },
   async 'a claim renews its lane'(world) {
     await world.store.settings('q', { lanes: 1, batch: 1 })
-    await many(world, 3)
+    const { rings } = await many(world, 3)
     const lane = world.lane()
-    await lane.ask()
+    await lane.ask({ bell: rings[0]!.bell })
     world.advance(40_000)
     await lane.ask()
     world.advance(40_000)

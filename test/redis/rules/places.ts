@@ -350,6 +350,7 @@ const rule17: Facts = {
     await (await world.claimOne()).suspend()
     await world.change(id, 'lock', 10_000, 'token')
     await world.push(id, 'in', '1')
+    expect(await world.queueOf()).toMatchObject({ ready: 0, timers: 1 })
     expect(await world.claim()).toEqual([])
     world.advance(10_001)
     expect(await world.claim()).toHaveLength(1)

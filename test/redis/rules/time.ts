@@ -112,6 +112,14 @@ const rule20: Facts = {
     await world.tick()
     expect([await world.status(a), await world.status(b)]).toEqual(['queued', 'queued'])
   },
+  async 'a timer that comes before all others moves the moment'(world) {
+    const late = await world.make({ wait: 500_000, aliases: ['late'] })
+    const soon = await world.make({ wait: 90_000, aliases: ['soon'] })
+    world.advance(91_000)
+    await world.tick()
+    expect([await world.status(late), await world.status(soon)]).toEqual(['queued', 'queued'])
+    expect(await world.queueOf()).toMatchObject({ ready: 1, timers: 1 })
+  },
   async 'the end of a dead lane is a moment: what it left behind is rung for'(world) {
     await world.store.settings('q', { lanes: 1, batch: 1 })
     const { rings } = await world.store.enqueue(Array(2).fill({ queue: 'q', class: 'plain', known: true }))
@@ -146,6 +154,8 @@ const rule20: Facts = {
   },
   async 'a timer of another queue that is set while its own are due is not forgotten'(world) {
     // The tick takes a lease back in one queue, which wakes a locked parent in the other.
+    await world.make()
+    await (await world.claimOne()).commit()
     const parent = await world.make({ queue: 'other' })
     const run = await world.claimOne({ queue: 'other' })
     await run.suspend({ ops: [{ op: 'spawn', name: 'a', queue: 'q', class: 'child' }] })

@@ -1,0 +1,637 @@
+// Each rule of the scripts, taken out: a small change to a Lua file, and what is wrong then. The facts of the rule must
+// notice. What rules say about TypeScript is not here: that a bell which could not be published is taken back (2), that
+// a dispatcher waits itself for what is due soon (19), and how the next slot is computed (22) are facts alone.
+
+export type Mutation = {
+  rule: number
+  /** Below src/redis/lua. */
+  file: string
+  /** Occurs once in the file. */
+  find: string
+  replace: string
+  /** What the scripts do then. */
+  says: string
+}
+
+type Change = [find: string, replace: string, says: string]
+
+const of = (rule: number, file: string, ...changes: Change[]): Mutation[] =>
+  changes.map(([find, replace, says]) => ({ rule, file, find, replace, says }))
+
+const lanes: Mutation[] = [
+  ...of(
+    1,
+    'commit.lua',
+    ['if lanes[bell] then set_lane(queue_name, bell, nil) end', '', 'a bell keeps its place beside its lane'],
+    ['if record and record.s == seq then', 'if false then', 'a repeated request does everything again'],
+    ['if record and record.s > seq then', 'if false then', 'an old request is served'],
+    [
+      '>= (queue(queue_name).ml or MAX_LANES) then return false end',
+      '>= 1000 then return false end',
+      'there are more lanes than the queue may have',
+    ],
+    [
+      'if doc and doc.tk == token then ids[#ids + 1] = id end',
+      'if doc and doc.tk then ids[#ids + 1] = id end',
+      'a repeated request gets runs that others hold now',
+    ],
+    [
+      "if not laned or word == 'empty' or word == 'full' then set_expiring(lane_key, record, MINUTE) else",
+      "if word == 'empty' then set_expiring(lane_key, record, 1) else",
+      'the answers of a lane that has left are forgotten',
+    ],
+  ),
+  ...of(
+    2,
+    'lib/queues.lua',
+    ['    set_lane(q, bell, now + BELL)\n', '', 'a bell on its way does not count'],
+    [
+      'math.min(doc.ml or MAX_LANES, math.ceil(',
+      'math.min(1000, math.ceil(',
+      'more bells ring than there may be lanes',
+    ],
+    ['math.ceil(ready / (doc.b or BATCH))', 'math.min(ready, 1)', 'one bell rings, however much is ready'],
+    [
+      'BELL, LANE, MINUTE = 20000, 45000, 60000',
+      'BELL, LANE, MINUTE = 45000, 45000, 60000',
+      'a lost bell costs a lane’s time',
+    ],
+    ['    if till <= now then\n', '    if false then\n', 'lanes and bells never expire'],
+  ),
+  ...of(2, 'extend.lua', [
+    'set_lane(queue_name, lane, now + LANE)',
+    'set_lane(queue_name, lane, queue(queue_name).l[lane])',
+    'a lane that extends its leases expires',
+  ]),
+  ...of(2, 'commit.lua', [
+    '  set_lane(queue_name, lane, now + LANE)\n',
+    '  set_lane(queue_name, lane, lanes[lane] or now + LANE)\n',
+    'a lane that goes on expires',
+  ]),
+  ...of(2, 'commit.lua', [
+    "    to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready')) - #ids\n",
+    '    to_ring[queue_name] = nil\n',
+    'a lane that finds more than it can take calls nobody',
+  ]),
+  ...of(2, 'lib/ops.lua', [
+    'if queue(q).l[bell] then set_lane(q, bell, nil) end',
+    '',
+    'a bell that was never sent keeps its place',
+  ]),
+  ...of(
+    3,
+    'commit.lua',
+    ['(#ids == 0 and not more)', '#ids == 0', 'a lane leaves although it has not seen everything'],
+    [
+      "if leave ~= '' then to_ring[queue_name]",
+      'if false then to_ring[queue_name]',
+      'nobody follows a lane whose time is over',
+    ],
+  ),
+  ...of(3, 'lib/claims.lua', [
+    'local HEAD, STEP, MAX_SCAN = 100, 100, 1000',
+    'local HEAD, STEP, MAX_SCAN = 100, 100, 10000',
+    'a lane goes through everything, however much it is',
+  ]),
+  ...of(3, 'lib/status.lua', [
+    "move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0)",
+    'move(id, doc, nil, tonumber(doc.p) or 0)',
+    'jobs of pull workers stay in the ready list',
+  ]),
+  ...of(3, 'register.lua', [
+    "  move_waiting('ready:pull', false)\n",
+    '',
+    'jobs that wait for pull workers are forgotten when a push worker takes over',
+  ]),
+  ...of(4, 'lib/queues.lua', ['  conclude()\n', '', 'whoever is woken last is not rung for']),
+  ...of(4, 'commit.lua', [
+    'ring_all()\n',
+    'to_ring = { [queue_name] = to_ring[queue_name] }\nring_all()\n',
+    'only the own queue is rung for',
+  ]),
+]
+
+const runs: Mutation[] = [
+  ...of(
+    5,
+    'lib/runs.lua',
+    ['doc.tk ~= run.token or tonumber(doc.le) <= now', 'doc.tk ~= run.token', 'a run commits after its lease'],
+    ['doc.tk ~= run.token or tonumber(doc.le) <= now', 'tonumber(doc.le or 0) <= now', 'any token commits'],
+  ),
+  ...of(5, 'extend.lua', ['and tonumber(doc.le) > now then', 'then', 'a lease that has ended is extended']),
+  ...of(5, 'lib/claims.lua', [
+    "id .. '.' .. doc.k .. '.' .. (doc.rp and 'r' or '') .. seed .. string.format('%x', lent)",
+    "id .. '.1.constant00000'",
+    'a job has one token for all of its runs',
+  ]),
+  ...of(
+    6,
+    'lib/runs.lua',
+    [
+      'if token == run.token and tonumber(n) == run.n then return answer end',
+      'if token == run.token then return answer end',
+      'the last commit is taken for a repeated checkpoint',
+    ],
+    ["if run.n < (tonumber(doc.cn) or 0) then return 'lost' end", '', 'an old checkpoint is taken again'],
+    ['  extend_lease(id, doc, run.lease or LANE)\n', '', 'a checkpoint does not extend the lease'],
+    ['  clear_failures(id, doc)\n  clear_steps(id, doc)\n', '  clear_failures(id, doc)\n', 'steps are never forgotten'],
+    [
+      "  note_run(id, doc, 'failed')\n",
+      "  note_run(id, doc, 'failed')\n  clear_steps(id, doc)\n",
+      'steps are forgotten when a run fails',
+    ],
+  ),
+  ...of(6, 'lib/status.lua', [
+    "if place ~= 'f' then clear_steps(id, doc) end",
+    'clear_steps(id, doc)',
+    'steps are forgotten when the job fails',
+  ]),
+  ...of(6, 'commit.lua', [
+    'if doc and doc.tk == run.token then again',
+    'if doc then again',
+    'a repeated checkpoint shows the run of somebody else',
+  ]),
+  ...of(
+    7,
+    'lib/ports.lua',
+    ['if taken ~= cursor then refuse', 'if false then refuse', 'a value takes effect twice'],
+    ['if n > pushed - taken then refuse', 'if false then refuse', 'more is read than there is'],
+    ["int(pushed) .. ',' .. int(pushed) .. ',d')", "'0,0,d')", 'a port that is made again counts from the beginning'],
+    [
+      'set_counts(id, doc, dir, port, pushed, taken + n)',
+      'set_counts(id, doc, dir, port, pushed - n, taken)',
+      'a read is not counted',
+    ],
+  ),
+  ...of(
+    8,
+    'lib/runs.lua',
+    [
+      "change(run.id, doc, 'cm', run.token .. '|' .. int(run.n) .. '|' .. answer)",
+      '',
+      'a repeated commit finds nothing',
+    ],
+    ["if lane == '' then set_expiring(gone_key", 'if false then set_expiring(gone_key', 'the answer goes with the job'],
+  ),
+  ...of(8, 'lib/family.lua', ['  keep_answer(doc)\n', '', 'the answer goes when the job is deleted']),
+  ...of(8, 'lib/claims.lua', [
+    "local used_up = { 'ro', 'rc', 'bo', 'ey' }",
+    "local used_up = { 'ro', 'rc', 'bo', 'ey', 'cm' }",
+    'the answer is forgotten at the next claim',
+  ]),
+  ...of(9, 'lib/runs.lua', [
+    'ok, status = attempt(',
+    'ok, status = pcall(',
+    'a refused run leaves half of what it did',
+  ]),
+  ...of(9, 'lib/store.lua', [
+    '  put(doc, field, value)\n',
+    '  doc[field] = value\n',
+    'a refused run leaves what it did to documents',
+  ]),
+  ...of(
+    9,
+    'lib/store.lua',
+    [
+      'for i = 1, math.min(n - #items, #list.push) do items[#items + 1] = list.push[i] end',
+      '',
+      'a run does not see what it or the one before it has written',
+    ],
+    ['if waiting and waiting[field] ~= nil then return waiting[field] end', '', 'a run does not see its own children'],
+    ['if writes.strings[key] ~= nil then return writes.strings[key] end', '', 'a job that was just made is not known'],
+  ),
+  ...of(
+    10,
+    'lib/runs.lua',
+    ["retryable[refusal.code] and run.retry or ''", "run.retry or ''", 'what is wrong for ever is tried again'],
+    ["retryable[refusal.code] and run.retry or ''", "''", 'a name that was taken once is a failure for ever'],
+    [
+      '    status = refused(run, status)\n',
+      "    conflict(run)\n    status = 'conflict'\n",
+      'a refused run comes again at once, for ever',
+    ],
+    ["  if run.at then change(id, doc, 'bo', int(run.at)) end\n", '', 'a job of an unknown class comes back at once'],
+    [
+      "  note_run(id, doc, 'released')\n",
+      "  note_run(id, doc, 'released')\n  change(id, doc, 'f', '1')\n",
+      'a job of an unknown class uses up an attempt',
+    ],
+  ),
+  ...of(
+    11,
+    'lib/runs.lua',
+    ['n > 3 and int(', 'n > 0 and int(', 'the first conflict backs off'],
+    ['n > 3 and int(', 'n > 1000 and int(', 'conflicts go round for ever'],
+    [
+      "  note_run(id, doc, 'conflict')\n  uncount_run(id, doc)\n",
+      "  note_run(id, doc, 'conflict')\n",
+      'conflicts make a runaway',
+    ],
+    ["{ 'f', 'lc', 'cf', 'er' }", "{ 'f', 'lc', 'er' }", 'conflicts are counted over all runs'],
+  ),
+  ...of(11, 'lib/status.lua', [
+    "  note_run(id, doc, 'lost')\n  uncount_run(id, doc)\n",
+    "  note_run(id, doc, 'lost')\n",
+    'lost runs make a runaway',
+  ]),
+  ...of(11, 'lib/claims.lua', ['if n > RUNS_A_MINUTE then return false end', '', 'nothing stops a runaway']),
+  ...of(
+    12,
+    'lib/runs.lua',
+    ["    change(id, doc, 'bo', int(now + tonumber(delay)))\n", '', 'a failed run comes again at once'],
+    [
+      "    change(id, doc, 'bo', int(now + tonumber(delay)))\n",
+      "    if not doc.ro then change(id, doc, 'bo', int(now + tonumber(delay))) end\n",
+      'input shortens the backoff of a failure',
+    ],
+    [
+      "      finish(id, doc, 'f', error)\n    end\n",
+      "      finish(id, doc, 'f', error)\n      if has_inputs(doc) then enqueue(id, doc, true) end\n    end\n",
+      'input runs a job that has failed for good',
+    ],
+  ),
+  ...of(12, 'lib/status.lua', [
+    "if doc.x or doc.z == 'f' or doc.z == 'T' then return false end\n  if doc.z == 'l' then",
+    "if doc.x or doc.z == 'T' then return false end\n  if doc.z == 'f' then enqueue(id, doc, true) end\n  if doc.z == 'l' then",
+    'input wakes a failed job',
+  ]),
+  ...of(
+    13,
+    'lib/status.lua',
+    ['  if doc.bg then\n', '  if true then\n', 'a run that never began counts as lost'],
+    ['if lost > MAX_LOST then', 'if false then', 'a job is lost for ever'],
+    ['lost > 0 and int(now + backoff(lost)) or nil', 'nil', 'a lost job comes back at once'],
+  ),
+  ...of(
+    13,
+    'lib/claims.lua',
+    ['if doc.lc and #ids > 0 then return ids, true end', '', 'a job that was lost is lent after others'],
+    ['if doc.lc or #ids == want.max then', 'if #ids == want.max then', 'a job that was lost is lent before others'],
+  ),
+  ...of(13, 'extend.lua', ["    change(id, doc, 'bg', '1')\n", '', 'a run that was extended has not begun']),
+]
+
+const places: Mutation[] = [
+  ...of(14, 'lib/status.lua', ['  if was then leave_place(id, doc) end\n', '', 'a job stays where it was']),
+  ...of(14, 'lib/ops.lua', [
+    'zset(index_of(doc), member_of(me.id, doc), tonumber(doc.p) or 0)',
+    "zset(queue_key(doc.q, 'ready'), me.id, tonumber(doc.p) or 0)",
+    'a new priority puts the job into the queue twice',
+  ]),
+  ...of(
+    15,
+    'lib/family.lua',
+    [
+      "  if doc.z == 'l' then\n    change(id, doc, 'x', '1')",
+      "  if false then\n    change(id, doc, 'x', '1')",
+      'a running job is terminated at once',
+    ],
+    ["  if doc.x then refuse('WRONG_STATUS', 'job ' .. id .. ' is terminating') end\n", '', 'a terminating job adopts'],
+    [
+      "        change(member, member_doc, 'dl', '1')\n        waiting = true\n",
+      '        waiting = true\n',
+      'a job to be deleted stays when its run has ended',
+    ],
+    [
+      "    change(id, doc, 'dl', '1')\n    return 'ending'\n",
+      "    return 'ending'\n",
+      'a tree to be deleted loses only its leaves',
+    ],
+  ),
+  ...of(
+    15,
+    'lib/create.lua',
+    [
+      'if parent_doc and parent_doc.x and not born then refuse',
+      'if false then refuse',
+      'a terminating job gets a child from outside',
+    ],
+    [
+      'if parent_doc and parent_doc.x then terminate_now(id, doc) else enqueue(id, doc) end',
+      'enqueue(id, doc)',
+      'a child of a terminating job lives on',
+    ],
+  ),
+  ...of(
+    15,
+    'lib/runs.lua',
+    ['  if doc.x then return terminate_now(id, doc) end\n', '', 'a commit forgets that the job is to end'],
+    ['  if doc.x and not doc.sh then\n', '  if false then\n', 'a job without a shutdown hook gets a shutdown run'],
+  ),
+  ...of(
+    15,
+    'lib/status.lua',
+    [
+      '  if doc.x then return terminate_now(id, doc) end\n  local lost',
+      '  local lost',
+      'a lost run forgets that the job is to end',
+    ],
+    [
+      "if doc.x or doc.z == 'f' or doc.z == 'T' then return false end",
+      "if doc.z == 'f' or doc.z == 'T' then return false end",
+      'input wakes a job that is terminating',
+    ],
+    ['  if doc.sh then\n    local was', '  if false then\n    local was', 'there is no shutdown run'],
+  ),
+  ...of(
+    16,
+    'lib/ops.lua',
+    [
+      "  change(id, doc, 'x', nil)\n  change(id, doc, 'e', nil)\n",
+      "  change(id, doc, 'e', nil)\n",
+      'force does not bring a terminating job back',
+    ],
+    ["if doc.z == 'f' then change(id, doc, 'f', nil) end", '', 'a failed job goes on counting its attempts'],
+    ['  if stopped and not force then\n', '  if false then\n', 'any run wakes what is terminated'],
+    ["if doc.x == '1' then change(id, doc, 'x', nil) end", '', 'force during a run is forgotten'],
+  ),
+  ...of(16, 'lib/runs.lua', [
+    '    if own and not doc.gone then\n',
+    '    if false then\n',
+    'force during the shutdown run is forgotten',
+  ]),
+  ...of(16, 'lib/family.lua', [
+    "  if doc.z == 'T' or doc.x then return end\n",
+    '  if resting[doc.z] or doc.x then return end\n',
+    'a job at rest cannot be terminated',
+  ]),
+  ...of(17, 'lib/claims.lua', [
+    "if doc.w and tonumber(doc.w) <= now then change(id, doc, 'w', nil) end",
+    "change(id, doc, 'w', nil)",
+    'an early run clears a later appointment',
+  ]),
+  ...of(
+    17,
+    'lib/status.lua',
+    [
+      'math.max(moment, tonumber(doc.bo) or 0, tonumber(doc.lu) or 0)',
+      'math.max(moment, tonumber(doc.lu) or 0)',
+      'input shortens a backoff',
+    ],
+    [
+      'math.max(moment, tonumber(doc.bo) or 0, tonumber(doc.lu) or 0)',
+      'math.max(moment, tonumber(doc.bo) or 0)',
+      'input shortens a lock',
+    ],
+    [
+      "  elseif doc.z == 't' then\n    enqueue(id, doc, true)\n",
+      "  elseif doc.z == 't' then\n    enqueue(id, doc)\n",
+      'input does not wake a job that waits for a time',
+    ],
+    ["if early then change(id, doc, 'ey', '1') end", '', 'input during a backoff is forgotten for an appointment'],
+  ),
+  ...of(17, 'lib/runs.lua', [
+    '  if not waiting and (doc.w or doc.ns) then\n',
+    '  if not waiting and doc.ns then\n',
+    'a commit forgets the appointment',
+  ]),
+  ...of(17, 'register.lua', [
+    '      enqueue(id, doc, true)\n',
+    '      enqueue(id, doc)\n',
+    'a registration sends an early job back',
+  ]),
+  ...of(17, 'lib/ops.lua', [
+    "if doc.z == 't' or (not doc.z and postponed) then",
+    "if doc.z == 't' or (not doc.z and (tonumber(doc.w) or 0) > now) then",
+    'a new priority sends an early job back',
+  ]),
+  ...of(
+    18,
+    'lib/claims.lua',
+    [
+      'elseif (tonumber(doc.lu) or 0) > now then\n        enqueue(id, doc, true)',
+      'elseif false then\n        enqueue(id, doc, true)',
+      'a locked job is lent',
+    ],
+    [
+      'elseif (tonumber(doc.lu) or 0) > now then\n        enqueue(id, doc, true)',
+      'elseif (tonumber(doc.lu) or 0) > now then\n        enqueue(id, doc)',
+      'a locked job forgets that it was ready',
+    ],
+  ),
+  ...of(
+    18,
+    'lib/ops.lua',
+    ["if doc.z == 'l' then refuse('BUSY'", "if false then refuse('BUSY'", 'a running job is locked'],
+    [
+      "if (tonumber(doc.lu) or 0) > now then refuse('BUSY'",
+      "if false then refuse('BUSY'",
+      'a lock is taken from its holder',
+    ],
+    ['or doc.lk ~= token then', 'then', 'anybody unlocks'],
+    ["  if doc.z == 't' then enqueue(me.id, doc) end\n", '', 'an unlocked job waits on'],
+  ),
+]
+
+const time: Mutation[] = [
+  ...of(
+    19,
+    'commit.lua',
+    ['claims and due_timers(queue_name) + ', 'claims and ', 'a claim does not look at its timers'],
+    ['math.min(queue(queue_name).nt or never, next_limit(queue_name))', 'never', 'a claim does not say what is next'],
+  ),
+  ...of(
+    19,
+    'lib/queues.lua',
+    ['doc.nt <= now + MINUTE and not doc.paused', 'false', 'nobody rings for a timer'],
+    ['math.max(now, doc.nt - MINUTE))', 'doc.nt)', 'a later timer is not rung for beforehand'],
+    ['rung and doc.nt + BELL or', 'rung and never or', 'a timer whose bell was lost is forgotten'],
+    [
+      'math.min(tonumber(next_one[2]) or never, pending_moment(key))',
+      '(tonumber(next_one[2]) or never)',
+      'a timer of this very commit is forgotten',
+    ],
+    [
+      'and math.min(tonumber(next_one[2]) or never, pending_moment(key)) or now',
+      'and math.min(tonumber(next_one[2]) or never, pending_moment(key)) or never',
+      'what is behind a thousand timers is forgotten',
+    ],
+  ),
+  ...of(
+    20,
+    'lib/status.lua',
+    ["  if place == 'l' then soonest(doc.q, 'nl', score) end\n", '', 'nobody looks when a lease ends'],
+    [
+      "  if place == 't' then soonest(doc.q, 'nt', score) end\n",
+      "  if place == 't' and not queue(doc.q).nt then soonest(doc.q, 'nt', score) end\n",
+      'a timer before the others is seen too late',
+    ],
+  ),
+  ...of(
+    20,
+    'lib/queues.lua',
+    ['  for _, till in pairs(doc.l) do moment = math.min(moment, till) end\n', '', 'nobody looks when a lane is dead'],
+    [
+      'local moment = math.min(doc.nl or never, doc.nr or never)',
+      'local moment = doc.nr or never',
+      'a lease is not in the index',
+    ],
+    ['if moment < (doc.wk or never) then', 'if not doc.wk then', 'the index keeps the first moment, not the earliest'],
+    [
+      'math.min(tonumber(next_one[2]) or never, pending_moment(key))',
+      '(tonumber(next_one[2]) or never)',
+      'a timer that another queue’s end set is forgotten',
+    ],
+  ),
+  ...of(
+    20,
+    'tick.lua',
+    ["  zset(wake_key, 'q:' .. q, false)\n", '', 'a queue with nothing to come stays in the index'],
+    ['#members == most', 'false', 'a tick that left queues out says it is done'],
+  ),
+  ...of(
+    21,
+    'lib/claims.lua',
+    [
+      ".. seed .. string.format('%x', lent)",
+      ".. 'n' .. string.format('%x', lent)",
+      'tokens are alike after a failover',
+    ],
+    [".. seed .. string.format('%x', lent)", '.. seed', 'the tokens of one claim share their nonce'],
+  ),
+  ...of(21, 'lib/store.lua', [
+    "  call_in_pieces('MSET', nil, sets, 4000)\n",
+    "  call_in_pieces('MSET', nil, sets, 4000)\n  for i = 1, #sets, 2 do redis.call('PEXPIRE', sets[i], 86400000) end\n",
+    'documents expire by themselves',
+  ]),
+  ...of(
+    22,
+    'lib/runs.lua',
+    ['if doc.ns and not (get_value', 'if false and not (get_value', 'a final failure ends the repeat'],
+    ['\'"stopOnFail":true\'', "'never'", 'a repeat that is to stop goes on'],
+    ["if run.slot then change(id, doc, 'ns'", "if false then change(id, doc, 'ns'", 'every run is for the same slot'],
+    ['      set_times(id, doc, run)\n', '', 'a failed slot comes again at once'],
+    ['  if not waiting and (doc.w or doc.ns) then\n', '  if not waiting and doc.w then\n', 'a repeat runs once'],
+    [
+      "      change(id, doc, 'f', nil)\n      set_times",
+      '      set_times',
+      'the attempts of one slot count for the next',
+    ],
+    ['      clear_steps(id, doc)\n', '', 'the steps of one slot are taken for the next'],
+  ),
+  ...of(22, 'lib/claims.lua', [
+    "local used_up = { 'ro', 'rc', 'bo', 'ey' }",
+    "local used_up = { 'ro', 'rc', 'bo', 'ey', 'ns' }",
+    'any run takes the slot',
+  ]),
+]
+
+const families: Mutation[] = [
+  ...of(
+    23,
+    'lib/status.lua',
+    [
+      'if among[i] and not (writes.sets[key] and writes.sets[key][child] == false) then',
+      'if true then',
+      'children are counted, whoever they are',
+    ],
+    ["        if doc.z == 's' then enqueue(parent, doc, true) end\n", '', 'nobody wakes the parent'],
+    ['      if left <= 0 then\n', '      if true then\n', 'the first child wakes the parent'],
+    ['  if has_ended then push(within(settled, doc.pa), id) end\n', '', 'the end of a child does not count'],
+    [
+      '    stop_waiting(id, doc)\n    enqueue(id, doc, true)\n  end\n',
+      '    enqueue(id, doc, true)\n  end\n',
+      'a parent that was woken still waits',
+    ],
+    ["  stop_waiting(id, doc)\n  if place ~= 'f'", "  if place ~= 'f'", 'a parent that was terminated still waits'],
+  ),
+  ...of(
+    23,
+    'lib/runs.lua',
+    ['and not ends[child.status] then', 'then', 'children that have ended are waited for'],
+    ["(run.wait_for == '*' or wanted[child.name])", 'true', 'all children are waited for, whoever was named'],
+    [
+      "run.ending == 'suspended' and run.wait_for and not waiting then",
+      'false then',
+      'a parent with nobody to wait for sleeps',
+    ],
+    [
+      "wake_parent(id, doc, run.ending == 'completed' and doc.rp)",
+      'wake_parent(id, doc)',
+      'a repeating child never counts',
+    ],
+  ),
+  ...of(
+    23,
+    'lib/family.lua',
+    [
+      "if parent_doc.wf == '*' and not ends[status] then",
+      'if false then',
+      'children that come later are not waited for',
+    ],
+    [
+      "if parent_doc.wf == '*' and not ends[status] then",
+      'if parent_doc.wf and not ends[status] then',
+      'children that come later are waited for by name',
+    ],
+    [
+      '  if parent_doc and parent_doc.wf then push(within(settled, parent), id) end\n',
+      '',
+      'a child that leaves is waited for',
+    ],
+  ),
+  ...of(
+    24,
+    'lib/status.lua',
+    ["    if why == 'child' and doc.wf then return false end\n", '', 'a run of a child wakes a parent that waits'],
+    ["why == 'child' and 'rc' or 'ro'", "'ro'", 'news of a child counts as own input'],
+    ["change(id, doc, why == 'child' and 'rc' or 'ro', '1')", '', 'what comes during the run is forgotten'],
+    [
+      "why == 'child' and doc.wf then return false",
+      'doc.wf then return false',
+      'input does not wake a parent that waits',
+    ],
+  ),
+  ...of(
+    24,
+    'lib/runs.lua',
+    ['if own or (child and not waiting) then', 'if own or child then', 'news of a child keeps the parent from waiting'],
+    ['if own or (child and not waiting) then', 'if own then', 'news of a child during the run is forgotten'],
+    [
+      'if own or (child and not waiting) then',
+      'if not waiting and (own or child) then',
+      'a parent waits although it has input',
+    ],
+  ),
+  ...of(
+    25,
+    'lib/retention.lua',
+    ['if not ends[status_of(doc)] then return nil end', '', 'a root goes before those below it have ended'],
+    ["(port == '*' or #channels_of(doc, 'i', port) > 0)", 'false', 'a root goes with a subscriber below it'],
+    [
+      'return not ends[status_of(parent)] and has_seen(parent, doc)',
+      'return not ends[status_of(parent)]',
+      'a child goes before its parent has seen its end',
+    ],
+    [
+      "if parent.z == 'l' or not committed[outcome] then return false end",
+      "if parent.z == 'l' then return false end",
+      'a child goes although the run that saw it has failed',
+    ],
+    [
+      "if parent.z == 'l' or not committed[outcome] then return false end",
+      'if not committed[outcome] then return false end',
+      'a child goes while its parent looks at it',
+    ],
+    [
+      'return tonumber(started) > ended or',
+      'return tonumber(started) > ended or false and',
+      'a child that its parent saw at once stays',
+    ],
+    ['for i = #tree, 1, -1 do', 'for i = 1, 1 do', 'only the root goes'],
+    ['local SWEEP = 200', 'local SWEEP = 5000', 'everything goes in one slice'],
+    [
+      '    zset(index_of(doc), id, now + RETRY_IN)\n',
+      '    zset(index_of(doc), id, never)\n',
+      'what could not go is never looked at again',
+    ],
+  ),
+  ...of(
+    25,
+    'lib/status.lua',
+    ['if has_inputs(doc) then return never end', '', 'a job that input can wake goes'],
+    ['now + (tonumber(doc.rd) or DAY)', 'now + (tonumber(doc.rd) or 30 * DAY)', 'what has ended stays a month'],
+  ),
+]
+
+export const mutations: Mutation[] = [...lanes, ...runs, ...places, ...time, ...families]
