@@ -583,9 +583,9 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     },
 
     async claim(queue, { names = [], max = 1, wait = 0, lease = CLAIM_LEASE }, call) {
+      const until = now() + wait
       await announce()
       const lane = call?.key ? (await hashOf(call.key)).slice(0, 32) : undefined
-      const until = now() + wait
       for (let pauseFor = 50; ; pauseFor = Math.min(1_000, pauseFor * 2)) {
         const answer = await store.commit({
           queue,

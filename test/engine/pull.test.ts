@@ -1,0 +1,395 @@
+// Pull workers: they claim runs, keep them alive, and commit by token; what comes too late counts for nothing.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Changes, Snapshot } from '../../src/core/run.ts'
+import { createApp } from '../../src/http/app.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+const MINUTE = 60_000
+
+let kit: Kit
+let queues = 0
+beforeAll(async () => {
+  kit = await startKit({ random: () => 0 })
+})
+afterAll(() => kit.close())
+
+/** A queue of its own in which these classes wait for pull workers. */
+async function queueOf(...classes: string[]): Promise<string> {
+  const queue = `pull${queues++}`
+  for (const name of classes)
+    await kit.engine.register(queue, name, {
+      in: { in: {} },
+      out: { out: {} },
+      pull: true,
+      retry: { max: 1, backoff: { base: 5_000 } },
+    })
+  return queue
+}
+
+/** A job that has been claimed, with its run. */
+async function claimed(input: object = {}, options: { lease?: number } = {}) {
+  const queue = await queueOf('work')
+  const id = await kit.make('work', { queue, ...input })
+  const [run] = await kit.engine.claim(queue, options)
+  return { queue, id, run: run!, token: run!.run.token }
+}
+
+const write = (value: string): Changes['ops'] => [{ op: 'write', to: { out: 'out' }, values: [value] }]
+
+const outOf = async (id: number) => (await kit.engine.look(String(id), 'out', 'out')).values.map(({ data }) => data)
+
+const view = (id: number) => kit.engine.get(String(id))
+const commit = (token: string, changes: Changes) => kit.engine.commit(token, changes)
+const idsOf = (runs: Snapshot[]) => runs.map(({ job }) => job.id)
+
+/** Asks at the door, as a worker would. */
+async function ask(path: string, body: object, headers: Record<string, string> = {}) {
+  const app = createApp({
+    engine: kit.engine,
+    verify: async () => false,
+    publicUrl: 'http://sidejob.test',
+    apiKey: 'dev',
+  })
+  const response = await app.fetch(
+    new Request(`http://sidejob.test${path}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer dev', 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    }),
+  )
+  return { status: response.status, body: response.status === 204 ? null : await response.json() }
+}
+
+describe('a claim', () => {
+  test('is the only thing that starts a job of a pull class', async () => {
+    const queue = await queueOf('work')
+    const id = await kit.make('work', { queue, inputs: { in: ['1'] } })
+    expect(await kit.engine.why(String(id))).toMatchObject({ reasons: [{ code: 'PULL' }] })
+    const [run] = await kit.engine.claim(queue, {})
+    expect(run).toMatchObject({
+      job: { id, class: 'work' },
+      in: { in: { cursor: 0, values: [{ data: '1' }], more: 0 } },
+    })
+    expect(await view(id)).toMatchObject({ status: 'running' })
+  })
+
+  test('gives up to `max`, the oldest first', async () => {
+    const queue = await queueOf('work')
+    const ids = []
+    for (let i = 0; i < 4; i++) ids.push(await kit.make('work', { queue }))
+    expect(idsOf(await kit.engine.claim(queue, { max: 3 }))).toEqual(ids.slice(0, 3))
+    expect(idsOf(await kit.engine.claim(queue, { max: 3 }))).toEqual(ids.slice(3))
+    expect(await kit.engine.claim(queue, { max: 3 })).toEqual([])
+  })
+
+  test.each([
+    ['image_*', ['image_crop', 'image_resize']],
+    ['*', ['image_crop', 'image_resize', 'mail', 'a.b']],
+    ['*_*e', ['image_resize']],
+    ['m??l', ['mail']],
+    ['a.b', ['a.b']],
+    ['a?b', ['a.b']],
+    ['mai', []],
+    ['ail', []],
+    ['.*', []],
+    ['[m]ail', []],
+    ['%a*', []],
+  ])('of the names %s takes what is like it', async (glob, wanted) => {
+    const classes = ['image_crop', 'image_resize', 'mail', 'a.b']
+    const queue = await queueOf(...classes)
+    for (const name of classes) await kit.make(name, { queue })
+    const runs = await kit.engine.claim(queue, { names: [glob], max: 10 })
+    expect(runs.map(({ job }) => job.class)).toEqual(wanted)
+  })
+
+  test('takes what any of several names wants', async () => {
+    const queue = await queueOf('a', 'b', 'c')
+    for (const name of ['a', 'b', 'c']) await kit.make(name, { queue })
+    const runs = await kit.engine.claim(queue, { names: ['c', 'a*'], max: 10 })
+    expect(runs.map(({ job }) => job.class)).toEqual(['a', 'c'])
+  })
+
+  test('a name of many stars takes no time', async () => {
+    const long = 'a'.repeat(250)
+    const queue = await queueOf(long)
+    await kit.make(long, { queue })
+    expect(await kit.engine.claim(queue, { names: [`${'*a'.repeat(60)}*b`] })).toEqual([])
+  })
+
+  test('lends for its lease, a minute if it says nothing', async () => {
+    const { run } = await claimed()
+    expect(run.run.leaseUntil - run.run.startedAt).toBe(MINUTE)
+    const { run: long } = await claimed({}, { lease: 10 * MINUTE })
+    expect(long.run.leaseUntil - long.run.startedAt).toBe(10 * MINUTE)
+  })
+
+  test('with `wait` is held until a job comes', async () => {
+    const queue = await queueOf('work')
+    const claim = kit.engine.claim(queue, { wait: 10 * MINUTE })
+    const id = await kit.make('work', { queue })
+    expect(idsOf(await claim)).toEqual([id])
+  })
+
+  test('with `wait` is held until a time has come', async () => {
+    const queue = await queueOf('work')
+    const id = await kit.make('work', { queue, wait: 60 * MINUTE })
+    const claim = kit.engine.claim(queue, { wait: 120 * MINUTE })
+    await kit.advance(60 * MINUTE)
+    expect(idsOf(await claim)).toEqual([id])
+  })
+
+  test('with `wait` is held while the queue is paused', async () => {
+    const queue = await queueOf('work')
+    const id = await kit.make('work', { queue })
+    await kit.engine.setQueue(queue, { paused: true })
+    const claim = kit.engine.claim(queue, { wait: 10 * MINUTE })
+    await kit.engine.setQueue(queue, { paused: false })
+    expect(idsOf(await claim)).toEqual([id])
+  })
+
+  test('with `wait` ends with nothing when the time is over, or when nobody listens any more', async () => {
+    const queue = await queueOf('work')
+    const claim = kit.engine.claim(queue, { wait: 10 * MINUTE })
+    await kit.advance(10 * MINUTE)
+    expect(await claim).toEqual([])
+    const caller = new AbortController()
+    const other = kit.engine.claim(queue, { wait: 10 * MINUTE }, { signal: caller.signal })
+    caller.abort()
+    expect(await other).toEqual([])
+  })
+
+  test('is 204 at the door when there is nothing, and 200 with runs when there is', async () => {
+    const queue = await queueOf('work')
+    expect(await ask(`/v1/queues/${queue}/claim`, {})).toEqual({ status: 204, body: null })
+    const id = await kit.make('work', { queue })
+    expect(await ask(`/v1/queues/${queue}/claim`, { lease: '5m' })).toMatchObject({
+      status: 200,
+      body: { runs: [{ job: { id } }] },
+    })
+  })
+
+  test('twice with one Idempotency-Key gives the same runs', async () => {
+    const queue = await queueOf('work')
+    const ids = []
+    for (let i = 0; i < 3; i++) ids.push(await kit.make('work', { queue }))
+    const claim = (key: string) =>
+      ask(`/v1/queues/${queue}/claim`, { max: 2 }, { 'idempotency-key': key }) as Promise<{
+        body: { runs: Snapshot[] }
+      }>
+    const first = await claim('one')
+    expect(idsOf(first.body.runs)).toEqual(ids.slice(0, 2))
+    expect(await claim('one')).toEqual(first)
+    expect(idsOf((await claim('two')).body.runs)).toEqual(ids.slice(2))
+  })
+
+  test('with a key and `wait` sees what comes after it has begun to wait', async () => {
+    const queue = await queueOf('work')
+    const claim = kit.engine.claim(queue, { wait: 10 * MINUTE }, { key: 'waiting' })
+    const id = await kit.make('work', { queue })
+    const first = await claim
+    expect(idsOf(first)).toEqual([id])
+    expect(await kit.engine.claim(queue, {}, { key: 'waiting' })).toEqual(first)
+  })
+})
+
+describe('a commit by token', () => {
+  test('makes the run happen', async () => {
+    const { id, token } = await claimed({ inputs: { in: ['1', '2'] }, keepResult: true })
+    const reads = { in: { cursor: 0, count: 1 } }
+    const changes: Changes = { end: 'completed', reads, ops: write('"a"'), result: '7' }
+    expect(
+      await ask(`/v1/runs/${token}/commit`, {
+        ...changes,
+        ops: [{ op: 'write', to: { out: 'out' }, values: ['a'] }],
+        result: 7,
+      }),
+    ).toEqual({
+      status: 200,
+      body: { status: 'completed' },
+    })
+    expect(await outOf(id)).toEqual(['"a"'])
+    expect((await view(id)).in.in).toMatchObject({ size: 1, taken: 1 })
+    expect(await kit.engine.result(String(id), {})).toMatchObject({ result: { type: 'success', result: '7' } })
+  })
+
+  test('again gives the first answer, also when the job has been claimed anew', async () => {
+    const { queue, id, token } = await claimed()
+    const changes: Changes = { end: 'again', ops: write('1') }
+    expect(await commit(token, changes)).toEqual({ status: 'queued' })
+    const [next] = await kit.engine.claim(queue, {})
+    expect(next!.job.id).toBe(id)
+    expect(await commit(token, changes)).toEqual({ status: 'queued' })
+    expect(await outOf(id)).toEqual(['1'])
+  })
+
+  test.each<[string, Changes]>([
+    ['nothing', { end: 'completed' }],
+    ['a failure', { end: 'failed', error: { message: 'no', retry: false } }],
+    ['ops', { end: 'completed', ops: [{ op: 'log', entry: '1' }] }],
+  ])('again gives the first answer for a minute after the job has gone (%s)', async (_, changes) => {
+    const { id, token } = await claimed()
+    const first = await commit(token, changes)
+    await kit.engine.remove(String(id), { force: true })
+    await expect(view(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await commit(token, changes)).toEqual(first)
+  })
+
+  test('that fails is tried again with the backoff of its class, then it has failed', async () => {
+    const { queue, id, token, run } = await claimed()
+    const failure: Changes = { end: 'failed', error: { message: 'no', detail: '{"code":7}' } }
+    expect(run.run.attempt).toBe(1)
+    expect(await commit(token, failure)).toEqual({ status: 'queued' })
+    expect(await kit.engine.claim(queue, {})).toEqual([])
+    await kit.advance(5_000)
+    const [second] = await kit.engine.claim(queue, {})
+    expect(second!.run.attempt).toBe(2)
+    expect(await commit(second!.run.token, failure)).toEqual({ status: 'failed' })
+    expect(JSON.parse((await view(id)).error!)).toMatchObject({ message: 'no', detail: { code: 7 } })
+  })
+
+  test('that is refused has failed: 422, and nothing of it is kept', async () => {
+    const { id, token } = await claimed()
+    const ops = [
+      { op: 'write', to: { out: 'out' }, values: [1] },
+      { op: 'write', to: { out: 'none' }, values: [1] },
+    ]
+    expect(await ask(`/v1/runs/${token}/commit`, { end: 'completed', ops })).toMatchObject({
+      status: 422,
+      body: { error: { code: 'REFUSED', message: expect.stringContaining('does not have out port none') } },
+    })
+    expect(await view(id)).toMatchObject({ status: 'failed' })
+    expect(await outOf(id)).toEqual([])
+  })
+
+  test('is a conflict when somebody took from a port that it read: 409, and the job comes again', async () => {
+    const { queue, id, token } = await claimed({ inputs: { in: ['1', '2'] } })
+    expect(await kit.engine.take(String(id), 'in', 'in', {})).toMatchObject({ values: [{ data: '1' }] })
+    const changes = { end: 'completed', reads: { in: { cursor: 0, count: 1 } }, state: { set: { n: 1 } } }
+    expect(await ask(`/v1/runs/${token}/commit`, changes)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'CONFLICT' } },
+    })
+    expect(await kit.engine.state(String(id))).toEqual({})
+    const [again] = await kit.engine.claim(queue, {})
+    expect(again).toMatchObject({ run: { attempt: 1 }, in: { in: { cursor: 1, values: [{ data: '2' }] } } })
+  })
+
+  test('can be a checkpoint: it answers a fresh view, and the run goes on', async () => {
+    const { id, token } = await claimed({ inputs: { in: ['1'] } })
+    await kit.engine.write(String(id), 'in', 'in', ['2'])
+    const reads = { in: { cursor: 0, count: 1 } }
+    const first: Changes = { end: 'checkpoint', reads, state: { set: { n: '1' } }, ops: write('1') }
+    const answer = await commit(token, first)
+    expect(answer).toMatchObject({
+      status: 'running',
+      snapshot: {
+        run: { token },
+        state: { n: '1' },
+        in: { in: { cursor: 1, values: [{ data: '2' }] } },
+        out: { out: { size: 1 } },
+      },
+    })
+    expect(await commit(token, first)).toMatchObject({ status: 'running', snapshot: { run: { token } } })
+    expect(await commit(token, { end: 'completed', n: 1, ops: write('2') })).toEqual({ status: 'queued' })
+    expect(await outOf(id)).toEqual(['1', '2'])
+  })
+
+  test('takes no step back: an older number is lost', async () => {
+    const { id, token } = await claimed()
+    await commit(token, { end: 'checkpoint', ops: write('1') })
+    await commit(token, { end: 'checkpoint', n: 1, ops: write('2') })
+    await expect(commit(token, { end: 'completed', ops: write('3') })).rejects.toMatchObject({ code: 'LOST' })
+    expect(await outOf(id)).toEqual(['1', '2'])
+  })
+})
+
+describe('a run that is held for longer than its lease', () => {
+  test('the second run is the only one that counts: the first is told that it is lost (410)', async () => {
+    const { queue, id, token } = await claimed({ inputs: { in: ['1'] } })
+    await kit.advance(MINUTE + 1)
+    await kit.engine.tick()
+    await kit.advance(1_000)
+    const [second] = await kit.engine.claim(queue, {})
+    expect(second).toMatchObject({ job: { id }, run: { attempt: 1, lost: 1 }, in: { in: { values: [{ data: '1' }] } } })
+    const changes = (value: number) => ({
+      end: 'completed',
+      reads: { in: { cursor: 0, count: 1 } },
+      ops: [{ op: 'write', to: { out: 'out' }, values: [value] }],
+    })
+    const late = { status: 410, body: { error: { code: 'LOST' } } }
+    expect(await ask(`/v1/runs/${token}/commit`, changes(1))).toMatchObject(late)
+    expect(await ask(`/v1/runs/${second!.run.token}/commit`, changes(2))).toMatchObject({ status: 200 })
+    expect(await ask(`/v1/runs/${token}/commit`, changes(1))).toMatchObject(late)
+    expect(await ask(`/v1/runs/${token}/heartbeat`, {})).toMatchObject(late)
+    expect(await ask(`/v1/runs/${token}/release`, {})).toMatchObject(late)
+    expect(await outOf(id)).toEqual(['2'])
+    expect((await view(id)).in.in).toMatchObject({ size: 0, taken: 1 })
+  })
+
+  test('is lost although nobody has taken it back yet', async () => {
+    const { id, token } = await claimed()
+    await kit.advance(MINUTE + 1)
+    await expect(commit(token, { end: 'completed', ops: write('1') })).rejects.toMatchObject({ code: 'LOST' })
+    expect(await outOf(id)).toEqual([])
+  })
+
+  test('is not lost while it is heard of: a heartbeat lends it for its lease again', async () => {
+    const lease = 10 * MINUTE
+    const { id, token, run } = await claimed({}, { lease })
+    let last = run.run.leaseUntil
+    for (let i = 1; i <= 3; i++) {
+      await kit.advance(lease - 1_000)
+      const { leaseUntil } = await kit.engine.heartbeat(token, { progress: `${i}` })
+      expect(leaseUntil).toBeGreaterThanOrEqual(last + lease - 1_000)
+      last = leaseUntil
+      await kit.engine.tick()
+    }
+    expect(await view(id)).toMatchObject({ status: 'running', progress: '3', lost: 0 })
+    expect(await commit(token, { end: 'completed' })).toEqual({ status: 'completed' })
+  })
+})
+
+describe('a release', () => {
+  test('gives the run back as if it had not been claimed', async () => {
+    const { queue, id, token } = await claimed({ inputs: { in: ['1'] } })
+    expect(await ask(`/v1/runs/${token}/release`, {})).toEqual({ status: 200, body: { status: 'queued' } })
+    const [again] = await kit.engine.claim(queue, {})
+    expect(again).toMatchObject({ job: { id }, run: { attempt: 1, lost: 0 }, in: { in: { values: [{ data: '1' }] } } })
+    await expect(commit(token, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
+  })
+
+  test('after a checkpoint keeps the checkpoint', async () => {
+    const { queue, id, token } = await claimed()
+    await commit(token, { end: 'checkpoint', ops: write('1') })
+    expect(await kit.engine.release(token)).toEqual({ status: 'queued' })
+    expect(idsOf(await kit.engine.claim(queue, {}))).toEqual([id])
+    expect(await outOf(id)).toEqual(['1'])
+  })
+})
+
+test('values beyond a thousand are read page by page', async () => {
+  const values = Array.from({ length: 2_500 }, (_, i) => String(i))
+  const { run, token } = await claimed({ inputs: { in: values } })
+  const { cursor, values: first, more } = run.in.in!
+  const seen = first.map(({ data }) => data)
+  expect({ cursor, length: seen.length, more }).toEqual({ cursor: 0, length: 1_000, more: 1_500 })
+  for (let left = more; left > 0; ) {
+    const page = await kit.engine.page(token, 'in', seen.length)
+    seen.push(...page.values.map(({ data }) => data))
+    left = page.more
+  }
+  expect(seen).toEqual(values)
+})
+
+test.each(['x', '1', '1.1', '0.1.abc', '7.1.abc', 'nightly.1.abc', '1..', '9999999.1.abc'])(
+  'a token that nobody was given (%s) is lost, whatever is asked',
+  async (token) => {
+    await kit.make('work', { queue: await queueOf('work') })
+    for (const [verb, body] of Object.entries({ commit: { end: 'failed' }, heartbeat: {}, release: {} }))
+      expect(await ask(`/v1/runs/${token}/${verb}`, body)).toMatchObject({
+        status: 410,
+        body: { error: { code: 'LOST' } },
+      })
+  },
+)
