@@ -97,9 +97,17 @@ local function run_at(id, doc, moment)
   if moment > now and (tonumber(doc.w) or never) > moment then change(id, doc, 'w', int(moment)) end
 end
 
+-- It was to end, and is not to any more.
+local function spare(id, doc)
+  if not doc.x then return end
+  change(id, doc, 'x', nil)
+  tell_parent(id, doc, 'queued')
+  tell_status(id, doc, status_of(doc))
+end
+
 -- Nothing of how it came to rest holds any more.
 local function wake_up(id, doc, force)
-  change(id, doc, 'x', nil)
+  spare(id, doc)
   change(id, doc, 'e', nil)
   if doc.z == 'f' then change(id, doc, 'f', nil) end
   if force then change(id, doc, 'bo', nil) end
@@ -127,14 +135,13 @@ function ops.run(me)
   if stopped and not force then
     ran = false
   elseif doc.z == 'l' then
-    if doc.x == '1' then change(id, doc, 'x', nil) end
+    if doc.x == '1' then spare(id, doc) end
     if moment <= now then change(id, doc, 'ro', '1') end
     run_at(id, doc, moment)
   else
-    local was = status_of(doc)
     wake_up(id, doc, force)
     run_at(id, doc, moment)
-    if doc.z and doc.z ~= 'p' then enqueue(id, doc, moment <= now) else announce(id, doc, was) end
+    if doc.z and doc.z ~= 'p' then enqueue(id, doc, moment <= now) end
   end
   me.answer = { id, status_of(doc), ran and '1' or '' }
 end
