@@ -204,7 +204,7 @@ export function createClients(world: World, ledger: Ledger) {
     if (!job) return
     const grouped = random.chance(0.5)
     const keys = limitKeysOf(job.doc.q!, job.doc.c!, grouped)
-    const words = ['tag', '', String(keys.length), ...keys.flatMap(limitWords), grouped ? 'g' : '']
+    const words = ['tag', '', '', String(keys.length), ...keys.flatMap(limitWords), grouped ? 'g' : '']
     call('regroup', job.id, [words], () => ({ meddled: true }))
   }
 

@@ -168,8 +168,9 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
           lane: { id, seq: 1 },
           claim: { max, lease: Math.round(lease), begun: max, pull: true, patterns },
         }),
+      // One that got nothing may get something when it asks again.
       facts: (answer) => {
-        ledger.claim(id, answer)
+        if (answer.lent.length) ledger.claim(id, answer)
         return {}
       },
       outcome: ({ word, lent }) => (lent.length ? 'some' : word),
