@@ -1,19 +1,22 @@
 import { z } from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { defineWorker, port, Terminal } from '../src/index.ts'
 
 const counts = z.record(z.string(), z.number())
 type Counts = z.infer<typeof counts>
 
-const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+/** What one run of the parent takes in at most, so that a run stays small however much waits. */
+const TAKE = { files: 100, characters: 500_000 }
+/** Children at most; those that have been merged make room for new ones. */
+const CHILDREN = 500
+
+function add(total: Map<string, number>, more: Iterable<readonly [string, number]>): void {
+  for (const [word, n] of more) total.set(word, (total.get(word) ?? 0) + n)
+}
 
 function count(text: string): Counts {
   const found = new Map<string, number>()
-  for (const word of wordsOf(text)) found.set(word, (found.get(word) ?? 0) + 1)
+  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) add(found, [[word, 1]])
   return Object.fromEntries(found)
-}
-
-function add(total: Map<string, number>, more: Counts): void {
-  for (const [word, n] of Object.entries(more)) total.set(word, (total.get(word) ?? 0) + n)
 }
 
 export const countWords = defineWorker({
@@ -28,24 +31,41 @@ export const countWords = defineWorker({
 
 export const wordCount = defineWorker({
   class: 'word_count',
-  description: 'Has every file that comes in counted by a child of its own, and merges what they find as they end.',
-  in: {
-    files: port(z.object({ name: z.string(), text: z.string() })),
-    expected: port(z.number()),
-  },
-  out: { total: port(counts) },
+  description: 'Has each of args.files files counted by a child of its own, and merges what they find as they end.',
+  in: { files: port(z.object({ name: z.string(), text: z.string() })) },
+  out: { total: port(counts), merged: port(z.number()) },
   async perform(job) {
-    while (job.size('files') > 0) {
-      const file = await job.read('files')
-      if (file) job.spawn(file.name, countWords, { inputs: { text: [file.text] } })
-    }
-    const found = Object.values(await job.readChildren('counts')).flat()
-    const total = new Map(Object.entries(job.get<Counts>('total') ?? {}))
-    for (const one of found) add(total, one)
+    const children = Object.entries(job.children)
+    const named = (...statuses: string[]) =>
+      children.filter(([, { status }]) => statuses.includes(status)).map(([name]) => name)
+    const [broken] = named('failed', 'terminated')
+    if (broken) throw new Terminal(`${broken} could not be counted`)
+
+    const ended = named('completed')
+    const found = Object.values(await job.readChildren('counts', ended)).flat()
     const merged = (job.get<number>('merged') ?? 0) + found.length
-    const expected = (await job.read('expected')) ?? job.get<number>('expected')
-    job.set({ merged, total: Object.fromEntries(total), ...(expected === undefined ? {} : { expected }) })
-    if (merged !== expected) return job.suspend()
-    job.write('total', Object.fromEntries(total))
+    if (found.length > 0) {
+      const total = new Map(Object.entries(job.get<Counts>('total') ?? {}))
+      for (const one of found) add(total, Object.entries(one as Counts))
+      job.set({ merged, total: Object.fromEntries(total) })
+      // A default is what a reader sees without taking it.
+      job.write('merged', merged, { setDefault: true })
+    }
+    if (merged === job.args.files) return job.write('total', job.get('total') ?? {})
+
+    let room = CHILDREN - children.length
+    if (room < TAKE.files) {
+      for (const child of ended) job.op({ op: 'delete', child, force: true })
+      room += ended.length
+    }
+    let taken = 0
+    let characters = 0
+    while (job.size('files') > 0 && taken < Math.min(room, TAKE.files) && characters < TAKE.characters) {
+      const { name, text } = (await job.read('files'))!
+      job.spawn(name, countWords, { inputs: { text: [text] } })
+      taken++
+      characters += text.length
+    }
+    return job.size('files') > 0 && taken < room ? job.again() : job.suspend()
   },
 })

@@ -1,0 +1,37 @@
+// Counts the words of many texts with jobs, through the API alone.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, createClient } from '../../src/client/index.ts'
+import { batches, type Text } from './texts.ts'
+
+/** A client that outlasts a Worker that is being started again. */
+export const patientClient = (url: string, key: string): Client => createClient({ url, key, attempts: 15 })
+
+export type Counted = { id: number; total: Record<string, number> }
+
+/** Lost runs come back within two minutes; after this long without any news something is wrong. */
+const PATIENCE = 240_000
+
+/**
+ * Makes the job that counts, gives it the texts, and waits for what it answers.
+ *
+ * @example const { total } = await countWords(client, texts, (done) => console.log(done))
+ */
+export async function countWords(client: Client, texts: Text[], show: (done: number) => void): Promise<Counted> {
+  const { id } = await client.jobs.enqueue({ class: 'word_count', args: { files: texts.length }, createdBy: 'demo' })
+  for (const values of batches(texts)) await client.ports.write(id, 'in', 'files', { values })
+  for (let news = Date.now(), known = 0; ; ) {
+    const { status, error } = await client.jobs.get(id)
+    const done = Number((await client.ports.look(id, 'out', 'merged')).default ?? 0)
+    show(done)
+    if (status === 'completed') break
+    if (status === 'failed' || status === 'terminated')
+      throw new Error(`job ${id} has ${status}: ${JSON.stringify(error)}`)
+    if (done > known) [news, known] = [Date.now(), done]
+    if (Date.now() - news > PATIENCE)
+      throw new Error(`job ${id} is ${status} and has not moved on for ${PATIENCE / 1000} s`)
+    await sleep(100)
+  }
+  const { values } = await client.ports.read(id, 'out', 'total')
+  return { id, total: values[0]!.data as Record<string, number> }
+}

@@ -1,0 +1,11 @@
+// Counts words the plain way, to hold the demo's answer against: file names come in as a JSON array, counts go out.
+
+import { readFileSync } from 'node:fs'
+
+const counts = new Map()
+for (const path of JSON.parse(readFileSync(0, 'utf8'))) {
+  for (const word of readFileSync(path, 'utf8').toLowerCase().split(/[^\p{L}\p{N}]+/u)) {
+    if (word) counts.set(word, (counts.get(word) ?? 0) + 1)
+  }
+}
+process.stdout.write(JSON.stringify([...counts]))

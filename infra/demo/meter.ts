@@ -1,0 +1,64 @@
+// What a piece of work has cost: runs by sidejob's own counts, the rest as the stack beneath it has seen it.
+
+import type { Client } from '../../src/client/index.ts'
+import { connect, text } from '../resp.ts'
+import type { StackNote } from '../stack.ts'
+
+export type Reading = { runs: number; lost: number; trips?: number; billed?: number; messages?: number }
+
+/**
+ * Reads the counters; without a note of the stack only sidejob's own.
+ *
+ * @example const before = await read(client, note) … spent(before, await read(client, note)).runs
+ */
+export async function read(client: Client, note?: StackNote): Promise<Reading> {
+  const own = await counted(client)
+  if (!note) return own
+  // The gateway numbers the requests that it has served.
+  const ping = await fetch(`${note.gateway.url}/ping`, { headers: bearer(note.gateway.token) })
+  const trips = Number(ping.headers.get('upstash-sync-token')?.split(':')[1])
+  return { ...own, trips, billed: await billed(note), messages: await messages(note) }
+}
+
+export function spent(before: Reading, after: Reading): Reading {
+  const names = ['runs', 'lost', 'trips', 'billed', 'messages'] as const
+  return Object.fromEntries(names.map((name) => [name, difference(after[name], before[name])])) as Reading
+}
+
+const difference = (after?: number, before?: number) =>
+  after === undefined || before === undefined || Number.isNaN(after - before) ? undefined : after - before
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+async function counted(client: Client) {
+  const { today } = (await client.stats.show()) as { today: Record<string, Record<string, number>> }
+  const sum = (name: string) => Object.values(today).reduce((all, counts) => all + Number(counts[name] ?? 0), 0)
+  return { runs: sum('runs'), lost: sum('lost') }
+}
+
+// What the vendor bills: the call of a script and each command in it. Asking for the figures is not part of it.
+const free = new Set(['info', 'client', 'ping', 'script', 'script|load', 'command', 'select', 'auth'])
+
+/** Commands that Redis has carried out; unknown where it does not count them (the embedded one). */
+async function billed({ redis }: StackNote): Promise<number | undefined> {
+  if (redis.kind === 'embedded') return undefined
+  const connection = await connect(redis)
+  const lines = text(await connection.call('INFO', 'commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)
+  await connection.close()
+  return [...lines].reduce((sum, [, name, calls]) => sum + (free.has(name!) ? 0 : Number(calls)), 0)
+}
+
+/** Bells that QStash has taken in, as far back as it remembers. */
+async function messages({ qstash }: StackNote): Promise<number | undefined> {
+  let sum = 0
+  let cursor = ''
+  do {
+    const query = `state=CREATED&count=1000${cursor && `&cursor=${cursor}`}`
+    const answer = await fetch(`${qstash.url}/v2/events?${query}`, { headers: bearer(qstash.token) })
+    if (!answer.ok) return undefined
+    const page = (await answer.json()) as { events: { url: string }[]; cursor?: string }
+    sum += page.events.filter(({ url }) => url.includes('/dispatch/')).length
+    cursor = page.cursor ?? ''
+  } while (cursor)
+  return sum
+}

@@ -1,0 +1,37 @@
+// The demo's input: what packages say about themselves, as it lies under node_modules.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export type Text = { name: string; text: string }
+
+/** READMEs, licences and notices, other Markdown, and the manifests that name the licence. */
+const wanted = /readme|licen[cs]e|copying|notice|\.(md|txt)$|^package\.json$/i
+const code = /\.([cm]?[jt]sx?|map)$/
+
+/** Every text below a folder, in a fixed order; links and hidden folders are left out. */
+export function textsBelow(root: string): Text[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && wanted.test(entry.name) && !code.test(entry.name))
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => !path.includes('/.'))
+    .sort()
+    .map((path) => ({ name: path.slice(root.length + 1), text: readFileSync(path, 'utf8') }))
+}
+
+/** Groups texts so that each group stays far below what one request may carry. */
+export function* batches(texts: Text[], { bytes = 1_000_000, count = 100 } = {}): Generator<Text[]> {
+  let batch: Text[] = []
+  let size = 0
+  for (const text of texts) {
+    const own = Buffer.byteLength(text.text)
+    if (batch.length === count || (batch.length > 0 && size + own > bytes)) {
+      yield batch
+      batch = []
+      size = 0
+    }
+    batch.push(text)
+    size += own
+  }
+  if (batch.length > 0) yield batch
+}
