@@ -224,7 +224,7 @@ table.insert(consequences, function()
     touched = {}
     for key in pairs(keys) do
       local doc = limit(key).doc
-      if doc and (doc.auto and (doc.j or 0) <= 0 or doc.gone and redis.call('ZCARD', limit_key(key, 'waiting')) == 0) then
+      if doc and (doc.auto and (doc.j or 0) <= 0 and limit(key).held <= 0 or doc.gone and redis.call('ZCARD', limit_key(key, 'waiting')) == 0) then
         forget_limit(key)
       else
         local waiter = admit(key)
