@@ -31,7 +31,8 @@ export const filter = defineWorker({
       try {
         for (const value of jq.json(jsonOf(data), program(filter))) job.write('out', value)
       } catch (cause) {
-        throw new Terminal(`the filter failed: ${cause instanceof JqError ? cause.stderr : cause}`, { cause })
+        const why = cause instanceof JqError ? cause.stderr : 'jq gave up, most likely for want of memory'
+        throw new Terminal(`the filter failed: ${why}`, { cause })
       }
   },
 })

@@ -1,9 +1,8 @@
 // Performs one ready job of the caller's choice: with this, tests run jobs in every order, and people a job by itself.
 
-import { SidejobError } from '../core/errors.ts'
 import type { Status } from '../core/job.ts'
 import type { RunError } from '../core/run.ts'
-import type { Ready, Ring, Store } from '../redis/store.ts'
+import type { Lent, Ready, Ring, Store } from '../redis/store.ts'
 import type { Performer } from './performer.ts'
 
 export type Performed = { id: number; class: string; status: Status; error?: Pick<RunError, 'message' | 'stack'> }
@@ -23,20 +22,24 @@ type One = { store: Store; performer: Performer; ring: (rings: Ring[]) => Promis
  * await performOne((await ready())[0]!)
  */
 export function createOne({ store, performer, ring }: One) {
+  let known: string[] = []
+
   /** The ready jobs of all queues, each queue in its order. */
   async function ready(): Promise<Ready[]> {
-    const lists = await Promise.all((await store.queueNames()).map((queue) => store.ready(queue)))
-    return lists.flat()
+    const before = known
+    const [names, ...lists] = await Promise.all([store.queueNames(), ...before.map((queue) => store.ready(queue))])
+    known = names
+    const added = names.filter((queue) => !before.includes(queue))
+    return [...lists, ...(await Promise.all(added.map((queue) => store.ready(queue))))].flat()
   }
 
   const setPriority = (id: number, priority: number) =>
     store.change(String(id), [['patch', '1', 'p', priority === 0 ? '' : String(priority)]])
 
-  /** Lends the job by putting it before all others for as long as that takes. */
-  async function lend({ id, queue, priority }: Ready) {
-    await setPriority(id, FIRST)
+  /** Lends the job, put before all others for as long as that takes. */
+  async function lend({ id, queue, ahead }: Ready): Promise<Lent | undefined> {
+    if (ahead > 0) await setPriority(id, FIRST)
     const { lent, rings } = await store.commit({ queue, claim: { max: 1, lease: LEASE, begun: 1 } })
-    await setPriority(id, priority)
     await ring(rings)
     return lent[0]
   }
@@ -44,12 +47,14 @@ export function createOne({ store, performer, ring }: One) {
   /** One run of a ready job; undefined when it was not to be had after all. */
   async function performOne(job: Ready): Promise<Performed | undefined> {
     const lent = await lend(job)
-    const settled = lent && (await performer.run(lent, { alone: true }))
+    const [settled] = await Promise.all([
+      lent && performer.run(lent, { alone: true }),
+      job.ahead > 0 && setPriority(job.id, job.priority),
+    ])
     if (!settled) return undefined
     const { answers, rings } = await store.commit({ queue: '', runs: [settled] })
     await ring(rings)
-    const { id } = lent
-    const performed = { id, class: lent.document.c! }
+    const performed = { id: lent!.id, class: lent!.document.c! }
     const answer = answers[0]!
     const refused = /^refused:[A-Z_]+ ([\s\S]*)$/.exec(answer)
     if (refused) return { ...performed, status: 'failed', error: { message: refused[1]! } }

@@ -59,8 +59,8 @@ export type Inspection = {
   now: number
 }
 
-/** A job that is ready: since when, as its sequence says, and how urgently. */
-export type Ready = { id: number; queue: string; since: string; priority: number }
+/** A job that is ready: since when, as its sequence says, how urgently, and how many are before it. */
+export type Ready = { id: number; queue: string; since: string; priority: number; ahead: number }
 
 type RawRing = [string, string, string]
 type RawLent = [string, [string, string[]][]?, string[]?, string[]?, string[]?, number?]
@@ -515,11 +515,10 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       const rows = await ask<string[]>((redis) =>
         redis.zrange(`${keys.queue(queue)}:ready`, 0, 999, { withScores: true }),
       )
-      return rows.flatMap((member, i) =>
-        i % 2
-          ? []
-          : [{ queue, since: member.slice(0, 13), id: Number(member.slice(14)), priority: Number(rows[i + 1]) }],
-      )
+      return Array.from({ length: rows.length / 2 }, (_, ahead) => {
+        const [member, priority] = [rows[2 * ahead]!, Number(rows[2 * ahead + 1])]
+        return { queue, ahead, priority, since: member.slice(0, 13), id: Number(member.slice(14)) }
+      })
     },
     queueNames: () => ask((redis) => redis.smembers(keys.queues)),
     channels: () => hashOf(keys.channels),
