@@ -58,7 +58,7 @@ test('every rule of the scripts is taken out at least once', () => {
   expect([...new Set(mutations.map(({ rule }) => rule))]).toEqual(Object.keys(rules).map(Number))
 })
 
-describe.each(mutations)('without rule $rule $says', (mutation) => {
+describe.concurrent.each(mutations)('without rule $rule $says', (mutation) => {
   test('the change is one place of the script', () => {
     expect(occurrences(mutation)).toBe(1)
   })

@@ -337,13 +337,13 @@ const places: Mutation[] = [
     16,
     'lib/ops.lua',
     [
-      "  change(id, doc, 'x', nil)\n  change(id, doc, 'e', nil)\n",
+      "  spare(id, doc)\n  change(id, doc, 'e', nil)\n",
       "  change(id, doc, 'e', nil)\n",
       'force does not bring a terminating job back',
     ],
     ["if doc.z == 'f' then change(id, doc, 'f', nil) end", '', 'a failed job goes on counting its attempts'],
     ['  if stopped and not force then\n', '  if false then\n', 'any run wakes what is terminated'],
-    ["if doc.x == '1' then change(id, doc, 'x', nil) end", '', 'force during a run is forgotten'],
+    ["if doc.x == '1' then spare(id, doc) end", '', 'force during a run is forgotten'],
   ),
   ...of(16, 'lib/runs.lua', [
     '    if own and not doc.gone then\n',
