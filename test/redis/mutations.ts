@@ -245,8 +245,8 @@ const runs: Mutation[] = [
       'input shortens the backoff of a failure',
     ],
     [
-      "      finish(id, doc, 'f', error)\n    end\n",
-      "      finish(id, doc, 'f', error)\n      if has_inputs(doc) then enqueue(id, doc, true) end\n    end\n",
+      "    change(id, doc, 'ro', nil)\n    if doc.ns",
+      "    local own = doc.ro\n    change(id, doc, 'ro', nil)\n    if own then\n      enqueue(id, doc, true)\n    elseif doc.ns",
       'input runs a job that has failed for good',
     ],
   ),
@@ -629,7 +629,7 @@ const families: Mutation[] = [
   ...of(
     25,
     'lib/status.lua',
-    ['if has_inputs(doc) then return never end', '', 'a job that input can wake goes'],
+    ['doc) then return never end', 'doc) and false then return never end', 'a job that input can wake goes'],
     ['now + (tonumber(doc.rd) or DAY)', 'now + (tonumber(doc.rd) or 30 * DAY)', 'what has ended stays a month'],
   ),
 ]
