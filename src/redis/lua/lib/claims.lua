@@ -3,12 +3,13 @@
 local RUNS_A_MINUTE = 600
 
 -- Counts a run; false when the job has run too often this minute.
+local this_minute = int(math.floor(now / 60000))
 local function guard(id, doc)
-  local minute = int(math.floor(now / 60000))
-  local at_minute, n = (doc.m or ''):match('^(%d+):(%d+)$')
-  n = at_minute == minute and tonumber(n) + 1 or 1
+  local at_minute, n
+  if doc.m then at_minute, n = doc.m:match('^(%d+):(%d+)$') end
+  n = at_minute == this_minute and tonumber(n) + 1 or 1
   if n > RUNS_A_MINUTE then return false end
-  change(id, doc, 'm', minute .. ':' .. int(n))
+  change(id, doc, 'm', this_minute .. ':' .. int(n))
   return true
 end
 
@@ -21,7 +22,9 @@ local lent = 0
 local used_up = { 'ro', 'rc', 'bo', 'ey' }
 local function lend(id, doc, lease, begun)
   lent = lent + 1
-  for _, field in ipairs(used_up) do change(id, doc, field, nil) end
+  for _, field in ipairs(used_up) do
+    if doc[field] then change(id, doc, field, nil) end
+  end
   if doc.w and tonumber(doc.w) <= now then change(id, doc, 'w', nil) end
   if doc.x then change(id, doc, 'x', '2') end
   change(id, doc, 'k', doc.k or '1')
@@ -30,7 +33,7 @@ local function lend(id, doc, lease, begun)
   change(id, doc, 'le', int(now + lease))
   change(id, doc, 'ln', doc.z == 'p' and int(lease) or nil)
   change(id, doc, 'l0', doc.l)
-  change(id, doc, 'l', int(now))
+  change(id, doc, 'l', now_text)
   if begun then change(id, doc, 'bg', '1') end
   move(id, doc, 'l', now + lease)
   if doc.lm and not doc.x then take_slots(id, doc) end
@@ -126,10 +129,10 @@ end
 
 local function flat_inputs(id, doc)
   local flat = {}
-  for field, value in pairs(doc) do
+  for _, field in ipairs(attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
-    if dir == 'i' then
-      local pushed, taken = value:match('^(%d+),(%d+)')
+    if dir == 'i' and doc[field] then
+      local pushed, taken = doc[field]:match('^(%d+),(%d+)')
       if pushed ~= taken then flat[#flat + 1] = { port, first_values(id, dir, port, tonumber(pushed) - tonumber(taken)) } end
     end
   end
@@ -138,8 +141,8 @@ end
 
 local function flat_side_values(id, doc)
   local fields, keys = {}, {}
-  for field, value in pairs(doc) do
-    if value == '^' then
+  for _, field in ipairs(attached_to(id, doc)) do
+    if doc[field] == '^' then
       fields[#fields + 1] = field
       keys[#keys + 1] = side_key(id, 'f:' .. field)
     end
@@ -166,11 +169,7 @@ end
 -- What a run sees, after everything has been written: the document as text, and what stands beside it.
 local function snapshot(id)
   local doc = find(id)
-  local plain = true
-  for field, value in pairs(doc) do
-    if value == '^' or field == 'ch' or field == 'st' or field:sub(1, 2) == 'i:' then plain = false end
-  end
-  if plain then return { raw[key_of(id)] } end
+  if not doc.ch and not doc.st and #attached_to(id, doc) == 0 then return { raw[key_of(id)] } end
   local steps = doc.st and redis.call('HGETALL', side_key(id, 'steps')) or {}
   local children, total = flat_children(id, doc)
   return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total }

@@ -108,10 +108,13 @@ end
 local GONE = 60000
 local function gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. int(n) end
 local function keep_answer(doc)
-  local token, n, answer = (doc.cm or ''):match('^([^|]*)|(%d+)|(.*)$')
+  if not doc.cm then return end
+  local token, n, answer = doc.cm:match('^([^|]*)|(%d+)|(.*)$')
   local ended = tonumber((doc.lr or ''):match('^%d+,(%d+)')) or 0
   if token and ended > now - GONE then set_expiring(gone_key(token, tonumber(n)), answer, GONE) end
 end
+
+local sides_of = { ch = 'children', st = 'steps', wf = 'waiting' }
 
 -- Removes every trace of one job. Its children must be gone or disowned before.
 erase = function(id, doc, status)
@@ -121,23 +124,25 @@ erase = function(id, doc, status)
   if doc.z ~= 'new' then leave_place(id, doc) end
   if doc.hk then release_slots(id, doc) end
   if doc.g and doc.z ~= 'new' and not resting[doc.z] then count_in_group(doc, -1) end
-  for _, alias in ipairs(doc.al and cjson.decode(doc.al) or {}) do hset(ns .. 'jobs:aliases', alias, false) end
-  for field, value in pairs(doc) do
+  if doc.al then
+    for _, alias in ipairs(cjson.decode(doc.al)) do hset(ns .. 'jobs:aliases', alias, false) end
+  end
+  for _, field in ipairs(attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
-    if dir then
+    if dir and doc[field] then
       local pushed, taken = counts(doc, dir, port)
       local key = list_key(id, dir, port)
       local pending = writes.lists[key]
       put(writes.lists, key, nil)
       if pushed > taken or pending then del(key) end
       for _, c in ipairs(dir == 'i' and channels_of(doc, dir, port) or {}) do member_change(c, id .. ':' .. port, false) end
-    elseif value == '^' then
+    elseif doc[field] == '^' then
       local side = side_key(id, 'f:' .. field)
       put(writes.strings, side, nil)
       del(side)
     end
   end
-  for flag, name in pairs({ ch = 'children', st = 'steps', wf = 'waiting' }) do
+  for flag, name in pairs(sides_of) do
     if doc[flag] then
       put(writes.hashes, side_key(id, name), nil)
       put(writes.sets, side_key(id, name), nil)

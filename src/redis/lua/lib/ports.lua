@@ -22,7 +22,9 @@ local function counts(doc, dir, port)
   return tonumber(pushed), tonumber(taken), dropped ~= ''
 end
 local function set_counts(id, doc, dir, port, pushed, taken)
-  change(id, doc, dir .. ':' .. port, int(pushed) .. ',' .. int(taken))
+  local field = dir .. ':' .. port
+  if not doc[field] then put(attached, id, nil) end
+  change(id, doc, field, int(pushed) .. ',' .. int(taken))
 end
 
 local function declare(id, doc, dir, port)
@@ -71,9 +73,14 @@ end
 local hints_key = ns .. 'hints'
 -- What every script should know and hardly ever needs: how many listen to system channels, until when somebody outside
 -- listens, and the version of the constraints ('' when there never were any).
+local hints_text, hints_system, hints_till, hints_version
 local function hints()
-  local n, till, version = (text_at(hints_key) or '0,0,'):match('^(%d+),(%d+),(%d*)$')
-  return tonumber(n), tonumber(till), version
+  local text = text_at(hints_key) or '0,0,'
+  if text ~= hints_text then
+    local n, till, version = text:match('^(%d+),(%d+),(%d*)$')
+    hints_text, hints_system, hints_till, hints_version = text, tonumber(n), tonumber(till), version
+  end
+  return hints_system, hints_till, hints_version
 end
 local function set_hints(system, till, version) set_text(hints_key, int(system) .. ',' .. int(till) .. ',' .. version) end
 local function hints_wanted()

@@ -56,8 +56,11 @@ local function fill_waiting(id, doc, run)
   return true
 end
 
+local failures = { 'f', 'lc', 'cf', 'er' }
 local function clear_failures(id, doc)
-  for _, field in ipairs({ 'f', 'lc', 'cf', 'er' }) do set_value(id, doc, field, nil) end
+  for _, field in ipairs(failures) do
+    if doc[field] then set_value(id, doc, field, nil) end
+  end
 end
 
 -- Where a job goes after a run that did not fail. What arrived meanwhile wins over everything but an end by force.
@@ -222,8 +225,10 @@ end
 local function commit(run)
   local doc = find(run.id)
   if not doc then return text_at(gone_key(run.token, run.n)) or 'lost' end
-  local token, n, answer = (doc.cm or ''):match('^([^|]*)|(%d+)|(.*)$')
-  if token == run.token and tonumber(n) == run.n then return answer end
+  if doc.cm then
+    local token, n, answer = doc.cm:match('^([^|]*)|(%d+)|(.*)$')
+    if token == run.token and tonumber(n) == run.n then return answer end
+  end
   if doc.tk ~= run.token or tonumber(doc.le) <= now then return 'lost' end
   if run.n < (tonumber(doc.cn) or 0) then return 'lost' end
   local ok, status = attempt(carry_out, run)

@@ -155,16 +155,16 @@ end)
 local DAY = 86400000
 local FAILED_FOR = 30 * DAY
 
-local function has_inputs(doc)
-  for field, value in pairs(doc) do
-    if field:sub(1, 2) == 'i:' and not value:find('d', 1, true) then return true end
+local function has_inputs(id, doc)
+  for _, field in ipairs(attached_to(id, doc)) do
+    if field:sub(1, 2) == 'i:' and doc[field] and not doc[field]:find('d', 1, true) then return true end
   end
   return false
 end
 
 -- When a job at rest may go: never while data can still wake it.
-local function removal(doc, place)
-  if has_inputs(doc) then return never end
+local function removal(id, doc, place)
+  if has_inputs(id, doc) then return never end
   if place == 'f' then return now + (tonumber(doc.rf) or FAILED_FOR) end
   return now + (tonumber(doc.rd) or DAY)
 end
@@ -199,12 +199,12 @@ local delete_marked -- set by family: deletes the tree that only waited for this
 
 -- The job has come to an end of its own: completed (with a result), failed or terminated (with an error).
 local function finish(id, doc, place, value)
-  change(id, doc, 'e', int(now))
+  change(id, doc, 'e', now_text)
   stop_waiting(id, doc)
   if place ~= 'f' then clear_steps(id, doc) end
   free_unique(id, doc)
   keep_result(id, doc, place, value)
-  local keep = removal(doc, place)
+  local keep = removal(id, doc, place)
   if keep <= now and not doc.pa and not doc.ch then
     count(doc.q, resting[place])
     tell_status(id, doc, resting[place])
@@ -219,7 +219,9 @@ end
 local lease_fields = { 'tk', 'le', 'ln', 'bg', 'cn', 'l0', 'pg' }
 local function end_lease(id, doc)
   if doc.hk then release_slots(id, doc) end
-  for _, field in ipairs(lease_fields) do change(id, doc, field, nil) end
+  for _, field in ipairs(lease_fields) do
+    if doc[field] then change(id, doc, field, nil) end
+  end
 end
 
 -- After a run of a job that somebody wants to end: the shutdown run, or the end itself.
@@ -243,7 +245,7 @@ local function uncount_run(id, doc)
 end
 
 local function note_run(id, doc, outcome)
-  change(id, doc, 'lr', (doc.l or '0') .. ',' .. int(now) .. ',' .. outcome .. ',' .. int((tonumber(doc.f) or 0) + 1))
+  change(id, doc, 'lr', (doc.l or '0') .. ',' .. now_text .. ',' .. outcome .. ',' .. int((tonumber(doc.f) or 0) + 1))
 end
 
 local MAX_LOST = 10

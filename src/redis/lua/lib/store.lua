@@ -11,7 +11,16 @@ local writes = nothing()
 
 local function key_of(id) return ns .. 'job:' .. id end
 local function side_key(id, name) return ns .. 'job:' .. id .. ':' .. name end
-local function queue_key(q, place) return ns .. 'queue:' .. q .. (place and ':' .. place or '') end
+local queue_keys = {} -- place → queue → key, because every job asks for several
+local function queue_key(q, place)
+  local known = queue_keys[place or '']
+  if not known then
+    known = {}
+    queue_keys[place or ''] = known
+  end
+  if not known[q] then known[q] = ns .. 'queue:' .. q .. (place and ':' .. place or '') end
+  return known[q]
+end
 
 -- Variadic calls in pieces: unpack fails near 8,000.
 local function call_in_pieces(command, key, args, step)
@@ -47,6 +56,9 @@ local function fetch_jobs(ids)
   fetch(keys)
 end
 
+local attached = {} -- id → fields, see attached_to
+local nothing_attached = {}
+
 -- The document of a job, or false.
 local function find(id)
   local doc = docs[id]
@@ -54,8 +66,22 @@ local function find(id)
     local text = text_at(key_of(id))
     doc = text and cjson.decode(text)
     docs[id] = doc
+    if text and not (text:find('"i:', 1, true) or text:find('"o:', 1, true) or text:find('"^"', 1, true)) then attached[id] = nothing_attached end
   end
   return doc
+end
+
+-- The fields of a document that something else hangs on: ports (`i:<port>`, `o:<port>`) and values beside it (`^`).
+-- Most jobs have none, which their text tells without a walk. A field that has gone may still be named.
+local function attached_to(id, doc)
+  if not attached[id] then
+    local fields = {}
+    for field, value in pairs(doc) do
+      if value == '^' or field:find('^[io]:') then fields[#fields + 1] = field end
+    end
+    put(attached, id, fields)
+  end
+  return attached[id]
 end
 
 local function need(id)
@@ -67,7 +93,7 @@ end
 local function change(id, doc, field, value)
   if doc[field] == value then return end
   put(doc, field, value)
-  put(dirty, id, true)
+  if not dirty[id] then put(dirty, id, true) end
 end
 
 local function queue(q)
@@ -86,15 +112,15 @@ local function change_queue(q, field, value)
 end
 
 -- Counts of the day, per queue: made, run, completed, failed, lost.
+local today = math.floor(now / 86400000)
 local function count(q, what, n)
   local doc = queue(q)
-  local day = math.floor(now / 86400000)
-  if doc.day ~= day then
-    change_queue(q, 'day', day)
+  if doc.day ~= today then
+    change_queue(q, 'day', today)
     change_queue(q, 'c', {})
   end
   put(doc.c, what, (doc.c[what] or 0) + (n or 1))
-  put(queue_dirty, q, true)
+  if not queue_dirty[q] then put(queue_dirty, q, true) end
 end
 
 local function within(map, key)
@@ -153,13 +179,15 @@ local function get_value(id, doc, field)
   return value
 end
 local function set_value(id, doc, field, value)
-  local side = side_key(id, 'f:' .. field)
   if value and #value > BIG then
+    local side = side_key(id, 'f:' .. field)
     put(writes.dels, side, nil)
     set_text(side, value)
+    put(attached, id, nil)
     return change(id, doc, field, '^')
   end
   if doc[field] == '^' then
+    local side = side_key(id, 'f:' .. field)
     set_text(side, nil)
     del(side)
   end
