@@ -3,7 +3,7 @@
 import type { Constraint } from '../core/constraint.ts'
 import { SidejobError } from '../core/errors.ts'
 import type { Status } from '../core/job.ts'
-import type { Changes } from '../core/run.ts'
+import type { Changes, Snapshot } from '../core/run.ts'
 import { type Wire, wire } from '../core/value.ts'
 import type { Worker } from '../core/worker.ts'
 import { defineWords, type Settled, type Words, writeWords } from '../redis/changes.ts'
@@ -61,6 +61,8 @@ const MINUTE = 60_000
 const MINE = 10 * MINUTE
 const CLAIM_LEASE = 60_000
 const LISTEN = 60_000
+/** A waiting claim that nobody calls asks again after so long: it costs less than a command a second. */
+const ASK_AGAIN = 15_000
 
 const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
@@ -205,6 +207,33 @@ export function createEngine(options: EngineOptions): Engine & Inner {
         return snapshotOf(one, found ? performer.timeoutOf(found) : 30_000)
       }),
     )
+
+  type Waiter = { id: string; wait: number }
+
+  /** Stands in line for work, and asks again when called, and now and then besides, until the time is over. */
+  async function waiting<T>(
+    claim: (waiter?: Waiter) => Promise<T[]>,
+    wait: number,
+    signal?: AbortSignal,
+  ): Promise<T[]> {
+    const end = Date.now() + wait
+    const over = AbortSignal.any([AbortSignal.timeout(wait), ...(signal ? [signal] : [])])
+    const id = crypto.randomUUID().replaceAll('-', '')
+    const calls = client.listen(store.keys.calls(id), over)[Symbol.asyncIterator]()
+    let call = calls.next().catch(() => undefined)
+    await Promise.race([call, pause(ASK_AGAIN, over)])
+    try {
+      for (;;) {
+        call = calls.next().catch(() => undefined)
+        const left = end - Date.now()
+        const found = await claim(left > 0 && !over.aborted ? { id, wait: left } : undefined)
+        if (found.length || left <= 0 || over.aborted) return found
+        await Promise.race([call, pause(ASK_AGAIN, over)])
+      }
+    } finally {
+      calls.return?.(undefined).catch(() => undefined)
+    }
+  }
 
   const keyCache = new Map<string, { at: number; known: { name: string; scopes: Scope[] } | undefined }>()
   let ownHash: string | undefined
@@ -499,6 +528,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
       const timer = setInterval(() => renew().catch(() => undefined), LISTEN / 2)
       try {
         for await (const text of client.listen(store.keys.live(channel), signal)) {
+          if (text === '') continue
           const end = text.indexOf('\n')
           yield { channel: text.slice(0, end), message: text.slice(end + 1) as Wire }
         }
@@ -583,20 +613,21 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     },
 
     async claim(queue, { names = [], max = 1, wait = 0, lease = CLAIM_LEASE }, call) {
-      const until = now() + wait
       await announce()
       const lane = call?.key ? (await hashOf(call.key)).slice(0, 32) : undefined
-      for (let pauseFor = 50; ; pauseFor = Math.min(1_000, pauseFor * 2)) {
+      const claim = async (waiter?: Waiter): Promise<Snapshot[]> => {
         const answer = await store.commit({
           queue,
           lane: { id: lane ?? crypto.randomUUID().replaceAll('-', ''), seq: 1 },
-          claim: { max, lease, begun: max, pull: true, patterns: names },
+          claim: { max, lease, begun: max, pull: true, patterns: names, waiter },
         })
         await ring([...answer.rings, ...(await tags.retag(answer))])
-        if (answer.lent.length) return snapshots(queue, answer.lent)
-        if (now() >= until || call?.signal?.aborted) return []
-        await pause(Math.min(pauseFor, until - now()), call?.signal)
+        // What was tagged by older constraints is tagged anew by now.
+        if (answer.lent.length === 0 && answer.stale.length) return claim(waiter)
+        return snapshots(queue, answer.lent)
       }
+      const first = await claim()
+      return first.length || wait === 0 ? first : waiting(claim, wait, call?.signal)
     },
 
     async commit(token, changes) {

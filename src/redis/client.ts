@@ -15,7 +15,7 @@ export type RedisOptions = {
 
 export type Client = {
   evaluate: Evaluate
-  /** What is published on a Redis channel, as long as the signal lets it. */
+  /** What is published on a Redis channel, as long as the signal lets it; first '', when the subscription stands. */
   listen: (channel: string, signal: AbortSignal) => AsyncIterable<string>
   /** A plain command: `ask((redis) => redis.hget(key, field))`. */
   ask: <T>(command: (redis: Redis) => Promise<T>) => Promise<T>
@@ -81,7 +81,10 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
     if (!response.ok || !response.body)
       throw new SidejobError('UNAVAILABLE', `Redis refused the subscription: ${response.status}`)
     const prefix = `message,${channel},`
-    for await (const data of events(response.body)) if (data.startsWith(prefix)) yield data.slice(prefix.length)
+    for await (const data of events(response.body)) {
+      if (data.startsWith('subscribe,')) yield ''
+      if (data.startsWith(prefix)) yield data.slice(prefix.length)
+    }
   }
 
   return { evaluate, listen, ask: (command) => send(() => command(redis)) }

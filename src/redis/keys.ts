@@ -19,6 +19,8 @@ export const keysOf = (ns: string) => ({
   workers: (queue: string) => `${ns}workers:${queue}`,
   channel: (name: string) => `${ns}channel:${name}`,
   live: (name: string) => `${ns}live:${name}`,
+  /** Where a claim that waits is called. */
+  calls: (waiter: string) => `${ns}live:waiter:${waiter}`,
 })
 
 export type Keys = ReturnType<typeof keysOf>

@@ -30,7 +30,15 @@ export type CommitRequest = {
   queue: string
   runs?: Settled[]
   lane?: { id: string; seq: number; bell?: string; leave?: boolean }
-  claim?: { max: number; lease: number; begun?: number; pull?: boolean; patterns?: string[] }
+  claim?: {
+    max: number
+    lease: number
+    begun?: number
+    pull?: boolean
+    patterns?: string[]
+    /** Who is to be called when this claim finds nothing, for how long. */
+    waiter?: { id: string; wait: number }
+  }
 }
 
 export type CommitAnswer = {
@@ -160,6 +168,8 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         lease: claim?.lease ?? 0,
         begun: claim?.begun ?? 0,
         leave: lane?.leave ? '1' : '',
+        waiter: claim?.waiter?.id ?? '',
+        wait: claim?.waiter?.wait ?? 0,
       },
       [String(patterns.length), ...patterns, String(runs.length), ...runs.flatMap(runArguments)],
     )) as [CommitAnswer['word'], string[], RawLent[], RawRing[], string, [string, string, string[]][]?, string?]

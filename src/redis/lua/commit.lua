@@ -2,7 +2,7 @@
 -- nothing; a commit by token alone has no lane.
 --
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
--- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, ...
+-- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waiter, wait:int, ...
 -- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints}
 --          word: 'ok' | 'empty' (the lane has left) | 'more' (ask again) | 'full' (no lane free) | 'stale'
 
@@ -13,6 +13,7 @@
 -- @include lib/family
 -- @include lib/limits
 -- @include lib/create
+-- @include lib/waiters
 -- @include lib/queues
 -- @include lib/ops
 -- @include lib/claims
@@ -103,6 +104,8 @@ if claims then
   local most = laned and math.min(max, queue(queue_name).b or BATCH) or max
   ids, more = claim({ queue = queue_name, place = place, max = most, lease = lease, begun = begun, patterns = patterns, version = version, stale = stale }, head)
 end
+
+if waiter ~= '' and #ids == 0 then add_waiter(queue_name, waiter, patterns, now + wait) end
 
 local word = 'ok'
 if laned then

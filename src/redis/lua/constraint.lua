@@ -12,6 +12,7 @@
 -- @include lib/family
 -- @include lib/limits
 -- @include lib/create
+-- @include lib/waiters
 -- @include lib/queues
 
 fetch(KEYS)

@@ -10,6 +10,7 @@
 -- @include lib/ports
 -- @include lib/family
 -- @include lib/limits
+-- @include lib/waiters
 -- @include lib/queues
 
 fetch(KEYS)

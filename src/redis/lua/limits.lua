@@ -11,6 +11,7 @@
 -- @include lib/family
 -- @include lib/limits
 -- @include lib/create
+-- @include lib/waiters
 -- @include lib/queues
 
 local names = key ~= '' and { key } or redis.call('SMEMBERS', ns .. 'limits')

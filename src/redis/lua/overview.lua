@@ -11,6 +11,7 @@
 -- @include lib/family
 -- @include lib/limits
 -- @include lib/create
+-- @include lib/waiters
 -- @include lib/queues
 
 local names = queue_name ~= '' and { queue_name } or redis.call('SMEMBERS', ns .. 'queues')

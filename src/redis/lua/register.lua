@@ -13,6 +13,7 @@
 -- @include lib/family
 -- @include lib/limits
 -- @include lib/create
+-- @include lib/waiters
 -- @include lib/queues
 
 local key, listed, changed, served = ns .. 'workers:' .. queue_name, {}, false, {}

@@ -11,6 +11,7 @@
 -- @include lib/family
 -- @include lib/limits
 -- @include lib/create
+-- @include lib/waiters
 -- @include lib/queues
 
 if lanes ~= '' then change_queue(queue_name, 'ml', tonumber(lanes)) end
@@ -18,6 +19,8 @@ if batch ~= '' then change_queue(queue_name, 'b', tonumber(batch)) end
 if paused ~= '' then change_queue(queue_name, 'paused', paused == '1' or nil) end
 if mode ~= '' then change_queue(queue_name, 'm', mode == 'pull' and 'pull' or nil) end
 change_queue(queue_name, 'wk', queue(queue_name).wk)
+to_call[queue_name] = {}
+for i = 1, 100 do to_call[queue_name][i] = '' end
 to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready'))
 ring_all()
 ring_timers()

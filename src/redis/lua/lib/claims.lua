@@ -40,34 +40,6 @@ local function lend(id, doc, lease, begun)
   return id
 end
 
-local STAR, ANY = 42, 63
--- Whether a text is like a glob: `*` any text, `?` any character. Goes back to the last star only, so that no glob
--- takes longer than its length times that of the text; Lua's own patterns can take for ever.
-local function is_like(text, glob)
-  local t, g, star, from = 1, 1, nil, 1
-  while t <= #text do
-    local wanted = glob:byte(g)
-    if wanted == STAR then
-      star, from, g = g, t, g + 1
-    elseif wanted == ANY or wanted == text:byte(t) then
-      t, g = t + 1, g + 1
-    elseif star then
-      from = from + 1
-      t, g = from, star + 1
-    else
-      return false
-    end
-  end
-  return glob:find('^%**$', g) ~= nil
-end
-
-local function matches(class, globs)
-  for _, glob in ipairs(globs) do
-    if is_like(class, glob) then return true end
-  end
-  return #globs == 0
-end
-
 -- Jobs that were tagged by older constraints are not lent before they have been tagged anew.
 local MAX_STALE = 100
 local HEAD, STEP, MAX_SCAN = 100, 100, 1000

@@ -78,6 +78,7 @@ local function create_plain(spec)
   elseif pull then
     head = head .. '"z":"p",'
     zset(queue_key(spec.queue, 'ready:pull'), n .. ':' .. id, spec.priority)
+    push(within(to_call, spec.queue), spec.class)
   else
     zset(queue_key(spec.queue, 'ready'), n .. ':' .. id, spec.priority)
     put(to_ring, spec.queue, (to_ring[spec.queue] or 0) + 1)

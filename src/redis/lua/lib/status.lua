@@ -21,6 +21,7 @@ local function member_of(id, doc)
 end
 
 local to_ring = {} -- queue → how many jobs became ready
+local to_call = {} -- queue → classes that became ready for pull workers
 local function soonest(q, field, moment)
   local known = queue(q)[field]
   if not known or moment < known then change_queue(q, field, moment) end
@@ -62,6 +63,7 @@ local function move(id, doc, place, score, key, keeps)
   put(dirty, id, true)
   zset(index_of(doc), member_of(id, doc), score)
   if not place then put(to_ring, doc.q, (to_ring[doc.q] or 0) + 1) end
+  if place == 'p' then push(within(to_call, doc.q), doc.c) end
   if place == 'w' then change_queue(doc.q, 'wc', (queue(doc.q).wc or 0) + 1) end
   if place == 't' then soonest(doc.q, 'nt', score) end
   if place == 'l' then soonest(doc.q, 'nl', score) end

@@ -1,0 +1,69 @@
+-- Claims of pull workers that wait: who stands in line for what, and who is called.
+
+local STAR, ANY = 42, 63
+-- Whether a text is like a glob: `*` any text, `?` any character. Goes back to the last star only, so that no glob
+-- takes longer than its length times that of the text; Lua's own patterns can take for ever.
+local function is_like(text, glob)
+  local t, g, star, from = 1, 1, nil, 1
+  while t <= #text do
+    local wanted = glob:byte(g)
+    if wanted == STAR then
+      star, from, g = g, t, g + 1
+    elseif wanted == ANY or wanted == text:byte(t) then
+      t, g = t + 1, g + 1
+    elseif star then
+      from = from + 1
+      t, g = from, star + 1
+    else
+      return false
+    end
+  end
+  return glob:find('^%**$', g) ~= nil
+end
+
+local function matches(class, globs)
+  for _, glob in ipairs(globs) do
+    if is_like(class, glob) then return true end
+  end
+  return #globs == 0
+end
+
+local MAX_CALLS = 100
+
+-- A claim that waits stands in `waiters` as its name and the patterns it asked for.
+local function add_waiter(q, waiter, patterns, till)
+  zset(queue_key(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till)
+  change_queue(q, 'pw', math.max(queue(q).pw or 0, till))
+end
+
+local function waiter_of(member)
+  local words = {}
+  for word in member:gmatch('[^\n]+') do words[#words + 1] = word end
+  return table.remove(words, 1), words
+end
+
+-- Each job that became ready calls one claim that waits for its class; nobody is called in vain.
+local function call_waiters(q, classes)
+  local key = queue_key(q, 'waiters')
+  local waiting = redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '+inf', 'LIMIT', 0, MAX_CALLS)
+  put(writes.trims, key, now)
+  for _, class in ipairs(classes) do
+    for i, member in ipairs(waiting) do
+      local waiter, patterns = waiter_of(member)
+      if class == '' or matches(class, patterns) then
+        zset(key, member, false)
+        push(writes.messages, { ns .. 'live:waiter:' .. waiter, 'ready' })
+        table.remove(waiting, i)
+        break
+      end
+    end
+    if #waiting == 0 then return end
+  end
+end
+
+table.insert(before_flush, function()
+  for q, classes in pairs(to_call) do
+    if (queue(q).pw or 0) > now then call_waiters(q, classes) end
+  end
+  to_call = {}
+end)

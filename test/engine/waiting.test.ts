@@ -1,0 +1,87 @@
+// Claims that wait: called at once, cheap while nothing happens, over when their time is.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Kit, startKit } from '../kit.ts'
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit()
+  await kit.engine.setQueue('pull', { mode: 'pull' })
+})
+afterAll(() => kit.close())
+
+const enqueue = (more: object = {}) => kit.engine.enqueue([{ queue: 'pull', class: 'x', ...more }])
+const claim = (wait: number) => kit.engine.claim('pull', { wait })
+
+test.each([
+  ['enqueue', () => enqueue()],
+  ['a due time', () => enqueue({ wait: 300 })],
+])('a claim that waits is called by %s', async (_, make) => {
+  const waiting = claim(10_000)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const began = Date.now()
+  await make()
+  const [snapshot] = await waiting
+  expect(snapshot!.job.class).toBe('x')
+  expect(Date.now() - began).toBeLessThan(3_000)
+  await kit.engine.commit(snapshot!.run.token, { end: 'completed' })
+})
+
+test('a claim that waits is called by a retry and by a release', async () => {
+  await enqueue({ retry: { max: 1, backoff: { base: 200, jitter: 0 } } })
+  const [first] = await claim(0)
+  const waiting = claim(10_000)
+  await kit.engine.commit(first!.run.token, { end: 'failed', error: { message: 'once' } })
+  const [second] = await waiting
+  expect(second!.run.attempt).toBe(2)
+  const third = claim(10_000)
+  await kit.engine.release(second!.run.token)
+  const [again] = await third
+  await kit.engine.commit(again!.run.token, { end: 'completed' })
+})
+
+test('a claim that waits is called when the queue goes on', async () => {
+  await kit.engine.setQueue('pull', { paused: true })
+  await enqueue()
+  const waiting = claim(10_000)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await kit.engine.setQueue('pull', { paused: false })
+  const began = Date.now()
+  const [snapshot] = await waiting
+  expect(Date.now() - began).toBeLessThan(2_000)
+  await kit.engine.commit(snapshot!.run.token, { end: 'completed' })
+})
+
+test('fifty waiters get a hundred jobs, each once, within 100 ms of their enqueue', async () => {
+  const late: number[] = []
+  const seen = new Set<number>()
+  let stop = false
+  const waiters = Array.from({ length: 50 }, async () => {
+    while (!stop) {
+      for (const { run, job } of await claim(2_000)) {
+        late.push(Date.now() - job.createdAt)
+        seen.add(job.id)
+        await kit.engine.commit(run.token, { end: 'completed' })
+      }
+    }
+  })
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  for (let n = 0; n < 100; n++) {
+    await enqueue()
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  await kit
+    .until(() => seen.size === 100)
+    .finally(() => {
+      stop = true
+    })
+  await Promise.all(waiters)
+  expect(late).toHaveLength(100)
+  console.log(`lateness of 100 jobs at 50 waiters: median ${late.sort((a, b) => a - b)[50]} ms, p99 ${late[98]} ms`)
+})
+
+test('a waiter that gets nothing costs no request while it waits, and answers an empty list', async () => {
+  const before = kit.gateway.counters.requests
+  expect(await claim(2_500)).toEqual([])
+  expect(kit.gateway.counters.requests - before).toBeLessThanOrEqual(5)
+})
