@@ -216,19 +216,27 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     wait: number,
     signal?: AbortSignal,
   ): Promise<T[]> {
-    const end = Date.now() + wait
+    const end = now() + wait
     const over = AbortSignal.any([AbortSignal.timeout(wait), ...(signal ? [signal] : [])])
     const id = crypto.randomUUID().replaceAll('-', '')
     const calls = client.listen(store.keys.calls(id), over)[Symbol.asyncIterator]()
-    let call = calls.next().catch(() => undefined)
-    await Promise.race([call, pause(ASK_AGAIN, over)])
+    const next = () =>
+      calls.next().then(
+        () => true,
+        () => false,
+      )
+    const quiet = async (call: Promise<boolean>) => {
+      for (let ms = 0; ms < ASK_AGAIN && now() < end && !over.aborted; ms += 500)
+        if (await Promise.race([call, pause(500, over).then(() => false)])) return
+    }
+    await quiet(next())
     try {
       for (;;) {
-        call = calls.next().catch(() => undefined)
-        const left = end - Date.now()
+        const call = next()
+        const left = end - now()
         const found = await claim(left > 0 && !over.aborted ? { id, wait: left } : undefined)
         if (found.length || left <= 0 || over.aborted) return found
-        await Promise.race([call, pause(ASK_AGAIN, over)])
+        await quiet(call)
       }
     } finally {
       calls.return?.(undefined).catch(() => undefined)
