@@ -213,11 +213,10 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   /** Stands in line for work, and asks again when called, and now and then besides, until the time is over. */
   async function waiting<T>(
     claim: (waiter?: Waiter) => Promise<T[]>,
-    wait: number,
+    end: number,
     signal?: AbortSignal,
   ): Promise<T[]> {
-    const end = now() + wait
-    const over = AbortSignal.any([AbortSignal.timeout(wait), ...(signal ? [signal] : [])])
+    const over = AbortSignal.any([AbortSignal.timeout(Math.max(0, end - now())), ...(signal ? [signal] : [])])
     const id = crypto.randomUUID().replaceAll('-', '')
     const calls = client.listen(store.keys.calls(id), over)[Symbol.asyncIterator]()
     const next = () =>
@@ -621,6 +620,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     },
 
     async claim(queue, { names = [], max = 1, wait = 0, lease = CLAIM_LEASE }, call) {
+      const end = now() + wait
       await announce()
       const lane = call?.key ? (await hashOf(call.key)).slice(0, 32) : undefined
       const claim = async (waiter?: Waiter): Promise<Snapshot[]> => {
@@ -635,7 +635,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
         return snapshots(queue, answer.lent)
       }
       const first = await claim()
-      return first.length || wait === 0 ? first : waiting(claim, wait, call?.signal)
+      return first.length || wait === 0 ? first : waiting(claim, end, call?.signal)
     },
 
     async commit(token, changes) {
