@@ -89,10 +89,10 @@ export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] 
   text(rate?.period),
 ]
 
-/** The arguments of one new job, as lib/create.lua takes them. */
-export function jobArguments(job: NewJob): string[] {
+/** What jobs that differ only in their args have in common, as lib/create.lua takes it. */
+function specWords(job: NewJob): string[] {
   const parts: Parts = { document: { q: job.queue, c: job.class }, options: [], count: 0 }
-  put(parts, 'a', job.args)
+  if (job.args !== undefined && isBig(job.args)) add(parts, 'value', 'a', job.args)
   put(parts, 'p', job.priority ? String(job.priority) : undefined)
   put(parts, 'b', job.createdBy)
   put(parts, 'rt', job.retry)
@@ -128,6 +128,32 @@ export function jobArguments(job: NewJob): string[] {
     ...parts.options,
   ]
 }
+
+/** Args that are part of the document; '' where there are none, or they stand beside it. */
+const ownArgs = ({ args = '' }: NewJob): string => (isBig(args) ? '' : args)
+
+/** The arguments of one new job. */
+export const jobArguments = (job: NewJob): string[] => [...specWords(job), ownArgs(job)]
+
+const PLAIN = '0'
+const OPTIONS = 7
+
+/** The arguments of many: jobs in a row that differ only in their args say once what they share. */
+export function jobsArguments(jobs: readonly NewJob[]): string[] {
+  const words: string[] = []
+  let groups = 0
+  for (let from = 0; from < jobs.length; ) {
+    const spec = specWords(jobs[from]!)
+    let to = from + 1
+    if (spec[OPTIONS] === PLAIN) while (to < jobs.length && isSame(spec, specWords(jobs[to]!))) to++
+    words.push(...spec, String(to - from))
+    for (; from < to; from++) words.push(ownArgs(jobs[from]!))
+    groups++
+  }
+  return [String(groups), ...words]
+}
+
+const isSame = (a: string[], b: string[]): boolean => a.length === b.length && a.every((word, i) => word === b[i])
 
 const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'failed', T: 'terminated' }
 

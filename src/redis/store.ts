@@ -4,7 +4,7 @@ import { type Code, SidejobError } from '../core/errors.ts'
 import type { Status } from '../core/job.ts'
 import { runArguments, type Settled, type Words } from './changes.ts'
 import type { Client } from './client.ts'
-import { type Document, jobArguments, type NewJob, withSideValues } from './document.ts'
+import { type Document, jobsArguments, type NewJob, withSideValues } from './document.ts'
 import { keysOf } from './keys.ts'
 import * as scripts from './scripts.generated.ts'
 
@@ -76,12 +76,14 @@ type RawLent = [string, [string, string[]][]?, string[]?, string[]?, string[]?, 
 const ringsOf = (rings: RawRing[]): Ring[] =>
   rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
 
-const madeOf = (answers: [string, Status, string][]): Made[] =>
-  answers.map(([id, status, existing]) => ({
-    id: Number(id),
-    status,
-    ...(existing ? { existing: true as const } : {}),
-  }))
+type RawMade = string | [string, Status, string]
+
+const madeOf = (answers: RawMade[]): Made[] =>
+  answers.map((answer) => {
+    if (typeof answer === 'string') return { id: Number(answer), status: 'queued' }
+    const [id, status, existing] = answer
+    return { id: Number(id), status, ...(existing ? { existing: true as const } : {}) }
+  })
 
 function lentOf([text, inputs = [], side, children = [], steps = [], childCount = 0]: RawLent): Lent {
   const document = withSideValues(JSON.parse(text) as Document, side)
@@ -135,7 +137,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       scripts.enqueue,
       [...onceKeys(once), ...queues, keys.lastId, keys.hints],
       { ...base(), ...onceArgs(once), tagged },
-      [String(jobs.length), ...jobs.flatMap(jobArguments)],
+      jobsArguments(jobs),
     )) as [string, ...never[]]
     if (word === 'stale') return { made: [], again: false, rings: [], stale: rest[0]! }
     if (word === 'refused') {
@@ -143,7 +145,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       throw refusalOf(code!, message!, which && jobs.length > 1 ? [Number(which)] : undefined)
     }
     return {
-      made: madeOf(rest[0] as unknown as [string, Status, string][]),
+      made: madeOf(rest[0] as unknown as RawMade[]),
       again: word === 'again',
       rings: word === 'again' ? [] : ringsOf(rest[1] as unknown as RawRing[]),
     }

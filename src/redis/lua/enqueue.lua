@@ -4,7 +4,8 @@
 -- args: ns, clock, seed, once, once_for, fingerprint, tagged, ...
 -- returns: {'made', answers, rings} | {'again', answers} | {'refused', code, message, which}
 --          | {'stale', constraints}: they were tagged by older ones
---          answers = [id, status, 'existing' or ''] each
+--          answers = [id, status, 'existing' or ''] each; of a new job that is queued, its id alone
+--          rest: what jobs have in common, how many they are, the args of each; as often as the first number says
 
 -- @include lib/base
 -- @include lib/store
@@ -28,14 +29,17 @@ end
 local _, _, version = hints()
 if version ~= tagged then return { 'stale', text_at(ns .. 'constraints') or '' } end
 
-local answers, n = {}, take_int()
-for i = 1, n do
-  local ok, why = attempt(function()
-    local id, status, existing = create(take_spec())
-    answers[i] = { id, status, existing and 'existing' or '' }
-  end)
-  if not ok then return { 'refused', why.code, why.message, int(i - 1) } end
-end
+local answers = {}
+local ok, why = try(function()
+  for _ = 1, take_int() do
+    local spec = take_spec()
+    for _ = 1, take_int() do
+      local id, status, existing = create(spec, take())
+      answers[#answers + 1] = (existing or status ~= 'queued') and { id, status, existing and 'existing' or '' } or id
+    end
+  end
+end)
+if not ok then return { 'refused', why.code, why.message, int(#answers) } end
 
 ring_all()
 ring_timers()

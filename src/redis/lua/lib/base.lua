@@ -59,13 +59,18 @@ end
 -- Stops the run or the call with a code of core/errors.ts; nothing of it has been written then.
 local function refuse(code, message) error({ code = code, message = message }, 0) end
 
--- Runs `f`; a refusal comes back as code and message with everything undone, any other error is a fault and stays one.
+-- Runs `f`; a refusal comes back as code and message, any other error is a fault and stays one.
+local function try(f, ...)
+  local ok, answer = pcall(f, ...)
+  if not ok and (type(answer) ~= 'table' or not answer.code) then error(answer, 0) end
+  return ok, answer
+end
+
+-- The same, with everything undone that was refused: for those who go on with something else.
 local function attempt(f, ...)
   journal = 0
-  local ok, answer = pcall(f, ...)
+  local ok, answer = try(f, ...)
   if not ok then rollback() end
   journal = nil
-  if ok then return true, answer end
-  if type(answer) ~= 'table' or not answer.code then error(answer, 0) end
-  return false, answer
+  return ok, answer
 end

@@ -1,10 +1,12 @@
 -- Making jobs: one spec of arguments, from outside or from a run.
 
-local id_key = ns .. 'jobs:last_id'
+-- The id of a job that was refused is not given again.
+local id_key, last_id = ns .. 'jobs:last_id'
 local function next_id()
-  local id = tonumber(text_at(id_key) or 0) + 1
-  set_text(id_key, int(id))
-  return int(id)
+  last_id = (last_id or tonumber(text_at(id_key) or 0)) + 1
+  local id = int(last_id)
+  set_text(id_key, id)
+  return id
 end
 
 -- A job by its id or one of its aliases.
@@ -53,7 +55,8 @@ local options = {
   listen = function(spec) push(within(spec, 'listens'), { take(), take(), take_list() }) end,
 }
 
--- `tail` is the document as far as the caller knows it, with its opening brace; at is absolute, wait from now.
+-- What jobs that differ only in their args have in common. `tail` is the document as far as the caller knows it, with
+-- its opening brace; at is absolute, wait from now.
 local function take_spec()
   local spec = { queue = take(), class = take(), known = take(), at = take(), wait = take(), priority = take_int(), tail = take() }
   local n = take_int()
@@ -68,9 +71,9 @@ local function moment_of(spec)
 end
 
 -- The fast way, for a job with nothing beside its document: no decoding, only text.
-local function create_plain(spec)
+local function create_plain(spec, args)
   local id, n, moment, pull = next_id(), sequence(), moment_of(spec), queue(spec.queue).m == 'pull' or spec.tail:find('"pl":"1"', 1, true)
-  local head = '{"n":"' .. n .. '","t":"' .. int(now) .. '",'
+  local head = '{"n":"' .. n .. '","t":"' .. now_text .. '",'
   if moment then
     head = head .. '"z":"t","w":"' .. int(moment) .. '",'
     zset(queue_key(spec.queue, 'timers'), id, moment)
@@ -84,6 +87,7 @@ local function create_plain(spec)
     put(to_ring, spec.queue, (to_ring[spec.queue] or 0) + 1)
   end
   if queue(spec.queue).m == 'pull' then head = head .. '"pl":"1",' end
+  if args ~= '' then head = head .. '"a":' .. cjson.encode(args) .. ',' end
   set_text(key_of(id), head .. spec.tail:sub(2))
   count(spec.queue, 'made')
   if hints_wanted() then tell_status(id, cjson.decode(spec.tail), 'queued') end
@@ -117,16 +121,17 @@ local function add_limit(id, doc, key, how, concurrency, rate, period)
 end
 
 -- Makes one job, or finds the one that its unique key stands for. `born` is the run's job when a run spawns it.
-local function create(spec, born)
+local function create(spec, args, born)
   check_registered(spec.queue, spec.class, spec.known)
-  if spec.plain and not born then return create_plain(spec) end
+  if spec.plain and not born then return create_plain(spec, args) end
   local same = existing_job(spec)
   if same then return same, status_of(find(same)), true end
   local parent = born or (spec.parent and resolve(spec.parent))
   local parent_doc = parent and need(parent)
   if parent_doc and parent_doc.x and not born then refuse('WRONG_STATUS', 'job ' .. parent .. ' is terminating') end
   local id, doc = next_id(), cjson.decode(spec.tail)
-  doc.z, doc.t, doc.n = 'new', int(now), sequence()
+  doc.z, doc.t, doc.n = 'new', now_text, sequence()
+  if args ~= '' then doc.a = args end
   put(docs, id, doc)
   put(dirty, id, true)
   if queue(spec.queue).m == 'pull' then doc.pl = '1' end

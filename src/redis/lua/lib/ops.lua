@@ -79,7 +79,7 @@ function ops.unset(me) set_value(me.id, need(me.id), 's:' .. take(), nil) end
 function ops.spawn(me)
   local name, spec = take(), take_spec()
   spec.name = name
-  create(spec, me.id)
+  create(spec, take(), me.id)
 end
 
 function ops.publish(me)
