@@ -52,4 +52,4 @@ export const isId = (text: string): boolean => /^[1-9][0-9]{0,15}$/.test(text)
 export const isAlias = (text: string): boolean => /^\p{L}[^\p{Cc}]{0,254}$/u.test(text)
 
 /** A port name is one or more of a-z, A-Z, 0-9 and _; `*` in a definition makes ports on the fly. */
-export const isPortName = (text: string): boolean => /^[a-zA-Z0-9_]{1,100}$/.test(text)
+export const isPortName = (text: string): boolean => /^[a-zA-Z0-9_]{1,100}$/.test(text) && text !== '__proto__'

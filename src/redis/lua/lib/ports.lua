@@ -173,13 +173,12 @@ end
 
 local MAX_MOVE = 10000
 
--- Moves all values of a port, and copies its default, to every target.
+-- Moves the values of a port, and copies its default, to every target; at most so many at once, the rest stays.
 local function connect(id, doc, dir, port, targets)
   local pushed, taken = open_port(id, doc, dir, port)
   local items = {}
   if pushed > taken then
-    if pushed - taken > MAX_MOVE then refuse('TOO_LARGE', 'connect moves at most ' .. MAX_MOVE .. ' values at once') end
-    items = take_items(id, doc, dir, port, pushed - taken)
+    items = take_items(id, doc, dir, port, math.min(pushed - taken, MAX_MOVE))
   end
   local default = get_value(id, doc, 'd' .. dir .. ':' .. port)
   for _, to in ipairs(targets) do
