@@ -12,7 +12,7 @@ export const fibonacci = defineWorker({
       for (const m of [n - 1, n - 2]) job.spawn(`of${m}`, { class: 'fibonacci' }, { args: { n: m } })
       return job.suspend({ waitFor: 'children' })
     }
-    const answers = await job.readChildren('answer')
+    const answers = await job.readChildren<number>('answer')
     job.write(
       'answer',
       Object.values(answers)

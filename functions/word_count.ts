@@ -51,7 +51,7 @@ export const wordCount = defineWorker({
       // A default is what a reader sees without taking it.
       job.write('merged', merged, { setDefault: true })
     }
-    if (merged === job.args.files) return job.write('total', job.get('total') ?? {})
+    if (merged === (job.args as { files: number }).files) return job.write('total', job.get('total') ?? {})
 
     let room = CHILDREN - children.length
     if (room < TAKE.files) {

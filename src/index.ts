@@ -32,6 +32,9 @@ type Definition<In extends Ports, Out extends Ports> = WorkerOptions & {
  *   },
  * })
  */
-export const defineWorker = <const In extends Ports = {}, const Out extends Ports = {}>(
+export const defineWorker = <
+  const In extends Ports = Record<never, never>,
+  const Out extends Ports = Record<never, never>,
+>(
   definition: Definition<In, Out>,
 ): Worker<Job<In, Out>> => definition as Worker<Job<In, Out>>

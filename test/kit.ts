@@ -130,7 +130,9 @@ export async function startKit({ hold = false, ...options }: KitOptions = {}) {
     async close() {
       await qstash.close()
       await Promise.allSettled(running)
-      await new Promise((resolve) => (receiver.close(resolve), receiver.closeAllConnections()))
+      const closed = new Promise((resolve) => receiver.close(resolve))
+      receiver.closeAllConnections()
+      await closed
       await state.close()
     },
   }

@@ -20,6 +20,7 @@ export const port = <T>(schema?: z.ZodType<T>, options: { default?: T; channels?
   ...options,
 })
 
+// biome-ignore lint/suspicious/noExplicitAny: a record of ports holds ports of every type
 export type Ports = Record<string, Port<any>>
 export type ValueOf<P> = P extends Port<infer T> ? T : never
 
@@ -70,6 +71,7 @@ export type WorkerOptions = {
   statusPublish?: boolean
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: a list of workers holds workers of every job type
 export type Worker<J = any> = WorkerOptions & {
   in?: Ports
   out?: Ports

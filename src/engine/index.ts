@@ -68,7 +68,11 @@ const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
-    signal?.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+    const stop = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    signal?.addEventListener('abort', stop, { once: true })
   })
 
 /** The key of a call: the caller's, for a day; else one of our own, so that our own retries are safe. */
@@ -211,11 +215,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   type Waiter = { id: string; wait: number }
 
   /** Stands in line for work, and asks again when called, and now and then besides, until the time is over. */
-  async function waiting<T>(
-    claim: (waiter?: Waiter) => Promise<T[]>,
-    end: number,
-    signal?: AbortSignal,
-  ): Promise<T[]> {
+  async function waiting<T>(claim: (waiter?: Waiter) => Promise<T[]>, end: number, signal?: AbortSignal): Promise<T[]> {
     const over = AbortSignal.any([AbortSignal.timeout(Math.max(0, end - now())), ...(signal ? [signal] : [])])
     const id = crypto.randomUUID().replaceAll('-', '')
     const calls = client.listen(store.keys.calls(id), over)[Symbol.asyncIterator]()

@@ -29,6 +29,7 @@ export type SpawnOptions = Omit<Spawn, 'name' | 'class' | 'queue' | 'args' | 'in
 /** The names that the ports of one side can have: any, where there is a `*`. */
 type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & string
 /** The values of one of them; `any` where the job's ports are not known (a plain `Job`). */
+// biome-ignore lint/suspicious/noExplicitAny: a port of an unknown worker holds anything
 type Value<P extends Ports, K> = 0 extends 1 & P ? any : ValueOf<K extends keyof P ? P[K] : P['*']>
 
 type WriteOptions = { setDefault?: boolean; notify?: boolean; log?: boolean }
@@ -57,6 +58,7 @@ const wires = (lists: Record<string, unknown[]> = {}): Record<string, Wire[]> =>
  * @example
  * for await (const { left, right } of job.inputs('left', 'right')) job.write('pair', [left, right])
  */
+// biome-ignore lint/suspicious/noExplicitAny: without its worker's ports a job has any
 export class Job<In extends Ports = any, Out extends Ports = any> {
   readonly id: number
   readonly signal: AbortSignal
@@ -84,7 +86,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     this.#tools = tools
   }
 
-  get args(): any {
+  get args(): unknown {
     const { args } = this.#snapshot.job
     return args === null ? null : unwire(args)
   }
@@ -207,7 +209,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   /** A field of the job's state; undefined when it is not set. */
-  get<T = any>(field: string): T | undefined {
+  get<T = unknown>(field: string): T | undefined {
     const value = this.#stateWire(field)
     return value === undefined ? undefined : (unwire(value) as T)
   }
@@ -244,14 +246,14 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   /** What children have written to an output port since it was last read, in one round trip for all of them. */
-  async readChildren(port: string, names = Object.keys(this.children)): Promise<Record<string, any[]>> {
+  async readChildren<T = unknown>(port: string, names = Object.keys(this.children)): Promise<Record<string, T[]>> {
     this.#open()
     await this.#turn
     const rows = await this.#tools.peek(names.map((name) => ({ id: this.#child(name).id, dir: 'out', port })))
-    const answer: Record<string, any[]> = {}
+    const answer: Record<string, T[]> = {}
     names.forEach((child, i) => {
       const values = rows[i] ? this.#unseen(child, port, rows[i]) : []
-      if (values.length) answer[child] = values.map(({ data }) => unwire(data))
+      if (values.length) answer[child] = values.map(({ data }) => unwire(data) as T)
     })
     return answer
   }

@@ -11,16 +11,16 @@ const fibonacci = defineWorker({
   async perform(job: Job): Promise<unknown> {
     runs.set(job.id, (runs.get(job.id) ?? 0) + 1)
     const { n } = job.args as { n: number }
-    if (n <= 2) return (job.set({ answer: 1 }), job.op({ op: 'write', to: { out: 'answer' }, values: ['1'] }))
+    if (n <= 2) return job.write('answer', 1)
     if (Object.keys(job.children).length === 0) {
       for (const m of [n - 1, n - 2]) job.spawn(`of${m}`, fibonacci, { args: { n: m } })
       return job.suspend({ waitFor: 'children' })
     }
-    const answers = await job.readChildren('answer')
+    const answers = await job.readChildren<number>('answer')
     const sum = Object.values(answers)
       .flat()
-      .reduce((a: number, b: number) => a + b, 0)
-    job.op({ op: 'write', to: { out: 'answer' }, values: [String(sum)] })
+      .reduce((a, b) => a + b, 0)
+    job.write('answer', sum)
   },
   out: { answer: {} },
 })

@@ -181,7 +181,7 @@ describe('sandbox', () => {
       out: { sum: port(z.number()) },
       async perform(job) {
         for await (const { n } of job.inputs('n')) job.spawn(`of${n}`, { class: 'part' }, { args: n })
-        const found = Object.values(await job.readChildren('part')).flat()
+        const found = Object.values(await job.readChildren<number>('part')).flat()
         for (const part of found) job.write('sum', part)
       },
     })
