@@ -59,13 +59,13 @@ const lanes: Mutation[] = [
     ['    if till <= now then\n', '    if false then\n', 'lanes and bells never expire'],
   ),
   ...of(2, 'extend.lua', [
-    'set_lane(queue_name, lane, now + LANE)',
+    'set_lane(queue_name, lane, now + lease)',
     'set_lane(queue_name, lane, queue(queue_name).l[lane])',
     'a lane that extends its leases expires',
   ]),
   ...of(2, 'commit.lua', [
-    '  set_lane(queue_name, lane, now + LANE)\n',
-    '  set_lane(queue_name, lane, lanes[lane] or now + LANE)\n',
+    '  set_lane(queue_name, lane, now + (lease > 0 and lease or LANE))\n',
+    '  set_lane(queue_name, lane, lanes[lane] or now + lease)\n',
     'a lane that goes on expires',
   ]),
   ...of(2, 'commit.lua', [

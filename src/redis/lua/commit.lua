@@ -67,7 +67,7 @@ local function enter()
   local lanes = queue(queue_name).l
   if lanes[bell] then set_lane(queue_name, bell, nil) end
   if not lanes[lane] and lane_count(queue_name) >= (queue(queue_name).ml or MAX_LANES) then return false end
-  set_lane(queue_name, lane, now + LANE)
+  set_lane(queue_name, lane, now + (lease > 0 and lease or LANE))
   return true
 end
 

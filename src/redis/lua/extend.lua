@@ -30,6 +30,6 @@ for i, token in ipairs(tokens) do
     answers[i] = doc.le
   end
 end
-if lane ~= '' and queue(queue_name).l[lane] then set_lane(queue_name, lane, now + LANE) end
+if lane ~= '' and queue(queue_name).l[lane] then set_lane(queue_name, lane, now + lease) end
 flush()
 return { 'extended', answers }
