@@ -18,7 +18,9 @@ const PATIENCE = 240_000
  * @example const { total } = await countWords(client, texts, (done) => console.log(done))
  */
 export async function countWords(client: Client, texts: Text[], show: (done: number) => void): Promise<Counted> {
-  const { id } = await client.jobs.enqueue({ class: 'word_count', args: { files: texts.length }, createdBy: 'demo' })
+  // Before its children: what they have found is merged before more is counted.
+  const options = { class: 'word_count', priority: -1, createdBy: 'demo' }
+  const { id } = await client.jobs.enqueue({ ...options, args: { files: texts.length } })
   for (const values of batches(texts)) await client.ports.write(id, 'in', 'files', { values })
   for (let news = Date.now(), known = 0; ; ) {
     const { status, error } = await client.jobs.get(id)

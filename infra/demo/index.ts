@@ -1,20 +1,17 @@
 // `npm run demo`: a job and its hundreds of children count the words of every README and licence below node_modules.
 
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text as textOf } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { createClient } from '../../src/client/index.ts'
 import { noteOf, type StackNote, startStack } from '../stack.ts'
 import { type Counted, countWords, patientClient } from './count.ts'
+import { differences, directCount } from './direct.ts'
 import { type Reading, read, spent } from './meter.ts'
 import { progress } from './progress.ts'
-import { type Text, textsBelow } from './texts.ts'
+import { allTexts, type Text } from './texts.ts'
 
 const { env } = process
-const ROOT = fileURLToPath(new URL('../../node_modules', import.meta.url))
 const ENOUGH = { files: 300, bytes: 1_000_000 }
 const TOP = 20
 
@@ -25,7 +22,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => void close().finally(() => process.exit(1)))
 
 try {
-  const texts = textsOf(ROOT)
+  const texts = enoughTexts()
   const target = (await runningStack()) ?? (await ownStack())
   close = target.close
   try {
@@ -75,8 +72,8 @@ function figure(n: number) {
 }
 
 /** The texts to count, when they are enough to show anything. */
-function textsOf(root: string) {
-  const texts = textsBelow(root)
+function enoughTexts() {
+  const texts = allTexts()
   const bytes = texts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
   if (texts.length < ENOUGH.files || bytes < ENOUGH.bytes) {
     throw new Error(
@@ -127,18 +124,4 @@ async function ownStack(): Promise<Target> {
       rmSync(dir, { recursive: true, force: true })
     },
   }
-}
-
-/** The same question to a program that knows nothing of jobs. */
-async function directCount(texts: Text[]): Promise<Map<string, number>> {
-  const program = spawn(process.execPath, [fileURLToPath(new URL('direct.mjs', import.meta.url))], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  program.stdin.end(JSON.stringify(texts.map(({ name }) => join(ROOT, name))))
-  return new Map(JSON.parse(await textOf(program.stdout)))
-}
-
-function differences(total: Record<string, number>, direct: Map<string, number>): string[] {
-  const words = new Set([...Object.keys(total), ...direct.keys()])
-  return [...words].filter((word) => total[word] !== direct.get(word))
 }

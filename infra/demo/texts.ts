@@ -1,7 +1,8 @@
 // The demo's input: what packages say about themselves, as it lies under node_modules.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 export type Text = { name: string; text: string }
 
@@ -9,15 +10,19 @@ export type Text = { name: string; text: string }
 const wanted = /readme|licen[cs]e|copying|notice|\.(md|txt)$|^package\.json$/i
 const code = /\.([cm]?[jt]sx?|map)$/
 
-/** Every text below a folder, in a fixed order; links and hidden folders are left out. */
-export function textsBelow(root: string): Text[] {
-  return readdirSync(root, { recursive: true, withFileTypes: true })
+const ROOT = fileURLToPath(new URL('../../node_modules', import.meta.url))
+
+/** Every text below node_modules, in a fixed order; links and hidden folders are left out. */
+export function allTexts(): Text[] {
+  return readdirSync(ROOT, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && wanted.test(entry.name) && !code.test(entry.name))
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .filter((path) => !path.includes('/.'))
+    .map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)))
+    .filter((name) => !/(^|\/)\./.test(name))
     .sort()
-    .map((path) => ({ name: path.slice(root.length + 1), text: readFileSync(path, 'utf8') }))
+    .map((name) => ({ name, text: readFileSync(join(ROOT, name), 'utf8') }))
 }
+
+export const pathOf = ({ name }: Text) => join(ROOT, name)
 
 /** Groups texts so that each group stays far below what one request may carry. */
 export function* batches(texts: Text[], { bytes = 1_000_000, count = 100 } = {}): Generator<Text[]> {

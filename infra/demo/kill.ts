@@ -1,0 +1,76 @@
+// `npm run demo:kill`: the demo, with the Worker killed at 30, 60 and 90 % of it. Nothing may be lost or counted twice.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Client } from '../../src/client/index.ts'
+import { createSidejob } from '../../src/index.ts'
+import { type Stack, startStack } from '../stack.ts'
+import { countWords, patientClient } from './count.ts'
+import { differences, directCount } from './direct.ts'
+import { progress } from './progress.ts'
+import { allTexts } from './texts.ts'
+
+const PERCENT = [30, 60, 90]
+// Lost runs come back after this, not after 45 s; and small batches, so that there is something to hit at each point.
+const LEASE = '3s'
+const BATCH = 10
+
+const dir = mkdtempSync(join(tmpdir(), 'sidejob-kill-'))
+const stack = await startStack({ dir, persist: false, vars: { SIDEJOB_LANE_LEASE: LEASE }, say: console.log })
+const ticking = setInterval(() => stack.tick().catch(() => {}), 1_000)
+try {
+  await demonstrate(stack)
+} catch (error) {
+  console.error(`demo:kill: ${error instanceof Error ? error.message : error}`)
+  process.exitCode = 1
+} finally {
+  clearInterval(ticking)
+  await stack.close()
+  rmSync(dir, { recursive: true, force: true })
+}
+
+async function demonstrate({ url, apiKey, worker }: Stack) {
+  const client = patientClient(url, apiKey)
+  await client.queues.patch('default', { batch: BATCH, lanes: 2 })
+  const texts = allTexts()
+  const show = progress(texts.length, 'files')
+  const points = [...PERCENT]
+  let kills = 0
+  const { id, total } = await countWords(client, texts, (done) => {
+    show(done)
+    if (points.length === 0 || done < (points[0]! / 100) * texts.length) return
+    points.shift()
+    process.kill(worker.pid!, 'SIGKILL')
+    console.log(`killed workerd at ${done} of ${texts.length}`)
+    kills++
+  })
+  const wrong = differences(total, await directCount(texts))
+  const lost = await lostRuns(client, id)
+  const faults = await verify(stack)
+  console.log(
+    `killed ${kills} times, ${lost} runs lost, ${wrong.length} counts differ, ${faults.length} faults in Redis`,
+  )
+  if (kills < PERCENT.length) throw new Error('the demo was over before it could be killed three times')
+  if (lost === 0) throw new Error('no run was lost: the kills have hit nothing')
+  if (wrong.length > 0) throw new Error(`a direct count differs: ${wrong.slice(0, 5).join(', ')}`)
+  if (faults.length > 0) throw new Error(`Redis is not as it must be: ${JSON.stringify(faults.slice(0, 5))}`)
+}
+
+/** As the records of the jobs say. */
+async function lostRuns(client: Client, parent: number) {
+  let lost = (await client.jobs.get(parent)).lost
+  let cursor: string | undefined
+  do {
+    const page = await client.jobs.list({ parent: String(parent), limit: 100, ...(cursor ? { cursor } : {}) })
+    for (const job of page.jobs) lost += job.lost
+    cursor = page.cursor ?? undefined
+  } while (cursor)
+  return lost
+}
+
+function verify({ gateway, note }: Stack) {
+  const redis = { url: gateway.url, token: gateway.token }
+  const { url, token } = note.qstash
+  return createSidejob({ redis, qstash: { url, token, publicUrl: note.url } }).verify()
+}
