@@ -14,7 +14,7 @@ import { allTexts } from './texts.ts'
 const PERCENT = [30, 60, 90]
 // Lost runs come back after this, not after 45 s; and small batches, so that there is something to hit at each point.
 const LEASE = '3s'
-const BATCH = 10
+const BATCH = 4
 
 const dir = mkdtempSync(join(tmpdir(), 'sidejob-kill-'))
 const stack = await startStack({ dir, persist: false, vars: { SIDEJOB_LANE_LEASE: LEASE }, say: console.log })
@@ -32,7 +32,7 @@ try {
 
 async function demonstrate({ url, apiKey, worker }: Stack) {
   const client = patientClient(url, apiKey)
-  await client.queues.patch('default', { batch: BATCH, lanes: 2 })
+  await client.queues.patch('default', { batch: BATCH, lanes: 1 })
   const texts = allTexts()
   const show = progress(texts.length, 'files')
   const points = [...PERCENT]
