@@ -61,6 +61,8 @@ const MINUTE = 60_000
 const MINE = 10 * MINUTE
 const CLAIM_LEASE = 60_000
 const LISTEN = 60_000
+const LOG_PAGE = 1_000
+const LOG_PAGES = 10
 /** A waiting claim that nobody calls asks again after so long: it costs less than a command a second. */
 const ASK_AGAIN = 15_000
 
@@ -549,12 +551,22 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     },
 
     async readLog({ job, level, cursor, limit = 100 }) {
-      const rows = logRows(await store.readLog(cursor ? `(${cursor}` : '+', limit))
       const id = job === undefined ? undefined : (await store.inspect(job)).id
-      const entries = rows.filter(
-        (row) => (id === undefined || row.job === id) && (level === undefined || row.level === level),
-      )
-      return { entries, cursor: rows.length === limit ? rows.at(-1)!.id : null }
+      const isWanted = (row: LogRow) =>
+        (id === undefined || row.job === id) && (level === undefined || row.level === level)
+      const entries: LogRow[] = []
+      // What a filter lets through may be far back: several pages are looked at before the caller is asked to go on.
+      for (let page = 0, before = cursor; page < LOG_PAGES; page++) {
+        const rows = logRows(await store.readLog(before ? `(${before}` : '+', LOG_PAGE))
+        for (const row of rows) {
+          if (isWanted(row)) entries.push(row)
+          before = row.id
+          if (entries.length === limit) return { entries, cursor: row.id }
+        }
+        if (rows.length < LOG_PAGE) return { entries, cursor: null }
+        cursor = before
+      }
+      return { entries, cursor: cursor! }
     },
 
     async workers() {
@@ -762,13 +774,12 @@ function resultOf(text: string): Result {
 
 type LogRow = { id: string; at: number; job: number | null; level: string; entry: Wire }
 
+/** Entries of a stream as Redis answers them: their ids, each with its fields and values in one list. */
 function logRows(answer: unknown): LogRow[] {
-  const rows = (answer ?? {}) as Record<string, Record<string, unknown>>
-  return Object.entries(rows).map(([id, { at, job, level, entry }]) => ({
-    id,
-    at: Number(at),
-    job: job === '' || job === undefined ? null : Number(job),
-    level: String(level),
-    entry: (typeof entry === 'string' ? entry : JSON.stringify(entry)) as Wire,
-  }))
+  return (answer as [string, string[]][]).map(([id, flat]) => {
+    const { at, job, level, entry } = Object.fromEntries(
+      Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]),
+    )
+    return { id, at: Number(at), job: job ? Number(job) : null, level: level!, entry: entry as Wire }
+  })
 }
