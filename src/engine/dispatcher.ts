@@ -2,7 +2,7 @@
 
 import type { Settled } from '../redis/changes.ts'
 import type { CommitAnswer, Lent, Ring, Store } from '../redis/store.ts'
-import type { Performer, Usage } from './performer.ts'
+import { newUsage, type Performer, type Usage } from './performer.ts'
 import type { Tags } from './tags.ts'
 
 export type LaneOptions = {
@@ -86,7 +86,7 @@ export function createDispatcher({
   async function dispatch(queue: string, bell: string): Promise<Dispatched> {
     const started = elapsed()
     const lane = newLane()
-    const usage: Usage = { isolated: 0 }
+    const usage = newUsage()
     let runs = 0
     let done: Settled[] = []
     for (let seq = 1; ; seq++) {

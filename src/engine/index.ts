@@ -262,12 +262,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   /** Makes jobs by the constraints that we know; once more when those are not the newest. */
   async function enqueueTagged(jobs: NewJob[], once: Once) {
     for (let tries = 1; ; tries++) {
-      const tagged = jobs.map((job) => ({
-        ...job,
-        constraints: tags.version,
-        limits: [...(job.limits ?? []), ...tags.limitsFor(job)],
-      }))
-      const answer = await store.enqueue(tagged, once, tags.version)
+      const answer = await store.enqueue(tags.version ? jobs.map(tags.tag) : jobs, once, tags.version)
       if (answer.stale === undefined) return answer
       if (tries === 5)
         throw new SidejobError('UNAVAILABLE', 'the constraints keep changing: try again', { retryAfter: 1 })
@@ -329,7 +324,8 @@ export function createEngine(options: EngineOptions): Engine & Inner {
 
     async enqueue(inputs, call) {
       const at = now()
-      const jobs = await Promise.all(inputs.map((input) => newJob(registry, input, at)))
+      const find = await registry.finder(inputs)
+      const jobs = inputs.map((input) => newJob(find(input), input, at))
       const { made, again, rings } = await enqueueTagged(jobs, onceOf(call))
       await ring(rings)
       return { jobs: made, existing: again }
@@ -538,7 +534,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
       try {
         for await (const text of client.listen(store.keys.live(channel), signal)) {
           if (text === '') continue
-          const end = text.indexOf('\n')
+          const end = text.indexOf('\t')
           yield { channel: text.slice(0, end), message: text.slice(end + 1) as Wire }
         }
       } finally {

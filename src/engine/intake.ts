@@ -64,8 +64,7 @@ const common = (found: Registered | undefined) => ({
 })
 
 /** A job as a caller of the API asks for it. */
-export async function newJob(registry: Registry, input: JobInput, now: number): Promise<NewJob> {
-  const found = registry.local(input.queue, input.class) ?? (await registry.find(input.queue, input.class))
+export function newJob(found: Registered | undefined, input: JobInput, now: number): NewJob {
   const ports = overlay(found?.in, input.in)
   checkInputs(input.inputs, ports, input.class)
   return {

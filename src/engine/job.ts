@@ -15,7 +15,6 @@ export type JobTools = {
   peek: (
     of: { id: number; dir: 'in' | 'out'; port: string }[],
   ) => Promise<({ taken: number; values: { data: Wire }[] } | null)[]>
-  signal: AbortSignal
 }
 
 export type SpawnOptions = Omit<Spawn, 'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports'> & {
@@ -61,10 +60,10 @@ const wires = (lists: Record<string, unknown[]> = {}): Record<string, Wire[]> =>
 // biome-ignore lint/suspicious/noExplicitAny: without its worker's ports a job has any
 export class Job<In extends Ports = any, Out extends Ports = any> {
   readonly id: number
-  readonly signal: AbortSignal
   #snapshot: Snapshot
   #ports: { in?: Ports; out?: Ports }
   #tools: JobTools
+  #stop: { readonly signal: AbortSignal }
   #queues = new Map<string, Queue>()
   #state = new Map<string, Wire | undefined>()
   #ops: Op[] = []
@@ -78,12 +77,22 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   /** How many values of a child's port this run has read and not committed yet. */
   #seen = new Map<string, number>()
 
-  constructor(worker: Pick<Worker, 'in' | 'out'>, snapshot: Snapshot, tools: JobTools) {
+  constructor(
+    worker: Pick<Worker, 'in' | 'out'>,
+    snapshot: Snapshot,
+    tools: JobTools,
+    stop: { readonly signal: AbortSignal },
+  ) {
     this.id = snapshot.job.id
-    this.signal = tools.signal
     this.#snapshot = snapshot
     this.#ports = worker
     this.#tools = tools
+    this.#stop = stop
+  }
+
+  /** Aborts when the run has taken too long. */
+  get signal(): AbortSignal {
+    return this.#stop.signal
   }
 
   get args(): unknown {

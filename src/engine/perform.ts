@@ -3,6 +3,7 @@
 import type { Changes, RunError, Snapshot } from '../core/run.ts'
 import { type Wire, wire } from '../core/value.ts'
 import { Terminal, type Worker, workerDefaults } from '../core/worker.ts'
+import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { Job, type JobTools } from './job.ts'
 import { LAST } from './settle.ts'
 
@@ -45,21 +46,32 @@ async function steps(worker: Worker, job: Job, snapshot: Snapshot): Promise<unkn
   return worker.perform(job)
 }
 
-/** The longest time that a timer can take; a longer one would be over at once. */
-const LONGEST = 2 ** 31 - 1
+/** A signal that is made when somebody asks for it: most functions never do. */
+function createStop() {
+  let controller: AbortController | undefined
+  let reason: Timeout | undefined
+  return {
+    get signal(): AbortSignal {
+      controller ??= new AbortController()
+      if (reason) controller.abort(reason)
+      return controller.signal
+    },
+    stop(why: Timeout): void {
+      reason = why
+      controller?.abort(why)
+    },
+  }
+}
 
 /** Rejects at the timeout, and aborts the signal, so that the function can stop what it does. */
-function within<T>(ms: number, controller: AbortController, work: Promise<T>): Promise<T> {
+function within<T>(ms: number, deadlines: Deadlines, stop: (why: Timeout) => void, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => {
-        const timeout = new Timeout(`the run took longer than ${ms} ms`)
-        controller.abort(timeout)
-        reject(timeout)
-      },
-      Math.min(ms, LONGEST),
-    )
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
+    const done = deadlines.add(ms, () => {
+      const timeout = new Timeout(`the run took longer than ${ms} ms`)
+      stop(timeout)
+      reject(timeout)
+    })
+    work.finally(done).then(resolve, reject)
   })
 }
 
@@ -68,11 +80,16 @@ function within<T>(ms: number, controller: AbortController, work: Promise<T>): P
  *
  * @example const changes = await perform(zip, snapshot, tools)
  */
-export async function perform(worker: Worker, snapshot: Snapshot, tools: Omit<JobTools, 'signal'>): Promise<Changes> {
-  const controller = new AbortController()
-  const job = new Job(worker, snapshot, { ...tools, signal: controller.signal })
+export async function perform(
+  worker: Worker,
+  snapshot: Snapshot,
+  tools: JobTools,
+  deadlines = createDeadlines(),
+): Promise<Changes> {
+  const stop = createStop()
+  const job = new Job(worker, snapshot, tools, stop)
   try {
-    const ending = await within(timeoutOf(worker, snapshot), controller, steps(worker, job, snapshot))
+    const ending = await within(timeoutOf(worker, snapshot), deadlines, stop.stop, steps(worker, job, snapshot))
     return await job.finish(ending)
   } catch (error) {
     if (error instanceof LostRun) throw error

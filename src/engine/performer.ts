@@ -6,6 +6,7 @@ import { workerDefaults } from '../core/worker.ts'
 import type { Settled } from '../redis/changes.ts'
 import { shownItem } from '../redis/item.ts'
 import type { Lent, Ring, Store } from '../redis/store.ts'
+import { createDeadlines, type Deadlines } from './deadlines.ts'
 import type { JobTools } from './job.ts'
 import { LostRun, perform, runError } from './perform.ts'
 import { type PushOptions, push } from './push.ts'
@@ -31,8 +32,10 @@ const LATER_LEASE = 60_000
 /** An invocation may call others 32 times. */
 const MAX_ISOLATED = 32
 
-/** What one lane has used up of its invocation. */
-export type Usage = { isolated: number }
+/** What the runs of one lane share, or have used up, of their invocation. */
+export type Usage = { isolated: number; deadlines: Deadlines }
+
+export const newUsage = (): Usage => ({ isolated: 0, deadlines: createDeadlines() })
 
 /** Our own commits of one run while it goes on, and what it may read meanwhile. */
 export function createPerformer({ store, registry, push: pushing, ring, random, now, isolate }: PerformerOptions) {
@@ -54,7 +57,7 @@ export function createPerformer({ store, registry, push: pushing, ring, random, 
     return snapshotOf(fresh[0]!, timeoutOf(found))
   }
 
-  const toolsOf = (lent: Lent, found: Registered): Omit<JobTools, 'signal'> => ({
+  const toolsOf = (lent: Lent, found: Registered): JobTools => ({
     checkpoint: (changes) => checkpoint(lent, changes, found),
     page: (port, after) => page(lent.id, port, after),
     peek: (of) => peek(of),
@@ -101,10 +104,10 @@ export function createPerformer({ store, registry, push: pushing, ring, random, 
     words,
   })
 
-  async function performLocal(lent: Lent, found: Registered): Promise<Settled | undefined> {
+  async function performLocal(lent: Lent, found: Registered, { deadlines }: Usage): Promise<Settled | undefined> {
     const snapshot = snapshotOf(lent, timeoutOf(found))
     try {
-      const changes = await perform(found.local!, snapshot, toolsOf(lent, found))
+      const changes = await perform(found.local!, snapshot, toolsOf(lent, found), deadlines)
       return await settle(lent.document.tk!, changes, deciding(lent, found))
     } catch (error) {
       if (error instanceof LostRun) return undefined
@@ -124,11 +127,11 @@ export function createPerformer({ store, registry, push: pushing, ring, random, 
   /** What is to be committed for one run; undefined when that is somebody else's business now. */
   async function run(
     lent: Lent,
-    { alone = false, usage = { isolated: 0 } as Usage } = {},
+    { alone = false, usage = newUsage() }: { alone?: boolean; usage?: Usage } = {},
   ): Promise<Settled | undefined> {
     const { q: queue, c: name } = lent.document
     try {
-      const found = await registry.find(queue!, name!)
+      const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
       // A class that this deployment does not know is not failed: another one may.
       if (!found) return release(lent, 'wait', String(RELEASE_FOR))
       if (!found.local) return await performRemote(lent, found)
@@ -137,7 +140,7 @@ export function createPerformer({ store, registry, push: pushing, ring, random, 
         usage.isolated++
         return await isolate(lent)
       }
-      return await performLocal(lent, found)
+      return await performLocal(lent, found, usage)
     } catch (error) {
       if (error instanceof SidejobError && error.code === 'UNAVAILABLE') throw error
       const changes: Changes = { end: 'failed', n: LAST, error: runError(error) }

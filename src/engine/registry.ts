@@ -15,6 +15,8 @@ export type Registered = {
   local?: Worker
 }
 
+type Named = { queue: string; class: string }
+
 const FRESH = 5_000
 const closedDefinition = closedIn(definitionSchema)
 
@@ -109,6 +111,14 @@ export function createRegistry(store: Store, workers: readonly Worker[], now: ()
   return {
     announce,
     local: localClass,
+    /** Looks up the classes of many jobs at once, so that none of them has to wait. */
+    async finder(jobs: readonly Named[]): Promise<(job: Named) => Registered | undefined> {
+      const others = new Set(jobs.filter((job) => !localClass(job.queue, job.class)).map(({ queue }) => queue))
+      const classes = new Map(
+        await Promise.all([...others].map(async (queue) => [queue, await remote(queue)] as const)),
+      )
+      return (job) => localClass(job.queue, job.class) ?? classes.get(job.queue)?.get(job.class)
+    },
     async find(queue: string, name: string): Promise<Registered | undefined> {
       return localClass(queue, name) ?? (await remote(queue)).get(name)
     },

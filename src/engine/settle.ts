@@ -40,11 +40,12 @@ function failedWords(changes: Changes, deciding: Deciding): Words {
   return ['error', errorText(error), ...again, ...slotWords(deciding)]
 }
 
-async function opsWords(changes: Changes, { document, registry }: Deciding): Promise<Words> {
+async function opsWords({ ops = [] }: Changes, { document, registry }: Deciding): Promise<Words> {
+  if (ops.length === 0) return []
   const id = Number(document.tk!.split('.', 1)[0])
   const context = wire({ job: id }) as Wire
   const words: Words = []
-  for (const op of changes.ops ?? [])
+  for (const op of ops)
     words.push(...(op.op === 'spawn' ? spawnWords(op.name, await spawnedJob(registry, op, id)) : opWords(op, context)))
   return words
 }

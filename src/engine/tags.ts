@@ -2,7 +2,7 @@
 
 import { type Constraint, isAbout, limitKeyOf } from '../core/constraint.ts'
 import { unwire, type Wire } from '../core/value.ts'
-import { type Document, type LimitKey, limitWords } from '../redis/document.ts'
+import { type Document, type LimitKey, limitWords, type NewJob } from '../redis/document.ts'
 import type { CommitAnswer, Ring, Store } from '../redis/store.ts'
 import { limitsOf } from './intake.ts'
 import type { Registry } from './registry.ts'
@@ -46,7 +46,11 @@ export function createTags(store: Store, registry: Registry) {
     get version() {
       return known.version
     },
-    limitsFor,
+    tag: (job: NewJob): NewJob => ({
+      ...job,
+      constraints: known.version,
+      limits: [...(job.limits ?? []), ...limitsFor(job)],
+    }),
     tagWords,
     learn(text: string | null): void {
       known = parse(text)

@@ -168,9 +168,9 @@ export type PortRecord = { port: string; pushed: number; taken: number }
 /** The declared ports of one side, `*` left out. */
 export function portsOf(doc: Document, dir: 'i' | 'o'): PortRecord[] {
   const ports: PortRecord[] = []
-  for (const [field, value] of Object.entries(doc)) {
-    if (!field.startsWith(`${dir}:`) || field === `${dir}:*`) continue
-    const [pushed, taken, dropped] = value.split(',')
+  for (const field in doc) {
+    if (field[1] !== ':' || field[0] !== dir || field[2] === '*') continue
+    const [pushed, taken, dropped] = doc[field]!.split(',')
     if (!dropped) ports.push({ port: field.slice(2), pushed: Number(pushed), taken: Number(taken) })
   }
   return ports
@@ -186,7 +186,7 @@ export const channelsOf = (doc: Document, dir: 'i' | 'o', port: string): string[
 
 export function stateOf(doc: Document): Record<string, Wire> {
   const state: Record<string, Wire> = {}
-  for (const [field, value] of Object.entries(doc)) if (field.startsWith('s:')) state[field.slice(2)] = value as Wire
+  for (const field in doc) if (field.startsWith('s:')) state[field.slice(2)] = doc[field] as Wire
   return state
 }
 
