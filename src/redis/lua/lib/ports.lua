@@ -250,7 +250,9 @@ publish = function(channel, item)
   local _, till = hints()
   if till > now then
     local _, _, _, value = parts(item)
-    for _, level in ipairs(all) do push(writes.messages, { ns .. 'live:' .. level, channel .. '\n' .. value }) end
+    -- On one line, as an event has to be. In JSON a line may end only where a space may stand.
+    local text = channel .. '\t' .. value:gsub('[\r\n]', ' ')
+    for _, level in ipairs(all) do push(writes.messages, { ns .. 'live:' .. level, text }) end
   end
   return reached
 end
