@@ -1,6 +1,6 @@
 // Rings: asks QStash to make us look at a queue, now or at a moment.
 
-import { Client } from '@upstash/qstash'
+import { Client, QstashError } from '@upstash/qstash'
 import type { Ring } from '../redis/store.ts'
 
 export type BellOptions = { url?: string; token: string; publicUrl: string; fetch?: typeof fetch }
@@ -11,6 +11,12 @@ export type Bells = { ring: (rings: Ring[]) => Promise<Ring[]>; sent: () => numb
 export const bellUrl = (publicUrl: string, queue: string): string =>
   `${publicUrl}/dispatch/${encodeURIComponent(queue)}`
 
+// The vendor's client tries again when the network fails, not when the answer is 5xx; else the tick rings, a minute later.
+const ATTEMPTS = 3
+const PAUSE = 200
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const isPassing = (error: unknown): boolean => error instanceof QstashError && (error.status ?? 0) >= 500
+
 /**
  * Publishes bells; answers those that could not be published. A bell carries nothing but its own name: Redis alone
  * says whether there is work.
@@ -20,7 +26,7 @@ export function createBells({ url, token, publicUrl }: BellOptions): Bells {
     baseUrl: url,
     token,
     devMode: false,
-    retry: { retries: 2, backoff: () => 200 },
+    retry: { retries: ATTEMPTS - 1, backoff: () => PAUSE },
     enableTelemetry: false,
   })
   let sent = 0
@@ -32,15 +38,20 @@ export function createBells({ url, token, publicUrl }: BellOptions): Bells {
     ...(at === undefined ? {} : { notBefore: Math.ceil(at / 1000) }),
   })
 
+  const publish = (rings: Ring[]): Promise<unknown> =>
+    rings.length === 1 ? client.publishJSON(message(rings[0]!)) : client.batchJSON(rings.map(message))
+
   async function ring(rings: Ring[]): Promise<Ring[]> {
     if (rings.length === 0) return []
-    try {
-      if (rings.length === 1) await client.publishJSON(message(rings[0]!))
-      else await client.batchJSON(rings.map(message))
-      sent += rings.length
-      return []
-    } catch {
-      return rings
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await publish(rings)
+        sent += rings.length
+        return []
+      } catch (error) {
+        if (!isPassing(error) || attempt === ATTEMPTS) return rings
+        await pause(PAUSE)
+      }
     }
   }
 

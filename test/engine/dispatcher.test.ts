@@ -1,0 +1,297 @@
+// Lanes and bells: how a queue is served, in how many round trips, and what happens when one of them gets lost.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createEngine } from '../../src/engine/index.ts'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, type KitOptions, rawCommand, startKit } from '../kit.ts'
+
+/** How often each job has run. */
+let runs: Record<number, number> = {}
+let hold: PromiseWithResolvers<void>
+let held: PromiseWithResolvers<void>
+
+const noop = defineWorker({
+  class: 'noop',
+  perform(job) {
+    runs[job.id] = (runs[job.id] ?? 0) + 1
+  },
+})
+const lasting = defineWorker({
+  class: 'lasting',
+  async perform() {
+    const begun = performance.now()
+    while (performance.now() - begun < 10) await new Promise((resolve) => setImmediate(resolve))
+  },
+})
+const holding = defineWorker({
+  class: 'holding',
+  async perform() {
+    held.resolve()
+    await hold.promise
+  },
+})
+const workers = [noop, lasting, holding]
+
+let kit: Kit
+/** A sidejob whose bells ring, and are not answered: the test drives the lanes. */
+async function start(options: KitOptions = {}) {
+  kit = await startKit({ hold: true, workers, ...options })
+  // The scripts are there from now on: a lane's round trips are its own.
+  await kit.make('noop')
+  await dispatch()
+  runs = {}
+}
+
+beforeEach(() => {
+  hold = Promise.withResolvers()
+  held = Promise.withResolvers()
+})
+afterEach(async () => {
+  expect(await kit.engine.verify()).toEqual([])
+  await kit.close()
+})
+
+const make = async (n: number, className = 'noop', input: object = {}) => {
+  const { jobs } = await kit.engine.enqueue(Array(n).fill({ queue: 'default', class: className, ...input }))
+  return jobs.map(({ id }) => id)
+}
+
+/** The bells that are on their way. */
+async function bells(): Promise<string[]> {
+  const document = await rawCommand(kit.redis.port, 'GET', kit.store.keys.queue('default'))
+  return [...document.matchAll(/"(b\w+)":\d{13}/g)].map(([, bell]) => bell!)
+}
+
+/** Answers a bell: the first that is on its way. */
+const dispatch = async (bell?: string) => kit.engine.dispatch('default', bell ?? (await bells())[0] ?? 'unknown')
+
+/** How many round trips it takes. */
+async function trips(work: () => Promise<unknown>): Promise<number> {
+  const before = kit.gateway.requests
+  await work()
+  return kit.gateway.requests - before
+}
+
+const lanes = async () => (await kit.store.overview('default')).queues[0]!.lanes
+const queue = async () => (await kit.engine.queues()).queues[0]!
+
+describe('a lane', () => {
+  test('commits a batch together with the claim of the next', async () => {
+    await start()
+    await kit.engine.setQueue('default', { lanes: 1 })
+    const ids = await make(250)
+    let served: unknown
+    expect(await trips(async () => (served = await dispatch()))).toBe(4)
+    expect(served).toEqual({ runs: 250, ended: 'empty' })
+    expect(runs).toEqual(Object.fromEntries(ids.map((id) => [id, 1])))
+    expect(await lanes()).toBe(0)
+  })
+
+  test('takes two round trips for a lone job', async () => {
+    await start()
+    await make(1)
+    expect(await trips(dispatch)).toBe(2)
+  })
+
+  test('takes batches as small as the queue says', async () => {
+    await start()
+    await kit.engine.setQueue('default', { batch: 10 })
+    await make(25)
+    expect(await trips(dispatch)).toBe(4)
+  })
+
+  test('takes the most urgent first, then the oldest', async () => {
+    await start()
+    await kit.engine.setQueue('default', { batch: 1 })
+    const [late] = await make(1, 'noop', { priority: 5 })
+    const [first, second] = await make(2)
+    const [urgent] = await make(1, 'noop', { priority: -5 })
+    await dispatch()
+    // Node keeps numbers in order; the times of the runs tell theirs.
+    const ranAt = async (id: number) => (await kit.engine.get(String(id))).ranAt!
+    const times = await Promise.all([urgent!, first!, second!, late!].map(ranAt))
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+  })
+
+  test('hands on when its time is over: a new bell rings for the rest', async () => {
+    await start({ lane: { batch: 1, budget: 5 } })
+    await make(3, 'lasting')
+    const before = kit.qstash.counts.published
+    expect(await dispatch()).toEqual({ runs: 1, ended: 'handed on' })
+    expect(kit.qstash.counts.published).toBe(before + 1)
+    expect((await queue()).counts).toMatchObject({ queued: 2, running: 0 })
+    expect(await dispatch()).toEqual({ runs: 1, ended: 'handed on' })
+    expect(await dispatch()).toEqual({ runs: 1, ended: 'handed on' })
+    expect((await queue()).counts).toMatchObject({ queued: 0, running: 0 })
+  })
+
+  test('waits itself for what is due within two seconds', async () => {
+    await start()
+    const [id] = await make(1, 'noop', { wait: 300 })
+    expect(await dispatch()).toEqual({ runs: 1, ended: 'empty' })
+    const { ranAt, createdAt } = await kit.engine.get(String(id))
+    expect(ranAt! - createdAt).toBeGreaterThanOrEqual(300)
+  })
+
+  test('does not wait for what is due later: a bell rings for that very moment', async () => {
+    await start()
+    const before = kit.qstash.counts.published
+    const [id] = await make(1, 'noop', { wait: 10_000 })
+    expect(await dispatch()).toEqual({ runs: 0, ended: 'empty' })
+    expect(kit.qstash.counts.published).toBe(before + 1)
+    await kit.advance(11_000)
+    expect(await dispatch()).toEqual({ runs: 1, ended: 'empty' })
+    expect(await kit.statusOf(id!)).toBe('completed')
+  })
+
+  test('leaves a paused queue at once, also when something is due', async () => {
+    await start()
+    await make(1, 'noop', { wait: 10_000 })
+    await make(1)
+    await kit.engine.setQueue('default', { paused: true })
+    await kit.advance(11_000)
+    expect(await trips(dispatch)).toBe(1)
+    await kit.engine.setQueue('default', { paused: false })
+    expect(await dispatch()).toEqual({ runs: 2, ended: 'empty' })
+  })
+
+  test('does nothing where all lanes are open', async () => {
+    await start()
+    await kit.engine.setQueue('default', { lanes: 1 })
+    await make(1, 'holding')
+    const first = dispatch()
+    await held.promise
+    const [id] = await make(1)
+    expect(await dispatch('another')).toEqual({ runs: 0, ended: 'full' })
+    hold.resolve()
+    expect(await first).toEqual({ runs: 2, ended: 'empty' })
+    expect(await kit.statusOf(id!)).toBe('completed')
+  })
+
+  test.each([1, 2, 3])('whose answer number %i is lost on the way does everything once', async (nth) => {
+    await start({ lane: { batch: 5 } })
+    const ids = await make(10)
+    kit.gateway.faults.drop({ nth })
+    expect(await dispatch()).toEqual({ runs: 10, ended: 'empty' })
+    expect(runs).toEqual(Object.fromEntries(ids.map((id) => [id, 1])))
+    for (const id of ids) expect(await kit.engine.get(String(id))).toMatchObject({ status: 'completed', lost: 0 })
+  })
+
+  test('gives a job of a class that it does not know back, with a delay and no failure', async () => {
+    await start()
+    const [id] = await make(1)
+    const other = createEngine({ ...kit.engineOptions, workers: [] })
+    expect(await other.dispatch('default', (await bells())[0]!)).toMatchObject({ ended: 'empty' })
+    const { status, attempt, lost, runAt, error } = await kit.engine.get(String(id))
+    expect({ status, attempt, lost, error }).toEqual({ status: 'queued', attempt: 0, lost: 0, error: null })
+    const { endedAt, outcome } = (await kit.engine.runs(String(id))).runs[0]!
+    expect({ wait: runAt! - endedAt, outcome }).toEqual({ wait: 10_000, outcome: 'released' })
+    await kit.advance(11_000)
+    expect(await dispatch()).toEqual({ runs: 1, ended: 'empty' })
+    expect(await kit.statusOf(id!)).toBe('completed')
+  })
+})
+
+describe('a bell', () => {
+  test('rings once for each batch of what is made at once, less what has rung already, up to the lanes', async () => {
+    await start()
+    const count = async (n: number) => {
+      const before = kit.qstash.counts.published
+      await make(n)
+      return kit.qstash.counts.published - before
+    }
+    expect(await count(100)).toBe(1)
+    expect(await count(1)).toBe(0)
+    expect(await count(150)).toBe(1)
+    expect(await count(1_000)).toBe(2)
+    expect(await lanes()).toBe(4)
+    expect(await dispatch('unknown')).toEqual({ runs: 0, ended: 'full' })
+    for (const bell of await bells()) await dispatch(bell)
+    expect((await queue()).counts).toMatchObject({ queued: 0 })
+  })
+
+  test('that comes twice does everything once', async () => {
+    await start()
+    const ids = await make(50)
+    const [bell] = await bells()
+    const both = await Promise.all([dispatch(bell), dispatch(bell)])
+    expect(both.reduce((sum, { runs: done }) => sum + done, 0)).toBe(50)
+    expect(runs).toEqual(Object.fromEntries(ids.map((id) => [id, 1])))
+  })
+
+  test('that gets lost is rung again by the tick', async () => {
+    await start()
+    const [id] = await make(1)
+    expect(await lanes()).toBe(1)
+    expect(await kit.engine.tick()).toEqual({ rung: [], more: false })
+    await kit.advance(20_001)
+    const before = kit.qstash.counts.published
+    expect(await kit.engine.tick()).toEqual({ rung: ['default'], more: false })
+    expect(kit.qstash.counts.published).toBe(before + 1)
+    await dispatch()
+    expect(await kit.statusOf(id!)).toBe('completed')
+  })
+
+  test('is published again when QStash stumbles', async () => {
+    await start()
+    kit.qstash.faults.refuse(500, { times: 2 })
+    const before = kit.qstash.counts.published
+    await make(1)
+    expect(kit.qstash.counts.published).toBe(before + 1)
+    expect(await lanes()).toBe(1)
+  })
+
+  test.each([
+    ['500, again and again', 500, 3],
+    ['429, once', 429, 1],
+  ] as const)(
+    'that could not be published (%s) is taken back: the job is made all the same, and the tick rings',
+    async (_, status, times) => {
+      await start()
+      kit.qstash.faults.refuse(status, { times })
+      const [id] = await make(1)
+      expect(await kit.statusOf(id!)).toBe('queued')
+      expect(await lanes()).toBe(0)
+      await kit.advance(20_001)
+      expect(await kit.engine.tick()).toEqual({ rung: ['default'], more: false })
+      expect(await lanes()).toBe(1)
+    },
+  )
+
+  test('rings for the lanes of a run that was lost', async () => {
+    await start()
+    const [id] = await make(1, 'holding')
+    const lane = dispatch()
+    await held.promise
+    await kit.advance(46_000)
+    await kit.engine.tick()
+    await kit.advance(2_000)
+    await kit.engine.tick()
+    hold.resolve()
+    expect(await lane).toMatchObject({ runs: expect.any(Number) })
+    await dispatch()
+    expect(await kit.engine.get(String(id))).toMatchObject({ status: 'completed', lost: 1 })
+  })
+})
+
+describe('eager dispatch', () => {
+  test('serves what was just made in the same invocation, without a message', async () => {
+    const later: Promise<unknown>[] = []
+    await start({ dispatch: 'eager', defer: (work) => later.push(work) })
+    await Promise.all(later)
+    const before = kit.qstash.counts.published
+    const [id] = await make(1)
+    await Promise.all(later)
+    expect(await kit.statusOf(id!)).toBe('completed')
+    expect(kit.qstash.counts.published).toBe(before)
+  })
+
+  test('leaves what is due later to a bell', async () => {
+    const later: Promise<unknown>[] = []
+    await start({ dispatch: 'eager', defer: (work) => later.push(work) })
+    await Promise.all(later)
+    const before = kit.qstash.counts.published
+    await make(1, 'noop', { wait: 30_000 })
+    expect(kit.qstash.counts.published).toBe(before + 1)
+  })
+})
