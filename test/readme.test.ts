@@ -1,0 +1,56 @@
+// What the README shows works as it stands there.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createClient } from '../src/client/index.ts'
+import { statuses, transitions } from '../src/core/job.ts'
+import { createApp } from '../src/http/app.ts'
+import { defineWorker, port } from '../src/index.ts'
+import { type Kit, startKit } from './kit.ts'
+
+const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
+
+const double = defineWorker({
+  class: 'double',
+  in: { n: port(z.number()) },
+  out: { doubled: port(z.number()) },
+  async perform(job) {
+    for await (const { n } of job.inputs('n')) job.write('doubled', n * 2)
+  },
+})
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ workers: [double], apiKey: 'dev' })
+})
+afterAll(() => kit.close())
+
+test('a worker in ten lines, a job in three', async () => {
+  const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
+  const client = createClient({
+    url: 'http://127.0.0.1',
+    key: 'dev',
+    fetch: (...args) => Promise.resolve(app.request(...args)),
+  })
+  for (const line of [
+    "client.jobs.enqueue({ class: 'double', inputs: { n: [1, 2, 3] } })",
+    "client.ports.read(id, 'out', 'doubled', { max: 3 })",
+  ])
+    expect(readme).toContain(line)
+  const { id } = (await client.jobs.enqueue({ class: 'double', inputs: { n: [1, 2, 3] } })) as { id: number }
+  await kit.rest(id, 'completed')
+  const { values } = await client.ports.read(id, 'out', 'doubled', { max: 3 })
+  expect(values.map(({ data }) => data)).toEqual([2, 4, 6])
+})
+
+test('the status diagram has no status and no move that does not exist', () => {
+  const drawn = [...readme.matchAll(/^ {2}(\S+) --> (\w+)/gm)].map(([, from, to]) => [
+    from!.replace('[*]', 'new'),
+    to!,
+  ])
+  expect(drawn.length).toBeGreaterThan(10)
+  for (const [from, to] of drawn) expect(Object.keys(transitions[from as keyof typeof transitions])).toContain(to)
+  for (const status of statuses) expect(drawn.flat()).toContain(status)
+})
