@@ -22,7 +22,9 @@ export async function createAsker({ stack, client }: Workerd) {
     if (as !== 'none') all.set('authorization', `Bearer ${apiKeys[as]}`)
     const sent = typeof body === 'function' ? body() : body
     if (sign) all.set('upstash-signature', await signed(sign, String(sent), url, stack.qstash!.now()))
-    return fetch(url, { method, headers: all, body: sent as BodyInit })
+    const asked = () => fetch(url, { method, headers: all, body: sent as BodyInit })
+    // workerd answers what is too large while it is still being sent, and hangs up: who writes may not see the answer.
+    return asked().catch(asked).catch(asked)
   }
 }
 

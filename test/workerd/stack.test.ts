@@ -2,11 +2,13 @@
 
 import { encode } from '@msgpack/msgpack'
 import { Client } from '@upstash/qstash'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parseMsgpack } from '../../src/core/msgpack.ts'
 import { badInputs } from '../http/bad-input.ts'
 import { createAsker } from './asker.ts'
 import { startWorkerd, type Workerd } from './kit.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let workerd: Workerd
 beforeAll(async () => {
@@ -44,15 +46,21 @@ test('who subscribes to a channel hears what is published on it and below it', a
   const { client } = workerd
   const controller = new AbortController()
   const events = (await client.channels.subscribe('/news', {}, { signal: controller.signal }))[Symbol.asyncIterator]()
-  const heard = [events.next(), events.next()]
+  const heard = [events.next(), events.next(), events.next()]
   await new Promise((resolve) => setTimeout(resolve, 200))
   await client.channels.publish({ channel: '/news', message: 'first' })
   await client.channels.publish({ channel: '/news/local', message: { n: 2 } })
+  await workerd.ask('/v1/publish', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"channel":"/news","message":["on","\\n",\n"lines"]}',
+  })
   const values = (await Promise.all(heard)).map(({ value }) => value)
   controller.abort()
   expect(values).toEqual([
     { channel: '/news', message: 'first' },
     { channel: '/news/local', message: { n: 2 } },
+    { channel: '/news', message: ['on', '\n', 'lines'] },
   ])
 })
 
