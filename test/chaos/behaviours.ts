@@ -16,7 +16,7 @@ export type Plan = {
   settled: Settled
   job: number
   key: string
-  facts: Pick<Facts, 'must' | 'may' | 'read' | 'logs' | 'timed' | 'meddled' | 'wanted'>
+  facts: Pick<Facts, 'must' | 'may' | 'read' | 'logs' | 'timed' | 'meddled' | 'wanted' | 'waits'>
 }
 
 /** Ports of children as a run saw them when it began. */
@@ -282,12 +282,14 @@ export async function behave(world: World, lent: Lent, n: number, peeked: Peeked
   const timed = end.at !== undefined || end.wait !== undefined
   const wanted = end.end === 'again' && !timed ? [lent.id] : []
   const { must, may, read, meddled } = draft
+  const waits = end.waitFor ? [{ job: lent.id, names: end.waitFor }] : []
   const facts = {
     must,
     may,
     read,
     meddled,
     wanted,
+    waits,
     logs: [[lent.id, log]] as [number, string][],
     timed: timed ? [lent.id] : [],
   }
@@ -299,5 +301,5 @@ export const handBack = (lent: Lent, n: number): Plan => ({
   settled: { token: lent.document.tk!, n, end: 'released', words: [] },
   job: lent.id,
   key: `${lent.document.tk}#${n}`,
-  facts: { must: [], may: [], read: [], logs: [], timed: [], meddled: false, wanted: [lent.id] },
+  facts: { must: [], may: [], read: [], logs: [], timed: [], waits: [], meddled: false, wanted: [lent.id] },
 })

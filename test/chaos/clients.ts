@@ -1,5 +1,6 @@
 // Those outside: they make jobs, feed and empty their ports, and tell them what to do, at the worst moments.
 
+import type { Status } from '../../src/core/job.ts'
 import { type Words, writeWords } from '../../src/redis/changes.ts'
 import { limitWords, type NewJob } from '../../src/redis/document.ts'
 import { itemText } from '../../src/redis/item.ts'
@@ -11,16 +12,17 @@ import { idOf, type SeenJob } from './redis.ts'
 import type { World } from './world.ts'
 
 const MINUTE = 60_000
+const hasEnded = (status: Status): boolean => ['completed', 'failed', 'terminated'].includes(status)
 const atRest = ({ doc }: SeenJob): boolean => 'scfT'.includes(doc.z ?? '-')
 const MOST_JOBS = 14
 
 export function createClients(world: World, ledger: Ledger) {
   const { store, random } = world
   let made = 0
-  let asked = 0
+  let calls = 0
   const locks = new Map<number, string>()
 
-  const once = () => ({ key: `k${++asked}`, period: 10 * MINUTE, fingerprint: '' })
+  const once = () => ({ key: `k${++calls}`, period: 10 * MINUTE, fingerprint: '' })
   const newValue = (quiet = false): string => `${quiet ? 'q' : 'c'}${++made}`
   const wait = (from = 1_000, to = 60_000): number => Math.round(random.between(from, to))
 
@@ -52,19 +54,20 @@ export function createClients(world: World, ledger: Ledger) {
 
   function enqueue(): void {
     if (world.view.jobs.size >= MOST_JOBS) return
-    const jobs: NewJob[] = []
+    const asked: NewJob[] = []
     const must: string[] = []
-    for (let n = random.chance(0.2) ? 3 : 1; n > 0; n--) jobs.push(newJob(must))
+    for (let n = random.chance(0.2) ? 3 : 1; n > 0; n--) asked.push(newJob(must))
     const key = once()
     world.send({
       label: 'enqueue',
-      call: () => store.enqueue(jobs, key),
-      facts: ({ made: ids }) => {
-        const first = ledger.isFirst(
-          key.key,
-          ids.map(({ id }) => String(id)),
-        )
-        return first && !ids.some(({ existing }) => existing) ? { must, may: must } : { may: must }
+      call: () => store.enqueue(asked, key),
+      facts: ({ made: jobs }) => {
+        const ids = jobs.map(({ id }) => String(id))
+        const first = ledger.isFirst(key.key, ids)
+        const found = first ? jobs.filter(({ existing }) => existing) : []
+        for (const { id, status } of found)
+          if (hasEnded(status)) world.report('a unique key outlasts its job', String(id))
+        return first && found.length === 0 ? { must, may: must } : { may: must }
       },
       got: ({ rings }) => world.ring(rings),
     })

@@ -20,6 +20,12 @@ export type Facts = {
   timed: number[]
   /** Jobs that were asked to run. */
   wanted: number[]
+  /** Jobs that have to wait before they are tried again. */
+  delayed: number[]
+  /** Jobs that wait for children, by name or all. */
+  waits: { job: number; names: string[] | 'children' }[]
+  /** Queues that a lane has left, and whether it has looked for what was due. */
+  left: { queue: string; looked: boolean }[]
   /** Somebody was told to run, to end or to go: causes are not followed further. */
   meddled: boolean
 }
@@ -33,6 +39,9 @@ export const noFacts = (): Facts => ({
   committed: [],
   timed: [],
   wanted: [],
+  delayed: [],
+  waits: [],
+  left: [],
   meddled: false,
 })
 
@@ -88,6 +97,7 @@ export function createJudge(report: Report) {
   const seen = new Set<string>()
   const hasFreed = new Set<number>()
   const wantedAt = new Map<number, number>()
+  const fedAt = new Map<number, number>()
   const childNewsAt = new Map<number, number>()
   const lentAt = new Map<number, number>()
   const startsOf = new Map<string, number[]>()
@@ -97,20 +107,23 @@ export function createJudge(report: Report) {
       report('jobs are in two places or none', `${after.entries} entries, ${after.jobs.size} jobs`)
   }
 
-  /** Every value that left a port has had exactly one taker; every value that came had a right to. */
+  /**
+   * Every value that left a port has had exactly one taker; every value that came had a right to. What was moved into
+   * a job that went in the same step is gone with it.
+   */
   function values({ before, after, facts, no }: Step): void {
     const steps = [...after.jobs.values()].flatMap((is) => portSteps(before.jobs.get(is.id), is, report))
     const came = new Set(steps.flatMap(({ pushed }) => pushed))
     const taken = new Map(facts.read.map(({ port, values }) => [port, values]))
+    const gone = [...before.jobs.keys()].some((id) => !after.jobs.has(id))
     for (const step of steps) {
-      took(step, taken.get(step.port) ?? [], came)
+      if (!gone) took(step, taken.get(step.port) ?? [], came)
       arrived(step, steps, facts, { before, no })
       taken.delete(step.port)
     }
     for (const [port, list] of taken)
       if (list.length && after.jobs.has(Number.parseInt(port, 10)))
         report('a value was read and is still there', `${port}: ${list}`)
-    const gone = [...before.jobs.keys()].some((id) => !after.jobs.has(id))
     for (const value of gone ? [] : facts.must) if (!came.has(value)) report('a value was lost on its way', value)
   }
 
@@ -134,8 +147,10 @@ export function createJudge(report: Report) {
       seen.add(`${port}|${value}`)
     }
     const was = step.before.jobs.get(job)?.doc
-    if (field.startsWith('i:') && pushed.some((value) => !value.startsWith('q')) && !(was && isStopped(was)))
+    if (field.startsWith('i:') && pushed.some((value) => !value.startsWith('q')) && !(was && isStopped(was))) {
       wantedAt.set(job, step.no)
+      fedAt.set(job, step.no)
+    }
   }
 
   /** A run's state and its other effects are one. */
@@ -166,6 +181,47 @@ export function createJudge(report: Report) {
       const was = before.jobs.get(id)?.doc
       if (!was?.w || was.w === doc.w || facts.meddled || facts.timed.includes(id) || isStopped(doc)) continue
       if (Number(was.w) > now + MARGIN) report('a time was forgotten', `${id}: ${was.w} → ${doc.w}`)
+    }
+  }
+
+  /** An `at` gives way to input, a backoff and a lock do not; a failure has a backoff. */
+  function delays({ before, after, facts, no, now }: Step): void {
+    const heldUntil = ({ bo = '0', lu = '0' }: Document): number => Math.max(Number(bo), Number(lu))
+    for (const { id, doc } of after.jobs.values()) {
+      const was = before.jobs.get(id)
+      if (was?.doc.z === 't' && doc.z === 't' && fedAt.get(id) === no && heldUntil(doc) < now)
+        report('input did not wake a job that waits for a time', String(id))
+      if (facts.delayed.includes(id) && !isStopped(doc) && heldUntil(doc) < now)
+        report('a failure is tried again without backoff', String(id))
+    }
+  }
+
+  /** What a lane leaves behind has somebody coming; a timer that was due is not left. */
+  function left({ after, facts, now }: Step): void {
+    for (const { queue: name, looked } of facts.left) {
+      const queue = after.queues.get(name)!
+      const ready = [...after.jobs.values()].filter(({ doc }) => doc.q === name && doc.z === undefined)
+      if (queue.paused) continue
+      if (ready.length && Object.keys(queue.l).length === 0)
+        report('a lane left work behind', `${name}: ${ready[0]!.id}`)
+      if (looked && (queue.nt ?? now) < now - MARGIN) report('a lane left a timer that was due', name)
+    }
+  }
+
+  /** News of children do not run a parent that waits for their ends. */
+  function patience({ before, after, facts, no }: Step): void {
+    for (const { job, names } of facts.waits) {
+      const was = before.jobs.get(job)?.doc
+      const doc = after.jobs.get(job)?.doc
+      if (!was || !doc || doc.wf || isStopped(doc) || was.ro || facts.meddled || wantedAt.get(job) === no) continue
+      const open = [...after.jobs.values()].filter(
+        ({ id, doc: child }) =>
+          child.pa === String(job) &&
+          (names === 'children' || names.includes(child.pn!)) &&
+          !hasEnded(child) &&
+          child.e === before.jobs.get(id)?.doc.e,
+      )
+      if (open.length) report('a parent that waits was run again', `${job}: ${open[0]!.id}`)
     }
   }
 
@@ -234,7 +290,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  const checks = [places, values, logs, leases, limited, times, waiting, lanes, uniques, wishes]
+  const checks = [places, values, logs, leases, limited, times, waiting, lanes, uniques, wishes, delays, left, patience]
 
   return {
     step: (step: Step): void => {

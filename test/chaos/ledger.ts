@@ -28,6 +28,12 @@ export function createLedger(world: World) {
       world.report('a run with a valid lease was told lost', token)
   }
 
+  function checkHeld({ job, settled: { token } }: Plan): void {
+    const doc = world.view.jobs.get(job)?.doc
+    if (doc && (doc.tk !== token || Number(doc.le) <= world.now))
+      world.report('a run whose lease had ended was committed', token)
+  }
+
   /** Adds what one run's answer says to the facts of the step. */
   function add(facts: Facts, plan: Plan, answer: string): void {
     const { key, settled } = plan
@@ -45,6 +51,8 @@ export function createLedger(world: World) {
   function count(facts: Facts, plan: Plan, answer: string): void {
     const { key, job, settled } = plan
     lastOf.set(job, key)
+    checkHeld(plan)
+    if (settled.words.includes('retry') && settled.end === 'failed' && answer === 'queued') facts.delayed.push(job)
     if (answer !== 'running') facts.ended.push(settled.token)
     if (answer === 'conflict') return
     if (settled.end !== 'checkpoint' && settled.end !== 'released') facts.committed.push(job)
@@ -62,14 +70,14 @@ export function createLedger(world: World) {
       return facts
     },
 
-    /** A claim that is asked again may answer what it lent, and nothing else. */
-    claim(key: string, { lent, word }: CommitAnswer): void {
+    /** A claim that is asked again may answer what it lent, and nothing else. Answers whether it was asked before. */
+    claim(key: string, { lent, word }: CommitAnswer): boolean {
       const tokens = lent.map(({ document }) => document.tk!)
       const known = lentTo.get(key)
       if (!known) lentTo.set(key, new Set(tokens))
-      else if (word !== 'stale')
-        for (const token of tokens)
-          if (!known.has(token)) world.report('a repeated claim lent something new', `${key}: ${token}`)
+      for (const token of known && word !== 'stale' ? tokens : [])
+        if (!known!.has(token)) world.report('a repeated claim lent something new', `${key}: ${token}`)
+      return known !== undefined
     },
 
     /** Whether a keyed call is the first of its key that was done; a later one must be answered alike. */

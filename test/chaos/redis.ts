@@ -93,7 +93,7 @@ type Where = { ns: string; queues: readonly string[]; limits: readonly string[] 
 type Settled<A> = PromiseSettledResult<A>
 export type Direct = Awaited<ReturnType<typeof directClient>>
 
-export type QueueDocument = { l: Record<string, number>; ml?: number; b?: number; m?: string; paused?: boolean }
+export type QueueDocument = { l: Record<string, number>; ml?: number; paused?: boolean; nt?: number }
 export type SeenJob = {
   id: number
   doc: Document

@@ -105,8 +105,9 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
           claim: { max: leave ? 0 : 100, lease, begun },
         }),
       facts: (answer) => {
-        ledger.claim(`${lane.id} ${seq}`, answer)
-        return ledger.commit(plans, answer.answers)
+        const again = ledger.claim(`${lane.id} ${seq}`, answer)
+        const left = !again && answer.word === 'empty' ? [{ queue: lane.queue, looked: !leave }] : []
+        return { ...ledger.commit(plans, answer.answers), left }
       },
       outcome: ({ word }) => word,
       got: (answer) => goOn(lane, answer, leave),

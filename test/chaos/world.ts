@@ -55,7 +55,9 @@ function linesOf({ at, line, before, after }: Entry): string[] {
     const text = JSON.stringify(doc)
     return text === JSON.stringify(before?.jobs.get(id)?.doc) ? [] : [`${' '.repeat(14)}${id} ${text}`]
   })
-  return [`${((at - BEGIN) / 1_000).toFixed(2).padStart(9)}  ${line}`, ...changed]
+  const gone = [...(before?.jobs.keys() ?? [])].filter((id) => !after?.jobs.has(id))
+  const time = ((at - BEGIN) / 1_000).toFixed(2).padStart(9)
+  return [`${time}  ${line}${gone.length ? ` (gone: ${gone})` : ''}`, ...changed]
 }
 
 export function createWorld({ seed, redis }: WorldOptions) {
