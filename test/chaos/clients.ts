@@ -74,17 +74,19 @@ export function createClients(world: World, ledger: Ledger) {
   }
 
   function newJob(must: string[]): NewJob {
-    const name = random.pick(classNames)
+    // Unique jobs are all of one kind, so that they meet.
+    const unique = random.chance(0.15)
+    const name = unique ? 'stream' : random.pick(classNames)
     const port = inputOf(name)
     const parent = random.chance(0.15) ? someJob()?.id : undefined
     const values = port && random.chance(0.5) ? [newValue(), newValue()] : []
     const job: NewJob = {
-      ...jobOf(random.pick(world.queues), name, random.chance(0.2)),
+      ...jobOf(unique ? 'a' : random.pick(world.queues), name, random.chance(0.2)),
       priority: random.chance(0.3) ? random.int(3) : 0,
     }
     if (values.length) job.inputs = { [port!]: values.map((value) => itemText({ data: text(value) })) }
     if (random.chance(0.2)) job.wait = wait()
-    if (random.chance(0.15)) job.unique = { key: `u${random.int(2)}` }
+    if (unique) job.unique = { key: 'u' }
     if (random.chance(0.07))
       Object.assign(job, {
         repeat: random.pick(['"FINISHED, +20 SECONDS"', '"SCHEDULED, +20 SECONDS"']),
