@@ -8,7 +8,7 @@ import { startGateway } from './gateway.ts'
 import { claimPort } from './ports.ts'
 import { development, startQstash } from './qstash.ts'
 import { type RunningRedis, startRedis } from './redis.ts'
-import { scheduleTick } from './tick.ts'
+import { askForTick, scheduleTick } from './tick.ts'
 import { startWorker } from './worker.ts'
 
 export type StackOptions = {
@@ -101,8 +101,8 @@ export async function startStack({
     // Closed before the Worker is: what it cannot deliver then would count as tried.
     if (standIn) open.push(standIn.close)
     await Promise.race([healthy(publicUrl), gone.promise])
-    const tick = () => scheduleTick({ url: qstash.url, token: qstash.token, publicUrl })
-    await tick()
+    const ticking = { url: qstash.url, token: qstash.token, publicUrl }
+    await scheduleTick(ticking)
 
     const { kind, host, port: redisPort, username, password, db } = redis
     const note: StackNote = {
@@ -126,7 +126,7 @@ export async function startStack({
       qstash: standIn,
       worker,
       /** Asks for a tick now, as QStash does every minute. */
-      tick,
+      tick: () => askForTick(ticking),
       /** Rejects when something ends that cannot be started again. */
       gone: gone.promise,
       close: () => closeAll(open),
