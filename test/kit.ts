@@ -118,6 +118,7 @@ export async function startKit({ hold = false, ...options }: KitOptions = {}) {
         const is = await statusOf(id)
         return status ? is === status : atRest.has(is)
       }),
+    now: () => Date.now() + offset,
     /** Moves every clock. */
     advance: async (ms: number) => {
       offset += ms

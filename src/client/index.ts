@@ -71,6 +71,16 @@ const table = {
     set: 'PUT /v1/constraints/:key',
     remove: 'DELETE /v1/constraints/:key',
   },
+  schedules: {
+    list: 'GET /v1/schedules',
+    add: 'POST /v1/schedules',
+    get: 'GET /v1/schedules/:job',
+    patch: 'PATCH /v1/schedules/:job',
+    remove: 'DELETE /v1/schedules/:job',
+    pause: 'POST /v1/schedules/:job/pause',
+    resume: 'POST /v1/schedules/:job/resume',
+    run: 'POST /v1/schedules/:job/run',
+  },
   groups: { list: 'GET /v1/groups', get: 'GET /v1/groups/:key', patch: 'PATCH /v1/groups/:key' },
   runs: {
     commit: 'POST /v1/runs/:token/commit',

@@ -389,6 +389,16 @@ export const groupSettings = limitSettings.omit({ rate: true })
 
 const inUse = { paused: z.boolean(), running: z.int(), waiting: z.int() }
 
+export const scheduleView = z.object({
+  job: jobId,
+  queue: z.string(),
+  class: z.string(),
+  status,
+  repeat: closed,
+  paused: z.boolean(),
+  next: z.array(moment),
+})
+
 export const limitView = z.object({
   key: z.string(),
   concurrency: z.int().nullable(),

@@ -58,6 +58,17 @@ export type LimitView = {
 
 export type ConstraintView = Constraint & { name: string }
 
+/** A job that repeats, with its next slots; none while it is paused. */
+export type ScheduleView = {
+  job: number
+  queue: string
+  class: string
+  status: Status
+  repeat: Wire
+  paused: boolean
+  next: number[]
+}
+
 export type GroupView = {
   id: string
   concurrency: number | null
@@ -236,6 +247,14 @@ export interface Engine {
   constraint(name: string): Promise<ConstraintView>
   setConstraint(name: string, constraint: Constraint): Promise<ConstraintView>
   removeConstraint(name: string): Promise<void>
+  schedules(page: { limit?: number; cursor?: string }): Promise<{ schedules: ScheduleView[]; cursor: string | null }>
+  schedule(job: Ref): Promise<ScheduleView>
+  patchSchedule(job: Ref, patch: JobPatch, call?: Call): Promise<ScheduleView>
+  /** The job stays, and runs no more by itself. */
+  endSchedule(job: Ref, call?: Call): Promise<void>
+  pauseSchedule(job: Ref, call?: Call): Promise<ScheduleView>
+  /** Goes on with the first slot after now. */
+  resumeSchedule(job: Ref, call?: Call): Promise<ScheduleView>
   groups(): Promise<{ groups: GroupView[] }>
   group(id: string): Promise<GroupView>
   setGroup(id: string, settings: Omit<LimitSettings, 'rate'>): Promise<GroupView>

@@ -3,6 +3,7 @@
 import type { Constraint } from '../core/constraint.ts'
 import { SidejobError } from '../core/errors.ts'
 import type { Status } from '../core/job.ts'
+import { nextSlot, nextTimes, type Repeat } from '../core/repeat.ts'
 import type { Changes, Snapshot } from '../core/run.ts'
 import { type Wire, wire } from '../core/value.ts'
 import type { Worker } from '../core/worker.ts'
@@ -13,7 +14,19 @@ import { itemText, shownItem } from '../redis/item.ts'
 import { createStore, type Lent, type Once, type Ring, type Store } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
 import { createDispatcher, type LaneOptions } from './dispatcher.ts'
-import type { Call, Dir, Engine, GroupView, JobFilter, LimitView, QueueView, Result, Scope } from './engine.ts'
+import type {
+  Call,
+  Dir,
+  Engine,
+  GroupView,
+  JobFilter,
+  JobPatch,
+  LimitView,
+  QueueView,
+  Result,
+  ScheduleView,
+  Scope,
+} from './engine.ts'
 import { groupKey, newJob, overlay, repeatOf } from './intake.ts'
 import { createOne, type OneByOne } from './one.ts'
 import { createPerformer } from './performer.ts'
@@ -63,6 +76,8 @@ const CLAIM_LEASE = 60_000
 const LISTEN = 60_000
 const LOG_PAGE = 1_000
 const LOG_PAGES = 10
+/** The slot of a schedule that is paused: the last moment there is. */
+const NEVER = 8_640_000_000_000_000
 /** A waiting claim that nobody calls asks again after so long: it costs less than a command a second. */
 const ASK_AGAIN = 15_000
 
@@ -247,6 +262,34 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const keyCache = new Map<string, { at: number; known: { name: string; scopes: Scope[] } | undefined }>()
   let ownHash: string | undefined
 
+  async function patch(
+    job: string,
+    { args, priority, retry, timeout, unique, repeat, runAt, group }: JobPatch,
+    call?: Call,
+  ) {
+    if (unique !== undefined)
+      throw new SidejobError('BAD_REQUEST', 'unique is fixed when the job is made', { path: ['unique'] })
+    const fields: [string, string][] = []
+    if (args !== undefined) fields.push(['a', args])
+    if (priority !== undefined) fields.push(['p', priority === 0 ? '' : String(priority)])
+    if (retry !== undefined) fields.push(['rt', wire(retry)])
+    if (timeout !== undefined) fields.push(['to', String(timeout)])
+    if (runAt !== undefined) fields.push(['w', runAt === null ? '' : String(runAt)])
+    if (repeat !== undefined) {
+      const next = repeat === null ? {} : repeatOf(repeat, now())
+      fields.push(['rp', next.repeat ?? ''], ['ns', next.slot === undefined ? '' : String(next.slot)])
+    }
+    if (group) await regroup(job, group)
+    await change(job, [['patch', String(fields.length), ...fields.flat()]], call)
+    return view(job)
+  }
+
+  async function schedule(job: string): Promise<ScheduleView> {
+    const { id, document } = await store.inspect(job)
+    if (!document.rp) throw new SidejobError('NOT_FOUND', `job ${id} does not repeat`)
+    return scheduleOf(id, document)
+  }
+
   async function limitOf(key: string): Promise<LimitView> {
     const [row] = await store.limits(key)
     if (!row) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
@@ -344,23 +387,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
       return { jobs: jobs.map(({ id, document }) => viewOf(id, document)), cursor }
     },
 
-    async patch(job, { args, priority, retry, timeout, unique, repeat, runAt, group }, call) {
-      if (unique !== undefined)
-        throw new SidejobError('BAD_REQUEST', 'unique is fixed when the job is made', { path: ['unique'] })
-      const fields: [string, string][] = []
-      if (args !== undefined) fields.push(['a', args])
-      if (priority !== undefined) fields.push(['p', priority === 0 ? '' : String(priority)])
-      if (retry !== undefined) fields.push(['rt', wire(retry)])
-      if (timeout !== undefined) fields.push(['to', String(timeout)])
-      if (runAt !== undefined) fields.push(['w', runAt === null ? '' : String(runAt)])
-      if (repeat !== undefined) {
-        const next = repeat === null ? {} : repeatOf(repeat, now())
-        fields.push(['rp', next.repeat ?? ''], ['ns', next.slot === undefined ? '' : String(next.slot)])
-      }
-      if (group) await regroup(job, group)
-      await change(job, [['patch', String(fields.length), ...fields.flat()]], call)
-      return view(job)
-    },
+    patch,
 
     async remove(job, { force = false }, call) {
       const [word] = await change(job, [['delete', '', force ? '1' : '']], call)
@@ -613,6 +640,31 @@ export function createEngine(options: EngineOptions): Engine & Inner {
       return constraintOf(name)
     },
     removeConstraint: (name) => putConstraint(name, null),
+    async schedules({ limit = 50, cursor }) {
+      const page = await store.list({ mode: 'repeats', name: '', before: cursor, limit })
+      return { schedules: page.jobs.map(({ id, document }) => scheduleOf(id, document)), cursor: page.cursor }
+    },
+    schedule,
+    async patchSchedule(job, changes, call) {
+      await patch(job, changes, call)
+      return schedule(job)
+    },
+    async endSchedule(job, call) {
+      await schedule(job)
+      await patch(job, { repeat: null }, call)
+    },
+    async pauseSchedule(job, call) {
+      await schedule(job)
+      await change(job, [['patch', '2', 'ns', String(NEVER), 'rz', '1']], call)
+      return schedule(job)
+    },
+    async resumeSchedule(job, call) {
+      const { repeat } = await schedule(job)
+      const at = now()
+      const next = nextSlot(JSON.parse(repeat) as Repeat, { scheduled: at, started: at, finished: at }, at)
+      await change(job, [['patch', '2', 'ns', String(next), 'rz', '']], call)
+      return schedule(job)
+    },
     async groups() {
       return { groups: (await store.limits()).filter(({ key }) => isGroup(key)).map(groupView) }
     },
@@ -730,6 +782,23 @@ export function createEngine(options: EngineOptions): Engine & Inner {
       keyCache.set(hash, { at: Date.now(), known })
       return known
     },
+  }
+}
+
+const PREVIEW = 5
+
+function scheduleOf(id: number, doc: Document): ScheduleView {
+  const repeat = JSON.parse(doc.rp!) as Repeat
+  const first = Number(doc.ns)
+  const next = doc.rz || !doc.ns ? [] : [first, ...nextTimes(repeat, first, PREVIEW - 1)]
+  return {
+    job: id,
+    queue: doc.q!,
+    class: doc.c!,
+    status: statusOf(doc),
+    repeat: doc.rp as Wire,
+    paused: doc.rz !== undefined,
+    next,
   }
 }
 

@@ -9,6 +9,7 @@ import { ports } from './ports.ts'
 import { queues } from './queues.ts'
 import type { Route } from './route.ts'
 import { runs } from './runs.ts'
+import { schedules } from './schedules.ts'
 import { stats } from './stats.ts'
 import { system } from './system.ts'
 import { workers } from './workers.ts'
@@ -23,6 +24,7 @@ export const routes = {
   limits,
   constraints,
   groups,
+  schedules,
   runs,
   stats,
   keys,

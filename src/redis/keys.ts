@@ -60,6 +60,7 @@ export const fields = {
   ns: 'nextSlot of the repeat',
   ey: 'wanted earlier than its at, as soon as backoff and lock allow',
   rp: 'repeat',
+  rz: 'the repeat is paused',
   ro: 'input or a request came during the run',
   rc: 'a child ended or wrote during the run',
   rt: 'retry',

@@ -275,7 +275,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
   }
 
   async function list(filter: {
-    mode: 'all' | 'status' | 'children' | 'alias'
+    mode: 'all' | 'status' | 'children' | 'alias' | 'repeats'
     name: string
     status?: string
     class?: string

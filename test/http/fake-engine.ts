@@ -82,6 +82,15 @@ const limitShown = {
   waiting: 2,
 }
 const constraintShown = { name: 'host', match: { args: { host: 'a.com' } }, concurrency: 2 }
+const scheduleShown = {
+  job: 7,
+  queue: 'core',
+  class: 'zip',
+  status: 'queued' as const,
+  repeat: '{"cron":"0 4 * * *"}',
+  paused: false,
+  next: [T],
+}
 const groupShown = { id: 'g', concurrency: 3, paused: false, running: 1, waiting: 2, jobs: 3 }
 
 const stepped = { id: 7, status: 'queued' as const }
@@ -139,6 +148,12 @@ const answers: Engine = {
   constraint: async () => constraintShown,
   setConstraint: async () => constraintShown,
   removeConstraint: async () => {},
+  schedules: async () => ({ schedules: [scheduleShown], cursor: null }),
+  schedule: async () => scheduleShown,
+  patchSchedule: async () => scheduleShown,
+  endSchedule: async () => {},
+  pauseSchedule: async () => scheduleShown,
+  resumeSchedule: async () => scheduleShown,
   groups: async () => ({ groups: [groupShown] }),
   group: async () => groupShown,
   setGroup: async () => groupShown,

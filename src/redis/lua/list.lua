@@ -3,7 +3,7 @@
 -- keys: none
 -- args: ns, clock, seed, mode, name, status, class, before, most:int, scan:int
 -- returns: {'jobs', [id, document, side values] each, next cursor or ''} | {'refused', code, message}
---          mode: 'all' (by id, down from the newest) | 'status' (queue = name) | 'children' (parent = name) | 'alias'
+--          mode: 'all' (by id, down from the newest) | 'status' (queue = name) | 'children' (parent = name) | 'alias' | 'repeats' (by their next slot)
 
 -- @include lib/base
 -- @include lib/store
@@ -94,6 +94,13 @@ local modes = {
         show(child)
       end
     end
+  end,
+  repeats = function()
+    local from = tonumber(before ~= '' and before or 0)
+    local ids = redis.call('ZRANGE', ns .. 'repeats', from, from + most - 1)
+    fetch_jobs(ids)
+    for _, id in ipairs(ids) do show(id) end
+    if #ids == most then cursor = int(from + most) end
   end,
   alias = function()
     local id = hget(ns .. 'jobs:aliases', name)

@@ -253,6 +253,7 @@ function ops.patch(me)
   for _ = 1, take_int() do
     local field, value = take(), take()
     set_value(me.id, doc, field, value ~= '' and value or nil)
+    if field == 'rp' and value == '' then zset(ns .. 'repeats', me.id, false) end
     if field == 'w' then postponed = (tonumber(value) or 0) > now end
   end
   if doc.z == 't' or (not doc.z and postponed) then return enqueue(me.id, doc) end

@@ -240,6 +240,7 @@ local function flush_texts(more_to_come)
       raw[key] = text
       sets[#sets + 1] = key
       sets[#sets + 1] = text
+      if doc.rp then zset(ns .. 'repeats', id, tonumber(doc.ns) or never) end
     else
       raw[key] = false
       dels[#dels + 1] = key

@@ -1,0 +1,100 @@
+// Schedules: jobs that repeat, with their next slots.
+
+import * as z from 'zod'
+import { count, done, enqueued, jobInput, jobPatch, label, scheduleView, stepped } from '../core/schemas.ts'
+import { reply, route } from './route.ts'
+
+const repeating = jobInput.refine(({ repeat }) => repeat !== undefined, { error: 'is missing', path: ['repeat'] })
+
+export const schedules = {
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/schedules',
+      scope: 'read',
+      summary: 'Lists the jobs that repeat, by their next slot',
+      query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: label.optional() }),
+      answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
+    },
+    ({ engine, query }) => engine.schedules(query),
+  ),
+
+  add: route(
+    {
+      method: 'POST',
+      path: '/v1/schedules',
+      scope: 'write',
+      summary: 'Makes a job that repeats',
+      body: repeating,
+      answers: { 201: enqueued },
+    },
+    async ({ engine, body, call }) => reply(201, (await engine.enqueue([body], call)).jobs[0]!),
+  ),
+
+  get: route(
+    {
+      method: 'GET',
+      path: '/v1/schedules/:job',
+      scope: 'read',
+      summary: 'Shows a schedule with its next five slots',
+      answers: { 200: scheduleView },
+    },
+    ({ engine, params }) => engine.schedule(params.job),
+  ),
+
+  patch: route(
+    {
+      method: 'PATCH',
+      path: '/v1/schedules/:job',
+      scope: 'write',
+      summary: 'Changes a schedule or its job',
+      body: jobPatch,
+      answers: { 200: scheduleView },
+    },
+    ({ engine, params, body, call }) => engine.patchSchedule(params.job, body, call),
+  ),
+
+  remove: route(
+    {
+      method: 'DELETE',
+      path: '/v1/schedules/:job',
+      scope: 'write',
+      summary: 'Stops repeating: the job stays, and runs no more by itself',
+      answers: { 200: done },
+    },
+    ({ engine, params, call }) => engine.endSchedule(params.job, call),
+  ),
+
+  pause: route(
+    {
+      method: 'POST',
+      path: '/v1/schedules/:job/pause',
+      scope: 'write',
+      summary: 'Pauses a schedule',
+      answers: { 200: scheduleView },
+    },
+    ({ engine, params, call }) => engine.pauseSchedule(params.job, call),
+  ),
+
+  resume: route(
+    {
+      method: 'POST',
+      path: '/v1/schedules/:job/resume',
+      scope: 'write',
+      summary: 'Goes on with the first slot after now',
+      answers: { 200: scheduleView },
+    },
+    ({ engine, params, call }) => engine.resumeSchedule(params.job, call),
+  ),
+
+  run: route(
+    {
+      method: 'POST',
+      path: '/v1/schedules/:job/run',
+      scope: 'write',
+      summary: 'Runs the job now, and leaves its slots as they are',
+      answers: { 200: stepped },
+    },
+    ({ engine, params, call }) => engine.run(params.job, {}, call),
+  ),
+}
