@@ -1,7 +1,7 @@
 // One lane of a queue: claim, perform, commit with the next claim, until nothing is left or the time is over.
 
-import type { Settled } from '../redis/changes.ts'
-import type { CommitAnswer, Lent, Ring, Store } from '../redis/store.ts'
+import type { CommitAnswer, Ring, Store } from '../redis/store.ts'
+import { createFlight } from './flight.ts'
 import { newUsage, type Performer, type Usage } from './performer.ts'
 import type { Tags } from './tags.ts'
 
@@ -21,6 +21,8 @@ export const laneDefaults = { batch: 100, concurrency: 100, budget: 25_000, leas
 const RENEWALS = 3
 /** A lane waits itself for what is due this soon. */
 const SOON = 2_000
+/** So long a lane waits for all of a batch before it commits what has ended and claims more. */
+const PATIENCE = 1_000
 
 export type DispatcherOptions = {
   store: Store
@@ -38,20 +40,6 @@ export type Dispatched = { runs: number; ended: 'empty' | 'full' | 'stale' | 'ha
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Applies `work` to all items, at most `limit` at a time, answers in their order. */
-async function pooled<A, B>(items: readonly A[], limit: number, work: (item: A) => Promise<B>): Promise<B[]> {
-  const answers = new Array<B>(items.length)
-  let next = 0
-  const loop = async (): Promise<void> => {
-    while (next < items.length) {
-      const i = next++
-      answers[i] = await work(items[i]!)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, loop))
-  return answers
-}
-
 export function createDispatcher({
   store,
   performer,
@@ -64,50 +52,52 @@ export function createDispatcher({
 }: DispatcherOptions) {
   const { batch, concurrency, budget, lease } = { ...laneDefaults, ...options }
 
-  /** Performs a batch, and keeps its leases while it takes. */
-  async function performAll(queue: string, lane: string, lent: Lent[], usage: Usage): Promise<Settled[]> {
-    const open = new Set(lent.map(({ document }) => document.tk!))
+  /** Serves a queue because a bell rang. */
+  async function dispatch(queue: string, bell: string): Promise<Dispatched> {
+    const lane = newLane()
+    const usage = newUsage()
+    const flight = createFlight(concurrency, (lent) => performer.run(lent, { usage }))
     const renewal = setInterval(() => {
-      store.extend(queue, [...open], lease, { lane }).catch(() => undefined)
+      if (flight.size > 0) store.extend(queue, flight.tokens(), lease, { lane }).catch(() => undefined)
     }, lease / RENEWALS)
     try {
-      const settled = await pooled(lent, concurrency, async (one) => {
-        const changes = await performer.run(one, { usage })
-        open.delete(one.document.tk!)
-        return changes
-      })
-      return settled.filter((one) => one !== undefined)
+      return await serve({ queue, bell, lane, usage, flight })
     } finally {
       clearInterval(renewal)
     }
   }
 
-  /** Serves a queue because a bell rang. */
-  async function dispatch(queue: string, bell: string): Promise<Dispatched> {
+  type Lane = { queue: string; bell: string; lane: string; usage: Usage; flight: ReturnType<typeof createFlight> }
+
+  async function serve({ queue, bell, lane, usage, flight }: Lane): Promise<Dispatched> {
     const started = elapsed()
-    const lane = newLane()
-    const usage = newUsage()
     let runs = 0
-    let done: Settled[] = []
     for (let seq = 1; ; seq++) {
       const leave = elapsed() - started >= budget || performer.usedUp(usage)
+      const done = flight.take()
       const answer: CommitAnswer = await store.commit({
         queue,
         runs: done,
         lane: { id: lane, seq, bell: seq === 1 ? bell : '', leave },
-        claim: { max: leave ? 0 : batch, lease, begun: concurrency },
+        claim: { max: leave ? 0 : batch - flight.size, lease, begun: concurrency },
       })
       await ring([...answer.rings, ...(await tags.retag(answer))])
       runs += done.length
-      done = []
-      if (answer.word === 'full' || answer.word === 'stale') return { runs, ended: answer.word }
-      if (leave) return { runs, ended: 'handed on' }
-      if (answer.word === 'empty') {
+      flight.add(answer.lent)
+      const serves = answer.word === 'ok' || answer.word === 'more'
+      if (flight.size > 0) {
+        // Slow runs hold up nobody: what has ended is committed and more is claimed; and when nothing is left the lane
+        // is given up, so that new jobs ring, while we wait only to bring home what is under way.
+        await (serves && !leave ? flight.landed(PATIENCE) : flight.next())
+      } else if (answer.word === 'full' || answer.word === 'stale') {
+        return { runs, ended: answer.word }
+      } else if (leave) {
+        return { runs, ended: 'handed on' }
+      } else if (answer.word === 'empty') {
         const wait = answer.nextDue === undefined ? Number.POSITIVE_INFINITY : answer.nextDue - now()
         if (wait > SOON) return { runs, ended: 'empty' }
         await pause(Math.max(0, wait))
       }
-      if (answer.lent.length) done = await performAll(queue, lane, answer.lent, usage)
     }
   }
 
