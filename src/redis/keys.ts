@@ -25,6 +25,45 @@ export const keysOf = (ns: string) => ({
 
 export type Keys = ReturnType<typeof keysOf>
 
+/** Every kind of key: its type, and what it holds. `~` is the namespace. */
+export const kinds = {
+  '~jobs:last_id': ['string', 'the last id that was given'],
+  '~jobs:aliases': ['hash', 'alias → id'],
+  '~job:<id>': ['string', "the job's document: a flat map of strings, as JSON"],
+  '~job:<id>:in:<port>, :out:<port>': ['list', 'values that wait, oldest left'],
+  '~job:<id>:f:<field>': ['string', 'a value of the document that is over 512 bytes'],
+  '~job:<id>:children': ['hash', 'name → id,status,class'],
+  '~job:<id>:waiting': ['set', 'ids of the children that are waited for'],
+  '~job:<id>:steps': ['hash', 'step → its result'],
+  '~queues': ['set', 'names of queues'],
+  '~queue:<q>': ['string', 'settings, lanes and counts of a queue, as JSON'],
+  '~queue:<q>:ready, :ready:pull': ['zset', 'priority → sequence:id'],
+  '~queue:<q>:timers': ['zset', 'the moment that decides → id'],
+  '~queue:<q>:leases': ['zset', 'lease end → id'],
+  '~queue:<q>:suspended, :completed, :failed, :terminated': ['zset', 'when it may be removed → id'],
+  '~queue:<q>:waiters': ['zset', 'claims that wait: until when → who, for which classes'],
+  '~lane:<L>': ['string', "a lane's last request and its answer, as JSON"],
+  '~wake': ['zset', 'when somebody must look → q:<queue> or k:<limit>'],
+  '~limit:<key>': ['string', 'settings of a limit, as JSON'],
+  '~limit:<key>:held': ['zset', 'lease end → id of a job that holds a slot'],
+  '~limit:<key>:window': ['zset', 'start → token, within the period of a rate'],
+  '~limit:<key>:waiting': ['zset', 'priority → sequence:id'],
+  '~limits': ['set', 'keys of limits'],
+  '~constraints': ['string', 'version and matchers, as JSON'],
+  '~repeats': ['zset', 'next slot → id of a job that repeats'],
+  '~workers:<q>': ['hash', 'class → its definition, as JSON'],
+  '~channels': ['hash', 'channel → how many ports listen'],
+  '~channel:<name>': ['zset', 'id:port'],
+  '~hints': ['string', 'listeners of system channels, until when somebody outside listens, version of the constraints'],
+  '~result:<id>': ['string, expires', 'a result that is kept'],
+  '~once:<key>': ['string, expires', 'the answer of an idempotent call'],
+  '~unique:<scope>': ['string', 'id of the job that holds a unique key'],
+  '~gone:<token>': ['string, expires', 'the answer of a commit whose job is deleted'],
+  '~keys': ['hash', 'hash of an API key → its name and scopes'],
+  '~log': ['stream, capped', 'the log'],
+  '~live:<channel>, ~live:waiter:<id>': ['pub/sub', 'messages for listeners outside; calls to claims that wait'],
+} as const satisfies Record<string, readonly [string, string]>
+
 /** The document's fields: short in Redis, where every waiting job pays for them, long everywhere else. */
 export const fields = {
   n: 'sequence: microseconds of becoming ready, 13 hex digits',
