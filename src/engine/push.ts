@@ -1,5 +1,6 @@
 // Performs a run at somebody else's address: posts the snapshot, signed, and reads the changes from the answer.
 
+import { readUpTo } from '../core/bytes.ts'
 import { SidejobError } from '../core/errors.ts'
 import { CLOSED, type Closed, parseJson, writeJson } from '../core/json.ts'
 import { parseMsgpack } from '../core/msgpack.ts'
@@ -108,24 +109,6 @@ function readChanges(bytes: Uint8Array, contentType: string | null): Changes {
   }
 }
 
-/** What came, up to the limit; undefined when it is more. */
-async function bytesOf(response: Response): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > MAX_ANSWER) return undefined
-    chunks.push(chunk)
-  }
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
-  return whole
-}
-
 /** The beginning of what a refusing worker says, for people. */
 const saying = (bytes: Uint8Array | undefined): Wire | undefined =>
   bytes?.length ? wire(new TextDecoder().decode(bytes.subarray(0, SHOWN))) : undefined
@@ -192,7 +175,7 @@ export async function push(
   try {
     const target = callable(url, options.allowHosts)
     const response = await post(target, snapshot, secret ? secretsIn(secret) : options.secrets, options)
-    const bytes = await bytesOf(response)
+    const bytes = await readUpTo(response.body, MAX_ANSWER)
     if (response.status === 202) return 'later'
     if (!response.ok) return refusal(response, bytes, options.now())
     if (!bytes) return wrong(`it is larger than ${MAX_ANSWER} bytes`)

@@ -2,6 +2,7 @@
 
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { readUpTo } from '../core/bytes.ts'
 import { codes, SidejobError } from '../core/errors.ts'
 import { present } from '../core/present.ts'
 import { closedIn, places } from '../core/schemas.ts'
@@ -88,27 +89,10 @@ const serve = (route: Route, deps: Deps, document: () => OpenApi) => {
 
 /** Reads the body, but not more than is allowed, whatever its Content-Length says. */
 const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length
-    if (size <= most) chunks.push(chunk)
-    // An answer before the body has come looks like a broken pipe to many callers, so a little too much is read and
-    // thrown away.
-    else if (size > most * READ_ON) break
-  }
-  if (size > most) throw new SidejobError('TOO_LARGE', `the body: expected at most ${most} bytes`)
-  return chunks.length === 1 ? chunks[0]! : joined(chunks, size)
-}
-
-const joined = (chunks: Uint8Array[], size: number): Uint8Array => {
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
-  return whole
+  // An answer before the body has come looks like a broken pipe to many callers: a little too much is read first.
+  const bytes = await readUpTo(request.body, most, most * READ_ON)
+  if (!bytes) throw new SidejobError('TOO_LARGE', `the body: expected at most ${most} bytes`)
+  return bytes
 }
 
 const queryOf = (request: Request): Record<string, string> => {
