@@ -136,7 +136,7 @@ export function createClients(world: World, ledger: Ledger) {
     if (!job) return
     call('run', job.id, [['run', '', force ? '1' : '', '', later, '']], ([, , ran]) => ({
       meddled: true,
-      wanted: ran ? [job.id] : [],
+      wanted: ran && !later ? [job.id] : [],
     }))
   }
 

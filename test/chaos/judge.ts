@@ -55,6 +55,7 @@ const MARGIN = 1_000
 
 const ended = new Set(['completed', 'failed', 'terminated'])
 const hasEnded = (doc: Document): boolean => ended.has(statusOf(doc))
+const hadEnded = (job: SeenJob | undefined): boolean => job !== undefined && hasEnded(job.doc)
 const isStopped = (doc: Document): boolean => doc.x !== undefined || doc.z === 'f' || doc.z === 'T'
 
 const isHolding = ({ hk = '', le }: Document, key: string, now: number): boolean =>
@@ -100,6 +101,8 @@ export function createJudge(report: Report) {
   const fedAt = new Map<number, number>()
   const childNewsAt = new Map<number, number>()
   const lentAt = new Map<number, number>()
+  /** A time that is set while a job is at rest waits for its next run. */
+  const idleTimes = new Map<number, string>()
   const startsOf = new Map<string, number[]>()
 
   function places({ after }: Step): void {
@@ -179,6 +182,7 @@ export function createJudge(report: Report) {
   function times({ before, after, facts, now }: Step): void {
     for (const { id, doc } of after.jobs.values()) {
       const was = before.jobs.get(id)?.doc
+      if (doc.w && doc.w !== was?.w && was?.z === doc.z && (doc.z === 's' || doc.z === 'c')) idleTimes.set(id, doc.w)
       if (!was?.w || was.w === doc.w || facts.meddled || facts.timed.includes(id) || isStopped(doc)) continue
       if (Number(was.w) > now + MARGIN) report('a time was forgotten', `${id}: ${was.w} → ${doc.w}`)
     }
@@ -219,6 +223,7 @@ export function createJudge(report: Report) {
           child.pa === String(job) &&
           (names === 'children' || names.includes(child.pn!)) &&
           !hasEnded(child) &&
+          !hadEnded(before.jobs.get(id)) &&
           child.e === before.jobs.get(id)?.doc.e,
       )
       if (open.length) report('a parent that waits was run again', `${job}: ${open[0]!.id}`)
@@ -308,7 +313,9 @@ export function createJudge(report: Report) {
           report('a wake-up was lost', `${id} ${statusOf(doc)}`)
         else if ((childNewsAt.get(id) ?? -1) > last)
           report('a parent did not hear of a child', `${id} ${statusOf(doc)}`)
-        if ((doc.z === 's' || doc.z === 'c') && doc.w && !doc.wf) report('a time was never kept', `${id} ${doc.w}`)
+        const idle = idleTimes.get(id) === doc.w
+        if ((doc.z === 's' || doc.z === 'c') && doc.w && !doc.wf && !idle)
+          report('a time was never kept', `${id} ${doc.w}`)
       }
     },
   }
