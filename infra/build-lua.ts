@@ -61,19 +61,38 @@ function makePart(part: string, others: string): Part {
     if (value && inner.length) return `local ${inner.join(', ')}\n${list}${value}`
     return value ? `${list}${value}` : inner.length ? `local ${inner.join(', ')}` : ''
   })
-  return { exported, text: tighten(`do\n${text}\nend\n`) }
+  return { exported, text: tighten(`${text}\n`) }
 }
 
-function headOf({ name, args, includes }: Source, parts: Map<string, Part>): string {
-  const exported = includes.flatMap((part) => parts.get(part)!.exported)
-  if (exported.length > 180) throw new Error(`${name}: ${exported.length} shared names; Lua allows 200 locals`)
+const END = 'end\n'
+
+/** The names that the parts of one script share: of those that some script wants, the ones that are used in this one. */
+function sharedIn({ name, text, includes }: Source, parts: Map<string, Part>): Set<string> {
+  const usedBeside = (part: string, one: string): boolean =>
+    [text, ...includes.filter((other) => other !== part).map((other) => parts.get(other)!.text)].some((by) =>
+      uses(by, one),
+    )
+  const shared = includes.flatMap((part) => parts.get(part)!.exported.filter((one) => usedBeside(part, one)))
+  if (shared.length > 180) throw new Error(`${name}: ${shared.length} shared names; Lua allows 200 locals`)
+  return new Set(shared)
+}
+
+/** A part is a block; what nobody else uses in this script stays inside. */
+function opening({ exported }: Part, shared: Set<string>): string {
+  const inner = exported.filter((name) => !shared.has(name))
+  return inner.length ? `do\nlocal ${inner.join(', ')}\n` : 'do\n'
+}
+
+function headOf({ args }: Source, shared: Set<string>): string {
   const declared = args.map((arg) => arg.name).join(', ')
   const values = args.map(({ int }, i) => (int ? `tonumber(ARGV[${i + 1}])` : `ARGV[${i + 1}]`)).join(', ')
-  return [`local ${declared} = ${values}`, `local at = ${args.length}`, `local ${exported.join(', ')}`, ''].join('\n')
+  return [`local ${declared} = ${values}`, `local at = ${args.length}`, `local ${[...shared].join(', ')}`, ''].join(
+    '\n',
+  )
 }
 
-/** A built script: what is sent to Redis is `head`, its parts and `body` in a row. */
-export type Built = { source: Source; head: string; body: string; text: string; sha: string }
+/** A built script: what is sent to Redis is `head`, its parts, each in a block, and `body`. */
+export type Built = { source: Source; head: string; openings: string[]; body: string; text: string; sha: string }
 
 /**
  * Builds all scripts. `edit` may change a file's text before: that is how tests take a rule out.
@@ -93,17 +112,21 @@ export function buildScripts(edit: (file: string, text: string) => string = (_, 
   }
   const scripts = new Map<string, Built>()
   for (const source of sources) {
-    const head = headOf(source, parts)
+    const shared = sharedIn(source, parts)
+    const head = headOf(source, shared)
+    const openings = source.includes.map((name) => opening(parts.get(name)!, shared))
     // A function of its own: the 200 locals of the chunk are the shared names'.
     const body = tighten(`return (function()\n${uncomment(source.text)}\nend)()\n`)
-    const text = [head, ...source.includes.map((name) => parts.get(name)!.text), body].join('')
-    scripts.set(source.name, { source, head, body, text, sha: createHash('sha1').update(text).digest('hex') })
+    const blocks = source.includes.map((name, i) => `${openings[i]}${parts.get(name)!.text}${END}`)
+    const text = [head, ...blocks, body].join('')
+    scripts.set(source.name, { source, head, openings, body, text, sha: createHash('sha1').update(text).digest('hex') })
   }
   return { parts, scripts }
 }
 
-function emit({ source, head, body, sha }: Built): string {
+function emit({ source, head, openings, body, sha }: Built): string {
   const type = source.args.map(({ name, int }) => `${name}: ${int ? 'number' : 'string'}`).join('; ')
+  const blocks = source.includes.map((name, i) => `${JSON.stringify(openings[i])}, lib.${name}, ${JSON.stringify(END)}`)
   const note = source.note.map((line) => ` * ${line}`.trimEnd()).join('\n')
   return [
     `/**\n${note}\n */`,
@@ -111,7 +134,7 @@ function emit({ source, head, body, sha }: Built): string {
     `  name: '${source.name}',`,
     `  sha: '${sha}',`,
     `  args: [${source.args.map(({ name }) => `'${name}'`).join(', ')}],`,
-    `  text: [${JSON.stringify(head)}, ${source.includes.map((name) => `lib.${name}`).join(', ')}, ${JSON.stringify(body)}].join(''),`,
+    `  text: [${[JSON.stringify(head), ...blocks, JSON.stringify(body)].join(', ')}].join(''),`,
     '}',
   ].join('\n')
 }

@@ -202,6 +202,10 @@ export function childrenOf(flat: string[]): Record<string, Child> {
   return children
 }
 
+/** Only a job that has lost its first sequence has to keep the time apart. */
+export const createdAtOf = (doc: Document): number =>
+  doc.t === undefined ? Math.floor(Number.parseInt(doc.n!, 16) / 1000) : Number(doc.t)
+
 export const parentOf = (doc: Document): { id: number; name: string } | null =>
   doc.pa === undefined ? null : { id: Number(doc.pa), name: doc.pn ?? '' }
 

@@ -67,7 +67,7 @@ export const kinds = {
 /** The document's fields: short in Redis, where every waiting job pays for them, long everywhere else. */
 export const fields = {
   n: 'sequence: microseconds of becoming ready, 13 hex digits',
-  t: 'createdAt',
+  t: 'createdAt; absent as long as the sequence says it',
   q: 'queue',
   c: 'class',
   a: 'args, a closed value',

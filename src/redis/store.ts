@@ -76,14 +76,16 @@ type RawLent = [string, [string, string[]][]?, string[]?, string[]?, string[]?, 
 const ringsOf = (rings: RawRing[]): Ring[] =>
   rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
 
-type RawMade = string | [string, Status, string]
+type RawMade = [first: string, status: Status, existing: string, n: string]
 
 const madeOf = (answers: RawMade[]): Made[] =>
-  answers.map((answer) => {
-    if (typeof answer === 'string') return { id: Number(answer), status: 'queued' }
-    const [id, status, existing] = answer
-    return { id: Number(id), status, ...(existing ? { existing: true as const } : {}) }
-  })
+  answers.flatMap(([first, status, existing, n]) =>
+    Array.from({ length: Number(n) }, (_, i) => ({
+      id: Number(first) + i,
+      status,
+      ...(existing ? { existing: true as const } : {}),
+    })),
+  )
 
 function lentOf([text, inputs = [], side, children = [], steps = [], childCount = 0]: RawLent): Lent {
   const document = withSideValues(JSON.parse(text) as Document, side)

@@ -4,7 +4,7 @@
 -- args: ns, clock, seed, once, once_for, fingerprint, tagged, ...
 -- returns: {'made', answers, rings} | {'again', answers} | {'refused', code, message, which}
 --          | {'stale', constraints}: they were tagged by older ones
---          answers = [id, status, 'existing' or ''] each; of a new job that is queued, its id alone
+--          answers = [first id, status, 'existing' or '', how many] each: the ids of jobs in common follow each other
 --          rest: what jobs have in common, how many they are, the args of each; as often as the first number says
 
 -- @include lib/base
@@ -29,17 +29,20 @@ end
 local _, _, version = hints()
 if version ~= tagged then return { 'stale', text_at(ns .. 'constraints') or '' } end
 
-local answers = {}
+local answers, made = {}, 0
 local ok, why = try(function()
-  for _ = 1, take_int() do
-    local spec = take_spec()
-    for _ = 1, take_int() do
+  for i = 1, take_int() do
+    local spec, n = take_spec(), take_int()
+    if spec.plain then
+      answers[i] = { create_plain(spec, n), 'queued', '', int(n) }
+    else
       local id, status, existing = create(spec, take())
-      answers[#answers + 1] = (existing or status ~= 'queued') and { id, status, existing and 'existing' or '' } or id
+      answers[i] = { id, status, existing and 'existing' or '', '1' }
     end
+    made = made + n
   end
 end)
-if not ok then return { 'refused', why.code, why.message, int(#answers) } end
+if not ok then return { 'refused', why.code, why.message, int(made) } end
 
 ring_all()
 ring_timers()

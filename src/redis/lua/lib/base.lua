@@ -39,6 +39,9 @@ local function sequence()
   local high = math.floor(m / 16777216)
   return string.format('%07x%06x', high, m - high * 16777216)
 end
+local function moment_of_sequence(n)
+  return math.floor((tonumber(n:sub(1, 7), 16) * 16777216 + tonumber(n:sub(8), 16)) / 1000)
+end
 
 -- Every change to what the script knows goes through `put`, so that one refused run can be undone without the others.
 -- Lists that are used again, not entries: a table for each of some 30 changes to a run was a fifth of its time.

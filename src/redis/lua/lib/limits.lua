@@ -65,7 +65,7 @@ end
 
 -- It waits in its old order; who comes new, at the end.
 set_aside = function(id, doc, key)
-  if doc.z and doc.z ~= 'p' and doc.z ~= 'w' then change(id, doc, 'n', sequence()) end
+  if doc.z and doc.z ~= 'p' and doc.z ~= 'w' then queue_up(id, doc) end
   move(id, doc, 'w', tonumber(doc.p) or 0, key)
   put(touched, key, true)
 end

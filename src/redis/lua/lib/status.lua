@@ -44,6 +44,12 @@ end
 -- Set by limits: slots of a run, the reserved room of a job that is ready, the jobs of a group that are not at rest.
 local release_slots, renew_slots, drop_baton, count_in_group, first_full, set_aside
 
+-- Its place in the order of those who are ready. The first one also says when the job was made.
+local function queue_up(id, doc)
+  if not doc.t then change(id, doc, 't', int(moment_of_sequence(doc.n))) end
+  change(id, doc, 'n', sequence())
+end
+
 local function leave_place(id, doc)
   zset(index_of(doc), member_of(id, doc), false)
   if doc.z == 'w' then change_queue(doc.q, 'wc', (queue(doc.q).wc or 0) - 1) end
@@ -56,7 +62,7 @@ local function move(id, doc, place, score, key, keeps)
   local was = docs[id] and doc.z ~= 'new' and status_of(doc)
   local rested = not was or resting[doc.z] ~= nil
   if was then leave_place(id, doc) end
-  if (not place or place == 'p') and not keeps then change(id, doc, 'n', sequence()) end
+  if (not place or place == 'p') and not keeps then queue_up(id, doc) end
   if doc.g and rested ~= (resting[place] ~= nil) then count_in_group(doc, rested and 1 or -1) end
   put(doc, 'wl', key)
   put(doc, 'z', place)
