@@ -190,7 +190,7 @@ local function next_room(key)
   local moment = never
   local function first(part, from, plus)
     local row = redis.call('ZRANGEBYSCORE', limit_key(key, part), '(' .. int(from), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
-    if row[2] then moment = math.min(moment, tonumber(row[2]) + plus) end
+    moment = math.min(moment, (tonumber(row[2]) or never) + plus, pending_moment(limit_key(key, part)) + plus)
   end
   if doc.c then first('held', now, 0) end
   if doc.r then first('window', now - window(doc), window(doc)) end

@@ -87,13 +87,6 @@ table.insert(before_flush, function(more_to_come)
   end
 end)
 
--- The earliest moment that this script has put into an index and not written yet.
-local function pending_moment(key)
-  local moment = never
-  for _, score in pairs(writes.zsets[key] or {}) do moment = math.min(moment, score or never) end
-  return moment
-end
-
 local SLICE = 1000
 
 -- The due members of a time index, and the moment of the next one behind them.

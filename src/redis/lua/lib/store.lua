@@ -153,6 +153,13 @@ local function set_expiring(key, text, ms)
 end
 local function del(key) put(writes.dels, key, true) end
 
+-- The earliest moment that this script has put into an index and not written yet.
+local function pending_moment(key)
+  local moment = never
+  for _, score in pairs(writes.zsets[key] or {}) do moment = math.min(moment, score or never) end
+  return moment
+end
+
 -- A hash as it will be: field → value.
 local function hash(key)
   local flat = redis.call('HGETALL', key)
