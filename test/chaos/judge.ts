@@ -223,6 +223,7 @@ export function createJudge(report: Report) {
           child.pa === String(job) &&
           (names === 'children' || names.includes(child.pn!)) &&
           !hasEnded(child) &&
+          !child.rp &&
           !hadEnded(before.jobs.get(id)) &&
           child.e === before.jobs.get(id)?.doc.e,
       )
