@@ -91,7 +91,7 @@ function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortS
   return steps
 }
 
-const fieldsWithout = (record: Record<string, string>, pattern: RegExp): string =>
+const fieldsLike = (record: Record<string, string>, pattern: RegExp): string =>
   JSON.stringify(Object.entries(record).filter(([field]) => pattern.test(field)))
 
 export function createJudge(report: Report) {
@@ -218,6 +218,7 @@ export function createJudge(report: Report) {
       const was = before.jobs.get(job)?.doc
       const doc = after.jobs.get(job)?.doc
       if (!was || !doc || doc.wf || isStopped(doc) || was.ro || facts.meddled || wantedAt.get(job) === no) continue
+      if (fieldsLike(was, /^di:/) !== fieldsLike(doc, /^di:/)) continue
       const open = [...after.jobs.values()].filter(
         ({ id, doc: child }) =>
           child.pa === String(job) &&
@@ -236,7 +237,7 @@ export function createJudge(report: Report) {
       const was = before.jobs.get(id)
       if (!was?.doc.wf || doc.wf || was.doc.z !== 's') continue
       if (doc.z === 's') report('a parent waits for nothing', String(id))
-      const own = fieldsWithout(was.doc, /^i:/) !== fieldsWithout(doc, /^i:/)
+      const own = fieldsLike(was.doc, /^d?i:/) !== fieldsLike(doc, /^d?i:/)
       if (own || isStopped(doc) || facts.meddled || facts.wanted.includes(id)) continue
       const open = was.waiting.filter((child) => {
         const found = after.jobs.get(child)?.doc
