@@ -46,10 +46,7 @@ test('a worker in ten lines, a job in three', async () => {
 })
 
 test('the status diagram has no status and no move that does not exist', () => {
-  const drawn = [...readme.matchAll(/^ {2}(\S+) --> (\w+)/gm)].map(([, from, to]) => [
-    from!.replace('[*]', 'new'),
-    to!,
-  ])
+  const drawn = [...readme.matchAll(/^ {2}(\S+) --> (\w+)/gm)].map(([, from, to]) => [from!.replace('[*]', 'new'), to!])
   expect(drawn.length).toBeGreaterThan(10)
   for (const [from, to] of drawn) expect(Object.keys(transitions[from as keyof typeof transitions])).toContain(to)
   for (const status of statuses) expect(drawn.flat()).toContain(status)
