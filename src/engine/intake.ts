@@ -15,7 +15,8 @@ export const keptFor = (keep: boolean | number | undefined): number | undefined 
   keep === true ? HOUR : keep === false ? undefined : keep
 
 /** Per port the caller's options replace the worker's; ports that the caller does not name stay (sidejob.md 93). */
-export const overlay = (base: PortSpecs = {}, own: PortSpecs | PortOptions = {}): PortSpecs => ({ ...base, ...own })
+export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): PortSpecs =>
+  own ? { ...base, ...own } : base
 
 type Values = Record<string, Wire[]>
 
@@ -41,12 +42,16 @@ export function repeatOf(repeat: JobInput['repeat'], now: number, at?: number): 
 
 export const groupKey = (id: string): string => `group:${id}`
 
+const none: LimitKey[] = []
+
 /** The limits of the worker, and of the group: what the job counts against. */
 export function limitsOf(
   found: Registered | undefined,
   input: Pick<JobInput, 'queue' | 'class' | 'group'>,
 ): LimitKey[] {
-  const own = (found?.definition.limits ?? []).map(({ key = `class:${input.queue}/${input.class}`, ...limit }) => ({
+  const limits = found?.definition.limits
+  if (!limits && !input.group) return none
+  const own = (limits ?? []).map(({ key = `class:${input.queue}/${input.class}`, ...limit }) => ({
     ...limit,
     key,
     how: 'set' as const,
@@ -79,7 +84,7 @@ export function newJob(found: Registered | undefined, input: JobInput, now: numb
     name: input.name,
     in: ports,
     out: overlay(found?.out, input.out),
-    inputs: itemsOf(input.inputs),
+    inputs: input.inputs && itemsOf(input.inputs),
     retry: input.retry === undefined ? undefined : wire(input.retry),
     timeout: input.timeout,
     keepResult: keptFor(input.keepResult),

@@ -143,9 +143,10 @@ export function jobsArguments(jobs: readonly NewJob[]): string[] {
   const words: string[] = []
   let groups = 0
   for (let from = 0; from < jobs.length; ) {
-    const spec = specWords(jobs[from]!)
+    const first = jobs[from]!
+    const spec = specWords(first)
     let to = from + 1
-    if (spec[OPTIONS] === PLAIN) while (to < jobs.length && isSame(spec, specWords(jobs[to]!))) to++
+    if (spec[OPTIONS] === PLAIN) while (to < jobs.length && isAlike(first, jobs[to]!)) to++
     words.push(...spec, String(to - from))
     for (; from < to; from++) words.push(ownArgs(jobs[from]!))
     groups++
@@ -153,7 +154,14 @@ export function jobsArguments(jobs: readonly NewJob[]): string[] {
   return [String(groups), ...words]
 }
 
-const isSame = (a: string[], b: string[]): boolean => a.length === b.length && a.every((word, i) => word === b[i])
+const isAlike = (one: NewJob, other: NewJob): boolean =>
+  isWithin(one, other) && isWithin(other, one) && !isBig(other.args ?? '')
+
+function isWithin(one: NewJob, other: NewJob): boolean {
+  for (const field in one)
+    if (field !== 'args' && one[field as keyof NewJob] !== other[field as keyof NewJob]) return false
+  return true
+}
 
 const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'failed', T: 'terminated' }
 

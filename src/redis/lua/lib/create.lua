@@ -79,14 +79,14 @@ local function create_plain(spec, n)
   local pull = all_pull or spec.tail:find('"pl":"1"', 1, true)
   local place = moment and '"z":"t","w":"' .. int(moment) .. '",' or pull and '"z":"p",' or ''
   local tail = place .. (all_pull and '"pl":"1",' or '') .. spec.tail:sub(2)
-  local index, first = queue_key(q, moment and 'timers' or pull and 'ready:pull' or 'ready'), nil
+  local index, first, tell = queue_key(q, moment and 'timers' or pull and 'ready:pull' or 'ready'), nil, hints_wanted()
   for _ = 1, n do
     local id, since, args = next_id(), sequence(), take()
     first = first or id
     zset(index, moment and id or since .. ':' .. id, moment or spec.priority)
     set_text(key_of(id), '{"n":"' .. since .. '",' .. (args ~= '' and '"a":' .. cjson.encode(args) .. ',' or '') .. tail)
     if pull and not moment then push(within(to_call, q), spec.class) end
-    if hints_wanted() then tell_status(id, cjson.decode(spec.tail), 'queued') end
+    if tell then tell_status(id, cjson.decode(spec.tail), 'queued') end
   end
   if moment then soonest(q, 'nt', moment) end
   if not moment and not pull then put(to_ring, q, (to_ring[q] or 0) + n) end
