@@ -7,6 +7,7 @@ import * as z from 'zod'
 import { type Code, SidejobError } from './errors.ts'
 import { isAlias, isId, isPortName, statuses } from './job.ts'
 import { CLOSED, type Closed, each, list, OPEN } from './json.ts'
+import { sparse } from './sparse.ts'
 import { duration as readDuration, time as readTime } from './time.ts'
 import { type Wire, wireSize } from './value.ts'
 
@@ -145,29 +146,31 @@ const group = z.strictObject({ id: label, concurrency: concurrency.optional() })
 const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
 const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
 
-export const jobInput = z
-  .strictObject({
-    queue: queueName.default('default'),
-    class: className,
-    args: closed.optional(),
-    name: childName.optional(),
-    parent: ref.optional(),
-    in: portSpecs.optional(),
-    out: portSpecs.optional(),
-    inputs: z.record(portName, values).optional(),
-    at: time.optional(),
-    wait: duration.optional(),
-    priority: priority.optional(),
-    retry: retry.optional(),
-    timeout: positive.optional(),
-    keepResult: z.union([z.boolean(), positive]).optional(),
-    unique: label.optional(),
-    repeat: repeat.optional(),
-    alias: z.array(alias).max(100).optional(),
-    createdBy: label.optional(),
-    group: group.optional(),
-  })
-  .refine(notBoth, NOT_BOTH)
+export const jobInput = sparse(
+  z
+    .strictObject({
+      queue: queueName.default('default'),
+      class: className,
+      args: closed.optional(),
+      name: childName.optional(),
+      parent: ref.optional(),
+      in: portSpecs.optional(),
+      out: portSpecs.optional(),
+      inputs: z.record(portName, values).optional(),
+      at: time.optional(),
+      wait: duration.optional(),
+      priority: priority.optional(),
+      retry: retry.optional(),
+      timeout: positive.optional(),
+      keepResult: z.union([z.boolean(), positive]).optional(),
+      unique: label.optional(),
+      repeat: repeat.optional(),
+      alias: z.array(alias).max(100).optional(),
+      createdBy: label.optional(),
+      group: group.optional(),
+    })
+    .refine(notBoth, NOT_BOTH),
+)
 
 /** One job, or up to 1,000 of which all are made or none. */
 export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(1_000)])
