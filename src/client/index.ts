@@ -58,6 +58,7 @@ const table = {
     register: 'PUT /v1/workers/:queue/:class',
     unregister: 'DELETE /v1/workers/:queue/:class',
   },
+  callbacks: { list: 'GET /v1/callbacks', resend: 'POST /v1/callbacks/:job/resend' },
   queues: { list: 'GET /v1/queues', patch: 'PATCH /v1/queues/:queue', claim: 'POST /v1/queues/:queue/claim' },
   limits: {
     list: 'GET /v1/limits',

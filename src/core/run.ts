@@ -112,6 +112,7 @@ const spawn = z.strictObject({
           factor: z.number().min(1).max(100).optional(),
           cap: ms.optional(),
           jitter: z.number().min(0).max(1).optional(),
+          delays: z.array(ms).min(1).max(100).optional(),
         })
         .optional(),
     })
@@ -193,6 +194,8 @@ export const changes = z.strictObject({
     .optional(),
   ops: z.array(op).max(10_000).optional(),
   progress: closed.optional(),
+  /** Added to the day's counts of the queue, also when the run failed. */
+  counts: z.record(label, count).optional(),
 })
 
 export type PortRef = z.output<typeof portRef>

@@ -127,6 +127,7 @@ const backoff = z.union([
     factor: z.number().min(1).max(100).optional(),
     cap: duration.optional(),
     jitter: z.number().min(0).max(1).optional(),
+    delays: z.array(duration).min(1).max(100).optional(),
   }),
   duration.transform((base) => ({ base })),
 ])
@@ -145,6 +146,43 @@ const group = z.strictObject({ id: label, concurrency: concurrency.optional() })
 
 const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
 const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
+
+const isHttp = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+
+export const httpUrl = z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://')
+
+// What the delivery itself says stays ours.
+const OWN_HEADERS = /^(host|connection|content-length|content-type|transfer-encoding|webhook-.*)$/i
+
+export const requestHeaders = z.record(
+  z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, 'expected the name of a header'),
+  z.string().regex(/^[\t\x20-\x7e\x80-\xff]{0,2000}$/, 'expected the value of a header'),
+)
+
+const callbackOptions = {
+  headers: requestHeaders
+    .refine(
+      (headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)),
+      'expected no header that is ours',
+    )
+    .optional(),
+  secret: z
+    .string()
+    .regex(/^(whsec_)?[A-Za-z0-9+/]{4,200}={0,2}$/, 'expected whsec_ and base64')
+    .optional(),
+  /** Delays before the second try, the third, …; in place of the usual ones. */
+  retry: z.array(duration).max(50).optional(),
+  timeout: positive.refine((ms) => ms <= 30_000, 'expected at most 30 seconds').optional(),
+}
+
+/** Who is told when a job ends: a webhook, or a topic behind a Kafka REST proxy. */
+export const callback = z.union([
+  z.strictObject({ url: httpUrl, ...callbackOptions }),
+  z.strictObject({
+    kafka: z.strictObject({ url: httpUrl, topic: z.string().regex(/^[\w.-]{1,249}$/, 'expected a topic') }),
+    ...callbackOptions,
+  }),
+])
 
 export const jobInput = sparse(
   z
@@ -166,6 +204,7 @@ export const jobInput = sparse(
       unique: label.optional(),
       repeat: repeat.optional(),
       alias: z.array(alias).max(100).optional(),
+      callback: callback.optional(),
       createdBy: label.optional(),
       group: group.optional(),
     })
@@ -205,6 +244,29 @@ export const stepped = z.object({ id: jobId, status })
 
 const portView = z.object({ size: z.int(), taken: z.int(), default: closed.optional(), channels: z.array(z.string()) })
 
+export const callbackState = z.enum(['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED'])
+
+/** How telling of a job's last end goes; no state before the job has ended. */
+export const callbackProgress = z.object({
+  state: callbackState.nullable(),
+  attempts: z.int(),
+  lastError: z.string().nullable(),
+  /** The job that does it. */
+  job: jobId.nullable(),
+})
+
+export const callbackView = callbackProgress.extend({
+  state: callbackState,
+  job: jobId,
+  /** The job whose end is told, and which of its ends. */
+  of: jobId,
+  end: z.int(),
+  url: z.string(),
+  createdAt: moment,
+  nextAt: moment.nullable(),
+  endedAt: moment.nullable(),
+})
+
 export const jobView = z.object({
   id: jobId,
   queue: z.string(),
@@ -227,6 +289,7 @@ export const jobView = z.object({
   error: closed.nullable(),
   progress: closed.nullable(),
   repeat: closed.nullable(),
+  callback: callbackProgress.nullable(),
   in: z.record(z.string(), portView),
   out: z.record(z.string(), portView),
   children: z.record(z.string(), z.object({ id: jobId, class: z.string(), status })),
@@ -306,8 +369,6 @@ export const logPage = z.object({
 
 // Workers, queues, keys
 
-const isHttp = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
-
 const workerPorts = z.record(
   anyPort,
   z.strictObject({ default: closed.optional(), schema: closed.optional(), channels: channelNames.optional() }),
@@ -322,7 +383,7 @@ export const worker = z.strictObject({
   out: workerPorts.optional(),
   push: z
     .strictObject({
-      url: z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://'),
+      url: httpUrl,
       secret: label.optional(),
     })
     .optional(),
@@ -342,6 +403,7 @@ const shownRetry = z.object({
       factor: z.number().optional(),
       cap: z.number().optional(),
       jitter: z.number().optional(),
+      delays: z.array(z.number()).optional(),
     })
     .optional(),
 })

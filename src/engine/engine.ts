@@ -13,9 +13,47 @@ export type PortSpec = { default?: Wire; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
 /** Backoff of retries: base × factor^(n−1), at most cap, plus up to `jitter` of it. Milliseconds. */
-export type Retry = { max?: number; backoff?: { base?: number; factor?: number; cap?: number; jitter?: number } }
+export type Retry = {
+  max?: number
+  backoff?: { base?: number; factor?: number; cap?: number; jitter?: number; delays?: number[] }
+}
 
 export type Repeat = string | { cron: string; tz?: string }
+
+/** Who is told of a job's end. */
+export type Callback = {
+  url?: string
+  kafka?: { url: string; topic: string }
+  headers?: Record<string, string>
+  secret?: string
+  /** Delays before the second try, the third, … */
+  retry?: number[]
+  timeout?: number
+  /** A body of another form: one of the deployment's payloads, and what it is filled with. */
+  payload?: { as: string; with: Record<string, unknown> }
+  /** A job that is made in the step in which the callback is delivered. */
+  then?: { queue: string; class: string; args?: Wire; wait?: number }
+}
+
+export type CallbackState = 'PENDING' | 'IN_PROGRESS' | 'DELIVERED' | 'FAILED'
+
+export type CallbackProgress = {
+  state: CallbackState | null
+  attempts: number
+  lastError: string | null
+  job: number | null
+}
+
+export type CallbackView = CallbackProgress & {
+  state: CallbackState
+  job: number
+  of: number
+  end: number
+  url: string
+  createdAt: number
+  nextAt: number | null
+  endedAt: number | null
+}
 
 export type JobInput = {
   queue: string
@@ -36,6 +74,7 @@ export type JobInput = {
   unique?: string
   repeat?: Repeat
   alias?: string[]
+  callback?: Callback
   createdBy?: string
   /** An aggregation: the first job that names it sets how many of its jobs may run at once. */
   group?: { id: string; concurrency?: number }
@@ -109,6 +148,7 @@ export type JobView = {
   error: Wire | null
   progress: Wire | null
   repeat: Wire | null
+  callback: CallbackProgress | null
   in: Record<string, PortView>
   out: Record<string, PortView>
   children: Record<string, { id: number; class: string; status: Status }>
@@ -179,6 +219,14 @@ export interface Engine {
   terminate(job: Ref, options: { recursive?: boolean }, call?: Call): Promise<{ id: number; status: Status }>
   retry(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
   cancel(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
+
+  callbacks(filter: {
+    state?: CallbackState
+    limit?: number
+    cursor?: string
+  }): Promise<{ callbacks: CallbackView[]; cursor: string | null }>
+  /** The last callback once more, now: the same body and id. `job` is the job that ended, or the callback itself. */
+  resend(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
 
   state(job: Ref): Promise<Record<string, Wire>>
   setState(

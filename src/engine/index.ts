@@ -13,9 +13,11 @@ import { type Document, type NewJob, stateOf, statusOf } from '../redis/document
 import { itemText, shownItem } from '../redis/item.ts'
 import { createStore, type Lent, type Once, type Ring, type Store } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
+import { CALLBACKS, callbackView, createCallbacks, type Payload } from './callbacks.ts'
 import { createDispatcher, type LaneOptions } from './dispatcher.ts'
 import type {
   Call,
+  CallbackState,
   Dir,
   Engine,
   GroupView,
@@ -58,6 +60,8 @@ export type EngineOptions = {
   fetch?: typeof fetch
   /** Keeps an invocation alive for work that outlasts its answer. */
   defer?: (work: Promise<unknown>) => void
+  /** Bodies of callbacks in other forms than the usual one. */
+  payloads?: Record<string, Payload>
   isolate?: (lent: Lent) => Promise<Settled | undefined>
 }
 
@@ -103,6 +107,13 @@ const stepOf = ([id, status]: string[]): { id: number; status: Status } => ({
   status: status as Status,
 })
 
+const callbackStatuses: Record<CallbackState, Status> = {
+  PENDING: 'queued',
+  IN_PROGRESS: 'running',
+  DELIVERED: 'completed',
+  FAILED: 'failed',
+}
+
 /**
  * Everything sidejob can do, over one Redis and one QStash.
  *
@@ -115,20 +126,15 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const store = createStore({ client, namespace: options.namespace, clock })
   const registry = createRegistry(store, workers)
   const bells = createBells(options.qstash)
-  const performer = createPerformer({
-    store,
-    registry,
-    random,
+  const outgoing = {
+    fetch: options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args)),
+    secrets: options.webhookSecrets ?? [],
+    allowHosts: options.allowHosts ?? [],
     now,
-    ring,
-    isolate: options.isolate,
-    push: {
-      fetch: options.fetch ?? ((...args) => fetch(...args)),
-      secrets: options.webhookSecrets ?? [],
-      allowHosts: options.allowHosts ?? [],
-      now,
-    },
-  })
+  }
+  const callbacks = createCallbacks({ ...outgoing, store, registry, random, payloads: options.payloads })
+  registry.serve(CALLBACKS, callbacks.perform)
+  const performer = createPerformer({ store, registry, random, now, ring, isolate: options.isolate, push: outgoing })
   const tags = createTags(store, registry)
   const dispatcher = createDispatcher({ store, performer, tags, ring, now, lane: options.lane })
 
@@ -166,8 +172,8 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     dir === 'in' ? { in: port } : { out: port }
 
   async function view(job: string) {
-    const { id, document, children } = await store.inspect(job)
-    return viewOf(id, document, children)
+    const { id, document, children, callback } = await store.inspect(job)
+    return viewOf(id, document, children, callback)
   }
 
   const listModes = ({ queue, status, parent, alias }: JobFilter) => {
@@ -368,7 +374,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     async enqueue(inputs, call) {
       const at = now()
       const find = await registry.finder(inputs)
-      const jobs = inputs.map((input) => newJob(find(input), input, at))
+      const jobs = inputs.map((input) => newJob(find(input), input, at, outgoing.allowHosts))
       const { made, again, rings } = await enqueueTagged(jobs, onceOf(call))
       await ring(rings)
       return { jobs: made, existing: again }
@@ -384,7 +390,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
         before: filter.cursor,
         limit: filter.limit ?? 50,
       })
-      return { jobs: jobs.map(({ id, document }) => viewOf(id, document)), cursor }
+      return { jobs: jobs.map(({ id, document, callback }) => viewOf(id, document, [], callback)), cursor }
     },
 
     patch,
@@ -414,6 +420,18 @@ export function createEngine(options: EngineOptions): Engine & Inner {
 
     async cancel(job, call) {
       return stepOf(await change(job, [['cancel', '']], call))
+    },
+
+    async callbacks({ state, limit = 50, cursor }) {
+      const { queue, class: name } = CALLBACKS
+      const status = state && callbackStatuses[state]
+      const mode = status ? ({ mode: 'status', status } as const) : ({ mode: 'all' } as const)
+      const page = await store.list({ ...mode, name: queue, class: name, before: cursor, limit })
+      return { callbacks: page.jobs.map(({ id, document }) => callbackView(id, document)), cursor: page.cursor }
+    },
+
+    async resend(job, call) {
+      return stepOf(await change(job, [['resend', '']], call))
     },
 
     async state(job) {

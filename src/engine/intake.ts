@@ -6,6 +6,7 @@ import type { PortOptions, Spawn } from '../core/run.ts'
 import { type Wire, wire } from '../core/value.ts'
 import type { LimitKey, NewJob } from '../redis/document.ts'
 import { itemText } from '../redis/item.ts'
+import { checkCallback } from './callbacks.ts'
 import type { JobInput, PortSpecs } from './engine.ts'
 import type { Registered, Registry } from './registry.ts'
 
@@ -69,7 +70,12 @@ const common = (found: Registered | undefined) => ({
 })
 
 /** A job as a caller of the API asks for it. */
-export function newJob(found: Registered | undefined, input: JobInput, now: number): NewJob {
+export function newJob(
+  found: Registered | undefined,
+  input: JobInput,
+  now: number,
+  allowHosts: readonly string[] = [],
+): NewJob {
   const ports = overlay(found?.in, input.in)
   checkInputs(input.inputs, ports, input.class)
   return {
@@ -93,6 +99,7 @@ export function newJob(found: Registered | undefined, input: JobInput, now: numb
     aliases: input.alias,
     group: input.group?.id,
     limits: limitsOf(found, input),
+    callback: checkCallback(input.callback, allowHosts),
     createdBy: input.createdBy,
   }
 }

@@ -134,6 +134,7 @@ export function createPerformer({ store, registry, push: pushing, ring, random, 
       const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
       // A class that this deployment does not know is not failed: another one may.
       if (!found) return release(lent, 'wait', String(RELEASE_FOR))
+      if (found.inner) return await found.inner(lent)
       if (!found.local) return await performRemote(lent, found)
       if (found.local.isolate && isolate && !alone) {
         if (usage.isolated >= MAX_ISOLATED) return release(lent)

@@ -4,7 +4,8 @@ import { parseJson, writeJson } from '../core/json.ts'
 import { closedIn, worker as definitionSchema } from '../core/schemas.ts'
 import { raw, wire } from '../core/value.ts'
 import type { Ports, Worker } from '../core/worker.ts'
-import type { Store } from '../redis/store.ts'
+import type { Settled } from '../redis/changes.ts'
+import type { Lent, Store } from '../redis/store.ts'
 import type { PortSpecs, WorkerDefinition } from './engine.ts'
 
 /** A class as the engine uses it; `local` when its function is in this deployment. */
@@ -13,6 +14,8 @@ export type Registered = {
   out: PortSpecs
   definition: WorkerDefinition
   local?: Worker
+  /** Performed by the engine itself. */
+  inner?: (lent: Lent) => Promise<Settled>
 }
 
 type Named = { queue: string; class: string }
@@ -79,6 +82,18 @@ export function createRegistry(store: Store, workers: readonly Worker[], now: ()
     local.set(key, { in: definition.in as PortSpecs, out: definition.out as PortSpecs, definition, local: worker })
   }
 
+  /** Makes a class one that the engine performs itself. */
+  function serve(worker: { queue: string; class: string }, inner: Registered['inner']): void {
+    const shown = { ...worker, perform: () => undefined }
+    local.set(`${worker.queue}/${worker.class}`, {
+      in: {},
+      out: {},
+      definition: definitionOf(shown),
+      local: shown,
+      inner,
+    })
+  }
+
   const fetched = new Map<string, { at: number; classes: Map<string, Registered> }>()
 
   async function remote(queue: string): Promise<Map<string, Registered>> {
@@ -110,6 +125,7 @@ export function createRegistry(store: Store, workers: readonly Worker[], now: ()
 
   return {
     announce,
+    serve,
     local: localClass,
     /** Looks up the classes of many jobs at once, so that none of them has to wait. */
     async finder(jobs: readonly Named[]): Promise<(job: Named) => Registered | undefined> {

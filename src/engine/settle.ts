@@ -37,8 +37,11 @@ function slotWords({ document, now }: Deciding): Words {
 function failedWords(changes: Changes, deciding: Deciding): Words {
   const error = changes.error ?? { message: 'failed, and said no more' }
   const again = error.retry === false ? [] : delayWords(deciding, error.after)
-  return ['error', errorText(error), ...again, ...slotWords(deciding)]
+  return ['error', errorText(error), ...again, ...countWords(changes), ...slotWords(deciding)]
 }
+
+const countWords = ({ counts = {} }: Changes): Words =>
+  Object.entries(counts).flatMap(([name, n]) => ['count', name, String(n)])
 
 async function opsWords({ ops = [] }: Changes, { document, registry }: Deciding): Promise<Words> {
   if (ops.length === 0) return []
@@ -77,7 +80,8 @@ export async function settle(token: string, changes: Changes, deciding: Deciding
     ...optional('at', changes.at),
     ...optional('wait', changes.wait),
     ...waitWords(changes),
-    ...(deciding.document.kr ? optional('result', changes.result) : []),
+    ...countWords(changes),
+    ...(deciding.document.kr || deciding.document.cb ? optional('result', changes.result) : []),
   ]
   return { token, n, end, words }
 }

@@ -17,7 +17,8 @@ import {
   waitingOf,
 } from '../redis/document.ts'
 import { shownItem } from '../redis/item.ts'
-import type { Lent } from '../redis/store.ts'
+import type { Lent, Told } from '../redis/store.ts'
+import { progressOf } from './callbacks.ts'
 import type { JobView, PortView } from './engine.ts'
 
 function inputsOf({ document, inputs }: Lent): Record<string, SnapshotIn> {
@@ -114,7 +115,7 @@ const runAtOf = (doc: Document): number | null => {
   return Math.max(earliest, Number(doc.bo ?? 0), Number(doc.lu ?? 0))
 }
 
-export function viewOf(id: number, doc: Document, children: string[] = []): JobView {
+export function viewOf(id: number, doc: Document, children: string[] = [], callback?: Told): JobView {
   return {
     id,
     queue: doc.q!,
@@ -137,6 +138,7 @@ export function viewOf(id: number, doc: Document, children: string[] = []): JobV
     error: (doc.er as Wire | undefined) ?? null,
     progress: (doc.pg as Wire | undefined) ?? null,
     repeat: (doc.rp as Wire | undefined) ?? null,
+    callback: progressOf(doc, callback),
     in: portViews(doc, 'i'),
     out: portViews(doc, 'o'),
     children: childrenOf(children),

@@ -1,5 +1,6 @@
 // The table of routes: everything that can be asked for. Checks, scopes, OpenAPI, docs and the typed client come from it.
 
+import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
 import { jobs } from './jobs.ts'
 import { keys } from './keys.ts'
@@ -16,6 +17,7 @@ import { workers } from './workers.ts'
 
 export const routes = {
   jobs,
+  callbacks,
   ports,
   channels,
   log,

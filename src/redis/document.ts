@@ -47,6 +47,7 @@ export type NewJob = {
   slot?: number
   aliases?: string[]
   createdBy?: string
+  callback?: string
   shutdown?: boolean
   pull?: boolean
   quiet?: boolean
@@ -96,6 +97,7 @@ function specWords(job: NewJob): string[] {
   put(parts, 'p', job.priority ? String(job.priority) : undefined)
   put(parts, 'b', job.createdBy)
   put(parts, 'rt', job.retry)
+  put(parts, 'cb', job.callback)
   put(parts, 'to', text(job.timeout))
   put(parts, 'kr', text(job.keepResult))
   put(parts, 'rd', text(job.retain))

@@ -2,6 +2,7 @@
 
 import { type Code, SidejobError } from '../core/errors.ts'
 import type { Status } from '../core/job.ts'
+import type { Wire } from '../core/value.ts'
 import { runArguments, type Settled, type Words } from './changes.ts'
 import type { Client } from './client.ts'
 import { type Document, jobsArguments, type NewJob, withSideValues } from './document.ts'
@@ -53,9 +54,17 @@ export type CommitAnswer = {
   version: string
 }
 
+/** The job that tells of another's last end: its document and its last error. */
+export type Told = { document: Document; error?: Wire }
+
+/** When a host that keeps failing is left alone, and for how long: milliseconds. */
+export type BreakerSettings = { threshold: number; base: number; cap: number; probing: number }
+export type BreakerState = { state: 'closed' | 'open' | 'probe'; failures: number; until?: number }
+
 export type Inspection = {
   id: number
   document: Document
+  callback?: Told
   children: string[]
   childCount: number
   items: string[]
@@ -92,6 +101,9 @@ function lentOf([text, inputs = [], side, children = [], steps = [], childCount 
   const id = Number(document.tk!.slice(0, document.tk!.indexOf('.')))
   return { id, document, inputs: Object.fromEntries(inputs), children, steps, childCount: Number(childCount) }
 }
+
+const toldOf = ([text, error]: string[] = []): { callback?: Told } =>
+  text ? { callback: { document: JSON.parse(text) as Document, ...(error ? { error: error as Wire } : {}) } } : {}
 
 const refusalOf = (code: string, message: string, path?: (string | number)[]): SidejobError =>
   new SidejobError(code as Code, message, { path })
@@ -247,7 +259,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       [],
     )) as never[]
     if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
-    const [, id, text, side, children, items, ahead, facts, childCount] = answer as unknown as [
+    const [, id, text, side, children, items, ahead, facts, childCount, callback] = answer as unknown as [
       string,
       string,
       string,
@@ -257,10 +269,12 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       string,
       [string, string, string, string, string, string?],
       string,
+      string[],
     ]
     return {
       id: Number(id),
       document: withSideValues(JSON.parse(text) as Document, side),
+      ...toldOf(callback),
       children,
       childCount: Number(childCount),
       items,
@@ -283,7 +297,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     class?: string
     before?: string
     limit: number
-  }): Promise<{ jobs: { id: number; document: Document }[]; cursor: string | null }> {
+  }): Promise<{ jobs: { id: number; document: Document; callback?: Told }[]; cursor: string | null }> {
     const answer = (await evaluate(
       scripts.list,
       [],
@@ -298,11 +312,12 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         scan: 1000,
       },
       [],
-    )) as [string, [string, string, string[]][], string]
+    )) as [string, [string, string, string[], string[]][], string]
     if (answer[0] === 'refused') throw refusalOf(answer[1] as unknown as string, answer[2])
-    const jobs = answer[1].map(([id, text, side]) => ({
+    const jobs = answer[1].map(([id, text, side, callback]) => ({
       id: Number(id),
       document: withSideValues(JSON.parse(text) as Document, side),
+      ...toldOf(callback),
     }))
     return { jobs, cursor: answer[2] || null }
   }
@@ -491,6 +506,21 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     return rows.map((row) => (row.length ? { taken: Number(row[0]), items: row[1], more: Number(row[3]) } : null))
   }
 
+  /** What is known of a host, and what a call to it has shown. */
+  async function breaker(
+    host: string,
+    word: 'ask' | 'failed' | 'probe failed' | 'succeeded',
+    settings: BreakerSettings & { floor?: number },
+  ): Promise<BreakerState> {
+    const [state, until, failures] = (await evaluate(
+      scripts.breaker,
+      [keys.breaker(host)],
+      { floor: 0, ...settings, ...base(), host, word },
+      [],
+    )) as [BreakerState['state'], string, string]
+    return { state, failures: Number(failures), ...(until ? { until: Number(until) } : {}) }
+  }
+
   const flatToMap = (flat: unknown): Record<string, string> => {
     if (!Array.isArray(flat)) return (flat ?? {}) as Record<string, string>
     const map: Record<string, string> = {}
@@ -511,6 +541,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     list,
     tree,
     peek,
+    breaker,
     /** Values of a port from an offset on, none taken. */
     values: (id: number, dir: 'in' | 'out', port: string, from: number, n: number) =>
       ask<string[]>((redis) => redis.lrange(`${keys.job(id)}:${dir}:${port}`, from, from + n - 1)),

@@ -2,7 +2,7 @@
 
 import { SidejobError } from '../../src/core/errors.ts'
 import type { Snapshot } from '../../src/core/run.ts'
-import type { Engine, JobView, QueueView, Scope } from '../../src/engine/engine.ts'
+import type { CallbackView, Engine, JobView, QueueView, Scope } from '../../src/engine/engine.ts'
 
 const T = 1_800_000_000_000
 
@@ -28,6 +28,7 @@ export const view: JobView = {
   error: null,
   progress: null,
   repeat: null,
+  callback: null,
   in: { left: { size: 1, taken: 4, default: '[]', channels: ['/a'] } },
   out: {},
   children: { a: { id: 8, class: 'zip', status: 'completed' } },
@@ -92,6 +93,18 @@ const scheduleShown = {
   next: [T],
 }
 const groupShown = { id: 'g', concurrency: 3, paused: false, running: 1, waiting: 2, jobs: 3 }
+const told: CallbackView = {
+  of: 7,
+  end: 1,
+  job: 9,
+  state: 'FAILED',
+  attempts: 10,
+  lastError: 'example.com: answered 500',
+  url: 'https://example.com/hook',
+  createdAt: T,
+  nextAt: null,
+  endedAt: T,
+}
 
 const stepped = { id: 7, status: 'queued' as const }
 
@@ -106,6 +119,8 @@ const answers: Engine = {
   terminate: async () => stepped,
   retry: async () => stepped,
   cancel: async () => stepped,
+  callbacks: async () => ({ callbacks: [told], cursor: null }),
+  resend: async () => ({ id: 9, status: 'queued' }),
   state: async () => ({ n: '1.0' }),
   setState: async () => ({ n: '~kQE=' }),
   result: async () => ({ ended: true, result: { type: 'success', finishedAt: T, result: '[1.0]' } }),

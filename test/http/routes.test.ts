@@ -170,6 +170,15 @@ const cases: Case[] = [
     {},
   ],
   [
+    'callbacks.list',
+    ask('GET', '/v1/callbacks?state=FAILED&limit=5'),
+    200,
+    { callbacks: [{ of: 7, job: 9, state: 'FAILED', createdAt: at, nextAt: null }], cursor: null },
+    'callbacks',
+    { state: 'FAILED', limit: 5 },
+  ],
+  ['callbacks.resend', ask('POST', '/v1/callbacks/7/resend'), 200, { id: 9, status: 'queued' }, 'resend', '7', {}],
+  [
     'ports.look',
     ask('GET', '/v1/jobs/7/out/pair?limit=2'),
     200,

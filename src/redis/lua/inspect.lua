@@ -2,7 +2,8 @@
 --
 -- keys: the hints
 -- args: ns, clock, seed, job, dir, port, most:int
--- returns: {'job', id, document, side values, children, items of the port, ahead in its queue, facts of the queue}
+-- returns: {'job', id, document, side values, children, items of the port, ahead in its queue, facts of the queue, children
+--           counted, callback: its document and last error}
 --          | {'refused', code, message}
 
 -- @include lib/base
@@ -39,4 +40,4 @@ if doc.z == 'w' then
   facts[6] = moment < never and int(moment) or ''
 end
 local children, total = flat_children(id, doc)
-return { 'job', id, text_at(key_of(id)), flat_side_values(id, doc), children, items, ahead, facts, int(total) }
+return { 'job', id, text_at(key_of(id)), flat_side_values(id, doc), children, items, ahead, facts, int(total), callback_of(doc) }

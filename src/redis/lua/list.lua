@@ -2,7 +2,7 @@
 --
 -- keys: none
 -- args: ns, clock, seed, mode, name, status, class, before, most:int, scan:int
--- returns: {'jobs', [id, document, side values] each, next cursor or ''} | {'refused', code, message}
+-- returns: {'jobs', [id, document, side values, callback] each, next cursor or ''} | {'refused', code, message}
 --          mode: 'all' (by id, down from the newest) | 'status' (queue = name) | 'children' (parent = name) | 'alias' | 'repeats' (by their next slot)
 
 -- @include lib/base
@@ -22,7 +22,7 @@ local function show(id)
   local doc = find(id)
   if not doc or (status ~= '' and status_of(doc) ~= status) or (class ~= '' and doc.c ~= class) then return end
   if mode == 'all' and name ~= '' and doc.q ~= name then return end
-  jobs[#jobs + 1] = { id, text_at(key_of(id)), flat_side_values(id, doc) }
+  jobs[#jobs + 1] = { id, text_at(key_of(id)), flat_side_values(id, doc), callback_of(doc) }
 end
 
 local function all()

@@ -128,6 +128,13 @@ local function flat_side_values(id, doc)
   return flat
 end
 
+-- The job that tells of the last end, as text with its last error; nothing when there is none.
+local function callback_of(doc)
+  local callback = doc.cj and find(doc.cj)
+  if not callback then return {} end
+  return { text_at(key_of(doc.cj)), get_value(doc.cj, callback, 'er') or '' }
+end
+
 local MAX_CHILDREN = 1000
 local function flat_children(id, doc)
   if not doc.ch then return {}, 0 end

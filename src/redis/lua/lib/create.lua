@@ -147,3 +147,21 @@ local function create(spec, args, born)
   if parent_doc and parent_doc.x then terminate_now(id, doc) else enqueue(id, doc) end
   return id, doc.gone or status_of(doc)
 end
+
+-- Tells of an end: a job of our own, made in the same step, so that each end has one and none has two. It holds all
+-- that it will say, for the job that it speaks for may be gone by then.
+call_back = function(id, doc, place, value)
+  local told, n = next_id(), int((tonumber(doc.ce) or 0) + 1)
+  local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.q) .. ',"class":' .. cjson.encode(doc.c) .. ',"status":"' .. resting[place] .. '","finishedAt":' .. int(now) .. '}'
+  local new = { q = 'sidejob', c = 'callback', z = 'new', t = int(now), n = sequence(), b = 'job:' .. id, of = id, oe = n }
+  put(docs, told, new)
+  put(dirty, told, true)
+  set_value(told, new, 'a', args)
+  set_value(told, new, 'cb', get_value(id, doc, 'cb'))
+  set_value(told, new, 'ct', value)
+  change(id, doc, 'ce', n)
+  change(id, doc, 'cj', told)
+  change(id, doc, 'cs', nil)
+  count('sidejob', 'made')
+  enqueue(told, new)
+end

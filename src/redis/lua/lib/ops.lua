@@ -170,6 +170,21 @@ function ops.retry(me)
   me.answer = { id, status_of(doc) }
 end
 
+-- The callback of a job's last end once more, with the same body and id, its tries counted anew.
+function ops.resend(me)
+  local id, doc = take_target(me)
+  local told = doc.of and id or doc.cj
+  local callback = told and find(told)
+  if not callback then refuse('NOT_FOUND', 'job ' .. id .. ' has no callback that could be sent again') end
+  if callback.z == 'l' then refuse('BUSY', 'the callback of job ' .. callback.of .. ' (job ' .. told .. ') is being sent') end
+  for _, field in ipairs({ 'f', 'lc', 'bo', 'e', 'x', 'w' }) do change(told, callback, field, nil) end
+  change(told, callback, 'rs', int(now))
+  local job = find(callback.of)
+  if job and job.cj == told then change(callback.of, job, 'cs', nil) end
+  if callback.z and callback.z ~= 'p' then enqueue(told, callback, true) end
+  me.answer = { told, status_of(callback) }
+end
+
 function ops.delete(me)
   local id, doc = take_target(me)
   me.answer = { delete(id, doc, take() == '1') }

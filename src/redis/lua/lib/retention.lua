@@ -18,6 +18,9 @@ local function all_ended(id)
   return tree
 end
 
+-- Whoever has not been told of its end may still ask, and people may send it again.
+local function untold(doc) return doc.cj and doc.cs ~= 'DELIVERED' and find(doc.cj) end
+
 local committed = { completed = true, suspended = true, again = true }
 
 -- Whether the parent's last run was committed and had seen the child's end. One script may end the child and lend the
@@ -39,7 +42,7 @@ end
 local function remove_due(key, id)
   local doc = find(id)
   if not doc or not resting[doc.z] then return zset(key, id, false) end
-  local tree = may_go(doc) and all_ended(id)
+  local tree = not untold(doc) and may_go(doc) and all_ended(id)
   if not tree then
     zset(index_of(doc), id, now + RETRY_IN)
     return soonest(doc.q, 'nr', now + RETRY_IN)

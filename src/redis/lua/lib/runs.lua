@@ -9,13 +9,14 @@ local saying = {
   slot = function(run) run.slot = take() end,
   result = function(run) run.result = take() end,
   progress = function(run) run.progress = take() end,
+  count = function(run) push(run.counts, { take(), take_int() }) end,
   waitfor = function(run) run.wait_for, run.names = take(), take_list() end,
   lease = function(run) run.lease = take_int() end,
   pull = function(run) run.pull = true end,
 }
 
 local function take_run()
-  local run = { token = take(), n = take_int(), ending = take(), names = {} }
+  local run = { token = take(), n = take_int(), ending = take(), names = {}, counts = {} }
   run.size = take_int()
   run.from = at
   at = at + run.size
@@ -198,6 +199,7 @@ local function release(run)
   end
   if doc.x then change(id, doc, 'x', '1') end
   if run.at then change(id, doc, 'bo', int(run.at)) end
+  if run.error then set_value(id, doc, 'er', run.error) end
   enqueue(id, doc, true)
   return status_of(doc)
 end
@@ -210,6 +212,7 @@ local function refused(run, refusal)
 end
 
 local function settle(run)
+  for _, e in ipairs(run.counts) do count(need(run.id).q, e[1], e[2]) end
   if run.ending == 'checkpoint' then return checkpoint(run) end
   if run.ending == 'released' then return release(run) end
   if run.ending == 'failed' then return fail(run, run.error, run.retry or '') end

@@ -1,0 +1,246 @@
+// Tells others of a job's end: the one class of jobs that the engine performs itself.
+
+import { callbackRetry, type Ended, envelope, kafkaBody, patienceOf, webhookId } from '../core/callback.ts'
+import { SidejobError } from '../core/errors.ts'
+import type { Changes, Op } from '../core/run.ts'
+import { callable } from '../core/url.ts'
+import { type Wire, wire } from '../core/value.ts'
+import type { Settled } from '../redis/changes.ts'
+import { type Document, number, statusOf } from '../redis/document.ts'
+import type { Lent, Store, Told } from '../redis/store.ts'
+import { createBreakers, type Outcome } from './breakers.ts'
+import type { Callback, CallbackProgress, CallbackState, CallbackView } from './engine.ts'
+import { retryAfter } from './push.ts'
+import type { Registry } from './registry.ts'
+import { settle } from './settle.ts'
+import { webhookHeaders } from './sign.ts'
+
+export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
+
+/** Makes the body of a callback that is not the usual one: from the end, and from what the caller gave for it. */
+export type Payload = (ended: Ended, given: Record<string, unknown>) => string | Promise<string>
+
+export type CallbackOptions = {
+  store: Store
+  registry: Registry
+  fetch: typeof fetch
+  /** Secrets for callbacks without one of their own. */
+  secrets: readonly string[]
+  allowHosts: readonly string[]
+  payloads?: Record<string, Payload>
+  random: () => number
+  now: () => number
+}
+
+const TIMEOUT = 30_000
+/** Longest Retry-After that we follow. */
+const LONGEST = 86_400_000
+
+const addressOf = ({ url, kafka }: Callback): string =>
+  kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
+
+/** Refuses, when a job is made, what could never be called. */
+export function checkCallback(callback: Callback | undefined, allowHosts: readonly string[]): string | undefined {
+  if (!callback) return undefined
+  try {
+    callable(addressOf(callback), allowHosts)
+  } catch (error) {
+    if (!(error instanceof SidejobError)) throw error
+    const path = callback.kafka ? ['callback', 'kafka', 'url'] : ['callback', 'url']
+    throw new SidejobError(error.code, `${path.join('.')}: ${error.message}`, { path })
+  }
+  return JSON.stringify(callback)
+}
+
+/** The end that a callback's job holds. */
+export function endedOf(document: Document): Ended {
+  const { job, end, ...rest } = JSON.parse(document.a!) as Ended
+  const value = document.ct as Wire
+  if (rest.status === 'completed') return { ...rest, job, end, type: 'success', result: value } as Ended
+  const { message = '', reason = 'other', detail } = JSON.parse(value) as Record<string, string>
+  return {
+    ...rest,
+    job,
+    end,
+    type: 'failure',
+    message,
+    reason,
+    error: detail === undefined ? null : wire(detail),
+  } as Ended
+}
+
+type Sent = { ok: true } | { ok: false; message: string; final?: boolean; outcome: Outcome }
+
+const reasonOf = (error: unknown): string => {
+  const { name, message, cause } = error as Error & { cause?: { code?: string } }
+  if (name === 'TimeoutError') return 'it did not answer in time'
+  return cause?.code ? `${message}: ${cause.code}` : message
+}
+
+// 408 and 429 speak of the host's load, 5xx of its health; other refusals come from a host that is well.
+const isDown = (status: number): boolean => status >= 500 || status === 408 || status === 429
+
+type KafkaAnswer = { offsets?: { error_code?: number | null; error?: string | null }[] }
+
+/** A REST proxy says 200 also when the broker refused the record. */
+async function kafkaFault(response: Response): Promise<string | undefined> {
+  const { offsets = [] } = (await response.json().catch(() => ({}))) as KafkaAnswer
+  const refused = offsets.find(({ error_code }) => error_code !== null && error_code !== undefined)
+  return refused && (refused.error ?? `the broker answered ${refused.error_code}`)
+}
+
+export function createCallbacks(options: CallbackOptions) {
+  const { store, registry, fetch, secrets, allowHosts, payloads = {}, random, now } = options
+  const breakers = createBreakers({ store, now })
+
+  async function bodyOf({ payload, kafka }: Callback, ended: Ended): Promise<string> {
+    const form = payload && payloads[payload.as]
+    if (payload && !form) throw new Error(`this deployment has no payload called ${payload.as}`)
+    const body = form ? await form(ended, payload.with) : envelope(ended)
+    return kafka ? kafkaBody(body) : body
+  }
+
+  async function answerOf(response: Response, { kafka }: Callback): Promise<Sent> {
+    const { status, ok } = response
+    const fault = ok && kafka ? await kafkaFault(response) : undefined
+    await response.body?.cancel().catch(() => undefined)
+    if (fault) return { ok: false, message: fault, outcome: { down: false } }
+    if (ok) return { ok: true }
+    const after = Math.min(LONGEST, retryAfter(response.headers.get('retry-after'), now()) ?? 0)
+    return {
+      ok: false,
+      message: status >= 300 && status < 400 ? `answered ${status}: redirects are not followed` : `answered ${status}`,
+      final: status === 410,
+      outcome: { down: isDown(status), after },
+    }
+  }
+
+  async function send(url: URL, spec: Callback, ended: Ended): Promise<Sent> {
+    const body = new TextEncoder().encode(await bodyOf(spec, ended))
+    const signed = await webhookHeaders(webhookId(ended), body, spec.secret ? [spec.secret] : secrets, now())
+    const type = spec.kafka ? 'application/vnd.kafka.json.v2+json' : 'application/json'
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        redirect: 'manual',
+        body,
+        headers: { 'user-agent': 'sidejob', ...spec.headers, ...signed, 'content-type': type },
+        signal: AbortSignal.timeout(spec.timeout ?? TIMEOUT),
+      })
+      return await answerOf(response, spec)
+    } catch (error) {
+      return { ok: false, message: reasonOf(error), outcome: { down: true } }
+    }
+  }
+
+  const later = ({ document }: Lent, wait: number, message: string): Settled => ({
+    token: document.tk!,
+    n: 0,
+    end: 'released',
+    words: ['wait', String(Math.ceil(wait)), 'error', JSON.stringify({ message, reason: 'other' })],
+  })
+
+  /** Kept back without a try; but not for longer than all tries would take. */
+  function keptBack(lent: Lent, spec: Callback, host: string, until: number): Promise<Settled> | Settled {
+    const since = Number(lent.document.rs ?? lent.document.t)
+    const message = `${host} keeps failing: tried again after ${new Date(until).toISOString()}`
+    if (now() - since > patienceOf(spec.retry))
+      return commit(lent, spec, { end: 'failed', error: { message: `${host} kept failing: given up`, retry: false } })
+    // Spread, so that not all who waited come in the same second.
+    return later(lent, Math.max(0, until - now()) + 1_000 + random() * 9_000, message)
+  }
+
+  const commit = (lent: Lent, spec: Callback, changes: Changes): Promise<Settled> =>
+    settle(lent.document.tk!, changes, {
+      document: lent.document,
+      retry: callbackRetry(spec.retry),
+      registry,
+      random,
+      now: now(),
+    })
+
+  /** Delivered: and what was to follow is made in the same step, on its own feet. */
+  function delivered({ then }: Callback): Changes {
+    if (!then) return { end: 'completed' }
+    const ops: Op[] = [
+      { op: 'spawn', name: 'then', ...then },
+      { op: 'disown', child: 'then' },
+    ]
+    return { end: 'completed', ops }
+  }
+
+  /** One try of one callback, as it is to be committed. */
+  async function perform(lent: Lent): Promise<Settled> {
+    const spec = JSON.parse(lent.document.cb!) as Callback
+    const url = callable(addressOf(spec), allowHosts)
+    const permit = await breakers.enter(url.host)
+    if (permit.state === 'busy') return later(lent, 1_000 + random() * 4_000, `many callbacks wait for ${url.host}`)
+    if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)
+    let outcome: Outcome = { down: false }
+    try {
+      const sent = await send(url, spec, endedOf(lent.document))
+      if (sent.ok) return await commit(lent, spec, delivered(spec))
+      outcome = sent.outcome
+      const { message, final } = sent
+      const error = { message: `${url.host}: ${message}`, after: outcome.after, ...(final ? { retry: false } : {}) }
+      return await commit(lent, spec, { end: 'failed', error })
+    } finally {
+      await breakers.leave(url.host, permit, outcome)
+    }
+  }
+
+  return { perform }
+}
+
+const states: Partial<Record<string, CallbackState>> = {
+  running: 'IN_PROGRESS',
+  completed: 'DELIVERED',
+  failed: 'FAILED',
+  terminated: 'FAILED',
+}
+
+const stateOf = (document: Document): CallbackState => states[statusOf(document)] ?? 'PENDING'
+
+/** How often it was sent: its failures since, or what its last run says when that was the end. */
+function attemptsOf(document: Document): number {
+  const [, , outcome, attempt] = (document.lr ?? '').split(',')
+  if (outcome === 'completed') return Number(attempt)
+  return Number(document.f ?? 0) + (document.z === 'l' ? 1 : 0)
+}
+
+const messageOf = (error: string | undefined): string | null =>
+  error === undefined ? null : (JSON.parse(error) as { message: string }).message
+
+/** What a job shows of telling its last end; null when nobody is to be told. */
+export function progressOf(document: Document, told?: Told): CallbackProgress | null {
+  if (!document.cb || document.of) return null
+  const job = number(document.cj)
+  if (!told) {
+    const state = (document.cs as CallbackState | undefined) ?? (job === null ? null : 'FAILED')
+    return { state, attempts: 0, lastError: null, job }
+  }
+  return {
+    state: stateOf(told.document),
+    attempts: attemptsOf(told.document),
+    lastError: messageOf(told.error),
+    job,
+  }
+}
+
+/** A callback's job as its own. */
+export function callbackView(id: number, document: Document): CallbackView {
+  const { origin, pathname } = new URL(addressOf(JSON.parse(document.cb!) as Callback))
+  return {
+    of: Number(document.of),
+    end: Number(document.oe),
+    job: id,
+    state: stateOf(document),
+    attempts: attemptsOf(document),
+    lastError: messageOf(document.er),
+    // Without its query, where tokens are.
+    url: origin + pathname,
+    createdAt: Number(document.t),
+    nextAt: document.z === 't' ? number(document.bo) : null,
+    endedAt: number(document.e),
+  }
+}

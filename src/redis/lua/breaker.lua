@@ -1,0 +1,46 @@
+-- breaker: whether a host that we call for others may be called. Closed until it has failed `threshold` times in a row;
+-- then open for a while, longer each time, and after that one caller may try: the probe.
+--
+-- keys: the record of the host
+-- args: ns, clock, seed, host, word, threshold:int, base:int, cap:int, floor:int, probing:int
+-- returns: {'closed' | 'open' | 'probe', until or '', failures in a row}
+--          word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. Sent twice, it may count a failure twice: no harm.
+
+-- @include lib/base
+
+local DAY = 86400000
+local key = ns .. 'breaker:' .. host
+local n, till = (redis.call('GET', key) or '0,0'):match('^(%d+),(%d+)$')
+n, till = tonumber(n), tonumber(till)
+
+local function keep() redis.call('SET', key, int(n) .. ',' .. int(till), 'PX', DAY) end
+
+local function state()
+  if n < threshold then return { 'closed', '', int(n) } end
+  return { 'open', int(till), int(n) }
+end
+
+-- Calls that were under way when it opened say nothing new.
+local function fail(counts)
+  if not counts then return state() end
+  n = n + 1
+  if n >= threshold then till = now + math.max(floor, math.min(cap, base * 2 ^ (n - threshold))) end
+  keep()
+  return state()
+end
+
+local words = {
+  ask = function()
+    if n < threshold or till > now then return state() end
+    till = now + probing
+    keep()
+    return { 'probe', int(till), int(n) }
+  end,
+  failed = function() return fail(n < threshold) end,
+  ['probe failed'] = function() return fail(true) end,
+  succeeded = function()
+    redis.call('DEL', key)
+    return { 'closed', '', '0' }
+  end,
+}
+return words[word]()

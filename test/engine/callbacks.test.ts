@@ -1,0 +1,251 @@
+// Callbacks: one for every end of a job, the same body and id on every try, signed; and hosts that are down are spared.
+
+import { createHmac } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { defineWorker, type Job, Terminal } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+import { type Came, type Receiver, startReceiver } from '../receiver.ts'
+
+const SECRET = `whsec_${Buffer.from('a secret of the test').toString('base64')}`
+const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
+
+const answer = defineWorker({ class: 'answer', perform: (job: Job) => job.args })
+const gone = defineWorker({ class: 'gone', retain: 0, perform: () => ({ gone: true }) })
+const broken = defineWorker({
+  class: 'broken',
+  perform() {
+    throw new Terminal('no such thing', { detail: { code: 7 } })
+  },
+})
+const stays = defineWorker({ class: 'stays', perform: (job: Job) => job.suspend() })
+
+/** Whether one of the signatures is that of this secret, as a receiver would check it. */
+function isSigned({ headers, body }: Came, secret = SECRET): boolean {
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
+  const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  const expected = `v1,${createHmac('sha256', key).update(content).digest('base64')}`
+  return headers['webhook-signature']!.split(' ').includes(expected)
+}
+
+let kit: Kit
+let receiver: Receiver
+let offset = 0
+
+beforeAll(async () => {
+  kit = await startKit({ workers: [answer, gone, broken, stays], webhookSecrets: [SECRET], random: () => 0.5 })
+})
+afterAll(() => kit.close())
+beforeEach(async () => {
+  receiver = await startReceiver(undefined, () => Date.now() + offset)
+})
+afterEach(() => receiver.close())
+
+const make = (className: string, more: object = {}) =>
+  kit.make(className, { callback: { url: `${receiver.url}/hook` }, ...more })
+const callbackOf = async (id: number) => (await kit.engine.get(String(id))).callback
+const state = (id: number, wanted: string) => kit.until(async () => (await callbackOf(id))?.state === wanted)
+/** Waits until so many tries have failed, and the next is planned. */
+const tried = (id: number, attempts: number) =>
+  kit.until(async () => {
+    const is = await callbackOf(id)
+    return is?.state === 'PENDING' && is.attempts === attempts
+  })
+const advance = async (ms: number) => {
+  offset += ms
+  await kit.advance(ms)
+  await kit.engine.tick()
+}
+
+describe('one callback for each end', () => {
+  test('a completed job is told with its result, signed', async () => {
+    const id = await make('answer', { args: '{"n":12345678901234567890}' })
+    await state(id, 'DELIVERED')
+    expect(receiver.came).toHaveLength(1)
+    const [came] = receiver.came
+    expect(came).toMatchObject({ method: 'POST', path: '/hook' })
+    expect(came!.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': `end_${id}_1` })
+    expect(JSON.parse(came!.body)).toMatchObject({ id, class: 'answer', status: 'completed', type: 'success' })
+    expect(isSigned(came!)).toBe(true)
+    expect(await callbackOf(id)).toMatchObject({ state: 'DELIVERED', attempts: 1, lastError: null })
+  })
+
+  test('a failed one with its error, without its stack', async () => {
+    const id = await make('broken')
+    await state(id, 'DELIVERED')
+    expect(JSON.parse(receiver.came[0]!.body)).toMatchObject({
+      status: 'failed',
+      type: 'failure',
+      reason: 'other',
+      message: 'no such thing',
+      error: { code: 7 },
+    })
+    expect(receiver.came[0]!.body).not.toContain('stack')
+  })
+
+  test('a terminated one too, once', async () => {
+    const id = await make('stays')
+    await kit.rest(id, 'suspended')
+    expect(await callbackOf(id)).toEqual({ state: null, attempts: 0, lastError: null, job: null })
+    await kit.engine.terminate(String(id), {})
+    await kit.engine.terminate(String(id), {})
+    await state(id, 'DELIVERED')
+    expect(JSON.parse(receiver.came[0]!.body)).toMatchObject({ status: 'terminated', type: 'failure' })
+    expect(receiver.came).toHaveLength(1)
+  })
+
+  test('a job that is gone at its end is told of all the same', async () => {
+    await make('gone')
+    await kit.until(() => receiver.came.length === 1)
+    expect(JSON.parse(receiver.came[0]!.body)).toMatchObject({ result: { gone: true } })
+  })
+
+  test('a job that ends twice is told of twice, each under its own id', async () => {
+    const id = await make('answer', { args: '1' })
+    await state(id, 'DELIVERED')
+    await kit.engine.run(String(id), {})
+    await kit.until(() => receiver.came.length === 2)
+    expect(receiver.came.map(({ headers }) => headers['webhook-id'])).toEqual([`end_${id}_1`, `end_${id}_2`])
+  })
+
+  test('a job without a callback shows none', async () => {
+    const id = await kit.make('answer', { args: '1' })
+    await kit.rest(id, 'completed')
+    expect(await callbackOf(id)).toBeNull()
+  })
+
+  test("the callback's own headers and secret are used", async () => {
+    const own = `whsec_${Buffer.from('another').toString('base64')}`
+    const id = await make('answer', {
+      args: '1',
+      callback: { url: receiver.url, headers: { 'x-tenant': 'a' }, secret: own },
+    })
+    await state(id, 'DELIVERED')
+    expect(receiver.came[0]!.headers['x-tenant']).toBe('a')
+    expect(isSigned(receiver.came[0]!, own)).toBe(true)
+    expect(isSigned(receiver.came[0]!)).toBe(false)
+  })
+
+  test('what may not be called is refused when the job is made', async () => {
+    await expect(make('answer', { callback: { url: 'http://10.0.0.1/' } })).rejects.toMatchObject({
+      code: 'REFUSED',
+      path: ['callback', 'url'],
+    })
+  })
+
+  test('through a Kafka REST proxy it is a record; a refusal of the broker is a failure', async () => {
+    let refuse = true
+    receiver.answer = (_, response) => {
+      const offset = refuse ? { error_code: 1, error: 'no leader' } : { partition: 0, offset: 1 }
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ offsets: [offset] }))
+    }
+    const id = await make('answer', { args: '5', callback: { kafka: { url: receiver.url, topic: 'ends' } } })
+    await kit.until(async () => (await callbackOf(id))!.lastError !== null)
+    expect((await callbackOf(id))!.lastError).toContain('no leader')
+    refuse = false
+    await advance(6 * SECOND)
+    await state(id, 'DELIVERED')
+    expect(receiver.came[0]!.path).toBe('/topics/ends')
+    expect(JSON.parse(receiver.came[0]!.body).records[0].value).toMatchObject({ id, result: 5 })
+  })
+})
+
+describe('tries', () => {
+  test('a failed try comes again by the schedule, with the same body and id', async () => {
+    let broken = 2
+    receiver.answer = (_, response) => response.writeHead(broken-- > 0 ? 500 : 204).end()
+    const id = await make('answer', { args: '{"a":[1,2]}' })
+    await kit.until(async () => (await callbackOf(id))!.lastError !== null)
+    expect(await callbackOf(id)).toMatchObject({ state: 'PENDING', attempts: 1 })
+    expect((await callbackOf(id))!.lastError).toContain('answered 500')
+    await advance(6 * SECOND)
+    await kit.until(() => receiver.came.length === 2)
+    await tried(id, 2)
+    await advance(4 * MINUTE)
+    expect(receiver.came).toHaveLength(2)
+    await advance(MINUTE + SECOND)
+    await state(id, 'DELIVERED')
+    expect(new Set(receiver.came.map(({ body }) => body)).size).toBe(1)
+    expect(new Set(receiver.came.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    expect(receiver.came.every((came) => isSigned(came))).toBe(true)
+    expect((await callbackOf(id))!.attempts).toBe(3)
+  })
+
+  test('Retry-After is a floor', async () => {
+    receiver.answer = (_, response) => response.writeHead(503, { 'retry-after': '120' }).end()
+    const id = await make('answer', { args: '1' })
+    await kit.until(async () => (await callbackOf(id))!.lastError !== null)
+    await advance(60 * SECOND)
+    expect(receiver.came).toHaveLength(1)
+    receiver.answer = (_, response) => response.end()
+    await advance(61 * SECOND)
+    await state(id, 'DELIVERED')
+  })
+
+  test('410 stops it, a redirect is not followed', async () => {
+    receiver.answer = ({ path }, response) =>
+      response.writeHead(path === '/hook' ? 410 : 302, { location: `${receiver.url}/other` }).end()
+    const stopped = await make('answer', { args: '1' })
+    await state(stopped, 'FAILED')
+    const moved = await make('answer', { args: '1', callback: { url: `${receiver.url}/moved`, retry: [] } })
+    await state(moved, 'FAILED')
+    expect((await callbackOf(moved))!.lastError).toContain('redirects are not followed')
+    expect(receiver.came.map(({ path }) => path)).toEqual(['/hook', '/moved'])
+  })
+
+  test('a failed callback is listed, and can be sent again', async () => {
+    receiver.answer = (_, response) => response.writeHead(404).end()
+    const id = await make('answer', { args: '1', callback: { url: `${receiver.url}/h?token=x`, retry: [] } })
+    await state(id, 'FAILED')
+    const { callbacks } = await kit.engine.callbacks({ state: 'FAILED' })
+    expect(callbacks[0]).toMatchObject({ of: id, end: 1, attempts: 1, url: `${receiver.url}/h`, state: 'FAILED' })
+    receiver.answer = (_, response) => response.end()
+    await kit.engine.resend(String(id))
+    await state(id, 'DELIVERED')
+    expect(receiver.came[1]!.body).toBe(receiver.came[0]!.body)
+    expect(receiver.came[1]!.headers['webhook-id']).toBe(receiver.came[0]!.headers['webhook-id'])
+  })
+
+  test('ten tries, then it is failed', async () => {
+    receiver.answer = (_, response) => response.writeHead(404).end()
+    const id = await make('answer', { args: '1' })
+    for (let attempt = 1; attempt < 10; attempt++) {
+      await tried(id, attempt)
+      await advance(27 * HOUR)
+    }
+    await kit.until(() => receiver.came.length === 10)
+    await state(id, 'FAILED')
+    expect((await callbackOf(id))!.attempts).toBe(10)
+  })
+})
+
+test('a receiver that is down for 30 minutes: everything arrives once after it is back, and it is not hammered', async () => {
+  const COUNT = 60
+  let down = true
+  receiver.answer = (_, response) => response.writeHead(down ? 503 : 200).end()
+  const ids: number[] = []
+  for (let i = 0; i < COUNT; i++) ids.push(await make('answer', { args: String(i) }))
+  for (const id of ids) await kit.rest(id, 'completed')
+  const start = Date.now() + offset
+  const step = async () => {
+    await advance(30 * SECOND)
+    await kit.until(async () => {
+      const { queues } = await kit.engine.queues()
+      const own = queues.find(({ name }) => name === 'sidejob')!
+      return own.counts.running === 0 && own.counts.queued === own.counts.scheduled
+    })
+  }
+  await step()
+  while (Date.now() + offset < start + 30 * MINUTE) await step()
+  const hits = receiver.came.length
+  expect(hits).toBeLessThan(40)
+  down = false
+  const back = Date.now() + offset
+  const delivered = () => new Set(receiver.came.slice(hits).map(({ headers }) => headers['webhook-id'])).size
+  while (delivered() < COUNT && Date.now() + offset < back + HOUR) await step()
+  expect(delivered()).toBe(COUNT)
+  expect(receiver.came.length - hits).toBe(COUNT)
+  expect(receiver.most()).toBeLessThanOrEqual(16)
+  const late = receiver.came.map(({ at }) => at - back).sort((a, b) => a - b)
+  expect(late[Math.floor(COUNT * 0.8)]!).toBeLessThan(6 * MINUTE)
+  expect(await kit.engine.verify()).toEqual([])
+}, 60_000)
