@@ -4,7 +4,11 @@ import type { Ports, Worker, WorkerOptions } from './core/worker.ts'
 import type { Job } from './engine/job.ts'
 
 export { SidejobError } from './core/errors.ts'
-export { type Port, port, Terminal } from './core/worker.ts'
+export { type Bucket, type Files, keyOf, type Sink, type StoreOptions, type Upload } from './core/files.ts'
+export { mimeFault, mimePatterns } from './core/mime.ts'
+export { retryAfter } from './core/retry.ts'
+export { callable } from './core/url.ts'
+export { Later, type Port, port, Terminal } from './core/worker.ts'
 export { createEngine as createSidejob, type EngineOptions as SidejobOptions } from './engine/index.ts'
 export { Job } from './engine/job.ts'
 

@@ -16,7 +16,10 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
   'src/testing': { ours: ['src/core', 'src/engine'], packages: ['zod'] },
   'src/client': { ours: [], types: ['src/core', 'src/engine', 'src/http', 'zod'], packages: [] },
   'src/cli': { ours: ['src/core', 'src/client'], packages: ['node:'] },
-  functions: { ours: ['src/index.ts'], packages: ['zod', 'jq-wasm'] },
+  functions: {
+    ours: ['src/index.ts'],
+    packages: ['zod', 'jq-wasm', 'node:crypto', 'file-type', 'image-dimensions', 'aws4fetch'],
+  },
 }
 
 const filesIn = (folder: string): string[] =>

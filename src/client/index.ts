@@ -58,6 +58,22 @@ const table = {
     register: 'PUT /v1/workers/:queue/:class',
     unregister: 'DELETE /v1/workers/:queue/:class',
   },
+  files: {
+    get: 'GET /files/:file',
+    getById: 'GET /files/:folder/:file',
+    show: 'GET /v1/files/:file',
+    remove: 'DELETE /v1/files/:file',
+  },
+  downloader: {
+    download: 'POST /downloader/download',
+    retry: 'POST /downloader/retry/:file',
+    job: 'GET /downloader/jobs/:file',
+    cancel: 'DELETE /downloader/jobs/:file',
+    stats: 'GET /downloader/stats/:component',
+    aggregations: 'GET /downloader/dashboard/aggregations',
+    heartbeat: 'GET /downloader/hb',
+    drain: 'PUT /downloader/hb',
+  },
   callbacks: { list: 'GET /v1/callbacks', resend: 'POST /v1/callbacks/:job/resend' },
   queues: { list: 'GET /v1/queues', patch: 'PATCH /v1/queues/:queue', claim: 'POST /v1/queues/:queue/claim' },
   limits: {

@@ -33,3 +33,11 @@ export function retryDelay(
     : Math.min(cap, base * factor ** (failures - 1)) * (1 + jitter * random)
   return Math.round(Math.max(floor, delay))
 }
+
+/** Retry-After in milliseconds: seconds or a date. */
+export function retryAfter(header: string | null, now: number): number | undefined {
+  if (header === null) return undefined
+  const seconds = Number(header)
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - now : seconds * 1000
+  return Number.isFinite(ms) && ms > 0 ? Math.round(ms) : undefined
+}

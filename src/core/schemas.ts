@@ -107,6 +107,12 @@ export const pathRef = z.string().refine(isRef, {
   params: { code: 'NOT_FOUND' satisfies Code },
 })
 
+const noFile = { error: 'there is no such file', params: { code: 'NOT_FOUND' satisfies Code } }
+
+/** A file's id in a path, and the folder that it lies in. */
+export const fileName = z.string().refine((text) => /^[\w-]{14}$/.test(text), noFile)
+export const fileFolder = z.string().refine((text) => /^[\w-]{3}$/.test(text), noFile)
+
 export const status = z.enum(statuses)
 
 // Lists that are too long are too large (413), whatever the bytes: they bound the work of one script.

@@ -50,6 +50,26 @@ export class Terminal extends Error {
   }
 }
 
+/**
+ * Thrown by a worker: try again, but not before so many milliseconds have passed.
+ *
+ * @example throw new Later('the other side is busy', { after: 120_000 })
+ */
+export class Later extends Error {
+  readonly after: number
+  readonly detail?: unknown
+
+  constructor(
+    message: string,
+    { after = 0, detail, cause }: { after?: number; detail?: unknown; cause?: unknown } = {},
+  ) {
+    super(message, { cause })
+    this.name = 'Later'
+    this.after = after
+    this.detail = detail
+  }
+}
+
 /** So many runs at once, and so many started in a period (milliseconds), of all jobs that share the key. */
 export type WorkerLimit = { key?: string; concurrency?: number; rate?: { limit: number; period: number } }
 

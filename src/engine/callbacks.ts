@@ -2,6 +2,7 @@
 
 import { callbackRetry, type Ended, envelope, kafkaBody, patienceOf, webhookId } from '../core/callback.ts'
 import { SidejobError } from '../core/errors.ts'
+import { retryAfter } from '../core/retry.ts'
 import type { Changes, Op } from '../core/run.ts'
 import { callable } from '../core/url.ts'
 import { type Wire, wire } from '../core/value.ts'
@@ -10,7 +11,6 @@ import { type Document, number, statusOf } from '../redis/document.ts'
 import type { Lent, Store, Told } from '../redis/store.ts'
 import { createBreakers, type Outcome } from './breakers.ts'
 import type { Callback, CallbackProgress, CallbackState, CallbackView } from './engine.ts'
-import { retryAfter } from './push.ts'
 import type { Registry } from './registry.ts'
 import { settle } from './settle.ts'
 import { webhookHeaders } from './sign.ts'
@@ -69,6 +69,13 @@ export function endedOf(document: Document): Ended {
   } as Ended
 }
 
+/** The caller's headers, in whatever case they are, between what is usual and what is ours. */
+function headersOf(given: Record<string, string> = {}, own: Record<string, string>): Headers {
+  const headers = new Headers({ 'user-agent': 'sidejob' })
+  for (const [name, value] of [...Object.entries(given), ...Object.entries(own)]) headers.set(name, value)
+  return headers
+}
+
 type Sent = { ok: true } | { ok: false; message: string; final?: boolean; outcome: Outcome }
 
 const reasonOf = (error: unknown): string => {
@@ -124,7 +131,7 @@ export function createCallbacks(options: CallbackOptions) {
         method: 'POST',
         redirect: 'manual',
         body,
-        headers: { 'user-agent': 'sidejob', ...spec.headers, ...signed, 'content-type': type },
+        headers: headersOf(spec.headers, { ...signed, 'content-type': type }),
         signal: AbortSignal.timeout(spec.timeout ?? TIMEOUT),
       })
       return await answerOf(response, spec)
@@ -160,10 +167,10 @@ export function createCallbacks(options: CallbackOptions) {
     })
 
   /** Delivered: and what was to follow is made in the same step, on its own feet. */
-  function delivered({ then }: Callback): Changes {
+  function delivered({ then }: Callback, { job }: Ended): Changes {
     if (!then) return { end: 'completed' }
     const ops: Op[] = [
-      { op: 'spawn', name: 'then', ...then },
+      { op: 'spawn', name: 'then', ...then, args: wire({ job }) },
       { op: 'disown', child: 'then' },
     ]
     return { end: 'completed', ops }
@@ -178,8 +185,9 @@ export function createCallbacks(options: CallbackOptions) {
     if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)
     let outcome: Outcome = { down: false }
     try {
-      const sent = await send(url, spec, endedOf(lent.document))
-      if (sent.ok) return await commit(lent, spec, delivered(spec))
+      const ended = endedOf(lent.document)
+      const sent = await send(url, spec, ended)
+      if (sent.ok) return await commit(lent, spec, delivered(spec, ended))
       outcome = sent.outcome
       const { message, final } = sent
       const error = { message: `${url.host}: ${message}`, after: outcome.after, ...(final ? { retry: false } : {}) }

@@ -31,8 +31,8 @@ export type Callback = {
   timeout?: number
   /** A body of another form: one of the deployment's payloads, and what it is filled with. */
   payload?: { as: string; with: Record<string, unknown> }
-  /** A job that is made in the step in which the callback is delivered. */
-  then?: { queue: string; class: string; args?: Wire; wait?: number }
+  /** A job that is made in the step in which the callback is delivered; its argument names the job that ended. */
+  then?: { queue: string; class: string; wait?: number }
 }
 
 export type CallbackState = 'PENDING' | 'IN_PROGRESS' | 'DELIVERED' | 'FAILED'
@@ -307,6 +307,9 @@ export interface Engine {
   group(id: string): Promise<GroupView>
   setGroup(id: string, settings: Omit<LimitSettings, 'rate'>): Promise<GroupView>
   stats(): Promise<Record<string, unknown>>
+  /** Switches that people set: whether one is on, and setting it. */
+  flag(name: string): Promise<boolean>
+  setFlag(name: string, on: boolean): Promise<void>
 
   /** An empty list: nothing came in time. */
   claim(

@@ -691,6 +691,9 @@ export function createEngine(options: EngineOptions): Engine & Inner {
       await ring(await store.limit(groupKey(id), 'change', settings))
       return groupOf(id)
     },
+    flag: (name) => store.flag(name),
+    setFlag: (name, on) => store.setFlag(name, on),
+
     async stats() {
       const { queues } = await store.overview()
       const views = await queueViews()

@@ -15,6 +15,8 @@ export type JobTools = {
   peek: (
     of: { id: number; dir: 'in' | 'out'; port: string }[],
   ) => Promise<({ taken: number; values: { data: Wire }[] } | null)[]>
+  /** Shows how far the run is. */
+  progress: (value: Wire) => Promise<unknown>
 }
 
 export type SpawnOptions = Omit<Spawn, 'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports'> & {
@@ -30,6 +32,8 @@ type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & string
 /** The values of one of them; `any` where the job's ports are not known (a plain `Job`). */
 // biome-ignore lint/suspicious/noExplicitAny: a port of an unknown worker holds anything
 type Value<P extends Ports, K> = 0 extends 1 & P ? any : ValueOf<K extends keyof P ? P[K] : P['*']>
+
+const PROGRESS = 1_000
 
 type WriteOptions = { setDefault?: boolean; notify?: boolean; log?: boolean }
 
@@ -68,6 +72,8 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   #state = new Map<string, Wire | undefined>()
   #ops: Op[] = []
   #commits = 0
+  #counts: Record<string, number> = {}
+  #shown = 0
   #suspends = false
   #defaultsOnly = false
   #closed = false
@@ -277,6 +283,23 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     this.#op({ op: 'connect', from, to })
   }
 
+  /** Shows how far the run is, now and then: at most once a second, and never waited for. */
+  progress(value: unknown): void {
+    const now = Date.now()
+    if (this.#closed || now - this.#shown < PROGRESS) return
+    this.#shown = now
+    this.#tools.progress(wire(value)).catch(() => undefined)
+  }
+
+  /** Adds to the day's counts of the queue, whether the run succeeds or fails. */
+  count(name: string, n = 1): void {
+    this.#counts[name] = (this.#counts[name] ?? 0) + n
+  }
+
+  get counts(): Record<string, number> {
+    return this.#counts
+  }
+
   publish(channel: string, message: unknown): void {
     this.#op({ op: 'publish', channel, message: wire(message) })
   }
@@ -366,7 +389,9 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
       if (value === undefined) unset.push(field)
       else set[field] = value
     }
-    return { end, n: this.#commits, reads, state: { set, unset }, ops: this.#ops }
+    const counts = Object.keys(this.#counts).length ? { counts: this.#counts } : {}
+    this.#counts = {}
+    return { end, n: this.#commits, reads, state: { set, unset }, ops: this.#ops, ...counts }
   }
 
   #op(op: Op): void {

@@ -2,7 +2,7 @@
 
 import type { Changes, RunError, Snapshot } from '../core/run.ts'
 import { type Wire, wire } from '../core/value.ts'
-import { Terminal, type Worker, workerDefaults } from '../core/worker.ts'
+import { Later, Terminal, type Worker, workerDefaults } from '../core/worker.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { Job, type JobTools } from './job.ts'
 import { LAST } from './settle.ts'
@@ -35,6 +35,7 @@ export function runError(error: unknown): RunError {
     message,
     reason: error instanceof Timeout ? 'timeout' : 'other',
     ...(error instanceof Terminal || code === 'REFUSED' ? { retry: false } : {}),
+    ...(error instanceof Later && error.after > 0 ? { after: error.after } : {}),
     ...(detail === undefined ? {} : { detail }),
     ...(stack ? { stack } : {}),
   }
@@ -93,7 +94,7 @@ export async function perform(
     return await job.finish(ending)
   } catch (error) {
     if (error instanceof LostRun) throw error
-    return { end: 'failed', n: LAST, error: runError(error) }
+    return { end: 'failed', n: LAST, error: runError(error), counts: job.counts }
   } finally {
     job.close()
   }

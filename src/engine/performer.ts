@@ -29,6 +29,8 @@ const PAGE = 1_000
 const RELEASE_FOR = 10_000
 /** How long a push worker that answered 202 has until its first heartbeat. */
 const LATER_LEASE = 60_000
+/** As long as a lane's own: what shows its progress is alive. */
+const LANE_LEASE = 45_000
 /** An invocation may call others 32 times. */
 const MAX_ISOLATED = 32
 
@@ -61,6 +63,7 @@ export function createPerformer({ store, registry, push: pushing, ring, random, 
     checkpoint: (changes) => checkpoint(lent, changes, found),
     page: (port, after) => page(lent.id, port, after),
     peek: (of) => peek(of),
+    progress: (value) => store.extend(lent.document.q!, [lent.document.tk!], LANE_LEASE, { progress: value }),
   })
 
   async function page(id: number, port: string, after: number) {

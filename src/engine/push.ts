@@ -5,6 +5,7 @@ import { SidejobError } from '../core/errors.ts'
 import { CLOSED, type Closed, parseJson, writeJson } from '../core/json.ts'
 import { parseMsgpack } from '../core/msgpack.ts'
 import { present } from '../core/present.ts'
+import { retryAfter } from '../core/retry.ts'
 import { type Changes, changes as changesSchema, type Snapshot, snapshot as snapshotSchema } from '../core/run.ts'
 import { closedIn, places } from '../core/schemas.ts'
 import { callable } from '../core/url.ts'
@@ -44,14 +45,6 @@ const LONGEST = 2 ** 31 - 1
 
 /** Refusals that may pass: everything else below 500 is final. */
 const passing = new Set([408, 425, 429])
-
-/** Retry-After in milliseconds: seconds or a date. */
-export function retryAfter(header: string | null, now: number): number | undefined {
-  if (header === null) return undefined
-  const seconds = Number(header)
-  const ms = Number.isNaN(seconds) ? Date.parse(header) - now : seconds * 1000
-  return Number.isFinite(ms) && ms > 0 ? Math.round(ms) : undefined
-}
 
 type ResultMap = {
   type: 'success' | 'failure'

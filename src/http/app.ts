@@ -4,10 +4,12 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { readUpTo } from '../core/bytes.ts'
 import { codes, SidejobError } from '../core/errors.ts'
+import type { Downloads } from '../core/files.ts'
 import { present } from '../core/present.ts'
 import { closedIn, places } from '../core/schemas.ts'
 import type { Engine } from '../engine/engine.ts'
 import { admit, admitSigned, callOf } from './door.ts'
+import { wrongMethod } from './facades/downloader.ts'
 import { formatOf, readBody, wanted, writeBody } from './format.ts'
 import { check } from './issues.ts'
 import { namesIn, type OpenApi, openapi } from './openapi.ts'
@@ -25,6 +27,8 @@ export type Deps = {
   apiKey?: string
   /** Moves the clock; given in tests only. */
   clock?: { advance: (ms: number) => void | Promise<void> }
+  /** Where files are kept; without it there are no downloads. */
+  downloads?: Downloads
   limits?: { body?: number }
   /** Hears of errors that nobody expected. */
   report?: (error: unknown) => void
@@ -45,7 +49,7 @@ export const createApp = (deps: Deps): Hono => {
   let document: OpenApi | undefined
   const describe = () => (document ??= openapi(served, deps.publicUrl))
   for (const route of served) app.on(route.method, pattern(route.path), serve(route, deps, describe))
-  app.notFound((c) => failed(c, unknown(c, app)))
+  app.notFound((c) => wrongMethod(c.req.path, unknown(c, app)) ?? failed(c, unknown(c, app)))
   app.onError((error, c) => failed(c, error, deps.report))
   return app
 }
@@ -64,11 +68,12 @@ const serve = (route: Route, deps: Deps, document: () => OpenApi) => {
 
   const bodyOf = (request: Request, bytes: Uint8Array) => {
     if (method === 'GET' || method === 'DELETE' || path === '/tick') return undefined
-    const read = bytes.length > 0 ? readBody(bytes, formatOf(request.headers.get('content-type')), closed) : {}
+    const read =
+      bytes.length > 0 ? readBody(bytes, formatOf(route.json ? null : request.headers.get('content-type')), closed) : {}
     return check(body, read)
   }
 
-  return async (c: Context): Promise<Response> => {
+  const serveOne = async (c: Context): Promise<Response> => {
     const request = c.req.raw
     const key = await admit(route, request, deps)
     const bytes = await bytesOf(request, most)
@@ -85,6 +90,10 @@ const serve = (route: Route, deps: Deps, document: () => OpenApi) => {
     }
     return answer(c, route, await handle(asked))
   }
+
+  const { errors } = route
+  if (!errors) return serveOne
+  return (c: Context) => serveOne(c).catch((error) => errors(knownOf(error, deps.report)))
 }
 
 /** Reads the body, but not more than is allowed, whatever its Content-Length says. */
@@ -125,10 +134,13 @@ const send = (c: Context, status: number, tree: unknown, headers: Record<string,
 }
 
 const failed = (c: Context, error: unknown, report: (error: unknown) => void = console.error): Response => {
-  const known = error instanceof SidejobError ? error : unexpected(error, report)
+  const known = knownOf(error, report)
   const { code, message, path, retryAfter } = known
   return send(c, codes[code], { error: { code, message, path, retryAfter } }, headersOf(known))
 }
+
+const knownOf = (error: unknown, report: (error: unknown) => void = console.error): SidejobError =>
+  error instanceof SidejobError ? error : unexpected(error, report)
 
 // What went wrong inside is for the operator; the caller gets neither message nor stack.
 const unexpected = (error: unknown, report: (error: unknown) => void): SidejobError => {

@@ -2,7 +2,19 @@
 
 import type { Context } from 'hono'
 import type * as z from 'zod'
-import { alias, className, dir, label, lockToken, pathRef, portName, queueName } from '../core/schemas.ts'
+import type { SidejobError } from '../core/errors.ts'
+import {
+  alias,
+  className,
+  dir,
+  fileFolder,
+  fileName,
+  label,
+  lockToken,
+  pathRef,
+  portName,
+  queueName,
+} from '../core/schemas.ts'
 import type { Call, Engine, Scope } from '../engine/engine.ts'
 import type { Deps } from './app.ts'
 import type { OpenApi } from './openapi.ts'
@@ -23,6 +35,9 @@ export const pathParams = {
   class: className,
   token: lockToken,
   key: label,
+  file: fileName,
+  folder: fileFolder,
+  component: label,
 } satisfies Record<string, z.ZodType>
 
 type ParamName<Path> = Path extends `${string}:${infer Rest}`
@@ -89,9 +104,13 @@ export type Definition<
   body?: Body
   answers: A
   /** The media type of an answer that is not data. */
-  media?: 'text/html' | 'text/event-stream'
+  media?: 'text/html' | 'text/event-stream' | 'application/octet-stream'
+  /** The body is JSON, whatever its Content-Type says. */
+  json?: true
+  /** Errors in the words of another system. */
+  errors?: (error: SidejobError) => Response
   /** The part that an app must have been given for the route to exist. */
-  only?: 'clock'
+  only?: 'clock' | 'downloads'
 }
 
 export type Route<

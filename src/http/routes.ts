@@ -2,6 +2,8 @@
 
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
+import { downloader } from './facades/downloader.ts'
+import { files } from './files.ts'
 import { jobs } from './jobs.ts'
 import { keys } from './keys.ts'
 import { constraints, groups, limits } from './limits.ts'
@@ -30,6 +32,8 @@ export const routes = {
   runs,
   stats,
   keys,
+  files,
+  downloader,
   system,
 }
 

@@ -10,6 +10,7 @@ export const keysOf = (ns: string) => ({
   wake: `${ns}wake`,
   log: `${ns}log`,
   apiKeys: `${ns}keys`,
+  flags: `${ns}flags`,
   channels: `${ns}channels`,
   job: (id: string | number) => `${ns}job:${id}`,
   queue: (queue: string) => `${ns}queue:${queue}`,

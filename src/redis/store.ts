@@ -576,6 +576,10 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     result: (id: number, { peek }: { peek: boolean }) =>
       ask<string | null>((redis) => (peek ? redis.get(keys.result(id)) : redis.getdel(keys.result(id)))),
     readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),
+    flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,
+    async setFlag(name: string, on: boolean): Promise<void> {
+      await ask((redis) => (on ? redis.sadd(keys.flags, name) : redis.srem(keys.flags, name)))
+    },
     ping: () => ask((redis) => redis.ping()),
   }
 }

@@ -176,6 +176,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       },
       page: async () => ({ values: [], more: 0 }),
       peek: async (of) => of.map(peek),
+      progress: async () => undefined,
     })
     const { end, error, result } = changes
     if (end === 'failed') {

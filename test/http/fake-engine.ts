@@ -8,7 +8,7 @@ const T = 1_800_000_000_000
 
 export const view: JobView = {
   id: 7,
-  queue: 'default',
+  queue: 'downloader',
   class: 'zip',
   status: 'queued',
   args: '{"big":12345678901234567890}',
@@ -28,7 +28,7 @@ export const view: JobView = {
   error: null,
   progress: null,
   repeat: null,
-  callback: null,
+  callback: { state: 'FAILED', attempts: 10, lastError: 'a.com: answered 500', job: 9 },
   in: { left: { size: 1, taken: 4, default: '[]', channels: ['/a'] } },
   out: {},
   children: { a: { id: 8, class: 'zip', status: 'completed' } },
@@ -172,6 +172,8 @@ const answers: Engine = {
   groups: async () => ({ groups: [groupShown] }),
   group: async () => groupShown,
   setGroup: async () => groupShown,
+  flag: async () => false,
+  setFlag: async () => {},
   stats: async () => ({ jobs: 1 }),
   claim: async () => [snapshot],
   commit: async () => ({ status: 'queued', snapshot }),

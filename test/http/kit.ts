@@ -1,5 +1,6 @@
 // What the tests of the doors share: an app with a remembering engine, and signatures as QStash makes them.
 
+import type { Downloads } from '../../src/core/files.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { createApp, type Deps } from '../../src/http/app.ts'
 import { verifier } from '../../src/http/signature.ts'
@@ -10,6 +11,30 @@ export const signingKeys = { current: 'sig_current', next: 'sig_next', wrong: 's
 export const publicUrl = 'https://jobs.example.com'
 export const NOW = 1_800_000_000_000
 
+/** The one file there is: that of job 7. */
+export const FILE = 'AAAAAAAAAAAAAH'
+
+const stored = { size: 13, type: 'text/plain', etag: '"e"', storedAt: NOW, metadata: {} }
+
+const downloads: Downloads = {
+  files: {
+    bucket: {
+      head: async () => stored,
+      get: async () => ({ ...stored, body: new Response('what is in it').body! }),
+      put: async () => {},
+      upload: () => Promise.reject(new Error('not here')),
+      delete: async () => {},
+    },
+    idOf: async () => FILE,
+    jobOf: async (id) => (id === FILE ? 7 : undefined),
+    sign: async (id) => `${publicUrl}/files/${id}?expires=1&signature=right`,
+    verify: async (_, { signature }) => signature === 'right',
+  },
+  allowHosts: [],
+  base: `${publicUrl}/files`,
+  keep: 60_000,
+}
+
 export const setUp = (verbs: Partial<Engine> = {}, deps: Partial<Deps> = {}) => {
   const { engine, calls } = fakeEngine(verbs)
   const reported: unknown[] = []
@@ -18,6 +43,7 @@ export const setUp = (verbs: Partial<Engine> = {}, deps: Partial<Deps> = {}) => 
     verify: verifier({ ...signingKeys, now: () => NOW }),
     publicUrl,
     report: (error) => reported.push(error),
+    downloads,
     ...deps,
   })
   return { app, calls, reported, ask: (request: BadRequest) => asRequest(request).then((made) => app.fetch(made)) }

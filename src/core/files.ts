@@ -1,0 +1,107 @@
+// Stored files: what a place for them offers, the names they go by, and which part of one is asked for.
+
+export type Stored = {
+  size: number
+  type?: string
+  etag: string
+  /** Milliseconds. */
+  storedAt: number
+  metadata: Record<string, string>
+}
+
+export type StoreOptions = { type?: string; metadata?: Record<string, string> }
+
+/** A file that comes in pieces. All but the last must have the same size, at least 5 MiB. */
+export type Upload = {
+  /** The bytes may be overwritten once this has resolved. */
+  part: (n: number, bytes: Uint8Array) => Promise<void>
+  complete: () => Promise<void>
+  abort: () => Promise<void>
+}
+
+/** Where files can be put. */
+export type Sink = {
+  put: (key: string, bytes: Uint8Array, options: StoreOptions) => Promise<void>
+  upload: (key: string, options: StoreOptions) => Promise<Upload>
+}
+
+/** Where files are kept: R2, or anything that can do the same. */
+export type Bucket = Sink & {
+  head: (key: string) => Promise<Stored | null>
+  get: (key: string, range?: Range) => Promise<(Stored & { body: ReadableStream<Uint8Array> }) | null>
+  delete: (key: string) => Promise<void>
+}
+
+export type Range = { offset: number; length: number }
+
+/** The files of a deployment, by their ids. */
+export type Files = {
+  bucket: Bucket
+  /** The id of the file that a job stores; it holds a proof that we gave it. */
+  idOf: (job: number) => Promise<string>
+  /** The job of an id, or undefined when we did not give it. */
+  jobOf: (id: string) => Promise<number | undefined>
+  /** An address that is good until then. */
+  sign: (id: string, until: number) => Promise<string>
+  verify: (id: string, signed: { expires?: string; signature?: string }) => Promise<boolean>
+}
+
+/** The key under which a file lies: a folder of the first three characters, then the id. */
+export const keyOf = (id: string): string => `${id.slice(0, 3)}/${id}`
+
+// 84 bits in 14 characters: 34 of a MAC in front, so that names spread and cannot be guessed, then 50 of the number.
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const NUMBER = 50n
+const MAC = 34n
+
+const macOf = (bytes: Uint8Array): bigint =>
+  bytes.slice(0, 5).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n) >> (40n - MAC)
+
+/**
+ * Writes a number and the MAC of it as an id of 14 characters.
+ *
+ * @example fileId(7, mac) // 'q0Zx-AAAAAAAAH'
+ */
+export function fileId(job: number, mac: Uint8Array): string {
+  let rest = (macOf(mac) << NUMBER) | BigInt(job)
+  let id = ''
+  for (let i = 0; i < 14; i++, rest >>= 6n) id = alphabet[Number(rest & 63n)] + id
+  return id
+}
+
+/** Reads the number; whether the id is one of ours shows when it is written again. */
+export function numberIn(id: string): number | undefined {
+  if (!/^[\w-]{14}$/.test(id)) return undefined
+  const all = [...id].reduce((sum, character) => (sum << 6n) | BigInt(alphabet.indexOf(character)), 0n)
+  const job = Number(all & ((1n << NUMBER) - 1n))
+  return job > 0 ? job : undefined
+}
+
+/**
+ * Which bytes a Range header asks for: undefined for the whole file, which is also the answer to forms that we do not
+ * speak; null when there are none such.
+ *
+ * @example rangeOf('bytes=10-', 100) // { offset: 10, length: 90 }
+ */
+export function rangeOf(header: string | null, size: number): Range | null | undefined {
+  const [, first = '', second = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? []
+  if (first === '' && second === '') return undefined
+  const offset = first === '' ? Math.max(0, size - Number(second)) : Number(first)
+  const last = first === '' || second === '' ? size - 1 : Number(second)
+  if (first !== '' && last < offset && second !== '') return undefined
+  const length = Math.min(size - 1, last) - offset + 1
+  return offset >= size || length < 1 ? null : { offset, length }
+}
+
+/** What a deployment has for downloads. */
+export type Downloads = {
+  files: Files
+  /** Hosts inside our own network that may be asked. */
+  allowHosts: readonly string[]
+  /** Where files are reached from outside: `<base>/<folder>/<id>`. */
+  base: string
+  /** For how long after its callback was delivered a file is kept, in milliseconds. */
+  keep: number
+  /** A Kafka REST proxy. */
+  kafka?: string
+}

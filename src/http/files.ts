@@ -1,0 +1,136 @@
+// Files that jobs have stored: by a signed address that ends, whole or in part, and what is known of them.
+
+import * as z from 'zod'
+import { SidejobError } from '../core/errors.ts'
+import { type Files, keyOf, rangeOf, type Stored } from '../core/files.ts'
+import { done, duration, moment } from '../core/schemas.ts'
+import { route } from './route.ts'
+
+const fileView = z.object({
+  id: z.string(),
+  size: z.int(),
+  type: z.string().nullable(),
+  etag: z.string(),
+  storedAt: moment,
+  url: z.string(),
+  expiresAt: moment,
+})
+
+const HOUR = 3_600_000
+
+export const files = {
+  get: route(
+    {
+      method: 'GET',
+      path: '/files/:file',
+      scope: 'open',
+      summary: 'Gives a file, or a range of it, to whoever has its signed address',
+      query: z.strictObject({ expires: z.string().optional(), signature: z.string().optional() }),
+      answers: { 200: z.string() },
+      media: 'application/octet-stream',
+      only: 'downloads',
+    },
+    async ({ deps, params, query, c }) => {
+      const { files } = deps.downloads!
+      if (!(await files.verify(params.file, query)))
+        throw new SidejobError('FORBIDDEN', 'the signature of this address does not fit, or its time is over')
+      return send(files, params.file, c.req.raw.headers)
+    },
+  ),
+
+  getById: route(
+    {
+      method: 'GET',
+      path: '/files/:folder/:file',
+      scope: 'open',
+      summary: 'Gives a file, or a range of it, to whoever knows its id, which nobody can guess',
+      answers: { 200: z.string() },
+      media: 'application/octet-stream',
+      only: 'downloads',
+    },
+    async ({ deps, params, c }) => {
+      const { files } = deps.downloads!
+      if (!params.file.startsWith(params.folder)) throw missing()
+      return send(files, params.file, c.req.raw.headers)
+    },
+  ),
+
+  show: route(
+    {
+      method: 'GET',
+      path: '/v1/files/:file',
+      scope: 'read',
+      summary: 'Shows a file, with an address that is good for a while',
+      query: z.strictObject({ for: duration.optional() }),
+      answers: { 200: fileView },
+      only: 'downloads',
+    },
+    async ({ deps, params, query }) => {
+      const { files } = deps.downloads!
+      const found = await files.bucket.head(await ownKey(files, params.file))
+      if (!found) throw missing()
+      const { size, type = null, etag, storedAt } = found
+      const expiresAt = Date.now() + (query.for ?? HOUR)
+      const url = await files.sign(params.file, expiresAt)
+      return { id: params.file, size, type, etag, storedAt, url, expiresAt }
+    },
+  ),
+
+  remove: route(
+    {
+      method: 'DELETE',
+      path: '/v1/files/:file',
+      scope: 'write',
+      summary: 'Removes a file',
+      answers: { 200: done },
+      only: 'downloads',
+    },
+    async ({ deps, params }) => {
+      const { files } = deps.downloads!
+      await files.bucket.delete(await ownKey(files, params.file))
+    },
+  ),
+}
+
+const missing = () => new SidejobError('NOT_FOUND', 'there is no such file')
+
+/** The key of an id that we gave; what we did not give is not looked up. */
+const ownKey = async (files: Files, id: string): Promise<string> => {
+  if ((await files.jobOf(id)) === undefined) throw missing()
+  return keyOf(id)
+}
+
+const send = async (files: Files, id: string, asked: Headers): Promise<Response> => {
+  const key = await ownKey(files, id)
+  const known = await files.bucket.head(key)
+  if (!known) throw missing()
+  if (
+    asked
+      .get('if-none-match')
+      ?.split(/\s*,\s*/)
+      .includes(known.etag)
+  )
+    return new Response(null, { status: 304, headers: headersOf(known) })
+  const range = rangeOf(mayRange(asked, known) ? asked.get('range') : null, known.size)
+  if (range === null) return new Response(null, { status: 416, headers: { 'content-range': `bytes */${known.size}` } })
+  const found = await files.bucket.get(key, range)
+  if (!found) throw missing()
+  const headers = headersOf(known)
+  headers.set('content-length', String(range?.length ?? known.size))
+  if (range) headers.set('content-range', `bytes ${range.offset}-${range.offset + range.length - 1}/${known.size}`)
+  return new Response(found.body, { status: range ? 206 : 200, headers })
+}
+
+const mayRange = (asked: Headers, { etag }: Stored): boolean => !asked.has('if-range') || asked.get('if-range') === etag
+
+// What others have put there is shown nowhere in our name: no scripts, no guessing at types.
+const headersOf = ({ type, etag }: Stored): Headers =>
+  new Headers({
+    'content-type': type ?? 'application/octet-stream',
+    'content-disposition': 'attachment',
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    etag,
+  })
