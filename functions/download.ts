@@ -174,7 +174,7 @@ const isText = (bytes: Uint8Array): boolean => {
   try {
     // The last character may be cut.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
-    return !/[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text)
+    return !/\p{Cc}/u.test(text.replace(/\s/g, ''))
   } catch {
     return false
   }

@@ -167,11 +167,11 @@ export function createCallbacks(options: CallbackOptions) {
     })
 
   /** Delivered: and what was to follow is made in the same step, on its own feet. */
-  function delivered({ then }: Callback, { job }: Ended): Changes {
-    if (!then) return { end: 'completed' }
+  function delivered({ afterwards }: Callback, { job }: Ended): Changes {
+    if (!afterwards) return { end: 'completed' }
     const ops: Op[] = [
-      { op: 'spawn', name: 'then', ...then, args: wire({ job }) },
-      { op: 'disown', child: 'then' },
+      { op: 'spawn', name: 'afterwards', ...afterwards, args: wire({ job }) },
+      { op: 'disown', child: 'afterwards' },
     ]
     return { end: 'completed', ops }
   }

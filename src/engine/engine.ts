@@ -32,7 +32,7 @@ export type Callback = {
   /** A body of another form: one of the deployment's payloads, and what it is filled with. */
   payload?: { as: string; with: Record<string, unknown> }
   /** A job that is made in the step in which the callback is delivered; its argument names the job that ended. */
-  then?: { queue: string; class: string; wait?: number }
+  afterwards?: { queue: string; class: string; wait?: number }
 }
 
 export type CallbackState = 'PENDING' | 'IN_PROGRESS' | 'DELIVERED' | 'FAILED'

@@ -5,7 +5,7 @@ import { SidejobError } from '../../core/errors.ts'
 import { type Downloads, keyOf } from '../../core/files.ts'
 import { mimePatterns } from '../../core/mime.ts'
 import { callable } from '../../core/url.ts'
-import { unwire, type Wire, wire } from '../../core/value.ts'
+import { unwire, wire } from '../../core/value.ts'
 import type { Payload } from '../../engine/callbacks.ts'
 import type { Callback, Engine, JobInput, JobView } from '../../engine/engine.ts'
 import { reply, route } from '../route.ts'
@@ -135,7 +135,7 @@ function jobOf(asked: Submission, downloads: Downloads): JobInput {
   const callback: Callback | undefined = to && {
     ...to,
     payload: { as: QUEUE, with: { extra, resource_url: url } },
-    ...(bucket ? {} : { then: { queue: 'files', class: 'reap', wait: downloads.keep } }),
+    ...(bucket ? {} : { afterwards: { queue: 'files', class: 'reap', wait: downloads.keep } }),
   }
   address('url', url, downloads)
   return {
