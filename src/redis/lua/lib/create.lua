@@ -148,9 +148,17 @@ local function create(spec, args, born)
   return id, doc.gone or status_of(doc)
 end
 
+-- The job that told of an end has ended itself: the one that it spoke for knows how.
+local told_as = { c = 'DELIVERED', f = 'FAILED', T = 'FAILED' }
+local function note_told(id, doc, place)
+  local job = find(doc.of)
+  if job and job.cj == id then change(doc.of, job, 'cs', told_as[place]) end
+end
+
 -- Tells of an end: a job of our own, made in the same step, so that each end has one and none has two. It holds all
 -- that it will say, for the job that it speaks for may be gone by then.
 call_back = function(id, doc, place, value)
+  if doc.of then return note_told(id, doc, place) end
   local told, n = next_id(), int((tonumber(doc.ce) or 0) + 1)
   local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.q) .. ',"class":' .. cjson.encode(doc.c) .. ',"status":"' .. resting[place] .. '","finishedAt":' .. int(now) .. '}'
   local new = { q = 'sidejob', c = 'callback', z = 'new', t = int(now), n = sequence(), b = 'job:' .. id, of = id, oe = n }

@@ -205,14 +205,7 @@ end
 
 local delete_marked -- set by family: deletes the tree that only waited for this job to end
 
-local call_back -- set by create: makes the job that tells somebody of this end
-
--- The job that told of an end has ended itself: the one that it spoke for knows how.
-local told_as = { c = 'DELIVERED', f = 'FAILED', T = 'FAILED' }
-local function note_told(id, doc, place)
-  local job = find(doc.of)
-  if job and job.cj == id then change(doc.of, job, 'cs', told_as[place]) end
-end
+local call_back -- set by create: tells of this end whoever is to be told
 
 -- The job has come to an end of its own: completed (with a result), failed or terminated (with an error).
 local function finish(id, doc, place, value)
@@ -221,11 +214,7 @@ local function finish(id, doc, place, value)
   if place ~= 'f' then clear_steps(id, doc) end
   free_unique(id, doc)
   keep_result(id, doc, place, value)
-  if doc.of then
-    note_told(id, doc, place)
-  elseif doc.cb then
-    call_back(id, doc, place, value)
-  end
+  if doc.cb then call_back(id, doc, place, value) end
   local keep = removal(id, doc, place)
   if keep <= now and not doc.pa and not doc.ch then
     count(doc.q, resting[place])
