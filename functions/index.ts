@@ -1,8 +1,12 @@
 // The workers of this deployment: add yours to the list.
 
 import { core } from './core.ts'
+import { download, type Resources, reap } from './download.ts'
 import { fibonacci } from './fibonacci.ts'
 import { noop } from './noop.ts'
 import { countWords, wordCount } from './word_count.ts'
 
 export const workers = [...core, countWords, fibonacci, noop, wordCount]
+
+/** Those that need what only a deployment has: a place for files. */
+export const storing = (resources: Resources) => [download(resources), reap(resources)]

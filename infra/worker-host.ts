@@ -47,6 +47,8 @@ async function serve({ port, vars, dir }: HostOptions) {
       bindings: { ...(workerOptions.bindings as object), ...vars },
       host: '127.0.0.1',
       port,
+      // Files outlive the process, as the data does.
+      r2Persist: join(dir, '../files'),
       cf: false,
       telemetry: { enabled: false },
       log: new HostLog(LogLevel.ERROR),

@@ -1,6 +1,7 @@
 // What a deployment is told by its environment, as options of the engine and the app.
 
 import { SidejobError } from './core/errors.ts'
+import type { Downloads } from './core/files.ts'
 import { duration } from './core/time.ts'
 import type { EngineOptions } from './engine/index.ts'
 
@@ -20,6 +21,12 @@ export type Environment = {
   SIDEJOB_LANE_BUDGET?: string
   SIDEJOB_LANE_LEASE?: string
   SIDEJOB_TEST_CLOCK?: string
+  SIDEJOB_FILES_SECRET?: string
+  SIDEJOB_DOWNLOAD_URL?: string
+  SIDEJOB_FILE_RETENTION?: string
+  SIDEJOB_KAFKA_REST_URL?: string
+  SIDEJOB_S3_ACCESS_KEY_ID?: string
+  SIDEJOB_S3_SECRET_ACCESS_KEY?: string
 }
 
 export type Deployment = {
@@ -30,6 +37,10 @@ export type Deployment = {
   publicUrl: string
   signingKeys: { current: string; next: string }
   testClock: boolean
+  downloads: Omit<Downloads, 'files'>
+  /** What ids and addresses of files are proved by; none, and there are no files. */
+  fileSecret?: string
+  s3?: { accessKeyId: string; secretAccessKey: string }
 }
 
 const required = [
@@ -74,5 +85,15 @@ export function deploymentOf(env: Environment): Deployment {
     publicUrl,
     signingKeys: { current: env.QSTASH_CURRENT_SIGNING_KEY!, next: env.QSTASH_NEXT_SIGNING_KEY! },
     testClock: env.SIDEJOB_TEST_CLOCK === '1',
+    downloads: {
+      allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
+      base: (env.SIDEJOB_DOWNLOAD_URL ?? `${publicUrl}/files`).replace(/\/+$/, ''),
+      keep: duration(env.SIDEJOB_FILE_RETENTION ?? '3h'),
+      ...(env.SIDEJOB_KAFKA_REST_URL ? { kafka: env.SIDEJOB_KAFKA_REST_URL } : {}),
+    },
+    fileSecret: env.SIDEJOB_FILES_SECRET ?? env.SIDEJOB_API_KEY,
+    ...(env.SIDEJOB_S3_ACCESS_KEY_ID && env.SIDEJOB_S3_SECRET_ACCESS_KEY
+      ? { s3: { accessKeyId: env.SIDEJOB_S3_ACCESS_KEY_ID, secretAccessKey: env.SIDEJOB_S3_SECRET_ACCESS_KEY } }
+      : {}),
   }
 }

@@ -3,15 +3,18 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Hono } from 'hono'
-import { workers } from '../functions/index.ts'
+import { storing, workers } from '../functions/index.ts'
+import type { Downloads } from './core/files.ts'
 import { createEngine } from './engine/index.ts'
-import { deploymentOf, type Environment } from './environment.ts'
+import { type Deployment, deploymentOf, type Environment } from './environment.ts'
+import { createFiles, type R2, r2Bucket } from './files.ts'
 import { createApp } from './http/app.ts'
+import { downloaderPayload } from './http/facades/downloader.ts'
 import { verifier } from './http/signature.ts'
 import type { Settled } from './redis/changes.ts'
 import type { Lent } from './redis/store.ts'
 
-type Env = Environment & { SELF?: { run: (lent: Lent) => Promise<Settled | undefined> } }
+type Env = Environment & { FILES?: R2; SELF?: { run: (lent: Lent) => Promise<Settled | undefined> } }
 
 type Served = { engine: ReturnType<typeof createEngine>; app: Hono }
 
@@ -29,21 +32,32 @@ async function advance(env: Env, ms: number): Promise<void> {
   await fetch(`${env.QSTASH_URL}/test/clock`, { method: 'POST', body: JSON.stringify({ advance: ms }) })
 }
 
+/** A deployment without a bucket has no downloads. */
+function downloadsOf({ FILES }: Env, { downloads, fileSecret, publicUrl }: Deployment, now: () => number) {
+  if (!FILES || !fileSecret) return undefined
+  const files = createFiles({ bucket: r2Bucket(FILES), secret: fileSecret, publicUrl, now })
+  return { ...downloads, files } satisfies Downloads
+}
+
 function make(env: Env): Served {
-  const { engine: options, publicUrl, signingKeys, testClock } = deploymentOf(env)
+  const deployment = deploymentOf(env)
+  const { engine: options, publicUrl, signingKeys, testClock, s3 } = deployment
+  const now = () => Date.now() + offset
+  const downloads = downloadsOf(env, deployment, now)
   const engine = createEngine({
     ...options,
-    workers,
+    workers: downloads ? [...workers, ...storing({ ...downloads, s3, now })] : workers,
+    payloads: downloads ? { downloader: downloaderPayload(downloads) } : {},
     clock: () => offset,
     defer: (work) => invocation.getStore()?.waitUntil(work),
     isolate: env.SELF && ((lent) => env.SELF!.run(lent)),
   })
-  const now = () => Date.now() + offset
   const app = createApp({
     engine,
     verify: verifier({ ...signingKeys, now }),
     publicUrl,
     report: (error) => console.error(error),
+    downloads,
     ...(testClock ? { clock: { advance: (ms: number) => advance(env, ms) } } : {}),
   })
   return { engine, app }
