@@ -12,7 +12,11 @@ const privateV4: readonly [string, number][] = [
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
   ['192.0.2.0', 24],
+  ['192.31.196.0', 24],
+  ['192.52.193.0', 24],
+  ['192.88.99.0', 24],
   ['192.168.0.0', 16],
+  ['192.175.48.0', 24],
   ['198.18.0.0', 15],
   ['198.51.100.0', 24],
   ['203.0.113.0', 24],
@@ -36,22 +40,47 @@ function v6Groups(address: string): number[] {
   return [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last]
 }
 
-/** Loopback, local, mapped and translated addresses: everything but global unicast that holds no private IPv4. */
+const dotted = (high: number, low: number): string => [high >> 8, high & 255, low >> 8, low & 255].join('.')
+
+/** Addresses of one kind that carry an IPv4 address of ours, or none that anybody should call. */
+const special: readonly [(groups: number[]) => boolean, (groups: number[]) => boolean][] = [
+  // 6to4, and NAT64 by its well-known prefix: what is inside decides.
+  [([a]) => a === 0x2002, ([, b, c]) => isPrivateV4(dotted(b!, c!))],
+  [([a, b, c]) => a === 0x64 && b === 0xff9b && c === 0, (groups) => isPrivateV4(dotted(groups[6]!, groups[7]!))],
+  // ISATAP, whatever the network before it.
+  [(groups) => (groups[4]! & 0xfdff) === 0 && groups[5] === 0x5efe, (g) => isPrivateV4(dotted(g[6]!, g[7]!))],
+  // Teredo, benchmarks, ORCHID and documentation.
+  [([a, b]) => a === 0x2001 && (b! < 0x200 || b === 0xdb8), () => true],
+  [([a, b]) => a === 0x3fff && b! < 0x1000, () => true],
+]
+
+/** Everything but global unicast that holds no private IPv4: loopback, local, mapped and translated addresses. */
 function isPrivateV6(address: string): boolean {
-  const [a = 0, b = 0, , , , , g = 0, h = 0] = v6Groups(address)
-  const inner = (high: number, low: number): string => [high >> 8, high & 255, low >> 8, low & 255].join('.')
-  if (a === 0x2002) return isPrivateV4(inner(b, v6Groups(address)[2]!))
-  if (a === 0x64 && b === 0xff9b) return isPrivateV4(inner(g, h))
-  if (a === 0x2001 && (b === 0 || b === 0xdb8)) return true
-  return a < 0x2000 || a >= 0x4000
+  const groups = v6Groups(address)
+  const found = special.find(([is]) => is(groups))
+  return found ? found[1](groups) : groups[0]! < 0x2000 || groups[0]! >= 0x4000
 }
 
-const localNames = /(^|\.)(localhost|local|internal|intranet|lan|home|corp)\.?$/
+const localNames =
+  /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|home\.arpa|in-addr\.arpa|ip6\.arpa)\.?$/
+
+// Names that anybody can make to say any address: those that are known to stand for ours. What else a name resolves to
+// the platform does not tell; a deployed Worker reaches no private network by any name.
+const loopbackNames = /(^|\.)(localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|yoogle\.com|localho\.st)\.?$/
+const addressNames = /(^|\.)(nip\.io|sslip\.io|xip\.io|traefik\.me|ip\.addr\.tools)\.?$/
+
+const saysPrivate = (host: string): boolean => {
+  if (loopbackNames.test(host)) return true
+  if (!addressNames.test(host)) return false
+  const [address] = host.match(/\d{1,3}([.-])\d{1,3}\1\d{1,3}\1\d{1,3}/) ?? []
+  // In hex, or an IPv6 one: nobody needs these to be told apart.
+  return !address || isPrivateV4(address.replaceAll('-', '.'))
+}
 
 const isPrivateHost = (host: string): boolean => {
   if (host.startsWith('[')) return isPrivateV6(host.slice(1, -1))
   if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return isPrivateV4(host)
-  return localNames.test(host) || !host.includes('.')
+  return localNames.test(host) || saysPrivate(host) || !host.replace(/\.$/, '').includes('.')
 }
 
 /**

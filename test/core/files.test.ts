@@ -1,0 +1,81 @@
+// The names of files and the ranges of them; and the pattern language of types.
+
+import { describe, expect, test } from 'vitest'
+import { fileId, keyOf, numberIn, rangeOf } from '../../src/core/files.ts'
+import { mimeFault, mimePatterns } from '../../src/core/mime.ts'
+import { createFiles } from '../../src/files.ts'
+
+const mac = new Uint8Array(32).fill(0xff)
+
+test('an id is 14 characters that hold the number and a proof of it', () => {
+  for (const number of [1, 7, 123_456, 2 ** 50 - 1]) {
+    const id = fileId(number, mac)
+    expect(id).toMatch(/^[\w-]{14}$/)
+    expect(numberIn(id)).toBe(number)
+    expect(keyOf(id)).toBe(`${id.slice(0, 3)}/${id}`)
+  }
+  expect(numberIn('AAAAAAAAAAAAAA')).toBeUndefined()
+  expect(numberIn('7')).toBeUndefined()
+})
+
+test('only ids and addresses that we made are taken, and only in their time', async () => {
+  let now = 1_800_000_000_000
+  const files = createFiles({ bucket: {} as never, secret: 's', publicUrl: 'https://j', now: () => now })
+  const id = await files.idOf(7)
+  expect(await files.jobOf(id)).toBe(7)
+  expect(await files.jobOf(`B${id.slice(1)}`)).toBeUndefined()
+  expect(await files.jobOf((await files.idOf(8)).slice(0, 5) + id.slice(5))).toBeUndefined()
+  const url = new URL(await files.sign(id, now + 60_000))
+  const signed = Object.fromEntries(url.searchParams)
+  expect(await files.verify(id, signed)).toBe(true)
+  expect(await files.verify(await files.idOf(8), signed)).toBe(false)
+  expect(await files.verify(id, { ...signed, expires: String(now) })).toBe(false)
+  expect(await files.verify(id, {})).toBe(false)
+  now += 61_000
+  expect(await files.verify(id, signed)).toBe(false)
+})
+
+test.each([
+  [null, undefined],
+  ['bytes=0-', { offset: 0, length: 100 }],
+  ['bytes=10-19', { offset: 10, length: 10 }],
+  ['bytes=90-200', { offset: 90, length: 10 }],
+  ['bytes=-5', { offset: 95, length: 5 }],
+  ['bytes=-500', { offset: 0, length: 100 }],
+  ['bytes=100-', null],
+  ['bytes=-0', null],
+  ['bytes=20-10', undefined],
+  ['bytes=0-1,5-6', undefined],
+  ['lines=1-2', undefined],
+])('a range of %s in 100 bytes', (header, range) => {
+  expect(rangeOf(header, 100)).toEqual(range)
+})
+
+describe('types', () => {
+  test.each([
+    ['', 'image/png', true],
+    ['image/png', 'image/png', true],
+    ['IMAGE/*', 'image/png', true],
+    ['image/*', 'image/png', true],
+    ['*', 'image/png', false],
+    ['*/*', 'image/png', true],
+    ['**', 'image/png', true],
+    ['image/p?g', 'image/png', true],
+    ['image/[jp]*', 'image/png', true],
+    ['image/[!jp]*', 'image/png', false],
+    ['image/svg+xml', 'image/svg+xml', true],
+    ['image/svg+xml', 'image/svggxml', false],
+    ['!image/gif,image/*', 'image/png', true],
+    ['!image/gif,image/*', 'image/gif', false],
+    ['image/png,image/jpeg', 'image/png', false],
+    ['image/png|image/jpeg', 'image/jpeg', true],
+    ['image/png,', 'image/png', false],
+  ])('%j of %s: %s', (patterns, type, fits) => {
+    expect(mimeFault(patterns, type) === undefined).toBe(fits)
+  })
+
+  test('what is none is refused in the words that callers know', () => {
+    expect(() => mimePatterns('image/[')).toThrow('Invalid MimeType Pattern, "image/["')
+    expect(() => mimePatterns('image/\\')).toThrow('Invalid MimeType Pattern')
+  })
+})
