@@ -1,0 +1,126 @@
+// The download function itself: other buckets, what has not changed, limits, and what is seen while it runs.
+
+import { createHash, randomBytes } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type DownloadKit, startDownloads } from './kit.ts'
+import { startS3 } from './s3.ts'
+
+const MiB = 1024 * 1024
+const DAY = 86_400_000
+const large = randomBytes(17 * MiB + 3)
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+let kit: DownloadKit
+let s3: Awaited<ReturnType<typeof startS3>>
+beforeAll(async () => {
+  s3 = await startS3()
+  kit = await startDownloads({ s3: { accessKeyId: 'key', secretAccessKey: 'secret' } })
+})
+afterAll(() => Promise.all([kit.close(), s3.close()]))
+afterEach(() => {
+  kit.origin.came.length = 0
+})
+
+const make = (args: object, more: object = {}) =>
+  kit.make('download', {
+    queue: 'downloader',
+    args: JSON.stringify({ url: `${kit.origin.url}/file`, ...args }),
+    keepResult: true,
+    ...more,
+  })
+
+const resultOf = async (id: number) => {
+  await kit.rest(id)
+  const found = await kit.engine.result(String(id), {})
+  if (!found.ended || found.result?.type !== 'success') throw new Error(`job ${id}: ${JSON.stringify(found)}`)
+  return JSON.parse(found.result.result) as Record<string, any>
+}
+const errorOf = async (id: number) => {
+  await kit.rest(id, 'failed')
+  return JSON.parse((await kit.engine.get(String(id))).error!) as { message: string; detail: { code: string } }
+}
+
+test('a large body goes to a bucket of the caller in parts, signed, with its metadata', async () => {
+  kit.origin.answer = (_, response) => response.end(large)
+  const id = await make({
+    bucket: { name: 'theirs', region: 'eu-west-1', endpoint: s3.url, metadata: { info: 'foobar' } },
+  })
+  const result = await resultOf(id)
+  expect(result).toMatchObject({ size: large.length, sha256: sha256(large), type: 'application/octet-stream' })
+  const kept = s3.objects.get(`/theirs/${result.file.slice(0, 3)}/${result.file}`)!
+  expect(sha256(kept.body)).toBe(sha256(large))
+  expect(kept.headers['x-amz-meta-info']).toBe('foobar')
+  expect([s3.unsigned, s3.uploads.size]).toEqual([[], 0])
+})
+
+test('a small one in one request', async () => {
+  kit.origin.answer = (_, response) => response.end('hello')
+  const { file } = await resultOf(await make({ bucket: { name: 'theirs', region: 'eu-west-1', endpoint: s3.url } }))
+  expect(s3.objects.get(`/theirs/${file.slice(0, 3)}/${file}`)!.body.toString()).toBe('hello')
+})
+
+test('a bucket that is down is a reason to try again', async () => {
+  s3.self.broken = true
+  kit.origin.answer = (_, response) => response.end('hello')
+  const id = await make({ bucket: { name: 'theirs', region: 'eu-west-1', endpoint: s3.url } })
+  await kit.until(async () => (await kit.engine.get(String(id))).attempt === 1)
+  await kit.until(async () => (await kit.engine.get(String(id))).status === 'queued')
+  expect(JSON.parse((await kit.engine.get(String(id))).error!).detail).toMatchObject({ code: 'STORAGE' })
+  s3.self.broken = false
+  await kit.advance(121_000)
+  await resultOf(id)
+})
+
+test('a body above the limit is refused: by its length, or as it comes', async () => {
+  kit.origin.answer = ({ path }, response) => {
+    if (path === '/declared') response.writeHead(200, { 'content-length': large.length })
+    response.end(large)
+  }
+  for (const path of ['/declared', '/chunked']) {
+    const { message, detail } = await errorOf(await make({ url: kit.origin.url + path, maxSize: 9 * MiB }))
+    expect([detail.code, message]).toEqual(['TOO_LARGE', expect.stringContaining('larger than 9437184 bytes')])
+  }
+})
+
+test('what has not changed is not stored again, and kept as long as the last who asked wants it', async () => {
+  kit.origin.answer = ({ headers }, response) => {
+    if (headers['if-none-match'] === '"v1"') return response.writeHead(304).end()
+    return response.writeHead(200, { etag: '"v1"' }).end('hello')
+  }
+  const first = await resultOf(await make({ dedup: true, keep: 2 * DAY }))
+  await kit.advance(DAY)
+  const second = await resultOf(await make({ dedup: true, keep: 3 * DAY }))
+  expect(second).toMatchObject({ file: first.file, sha256: first.sha256, reused: true })
+  const isThere = async () => (await kit.bucket.head(`${first.file.slice(0, 3)}/${first.file}`)) !== null
+  await kit.advance(1.5 * DAY)
+  await kit.until(async () => {
+    const { queues } = await kit.engine.queues()
+    const files = queues.find(({ name }) => name === 'files')!
+    return files.counts.running === 0 && files.counts.queued === files.counts.scheduled
+  })
+  expect(await isThere()).toBe(true)
+  await kit.advance(3 * DAY)
+  await kit.until(async () => !(await isThere()))
+  expect(await resultOf(await make({ dedup: true }))).not.toHaveProperty('reused')
+})
+
+test('how far it is can be seen while it runs', async () => {
+  let end = () => {}
+  kit.origin.answer = (_, response) => {
+    response.writeHead(200, { 'content-length': 2 * MiB })
+    response.write(large.subarray(0, MiB))
+    end = () => response.end(large.subarray(MiB, 2 * MiB))
+  }
+  const id = await make({})
+  const progress = async () => JSON.parse((await kit.engine.get(String(id))).progress ?? '{}') as { bytes?: number }
+  await kit.until(async () => ((await progress()).bytes ?? 0) > 0)
+  expect(await progress()).toMatchObject({ total: 2 * MiB })
+  end()
+  await resultOf(id)
+})
+
+test('arguments that are none end the job at once', async () => {
+  expect((await errorOf(await make({ url: 7 }))).message).toContain('args')
+  expect((await errorOf(await make({ url: 'http://10.0.0.1/' }))).detail.code).toBe('REFUSED')
+  expect(kit.origin.came).toHaveLength(0)
+})
