@@ -64,6 +64,11 @@ export const kinds = {
   '~keys': ['hash', 'hash of an API key → its name and scopes'],
   '~log': ['stream, capped', 'the log'],
   '~live:<channel>, ~live:waiter:<id>': ['pub/sub', 'messages for listeners outside; calls to claims that wait'],
+  '~breaker:<host>': [
+    'string',
+    'failures in a row and until when it is open, of a host that is called back; for a day',
+  ],
+  '~flags': ['set', 'switches that are on'],
 } as const satisfies Record<string, readonly [string, string]>
 
 /** The document's fields: short in Redis, where every waiting job pays for them, long everywhere else. */

@@ -19,8 +19,9 @@ const lib = {
 }
 
 /**
- * breaker: whether a host that we call for others may be called. Closed until it has failed `threshold` times in a row;
- * then open for a while, longer each time, and after that one caller may try: the probe.
+ * breaker: whether a host that we call for others may be called.
+ * Closed until it has failed `threshold` times in a row; then open for a while, longer each time, and after that one
+ * caller may try: the probe.
  *
  * keys: the record of the host
  * args: ns, clock, seed, host, word, threshold:int, base:int, cap:int, floor:int, probing:int

@@ -33,7 +33,7 @@ const resultOf = async (id: number) => {
   await kit.rest(id)
   const found = await kit.engine.result(String(id), {})
   if (!found.ended || found.result?.type !== 'success') throw new Error(`job ${id}: ${JSON.stringify(found)}`)
-  return JSON.parse(found.result.result) as Record<string, any>
+  return JSON.parse(found.result.result) as { file: string; sha256: string; size: number }
 }
 const errorOf = async (id: number) => {
   await kit.rest(id, 'failed')

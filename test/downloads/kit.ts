@@ -18,6 +18,12 @@ import { startReceiver } from '../receiver.ts'
 export const SECRET = `whsec_${Buffer.from('a secret of the test').toString('base64')}`
 const MINUTE = 60_000
 
+/** What `GET /downloader/jobs/:id` answers. */
+type Shown = Record<'download_state' | 'callback_state' | 'error', string> & {
+  download_count: number
+  callback_count: number
+}
+
 type Fetch = (request: Request) => Response | Promise<Response>
 
 /** A request of Node's as the app takes it. */
@@ -112,7 +118,7 @@ export async function startDownloads({ s3 }: { s3?: { accessKeyId: string; secre
       if (response.status !== 201) throw new Error(`${response.status}: ${await response.text()}`)
       return ((await response.json()) as { id: string }).id
     },
-    stateOf: async (id: string) => (await (await ask('GET', `/downloader/jobs/${id}`)).json()) as Record<string, any>,
+    stateOf: async (id: string) => (await (await ask('GET', `/downloader/jobs/${id}`)).json()) as Shown,
     advance: async (ms: number) => {
       offset += ms
       await kit.advance(ms)
