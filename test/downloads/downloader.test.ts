@@ -262,6 +262,7 @@ describe('aggregations', () => {
     const most: Record<string, number> = { a: 0, b: 0, both: 0 }
     kit.origin.answer = ({ path }, response) => {
       const name = path[1]!
+      if (!(name in open)) return response.writeHead(404).end()
       most[name] = Math.max(most[name]!, ++open[name]!)
       if (open.a! > 0 && open.b! > 0) most.both = 1
       setTimeout(() => {

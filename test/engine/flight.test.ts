@@ -1,6 +1,7 @@
 // Slow runs hold up nobody: what has ended beside them is committed, and new jobs are served.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createFlight } from '../../src/engine/flight.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit.ts'
 
@@ -29,4 +30,14 @@ test('jobs in one batch with a slow run complete, and so do those that come afte
   release()
   await kit.rest(held, 'completed')
   expect(await kit.engine.verify()).toEqual([])
+})
+
+test('a run that ends while nobody looks is still to be brought home', async () => {
+  const flight = createFlight(1, async () => ({ token: '1.1.x', n: 0, end: 'completed', words: [] }))
+  expect(flight.idle).toBe(true)
+  flight.add([{ id: 1, document: { tk: '1.1.x' }, inputs: {}, children: [], steps: [], childCount: 0 }])
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  expect([flight.size, flight.idle]).toEqual([0, false])
+  expect(flight.take()).toHaveLength(1)
+  expect(flight.idle).toBe(true)
 })
