@@ -15,6 +15,7 @@ export const keysOf = (ns: string) => ({
   queue: (queue: string) => `${ns}queue:${queue}`,
   lane: (lane: string) => `${ns}lane:${lane}`,
   once: (key: string) => `${ns}once:${key}`,
+  limit: (key: string) => `${ns}limit:${key}`,
   result: (id: string | number) => `${ns}result:${id}`,
   workers: (queue: string) => `${ns}workers:${queue}`,
   channel: (name: string) => `${ns}channel:${name}`,

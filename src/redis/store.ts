@@ -134,10 +134,11 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     once?: Once,
     tagged = '',
   ): Promise<{ made: Made[]; again: boolean; rings: Ring[]; stale?: string }> {
-    const queues = [...new Set(jobs.map((job) => keys.queue(job.queue)))]
+    const queues = new Set(jobs.map((job) => keys.queue(job.queue)))
+    const limits = new Set(jobs.flatMap((job) => (job.limits ?? []).map(({ key }) => keys.limit(key))))
     const [word, ...rest] = (await evaluate(
       scripts.enqueue,
-      [...onceKeys(once), ...queues, keys.lastId, keys.hints],
+      [...onceKeys(once), ...queues, ...limits, keys.lastId, keys.hints],
       { ...base(), ...onceArgs(once), tagged },
       jobsArguments(jobs),
     )) as [string, ...never[]]

@@ -78,12 +78,14 @@ if lane ~= '' then
   if record and record.s > seq then return { 'stale', {}, {}, {}, '' } end
 end
 
-local parents = {}
-for _, run in ipairs(runs) do
+local ended, parents = {}, {}
+for i, run in ipairs(runs) do
   local doc = find(run.id)
   if doc and doc.pa then parents[#parents + 1] = doc.pa end
+  ended[i] = run.id
 end
 fetch_jobs(parents)
+fetch_limits(ended)
 
 local answers = {}
 for i, run in ipairs(runs) do answers[i] = commit(run) end

@@ -4,7 +4,7 @@
 local id_key, last_id = ns .. 'jobs:last_id'
 local function next_id()
   last_id = (last_id or tonumber(text_at(id_key) or 0)) + 1
-  local id = int(last_id)
+  local id = string.format('%.0f', last_id)
   set_text(id_key, id)
   return id
 end
@@ -84,7 +84,7 @@ local function create_plain(spec, n)
     local id, since, args = next_id(), sequence(), take()
     first = first or id
     zset(index, moment and id or since .. ':' .. id, moment or spec.priority)
-    set_text(key_of(id), '{"n":"' .. since .. '",' .. (args ~= '' and '"a":' .. cjson.encode(args) .. ',' or '') .. tail)
+    set_text(ns .. 'job:' .. id, '{"n":"' .. since .. '",' .. (args ~= '' and '"a":' .. cjson.encode(args) .. ',' or '') .. tail)
     if pull and not moment then push(within(to_call, q), spec.class) end
     if tell then tell_status(id, cjson.decode(spec.tail), 'queued') end
   end
