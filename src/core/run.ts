@@ -37,6 +37,15 @@ const snapshotIn = z.object({
 
 const snapshotOut = z.object({ size: count, default: snapshotItem.optional(), channels: z.array(z.string()) })
 
+const heir = z.object({
+  id: jobId,
+  name: z.string(),
+  class: z.string(),
+  args: closed.nullable(),
+  result: closed.optional(),
+  error: closed.optional(),
+})
+
 export const snapshot = z.object({
   run: z.object({
     token: z.string(),
@@ -66,6 +75,8 @@ export const snapshot = z.object({
   /** How many children are not in `children`. */
   moreChildren: count.optional(),
   steps: z.record(z.string(), closed).optional(),
+  /** What became of the children that it has waited for. */
+  family: z.object({ finished: z.array(heir), cancelled: z.array(heir), failed: z.array(heir) }).optional(),
 })
 
 export type SnapshotItem = z.output<typeof snapshotItem>

@@ -223,7 +223,7 @@ export const jobView = z.object({
   ranAt: moment.nullable(),
   endedAt: moment.nullable(),
   runAt: moment.nullable(),
-  waitingFor: z.union([z.literal('children'), z.array(z.string())]).nullable(),
+  waitingFor: z.union([z.enum(['children', 'parent']), z.array(z.string())]).nullable(),
   error: closed.nullable(),
   progress: closed.nullable(),
   repeat: closed.nullable(),

@@ -13,6 +13,7 @@ import { type Document, type NewJob, stateOf, statusOf } from '../redis/document
 import { itemText, shownItem } from '../redis/item.ts'
 import { createStore, type Lent, type Once, type Ring, type Store } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
+import { createCustody } from './custody.ts'
 import { createDispatcher, type LaneOptions } from './dispatcher.ts'
 import type {
   Call,
@@ -97,6 +98,9 @@ const onceOf = (call: Call | undefined, period = MINE): Once =>
   call?.key
     ? { key: call.key, period: DAY, fingerprint: call.fingerprint ?? '' }
     : { key: `own:${crypto.randomUUID()}`, period }
+
+/** Names are globs of `*` and `?`: a bracket is a bracket. */
+const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 
 const stepOf = ([id, status]: string[]): { id: number; status: Status } => ({
   id: Number(id),
@@ -687,7 +691,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
         const answer = await store.commit({
           queue,
           lane: { id: lane ?? crypto.randomUUID().replaceAll('-', ''), seq: 1 },
-          claim: { max, lease, begun: max, pull: true, patterns: names, waiter },
+          claim: { max, lease, begun: max, pull: true, patterns: names.map(literalSets), waiter },
         })
         await ring([...answer.rings, ...(await tags.retag(answer))])
         // What was tagged by older constraints is tagged anew by now.
@@ -730,6 +734,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     dispatch: (queue, bell) => dispatcher.dispatch(queue, bell),
     performAlone: (lent) => performer.run(lent, { alone: true }),
     ...createOne({ store, performer, ring }),
+    ...createCustody({ store, registry, ring, change, retag: (answer) => tags.retag(answer), now, random }),
 
     async tick() {
       await announce()

@@ -2,6 +2,7 @@
 
 import type { Context } from 'hono'
 import type * as z from 'zod'
+import type { SidejobError } from '../core/errors.ts'
 import { alias, className, dir, label, lockToken, pathRef, portName, queueName } from '../core/schemas.ts'
 import type { Call, Engine, Scope } from '../engine/engine.ts'
 import type { Deps } from './app.ts'
@@ -23,6 +24,9 @@ export const pathParams = {
   class: className,
   token: lockToken,
   key: label,
+  command: label,
+  name: className,
+  id: label,
 } satisfies Record<string, z.ZodType>
 
 type ParamName<Path> = Path extends `${string}:${infer Rest}`
@@ -59,6 +63,9 @@ export type Answer<A extends Answers> =
   | { [Status in keyof A & number]: Reply<Status, z.output<A[Status]>> }[keyof A & number]
   | Response
 
+/** How another system shows errors. */
+export type Facade = { failure: z.ZodType; fail: (c: Context, error: SidejobError) => Response }
+
 export type Asked<Path, Query, Body> = {
   engine: Engine
   deps: Deps
@@ -67,6 +74,8 @@ export type Asked<Path, Query, Body> = {
   body: Inside<Body>
   /** Makes asking twice safe: passed on to every verb that changes something. */
   call: Call
+  /** The body as it came. */
+  bytes: Uint8Array
   c: Context
   /** The OpenAPI document of this very app. */
   document: () => OpenApi
@@ -90,6 +99,8 @@ export type Definition<
   answers: A
   /** The media type of an answer that is not data. */
   media?: 'text/html' | 'text/event-stream'
+  /** Set on routes that speak another system's words: it reads bodies itself, and has errors of its own shape. */
+  facade?: Facade
   /** The part that an app must have been given for the route to exist. */
   only?: 'clock'
 }

@@ -1,6 +1,7 @@
 // The table of routes: everything that can be asked for. Checks, scopes, OpenAPI, docs and the typed client come from it.
 
 import { channels } from './channels.ts'
+import { bedrock } from './facades/bedrock.ts'
 import { jobs } from './jobs.ts'
 import { keys } from './keys.ts'
 import { constraints, groups, limits } from './limits.ts'
@@ -35,5 +36,10 @@ export type Routes = typeof routes
 
 /** The table as a list, with each route's resource and verb: `jobs`, `enqueue`. */
 export const list = Object.entries(routes).flatMap(([resource, verbs]) =>
+  Object.entries(verbs as unknown as Record<string, Route>).map(([verb, route]) => ({ ...route, resource, verb })),
+)
+
+/** The same for the routes that speak the words of other systems; the typed client leaves them to those systems' clients. */
+export const facades = Object.entries({ bedrock }).flatMap(([resource, verbs]) =>
   Object.entries(verbs as unknown as Record<string, Route>).map(([verb, route]) => ({ ...route, resource, verb })),
 )

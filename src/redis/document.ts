@@ -88,8 +88,7 @@ function putPorts(parts: Parts, dir: 'i' | 'o', specs: PortSpecs = {}): void {
 
 const hits = { 'same parent': 'p', ignored: 'c' } as const
 
-const uniqueHow = ({ held, hit }: NonNullable<NewJob['unique']>): string =>
-  `${held ? 'd' : ''}${hit ? hits[hit] : ''}`
+const uniqueHow = ({ held, hit }: NonNullable<NewJob['unique']>): string => `${held ? 'd' : ''}${hit ? hits[hit] : ''}`
 
 /** A limit's key, how it is set, and to what. */
 export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] => [

@@ -264,6 +264,15 @@ function ops.refresh(me)
   change(me.id, doc, 'lu', int(now + take_int()))
 end
 
+-- Until when the run under way has the job.
+function ops.deadline(me)
+  local doc, token, till = need(me.id), take(), take_int()
+  if doc.tk ~= token then refuse('LOST', 'job ' .. me.id .. ' is not in this run') end
+  change(me.id, doc, 'le', int(till))
+  move(me.id, doc, 'l', till)
+  if doc.hk then renew_slots(me.id, doc) end
+end
+
 function ops.unlock(me)
   local doc = need_lock(me)
   change(me.id, doc, 'lu', nil)
