@@ -19,25 +19,19 @@ export type CustodyOptions = {
   change: (job: string, ops: Words[], call?: Call) => Promise<string[]>
   /** Jobs that were tagged by older constraints are tagged anew; answers whom to ring for that. */
   retag: (answer: CommitAnswer) => Promise<Ring[]>
+  /** Stands in line for work until there is some, or the time is over. */
+  waiting: <T>(claim: (waiter?: Waiter) => Promise<T[]>, end: number, signal?: AbortSignal) => Promise<T[]>
   now: () => number
   random: () => number
 }
+
+export type Waiter = { id: string; wait: number }
 
 /** Who has no terms of its own is lent until somebody ends it: nobody lives to see 100 years. */
 const FOR_EVER = 100 * 365 * 86_400_000
 /** For ending a job whose last run nobody answered: it is lent once more, for as long as that takes. */
 const BRIEFLY = 60_000
 const MOST_TRIES = 5
-
-const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    const stop = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-    signal?.addEventListener('abort', stop, { once: true })
-  })
 
 function wardOf(id: number, document: Document, children: string[] = []): Ward {
   return {
@@ -120,23 +114,25 @@ const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
  * const { loans } = await lend('bedrock', { names: ['mail*'] })
  * await conclude(String(loans[0]!.job.id), { end: 'completed' })
  */
-export function createCustody({ store, registry, ring, change, retag, now, random }: CustodyOptions): Custody {
+export function createCustody(options: CustodyOptions): Custody {
+  const { store, registry, ring, change, retag, waiting, now, random } = options
+
   async function ward(job: string): Promise<Ward> {
     const { id, document, children } = await store.inspect(job)
     return wardOf(id, document, children)
   }
 
-  /** Goes through a queue in pieces until something is found, or its end is. */
-  async function look(queue: string, lending: Lending): Promise<CommitAnswer> {
+  /** Goes through a queue in pieces until something is found, or its end is: one answer, or none. */
+  async function look(queue: string, lending: Lending, waiter?: Waiter): Promise<CommitAnswer[]> {
     const { names = [], tags, max = 1, priority, lease = FOR_EVER } = lending
-    const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority }
+    const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
     for (let skip = 0, tries = 0; ; ) {
       const answer = await store.commit({ queue, claim: { ...claim, skip } })
       const tagged = await retag(answer)
       await ring([...answer.rings, ...tagged])
-      if (answer.lent.length || answer.failed) return answer
+      if (answer.lent.length || answer.failed) return [answer]
       if (answer.stale.length && ++tries < MOST_TRIES) continue
-      if (answer.seen === undefined || answer.seen <= skip) return answer
+      if (answer.seen === undefined || answer.seen <= skip) return []
       skip = answer.seen
     }
   }
@@ -160,13 +156,13 @@ export function createCustody({ store, registry, ring, change, retag, now, rando
   }
 
   async function lend(queue: string, lending: Lending, call?: { signal?: AbortSignal }) {
-    const until = now() + (lending.wait ?? 0)
-    for (let pauseFor = 50; ; pauseFor = Math.min(1_000, pauseFor * 2)) {
-      const { lent, failed } = await look(queue, lending)
-      if (lent.length || failed) return { loans: await Promise.all(lent.map(loanOf)), failed }
-      if (now() >= until || call?.signal?.aborted) return { loans: [], failed: 0 }
-      await pause(Math.min(pauseFor, until - now()), call?.signal)
-    }
+    const { wait = 0 } = lending
+    const end = now() + wait
+    const first = await look(queue, lending)
+    const [found] =
+      first.length || wait === 0 ? first : await waiting((waiter) => look(queue, lending, waiter), end, call?.signal)
+    if (!found) return { loans: [], failed: 0 }
+    return { loans: await Promise.all(found.lent.map(loanOf)), failed: found.failed }
   }
 
   /** Lends one job, though it is not due, so that it can be ended; undefined when somebody else was faster. */

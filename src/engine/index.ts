@@ -13,7 +13,7 @@ import { type Document, type NewJob, stateOf, statusOf } from '../redis/document
 import { itemText, shownItem } from '../redis/item.ts'
 import { createStore, type Lent, type Once, type Ring, type Store } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
-import { createCustody } from './custody.ts'
+import { createCustody, type Waiter } from './custody.ts'
 import { createDispatcher, type LaneOptions } from './dispatcher.ts'
 import type {
   Call,
@@ -232,8 +232,6 @@ export function createEngine(options: EngineOptions): Engine & Inner {
         return snapshotOf(one, found ? performer.timeoutOf(found) : 30_000)
       }),
     )
-
-  type Waiter = { id: string; wait: number }
 
   /** Stands in line for work, and asks again when called, and now and then besides, until the time is over. */
   async function waiting<T>(claim: (waiter?: Waiter) => Promise<T[]>, end: number, signal?: AbortSignal): Promise<T[]> {
@@ -734,7 +732,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     dispatch: (queue, bell) => dispatcher.dispatch(queue, bell),
     performAlone: (lent) => performer.run(lent, { alone: true }),
     ...createOne({ store, performer, ring }),
-    ...createCustody({ store, registry, ring, change, retag: (answer) => tags.retag(answer), now, random }),
+    ...createCustody({ store, registry, ring, change, retag: (answer) => tags.retag(answer), waiting, now, random }),
 
     async tick() {
       await announce()
