@@ -149,15 +149,12 @@ describe('create', () => {
     expect(await query(U)).toEqual({ ...first, data: { blabla: 'test' } })
   })
 
-  scenario(
-    'S8 the data of a unique job is merged: objects below objects, null takes away',
-    async ({ create, ask }) => {
-      const U = await create({ name: 'm', unique: true, data: '{"a":{"b":1,"c":[1]},"d":2}' })
-      await create({ name: 'm', unique: true, data: '{"a":{"b":null,"c":[2]},"e":12345678901234567890}' })
-      const shown = await ask('POST', '/bedrock/QueryJob', { jobID: String(U) })
-      expect(await shown.text()).toContain('"data":{"a":{"c":[2]},"d":2,"e":12345678901234567890}')
-    },
-  )
+  scenario('S8 the data of a unique job is merged: objects below objects, null takes away', async ({ create, ask }) => {
+    const U = await create({ name: 'm', unique: true, data: '{"a":{"b":1,"c":[1]},"d":2}' })
+    await create({ name: 'm', unique: true, data: '{"a":{"b":null,"c":[2]},"e":12345678901234567890}' })
+    const shown = await ask('POST', '/bedrock/QueryJob', { jobID: String(U) })
+    expect(await shown.text()).toContain('"data":{"a":{"c":[2]},"d":2,"e":12345678901234567890}')
+  })
 
   scenario('S9 a unique job loses repeat and priority that are not given again', async ({ create, query }) => {
     const U = await create({ name: 'u', unique: true, repeat: 'HOURLY', jobPriority: 1000 })
