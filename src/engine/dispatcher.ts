@@ -85,7 +85,7 @@ export function createDispatcher({
       runs += done.length
       flight.add(answer.lent)
       const serves = answer.word === 'ok' || answer.word === 'more'
-      if (flight.size > 0) {
+      if (!flight.idle) {
         // Slow runs hold up nobody: what has ended is committed and more is claimed; and when nothing is left the lane
         // is given up, so that new jobs ring, while we wait only to bring home what is under way.
         await (serves && !leave ? flight.landed(PATIENCE) : flight.next())

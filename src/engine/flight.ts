@@ -57,6 +57,10 @@ export function createFlight(limit: number, perform: (lent: Lent) => Promise<Set
     get size(): number {
       return open.size
     },
+    /** Nothing is under way, and nothing waits to be taken. */
+    get idle(): boolean {
+      return open.size === 0 && done.length === 0
+    },
     tokens: (): string[] => [...open.keys()],
     /** What has ended since it was last asked for; throws what a run could not be performed for. */
     take(): Settled[] {
