@@ -55,10 +55,10 @@ const stack = await startMeasured(redis, options.node ? 'node' : 'workerd')
 const ours = await measureOurs(stack)
 const theirs = await measureBullmq(redis)
 
-// One small round each, uncounted: modules, scripts and compilers warm up.
+// One round each, uncounted: modules, scripts and compilers warm up.
 for (const one of [ours, theirs]) {
-  await one.fill(2_000)
-  await one.drain(2_000)
+  await one.fill(jobs)
+  await one.drain(jobs)
 }
 
 const rate = (ms: number): number => (jobs / ms) * 1_000
