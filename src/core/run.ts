@@ -204,6 +204,8 @@ export const changes = z.strictObject({
     .optional(),
   ops: z.array(op).max(10_000).optional(),
   progress: closed.optional(),
+  /** When it ended by the worker's own clock: ISO 8601, kept as it says it. */
+  saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
 })
 
 export type PortRef = z.output<typeof portRef>

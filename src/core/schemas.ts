@@ -233,13 +233,15 @@ export const jobView = z.object({
 })
 
 export const result = z.union([
-  z.object({ type: z.literal('success'), finishedAt: moment, result: closed }),
+  z.object({ type: z.literal('success'), finishedAt: moment, saidAt: z.string().optional(), result: closed }),
   z.object({
     type: z.literal('failure'),
     finishedAt: moment,
+    saidAt: z.string().optional(),
     reason: z.enum(['other', 'timeout']),
     message: z.string(),
     error: closed.nullable(),
+    retry: z.literal(false).optional(),
   }),
 ])
 
@@ -324,6 +326,7 @@ export const worker = z.strictObject({
     .strictObject({
       url: z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://'),
       secret: label.optional(),
+      format: z.literal('jq').optional(),
     })
     .optional(),
   pull: z.boolean().optional(),
@@ -353,7 +356,7 @@ export const workerView = worker.omit({ push: true, retry: true, timeout: true, 
   limits: z
     .array(z.object({ key: z.string().optional(), concurrency: z.int().optional(), rate: shownRate.optional() }))
     .optional(),
-  push: z.object({ url: z.string() }).optional(),
+  push: z.object({ url: z.string(), format: z.literal('jq').optional() }).optional(),
   retry: shownRetry.optional(),
   timeout: z.number().optional(),
   retain: z.number().optional(),

@@ -139,8 +139,18 @@ export type JobFilter = {
 }
 
 export type Result =
-  | { type: 'success'; finishedAt: number; result: Wire }
-  | { type: 'failure'; finishedAt: number; reason: 'other' | 'timeout'; message: string; error: Wire | null }
+  | { type: 'success'; finishedAt: number; saidAt?: string; result: Wire }
+  | {
+      type: 'failure'
+      finishedAt: number
+      /** When it ended by the worker's own clock, as it said it. */
+      saidAt?: string
+      reason: 'other' | 'timeout'
+      message: string
+      error: Wire | null
+      /** The worker said that trying again makes no sense. */
+      retry?: false
+    }
 
 export type Reason = { code: string; message: string; since?: number; until?: number; job?: number; key?: string }
 
@@ -148,7 +158,8 @@ export type WorkerDefinition = {
   limits?: { key?: string; concurrency?: number; rate?: { limit: number; period: number } }[]
   in?: Record<string, { default?: Wire; schema?: Wire; channels?: string[] }>
   out?: Record<string, { default?: Wire; schema?: Wire; channels?: string[] }>
-  push?: { url: string; secret?: string }
+  /** `format: 'jq'`: called with JQ's words, in MessagePack. */
+  push?: { url: string; secret?: string; format?: 'jq' }
   pull?: boolean
   retry?: Retry
   timeout?: number
@@ -286,6 +297,8 @@ export interface Engine extends Custody {
     options: { wait?: number; peek?: boolean },
     call?: Call,
   ): Promise<{ ended: true; result: Result | null } | { ended: false; status: Status }>
+  /** Whether a job with this id was ever made, though it may be gone. */
+  wasMade(id: string): Promise<boolean>
   why(job: Ref): Promise<{ running: boolean; reasons: Reason[] }>
   runs(job: Ref): Promise<{ runs: { startedAt: number; endedAt: number; outcome: string; attempt: number }[] }>
   tree(

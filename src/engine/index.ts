@@ -2,7 +2,7 @@
 
 import type { Constraint } from '../core/constraint.ts'
 import { SidejobError } from '../core/errors.ts'
-import type { Status } from '../core/job.ts'
+import { isId, type Status } from '../core/job.ts'
 import { nextSlot, nextTimes, type Repeat } from '../core/repeat.ts'
 import type { Changes, Snapshot } from '../core/run.ts'
 import { type Wire, wire } from '../core/value.ts'
@@ -445,6 +445,10 @@ export function createEngine(options: EngineOptions): Engine & Inner {
       }
     },
 
+    async wasMade(id) {
+      return isId(id) && Number(id) <= (await store.lastId())
+    },
+
     async why(job) {
       const inspection = await store.inspect(job)
       return { running: inspection.document.z === 'l', reasons: reasonsOf(inspection) }
@@ -819,24 +823,30 @@ const groupView = ({ key, concurrency, paused, running, waiting, jobs }: LimitRo
 })
 
 function resultOf(text: string): Result {
-  const [type, finishedAt, ...rest] = text.split('\n')
+  const [type, times, ...rest] = text.split('\n')
+  const [finishedAt, saidAt] = times!.split(' ')
+  const said = saidAt === undefined ? {} : { saidAt }
   const value = rest.join('\n')
-  if (type === 'success') return { type, finishedAt: Number(finishedAt), result: value as Wire }
+  if (type === 'success') return { type, finishedAt: Number(finishedAt), ...said, result: value as Wire }
   const {
     message = '',
     reason = 'other',
     detail = null,
+    retry,
   } = JSON.parse(value) as {
     message?: string
     reason?: 'other' | 'timeout'
     detail?: unknown
+    retry?: false
   }
   return {
     type: 'failure',
     finishedAt: Number(finishedAt),
+    ...said,
     reason,
     message,
     error: detail === null ? null : wire(detail),
+    ...(retry === false ? { retry } : {}),
   }
 }
 

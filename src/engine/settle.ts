@@ -15,8 +15,14 @@ export const LAST = 1_000_000_000
 
 type Deciding = { document: Document; retry?: Retry; registry: Registry; random: () => number; now: number }
 
-const errorText = ({ message, reason = 'other', detail, stack }: RunError): string =>
-  writeJson({ message, reason, ...(detail === undefined ? {} : { detail: raw(detail) }), ...(stack ? { stack } : {}) })
+const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError): string =>
+  writeJson({
+    message,
+    reason,
+    ...(detail === undefined ? {} : { detail: raw(detail) }),
+    ...(stack ? { stack } : {}),
+    ...(retry === false ? { retry } : {}),
+  })
 
 const delayWords = ({ document, retry = {}, random }: Deciding, floor = 0): Words => {
   const own = document.rt ? (JSON.parse(document.rt) as Retry) : retry
@@ -37,7 +43,7 @@ function slotWords({ document, now }: Deciding): Words {
 function failedWords(changes: Changes, deciding: Deciding): Words {
   const error = changes.error ?? { message: 'failed, and said no more' }
   const again = error.retry === false ? [] : delayWords(deciding, error.after)
-  return ['error', errorText(error), ...again, ...slotWords(deciding)]
+  return ['error', errorText(error), ...again, ...slotWords(deciding), ...optional('said', changes.saidAt)]
 }
 
 async function opsWords({ ops = [] }: Changes, { document, registry }: Deciding): Promise<Words> {
@@ -78,6 +84,7 @@ export async function settle(token: string, changes: Changes, deciding: Deciding
     ...optional('wait', changes.wait),
     ...waitWords(changes),
     ...(deciding.document.kr ? optional('result', changes.result) : []),
+    ...optional('said', changes.saidAt),
   ]
   return { token, n, end, words }
 }

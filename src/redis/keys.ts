@@ -138,6 +138,7 @@ export const fields = {
   st: 'has steps',
   pg: 'progress',
   er: 'last error',
+  sa: 'when the last run ended, as its worker said it',
   lr: 'last run: startedAt,endedAt,outcome,attempt',
   cm: 'last commit: token|n|answer',
   'i:<port>': 'input port: pushed,taken[,d when dropped]',

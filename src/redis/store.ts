@@ -603,6 +603,8 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     result: (id: number, { peek }: { peek: boolean }) =>
       ask<string | null>((redis) => (peek ? redis.get(keys.result(id)) : redis.getdel(keys.result(id)))),
     readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),
+    /** The newest job's id. */
+    lastId: async () => Number((await ask<string | number | null>((redis) => redis.get(keys.lastId))) ?? 0),
     ping: () => ask((redis) => redis.ping()),
   }
 }

@@ -34,6 +34,7 @@ local function lend(id, doc, lease, begun)
   change(id, doc, 'ln', doc.z == 'p' and int(lease) or nil)
   change(id, doc, 'l0', doc.l)
   change(id, doc, 'l', now_text)
+  if doc.sa then change(id, doc, 'sa', nil) end
   if doc.rv then change(id, doc, 'dc', int((tonumber(doc.dc) or 0) + 1)) end
   if begun then change(id, doc, 'bg', '1') end
   move(id, doc, 'l', now + lease)

@@ -75,14 +75,16 @@ end
 -- follow it.
 local function create_plain(spec, n)
   check_registered(spec.queue, spec.class, spec.known)
-  local q, moment = spec.queue, moment_of(spec)
+  local q, moment, asked = spec.queue, moment_of(spec)
   local all_pull = queue(q).m == 'pull'
   local pull = all_pull or spec.tail:find('"pl":"1"', 1, true)
   local place = moment and '"z":"t","w":"' .. int(moment) .. '",' or pull and '"z":"p",' or ''
-  local tail = place .. (all_pull and '"pl":"1",' or '') .. spec.tail:sub(2)
+  local past = pull and not moment and asked
+  local tail = place .. (past and '"t":"' .. now_text .. '",' or '') .. (all_pull and '"pl":"1",' or '') .. spec.tail:sub(2)
   local index, first, tell = queue_key(q, moment and 'timers' or pull and 'ready:pull' or 'ready'), nil, hints_wanted()
   for _ = 1, n do
-    local id, since, args = next_id(), sequence(), take()
+    local id, args = next_id(), take()
+    local since = past and sequence_of(past, id) or sequence()
     first = first or id
     zset(index, moment and id or since .. ':' .. id, moment or spec.priority)
     set_text(ns .. 'job:' .. id, '{"n":"' .. since .. '",' .. (args ~= '' and '"a":' .. cjson.encode(args) .. ',' or '') .. tail)

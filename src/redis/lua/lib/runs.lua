@@ -11,6 +11,8 @@ local saying = {
   progress = function(run) run.progress = take() end,
   waitfor = function(run) run.wait_for, run.names = take(), take_list() end,
   lease = function(run) run.lease = take_int() end,
+  -- When it ended by the worker's own clock.
+  said = function(run) run.said = take() end,
   -- News from children that came during the run do not make it run again.
   deaf = function(run) run.deaf = true end,
   pull = function(run) run.pull = true end,
@@ -217,6 +219,7 @@ local function refused(run, refusal)
 end
 
 local function settle(run)
+  if run.said then change(run.id, need(run.id), 'sa', run.said) end
   if run.ending == 'checkpoint' then return checkpoint(run) end
   if run.ending == 'released' then return release(run) end
   if run.ending == 'failed' then return fail(run, run.error, run.retry or '') end

@@ -78,7 +78,7 @@ local function move(id, doc, place, score, key, keeps, since)
 end
 
 -- Queues a job: at once, or at the one moment that decides. A backoff and a lock hold against everything; `at` and
--- the next slot of a repeat only as long as nobody wants it earlier. Pull workers get what was due first (bedrock.md 4):
+-- the next slot of a repeat only as long as nobody wants it earlier. Pull workers get what was due first:
 -- `since` says when, where no moment of its own does.
 local function enqueue(id, doc, early, since)
   early = early or doc.ey
@@ -195,7 +195,7 @@ local erase -- set by family: removes every trace of a job
 local results = { c = 'success', f = 'failure', T = 'failure' }
 local function keep_result(id, doc, place, value)
   if not doc.kr then return end
-  set_expiring(ns .. 'result:' .. id, results[place] .. '\n' .. int(now) .. '\n' .. value, tonumber(doc.kr))
+  set_expiring(ns .. 'result:' .. id, results[place] .. '\n' .. now_text .. (doc.sa and ' ' .. doc.sa or '') .. '\n' .. value, tonumber(doc.kr))
 end
 
 -- What steps have done counts until the job has got beyond them: not when a run failed, nor when the job did.
