@@ -2,6 +2,7 @@
 
 import { channels } from './channels.ts'
 import { bedrock } from './facades/bedrock.ts'
+import { jq } from './facades/jq.ts'
 import { jobs } from './jobs.ts'
 import { keys } from './keys.ts'
 import { constraints, groups, limits } from './limits.ts'
@@ -40,6 +41,6 @@ export const list = Object.entries(routes).flatMap(([resource, verbs]) =>
 )
 
 /** The same for the routes that speak the words of other systems; the typed client leaves them to those systems' clients. */
-export const facades = Object.entries({ bedrock }).flatMap(([resource, verbs]) =>
+export const facades = Object.entries({ bedrock, jq }).flatMap(([resource, verbs]) =>
   Object.entries(verbs as unknown as Record<string, Route>).map(([verb, route]) => ({ ...route, resource, verb })),
 )
