@@ -114,7 +114,7 @@ describe('create', () => {
     },
   )
 
-  scenario('S4 priorities are six, and `priority` is another name', async ({ create, query, refused }) => {
+  scenario('S4 priorities are six, and priority is another name', async ({ create, query, refused }) => {
     for (const jobPriority of [0, 250, 500, 750, 850, 1000])
       expect((await query(await create({ name: 'p', jobPriority }))).priority).toBe(jobPriority)
     expect((await query(await create({ name: 'p', priority: 1000 }))).priority).toBe(1000)
