@@ -64,8 +64,6 @@ function makePart(part: string, others: string): Part {
   return { exported, text: tighten(`${text}\n`) }
 }
 
-const END = 'end\n'
-
 /** The names that the parts of one script share: of those that some script wants, the ones that are used in this one. */
 function sharedIn({ name, text, includes }: Source, parts: Map<string, Part>): Set<string> {
   const usedBeside = (part: string, one: string): boolean =>
@@ -77,10 +75,15 @@ function sharedIn({ name, text, includes }: Source, parts: Map<string, Part>): S
   return new Set(shared)
 }
 
-/** A part is a block; what nobody else uses in this script stays inside. */
-function opening({ exported }: Part, shared: Set<string>): string {
+// A function has 200 locals of its own, but may use only 60 names from outside; a block shares the 200 of its chunk.
+const OUTSIDE = 60
+
+/** What stands around a part: a function where it may be one, else a block. What nobody else uses stays inside. */
+function scopeOf({ exported, text }: Part, { args }: Source, shared: Set<string>): Scope {
   const inner = exported.filter((name) => !shared.has(name))
-  return inner.length ? `do\nlocal ${inner.join(', ')}\n` : 'do\n'
+  const outside = ['at', ...args.map(({ name }) => name), ...shared].filter((name) => uses(text, name))
+  const [open, end] = outside.length > OUTSIDE ? ['do', 'end'] : [';(function()', 'end)()']
+  return { open: `${open}\n${inner.length ? `local ${inner.join(', ')}\n` : ''}`, end: `${end}\n` }
 }
 
 function headOf({ args }: Source, shared: Set<string>): string {
@@ -91,8 +94,10 @@ function headOf({ args }: Source, shared: Set<string>): string {
   )
 }
 
-/** A built script: what is sent to Redis is `head`, its parts, each in a block, and `body`. */
-export type Built = { source: Source; head: string; openings: string[]; body: string; text: string; sha: string }
+type Scope = { open: string; end: string }
+
+/** A built script: what is sent to Redis is `head`, its parts, each in a scope of its own, and `body`. */
+export type Built = { source: Source; head: string; scopes: Scope[]; body: string; text: string; sha: string }
 
 /**
  * Builds all scripts. `edit` may change a file's text before: that is how tests take a rule out.
@@ -114,19 +119,22 @@ export function buildScripts(edit: (file: string, text: string) => string = (_, 
   for (const source of sources) {
     const shared = sharedIn(source, parts)
     const head = headOf(source, shared)
-    const openings = source.includes.map((name) => opening(parts.get(name)!, shared))
+    const scopes = source.includes.map((name) => scopeOf(parts.get(name)!, source, shared))
     // A function of its own: the 200 locals of the chunk are the shared names'.
     const body = tighten(`return (function()\n${uncomment(source.text)}\nend)()\n`)
-    const blocks = source.includes.map((name, i) => `${openings[i]}${parts.get(name)!.text}${END}`)
+    const blocks = source.includes.map((name, i) => `${scopes[i]!.open}${parts.get(name)!.text}${scopes[i]!.end}`)
     const text = [head, ...blocks, body].join('')
-    scripts.set(source.name, { source, head, openings, body, text, sha: createHash('sha1').update(text).digest('hex') })
+    scripts.set(source.name, { source, head, scopes, body, text, sha: createHash('sha1').update(text).digest('hex') })
   }
   return { parts, scripts }
 }
 
-function emit({ source, head, openings, body, sha }: Built): string {
+function emit({ source, head, scopes, body, sha }: Built): string {
   const type = source.args.map(({ name, int }) => `${name}: ${int ? 'number' : 'string'}`).join('; ')
-  const blocks = source.includes.map((name, i) => `${JSON.stringify(openings[i])}, lib.${name}, ${JSON.stringify(END)}`)
+  const blocks = source.includes.map((name, i) => {
+    const { open, end } = scopes[i]!
+    return `${JSON.stringify(open)}, lib.${name}, ${JSON.stringify(end)}`
+  })
   const note = source.note.map((line) => ` * ${line}`.trimEnd()).join('\n')
   return [
     `/**\n${note}\n */`,

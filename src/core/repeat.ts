@@ -9,7 +9,7 @@ import { bedrockRule } from './repeat/bedrock.ts'
 import { cronRule } from './repeat/cron.ts'
 import { iso } from './time.ts'
 
-export { shift } from './repeat/bedrock.ts'
+export { shift, shiftLength } from './repeat/bedrock.ts'
 
 /** What happens to slots that went by: they run one after the other, or the first one to come is next. */
 const missedWays = ['run', 'skip'] as const

@@ -37,6 +37,15 @@ const snapshotIn = z.object({
 
 const snapshotOut = z.object({ size: count, default: snapshotItem.optional(), channels: z.array(z.string()) })
 
+const heir = z.object({
+  id: jobId,
+  name: z.string(),
+  class: z.string(),
+  args: closed.nullable(),
+  result: closed.optional(),
+  error: closed.optional(),
+})
+
 export const snapshot = z.object({
   run: z.object({
     token: z.string(),
@@ -66,6 +75,8 @@ export const snapshot = z.object({
   /** How many children are not in `children`. */
   moreChildren: count.optional(),
   steps: z.record(z.string(), closed).optional(),
+  /** What became of the children that it has waited for. */
+  family: z.object({ finished: z.array(heir), cancelled: z.array(heir), failed: z.array(heir) }).optional(),
 })
 
 export type SnapshotItem = z.output<typeof snapshotItem>
@@ -196,6 +207,8 @@ export const changes = z.strictObject({
   progress: closed.optional(),
   /** Added to the day's counts of the queue, also when the run failed. */
   counts: z.record(label, count).optional(),
+  /** When it ended by the worker's own clock: ISO 8601, kept as it says it. */
+  saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
 })
 
 export type PortRef = z.output<typeof portRef>

@@ -291,7 +291,7 @@ export const jobView = z.object({
   ranAt: moment.nullable(),
   endedAt: moment.nullable(),
   runAt: moment.nullable(),
-  waitingFor: z.union([z.literal('children'), z.array(z.string())]).nullable(),
+  waitingFor: z.union([z.enum(['children', 'parent']), z.array(z.string())]).nullable(),
   error: closed.nullable(),
   progress: closed.nullable(),
   repeat: closed.nullable(),
@@ -302,13 +302,15 @@ export const jobView = z.object({
 })
 
 export const result = z.union([
-  z.object({ type: z.literal('success'), finishedAt: moment, result: closed }),
+  z.object({ type: z.literal('success'), finishedAt: moment, saidAt: z.string().optional(), result: closed }),
   z.object({
     type: z.literal('failure'),
     finishedAt: moment,
+    saidAt: z.string().optional(),
     reason: z.enum(['other', 'timeout']),
     message: z.string(),
     error: closed.nullable(),
+    retry: z.literal(false).optional(),
   }),
 ])
 
@@ -391,6 +393,7 @@ export const worker = z.strictObject({
     .strictObject({
       url: httpUrl,
       secret: label.optional(),
+      format: z.literal('jq').optional(),
     })
     .optional(),
   pull: z.boolean().optional(),
@@ -421,7 +424,7 @@ export const workerView = worker.omit({ push: true, retry: true, timeout: true, 
   limits: z
     .array(z.object({ key: z.string().optional(), concurrency: z.int().optional(), rate: shownRate.optional() }))
     .optional(),
-  push: z.object({ url: z.string() }).optional(),
+  push: z.object({ url: z.string(), format: z.literal('jq').optional() }).optional(),
   retry: shownRetry.optional(),
   timeout: z.number().optional(),
   retain: z.number().optional(),

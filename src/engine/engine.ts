@@ -2,7 +2,7 @@
 
 import type { Constraint } from '../core/constraint.ts'
 import type { Status } from '../core/job.ts'
-import type { Changes, Snapshot } from '../core/run.ts'
+import type { Changes, RunError, Snapshot } from '../core/run.ts'
 import type { Wire } from '../core/value.ts'
 
 /** A job as its id or one of its aliases, in text: `"7"`, `"nightly"`. */
@@ -18,7 +18,7 @@ export type Retry = {
   backoff?: { base?: number; factor?: number; cap?: number; jitter?: number; delays?: number[] }
 }
 
-export type Repeat = string | { cron: string; tz?: string }
+export type Repeat = string | { cron: string; tz?: string } | { bedrock: string; stopOnFail?: boolean }
 
 /** Who is told of a job's end. */
 export type Callback = {
@@ -78,6 +78,15 @@ export type JobInput = {
   createdBy?: string
   /** An aggregation: the first job that names it sets how many of its jobs may run at once. */
   group?: { id: string; concurrency?: number }
+  /** How `unique` holds, where not until the job has ended and for whoever asks. */
+  uniqueness?: { held?: 'deleted'; hit?: 'same parent' | 'ignored' }
+  /** A child for the run that its parent is in: it is held until that run has ended. */
+  joins?: boolean
+  /** After so long without an answer it goes to somebody else (modifiers: "+5 MINUTES"); after `max` times it fails. */
+  redeliver?: { after: string; max?: number }
+  /** It is lent only to who asks for the tag. */
+  tag?: string
+  retain?: number
 }
 
 export type LimitSettings = {
@@ -144,7 +153,7 @@ export type JobView = {
   ranAt: number | null
   endedAt: number | null
   runAt: number | null
-  waitingFor: 'children' | string[] | null
+  waitingFor: 'children' | 'parent' | string[] | null
   error: Wire | null
   progress: Wire | null
   repeat: Wire | null
@@ -170,8 +179,18 @@ export type JobFilter = {
 }
 
 export type Result =
-  | { type: 'success'; finishedAt: number; result: Wire }
-  | { type: 'failure'; finishedAt: number; reason: 'other' | 'timeout'; message: string; error: Wire | null }
+  | { type: 'success'; finishedAt: number; saidAt?: string; result: Wire }
+  | {
+      type: 'failure'
+      finishedAt: number
+      /** When it ended by the worker's own clock, as it said it. */
+      saidAt?: string
+      reason: 'other' | 'timeout'
+      message: string
+      error: Wire | null
+      /** The worker said that trying again makes no sense. */
+      retry?: false
+    }
 
 export type Reason = { code: string; message: string; since?: number; until?: number; job?: number; key?: string }
 
@@ -179,7 +198,8 @@ export type WorkerDefinition = {
   limits?: { key?: string; concurrency?: number; rate?: { limit: number; period: number } }[]
   in?: Record<string, { default?: Wire; schema?: Wire; channels?: string[] }>
   out?: Record<string, { default?: Wire; schema?: Wire; channels?: string[] }>
-  push?: { url: string; secret?: string }
+  /** `format: 'jq'`: called with JQ's words, in MessagePack. */
+  push?: { url: string; secret?: string; format?: 'jq' }
   pull?: boolean
   retry?: Retry
   timeout?: number
@@ -202,7 +222,93 @@ export type QueueView = {
 export type Target = { job: Ref; in: string } | { job: Ref; out: string }
 export type Scope = 'admin' | 'write' | 'read' | 'work'
 
-export interface Engine {
+/** A job as callers see it who know jobs by their ids and keep no tokens. */
+export type Ward = JobView & {
+  /** Since when, or from when on, it is due. */
+  dueAt: number
+  slot: number | null
+  redeliver: string | null
+  /** How often it was lent since somebody answered. */
+  deliveries: number
+  /** Nobody answered its last run, and it has not been lent since. */
+  unanswered: boolean
+  leaseUntil: number | null
+  tag: string | null
+  cancelled: boolean
+}
+
+/** A child that has ended, as its parent is told of it: `left` is its result, or its error. */
+export type Heir = {
+  id: number
+  name: string
+  class: string
+  how: 'finished' | 'cancelled' | 'failed'
+  args: Wire | null
+  left: Wire | null
+}
+
+export type Lending = {
+  /** Globs: `*`, `?`, `[a-z]`. */
+  names?: string[]
+  tags?: string[]
+  max?: number
+  /** Only jobs of this priority. */
+  priority?: number
+  wait?: number
+  lease?: number
+}
+
+/** A job that was lent, as it was before, and the children that have ended, when it has waited for them. */
+export type Loan = { token: string; job: Ward; family: Heir[] }
+
+export type Conclusion = {
+  end: 'completed' | 'suspended' | 'again' | 'failed'
+  /** Only the run of this token. */
+  token?: string
+  /** Also a job that is in no run. */
+  seizes?: boolean
+  waitFor?: 'children'
+  at?: number
+  wait?: number
+  /** Of a job that repeats, the next slot: by its repeat, still this one, the moment asked for, or none any more. */
+  slot?: 'next' | 'keep' | 'asked' | 'none'
+  error?: RunError
+  args?: Wire
+  priority?: number
+  class?: string
+  /** Deletes the children that were finished or cancelled. */
+  forget?: boolean
+}
+
+export type Amendment = {
+  args?: Wire
+  priority?: number
+  /** null: none any more. */
+  repeat?: Repeat | null
+  dueAt?: number | 'same'
+  /** Only if the arguments still are these. */
+  was?: Wire
+  /** Whether deliveries without an answer are counted anew. */
+  counted?: 'anew'
+}
+
+/** Runs for callers that know jobs by their ids. */
+export interface Custody {
+  ward(job: Ref): Promise<Ward>
+  /** `failed`: how many failed instead of being lent. */
+  lend(queue: string, lending: Lending, call?: { signal?: AbortSignal }): Promise<{ loans: Loan[]; failed: number }>
+  /** Ends the run that a job is in, whoever has it. */
+  conclude(job: Ref, conclusion: Conclusion): Promise<{ status: Status }>
+  /** Back into the queue, whatever it was doing. */
+  requeue(job: Ref, options?: { forgiven?: boolean; class?: string }, call?: Call): Promise<void>
+  /** Cancels or deletes a job, and takes it from its run, if it still is as it was seen. */
+  withdraw(seen: Ward, act: 'cancel' | 'delete', call?: Call): Promise<void>
+  amend(job: Ref, amendment: Amendment, call?: Call): Promise<void>
+  /** Jobs of classes like these fail instead of being lent; null: of none any more. */
+  ban(queue: string, globs: string[] | null): Promise<void>
+}
+
+export interface Engine extends Custody {
   health(): Promise<{ ok: boolean; redis: boolean; version: string }>
 
   enqueue(jobs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }>
@@ -239,6 +345,8 @@ export interface Engine {
     options: { wait?: number; peek?: boolean },
     call?: Call,
   ): Promise<{ ended: true; result: Result | null } | { ended: false; status: Status }>
+  /** Whether a job with this id was ever made, though it may be gone. */
+  wasMade(id: string): Promise<boolean>
   why(job: Ref): Promise<{ running: boolean; reasons: Reason[] }>
   runs(job: Ref): Promise<{ runs: { startedAt: number; endedAt: number; outcome: string; attempt: number }[] }>
   tree(

@@ -2,7 +2,7 @@
 
 import type { Constraint } from '../core/constraint.ts'
 import { SidejobError } from '../core/errors.ts'
-import type { Status } from '../core/job.ts'
+import { isId, type Status } from '../core/job.ts'
 import { nextSlot, nextTimes, type Repeat } from '../core/repeat.ts'
 import type { Changes, Snapshot } from '../core/run.ts'
 import { type Wire, wire } from '../core/value.ts'
@@ -14,6 +14,7 @@ import { itemText, shownItem } from '../redis/item.ts'
 import { createStore, type Lent, type Once, type Ring, type Store } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
 import { CALLBACKS, callbackView, createCallbacks, type Payload } from './callbacks.ts'
+import { createCustody, type Waiter } from './custody.ts'
 import { createDispatcher, type LaneOptions } from './dispatcher.ts'
 import type {
   Call,
@@ -101,6 +102,9 @@ const onceOf = (call: Call | undefined, period = MINE): Once =>
   call?.key
     ? { key: call.key, period: DAY, fingerprint: call.fingerprint ?? '' }
     : { key: `own:${crypto.randomUUID()}`, period }
+
+/** Names are globs of `*` and `?`: a bracket is a bracket. */
+const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 
 const stepOf = ([id, status]: string[]): { id: number; status: Status } => ({
   id: Number(id),
@@ -234,8 +238,6 @@ export function createEngine(options: EngineOptions): Engine & Inner {
         return snapshotOf(one, found ? performer.timeoutOf(found) : 30_000)
       }),
     )
-
-  type Waiter = { id: string; wait: number }
 
   /** Stands in line for work, and asks again when called, and now and then besides, until the time is over. */
   async function waiting<T>(claim: (waiter?: Waiter) => Promise<T[]>, end: number, signal?: AbortSignal): Promise<T[]> {
@@ -459,6 +461,10 @@ export function createEngine(options: EngineOptions): Engine & Inner {
         if (now() >= until) return { ended: false, status }
         await pause(Math.min(250, until - now()))
       }
+    },
+
+    async wasMade(id) {
+      return isId(id) && Number(id) <= (await store.lastId())
     },
 
     async why(job) {
@@ -708,7 +714,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
         const answer = await store.commit({
           queue,
           lane: { id: lane ?? crypto.randomUUID().replaceAll('-', ''), seq: 1 },
-          claim: { max, lease, begun: max, pull: true, patterns: names, waiter },
+          claim: { max, lease, begun: max, pull: true, patterns: names.map(literalSets), waiter },
         })
         await ring([...answer.rings, ...(await tags.retag(answer))])
         // What was tagged by older constraints is tagged anew by now.
@@ -751,6 +757,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     dispatch: (queue, bell) => dispatcher.dispatch(queue, bell),
     performAlone: (lent) => performer.run(lent, { alone: true }),
     ...createOne({ store, performer, ring }),
+    ...createCustody({ store, registry, ring, change, retag: (answer) => tags.retag(answer), waiting, now, random }),
 
     async tick() {
       await announce()
@@ -837,24 +844,30 @@ const groupView = ({ key, concurrency, paused, running, waiting, jobs }: LimitRo
 })
 
 function resultOf(text: string): Result {
-  const [type, finishedAt, ...rest] = text.split('\n')
+  const [type, times, ...rest] = text.split('\n')
+  const [finishedAt, saidAt] = times!.split(' ')
+  const said = saidAt === undefined ? {} : { saidAt }
   const value = rest.join('\n')
-  if (type === 'success') return { type, finishedAt: Number(finishedAt), result: value as Wire }
+  if (type === 'success') return { type, finishedAt: Number(finishedAt), ...said, result: value as Wire }
   const {
     message = '',
     reason = 'other',
     detail = null,
+    retry,
   } = JSON.parse(value) as {
     message?: string
     reason?: 'other' | 'timeout'
     detail?: unknown
+    retry?: false
   }
   return {
     type: 'failure',
     finishedAt: Number(finishedAt),
+    ...said,
     reason,
     message,
     error: detail === null ? null : wire(detail),
+    ...(retry === false ? { retry } : {}),
   }
 }
 

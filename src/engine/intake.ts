@@ -1,7 +1,7 @@
 // From what a caller asks for to a job that can be made: its worker's definition laid below, times and repeats worked out.
 
 import { SidejobError } from '../core/errors.ts'
-import { nextSlot, parseRepeat } from '../core/repeat.ts'
+import { nextSlot, parseRepeat, shiftLength } from '../core/repeat.ts'
 import type { PortOptions, Spawn } from '../core/run.ts'
 import { type Wire, wire } from '../core/value.ts'
 import type { LimitKey, NewJob } from '../redis/document.ts'
@@ -35,10 +35,17 @@ function checkInputs(inputs: Values = {}, ports: PortSpecs, className: string): 
 /** The first slot of a repeat, and its text as the job keeps it. */
 export function repeatOf(repeat: JobInput['repeat'], now: number, at?: number): { repeat?: Wire; slot?: number } {
   if (repeat === undefined) return {}
-  parseRepeat(repeat)
-  const slot =
-    at ?? (typeof repeat === 'string' ? now : nextSlot(repeat, { scheduled: now, started: now, finished: now }, now))
-  return { repeat: wire(repeat), slot }
+  const { source } = parseRepeat(repeat)
+  const isCron = typeof repeat !== 'string' && 'cron' in repeat
+  const slot = at ?? (isCron ? nextSlot(repeat, { scheduled: now, started: now, finished: now }, now) : now)
+  return { repeat: wire(source), slot }
+}
+
+/** Its length in milliseconds, where that is always the same. */
+function redeliverOf(redeliver: JobInput['redeliver']): NewJob['redeliver'] {
+  if (!redeliver) return undefined
+  const ms = shiftLength(redeliver.after)
+  return { ...redeliver, ...(Number.isNaN(ms) ? {} : { ms }) }
 }
 
 export const groupKey = (id: string): string => `group:${id}`
@@ -94,7 +101,11 @@ export function newJob(
     retry: input.retry === undefined ? undefined : wire(input.retry),
     timeout: input.timeout,
     keepResult: keptFor(input.keepResult),
-    unique: input.unique === undefined ? undefined : { key: input.unique },
+    unique: input.unique === undefined ? undefined : { key: input.unique, ...input.uniqueness },
+    joins: input.joins,
+    redeliver: redeliverOf(input.redeliver),
+    tag: input.tag,
+    ...(input.retain === undefined ? {} : { retain: input.retain }),
     ...repeatOf(input.repeat, now, input.at),
     aliases: input.alias,
     group: input.group?.id,

@@ -2,6 +2,7 @@
 
 import { readUpTo } from '../core/bytes.ts'
 import { SidejobError } from '../core/errors.ts'
+import { callBody, readResultMap } from '../core/jq.ts'
 import { CLOSED, type Closed, parseJson, writeJson } from '../core/json.ts'
 import { parseMsgpack } from '../core/msgpack.ts'
 import { present } from '../core/present.ts'
@@ -55,7 +56,7 @@ type ResultMap = {
   message?: unknown
 }
 
-/** JQ's result map is a short form of changes (jq.md JQ-25 to JQ-32). */
+/** JQ's result map is a short form of changes. */
 function fromResultMap({ type, result, reason, should_retry, error, message = '' }: ResultMap): Changes {
   if (type === 'success') return { end: 'completed', n: LAST, ...(result === undefined ? {} : { result }) }
   return failed(String(message), {
@@ -106,8 +107,9 @@ function readChanges(bytes: Uint8Array, contentType: string | null): Changes {
 const saying = (bytes: Uint8Array | undefined): Wire | undefined =>
   bytes?.length ? wire(new TextDecoder().decode(bytes.subarray(0, SHOWN))) : undefined
 
-function refusal({ status, headers }: Response, bytes: Uint8Array | undefined, now: number): Changes {
-  const final = status < 500 && !passing.has(status)
+function refusal(response: Response, bytes: Uint8Array | undefined, { isFinal }: Dialect, now: number): Changes {
+  const { status, headers } = response
+  const final = isFinal(response)
   const after = retryAfter(headers.get('retry-after'), now)
   const detail = saying(bytes)
   return failed(`the worker answered ${status}${status < 400 ? ', and redirects are not followed' : ''}`, {
@@ -120,23 +122,59 @@ function refusal({ status, headers }: Response, bytes: Uint8Array | undefined, n
 /** During rotation there are two, comma separated: both signatures are sent. */
 const secretsIn = (secret: string): string[] => secret.split(',').map((one) => one.trim())
 
+/** How a worker is called, and what its answers mean. */
+type Dialect = {
+  bodyOf: (snapshot: Snapshot) => Uint8Array
+  contentType: string
+  accept: string
+  changesOf: (bytes: Uint8Array, contentType: string | null) => Changes
+  /** Whether a status says that trying again makes no sense. */
+  isFinal: (response: Response) => boolean
+}
+
+const ours: Dialect = {
+  bodyOf: (snapshot) => new TextEncoder().encode(snapshotJson(snapshot)),
+  contentType: 'application/json',
+  accept: 'application/json, application/vnd.msgpack;q=0.9',
+  changesOf: readChanges,
+  isFinal: ({ status }) => status < 500 && !passing.has(status),
+}
+
+const MSGPACK = 'application/vnd.msgpack'
+
+// JSON only where the worker says so.
+const isText = (contentType: string | null): boolean => /^text\/|json/i.test(contentType ?? '')
+
+// Whatever is not a result map is a failure that may pass (jq.md JQ-34, JQ-35).
+const jq: Dialect = {
+  bodyOf: callBody,
+  contentType: MSGPACK,
+  accept: `${MSGPACK}, application/json;q=0.9`,
+  changesOf(bytes, contentType) {
+    try {
+      return { n: LAST, ...readResultMap(readerOf(bytes, isText(contentType) ? contentType : MSGPACK)) }
+    } catch (error) {
+      return failed(`the worker's answer is no result map: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  },
+  isFinal: ({ status, headers }) =>
+    status === 410 || (status === 489 && headers.get('upstash-nonretryable-error') === 'true'),
+}
+
 async function post(
   url: URL,
   snapshot: Snapshot,
   secrets: readonly string[],
+  { bodyOf, contentType, accept }: Dialect,
   { fetch, now }: PushOptions,
 ): Promise<Response> {
-  const body = new TextEncoder().encode(snapshotJson(snapshot))
+  const body = bodyOf(snapshot)
   const headers = await webhookHeaders(snapshot.run.token, body, secrets, now())
   return fetch(url, {
     method: 'POST',
     redirect: 'manual',
-    body,
-    headers: {
-      ...headers,
-      'content-type': 'application/json',
-      accept: 'application/json, application/vnd.msgpack;q=0.9',
-    },
+    body: body as BodyInit,
+    headers: { ...headers, 'content-type': contentType, accept },
     signal: AbortSignal.timeout(Math.min(snapshot.run.timeout, LONGEST)),
   })
 }
@@ -161,18 +199,19 @@ function unreached(error: unknown, timeout: number): Changes {
  * @example const changes = await push({ url: 'https://w.example.com/zip' }, snapshot, options)
  */
 export async function push(
-  { url, secret }: NonNullable<WorkerDefinition['push']>,
+  { url, secret, format }: NonNullable<WorkerDefinition['push']>,
   snapshot: Snapshot,
   options: PushOptions,
 ): Promise<Changes | 'later'> {
+  const dialect = format === 'jq' ? jq : ours
   try {
     const target = callable(url, options.allowHosts)
-    const response = await post(target, snapshot, secret ? secretsIn(secret) : options.secrets, options)
+    const response = await post(target, snapshot, secret ? secretsIn(secret) : options.secrets, dialect, options)
     const bytes = await readUpTo(response.body, MAX_ANSWER)
     if (response.status === 202) return 'later'
-    if (!response.ok) return refusal(response, bytes, options.now())
+    if (!response.ok) return refusal(response, bytes, dialect, options.now())
     if (!bytes) return wrong(`it is larger than ${MAX_ANSWER} bytes`)
-    return readChanges(bytes, response.headers.get('content-type'))
+    return dialect.changesOf(bytes, response.headers.get('content-type'))
   } catch (error) {
     return unreached(error, snapshot.run.timeout)
   }

@@ -15,8 +15,14 @@ export const LAST = 1_000_000_000
 
 type Deciding = { document: Document; retry?: Retry; registry: Registry; random: () => number; now: number }
 
-const errorText = ({ message, reason = 'other', detail, stack }: RunError): string =>
-  writeJson({ message, reason, ...(detail === undefined ? {} : { detail: raw(detail) }), ...(stack ? { stack } : {}) })
+const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError): string =>
+  writeJson({
+    message,
+    reason,
+    ...(detail === undefined ? {} : { detail: raw(detail) }),
+    ...(stack ? { stack } : {}),
+    ...(retry === false ? { retry } : {}),
+  })
 
 const delayWords = ({ document, retry = {}, random }: Deciding, floor = 0): Words => {
   const own = document.rt ? (JSON.parse(document.rt) as Retry) : retry
@@ -37,7 +43,12 @@ function slotWords({ document, now }: Deciding): Words {
 function failedWords(changes: Changes, deciding: Deciding): Words {
   const error = changes.error ?? { message: 'failed, and said no more' }
   const again = error.retry === false ? [] : delayWords(deciding, error.after)
-  return ['error', errorText(error), ...again, ...countWords(changes), ...slotWords(deciding)]
+  return [
+    ...['error', errorText(error), ...again],
+    ...countWords(changes),
+    ...slotWords(deciding),
+    ...optional('said', changes.saidAt),
+  ]
 }
 
 const countWords = ({ counts = {} }: Changes): Words =>
@@ -82,6 +93,7 @@ export async function settle(token: string, changes: Changes, deciding: Deciding
     ...waitWords(changes),
     ...countWords(changes),
     ...(deciding.document.kr || deciding.document.cb ? optional('result', changes.result) : []),
+    ...optional('said', changes.saidAt),
   ]
   return { token, n, end, words }
 }

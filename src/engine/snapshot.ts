@@ -17,7 +17,7 @@ import {
   waitingOf,
 } from '../redis/document.ts'
 import { shownItem } from '../redis/item.ts'
-import type { Lent, Told } from '../redis/store.ts'
+import type { Heir, Lent, Told } from '../redis/store.ts'
 import { progressOf } from './callbacks.ts'
 import type { JobView, PortView } from './engine.ts'
 
@@ -55,6 +55,18 @@ function stepsOf(flat: string[]): Record<string, Wire> {
   return steps
 }
 
+function familyOf({ family }: Lent): NonNullable<Snapshot['family']> {
+  const those = (is: Heir['how'], leaves: 'result' | 'error') =>
+    family
+      .filter(({ how }) => how === is)
+      .map(({ how, left, ...heir }) => ({ ...heir, ...(left === null ? {} : { [leaves]: left }) }))
+  return {
+    finished: those('finished', 'result'),
+    cancelled: those('cancelled', 'error'),
+    failed: those('failed', 'error'),
+  }
+}
+
 /** The snapshot of a lent job; `timeout` is the worker's where the job has none of its own. */
 export function snapshotOf(lent: Lent, timeout: number): Snapshot {
   const { document: doc } = lent
@@ -88,6 +100,7 @@ export function snapshotOf(lent: Lent, timeout: number): Snapshot {
     children,
     ...(missing > 0 ? { moreChildren: missing } : {}),
     ...(lent.steps.length ? { steps: stepsOf(lent.steps) } : {}),
+    ...(lent.family.length ? { family: familyOf(lent) } : {}),
   }
 }
 
@@ -106,6 +119,10 @@ export function portView(doc: Document, dir: 'i' | 'o', port: string, pushed: nu
     ...(fallback ? { default: fallback.data } : {}),
   }
 }
+
+/** Since when, or from when on, it is due: its sequence begins with the microseconds of that. */
+export const dueAtOf = (doc: Document): number =>
+  (doc.z === 't' ? runAtOf(doc) : null) ?? Math.floor(Number.parseInt(doc.n!, 16) / 1000)
 
 /** When it is due, if it waits for a time. */
 const runAtOf = (doc: Document): number | null => {

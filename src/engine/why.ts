@@ -49,6 +49,8 @@ function limitReasons({ document: doc, ahead, limitFree }: Inspection): Reason[]
 
 function restReasons({ document: doc }: Inspection): Reason[] {
   const waiting = waitingOf(doc)
+  if (waiting === 'parent')
+    return [{ code: 'PARENT', message: `waits until the run of its parent ${doc.pa} has ended`, job: Number(doc.pa) }]
   if (waiting)
     return [
       {

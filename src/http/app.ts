@@ -14,7 +14,7 @@ import { formatOf, readBody, wanted, writeBody } from './format.ts'
 import { check } from './issues.ts'
 import { namesIn, type OpenApi, openapi } from './openapi.ts'
 import { type Asked, type Method, pathParams, Reply, type Route } from './route.ts'
-import { list } from './routes.ts'
+import { facades, list } from './routes.ts'
 import type { Signed } from './signature.ts'
 
 export type Deps = {
@@ -45,7 +45,7 @@ const READ_ON = 3
  */
 export const createApp = (deps: Deps): Hono => {
   const app = new Hono()
-  const served = list.filter(({ only }) => !only || deps[only])
+  const served = [...list, ...facades].filter(({ only }) => !only || deps[only])
   let document: OpenApi | undefined
   const describe = () => (document ??= openapi(served, deps.publicUrl))
   for (const route of served) app.on(route.method, pattern(route.path), serve(route, deps, describe))
@@ -55,25 +55,36 @@ export const createApp = (deps: Deps): Hono => {
 }
 
 // Two names take less or more than one word of a path.
-const pattern = (path: string): string => path.replace(':dir', ':dir{in|out}').replace(':channel', ':channel{.+}')
+const pattern = (path: string): string =>
+  path
+    .replace(':dir', ':dir{in|out}')
+    .replace(':channel', ':channel{.+}')
+    .replace(/^\/bedrock\/(\w+)$/, (_, command: string) => `/bedrock/:command{${inAnyCase(command)}}`)
+
+// Bedrock takes its commands in any case.
+const inAnyCase = (word: string): string =>
+  word.replace(/[a-z]/gi, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`)
 
 const nothing = z.strictObject({})
+const anything = z.looseObject({})
 
 const serve = (route: Route, deps: Deps, document: () => OpenApi) => {
-  const { method, path, scope, query = nothing, handle } = route
+  const { method, path, scope, handle, facade } = route
+  const query = route.query ?? (facade && !facade.json ? anything : nothing)
   const params = z.object(Object.fromEntries(namesIn(path).map((name) => [name, pathParams[name]])))
   const body = route.body ?? nothing
   const closed = closedIn(body)
   const most = deps.limits?.body ?? defaults.body
 
   const bodyOf = (request: Request, bytes: Uint8Array) => {
+    if (facade && !facade.json) return undefined
     if (method === 'GET' || method === 'DELETE' || path === '/tick') return undefined
     const read =
-      bytes.length > 0 ? readBody(bytes, formatOf(route.json ? null : request.headers.get('content-type')), closed) : {}
+      bytes.length > 0 ? readBody(bytes, formatOf(facade ? null : request.headers.get('content-type')), closed) : {}
     return check(body, read)
   }
 
-  const serveOne = async (c: Context): Promise<Response> => {
+  const ask = async (c: Context): Promise<Response> => {
     const request = c.req.raw
     const key = await admit(route, request, deps)
     const bytes = await bytesOf(request, most)
@@ -85,15 +96,15 @@ const serve = (route: Route, deps: Deps, document: () => OpenApi) => {
       query: check(query, queryOf(request)) as undefined,
       body: bodyOf(request, bytes) as undefined,
       call: await callOf(request, key, bytes),
+      bytes,
       c,
       document,
     }
     return answer(c, route, await handle(asked))
   }
 
-  const { errors } = route
-  if (!errors) return serveOne
-  return (c: Context) => serveOne(c).catch((error) => errors(knownOf(error, deps.report)))
+  if (!facade) return ask
+  return (c: Context) => ask(c).catch((error) => facade.fail(c, known(error, deps.report)))
 }
 
 /** Reads the body, but not more than is allowed, whatever its Content-Length says. */
@@ -133,13 +144,13 @@ const send = (c: Context, status: number, tree: unknown, headers: Record<string,
   return new Response(written.body, { status, headers: written.headers })
 }
 
-const failed = (c: Context, error: unknown, report: (error: unknown) => void = console.error): Response => {
-  const known = knownOf(error, report)
-  const { code, message, path, retryAfter } = known
-  return send(c, codes[code], { error: { code, message, path, retryAfter } }, headersOf(known))
+const failed = (c: Context, error: unknown, report?: (error: unknown) => void): Response => {
+  const shown = known(error, report)
+  const { code, message, path, retryAfter } = shown
+  return send(c, codes[code], { error: { code, message, path, retryAfter } }, headersOf(shown))
 }
 
-const knownOf = (error: unknown, report: (error: unknown) => void = console.error): SidejobError =>
+const known = (error: unknown, report: (error: unknown) => void = console.error): SidejobError =>
   error instanceof SidejobError ? error : unexpected(error, report)
 
 // What went wrong inside is for the operator; the caller gets neither message nor stack.

@@ -102,12 +102,15 @@ const inHeader = ({ method, scope }: Route): Operation['parameters'] =>
     ? [{ name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 255 } }]
     : []
 
-const responses = ({ answers, media }: Route, schemaOf: Describe): Operation['responses'] => {
+const responses = ({ answers, media, facade }: Route, schemaOf: Describe): Operation['responses'] => {
   const answered = Object.entries(answers).map(([status, schema]) => {
     const content = media ? { [media]: { schema: schemaOf(schema) } } : data(schemaOf(schema))
     return [status, { description: words[status] ?? 'Done', ...(status !== '204' && { content }) }]
   })
-  return { ...Object.fromEntries(answered), default: { description: 'An error', content: data(schemaOf(failure)) } }
+  return {
+    ...Object.fromEntries(answered),
+    default: { description: 'An error', content: data(schemaOf(facade?.failure ?? failure)) },
+  }
 }
 
 const words: Record<string, string> = {

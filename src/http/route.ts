@@ -38,6 +38,9 @@ export const pathParams = {
   file: fileName,
   folder: fileFolder,
   component: label,
+  command: label,
+  name: className,
+  id: label,
 } satisfies Record<string, z.ZodType>
 
 type ParamName<Path> = Path extends `${string}:${infer Rest}`
@@ -74,6 +77,14 @@ export type Answer<A extends Answers> =
   | { [Status in keyof A & number]: Reply<Status, z.output<A[Status]>> }[keyof A & number]
   | Response
 
+/** How another system shows errors. */
+export type Facade = {
+  failure: z.ZodType
+  fail: (c: Context, error: SidejobError) => Response
+  /** Bodies are JSON, whatever their Content-Type says; without this it reads them itself. */
+  json?: true
+}
+
 export type Asked<Path, Query, Body> = {
   engine: Engine
   deps: Deps
@@ -82,6 +93,8 @@ export type Asked<Path, Query, Body> = {
   body: Inside<Body>
   /** Makes asking twice safe: passed on to every verb that changes something. */
   call: Call
+  /** The body as it came. */
+  bytes: Uint8Array
   c: Context
   /** The OpenAPI document of this very app. */
   document: () => OpenApi
@@ -105,10 +118,8 @@ export type Definition<
   answers: A
   /** The media type of an answer that is not data. */
   media?: 'text/html' | 'text/event-stream' | 'application/octet-stream'
-  /** The body is JSON, whatever its Content-Type says. */
-  json?: true
-  /** Errors in the words of another system. */
-  errors?: (error: SidejobError) => Response
+  /** Set on routes that speak another system's words. */
+  facade?: Facade
   /** The part that an app must have been given for the route to exist. */
   only?: 'clock' | 'downloads'
 }

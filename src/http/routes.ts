@@ -2,7 +2,9 @@
 
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
+import { bedrock } from './facades/bedrock.ts'
 import { downloader } from './facades/downloader.ts'
+import { jq } from './facades/jq.ts'
 import { files } from './files.ts'
 import { jobs } from './jobs.ts'
 import { keys } from './keys.ts'
@@ -41,5 +43,10 @@ export type Routes = typeof routes
 
 /** The table as a list, with each route's resource and verb: `jobs`, `enqueue`. */
 export const list = Object.entries(routes).flatMap(([resource, verbs]) =>
+  Object.entries(verbs as unknown as Record<string, Route>).map(([verb, route]) => ({ ...route, resource, verb })),
+)
+
+/** The same for the routes that speak the words of other systems; the typed client leaves them to those systems' clients. */
+export const facades = Object.entries({ bedrock, jq }).flatMap(([resource, verbs]) =>
   Object.entries(verbs as unknown as Record<string, Route>).map(([verb, route]) => ({ ...route, resource, verb })),
 )

@@ -43,5 +43,5 @@ export const workers = {
 // Who may read may not sign in our name.
 const withoutSecret = <W extends WorkerDefinition>({ push, ...worker }: W) => ({
   ...worker,
-  ...(push && { push: { url: push.url } }),
+  ...(push && { push: { url: push.url, ...(push.format && { format: push.format }) } }),
 })

@@ -38,7 +38,13 @@ export type NewJob = {
   timeout?: number
   keepResult?: number
   retain?: number
-  unique?: { key: string; period?: number }
+  /** `held`: until deleted, not only until ended; `hit` says what a job that holds it does to this one. */
+  unique?: { key: string; period?: number; held?: 'deleted'; hit?: 'same parent' | 'ignored' }
+  /** A child for the run that its parent is in: it is held until that run has ended. */
+  joins?: boolean
+  /** To whom it goes when nobody answers: after so long to somebody else, so often until it fails. */
+  redeliver?: { after: string; ms?: number; max?: number }
+  tag?: string
   group?: string
   limits?: LimitKey[]
   /** The version of the constraints that the limits come from. */
@@ -81,6 +87,10 @@ function putPorts(parts: Parts, dir: 'i' | 'o', specs: PortSpecs = {}): void {
   }
 }
 
+const hits = { 'same parent': 'p', ignored: 'c' } as const
+
+const uniqueHow = ({ held, hit }: NonNullable<NewJob['unique']>): string => `${held ? 'd' : ''}${hit ? hits[hit] : ''}`
+
 /** A limit's key, how it is set, and to what. */
 export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] => [
   key,
@@ -108,10 +118,15 @@ function specWords(job: NewJob): string[] {
   put(parts, 'np', job.quiet ? '1' : '')
   put(parts, 'g', job.group)
   put(parts, 'cv', job.constraints)
+  put(parts, 'tg', job.tag)
+  put(parts, 'rv', job.redeliver?.after)
+  put(parts, 'rm', text(job.redeliver?.ms))
+  put(parts, 'rx', text(job.redeliver?.max))
   putPorts(parts, 'i', job.in)
   putPorts(parts, 'o', job.out)
   if (job.parent !== undefined) add(parts, 'parent', job.parent, job.name ?? '')
-  if (job.unique) add(parts, 'unique', job.unique.key, text(job.unique.period))
+  if (job.joins) add(parts, 'joining')
+  if (job.unique) add(parts, 'unique', job.unique.key, text(job.unique.period), uniqueHow(job.unique))
   for (const limit of job.limits ?? []) add(parts, 'limit', ...limitWords(limit))
   for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
   for (const [port, items] of Object.entries(job.inputs ?? {}))
@@ -221,8 +236,8 @@ export const parentOf = (doc: Document): { id: number; name: string } | null =>
 
 export const aliasesOf = (doc: Document): string[] => JSON.parse(doc.al ?? '[]') as string[]
 
-export const waitingOf = (doc: Document): 'children' | string[] | null =>
-  doc.wf === undefined ? null : doc.wf === '*' ? 'children' : (JSON.parse(doc.wf) as string[])
+export const waitingOf = (doc: Document): 'children' | 'parent' | string[] | null =>
+  doc.hp ? 'parent' : doc.wf === undefined ? null : doc.wf === '*' ? 'children' : (JSON.parse(doc.wf) as string[])
 
 /** Puts the values that live beside the document back into it. */
 export function withSideValues(doc: Document, flat: string[] = []): Document {

@@ -25,21 +25,42 @@ export type Lent = {
   children: string[]
   steps: string[]
   childCount: number
+  /** Children that have ended, of a parent that has waited for them. */
+  family: Heir[]
+}
+
+/** An ended child: how it ended, its arguments, and its result or error. */
+export type Heir = {
+  id: number
+  name: string
+  class: string
+  how: 'finished' | 'cancelled' | 'failed'
+  args: Wire | null
+  left: Wire | null
+}
+
+export type ClaimRequest = {
+  max: number
+  lease: number
+  begun?: number
+  pull?: boolean
+  patterns?: string[]
+  tags?: string[]
+  /** Only jobs of this priority. */
+  priority?: number
+  /** How many members of the queue to pass over. */
+  skip?: number
+  /** Who is to be called when this claim finds nothing, for how long. */
+  waiter?: { id: string; wait: number }
+  /** Only this job, and for the whole lease that is asked for. */
+  only?: number
 }
 
 export type CommitRequest = {
   queue: string
   runs?: Settled[]
   lane?: { id: string; seq: number; bell?: string; leave?: boolean }
-  claim?: {
-    max: number
-    lease: number
-    begun?: number
-    pull?: boolean
-    patterns?: string[]
-    /** Who is to be called when this claim finds nothing, for how long. */
-    waiter?: { id: string; wait: number }
-  }
+  claim?: ClaimRequest
 }
 
 export type CommitAnswer = {
@@ -52,6 +73,10 @@ export type CommitAnswer = {
   /** Jobs that wait, tagged by older constraints than these. */
   stale: { id: number; document: Document }[]
   version: string
+  /** How many jobs the claim failed instead of lending them. */
+  failed: number
+  /** How far the claim has looked, when not to the end. */
+  seen?: number
 }
 
 /** The job that tells of another's last end: its document and its last error. */
@@ -80,7 +105,8 @@ export type Inspection = {
 export type Ready = { id: number; queue: string; since: string; priority: number; ahead: number }
 
 type RawRing = [string, string, string]
-type RawLent = [string, [string, string[]][]?, string[]?, string[]?, string[]?, number?]
+type RawHeir = [string, string, string, Heir['how'], string, string]
+type RawLent = [string, [string, string[]][]?, string[]?, string[]?, string[]?, number?, RawHeir[]?]
 
 const ringsOf = (rings: RawRing[]): Ring[] =>
   rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
@@ -96,14 +122,26 @@ const madeOf = (answers: RawMade[]): Made[] =>
     })),
   )
 
-function lentOf([text, inputs = [], side, children = [], steps = [], childCount = 0]: RawLent): Lent {
+function lentOf([text, inputs = [], side, children = [], steps = [], childCount = 0, family = []]: RawLent): Lent {
   const document = withSideValues(JSON.parse(text) as Document, side)
   const id = Number(document.tk!.slice(0, document.tk!.indexOf('.')))
-  return { id, document, inputs: Object.fromEntries(inputs), children, steps, childCount: Number(childCount) }
+  const heirs = family.map(heirOf)
+  return {
+    ...{ id, document, children, steps, family: heirs },
+    inputs: Object.fromEntries(inputs),
+    childCount: Number(childCount),
+  }
 }
 
 const toldOf = ([text, error]: string[] = []): { callback?: Told } =>
   text ? { callback: { document: JSON.parse(text) as Document, ...(error ? { error: error as Wire } : {}) } } : {}
+const heirOf = ([name, id, className, how, args, left]: RawHeir): Heir => ({
+  ...{ id: Number(id), name, class: className, how },
+  args: args === '' ? null : (args as Wire),
+  left: left === '' ? null : (left as Wire),
+})
+
+const listWords = (list: readonly string[]): string[] => [String(list.length), ...list]
 
 const refusalOf = (code: string, message: string, path?: (string | number)[]): SidejobError =>
   new SidejobError(code as Code, message, { path })
@@ -146,10 +184,11 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     once?: Once,
     tagged = '',
   ): Promise<{ made: Made[]; again: boolean; rings: Ring[]; stale?: string }> {
-    const queues = [...new Set(jobs.map((job) => keys.queue(job.queue)))]
+    const queues = new Set(jobs.map((job) => keys.queue(job.queue)))
+    const limits = new Set(jobs.flatMap((job) => (job.limits ?? []).map(({ key }) => keys.limit(key))))
     const [word, ...rest] = (await evaluate(
       scripts.enqueue,
-      [...onceKeys(once), ...queues, keys.lastId, keys.hints],
+      [...onceKeys(once), ...queues, ...limits, keys.lastId, keys.hints],
       { ...base(), ...onceArgs(once), tagged },
       jobsArguments(jobs),
     )) as [string, ...never[]]
@@ -169,8 +208,8 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
   async function commit({ queue, runs = [], lane, claim }: CommitRequest): Promise<CommitAnswer> {
     const ids = runs.map((run) => keys.job(run.token.split('.', 1)[0]!))
     const known = [...(queue ? [keys.queue(queue)] : []), ...(lane ? [keys.lane(lane.id)] : []), keys.hints, ...ids]
-    const patterns = claim?.patterns ?? []
-    const [word, answers, lent, rings, nextDue, stale = [], version = ''] = (await evaluate(
+    const { patterns = [], tags = [] } = claim ?? {}
+    const [word, answers, lent, rings, nextDue, stale = [], version = '', failed, seen] = (await evaluate(
       scripts.commit,
       known,
       {
@@ -186,9 +225,22 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         leave: lane?.leave ? '1' : '',
         waiter: claim?.waiter?.id ?? '',
         wait: claim?.waiter?.wait ?? 0,
+        only: claim?.only === undefined ? '' : String(claim.only),
+        tier: claim?.priority === undefined ? '' : String(claim.priority),
+        skip: claim?.skip ?? 0,
       },
-      [String(patterns.length), ...patterns, String(runs.length), ...runs.flatMap(runArguments)],
-    )) as [CommitAnswer['word'], string[], RawLent[], RawRing[], string, [string, string, string[]][]?, string?]
+      [...listWords(patterns), ...listWords(tags), String(runs.length), ...runs.flatMap(runArguments)],
+    )) as [
+      CommitAnswer['word'],
+      string[],
+      RawLent[],
+      RawRing[],
+      string,
+      [string, string, string[]][]?,
+      string?,
+      string?,
+      string?,
+    ]
     return {
       word,
       answers,
@@ -200,6 +252,8 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         document: withSideValues(JSON.parse(text) as Document, side),
       })),
       version,
+      failed: Number(failed ?? 0),
+      ...(seen ? { seen: Number(seen) } : {}),
     }
   }
 
@@ -375,6 +429,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
   async function settings(
     queue: string,
     { lanes, batch, paused, mode }: { lanes?: number; batch?: number; paused?: boolean; mode?: 'push' | 'pull' },
+    { unban = false, ban = [] }: { unban?: boolean; ban?: string[] } = {},
   ): Promise<Ring[]> {
     const [, rings] = (await evaluate(
       scripts.settings,
@@ -386,8 +441,9 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         batch: batch === undefined ? '' : String(batch),
         paused: paused === undefined ? '' : paused ? '1' : '0',
         mode: mode ?? '',
+        unban: unban ? '1' : '',
       },
-      [],
+      listWords(ban),
     )) as [string, RawRing[]]
     return ringsOf(rings)
   }
@@ -580,6 +636,8 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     async setFlag(name: string, on: boolean): Promise<void> {
       await ask((redis) => (on ? redis.sadd(keys.flags, name) : redis.srem(keys.flags, name)))
     },
+    /** The newest job's id. */
+    lastId: async () => Number((await ask<string | number | null>((redis) => redis.get(keys.lastId))) ?? 0),
     ping: () => ask((redis) => redis.ping()),
   }
 }

@@ -222,7 +222,8 @@ describe('what a worker answers', () => {
   test.each([400, 401, 404, 410, 422])('%i: failed, not tried again', async (code) => {
     const job = await jobOf(({ answer }) => answer.writeHead(code).end('go away'), { retry: { max: 5 } })
     expect(job).toMatchObject({ status: 'failed', attempt: 1 })
-    expect(job.error).toEqual({ message: `the worker answered ${code}`, reason: 'other', detail: 'go away' })
+    const error = { message: `the worker answered ${code}`, reason: 'other', detail: 'go away', retry: false }
+    expect(job.error).toEqual(error)
   })
 
   test('a redirect is refused', async () => {

@@ -2,7 +2,7 @@
 
 import { SidejobError } from '../../src/core/errors.ts'
 import type { Snapshot } from '../../src/core/run.ts'
-import type { CallbackView, Engine, JobView, QueueView, Scope } from '../../src/engine/engine.ts'
+import type { CallbackView, Engine, JobView, QueueView, Scope, Ward } from '../../src/engine/engine.ts'
 
 const T = 1_800_000_000_000
 
@@ -108,7 +108,27 @@ const told: CallbackView = {
 
 const stepped = { id: 7, status: 'queued' as const }
 
+const ward: Ward = {
+  ...view,
+  dueAt: T,
+  slot: null,
+  redeliver: null,
+  deliveries: 0,
+  unanswered: false,
+  leaseUntil: null,
+  tag: null,
+  cancelled: false,
+}
+
 const answers: Engine = {
+  ward: async () => ward,
+  lend: async () => ({ loans: [{ token: 't-1', job: ward, family: [] }], failed: 0 }),
+  conclude: async () => ({ status: 'completed' }),
+  requeue: async () => {},
+  withdraw: async () => {},
+  amend: async () => {},
+  ban: async () => {},
+  wasMade: async () => true,
   health: async () => ({ ok: true, redis: true, version: '1' }),
   enqueue: async (jobs) => ({ jobs: jobs.map((_, i) => ({ id: 7 + i, status: 'queued' })), existing: false }),
   get: async () => view,

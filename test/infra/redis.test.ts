@@ -129,8 +129,9 @@ test('what cannot be had is refused with what to do', async () => {
   await expect(startRedis({ force: `redis://127.0.0.1:${port}` })).rejects.toThrow(
     `no Redis answers at 127.0.0.1:${port} (ECONNREFUSED): start it, correct REDIS_URL`,
   )
-  const path = process.env.PATH
+  const { PATH: path, REDIS_URL: url } = process.env
   process.env.PATH = dir
+  delete process.env.REDIS_URL
   try {
     await expect(startRedis({ force: 'server' })).rejects.toThrow('install one, or set SIDEJOB_REDIS=embedded')
     const fallback = await startRedis()
@@ -138,6 +139,7 @@ test('what cannot be had is refused with what to do', async () => {
     await fallback.close()
   } finally {
     process.env.PATH = path
+    if (url) process.env.REDIS_URL = url
   }
 })
 

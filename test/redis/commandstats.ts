@@ -26,6 +26,10 @@ async function commandStats({ redis }: Counted): Promise<Map<string, number>> {
   return new Map(rows.map(([, name, calls]) => [name!, Number(calls)]))
 }
 
+/** Whether every message has come to its end. */
+export const isQuiet = ({ counts }: Counted['qstash']): boolean =>
+  counts.delivered + counts.failed + counts.cancelled >= counts.published + counts.scheduled + counts.callbacks
+
 /**
  * Does the work, waits until every bell that it rang has been answered, and says what all of it cost.
  *
@@ -36,7 +40,7 @@ export async function costOf(kit: Counted, work: () => Promise<unknown>): Promis
   const before = await commandStats(kit)
   const [requests, published] = [gateway.counters.requests, qstash.counts.published]
   await work()
-  await kit.until(() => qstash.counts.delivered === qstash.counts.published)
+  await kit.until(() => isQuiet(qstash))
   const after = await commandStats(kit)
   const grown = [...after].map(([name, calls]) => [name, calls - (before.get(name) ?? 0)] as const)
   const commands = Object.fromEntries(grown.filter(([, n]) => n > 0))

@@ -94,8 +94,8 @@ const lanes: Mutation[] = [
     'a lane goes through everything, however much it is',
   ]),
   ...of(3, 'lib/status.lua', [
-    "move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0)",
-    'move(id, doc, nil, tonumber(doc.p) or 0)',
+    "move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0,",
+    'move(id, doc, nil, tonumber(doc.p) or 0,',
     'jobs of pull workers stay in the ready list',
   ]),
   ...of(3, 'register.lua', [
@@ -175,8 +175,8 @@ const runs: Mutation[] = [
   ),
   ...of(8, 'lib/family.lua', ['  keep_answer(doc)\n', '', 'the answer goes when the job is deleted']),
   ...of(8, 'lib/claims.lua', [
-    "local used_up = { 'ro', 'rc', 'bo', 'ey' }",
-    "local used_up = { 'ro', 'rc', 'bo', 'ey', 'cm' }",
+    "local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq' }",
+    "local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq', 'cm' }",
     'the answer is forgotten at the next claim',
   ]),
   ...of(9, 'lib/runs.lua', [
@@ -227,7 +227,11 @@ const runs: Mutation[] = [
       "  note_run(id, doc, 'conflict')\n",
       'conflicts make a runaway',
     ],
-    ["{ 'f', 'lc', 'cf', 'er' }", "{ 'f', 'lc', 'er' }", 'conflicts are counted over all runs'],
+    [
+      "{ 'f', 'lc', 'cf', 'er', 'dc', 'rq', 'fw' }",
+      "{ 'f', 'lc', 'er', 'dc', 'rq', 'fw' }",
+      'conflicts are counted over all runs',
+    ],
   ),
   ...of(11, 'lib/status.lua', [
     "  note_run(id, doc, 'lost')\n  uncount_run(id, doc)\n",
@@ -251,8 +255,8 @@ const runs: Mutation[] = [
     ],
   ),
   ...of(12, 'lib/status.lua', [
-    "if doc.x or doc.z == 'f' or doc.z == 'T' then return false end\n  if doc.z == 'l' then",
-    "if doc.x or doc.z == 'T' then return false end\n  if doc.z == 'f' then enqueue(id, doc, true) end\n  if doc.z == 'l' then",
+    "if doc.x or doc.hp or doc.z == 'f' or doc.z == 'T' then return false end\n  if doc.z == 'l' then",
+    "if doc.x or doc.hp or doc.z == 'T' then return false end\n  if doc.z == 'f' then enqueue(id, doc, true) end\n  if doc.z == 'l' then",
     'input wakes a failed job',
   ]),
   ...of(
@@ -265,8 +269,8 @@ const runs: Mutation[] = [
   ...of(
     13,
     'lib/claims.lua',
-    ['if doc.lc and #ids > 0 then return ids, true end', '', 'a job that was lost is lent after others'],
-    ['if doc.lc or #ids == want.max then', 'if #ids == want.max then', 'a job that was lost is lent before others'],
+    ['if doc.lc and #ids > 0 then return ids, true, from, failed end', '', 'a job that was lost is lent after others'],
+    ['if doc.lc then return ids, true, from, failed end', '', 'a job that was lost is lent before others'],
   ),
   ...of(13, 'extend.lua', ["    change(id, doc, 'bg', '1')\n", '', 'a run that was extended has not begun']),
 ]
@@ -306,11 +310,7 @@ const places: Mutation[] = [
       'if false then refuse',
       'a terminating job gets a child from outside',
     ],
-    [
-      'if parent_doc and parent_doc.x then terminate_now(id, doc) else enqueue(id, doc) end',
-      'enqueue(id, doc)',
-      'a child of a terminating job lives on',
-    ],
+    ['if parent_doc and parent_doc.x then\n', 'if false then\n', 'a child of a terminating job lives on'],
   ),
   ...of(
     15,
@@ -327,8 +327,8 @@ const places: Mutation[] = [
       'a lost run forgets that the job is to end',
     ],
     [
-      "if doc.x or doc.z == 'f' or doc.z == 'T' then return false end",
-      "if doc.z == 'f' or doc.z == 'T' then return false end",
+      "if doc.x or doc.hp or doc.z == 'f' or doc.z == 'T' then return false end",
+      "if doc.hp or doc.z == 'f' or doc.z == 'T' then return false end",
       'input wakes a job that is terminating',
     ],
     ['  if doc.sh then\n    local was', '  if false then\n    local was', 'there is no shutdown run'],
@@ -391,8 +391,8 @@ const places: Mutation[] = [
     'a registration sends an early job back',
   ]),
   ...of(17, 'lib/ops.lua', [
-    "if doc.z == 't' or (not doc.z and postponed) then",
-    "if doc.z == 't' or (not doc.z and (tonumber(doc.w) or 0) > now) then",
+    "if doc.z == 't' or (not doc.z and postponed) or",
+    "if doc.z == 't' or (not doc.z and (tonumber(doc.w) or 0) > now) or",
     'a new priority sends an early job back',
   ]),
   ...of(
@@ -510,8 +510,8 @@ const time: Mutation[] = [
     ['      clear_steps(id, doc)\n', '', 'the steps of one slot are taken for the next'],
   ),
   ...of(22, 'lib/claims.lua', [
-    "local used_up = { 'ro', 'rc', 'bo', 'ey' }",
-    "local used_up = { 'ro', 'rc', 'bo', 'ey', 'ns' }",
+    "local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq' }",
+    "local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq', 'ns' }",
     'any run takes the slot',
   ]),
 ]

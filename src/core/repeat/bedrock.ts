@@ -89,6 +89,17 @@ export const shift = (modifiers: string, from: number): number => {
   return to
 }
 
+/**
+ * Milliseconds that modifiers without a base always add; NaN when that depends on the date.
+ *
+ * @example shiftLength('+5 MINUTES') // 300_000
+ */
+export const shiftLength = (modifiers: string): number => {
+  const given = items(capitals(modifiers))
+  if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
+  return given.reduce((sum, item) => sum + modifier(modifiers, item, delayShapes).length, 0)
+}
+
 // Only a to z: toUpperCase would also make an S of the long ſ.
 const capitals = (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())
 

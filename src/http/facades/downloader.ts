@@ -1,5 +1,6 @@
 // Downloader's API in its own words: submit, callback, retry, stats. Each is mapped onto jobs, groups and callbacks.
 
+import type { Context } from 'hono'
 import * as z from 'zod'
 import { SidejobError } from '../../core/errors.ts'
 import { type Downloads, keyOf } from '../../core/files.ts'
@@ -168,16 +169,16 @@ const payload = (
   id: string,
   given: Record<string, unknown>,
   result: Kept | undefined,
-  failure?: { message: string; detail: Detail },
+  refused?: { message: string; detail: Detail },
 ) => ({
   success: result !== undefined,
-  error: failure?.message ?? '',
+  error: refused?.message ?? '',
   extra: given.extra,
   image_size: result?.image ?? '',
   resource_url: given.resource_url,
   download_url: result ? `${downloads.base}/${keyOf(id)}` : '',
   job_id: id,
-  response_code: result?.status ?? failure?.detail?.status ?? 0,
+  response_code: result?.status ?? refused?.detail?.status ?? 0,
   delivered: true,
   delivery_error: '',
 })
@@ -245,7 +246,9 @@ function stateOf(id: string, view: JobView): z.output<typeof jobState> {
 /** Errors as the original's callers get them, in JSON; the body is never echoed. */
 const statuses: Record<number, number> = { 422: 400, 415: 400 }
 
-const failed = (error: SidejobError): Response => {
+const failure = z.object({ error: z.string(), field: z.string().optional() })
+
+const fail = (_: Context, error: SidejobError): Response => {
   const field = error.path?.join('.')
   const headers = error.retryAfter === undefined ? undefined : { 'retry-after': String(Math.ceil(error.retryAfter)) }
   return Response.json(
@@ -260,7 +263,7 @@ export const wrongMethod = (path: string, error: SidejobError): Response | undef
     ? new Response('Invalid request method', { status: 405 })
     : undefined
 
-const facade = { errors: failed, json: true, only: 'downloads' } as const
+const facade = { facade: { failure, fail, json: true }, only: 'downloads' } as const
 const open = { 'access-control-allow-origin': '*' }
 
 /** The job of an id of ours. */

@@ -2,8 +2,9 @@
 -- nothing; a commit by token alone has no lane.
 --
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
--- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waiter, wait:int, ...
--- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints}
+-- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waiter, wait:int, only, tier, skip:int, ...
+-- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints,
+--          failed instead of being lent, seen up to ('' when to the end)}
 --          word: 'ok' | 'empty' (the lane has left) | 'more' (ask again) | 'full' (no lane free) | 'stale'
 
 -- @include lib/base
@@ -21,13 +22,13 @@
 
 local lane_key = ns .. 'lane:' .. lane
 
-local patterns = take_list()
+local patterns, tags = take_list(), take_list()
 local runs = {}
 for i = 1, take_int() do runs[i] = take_run() end
 
 -- A claim of nothing but the head of the queue reads it first, so that its jobs come with everything else.
 local head
-if #runs == 0 and max > 0 and #patterns == 0 then
+if #runs == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and skip == 0 then
   head = redis.call('ZRANGE', queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0, math.min(HEAD, max) - 1)
   for _, member in ipairs(head) do KEYS[#KEYS + 1] = key_of(member:sub(15)) end
 end
@@ -78,12 +79,14 @@ if lane ~= '' then
   if record and record.s > seq then return { 'stale', {}, {}, {}, '' } end
 end
 
-local parents = {}
-for _, run in ipairs(runs) do
+local ended, parents = {}, {}
+for i, run in ipairs(runs) do
   local doc = find(run.id)
   if doc and doc.pa then parents[#parents + 1] = doc.pa end
+  ended[i] = run.id
 end
 fetch_jobs(parents)
+fetch_limits(ended)
 
 local answers = {}
 for i, run in ipairs(runs) do answers[i] = commit(run) end
@@ -98,11 +101,24 @@ if #runs + moved > 0 then
   head = nil
 end
 
-local ids, more, stale = {}, false, {}
+local ids, more, seen, failed, stale = {}, false, 0, 0, {}
 local _, _, version = hints()
 if claims then
   local most = laned and math.min(max, queue(queue_name).b or BATCH) or max
-  ids, more = claim({ queue = queue_name, place = place, max = most, lease = lease, begun = begun, patterns = patterns, version = version, stale = stale }, head)
+  ids, more, seen, failed = claim({
+    queue = queue_name,
+    place = place,
+    max = most,
+    lease = lease,
+    begun = begun,
+    patterns = patterns,
+    tags = tags,
+    tier = tier,
+    skip = skip,
+    only = only,
+    version = version,
+    stale = stale,
+  }, head)
 end
 
 if waiter ~= '' and #ids == 0 then add_waiter(queue_name, waiter, patterns, now + wait) end
@@ -139,4 +155,4 @@ for i, run in ipairs(runs) do
   if doc and doc.tk == run.token then again[#again + 1] = run.id end
 end
 for i, id in ipairs(stale) do stale[i] = { id, raw[key_of(id)], flat_side_values(id, find(id)) } end
-return { word, answers, snapshots(#again > 0 and again or ids), rings, next_due(), stale, version }
+return { word, answers, snapshots(#again > 0 and again or ids), rings, next_due(), stale, version, int(failed), more and int(seen) or '' }

@@ -1,6 +1,6 @@
 -- enqueue: make jobs, all or none of them, or find what their keys stand for.
 --
--- keys: what is read anyway: the idempotency key, the queues, the id counter, the hints
+-- keys: what is read anyway: the idempotency key, the queues, the limits, the id counter, the hints
 -- args: ns, clock, seed, once, once_for, fingerprint, tagged, ...
 -- returns: {'made', answers, rings} | {'again', answers} | {'refused', code, message, which}
 --          | {'stale', constraints}: they were tagged by older ones

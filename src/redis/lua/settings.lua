@@ -1,8 +1,9 @@
--- settings: what people set on a queue: lanes, batch, paused, mode.
+-- settings: what people set on a queue: lanes, batch, paused, mode, and which classes fail instead of being lent.
 --
 -- keys: the queue
--- args: ns, clock, seed, queue_name, lanes, batch, paused, mode
+-- args: ns, clock, seed, queue_name, lanes, batch, paused, mode, unban, ...
 -- returns: {'set', rings}
+--          rest: globs of classes to ban
 
 -- @include lib/base
 -- @include lib/store
@@ -18,6 +19,17 @@ if lanes ~= '' then change_queue(queue_name, 'ml', tonumber(lanes)) end
 if batch ~= '' then change_queue(queue_name, 'b', tonumber(batch)) end
 if paused ~= '' then change_queue(queue_name, 'paused', paused == '1' or nil) end
 if mode ~= '' then change_queue(queue_name, 'm', mode == 'pull' and 'pull' or nil) end
+if unban ~= '' then change_queue(queue_name, 'bn', nil) end
+local bans, known = {}, {}
+for _, ban in ipairs(queue(queue_name).bn or {}) do
+  bans[#bans + 1] = ban
+  known[ban] = true
+end
+for _ = 1, take_int() do
+  local glob = take()
+  if not known[glob] then bans[#bans + 1] = glob end
+end
+if #bans > 0 then change_queue(queue_name, 'bn', bans) end
 change_queue(queue_name, 'wk', queue(queue_name).wk)
 to_call[queue_name] = {}
 for i = 1, 100 do to_call[queue_name][i] = '' end

@@ -33,15 +33,20 @@ local now_text = int(now)
 -- A sequence grows with time and is never given twice by one script. 13 hex digits of microseconds, so that text
 -- order is number order. In two halves: %x takes 32 bits on some builds.
 local ticks = 0
-local function sequence()
-  local m = micros + ticks
-  ticks = ticks + 1
+local function digits(m)
   local high = math.floor(m / 16777216)
   return string.format('%07x%06x', high, m - high * 16777216)
 end
 local function moment_of_sequence(n)
   return math.floor((tonumber(n:sub(1, 7), 16) * 16777216 + tonumber(n:sub(8), 16)) / 1000)
 end
+local function sequence()
+  ticks = ticks + 1
+  return digits(micros + ticks - 1)
+end
+
+-- The place in the order of what became due at a moment, whenever somebody looked; its id orders it among its like.
+local function sequence_of(moment, id) return digits(moment * 1000 + tonumber(id) % 1000) end
 
 -- Every change to what the script knows goes through `put`, so that one refused run can be undone without the others.
 -- Lists that are used again, not entries: a table for each of some 30 changes to a run was a fifth of its time.

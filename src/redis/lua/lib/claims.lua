@@ -19,7 +19,7 @@ local function stop_runaway(id, doc)
 end
 
 local lent = 0
-local used_up = { 'ro', 'rc', 'bo', 'ey' }
+local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq' }
 local function lend(id, doc, lease, begun)
   lent = lent + 1
   for _, field in ipairs(used_up) do
@@ -34,26 +34,64 @@ local function lend(id, doc, lease, begun)
   change(id, doc, 'ln', doc.z == 'p' and int(lease) or nil)
   change(id, doc, 'l0', doc.l)
   change(id, doc, 'l', now_text)
+  if doc.sa then change(id, doc, 'sa', nil) end
+  if doc.rv then change(id, doc, 'dc', int((tonumber(doc.dc) or 0) + 1)) end
   if begun then change(id, doc, 'bg', '1') end
   move(id, doc, 'l', now + lease)
   if doc.lm and not doc.x then take_slots(id, doc) end
   return id
 end
 
+-- A job with a tag is lent only to who asks for it.
+local function wanted(doc, want) return matches(doc.c, want.patterns) and (not doc.tg or has(want.tags, doc.tg)) end
+
+-- Why a job fails instead of being lent: nobody answered so often, or its class is banned from the queue.
+local function given_up(doc)
+  if doc.rx and (tonumber(doc.dc) or 0) >= tonumber(doc.rx) then return 'lent ' .. doc.dc .. ' times, and nobody answered' end
+  for _, ban in ipairs(queue(doc.q).bn or {}) do
+    if is_like(doc.c, ban) then return 'class ' .. doc.c .. ' is banned from queue ' .. doc.q .. ' by ' .. ban end
+  end
+end
+
+local function give_up(id, doc, why)
+  local error = cjson.encode({ message = why, reason = 'other' })
+  for _, field in ipairs({ 'rq', 'ns', 'w' }) do change(id, doc, field, nil) end
+  set_value(id, doc, 'er', error)
+  log(id, 'error', error)
+  finish(id, doc, 'f', error)
+end
+
+-- One job by its id, if it is ready.
+local function claim_one(want)
+  local id, doc = want.only, find(want.only)
+  if not doc or doc.q ~= want.queue or (doc.z and doc.z ~= 'p') then return {}, false, 0, 0 end
+  return { lend(id, doc, want.lease, true) }, false, 0, 0
+end
+
 -- Jobs that were tagged by older constraints are not lent before they have been tagged anew.
 local MAX_STALE = 100
+
 local HEAD, STEP, MAX_SCAN = 100, 100, 1000
 
+local function members_at(key, want, from, n)
+  if want.tier == '' then return redis.call('ZRANGE', key, from, from + n - 1) end
+  return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n)
+end
+
 -- Up to `max` jobs by priority and age. A job that was lost before is lent alone, so that whatever took its run down
--- takes nobody else's with it. Answers the ids, and whether it stopped before it had seen everything.
--- want: { queue, place ('' or 'p'), max, lease, begun (how many start at once), patterns }
+-- takes nobody else's with it. Answers the ids, whether it stopped before it had seen everything and where, and how many
+-- it failed instead.
+-- want: { queue, place ('' or 'p'), max, lease, begun (how many start at once), patterns, tags, tier ('' or a priority),
+--   skip (how many members to pass over), only ('' or an id) }
 -- head: the first members, where they have been read already.
 local function claim(want, head)
   local place = want.place ~= '' and want.place or nil
-  local key, ids, from = queue_key(want.queue, indexes[place] or 'ready'), {}, 0
-  while #ids < want.max and from < MAX_SCAN do
-    local step = head and math.min(HEAD, want.max) or (#want.patterns > 0 and STEP or want.max - #ids)
-    local members = head or redis.call('ZRANGE', key, from, from + step - 1)
+  if want.only ~= '' then return claim_one(want) end
+  local key, ids, from, failed = queue_key(want.queue, indexes[place] or 'ready'), {}, want.skip, 0
+  local choosy = #want.patterns > 0 or place == 'p'
+  while #ids + failed < want.max and from < want.skip + MAX_SCAN do
+    local step = head and math.min(HEAD, want.max) or (choosy and STEP or want.max - #ids)
+    local members = head or members_at(key, want, from, step)
     head = nil
     local candidates = {}
     for i, member in ipairs(members) do candidates[i] = member:sub(15) end
@@ -67,23 +105,28 @@ local function claim(want, head)
         enqueue(id, doc, true)
       elseif not doc.x and (doc.cv or '') ~= want.version then
         if #want.stale < MAX_STALE then want.stale[#want.stale + 1] = id end
-      elseif matches(doc.c, want.patterns) then
-        if doc.lc and #ids > 0 then return ids, true end
+      elseif wanted(doc, want) then
+        if doc.lc and #ids > 0 then return ids, true, from, failed end
         local full = doc.lm and not doc.x and first_full(doc)
-        if full then
+        local why = not doc.x and given_up(doc)
+        if why then
+          give_up(id, doc, why)
+          failed = failed + 1
+        elseif full then
           set_aside(id, doc, full)
         elseif not doc.x and not guard(id, doc) then
           stop_runaway(id, doc)
         else
-          ids[#ids + 1] = lend(id, doc, want.lease, #ids < want.begun)
-          if doc.lc or #ids == want.max then return ids, true end
+          ids[#ids + 1] = lend(id, doc, tonumber(doc.rm) or want.lease, #ids < want.begun)
+          if doc.lc then return ids, true, from, failed end
         end
+        if #ids + failed == want.max then return ids, true, from, failed end
       end
     end
-    if #members < step then return ids, #want.stale > 0 end
+    if #members < step then return ids, #want.stale > 0, from, failed end
     from = from + #members
   end
-  return ids, true
+  return ids, true, from, failed
 end
 
 local MAX_VALUES, MAX_BYTES = 1000, 1048576
@@ -145,11 +188,43 @@ local function flat_children(id, doc)
   return total > MAX_CHILDREN and scanned[2] or redis.call('HGETALL', key), total
 end
 
+-- How an ended child ended, and what it left: its result, or its error.
+local function legacy(id, doc)
+  local kept = doc.kr and text_at(ns .. 'result:' .. id)
+  if doc.z == 'c' then return 'finished', kept and kept:match('^[^\n]*\n[^\n]*\n(.*)$') or '' end
+  if doc.z == 'f' then return 'failed', get_value(id, doc, 'er') or '' end
+  return 'cancelled', ''
+end
+
+-- The children that have ended, for a parent that has waited for them: name, id, class, how, args, what each left.
+local function flat_family(doc, children)
+  if not doc.fw then return {} end
+  local names, ids = {}, {}
+  for i = 1, #children, 2 do
+    local id, status = children[i + 1]:match('^(%d+),(%a+),')
+    if ends[status] then
+      ids[#ids + 1] = id
+      names[id] = children[i]
+    end
+  end
+  table.sort(ids, function(a, b) return tonumber(a) < tonumber(b) end)
+  fetch_jobs(ids)
+  local rows = {}
+  for _, id in ipairs(ids) do
+    local child = find(id)
+    if child then
+      local how, left = legacy(id, child)
+      rows[#rows + 1] = { names[id], id, child.c, how, get_value(id, child, 'a') or '', left }
+    end
+  end
+  return rows
+end
+
 -- What a run sees, after everything has been written: the document as text, and what stands beside it.
 local function snapshot(id)
   local doc = find(id)
   if not doc.ch and not doc.st and #attached_to(id, doc) == 0 then return { raw[key_of(id)] } end
   local steps = doc.st and redis.call('HGETALL', side_key(id, 'steps')) or {}
   local children, total = flat_children(id, doc)
-  return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total }
+  return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total, flat_family(doc, children) }
 end

@@ -4,7 +4,7 @@
 local id_key, last_id = ns .. 'jobs:last_id'
 local function next_id()
   last_id = (last_id or tonumber(text_at(id_key) or 0)) + 1
-  local id = int(last_id)
+  local id = string.format('%.0f', last_id)
   set_text(id_key, id)
   return id
 end
@@ -47,7 +47,8 @@ end
 -- What can be asked of a new job beyond its document; each reads its own arguments.
 local options = {
   parent = function(spec) spec.parent, spec.name = take(), take() end,
-  unique = function(spec) spec.unique, spec.unique_for = take(), take() end,
+  unique = function(spec) spec.unique, spec.unique_for, spec.unique_how = take(), take(), take() end,
+  joining = function(spec) spec.joining = true end,
   alias = function(spec) push(within(spec, 'aliases'), take()) end,
   input = function(spec) push(within(spec, 'inputs'), { take(), take_list() }) end,
   value = function(spec) push(within(spec, 'values'), { take(), take() }) end,
@@ -67,24 +68,26 @@ end
 
 local function moment_of(spec)
   local moment = spec.at ~= '' and tonumber(spec.at) or (spec.wait ~= '' and now + tonumber(spec.wait)) or nil
-  return moment and moment > now and moment or nil
+  return moment and moment > now and moment or nil, moment
 end
 
 -- The fast way, for jobs with nothing beside their documents: no decoding, only text. Answers the first id; the others
 -- follow it.
 local function create_plain(spec, n)
   check_registered(spec.queue, spec.class, spec.known)
-  local q, moment = spec.queue, moment_of(spec)
+  local q, moment, asked = spec.queue, moment_of(spec)
   local all_pull = queue(q).m == 'pull'
   local pull = all_pull or spec.tail:find('"pl":"1"', 1, true)
   local place = moment and '"z":"t","w":"' .. int(moment) .. '",' or pull and '"z":"p",' or ''
-  local tail = place .. (all_pull and '"pl":"1",' or '') .. spec.tail:sub(2)
+  local past = pull and not moment and asked
+  local tail = place .. (past and '"t":"' .. now_text .. '",' or '') .. (all_pull and '"pl":"1",' or '') .. spec.tail:sub(2)
   local index, first, tell = queue_key(q, moment and 'timers' or pull and 'ready:pull' or 'ready'), nil, hints_wanted()
   for _ = 1, n do
-    local id, since, args = next_id(), sequence(), take()
+    local id, args = next_id(), take()
+    local since = past and sequence_of(past, id) or sequence()
     first = first or id
     zset(index, moment and id or since .. ':' .. id, moment or spec.priority)
-    set_text(key_of(id), '{"n":"' .. since .. '",' .. (args ~= '' and '"a":' .. cjson.encode(args) .. ',' or '') .. tail)
+    set_text(ns .. 'job:' .. id, '{"n":"' .. since .. '",' .. (args ~= '' and '"a":' .. cjson.encode(args) .. ',' or '') .. tail)
     if pull and not moment then push(within(to_call, q), spec.class) end
     if tell then tell_status(id, cjson.decode(spec.tail), 'queued') end
   end
@@ -94,21 +97,40 @@ local function create_plain(spec, n)
   return first
 end
 
+-- What a unique key stands for, and which job holds it.
+local unique = {}
+function unique.scope(q, class, key) return q .. '\n' .. class .. '\n' .. key end
+function unique.holder(scope)
+  local id = text_at(ns .. 'unique:' .. scope)
+  return id and find(id) and id
+end
+function unique.hold(id, doc, scope)
+  change(id, doc, 'u', scope)
+  set_text(ns .. 'unique:' .. scope, id)
+  put(raw, ns .. 'unique:' .. scope, id)
+end
+
+-- How: with letters in it, d = held until deleted, not only until ended; p = a hit must have the same parent, or none;
+-- c = makes a job whoever holds the key, and holds it only if it is free.
+local function unique_is(spec, letter) return spec.unique_how:find(letter, 1, true) ~= nil end
+
 local function claim_unique(spec, id, doc)
-  local scope = spec.queue .. '\n' .. spec.class .. '\n' .. spec.unique
+  local scope = unique.scope(spec.queue, spec.class, spec.unique)
+  if unique_is(spec, 'c') and unique.holder(scope) then return end
+  if unique_is(spec, 'd') then change(id, doc, 'uk', '1') end
   if spec.unique_for == '' then
-    change(id, doc, 'u', scope)
-    set_text(ns .. 'unique:' .. scope, id)
-    put(raw, ns .. 'unique:' .. scope, id)
+    unique.hold(id, doc, scope)
   else
     set_expiring(ns .. 'unique:' .. scope, id, tonumber(spec.unique_for))
   end
 end
 
-local function existing_job(spec)
-  if not spec.unique then return nil end
-  local id = text_at(ns .. 'unique:' .. spec.queue .. '\n' .. spec.class .. '\n' .. spec.unique)
-  return id and find(id) and id
+local function existing_job(spec, parent)
+  if not spec.unique or unique_is(spec, 'c') then return nil end
+  local id = unique.holder(unique.scope(spec.queue, spec.class, spec.unique))
+  local above = id and unique_is(spec, 'p') and find(id).pa
+  if above and above ~= parent then refuse('CONFLICT', 'job ' .. id .. ' is that job, and a child of job ' .. above) end
+  return id
 end
 
 -- how: first (a group: the first to name it sets it), set, or '' (set elsewhere).
@@ -123,10 +145,11 @@ end
 -- Makes one job, or finds the one that its unique key stands for. `born` is the run's job when a run spawns it.
 local function create(spec, args, born)
   check_registered(spec.queue, spec.class, spec.known)
-  local same = existing_job(spec)
-  if same then return same, status_of(find(same)), true end
   local parent = born or (spec.parent and resolve(spec.parent))
+  local same = existing_job(spec, parent)
+  if same then return same, status_of(find(same)), true end
   local parent_doc = parent and need(parent)
+  local held = spec.joining and kin.joins(parent, parent_doc)
   if parent_doc and parent_doc.x and not born then refuse('WRONG_STATUS', 'job ' .. parent .. ' is terminating') end
   local id, doc = next_id(), cjson.decode(spec.tail)
   doc.z, doc.t, doc.n = 'new', now_text, sequence()
@@ -134,17 +157,23 @@ local function create(spec, args, born)
   put(docs, id, doc)
   put(dirty, id, true)
   if queue(spec.queue).m == 'pull' then doc.pl = '1' end
-  if parent_doc then link(parent, parent_doc, spec.name, id, doc) end
+  if parent_doc then link(parent, parent_doc, spec.name ~= '' and spec.name or id, id, doc) end
   for _, e in ipairs(spec.values or {}) do set_value(id, doc, e[1], e[2]) end
   for _, e in ipairs(spec.listens or {}) do set_channels(id, doc, e[1], e[2], e[3]) end
   for _, alias in ipairs(spec.aliases or {}) do add_alias(id, doc, alias) end
   for _, e in ipairs(spec.inputs or {}) do write(id, doc, 'i', e[1], e[2], { quiet = true }) end
   for _, e in ipairs(spec.limits or {}) do add_limit(id, doc, unpack(e)) end
   if spec.unique then claim_unique(spec, id, doc) end
-  local moment = moment_of(spec)
+  local moment, since = moment_of(spec)
   if moment then change(id, doc, 'w', int(moment)) end
   count(spec.queue, 'made')
-  if parent_doc and parent_doc.x then terminate_now(id, doc) else enqueue(id, doc) end
+  if parent_doc and parent_doc.x then
+    terminate_now(id, doc)
+  elseif held then
+    kin.hold(id, doc, parent, parent_doc)
+  else
+    enqueue(id, doc, nil, since)
+  end
   return id, doc.gone or status_of(doc)
 end
 

@@ -6,6 +6,14 @@ local function child_id(id, name)
   return entry and entry:match('^%d+')
 end
 
+-- What other parts do with families.
+local kin = {}
+
+function kin.status(id, name)
+  local entry = hget(children_key(id), name)
+  return entry and entry:match('^%d+,(%a+),')
+end
+
 -- Every child as { name, id, status, class }.
 local function children_of(id, doc)
   local list = {}
@@ -46,6 +54,50 @@ local function unlink(id, doc)
   change(id, doc, 'pn', nil)
   local parent_doc = find(parent)
   if parent_doc and parent_doc.wf then push(within(settled, parent), id) end
+end
+
+-- A child made from outside for the run that its parent is in is held until that run has ended; below a parent that
+-- waits for its children it is one more of them. Answers whether it is held.
+function kin.joins(parent, doc)
+  if doc.z == 'l' or doc.rq then return true end
+  if doc.wf then return false end
+  refuse('WRONG_STATUS', 'job ' .. parent .. ' is ' .. status_of(doc) .. ': it is neither running nor waiting for children')
+end
+
+function kin.hold(id, doc, parent, parent_doc)
+  change(id, doc, 'hp', '1')
+  change(parent, parent_doc, 'hc', '1')
+  move(id, doc, 's', never)
+end
+
+let_children_go = function(id, doc, cancelled)
+  if not doc.hc then return end
+  change(id, doc, 'hc', nil)
+  local held = {}
+  for _, child in ipairs(children_of(id, doc)) do
+    if child.status == 'suspended' then held[#held + 1] = child.id end
+  end
+  fetch_jobs(held)
+  for _, child in ipairs(held) do
+    local child_doc = find(child)
+    if child_doc and child_doc.hp then
+      change(child, child_doc, 'hp', nil)
+      if cancelled then
+        change(child, child_doc, 'ca', '1')
+        terminate_now(child, child_doc)
+      else
+        enqueue(child, child_doc)
+      end
+    end
+  end
+end
+
+-- An ended child that is to run again is waited for again.
+function kin.rejoin(id, doc)
+  local parent = doc.pa and find(doc.pa)
+  if not parent or parent.wf ~= '*' then return end
+  sset(side_key(doc.pa, 'waiting'), id, true)
+  change(doc.pa, parent, 'wn', int(tonumber(parent.wn) + 1))
 end
 
 local MAX_DEPTH = 1000
@@ -120,7 +172,7 @@ local sides_of = { ch = 'children', st = 'steps', wf = 'waiting' }
 erase = function(id, doc, status)
   unlink(id, doc)
   keep_answer(doc)
-  free_unique(id, doc)
+  free_unique(id, doc, true)
   if doc.z ~= 'new' then leave_place(id, doc) end
   if doc.hk then release_slots(id, doc) end
   if doc.rp then zset(ns .. 'repeats', id, false) end
@@ -181,6 +233,31 @@ local function delete(id, doc, force)
     if member_doc then erase(tree[i], member_doc) end
   end
   return 'gone'
+end
+
+-- Erases the children that completed or were terminated, each with all below it, where all of that has ended.
+function kin.forget(id, doc)
+  local left = 0
+  for _, child in ipairs(children_of(id, doc)) do
+    local tree, more = tree_of(child.id)
+    local keep = more or child.status == 'failed'
+    for _, member in ipairs(tree) do
+      local member_doc = find(member)
+      if member_doc and not ends[status_of(member_doc)] then keep = true end
+    end
+    if keep then
+      left = left + 1
+    else
+      for i = #tree, 1, -1 do
+        local member_doc = find(tree[i])
+        if member_doc then erase(tree[i], member_doc) end
+      end
+    end
+  end
+  if left > 0 or not doc.ch then return end
+  change(id, doc, 'ch', nil)
+  put(writes.hashes, children_key(id), nil)
+  del(children_key(id))
 end
 
 -- A tree that was told to go waits for its last run; this is it, or one of its last.

@@ -111,6 +111,7 @@ local function wake_up(id, doc, force)
   change(id, doc, 'e', nil)
   if doc.z == 'f' then change(id, doc, 'f', nil) end
   if force then change(id, doc, 'bo', nil) end
+  change(id, doc, 'hp', nil)
   stop_waiting(id, doc)
 end
 
@@ -156,7 +157,7 @@ end
 -- What has not begun is terminated, and known as cancelled; a running one is asked to end.
 function ops.cancel(me)
   local id, doc = take_target(me)
-  if ends[status_of(doc)] then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. status_of(doc) .. ': there is nothing to cancel') end
+  if doc.z == 'c' or doc.z == 'T' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. status_of(doc) .. ': there is nothing to cancel') end
   change(id, doc, 'ca', '1')
   terminate_one(id, doc)
   me.answer = { id, doc.gone or status_of(doc) }
@@ -184,6 +185,49 @@ function ops.resend(me)
   if callback.z and callback.z ~= 'p' then enqueue(told, callback, true) end
   me.answer = { told, status_of(callback) }
 end
+
+-- Back into the queue, whatever it was doing: a run under way is taken from whoever has it, and has had no effect.
+function ops.requeue(me)
+  local id, doc = take_target(me)
+  local forgiven, rested = take() == '1', ends[status_of(doc)]
+  if doc.z == 'l' then
+    note_run(id, doc, 'requeued')
+    uncount_run(id, doc)
+    end_lease(id, doc)
+  end
+  wake_up(id, doc, true)
+  for _, field in ipairs({ 'ca', 'ey', 'lc', 'rq', 'w' }) do change(id, doc, field, nil) end
+  if forgiven and doc.dc then change(id, doc, 'dc', int(math.max(0, tonumber(doc.dc) - 1))) end
+  if rested then kin.rejoin(id, doc) end
+  enqueue(id, doc, true, tonumber(doc.t))
+  me.answer = { id, status_of(doc) }
+end
+
+-- Goes on only if the job is in one of these statuses.
+function ops.expect(me)
+  local statuses, is = take_list(), status_of(need(me.id))
+  if not has(statuses, is) then refuse('WRONG_STATUS', 'job ' .. me.id .. ' is ' .. is .. ', not ' .. table.concat(statuses, ' or ')) end
+end
+
+-- Goes on only if a field still is what the caller has seen.
+function ops.was(me)
+  local doc, field, value = need(me.id), take(), take()
+  if (get_value(me.id, doc, field) or '') ~= value then refuse('CONFLICT', 'job ' .. me.id .. ' has been changed meanwhile') end
+end
+
+-- Another class: of a queue where pull workers choose by it.
+function ops.rename(me)
+  local id, doc, class = me.id, need(me.id), take()
+  local key = doc.u and doc.u:match('\n([^\n]*)$')
+  free_unique(id, doc, true)
+  change(id, doc, 'u', nil)
+  change(id, doc, 'c', class)
+  local scope = key and unique.scope(doc.q, class, key)
+  if scope and not unique.holder(scope) then unique.hold(id, doc, scope) end
+  if doc.pa then hset(children_key(doc.pa), doc.pn, id .. ',' .. (kin.status(doc.pa, doc.pn) or status_of(doc)) .. ',' .. class) end
+end
+
+function ops.forget(me) kin.forget(me.id, need(me.id)) end
 
 function ops.delete(me)
   local id, doc = take_target(me)
@@ -235,6 +279,15 @@ function ops.refresh(me)
   change(me.id, doc, 'lu', int(now + take_int()))
 end
 
+-- Until when the run under way has the job.
+function ops.deadline(me)
+  local doc, token, till = need(me.id), take(), take_int()
+  if doc.tk ~= token then refuse('LOST', 'job ' .. me.id .. ' is not in this run') end
+  change(me.id, doc, 'le', int(till))
+  move(me.id, doc, 'l', till)
+  if doc.hk then renew_slots(me.id, doc) end
+end
+
 function ops.unlock(me)
   local doc = need_lock(me)
   change(me.id, doc, 'lu', nil)
@@ -264,14 +317,15 @@ end
 
 -- Fields of the document that a person may change; an empty value clears.
 function ops.patch(me)
-  local doc, postponed = need(me.id), false
+  local doc, postponed, moved = need(me.id), false, false
   for _ = 1, take_int() do
     local field, value = take(), take()
     set_value(me.id, doc, field, value ~= '' and value or nil)
     if field == 'rp' and value == '' then zset(ns .. 'repeats', me.id, false) end
     if field == 'w' then postponed = (tonumber(value) or 0) > now end
+    if field == 'w' or field == 'ns' then moved = true end
   end
-  if doc.z == 't' or (not doc.z and postponed) then return enqueue(me.id, doc) end
+  if doc.z == 't' or (not doc.z and postponed) or (doc.z == 'p' and moved) then return enqueue(me.id, doc) end
   if not doc.z or doc.z == 'p' or doc.z == 'w' then zset(index_of(doc), member_of(me.id, doc), tonumber(doc.p) or 0) end
 end
 

@@ -12,6 +12,10 @@ local saying = {
   count = function(run) push(run.counts, { take(), take_int() }) end,
   waitfor = function(run) run.wait_for, run.names = take(), take_list() end,
   lease = function(run) run.lease = take_int() end,
+  -- When it ended by the worker's own clock.
+  said = function(run) run.said = take() end,
+  -- News from children that came during the run do not make it run again.
+  deaf = function(run) run.deaf = true end,
   pull = function(run) run.pull = true end,
 }
 
@@ -57,7 +61,7 @@ local function fill_waiting(id, doc, run)
   return true
 end
 
-local failures = { 'f', 'lc', 'cf', 'er' }
+local failures = { 'f', 'lc', 'cf', 'er', 'dc', 'rq', 'fw' }
 local function clear_failures(id, doc)
   for _, field in ipairs(failures) do
     if doc[field] then set_value(id, doc, field, nil) end
@@ -66,7 +70,7 @@ end
 
 -- Where a job goes after a run that did not fail. What arrived meanwhile wins over everything but an end by force.
 local function rest(id, doc, run)
-  local own, child = doc.ro, doc.rc
+  local own, child = doc.ro, doc.rc and not run.deaf
   end_lease(id, doc)
   if doc.x == '2' then
     change(id, doc, 'x', nil)
@@ -78,13 +82,17 @@ local function rest(id, doc, run)
     return
   end
   if doc.x then return terminate_now(id, doc) end
+  if run.ending ~= 'again' then let_children_go(id, doc) end
   local waiting = run.ending == 'suspended' and run.wait_for and fill_waiting(id, doc, run)
   if own or (child and not waiting) then
     stop_waiting(id, doc)
     return enqueue(id, doc, true)
   end
   if run.ending == 'again' and not run.at then return enqueue(id, doc, true) end
-  if run.ending == 'suspended' and run.wait_for and not waiting then return enqueue(id, doc, true) end
+  if run.ending == 'suspended' and run.wait_for and not waiting then
+    change(id, doc, 'fw', '1')
+    return enqueue(id, doc, true)
+  end
   if not waiting and (doc.w or doc.ns) then
     if run.ending == 'completed' then keep_result(id, doc, 'c', run.result or 'null') end
     return enqueue(id, doc)
@@ -123,6 +131,7 @@ local function fail(run, error, delay)
   end_lease(id, doc)
   set_value(id, doc, 'er', error)
   change(id, doc, 'lc', nil)
+  change(id, doc, 'rq', nil)
   change(id, doc, 'cf', nil)
   if doc.x == '2' then
     change(id, doc, 'x', nil)
@@ -213,6 +222,7 @@ end
 
 local function settle(run)
   for _, e in ipairs(run.counts) do count(need(run.id).q, e[1], e[2]) end
+  if run.said then change(run.id, need(run.id), 'sa', run.said) end
   if run.ending == 'checkpoint' then return checkpoint(run) end
   if run.ending == 'released' then return release(run) end
   if run.ending == 'failed' then return fail(run, run.error, run.retry or '') end

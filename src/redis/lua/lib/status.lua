@@ -45,9 +45,9 @@ end
 local release_slots, renew_slots, drop_baton, count_in_group, first_full, set_aside
 
 -- Its place in the order of those who are ready. The first one also says when the job was made.
-local function queue_up(id, doc)
+local function queue_up(id, doc, since)
   if not doc.t then change(id, doc, 't', int(moment_of_sequence(doc.n))) end
-  change(id, doc, 'n', sequence())
+  change(id, doc, 'n', since and sequence_of(since, id) or sequence())
 end
 
 local function leave_place(id, doc)
@@ -57,12 +57,12 @@ local function leave_place(id, doc)
 end
 
 -- The indexes in Redis follow the document; `score` is the moment or priority that the index is ordered by. `key` is the
--- limit that a job is set aside for; one that comes back from there keeps its sequence.
-local function move(id, doc, place, score, key, keeps)
+-- limit that a job is set aside for; one that comes back from there keeps its sequence. `since`: when it became due.
+local function move(id, doc, place, score, key, keeps, since)
   local was = docs[id] and doc.z ~= 'new' and status_of(doc)
   local rested = not was or resting[doc.z] ~= nil
   if was then leave_place(id, doc) end
-  if (not place or place == 'p') and not keeps then queue_up(id, doc) end
+  if (not place or place == 'p') and not keeps then queue_up(id, doc, since) end
   if doc.g and rested ~= (resting[place] ~= nil) then count_in_group(doc, rested and 1 or -1) end
   put(doc, 'wl', key)
   put(doc, 'z', place)
@@ -78,8 +78,9 @@ local function move(id, doc, place, score, key, keeps)
 end
 
 -- Queues a job: at once, or at the one moment that decides. A backoff and a lock hold against everything; `at` and
--- the next slot of a repeat only as long as nobody wants it earlier.
-local function enqueue(id, doc, early)
+-- the next slot of a repeat only as long as nobody wants it earlier. Pull workers get what was due first:
+-- `since` says when, where no moment of its own does.
+local function enqueue(id, doc, early, since)
   early = early or doc.ey
   local moment = 0
   if not early and not doc.x then
@@ -93,11 +94,13 @@ local function enqueue(id, doc, early)
   end
   local full = doc.lm and not doc.x and first_full(doc)
   if full then return set_aside(id, doc, full) end
-  move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0)
+  move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0, nil, nil, doc.pl and (moment > 0 and moment or since))
 end
 
+-- Its next run is told what became of its children.
 local function stop_waiting(id, doc)
   if not doc.wf then return end
+  change(id, doc, 'fw', '1')
   change(id, doc, 'wf', nil)
   change(id, doc, 'wn', nil)
   put(writes.sets, side_key(id, 'waiting'), nil)
@@ -105,9 +108,9 @@ local function stop_waiting(id, doc)
 end
 
 -- A run without force. 'own' is input or a request; 'child' is news from below, which a job that waits for the end of
--- its children does not want. Answers whether the job will run for it.
+-- its children does not want, nor a child that is held. Answers whether the job will run for it.
 local function wake(id, doc, why)
-  if doc.x or doc.z == 'f' or doc.z == 'T' then return false end
+  if doc.x or doc.hp or doc.z == 'f' or doc.z == 'T' then return false end
   if doc.z == 'l' then
     change(id, doc, why == 'child' and 'rc' or 'ro', '1')
   elseif doc.z == 't' then
@@ -177,8 +180,8 @@ local function removal(id, doc, place)
   return now + (tonumber(doc.rd) or DAY)
 end
 
-local function free_unique(id, doc)
-  if not doc.u then return end
+local function free_unique(id, doc, deleted)
+  if not doc.u or (doc.uk and not deleted) then return end
   local key = ns .. 'unique:' .. doc.u
   if text_at(key) == id then
     put(raw, key, false)
@@ -192,7 +195,7 @@ local erase -- set by family: removes every trace of a job
 local results = { c = 'success', f = 'failure', T = 'failure' }
 local function keep_result(id, doc, place, value)
   if not doc.kr then return end
-  set_expiring(ns .. 'result:' .. id, results[place] .. '\n' .. int(now) .. '\n' .. value, tonumber(doc.kr))
+  set_expiring(ns .. 'result:' .. id, results[place] .. '\n' .. now_text .. (doc.sa and ' ' .. doc.sa or '') .. '\n' .. value, tonumber(doc.kr))
 end
 
 -- What steps have done counts until the job has got beyond them: not when a run failed, nor when the job did.
@@ -204,6 +207,7 @@ local function clear_steps(id, doc)
 end
 
 local delete_marked -- set by family: deletes the tree that only waited for this job to end
+local let_children_go -- set by family: children that are held for the end of its run may run, or are cancelled
 
 local call_back -- set by create: tells of this end whoever is to be told
 
@@ -212,6 +216,7 @@ local function finish(id, doc, place, value)
   change(id, doc, 'e', now_text)
   stop_waiting(id, doc)
   if place ~= 'f' then clear_steps(id, doc) end
+  if place == 'T' then let_children_go(id, doc, true) end
   free_unique(id, doc)
   keep_result(id, doc, place, value)
   if doc.cb then call_back(id, doc, place, value) end
@@ -262,11 +267,21 @@ end
 local MAX_LOST = 10
 local function backoff(n) return math.min(1000 * 2 ^ (n - 1), 3600000) end
 
+-- A job that says itself when it goes to somebody else is due again then, at once and in company; claims count how often.
+local function redeliver(id, doc, since)
+  change(id, doc, 'lo', int((tonumber(doc.lo) or 0) + 1))
+  change(id, doc, 'rq', '1')
+  end_lease(id, doc)
+  if doc.x then return terminate_now(id, doc) end
+  enqueue(id, doc, true, since)
+end
+
 -- A lease ended and nobody committed: no effect of that run exists. Back into the queue, alone and with backoff.
 local function lose(id, doc)
   count(doc.q, 'lost')
   note_run(id, doc, 'lost')
   uncount_run(id, doc)
+  if doc.rv then return redeliver(id, doc, tonumber(doc.le)) end
   if doc.bg then
     change(id, doc, 'lo', int((tonumber(doc.lo) or 0) + 1))
     change(id, doc, 'lc', int((tonumber(doc.lc) or 0) + 1))

@@ -1,16 +1,46 @@
 -- Claims of pull workers that wait: who stands in line for what, and who is called.
 
-local STAR, ANY = 42, 63
--- Whether a text is like a glob: `*` any text, `?` any character. Goes back to the last star only, so that no glob
--- takes longer than its length times that of the text; Lua's own patterns can take for ever.
+local STAR, ANY, OPEN, CLOSE, DASH = 42, 63, 91, 93, 45
+
+-- Whether a byte is in the set that opens at `g` ([abc], [a-z], [^a]), and where the glob goes on; nil when it never closes.
+local function in_set(byte, glob, g)
+  local negated = glob:sub(g + 1, g + 1) == '^'
+  local first = g + (negated and 2 or 1)
+  local i, found = first, false
+  while i <= #glob do
+    local from, to = glob:byte(i), glob:byte(i)
+    if from == CLOSE and i > first then return found ~= negated, i + 1 end
+    if glob:byte(i + 1) == DASH and (glob:byte(i + 2) or CLOSE) ~= CLOSE then
+      to = glob:byte(i + 2)
+      i = i + 2
+    end
+    if byte >= from and byte <= to then found = true end
+    i = i + 1
+  end
+end
+
+-- Whether the glob takes the character at `t`: where text and glob go on then.
+local function step_over(text, t, glob, g)
+  local wanted, byte = glob:byte(g), text:byte(t)
+  if wanted == ANY then return select(2, text:find('^[\128-\191]*', t + 1)) + 1, g + 1 end
+  if wanted == OPEN then
+    local found, after = in_set(byte, glob, g)
+    if found then return t + 1, after end
+  elseif wanted == byte then
+    return t + 1, g + 1
+  end
+end
+
+-- Whether a text is like a glob: `*` any text, `?` any character, `[a-z]` one of a set. Goes back to the last star only,
+-- so that no glob takes longer than its length times that of the text; Lua's own patterns can take for ever.
 local function is_like(text, glob)
   local t, g, star, from = 1, 1, nil, 1
   while t <= #text do
-    local wanted = glob:byte(g)
-    if wanted == STAR then
+    local after, rest = step_over(text, t, glob, g)
+    if glob:byte(g) == STAR then
       star, from, g = g, t, g + 1
-    elseif wanted == ANY or wanted == text:byte(t) then
-      t, g = t + 1, g + 1
+    elseif after then
+      t, g = after, rest
     elseif star then
       from = from + 1
       t, g = from, star + 1

@@ -1,0 +1,67 @@
+// JQ's words between master and worker: how a worker is called, and the result map that it answers.
+
+import * as z from 'zod'
+import { SidejobError } from './errors.ts'
+import { CLOSED, type Closed } from './json.ts'
+import { writeMsgpack } from './msgpack.ts'
+import type { Changes, Snapshot } from './run.ts'
+import { closed } from './schemas.ts'
+import { raw } from './value.ts'
+
+const SECOND = 1000
+
+const finishedAt = z.iso.datetime({ offset: true, error: 'expected a time in ISO 8601 with its zone' })
+
+/** What a worker answers. Members that it has besides are ignored. */
+export const resultMap = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('success'), finished_at: finishedAt, result: closed }),
+  z.object({
+    type: z.literal('failure'),
+    reason: z.enum(['other', 'timeout']),
+    finished_at: finishedAt,
+    should_retry: z.boolean(),
+    error: closed,
+    message: z.string(),
+  }),
+])
+
+/** What a worker is called with. */
+export const workerCall = z.object({
+  id: z.string(),
+  name: z.string(),
+  argument: closed,
+  attempt: z.int().min(1),
+  timeout: z.number(),
+})
+
+/** The call of a worker, as MessagePack. The id is the same on every attempt. */
+export const callBody = ({ run, job }: Snapshot): Uint8Array =>
+  writeMsgpack({
+    id: String(job.id),
+    name: job.class,
+    argument: job.args === null ? null : raw(job.args),
+    attempt: run.attempt,
+    timeout: run.timeout / SECOND,
+  })
+
+const closedMap: Closed = { result: CLOSED, error: CLOSED }
+
+/**
+ * Reads a result map as the changes of a run; throws BAD_REQUEST where it is none.
+ *
+ * @example readResultMap((closed) => parseMsgpack(bytes, closed)) // { end: 'completed', result: '~kQE=', … }
+ */
+export function readResultMap(read: (closed: Closed) => unknown): Pick<Changes, 'end' | 'result' | 'error' | 'saidAt'> {
+  const { success, data, error } = resultMap.safeParse(read(closedMap))
+  if (!success) {
+    const [issue] = error.issues
+    throw new SidejobError('BAD_REQUEST', `the result map: ${issue?.path.join('.') || 'the body'}: ${issue?.message}`)
+  }
+  if (data.type === 'success') return { end: 'completed', result: data.result, saidAt: data.finished_at }
+  const { reason, should_retry, error: detail, message, finished_at } = data
+  return {
+    end: 'failed',
+    error: { message, reason, detail, ...(should_retry ? {} : { retry: false }) },
+    saidAt: finished_at,
+  }
+}

@@ -1,0 +1,240 @@
+// Bedrock::Jobs over HTTP: its commands, parameters, status codes and bodies, mapped onto the queue `bedrock`.
+
+import type { Context } from 'hono'
+import * as z from 'zod'
+import type { SidejobError } from '../../core/errors.ts'
+import type { Call, Engine, Scope } from '../../engine/engine.ts'
+import { wanted, writeBody } from '../format.ts'
+import { route } from '../route.ts'
+import { cancelJob, clearCrashed, crash, deleteJob, requeueJobs, updateJob } from './bedrock/change.ts'
+import { createAll } from './bedrock/create.ts'
+import { failJob, finishJob, retryJob } from './bedrock/finish.ts'
+import { type Given, given, givenJobs, isSet, needJob } from './bedrock/given.ts'
+import { openQueue, wardOf } from './bedrock/jobs.ts'
+import { inBedrock, Refusal } from './bedrock/refusal.ts'
+import { queried } from './bedrock/shown.ts'
+import { take } from './bedrock/take.ts'
+
+const failure = z.object({ code: z.int(), message: z.string() })
+
+function answer(c: Context, status: string, tree: unknown, headers: Record<string, string> = {}): Response {
+  const { body, headers: written } = writeBody(tree, wanted(c.req.header('accept') ?? null))
+  written.set('cache-control', 'no-store')
+  written.set('x-bedrock-status', status)
+  for (const [name, value] of Object.entries(headers)) written.set(name, value)
+  return new Response(body, { status: Number(status.slice(0, 3)), headers: written })
+}
+
+// A header holds one line of Latin-1.
+const oneLine = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
+
+const fail = (c: Context, error: SidejobError): Response => {
+  const { number, text } = inBedrock(error)
+  return answer(c, `${number} ${oneLine(text)}`, { code: number, message: `${number} ${text}` })
+}
+
+const facade = { failure, fail }
+
+type Asked = { engine: Engine; from: Given; call: Call; signal: AbortSignal }
+/** Nothing to tell: every body is JSON all the same, also where Bedrock has none. */
+const nothing = (done: Promise<void>): Promise<Answer> => done.then(() => ({}))
+
+type Answer = { body?: unknown; headers?: Record<string, string> }
+
+const text = z.string().optional()
+const json = z.unknown().optional()
+
+/** Parameters are headers, or members of a body of this shape. */
+const body = (names: Record<string, z.ZodType>) => z.looseObject(names)
+
+const command = <const Name extends string>(
+  name: Name,
+  scope: Scope,
+  summary: string,
+  parameters: Record<string, z.ZodType>,
+  act: (asked: Asked) => Promise<Answer>,
+  shape: z.ZodType = z.object({}),
+) =>
+  route(
+    {
+      method: 'POST',
+      path: `/bedrock/${name}`,
+      scope,
+      summary,
+      body: body(parameters),
+      answers: { 200: shape },
+      facade,
+    },
+    async ({ engine, bytes, call, c }) => {
+      await openQueue(engine)
+      const request = c.req.raw
+      const done = await act({ engine, from: given(request, bytes), call, signal: request.signal })
+      return answer(c, '200 OK', done.body ?? {}, done.headers)
+    },
+  )
+
+const mocked = (from: Given): boolean => isSet(from, 'mockRequest')
+
+const jobID = { jobID: z.int() }
+const creation = {
+  name: z.string(),
+  ...{ data: json, firstRun: text, repeat: text, retryAfter: text, overwrite: text, mockRequest: text },
+  ...{ jobPriority: z.int().optional(), unique: z.boolean().optional(), parentJobID: z.int().optional() },
+}
+const taking = {
+  name: z.string(),
+  jobPriority: z.int().optional(),
+  ...{ Connection: z.literal('wait').optional(), timeout: z.int().optional(), mockRequest: text, getMockedJobs: text },
+}
+const job = z.record(z.string(), z.unknown())
+
+/** Tokens of the deliveries; who gives one back with its Finish, Retry or Fail is refused once the job went to another. */
+const tokens = (given: string[]): Record<string, string> =>
+  given.length > 0 ? { 'x-bedrock-token': given.join(',') } : {}
+
+export const bedrock = {
+  CreateJob: command(
+    'CreateJob',
+    'write',
+    'Makes a job',
+    creation,
+    async ({ engine, from, call }) => {
+      const [made] = await createAll(engine, [from], mocked(from), call)
+      return { body: { jobID: made } }
+    },
+    z.object({ jobID: z.int() }),
+  ),
+
+  CreateJobs: command(
+    'CreateJobs',
+    'write',
+    'Makes many jobs, all or none',
+    { jobs: z.array(z.looseObject(creation)), mockRequest: text },
+    async ({ engine, from, call }) => ({
+      body: { jobIDs: await createAll(engine, givenJobs(from('jobs')), mocked(from), call) },
+    }),
+    z.object({ jobIDs: z.array(z.int()) }),
+  ),
+
+  GetJob: command(
+    'GetJob',
+    'work',
+    'Takes the first job like a name',
+    taking,
+    async ({ engine, from, call, signal }) => {
+      const { jobs, tokens: given } = await take(engine, from, false, { ...call, signal })
+      return { body: jobs[0], headers: tokens(given) }
+    },
+    job,
+  ),
+
+  GetJobs: command(
+    'GetJobs',
+    'work',
+    'Takes the first jobs like a name',
+    { ...taking, numResults: z.int() },
+    async ({ engine, from, call, signal }) => {
+      const { jobs, tokens: given } = await take(engine, from, true, { ...call, signal })
+      return { body: { jobs }, headers: tokens(given) }
+    },
+    z.object({ jobs: z.array(job) }),
+  ),
+
+  QueryJob: command(
+    'QueryJob',
+    'read',
+    'Shows a job',
+    jobID,
+    async ({ engine, from }) => ({ body: queried(await wardOf(engine, needJob(from))) }),
+    job,
+  ),
+
+  UpdateJob: command(
+    'UpdateJob',
+    'write',
+    "Replaces a job's data, and changes its repeat, its priority and its next time",
+    {
+      ...jobID,
+      data: z.unknown(),
+      repeat: text,
+      jobPriority: z.int().optional(),
+      nextRun: text,
+      shouldClearRepeat: json,
+    },
+    ({ engine, from, call }) => nothing(updateJob(engine, from, call)),
+  ),
+
+  RetryJob: command(
+    'RetryJob',
+    'work',
+    'Ends a run, and runs the job again: as it repeats, or at a time',
+    {
+      ...jobID,
+      ...{ data: json, nextRun: text, delay: z.int().optional(), name: text, jobPriority: z.int().optional() },
+      ...{ ignoreRepeat: json, token: text },
+    },
+    ({ engine, from }) => nothing(retryJob(engine, from)),
+  ),
+
+  FinishJob: command(
+    'FinishJob',
+    'work',
+    'Ends a run: the job is gone, repeats, or waits for its children',
+    { ...jobID, data: json, ignoreRepeat: json, token: text },
+    ({ engine, from }) => nothing(finishJob(engine, from)),
+  ),
+
+  CancelJob: command('CancelJob', 'write', 'Cancels a child that has not begun', jobID, ({ engine, from, call }) =>
+    nothing(cancelJob(engine, from, call)),
+  ),
+
+  FailJob: command(
+    'FailJob',
+    'work',
+    'Ends a run: the job has failed, and stays so',
+    { ...jobID, data: json, token: text },
+    ({ engine, from }) => nothing(failJob(engine, from)),
+  ),
+
+  DeleteJob: command('DeleteJob', 'write', 'Removes all trace of a job', jobID, ({ engine, from, call }) =>
+    nothing(deleteJob(engine, from, call)),
+  ),
+
+  RequeueJobs: command(
+    'RequeueJobs',
+    'write',
+    'Puts jobs back into the queue, whatever they are doing',
+    { jobIDs: z.string(), name: text, decrementFailures: json },
+    ({ engine, from }) => nothing(requeueJobs(engine, from)),
+  ),
+
+  CrashBedrockJob: command(
+    'CrashBedrockJob',
+    'admin',
+    'Fails jobs like these names in place of delivering them, from now on',
+    { names: z.string() },
+    ({ engine, from }) => nothing(crash(engine, from)),
+  ),
+
+  ClearCrashedBedrockJobs: command(
+    'ClearCrashedBedrockJobs',
+    'admin',
+    'Delivers jobs of all names again',
+    {},
+    ({ engine }) => nothing(clearCrashed(engine)),
+  ),
+
+  other: route(
+    {
+      method: 'POST',
+      path: '/bedrock/:command',
+      scope: 'read',
+      summary: 'Refuses what is no command',
+      answers: { 430: failure },
+      facade,
+    },
+    async () => {
+      throw new Refusal(430, 'Unrecognized command')
+    },
+  ),
+}

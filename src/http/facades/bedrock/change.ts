@@ -1,0 +1,81 @@
+// UpdateJob, CancelJob, DeleteJob, RequeueJobs, and the names that crash: what others do to jobs.
+
+import { SidejobError } from '../../../core/errors.ts'
+import type { Amendment, Call, Engine } from '../../../engine/engine.ts'
+import { repeatIn } from './create.ts'
+import { readCompact } from './data.ts'
+import { type Given, isJob, leadingNumber, momentOf, needJob, needName, needText, priorityOf } from './given.ts'
+import { QUEUE, wardOf, withJob } from './jobs.ts'
+import { Refusal, refusals } from './refusal.ts'
+import { isTaken, stateOf } from './shown.ts'
+
+const MOST_DATA = 1024 * 1024
+
+export async function updateJob(engine: Engine, from: Given, call: Call): Promise<void> {
+  const id = needJob(from)
+  const { own } = readCompact(needText(from, 'data', MOST_DATA))
+  const repeat = repeatIn(from('repeat'))
+  const amendment: Amendment = {
+    args: own,
+    priority: priorityOf(from('jobPriority')),
+    dueAt: momentOf(from('nextRun'), 'nextRun'),
+    ...(repeat ? { repeat: { bedrock: repeat, stopOnFail: true } } : {}),
+    ...(leadingNumber(from('shouldClearRepeat')) !== 0 ? { repeat: null } : {}),
+    counted: 'anew',
+  }
+  const job = await wardOf(engine, id)
+  // A run under way has no next time to change, unless it repeats.
+  if (isTaken(job) && job.repeat === null && !amendment.repeat) delete amendment.dueAt
+  await engine.amend(id, amendment, call).catch((error) => {
+    // Counted from a start that never was, or beyond the year 9999.
+    if (repeat && error instanceof SidejobError && error.code === 'BAD_REQUEST') throw refusals.malformed('repeat')
+    throw error
+  })
+}
+
+const cancellable = new Set(['QUEUED', 'RUNQUEUED', 'FAILED'])
+
+export const cancelJob = (engine: Engine, from: Given, call: Call): Promise<void> =>
+  withJob(engine, needJob(from), async (job) => {
+    if (Object.keys(job.children).length > 0)
+      throw new Refusal(404, 'Invalid jobID - Cannot cancel a job with children')
+    if (!job.parent) throw new Refusal(404, 'Invalid jobID - Cannot cancel a job without a parent')
+    if (cancellable.has(stateOf(job))) await engine.withdraw(job, 'cancel', call)
+  })
+
+const undeletable: Record<string, string> = {
+  RUNNING: "Can't delete a RUNNING job",
+  PAUSED: "Can't delete a parent jobs with children running",
+}
+
+export const deleteJob = (engine: Engine, from: Given, call: Call): Promise<void> =>
+  withJob(engine, needJob(from), async (job) => {
+    const why = undeletable[stateOf(job)]
+    if (why) throw new Refusal(405, why)
+    await engine.withdraw(job, 'delete', call)
+  })
+
+const listOf = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean)
+
+export async function requeueJobs(engine: Engine, from: Given): Promise<void> {
+  const name = from('name') ? needName(from) : undefined
+  const forgiven = from('decrementFailures') === 'true' || leadingNumber(from('decrementFailures')) !== 0
+  for (const id of listOf(from('jobIDs')).filter(isJob)) {
+    const job = await wardOf(engine, id).catch(unknown)
+    if (job) await engine.requeue(id, { forgiven, class: name }).catch(unknown)
+  }
+}
+
+// Ids that lead nowhere are passed over.
+const unknown = (error: unknown): undefined => {
+  if (error instanceof Refusal || (error instanceof SidejobError && error.code === 'NOT_FOUND')) return undefined
+  throw error
+}
+
+export const crash = (engine: Engine, from: Given): Promise<void> => engine.ban(QUEUE, listOf(from('names')))
+
+export const clearCrashed = (engine: Engine): Promise<void> => engine.ban(QUEUE, null)

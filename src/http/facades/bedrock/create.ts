@@ -1,0 +1,151 @@
+// CreateJob and CreateJobs: one way for both, since many are made or none.
+
+import { SidejobError } from '../../../core/errors.ts'
+import { parseRepeat, shiftLength } from '../../../core/repeat.ts'
+import type { Wire } from '../../../core/value.ts'
+import type { Call, Engine, JobInput, Ward } from '../../../engine/engine.ts'
+import { mergePatch, readData } from './data.ts'
+import { type Given, momentOf, needName, priorityOf } from './given.ts'
+import { QUEUE, wardOf } from './jobs.ts'
+import { Refusal, refusals } from './refusal.ts'
+import { isManual, isTaken, MOCK, waitsForChildren } from './shown.ts'
+
+/** After so many deliveries that nobody answered a job fails. */
+const MOST_DELIVERIES = 10
+
+type Wanted = {
+  name: string
+  data: Wire
+  priority?: number
+  firstRun?: number
+  retryAfter?: string
+  parent?: string
+  unique: boolean
+  overwrites: boolean
+  repeat?: string
+}
+
+const retryAfterOf = (text: string | undefined): string | undefined => {
+  if (!text) return undefined
+  try {
+    shiftLength(text)
+    return text
+  } catch {
+    throw refusals.malformed('retryAfter')
+  }
+}
+
+/** A repeat in capitals, as it is kept. */
+export const repeatIn = (text: string | undefined): string | undefined => {
+  if (!text) return undefined
+  try {
+    return parseRepeat(text).source as string
+  } catch {
+    throw refusals.malformed('repeat')
+  }
+}
+
+const parentOf = (text: string | undefined): string | undefined => {
+  const id = Number.parseInt(text ?? '', 10) || 0
+  return id === 0 ? undefined : String(id)
+}
+
+// In Bedrock's order, so that of several faults the same one is told.
+const wantedOf = (from: Given): Wanted => ({
+  name: needName(from),
+  priority: priorityOf(from('jobPriority') ?? from('priority')),
+  data: readGiven(from('data')),
+  retryAfter: retryAfterOf(from('retryAfter')),
+  firstRun: momentOf(from('firstRun'), 'firstRun'),
+  parent: parentOf(from('parentJobID')),
+  unique: from('unique') === 'true',
+  overwrites: ['true', '', undefined].includes(from('overwrite')),
+  repeat: from('repeat'),
+})
+
+const readGiven = (text: string | undefined): Wire => (text === undefined ? '{}' : readData(text).own)
+
+type Parents = Map<string, Ward>
+
+/** The parents, each in a state in which it may have children. */
+async function parentsOf(engine: Engine, wanted: Wanted[]): Promise<Parents> {
+  const ids = [...new Set(wanted.flatMap(({ parent }) => parent ?? []))]
+  const found = await Promise.all(ids.map((id) => wardOf(engine, id, refusals.noParent())))
+  for (const parent of found) if (!isTaken(parent) && !waitsForChildren(parent)) throw refusals.parentState()
+  return new Map(found.map((parent) => [String(parent.id), parent]))
+}
+
+/** A parent decides for all jobs of a call whether they are mocked. */
+function mocks(asked: boolean, parents: Parents): boolean {
+  const kinds = new Set([...parents.values()].map(({ tag }) => tag === MOCK))
+  if (kinds.size > 1) throw new Refusal(405, 'Parent and child jobs must have matching mockRequest setting')
+  return kinds.size === 1 ? [...kinds][0]! : asked
+}
+
+function checkGrandchildren(parents: Parents): void {
+  if ([...parents.values()].some(({ parent }) => parent !== null)) throw new Refusal(405, 'Cannot create grandchildren')
+}
+
+const inputOf = (
+  { name, data, priority = 0, firstRun, retryAfter, parent, unique, repeat }: Wanted,
+  mocked: boolean,
+) => {
+  const input: JobInput = {
+    queue: QUEUE,
+    class: name,
+    args: data,
+    at: firstRun,
+    priority,
+    unique: mocked ? MOCK : '',
+    uniqueness: { held: 'deleted', hit: unique ? 'same parent' : 'ignored' },
+    ...(mocked ? { tag: MOCK } : {}),
+    // A finished child is kept until its parent has seen it.
+    ...(parent === undefined ? { retain: 0 } : { parent, joins: true }),
+    ...(retryAfter ? { redeliver: { after: retryAfter, ...(isManual(name) ? {} : { max: MOST_DELIVERIES }) } } : {}),
+    ...(repeat && !mocked ? { repeat: { bedrock: repeat, stopOnFail: true } } : {}),
+  }
+  return input
+}
+
+// What the scripts refuse, since it may have changed after we looked.
+const refusedBy: Partial<Record<SidejobError['code'], () => Refusal>> = {
+  NOT_FOUND: refusals.noParent,
+  WRONG_STATUS: refusals.parentState,
+  CONFLICT: refusals.otherParent,
+}
+
+const inWords = (error: unknown): never => {
+  const known = error instanceof SidejobError ? refusedBy[error.code] : undefined
+  throw known ? known() : error
+}
+
+/** A unique job that is there already takes over what is new: data merged, repeat and priority as given now. */
+async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }: Wanted): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const { args } = await engine.ward(String(id))
+    const was = args ?? '{}'
+    if (was === data) return
+    const bedrock = repeat ? { bedrock: repeat, stopOnFail: true } : null
+    const amendment = { args: mergePatch(was, data), was, priority, repeat: bedrock, dueAt: 'same' as const }
+    try {
+      return await engine.amend(String(id), amendment)
+    } catch (error) {
+      const changed = error instanceof SidejobError && error.code === 'CONFLICT'
+      if (!changed || tries === 5) throw error
+    }
+  }
+}
+
+/** Makes jobs, or finds the unique ones that are there. Answers their ids. */
+export async function createAll(engine: Engine, given: Given[], asksMock: boolean, call: Call): Promise<number[]> {
+  const wanted = given.map(wantedOf)
+  const parents = await parentsOf(engine, wanted)
+  for (const one of wanted) one.repeat = repeatIn(one.repeat)
+  const mocked = mocks(asksMock, parents)
+  checkGrandchildren(parents)
+  const inputs = wanted.map((one) => inputOf(one, mocked))
+  const { jobs, existing } = await engine.enqueue(inputs, call).catch(inWords)
+  for (const [i, job] of jobs.entries())
+    if (job.existing && !existing && wanted[i]!.overwrites) await merge(engine, job.id, wanted[i]!)
+  return jobs.map(({ id }) => id)
+}

@@ -1,0 +1,79 @@
+// A job's data: a JSON object, kept as the very text that came. What Bedrock keeps in it beside the user's own members
+// (retryAfterCount, originalNextRun, mockRequest) is only shown there, and ignored where it comes back.
+
+import { CLOSED, each, maps, parseJson } from '../../../core/json.ts'
+import type { Wire } from '../../../core/value.ts'
+import { refusals } from './refusal.ts'
+
+const OURS = ['retryAfterCount', 'originalNextRun', 'mockRequest']
+
+type Members = Map<string, Wire>
+
+const isObject = (text: string): boolean => text.startsWith('{')
+
+/** The members of a JSON object, each closed; undefined where the text is something else, or no JSON. */
+const membersOf = (text: string): Members | undefined => {
+  try {
+    const read = parseJson(text, each(CLOSED), { builder: maps })
+    return read instanceof Map ? read : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const written = (members: Members): Wire =>
+  `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
+
+// Clients of Bedrock escape line breaks in headers.
+const unescaped = (text: string): string =>
+  text.replace(/\\([rnt])/g, (_, letter: string) => ({ r: '\r', n: '\n', t: '\t' })[letter]!)
+
+/** Takes white space from between the tokens. */
+const minified = (text: string): string => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1')
+
+/**
+ * Reads data as it is given: the user's own members of it, in the very text where nothing has to be taken out.
+ *
+ * @example readData('{"n": 1}').own // '{"n": 1}'
+ */
+export const readData = (text: string): { own: Wire; ends: boolean; mocked: boolean } => {
+  const given = [text.trim(), unescaped(text.trim())].find((one) => membersOf(one))
+  const members = given === undefined ? undefined : membersOf(given)
+  if (!members) throw refusals.badData()
+  const [ends, mocked] = ['delete', 'mockRequest'].map((name) => isTrue(members.get(name))) as [boolean, boolean]
+  const hasOurs = OURS.some((name) => members.has(name))
+  for (const name of OURS) members.delete(name)
+  return { own: hasOurs ? written(members) : given!, ends, mocked }
+}
+
+/** The same without white space, as the commands after CreateJob keep it. */
+export const readCompact = (text: string): ReturnType<typeof readData> => {
+  const read = readData(text)
+  return { ...read, own: minified(read.own) }
+}
+
+const isTrue = (value: Wire | undefined): boolean => value === 'true' || value === '"true"'
+
+/** Data with members added at its end. @example withMembers('{"a":1}', { b: 2 }) // '{"a":1,"b":2}' */
+export const withMembers = (own: Wire, added: Record<string, unknown>): Wire => {
+  const more = Object.entries(added).filter(([, value]) => value !== undefined)
+  if (more.length === 0) return own
+  const open = own.slice(0, own.lastIndexOf('}')).trimEnd()
+  const text = more.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')
+  return `${open}${open.endsWith('{') ? '' : ','}${text}}`
+}
+
+/**
+ * RFC 7396: members of the patch take the place of the old ones, objects below objects are merged, null takes away.
+ *
+ * @example mergePatch('{"a":{"b":1},"c":2}', '{"a":{"d":3},"c":null}') // '{"a":{"b":1,"d":3}}'
+ */
+export const mergePatch = (old: Wire, patch: Wire): Wire => {
+  if (!isObject(patch)) return minified(patch)
+  const members: Members = (isObject(old) && membersOf(old)) || new Map()
+  for (const [name, value] of membersOf(patch)!) {
+    if (value === 'null') members.delete(name)
+    else members.set(name, mergePatch(members.get(name) ?? 'null', value))
+  }
+  return minified(written(members))
+}

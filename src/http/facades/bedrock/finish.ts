@@ -1,0 +1,85 @@
+// FinishJob, RetryJob and FailJob: the ends of a run, for whoever has it.
+
+import type { Conclusion, Engine, Ward } from '../../../engine/engine.ts'
+import { readCompact } from './data.ts'
+import { delayOf, type Given, isOn, momentOf, needJob, needName, priorityOf } from './given.ts'
+import { wardOf } from './jobs.ts'
+import { Refusal } from './refusal.ts'
+import { isTaken, MOCK, repeatOf, waitsForChildren } from './shown.ts'
+
+const ENDED = new Set(['completed', 'failed', 'terminated'])
+
+const children = (job: Ward) => Object.values(job.children)
+const hasPending = (job: Ward): boolean => children(job).some(({ status }) => !ENDED.has(status))
+const hasFailed = (job: Ward): boolean => children(job).some(({ status }) => status === 'failed')
+
+/** The job whose run is to be ended, in a state in which that may be. */
+async function endable(engine: Engine, from: Given): Promise<Ward> {
+  const job = await wardOf(engine, needJob(from))
+  if (!isTaken(job) && job.tag !== MOCK) throw new Refusal(405, 'Can only retry/finish RUNNING and RUNQUEUED jobs')
+  if (job.parent && !repeatOf(job)) await checkParent(engine, String(job.parent.id))
+  return job
+}
+
+async function checkParent(engine: Engine, id: string): Promise<void> {
+  const parent = await wardOf(engine, id)
+  if (!waitsForChildren(parent)) throw new Refusal(405, 'Can only retry/finish child job when parent is PAUSED')
+}
+
+/** New data, and whether it says that the job is not to repeat. */
+function dataIn(from: Given, job: Ward): { args?: string; ends: boolean } {
+  const text = from('data')
+  if (!text) return { ends: false }
+  const { own, ends, mocked } = readCompact(text)
+  if (mocked !== (job.tag === MOCK)) throw new Refusal(500, 'Mock Mismatch')
+  return { args: own, ends }
+}
+
+const seizing = (from: Given, job: Ward): Partial<Conclusion> => ({
+  token: from('token'),
+  seizes: job.tag === MOCK,
+})
+
+export async function finishJob(engine: Engine, from: Given): Promise<void> {
+  const job = await endable(engine, from)
+  const { args, ends } = dataIn(from, job)
+  const base = { ...seizing(from, job), args, forget: true }
+  const repeats = repeatOf(job) !== '' && !ends && !isOn(from('ignoreRepeat'))
+  if (hasPending(job)) {
+    // It repeats only after the run in which its children are all there.
+    await engine.conclude(String(job.id), { ...base, end: 'suspended', waitFor: 'children', slot: 'keep' })
+    return
+  }
+  if (!repeats && !job.parent && hasFailed(job))
+    throw new Refusal(405, 'Failed to delete a job with outstanding children')
+  await engine.conclude(String(job.id), { ...base, end: 'completed', slot: repeats ? 'next' : 'none' })
+}
+
+export async function retryJob(engine: Engine, from: Given): Promise<void> {
+  const job = await endable(engine, from)
+  const { args, ends } = dataIn(from, job)
+  const repeats = repeatOf(job) !== '' && !ends && !isOn(from('ignoreRepeat'))
+  const delay = delayOf(from('delay'))
+  const at = momentOf(from('nextRun'), 'nextRun')
+  await engine.conclude(String(job.id), {
+    ...seizing(from, job),
+    end: 'again',
+    args,
+    forget: true,
+    class: from('name') ? needName(from) : undefined,
+    priority: priorityOf(from('jobPriority')),
+    ...(repeats ? { slot: 'next' } : { slot: 'asked', ...(at === undefined ? { wait: delay } : { at }) }),
+  })
+}
+
+export async function failJob(engine: Engine, from: Given): Promise<void> {
+  const job = await wardOf(engine, needJob(from))
+  if (!isTaken(job)) throw new Refusal(405, 'Can only fail RUNNING or RUNQUEUED jobs')
+  const text = from('data')
+  await engine.conclude(String(job.id), {
+    token: from('token'),
+    end: 'failed',
+    args: text ? readCompact(text).own : undefined,
+    error: { message: 'its worker said FailJob', retry: false },
+  })
+}

@@ -1,0 +1,41 @@
+// The jobs of the facade: one queue, whose workers take jobs by name.
+
+import { SidejobError } from '../../../core/errors.ts'
+import type { Engine, Ward } from '../../../engine/engine.ts'
+import { refusals } from './refusal.ts'
+
+export const QUEUE = 'bedrock'
+
+// Per engine, once it is known to hold.
+const pulled = new WeakSet<Engine>()
+
+/** Any name may be used: the queue takes classes that nobody has registered. */
+export async function openQueue(engine: Engine): Promise<void> {
+  if (pulled.has(engine)) return
+  await engine.setQueue(QUEUE, { mode: 'pull' })
+  pulled.add(engine)
+}
+
+/** A job of this queue. */
+export async function wardOf(engine: Engine, id: string, otherwise = refusals.noJob()): Promise<Ward> {
+  const found = await engine.ward(id).catch((error) => {
+    if (error instanceof SidejobError && error.code === 'NOT_FOUND') throw otherwise
+    throw error
+  })
+  if (found.queue !== QUEUE) throw otherwise
+  return found
+}
+
+const MOST_TRIES = 5
+
+/** Does something with a job as it is seen; once more when it has changed meanwhile. */
+export async function withJob(engine: Engine, id: string, act: (job: Ward) => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await act(await wardOf(engine, id))
+    } catch (error) {
+      const changed = error instanceof SidejobError && error.code === 'WRONG_STATUS'
+      if (!changed || tries === MOST_TRIES) throw error
+    }
+  }
+}

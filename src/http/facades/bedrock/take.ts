@@ -1,0 +1,68 @@
+// GetJob and GetJobs: atomic deliveries by name, at once or as soon as there is something.
+
+import type { Call, Engine, Loan, Ward } from '../../../engine/engine.ts'
+import { type Given, isSet, leadingNumber, needText, priorityOf } from './given.ts'
+import { QUEUE } from './jobs.ts'
+import { Refusal, refusals } from './refusal.ts'
+import { MOCK, taken } from './shown.ts'
+
+const MOST_NAMES = 12_750
+/** How long a command may take that says nothing else. */
+const TIMEOUT = 110_000
+
+/** One name is a glob; of several each is exactly itself. */
+const globsOf = (text: string): string[] => {
+  const names = text
+    .split(',')
+    .map((name) => name.replace(/^ +/, ''))
+    .filter(Boolean)
+  return names.length < 2 ? [text] : names.map((name) => name.replace(/[*?[]/g, '[$&]'))
+}
+
+const countOf = (from: Given, many: boolean): number => {
+  const text = from('numResults')
+  if (!many && text !== undefined) throw new Refusal(402, 'Cannot use numResults with GetJob; try GetJobs')
+  if (many && text === undefined) throw refusals.missing('numResults')
+  return Math.max(1, leadingNumber(text))
+}
+
+const waitOf = (from: Given): number => {
+  if (from('Connection')?.toLowerCase() !== 'wait') return 0
+  const timeout = from('timeout')
+  return timeout === undefined ? TIMEOUT : Math.max(0, leadingNumber(timeout))
+}
+
+async function parentsOf(engine: Engine, loans: Loan[]): Promise<Map<number, Ward>> {
+  const ids = [...new Set(loans.flatMap(({ job }) => job.parent?.id ?? []))]
+  const wards = await Promise.all(ids.map((id) => engine.ward(String(id)).catch(() => undefined)))
+  return new Map(wards.filter((ward) => ward !== undefined).map((ward) => [ward.id, ward]))
+}
+
+/** What nobody will hear of is put back, and does not count as delivered. */
+async function putBack(engine: Engine, loans: Loan[]): Promise<void> {
+  await Promise.all(loans.map(({ job }) => engine.requeue(String(job.id), { forgiven: true })))
+}
+
+export type Taken = { jobs: Record<string, unknown>[]; tokens: string[] }
+
+/** Takes jobs; undefined in place of a 404 never comes: it is thrown. */
+export async function take(
+  engine: Engine,
+  from: Given,
+  many: boolean,
+  call: Call & { signal: AbortSignal },
+): Promise<Taken> {
+  const name = needText(from, 'name', MOST_NAMES)
+  const max = countOf(from, many)
+  const priority = priorityOf(from('jobPriority'))
+  const wait = waitOf(from)
+  const mocked = isSet(from, 'mockRequest') || isSet(from, 'getMockedJobs')
+  const lending = { names: globsOf(name), max, priority, wait, tags: mocked ? [MOCK] : [] }
+  const { loans, failed } = await engine.lend(QUEUE, lending, call)
+  if (call.signal.aborted) await putBack(engine, loans)
+  // Where all that was chosen had failed on the way there is nothing, but it is no 404.
+  if (loans.length === 0 && failed === 0)
+    throw wait > 0 ? new Refusal(303, 'Timeout') : new Refusal(404, 'No job found')
+  const parents = await parentsOf(engine, loans)
+  return { jobs: loans.map((loan) => taken(loan, parents)), tokens: loans.map(({ token }) => token) }
+}

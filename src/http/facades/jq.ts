@@ -1,0 +1,218 @@
+// JQ over HTTP: pushers make jobs and ask for results, workers are registered by name, MessagePack first.
+
+import type { Context } from 'hono'
+import * as z from 'zod'
+import { codes, SidejobError } from '../../core/errors.ts'
+import { isId } from '../../core/job.ts'
+import { readResultMap, resultMap } from '../../core/jq.ts'
+import { closedIn } from '../../core/schemas.ts'
+import { iso } from '../../core/time.ts'
+import { raw } from '../../core/value.ts'
+import type { Engine, JobView, Result } from '../../engine/engine.ts'
+import { type Format, formatOf, mediaTypes, readBody, wanted, writeBody } from '../format.ts'
+import { check } from '../issues.ts'
+import { route } from '../route.ts'
+import { pusherDocument, workerDocument } from './jq/documents.ts'
+import { constraint, failure, made, pending, pushed, timeoutOf, worker } from './jq/shapes.ts'
+
+const QUEUE = 'jq'
+
+// MessagePack, unless the client says JSON: by what it accepts, or by what it sends.
+const answerFormat = (c: Context): Format => {
+  const accept = c.req.header('accept') ?? ''
+  const names = Object.keys(mediaTypes).some((type) => accept.toLowerCase().includes(type))
+  if (names) return wanted(accept)
+  return /json/i.test(c.req.header('content-type') ?? '') ? 'json' : 'msgpack'
+}
+
+function answer(c: Context, status: number, tree: unknown): Response {
+  const { body, headers } = writeBody(tree, answerFormat(c))
+  headers.set('cache-control', 'no-store')
+  return new Response(body, { status, headers })
+}
+
+const facade = {
+  failure,
+  fail: (c: Context, { code, message, retryAfter }: SidejobError): Response => {
+    const response = answer(c, codes[code], { error: code, message })
+    if (retryAfter !== undefined) response.headers.set('retry-after', String(Math.ceil(retryAfter)))
+    return response
+  },
+}
+
+/** A body by its Content-Type, MessagePack where there is none; members that we do not know are ignored. */
+function bodyOf<Schema extends z.ZodType>(c: Context, bytes: Uint8Array, schema: Schema): z.output<Schema> {
+  const format = formatOf(c.req.header('content-type') ?? 'application/vnd.msgpack')
+  return check(schema, readBody(bytes, format, closedIn(schema)))
+}
+
+const unknownJob = (id: string) => new SidejobError('NOT_FOUND', `no job has the id ${id.slice(0, 60)}`)
+
+/** A job of this queue; undefined when it was here and is gone. */
+async function jobOf(engine: Engine, id: string): Promise<JobView | undefined> {
+  if (!isId(id)) throw unknownJob(id)
+  const found = await engine.get(id).catch((error) => {
+    if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
+    throw error
+  })
+  if (found ? found.queue !== QUEUE : !(await engine.wasMade(id))) throw unknownJob(id)
+  return found
+}
+
+/** A result as the map that the worker gave. */
+function mapOf(result: Result): Record<string, unknown> {
+  const finished_at = result.saidAt ?? iso(result.finishedAt)
+  if (result.type === 'success') return { type: 'success', finished_at, result: raw(result.result) }
+  return {
+    type: 'failure',
+    reason: result.reason,
+    finished_at,
+    should_retry: result.retry !== false,
+    error: result.error === null ? null : raw(result.error),
+    message: result.message,
+  }
+}
+
+const shownConstraint = z.object({ name: z.string() })
+
+export const jq = {
+  worker: route(
+    {
+      method: 'PUT',
+      path: '/jq/workers/:name',
+      scope: 'admin',
+      summary: 'Registers the worker of a name, or replaces it',
+      body: worker,
+      answers: { 200: z.object({ name: z.string(), url: z.string() }) },
+      facade,
+    },
+    async ({ engine, params, bytes, c }) => {
+      const { url, secret } = bodyOf(c, bytes, worker)
+      await engine.register(QUEUE, params.name, { push: { url, ...(secret ? { secret } : {}), format: 'jq' } })
+      return answer(c, 200, { name: params.name, url })
+    },
+  ),
+
+  push: route(
+    {
+      method: 'POST',
+      path: '/jq/jobs',
+      scope: 'write',
+      summary: 'Makes a job',
+      body: pushed,
+      answers: { 201: made },
+      facade,
+    },
+    async ({ engine, bytes, call, c }) => {
+      const { name, argument, priority, max_retry, keep_result, timeout } = bodyOf(c, bytes, pushed)
+      const job = { queue: QUEUE, class: name, args: argument, priority, keepResult: keep_result ?? false }
+      const retry = { max: max_retry ?? 0 }
+      const { jobs } = await engine.enqueue([{ ...job, retry, timeout: timeoutOf(timeout) }], call)
+      return answer(c, 201, { id: String(jobs[0]!.id) })
+    },
+  ),
+
+  result: route(
+    {
+      method: 'GET',
+      path: '/jq/jobs/:id/result',
+      scope: 'read',
+      summary: 'Takes the result map, once; nil when it is gone or was not kept',
+      answers: { 200: resultMap.nullable(), 202: pending },
+      facade,
+    },
+    async ({ engine, params, call, c }) => {
+      if (!(await jobOf(engine, params.id))) return answer(c, 200, null)
+      const found = await engine.result(params.id, {}, call)
+      if (!found.ended) return answer(c, 202, { state: found.status })
+      return answer(c, 200, found.result && mapOf(found.result))
+    },
+  ),
+
+  settle: route(
+    {
+      method: 'POST',
+      path: '/jq/jobs/:id/result',
+      scope: 'work',
+      summary: 'Gives the result map of an attempt that was answered with 202; its webhook-id says which attempt',
+      body: resultMap,
+      answers: { 200: z.object({ state: z.string() }) },
+      facade,
+    },
+    async ({ engine, params, bytes, c }) => {
+      await jobOf(engine, params.id)
+      const token = c.req.header('webhook-id') ?? ''
+      if (!token.startsWith(`${params.id}.`))
+        throw new SidejobError('BAD_REQUEST', 'webhook-id: expected that of the attempt, as it was called with')
+      const format = formatOf(c.req.header('content-type') ?? 'application/vnd.msgpack')
+      const changes = readResultMap((closed) => readBody(bytes, format, closed))
+      const { status } = await engine.commit(token, changes)
+      return answer(c, 200, { state: status })
+    },
+  ),
+
+  constraint: route(
+    {
+      method: 'PUT',
+      path: '/jq/constraints/:name',
+      scope: 'admin',
+      summary: 'Sets a constraint: a rate, a concurrency, or both, for the jobs that its matcher picks',
+      body: constraint,
+      answers: { 200: shownConstraint },
+      facade,
+    },
+    async ({ engine, params, bytes, c }) => {
+      const { match, rate, concurrency } = bodyOf(c, bytes, constraint)
+      await engine.setConstraint(constraintName(params.name), {
+        match: {
+          queue: QUEUE,
+          ...(match.name === undefined ? {} : { class: match.name }),
+          args: match.argument ?? match.parameter ?? {},
+        },
+        ...(rate ? { rate: { limit: rate.limit, period: Math.round(rate.period * 1000) } } : {}),
+        ...(concurrency === undefined ? {} : { concurrency }),
+      })
+      return answer(c, 200, { name: params.name, match, rate, concurrency })
+    },
+  ),
+
+  removeConstraint: route(
+    {
+      method: 'DELETE',
+      path: '/jq/constraints/:name',
+      scope: 'admin',
+      summary: 'Removes a constraint',
+      answers: { 200: shownConstraint },
+      facade,
+    },
+    async ({ engine, params, c }) => {
+      await engine.removeConstraint(constraintName(params.name))
+      return answer(c, 200, { name: params.name })
+    },
+  ),
+
+  openapi: route(
+    {
+      method: 'GET',
+      path: '/jq/openapi.json',
+      scope: 'read',
+      summary: 'Describes the API for pushers as OpenAPI 3.1',
+      answers: { 200: z.record(z.string(), z.unknown()) },
+    },
+    async ({ document }) => pusherDocument(document()),
+  ),
+
+  workerOpenapi: route(
+    {
+      method: 'GET',
+      path: '/jq/worker.openapi.json',
+      scope: 'read',
+      summary: 'Describes what a worker has to offer, as OpenAPI 3.1',
+      answers: { 200: z.record(z.string(), z.unknown()) },
+    },
+    async () => workerDocument(),
+  ),
+}
+
+// Its name says whose it is among all constraints.
+const constraintName = (name: string): string => `jq:${name}`

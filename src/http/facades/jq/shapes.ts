@@ -1,0 +1,67 @@
+// JQ's attribute names: what a pusher sends and what it gets, as schemas.
+
+import * as z from 'zod'
+import { fromBase64 } from '../../../core/json.ts'
+import { className, closed } from '../../../core/schemas.ts'
+import { unwire, type Wire } from '../../../core/value.ts'
+
+const isJsonInteger = (text: string): boolean => /^-?\d+$/.test(text)
+
+// Of a number in MessagePack the first byte says whether it is an integer: 1.0 is none.
+const isMsgpackInteger = ([first = 0]: Uint8Array): boolean =>
+  first <= 0x7f || first >= 0xe0 || (first >= 0xcc && first <= 0xd3)
+
+const isInteger = (wire: Wire): boolean =>
+  wire.startsWith('~') ? isMsgpackInteger(fromBase64(wire.slice(1))) : isJsonInteger(wire)
+
+/** An integer as JQ means it, which a float is not, whatever its value. */
+const integer = (least: number, most: number) =>
+  closed
+    .transform((wire, ctx) => {
+      const n = isInteger(wire) ? Number(unwire(wire)) : Number.NaN
+      if (n >= least && n <= most) return n
+      ctx.addIssue({ code: 'custom', message: `expected an integer from ${least} to ${most}` })
+      return z.NEVER
+    })
+    .meta({ description: `an integer from ${least} to ${most}` })
+
+const LONGEST = 86_400
+const DEFAULT_TIMEOUT = 30
+
+/** A job as a pusher sends it; other members are ignored. */
+export const pushed = z.object({
+  name: className,
+  argument: closed,
+  priority: integer(-(2 ** 31), 2 ** 31 - 1).optional(),
+  max_retry: integer(0, 1_000_000).optional(),
+  keep_result: z.boolean().optional(),
+  /** Seconds. */
+  timeout: z.number().positive().max(LONGEST).optional(),
+})
+
+export const timeoutOf = (seconds: number = DEFAULT_TIMEOUT): number => Math.round(seconds * 1000)
+
+const isHttp = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+
+export const worker = z.object({
+  url: z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://'),
+  secret: z.string().min(1).max(255).optional(),
+})
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
+const conditions = z.record(z.string().min(1).max(255), scalar)
+
+/** A constraint: limits for the jobs that a matcher picks. A period is in seconds. */
+export const constraint = z.object({
+  match: z.object({
+    name: z.string().max(255).optional(),
+    argument: conditions.optional(),
+    parameter: conditions.optional(),
+  }),
+  rate: z.object({ limit: z.int().min(1).max(1_000_000), period: z.number().positive() }).optional(),
+  concurrency: z.int().min(1).max(1_000_000).optional(),
+})
+
+export const failure = z.object({ error: z.string(), message: z.string() })
+export const made = z.object({ id: z.string() })
+export const pending = z.object({ state: z.string() })

@@ -1,0 +1,223 @@
+// Jobs for callers that know them by id: held children, redelivery by a job's own terms, tags, bans, taking runs away.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { JobInput, Lending } from '../../src/engine/engine.ts'
+import { createEngine } from '../../src/engine/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+let kit: Kit
+let engine: ReturnType<typeof createEngine>
+beforeAll(async () => {
+  kit = await startKit({ hold: true })
+})
+beforeEach(async () => {
+  engine = createEngine({ ...kit.engineOptions, namespace: `${crypto.randomUUID().slice(0, 8)}:` })
+  await engine.setQueue('q', { mode: 'pull' })
+})
+afterAll(() => kit.close())
+
+const make = async (name: string, input: Partial<JobInput> = {}): Promise<number> =>
+  (await engine.enqueue([{ queue: 'q', class: name, ...input }])).jobs[0]!.id
+const claim = (names?: string[]) => engine.claim('q', { names, max: 10 })
+const one = async (name: string) => {
+  const runs = await claim([name])
+  expect(runs).toHaveLength(1)
+  return runs[0]!
+}
+const lend = async (lending: Lending = {}) =>
+  (await engine.lend('q', { max: 10, ...lending })).loans.map(({ job }) => job.class)
+const status = async (id: number) => (await engine.get(String(id))).status
+const healthy = async () => expect(await engine.verify()).toEqual([])
+
+describe('a child that joins the run of its parent', () => {
+  test('is held until that run has ended, whatever comes for it meanwhile', async () => {
+    const parent = await make('parent')
+    const run = await one('parent')
+    const child = await make('child', { parent: String(parent), joins: true, in: { data: {} } })
+    expect(await engine.get(String(child))).toMatchObject({
+      status: 'suspended',
+      waitingFor: 'parent',
+      name: String(child),
+    })
+    expect((await engine.why(String(child))).reasons).toMatchObject([{ code: 'PARENT', job: parent }])
+    await engine.write(String(child), 'in', 'data', ['1'])
+    expect(await claim()).toEqual([])
+    await engine.commit(run.run.token, { end: 'suspended', waitFor: 'children' })
+    expect(await status(child)).toBe('queued')
+    const { run: childRun } = await one('child')
+    await engine.commit(childRun.token, { end: 'completed', reads: { data: { cursor: 0, count: 1 } } })
+    expect(await status(parent)).toBe('queued')
+    await healthy()
+  })
+
+  test('stays held when the run fails or is asked for again, and is cancelled when the parent is terminated', async () => {
+    const parent = await make('parent', { retry: { max: 3, backoff: { base: 0 } } })
+    const first = await one('parent')
+    const child = await make('child', { parent: String(parent), joins: true })
+    await engine.commit(first.run.token, { end: 'failed', error: { message: 'broken' } })
+    expect(await status(child)).toBe('suspended')
+    const second = await one('parent')
+    await engine.commit(second.run.token, { end: 'again' })
+    expect(await status(child)).toBe('suspended')
+    await engine.terminate(String(parent), {})
+    expect(await status(child)).toBe('terminated')
+    await healthy()
+  })
+
+  test('runs at once below a parent that waits for its children, and is refused below any other', async () => {
+    const parent = await make('parent')
+    await expect(make('child', { parent: String(parent), joins: true })).rejects.toMatchObject({ code: 'WRONG_STATUS' })
+    const run = await one('parent')
+    await make('first', { parent: String(parent), joins: true })
+    await engine.commit(run.run.token, { end: 'suspended', waitFor: 'children' })
+    const second = await make('second', { parent: String(parent), joins: true })
+    expect(await status(second)).toBe('queued')
+    for (const name of ['first', 'second']) {
+      expect(await status(parent)).toBe('suspended')
+      const { run } = await one(name)
+      await engine.commit(run.token, { end: 'completed' })
+    }
+    expect(await status(parent)).toBe('queued')
+    await healthy()
+  })
+})
+
+test('a parent that has waited is told what became of its children, until it has committed', async () => {
+  const parent = await make('parent')
+  const run = await one('parent')
+  const spawned = ['good', 'bad', 'unwanted'].map((name) => ({
+    ...{ op: 'spawn' as const, name, queue: 'q', class: name, args: `"${name}"` },
+    keepResult: true,
+  }))
+  await engine.commit(run.run.token, { end: 'suspended', waitFor: 'children', ops: spawned })
+  const { children } = await engine.get(String(parent))
+  await engine.commit((await one('good')).run.token, { end: 'completed', result: '42' })
+  await engine.commit((await one('bad')).run.token, { end: 'failed', error: { message: 'broken', retry: false } })
+  await engine.cancel(String(children.unwanted!.id))
+  const told = await one('parent')
+  expect(told.family).toEqual({
+    finished: [{ id: children.good!.id, name: 'good', class: 'good', args: '"good"', result: '42' }],
+    failed: [
+      { id: children.bad!.id, name: 'bad', class: 'bad', args: '"bad"', error: expect.stringContaining('broken') },
+    ],
+    cancelled: [{ id: children.unwanted!.id, name: 'unwanted', class: 'unwanted', args: '"unwanted"' }],
+  })
+  await engine.commit(told.run.token, { end: 'again' })
+  expect((await one('parent')).family).toBeUndefined()
+  await healthy()
+})
+
+describe('lending', () => {
+  test('a job with a tag goes to who asks for the tag, and to nobody else', async () => {
+    await make('plain')
+    await make('tagged', { tag: 'mock' })
+    expect(await lend()).toEqual(['plain'])
+    expect(await claim()).toEqual([])
+    expect(await lend({ tags: ['mock'] })).toEqual(['tagged'])
+  })
+
+  test('only jobs of one priority, where one is asked for', async () => {
+    for (const priority of [-5, 0, 5]) await make(`p${priority}`, { priority })
+    expect(await lend({ priority: 5 })).toEqual(['p5'])
+    expect(await lend()).toEqual(['p-5', 'p0'])
+  })
+
+  test('pull workers get what was due first, though it was made last', async () => {
+    const now = Date.now() + kit.engineOptions.clock!()
+    await make('new')
+    await make('old', { at: now - 60_000 })
+    await make('older', { at: now - 3_600_000, repeat: 'FINISHED, +1 DAY' })
+    expect(await lend()).toEqual(['older', 'old', 'new'])
+  })
+
+  test('sets, characters and stars are globs; in the names of a claim a bracket is a bracket', async () => {
+    for (const name of ['mail', 'nail', 'tail', '[m]ail', 'é1', 'e1']) await make(name)
+    expect(await lend({ names: ['[l-n]ail'] })).toEqual(['mail', 'nail'])
+    expect(await lend({ names: ['[^m]?'] })).toEqual(['é1', 'e1'].slice(1))
+    expect(await lend({ names: ['?1'] })).toEqual(['é1'])
+    expect((await claim(['[m]ail'])).map(({ job }) => job.class)).toEqual(['[m]ail'])
+    expect(await lend({ names: ['[tail'] })).toEqual([])
+  })
+
+  test('a class that is banned fails in place of being lent, until the ban is lifted', async () => {
+    await engine.ban('q', ['bad*'])
+    const bad = await make('bad/one')
+    expect(await engine.lend('q', {})).toEqual({ loans: [], failed: 1 })
+    expect(await status(bad)).toBe('failed')
+    await engine.ban('q', null)
+    await make('bad/two')
+    expect(await lend()).toEqual(['bad/two'])
+    await healthy()
+  })
+
+  test('a job goes to somebody else when its own time is over, in company, and fails after its last delivery', async () => {
+    const id = await make('slow', { redeliver: { after: '+5 SECONDS', max: 2 } })
+    const [run] = await claim()
+    await kit.advance(5_100)
+    await make('other')
+    expect(await engine.ward(String(id))).toMatchObject({ deliveries: 1, status: 'running' })
+    expect(await lend()).toEqual(['slow', 'other'])
+    await expect(engine.commit(run!.run.token, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
+    await kit.advance(5_100)
+    expect(await engine.lend('q', {})).toEqual({ loans: [], failed: 1 })
+    expect(await status(id)).toBe('failed')
+    await healthy()
+  })
+})
+
+describe('a run of a job that is known by its id', () => {
+  test('is ended by conclude, also late, as long as nobody else has it', async () => {
+    const id = await make('job', { redeliver: { after: '+1 SECOND' } })
+    await expect(engine.conclude(String(id), { end: 'completed' })).rejects.toMatchObject({ code: 'WRONG_STATUS' })
+    await claim()
+    await kit.advance(2_000)
+    expect(await engine.conclude(String(id), { end: 'completed', args: '{"n":1}' })).toEqual({ status: 'completed' })
+    expect((await engine.get(String(id))).args).toBe('{"n":1}')
+    await healthy()
+  })
+
+  test('is taken away by requeue: nothing of it counts any more', async () => {
+    const id = await make('job')
+    const [run] = await claim()
+    await engine.requeue(String(id), { class: 'renamed' })
+    await expect(engine.commit(run!.run.token, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
+    expect(await engine.get(String(id))).toMatchObject({ status: 'queued', class: 'renamed' })
+    expect((await claim(['renamed'])).map(({ job }) => job.id)).toEqual([id])
+    await healthy()
+  })
+
+  test('a child that is requeued after its end is waited for again', async () => {
+    const parent = await make('parent')
+    const run = await one('parent')
+    const [a, b] = [
+      await make('a', { parent: String(parent), joins: true }),
+      await make('b', { parent: String(parent), joins: true }),
+    ]
+    await engine.commit(run.run.token, { end: 'suspended', waitFor: 'children' })
+    await engine.conclude(String((await one('a')).job.id), { end: 'completed' })
+    await engine.requeue(String(a))
+    await engine.commit((await one('b')).run.token, { end: 'completed' })
+    expect([await status(b), await status(parent)]).toEqual(['completed', 'suspended'])
+    await engine.commit((await one('a')).run.token, { end: 'completed' })
+    expect(await status(parent)).toBe('queued')
+    await healthy()
+  })
+})
+
+test('a unique key can hold until the job is deleted, be ignored, and be tied to a parent', async () => {
+  const unique = { unique: 'k', retain: 86_400_000 }
+  const id = await make('job', { ...unique, uniqueness: { held: 'deleted' } })
+  await engine.commit((await one('job')).run.token, { end: 'completed' })
+  expect(await make('job', unique)).toBe(id)
+  const other = await make('job', { ...unique, uniqueness: { hit: 'ignored' } })
+  expect(other).not.toBe(id)
+  await engine.remove(String(id), { force: true })
+  expect(await make('job', unique)).not.toBe(id)
+  const parent = await make('parent')
+  await one('parent')
+  const child = await make('child', { parent: String(parent), joins: true, unique: 'c' })
+  const tied = { unique: 'c', uniqueness: { hit: 'same parent' as const } }
+  await expect(make('child', tied)).rejects.toMatchObject({ code: 'CONFLICT' })
+  expect(await make('child', { ...tied, parent: String(parent), joins: true })).toBe(child)
+  await healthy()
+})

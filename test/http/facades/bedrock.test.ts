@@ -1,0 +1,1063 @@
+// Bedrock::Jobs as its users see it: the acceptance scenarios, over HTTP, on a real engine.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Kit, startKit } from '../../kit.ts'
+import { createWorld, type World } from './kit.ts'
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ hold: true })
+})
+afterAll(() => kit.close())
+
+const HOUR = 3_600
+const DAY = 24 * HOUR
+
+type Given = Record<string, unknown>
+// biome-ignore lint/suspicious/noExplicitAny: what a command answers, as JSON.
+type Body = any
+type Answer = { code: number; status: string; body: Body; token: string | null }
+
+const iso = (at: number) => new Date(at).toISOString()
+
+/** Bedrock's clients, as far as the tests need one. */
+async function start() {
+  const world = await createWorld(kit)
+  const answerOf = async (response: Response): Promise<Answer> => ({
+    code: response.status,
+    status: response.headers.get('x-bedrock-status')!,
+    body: await response.json(),
+    token: response.headers.get('x-bedrock-token'),
+  })
+  /** A command with its parameters as headers. */
+  const send = async (command: string, given: Given = {}, init: RequestInit = {}) => {
+    const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
+    return answerOf(await world.ask('POST', `/bedrock/${command}`, headers, init.body ?? undefined))
+  }
+  /** The same with a JSON body. */
+  const json = async (command: string, given: Given = {}) =>
+    answerOf(
+      await world.ask('POST', `/bedrock/${command}`, { 'content-type': 'application/json' }, JSON.stringify(given)),
+    )
+  const ok = async (command: string, given: Given = {}) => {
+    const answer = await send(command, given)
+    expect([command, answer.status]).toEqual([command, '200 OK'])
+    return answer.body
+  }
+  const create = async (given: Given): Promise<number> => (await ok('CreateJob', given)).jobID
+  const query = (jobID: number) => ok('QueryJob', { jobID })
+  const state = async (jobID: number) => (await query(jobID)).state
+  const get = (given: Given) => ok('GetJob', given)
+  const finish = (jobID: number, more: Given = {}) => ok('FinishJob', { jobID, ...more })
+  const refused = async (command: string, given: Given, status: string) => {
+    const answer = await send(command, given)
+    expect([command, answer.status, answer.body]).toEqual([
+      command,
+      status,
+      { code: Number(status.slice(0, 3)), message: status },
+    ])
+    expect(answer.code).toBe(answer.body.code)
+  }
+  /** So many seconds after noon, as Bedrock writes times. */
+  const time = (seconds: number) =>
+    iso(world.noon + seconds * 1000)
+      .slice(0, 19)
+      .replace('T', ' ')
+  return { ...world, send, json, ok, create, query, state, get, finish, refused, time }
+}
+
+type Client = Awaited<ReturnType<typeof start>>
+
+const NO_JOB = '404 No job found'
+const UNKNOWN = '404 No job with this jobID'
+const NOT_RUNNING = '405 Can only retry/finish RUNNING and RUNQUEUED jobs'
+const BAD_DATA = '402 Data is not a valid JSON Object'
+
+const scenario = (name: string, act: (client: Client) => Promise<void>) =>
+  test(name, async () => {
+    const client = await start()
+    await act(client)
+    expect(await client.faults()).toEqual([])
+  })
+
+/** A parent that is taken, with two children. */
+async function family({ create, get }: Client, parent: Given = {}, child: Given = {}) {
+  const P = await create({ name: 'parent', ...parent })
+  expect((await get({ name: 'parent' })).jobID).toBe(P)
+  const C1 = await create({ name: 'c1', parentJobID: P, ...child })
+  const C2 = await create({ name: 'c2', parentJobID: P, ...child })
+  return { P, C1, C2 }
+}
+
+describe('create', () => {
+  scenario('S1 a new job is queued with the defaults', async ({ create, query }) => {
+    const J = await create({ name: 'testCreate' })
+    expect(J).toBeGreaterThan(0)
+    const job = await query(J)
+    expect(Object.keys(job)).toHaveLength(10)
+    expect(job).toMatchObject({ state: 'QUEUED', data: {}, priority: 500, repeat: '', lastRun: '', retryAfter: '' })
+    expect(job).toMatchObject({ jobID: J, name: 'testCreate' })
+    expect(job.nextRun.slice(0, 19)).toBe(job.created)
+  })
+
+  scenario(
+    'S3 data is kept as the very text that came, and must be an object',
+    async ({ send, create, query, refused, ask }) => {
+      const data = '{ "blabla": "blabla",  "n": 1.50 }'
+      const J = await create({ name: 'a', data })
+      expect((await query(J)).data).toEqual({ blabla: 'blabla', n: 1.5 })
+      const shown = await ask('POST', '/bedrock/QueryJob', { jobID: String(J) })
+      expect(await shown.text()).toContain(`"data":${data}`)
+      for (const bad of ['blabla', '[]', '7', '{"a":}', '""'])
+        await refused('CreateJob', { name: 'a', data: bad }, BAD_DATA)
+      expect((await send('CreateJob', { name: 'a', data: '{ }' })).code).toBe(200)
+    },
+  )
+
+  scenario('S4 priorities are six, and priority is another name', async ({ create, query, refused }) => {
+    for (const jobPriority of [0, 250, 500, 750, 850, 1000])
+      expect((await query(await create({ name: 'p', jobPriority }))).priority).toBe(jobPriority)
+    expect((await query(await create({ name: 'p', priority: 1000 }))).priority).toBe(1000)
+    expect((await query(await create({ name: 'p', priority: 1000, jobPriority: 250 }))).priority).toBe(250)
+    await refused('CreateJob', { name: 'p', jobPriority: 111 }, '402 Invalid priority value')
+    await refused('CreateJob', { name: 'p', jobPriority: 'abc' }, '402 Invalid priority value')
+  })
+
+  scenario('S5 retryAfter is a modifier', async ({ create, query, refused }) => {
+    for (const retryAfter of ['10', 'PT5M', 'START OF HOUR', '+5 MINUTES '.replace(' ', '  ')])
+      await refused('CreateJob', { name: 'a', retryAfter }, '402 Malformed retryAfter')
+    expect((await query(await create({ name: 'a', retryAfter: '+5 minutes' }))).retryAfter).toBe('+5 minutes')
+  })
+
+  scenario('S6 repeat is checked, and kept in capitals', async ({ create, query, refused }) => {
+    expect((await query(await create({ name: 'a', repeat: 'finished, +1 minute' }))).repeat).toBe('FINISHED, +1 MINUTE')
+    expect((await query(await create({ name: 'a', repeat: 'hourly' }))).repeat).toBe('HOURLY')
+    for (const repeat of ['blabla', 'FINISHED', '+1 HOUR', 'FINISHED, 1 HOUR', 'FINISHED, WEEKDAY 7'])
+      await refused('CreateJob', { name: 'a', repeat }, '402 Malformed repeat')
+    expect((await query(await create({ name: 'a', repeat: '' }))).repeat).toBe('')
+  })
+
+  scenario('S7 a unique job is found by its name, and takes over new data', async ({ create, query, at }) => {
+    const U = await create({ name: 'blabla', unique: true })
+    const first = await query(U)
+    await at(5)
+    expect(await create({ name: 'blabla', unique: true })).toBe(U)
+    expect(await query(U)).toEqual(first)
+    expect(await create({ name: 'blabla', unique: true, data: '{"blabla":"test"}' })).toBe(U)
+    expect(await query(U)).toEqual({ ...first, data: { blabla: 'test' } })
+    expect(await create({ name: 'blabla', unique: true, data: '{"blabla2":"test2"}', overwrite: false })).toBe(U)
+    expect(await query(U)).toEqual({ ...first, data: { blabla: 'test' } })
+  })
+
+  scenario('S8 the data of a unique job is merged: objects below objects, null takes away', async ({ create, ask }) => {
+    const U = await create({ name: 'm', unique: true, data: '{"a":{"b":1,"c":[1]},"d":2}' })
+    await create({ name: 'm', unique: true, data: '{"a":{"b":null,"c":[2]},"e":12345678901234567890}' })
+    const shown = await ask('POST', '/bedrock/QueryJob', { jobID: String(U) })
+    expect(await shown.text()).toContain('"data":{"a":{"c":[2]},"d":2,"e":12345678901234567890}')
+  })
+
+  scenario('S9 a unique job loses repeat and priority that are not given again', async ({ create, query }) => {
+    const U = await create({ name: 'u', unique: true, repeat: 'HOURLY', jobPriority: 1000 })
+    await create({ name: 'u', unique: true, data: '{"n":1}' })
+    expect(await query(U)).toMatchObject({ repeat: '', priority: 500, state: 'QUEUED' })
+  })
+
+  scenario(
+    'S10 CreateJobs makes many in order, and finds unique ones made in the same call',
+    async ({ json, send, query }) => {
+      const jobs = [
+        { name: 'u', unique: true },
+        { name: 'u', unique: true },
+        { name: 'u' },
+        { name: 'v', data: '{"n":1}' },
+      ]
+      const { jobIDs } = (await json('CreateJobs', { jobs })).body
+      expect(jobIDs[1]).toBe(jobIDs[0])
+      expect(new Set(jobIDs).size).toBe(3)
+      expect((await query(jobIDs[3])).data).toEqual({ n: 1 })
+      expect((await send('CreateJobs', { jobs: JSON.stringify(jobs.slice(2)) })).body.jobIDs).toHaveLength(2)
+    },
+  )
+
+  scenario('S11 CreateJobs wants an array of objects', async ({ refused, send }) => {
+    for (const jobs of ['[{"name":"a"}]}', '[]', '[{}]', 'x', '{"name":"a"}', '["a"]'])
+      await refused('CreateJobs', { jobs }, '401 Invalid JSON')
+    await refused('CreateJobs', {}, '401 Invalid JSON')
+    await refused('CreateJobs', { jobs: '[{"data":{"name":1}}]' }, '402 Missing name')
+    const half = '[{"name":"fine"},{"name":"bad","repeat":"blabla"}]'
+    await refused('CreateJobs', { jobs: half }, '402 Malformed repeat')
+    expect((await send('GetJob', { name: '*' })).status).toBe(NO_JOB)
+  })
+
+  scenario('S12 names are needed, bounded, and any text', async ({ refused, create, get }) => {
+    await refused('CreateJob', {}, '402 Missing name')
+    await refused('CreateJob', { name: '' }, '402 Missing name')
+    await refused('CreateJob', { name: 'x'.repeat(256) }, '402 Malformed name')
+    const J = await create({ name: 'www/a?x=1&é' })
+    expect(await get({ name: 'www/*' })).toMatchObject({ jobID: J, name: 'www/a?x=1&é' })
+  })
+
+  scenario('firstRun is a time, and is checked', async ({ create, query, refused, time, send }) => {
+    const firstRun = time(HOUR)
+    const J = await create({ name: 'later', firstRun })
+    expect((await query(J)).nextRun).toBe(firstRun)
+    expect((await query(await create({ name: 'day', firstRun: '2020-02-29' }))).nextRun).toBe('2020-02-29 00:00:00')
+    for (const bad of ['garbage', '2026-02-30', '2026-03-11 02', '17'])
+      await refused('CreateJob', { name: 'x', firstRun: bad }, '402 Malformed firstRun')
+    expect((await send('GetJob', { name: 'later' })).status).toBe(NO_JOB)
+  })
+})
+
+describe('take', () => {
+  scenario('S13 a job is shown as it was before it was taken', async ({ create, get, query, at, time }) => {
+    const J = await create({ name: 'job' })
+    const { nextRun, created } = await query(J)
+    await at(2)
+    expect(await get({ name: 'job' })).toEqual({
+      created,
+      data: {},
+      jobID: J,
+      lastRun: '',
+      name: 'job',
+      nextRun,
+      priority: 500,
+      repeat: '',
+      retryAfter: '',
+    })
+    expect(await query(J)).toMatchObject({ state: 'RUNNING', lastRun: time(2) })
+    expect((await query(J)).nextRun.slice(0, 19)).toBe(nextRun.slice(0, 19))
+  })
+
+  scenario('S14 nothing to take is 404', async ({ refused, create, get }) => {
+    await refused('GetJob', { name: 'job' }, NO_JOB)
+    await refused('GetJobs', { name: 'job', numResults: 5 }, NO_JOB)
+    await create({ name: 'job' })
+    await get({ name: 'job' })
+    await refused('GetJob', { name: 'job' }, NO_JOB)
+    await refused('GetJob', {}, '402 Missing name')
+    await refused('GetJob', { name: 'x'.repeat(12_751) }, '402 Malformed name')
+  })
+
+  scenario('S15 numResults belongs to GetJobs, and priorities are checked', async ({ refused, create }) => {
+    await create({ name: 'job' })
+    await refused('GetJob', { name: 'job', numResults: 20 }, '402 Cannot use numResults with GetJob; try GetJobs')
+    await refused('GetJobs', { name: 'job' }, '402 Missing numResults')
+    await refused('GetJobs', { name: 'job', numResults: 1, jobPriority: 111 }, '402 Invalid priority value')
+  })
+
+  const five = async ({ create, time }: Client) => {
+    for (const [name, jobPriority] of [
+      ['low_5', 0],
+      ['medium_3', 500],
+      ['high_1', 1000],
+      ['medium_4', 500],
+      ['high_2', 1000],
+    ])
+      await create({ name, jobPriority, firstRun: time(-10) })
+  }
+
+  scenario('S16 high priorities go first, then what was made first', async (client) => {
+    await five(client)
+    const { jobs } = await client.ok('GetJobs', { name: '*', numResults: 9 })
+    expect(jobs.map(({ name }: { name: string }) => name)).toEqual([
+      'high_1',
+      'high_2',
+      'medium_3',
+      'medium_4',
+      'low_5',
+    ])
+  })
+
+  scenario('S17 what is due goes by priority, then by its time', async ({ create, time, at, send, get }) => {
+    const made: [string, number, number][] = [
+      ['low', 0, 1],
+      ['medium', 500, 4],
+      ['high', 1000, 7],
+      ['high2', 1000, 15],
+      ['medium2', 500, 13],
+      ['low2', 0, 10],
+    ]
+    for (const [name, jobPriority, seconds] of made) await create({ name, jobPriority, firstRun: time(seconds) })
+    const seen: string[] = []
+    for (let second = 0; second < 8; second++) {
+      await at(second)
+      const { code, body } = await send('GetJob', { name: '*' })
+      seen.push(code === 200 ? body.name : String(code))
+    }
+    expect(seen).toEqual(['404', 'low', '404', '404', 'medium', '404', '404', 'high'])
+    await at(20)
+    for (const name of ['high2', 'medium2', 'low2']) expect((await get({ name: '*' })).name).toBe(name)
+  })
+
+  scenario('S18 a job that is due again goes by the time at which it was', async ({ create, get, at, ok }) => {
+    await create({ name: 'again', retryAfter: '+5 SECONDS' })
+    await get({ name: 'again' })
+    await at(3)
+    await create({ name: 'early' })
+    await at(8)
+    await create({ name: 'late' })
+    const { jobs } = await ok('GetJobs', { name: '*', numResults: 3 })
+    expect(jobs.map(({ name }: { name: string }) => name)).toEqual(['early', 'again', 'late'])
+  })
+
+  scenario('S19 jobPriority takes of one priority only', async (client) => {
+    await five(client)
+    const taken = async (jobPriority: number) =>
+      (await client.ok('GetJobs', { name: '*', numResults: 2, jobPriority })).jobs.map((job: Given) => job.name)
+    expect(await taken(0)).toEqual(['low_5'])
+    expect(await taken(500)).toEqual(['medium_3', 'medium_4'])
+    expect(await taken(1000)).toEqual(['high_1', 'high_2'])
+  })
+
+  const names = ['foo', 'Foo', 'fooBar', 'www/a?x=1', 'www/aXx=1', 'a[1]', 'a1', 'a,b', 'x*']
+  const globs: [string, string[]][] = [
+    ['FOO', []],
+    ['foo*', ['foo', 'fooBar']],
+    ['F*', ['Foo']],
+    ['www/a?x=1', ['www/a?x=1', 'www/aXx=1']],
+    ['www/a[?]x=1', ['www/a?x=1']],
+    ['a[1]', ['a1']],
+    ['a[[]1]', ['a[1]']],
+    ['x*', ['x*']],
+    ['x[*]', ['x*']],
+    ['[^f]*', ['Foo', 'www/a?x=1', 'www/aXx=1', 'a[1]', 'a1', 'a,b', 'x*']],
+    ['[a-f]*', ['foo', 'fooBar', 'a[1]', 'a1', 'a,b']],
+    ['a,b', []],
+    ['foo,', []],
+    ['foo*,F*', []],
+    ['foo, a1', ['foo', 'a1']],
+  ]
+
+  scenario('S20 a name is a glob, several are themselves', async ({ create, send, ok }) => {
+    const ids: Record<number, string> = {}
+    for (const name of names) ids[await create({ name })] = name
+    for (const [name, found] of globs) {
+      const { code, body } = await send('GetJobs', { name, numResults: 20 })
+      const taken = code === 200 ? body.jobs.map((job: { jobID: number }) => job.jobID) : []
+      expect([name, taken.map((id: number) => ids[id]).sort()]).toEqual([name, [...found].sort()])
+      if (taken.length) await ok('RequeueJobs', { jobIDs: taken.join() })
+    }
+  })
+
+  scenario('S21 of twenty that ask at once, one gets the job', async ({ create, send }) => {
+    await create({ name: 'one' })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send('GetJob', { name: 'one' })))
+    expect(answers.filter(({ code }) => code === 200)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === NO_JOB)).toHaveLength(19)
+  })
+
+  scenario('S22 who waits gets the job that comes, or 303 when the time is over', async ({ send, create }) => {
+    const waiting = send('GetJob', { name: 'wanted', 'x-bedrock-connection': 'wait', timeout: 10_000 })
+    await create({ name: 'wanted' })
+    expect((await waiting).body.name).toBe('wanted')
+    const vain = await send('GetJob', { name: 'wanted', 'x-bedrock-connection': 'wait', timeout: 60 })
+    expect([vain.code, vain.status]).toEqual([303, '303 Timeout'])
+  })
+
+  scenario('a name is found behind thousands of others', async ({ json, get, create }) => {
+    for (let i = 0; i < 2; i++)
+      await json('CreateJobs', { jobs: Array.from({ length: 900 }, () => ({ name: 'many' })) })
+    const J = await create({ name: 'rare' })
+    expect((await get({ name: 'rare' })).jobID).toBe(J)
+  })
+})
+
+describe('finish, retry, update', () => {
+  scenario('S23 only what is running can be finished or retried', async ({ create, refused }) => {
+    const J = await create({ name: 'job' })
+    for (const command of ['FinishJob', 'RetryJob']) {
+      await refused(command, { jobID: J + 1 }, UNKNOWN)
+      await refused(command, { jobID: J }, NOT_RUNNING)
+      await refused(command, {}, '402 Missing jobID')
+      for (const jobID of ['abc', '01', '1.0', '+1']) await refused(command, { jobID }, '402 Malformed jobID')
+    }
+  })
+
+  scenario('S24 a finished job is gone', async ({ create, get, finish, refused }) => {
+    const J = await create({ name: 'job' })
+    await get({ name: 'job' })
+    await finish(J)
+    await refused('QueryJob', { jobID: J }, UNKNOWN)
+    await refused('FinishJob', { jobID: J }, UNKNOWN)
+  })
+
+  scenario('S25 a job that repeats is queued for its next time', async ({ create, get, finish, query, at, time }) => {
+    const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR' })
+    await at(2)
+    await get({ name: 'job' })
+    await at(5)
+    await finish(J, { delay: 5, nextRun: '2030-01-01 00:00:00' })
+    expect(await query(J)).toMatchObject({ state: 'QUEUED', nextRun: time(HOUR + 2), lastRun: time(2) })
+  })
+
+  scenario(
+    'S26 ignoreRepeat, and data that says delete, end a job that repeats',
+    async ({ create, get, finish, refused }) => {
+      for (const more of [{ ignoreRepeat: true }, { ignoreRepeat: 1 }, { data: '{"delete":true}' }]) {
+        const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR' })
+        await get({ name: 'job' })
+        await finish(J, more)
+        await refused('QueryJob', { jobID: J }, UNKNOWN)
+      }
+    },
+  )
+
+  scenario('S27 data given at the finish is what the next run gets', async ({ create, get, finish, at }) => {
+    const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR', data: '{"old":1}' })
+    await get({ name: 'job' })
+    await finish(J, { data: '{"bar":"foo","foo":"bar"}' })
+    await at(HOUR + 5)
+    expect((await get({ name: 'job' })).data).toEqual({ bar: 'foo', foo: 'bar' })
+  })
+
+  scenario(
+    'S28 a retried job comes at nextRun, else after its delay, else at once',
+    async ({ create, get, ok, query, time, refused, at }) => {
+      const J = await create({ name: 'job' })
+      const retried = async (more: Given) => {
+        await get({ name: '*' })
+        await ok('RetryJob', { jobID: J, ...more })
+        return query(J)
+      }
+      expect((await retried({ nextRun: time(60), delay: 5 })).nextRun).toBe(time(60))
+      await at(60)
+      expect((await retried({ delay: 30 })).nextRun).toBe(time(90))
+      await at(91)
+      expect((await retried({ nextRun: '2020-01-01 00:00:00' })).nextRun).toBe('2020-01-01 00:00:00')
+      expect(await retried({ name: 'other', jobPriority: 1000 })).toMatchObject({
+        name: 'other',
+        priority: 1000,
+        state: 'QUEUED',
+      })
+      await get({ name: 'other' })
+      await refused('RetryJob', { jobID: J, delay: -1 }, '402 Must specify a non-negative delay when retrying')
+      await refused('RetryJob', { jobID: J, delay: 999_999_999 }, '402 Malformed delay')
+      await refused('RetryJob', { jobID: J, nextRun: 'soon' }, '402 Malformed nextRun')
+    },
+  )
+
+  scenario(
+    'S29 a retried job that repeats keeps to its repeat, unless it is to be ignored',
+    async ({ create, get, ok, query, at, time }) => {
+      const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR' })
+      await at(2)
+      await get({ name: 'job' })
+      await ok('RetryJob', { jobID: J, nextRun: '2037-09-07 23:11:11', delay: 5 })
+      expect((await query(J)).nextRun).toBe(time(HOUR + 2))
+      await at(HOUR + 2)
+      await get({ name: 'job' })
+      await ok('RetryJob', { jobID: J, nextRun: '2037-04-01 00:00:00', ignoreRepeat: true })
+      expect(await query(J)).toMatchObject({
+        nextRun: '2037-04-01 00:00:00',
+        repeat: 'STARTED, +1 HOUR',
+        state: 'QUEUED',
+      })
+    },
+  )
+
+  scenario(
+    'S31 retryAfter and repeat together: each job goes on by its own',
+    async ({ create, ok, at, time, query, finish }) => {
+      const repeats = ['SCHEDULED, +1 HOUR', 'STARTED, +1 DAY', 'FINISHED, +7 DAYS']
+      const ids: number[] = []
+      for (const repeat of repeats)
+        ids.push(await create({ name: 'three', firstRun: time(HOUR), retryAfter: '+5 MINUTES', repeat }))
+      await at(HOUR + 5)
+      const { jobs } = await ok('GetJobs', { name: 'three', numResults: 5 })
+      expect(jobs.map(({ jobID }: Given) => jobID)).toEqual(ids)
+      for (const id of ids) expect(await query(id)).toMatchObject({ state: 'RUNQUEUED', nextRun: time(HOUR + 305) })
+      await at(HOUR + 10)
+      for (const id of ids) await finish(id)
+      const next = [2 * HOUR, DAY + HOUR + 5, 7 * DAY + HOUR + 10]
+      for (const [i, id] of ids.entries())
+        expect(await query(id)).toMatchObject({ state: 'QUEUED', nextRun: time(next[i]!) })
+    },
+  )
+
+  scenario('S32 HOURLY, DAILY and WEEKLY count from the finish', async ({ create, get, finish, query, at, time }) => {
+    for (const [repeat, seconds] of [
+      ['HOURLY', HOUR],
+      ['DAILY', DAY],
+      ['WEEKLY', 7 * DAY],
+    ] as const) {
+      const J = await create({ name: repeat, repeat })
+      await get({ name: repeat })
+      await finish(J)
+      const { lastRun, nextRun } = await query(J)
+      expect(Date.parse(`${nextRun}Z`) - Date.parse(`${lastRun}Z`)).toBeLessThanOrEqual((seconds + 1) * 1000)
+      expect(Date.parse(`${nextRun}Z`) - Date.parse(`${lastRun}Z`)).toBeGreaterThanOrEqual(seconds * 1000)
+    }
+    await at(1)
+    expect(time(1)).toMatch(/12:00:01$/)
+  })
+
+  scenario('S33 slots that were missed are run one after the other', async ({ create, get, ok, query, time }) => {
+    for (const hours of [5, 1]) {
+      const J = await create({
+        name: `every${hours}`,
+        repeat: `SCHEDULED, +${hours} HOURS`,
+        firstRun: time(-10 * HOUR),
+      })
+      await get({ name: `every${hours}` })
+      await ok('RetryJob', { jobID: J })
+      expect((await query(J)).nextRun).toBe(time((hours - 10) * HOUR))
+    }
+  })
+
+  scenario('S34 UpdateJob needs data, and leaves the state alone', async ({ create, refused, get, ok, query }) => {
+    const J = await create({ name: 'job' })
+    await refused('UpdateJob', { jobID: J }, '402 Missing data')
+    await refused('UpdateJob', { jobID: J, data: 'x' }, BAD_DATA)
+    await refused('UpdateJob', { jobID: J + 1, data: '{}' }, UNKNOWN)
+    await refused('UpdateJob', { jobID: J, data: '{}', repeat: 'blabla' }, '402 Malformed repeat')
+    await refused('UpdateJob', { jobID: J, data: '{}', nextRun: '2026-03-11 02' }, '402 Malformed nextRun')
+    await get({ name: 'job' })
+    await ok('UpdateJob', { jobID: J, data: '{ "progress": 0.5 }' })
+    expect(await query(J)).toMatchObject({ state: 'RUNNING', data: { progress: 0.5 } })
+  })
+
+  scenario('S35 UpdateJob stores what it is given', async ({ create, ok, query }) => {
+    const J = await create({ name: 'job', jobPriority: 500 })
+    const given = { data: '{"key":"value"}', repeat: 'HOURLY', jobPriority: 1000, nextRun: '2020-01-01 00:00:00' }
+    await ok('UpdateJob', { jobID: J, ...given })
+    expect(await query(J)).toMatchObject({
+      data: { key: 'value' },
+      repeat: 'HOURLY',
+      priority: 1000,
+      nextRun: '2020-01-01 00:00:00',
+      state: 'QUEUED',
+    })
+  })
+
+  scenario(
+    'S36 a new repeat gives a new time at once, a cleared one leaves the time',
+    async ({ create, ok, query, time }) => {
+      const J = await create({ name: 'job', firstRun: time(HOUR) })
+      await ok('UpdateJob', { jobID: J, data: '{}', repeat: 'SCHEDULED, +1 DAY' })
+      expect(await query(J)).toMatchObject({ repeat: 'SCHEDULED, +1 DAY', nextRun: time(HOUR + DAY) })
+      await ok('UpdateJob', { jobID: J, data: '{}', shouldClearRepeat: 1 })
+      expect(await query(J)).toMatchObject({ repeat: '', nextRun: time(HOUR + DAY), state: 'QUEUED' })
+    },
+  )
+
+  scenario('S37 a text that looks like a number stays a text', async ({ create, ok, ask }) => {
+    const J = await create({ name: 'job', data: '{"key":"value","anotherKey":"123"}' })
+    await ok('UpdateJob', { jobID: J, data: '{"key":"value","anotherKey":"1234"}' })
+    const shown = await (await ask('POST', '/bedrock/QueryJob', { jobID: String(J) })).text()
+    expect(shown).toContain('"data":{"key":"value","anotherKey":"1234"}')
+  })
+
+  scenario('the same parameters as members of a JSON body, which win', async ({ json, ask }) => {
+    const { body } = await json('CreateJob', { name: 'job', data: { n: 1 }, jobPriority: 1000, unique: true })
+    const headers = { jobid: '999', 'content-type': 'application/json' }
+    const shown = await ask('POST', '/bedrock/queryjob', headers, JSON.stringify({ jobID: body.jobID }))
+    expect(await shown.json()).toMatchObject({ name: 'job', data: { n: 1 }, priority: 1000 })
+  })
+
+  scenario('a Finish with the token of an older delivery is refused', async ({ create, send, at, refused, ok }) => {
+    const J = await create({ name: 'job', retryAfter: '+5 SECONDS' })
+    const first = await send('GetJob', { name: 'job' })
+    await at(6)
+    const second = await send('GetJob', { name: 'job' })
+    expect(second.body.jobID).toBe(J)
+    await refused('FinishJob', { jobID: J, token: first.token! }, '405 This job has been delivered again since')
+    await ok('FinishJob', { jobID: J, token: second.token! })
+  })
+})
+
+describe('retryAfter, requeue, fail', () => {
+  scenario(
+    'S38 a job with retryAfter is RUNQUEUED until that time',
+    async ({ create, get, query, time, refused, at }) => {
+      const J = await create({ name: 'job', retryAfter: '+5 MINUTES' })
+      await get({ name: 'job' })
+      expect(await query(J)).toMatchObject({ state: 'RUNQUEUED', nextRun: time(300), lastRun: time(0) })
+      await at(299)
+      await refused('GetJob', { name: 'job' }, NO_JOB)
+    },
+  )
+
+  scenario(
+    'S39 a job that nobody finishes is delivered again, and counts that',
+    async ({ create, get, query, at, refused, finish, time }) => {
+      const J = await create({ name: 'job', retryAfter: '+5 SECONDS' })
+      expect((await get({ name: 'job' })).data).toEqual({})
+      expect(await query(J)).toMatchObject({ state: 'RUNQUEUED', nextRun: time(5) })
+      await at(4)
+      await refused('GetJob', { name: 'job' }, NO_JOB)
+      await at(5.5)
+      expect(await get({ name: 'job' })).toMatchObject({ jobID: J, data: { retryAfterCount: 1 }, lastRun: time(0) })
+      await finish(J)
+      await refused('QueryJob', { jobID: J }, UNKNOWN)
+    },
+  )
+
+  scenario(
+    'S40 after ten deliveries that nobody answered a job has failed',
+    async ({ create, get, send, state, query, ok, refused }) => {
+      const J = await create({ name: 'job', retryAfter: '+0 SECONDS' })
+      for (let n = 0; n < 10; n++)
+        expect((await get({ name: 'job' })).data).toEqual(n === 0 ? {} : { retryAfterCount: n })
+      expect((await query(J)).data).toEqual({ retryAfterCount: 10 })
+      const eleventh = await send('GetJob', { name: 'job' })
+      expect([eleventh.code, eleventh.body]).toEqual([200, {}])
+      expect(await state(J)).toBe('FAILED')
+      await refused('GetJob', { name: 'job' }, NO_JOB)
+      const K = await create({ name: 'other', retryAfter: '+0 SECONDS' })
+      for (let n = 0; n < 10; n++) await get({ name: 'other' })
+      expect(await ok('GetJobs', { name: 'other', numResults: 3 })).toEqual({ jobs: [] })
+      expect(await state(K)).toBe('FAILED')
+    },
+  )
+
+  scenario('S41 a finish forgets the deliveries', async ({ create, get, query, at, finish }) => {
+    const J = await create({ name: 'job', retryAfter: '+1 SECOND', repeat: 'SCHEDULED, +1 DAY' })
+    for (let n = 0; n < 4; n++) {
+      await at(n * 2)
+      expect((await get({ name: 'job' })).jobID).toBe(J)
+    }
+    await finish(J)
+    const job = await query(J)
+    expect(job.state).toBe('QUEUED')
+    expect(job.data).not.toHaveProperty('retryAfterCount')
+  })
+
+  scenario('S42 manual jobs are delivered for ever, and not counted', async ({ create, get, finish, refused }) => {
+    const J = await create({ name: 'manual/job', retryAfter: '+0 SECONDS', repeat: 'SCHEDULED, +1 DAY' })
+    for (let n = 0; n < 12; n++) expect(await get({ name: 'manual*' })).toMatchObject({ jobID: J, data: {} })
+    await finish(J, { ignoreRepeat: true })
+    await refused('QueryJob', { jobID: J }, UNKNOWN)
+  })
+
+  scenario(
+    'S43 the anchor of a repeat is shown in data, and does not drift',
+    async ({ create, get, query, at, finish, time }) => {
+      const J = await create({
+        name: 'job',
+        retryAfter: '+5 SECOND',
+        repeat: 'SCHEDULED, +10 SECONDS',
+        firstRun: time(0),
+      })
+      await get({ name: 'job' })
+      const anchored = { retryAfterCount: 1, originalNextRun: time(0) }
+      expect(await query(J)).toMatchObject({ state: 'RUNQUEUED', data: anchored })
+      await at(6)
+      expect((await get({ name: 'job' })).data).toEqual(anchored)
+      await at(7)
+      await finish(J, { data: '{"retryAfterCount":7,"originalNextRun":"x","mine":1}' })
+      expect(await query(J)).toMatchObject({ state: 'QUEUED', data: { mine: 1 }, nextRun: time(10), lastRun: time(6) })
+    },
+  )
+
+  scenario(
+    'S44 requeued jobs are queued, whatever they did, as if they were new',
+    async ({ create, get, ok, state, query, refused, at }) => {
+      const J = await create({ name: 'running' })
+      const K = await create({ name: 'runqueued', retryAfter: '+5 MINUTES' })
+      const L = await create({ name: 'failed' })
+      await at(3)
+      for (const name of ['running', 'runqueued', 'failed']) await get({ name })
+      await ok('FailJob', { jobID: L })
+      await ok('RequeueJobs', { jobIDs: `${J}, ${K},${L},999,abc,` })
+      for (const id of [J, K, L]) {
+        const { nextRun, created } = await query(id)
+        expect([await state(id), nextRun]).toEqual(['QUEUED', created])
+      }
+      await refused('FinishJob', { jobID: J }, NOT_RUNNING)
+      expect((await get({ name: 'runqueued' })).data).toEqual({ retryAfterCount: 1 })
+      await ok('RequeueJobs', { jobIDs: K, decrementFailures: true, name: 'renamed' })
+      expect(await query(K)).toMatchObject({ name: 'renamed', data: { retryAfterCount: 1 }, state: 'QUEUED' })
+      expect((await get({ name: 'renamed' })).jobID).toBe(K)
+      await ok('RequeueJobs', {})
+    },
+  )
+
+  scenario('S45 a delivery whose client has gone does not count', async ({ app, create, get, state }) => {
+    const J = await create({ name: 'job', retryAfter: '+0 SECOND' })
+    for (let n = 0; n < 15; n++) {
+      const gone = new AbortController()
+      const headers = { authorization: 'Bearer dev', name: 'job' }
+      const request = new Request('http://x/bedrock/GetJob', { method: 'POST', headers, signal: gone.signal })
+      const answer = app.fetch(request)
+      gone.abort()
+      await answer
+    }
+    expect(await state(J)).toBe('QUEUED')
+    expect(await get({ name: 'job' })).toMatchObject({ jobID: J, data: {} })
+  })
+
+  scenario(
+    'S46 only what is running can fail; a failed job stays, and does not repeat',
+    async ({ create, get, ok, query, refused, at }) => {
+      const J = await create({ name: 'job', repeat: 'SCHEDULED, +1 HOUR' })
+      await refused('FailJob', { jobID: J }, '405 Can only fail RUNNING or RUNQUEUED jobs')
+      await get({ name: 'job' })
+      await ok('FailJob', { jobID: J, data: '{"why":"broken"}' })
+      expect(await query(J)).toMatchObject({ state: 'FAILED', data: { why: 'broken' } })
+      await at(2 * HOUR)
+      await refused('GetJob', { name: 'job' }, NO_JOB)
+      await ok('DeleteJob', { jobID: J })
+      await refused('QueryJob', { jobID: J }, UNKNOWN)
+    },
+  )
+
+  scenario(
+    'S47 a time that cannot be read is refused, so that no stored one can break a delivery',
+    async ({ create, refused, get }) => {
+      const J = await create({ name: 'job', retryAfter: '+5 MINUTES', repeat: 'SCHEDULED, +1 MINUTES' })
+      await refused('UpdateJob', { jobID: J, data: '{}', nextRun: '2026-03-11 02' }, '402 Malformed nextRun')
+      expect((await get({ name: 'job' })).jobID).toBe(J)
+    },
+  )
+
+  scenario('S48 names that crash fail in place of being delivered', async ({ create, send, ok, state, get }) => {
+    const J = await create({ name: 'bad/one' })
+    const K = await create({ name: 'good' })
+    await ok('CrashBedrockJob', { names: 'bad/*, worse' })
+    expect(await state(J)).toBe('QUEUED')
+    const { body } = await send('GetJobs', { name: '*', numResults: 1 })
+    expect([body, await state(J)]).toEqual([{ jobs: [] }, 'FAILED'])
+    expect((await get({ name: '*' })).jobID).toBe(K)
+    await ok('ClearCrashedBedrockJobs')
+    expect(await state(J)).toBe('FAILED')
+    const L = await create({ name: 'bad/two' })
+    expect((await get({ name: 'bad/*' })).jobID).toBe(L)
+  })
+
+  scenario('a lease that depends on the date, or ends with the next slot', async ({ create, get, query, time, at }) => {
+    const J = await create({ name: 'date', retryAfter: '+1 DAY, START OF DAY' })
+    await get({ name: 'date' })
+    expect((await query(J)).nextRun).toBe(time(12 * HOUR))
+    const K = await create({ name: 'slot', retryAfter: '+12 HOURS', repeat: 'STARTED, +1 HOUR' })
+    await at(3)
+    await get({ name: 'slot' })
+    expect(await query(K)).toMatchObject({ state: 'RUNQUEUED', nextRun: time(HOUR + 3) })
+  })
+
+  scenario(
+    'a run that nobody has taken over can be finished late',
+    async ({ create, get, at, finish, state, refused }) => {
+      const J = await create({ name: 'job', retryAfter: '+1 SECOND' })
+      await get({ name: 'job' })
+      await at(10)
+      expect(await state(J)).toBe('RUNQUEUED')
+      await finish(J)
+      await refused('QueryJob', { jobID: J }, UNKNOWN)
+    },
+  )
+})
+
+describe('parent and child', () => {
+  const BAD_PARENT = '405 Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'
+
+  scenario('S49 children need a parent that is running, or waits', async ({ create, refused, get, finish }) => {
+    const P = await create({ name: 'parent' })
+    await refused('CreateJob', { name: 'c', parentJobID: P }, BAD_PARENT)
+    await refused('CreateJob', { name: 'c', parentJobID: 99 }, '404 parentJobID does not exist')
+    await get({ name: 'parent' })
+    const C = await create({ name: 'c', parentJobID: P })
+    await finish(P)
+    await get({ name: 'c' })
+    await refused('CreateJob', { name: 'grandchild', parentJobID: C }, '405 Cannot create grandchildren')
+  })
+
+  scenario('S50 children wait until their parent has finished its run', async (client) => {
+    const { state, refused, query, finish } = client
+    const { P, C1, C2 } = await family(client)
+    expect([await state(P), await state(C1), await state(C2)]).toEqual(['RUNNING', 'PAUSED', 'PAUSED'])
+    await refused('GetJob', { name: 'c*' }, NO_JOB)
+    await refused('FinishJob', { jobID: C1 }, NOT_RUNNING)
+    await finish(P, { data: '{"new":1}' })
+    expect(await query(P)).toMatchObject({ state: 'PAUSED', data: { new: 1 } })
+    expect([await state(C1), await state(C2)]).toEqual(['QUEUED', 'QUEUED'])
+  })
+
+  scenario('S51 a paused parent can neither be finished nor deleted', async (client) => {
+    const { state, refused, finish } = client
+    const { P, C1, C2 } = await family(client)
+    await finish(P)
+    expect([await state(P), await state(C1), await state(C2)]).toEqual(['PAUSED', 'QUEUED', 'QUEUED'])
+    await refused('FinishJob', { jobID: P }, NOT_RUNNING)
+    await refused('DeleteJob', { jobID: P }, "405 Can't delete a parent jobs with children running")
+  })
+
+  scenario('S52 a child is shown its parent, and may make siblings', async (client) => {
+    const { get, finish, create, state } = client
+    const { P, C1, C2 } = await family(client, { data: '{"of":"parent"}' })
+    await finish(P)
+    const child = await get({ name: 'c1' })
+    expect(child).toMatchObject({ jobID: C1, parentJobID: P, parentData: { of: 'parent' } })
+    expect(Object.keys(child)).toHaveLength(11)
+    const C3 = await create({ name: 'c3', parentJobID: P })
+    expect(await state(C3)).toBe('QUEUED')
+    await finish(C1)
+    await get({ name: 'c2' })
+    await finish(C2)
+    expect([await state(P), await state(C1)]).toEqual(['PAUSED', 'FINISHED'])
+    await get({ name: 'c3' })
+    await finish(C3)
+    expect(await state(P)).toBe('QUEUED')
+    const parent = await get({ name: 'parent' })
+    expect(parent.finishedChildJobs.map(({ jobID }: Given) => jobID)).toEqual([C1, C2, C3])
+    await client.refused('CreateJob', { name: 'x', parentJobID: C1 }, BAD_PARENT)
+  })
+
+  scenario('S53 a parent comes back with the data of its children, finished and cancelled', async (client) => {
+    const { get, finish, create, state, ok, refused } = client
+    const P = await create({ name: 'parent', data: '{"foo":"bar"}' })
+    await get({ name: 'parent' })
+    const C1 = await create({ name: 'c1', parentJobID: P })
+    const C2 = await create({ name: 'c2', parentJobID: P, data: '{"baz":"foo"}' })
+    await finish(P)
+    await get({ name: 'c1' })
+    await ok('CancelJob', { jobID: C2 })
+    expect([await state(C2), await state(P)]).toEqual(['CANCELLED', 'PAUSED'])
+    await finish(C1, { data: '{"bar":"baz"}' })
+    expect([await state(C1), await state(P)]).toEqual(['FINISHED', 'QUEUED'])
+    const parent = await get({ name: 'parent' })
+    expect(parent).toMatchObject({
+      data: { foo: 'bar' },
+      finishedChildJobs: [{ data: { bar: 'baz' }, jobID: C1 }],
+      cancelledChildJobs: [{ data: { baz: 'foo' }, jobID: C2 }],
+    })
+    expect(Object.keys(parent)).toHaveLength(11)
+    await finish(P)
+    for (const jobID of [P, C1, C2]) await refused('QueryJob', { jobID }, UNKNOWN)
+  })
+
+  scenario('S54 the last child that is cancelled lets the parent go on', async (client) => {
+    const { ok, finish, get, state } = client
+    const { P, C1, C2 } = await family(client)
+    await finish(P)
+    await get({ name: 'c1' })
+    await ok('CancelJob', { jobID: C2 })
+    expect(await state(P)).toBe('PAUSED')
+    await finish(C1)
+    expect(await state(P)).toBe('QUEUED')
+    await ok('CancelJob', { jobID: C2 })
+    expect([await state(C2), await state(P)]).toEqual(['CANCELLED', 'QUEUED'])
+  })
+
+  scenario('S55 what cannot be cancelled', async (client) => {
+    const { ok, finish, get, state, refused, create } = client
+    const { P, C1, C2 } = await family(client)
+    await ok('CancelJob', { jobID: C1 })
+    expect(await state(C1)).toBe('PAUSED')
+    await finish(P)
+    await get({ name: 'c1' })
+    await ok('CancelJob', { jobID: C1 })
+    expect(await state(C1)).toBe('RUNNING')
+    await finish(C1)
+    await ok('CancelJob', { jobID: C1 })
+    expect(await state(C1)).toBe('FINISHED')
+    const alone = await create({ name: 'alone' })
+    await refused('CancelJob', { jobID: 999 }, UNKNOWN)
+    await refused('CancelJob', { jobID: P }, '404 Invalid jobID - Cannot cancel a job with children')
+    await refused('CancelJob', { jobID: alone }, '404 Invalid jobID - Cannot cancel a job without a parent')
+    expect(await state(C2)).toBe('QUEUED')
+  })
+
+  scenario('S56 a child with retryAfter can be cancelled though somebody has it', async (client) => {
+    const { ok, finish, get, state, refused } = client
+    const { P, C1, C2 } = await family(client, {}, { retryAfter: '+5 MINUTES' })
+    await finish(P)
+    await get({ name: 'c1' })
+    expect(await state(C1)).toBe('RUNQUEUED')
+    await ok('CancelJob', { jobID: C1 })
+    expect(await state(C1)).toBe('CANCELLED')
+    await refused('FinishJob', { jobID: C1 }, NOT_RUNNING)
+    await ok('CancelJob', { jobID: C2 })
+    expect(await state(P)).toBe('QUEUED')
+  })
+
+  scenario('S57 a unique child belongs to its parent', async ({ create, get, refused, json }) => {
+    const [P1, P2] = [await create({ name: 'p1' }), await create({ name: 'p2' })]
+    await get({ name: 'p1' })
+    await get({ name: 'p2' })
+    const C = await create({ name: 'c', unique: true, parentJobID: P1 })
+    const tied = '404 Trying to create a child that already exists, but it is tied to a different parent'
+    await refused('CreateJobs', { jobs: JSON.stringify([{ name: 'c', unique: true, parentJobID: P2 }]) }, tied)
+    await refused('CreateJob', { name: 'c', unique: true }, tied)
+    expect((await json('CreateJobs', { jobs: [{ name: 'c', unique: true, parentJobID: P1 }] })).body).toEqual({
+      jobIDs: [C],
+    })
+  })
+
+  scenario('S58 a parent with retryAfter that is lost comes again, its children wait', async (client) => {
+    const { get, at, state, finish } = client
+    const { P, C1 } = await family(client, { retryAfter: '+5 SECONDS' })
+    await at(6)
+    expect(await state(P)).toBe('RUNQUEUED')
+    expect((await get({ name: '*' })).jobID).toBe(P)
+    expect(await state(C1)).toBe('PAUSED')
+    await finish(P)
+    expect([await state(P), await state(C1)]).toEqual(['PAUSED', 'QUEUED'])
+  })
+
+  scenario('S59 a failed child counts as ended, is shown, and holds the parent from being finished', async (client) => {
+    const { get, ok, finish, state, refused, query } = client
+    const { P, C1, C2 } = await family(client)
+    await finish(P)
+    await get({ name: 'c1' })
+    await get({ name: 'c2' })
+    await ok('FailJob', { jobID: C1, data: '{"why":1}' })
+    expect(await state(P)).toBe('PAUSED')
+    await finish(C2)
+    expect(await state(P)).toBe('QUEUED')
+    expect(await get({ name: 'parent' })).toMatchObject({
+      finishedChildJobs: [{ jobID: C2 }],
+      cancelledChildJobs: [],
+      failedChildJobs: [{ jobID: C1, data: { why: 1 } }],
+    })
+    const before = await query(P)
+    await refused('FinishJob', { jobID: P }, '405 Failed to delete a job with outstanding children')
+    expect(await query(P)).toEqual(before)
+    await ok('RetryJob', { jobID: P })
+    expect([await state(P), await state(C1)]).toEqual(['QUEUED', 'FAILED'])
+    await refused('QueryJob', { jobID: C2 }, UNKNOWN)
+    await get({ name: 'parent' })
+    await ok('DeleteJob', { jobID: C1 })
+    await finish(P)
+    await refused('QueryJob', { jobID: P }, UNKNOWN)
+  })
+
+  scenario('S60 a deleted child counts as ended', async (client) => {
+    const { ok, finish, state, get } = client
+    const { P, C1, C2 } = await family(client)
+    await finish(P)
+    await get({ name: 'c1' })
+    await finish(C1)
+    await client.refused('DeleteJob', { jobID: 999 }, UNKNOWN)
+    await ok('DeleteJob', { jobID: C2 })
+    expect(await state(P)).toBe('QUEUED')
+  })
+
+  scenario('a retried parent leaves its children waiting', async (client) => {
+    const { ok, state, get, finish } = client
+    const { P, C1 } = await family(client)
+    await ok('RetryJob', { jobID: P })
+    expect([await state(P), await state(C1)]).toEqual(['QUEUED', 'PAUSED'])
+    await get({ name: 'parent' })
+    await finish(P)
+    expect([await state(P), await state(C1)]).toEqual(['PAUSED', 'QUEUED'])
+  })
+
+  scenario('a parent that repeats keeps its anchor though it was paused', async (client) => {
+    const { create, get, finish, query, at, time } = client
+    const P = await create({ name: 'parent', repeat: 'SCHEDULED, +1 DAY', firstRun: time(HOUR) })
+    await at(HOUR + 600)
+    await get({ name: 'parent' })
+    const C = await create({ name: 'c', parentJobID: P })
+    await finish(P)
+    await at(HOUR + 700)
+    await get({ name: 'c' })
+    await finish(C)
+    await get({ name: 'parent' })
+    await at(HOUR + 800)
+    await finish(P)
+    expect(await query(P)).toMatchObject({ state: 'QUEUED', nextRun: time(HOUR + DAY) })
+  })
+
+  scenario('a second generation, and a parent whose children have all ended at once', async (client) => {
+    const { create, get, finish, state, refused } = client
+    const { P, C1, C2 } = await family(client)
+    await finish(P)
+    for (const [name, id] of [
+      ['c1', C1],
+      ['c2', C2],
+    ] as const) {
+      await get({ name })
+      await finish(id)
+    }
+    await get({ name: 'parent' })
+    const C3 = await create({ name: 'c3', parentJobID: P })
+    expect(await state(C3)).toBe('PAUSED')
+    await finish(P)
+    await refused('QueryJob', { jobID: C1 }, UNKNOWN)
+    expect([await state(P), await state(C3)]).toEqual(['PAUSED', 'QUEUED'])
+  })
+})
+
+describe('mocked jobs', () => {
+  scenario(
+    'S61 a mocked job is delivered to who asks for mocked ones, and does not repeat',
+    async ({ create, refused, get, query }) => {
+      const J = await create({ name: 'm', mockRequest: true, repeat: 'HOURLY' })
+      await refused('GetJob', { name: 'm' }, NO_JOB)
+      expect(await get({ name: 'm', mockRequest: true })).toMatchObject({
+        jobID: J,
+        data: { mockRequest: true },
+        repeat: '',
+      })
+      expect((await query(J)).repeat).toBe('')
+      const K = await create({ name: 'real' })
+      expect((await get({ name: '*', getMockedJobs: true })).jobID).toBe(K)
+    },
+  )
+
+  scenario('S62 a parent decides whether its children are mocked, and mocked names are apart', async (client) => {
+    const { create, get, query, json } = client
+    const real = await create({ name: 'u', unique: true })
+    expect(await create({ name: 'u', unique: true, mockRequest: true })).not.toBe(real)
+    const P = await create({ name: 'parent', mockRequest: true })
+    await get({ name: 'parent', mockRequest: true })
+    const { jobIDs } = (await json('CreateJobs', { jobs: [{ name: 'c', parentJobID: P }, { name: 'free' }] })).body
+    for (const id of jobIDs) expect((await query(id)).data).toEqual({ mockRequest: true })
+  })
+
+  scenario('S63 the mark of a mocked job cannot be written over', async ({ create, ok, query, send, refused }) => {
+    const J = await create({ name: 'm', mockRequest: true })
+    await ok('UpdateJob', { jobID: J, data: '{"key":"value"}' })
+    expect((await query(J)).data).toEqual({ key: 'value', mockRequest: true })
+    await refused('FinishJob', { jobID: J, data: '{"a":1}' }, '500 Mock Mismatch')
+    expect((await send('FinishJob', { jobID: J })).code).toBe(200)
+    await refused('QueryJob', { jobID: J }, UNKNOWN)
+  })
+})
+
+describe('the door', () => {
+  scenario('what is no command, and who may not', async ({ refused, app }) => {
+    await refused('MakeCoffee', {}, '430 Unrecognized command')
+    const answer = await app.request('/bedrock/GetJob', { method: 'POST', headers: { name: 'x' } })
+    expect([answer.status, await answer.json()]).toEqual([401, { code: 401, message: '401 Unauthorized' }])
+  })
+
+  scenario('each command needs its scope', async ({ app, engine, create }: Client & World) => {
+    const J = await create({ name: 'job' })
+    const needed: Record<string, string> = {
+      CreateJob: 'write',
+      CreateJobs: 'write',
+      GetJob: 'work',
+      GetJobs: 'work',
+      QueryJob: 'read',
+      UpdateJob: 'write',
+      RetryJob: 'work',
+      FinishJob: 'work',
+      CancelJob: 'write',
+      FailJob: 'work',
+      DeleteJob: 'write',
+      RequeueJobs: 'write',
+      CrashBedrockJob: 'admin',
+      ClearCrashedBedrockJobs: 'admin',
+    }
+    for (const scope of ['read', 'write', 'work', 'admin'] as const) {
+      const { key } = await engine.addKey({ name: scope, scopes: [scope] })
+      for (const [command, need] of Object.entries(needed)) {
+        const headers = { authorization: `Bearer ${key}`, jobid: String(J + 100), names: 'x' }
+        const { status } = await app.request(`/bedrock/${command}`, { method: 'POST', headers })
+        expect([command, scope, status === 403]).toEqual([command, scope, scope !== need && scope !== 'admin'])
+      }
+    }
+  })
+
+  scenario('MessagePack, where it is asked for', async ({ ask }) => {
+    const answer = await ask('POST', '/bedrock/CreateJob', { name: 'job', accept: 'application/msgpack' })
+    expect(answer.headers.get('content-type')).toBe('application/vnd.msgpack')
+    expect(new Uint8Array(await answer.arrayBuffer())[0]).toBe(0x81)
+  })
+
+  scenario('asked twice with one key, a command makes one job', async ({ send }) => {
+    const first = await send('CreateJob', { name: 'job', 'idempotency-key': 'k' })
+    expect((await send('CreateJob', { name: 'job', 'idempotency-key': 'k' })).body).toEqual(first.body)
+  })
+})

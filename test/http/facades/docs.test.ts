@@ -1,0 +1,39 @@
+// The pages of the facades name the tests that show what they say; those tests exist, and none is left out.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '../../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+/** The last column of the tables of a page: each a test between backticks, or a reason. */
+const named = (page: string): string[] =>
+  [...page.matchAll(/^\|.*\| *`((?:[^`\\]|\\`)+)` *\|$/gm)].map(([, name]) => name!.replaceAll('\\`', '`'))
+
+const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => read(join('test', file)))
+
+/** The titles of a file's tests. */
+const titles = (text: string): string[] =>
+  [...text.matchAll(/\b(?:test|scenario)(?:\.each\(\w+\))?\(\s*'((?:[^'\\]|\\.)*)'/g)].map(([, title]) => title!)
+
+const all = new Set(tests.flatMap(titles))
+
+test.each(['bedrock', 'jq'])('every test that docs/%s.md names is there', (name) => {
+  const names = named(read(`docs/${name}.md`))
+  expect(names.length).toBeGreaterThan(50)
+  expect(names.filter((one) => !all.has(one))).toEqual([])
+})
+
+test.each(['bedrock', 'jq'])('every test of the facade is named in docs/%s.md', (name) => {
+  const names = new Set(named(read(`docs/${name}.md`)))
+  const own = titles(read(`test/http/facades/${name}.test.ts`))
+  expect(own.filter((title) => !names.has(title))).toEqual([])
+})
+
+test('docs/jq.md speaks of every requirement, in order', () => {
+  const ids = [...read('docs/jq.md').matchAll(/^\| (JQ-\d\d) /gm)].map(([, id]) => id)
+  expect(ids).toEqual(Array.from({ length: 75 }, (_, i) => `JQ-${String(i + 1).padStart(2, '0')}`))
+})

@@ -1,0 +1,506 @@
+// JQ as pushers and workers see it: the acceptance scenarios, over HTTP and MessagePack, with workers that are servers.
+
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Decoder, Encoder, ExtData } from '@msgpack/msgpack'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createApp } from '../../../src/http/app.ts'
+import { type Kit, rawCommand, startKit } from '../../kit.ts'
+
+const MSGPACK = 'application/vnd.msgpack'
+const encoder = new Encoder({ useBigInt64: true })
+const decoder = new Decoder({ useBigInt64: true })
+
+// Integers beyond 2^53 are bigints there and here; smaller ones are written as they are.
+const pack = (value: unknown): Uint8Array => new Encoder().encode(value)
+// biome-ignore lint/suspicious/noExplicitAny: whatever came.
+const unpack = (bytes: ArrayBuffer | Uint8Array): any => new Decoder().decode(bytes as Uint8Array)
+
+let kit: Kit
+let app: ReturnType<typeof createApp>
+beforeAll(async () => {
+  kit = await startKit({ random: () => 0, allowHosts: ['127.0.0.1'], webhookSecrets: ['whsec_c2VjcmV0'] })
+  app = createApp({
+    engine: kit.engine,
+    verify: async () => true,
+    publicUrl: 'https://jobs.example.com',
+    apiKey: 'dev',
+  })
+})
+afterAll(() => kit.close())
+
+const closing: (() => void)[] = []
+afterEach(() => {
+  for (const close of closing.splice(0)) close()
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: the map that a worker is called with.
+type Call = { body: any; bytes: Uint8Array; headers: IncomingMessage['headers']; at: number }
+type Reply = { status?: number; body?: unknown; bytes?: Uint8Array; type?: string; headers?: Record<string, string> }
+
+const now = () => Date.now() + kit.engineOptions.clock!()
+const success = (result: unknown = null) => ({ type: 'success', finished_at: '2026-03-11T12:00:00Z', result })
+const failure = (more: object = {}) => ({
+  ...{ type: 'failure', reason: 'other', finished_at: '2026-03-11T12:00:00+01:00', should_retry: true },
+  ...{ error: { code: 500 }, message: 'boom', ...more },
+})
+
+/** A worker that remembers its calls, registered under a name of its own. */
+async function startWorker(reply: (call: Call, n: number) => Reply | Promise<Reply> = () => ({ body: success() })) {
+  const calls: Call[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const bytes = Buffer.concat(chunks)
+    const call = { bytes, body: unpack(bytes), headers: request.headers, at: now() }
+    calls.push(call)
+    const { status = 200, body, bytes: raw, type = MSGPACK, headers = {} } = await reply(call, calls.length)
+    if (status === 0) return response.destroy()
+    response.writeHead(status, { 'content-type': type, ...headers }).end(raw ?? pack(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const name = `worker-${crypto.randomUUID().slice(0, 8)}`
+  const registered = await ask('PUT', `/jq/workers/${name}`, pack({ url }))
+  expect([registered.status, await read(registered)]).toEqual([200, { name, url }])
+  return { name, url, calls }
+}
+
+const ask = (method: string, path: string, body?: Uint8Array, headers: Record<string, string> = {}) =>
+  app.request(path, {
+    method,
+    headers: { authorization: 'Bearer dev', ...(body ? { 'content-type': MSGPACK } : {}), ...headers },
+    ...(body ? { body: body as BodyInit } : {}),
+  })
+
+const read = async (response: Response) => {
+  expect(response.headers.get('content-type')).toBe(MSGPACK)
+  return unpack(await response.arrayBuffer())
+}
+
+async function push(job: object): Promise<string> {
+  const answer = await ask('POST', '/jq/jobs', pack({ argument: null, ...job }))
+  const body = await read(answer)
+  expect([answer.status, Object.keys(body)]).toEqual([201, ['id']])
+  return body.id
+}
+
+const result = async (id: string) => {
+  const answer = await ask('GET', `/jq/jobs/${id}/result`)
+  return { status: answer.status, body: await read(answer) }
+}
+const status = (id: string) => kit.statusOf(Number(id))
+const ended = (id: string, is?: string) => kit.rest(Number(id), is)
+const calledTimes = (calls: Call[], n: number) => kit.until(() => calls.length >= n)
+const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'))
+
+/** Moves the clock until the job has come to its end. */
+async function runOut(id: string, step: number) {
+  for (let i = 0; i < 200 && !['completed', 'failed'].includes(await status(id)); i++) {
+    await kit.advance(step)
+    await kit.engine.tick()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+describe('pushing', () => {
+  test('Q1 a job is made from its bytes, and its worker is called with it', async () => {
+    const { calls, url } = await startWorker()
+    expect((await ask('PUT', '/jq/workers/thumb', pack({ url }))).status).toBe(200)
+    const sent = hex('82a46e616d65a57468756d62a8617267756d656e7481a2696407')
+    const id = (await read(await ask('POST', '/jq/jobs', sent))).id
+    expect(typeof id).toBe('string')
+    await calledTimes(calls, 1)
+    expect(calls[0]!.headers).toMatchObject({ 'content-type': MSGPACK, 'webhook-signature': expect.any(String) })
+    expect(calls[0]!.body).toEqual({ id, name: 'thumb', argument: { id: 7 }, attempt: 1, timeout: 30 })
+  })
+
+  test('Q2 two jobs that are alike are two jobs', async () => {
+    const { name, calls } = await startWorker()
+    const [a, b] = [await push({ name }), await push({ name })]
+    expect(a).not.toBe(b)
+    await calledTimes(calls, 2)
+    expect(calls.map(({ body }) => body.id).sort()).toEqual([a, b].sort())
+  })
+
+  test('Q3 every attribute is kept', async () => {
+    const { url } = await startWorker()
+    await ask('PUT', '/jq/workers/thumb', pack({ url }))
+    await kit.engine.setQueue('jq', { paused: true })
+    const sent = hex(
+      '86a46e616d65a57468756d62a8617267756d656e7481a2696407a87072696f72697479fba96d61785f726574727903ab6b6565705f726573756c74c3a774696d656f75740a',
+    )
+    const { id } = await read(await ask('POST', '/jq/jobs', sent))
+    expect(await kit.engine.get(id)).toMatchObject({ queue: 'jq', class: 'thumb', priority: -5 })
+    const { document } = await kit.store.inspect(id)
+    expect([document.rt, document.kr, document.to]).toEqual(['{"max":3}', '3600000', '10000'])
+    await kit.engine.setQueue('jq', { paused: false })
+    await ended(id)
+  })
+
+  test('Q4 a worker gets the argument as it came: bytes, nil, 64 bits, floats, nested maps', async () => {
+    const { name, calls } = await startWorker()
+    const argument = hex('86a162c403000102a16ec0a175cfffffffffffffffffa166cb3ff0000000000000a16dc7010500a16181a17880')
+    const head = encoder.encode({ name }).slice(1)
+    const body = Buffer.concat([Buffer.from([0x82]), head, encoder.encode('argument'), argument])
+    expect((await ask('POST', '/jq/jobs', body)).status).toBe(201)
+    await calledTimes(calls, 1)
+    expect(Buffer.from(calls[0]!.bytes).includes(Buffer.from(argument))).toBe(true)
+    expect(decoder.decode(argument)).toMatchObject({ u: 2n ** 64n - 1n, m: expect.any(ExtData) })
+  })
+
+  test('Q5 both ends of 32 bits are priorities, what is beyond or no integer is none', async () => {
+    const { name } = await startWorker()
+    const job = (priority: Uint8Array) =>
+      Buffer.concat([
+        Buffer.from([0x83]),
+        encoder.encode({ name }).slice(1),
+        hex('a8617267756d656e74c0'),
+        hex('a87072696f72697479'),
+        priority,
+      ])
+    for (const [bytes, code] of [
+      ['ce7fffffff', 201],
+      ['d280000000', 201],
+      ['ce80000000', 400],
+      ['d3ffffffff7fffffff', 400],
+      ['cb3ff0000000000000', 400],
+      ['a131', 400],
+      ['c3', 400],
+    ] as const)
+      expect([bytes, (await ask('POST', '/jq/jobs', job(hex(bytes)))).status]).toEqual([bytes, code])
+  })
+
+  test('what is wrong with a job is said in JQ’s words, and nothing is made', async () => {
+    const { name } = await startWorker()
+    const before = await kit.store.lastId()
+    const wrong: [object, number][] = [
+      [{ name: 'nobody-serves-this', argument: 1 }, 422],
+      [{ argument: 1 }, 400],
+      [{ name }, 400],
+      [{ name, argument: 1, max_retry: -1 }, 400],
+      [{ name, argument: 1, max_retry: 1.5 }, 400],
+      [{ name, argument: 1, timeout: 0 }, 400],
+      [{ name, argument: 1, timeout: -1 }, 400],
+      [{ name, argument: 1, timeout: '10' }, 400],
+      [{ name, argument: 1, keep_result: 1 }, 400],
+    ]
+    for (const [job, code] of wrong) {
+      const answer = await ask('POST', '/jq/jobs', pack(job))
+      expect([job, answer.status]).toEqual([job, code])
+      expect(await read(answer)).toEqual({ error: expect.any(String), message: expect.any(String) })
+    }
+    expect((await ask('POST', '/jq/jobs', hex('c1'))).status).toBe(400)
+    expect((await ask('POST', '/jq/jobs', pack({}), { 'content-type': 'text/plain' })).status).toBe(415)
+    expect(await kit.store.lastId()).toBe(before)
+    expect((await ask('POST', '/jq/jobs', pack({ name, argument: 1, whatever: true }))).status).toBe(201)
+  })
+
+  test('JSON where the client says so, and the other names of MessagePack', async () => {
+    const { name, calls } = await startWorker()
+    const body = new TextEncoder().encode(JSON.stringify({ name, argument: { n: 1 } }))
+    const answer = await ask('POST', '/jq/jobs', body, { 'content-type': 'application/json' })
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([201, 'application/json'])
+    for (const type of ['application/msgpack', 'application/x-msgpack'])
+      expect((await ask('POST', '/jq/jobs', pack({ name, argument: 1 }), { 'content-type': type })).status).toBe(201)
+    await calledTimes(calls, 3)
+    expect(calls[0]!.body.argument).toEqual({ n: 1 })
+    const json = await ask('GET', '/jq/jobs/999999/result', undefined, { accept: 'application/json' })
+    expect(await json.json()).toEqual({ error: 'NOT_FOUND', message: expect.any(String) })
+    const open = await app.request('/jq/jobs', { method: 'POST' })
+    expect([open.status, (await read(open)).error]).toEqual([401, 'UNAUTHENTICATED'])
+  })
+
+  test('a running job may push jobs, and a name that is registered again is served by the new worker', async () => {
+    const second = await startWorker()
+    const first = await startWorker(async () => {
+      await push({ name: second.name, argument: 'from a worker' })
+      return { body: success() }
+    })
+    await push({ name: first.name })
+    await calledTimes(second.calls, 1)
+    expect(second.calls[0]!.body.argument).toBe('from a worker')
+    expect((await ask('PUT', `/jq/workers/${first.name}`, pack({ url: second.url }))).status).toBe(200)
+    await push({ name: first.name, argument: 'now here' })
+    await calledTimes(second.calls, 2)
+    expect(first.calls).toHaveLength(1)
+  })
+})
+
+describe('choosing', () => {
+  test('Q6 small priorities go first, then what was made first', async () => {
+    const { name, calls } = await startWorker()
+    await kit.engine.setQueue('jq', { paused: true })
+    for (const [argument, priority] of [
+      ['c', 1],
+      ['a', -1],
+      ['b', 0],
+      ['b2', 0],
+    ] as const)
+      await push({ name, argument, priority })
+    await kit.engine.setQueue('jq', { paused: false, batch: 1, lanes: 1 })
+    await calledTimes(calls, 4)
+    expect(calls.map(({ body }) => body.argument)).toEqual(['a', 'b', 'b2', 'c'])
+    await kit.engine.setQueue('jq', { batch: 100, lanes: 4 })
+  })
+
+  test('Q7 a stream of preferred jobs may keep another waiting, until it ends', async () => {
+    const { name, calls } = await startWorker()
+    await kit.engine.setQueue('jq', { paused: true })
+    await push({ name, argument: 'last', priority: 10 })
+    for (let i = 0; i < 40; i++) await push({ name, argument: i, priority: 0 })
+    await kit.engine.setQueue('jq', { paused: false, batch: 1, lanes: 1 })
+    await calledTimes(calls, 41)
+    expect(calls.at(-1)!.body.argument).toBe('last')
+    await kit.engine.setQueue('jq', { batch: 100, lanes: 4 })
+  })
+})
+
+describe('results', () => {
+  test('Q8 a kept result is the worker’s map, once, then nil', async () => {
+    const values = [null, true, 7, -1.5, 'text', new Uint8Array([1, 2]), [1, [2]], { a: { b: null } }]
+    const { name } = await startWorker(({ body }) => ({ body: success(values[body.argument]) }))
+    for (const [i, value] of values.entries()) {
+      const id = await push({ name, argument: i, keep_result: true })
+      await ended(id)
+      const { body } = await result(id)
+      expect(body).toEqual(success(value))
+      const again = await ask('GET', `/jq/jobs/${id}/result`)
+      expect([again.status, Buffer.from(await again.arrayBuffer()).toString('hex')]).toEqual([200, 'c0'])
+    }
+  })
+
+  test('Q9 a result that was not to be kept is nil, and nowhere in Redis', async () => {
+    const { name } = await startWorker(() => ({ body: success('secret') }))
+    for (const keep of [{}, { keep_result: false }]) {
+      const id = await push({ name, ...keep })
+      await ended(id)
+      const answer = await ask('GET', `/jq/jobs/${id}/result`)
+      expect([answer.status, Buffer.from(await answer.arrayBuffer()).toString('hex')]).toEqual([200, 'c0'])
+      expect(await kit.store.result(Number(id), { peek: true })).toBe(null)
+    }
+  })
+
+  test('Q10 a result that nobody asks for goes after an hour, and its job after a day: nil, never an error', async () => {
+    const { name } = await startWorker()
+    const id = await push({ name, keep_result: true })
+    await ended(id)
+    const kept = kit.redis.port
+    const ttl = Number((await rawCommand(kept, 'PTTL', `sidejob:result:${id}`)).slice(1))
+    expect(ttl).toBeGreaterThan(3_500_000)
+    expect(ttl).toBeLessThanOrEqual(3_600_000)
+    await kit.advance(2 * 86_400_000)
+    await kit.engine.tick()
+    await expect(kit.engine.get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await rawCommand(kept, 'DEL', `sidejob:result:${id}`)
+    expect(await result(id)).toEqual({ status: 200, body: null })
+  })
+
+  test('Q11 what has not ended yet is 202 with a state, what was never made is 404', async () => {
+    let go = () => {}
+    const gate = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    const { name, calls } = await startWorker(async () => {
+      await gate
+      return { body: success() }
+    })
+    const id = await push({ name, keep_result: true })
+    await calledTimes(calls, 1)
+    expect(await result(id)).toEqual({ status: 202, body: { state: 'running' } })
+    go()
+    await ended(id)
+    for (const unknown of ['99999999', 'abc', '0']) {
+      const answer = await ask('GET', `/jq/jobs/${unknown}/result`)
+      expect([answer.status, (await read(answer)).error]).toEqual([404, 'NOT_FOUND'])
+    }
+    const other = await kit.engine.enqueue([{ queue: 'core', class: 'x' }]).catch(() => undefined)
+    expect(other).toBeUndefined()
+  })
+
+  test('Q12 of two that ask at once, one gets the result', async () => {
+    const { name } = await startWorker(() => ({ body: success(1) }))
+    const id = await push({ name, keep_result: true })
+    await ended(id)
+    const got = await Promise.all(Array.from({ length: 8 }, () => result(id)))
+    expect(got.filter(({ body }) => body !== null)).toHaveLength(1)
+  })
+})
+
+describe('failing', () => {
+  test('Q13 retries come with exponential backoff, and then the failure is final', async () => {
+    const { name, calls } = await startWorker(() => ({ body: failure() }))
+    const id = await push({ name, max_retry: 3, keep_result: true })
+    await calledTimes(calls, 1)
+    await kit.until(async () => (await status(id)) === 'queued')
+    await runOut(id, 1_000)
+    expect(await status(id)).toBe('failed')
+    expect(calls.map(({ body }) => body.attempt)).toEqual([1, 2, 3, 4])
+    expect(new Set(calls.map(({ body }) => body.id))).toEqual(new Set([id]))
+    const gaps = calls.slice(1).map(({ at }, i) => at - calls[i]!.at)
+    for (const [i, wanted] of [10_000, 20_000, 40_000].entries()) {
+      expect(gaps[i]).toBeGreaterThanOrEqual(wanted)
+      expect(gaps[i]).toBeLessThan(wanted + 5_000)
+    }
+    expect((await kit.engine.get(id)).error).toContain('"boom"')
+    expect(await result(id)).toEqual({ status: 200, body: failure() })
+  })
+
+  test('Q14 should_retry false is final, whatever is left, and no retries means one attempt', async () => {
+    const { name, calls } = await startWorker(() => ({ body: failure({ should_retry: false, reason: 'timeout' }) }))
+    const id = await push({ name, max_retry: 5, keep_result: true })
+    await ended(id, 'failed')
+    expect((await result(id)).body).toEqual(failure({ should_retry: false, reason: 'timeout' }))
+    const once = await startWorker(() => ({ body: failure() }))
+    const one = await push({ name: once.name })
+    await ended(one, 'failed')
+    expect([calls.length, once.calls.length]).toEqual([1, 1])
+  })
+
+  test('Q15 a timeout is a failure of that reason, and the late answer changes nothing', async () => {
+    const waits: (() => void)[] = []
+    const { name, calls } = await startWorker(async () => {
+      await new Promise<void>((resolve) => waits.push(resolve))
+      return { body: success('late') }
+    })
+    const id = await push({ name, timeout: 0.3, max_retry: 1, keep_result: true })
+    await calledTimes(calls, 1)
+    await kit.until(async () => (await status(id)) === 'queued')
+    expect((await kit.engine.get(id)).error).toContain('"reason":"timeout"')
+    await runOut(id, 2_000)
+    for (const answer of waits) answer()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect([await status(id), calls.length]).toEqual(['failed', 2])
+    const { body } = await result(id)
+    expect(body).toMatchObject({ type: 'failure', reason: 'timeout', should_retry: true })
+    expect(body.finished_at).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)
+    // Token of the first attempt: what it would post now is lost.
+    const token = calls[0]!.headers['webhook-id'] as string
+    const posted = await ask('POST', `/jq/jobs/${id}/result`, pack(success('late')), { 'webhook-id': token })
+    expect(posted.status).toBe(410)
+  })
+
+  const badMaps: [string, Reply][] = [
+    ['no map', { body: 7 }],
+    ['another type', { body: { ...success(), type: 'fine' } }],
+    ['no finished_at', { body: { type: 'success', result: 1 } }],
+    ['a time that is none', { body: { ...success(), finished_at: 'yesterday' } }],
+    ['no result', { body: { type: 'success', finished_at: '2026-03-11T12:00:00Z' } }],
+    ['another reason', { body: failure({ reason: 'bad luck' }) }],
+    ['no should_retry', { body: failure({ should_retry: undefined }) }],
+    ['a message that is no text', { body: failure({ message: 7 }) }],
+    ['bytes that are no MessagePack', { bytes: hex('c1') }],
+    ['nothing', { bytes: new Uint8Array() }],
+    ['500', { status: 500, body: null }],
+    ['404', { status: 404, body: null }],
+    ['a connection that breaks', { status: 0 }],
+  ]
+
+  test.each(badMaps)('Q16 %s for an answer is a failure that is retried', async (_, bad) => {
+    const { name, calls } = await startWorker((_call, n) => (n === 1 ? bad : { body: success('second') }))
+    const id = await push({ name, max_retry: 1, keep_result: true })
+    await calledTimes(calls, 1)
+    await kit.until(async () => (await status(id)) === 'queued')
+    await runOut(id, 2_000)
+    expect([await status(id), calls.length]).toEqual(['completed', 2])
+    expect((await result(id)).body).toEqual(success('second'))
+  })
+
+  test('410, and 489 with its header, are failures that are not retried', async () => {
+    const replies: Reply[] = [
+      { status: 410, body: null },
+      { status: 489, body: null, headers: { 'upstash-nonretryable-error': 'true' } },
+    ]
+    for (const reply of replies) {
+      const { name } = await startWorker(() => reply)
+      const id = await push({ name, max_retry: 5 })
+      await ended(id, 'failed')
+    }
+  })
+
+  test('Q18 a worker may answer 202 and give the result later, once', async () => {
+    const { name, calls } = await startWorker(() => ({ status: 202, body: null }))
+    const id = await push({ name, keep_result: true })
+    await calledTimes(calls, 1)
+    const token = calls[0]!.headers['webhook-id'] as string
+    const give = (map: object, to = id, as = token) =>
+      ask('POST', `/jq/jobs/${to}/result`, pack(map), as ? { 'webhook-id': as } : {})
+    expect((await give({ type: 'success' })).status).toBe(400)
+    expect((await give(success(), id, '')).status).toBe(400)
+    expect((await give(success(), '99999999')).status).toBe(404)
+    const given = await give(success({ big: 2 ** 40 }))
+    expect([given.status, await read(given)]).toEqual([200, { state: 'completed' }])
+    await give(failure())
+    expect(await status(id)).toBe('completed')
+    expect((await result(id)).body).toEqual(success({ big: 2 ** 40 }))
+  })
+
+  test('Q19 a worker that dies is called again with the same id', async () => {
+    const { name, calls } = await startWorker((_, n) => (n === 1 ? { status: 0 } : { body: success() }))
+    const id = await push({ name, max_retry: 1 })
+    await calledTimes(calls, 1)
+    await kit.until(async () => (await status(id)) === 'queued')
+    await runOut(id, 2_000)
+    expect(calls.map(({ body }) => [body.id, body.attempt])).toEqual([
+      [id, 1],
+      [id, 2],
+    ])
+  })
+})
+
+describe('constraints', () => {
+  test('Q17 a rate holds for the jobs that are matched, and for no others', async () => {
+    const { name, calls } = await startWorker()
+    const constraint = { match: { name, argument: { host: 'a.com' } }, rate: { limit: 5, period: 1 } }
+    expect((await ask('PUT', `/jq/constraints/${name}`, pack(constraint))).status).toBe(200)
+    const started = now()
+    for (let i = 0; i < 10; i++) await push({ name, argument: { host: 'a.com', i } })
+    for (let i = 0; i < 10; i++) await push({ name, argument: { host: 'b.com', i } })
+    await calledTimes(calls, 20)
+    const at = (host: string) => calls.filter(({ body }) => body.argument.host === host).map((call) => call.at)
+    const a = at('a.com').sort((x, y) => x - y)
+    // Seen at the worker: what is between start and arrival differs from call to call.
+    for (let i = 5; i < a.length; i++) expect(a[i]! - a[i - 5]!).toBeGreaterThanOrEqual(850)
+    expect(Math.max(...at('b.com')) - started).toBeLessThan(a.at(-1)! - started)
+    expect((await ask('DELETE', `/jq/constraints/${name}`)).status).toBe(200)
+    expect((await ask('PUT', `/jq/constraints/${name}`, pack({ rate: { limit: 1, period: 1 } }))).status).toBe(400)
+  })
+
+  test('a concurrency holds as well, and waiting uses no retry', async () => {
+    let most = 0
+    let open = 0
+    const { name, calls } = await startWorker(async () => {
+      most = Math.max(most, ++open)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      open--
+      return { body: success() }
+    })
+    await ask('PUT', `/jq/constraints/${name}`, pack({ match: { name }, concurrency: 2 }))
+    const ids = await Promise.all(Array.from({ length: 8 }, () => push({ name })))
+    for (const id of ids) await ended(id, 'completed')
+    expect(most).toBeLessThanOrEqual(2)
+    expect(new Set(calls.map(({ body }) => body.attempt))).toEqual(new Set([1]))
+  })
+})
+
+describe('documents', () => {
+  test('Q20 the API for pushers and what workers offer are described as OpenAPI', async () => {
+    const pusher = (await (await ask('GET', '/jq/openapi.json')).json()) as {
+      openapi: string
+      paths: Record<string, object>
+    }
+    expect(pusher.openapi).toBe('3.1.0')
+    expect(Object.keys(pusher.paths)).toEqual(
+      expect.arrayContaining(['/jq/jobs', '/jq/jobs/{id}/result', '/jq/workers/{name}']),
+    )
+    const worker = (await (await ask('GET', '/jq/worker.openapi.json')).json()) as {
+      paths: { '/': { post: { requestBody: { content: Record<string, { schema: { required: string[] } }> } } } }
+    }
+    const { content } = worker.paths['/'].post.requestBody
+    expect(content[MSGPACK]!.schema.required).toEqual(['id', 'name', 'argument', 'attempt', 'timeout'])
+  })
+})
