@@ -2,6 +2,7 @@
 
 import { Client, QstashError } from '@upstash/qstash'
 import type { Ring } from '../redis/store.ts'
+import { pause } from './pause.ts'
 
 export type BellOptions = { url?: string; token: string; publicUrl: string; fetch?: typeof fetch }
 
@@ -14,7 +15,6 @@ export const bellUrl = (publicUrl: string, queue: string): string =>
 // The vendor's client tries again when the network fails, not when the answer is 5xx; else the tick rings, a minute later.
 const ATTEMPTS = 3
 const PAUSE = 200
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const isPassing = (error: unknown): boolean => error instanceof QstashError && (error.status ?? 0) >= 500
 
 /**

@@ -1,6 +1,7 @@
 // Spares hosts that keep failing: few calls at once to one host, none while it is known to be down, then one to see.
 
 import type { BreakerSettings, BreakerState, Store } from '../redis/store.ts'
+import { pause } from './pause.ts'
 
 // Open after 5 failures in a row, for 10 s doubling to 5 min: a host that was down for 30 min got 10 probes meanwhile,
 // and everything that waited for it within 5 min after. A probe has its 30 s and a little more to answer.
@@ -10,8 +11,6 @@ export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, ca
 const AT_ONCE = 4
 const PATIENCE = 5_000
 const FRESH = 1_000
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 export type Permit = BreakerState | { state: 'busy' }
 

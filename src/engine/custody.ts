@@ -6,26 +6,12 @@ import { nextSlot, parseRepeat, type Repeat, shift } from '../core/repeat.ts'
 import { wire } from '../core/value.ts'
 import type { Words } from '../redis/changes.ts'
 import { type Document, number, statusOf } from '../redis/document.ts'
-import type { CommitAnswer, Lent, Ring, Store } from '../redis/store.ts'
-import type { Amendment, Call, Conclusion, Custody, Lending, Loan, Ward } from './engine.ts'
-import type { Registry } from './registry.ts'
+import type { CommitAnswer, Lent } from '../redis/store.ts'
+import type { Amendment, Conclusion, Custody, Lending, Loan, Ward } from './engine.ts'
+import type { Waiter } from './line.ts'
+import type { Parts } from './parts.ts'
 import { LAST, settle } from './settle.ts'
 import { dueAtOf, viewOf } from './snapshot.ts'
-
-export type CustodyOptions = {
-  store: Store
-  registry: Registry
-  ring: (rings: Ring[]) => Promise<void>
-  change: (job: string, ops: Words[], call?: Call) => Promise<string[]>
-  /** Jobs that were tagged by older constraints are tagged anew; answers whom to ring for that. */
-  retag: (answer: CommitAnswer) => Promise<Ring[]>
-  /** Stands in line for work until there is some, or the time is over. */
-  waiting: <T>(claim: (waiter?: Waiter) => Promise<T[]>, end: number, signal?: AbortSignal) => Promise<T[]>
-  now: () => number
-  random: () => number
-}
-
-export type Waiter = { id: string; wait: number }
 
 /** Who has no terms of its own is lent until somebody ends it: nobody lives to see 100 years. */
 const FOR_EVER = 100 * 365 * 86_400_000
@@ -110,12 +96,12 @@ const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
  * The verbs of callers that know jobs by id.
  *
  * @example
- * const { lend, conclude } = createCustody(options)
+ * const { lend, conclude } = createCustody(parts)
  * const { loans } = await lend('bedrock', { names: ['mail*'] })
  * await conclude(String(loans[0]!.job.id), { end: 'completed' })
  */
-export function createCustody(options: CustodyOptions): Custody {
-  const { store, registry, ring, change, retag, waiting, now, random } = options
+export function createCustody(parts: Parts): Custody {
+  const { store, registry, ring, change, waiting, now, random } = parts
 
   async function ward(job: string): Promise<Ward> {
     const { id, document, children } = await store.inspect(job)
@@ -128,7 +114,7 @@ export function createCustody(options: CustodyOptions): Custody {
     const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
     for (let skip = 0, tries = 0; ; ) {
       const answer = await store.commit({ queue, claim: { ...claim, skip } })
-      const tagged = await retag(answer)
+      const tagged = await parts.tags.retag(answer)
       await ring([...answer.rings, ...tagged])
       if (answer.lent.length || answer.failed) return [answer]
       if (answer.stale.length && ++tries < MOST_TRIES) continue

@@ -2,6 +2,7 @@
 
 import type { CommitAnswer, Ring, Store } from '../redis/store.ts'
 import { createFlight } from './flight.ts'
+import { pause } from './pause.ts'
 import { newUsage, type Performer, type Usage } from './performer.ts'
 import type { Tags } from './tags.ts'
 
@@ -37,8 +38,6 @@ export type DispatcherOptions = {
 }
 
 export type Dispatched = { runs: number; ended: 'empty' | 'full' | 'stale' | 'handed on' }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 export function createDispatcher({
   store,

@@ -1,0 +1,47 @@
+// What the verbs are made of: the state, who knows what, who rings, and the clock.
+
+import type { Status } from '../core/job.ts'
+import type { Words } from '../redis/changes.ts'
+import type { Client } from '../redis/client.ts'
+import type { Once, Ring, Store } from '../redis/store.ts'
+import type { Call, JobView } from './engine.ts'
+import type { Line } from './line.ts'
+import type { Performer } from './performer.ts'
+import type { Registry } from './registry.ts'
+import type { Tags } from './tags.ts'
+
+export type Parts = {
+  store: Store
+  client: Client
+  registry: Registry
+  tags: Tags
+  performer: Performer
+  waiting: Line
+  /** Says to whom there is something to do. */
+  ring: (rings: Ring[]) => Promise<void>
+  /** Writes down which workers this deployment brings; once. */
+  announce: () => Promise<void>
+  /** One job's verbs: asked, rung for, answered. */
+  change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>
+  view: (job: string) => Promise<JobView>
+  allowHosts: readonly string[]
+  now: () => number
+  random: () => number
+}
+
+/** What verbs that move a job answer. */
+export const stepOf = ([id, status]: string[]): { id: number; status: Status } => ({
+  id: Number(id),
+  status: status as Status,
+})
+
+export const MINUTE = 60_000
+const DAY = 86_400_000
+/** Our own keys are for our own retries: 10 minutes. */
+const MINE = 10 * MINUTE
+
+/** The key of a call: the caller's, for a day; else one of our own, so that our own retries are safe. */
+export const onceOf = (call: Call | undefined, period = MINE): Once =>
+  call?.key
+    ? { key: call.key, period: DAY, fingerprint: call.fingerprint ?? '' }
+    : { key: `own:${crypto.randomUUID()}`, period }

@@ -1,0 +1,12 @@
+// Waiting for a while.
+
+/** Waits so many milliseconds, or until the signal. */
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    const stop = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    signal?.addEventListener('abort', stop, { once: true })
+  })
