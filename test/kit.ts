@@ -11,6 +11,7 @@ import type { LaneOptions } from '../src/engine/dispatcher.ts'
 import { createEngine, type EngineOptions } from '../src/engine/index.ts'
 import { createClient } from '../src/redis/client.ts'
 import { createStore } from '../src/redis/store.ts'
+import { countsOf } from './redis/commandstats.ts'
 
 /** Which Redis the tests run on: the server of this machine, or the embedded one. */
 export const kind: 'server' | 'embedded' =
@@ -111,6 +112,7 @@ export async function startKit({ hold = false, ...options }: KitOptions = {}) {
     store,
     qstash,
     until,
+    counts: () => countsOf(state.gateway, qstash),
     statusOf,
     /** Waits until the job is at rest, or has the status. */
     rest: (id: number, status?: string) =>

@@ -1,18 +1,23 @@
 // `npm run bench`: sidejob through its full path (HTTP, workerd, gateway, Redis, bells) beside BullMQ over TCP, on one
-// Redis, in turns. `--node` leaves workerd out, to see what it costs; `--jobs`, `--rounds` change the size.
+// Redis, in turns. `client` is this process, which is BullMQ's worker too; `stack` is gateway and QStash stand-in.
+// `--node` runs the app in the stack's process, to see what workerd costs; `--profile <folder>` keeps CPU profiles of
+// that process; `--jobs`, `--rounds` change the size.
 
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startRedis } from '../../infra/redis.ts'
+import { connect, text } from '../../infra/resp.ts'
 import { measureBullmq } from './bullmq.ts'
+import { type Cpu, stopwatch } from './cpu.ts'
 import { measureOurs } from './ours.ts'
 import { startMeasured } from './stack.ts'
 
 const { values: options } = parseArgs({
   options: {
     node: { type: 'boolean', default: false },
+    profile: { type: 'string' },
     jobs: { type: 'string', default: '20000' },
     rounds: { type: 'string', default: '5' },
     lone: { type: 'string', default: '200' },
@@ -20,6 +25,7 @@ const { values: options } = parseArgs({
 })
 const [jobs, rounds, alone] = [options.jobs, options.rounds, options.lone].map(Number) as [number, number, number]
 const WAITING = 10_000
+const CALLERS = 4
 
 const versionOf = (name: string): string =>
   JSON.parse(readFileSync(join(import.meta.dirname, '../../node_modules', name, 'package.json'), 'utf8')).version
@@ -38,42 +44,82 @@ const median = (values: number[]): number => quantile(values, 0.5)
 const whole = (n: number): string => Math.round(n).toLocaleString('en')
 const spread = (values: number[]): string => `${whole(Math.min(...values))}–${whole(Math.max(...values))}`
 
-function report(what: string, ours: number[], theirs: number[], goal: number): void {
-  const ratio = median(ours) / median(theirs)
-  console.log(`\n${what}, median (spread) of ${rounds}`)
-  console.log(`  sidejob  ${whole(median(ours)).padStart(9)}  (${spread(ours)})`)
-  console.log(`  BullMQ   ${whole(median(theirs)).padStart(9)}  (${spread(theirs)})`)
-  console.log(`  ratio    ${ratio.toFixed(2).padStart(9)}  (goal ${goal}${ratio < goal ? ', MISSED' : ''})`)
+type Round = { rate: number; cpu: Cpu }
+
+const processes = ['client', 'stack', 'workerd', 'redis'] as const
+
+const columns = (cells: string[]): string => cells.map((cell) => cell.padStart(9)).join('')
+
+/** One line: jobs a second, and microseconds of CPU a job in each process. */
+function row(name: string, rounds: Round[]): string {
+  const rates = rounds.map(({ rate }) => rate)
+  const used = processes.map((process) => rounds.map(({ cpu }) => cpu[process] ?? Number.NaN)).map(median)
+  const all = used.reduce((sum, one) => sum + (one || 0), 0)
+  const cells = [...used, all].map((one) => (Number.isNaN(one) ? '–' : one.toFixed(1)))
+  return `  ${name.padEnd(9)}${whole(median(rates)).padStart(8)}  ${spread(rates).padEnd(17)}${columns(cells)}`
+}
+
+function report(what: string, taken: Taken, goal: number): void {
+  const ratio = median(taken.ours.map(({ rate }) => rate)) / median(taken.theirs.map(({ rate }) => rate))
+  console.log(`\n${what}`)
+  console.log(`${'median  (spread)   CPU µs a job:'.padEnd(38)}${columns([...processes, 'all'])}`)
+  console.log(row('sidejob', taken.ours))
+  console.log(row('BullMQ', taken.theirs))
+  console.log(`  ratio    ${ratio.toFixed(2).padStart(8)}  (goal ${goal}${ratio < goal ? ', MISSED' : ''})`)
 }
 
 const redis = await startRedis({ force: 'server', persist: false })
+const connection = await connect(redis)
+const redisPid = Number(/process_id:(\d+)/.exec(text(await connection.call('INFO', 'server')))![1])
+await connection.close()
 console.log(
   `${redis.describe}; node ${process.version}, wrangler ${versionOf('wrangler')}, bullmq ${versionOf('bullmq')}`,
 )
 console.log(`${cpus().length} cores, ${cpus()[0]!.model}; load ${load()} before`)
-const stack = await startMeasured(redis, options.node ? 'node' : 'workerd')
+const flags = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []
+const stack = await startMeasured(redis, options.node ? 'node' : 'workerd', flags)
 const ours = await measureOurs(stack)
 const theirs = await measureBullmq(redis)
 
+const sides = {
+  ours: { ...ours, pids: { client: process.pid, ...stack.pids, redis: redisPid } },
+  theirs: { ...theirs, pids: { client: process.pid, redis: redisPid } },
+}
+type Taken = Record<keyof typeof sides, Round[]>
+
 // One round each, uncounted: modules, scripts and compilers warm up.
-for (const one of [ours, theirs]) {
+for (const one of Object.values(sides)) {
   await one.fill(jobs)
   await one.drain(jobs)
 }
 
-const rate = (ms: number): number => (jobs / ms) * 1_000
-const made: Record<'ours' | 'theirs', number[]> = { ours: [], theirs: [] }
-const ran: Record<'ours' | 'theirs', number[]> = { ours: [], theirs: [] }
+const rounded = (ms: number, cpu: Cpu): Round => ({
+  rate: (jobs / ms) * 1_000,
+  cpu: Object.fromEntries(Object.entries(cpu).map(([name, used]) => [name, used / jobs])),
+})
+
+const taken = () => ({ ours: [], theirs: [] }) as Taken
+const [one, several, ran] = [taken(), taken(), taken()]
+const phases = [
+  { into: one, work: (side) => side.fill(jobs) },
+  { into: ran, work: (side) => side.drain(jobs) },
+  { into: several, work: (side) => side.fill(jobs, CALLERS) },
+  { into: ran, work: (side) => side.drain(jobs) },
+] satisfies { into: Taken; work: (side: Pick<typeof ours, 'fill' | 'drain'>) => Promise<number> }[]
 for (let round = 0; round < rounds; round++) {
-  for (const [name, one] of Object.entries({ ours, theirs }) as ['ours' | 'theirs', typeof ours][]) {
-    made[name].push(rate(await one.fill(jobs)))
-    ran[name].push(rate(await one.drain(jobs)))
+  for (const name of ['ours', 'theirs'] as const) {
+    for (const { into, work } of phases) {
+      const spent = stopwatch(sides[name].pids)
+      const ms = await work(sides[name])
+      into[name].push(rounded(ms, spent()))
+    }
   }
 }
 await ours.settled()
-console.log(`${whole(jobs)} jobs a round, all of them run; load ${load()} after`)
-report('bulk enqueue, jobs/s in calls of 1,000', made.ours, made.theirs, 3)
-report('no-op runs/s', ran.ours, ran.theirs, 1.5)
+console.log(`${rounds} rounds of ${whole(jobs)} jobs, made and then run, twice each; load ${load()} after`)
+report('bulk enqueue, jobs/s in calls of 1,000, one after the other', one, 3)
+report(`bulk enqueue, jobs/s in calls of 1,000, ${CALLERS} under way at once`, several, 3)
+report('no-op runs/s', ran, 1.5)
 
 const took: number[] = []
 for (let i = 0; i < alone; i++) took.push(await ours.lone())
@@ -88,8 +134,8 @@ for (const [name, cost, n] of [
   ['alone, through a bell', single, 1],
   ['one of 10,000 in bulk', bulk, 10_000],
 ] as const) {
-  const columns = [cost.calls, cost.billed, cost.messages].map((total) => String(Number((total / n).toPrecision(3))))
-  console.log(`  ${name}${columns[0]!.padStart(13)}${columns[1]!.padStart(18)}${columns[2]!.padStart(18)}`)
+  const each = [cost.calls, cost.billed, cost.messages].map((total) => String(Number((total / n).toPrecision(3))))
+  console.log(`  ${name}${each[0]!.padStart(13)}${each[1]!.padStart(18)}${each[2]!.padStart(18)}`)
 }
 const bytes = await ours.bytesPerJob(WAITING)
 console.log(

@@ -2,6 +2,7 @@
 
 import { Queue, Worker } from 'bullmq'
 import type { RunningRedis } from '../../infra/redis.ts'
+import { inTurns } from './load.ts'
 
 const QUEUE = 'bench'
 const CHUNK = 1_000
@@ -23,8 +24,8 @@ export async function measureBullmq({ host, port }: RunningRedis) {
   void worker.run()
 
   return {
-    /** Makes jobs that wait; answers milliseconds. */
-    async fill(n: number): Promise<number> {
+    /** Makes jobs that wait, with so many calls under way at once; answers milliseconds. */
+    async fill(n: number, callers = 1): Promise<number> {
       const chunks = Array.from({ length: n / CHUNK }, (_, i) =>
         Array.from({ length: CHUNK }, (_, j) => ({
           name: 'noop',
@@ -33,7 +34,7 @@ export async function measureBullmq({ host, port }: RunningRedis) {
         })),
       )
       const began = performance.now()
-      for (const jobs of chunks) await queue.addBulk(jobs)
+      await inTurns(chunks, callers, (jobs) => queue.addBulk(jobs))
       return performance.now() - began
     },
 

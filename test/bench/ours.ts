@@ -2,6 +2,7 @@
 
 import { connect, text } from '../../infra/resp.ts'
 import { type Cost, costOf, isQuiet } from '../redis/commandstats.ts'
+import { inTurns } from './load.ts'
 import { type Measured, until } from './stack.ts'
 
 const QUEUE = 'default'
@@ -26,12 +27,12 @@ export async function measureOurs(stack: Measured) {
     return Number(/used_memory:(\d+)/.exec(text(await redis.call('INFO', 'memory')))![1])
   }
 
-  /** Makes jobs that wait; answers milliseconds. */
-  async function fill(n: number): Promise<number> {
+  /** Makes jobs that wait, with so many calls under way at once; answers milliseconds. */
+  async function fill(n: number, callers = 1): Promise<number> {
     await pauseQueue(true)
     const chunks = Array.from({ length: n / CHUNK }, (_, i) => chunk(CHUNK, i * CHUNK))
     const began = performance.now()
-    for (const jobs of chunks) await client.jobs.enqueue(jobs)
+    await inTurns(chunks, callers, (jobs) => client.jobs.enqueue(jobs))
     return performance.now() - began
   }
 
@@ -57,7 +58,7 @@ export async function measureOurs(stack: Measured) {
     return performance.now() - began
   }
 
-  const settled = () => until(() => isQuiet(stack.qstash))
+  const settled = () => until(() => isQuiet(stack))
 
   return {
     fill,

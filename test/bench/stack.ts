@@ -1,23 +1,13 @@
-// What is measured: the started stack with the Worker in workerd, or, to see what workerd costs, the same app behind a
-// small server of this process.
+// The measured stack from outside: a process of its own, called over HTTP, asked for its counts through a pipe.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { workers } from '../../functions/index.ts'
-import { startGateway } from '../../infra/gateway.ts'
-import { development, startQstash } from '../../infra/qstash.ts'
-import type { RunningRedis } from '../../infra/redis.ts'
-import { startStack } from '../../infra/stack.ts'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Address } from '../../infra/resp.ts'
 import { createClient } from '../../src/client/index.ts'
-import { createEngine } from '../../src/engine/index.ts'
-import { deploymentOf } from '../../src/environment.ts'
-import { createApp } from '../../src/http/app.ts'
-import { verifier } from '../../src/http/signature.ts'
-
-const KEY = 'bench'
+import type { Counts } from '../redis/commandstats.ts'
+import type { HostMessage, HostOptions } from './host.ts'
+import { KEY } from './served.ts'
 
 /** Waits until a fact is true. */
 export async function until(fact: () => Promise<boolean> | boolean, ms = 120_000, every = 5): Promise<void> {
@@ -28,79 +18,35 @@ export async function until(fact: () => Promise<boolean> | boolean, ms = 120_000
   }
 }
 
-async function inWorkerd(redis: RunningRedis) {
-  const dir = mkdtempSync(join(tmpdir(), 'sidejob-bench-'))
-  const { url, gateway, qstash, close } = await startStack({
-    dir,
-    apiKey: KEY,
-    redis: `redis://${redis.host}:${redis.port}`,
-    persist: false,
-    say: console.error,
-  })
-  return {
-    url,
-    gateway,
-    qstash: qstash!,
-    async close() {
-      await close()
-      rmSync(dir, { recursive: true, force: true })
-    },
-  }
-}
-
-async function inNode(redis: RunningRedis) {
-  const gateway = await startGateway({ redis, token: KEY })
-  const qstash = await startQstash()
-  let serve: (request: Request) => Promise<Response> | Response
-  const server = createServer(async (request, response) => {
-    const answer = await serve(await requestOf(request))
-    response.writeHead(answer.status, Object.fromEntries(answer.headers))
-    response.end(Buffer.from(await answer.arrayBuffer()))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const { engine, publicUrl, signingKeys } = deploymentOf({
-    UPSTASH_REDIS_REST_URL: gateway.url,
-    UPSTASH_REDIS_REST_TOKEN: KEY,
-    QSTASH_URL: qstash.url,
-    QSTASH_TOKEN: qstash.token,
-    QSTASH_CURRENT_SIGNING_KEY: development.currentSigningKey,
-    QSTASH_NEXT_SIGNING_KEY: development.nextSigningKey,
-    PUBLIC_URL: url,
-    SIDEJOB_API_KEY: KEY,
-  })
-  const verify = verifier({ ...signingKeys, now: Date.now })
-  serve = createApp({ engine: createEngine({ ...engine, workers }), publicUrl, verify }).fetch
-  return {
-    url,
-    gateway,
-    qstash,
-    async close() {
-      await qstash.close()
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
-      await gateway.close()
-    },
-  }
-}
-
-async function requestOf(request: IncomingMessage): Promise<Request> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  const { method = 'GET', headers, url } = request
-  const body = method === 'GET' ? undefined : (Buffer.concat(chunks) as BodyInit)
-  return new Request(`http://${headers.host}${url}`, { method, headers: headers as Record<string, string>, body })
-}
-
 /**
- * Everything but Redis, started, and a client for it.
+ * Everything but Redis, started, and a client for it. `flags` are for its process: --cpu-prof shows what the gateway
+ * does, and the app too when it runs under node.
  *
  * @example const stack = await startMeasured(redis, 'workerd'); await stack.client.jobs.enqueue({ class: 'noop' })
  */
-export async function startMeasured(redis: RunningRedis, under: 'workerd' | 'node') {
-  const stack = await { workerd: inWorkerd, node: inNode }[under](redis)
-  return { ...stack, redis, until, client: createClient({ url: stack.url, key: KEY }) }
+export async function startMeasured({ host, port }: Address, under: HostOptions['under'], flags: string[] = []) {
+  const redis = { host, port }
+  const process = fork(fileURLToPath(new URL('host.ts', import.meta.url)), { execArgv: flags })
+  const heard = async () => (await once(process, 'message'))[0] as HostMessage
+  process.send({ redis, under } satisfies HostOptions)
+  const { url, workerd } = (await heard()) as Extract<HostMessage, { url: string }>
+  return {
+    redis,
+    url,
+    until,
+    client: createClient({ url, key: KEY }),
+    pids: { stack: process.pid!, ...(workerd ? { workerd } : {}) },
+    async counts(): Promise<Counts> {
+      const answer = heard()
+      process.send('counts')
+      return ((await answer) as Extract<HostMessage, { counts: Counts }>).counts
+    },
+    async close() {
+      const ended = once(process, 'exit')
+      process.disconnect()
+      await ended
+    },
+  }
 }
 
 export type Measured = Awaited<ReturnType<typeof startMeasured>>

@@ -1,8 +1,9 @@
 // What a piece of work costs: the commands that Redis itself has counted, those inside of scripts too, the requests
 // that reached the gateway, and the messages that QStash took.
 
-import { connect, text } from '../../infra/resp.ts'
-import type { Kit } from '../kit.ts'
+import type { Gateway } from '../../infra/gateway.ts'
+import type { Qstash } from '../../infra/qstash.ts'
+import { type Address, connect, text } from '../../infra/resp.ts'
 
 export type Cost = {
   /** Round trips: requests over HTTP. */
@@ -15,7 +16,15 @@ export type Cost = {
   commands: Record<string, number>
 }
 
-type Counted = Pick<Kit, 'redis' | 'gateway' | 'qstash' | 'until'>
+/** Requests that came to the gateway; messages that QStash took, and how many of them have not come to their end. */
+export type Counts = { requests: number; published: number; pending: number }
+
+/** Counted in this process, or told by the one where the stack runs. */
+type Counted = {
+  redis: Address
+  until: (fact: () => Promise<boolean>) => Promise<void>
+  counts: () => Counts | Promise<Counts>
+}
 
 /** Command → calls since the server began, by its own count. Our own question is on nobody's path. */
 async function commandStats({ redis }: Counted): Promise<Map<string, number>> {
@@ -26,9 +35,14 @@ async function commandStats({ redis }: Counted): Promise<Map<string, number>> {
   return new Map(rows.map(([, name, calls]) => [name!, Number(calls)]))
 }
 
+export const countsOf = (gateway: Gateway, { counts }: Qstash): Counts => ({
+  requests: gateway.counters.requests,
+  published: counts.published,
+  pending: counts.published + counts.scheduled + counts.callbacks - counts.delivered - counts.failed - counts.cancelled,
+})
+
 /** Whether every message has come to its end. */
-export const isQuiet = ({ counts }: Counted['qstash']): boolean =>
-  counts.delivered + counts.failed + counts.cancelled >= counts.published + counts.scheduled + counts.callbacks
+export const isQuiet = async ({ counts }: Pick<Counted, 'counts'>): Promise<boolean> => (await counts()).pending <= 0
 
 /**
  * Does the work, waits until every bell that it rang has been answered, and says what all of it cost.
@@ -36,18 +50,18 @@ export const isQuiet = ({ counts }: Counted['qstash']): boolean =>
  * @example const { calls, billed } = await costOf(kit, () => kit.engine.enqueue(jobs))
  */
 export async function costOf(kit: Counted, work: () => Promise<unknown>): Promise<Cost> {
-  const { gateway, qstash } = kit
   const before = await commandStats(kit)
-  const [requests, published] = [gateway.counters.requests, qstash.counts.published]
+  const { requests, published } = await kit.counts()
   await work()
-  await kit.until(() => isQuiet(qstash))
+  await kit.until(() => isQuiet(kit))
   const after = await commandStats(kit)
+  const counts = await kit.counts()
   const grown = [...after].map(([name, calls]) => [name, calls - (before.get(name) ?? 0)] as const)
   const commands = Object.fromEntries(grown.filter(([, n]) => n > 0))
   return {
-    calls: gateway.counters.requests - requests,
+    calls: counts.requests - requests,
     billed: Object.values(commands).reduce((sum, n) => sum + n, 0),
-    messages: qstash.counts.published - published,
+    messages: counts.published - published,
     commands,
   }
 }

@@ -1,0 +1,23 @@
+// What work costs the processes that do it: a shared machine distorts how long work takes, but hardly what it costs.
+
+import { readFileSync } from 'node:fs'
+
+/** Name → microseconds of CPU. */
+export type Cpu = Record<string, number>
+
+// Linux counts in hundredths of a second, whatever its own clock does.
+const TICK = 10_000
+
+function usedBy(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // Behind the name, which may hold spaces; user and system time are fields 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * TICK
+}
+
+/** @example const spent = stopwatch({ client: process.pid }); await work(); const { client } = spent() */
+export function stopwatch(pids: Record<string, number>): () => Cpu {
+  const used = () => Object.entries(pids).map(([name, pid]) => [name, usedBy(pid)] as const)
+  const before = Object.fromEntries(used())
+  return () => Object.fromEntries(used().map(([name, now]) => [name, now - before[name]!]))
+}
