@@ -1,7 +1,7 @@
 // Says in words what was wrong with an input: the field, what was expected there, and what came.
 
 import type * as z from 'zod'
-import { type Code, SidejobError } from '../core/errors.ts'
+import { type Code, SidejobError } from './errors.ts'
 
 type Path = (string | number)[]
 type Issue = z.core.$ZodIssue

@@ -1,0 +1,89 @@
+// The graph of a flow: nodes that become jobs, edges between their ports, and the ports of the flow itself.
+
+import * as z from 'zod'
+import { check } from './issues.ts'
+import { parseJson, writeJson } from './json.ts'
+import { present } from './present.ts'
+import { channelNames, childName, className, closed, closedIn, places, portName, queueName, values } from './schemas.ts'
+import type { Wire } from './value.ts'
+import { wireToJson } from './value.ts'
+
+const NODES = 1_000
+const EDGES = 10_000
+
+const port = z.strictObject({
+  default: closed.optional(),
+  channels: channelNames.optional(),
+  /** Values that it is given once, when the node or the list is new. */
+  init: values.optional(),
+})
+
+/** What a graph editor keeps beside these (a name, a place on the page) stays as it is. */
+const node = z.looseObject({
+  queue: queueName.default('default'),
+  class: className,
+  args: closed.optional(),
+  /** A number: the job that becomes the node. true or a text: starts it without data. */
+  init: z
+    .union([z.int().min(1), z.boolean(), z.string(), z.null()], 'expected the id of a job, true, false, a text or null')
+    .optional(),
+  inports: z.record(portName, port).optional(),
+  outports: z.record(portName, port).optional(),
+})
+
+const source = z.strictObject({ node: childName, outport: portName })
+const target = z.strictObject({ node: childName, inport: portName })
+const edge = z.strictObject({ from: source, to: target })
+
+type Shape = {
+  nodes: Record<string, unknown>
+  edges: { from: { node: string }; to: { node: string } }[]
+  inports: Record<string, { node: string }>
+  outports: Record<string, { node: string }>
+}
+
+/** Every node that is named is there; otherwise the fault stands at the end that names it. */
+function checkEnds({ nodes, edges, inports, outports }: Shape, ctx: z.RefinementCtx): void {
+  const check = (name: string, path: (string | number)[], whose: string) => {
+    if (Object.hasOwn(nodes, name)) return
+    const message = `there is no node ${JSON.stringify(name)} for ${whose} to ${path.includes('from') ? 'begin' : 'end'} at`
+    ctx.addIssue({ code: 'custom', message, path: [...path, 'node'], input: name })
+  }
+  edges.forEach(({ from, to }, i) => {
+    check(from.node, ['edges', i, 'from'], 'the edge')
+    check(to.node, ['edges', i, 'to'], 'the edge')
+  })
+  for (const [name, { node }] of Object.entries(inports)) check(node, ['inports', name], `inport ${name}`)
+  for (const [name, { node }] of Object.entries(outports)) check(node, ['outports', name], `outport ${name}`)
+}
+
+export const graph = z
+  .strictObject({
+    name: z.string().max(1_000).optional(),
+    description: z.string().max(10_000).optional(),
+    nodes: z
+      .record(childName, node)
+      .refine((nodes) => Object.keys(nodes).length <= NODES, `expected at most ${NODES} nodes`)
+      .default({}),
+    edges: z.array(edge).max(EDGES).default([]),
+    inports: z.record(portName, target.extend({ default: closed.optional() })).default({}),
+    outports: z.record(portName, source).default({}),
+  })
+  .superRefine(checkEnds)
+
+export type Graph = z.output<typeof graph>
+export type GraphNode = Graph['nodes'][string]
+export type GraphPort = z.output<typeof port>
+
+const inside = closedIn(graph)
+const outside = places(graph)
+
+/**
+ * Reads a graph, or says which node or port is not as it must be.
+ *
+ * @example readGraph('{"nodes":{"a":{}}}') // throws: nodes.a.class: is missing
+ */
+export const readGraph = (text: Wire): Graph => check(graph, parseJson(wireToJson(text), inside))
+
+/** A graph as text, its values as they came. */
+export const graphText = (graph: Graph): Wire => writeJson(present(outside, graph)) as Wire
