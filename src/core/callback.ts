@@ -20,6 +20,11 @@ export const callbackDelays: readonly number[] = [
   24 * HOUR,
 ]
 
+/** The group of the callbacks to one host; no other group may be called so. */
+const GROUP = 'callback:'
+export const callbackGroup = (host: string): string => GROUP + host
+export const isCallbackGroup = (id: string): boolean => id.startsWith(GROUP)
+
 const JITTER = 0.1
 
 export const callbackRetry = (delays: readonly number[] = callbackDelays): Retry => ({
@@ -59,5 +64,4 @@ export function envelope(ended: Ended): string {
 }
 
 /** A payload as a Kafka REST proxy takes it. */
-
 export const kafkaBody = (payload: string): string => `{"records":[{"value":${payload}}]}`

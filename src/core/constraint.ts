@@ -74,3 +74,6 @@ export function limitKeyOf(name: string, { groupBy }: Constraint, job: Matched):
   if (groupBy === undefined) return `constraint:${name}`
   return `constraint:${name}:${JSON.stringify(atPath(job.args, groupBy) ?? null)}`
 }
+
+/** The limit of a group. */
+export const groupKey = (id: string): string => `group:${id}`

@@ -4,6 +4,7 @@
 // (z.output) is what the engine has: closed values, milliseconds. Requests are parsed inward, answers presented outward.
 
 import * as z from 'zod'
+import { isCallbackGroup } from './callback.ts'
 import { type Code, SidejobError } from './errors.ts'
 import { isAlias, isId, isPortName, statuses } from './job.ts'
 import { CLOSED, type Closed, each, list, OPEN } from './json.ts'
@@ -148,7 +149,8 @@ const concurrency = z.int().min(1).max(1_000_000)
 const rate = z.strictObject({ limit: z.int().min(1).max(1_000_000), period: positive })
 
 /** An aggregation: its name, and how many of its jobs may run at once if it is new. */
-const group = z.strictObject({ id: label, concurrency: concurrency.optional() })
+const groupId = label.refine((id) => !isCallbackGroup(id), 'expected none of our own groups, callback:…')
+const group = z.strictObject({ id: groupId, concurrency: concurrency.optional() })
 
 const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
 const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }

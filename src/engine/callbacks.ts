@@ -1,6 +1,15 @@
 // Tells others of a job's end: the one class of jobs that the engine performs itself.
 
-import { callbackRetry, type Ended, envelope, kafkaBody, patienceOf, webhookId } from '../core/callback.ts'
+import {
+  callbackGroup,
+  callbackRetry,
+  type Ended,
+  envelope,
+  kafkaBody,
+  patienceOf,
+  webhookId,
+} from '../core/callback.ts'
+import { groupKey } from '../core/constraint.ts'
 import { SidejobError } from '../core/errors.ts'
 import { retryAfter } from '../core/retry.ts'
 import type { Changes, Op } from '../core/run.ts'
@@ -8,7 +17,7 @@ import { callable } from '../core/url.ts'
 import { type Wire, wire } from '../core/value.ts'
 import type { Settled } from '../redis/changes.ts'
 import { type Document, number, statusOf } from '../redis/document.ts'
-import type { Lent, Store, Told } from '../redis/store.ts'
+import type { Lent, Ring, Store, Told } from '../redis/store.ts'
 import { createBreakers, type Outcome } from './breakers.ts'
 import type { Callback, CallbackProgress, CallbackState, CallbackView } from './engine.ts'
 import type { Registry } from './registry.ts'
@@ -28,6 +37,7 @@ export type CallbackOptions = {
   secrets: readonly string[]
   allowHosts: readonly string[]
   payloads?: Record<string, Payload>
+  ring: (rings: Ring[]) => Promise<void>
   random: () => number
   now: () => number
 }
@@ -39,17 +49,19 @@ const LONGEST = 86_400_000
 const addressOf = ({ url, kafka }: Callback): string =>
   kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
 
-/** Refuses, when a job is made, what could never be called. */
-export function checkCallback(callback: Callback | undefined, allowHosts: readonly string[]): string | undefined {
+/** A callback as its job keeps it; what could never be called is refused. */
+export function keptCallback(
+  callback: Callback | undefined,
+  allowHosts: readonly string[],
+): { spec: string; host: string } | undefined {
   if (!callback) return undefined
   try {
-    callable(addressOf(callback), allowHosts)
+    return { spec: JSON.stringify(callback), host: callable(addressOf(callback), allowHosts).host }
   } catch (error) {
     if (!(error instanceof SidejobError)) throw error
     const path = callback.kafka ? ['callback', 'kafka', 'url'] : ['callback', 'url']
     throw new SidejobError(error.code, `${path.join('.')}: ${error.message}`, { path })
   }
-  return JSON.stringify(callback)
 }
 
 /** The end that a callback's job holds. */
@@ -76,6 +88,8 @@ function headersOf(given: Record<string, string> = {}, own: Record<string, strin
   return headers
 }
 
+type Message = { spec: Callback; ended: Ended; body: string }
+
 type Sent = { ok: true } | { ok: false; message: string; final?: boolean; outcome: Outcome }
 
 const reasonOf = (error: unknown): string => {
@@ -97,8 +111,13 @@ async function kafkaFault(response: Response): Promise<string | undefined> {
 }
 
 export function createCallbacks(options: CallbackOptions) {
-  const { store, registry, fetch, secrets, allowHosts, payloads = {}, random, now } = options
-  const breakers = createBreakers({ store, now })
+  const { store, registry, fetch, secrets, allowHosts, payloads = {}, ring, random, now } = options
+  const breakers = createBreakers({
+    store,
+    now,
+    shut: async (host, until) =>
+      ring(await store.limit(groupKey(callbackGroup(host)), 'shut', { until: until ?? undefined })),
+  })
 
   async function bodyOf({ payload, kafka }: Callback, ended: Ended): Promise<string> {
     const form = payload && payloads[payload.as]
@@ -122,8 +141,8 @@ export function createCallbacks(options: CallbackOptions) {
     }
   }
 
-  async function send(url: URL, spec: Callback, ended: Ended): Promise<Sent> {
-    const body = new TextEncoder().encode(await bodyOf(spec, ended))
+  async function send(url: URL, { spec, ended, body: text }: Message): Promise<Sent> {
+    const body = new TextEncoder().encode(text)
     const signed = await webhookHeaders(webhookId(ended), body, spec.secret ? [spec.secret] : secrets, now())
     const type = spec.kafka ? 'application/vnd.kafka.json.v2+json' : 'application/json'
     try {
@@ -176,25 +195,30 @@ export function createCallbacks(options: CallbackOptions) {
     return { end: 'completed', ops }
   }
 
-  /** One try of one callback, as it is to be committed. */
+  /** One try of one callback, as it is to be committed; whatever goes wrong is a try that failed. */
   async function perform(lent: Lent): Promise<Settled> {
     const spec = JSON.parse(lent.document.cb!) as Callback
-    const url = callable(addressOf(spec), allowHosts)
-    const permit = await breakers.enter(url.host)
-    if (permit.state === 'busy') return later(lent, 1_000 + random() * 4_000, `many callbacks wait for ${url.host}`)
-    if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)
-    let outcome: Outcome = { down: false }
     try {
-      const ended = endedOf(lent.document)
-      const sent = await send(url, spec, ended)
-      if (sent.ok) return await commit(lent, spec, delivered(spec, ended))
-      outcome = sent.outcome
-      const { message, final } = sent
-      const error = { message: `${url.host}: ${message}`, after: outcome.after, ...(final ? { retry: false } : {}) }
-      return await commit(lent, spec, { end: 'failed', error })
-    } finally {
-      await breakers.leave(url.host, permit, outcome)
+      return await attempt(lent, spec)
+    } catch (error) {
+      if (error instanceof SidejobError && error.code === 'UNAVAILABLE') throw error
+      return commit(lent, spec, { end: 'failed', error: { message: (error as Error).message } })
     }
+  }
+
+  async function attempt(lent: Lent, spec: Callback): Promise<Settled> {
+    const ended = endedOf(lent.document)
+    const url = callable(addressOf(spec), allowHosts)
+    const body = await bodyOf(spec, ended)
+    const permit = await breakers.enter(url.host)
+    if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)
+    const sent = await send(url, { spec, ended, body })
+    // What was sent counts, whether or not it can be noted for others.
+    await breakers.leave(url.host, permit, sent.ok ? { down: false } : sent.outcome).catch(() => undefined)
+    if (sent.ok) return commit(lent, spec, delivered(spec, ended))
+    const { message, final, outcome } = sent
+    const error = { message: `${url.host}: ${message}`, after: outcome.after, ...(final ? { retry: false } : {}) }
+    return commit(lent, spec, { end: 'failed', error })
   }
 
   return { perform }

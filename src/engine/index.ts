@@ -81,7 +81,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     allowHosts: options.allowHosts ?? [],
     now,
   }
-  const callbacks = createCallbacks({ ...outgoing, store, registry, random, payloads: options.payloads })
+  const callbacks = createCallbacks({ ...outgoing, store, registry, ring, random, payloads: options.payloads })
   registry.serve(CALLBACKS, callbacks.perform)
   const performer = createPerformer({ store, registry, random, now, ring, isolate: options.isolate, push: outgoing })
   const tags = createTags(store, registry)

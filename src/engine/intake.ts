@@ -1,12 +1,13 @@
 // From what a caller asks for to a job that can be made: its worker's definition laid below, times and repeats worked out.
 
+import { groupKey } from '../core/constraint.ts'
 import { SidejobError } from '../core/errors.ts'
 import { nextSlot, parseRepeat, shiftLength } from '../core/repeat.ts'
 import type { PortOptions, Spawn } from '../core/run.ts'
 import { type Wire, wire } from '../core/value.ts'
 import type { LimitKey, NewJob } from '../redis/document.ts'
 import { itemText } from '../redis/item.ts'
-import { checkCallback } from './callbacks.ts'
+import { keptCallback } from './callbacks.ts'
 import type { JobInput, PortSpecs } from './engine.ts'
 import type { Registered, Registry } from './registry.ts'
 
@@ -47,8 +48,6 @@ function redeliverOf(redeliver: JobInput['redeliver']): NewJob['redeliver'] {
   const ms = shiftLength(redeliver.after)
   return { ...redeliver, ...(Number.isNaN(ms) ? {} : { ms }) }
 }
-
-export const groupKey = (id: string): string => `group:${id}`
 
 const none: LimitKey[] = []
 
@@ -110,7 +109,7 @@ export function newJob(
     aliases: input.alias,
     group: input.group?.id,
     limits: limitsOf(found, input),
-    callback: checkCallback(input.callback, allowHosts),
+    callback: keptCallback(input.callback, allowHosts),
     createdBy: input.createdBy,
   }
 }

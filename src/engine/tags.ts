@@ -17,6 +17,10 @@ function parse(text: string | null): Known {
   return { version, list: Object.entries(list).map(([name, one]) => [name, JSON.parse(one) as Constraint]) }
 }
 
+/** A job's group, with its limit for when it has to be set anew. */
+const groupOf = ({ g: id, gc }: Document): { id: string; concurrency?: number } | undefined =>
+  id === undefined ? undefined : { id, ...(gc === undefined ? {} : { concurrency: Number(gc) }) }
+
 /** The constraints as this deployment knows them; scripts say when they are no longer those. */
 export function createTags(store: Store, registry: Registry) {
   let known = none
@@ -35,7 +39,7 @@ export function createTags(store: Store, registry: Registry) {
   }
 
   /** All that a job counts against, as the arguments of the op that says so. */
-  async function tagWords(id: number, doc: Document, group = doc.g ? { id: doc.g } : undefined): Promise<string[]> {
+  async function tagWords(id: number, doc: Document, group = groupOf(doc)): Promise<string[]> {
     const job = { queue: doc.q!, class: doc.c!, args: doc.a as Wire | undefined }
     const found = await registry.find(job.queue, job.class)
     const limits = [...limitsOf(found, { ...job, group }), ...limitsFor(job)]

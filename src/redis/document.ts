@@ -53,7 +53,7 @@ export type NewJob = {
   slot?: number
   aliases?: string[]
   createdBy?: string
-  callback?: string
+  callback?: { spec: string; host: string }
   shutdown?: boolean
   pull?: boolean
   quiet?: boolean
@@ -107,7 +107,8 @@ function specWords(job: NewJob): string[] {
   put(parts, 'p', job.priority ? String(job.priority) : undefined)
   put(parts, 'b', job.createdBy)
   put(parts, 'rt', job.retry)
-  put(parts, 'cb', job.callback)
+  put(parts, 'cb', job.callback?.spec)
+  put(parts, 'cd', job.callback?.host)
   put(parts, 'to', text(job.timeout))
   put(parts, 'kr', text(job.keepResult))
   put(parts, 'rd', text(job.retain))

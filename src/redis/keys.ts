@@ -149,6 +149,8 @@ export const fields = {
   ce: 'how many ends were told',
   cj: 'the job that tells of the last end',
   cs: 'how that went: DELIVERED or FAILED',
+  cd: 'the host that is called back',
+  et: 'it had ended before it was asked to terminate, and that end has been told',
   of: 'of a callback: the job that it speaks for',
   oe: 'of a callback: which end of it',
   ct: 'of a callback: the result or error of that end',

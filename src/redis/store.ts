@@ -479,14 +479,22 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     })
   }
 
+  type LimitSettings = {
+    concurrency?: number | null
+    rate?: { limit: number; period: number } | null
+    paused?: boolean
+    /** Of `shut`: nobody is let through before. */
+    until?: number
+  }
+
   /** null removes a setting, undefined leaves it. */
   async function limit(
     key: string,
-    act: 'set' | 'change' | 'remove',
-    settings: { concurrency?: number | null; rate?: { limit: number; period: number } | null; paused?: boolean } = {},
+    act: 'set' | 'change' | 'shut' | 'remove',
+    settings: LimitSettings = {},
   ): Promise<Ring[]> {
     const word = (value: number | null | undefined) => (value === undefined ? '' : value === null ? '-' : String(value))
-    const { concurrency, rate, paused } = settings
+    const { concurrency, rate, paused, until } = settings
     const answer = (await evaluate(
       scripts.limit,
       [`${namespace}limit:${key}`],
@@ -498,6 +506,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         rate: word(rate?.limit ?? (rate as null | undefined)),
         period: word(rate?.period ?? (rate as null | undefined)),
         paused: paused === undefined ? '' : paused ? '1' : '0',
+        till: word(until),
       },
       [],
     )) as [string, ...never[]]

@@ -634,4 +634,41 @@ const families: Mutation[] = [
   ),
 ]
 
-export const mutations: Mutation[] = [...lanes, ...runs, ...places, ...time, ...families]
+const callbacks: Mutation[] = [
+  ...of(
+    34,
+    'lib/status.lua',
+    ['if not is_known then call_back(', 'if true then call_back(', 'terminating what has ended tells of it again'],
+    [
+      "if doc.cb and ends[was] then change(id, doc, 'et', '1') end",
+      '',
+      'terminating what has ended tells of it again, after its shutdown',
+    ],
+  ),
+  ...of(34, 'lib/ops.lua', [
+    "if doc.et then change(id, doc, 'et', nil) end",
+    '',
+    'another end is taken for a known one',
+  ]),
+  ...of(
+    34,
+    'lib/create.lua',
+    ["local AT_DESTINATION = '8'", "local AT_DESTINATION = '1000'", 'a destination gets everything at once'],
+    ["change(doc.of, job, 'cs', told_as[place])", '', 'a job never learns how the telling ended'],
+    ["change(id, doc, 'ce', n)", '', 'two ends go by one number'],
+  ),
+  ...of(
+    34,
+    'lib/limits.lua',
+    [' or (doc.shut or 0) > now then return 0', ' then return 0', 'a destination that is down is called all the same'],
+    ['if (doc.shut or 0) > now then return doc.shut end', '', 'a destination that is down is looked at every second'],
+  ),
+  ...of(34, 'limit.lua', ['tonumber(till) or false', 'tonumber(till) or nil', 'a destination stays shut']),
+  ...of(34, 'lib/retention.lua', [
+    "return doc.cj and doc.cs ~= 'DELIVERED' and find(doc.cj)",
+    'return false',
+    'a job goes before it is told of',
+  ]),
+]
+
+export const mutations: Mutation[] = [...lanes, ...runs, ...places, ...time, ...families, ...callbacks]

@@ -1,10 +1,9 @@
 // What bounds runs: limits, constraints, groups and switches.
 
-import type { Constraint } from '../../core/constraint.ts'
+import { type Constraint, groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Engine, GroupView, LimitView } from '../engine.ts'
-import { groupKey } from '../intake.ts'
 import type { Parts } from '../parts.ts'
 
 type LimitRow = Awaited<ReturnType<Store['limits']>>[number]

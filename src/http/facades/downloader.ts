@@ -2,13 +2,14 @@
 
 import type { Context } from 'hono'
 import * as z from 'zod'
+import { isCallbackGroup } from '../../core/callback.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Downloads, keyOf } from '../../core/files.ts'
 import { mimePatterns } from '../../core/mime.ts'
 import { callable } from '../../core/url.ts'
 import { unwire, wire } from '../../core/value.ts'
 import type { Payload } from '../../engine/callbacks.ts'
-import type { Callback, Engine, JobInput, JobView } from '../../engine/engine.ts'
+import type { Callback, Engine, GroupView, JobInput, JobView } from '../../engine/engine.ts'
 import { reply, route } from '../route.ts'
 
 const QUEUE = 'downloader'
@@ -78,6 +79,7 @@ const submission = z
     aggr_id: text
       .min(1, 'aggr_id cannot be empty')
       .max(200)
+      .refine((id) => !isCallbackGroup(id), 'expected no aggregation that begins with callback:')
       .refine((id) => !/\p{Cc}/u.test(id), 'expected no control characters'),
     s3_bucket: text.regex(/^[\w.-]{3,63}$/, 'expected a bucket').optional(),
     s3_region: text.regex(/^[\w-]{1,50}$/, 'expected a region').optional(),
@@ -282,13 +284,16 @@ type Counts = Record<string, Record<string, number> | undefined>
 
 const responses = ['200', 'tls', 'mime', 'body', 'image-size']
 
+const aggregations = async (engine: Engine): Promise<GroupView[]> =>
+  (await engine.groups()).groups.filter(({ id }) => !isCallbackGroup(id))
+
 /** The numbers of a component under the original's names; counters are those of the day. */
 const components: Record<string, (engine: Engine) => Promise<Record<string, number>>> = {
   async processor(engine) {
-    const [{ today = {} }, { queues }, { groups }] = await Promise.all([
+    const [{ today = {} }, { queues }, groups] = await Promise.all([
       engine.stats() as Promise<{ today?: Counts }>,
       engine.queues(),
-      engine.groups(),
+      aggregations(engine),
     ])
     const { downloader = {}, files = {} } = today
     const workers = queues.find(({ name }) => name === QUEUE)?.counts.running ?? 0
@@ -416,7 +421,7 @@ export const downloader = {
       answers: { 200: z.array(z.object({ name: z.string(), size: z.int() })) },
     },
     async ({ engine }) => {
-      const { groups } = await engine.groups()
+      const groups = await aggregations(engine)
       const rows = groups.map(({ id, jobs, running }) => ({ name: `jobs:${id}`, size: jobs - running }))
       return Response.json(
         rows.filter(({ size }) => size > 0),

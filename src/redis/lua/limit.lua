@@ -1,9 +1,10 @@
--- limit: what people set on a limit: so many at once, so many in a period, paused; or that it is no more.
+-- limit: what is set on a limit: so many at once, so many in a period, paused, shut until a moment; or that it is no more.
 --
 -- keys: the limit
--- args: ns, clock, seed, key, act, concurrency, rate, period, paused
+-- args: ns, clock, seed, key, act, concurrency, rate, period, paused, till
 -- returns: {'set', rings} | {'refused', code, message}
---          act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same, if there is such a limit) | 'remove'
+--          act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same, if there is such a limit) | 'shut' (until `till`,
+--          or no longer; nothing, if there is no such limit) | 'remove'
 
 -- @include lib/base
 -- @include lib/store
@@ -17,6 +18,7 @@
 
 fetch(KEYS)
 
+if act == 'shut' and not limit(key).doc then return { 'set', {} } end
 if act ~= 'set' and not limit(key).doc then return { 'refused', 'NOT_FOUND', 'there is no limit ' .. key } end
 
 local settings = {}
@@ -28,7 +30,9 @@ setting('r', rate)
 setting('p', period)
 if paused ~= '' then settings.paused = paused == '1' and 1 or false end
 
-if act == 'remove' then
+if act == 'shut' then
+  define_limit(key, { shut = tonumber(till) or false }, 'set')
+elseif act == 'remove' then
   define_limit(key, { c = false, r = false, p = false, paused = false, auto = false, gone = 1 }, 'set')
 else
   settings.gone = false

@@ -1,10 +1,11 @@
 // All rules by their number.
 
 import type { Facts } from '../direct.ts'
+import { callbacks } from './callbacks.ts'
 import { families } from './family.ts'
 import { lanes } from './lanes.ts'
 import { places } from './places.ts'
 import { runs } from './runs.ts'
 import { time } from './time.ts'
 
-export const rules: Record<number, Facts> = { ...lanes, ...runs, ...places, ...time, ...families }
+export const rules: Record<number, Facts> = { ...lanes, ...runs, ...places, ...time, ...families, ...callbacks }

@@ -184,6 +184,13 @@ local function note_told(id, doc, place)
   if job and job.cj == id then change(doc.of, job, 'cs', told_as[place]) end
 end
 
+-- Callbacks to one destination are a group of their own: one that is slow or down holds up nobody else.
+local AT_DESTINATION = '8'
+local function join_destination(id, doc, host)
+  change(id, doc, 'g', 'callback:' .. host)
+  add_limit(id, doc, 'group:' .. doc.g, 'first', AT_DESTINATION, '', '')
+end
+
 -- Tells of an end: a job of our own, made in the same step, so that each end has one and none has two. It holds all
 -- that it will say, for the job that it speaks for may be gone by then.
 call_back = function(id, doc, place, value)
@@ -196,6 +203,7 @@ call_back = function(id, doc, place, value)
   set_value(told, new, 'a', args)
   set_value(told, new, 'cb', get_value(id, doc, 'cb'))
   set_value(told, new, 'ct', value)
+  join_destination(told, new, doc.cd)
   change(id, doc, 'ce', n)
   change(id, doc, 'cj', told)
   change(id, doc, 'cs', nil)

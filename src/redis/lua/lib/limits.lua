@@ -51,7 +51,7 @@ local function room_at(key)
   local doc = state.doc
   if not doc then return never end
   if doc.open then return never end
-  if doc.paused then return 0 end
+  if doc.paused or (doc.shut or 0) > now then return 0 end
   local promised = doc.a or 0
   return math.min((doc.c or never) - state.held - promised, (doc.r or never) - state.started - promised)
 end
@@ -187,6 +187,7 @@ end
 local function next_room(key)
   local doc = limit(key).doc
   if not doc or doc.paused then return never end
+  if (doc.shut or 0) > now then return doc.shut end
   local moment = never
   local function first(part, from, plus)
     local row = redis.call('ZRANGEBYSCORE', limit_key(key, part), '(' .. int(from), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')

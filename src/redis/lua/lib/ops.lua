@@ -101,6 +101,7 @@ end
 local function spare(id, doc)
   if not doc.x then return end
   change(id, doc, 'x', nil)
+  if doc.et then change(id, doc, 'et', nil) end
   tell_parent(id, doc, 'queued')
   tell_status(id, doc, status_of(doc))
 end

@@ -211,6 +211,13 @@ local let_children_go -- set by family: children that are held for the end of it
 
 local call_back -- set by create: tells of this end whoever is to be told
 
+-- What had ended before it was terminated has been told of: that is no other end.
+local function tell_end(id, doc, place, value)
+  local is_known = doc.et or (place == 'T' and ends[resting[doc.z]])
+  change(id, doc, 'et', nil)
+  if not is_known then call_back(id, doc, place, value) end
+end
+
 -- The job has come to an end of its own: completed (with a result), failed or terminated (with an error).
 local function finish(id, doc, place, value)
   change(id, doc, 'e', now_text)
@@ -219,7 +226,7 @@ local function finish(id, doc, place, value)
   if place == 'T' then let_children_go(id, doc, true) end
   free_unique(id, doc)
   keep_result(id, doc, place, value)
-  if doc.cb then call_back(id, doc, place, value) end
+  if doc.cb then tell_end(id, doc, place, value) end
   local keep = removal(id, doc, place)
   if keep <= now and not doc.pa and not doc.ch then
     count(doc.q, resting[place])
@@ -244,6 +251,7 @@ end
 local function terminate_now(id, doc)
   if doc.sh then
     local was = status_of(doc)
+    if doc.cb and ends[was] then change(id, doc, 'et', '1') end
     change(id, doc, 'x', '1')
     announce(id, doc, was)
     for _, field in ipairs({ 'w', 'bo', 'ns' }) do change(id, doc, field, nil) end
