@@ -107,6 +107,7 @@ test('no script uses a field that is not listed', () => {
     'j',
     'auto',
     'open',
+    'shut',
     'gone',
     'm',
   ])
