@@ -14,6 +14,7 @@ import { createOne, type OneByOne } from './one.ts'
 import { onceOf, type Parts } from './parts.ts'
 import { createPerformer } from './performer.ts'
 import { createRegistry } from './registry.ts'
+import { RELAYS, relay } from './relay.ts'
 import { viewOf } from './snapshot.ts'
 import { createTags } from './tags.ts'
 import { createCallbackVerbs } from './verbs/callbacks.ts'
@@ -83,6 +84,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   }
   const callbacks = createCallbacks({ ...outgoing, store, registry, ring, random, payloads: options.payloads })
   registry.serve(CALLBACKS, callbacks.perform)
+  registry.serve(RELAYS, relay)
   const performer = createPerformer({ store, registry, random, now, ring, isolate: options.isolate, push: outgoing })
   const tags = createTags(store, registry)
   const dispatcher = createDispatcher({ store, performer, tags, ring, now, lane: options.lane })

@@ -6,6 +6,7 @@ import type { Changes } from '../../src/core/run.ts'
 import type { Worker } from '../../src/core/worker.ts'
 import { createEngine, type EngineOptions } from '../../src/engine/index.ts'
 import { createRegistry } from '../../src/engine/registry.ts'
+import { relay } from '../../src/engine/relay.ts'
 import { settle } from '../../src/engine/settle.ts'
 import { snapshotOf } from '../../src/engine/snapshot.ts'
 import { defineWorker } from '../../src/index.ts'
@@ -95,6 +96,9 @@ export async function createWorld(options: RedisOptions, scripts: Scripts = new 
         const runs = [{ token, n: 0, end: 'released' as const, words }]
         return (await store.commit({ queue: '', runs })).answers[0]!
       },
+      /** What the engine commits for a run of a relay. */
+      relaying: () => relay(lent),
+      relay: async () => (await store.commit({ queue: '', runs: [await relay(lent)] })).answers[0]!,
       extend: async (lease = LEASE) => (await store.extend('q', [token], lease))[0] ?? null,
     }
   }

@@ -629,7 +629,7 @@ const families: Mutation[] = [
   ...of(
     25,
     'lib/status.lua',
-    ['doc) then return never end', 'doc) and false then return never end', 'a job that input can wake goes'],
+    ['and not doc.rl then return never end', 'and false then return never end', 'a job that input can wake goes'],
     ['now + (tonumber(doc.rd) or DAY)', 'now + (tonumber(doc.rd) or 30 * DAY)', 'what has ended stays a month'],
   ),
 ]
@@ -671,4 +671,48 @@ const callbacks: Mutation[] = [
   ]),
 ]
 
-export const mutations: Mutation[] = [...lanes, ...runs, ...places, ...time, ...families, ...callbacks]
+const channels: Mutation[] = [
+  ...of(
+    29,
+    'lib/ports.lua',
+    ['if n > MAX_DIRECT or n > room or', 'if false or', 'one script reaches everybody, however many they are'],
+    ['and has_left(relayed_by))', 'and false)', 'a message to few overtakes one that is on its way'],
+    ["'(' .. behind or", "'[' .. behind or", 'the last port of a page gets the message twice'],
+    ["change(id, doc, 'ru', members[most])", "change(id, doc, 'ru', nil)", 'a relay does not know how far it has got'],
+    ["      change(id, doc, 'ru', nil)\n", '', 'the next message begins where the last one ended'],
+    [
+      '    member_change(channel, member, false)\n    return 0\n',
+      "    refuse('NOT_FOUND', member)\n",
+      'one that has gone keeps the message from the others',
+    ],
+    ['if score and not old[member] then', 'if false then', 'who listens since this very run does not hear'],
+    ['if pending and pending[member] == score then return end', '', 'one that has gone is counted off twice'],
+  ),
+  ...of(
+    29,
+    'lib/ops.lua',
+    ["if relay(me.id, doc) then change(me.id, doc, 'ro', '1') end", 'relay(me.id, doc)', 'a relay stops after a page'],
+    [
+      "change(me.id, doc, 'ro', '1') end\n  uncount_run(me.id, doc)\n",
+      "change(me.id, doc, 'ro', '1') end\n",
+      'a relay with much to do is taken for one that runs wild',
+    ],
+  ),
+  ...of(29, 'lib/create.lua', [
+    "if doc.z ~= 'f' and doc.z ~= 'T' then return end",
+    'if true then return end',
+    'a relay that was terminated leaves its channel silent',
+  ]),
+  ...of(29, 'lib/family.lua', [
+    'if doc.rl then set_audience(doc.rl, (audience(doc.rl))) end',
+    '',
+    'a channel names a relay that has gone',
+  ]),
+  ...of(29, 'lib/status.lua', [
+    'and not doc.rl then return never end',
+    'then return never end',
+    'a relay that nobody needs stays',
+  ]),
+]
+
+export const mutations: Mutation[] = [...lanes, ...runs, ...places, ...time, ...families, ...channels, ...callbacks]

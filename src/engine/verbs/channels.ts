@@ -15,7 +15,8 @@ export function createChannels({ store, client, change }: Parts): Pick<Engine, '
     },
 
     async channels() {
-      const names = Object.keys(await store.channels()).sort()
+      const all = Object.entries(await store.channels())
+      const names = all.flatMap(([name, audience]) => (Number.parseInt(audience, 10) > 0 ? [name] : [])).sort()
       const lists = await Promise.all(names.map((name) => store.subscribers(name)))
       return {
         channels: names.map((name, i) => ({

@@ -76,6 +76,23 @@ local function check_ports(id, doc)
   end
 end
 
+local function check_listening(id, doc)
+  for field in pairs(doc) do
+    local port = field:match('^ci:(.+)$')
+    for _, channel in ipairs(port and channels_of(doc, 'i', port) or {}) do
+      if not redis.call('ZSCORE', ns .. 'channel:' .. channel, id .. ':' .. port) then fault(id, 'in port ' .. port .. ' listens to ' .. channel .. ', which does not know it') end
+    end
+  end
+end
+
+local function check_channel(channel)
+  local n, relayed_by = audience(channel)
+  local members = redis.call('ZCARD', ns .. 'channel:' .. channel)
+  if members ~= n then fault(channel, 'has ' .. members .. ' listeners, counted ' .. int(n)) end
+  local doc = relayed_by and find(relayed_by)
+  if relayed_by and (not doc or doc.rl ~= channel) then fault(channel, 'its relay, job ' .. relayed_by .. ', is none') end
+end
+
 local function check_family(id, doc)
   if doc.pa then
     local parent = find(doc.pa)
@@ -111,6 +128,7 @@ for _, id in ipairs(ids) do
     check_place(id, doc)
     check_lease(id, doc)
     check_ports(id, doc)
+    check_listening(id, doc)
     check_family(id, doc)
     check_waiting(id, doc)
     for field, value in pairs(doc) do
@@ -144,6 +162,7 @@ if from == 1 then
     check_limit(key)
     check_slots(key)
   end
+  for channel in pairs(hash(ns .. 'channels')) do check_channel(channel) end
 end
 
 return { 'verified', faults, from + size <= last and int(from + size) or '', int(seen) }

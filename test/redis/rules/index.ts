@@ -2,10 +2,19 @@
 
 import type { Facts } from '../direct.ts'
 import { callbacks } from './callbacks.ts'
+import { channels } from './channels.ts'
 import { families } from './family.ts'
 import { lanes } from './lanes.ts'
 import { places } from './places.ts'
 import { runs } from './runs.ts'
 import { time } from './time.ts'
 
-export const rules: Record<number, Facts> = { ...lanes, ...runs, ...places, ...time, ...families, ...callbacks }
+export const rules: Record<number, Facts> = {
+  ...lanes,
+  ...runs,
+  ...places,
+  ...time,
+  ...families,
+  ...channels,
+  ...callbacks,
+}

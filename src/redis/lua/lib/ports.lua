@@ -89,11 +89,21 @@ local function hints_wanted()
 end
 local function is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
 
-local function subscriber_count(channel) return tonumber(hget(ns .. 'channels', channel) or 0) end
+-- How many ports listen to a channel, and the job that relays what is said there, where there is one.
+local function audience(channel)
+  local n, relay = (hget(ns .. 'channels', channel) or '0'):match('^(%d+),?(%d*)$')
+  return tonumber(n), relay ~= '' and relay or nil
+end
+local function set_audience(channel, n, relay)
+  hset(ns .. 'channels', channel, (n > 0 or relay) and int(n) .. (relay and ',' .. relay or '') or false)
+end
 local function member_change(channel, member, present)
-  local n = subscriber_count(channel) + (present and 1 or -1)
-  hset(ns .. 'channels', channel, n > 0 and int(n) or false)
-  zset(ns .. 'channel:' .. channel, member, present and 0 or false)
+  local key, score = ns .. 'channel:' .. channel, present and 0
+  local pending = writes.zsets[key]
+  if pending and pending[member] == score then return end
+  local n, relay = audience(channel)
+  set_audience(channel, n + (present and 1 or -1), relay)
+  zset(key, member, score)
   if is_system(channel) then
     local system, till, version = hints()
     set_hints(system + (present and 1 or -1), till, version)
@@ -218,7 +228,9 @@ end
 
 -- Publishing ---------------------------------------------------------------------------------------------------------
 
-local MAX_SUBSCRIBERS = 1000
+-- To more ports than this a message goes by the channel's relay, a job that delivers it page by page; and so does all
+-- that follows while the relay has anything left, or it would overtake. `room`: deliveries left to this script.
+local MAX_DIRECT, room = 1000, 5000
 
 local function deliver(channel, member, item)
   local id, port = member:match('^(%d+):(.*)$')
@@ -233,18 +245,71 @@ local function deliver(channel, member, item)
   return 1
 end
 
+-- The ports that listen, in the order of their names, from behind one of them on.
+local function listeners(channel, behind, most)
+  return redis.call('ZRANGEBYLEX', ns .. 'channel:' .. channel, behind and '(' .. behind or '-', '+', 'LIMIT', 0, most)
+end
+
+local function deliver_all(channel, members, item)
+  local ids, reached = {}, 0
+  for i, member in ipairs(members) do ids[i] = member:match('^%d+') end
+  fetch_jobs(ids)
+  for _, member in ipairs(members) do reached = reached + deliver(channel, member, item) end
+  room = room - #members
+  return reached
+end
+
+-- The same for all, with those that this script has added.
+local function deliver_now(channel, item)
+  local members, pending, old = listeners(channel, nil, MAX_DIRECT), writes.zsets[ns .. 'channel:' .. channel], {}
+  if pending then
+    for _, member in ipairs(members) do old[member] = true end
+    for member, score in pairs(pending) do
+      if score and not old[member] then members[#members + 1] = member end
+    end
+  end
+  return deliver_all(channel, members, item)
+end
+
+local function has_left(relay)
+  local pushed, taken = counts(find(relay) or {}, 'i', 'in')
+  return pushed and pushed > taken
+end
+
+local hand_over -- set by create: gives a message to the channel's relay
+
+-- What a relay does in one run: its oldest message for the next page of listeners, and the next one when that is done.
+local function relay(id, doc)
+  local most = math.min(MAX_DIRECT, room)
+  local pushed, taken = counts(doc, 'i', 'in')
+  while most > 0 and pushed > taken do
+    local members = listeners(doc.rl, doc.ru, most)
+    deliver_all(doc.rl, members, list_items(list_key(id, 'i', 'in'), pushed - taken, 1)[1])
+    if #members == most then
+      change(id, doc, 'ru', members[most])
+    else
+      change(id, doc, 'ru', nil)
+      take_items(id, doc, 'i', 'in', 1)
+      taken = taken + 1
+    end
+    -- A message costs something even where nobody is left to hear it.
+    most = most - #members - 10
+  end
+  return pushed > taken
+end
+
 -- A message goes to every input port that listens to the channel or to one above it, and to whoever is subscribed
 -- outside. A subscriber that cannot take it is dropped; it never harms the publisher.
 publish = function(channel, item)
   local all, reached = levels(channel), 0
   hfetch(ns .. 'channels', all)
   for _, level in ipairs(all) do
-    if subscriber_count(level) > 0 then
-      local members = redis.call('ZRANGE', ns .. 'channel:' .. level, 0, MAX_SUBSCRIBERS - 1)
-      local ids = {}
-      for i, member in ipairs(members) do ids[i] = member:match('^%d+') end
-      fetch_jobs(ids)
-      for _, member in ipairs(members) do reached = reached + deliver(level, member, item) end
+    local n, relayed_by = audience(level)
+    if n > MAX_DIRECT or n > room or (relayed_by and n > 0 and has_left(relayed_by)) then
+      hand_over(level, relayed_by, item)
+      reached = reached + n
+    elseif n > 0 then
+      reached = reached + deliver_now(level, item)
     end
   end
   local _, till = hints()

@@ -175,7 +175,7 @@ end
 
 -- When a job at rest may go: never while data can still wake it.
 local function removal(id, doc, place)
-  if has_inputs(id, doc) then return never end
+  if has_inputs(id, doc) and not doc.rl then return never end
   if place == 'f' then return now + (tonumber(doc.rf) or FAILED_FOR) end
   return now + (tonumber(doc.rd) or DAY)
 end

@@ -1,0 +1,96 @@
+// A message to more listeners than one script may reach, from the publisher's call to the last of them.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { RELAYS } from '../../src/engine/relay.ts'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, kind, startKit } from '../kit.ts'
+
+/** What each job has heard, in its order. */
+const heard = new Map<number, unknown[]>()
+
+const reader = defineWorker({
+  class: 'reader',
+  queue: 'readers',
+  in: { news: { channels: ['/news'] } },
+  async perform(job) {
+    const all = heard.get(job.id) ?? []
+    heard.set(job.id, all)
+    for await (const { news } of job.inputs('news')) all.push(news)
+  },
+})
+const broken = defineWorker({
+  class: 'broken',
+  queue: 'readers',
+  in: { news: { channels: ['/news'] } },
+  async perform(job) {
+    if ((await job.read('news')) !== undefined) throw new Error('I hear nothing')
+  },
+})
+const herald = defineWorker({
+  class: 'herald',
+  queue: 'heralds',
+  out: { say: { channels: ['/news/today'] } },
+  perform: (job) => job.write('say', 'written'),
+})
+
+const N = kind === 'server' ? 10_000 : 2_000
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ workers: [reader, broken, herald] })
+})
+afterAll(() => kit.close())
+
+const queueIs = (queue: string, paused: boolean) => kit.engine.setQueue(queue, { paused })
+
+/** Waits until nothing is left to do in a queue. */
+const served = (queue: string) =>
+  kit.until(async () => {
+    const { counts } = (await kit.engine.queues()).queues.find(({ name }) => name === queue)!
+    return counts.queued + counts.running === 0
+  }, 60_000)
+
+async function listen(className: string, n: number): Promise<number[]> {
+  const ids: number[] = []
+  while (ids.length < n) {
+    const one = { queue: 'readers', class: className }
+    const { jobs } = await kit.engine.enqueue(Array(Math.min(1_000, n - ids.length)).fill(one))
+    ids.push(...jobs.map(({ id }) => id))
+  }
+  return ids
+}
+
+test(`a message reaches ${N} listeners, its publisher needs one round trip, and a broken one harms nobody`, async () => {
+  const ids = [...(await listen('reader', N / 2)), ...(await listen('broken', 1)), ...(await listen('reader', N / 2))]
+  const readers = ids.filter((_, i) => i !== N / 2)
+  await served('readers')
+  await kit.engine.remove(String(readers.pop()), { force: true })
+  await kit.engine.unregister('readers', 'broken')
+  await queueIs(RELAYS.queue, true)
+
+  const before = kit.gateway.counters.requests
+  expect(await kit.engine.publish('/news', '1')).toEqual({ subscribers: N })
+  expect(kit.gateway.counters.requests - before).toBe(1)
+
+  await kit.engine.publish('/news', '2')
+  await queueIs(RELAYS.queue, false)
+  await served(RELAYS.queue)
+  await served('readers')
+  expect(readers.filter((id) => `${heard.get(id)}` !== '1,2')).toEqual([])
+}, 120_000)
+
+test('what a run writes to a port with a channel goes the same way', async () => {
+  const { jobs } = await kit.engine.enqueue([{ queue: 'heralds', class: 'herald' }])
+  await kit.rest(jobs[0]!.id, 'completed')
+  await served(RELAYS.queue)
+  await served('readers')
+  const last = [...heard.values()].map((values) => values.at(-1))
+  expect(last.filter((value) => value === 'written')).toHaveLength(N - 1)
+}, 120_000)
+
+test('the relay is a job that people can look at', async () => {
+  const { jobs } = await kit.engine.list({ queue: RELAYS.queue })
+  expect(jobs).toMatchObject([{ class: 'relay', args: '"\\/news"', status: 'completed', in: { in: { size: 0 } } }])
+  const { channels } = await kit.engine.channels()
+  expect(channels.map(({ name }) => name)).toEqual(['/news'])
+})

@@ -1,0 +1,174 @@
+// Rule 29: messages for more listeners than one script may reach.
+
+import { expect } from 'vitest'
+import type { Op } from '../../../src/core/run.ts'
+import { itemOf } from '../../../src/redis/item.ts'
+import type { Facts, World } from '../direct.ts'
+
+const DAY = 86_400_000
+const CHANNEL = '/many'
+const DIRECT = 1_000
+
+/** So many jobs at rest, each with a port that listens. */
+async function listeners(world: World, n: number): Promise<number[]> {
+  const one = { queue: 'q', class: 'plain', known: true, in: { in: { channels: [CHANNEL] } }, at: world.now() + DAY }
+  const ids: number[] = []
+  while (ids.length < n) {
+    const { made } = await world.store.enqueue(Array(Math.min(DIRECT, n - ids.length)).fill(one))
+    ids.push(...made.map(({ id }) => id))
+  }
+  return ids
+}
+
+const publish = async (world: World, value: number) =>
+  Number((await world.change('', 'publish', CHANNEL, `=${value}`))[0])
+
+/** What all of them hold, each different content once. */
+async function heard(world: World, ids: number[]): Promise<string[]> {
+  const lists = await world.client.ask((redis) => {
+    const pipeline = redis.pipeline()
+    for (const id of ids) pipeline.lrange(`${world.store.keys.job(id)}:in:in`, 0, -1)
+    return pipeline.exec<string[][]>()
+  })
+  return [...new Set(lists.map((list) => list.map((item) => itemOf(item).data).join()))]
+}
+
+const relayRun = (world: World) => world.claimOne({ queue: 'sidejob.relay' })
+
+/** Runs of the relay until it rests; answers how many. */
+async function relayAll(world: World, most = 20): Promise<number> {
+  for (let runs = 1; runs <= most; runs++) if ((await (await relayRun(world)).relay()) === 'completed') return runs
+  throw new Error(`the relay still runs after ${most} runs`)
+}
+
+const relayOf = async (world: World): Promise<number> =>
+  Number((await world.store.channels())[CHANNEL]!.split(',')[1] ?? 0)
+
+const rule29: Facts = {
+  async 'up to 1,000 listeners get a message in the very call that publishes it'(world) {
+    const ids = await listeners(world, DIRECT)
+    expect(await publish(world, 1)).toBe(DIRECT)
+    expect(await heard(world, ids)).toEqual(['1'])
+    expect(await relayOf(world)).toBe(0)
+  },
+  async 'more get it from the relay of the channel, a page in each run, each of them once'(world) {
+    const ids = await listeners(world, 2 * DIRECT + 1)
+    expect(await publish(world, 1)).toBe(2 * DIRECT + 1)
+    expect(await heard(world, ids)).toEqual([''])
+    expect(await relayAll(world)).toBe(3)
+    expect(await heard(world, ids)).toEqual(['1'])
+  },
+  async 'messages arrive in the order in which they were published'(world) {
+    const ids = await listeners(world, DIRECT + 1)
+    for (const value of [1, 2, 3]) await publish(world, value)
+    await relayAll(world)
+    expect(await heard(world, ids)).toEqual(['1,2,3'])
+  },
+  async 'a later message does not overtake, however few listen by then'(world) {
+    const ids = await listeners(world, DIRECT + 1)
+    await publish(world, 1)
+    await (await relayRun(world)).relay()
+    const deaf = ids.slice(100, 110)
+    for (const id of deaf) await world.change(id, 'channels', '', 'i', 'in', 0)
+    const left = ids.filter((id) => !deaf.includes(id))
+    await publish(world, 2)
+    await relayAll(world)
+    expect(await heard(world, left)).toEqual(['1,2'])
+    await publish(world, 3)
+    expect(await heard(world, left)).toEqual(['1,2,3'])
+  },
+  async 'a relay that is lost in the middle goes on from its last page'(world) {
+    const ids = await listeners(world, 2 * DIRECT + 1)
+    await publish(world, 1)
+    await (await relayRun(world)).relay()
+    const dead = await relayRun(world)
+    world.advance(46_000)
+    await world.tick()
+    expect(await dead.relay()).toBe('lost')
+    world.advance(5_000)
+    expect(await relayAll(world)).toBe(2)
+    expect(await heard(world, ids)).toEqual(['1'])
+  },
+  async 'the commit of a page that is sent twice is one'(world) {
+    const ids = await listeners(world, DIRECT + 1)
+    await publish(world, 1)
+    const run = await relayRun(world)
+    expect(await run.relay()).toBe('queued')
+    expect(await run.relay()).toBe('queued')
+    await relayAll(world)
+    expect(await heard(world, ids)).toEqual(['1'])
+  },
+  async 'a listener that has gone without a word is forgotten, and costs nobody the message'(world) {
+    const ids = await listeners(world, DIRECT + 1)
+    const [gone, ...others] = ids.sort((a, b) => (`${a}:in` < `${b}:in` ? -1 : 1))
+    await world.client.ask((redis) => redis.del(world.store.keys.job(gone!)))
+    await world.client.ask((redis) => redis.zrem(`${world.namespace}queue:q:timers`, String(gone)))
+    await publish(world, 1)
+    await relayAll(world)
+    expect(await heard(world, others)).toEqual(['1'])
+    expect((await world.store.channels())[CHANNEL]).toBe(`${DIRECT},${await relayOf(world)}`)
+  },
+  async 'who listens since the same step hears what it publishes, and who has stopped does not'(world) {
+    const ids = await listeners(world, 2)
+    await world.make({ in: { in: {} } })
+    const run = await world.claimOne()
+    const ops: Op[] = [
+      { op: 'channels', of: { in: 'in' }, set: [CHANNEL] },
+      { op: 'channels', of: { job: ids[0]!, in: 'in' }, set: [] },
+      { op: 'publish', channel: CHANNEL, message: '1' as never },
+    ]
+    await run.suspend({ ops })
+    expect(await heard(world, [ids[1]!, run.id])).toEqual(['1'])
+    expect(await heard(world, [ids[0]!])).toEqual([''])
+    expect((await world.store.channels())[CHANNEL]).toBe('2')
+  },
+  async 'who stops to listen in the batch that hands on a page is counted off once'(world) {
+    await listeners(world, DIRECT)
+    await world.make({ in: { in: { channels: [CHANNEL] } } })
+    await publish(world, 1)
+    const [deaf, page] = [await world.claimOne(), await relayRun(world)]
+    const stop = await deaf.settled({ ops: [{ op: 'channels', of: { in: 'in' }, set: [] }] })
+    await world.store.commit({ queue: '', runs: [stop, await page.relaying()] })
+    await relayAll(world)
+    expect((await world.store.channels())[CHANNEL]).toMatch(new RegExp(`^${DIRECT},`))
+  },
+  async 'a relay that was ended by somebody runs again for the next message, and has forgotten nothing'(world) {
+    const ids = await listeners(world, DIRECT + 1)
+    await publish(world, 1)
+    const relay = await relayOf(world)
+    await world.change(relay, 'terminate', '', '')
+    expect(await world.status(relay)).toBe('terminated')
+    await publish(world, 2)
+    await relayAll(world)
+    expect(await heard(world, ids)).toEqual(['1,2'])
+    expect(await relayOf(world)).toBe(relay)
+  },
+  async 'the runs of a relay do not count as running wild'(world) {
+    await listeners(world, 2 * DIRECT + 1)
+    await publish(world, 1)
+    const id = await relayOf(world)
+    await (await relayRun(world)).relay()
+    expect((await world.document(id)).m).toMatch(/:0$/)
+    await relayAll(world)
+  },
+  async 'a relay goes a day after it was last needed'(world) {
+    await listeners(world, DIRECT + 1)
+    await publish(world, 1)
+    await relayAll(world)
+    const relay = await relayOf(world)
+    world.advance(DAY - 1_000)
+    await world.tick()
+    expect(await world.status(relay)).toBe('completed')
+    world.advance(2_000)
+    await world.tick()
+    await expect(world.document(relay)).rejects.toThrow(`job ${relay} does not exist`)
+    expect(await world.store.channels()).toEqual({ [CHANNEL]: String(DIRECT + 1) })
+  },
+  async 'a channel goes with the last that listens'(world) {
+    const [id] = await listeners(world, 1)
+    await world.change(id!, 'channels', '', 'i', 'in', 0)
+    expect(await world.store.channels()).toEqual({})
+  },
+}
+
+export const channels: Record<number, Facts> = { 29: rule29 }
