@@ -94,7 +94,7 @@ export async function startStack({
         SIDEJOB_API_KEY: apiKey,
         SIDEJOB_WEBHOOK_SECRET: webhookSecret,
         SIDEJOB_ALLOW_HOSTS: '127.0.0.1,localhost',
-        ...vars,
+        ...defined(vars),
       }),
     })
     open.push(worker.close)
