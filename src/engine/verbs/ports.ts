@@ -1,5 +1,6 @@
 // Ports: declared, looked at, written, read and connected from outside.
 
+import type { Wire } from '../../core/value.ts'
 import { defineWords, type Words, writeWords } from '../../redis/changes.ts'
 import { itemText, shownItem } from '../../redis/item.ts'
 import type { Dir, Engine } from '../engine.ts'
@@ -8,6 +9,8 @@ import { MINUTE, type Parts } from '../parts.ts'
 import { portView } from '../snapshot.ts'
 
 const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
+/** Outside every value has a context, if only an empty one. */
+const withContext = (item: string) => ({ context: '{}' as Wire, ...shownItem(item) })
 
 export function createPorts({
   store,
@@ -32,7 +35,7 @@ export function createPorts({
     async look(job, dir, port, limit = 100) {
       const { document, items } = await store.inspect(job, { dir: sideOf(dir), port, limit })
       const [pushed, taken] = document[`${sideOf(dir)}:${port}`]!.split(',').map(Number) as [number, number]
-      return { ...portView(document, sideOf(dir), port, pushed, taken), values: items.map(shownItem) }
+      return { ...portView(document, sideOf(dir), port, pushed, taken), values: items.map(withContext) }
     },
 
     async write(job, dir, port, values, writing = {}, call) {
@@ -42,7 +45,9 @@ export function createPorts({
 
     async take(job, dir, port, { max = 1 }, call) {
       const [isDefault, ...items] = await change(job, [['take', '', sideOf(dir), port, String(max)]], call, MINUTE)
-      return { values: items.map((item) => ({ ...shownItem(item), ...(isDefault ? { default: true as const } : {}) })) }
+      return {
+        values: items.map((item) => ({ ...withContext(item), ...(isDefault ? { default: true as const } : {}) })),
+      }
     },
 
     async setDefault(job, dir, port, value, call) {
