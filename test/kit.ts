@@ -115,11 +115,11 @@ export async function startKit({ hold = false, ...options }: KitOptions = {}) {
     counts: () => countsOf(state.gateway, qstash),
     statusOf,
     /** Waits until the job is at rest, or has the status. */
-    rest: (id: number, status?: string) =>
+    rest: (id: number, status?: string, within?: number) =>
       until(async () => {
         const is = await statusOf(id)
         return status ? is === status : atRest.has(is)
-      }),
+      }, within),
     now: () => Date.now() + offset,
     /** Moves every clock. */
     advance: async (ms: number) => {

@@ -33,7 +33,7 @@ afterAll(() => kit.close())
 
 test('fib(12) is 144, by 287 jobs, each run once, and once more when its children have ended', async () => {
   const id = await kit.make('fibonacci', { args: '{"n":12}' })
-  await kit.rest(id, 'completed')
+  await kit.rest(id, 'completed', 60_000)
   const { values } = await kit.engine.look(String(id), 'out', 'answer')
   expect(values.map(({ data }) => data)).toEqual(['144'])
   const all = await kit.store.overview()
@@ -42,4 +42,4 @@ test('fib(12) is 144, by 287 jobs, each run once, and once more when its childre
   expect(Math.max(...runs.values())).toBe(2)
   expect([...runs.values()].reduce((a, b) => a + b)).toBe(287 + 143)
   expect(await kit.engine.verify()).toEqual([])
-})
+}, 90_000)

