@@ -6,7 +6,7 @@ import { settle } from '../../src/engine/settle.ts'
 import type { Settled } from '../../src/redis/changes.ts'
 import { type Child, childrenOf } from '../../src/redis/document.ts'
 import type { Lent } from '../../src/redis/store.ts'
-import { classes, classNames, NEWS, registry } from './classes.ts'
+import { classes, classNames, isCallback, NEWS, QUEUES, registry } from './classes.ts'
 import { type Facts, portOf } from './judge.ts'
 import { idOf } from './redis.ts'
 import type { World } from './world.ts'
@@ -96,8 +96,8 @@ function writeOther(draft: Draft): void {
 }
 
 function spawn(draft: Draft): void {
-  const { random, view, queues } = draft.world
-  if (view.jobs.size >= MOST_JOBS) return
+  const { random, view } = draft.world
+  if ([...view.jobs.values()].filter((job) => !isCallback(job)).length >= MOST_JOBS) return
   for (let n = 1 + random.int(2); n > 0; n--) {
     const name = `k${random.int(40)}`
     const className = random.pick(classNames)
@@ -105,7 +105,7 @@ function spawn(draft: Draft): void {
     draft.ops.push({
       op: 'spawn',
       name,
-      queue: random.pick(queues),
+      queue: random.pick(QUEUES),
       class: className,
       ...(port && random.chance(0.4) ? { inputs: { [port]: mustAppear(draft, 1) } } : {}),
       ...(random.chance(0.2) ? { wait: Math.round(random.between(1_000, 40_000)) } : {}),
@@ -244,6 +244,12 @@ function atRandom(draft: Draft): End {
   return endOf(draft)
 }
 
+/** A callback has one thing to do; whoever it calls may not be there. */
+const tell = ({ world: { random, faulty } }: Draft): End =>
+  faulty && random.chance(0.3)
+    ? { end: 'failed', error: { message: 'nobody there', retry: !random.chance(0.3) } }
+    : { end: 'completed' }
+
 function draftOf(world: World, lent: Lent, n: number, peeked: Peeked): Draft {
   return {
     world,
@@ -268,7 +274,7 @@ const logOf = ({ lent, tag }: Draft): Wire =>
 /** What a run commits after it has seen its snapshot. */
 export async function behave(world: World, lent: Lent, n: number, peeked: Peeked, checkpoint: boolean): Promise<Plan> {
   const draft = draftOf(world, lent, n, peeked)
-  const said = world.faulty ? atRandom(draft) : diligent(draft)
+  const said = isCallback({ doc: lent.document }) ? tell(draft) : world.faulty ? atRandom(draft) : diligent(draft)
   const end: End = checkpoint ? { end: 'checkpoint' } : said
   const log = logOf(draft)
   const changes: Changes = { ...end, n, reads: draft.reads, state: { set: { log } }, ops: draft.ops }

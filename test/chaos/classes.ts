@@ -12,6 +12,14 @@ const out: PortSpecs = { out: {} }
 
 export const NEWS = '/news'
 
+/** The queues in which jobs are made, and the one of the jobs that tell of their ends. */
+export const QUEUES = ['a', 'b']
+export const CALLBACKS = 'sidejob'
+const CALLBACK = 'callback'
+export const callback = '{"url":"https://example.com/hook"}'
+
+export const isCallback = ({ doc }: { doc: { of?: string } }): boolean => doc.of !== undefined
+
 export const limits: Record<string, { concurrency?: number; rate?: { limit: number; period: number } }> = {
   narrow: { concurrency: 1 },
   wide: { concurrency: 2 },
@@ -34,9 +42,22 @@ export const classes: Record<string, WorkerDefinition> = {
   hand: { in: one, out, retry, pull: true },
   narrow: { in: one, out, retry, limits: limited('narrow', 'wide') },
   paced: { in: one, out, retry, limits: limited('paced', 'wide') },
+  ward: { in: one, out, retry, pull: true },
+  [CALLBACK]: { in: {}, out: {}, retry },
 }
 
-export const classNames = Object.keys(classes)
+/** What jobs are made of. */
+export const classNames = Object.keys(classes).filter((name) => name !== CALLBACK)
+
+/** Classes with the same ports, of which a job of one may become the other. */
+export const renames: Record<string, string> = { stream: 'hand', hand: 'stream', plain: 'brief', brief: 'plain' }
+
+/** What some jobs of pull workers are lent for only. */
+export const TAG = 'rare'
+
+/** After so many deliveries without an answer a ward fails. */
+export const DELIVERIES = 3
+const redeliver = { after: '+20 SECONDS', ms: 20_000, max: DELIVERIES }
 
 const registered = (name: string): Registered => ({
   in: classes[name]!.in as PortSpecs,
@@ -65,6 +86,7 @@ export function jobOf(queue: string, name: string, grouped = false): NewJob {
     pull,
     retain,
     limits: limitKeysOf(queue, name, grouped),
+    ...(name === 'ward' ? { redeliver } : {}),
     ...(grouped ? { group: 'g' } : {}),
   }
 }
@@ -77,5 +99,6 @@ export function settingsOf(seed: number): Record<string, Setting> {
   return {
     a: { lanes: 1 + random.int(3), batch: 1 + random.int(4), pull: false },
     b: { lanes: 1 + random.int(2), batch: 1 + random.int(3), pull: random.chance(0.3) },
+    [CALLBACKS]: { lanes: 1 + random.int(2), batch: 1 + random.int(3), pull: false },
   }
 }

@@ -2,10 +2,22 @@
 
 import type { Status } from '../../src/core/job.ts'
 import { type Words, writeWords } from '../../src/redis/changes.ts'
-import { limitWords, type NewJob } from '../../src/redis/document.ts'
+import { limitWords, type NewJob, statusOf } from '../../src/redis/document.ts'
 import { itemText } from '../../src/redis/item.ts'
 import { inputOf, outputOf, text } from './behaviours.ts'
-import { classNames, jobOf, limitKeysOf, limits, NEWS } from './classes.ts'
+import {
+  callback,
+  classes,
+  classNames,
+  isCallback,
+  jobOf,
+  limitKeysOf,
+  limits,
+  NEWS,
+  QUEUES,
+  renames,
+  TAG,
+} from './classes.ts'
 import { type Facts, portOf } from './judge.ts'
 import type { Ledger } from './ledger.ts'
 import { idOf, type SeenJob } from './redis.ts'
@@ -26,8 +38,9 @@ export function createClients(world: World, ledger: Ledger) {
   const newValue = (quiet = false): string => `${quiet ? 'q' : 'c'}${++made}`
   const wait = (from = 1_000, to = 60_000): number => Math.round(random.between(from, to))
 
+  /** Seldom one that only tells of another. */
   function someJob(fits: (job: SeenJob) => boolean = () => true): SeenJob | undefined {
-    const all = [...world.view.jobs.values()].filter(fits)
+    const all = [...world.view.jobs.values()].filter((job) => fits(job) && (!isCallback(job) || random.chance(0.1)))
     return all.length ? random.pick(all) : undefined
   }
 
@@ -53,7 +66,7 @@ export function createClients(world: World, ledger: Ledger) {
   }
 
   function enqueue(): void {
-    if (world.view.jobs.size >= MOST_JOBS) return
+    if ([...world.view.jobs.values()].filter((job) => !isCallback(job)).length >= MOST_JOBS) return
     const asked: NewJob[] = []
     const must: string[] = []
     for (let n = random.chance(0.2) ? 3 : 1; n > 0; n--) asked.push(newJob(must))
@@ -81,7 +94,7 @@ export function createClients(world: World, ledger: Ledger) {
     const parent = random.chance(0.15) ? someJob()?.id : undefined
     const values = port && random.chance(0.5) ? [newValue(), newValue()] : []
     const job: NewJob = {
-      ...jobOf(unique ? 'a' : random.pick(world.queues), name, random.chance(0.2)),
+      ...jobOf(unique ? 'a' : random.pick(QUEUES), name, random.chance(0.2)),
       priority: random.chance(0.3) ? random.int(3) : 0,
     }
     if (values.length) job.inputs = { [port!]: values.map((value) => itemText({ data: text(value) })) }
@@ -93,6 +106,9 @@ export function createClients(world: World, ledger: Ledger) {
         slot: Math.round(world.now + random.between(0, 20_000)),
       })
     if (parent !== undefined) Object.assign(job, { parent: String(parent), name: `e${random.int(9)}` })
+    if (parent !== undefined && random.chance(0.4)) job.joins = true
+    if (random.chance(0.3)) job.callback = callback
+    if (classes[name]!.pull && random.chance(0.2)) job.tag = TAG
     must.push(...values)
     return job
   }
@@ -140,6 +156,71 @@ export function createClients(world: World, ledger: Ledger) {
     }))
   }
 
+  /** A condition, and what is done if it still holds. */
+  function callIf(label: string, { id, doc }: SeenJob, words: Words[], field?: string): void {
+    const condition = field ? ['was', field, doc[field] ?? ''] : ['expect', '1', statusOf(doc)]
+    const seen = field ? doc[field] : statusOf(doc)
+    call(label, id, [condition, ...words], () => {
+      const now = world.view.jobs.get(id)!.doc
+      if ((field ? now[field] : statusOf(now)) !== seen) world.report('a condition did not hold back', `${label} ${id}`)
+      return { meddled: true }
+    })
+  }
+
+  function requeue(): void {
+    const job = someJob()
+    if (!job) return
+    const words = ['requeue', '', flag(0.5)]
+    if (random.chance(0.3)) callIf('requeue if so', job, [words])
+    else call('requeue', job.id, [words], () => ({ meddled: true, wanted: [job.id] }))
+  }
+
+  /** As who takes a job back, under another name. */
+  function rename(): void {
+    const job = someJob(({ doc }) => renames[doc.c!] !== undefined)
+    if (job)
+      call(
+        'rename',
+        job.id,
+        [
+          ['rename', renames[job.doc.c!]!],
+          ['requeue', '', ''],
+        ],
+        () => ({ meddled: true }),
+      )
+  }
+
+  function withdraw(): void {
+    const job = someJob()
+    if (!job) return
+    const taken = job.doc.z === 'l' ? [['requeue', '', '']] : []
+    callIf('withdraw', job, [...taken, random.chance(0.5) ? ['cancel', ''] : ['delete', '', '1']])
+  }
+
+  function amend(): void {
+    const job = someJob()
+    if (job) callIf('amend', job, [['patch', '1', 'p', String(random.int(3))]], 'p')
+  }
+
+  function resend(): void {
+    const job = someJob(({ doc }) => doc.cj !== undefined || doc.of !== undefined)
+    if (job) call('resend', job.id, [['resend', '']], ([told]) => ({ meddled: true, wanted: [Number(told)] }))
+  }
+
+  function setBan(queue: string, globs?: string[]): void {
+    world.send({
+      label: globs ? 'ban' : 'unban',
+      call: () => store.settings(queue, {}, globs ? { ban: globs } : { unban: true }),
+      got: (rings) => world.ring(rings),
+    })
+  }
+
+  function ban(): void {
+    const queue = random.pick(QUEUES)
+    setBan(queue, [random.pick(classNames)])
+    world.after(wait(2_000, 20_000), () => setBan(queue))
+  }
+
   function lock(): void {
     const job = someJob()
     if (!job) return
@@ -184,7 +265,7 @@ export function createClients(world: World, ledger: Ledger) {
   }
 
   function pause(): void {
-    const queue = random.pick(world.queues)
+    const queue = random.pick(QUEUES)
     setPaused(queue, true)
     world.after(wait(2_000, 20_000), () => setPaused(queue, false))
   }
@@ -235,6 +316,20 @@ export function createClients(world: World, ledger: Ledger) {
     { weight: 1, act: pause },
     { weight: 1, act: pauseLimit },
     { weight: 3, act: regroup },
+    { weight: 3, act: requeue },
+    { weight: 2, act: rename },
+    { weight: 2, act: withdraw },
+    { weight: 1, act: amend },
+    { weight: 3, act: resend },
+    {
+      weight: 1,
+      act: tell(
+        'forget',
+        () => ['forget'],
+        ({ doc }) => doc.ch !== undefined,
+      ),
+    },
+    { weight: 0.5, act: ban },
     { weight: 1, act: tell('default', ({ doc }) => ['default', '', 'o', outputOf(doc.c!) ?? 'out', '1', '=0']) },
   ]
 
@@ -250,7 +345,8 @@ export function createClients(world: World, ledger: Ledger) {
 
   /** What would go on for ever is told to end, and what was paused to go on. */
   function settle(): void {
-    for (const queue of world.queues) setPaused(queue, false)
+    for (const queue of QUEUES) setPaused(queue, false)
+    for (const queue of QUEUES) setBan(queue)
     for (const key of Object.keys(limits)) setLimit(key, false)
     for (const { id, doc } of world.view.jobs.values())
       if (doc.rp) call('terminate', id, [['terminate', '', '']], () => ({ meddled: true }))

@@ -2,7 +2,7 @@
 // end, time goes on until all is at rest, and nothing may be left over.
 
 import { writeJson } from '../../src/core/json.ts'
-import { classes, classNames, settingsOf } from './classes.ts'
+import { classes, settingsOf } from './classes.ts'
 import { createClients } from './clients.ts'
 import { createLedger } from './ledger.ts'
 import type { Direct } from './redis.ts'
@@ -23,10 +23,10 @@ export type Played = {
 }
 
 async function setUp(world: World, settings: ReturnType<typeof settingsOf>): Promise<void> {
-  const definitions = classNames.map((name) => ({
+  const definitions = Object.entries(classes).map(([name, { pull = false }]) => ({
     name,
-    definition: writeJson({ pull: classes[name]!.pull === true }),
-    serves: classes[name]!.pull ? ('pull' as const) : ('push' as const),
+    definition: writeJson({ pull }),
+    serves: pull ? ('pull' as const) : ('push' as const),
   }))
   for (const [queue, { lanes, batch, pull }] of Object.entries(settings)) {
     await world.store.register(queue, definitions)

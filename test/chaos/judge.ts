@@ -1,7 +1,7 @@
 // What must be true of every step, told from what Redis held before it and what it holds after it.
 
 import { type Document, statusOf } from '../../src/redis/document.ts'
-import { limits } from './classes.ts'
+import { DELIVERIES, isCallback, limits } from './classes.ts'
 import type { SeenJob, View } from './redis.ts'
 
 /** What a step was allowed and bound to do, as the answers of the scripts say. */
@@ -249,7 +249,8 @@ export function createJudge(report: Report) {
   }
 
   /** Nobody starts beyond a limit: so many at once, so many in a period. */
-  function limited({ before, after, now }: Step): void {
+  function limited({ before, after, facts, now }: Step): void {
+    if (facts.meddled) return
     for (const { id, doc } of after.jobs.values()) {
       if (doc.tk === undefined || doc.tk === before.jobs.get(id)?.doc.tk) continue
       for (const key of doc.hk?.split('\n') ?? []) {
@@ -282,6 +283,48 @@ export function createJudge(report: Report) {
     }
   }
 
+  /** Every end is told once: by a job of its own, made in the same step, with the number of the end. */
+  function callbacks({ before, after }: Step): void {
+    const news = new Map<number, Document[]>()
+    for (const job of after.jobs.values())
+      if (isCallback(job) && !before.jobs.has(job.id))
+        news.set(Number(job.doc.of), [...(news.get(Number(job.doc.of)) ?? []), job.doc])
+    for (const id of new Set([...before.jobs.keys(), ...after.jobs.keys(), ...news.keys()])) {
+      const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]
+      const told = news.get(id) ?? []
+      if ((was ?? is)?.cb && !(was ?? is)?.of) toldOnce(id, told, was, is)
+      else if (told.length) report('an end was told that nobody wanted to hear of', String(id))
+    }
+    for (const { id, doc } of after.jobs.values()) {
+      const teller = doc.cj && after.jobs.get(Number(doc.cj))?.doc
+      if (teller && 'cfT'.includes(teller.z ?? '-') && doc.cs !== (teller.z === 'c' ? 'DELIVERED' : 'FAILED'))
+        report('a job does not know how its callback went', `${id}: ${doc.cs}, ${teller.z}`)
+    }
+  }
+
+  function toldOnce(id: number, told: Document[], was: Document | undefined, is: Document | undefined): void {
+    const first = Number(was?.ce ?? 0) + 1
+    const numbers = told.map(({ oe }) => Number(oe)).sort((a, b) => a - b)
+    if (numbers.some((n, i) => n !== first + i)) report('ends are told out of order', `${id}: ${numbers} from ${first}`)
+    if (is && Number(is.ce ?? 0) !== first - 1 + told.length)
+      report('a job miscounts its callbacks', `${id}: ${is.ce} after ${told.length} more than ${first - 1}`)
+    const hasJustEnded = is ? hasEnded(is) && (!was || !hasEnded(was) || is.e !== was.e) : was && !hasEnded(was)
+    if (hasJustEnded && told.length === 0) report('an end was not told', String(id))
+    const last = told.find(({ oe }) => Number(oe) === first - 1 + told.length)
+    if (last && is && hasEnded(is) && JSON.parse(last.a!).status !== statusOf(is))
+      report('another end was told than there was', `${id}: ${last.a} for ${statusOf(is)}`)
+  }
+
+  /** Who is held has a parent whose run has not ended; who has been delivered too often has failed. */
+  function wards({ after }: Step): void {
+    for (const { id, doc } of after.jobs.values()) {
+      const parent = after.jobs.get(Number(doc.pa))?.doc
+      if (doc.hp && doc.z === 's' && (!parent?.hc || 'scT'.includes(parent.z ?? '-')))
+        report('a child is held, and nobody will let it go', `${id} of ${doc.pa}`)
+      if (Number(doc.dc ?? 0) > DELIVERIES) report('a job was delivered too often', `${id}: ${doc.dc}`)
+    }
+  }
+
   function wishes({ before, after, facts, no }: Step): void {
     for (const id of after.jobs.keys()) if (!before.jobs.has(id)) wantedAt.set(id, no)
     for (const id of facts.wanted) wantedAt.set(id, no)
@@ -297,7 +340,10 @@ export function createJudge(report: Report) {
     }
   }
 
-  const checks = [places, values, logs, leases, limited, times, waiting, lanes, uniques, wishes, delays, left, patience]
+  const checks = [
+    ...[places, values, logs, leases, limited, times, waiting, lanes],
+    ...[uniques, wishes, delays, left, patience, callbacks, wards],
+  ]
 
   return {
     step: (step: Step): void => {

@@ -3,7 +3,7 @@
 import { childrenOf } from '../../src/redis/document.ts'
 import type { CommitAnswer, Lent } from '../../src/redis/store.ts'
 import { behave, handBack, outputOf, type Peeked, type Plan } from './behaviours.ts'
-import type { Setting } from './classes.ts'
+import { QUEUES, type Setting, TAG } from './classes.ts'
 import type { Ledger } from './ledger.ts'
 import { idOf } from './redis.ts'
 import type { Process, World } from './world.ts'
@@ -161,18 +161,20 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     const lease = random.between(10_000, 45_000)
     const max = 1 + random.int(2)
     const patterns = random.chance(0.2) ? ['hand'] : []
+    const tags = !world.faulty || random.chance(0.5) ? [TAG] : []
+    const only = world.faulty && random.chance(0.1) ? someReady(queue) : undefined
     world.send({
-      label: 'claim by hand',
+      label: only ? 'claim of one' : 'claim by hand',
       call: () =>
         store.commit({
           queue,
           lane: { id, seq: 1 },
-          claim: { max, lease: Math.round(lease), begun: max, pull: true, patterns },
+          claim: { max, lease: Math.round(lease), begun: max, pull: true, patterns, tags, only },
         }),
-      // One that got nothing may get something when it asks again.
+      // One that got nothing may get something when it asks again. Who asks for one job gets it beyond its limits.
       facts: (answer) => {
         if (answer.lent.length) ledger.claim(id, answer)
-        return {}
+        return { meddled: only !== undefined }
       },
       outcome: ({ word, lent }) => (lent.length ? 'some' : word),
       got: ({ lent, rings }) => {
@@ -182,9 +184,20 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     })
   }
 
+  function someReady(queue: string): number | undefined {
+    const ready = [...world.view.jobs.values()].filter(({ doc }) => doc.q === queue && (!doc.z || doc.z === 'p'))
+    return ready.length ? random.pick(ready).id : undefined
+  }
+
+  function setDeadline({ id, document: { tk } }: Lent): void {
+    const words = ['deadline', tk!, String(Math.round(world.now + random.between(5_000, MINUTE)))]
+    world.send({ label: 'deadline', call: () => store.change(String(id), [words]), facts: () => ({ meddled: true }) })
+  }
+
   function performByHand(lent: Lent): void {
     const by = { dead: false }
     let open = [lent.document.tk!]
+    if (world.faulty && random.chance(0.2)) setDeadline(lent)
     if (random.chance(0.5)) renew(by, '', () => open)
     perform(by, lent, 0, (plan) => {
       open = []
@@ -193,7 +206,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
   }
 
   const handsNeeded = (): string[] =>
-    world.queues.filter((queue) =>
+    QUEUES.filter((queue) =>
       [...world.view.jobs.values()].some(
         ({ doc }) => doc.q === queue && (doc.pl || settings[queue]!.pull) && !'scfT'.includes(doc.z ?? '-'),
       ),

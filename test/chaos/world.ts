@@ -3,7 +3,7 @@
 
 import { SidejobError } from '../../src/core/errors.ts'
 import { createStore, type Ring } from '../../src/redis/store.ts'
-import { limits } from './classes.ts'
+import { CALLBACKS, limits, QUEUES } from './classes.ts'
 import { createJudge, type Facts, noFacts } from './judge.ts'
 import { seeded } from './random.ts'
 import { type Direct, nothing, type View, viewOf } from './redis.ts'
@@ -26,8 +26,6 @@ export type Process = { dead: boolean }
 export type WorldOptions = { seed: number; redis: Direct }
 
 export type Violation = { fault: string; detail: string; step: number }
-
-const QUEUES = ['a', 'b']
 
 /** How often things go wrong, while they do. */
 const chances = {
@@ -62,7 +60,7 @@ function linesOf({ at, line, before, after }: Entry): string[] {
 
 export function createWorld({ seed, redis }: WorldOptions) {
   const namespace = `chaos:${seed}:`
-  const where = { ns: namespace, queues: QUEUES, limits: Object.keys(limits) }
+  const where = { ns: namespace, queues: [...QUEUES, CALLBACKS], limits: Object.keys(limits) }
   const random = seeded(seed)
   const chanceText = seeded(seed ^ 0x5eed)
   let now = BEGIN
@@ -167,7 +165,6 @@ export function createWorld({ seed, redis }: WorldOptions) {
   return {
     seed,
     namespace,
-    queues: QUEUES,
     random,
     store,
     judge,
