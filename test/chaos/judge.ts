@@ -356,6 +356,8 @@ export function createJudge(report: Report) {
         const last = lentAt.get(id) ?? -1
         if (statusOf(doc) === 'terminating' || !doc.z || !'scfT'.includes(doc.z))
           report('not at rest', `${id} ${statusOf(doc)} ${JSON.stringify(doc)}`)
+        // Held for a parent that has failed, until somebody retries that.
+        else if (doc.hp) continue
         // A time that was asked for during a run that then waits for children comes after them.
         else if ((wantedAt.get(id) ?? -1) > last && !(doc.wf && doc.w))
           report('a wake-up was lost', `${id} ${statusOf(doc)}`)

@@ -64,6 +64,16 @@ describe('a child that joins the run of its parent', () => {
     await healthy()
   })
 
+  test('runs when it is disowned: nobody would let it go any more', async () => {
+    const parent = await make('parent')
+    await one('parent')
+    const child = await make('child', { parent: String(parent), joins: true })
+    await engine.disown(String(parent), { name: String(child) })
+    expect(await status(child)).toBe('queued')
+    await one('child')
+    await healthy()
+  })
+
   test('runs at once below a parent that waits for its children, and is refused below any other', async () => {
     const parent = await make('parent')
     await expect(make('child', { parent: String(parent), joins: true })).rejects.toMatchObject({ code: 'WRONG_STATUS' })
@@ -162,6 +172,33 @@ describe('lending', () => {
     expect(await engine.lend('q', {})).toEqual({ loans: [], failed: 1 })
     expect(await status(id)).toBe('failed')
     await healthy()
+  })
+})
+
+describe('deliveries', () => {
+  /** Lent once more than it may be, and never answered for. */
+  async function givenUp(): Promise<number> {
+    const id = await make('slow', { redeliver: { after: '+5 SECONDS', max: 1 } })
+    await claim()
+    await kit.advance(5_100)
+    expect(await engine.lend('q', {})).toEqual({ loans: [], failed: 1 })
+    return id
+  }
+
+  test('are counted anew when a person retries the job, or runs it by force', async () => {
+    await engine.retry(String(await givenUp()))
+    expect(await lend()).toEqual(['slow'])
+    await engine.run(String(await givenUp()), { force: true })
+    expect(await lend()).toEqual(['slow'])
+  })
+
+  test('are counted anew after a failure, which is an answer', async () => {
+    await make('slow', { redeliver: { after: '+5 SECONDS', max: 1 }, retry: { max: 3, backoff: { base: 0 } } })
+    for (let n = 0; n < 2; n++) {
+      const { run } = await one('slow')
+      await engine.commit(run.token, { end: 'failed', error: { message: 'broken' } })
+    }
+    expect(await lend()).toEqual(['slow'])
   })
 })
 

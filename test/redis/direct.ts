@@ -31,6 +31,7 @@ export type Claiming = {
   lease?: number
   begun?: number
   names?: string[]
+  only?: number
 }
 
 const LEASE = 45_000
@@ -104,8 +105,8 @@ export async function createWorld(options: RedisOptions, scripts: Scripts = new 
   }
 
   /** Lends what is ready, to nobody's lane. */
-  async function claim({ queue = 'q', pull, max = 100, lease = LEASE, begun = max, names }: Claiming = {}) {
-    const { lent } = await store.commit({ queue, claim: { max, lease, begun, pull, patterns: names } })
+  async function claim({ queue = 'q', pull, max = 100, lease = LEASE, begun = max, names, only }: Claiming = {}) {
+    const { lent } = await store.commit({ queue, claim: { max, lease, begun, pull, patterns: names, only } })
     return lent.map(runOf)
   }
 

@@ -408,6 +408,11 @@ const places: Mutation[] = [
       'elseif (tonumber(doc.lu) or 0) > now then\n        enqueue(id, doc)',
       'a locked job forgets that it was ready',
     ],
+    [
+      "(doc.z and doc.z ~= 'p') or (tonumber(doc.lu) or 0) > now then",
+      "(doc.z and doc.z ~= 'p') then",
+      'a locked job is lent to who asks for it by its id',
+    ],
   ),
   ...of(
     18,

@@ -397,6 +397,13 @@ const rule18: Facts = {
     world.advance(10_001)
     expect((await world.claimOne()).id).toBe(id)
   },
+  async 'a locked job is not lent to who asks for it by its id'(world) {
+    const id = await world.make()
+    await world.change(id, 'lock', 10_000, 'token')
+    expect(await world.claim({ only: id })).toEqual([])
+    world.advance(10_001)
+    expect((await world.claimOne({ only: id })).id).toBe(id)
+  },
   async 'unlocking makes the job ready, and rings'(world) {
     const id = await world.make()
     await world.change(id, 'lock', 60_000, 'token')

@@ -64,7 +64,7 @@ end
 -- One job by its id, if it is ready.
 local function claim_one(want)
   local id, doc = want.only, find(want.only)
-  if not doc or doc.q ~= want.queue or (doc.z and doc.z ~= 'p') then return {}, false, 0, 0 end
+  if not doc or doc.q ~= want.queue or (doc.z and doc.z ~= 'p') or (tonumber(doc.lu) or 0) > now then return {}, false, 0, 0 end
   return { lend(id, doc, want.lease, true) }, false, 0, 0
 end
 

@@ -70,6 +70,13 @@ function kin.hold(id, doc, parent, parent_doc)
   move(id, doc, 's', never)
 end
 
+-- What held it is over.
+function kin.free(id, doc)
+  if not doc.hp then return end
+  change(id, doc, 'hp', nil)
+  if doc.z == 's' then enqueue(id, doc) end
+end
+
 let_children_go = function(id, doc, cancelled)
   if not doc.hc then return end
   change(id, doc, 'hc', nil)
@@ -81,12 +88,12 @@ let_children_go = function(id, doc, cancelled)
   for _, child in ipairs(held) do
     local child_doc = find(child)
     if child_doc and child_doc.hp then
-      change(child, child_doc, 'hp', nil)
       if cancelled then
+        change(child, child_doc, 'hp', nil)
         change(child, child_doc, 'ca', '1')
         terminate_now(child, child_doc)
       else
-        enqueue(child, child_doc)
+        kin.free(child, child_doc)
       end
     end
   end

@@ -148,6 +148,7 @@ function ops.run(me)
     if moment <= now then change(id, doc, 'ro', '1') end
     run_at(id, doc, moment)
   else
+    if force then change(id, doc, 'dc', nil) end
     wake_up(id, doc, force)
     run_at(id, doc, moment)
     if doc.z and doc.z ~= 'p' then enqueue(id, doc, moment <= now) end
@@ -174,7 +175,7 @@ end
 function ops.retry(me)
   local id, doc = take_target(me)
   if doc.z ~= 'f' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. status_of(doc) .. ': only a failed job can be retried') end
-  for _, field in ipairs({ 'f', 'lc', 'bo', 'e' }) do change(id, doc, field, nil) end
+  for _, field in ipairs({ 'f', 'lc', 'dc', 'bo', 'e' }) do change(id, doc, field, nil) end
   enqueue(id, doc, true)
   me.answer = { id, status_of(doc) }
 end
@@ -249,7 +250,9 @@ end
 
 function ops.disown(me)
   local child = need_child(me.id, take())
-  unlink(child, need(child))
+  local doc = need(child)
+  unlink(child, doc)
+  kin.free(child, doc)
 end
 
 function ops.alias(me)

@@ -140,6 +140,7 @@ local function fail(run, error, delay)
     terminate_now(id, doc)
   elseif delay ~= '' then
     change(id, doc, 'f', int((tonumber(doc.f) or 0) + 1))
+    change(id, doc, 'dc', nil)
     change(id, doc, 'bo', int(now + tonumber(delay)))
     enqueue(id, doc, true)
   else
