@@ -56,8 +56,8 @@ export const renames: Record<string, string> = { stream: 'hand', hand: 'stream',
 export const TAG = 'rare'
 
 /** After so many deliveries without an answer a ward fails. */
-export const DELIVERIES = 3
-const redeliver = { after: '+20 SECONDS', ms: 20_000, max: DELIVERIES }
+export const DELIVERIES = 2
+const redeliver = { after: '+8 SECONDS', ms: 8_000, max: DELIVERIES }
 
 const registered = (name: string): Registered => ({
   in: classes[name]!.in as PortSpecs,

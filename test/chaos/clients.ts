@@ -2,7 +2,7 @@
 
 import type { Status } from '../../src/core/job.ts'
 import { type Words, writeWords } from '../../src/redis/changes.ts'
-import { limitWords, type NewJob, statusOf } from '../../src/redis/document.ts'
+import { type Document, limitWords, type NewJob, statusOf } from '../../src/redis/document.ts'
 import { itemText } from '../../src/redis/item.ts'
 import { inputOf, outputOf, text } from './behaviours.ts'
 import {
@@ -156,22 +156,25 @@ export function createClients(world: World, ledger: Ledger) {
     }))
   }
 
-  /** A condition, and what is done if it still holds. */
-  function callIf(label: string, { id, doc }: SeenJob, words: Words[], field?: string): void {
-    const condition = field ? ['was', field, doc[field] ?? ''] : ['expect', '1', statusOf(doc)]
-    const seen = field ? doc[field] : statusOf(doc)
-    call(label, id, [condition, ...words], () => {
-      const now = world.view.jobs.get(id)!.doc
-      if ((field ? now[field] : statusOf(now)) !== seen) world.report('a condition did not hold back', `${label} ${id}`)
+  /** Does something if a job still is as it was seen. */
+  function callIf(label: string, id: number, expected: Words, words: Words[], is: (doc: Document) => boolean): void {
+    call(label, id, [expected, ...words], () => {
+      if (!is(world.view.jobs.get(id)!.doc))
+        world.report('a condition did not hold back', `${label} ${id}: ${expected}`)
       return { meddled: true }
     })
+  }
+
+  function callIfStatus(label: string, { id, doc }: SeenJob, words: Words[]): void {
+    const status = statusOf(doc)
+    callIf(label, id, ['expect', '1', status], words, (now) => statusOf(now) === status)
   }
 
   function requeue(): void {
     const job = someJob()
     if (!job) return
     const words = ['requeue', '', flag(0.5)]
-    if (random.chance(0.3)) callIf('requeue if so', job, [words])
+    if (random.chance(0.3)) callIfStatus('requeue if so', job, [words])
     else call('requeue', job.id, [words], () => ({ meddled: true, wanted: [job.id] }))
   }
 
@@ -194,12 +197,16 @@ export function createClients(world: World, ledger: Ledger) {
     const job = someJob()
     if (!job) return
     const taken = job.doc.z === 'l' ? [['requeue', '', '']] : []
-    callIf('withdraw', job, [...taken, random.chance(0.5) ? ['cancel', ''] : ['delete', '', '1']])
+    callIfStatus('withdraw', job, [...taken, random.chance(0.5) ? ['cancel', ''] : ['delete', '', '1']])
   }
 
   function amend(): void {
     const job = someJob()
-    if (job) callIf('amend', job, [['patch', '1', 'p', String(random.int(3))]], 'p')
+    if (!job) return
+    // Some have not looked lately.
+    const seen = random.chance(0.3) ? String(1 + random.int(2)) : (job.doc.p ?? '')
+    const words = [['patch', '1', 'p', String(random.int(3))]]
+    callIf('amend', job.id, ['was', 'p', seen], words, ({ p = '' }) => p === seen)
   }
 
   function resend(): void {
@@ -319,7 +326,7 @@ export function createClients(world: World, ledger: Ledger) {
     { weight: 3, act: requeue },
     { weight: 2, act: rename },
     { weight: 2, act: withdraw },
-    { weight: 1, act: amend },
+    { weight: 2, act: amend },
     { weight: 3, act: resend },
     {
       weight: 1,

@@ -310,6 +310,8 @@ export function createJudge(report: Report) {
       report('a job miscounts its callbacks', `${id}: ${is.ce} after ${told.length} more than ${first - 1}`)
     const hasJustEnded = is ? hasEnded(is) && (!was || !hasEnded(was) || is.e !== was.e) : was && !hasEnded(was)
     if (hasJustEnded && told.length === 0) report('an end was not told', String(id))
+    const ends = told.map(({ a }) => JSON.parse(a!).status as string)
+    if (new Set(ends).size < ends.length) report('an end was told twice', `${id}: ${ends}`)
     const last = told.find(({ oe }) => Number(oe) === first - 1 + told.length)
     if (last && is && hasEnded(is) && JSON.parse(last.a!).status !== statusOf(is))
       report('another end was told than there was', `${id}: ${last.a} for ${statusOf(is)}`)
