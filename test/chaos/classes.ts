@@ -16,7 +16,7 @@ export const NEWS = '/news'
 export const QUEUES = ['a', 'b']
 export const CALLBACKS = 'sidejob'
 const CALLBACK = 'callback'
-export const callback = '{"url":"https://example.com/hook"}'
+export const callback = { spec: '{"url":"https://example.com/hook"}', host: 'example.com' }
 
 export const isCallback = ({ doc }: { doc: { of?: string } }): boolean => doc.of !== undefined
 
@@ -25,6 +25,7 @@ export const limits: Record<string, { concurrency?: number; rate?: { limit: numb
   wide: { concurrency: 2 },
   paced: { rate: { limit: 2, period: 6_000 } },
   'group:g': { concurrency: 1 },
+  'group:callback:example.com': { concurrency: 8 },
 }
 
 const limited = (...keys: string[]) => keys.map((key) => ({ key, ...limits[key] }))

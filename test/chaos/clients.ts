@@ -291,6 +291,19 @@ export function createClients(world: World, ledger: Ledger) {
     world.after(wait(2_000, 20_000), () => setLimit(key, false))
   }
 
+  function shut(key: string, until?: number): void {
+    world.send({
+      label: until ? 'limit shut' : 'limit open',
+      call: () => store.limit(key, 'shut', { until }),
+      got: (rings) => world.ring(rings),
+    })
+  }
+
+  /** As for a host that is down. */
+  function shutLimit(): void {
+    shut(random.pick(Object.keys(limits)), Math.round(world.now + wait(5_000, 40_000)))
+  }
+
   /** Into a group or out of it, with the limits that go with it. */
   function regroup(): void {
     const job = someJob()
@@ -322,6 +335,7 @@ export function createClients(world: World, ledger: Ledger) {
     { weight: 2, act: disown },
     { weight: 1, act: pause },
     { weight: 1, act: pauseLimit },
+    { weight: 1, act: shutLimit },
     { weight: 3, act: regroup },
     { weight: 3, act: requeue },
     { weight: 2, act: rename },
@@ -354,7 +368,11 @@ export function createClients(world: World, ledger: Ledger) {
   function settle(): void {
     for (const queue of QUEUES) setPaused(queue, false)
     for (const queue of QUEUES) setBan(queue)
-    for (const key of Object.keys(limits)) setLimit(key, false)
+    for (const key of Object.keys(limits)) {
+      setLimit(key, false)
+      // One way or the other: by its own time, or before.
+      if (random.chance(0.5)) shut(key)
+    }
     for (const { id, doc } of world.view.jobs.values())
       if (doc.rp) call('terminate', id, [['terminate', '', '']], () => ({ meddled: true }))
   }

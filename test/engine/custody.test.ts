@@ -200,6 +200,14 @@ describe('deliveries', () => {
     }
     expect(await lend()).toEqual(['slow'])
   })
+
+  test('are counted anew for each slot of a repeat', async () => {
+    await make('slow', { redeliver: { after: '+5 SECONDS', max: 1 }, repeat: 'STARTED, +1 MINUTE' })
+    const { run } = await one('slow')
+    await engine.commit(run.token, { end: 'failed', error: { message: 'broken', retry: false } })
+    await kit.advance(61_000)
+    expect(await lend()).toEqual(['slow'])
+  })
 })
 
 describe('a run of a job that is known by its id', () => {

@@ -508,8 +508,8 @@ const time: Mutation[] = [
     ['      set_times(id, doc, run)\n', '', 'a failed slot comes again at once'],
     ['  if not waiting and (doc.w or doc.ns) then\n', '  if not waiting and doc.w then\n', 'a repeat runs once'],
     [
-      "      change(id, doc, 'f', nil)\n      set_times",
-      '      set_times',
+      "      change(id, doc, 'f', nil)\n      change(id, doc, 'dc', nil)\n",
+      "      change(id, doc, 'dc', nil)\n",
       'the attempts of one slot count for the next',
     ],
     ['      clear_steps(id, doc)\n', '', 'the steps of one slot are taken for the next'],

@@ -149,6 +149,7 @@ local function fail(run, error, delay)
     if doc.ns and not (get_value(id, doc, 'rp') or ''):find('"stopOnFail":true', 1, true) then
       clear_steps(id, doc)
       change(id, doc, 'f', nil)
+      change(id, doc, 'dc', nil)
       set_times(id, doc, run)
       keep_result(id, doc, 'f', error)
       enqueue(id, doc)
