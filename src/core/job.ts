@@ -22,11 +22,13 @@ export const transitions: Record<Status | 'new', Partial<Record<Status, string>>
   },
   suspended: {
     queued: 'input, child or run',
+    completed: 'all the children that it follows are',
     terminating: 'terminate',
     terminated: 'terminate, no shutdown hook',
   },
   completed: {
     queued: 'input, child or run',
+    suspended: 'a child that it follows has something to do',
     terminating: 'terminate',
     terminated: 'terminate, no shutdown hook',
   },

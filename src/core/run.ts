@@ -46,6 +46,17 @@ const heir = z.object({
   error: closed.optional(),
 })
 
+const wiring = z.object({
+  /** Whose port it is; our own where there is none. */
+  child: z.string().optional(),
+  dir: z.enum(['in', 'out']),
+  port: z.string(),
+  size: count,
+  default: z.boolean(),
+  /** Where what comes goes on to, or that we are called for it. */
+  to: z.union([z.literal('call'), z.array(z.object({ job: jobId, dir: z.enum(['in', 'out']), port: z.string() }))]),
+})
+
 export const snapshot = z.object({
   run: z.object({
     token: z.string(),
@@ -75,6 +86,8 @@ export const snapshot = z.object({
   /** How many children are not in `children`. */
   moreChildren: count.optional(),
   steps: z.record(z.string(), closed).optional(),
+  /** Of a job that follows its children: its inputs with wires, and their ports with wires, values or a default. */
+  wires: z.array(wiring).optional(),
   /** What became of the children that it has waited for. */
   family: z.object({ finished: z.array(heir), cancelled: z.array(heir), failed: z.array(heir) }).optional(),
 })
@@ -82,6 +95,7 @@ export const snapshot = z.object({
 export type SnapshotItem = z.output<typeof snapshotItem>
 export type SnapshotIn = z.output<typeof snapshotIn>
 export type SnapshotOut = z.output<typeof snapshotOut>
+export type Wiring = z.output<typeof wiring>
 export type Snapshot = z.output<typeof snapshot>
 
 // Changes
@@ -165,12 +179,24 @@ const op = z.union([
       out: portSpecs.optional(),
       of: jobRef.optional(),
     }),
+    z.strictObject({ op: z.literal('wire'), from: portRef, to: z.array(portRef).max(1_000) }),
+    z.strictObject({
+      op: z.literal('amend'),
+      of: jobRef.optional(),
+      in: portSpecs.optional(),
+      out: portSpecs.optional(),
+      drop: z
+        .strictObject({ in: z.array(portName).max(1_000).optional(), out: z.array(portName).max(1_000).optional() })
+        .optional(),
+    }),
+    z.strictObject({ op: z.literal('expect'), state: z.string(), value: closed.optional() }),
     z.strictObject({ op: z.literal('channels'), of: portRef, set: channelNames }),
     z.strictObject({ op: z.literal('step'), name: label, value: closed }),
   ]),
   // The second form of those that have two.
   z.discriminatedUnion('op', [
     z.strictObject({ op: z.literal('default'), of: portRef, clear: z.literal(true) }),
+    z.strictObject({ op: z.literal('wire'), from: portRef, call: z.literal(true) }),
     z.strictObject({ ...run, ...child }),
     z.strictObject({ ...terminate, ...child }),
     z.strictObject({ ...remove, ...child }),
@@ -189,7 +215,7 @@ const runError = z.strictObject({
 })
 
 export const changes = z.strictObject({
-  end: z.enum(['completed', 'suspended', 'failed', 'again', 'checkpoint']),
+  end: z.enum(['completed', 'suspended', 'follow', 'failed', 'again', 'checkpoint']),
   n: count.optional(),
   waitFor: z.union([z.literal('children'), z.array(childName).max(10_000)]).optional(),
   at: ms.optional(),

@@ -24,12 +24,12 @@ export const port = <T>(schema?: z.ZodType<T>, options: { default?: T; channels?
 export type Ports = Record<string, Port<any>>
 export type ValueOf<P> = P extends Port<infer T> ? T : never
 
-/** How a run ends when it does not simply complete: what `job.suspend()` and `job.again()` give to return. */
+/** How a run ends when it does not simply complete: what `job.suspend()`, `job.follow()` and `job.again()` give to return. */
 export class Ending {
-  readonly end: 'suspended' | 'again'
+  readonly end: 'suspended' | 'follow' | 'again'
   readonly options: { waitFor?: 'children' | string[]; at?: number; wait?: number }
 
-  constructor(end: 'suspended' | 'again', options: Ending['options'] = {}) {
+  constructor(end: 'suspended' | 'follow' | 'again', options: Ending['options'] = {}) {
     this.end = end
     this.options = options
   }

@@ -1,7 +1,7 @@
 // What a worker's function holds: its job as it was when the run began, and everything the run does, kept until commit.
 
 import { SidejobError } from '../core/errors.ts'
-import type { Changes, Op, PortOptions, PortRef, Snapshot, Spawn } from '../core/run.ts'
+import type { Changes, Op, PortOptions, PortRef, Snapshot, Spawn, Wiring } from '../core/run.ts'
 import { unwire, type Wire, wire } from '../core/value.ts'
 import { Ending, type Port, type Ports, Terminal, type ValueOf, type Worker } from '../core/worker.ts'
 
@@ -260,6 +260,11 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     return this.#snapshot.children
   }
 
+  /** Of a job that follows its children: its inputs with wires, and their ports with wires, values or a default. */
+  get wires(): Wiring[] {
+    return this.#snapshot.wires ?? []
+  }
+
   /** What children have written to an output port since it was last read, in one round trip for all of them. */
   async readChildren<T = unknown>(port: string, names = Object.keys(this.children)): Promise<Record<string, T[]>> {
     this.#open()
@@ -317,6 +322,14 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   suspend(options: { waitFor?: 'children' | string[]; at?: Date | number; wait?: number } = {}): Ending {
     const { at, ...rest } = options
     return new Ending('suspended', { ...rest, ...(at === undefined ? {} : { at: Number(at) }) })
+  }
+
+  /**
+   * To return from perform: be completed while all children are, suspended while not, and run again when one of them
+   * fails or is terminated, or comes back from that. Nothing runs for what else they do.
+   */
+  follow(): Ending {
+    return new Ending('follow')
   }
 
   /** To return from perform: run once more, now, `at` a time or after `wait` milliseconds. */

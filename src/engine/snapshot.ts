@@ -1,6 +1,6 @@
 // A lent job as its run sees it, and any job as people see it.
 
-import type { Snapshot, SnapshotIn, SnapshotOut } from '../core/run.ts'
+import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../core/run.ts'
 import type { Wire } from '../core/value.ts'
 import {
   aliasesOf,
@@ -17,7 +17,7 @@ import {
   waitingOf,
 } from '../redis/document.ts'
 import { shownItem } from '../redis/item.ts'
-import type { Heir, Lent, Told } from '../redis/store.ts'
+import type { Heir, Lent, RawWiring, Told } from '../redis/store.ts'
 import { progressOf } from './callbacks.ts'
 import type { JobView, PortView } from './engine.ts'
 
@@ -67,6 +67,18 @@ function familyOf({ family }: Lent): NonNullable<Snapshot['family']> {
   }
 }
 
+const ends = /(\d+):([io]):(\w+)/g
+const dirOf = (side: string): 'in' | 'out' => (side === 'i' ? 'in' : 'out')
+
+export const wiringOf = ([child, side, port, size, hasDefault, wires]: RawWiring): Wiring => ({
+  ...(child ? { child } : {}),
+  ...{ dir: dirOf(side), port, size: Number(size), default: hasDefault !== '' },
+  to:
+    wires === '!'
+      ? 'call'
+      : [...wires.matchAll(ends)].map(([, id, to, name]) => ({ job: Number(id), dir: dirOf(to!), port: name! })),
+})
+
 /** The snapshot of a lent job; `timeout` is the worker's where the job has none of its own. */
 export function snapshotOf(lent: Lent, timeout: number): Snapshot {
   const { document: doc } = lent
@@ -101,6 +113,7 @@ export function snapshotOf(lent: Lent, timeout: number): Snapshot {
     ...(missing > 0 ? { moreChildren: missing } : {}),
     ...(lent.steps.length ? { steps: stepsOf(lent.steps) } : {}),
     ...(lent.family.length ? { family: familyOf(lent) } : {}),
+    ...(doc.fo ? { wires: lent.wires.map(wiringOf) } : {}),
   }
 }
 

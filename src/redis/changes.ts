@@ -46,6 +46,13 @@ export const writeWords = (to: PortRef, { values, context, notify, log, setDefau
   ...listWords(values.map((data) => itemText({ data, context, log: log === false ? false : undefined }))),
 ]
 
+const amendWords = (dir: 'i' | 'o', { of, in: ins, out, drop = {} }: Extract<Op, { op: 'amend' }>): Words => {
+  const [specs, gone] = dir === 'i' ? [ins, drop.in] : [out, drop.out]
+  return specs || gone
+    ? ['amend', of ? targetOf(of) : '', dir, ...specWords(specs ?? {}), ...listWords(gone ?? [])]
+    : []
+}
+
 export const defineWords = (dir: 'i' | 'o', specs: PortOptions, of?: JobRef): Words => [
   'ports',
   of ? targetOf(of) : '',
@@ -69,6 +76,13 @@ const encoders: Omit<Encoder, 'spawn'> = {
   disown: (op) => ['disown', op.child],
   alias: (op) => ('add' in op ? ['alias', op.add] : ['unalias', op.remove]),
   ports: (op) => [...(op.in ? defineWords('i', op.in, op.of) : []), ...(op.out ? defineWords('o', op.out, op.of) : [])],
+  wire: (op) => [
+    'wire',
+    ...portWords(op.from),
+    ...('to' in op ? ['', String(op.to.length), ...op.to.flatMap(portWords)] : ['1', '0']),
+  ],
+  amend: (op) => [...amendWords('i', op), ...amendWords('o', op)],
+  expect: (op) => ['expect_state', op.state, op.value ?? ''],
   channels: (op) => ['channels', ...portWords(op.of), ...listWords(op.set)],
   step: (op) => ['step', op.name, op.value],
 }

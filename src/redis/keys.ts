@@ -129,6 +129,8 @@ export const fields = {
   ch: 'has children',
   wf: 'waits for: * or a list of names',
   wn: 'how many are waited for',
+  fo: 'follows its children: how many are busy, suspended, broken',
+  fk: 'what it is to the parent that follows it: b busy, s suspended, c completed, x broken',
   fw: 'its waiting is over: the next run is told of the children that have ended',
   hp: 'held until the run of its parent has ended',
   hc: 'has children that are held',
@@ -166,5 +168,9 @@ export const fields = {
   'do:<port>': 'default, an item',
   'ci:<port>': 'channels',
   'co:<port>': 'channels',
+  'wi:<port>': 'wires: where what comes goes on to, id:side:port, one after the other',
+  'wo:<port>': 'wires; ! calls the parent',
+  'mi:<port>': 'values that went over its wires, as minute:count:count of the minute before',
+  'mo:<port>': 'values that went over its wires, as minute:count:count of the minute before',
   's:<field>': 'state, a closed value',
 } as const

@@ -27,7 +27,11 @@ export type Lent = {
   childCount: number
   /** Children that have ended, of a parent that has waited for them. */
   family: Heir[]
+  wires: RawWiring[]
 }
+
+/** A port of a follower or its child, as lib/claims.lua tells it: child or '', side, port, size, default, wires. */
+export type RawWiring = [child: string, side: 'i' | 'o', port: string, size: string, hasDefault: string, wires: string]
 
 /** An ended child: how it ended, its arguments, and its result or error. */
 export type Heir = {
@@ -106,7 +110,7 @@ export type Ready = { id: number; queue: string; since: string; priority: number
 
 type RawRing = [string, string, string]
 type RawHeir = [string, string, string, Heir['how'], string, string]
-type RawLent = [string, [string, string[]][]?, string[]?, string[]?, string[]?, number?, RawHeir[]?]
+type RawLent = [string, [string, string[]][]?, string[]?, string[]?, string[]?, number?, RawHeir[]?, RawWiring[]?]
 
 const ringsOf = (rings: RawRing[]): Ring[] =>
   rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
@@ -122,12 +126,21 @@ const madeOf = (answers: RawMade[]): Made[] =>
     })),
   )
 
-function lentOf([text, inputs = [], side, children = [], steps = [], childCount = 0, family = []]: RawLent): Lent {
+function lentOf([
+  text,
+  inputs = [],
+  side,
+  children = [],
+  steps = [],
+  childCount = 0,
+  family = [],
+  wires = [],
+]: RawLent): Lent {
   const document = withSideValues(JSON.parse(text) as Document, side)
   const id = Number(document.tk!.slice(0, document.tk!.indexOf('.')))
   const heirs = family.map(heirOf)
   return {
-    ...{ id, document, children, steps, family: heirs },
+    ...{ id, document, children, steps, family: heirs, wires },
     inputs: Object.fromEntries(inputs),
     childCount: Number(childCount),
   }

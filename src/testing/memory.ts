@@ -95,6 +95,26 @@ const redefined = (side: Side, specs: PortOptions): Side =>
     Object.entries(specs).map(([name, spec]) => [name, portOf(spec, side[name]?.values, side[name]?.taken)]),
   )
 
+const amended = (side: Side, specs: PortOptions = {}, drop: string[] = []): Side => {
+  const kept = Object.fromEntries(Object.entries(side).filter(([name]) => !drop.includes(name)))
+  for (const [name, spec] of Object.entries(specs)) kept[name] = portOf(spec, side[name]?.values, side[name]?.taken)
+  return kept
+}
+
+/** Moves what waits in a port, and copies its default; says whether that wakes the job. */
+function move(memory: Memory, from: PortRef, to: PortRef[]): boolean {
+  const source = portAt(memory, from)
+  const items = take(source, source.values.length)
+  const woken = to.filter((ref) => {
+    const target = portAt(memory, ref)
+    const changes = source.default !== undefined && target.default?.data !== source.default.data
+    if (changes) target.default = source.default
+    target.values.push(...items)
+    return isOwnInput(ref) && (changes || items.length > 0)
+  })
+  return woken.length > 0
+}
+
 /** What an op does here, and whether it wakes the job. What is not in the table can be seen in the ops only. */
 const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) => boolean | undefined } = {
   write(memory, { to, values, context = wire({ job: ID }), setDefault }) {
@@ -114,17 +134,15 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
     else delete port.default
     return false
   },
-  connect(memory, { from, to }) {
-    const source = portAt(memory, from)
-    const items = take(source, source.values.length)
-    const woken = to.filter((ref) => {
-      const target = portAt(memory, ref)
-      const changes = source.default !== undefined && target.default?.data !== source.default.data
-      if (changes) target.default = source.default
-      target.values.push(...items)
-      return isOwnInput(ref) && (changes || items.length > 0)
-    })
-    return woken.length > 0
+  connect: (memory, { from, to }) => move(memory, from, to),
+  // What waits goes over the wires; what comes later does not, for there is nobody who writes it.
+  wire: (memory, op) => 'to' in op && op.to.length > 0 && move(memory, op.from, op.to),
+  amend(memory, { of, in: ins, out, drop = {} }) {
+    if (of && 'job' in of) return false
+    const job = of ? childOf(memory, of.child) : memory
+    job.in = amended(job.in, ins, drop.in)
+    job.out = amended(job.out, out, drop.out)
+    return false
   },
   spawn(memory, { name, class: className, inputs = {} }) {
     if (Object.hasOwn(memory.children, name)) throw refused(`${memory.who} already has a child ${name}`)

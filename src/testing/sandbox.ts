@@ -143,7 +143,9 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     )
     const waits = end === 'suspended' && waitFor !== undefined
     woken ||= (end === 'again' && at === undefined) || (waits && !open)
+    const follows = end === 'follow' && Object.values(memory.children).every((child) => child.status === 'completed')
     if (woken || (runAt !== undefined && !waits)) status = 'queued'
+    else if (follows) status = 'completed'
     else status = end === 'completed' ? 'completed' : 'suspended'
   }
 

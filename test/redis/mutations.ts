@@ -720,4 +720,119 @@ const channels: Mutation[] = [
   ]),
 ]
 
-export const mutations: Mutation[] = [...lanes, ...runs, ...places, ...time, ...families, ...channels, ...callbacks]
+const flows: Mutation[] = [
+  ...of(
+    35,
+    'lib/follow.lua',
+    ["    if doc.z ~= 'c' then finish(id, doc, 'c', 'null') end\n", '', 'a follower is never completed'],
+    ["  elseif doc.z ~= 's' then\n", "  elseif doc.z ~= 's' and doc.z ~= 'c' then\n", 'a completed follower stays so'],
+    ["    change(id, doc, 'e', nil)\n", '', 'a follower that goes on seems to have ended'],
+    ["if did ~= 'moved' then change(id, doc, 'rc', '1') end", '', 'a failure during its run is forgotten'],
+    [
+      "if did ~= 'moved' then change(id, doc, 'rc', '1') end",
+      "change(id, doc, 'rc', '1')",
+      'whatever children do during its run makes it run again',
+    ],
+    ["if did == 'mended' then resume(id, doc) end", '', 'a failed follower stays so although its child is mended'],
+    [
+      "if did == 'moved' then flows.keep_up(id, doc) else resume(id, doc) end",
+      'flows.keep_up(id, doc)',
+      'nobody hears that a child has failed',
+    ],
+  ),
+  ...of(
+    35,
+    'lib/status.lua',
+    [
+      'if not parent or parent.fo then return end',
+      'if not parent then return end',
+      'every run of a child wakes a follower',
+    ],
+    ["suspended = 's', completed", "suspended = 'c', completed", 'a suspended child is taken for completed'],
+    ["failed = 'x', terminated = 'x'", "failed = 'c', terminated = 'x'", 'a failed child is taken for completed'],
+    ["failed = 'x', terminated = 'x'", "failed = 'x', terminated = 'c'", 'a terminated child is taken for completed'],
+    ["was == 'x' and 'mended' or", '', 'a child that is mended is not noticed'],
+  ),
+  ...of(35, 'lib/family.lua', [
+    '  if parent_doc.fo then flows.count(id, doc, parent, flows.kinds[status]) end\n',
+    '',
+    'children made later are not counted',
+  ]),
+  ...of(35, 'lib/family.lua', [
+    '  if doc.fk then flows.count(id, doc, parent, nil) end\n',
+    '',
+    'children that have left are still counted',
+  ]),
+  ...of(
+    35,
+    'lib/runs.lua',
+    ["elseif run.ending ~= 'again' then change(id, doc, 'fo', nil) end", 'end', 'a follower can never stop'],
+    ['elseif doc.fo and (doc.rc or doc.ro) then', 'elseif false then', 'it fails for a child that is mended'],
+  ),
+  ...of(35, 'lib/retention.lua', ['again = true }', 'again = true, follow = true }', 'its children go before it']),
+  ...of(
+    36,
+    'lib/ports.lua',
+    [
+      "  if doc['w' .. dir .. ':' .. port] then return pass(id, doc, dir, port, options) end\n",
+      '',
+      'values stay where they were written',
+    ],
+    [
+      "if dir == 'i' then return to_dir == 'i' and to_doc.pa == id end",
+      "if dir == 'i' then return true end",
+      'wires lead round in a circle',
+    ],
+    ["to_dir == 'i' and to_doc.pa == doc.pa or", "to_dir == 'i' or", 'a wire reaches one that has been let go'],
+    [
+      "if (not pushed or dropped) and not to_doc[to_dir .. ':*'] then return nil end",
+      '',
+      'a port that has gone harms who writes',
+    ],
+    ["  if owner_doc then wake(owner, owner_doc, 'own') end\n", '', 'nobody is called'],
+    ["before = was_minute == minute - 1 and count or '0'", "before = '0'", 'the minute before is forgotten'],
+    ['count = was_minute == minute and tonumber(count) or 0', 'count = tonumber(count) or 0', 'all minutes are one'],
+    [
+      "if text and (pushed > taken or doc['d' .. dir .. ':' .. port]) then pass(id, doc, dir, port, {}) end",
+      '',
+      'what waits when a wire is laid stays',
+    ],
+    [
+      '    set_value(id, doc, field, spec.default)\n    set_channels',
+      '    set_channels',
+      'an amended port has no default',
+    ],
+    ['    if counts(doc, dir, port) then drop_port(id, doc, dir, port) end\n', '', 'a dropped port keeps its values'],
+  ),
+  ...of(
+    36,
+    'lib/ops.lua',
+    [
+      "  if has_value and of.doc['w' .. of.dir .. ':' .. of.port] then",
+      '  if false then',
+      'a new default stays where it is',
+    ],
+    ['  if not own then refuse', '  if false then refuse', 'anybody lays wires'],
+    [
+      "if (get_value(me.id, need(me.id), 's:' .. field) or '') ~= value then",
+      'if false then',
+      'a run goes on with what has changed',
+    ],
+    [
+      "refuse(why.code, 'wire from ' .. name .. '.' .. from.port .. ': ' .. why.message)",
+      'refuse(why.code, why.message)',
+      'nobody knows which wire was refused',
+    ],
+  ),
+]
+
+export const mutations: Mutation[] = [
+  ...lanes,
+  ...runs,
+  ...places,
+  ...time,
+  ...families,
+  ...channels,
+  ...callbacks,
+  ...flows,
+]

@@ -12,6 +12,7 @@
 -- @include lib/status
 -- @include lib/ports
 -- @include lib/family
+-- @include lib/follow
 -- @include lib/limits
 -- @include lib/create
 -- @include lib/waiters
@@ -83,6 +84,7 @@ local ended, parents = {}, {}
 for i, run in ipairs(runs) do
   local doc = find(run.id)
   if doc and doc.pa then parents[#parents + 1] = doc.pa end
+  if doc and doc.fk then flows.wired_to(doc, parents) end
   ended[i] = run.id
 end
 fetch_jobs(parents)

@@ -10,6 +10,7 @@
 -- @include lib/status
 -- @include lib/ports
 -- @include lib/family
+-- @include lib/follow
 -- @include lib/limits
 -- @include lib/create
 -- @include lib/waiters

@@ -121,6 +121,32 @@ local function check_waiting(id, doc)
   end
 end
 
+-- A follower has its children counted as they are, and is where they say.
+local function check_following(id, doc)
+  if not doc.fo then return end
+  local n = { b = 0, s = 0, c = 0, x = 0 }
+  for _, child in ipairs(children_of(id, doc)) do
+    local child_doc = find(child.id)
+    local kind = child_doc and flows.kinds[status_of(child_doc)]
+    if kind then n[kind] = n[kind] + 1 end
+    if child_doc and child_doc.fk ~= kind then fault(id, 'counts child ' .. child.id .. ' as ' .. tostring(child_doc.fk) .. ', it is ' .. status_of(child_doc)) end
+  end
+  local counted = int(n.b) .. ',' .. int(n.s) .. ',' .. int(n.x)
+  if counted ~= doc.fo then fault(id, 'follows ' .. doc.fo .. ' children (busy, suspended, broken), has ' .. counted) end
+  if (doc.z == 'c') ~= (counted == '0,0,0') and (doc.z == 'c' or doc.z == 's') then fault(id, 'is ' .. status_of(doc) .. ' with ' .. counted .. ' children (busy, suspended, broken)') end
+end
+
+-- Nothing stays at a port whose wires lead somewhere.
+local function check_wires(id, doc)
+  for field in pairs(doc) do
+    local dir, port = field:match('^w([io]):(.+)$')
+    if dir and counts(doc, dir, port) and flows.holds(id, doc, dir, port) and flows.ends_of(id, doc, dir, port) then
+      local owner = find(dir == 'i' and id or doc.pa)
+      if owner.z == 's' or owner.z == 'c' then fault(id, 'keeps values at ' .. sides[dir] .. ' port ' .. port .. ', whose wires lead somewhere') end
+    end
+  end
+end
+
 for _, id in ipairs(ids) do
   local doc = find(id)
   if doc then
@@ -131,6 +157,8 @@ for _, id in ipairs(ids) do
     check_listening(id, doc)
     check_family(id, doc)
     check_waiting(id, doc)
+    check_following(id, doc)
+    check_wires(id, doc)
     for field, value in pairs(doc) do
       if value == '^' and redis.call('EXISTS', side_key(id, 'f:' .. field)) == 0 then fault(id, 'value ' .. field .. ' is missing') end
     end

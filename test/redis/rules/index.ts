@@ -4,6 +4,7 @@ import type { Facts } from '../direct.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
 import { families } from './family.ts'
+import { flows } from './flows.ts'
 import { lanes } from './lanes.ts'
 import { places } from './places.ts'
 import { runs } from './runs.ts'
@@ -17,4 +18,5 @@ export const rules: Record<number, Facts> = {
   ...families,
   ...channels,
   ...callbacks,
+  ...flows,
 }

@@ -74,7 +74,7 @@ const rule14: Facts = {
 /** Commits the run that is under way. */
 async function lastRun(world: World, id: number, changes: object) {
   const document = await world.document(id)
-  const lent = { id, document, inputs: {}, children: [], steps: [], childCount: 0, family: [] }
+  const lent = { id, document, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] }
   return world.runOf(lent).commit(changes, retry)
 }
 

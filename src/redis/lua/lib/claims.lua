@@ -220,11 +220,39 @@ local function flat_family(doc, children)
   return rows
 end
 
+-- The wires of a follower and what waits at them: its own inputs that have any, and the ports of its children with
+-- wires, values or a default: child ('' for its own), side, port, size, '1' with a default, where the wires go.
+local function flat_wires(id, doc, children)
+  if not doc.fo then return {} end
+  local rows, ids = {}, {}
+  local function add(name, of)
+    for field, record in pairs(of) do
+      local dir, port = field:match('^([io]):(.+)$')
+      local wires = dir and of['w' .. field] or nil
+      if dir and port ~= '*' and not record:find('d', 1, true) and (name ~= '' or wires) then
+        local pushed, taken = record:match('^(%d+),(%d+)')
+        local default = of['d' .. field]
+        if wires or pushed ~= taken or (default and dir == 'o') then
+          rows[#rows + 1] = { name, dir, port, int(pushed - taken), default and '1' or '', wires or '' }
+        end
+      end
+    end
+  end
+  for i = 2, #children, 2 do ids[#ids + 1] = children[i]:match('^%d+') end
+  fetch_jobs(ids)
+  add('', doc)
+  for i = 1, #children, 2 do
+    local child = find(children[i + 1]:match('^%d+'))
+    if child then add(children[i], child) end
+  end
+  return rows
+end
+
 -- What a run sees, after everything has been written: the document as text, and what stands beside it.
 local function snapshot(id)
   local doc = find(id)
   if not doc.ch and not doc.st and #attached_to(id, doc) == 0 then return { raw[key_of(id)] } end
   local steps = doc.st and redis.call('HGETALL', side_key(id, 'steps')) or {}
   local children, total = flat_children(id, doc)
-  return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total, flat_family(doc, children) }
+  return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total, flat_family(doc, children), flat_wires(id, doc, children) }
 end

@@ -40,6 +40,8 @@ local function link(parent, parent_doc, name, id, doc)
   change(parent, parent_doc, 'ch', '1')
   local status = status_of(doc)
   hset(children_key(parent), name, id .. ',' .. (status == 'running' and 'queued' or status) .. ',' .. doc.c)
+  change(id, doc, 'fk', nil)
+  if parent_doc.fo then flows.count(id, doc, parent, flows.kinds[status]) end
   if parent_doc.wf == '*' and not ends[status] then
     sset(side_key(parent, 'waiting'), id, true)
     change(parent, parent_doc, 'wn', int(tonumber(parent_doc.wn) + 1))
@@ -49,6 +51,7 @@ end
 local function unlink(id, doc)
   local parent = doc.pa
   if not parent then return end
+  if doc.fk then flows.count(id, doc, parent, nil) end
   hset(children_key(parent), doc.pn, false)
   change(id, doc, 'pa', nil)
   change(id, doc, 'pn', nil)

@@ -49,6 +49,7 @@ function ops.default(me)
   local of, has_value, value = take_port(me), take() == '1', take()
   open_port(of.id, of.doc, of.dir, of.port)
   set_value(of.id, of.doc, 'd' .. of.dir .. ':' .. of.port, has_value and value or nil)
+  if has_value and of.doc['w' .. of.dir .. ':' .. of.port] then flows.set_off(of.id, of.doc, of.dir, of.port) end
 end
 
 function ops.channels(me)
@@ -61,6 +62,31 @@ function ops.connect(me)
   local from, targets = take_port(me), {}
   for i = 1, take_int() do targets[i] = take_port(me) end
   me.answer = { int(connect(from.id, from.doc, from.dir, from.port, targets)) }
+end
+
+-- Refusals name the node, as the graph does.
+function ops.wire(me)
+  local from, calls, targets = take_port(me), take() == '1', {}
+  for i = 1, take_int() do targets[i] = take_port(me) end
+  if #targets > 1000 then refuse('TOO_LARGE', 'expected at most 1000 wires at one port, came ' .. #targets) end
+  local own = from.dir == 'i' and from.id == me.id or from.dir == 'o' and from.doc.pa == me.id
+  if not own then refuse('REFUSED', 'job ' .. me.id .. ' can lay wires from its inputs and from the outputs of its children') end
+  local ok, why = try(flows.lay, from.id, from.doc, from.dir, from.port, calls and 'call' or targets)
+  if ok then return end
+  local name = from.doc.pa == me.id and from.doc.pn or 'the flow'
+  refuse(why.code, 'wire from ' .. name .. '.' .. from.port .. ': ' .. why.message)
+end
+
+function ops.amend(me)
+  local id, doc = take_target(me)
+  local dir, specs = take(), take_specs()
+  flows.amend(id, doc, dir, specs, take_list())
+end
+
+-- Goes on only if a field of the state still is what was seen; a run that saw something else comes again.
+function ops.expect_state(me)
+  local field, value = take(), take()
+  if (get_value(me.id, need(me.id), 's:' .. field) or '') ~= value then refuse('CONFLICT', 'state ' .. field .. ' of job ' .. me.id .. ' has changed') end
 end
 
 function ops.ports(me)

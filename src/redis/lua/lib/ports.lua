@@ -137,7 +137,7 @@ end
 
 -- Writing and taking -------------------------------------------------------------------------------------------------
 
-local publish
+local publish, pass
 
 -- options: quiet (wake nobody), default (set the default instead of pushing)
 local function write(id, doc, dir, port, items, options)
@@ -153,6 +153,7 @@ local function write(id, doc, dir, port, items, options)
       for _, item in ipairs(items) do publish(channel, with_channel(item, channel)) end
     end
   end
+  if doc['w' .. dir .. ':' .. port] then return pass(id, doc, dir, port, options) end
   if options.quiet then return end
   if dir == 'i' then wake(id, doc, 'own') else wake_parent(id, doc) end
 end
@@ -184,7 +185,7 @@ end
 local MAX_MOVE = 10000
 
 -- Moves the values of a port, and copies its default, to every target; at most so many at once, the rest stays.
-local function connect(id, doc, dir, port, targets)
+local function connect(id, doc, dir, port, targets, options)
   local pushed, taken = open_port(id, doc, dir, port)
   local items = {}
   if pushed > taken then
@@ -197,12 +198,108 @@ local function connect(id, doc, dir, port, targets)
     local changed = default and get_value(to.id, to.doc, field) ~= default
     if changed then set_value(to.id, to.doc, field, default) end
     if #items > 0 then
-      write(to.id, to.doc, to.dir, to.port, items, {})
+      write(to.id, to.doc, to.dir, to.port, items, options or {})
     elseif changed then
-      if to.dir == 'i' then wake(to.id, to.doc, 'own') else wake_parent(to.id, to.doc) end
+      flows.set_off(to.id, to.doc, to.dir, to.port)
     end
   end
   return #items
+end
+
+-- Wires --------------------------------------------------------------------------------------------------------------
+
+-- A port with wires keeps nothing: what comes goes on to their ends in the same step. They are `id:dir:port`, one after
+-- the other; `!` calls whoever laid it instead: the parent, or for an input the job itself.
+
+-- Down to a child, across to a sibling, up to the parent: never round in a circle, whoever was adopted by whom since.
+local function reaches(id, doc, dir, to_id, to_doc, to_dir)
+  if dir == 'i' then return to_dir == 'i' and to_doc.pa == id end
+  return doc.pa ~= nil and (to_dir == 'i' and to_doc.pa == doc.pa or to_dir == 'o' and to_id == doc.pa)
+end
+
+-- The ends of a port's wires; nil when there are none, or one is not there any more.
+function flows.ends_of(id, doc, dir, port)
+  local ends = {}
+  for to_id, to_dir, to_port in doc['w' .. dir .. ':' .. port]:gmatch('(%d+):([io]):([%w_]+)') do
+    local to_doc = find(to_id)
+    if not to_doc or not reaches(id, doc, dir, to_id, to_doc, to_dir) then return nil end
+    local pushed, _, dropped = counts(to_doc, to_dir, to_port)
+    if (not pushed or dropped) and not to_doc[to_dir .. ':*'] then return nil end
+    ends[#ends + 1] = { id = to_id, doc = to_doc, dir = to_dir, port = to_port }
+  end
+  return #ends > 0 and ends or nil
+end
+
+-- Adds those to whom its outputs go to a list, for whoever wants them all at once.
+function flows.wired_to(doc, ids)
+  for field, wires in pairs(doc) do
+    if field:sub(1, 3) == 'wo:' then
+      for to_id in wires:gmatch('(%d+):[io]:') do ids[#ids + 1] = to_id end
+    end
+  end
+end
+
+-- How many went over the wires of a port, this minute and the one before: minute:count:before.
+local minute = math.floor(now / 60000)
+local function note_passing(id, doc, dir, port, n)
+  local field = 'm' .. dir .. ':' .. port
+  local was_minute, count, before = (doc[field] or ''):match('^(%d+):(%d+):(%d+)$')
+  was_minute = tonumber(was_minute) or 0
+  if was_minute ~= minute then before = was_minute == minute - 1 and count or '0' end
+  count = was_minute == minute and tonumber(count) or 0
+  change(id, doc, field, int(minute) .. ':' .. int(count + n) .. ':' .. before)
+end
+
+function flows.holds(id, doc, dir, port)
+  local pushed, taken = counts(doc, dir, port)
+  return pushed > taken
+end
+
+-- Sends on what a wired port holds. What cannot go stays, and whoever laid the wire is called.
+pass = function(id, doc, dir, port, options)
+  local ends = flows.ends_of(id, doc, dir, port)
+  if ends then
+    local n = connect(id, doc, dir, port, ends, { quiet = options.quiet })
+    if n > 0 then note_passing(id, doc, dir, port, n) end
+    if not flows.holds(id, doc, dir, port) then return end
+  end
+  local owner = dir == 'i' and id or doc.pa
+  local owner_doc = owner and find(owner)
+  if owner_doc then wake(owner, owner_doc, 'own') end
+end
+
+-- What a port's new default sets off: it goes on over the wires, or wakes whoever reads the port.
+function flows.set_off(id, doc, dir, port)
+  if doc['w' .. dir .. ':' .. port] then return pass(id, doc, dir, port, {}) end
+  if dir == 'i' then wake(id, doc, 'own') else wake_parent(id, doc) end
+end
+
+-- Lays the wires of a port in the place of those it had, and sends on what waits there.
+-- targets: ends, or 'call'; none takes them away.
+function flows.lay(id, doc, dir, port, targets)
+  local pushed, taken = open_port(id, doc, dir, port)
+  local text = targets == 'call' and '!' or nil
+  if not text and #targets > 0 then
+    local list = {}
+    for i, to in ipairs(targets) do
+      open_port(to.id, to.doc, to.dir, to.port)
+      if not reaches(id, doc, dir, to.id, to.doc, to.dir) then
+        refuse('REFUSED', 'a wire goes from an input of its flow to a child, or from a child to a sibling or an output of the flow')
+      end
+      list[i] = to.id .. ':' .. to.dir .. ':' .. to.port
+    end
+    text = table.concat(list, ' ')
+  end
+  change(id, doc, 'w' .. dir .. ':' .. port, text)
+  if text and (pushed > taken or doc['d' .. dir .. ':' .. port]) then pass(id, doc, dir, port, {}) end
+end
+
+local function drop_port(id, doc, dir, port)
+  local pushed = drop_values(id, doc, dir, port)
+  change(id, doc, dir .. ':' .. port, int(pushed) .. ',' .. int(pushed) .. ',d')
+  set_value(id, doc, 'd' .. dir .. ':' .. port, nil)
+  set_channels(id, doc, dir, port, {})
+  change(id, doc, 'w' .. dir .. ':' .. port, nil)
 end
 
 -- One set of ports takes the place of another: those that stay keep their values, the others lose theirs.
@@ -214,15 +311,27 @@ local function define(id, doc, dir, specs)
     if port and not specs[port] then drop[#drop + 1] = port end
   end
   for _, port in ipairs(drop) do
-    local pushed = drop_values(id, doc, dir, port)
-    change(id, doc, dir .. ':' .. port, int(pushed) .. ',' .. int(pushed) .. ',d')
-    set_value(id, doc, 'd' .. dir .. ':' .. port, nil)
-    set_channels(id, doc, dir, port, {})
+    drop_port(id, doc, dir, port)
   end
   for port, spec in pairs(specs) do
     declare(id, doc, dir, port)
     set_value(id, doc, 'd' .. dir .. ':' .. port, spec.default)
     set_channels(id, doc, dir, port, spec.channels)
+  end
+end
+
+-- Some ports become what the specs say, others go with what they hold, the rest stays as it is.
+function flows.amend(id, doc, dir, specs, drop)
+  for _, port in ipairs(drop) do
+    if counts(doc, dir, port) then drop_port(id, doc, dir, port) end
+  end
+  for port, spec in pairs(specs) do
+    declare(id, doc, dir, port)
+    local field = 'd' .. dir .. ':' .. port
+    local changed = spec.default and get_value(id, doc, field) ~= spec.default
+    set_value(id, doc, field, spec.default)
+    set_channels(id, doc, dir, port, spec.channels)
+    if changed then flows.set_off(id, doc, dir, port) end
   end
 end
 
@@ -328,11 +437,13 @@ tell_status = function(id, doc, status)
   if hints_wanted() then push(told, { '/sidejob/job/' .. id, '@\n\nl\n{"status":"' .. status .. '"}' }) end
 end
 local function tell_all()
+  local did = #told > 0
   while #told > 0 do
     local batch = told
     told = {}
     for _, e in ipairs(batch) do publish(e[1], with_channel(e[2], e[1])) end
   end
+  return did
 end
 table.insert(consequences, tell_all)
 

@@ -21,6 +21,7 @@ end
 -- Whoever has not been told of its end may still ask, and people may send it again.
 local function untold(doc) return doc.cj and doc.cs ~= 'DELIVERED' and find(doc.cj) end
 
+-- Not 'follow': who follows its children keeps them as long as it is there.
 local committed = { completed = true, suspended = true, again = true }
 
 -- Whether the parent's last run was committed and had seen the child's end. One script may end the child and lend the

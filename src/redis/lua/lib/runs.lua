@@ -83,11 +83,13 @@ local function rest(id, doc, run)
   end
   if doc.x then return terminate_now(id, doc) end
   if run.ending ~= 'again' then let_children_go(id, doc) end
+  if run.ending == 'follow' then flows.follow(id, doc) elseif run.ending ~= 'again' then change(id, doc, 'fo', nil) end
   local waiting = run.ending == 'suspended' and run.wait_for and fill_waiting(id, doc, run)
   if own or (child and not waiting) then
     stop_waiting(id, doc)
     return enqueue(id, doc, true)
   end
+  if run.ending == 'follow' then return flows.keep_up(id, doc) end
   if run.ending == 'again' and not run.at then return enqueue(id, doc, true) end
   if run.ending == 'suspended' and run.wait_for and not waiting then
     change(id, doc, 'fw', '1')
@@ -142,6 +144,8 @@ local function fail(run, error, delay)
     change(id, doc, 'f', int((tonumber(doc.f) or 0) + 1))
     change(id, doc, 'dc', nil)
     change(id, doc, 'bo', int(now + tonumber(delay)))
+    enqueue(id, doc, true)
+  elseif doc.fo and (doc.rc or doc.ro) then
     enqueue(id, doc, true)
   else
     change(id, doc, 'f', int((tonumber(doc.f) or 0) + 1))

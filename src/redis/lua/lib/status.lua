@@ -29,8 +29,27 @@ end
 
 local tell_status -- set by channels: says a new status to whoever listens
 
+-- What a status of a child is to a job that follows its children: busy, suspended, completed, or broken.
+local flows = { moved = {} } -- of those who follow their children: follower → what these did: 'moved', 'broke', 'mended'
+flows.kinds = { queued = 'b', running = 'b', terminating = 'b', suspended = 's', completed = 'c', failed = 'x', terminated = 'x' }
+
+-- Counts a child of a follower anew; `is` is nil for one that leaves the family. It remembers what it was counted as.
+function flows.count(id, doc, parent, is)
+  local was, above = doc.fk, find(parent)
+  if was == is or not above or not above.fo then return end
+  local n = {}
+  n.b, n.s, n.x = above.fo:match('^(%d+),(%d+),(%d+)$')
+  if n[was] then n[was] = int(n[was] - 1) end
+  if n[is] then n[is] = int(n[is] + 1) end
+  change(parent, above, 'fo', n.b .. ',' .. n.s .. ',' .. n.x)
+  change(id, doc, 'fk', is)
+  local did = was == 'x' and 'mended' or is == 'x' and 'broke' or 'moved'
+  if did == 'mended' or flows.moved[parent] ~= 'mended' and (did == 'broke' or not flows.moved[parent]) then put(flows.moved, parent, did) end
+end
+
 local function tell_parent(id, doc, status)
   if not doc.pa or status == 'running' then return end
+  if doc.fk then flows.count(id, doc, doc.pa, flows.kinds[status]) end
   hset(side_key(doc.pa, 'children'), doc.pn, id .. ',' .. status .. ',' .. doc.c)
 end
 
@@ -127,7 +146,7 @@ local settled = {} -- parent → children that have ended, for those who count t
 local function wake_parent(id, doc, has_ended)
   if not doc.pa then return end
   local parent = find(doc.pa)
-  if not parent then return end
+  if not parent or parent.fo then return end
   if has_ended then push(within(settled, doc.pa), id) end
   wake(doc.pa, parent, 'child')
 end
@@ -142,6 +161,7 @@ end
 
 -- Takes the ended children off the sets of those who wait for them, and wakes whoever has none left.
 table.insert(consequences, function()
+  local did = next(settled) ~= nil
   for parent, children in pairs(settled) do
     local doc = find(parent)
     if doc and doc.wf then
@@ -161,6 +181,7 @@ table.insert(consequences, function()
     end
   end
   settled = {}
+  return did
 end)
 
 local DAY = 86400000

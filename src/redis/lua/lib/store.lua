@@ -338,9 +338,13 @@ end
 
 local consequences, before_flush = {}, {}
 
--- What follows from what was done: who is woken by it, who hears of it. Queues can only be rung for after this.
+-- What follows from what was done: who is woken by it, who hears of it, until nothing does any more. Queues can only be
+-- rung for after this. A step answers whether it did something.
 local function conclude()
-  for _, step in ipairs(consequences) do step() end
+  repeat
+    local more = false
+    for _, step in ipairs(consequences) do more = step() or more end
+  until not more
 end
 
 -- Writes everything, in as few commands as there are kinds of keys; what was read stays known. With `more_to_come`

@@ -1,0 +1,57 @@
+-- Following: a job that is completed while all its children are, suspended while not, and runs again when one breaks
+-- (fails or is terminated) or is mended. Nothing runs for the rest: whatever moves the last child moves it too.
+
+-- From now on: every child is counted, and remembers as what.
+function flows.follow(id, doc)
+  if doc.fo then return end
+  change(id, doc, 'fo', '0,0,0')
+  local children, ids = children_of(id, doc), {}
+  for i, child in ipairs(children) do ids[i] = child.id end
+  fetch_jobs(ids)
+  for _, child in ipairs(children) do
+    local child_doc = find(child.id)
+    if child_doc then
+      change(child.id, child_doc, 'fk', nil)
+      flows.count(child.id, child_doc, id, flows.kinds[child.status])
+    end
+  end
+end
+
+local function resume(id, doc)
+  for _, field in ipairs({ 'f', 'lc', 'bo', 'e' }) do change(id, doc, field, nil) end
+  enqueue(id, doc, true)
+end
+
+-- Where a follower is, as its children are.
+function flows.keep_up(id, doc)
+  if doc.fo == '0,0,0' then
+    if doc.z ~= 'c' then finish(id, doc, 'c', 'null') end
+  elseif doc.z ~= 's' then
+    change(id, doc, 'e', nil)
+    move(id, doc, 's', never)
+  end
+end
+
+-- What its children did, to a follower that is at rest or in a run; any other will run anyway.
+local function after_children(id, doc, did)
+  if doc.z == 'l' then
+    if did ~= 'moved' then change(id, doc, 'rc', '1') end
+  elseif doc.z == 'f' then
+    if did == 'mended' then resume(id, doc) end
+  elseif doc.z == 's' or doc.z == 'c' then
+    if did == 'moved' then flows.keep_up(id, doc) else resume(id, doc) end
+  end
+end
+
+table.insert(consequences, function()
+  local did = next(flows.moved) ~= nil
+  while next(flows.moved) do
+    local batch = flows.moved
+    flows.moved = {}
+    for id, what in pairs(batch) do
+      local doc = find(id)
+      if doc and doc.fo then after_children(id, doc, what) end
+    end
+  end
+  return did
+end)

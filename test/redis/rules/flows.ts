@@ -1,0 +1,382 @@
+// Rules 35 and 36: jobs that follow their children, and wires between ports.
+
+import { expect } from 'vitest'
+import type { Changes, Op } from '../../../src/core/run.ts'
+import type { Facts, World } from '../direct.ts'
+
+const anything = { in: { '*': {} }, out: { '*': {} } }
+const spawn = (name: string): Op => ({
+  op: 'spawn',
+  name,
+  queue: 'q',
+  class: 'child',
+  inports: anything.in,
+  outports: anything.out,
+})
+const wire = (
+  from: Extract<Op, { op: 'wire' }>['from'],
+  ...to: Extract<Op, { op: 'wire'; to: unknown }>['to']
+): Op => ({
+  op: 'wire',
+  from,
+  to,
+})
+const call = (child: string, out: string): Op => ({ op: 'wire', from: { child, out }, call: true })
+const write = (out: string, ...values: string[]): Op => ({ op: 'write', to: { out }, values })
+
+/** A job that follows children made in its first run. */
+async function follower(world: World, names: string[], ops: Op[] = []) {
+  const id = await world.make({ queue: 'other', ...anything })
+  const run = await world.claimOne({ queue: 'other' })
+  const answer = await run.commit({ end: 'follow', ops: [...names.map(spawn), ...ops] })
+  const { children } = await world.engine().get(String(id))
+  const ids = Object.fromEntries(Object.entries(children).map(([name, child]) => [name, child.id]))
+  return { id, answer, ids }
+}
+
+const status = (world: World, id: number) => world.status(id)
+const ownRun = (world: World) => world.claimOne({ queue: 'other' })
+const isIdle = async (world: World, queue = 'other') => expect(await world.claim({ queue })).toEqual([])
+
+/** Ends the runs of all that is ready, each as its id says; completed where nothing is said. */
+async function end(world: World, how: Record<number, Partial<Changes>> = {}) {
+  for (const run of await world.claim()) await run.commit(how[run.id] ?? {})
+}
+
+const rule35: Facts = {
+  async 'a follower is suspended while its children have something to do, and completed when all are, without a run'(
+    world,
+  ) {
+    const { id, answer, ids } = await follower(world, ['a', 'b'])
+    expect(answer).toBe('suspended')
+    const runs = await world.claim()
+    await runs.find((run) => run.id === ids.a)!.commit()
+    expect(await status(world, id)).toBe('suspended')
+    await runs.find((run) => run.id === ids.b)!.commit()
+    expect(await status(world, id)).toBe('completed')
+    await isIdle(world)
+  },
+  async 'a suspended child keeps it suspended'(world) {
+    const { id, ids } = await follower(world, ['a', 'b'])
+    await end(world, { [ids.a!]: { end: 'suspended' } })
+    expect(await status(world, id)).toBe('suspended')
+    await world.push(ids.a!, 'n', '1')
+    await end(world)
+    expect(await status(world, id)).toBe('completed')
+    await isIdle(world)
+  },
+  async 'a completed follower is suspended again as soon as a child is woken'(world) {
+    const { id, ids } = await follower(world, ['a'])
+    await end(world)
+    expect(await status(world, id)).toBe('completed')
+    await world.push(ids.a!, 'n', '1')
+    expect(await status(world, id)).toBe('suspended')
+    expect((await world.document(id)).e).toBeUndefined()
+    await end(world)
+    expect(await status(world, id)).toBe('completed')
+    await isIdle(world)
+  },
+  async 'without children it is completed at once'(world) {
+    expect((await follower(world, [])).answer).toBe('completed')
+  },
+  async 'it runs when a child fails, whatever the others do'(world) {
+    const { id, ids } = await follower(world, ['a', 'b'])
+    const runs = await world.claim()
+    await runs.find((run) => run.id === ids.a)!.fail()
+    const { snapshot, fail } = await ownRun(world)
+    expect(snapshot.children.a!.status).toBe('failed')
+    await fail()
+    expect(await status(world, id)).toBe('failed')
+  },
+  async 'it runs when a child is terminated'(world) {
+    const { id, ids } = await follower(world, ['a'])
+    await world.change(ids.a!, 'terminate', '', '')
+    expect((await ownRun(world)).id).toBe(id)
+  },
+  async 'a failure that is tried again is none'(world) {
+    const { id } = await follower(world, ['a'])
+    await (await world.claimOne()).fail({ max: 3, backoff: { base: 1_000, jitter: 0 } })
+    expect(await status(world, id)).toBe('suspended')
+    await isIdle(world)
+  },
+  async 'a failed follower runs again when the child does'(world) {
+    const { id, ids } = await follower(world, ['a'])
+    await (await world.claimOne()).fail()
+    await (await ownRun(world)).fail()
+    await world.change(ids.a!, 'retry', '')
+    expect(await status(world, id)).toBe('queued')
+    expect(await (await ownRun(world)).commit({ end: 'follow' })).toBe('suspended')
+    await end(world)
+    expect(await status(world, id)).toBe('completed')
+  },
+  async 'a failed follower runs again when the failed child is let go or deleted'(world) {
+    for (const words of [
+      ['disown', 'a'],
+      ['delete', '>a', '1'],
+    ]) {
+      const { id } = await follower(world, ['a'])
+      await (await world.claimOne()).fail()
+      await (await ownRun(world)).fail()
+      await world.change(id, ...words)
+      await (await ownRun(world)).commit({ end: 'follow' })
+      expect(await status(world, id)).toBe('completed')
+    }
+  },
+  async 'a child that is mended during the run that was to fail for it makes it run again'(world) {
+    const { id, ids } = await follower(world, ['a'])
+    await (await world.claimOne()).fail()
+    const run = await ownRun(world)
+    await world.change(ids.a!, 'retry', '')
+    await run.fail()
+    expect(await status(world, id)).toBe('queued')
+  },
+  async 'a child that fails during its run makes it run again'(world) {
+    const { ids, id } = await follower(world, ['a'])
+    await world.change(id, 'run', '', '', '', '', '')
+    const run = await ownRun(world)
+    await (await world.claim()).find((child) => child.id === ids.a)!.fail()
+    expect(await run.commit({ end: 'follow' })).toBe('queued')
+  },
+  async 'what else children do during its run does not'(world) {
+    const { id } = await follower(world, ['a', 'b'])
+    await world.change(id, 'run', '', '', '', '', '')
+    const run = await ownRun(world)
+    await end(world)
+    expect(await run.commit({ end: 'follow' })).toBe('completed')
+  },
+  async 'children that are adopted, let go or deleted are counted'(world) {
+    const { id, ids } = await follower(world, ['a', 'b'])
+    const orphan = await world.make()
+    await world.change(id, 'adopt', orphan, 'c')
+    await end(world, { [ids.a!]: { end: 'suspended' }, [ids.b!]: { end: 'suspended' }, [orphan]: { end: 'suspended' } })
+    expect(await status(world, id)).toBe('suspended')
+    await world.change(id, 'disown', 'a')
+    await world.change(id, 'disown', 'c')
+    expect(await status(world, id)).toBe('suspended')
+    await world.change(id, 'disown', 'b')
+    expect(await status(world, id)).toBe('completed')
+  },
+  async 'a follower of a follower moves with it'(world) {
+    const outer = await follower(world, ['inner'])
+    const inner = await world.claimOne()
+    await inner.commit({ end: 'follow', ops: [spawn('leaf')] })
+    expect(await status(world, outer.id)).toBe('suspended')
+    await end(world)
+    expect(await status(world, inner.id)).toBe('completed')
+    expect(await status(world, outer.id)).toBe('completed')
+  },
+  async 'a run that ends otherwise follows no more'(world) {
+    const { id } = await follower(world, ['a'])
+    await world.change(id, 'run', '', '', '', '', '')
+    await (await ownRun(world)).suspend()
+    await end(world)
+    expect(await status(world, id)).toBe('queued')
+  },
+  async 'its children stay as long as it does'(world) {
+    const { id, ids } = await follower(world, [])
+    await world.change(id, 'run', '', '', '', '', '')
+    await (await ownRun(world)).commit({
+      end: 'follow',
+      ops: [{ op: 'spawn', name: 'a', queue: 'q', class: 'child' }, spawn('b')],
+    })
+    const { children } = await world.engine().get(String(id))
+    await end(world, { [children.b!.id]: { end: 'suspended' } })
+    await world.change(id, 'run', '', '', '', '', '')
+    await (await ownRun(world)).commit({ end: 'follow' })
+    world.advance(40 * 86_400_000)
+    for (let i = 0; i < 3; i++) await world.tick()
+    expect(ids).toEqual({})
+    expect(Object.keys((await world.engine().get(String(id))).children)).toContain('a')
+  },
+}
+
+/** a.out goes to b.in, the flow's n to a.in, b.out to the flow's result. */
+const chain = (world: World) =>
+  follower(
+    world,
+    ['a', 'b'],
+    [
+      wire({ in: 'n' }, { child: 'a', in: 'in' }),
+      wire({ child: 'a', out: 'out' }, { child: 'b', in: 'in' }),
+      wire({ child: 'b', out: 'out' }, { out: 'result' }),
+    ],
+  )
+
+const runOf = async (world: World, id: number) => (await world.claim()).find((run) => run.id === id)!
+
+const rule36: Facts = {
+  async 'what is written to a wired port is at the other end in the same step'(world) {
+    const { id, ids } = await chain(world)
+    await end(world)
+    await world.push(id, 'n', '1', '2')
+    expect(await world.values(ids.a!, 'in', 'in')).toEqual(['1', '2'])
+    expect(await world.values(id, 'in', 'n')).toEqual([])
+    expect(await status(world, id)).toBe('suspended')
+    await isIdle(world)
+    await (await runOf(world, ids.a!)).suspend({
+      reads: { in: { cursor: 0, count: 2 } },
+      ops: [write('out', '3', '4')],
+    })
+    expect(await world.values(ids.b!, 'in', 'in')).toEqual(['3', '4'])
+    await (await runOf(world, ids.b!)).commit({ ops: [write('out', '5')] })
+    expect(await world.values(id, 'out', 'result')).toEqual(['5'])
+    await isIdle(world)
+  },
+  async 'several wires each get everything'(world) {
+    const { ids } = await follower(
+      world,
+      ['a', 'b', 'c'],
+      [wire({ child: 'a', out: 'out' }, { child: 'b', in: 'x' }, { child: 'c', in: 'y' }, { out: 'z' })],
+    )
+    await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1', '2')] })
+    expect(await world.values(ids.b!, 'in', 'x')).toEqual(['1', '2'])
+    expect(await world.values(ids.c!, 'in', 'y')).toEqual(['1', '2'])
+  },
+  async 'what waits when a wire is laid goes over it, before what comes'(world) {
+    const { id, ids } = await follower(world, ['a', 'b'])
+    await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })
+    await world.change(id, 'wire', '>a', 'o', 'out', '', 1, '>b', 'i', 'in')
+    await world.change(ids.a!, 'write', '', 'o', 'out', '', 1, '=2')
+    expect(await world.values(ids.b!, 'in', 'in')).toEqual(['1', '2'])
+  },
+  async 'a default goes over the wire, and wakes once when it changes'(world) {
+    const { ids } = await chain(world)
+    await end(world)
+    await world.change(ids.a!, 'default', '', 'o', 'out', '1', '=7')
+    expect(await status(world, ids.b!)).toBe('queued')
+    expect((await world.document(ids.b!))['di:in']).toBe('=7')
+    await end(world)
+    await world.change(ids.a!, 'default', '', 'o', 'out', '1', '=7')
+    expect(await status(world, ids.b!)).toBe('completed')
+  },
+  async 'a wire of a child that is gone keeps its values and calls the parent, until it is laid anew'(world) {
+    const { id, ids } = await chain(world)
+    await end(world)
+    await world.change(id, 'delete', '>b', '1')
+    await (await ownRun(world)).commit({ end: 'follow' })
+    await world.change(ids.a!, 'write', '', 'o', 'out', '', 1, '=1')
+    expect(await world.values(ids.a!, 'out', 'out')).toEqual(['1'])
+    const run = await ownRun(world)
+    expect(run.snapshot.wires).toContainEqual(
+      expect.objectContaining({
+        child: 'a',
+        dir: 'out',
+        port: 'out',
+        size: 1,
+        to: [{ job: ids.b, dir: 'in', port: 'in' }],
+      }),
+    )
+    await run.commit({ end: 'follow', ops: [spawn('b'), wire({ child: 'a', out: 'out' }, { child: 'b', in: 'in' })] })
+    const b = (await world.engine().get(String(id))).children.b!.id
+    expect(await world.values(b, 'in', 'in')).toEqual(['1'])
+  },
+  async 'a wire to a child that has been let go leads nowhere'(world) {
+    const { id, ids } = await chain(world)
+    await world.change(id, 'disown', 'b')
+    await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })
+    expect(await world.values(ids.a!, 'out', 'out')).toEqual(['1'])
+    expect(await world.values(ids.b!, 'in', 'in')).toEqual([])
+  },
+  async 'wires never lead round in a circle'(world) {
+    const { id, ids } = await chain(world)
+    await end(world)
+    await world.change(id, 'disown', 'a')
+    await world.change(ids.a!, 'adopt', id, 'flow')
+    await world.change(ids.a!, 'wire', '', 'i', 'in', '', 1, '>flow', 'i', 'n')
+    await world.push(id, 'n', '1')
+    expect(await world.values(id, 'in', 'n')).toEqual(['1'])
+  },
+  async 'a port that calls does so for values and defaults, and keeps them'(world) {
+    const { id, ids } = await follower(world, ['a'], [call('a', 'out'), call('a', 'other')])
+    await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })
+    const run = await ownRun(world)
+    expect(run.snapshot.wires).toContainEqual({
+      child: 'a',
+      dir: 'out',
+      port: 'out',
+      size: 1,
+      default: false,
+      to: 'call',
+    })
+    await run.commit({ end: 'follow' })
+    await world.change(ids.a!, 'default', '', 'o', 'other', '1', '=7')
+    expect((await ownRun(world)).id).toBe(id)
+    expect(await world.values(ids.a!, 'out', 'out')).toEqual(['1'])
+  },
+  async 'a port that is to call and has values already calls at once'(world) {
+    const { id, ids } = await follower(world, ['a'])
+    await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })
+    await world.change(id, 'wire', '>a', 'o', 'out', '1', 0)
+    expect((await ownRun(world)).id).toBe(id)
+  },
+  async 'wires are laid from own inputs and outputs of children only'(world) {
+    const { id, ids } = await follower(world, ['a', 'b'])
+    for (const words of [
+      ['', 'o', 'x', '', '1', '>a', 'i', 'in'],
+      ['>a', 'i', 'x', '', '1', '>b', 'i', 'in'],
+      ['>a', 'o', 'x', '', '1', '>b', 'o', 'out'],
+      ['', 'i', 'x', '', '1', '', 'o', 'out'],
+    ])
+      await expect(world.change(id, 'wire', ...words)).rejects.toMatchObject({ code: 'REFUSED' })
+    await expect(world.change(ids.a!, 'wire', '', 'o', 'x', '', '1', ids.b!, 'i', 'in')).rejects.toMatchObject({
+      code: 'REFUSED',
+    })
+    expect((await world.document(ids.a!))['wo:x']).toBeUndefined()
+  },
+  async 'a wire to a port that is not there is refused with the name of the node'(world) {
+    const { id } = await follower(world, ['a'])
+    const b = await world.make({ in: { in: {} } })
+    await world.change(id, 'adopt', b, 'b')
+    await expect(world.change(id, 'wire', '>a', 'o', 'x', '', '1', '>b', 'i', 'other')).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: expect.stringMatching(/^wire from a\.x: job \d+ \(plain\) does not have in port other/),
+    })
+  },
+  async 'a port that has gone since never harms who writes'(world) {
+    const { id, ids } = await follower(world, ['a'])
+    const b = await world.make({ in: { in: {} } })
+    await world.change(id, 'adopt', b, 'b')
+    await world.change(id, 'wire', '>a', 'o', 'out', '', 1, '>b', 'i', 'in')
+    await world.change(b, 'ports', '', 'i', 0)
+    expect(await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })).toBe('completed')
+    expect(await world.values(ids.a!, 'out', 'out')).toEqual(['1'])
+  },
+  async 'ports are amended without touching the others'(world) {
+    const { id, ids } = await chain(world)
+    await end(world)
+    await world.change(ids.a!, 'default', '', 'i', 'learned', '1', '=1')
+    await world.push(ids.a!, 'kept', '1')
+    await world.push(ids.a!, 'gone', '2')
+    const specs = ['1', 'new', '1', '=9', '0']
+    await world.change(id, 'amend', '>a', 'i', ...specs, 1, 'gone')
+    const doc = await world.document(ids.a!)
+    expect([doc['di:learned'], doc['di:new'], doc['di:gone']]).toEqual(['=1', '=9', undefined])
+    expect(await world.values(ids.a!, 'in', 'kept')).toEqual(['1'])
+    expect(await world.values(ids.a!, 'in', 'gone')).toEqual([])
+  },
+  async 'a run that expects another state comes again'(world) {
+    const id = await world.make()
+    const run = await world.claimOne()
+    await world.change(id, 'set', 'graph', '2')
+    expect(await run.commit({ ops: [{ op: 'expect', state: 'graph', value: '1' }] })).toBe('conflict')
+    expect(await (await world.claimOne()).commit({ ops: [{ op: 'expect', state: 'graph', value: '2' }] })).toBe(
+      'completed',
+    )
+  },
+  async 'what went over the wires of a port is counted by the minute'(world) {
+    const { id } = await chain(world)
+    await end(world)
+    await world.push(id, 'n', '1', '2')
+    await world.push(id, 'n', '3')
+    const [minute, n] = (await world.document(id))['mi:n']!.split(':').map(Number)
+    expect([minute, n]).toEqual([Math.floor(world.now() / 60_000), 3])
+    world.advance(60_000)
+    await world.push(id, 'n', '4')
+    expect((await world.document(id))['mi:n']).toBe(`${minute! + 1}:1:3`)
+    world.advance(180_000)
+    await world.push(id, 'n', '5')
+    expect((await world.document(id))['mi:n']).toBe(`${minute! + 4}:1:0`)
+  },
+}
+
+export const flows: Record<number, Facts> = { 35: rule35, 36: rule36 }
