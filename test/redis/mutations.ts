@@ -784,14 +784,14 @@ const flows: Mutation[] = [
       'wires lead round in a circle',
     ],
     ["to_dir == 'i' and to_doc.pa == doc.pa or", "to_dir == 'i' or", 'a wire reaches one that has been let go'],
-    [
-      "if (not pushed or dropped) and not to_doc[to_dir .. ':*'] then return nil end",
-      '',
-      'a port that has gone harms who writes',
-    ],
+    ['if not is_there(to_doc, to_dir, to_port) then return nil end', '', 'a port that has gone harms who writes'],
     ["  if owner_doc then wake(owner, owner_doc, 'own') end\n", '', 'nobody is called'],
-    ["before = was_minute == minute - 1 and count or '0'", "before = '0'", 'the minute before is forgotten'],
-    ['count = was_minute == minute and tonumber(count) or 0', 'count = tonumber(count) or 0', 'all minutes are one'],
+    ["before = was_minute == minute_now - 1 and count or '0'", "before = '0'", 'the minute before is forgotten'],
+    [
+      'count = was_minute == minute_now and tonumber(count) or 0',
+      'count = tonumber(count) or 0',
+      'all minutes are one',
+    ],
     [
       "if text and (pushed > taken or doc['d' .. dir .. ':' .. port]) then pass(id, doc, dir, port, {}) end",
       '',
@@ -818,11 +818,7 @@ const flows: Mutation[] = [
       'if false then',
       'a run goes on with what has changed',
     ],
-    [
-      "refuse(why.code, 'wire from ' .. name .. '.' .. from.port .. ': ' .. why.message)",
-      'refuse(why.code, why.message)',
-      'nobody knows which wire was refused',
-    ],
+    ["from.id == me.id and 'the flow' or from.doc.pn)", "'')", 'nobody knows which wire was refused'],
   ),
 ]
 

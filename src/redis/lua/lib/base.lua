@@ -51,17 +51,17 @@ local function sequence_of(moment, id) return digits(moment * 1000 + tonumber(id
 -- Every change to what the script knows goes through `put`, so that one refused run can be undone without the others.
 -- Lists that are used again, not entries: a table for each of some 30 changes to a run was a fifth of its time.
 local journal
-local was_in, was_key, was = {}, {}, {}
+local was_in, was_key, was_value = {}, {}, {}
 local function put(t, k, v)
   if journal then
     journal = journal + 1
-    was_in[journal], was_key[journal], was[journal] = t, k, t[k]
+    was_in[journal], was_key[journal], was_value[journal] = t, k, t[k]
   end
   t[k] = v
 end
 local function push(list, v) put(list, #list + 1, v) end
 local function rollback()
-  for i = journal, 1, -1 do was_in[i][was_key[i]] = was[i] end
+  for i = journal, 1, -1 do was_in[i][was_key[i]] = was_value[i] end
 end
 
 -- Stops the run or the call with a code of core/errors.ts; nothing of it has been written then.

@@ -64,17 +64,13 @@ function ops.connect(me)
   me.answer = { int(connect(from.id, from.doc, from.dir, from.port, targets)) }
 end
 
--- Refusals name the node, as the graph does.
 function ops.wire(me)
   local from, calls, targets = take_port(me), take() == '1', {}
   for i = 1, take_int() do targets[i] = take_port(me) end
   if #targets > 1000 then refuse('TOO_LARGE', 'expected at most 1000 wires at one port, came ' .. #targets) end
   local own = from.dir == 'i' and from.id == me.id or from.dir == 'o' and from.doc.pa == me.id
   if not own then refuse('REFUSED', 'job ' .. me.id .. ' can lay wires from its inputs and from the outputs of its children') end
-  local ok, why = try(flows.lay, from.id, from.doc, from.dir, from.port, calls and 'call' or targets)
-  if ok then return end
-  local name = from.doc.pa == me.id and from.doc.pn or 'the flow'
-  refuse(why.code, 'wire from ' .. name .. '.' .. from.port .. ': ' .. why.message)
+  flows.lay(from.id, from.doc, from.dir, from.port, calls and 'call' or targets, from.id == me.id and 'the flow' or from.doc.pn)
 end
 
 function ops.amend(me)

@@ -217,14 +217,18 @@ local function reaches(id, doc, dir, to_id, to_doc, to_dir)
   return doc.pa ~= nil and (to_dir == 'i' and to_doc.pa == doc.pa or to_dir == 'o' and to_id == doc.pa)
 end
 
+local function is_there(doc, dir, port)
+  local pushed, _, dropped = counts(doc, dir, port)
+  return pushed and not dropped or doc[dir .. ':*']
+end
+
 -- The ends of a port's wires; nil when there are none, or one is not there any more.
 function flows.ends_of(id, doc, dir, port)
   local ends = {}
   for to_id, to_dir, to_port in doc['w' .. dir .. ':' .. port]:gmatch('(%d+):([io]):([%w_]+)') do
     local to_doc = find(to_id)
     if not to_doc or not reaches(id, doc, dir, to_id, to_doc, to_dir) then return nil end
-    local pushed, _, dropped = counts(to_doc, to_dir, to_port)
-    if (not pushed or dropped) and not to_doc[to_dir .. ':*'] then return nil end
+    if not is_there(to_doc, to_dir, to_port) then return nil end
     ends[#ends + 1] = { id = to_id, doc = to_doc, dir = to_dir, port = to_port }
   end
   return #ends > 0 and ends or nil
@@ -240,14 +244,13 @@ function flows.wired_to(doc, ids)
 end
 
 -- How many went over the wires of a port, this minute and the one before: minute:count:before.
-local minute = math.floor(now / 60000)
 local function note_passing(id, doc, dir, port, n)
-  local field = 'm' .. dir .. ':' .. port
+  local field, minute_now = 'm' .. dir .. ':' .. port, math.floor(now / 60000)
   local was_minute, count, before = (doc[field] or ''):match('^(%d+):(%d+):(%d+)$')
   was_minute = tonumber(was_minute) or 0
-  if was_minute ~= minute then before = was_minute == minute - 1 and count or '0' end
-  count = was_minute == minute and tonumber(count) or 0
-  change(id, doc, field, int(minute) .. ':' .. int(count + n) .. ':' .. before)
+  if was_minute ~= minute_now then before = was_minute == minute_now - 1 and count or '0' end
+  count = was_minute == minute_now and tonumber(count) or 0
+  change(id, doc, field, int(minute_now) .. ':' .. int(count + n) .. ':' .. before)
 end
 
 function flows.holds(id, doc, dir, port)
@@ -275,16 +278,22 @@ function flows.set_off(id, doc, dir, port)
 end
 
 -- Lays the wires of a port in the place of those it had, and sends on what waits there.
--- targets: ends, or 'call'; none takes them away.
-function flows.lay(id, doc, dir, port, targets)
+-- targets: ends, or 'call'; none takes them away. Refusals name the nodes, as the graph does.
+function flows.lay(id, doc, dir, port, targets, node)
+  local wire = 'wire from ' .. node .. '.' .. port
+  if not is_there(doc, dir, port) then refuse('REFUSED', wire .. ': job ' .. id .. ' (' .. doc.c .. ') does not have ' .. sides[dir] .. ' port ' .. port) end
   local pushed, taken = open_port(id, doc, dir, port)
   local text = targets == 'call' and '!' or nil
   if not text and #targets > 0 then
     local list = {}
     for i, to in ipairs(targets) do
+      if not is_there(to.doc, to.dir, to.port) then
+        local name = to.id == doc.pa and 'the flow' or to.doc.pn or to.id
+        refuse('REFUSED', wire .. ' to ' .. name .. '.' .. to.port .. ': job ' .. to.id .. ' (' .. to.doc.c .. ') does not have ' .. sides[to.dir] .. ' port ' .. to.port)
+      end
       open_port(to.id, to.doc, to.dir, to.port)
       if not reaches(id, doc, dir, to.id, to.doc, to.dir) then
-        refuse('REFUSED', 'a wire goes from an input of its flow to a child, or from a child to a sibling or an output of the flow')
+        refuse('REFUSED', wire .. ': a wire goes from an input of its flow to a child, or from a child to a sibling or an output of the flow')
       end
       list[i] = to.id .. ':' .. to.dir .. ':' .. to.port
     end

@@ -69,7 +69,7 @@ local function clear_failures(id, doc)
 end
 
 -- Where a job goes after a run that did not fail. What arrived meanwhile wins over everything but an end by force.
-local function rest(id, doc, run)
+local function come_to_rest(id, doc, run)
   local own, child = doc.ro, doc.rc and not run.deaf
   end_lease(id, doc)
   if doc.x == '2' then
@@ -117,7 +117,7 @@ local function succeed(run)
   change(id, doc, 'su', '1')
   change(id, doc, 'k', int(tonumber(doc.k) + 1))
   count(doc.q, 'runs')
-  rest(id, doc, run)
+  come_to_rest(id, doc, run)
   if doc.gone then return doc.gone end
   wake_parent(id, doc, run.ending == 'completed' and doc.rp)
   return status_of(doc)
