@@ -74,6 +74,15 @@ describe('a child that joins the run of its parent', () => {
     await healthy()
   })
 
+  test('is refused below a parent that was terminated after nobody had answered', async () => {
+    const parent = await make('parent', { redeliver: { after: '+5 SECONDS' } })
+    await claim()
+    await kit.advance(5_100)
+    await claim(['nobody'])
+    await engine.terminate(String(parent), {})
+    await expect(make('child', { parent: String(parent), joins: true })).rejects.toMatchObject({ code: 'WRONG_STATUS' })
+  })
+
   test('runs at once below a parent that waits for its children, and is refused below any other', async () => {
     const parent = await make('parent')
     await expect(make('child', { parent: String(parent), joins: true })).rejects.toMatchObject({ code: 'WRONG_STATUS' })

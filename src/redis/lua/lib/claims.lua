@@ -55,7 +55,7 @@ end
 
 local function give_up(id, doc, why)
   local error = cjson.encode({ message = why, reason = 'other' })
-  for _, field in ipairs({ 'rq', 'ns', 'w' }) do change(id, doc, field, nil) end
+  for _, field in ipairs({ 'ns', 'w' }) do change(id, doc, field, nil) end
   set_value(id, doc, 'er', error)
   log(id, 'error', error)
   finish(id, doc, 'f', error)

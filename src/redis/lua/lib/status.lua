@@ -242,6 +242,7 @@ end
 -- The job has come to an end of its own: completed (with a result), failed or terminated (with an error).
 local function finish(id, doc, place, value)
   change(id, doc, 'e', now_text)
+  change(id, doc, 'rq', nil)
   stop_waiting(id, doc)
   if place ~= 'f' then clear_steps(id, doc) end
   if place == 'T' then let_children_go(id, doc, true) end
