@@ -7,7 +7,7 @@ import { createStore, type Lent, type Ring } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
 import { CALLBACKS, createCallbacks, type Payload } from './callbacks.ts'
 import { createCustody } from './custody.ts'
-import { createDispatcher, type LaneOptions } from './dispatcher.ts'
+import { createDispatcher, type LaneOptions, laneDefaults } from './dispatcher.ts'
 import type { Call, Engine } from './engine.ts'
 import { createLine } from './line.ts'
 import { createOne, type OneByOne } from './one.ts'
@@ -85,7 +85,11 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const callbacks = createCallbacks({ ...outgoing, store, registry, ring, random, payloads: options.payloads })
   registry.serve(CALLBACKS, callbacks.perform)
   registry.serve(RELAYS, relay)
-  const performer = createPerformer({ store, registry, random, now, ring, isolate: options.isolate, push: outgoing })
+  const { lease } = { ...laneDefaults, ...options.lane }
+  const performer = createPerformer({
+    ...{ store, registry, random, now, ring, lease, push: outgoing },
+    isolate: options.isolate,
+  })
   const tags = createTags(store, registry)
   const dispatcher = createDispatcher({ store, performer, tags, ring, now, lane: options.lane })
 

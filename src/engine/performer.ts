@@ -23,14 +23,14 @@ export type PerformerOptions = {
   now: () => number
   /** Performs one run in an invocation of its own; absent: isolation is not to be had here. */
   isolate?: (lent: Lent) => Promise<Settled | undefined>
+  /** As long as a lane's own: what shows its progress is alive. */
+  lease: number
 }
 
 const PAGE = 1_000
 const RELEASE_FOR = 10_000
 /** How long a push worker that answered 202 has until its first heartbeat. */
 const LATER_LEASE = 60_000
-/** As long as a lane's own: what shows its progress is alive. */
-const LANE_LEASE = 45_000
 /** An invocation may call others 32 times. */
 const MAX_ISOLATED = 32
 
@@ -40,7 +40,16 @@ export type Usage = { isolated: number; deadlines: Deadlines }
 export const newUsage = (): Usage => ({ isolated: 0, deadlines: createDeadlines() })
 
 /** Our own commits of one run while it goes on, and what it may read meanwhile. */
-export function createPerformer({ store, registry, push: pushing, ring, random, now, isolate }: PerformerOptions) {
+export function createPerformer({
+  store,
+  registry,
+  push: pushing,
+  ring,
+  random,
+  now,
+  isolate,
+  lease,
+}: PerformerOptions) {
   const deciding = (lent: Lent, found?: Registered) => ({
     document: lent.document,
     retry: found?.definition.retry,
@@ -63,7 +72,7 @@ export function createPerformer({ store, registry, push: pushing, ring, random, 
     checkpoint: (changes) => checkpoint(lent, changes, found),
     page: (port, after) => page(lent.id, port, after),
     peek: (of) => peek(of),
-    progress: (value) => store.extend(lent.document.q!, [lent.document.tk!], LANE_LEASE, { progress: value }),
+    progress: (value) => store.extend(lent.document.q!, [lent.document.tk!], lease, { progress: value }),
   })
 
   async function page(id: number, port: string, after: number) {

@@ -1,21 +1,47 @@
-// The little of S3 that storing needs, on a port of the test's own: objects in memory, signatures looked at.
+// The little of S3 that storing needs, on a port of the test's own: bodies in a folder, signatures looked at.
 
-import { createServer } from 'node:http'
+import { createReadStream } from 'node:fs'
+import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
-type Kept = { body: Buffer; headers: Record<string, string> }
+type Kept = { path: string; headers: Record<string, string> }
+type Begun = Kept & { key: string; parts: number[] }
+
+/** Parts come one after the other, as long as somebody streams. */
+async function append(path: string, request: IncomingMessage): Promise<number> {
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    await appendFile(path, chunk)
+    size += chunk.length
+  }
+  return size
+}
+
+const textOf = async (request: IncomingMessage): Promise<string> => {
+  let text = ''
+  for await (const chunk of request) text += chunk
+  return text
+}
 
 /** @example const s3 = await startS3() */
 export async function startS3() {
+  const root = await mkdtemp(join(tmpdir(), 'sidejob-s3-'))
   const objects = new Map<string, Kept>()
-  const uploads = new Map<string, { key: string; headers: Record<string, string>; parts: Buffer[] }>()
+  const uploads = new Map<string, Begun>()
   const unsigned: string[] = []
-  const self = { broken: false }
+  const self = { broken: false, names: 0 }
+  const newPath = () => join(root, String(++self.names))
+
+  async function keep(key: string, { path, headers }: Kept): Promise<void> {
+    const to = newPath()
+    await rename(path, to)
+    objects.set(key, { path: to, headers })
+  }
 
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const body = Buffer.concat(chunks)
     const url = new URL(request.url!, 'http://s3')
     const headers = request.headers as Record<string, string>
     const id = url.searchParams.get('uploadId') ?? ''
@@ -23,23 +49,33 @@ export async function startS3() {
       unsigned.push(url.pathname)
     if (self.broken) return response.writeHead(503).end()
     if (request.method === 'POST' && url.searchParams.has('uploads')) {
-      uploads.set('u/1', { key: url.pathname, headers, parts: [] })
-      return response.end('<InitiateMultipartUploadResult><UploadId>u/1</UploadId></InitiateMultipartUploadResult>')
+      const upload = `u/${++self.names}`
+      uploads.set(upload, { key: url.pathname, path: newPath(), headers, parts: [] })
+      return response.end(
+        `<InitiateMultipartUploadResult><UploadId>${upload}</UploadId></InitiateMultipartUploadResult>`,
+      )
     }
     if (request.method === 'PUT' && id) {
-      uploads.get(id)!.parts[Number(url.searchParams.get('partNumber')) - 1] = body
-      return response.writeHead(200, { etag: `"${body.length}"` }).end()
+      const { path, parts } = uploads.get(id)!
+      if (parts.push(await append(path, request)) !== Number(url.searchParams.get('partNumber')))
+        return response.writeHead(400).end()
+      return response.writeHead(200, { etag: `"${parts.at(-1)}"` }).end()
     }
     if (request.method === 'POST' && id) {
       const upload = uploads.get(id)!
-      const named = [...body.toString().matchAll(/<ETag>"(\d+)"<\/ETag>/g)].map((found) => Number(found[1]))
-      const fits = named.every((size, i) => size === upload.parts[i]?.length) && named.length === upload.parts.length
-      if (fits) objects.set(upload.key, { body: Buffer.concat(upload.parts), headers: upload.headers })
+      const named = [...(await textOf(request)).matchAll(/<ETag>"(\d+)"<\/ETag>/g)].map((found) => Number(found[1]))
+      const fits = JSON.stringify(named) === JSON.stringify(upload.parts)
+      if (fits) await keep(upload.key, upload)
       uploads.delete(id)
       return response.end(fits ? '<CompleteMultipartUploadResult/>' : '<Error><Code>InvalidPart</Code></Error>')
     }
     if (request.method === 'DELETE' && id) uploads.delete(id)
-    if (request.method === 'PUT') objects.set(url.pathname, { body, headers })
+    if (request.method === 'PUT') {
+      const path = newPath()
+      await writeFile(path, '')
+      await append(path, request)
+      await keep(url.pathname, { path, headers })
+    }
     return response.end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -49,10 +85,13 @@ export async function startS3() {
     uploads,
     unsigned,
     self,
-    close: () =>
-      new Promise<void>((resolve) => {
+    read: (key: string) => createReadStream(objects.get(key)!.path),
+    async close() {
+      await new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
-      }),
+      })
+      await rm(root, { recursive: true, force: true })
+    },
   }
 }

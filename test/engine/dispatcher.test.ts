@@ -25,7 +25,8 @@ const lasting = defineWorker({
 })
 const holding = defineWorker({
   class: 'holding',
-  async perform() {
+  async perform(job) {
+    job.progress(1)
     held.resolve()
     await hold.promise
   },
@@ -294,4 +295,16 @@ describe('eager dispatch', () => {
     await make(1, 'noop', { wait: 30_000 })
     expect(kit.qstash.counts.published).toBe(before + 1)
   })
+})
+
+test('progress renews the lease for as long as a lane has it, and no longer', async () => {
+  await start({ lane: { lease: 5_000 } })
+  const [id] = await make(1, 'holding')
+  const lane = dispatch()
+  await held.promise
+  await kit.until(async () => (await kit.engine.get(String(id))).progress === '1')
+  const { document } = await kit.store.inspect(String(id))
+  expect(Number(document.le) - kit.now()).toBeLessThanOrEqual(5_000)
+  hold.resolve()
+  await lane
 })
