@@ -165,8 +165,14 @@ const op = z.union([
     z.strictObject({ op: z.literal('default'), of: portRef, value: closed }),
     z.strictObject({ op: z.literal('connect'), from: portRef, to: z.array(portRef).max(1_000) }),
     spawn.extend({ op: z.literal('spawn') }),
-    z.strictObject({ op: z.literal('publish'), channel: channelName, message: closed }),
+    z.strictObject({ op: z.literal('publish'), channel: channelName, message: closed, context: closed.optional() }),
     z.strictObject({ op: z.literal('log'), entry: closed }),
+    // What came before it, with so many of the run's own reads, is one entry of the log.
+    z.strictObject({
+      op: z.literal('entry'),
+      reads: z.record(portName, count).optional(),
+      context: closed.optional(),
+    }),
     z.strictObject({ ...run, ...job }),
     z.strictObject({ ...terminate, ...job }),
     z.strictObject({ ...remove, ...job }),

@@ -377,7 +377,7 @@ export interface Engine extends Custody {
   setChannels(job: Ref, dir: Dir, port: string, channels: string[], call?: Call): Promise<void>
   connect(job: Ref, dir: Dir, port: string, to: Target[], call?: Call): Promise<{ moved: number }>
 
-  publish(channel: string, message: Wire, call?: Call): Promise<{ subscribers: number }>
+  publish(channel: string, message: Wire, options?: { context?: Wire }, call?: Call): Promise<{ subscribers: number }>
   channels(): Promise<{ channels: { name: string; subscribers: { job: number; port: string }[] }[] }>
   /** Messages of a channel and of all below it, at most once each, until the signal aborts. */
   subscribe(channel: string, signal: AbortSignal): AsyncIterable<{ channel: string; message: Wire }>

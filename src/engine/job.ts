@@ -54,6 +54,39 @@ const ownOf = <T>(ports: Record<string, T>, port: string): T | undefined =>
 const wires = (lists: Record<string, unknown[]> = {}): Record<string, Wire[]> =>
   Object.fromEntries(Object.entries(lists).map(([port, values]) => [port, values.map(wire)]))
 
+const membersOf = (entry: object | string): object => {
+  if (typeof entry === 'string') return { message: entry }
+  return entry instanceof Error ? { error: entry.message, backtrace: entry.stack } : entry
+}
+
+/** What of a run is to be one entry of the log: the ops from one on, and so many values of each port. */
+class Entry {
+  from = 0
+  #reads: Record<string, number> = {}
+  /** Groups around what is done now: nothing ends an entry but the end of the outermost. */
+  depth = 0
+  /** The next read or op begins another one. */
+  isOver = false
+
+  read(port: string): void {
+    this.#reads[port] = (this.#reads[port] ?? 0) + 1
+  }
+
+  /** Its reads; undefined when there is nothing to end. */
+  end(ops: number): Record<string, number> | undefined {
+    const reads = this.#reads
+    this.isOver = false
+    if (ops === this.from && Object.keys(reads).length === 0) return undefined
+    this.#reads = {}
+    return reads
+  }
+
+  start(): void {
+    this.from = 0
+    this.#reads = {}
+  }
+}
+
 /**
  * A job during one run. Reads and writes touch the snapshot and a buffer only; all of it happens when the run commits,
  * or none of it.
@@ -82,6 +115,9 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   #turn: Promise<unknown> = Promise.resolve()
   /** How many values of a child's port this run has read and not committed yet. */
   #seen = new Map<string, number>()
+  #context: Record<string, unknown> = {}
+  #options: WriteOptions = {}
+  #entry = new Entry()
 
   constructor(
     worker: Pick<Worker, 'in' | 'out'>,
@@ -168,7 +204,9 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     if (queue.next === queue.values.length && queue.more > 0) await this.#fetchPage(port, queue)
     const item = queue.values[queue.next]
     if (!item) return queue.default === undefined ? undefined : this.#valueOf(port, queue.default)
+    this.#beginEntry()
     queue.next++
+    this.#entry.read(port)
     return this.#valueOf(port, item.data)
   }
 
@@ -181,7 +219,11 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     if (ports.length === 0) return
     const complete = () => ports.every((port) => this.hasData(port))
     const waiting = () => ports.some((port) => this.size(port) > 0)
-    while (waiting() && complete()) yield await this.#tuple(ports)
+    while (waiting() && complete()) {
+      this.#entry.isOver = true
+      yield await this.#tuple(ports)
+    }
+    this.#entry.isOver = true
     if (waiting()) this.#suspends = true
     else if (complete()) yield* this.#defaultTuple(ports)
   }
@@ -208,14 +250,71 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   /** Writes a value to an output port. */
   write<P extends Name<Out>>(port: P, value: Value<Out, P>, options: WriteOptions = {}): void {
     this.#open()
-    const setDefault = options.setDefault ?? this.#defaultsOnly
+    const setDefault = options.setDefault ?? this.#options.setDefault ?? this.#defaultsOnly
     this.#op({
       op: 'write',
       to: { out: port },
       values: [wire(value)],
+      ...this.#options,
       ...options,
       ...(setDefault ? { setDefault } : {}),
+      ...this.#contextOf(),
     })
+  }
+
+  /**
+   * What is written, published and logged in the block carries these members; those of an inner block win.
+   *
+   * @example await job.context({ user: 'ann' }, () => job.write('out', 1))
+   */
+  async context<T>(members: Record<string, unknown>, block: () => T | Promise<T>): Promise<T> {
+    const outer = this.#context
+    this.#endEntry()
+    this.#context = { ...outer, ...members }
+    try {
+      return await block()
+    } finally {
+      this.#endEntry()
+      this.#context = outer
+    }
+  }
+
+  /**
+   * Everything read and written in the block is one entry of the log, and its options hold for every write that says
+   * nothing else.
+   *
+   * @example await job.group({ notify: false }, async () => job.write('out', await job.read('in')))
+   */
+  async group<T>(options: WriteOptions, block: () => T | Promise<T>): Promise<T> {
+    const outer = this.#options
+    this.#endEntry()
+    this.#entry.depth++
+    this.#options = { ...outer, ...options }
+    try {
+      return await block()
+    } finally {
+      this.#options = outer
+      this.#entry.depth--
+      this.#endEntry()
+    }
+  }
+
+  #contextOf(): { context?: Wire } {
+    return Object.keys(this.#context).length ? { context: wire({ job: this.id, ...this.#context }) } : {}
+  }
+
+  /** What follows belongs to another entry of the log, if that is said; who reads the log sees then what went together. */
+  #beginEntry(): void {
+    if (this.#entry.isOver) this.#endEntry()
+  }
+
+  #endEntry(): void {
+    if (this.#entry.depth > 0) return
+    const reads = this.#entry.end(this.#ops.length)
+    if (!reads) return
+    const context = Object.keys(this.#context).length ? { context: wire(this.#context) } : {}
+    this.#ops.push({ op: 'entry', reads, ...context })
+    this.#entry.from = this.#ops.length
   }
 
   /** Gives an output port a default, in place of the one it has. Wakes nobody. */
@@ -280,7 +379,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
 
   /** Writes to an input port of a child, also of one that this run has just made. */
   writeChild(child: string, port: string, ...values: unknown[]): void {
-    this.#op({ op: 'write', to: { child, in: port }, values: values.map(wire) })
+    this.#op({ op: 'write', to: { child, in: port }, values: values.map(wire), ...this.#options, ...this.#contextOf() })
   }
 
   /** Moves all values of a port to others, and copies its default. */
@@ -306,11 +405,12 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   publish(channel: string, message: unknown): void {
-    this.#op({ op: 'publish', channel, message: wire(message) })
+    this.#op({ op: 'publish', channel, message: wire(message), ...this.#contextOf() })
   }
 
-  log(entry: unknown): void {
-    this.#op({ op: 'log', entry: wire(entry) })
+  /** An entry of the log: an object, a text, or an error. */
+  log(entry: object | string): void {
+    this.#op({ op: 'log', entry: wire({ ...this.#context, ...membersOf(entry) }) })
   }
 
   /** Any other change of the run protocol (run, terminate, adopt, ports …). */
@@ -378,6 +478,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   async #commit(): Promise<void> {
     const changes = this.#collect('checkpoint')
     this.#ops = []
+    this.#entry.start()
     this.#snapshot = { ...this.#snapshot, state: this.#stateNow() }
     this.#state.clear()
     try {
@@ -409,6 +510,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
 
   #op(op: Op): void {
     this.#open()
+    this.#beginEntry()
     this.#ops.push(op)
   }
 

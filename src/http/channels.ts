@@ -15,10 +15,10 @@ export const channels = {
       path: '/v1/publish',
       scope: 'write',
       summary: 'Sends a message to a channel and to all above it',
-      body: z.strictObject({ channel: channelName, message: closed }),
+      body: z.strictObject({ channel: channelName, message: closed, context: closed.optional() }),
       answers: { 200: z.object({ subscribers: z.int() }) },
     },
-    ({ engine, body, call }) => engine.publish(body.channel, body.message, call),
+    ({ engine, body: { channel, message, context }, call }) => engine.publish(channel, message, { context }, call),
   ),
 
   list: route(

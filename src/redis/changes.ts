@@ -53,6 +53,12 @@ const amendWords = (dir: 'i' | 'o', { of, in: ins, out, drop = {} }: Extract<Op,
     : []
 }
 
+export const publishWords = (channel: string, data: Wire, context?: Wire): Words => [
+  'publish',
+  channel,
+  itemText({ data, context, channel }),
+]
+
 export const defineWords = (dir: 'i' | 'o', specs: PortOptions, of?: JobRef): Words => [
   'ports',
   of ? targetOf(of) : '',
@@ -67,8 +73,12 @@ const encoders: Omit<Encoder, 'spawn'> = {
   read: (op) => ['consume', ...portWords(op.from), String(op.cursor), String(op.count)],
   default: (op) => ['default', ...portWords(op.of), ...('value' in op ? ['1', `=${op.value}`] : ['0', ''])],
   connect: (op) => ['connect', ...portWords(op.from), String(op.to.length), ...op.to.flatMap(portWords)],
-  publish: (op, context) => ['publish', op.channel, itemText({ data: op.message, context, channel: op.channel })],
+  publish: (op, context) => publishWords(op.channel, op.message, op.context ?? context),
   log: (op) => ['log', 'info', op.entry],
+  entry: ({ reads = {}, context = '' }) => {
+    const counts = Object.entries(reads)
+    return ['entry', context, String(counts.length), ...counts.flatMap(([port, n]) => [port, String(n)])]
+  },
   run: (op) => ['run', targetOf(op), flag(op.force), text(op.at), text(op.wait), ''],
   terminate: (op) => ['terminate', targetOf(op), flag(op.recursive)],
   delete: (op) => ['delete', targetOf(op), flag(op.force)],

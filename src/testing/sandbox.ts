@@ -37,6 +37,9 @@ export type SandboxOptions = {
 }
 
 /** What one run did, in the words of the run protocol. */
+/** What a run did, without the marks that only order its log. */
+const doings = ({ ops = [] }: Changes): Op[] => ops.filter(({ op }) => op !== 'entry')
+
 export type Ran = { end: Changes['end']; ops: Op[]; error?: RunError; result?: unknown }
 
 /** Milliseconds for which a run is lent, as its snapshot says. */
@@ -173,7 +176,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     const changes = await perform(worker, snapshot(), {
       checkpoint: async (changes) => {
         commit(changes)
-        ops.push(...(changes.ops ?? []))
+        ops.push(...doings(changes))
         return snapshot()
       },
       page: async () => ({ values: [], more: 0 }),
@@ -193,7 +196,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       return { end: 'failed', ops, error: refusal }
     }
     rest(changes)
-    ops.push(...(changes.ops ?? []))
+    ops.push(...doings(changes))
     return { end, ops, ...(result === undefined ? {} : { result: unwire(result) }) }
   }
 

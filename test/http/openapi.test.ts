@@ -56,7 +56,11 @@ test('bodies are described from outside, in both formats', () => {
   const { requestBody } = document.paths['/v1/publish']!.post as Operation
   const schema = {
     type: 'object',
-    properties: { channel: expect.objectContaining({ type: 'string' }), message: { description: 'any value' } },
+    properties: {
+      channel: expect.objectContaining({ type: 'string' }),
+      message: { description: 'any value' },
+      context: { description: 'any value' },
+    },
     required: ['channel', 'message'],
     additionalProperties: false,
   }

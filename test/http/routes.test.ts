@@ -274,6 +274,7 @@ const cases: Case[] = [
     '/a/b',
     '"hi"',
     {},
+    {},
   ],
   [
     'channels.list',

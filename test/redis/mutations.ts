@@ -680,7 +680,7 @@ const channels: Mutation[] = [
   ...of(
     29,
     'lib/ports.lua',
-    ['if n > MAX_DIRECT or n > room or', 'if false or', 'one script reaches everybody, however many they are'],
+    ['if n > MAX_DIRECT or n > budget or', 'if false or', 'one script reaches everybody, however many they are'],
     ['and has_left(relayed_by))', 'and false)', 'a message to few overtakes one that is on its way'],
     ["'(' .. behind or", "'[' .. behind or", 'the last port of a page gets the message twice'],
     ["change(id, doc, 'ru', members[most])", "change(id, doc, 'ru', nil)", 'a relay does not know how far it has got'],
@@ -696,7 +696,11 @@ const channels: Mutation[] = [
   ...of(
     29,
     'lib/ops.lua',
-    ["if relay(me.id, doc) then change(me.id, doc, 'ro', '1') end", 'relay(me.id, doc)', 'a relay stops after a page'],
+    [
+      "if relays.run(me.id, doc) then change(me.id, doc, 'ro', '1') end",
+      'relays.run(me.id, doc)',
+      'a relay stops after a page',
+    ],
     [
       "change(me.id, doc, 'ro', '1') end\n  uncount_run(me.id, doc)\n",
       "change(me.id, doc, 'ro', '1') end\n",
@@ -709,7 +713,7 @@ const channels: Mutation[] = [
     'a relay that was terminated leaves its channel silent',
   ]),
   ...of(29, 'lib/family.lua', [
-    'if doc.rl then set_audience(doc.rl, (audience(doc.rl))) end',
+    'if doc.rl then relays.set_audience(doc.rl, (relays.audience(doc.rl))) end',
     '',
     'a channel names a relay that has gone',
   ]),

@@ -1,7 +1,7 @@
 // Channels: published to, listed, listened to.
 
 import type { Wire } from '../../core/value.ts'
-import { itemText } from '../../redis/item.ts'
+import { publishWords } from '../../redis/changes.ts'
 import type { Engine } from '../engine.ts'
 import type { Parts } from '../parts.ts'
 
@@ -9,8 +9,8 @@ const LISTEN = 60_000
 
 export function createChannels({ store, client, change }: Parts): Pick<Engine, 'publish' | 'channels' | 'subscribe'> {
   return {
-    async publish(channel, message, call) {
-      const [subscribers] = await change('', [['publish', channel, itemText({ data: message, channel })]], call)
+    async publish(channel, message, { context } = {}, call) {
+      const [subscribers] = await change('', [publishWords(channel, message, context)], call)
       return { subscribers: Number(subscribers) }
     },
 

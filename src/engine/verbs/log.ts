@@ -1,6 +1,6 @@
 // The log: written, and read with filters.
 
-import type { Wire } from '../../core/value.ts'
+import { unwire, type Wire, wire } from '../../core/value.ts'
 import type { Engine } from '../engine.ts'
 import type { Parts } from '../parts.ts'
 
@@ -19,10 +19,16 @@ function logRows(answer: unknown): LogRow[] {
   })
 }
 
+/** A text is a message. */
+const entryOf = (entry: Wire): Wire => {
+  const text = unwire(entry)
+  return typeof text === 'string' ? wire({ message: text }) : entry
+}
+
 export function createLog({ store, change }: Parts): Pick<Engine, 'log' | 'readLog'> {
   return {
     async log(entry, call) {
-      await change('', [['log', 'info', entry]], call)
+      await change('', [['log', 'info', entryOf(entry)]], call)
     },
 
     async readLog({ job, level, cursor, limit = 100 }) {

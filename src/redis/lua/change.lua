@@ -7,6 +7,7 @@
 -- @include lib/base
 -- @include lib/store
 -- @include lib/status
+-- @include lib/entries
 -- @include lib/ports
 -- @include lib/family
 -- @include lib/follow
@@ -32,6 +33,7 @@ local ok, why = attempt(function()
     need(me.id)
   end
   for _ = 1, take_int() do ops[take()](me) end
+  entries.log()
 end)
 if not ok then return { 'refused', why.code, why.message } end
 

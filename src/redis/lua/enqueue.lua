@@ -10,6 +10,7 @@
 -- @include lib/base
 -- @include lib/store
 -- @include lib/status
+-- @include lib/entries
 -- @include lib/ports
 -- @include lib/family
 -- @include lib/follow
@@ -42,6 +43,7 @@ local ok, why = try(function()
     end
     made = made + n
   end
+  entries.log()
 end)
 if not ok then return { 'refused', why.code, why.message, int(made) } end
 

@@ -7,6 +7,7 @@
 -- @include lib/base
 -- @include lib/store
 -- @include lib/status
+-- @include lib/entries
 -- @include lib/ports
 -- @include lib/family
 -- @include lib/limits

@@ -9,6 +9,7 @@
 -- @include lib/base
 -- @include lib/store
 -- @include lib/status
+-- @include lib/entries
 -- @include lib/ports
 -- @include lib/family
 -- @include lib/follow
@@ -56,6 +57,11 @@ if next(served) then
   move_waiting('ready', true)
   move_waiting('ready:pull', false)
   to_ring[queue_name] = to_ring[queue_name] or 0
+end
+if changed and hints_wanted() then
+  local classes = {}
+  for class, definition in pairs(hash(key)) do classes[#classes + 1] = cjson.encode(class) .. ':' .. definition end
+  push(told, { '/sidejob/workers/' .. queue_name, '@\n\nl\n{' .. table.concat(classes, ',') .. '}' })
 end
 ring_all()
 flush()

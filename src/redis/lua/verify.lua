@@ -7,6 +7,7 @@
 -- @include lib/base
 -- @include lib/store
 -- @include lib/status
+-- @include lib/entries
 -- @include lib/ports
 -- @include lib/family
 -- @include lib/limits
@@ -86,7 +87,7 @@ local function check_listening(id, doc)
 end
 
 local function check_channel(channel)
-  local n, relayed_by = audience(channel)
+  local n, relayed_by = relays.audience(channel)
   local members = redis.call('ZCARD', ns .. 'channel:' .. channel)
   if members ~= n then fault(channel, 'has ' .. members .. ' listeners, counted ' .. int(n)) end
   local doc = relayed_by and find(relayed_by)

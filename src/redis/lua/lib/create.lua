@@ -215,10 +215,10 @@ local stopped = { 'f', 'lc', 'bo', 'e', 'x' }
 
 -- The relay of a channel is one job for as long as something is said there now and then; whatever became of it, the
 -- next message makes it run again.
-hand_over = function(channel, id, item)
+relays.hand_over = function(channel, id, item)
   local doc = id and find(id)
   if doc then
-    write(id, doc, 'i', 'in', { item }, {})
+    write(id, doc, 'i', 'in', { item }, { unnoted = true })
     if doc.z ~= 'f' and doc.z ~= 'T' then return end
     for _, field in ipairs(stopped) do change(id, doc, field, nil) end
     return enqueue(id, doc, true)
@@ -227,9 +227,9 @@ hand_over = function(channel, id, item)
   doc = { q = 'sidejob.relay', c = 'relay', z = 'new', n = sequence(), a = cjson.encode(channel), np = '1', rl = channel, ['i:in'] = '0,0' }
   put(docs, id, doc)
   put(dirty, id, true)
-  local n = audience(channel)
-  set_audience(channel, n, id)
+  local n = relays.audience(channel)
+  relays.set_audience(channel, n, id)
   count(doc.q, 'made')
-  write(id, doc, 'i', 'in', { item }, { quiet = true })
+  write(id, doc, 'i', 'in', { item }, { quiet = true, unnoted = true })
   enqueue(id, doc)
 end

@@ -112,8 +112,15 @@ end
 -- What a relay has left makes it run again; such runs say nothing about a job that runs wild.
 function ops.relay(me)
   local doc = need(me.id)
-  if relay(me.id, doc) then change(me.id, doc, 'ro', '1') end
+  if relays.run(me.id, doc) then change(me.id, doc, 'ro', '1') end
   uncount_run(me.id, doc)
+end
+
+-- What was done up to here, with so many of the run's own reads, is one entry of the log.
+function ops.entry(me)
+  local context, reads = take(), {}
+  for _ = 1, take_int() do reads[take()] = take_int() end
+  entries.log(me.id, context ~= '' and context or nil, reads)
 end
 
 function ops.log(me)

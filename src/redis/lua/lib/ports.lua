@@ -89,20 +89,23 @@ local function hints_wanted()
 end
 local function is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
 
+-- `hand_over` is set by create: gives a message to the channel's relay.
+local relays = {}
+
 -- How many ports listen to a channel, and the job that relays what is said there, where there is one.
-local function audience(channel)
+function relays.audience(channel)
   local n, relay = (hget(ns .. 'channels', channel) or '0'):match('^(%d+),?(%d*)$')
   return tonumber(n), relay ~= '' and relay or nil
 end
-local function set_audience(channel, n, relay)
+function relays.set_audience(channel, n, relay)
   hset(ns .. 'channels', channel, (n > 0 or relay) and int(n) .. (relay and ',' .. relay or '') or false)
 end
 local function member_change(channel, member, present)
   local key, score = ns .. 'channel:' .. channel, present and 0
   local pending = writes.zsets[key]
   if pending and pending[member] == score then return end
-  local n, relay = audience(channel)
-  set_audience(channel, n + (present and 1 or -1), relay)
+  local n, relay = relays.audience(channel)
+  relays.set_audience(channel, n + (present and 1 or -1), relay)
   zset(key, member, score)
   if is_system(channel) then
     local system, till, version = hints()
@@ -139,7 +142,7 @@ end
 
 local publish, pass
 
--- options: quiet (wake nobody), default (set the default instead of pushing)
+-- options: quiet (wake nobody), default (set the default instead of pushing), unnoted (no part of any log entry)
 local function write(id, doc, dir, port, items, options)
   local pushed, taken = open_port(id, doc, dir, port)
   if options.default then
@@ -148,6 +151,7 @@ local function write(id, doc, dir, port, items, options)
     list_push(list_key(id, dir, port), pushed - taken, items)
     set_counts(id, doc, dir, port, pushed + #items, taken)
   end
+  if not options.unnoted then entries.note('write', id, dir, port, items) end
   if dir == 'o' then
     for _, channel in ipairs(channels_of(doc, dir, port)) do
       for _, item in ipairs(items) do publish(channel, with_channel(item, channel)) end
@@ -163,10 +167,12 @@ local function take_items(id, doc, dir, port, n)
   local pushed, taken = open_port(id, doc, dir, port)
   if pushed == taken then
     local default = get_value(id, doc, 'd' .. dir .. ':' .. port)
+    if default then entries.note('read', id, dir, port, { default }) end
     return default and { default } or {}, default ~= nil
   end
   local key = list_key(id, dir, port)
   local items = list_items(key, pushed - taken, n)
+  entries.note('read', id, dir, port, items)
   list_pop(key, pushed - taken, #items)
   set_counts(id, doc, dir, port, pushed, taken + #items)
   return items, false
@@ -178,6 +184,7 @@ local function consume(id, doc, dir, port, cursor, n)
   if taken ~= cursor then refuse('CONFLICT', sides[dir] .. ' port ' .. port .. ' of job ' .. id .. ': seen at ' .. int(cursor) .. ', now at ' .. int(taken)) end
   if n > pushed - taken then refuse('CONFLICT', sides[dir] .. ' port ' .. port .. ' of job ' .. id .. ' has no ' .. int(n) .. ' values') end
   if n == 0 then return end
+  if hints_wanted() then entries.note('read', id, dir, port, list_items(list_key(id, dir, port), pushed - taken, n)) end
   list_pop(list_key(id, dir, port), pushed - taken, n)
   set_counts(id, doc, dir, port, pushed, taken + n)
 end
@@ -347,8 +354,8 @@ end
 -- Publishing ---------------------------------------------------------------------------------------------------------
 
 -- To more ports than this a message goes by the channel's relay, a job that delivers it page by page; and so does all
--- that follows while the relay has anything left, or it would overtake. `room`: deliveries left to this script.
-local MAX_DIRECT, room = 1000, 5000
+-- that follows while the relay has anything left, or it would overtake. `budget`: deliveries left to this script.
+local MAX_DIRECT, budget = 1000, 5000
 
 local function deliver(channel, member, item)
   local id, port = member:match('^(%d+):(.*)$')
@@ -373,7 +380,7 @@ local function deliver_all(channel, members, item)
   for i, member in ipairs(members) do ids[i] = member:match('^%d+') end
   fetch_jobs(ids)
   for _, member in ipairs(members) do reached = reached + deliver(channel, member, item) end
-  room = room - #members
+  budget = budget - #members
   return reached
 end
 
@@ -394,11 +401,9 @@ local function has_left(relay)
   return pushed and pushed > taken
 end
 
-local hand_over -- set by create: gives a message to the channel's relay
-
 -- What a relay does in one run: its oldest message for the next page of listeners, and the next one when that is done.
-local function relay(id, doc)
-  local most = math.min(MAX_DIRECT, room)
+function relays.run(id, doc)
+  local most = math.min(MAX_DIRECT, budget)
   local pushed, taken = counts(doc, 'i', 'in')
   while most > 0 and pushed > taken do
     local members = listeners(doc.rl, doc.ru, most)
@@ -407,8 +412,9 @@ local function relay(id, doc)
       change(id, doc, 'ru', members[most])
     else
       change(id, doc, 'ru', nil)
-      take_items(id, doc, 'i', 'in', 1)
+      list_pop(list_key(id, 'i', 'in'), pushed - taken, 1)
       taken = taken + 1
+      set_counts(id, doc, 'i', 'in', pushed, taken)
     end
     -- A message costs something even where nobody is left to hear it.
     most = most - #members - 10
@@ -422,9 +428,9 @@ publish = function(channel, item)
   local all, reached = levels(channel), 0
   hfetch(ns .. 'channels', all)
   for _, level in ipairs(all) do
-    local n, relayed_by = audience(level)
-    if n > MAX_DIRECT or n > room or (relayed_by and n > 0 and has_left(relayed_by)) then
-      hand_over(level, relayed_by, item)
+    local n, relayed_by = relays.audience(level)
+    if n > MAX_DIRECT or n > budget or (relayed_by and n > 0 and has_left(relayed_by)) then
+      relays.hand_over(level, relayed_by, item)
       reached = reached + n
     elseif n > 0 then
       reached = reached + deliver_now(level, item)
@@ -440,7 +446,7 @@ publish = function(channel, item)
   return reached
 end
 
-local told = {}
+local told = {} -- messages of our own: { channel, item }
 tell_status = function(id, doc, status)
   if doc.np then return end
   if hints_wanted() then push(told, { '/sidejob/job/' .. id, '@\n\nl\n{"status":"' .. status .. '"}' }) end
@@ -459,5 +465,5 @@ table.insert(consequences, tell_all)
 -- A line for the log page, and a message for whoever listens to /sidejob/log.
 local function log(job, level, entry)
   push(writes.log, { job or '', level, entry })
-  if hints_wanted() then push(told, { '/sidejob/log', '@\n\nl\n' .. entry }) end
+  if hints_wanted() then push(told, { '/sidejob/log', '@\n\nl\n' .. entries.text(job, entry) }) end
 end

@@ -236,7 +236,9 @@ local function settle(run)
 end
 
 local function carry_out(run)
+  entries.begin()
   apply(run)
+  entries.log(run.id)
   return settle(run)
 end
 

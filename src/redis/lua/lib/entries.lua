@@ -1,0 +1,85 @@
+-- What the log says of ports: who read and wrote what. Only for whoever listens to /sidejob/log; nobody else pays for it.
+
+local entries = {}
+
+-- What was read and written since the last entry: rows of { id, dir, port, values }. Of what is too much an entry says
+-- only how many values there were.
+local MAX_ENTRY = 65536
+local since
+function entries.begin() since = { read = {}, write = {}, bytes = 0, more = 0 } end
+entries.begin()
+
+local function row_of(rows, id, dir, port)
+  for i = #rows, math.max(1, #rows - 10), -1 do
+    local row = rows[i]
+    if row.id == id and row.dir == dir and row.port == port then return row end
+  end
+  rows[#rows + 1] = { id = id, dir = dir, port = port, values = {} }
+  return rows[#rows]
+end
+
+-- What: 'read' or 'write'. What was written without logging is not logged when it is read either.
+function entries.note(what, id, dir, port, items)
+  if not hints_wanted() then return end
+  for _, item in ipairs(items) do
+    local context, channel, flags, value = parts(item)
+    if not flags:find('l', 1, true) then
+      since.bytes = since.bytes + #value + #port + 30
+      since.context, since.channel = context, channel
+      if since.bytes > MAX_ENTRY then
+        since.more = since.more + 1
+      else
+        local values = row_of(since[what], id, dir, port).values
+        values[#values + 1] = value:sub(1, 1) == '~' and cjson.encode(value) or value
+      end
+    end
+  end
+end
+
+local direction = { i = '"inport":', o = '"outport":' }
+local function text_of(rows)
+  local texts = {}
+  for i, row in ipairs(rows) do texts[i] = '{"job":' .. row.id .. ',' .. direction[row.dir] .. cjson.encode(row.port) .. ',"data":[' .. table.concat(row.values, ',') .. ']}' end
+  return '[' .. table.concat(texts, ',') .. ']'
+end
+
+local function members_of(object)
+  local members = object and object:match('^%s*{(.*)}%s*$')
+  return members and members:find('%S') and ',' .. members or ''
+end
+
+-- An entry as it is published: what all of them have, and its own members, which win. Other values stay as they are.
+function entries.text(job, entry)
+  if not entry:find('^%s*{') then return entry end
+  return '{"timestamp":' .. now_text .. (job and ',"job":' .. job or '') .. members_of(entry) .. '}'
+end
+
+-- The rows of one entry, and those that are left: of the job's own input only so many values of each port.
+local function split(rows, id, reads)
+  if not reads then return rows, {} end
+  local first, later = {}, {}
+  for _, row in ipairs(rows) do
+    local n = row.id == id and row.dir == 'i' and (reads[row.port] or 0) or #row.values
+    for i, value in ipairs(row.values) do
+      local values = row_of(i <= n and first or later, row.id, row.dir, row.port).values
+      values[#values + 1] = value
+    end
+  end
+  return first, later
+end
+
+-- Ends an entry. id: the job whose run it was, nil for a call from outside; reads: port → how many of its own.
+function entries.log(id, context, reads)
+  if since.bytes == 0 then return end
+  local read, later = split(since.read, id, reads)
+  if #read + #since.write + since.more > 0 then
+    local own = '{"read":' .. text_of(read) .. ',"write":' .. text_of(since.write) .. '}'
+    local channel = not id and since.channel ~= '' and '{"channel":' .. cjson.encode(since.channel) .. '}'
+    local more = since.more > 0 and '{"more":' .. int(since.more) .. '}'
+    local around = context or (not id and since.context)
+    local all = members_of(around) .. members_of(channel) .. members_of(own) .. members_of(more)
+    push(told, { '/sidejob/log', '@\n\nl\n' .. entries.text(id, '{' .. all:sub(2) .. '}') })
+  end
+  entries.begin()
+  since.read, since.bytes = later, #later
+end
