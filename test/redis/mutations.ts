@@ -639,6 +639,186 @@ const families: Mutation[] = [
   ),
 ]
 
+const limited: Mutation[] = [
+  ...of(
+    26,
+    'lib/claims.lua',
+    ['  if doc.lm and not doc.x then take_slots(id, doc) end\n', '', 'a run takes no slot'],
+    ['local full = doc.lm and not doc.x and first_full(doc)', 'local full = false', 'a claim does not look for room'],
+  ),
+  ...of(
+    26,
+    'lib/limits.lua',
+    ["      put(state, 'held', state.held + 1)\n", '', 'one claim fills a limit over and over'],
+    [
+      "limit_key(key, 'held'), '(' .. int(now), '+inf')",
+      "limit_key(key, 'held'), '-inf', '+inf')",
+      'a lease that is over holds its slot until somebody looks',
+    ],
+    [
+      "zset(limit_key(key, 'held'), id, tonumber(doc.le))\n      put(",
+      "redis.call('INCR', limit_key(key, 'count'))\n      put(",
+      'slots are counted apart from leases',
+    ],
+    ["for key in (doc.hk or '')", "for key in (doc.lm or '')", 'a run gives back what it has not taken'],
+    ["  change(id, doc, 'hk', nil)\n", '', 'a job that has no run still seems to hold slots'],
+    ["    zset(limit_key(key, 'held'), id, false)\n", '', 'a slot is held by a job without a lease'],
+    [
+      "for _, key in ipairs(held_keys(doc)) do zset(limit_key(key, 'held'), id, tonumber(doc.le)) end",
+      '',
+      'a run that goes on loses its slots',
+    ],
+    [
+      '  for _, key in ipairs(keys) do\n    local state',
+      '  for _, key in ipairs({ keys[1] }) do\n    local state',
+      'only the first limit counts',
+    ],
+  ),
+  ...of(26, 'lib/status.lua', [
+    '  if doc.hk then release_slots(id, doc) end\n  for _, field in ipairs(lease_fields)',
+    '  for _, field in ipairs(lease_fields)',
+    'a run that has ended keeps its slots',
+  ]),
+  ...of(26, 'extend.lua', [
+    '    if doc.hk then renew_slots(id, doc) end\n',
+    '',
+    'a lease that is extended loses its slots',
+  ]),
+  ...of(26, 'lib/runs.lua', [
+    '  if doc.hk then renew_slots(id, doc) end\n',
+    '',
+    'a checkpoint loses the slots of its run',
+  ]),
+  ...of(
+    26,
+    'lib/ops.lua',
+    ['  if doc.hk then renew_slots(me.id, doc) end\n', '', 'a new deadline loses the slots of its run'],
+    [
+      "  if doc.z == 'w' or not doc.z or doc.z == 'p' then\n    local full",
+      '  if false then\n    local full',
+      'who waits does not move with its limits',
+    ],
+    [
+      "if not doc.z or doc.z == 'p' or doc.z == 'w' then zset(index_of(doc)",
+      "if not doc.z or doc.z == 'p' then zset(index_of(doc)",
+      'a new priority does not count for those who wait at a limit',
+    ],
+  ),
+  ...of(
+    27,
+    'lib/limits.lua',
+    ['local promised = doc.a or 0', 'local promised = 0', 'room is given away twice'],
+    ['(doc.ad == key and 1 or 0) < 1', '0 < 1', 'who was given room finds none'],
+    [
+      "move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0, nil, true)\n      if limit(key).doc",
+      "move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0)\n      if limit(key).doc",
+      'who waited comes back behind those who came later',
+    ],
+    ["        change(id, doc, 'ad', key)\n", '', 'who comes back has nothing in hand'],
+    [
+      'a[2] < b[2] or (a[2] == b[2] and a[1] < b[1])',
+      'a[2] > b[2] or (a[2] == b[2] and a[1] > b[1])',
+      'the last comes first',
+    ],
+    [
+      "if limit(key).doc then save_limit(key, 'a', math.max(0, (limit(key).doc.a or 0) - 1)) end",
+      '',
+      'room that was given is never given again',
+    ],
+    ['- 1)) end\n  put(touched, key, true)\n', '- 1)) end\n', 'room that is handed on reaches nobody'],
+    [
+      "    put(touched, key, true)\n  end\n  change(id, doc, 'hk', nil)",
+      "  end\n  change(id, doc, 'hk', nil)",
+      'a slot that is given back reaches nobody',
+    ],
+    [
+      '  set_text(limit_key(key), cjson.encode(state.doc))\n  put(touched, key, true)\n',
+      '  set_text(limit_key(key), cjson.encode(state.doc))\n',
+      'more room is noticed by nobody',
+    ],
+    ["    change_queue(doc.q, 'lw', waits)\n", '', 'a claim does not know when a rate lets the next one through'],
+    ["  zset(ns .. 'wake', 'k:' .. key, moment)\n", '', 'the tick does not know when room comes by itself'],
+    ['if doc.paused or', 'if', 'a limit that is paused lets all through'],
+    ['(doc.r or never) - state.started - promised)', 'never)', 'a rate is not kept'],
+    [
+      "'(' .. int(now - window(state.doc)), '+inf') or 0",
+      "'(' .. int(now), '+inf') or 0",
+      'only what starts now counts for a rate',
+    ],
+    ["if doc.c then first('held', now, 0) end", '', 'who waits for a lease looks every second'],
+  ),
+  ...of(27, 'lib/ops.lua', [
+    '  if doc.ad and not has(keys_of(doc), doc.ad) then drop_baton(id, doc) end\n',
+    '',
+    'room is kept for a job that does not count against the limit any more',
+  ]),
+  ...of(27, 'lib/status.lua', [
+    "  if doc.ad and (not doc.z or doc.z == 'p') then drop_baton(id, doc) end\n",
+    '',
+    'who leaves takes its room along',
+  ]),
+  ...of(
+    27,
+    'lib/claims.lua',
+    [
+      '          set_aside(id, doc, full)\n',
+      '          return ids, false, from, failed\n',
+      'one that finds no room holds up all behind it',
+    ],
+    [
+      'local full = doc.lm and not doc.x and first_full(doc)',
+      'local full = doc.lm and first_full(doc)',
+      'a shutdown run waits for room',
+    ],
+  ),
+  ...of(27, 'commit.lua', [
+    ' + due_limits(queue_name) or 0',
+    ' or 0',
+    'a claim does not look at the limits that are due',
+  ]),
+  ...of(27, 'tick.lua', ['    touch(name)\n', '', 'the tick does not look at the limits that are due']),
+  ...of(28, 'enqueue.lua', [
+    'if version ~= tagged then',
+    'if false then',
+    'a job is tagged by constraints that are no more',
+  ]),
+  ...of(
+    28,
+    'lib/claims.lua',
+    [
+      "elseif not doc.x and (doc.cv or '') ~= want.version then",
+      'elseif false then',
+      'a job that waits keeps its old tags',
+    ],
+    [
+      "elseif not doc.x and (doc.cv or '') ~= want.version then",
+      "elseif (doc.cv or '') ~= want.version then",
+      'a shutdown run waits to be tagged',
+    ],
+    [
+      'return ids, #want.stale > 0, from, failed end',
+      'return ids, false, from, failed end',
+      'a lane leaves what has to be tagged anew',
+    ],
+  ),
+  ...of(28, 'lib/ops.lua', [
+    "  change(id, doc, 'cv', version ~= '' and version or nil)\n",
+    '',
+    'a job is tagged for ever',
+  ]),
+  ...of(
+    28,
+    'constraint.lua',
+    [
+      'set_hints(system, till, all.version)',
+      "set_hints(system, till, '')",
+      'nobody learns that constraints have changed',
+    ],
+    ['int(tonumber(all.version) + 1)', "'1'", 'only the first change is noticed'],
+    ["define_limit(one, { open = 1 }, 'set')", '', 'what waits by an old constraint waits on'],
+  ),
+]
+
 const callbacks: Mutation[] = [
   ...of(
     34,
@@ -832,6 +1012,7 @@ export const mutations: Mutation[] = [
   ...places,
   ...time,
   ...families,
+  ...limited,
   ...channels,
   ...callbacks,
   ...flows,

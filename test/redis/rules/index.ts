@@ -6,6 +6,7 @@ import { channels } from './channels.ts'
 import { families } from './family.ts'
 import { flows } from './flows.ts'
 import { lanes } from './lanes.ts'
+import { limited } from './limits.ts'
 import { places } from './places.ts'
 import { runs } from './runs.ts'
 import { time } from './time.ts'
@@ -16,6 +17,7 @@ export const rules: Record<number, Facts> = {
   ...places,
   ...time,
   ...families,
+  ...limited,
   ...channels,
   ...callbacks,
   ...flows,

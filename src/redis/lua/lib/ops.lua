@@ -348,6 +348,7 @@ function ops.tag(me)
     if doc.g and not resting[doc.z] then count_in_group(doc, 1) end
   end
   change(id, doc, 'cv', version ~= '' and version or nil)
+  if doc.ad and not has(keys_of(doc), doc.ad) then drop_baton(id, doc) end
   if doc.z == 'w' or not doc.z or doc.z == 'p' then
     local full = first_full(doc)
     if full then return set_aside(id, doc, full) end

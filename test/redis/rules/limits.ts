@@ -1,0 +1,390 @@
+// Rules 26–28: slots, batons, constraints.
+
+import { expect } from 'vitest'
+import { type Constraint, limitKeyOf } from '../../../src/core/constraint.ts'
+import { wire } from '../../../src/core/value.ts'
+import { type Facts, type Making, queuesOf, type Run, type World } from '../direct.ts'
+
+const KEY = 'k'
+const retry = { max: 3, backoff: { base: 1_000, jitter: 0 } }
+const limits = (concurrency: number, key = KEY): Making => ({ limits: [{ key, how: 'set', concurrency }] })
+const paced = (limit: number, period: number): Making => ({
+  limits: [{ key: KEY, how: 'set', rate: { limit, period } }],
+})
+const of = async (world: World, key = KEY) => (await world.store.limits(key))[0]!
+const held = async (world: World, key = KEY) => (await of(world, key)).running
+
+async function makeAll(world: World, n: number, making: Making): Promise<number[]> {
+  const ids: number[] = []
+  for (let i = 0; i < n; i++) ids.push(await world.make(making))
+  return ids
+}
+
+const tag = (world: World, id: number, ...keys: string[]) =>
+  world.change(id, 'tag', '', '', keys.length, ...keys.flatMap((key) => [key, 'set', '1', '', '']), '')
+
+/** What ends a run, each its own way, and how long its job then waits. */
+const ends: Record<string, (world: World, run: Run) => Promise<unknown>> = {
+  completing: (_, run) => run.commit(),
+  suspending: (_, run) => run.suspend(),
+  failing: (_, run) => run.fail(retry),
+  releasing: (_, run) => run.release('wait', '1000'),
+  conflict: (_, run) => run.commit({ reads: { in: { cursor: 5, count: 1 } } }),
+  'taking it away': (world, run) => world.change(run.id, 'requeue', '', ''),
+  'losing it': async (world) => {
+    world.advance(46_000)
+    await world.tick()
+  },
+  deleting: async (world, run) => {
+    await world.change(run.id, 'delete', '', '1')
+    await run.commit()
+  },
+}
+
+const rule26: Facts = {
+  async 'never more are lent than there are slots, in one claim or in several'(world) {
+    await makeAll(world, 5, limits(2))
+    expect(await world.claim({ max: 1 })).toHaveLength(1)
+    expect(await world.claim()).toHaveLength(1)
+    expect(await world.claim()).toEqual([])
+    expect(await of(world)).toMatchObject({ running: 2, waiting: 3 })
+  },
+  async 'a job takes a slot of each of its limits'(world) {
+    await world.make({ limits: [...limits(1).limits!, ...limits(5, 'wide').limits!] })
+    await world.claimOne()
+    expect([await held(world), await held(world, 'wide')]).toEqual([1, 1])
+    await world.make(limits(1))
+    await world.make(limits(5, 'wide'))
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'whatever ends a run gives its slot back'(world) {
+    for (const end of Object.values(ends)) {
+      const id = await world.make({ ...limits(1), in: { in: {} } })
+      await end(world, await world.claimOne())
+      expect(await held(world)).toBe(0)
+      if (await world.status(id).catch(() => undefined)) await world.change(id, 'delete', '', '1')
+    }
+  },
+  async 'a lease that is over holds no slot, though nobody has looked'(world) {
+    await world.make(limits(1))
+    await world.claimOne({ lease: 10_000 })
+    await world.make({ ...limits(1), queue: 'other' })
+    expect(await world.claim({ queue: 'other' })).toEqual([])
+    world.advance(10_001)
+    expect(await world.claim({ queue: 'other' })).toHaveLength(1)
+  },
+  async 'a run that goes on keeps its slot'(world) {
+    const lasting: ((run: Run) => Promise<unknown>)[] = [
+      (run) => run.extend(),
+      (run) => run.commit({ end: 'checkpoint' }),
+      (run) => world.change(run.id, 'deadline', run.token, world.now() + 45_000),
+    ]
+    for (const goOn of lasting) {
+      const id = await world.make(limits(1))
+      const run = await world.claimOne({ lease: 10_000 })
+      await goOn(run)
+      world.advance(10_001)
+      expect(await held(world)).toBe(1)
+      await world.change(id, 'delete', '', '1')
+      await run.commit({ n: 1 })
+    }
+  },
+  async 'a run gives back what it has taken, whatever its job counts against by then'(world) {
+    const id = await world.make(limits(1))
+    const run = await world.claimOne()
+    await tag(world, id, 'another')
+    expect([await held(world), await held(world, 'another')]).toEqual([1, 0])
+    await run.commit()
+    expect(await held(world)).toBe(0)
+  },
+  async 'a job that has left a limit gives nothing back to it any more'(world) {
+    const id = await world.make(limits(1))
+    await (await world.claimOne()).commit({ end: 'again' })
+    await tag(world, id)
+    const [holder] = await makeAll(world, 2, { ...limits(1), priority: -1 })
+    const run = (await world.claim()).find((one) => one.id === id)!
+    expect(await of(world)).toMatchObject({ running: 1, waiting: 1 })
+    await run.commit()
+    expect(await of(world)).toMatchObject({ running: 1, waiting: 1 })
+    expect((await world.document(holder!)).z).toBe('l')
+  },
+  async 'a running job that counts against something else does so from its next run'(world) {
+    const id = await world.make(limits(1))
+    const run = await world.claimOne()
+    await tag(world, id, 'another')
+    await run.commit({ end: 'again' })
+    await world.claimOne()
+    expect([await held(world), await held(world, 'another')]).toEqual([0, 1])
+  },
+  async 'a ready job that is put under a full limit waits there, and one that leaves it is ready'(world) {
+    await world.make(limits(1))
+    await world.claimOne()
+    const id = await world.make()
+    await tag(world, id, KEY)
+    expect(await of(world)).toMatchObject({ running: 1, waiting: 1 })
+    expect(await world.claim()).toEqual([])
+    await tag(world, id)
+    expect((await of(world)).waiting).toBe(0)
+    expect((await world.claimOne()).id).toBe(id)
+  },
+  async 'a new priority counts for those who wait, too'(world) {
+    await world.make(limits(1))
+    const run = await world.claimOne()
+    const [, last] = await makeAll(world, 2, limits(1))
+    await world.claim()
+    await world.change(last!, 'patch', 1, 'p', '-5')
+    await run.commit()
+    expect((await world.claimOne()).id).toBe(last)
+  },
+  async 'a slot that is over in a minute is not counted now'(world) {
+    await world.make(limits(2))
+    await world.claimOne({ lease: 10_000 })
+    await world.make(limits(2))
+    world.advance(5_000)
+    await world.claimOne({ lease: 60_000 })
+    world.advance(6_000)
+    expect(await held(world)).toBe(1)
+  },
+}
+
+/** One runs, and so many wait for its slot. */
+async function crowded(world: World, n: number, making: Making = {}) {
+  await world.make({ ...limits(1), ...making })
+  const run = await world.claimOne()
+  const ids = await makeAll(world, n, { ...limits(1), ...making })
+  expect(await world.claim()).toEqual([])
+  return { run, ids }
+}
+
+/** What takes a job out of the ready list without a run. */
+const departures: Record<string, (world: World, id: number) => Promise<unknown>> = {
+  terminating: (world, id) => world.change(id, 'terminate', '', ''),
+  deleting: (world, id) => world.change(id, 'delete', '', '1'),
+  regrouping: (world, id) => tag(world, id),
+  postponing: (world, id) => world.change(id, 'patch', 1, 'w', world.now() + 60_000),
+  locking: async (world, id) => {
+    await world.change(id, 'lock', 60_000, 'token')
+    await world.claim({ max: 1 })
+  },
+}
+
+const rule27: Facts = {
+  async 'a job that finds no room waits aside, blocks nobody, and uses no attempt'(world) {
+    const { ids } = await crowded(world, 1)
+    const free = await world.make()
+    expect((await world.claimOne()).id).toBe(free)
+    const { f, k = '1', m } = await world.document(ids[0]!)
+    expect({ f, k, m }).toEqual({ f: undefined, k: '1', m: undefined })
+  },
+  async 'those who waited come back by priority, then by age'(world) {
+    const { run, ids } = await crowded(world, 2)
+    const urgent = await world.make({ ...limits(1), priority: -1 })
+    await world.claim()
+    await run.commit()
+    for (const id of [urgent, ...ids]) {
+      const next = await world.claimOne()
+      expect(next.id).toBe(id)
+      await next.commit()
+    }
+  },
+  async 'who comes back keeps the place in the order that it had'(world) {
+    const { run, ids } = await crowded(world, 1)
+    const since = (await world.document(ids[0]!)).n
+    const later = await world.make()
+    await run.commit()
+    expect((await world.document(ids[0]!)).n).toBe(since)
+    expect((await world.claim()).map(({ id }) => id)).toEqual([ids[0], later])
+  },
+  async 'room that was given to one who waited is not taken by who comes later'(world) {
+    const { run, ids } = await crowded(world, 1)
+    await run.commit()
+    const pushy = await world.make({ ...limits(1), priority: -9 })
+    expect((await world.claimOne()).id).toBe(ids[0])
+    expect((await world.document(pushy)).z).toBe('w')
+  },
+  async 'whoever leaves with room that was given to it hands it on'(world) {
+    for (const leave of Object.values(departures)) {
+      const { run, ids } = await crowded(world, 2)
+      await run.commit()
+      await leave(world, ids[0]!)
+      const runs = await world.claim()
+      expect(runs.map(({ id }) => id)).toContain(ids[1])
+      for (const run of runs) await run.commit()
+      for (const id of ids) await world.change(id, 'delete', '', '1').catch(() => undefined)
+      expect(await of(world)).toMatchObject({ running: 0, waiting: 0, ready: 0 })
+    }
+  },
+  async 'more room lets more through, and rings for them'(world) {
+    await crowded(world, 3)
+    world.advance(21_000)
+    expect(queuesOf(await world.store.limit(KEY, 'set', { concurrency: 3 }))).toEqual(['q'])
+    expect(await world.claim()).toHaveLength(2)
+  },
+  async 'a limit that is removed lets all through'(world) {
+    await crowded(world, 3)
+    await world.store.limit(KEY, 'remove')
+    expect(await world.claim()).toHaveLength(3)
+  },
+  async 'a limit that is paused lets nobody start, and goes on where it was'(world) {
+    const { run } = await crowded(world, 1)
+    await world.store.limit(KEY, 'set', { paused: true })
+    await run.commit()
+    expect(await world.claim()).toEqual([])
+    await world.store.limit(KEY, 'set', { paused: false })
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'never more start in a period than the rate says'(world) {
+    await makeAll(world, 5, paced(2, 10_000))
+    expect(await world.claim()).toHaveLength(2)
+    world.advance(9_000)
+    expect(await world.claim()).toEqual([])
+    world.advance(1_101)
+    expect(await world.claim()).toHaveLength(2)
+  },
+  async 'a run that is over still counts for its period'(world) {
+    await makeAll(world, 2, paced(1, 10_000))
+    await (await world.claimOne()).commit()
+    expect(await world.claim()).toEqual([])
+  },
+  async 'a claim says when a rate lets the next one through, and does so then'(world) {
+    await makeAll(world, 2, paced(1, 10_000))
+    await world.lane().ask({ max: 1 })
+    const { nextDue, ids } = await world.lane().ask()
+    expect(ids).toEqual([])
+    expect(nextDue! - world.now()).toBeGreaterThan(9_000)
+    expect(nextDue! - world.now()).toBeLessThanOrEqual(10_100)
+    world.advance(10_101)
+    expect((await world.lane().ask()).ids).toHaveLength(1)
+  },
+  async 'a claim says when the first lease frees its slot, if nobody does before'(world) {
+    await makeAll(world, 2, limits(1))
+    await world.claimOne({ max: 1, lease: 30_000 })
+    const { nextDue } = await world.lane().ask()
+    expect(nextDue! - world.now()).toBeGreaterThan(25_000)
+  },
+  async 'the tick rings when a rate lets the next one through'(world) {
+    await makeAll(world, 2, paced(1, 120_000))
+    await (await world.claimOne()).commit()
+    await world.claim()
+    world.advance(60_000)
+    await world.tick()
+    world.advance(60_101)
+    expect(queuesOf(await world.tick())).toEqual(['q'])
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'the tick rings when a lease that held the last slot is over'(world) {
+    await world.make({ ...limits(1), queue: 'other' })
+    await world.claimOne({ queue: 'other' })
+    await world.make(limits(1))
+    await world.claim()
+    world.advance(46_000)
+    expect(queuesOf(await world.tick())).toContain('q')
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a shutdown run asks for no room'(world) {
+    const [id] = await makeAll(world, 1, { ...limits(1), class: 'closing' })
+    await (await world.claimOne()).commit()
+    await crowded(world, 0)
+    await world.change(id!, 'terminate', '', '')
+    expect((await world.claimOne()).document.x).toBe('2')
+  },
+}
+
+const constraint: Constraint = { match: { class: 'plain' }, concurrency: 1 }
+const constrain = (world: World, name = 'c') => world.store.constraint(name, wire(constraint))
+const claimWith = async (world: World) => {
+  const { lent, stale, version, word } = await world.lane().ask()
+  return { ids: lent.map(({ id }) => id), stale: stale.map(({ id }) => id), version, word }
+}
+/** As the engine tags what a claim hands back. */
+const retag = (world: World, id: number, version: string) =>
+  world.change(
+    '',
+    'tag',
+    id,
+    version,
+    1,
+    limitKeyOf('c', constraint, { queue: 'q', class: 'plain', args: null }),
+    'set',
+    1,
+    '',
+    '',
+    '',
+  )
+
+const rule28: Facts = {
+  async 'who tags by older constraints is told the current ones, and has made nothing'(world) {
+    await constrain(world)
+    const { made, stale } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true }])
+    expect(made).toEqual([])
+    expect(JSON.parse(stale!)).toMatchObject({ version: '1', list: { c: wire(constraint) } })
+    expect(await world.store.lastId()).toBe(0)
+  },
+  async 'the current ones are taken'(world) {
+    await constrain(world)
+    const { made } = await world.store.enqueue(
+      [{ queue: 'q', class: 'plain', known: true, constraints: '1' }],
+      undefined,
+      '1',
+    )
+    expect(made).toHaveLength(1)
+    expect((await claimWith(world)).ids).toHaveLength(1)
+  },
+  async 'a deployment that knows older ones tags once more by itself'(world) {
+    const engine = world.engine({ workers: [] })
+    await world.store.settings('q', { mode: 'pull' })
+    await engine.enqueue([{ queue: 'q', class: 'plain' }])
+    await constrain(world)
+    const { jobs } = await engine.enqueue([{ queue: 'q', class: 'plain' }])
+    expect((await world.document(jobs[0]!.id)).lm).toBe('constraint:c')
+  },
+  async 'a job that waits is not lent before it has been tagged anew, and does not keep its lane'(world) {
+    const id = await world.make()
+    await constrain(world)
+    expect(await claimWith(world)).toMatchObject({ ids: [], stale: [id], version: '1', word: 'more' })
+    await retag(world, id, '1')
+    expect(await claimWith(world)).toMatchObject({ ids: [id], stale: [] })
+    expect(await held(world, 'constraint:c')).toBe(1)
+  },
+  async 'each change is a new version'(world) {
+    const id = await world.make()
+    await constrain(world)
+    await retag(world, id, '1')
+    await constrain(world, 'd')
+    expect(await claimWith(world)).toMatchObject({ ids: [], stale: [id], version: '2' })
+  },
+  async 'what waits at a constraint that is changed is let go, to be tagged anew'(world) {
+    const ids = await makeAll(world, 2, {})
+    await constrain(world)
+    for (const id of ids) await retag(world, id, '1')
+    await claimWith(world)
+    expect((await of(world, 'constraint:c')).waiting).toBe(1)
+    await world.store.constraint('c', null)
+    expect((await of(world, 'constraint:c')).waiting).toBe(0)
+    expect((await claimWith(world)).stale).toEqual([ids[1]])
+  },
+  async 'a shutdown run is lent whatever its job is tagged by'(world) {
+    const id = await world.make({ class: 'closing' })
+    await (await world.claimOne()).commit()
+    await constrain(world)
+    await world.change(id, 'terminate', '', '')
+    expect((await claimWith(world)).ids).toEqual([id])
+  },
+  async 'patterns and paths are matched against what the args say, digits and all'(world) {
+    const args = wire({ host: 'a.com', n: 1 })
+    const engine = world.engine({ workers: [] })
+    await world.store.settings('q', { mode: 'pull' })
+    await world.store.constraint(
+      'host',
+      wire({ match: { args: { host: { glob: '*.com' } } }, concurrency: 1, groupBy: 'host' }),
+    )
+    const { jobs } = await engine.enqueue([
+      { queue: 'q', class: 'plain', args },
+      { queue: 'q', class: 'plain', args: wire({ host: 'a.org' }) },
+    ])
+    const tags = await Promise.all(jobs.map(async ({ id }) => (await world.document(id)).lm))
+    expect(tags).toEqual(['constraint:host:"a.com"', undefined])
+  },
+}
+
+export const limited: Record<number, Facts> = { 26: rule26, 27: rule27, 28: rule28 }
