@@ -172,6 +172,7 @@ export type JobFilter = {
   status?: Status
   queue?: string
   class?: string
+  group?: string
   parent?: Ref
   alias?: string
   limit?: number
@@ -357,8 +358,8 @@ export interface Engine extends Custody {
   disown(job: Ref, child: { name: string }, call?: Call): Promise<void>
   alias(job: Ref, alias: string, act: 'add' | 'remove', call?: Call): Promise<void>
   lock(job: Ref, options: { ttl: number }, call?: Call): Promise<{ token: string }>
-  refresh(job: Ref, options: { token: string; ttl: number }): Promise<void>
-  unlock(job: Ref, options: { token: string }): Promise<void>
+  refresh(job: Ref, options: { token: string; ttl: number }, call?: Call): Promise<void>
+  unlock(job: Ref, options: { token: string }, call?: Call): Promise<void>
 
   /** Replaces the port sets: SideJob's `inports=` and `outports=`. */
   ports(job: Ref, specs: { in?: PortSpecs; out?: PortSpecs }, call?: Call): Promise<JobView>
@@ -383,7 +384,7 @@ export interface Engine extends Custody {
   subscribe(channel: string, signal: AbortSignal): AsyncIterable<{ channel: string; message: Wire }>
   log(entry: Wire, call?: Call): Promise<void>
   readLog(filter: { job?: Ref; level?: string; cursor?: string; limit?: number }): Promise<{
-    entries: { id: string; at: number; job: number | null; entry: Wire }[]
+    entries: { id: string; at: number; job: number | null; level: string; entry: Wire }[]
     cursor: string | null
   }>
 
@@ -436,7 +437,7 @@ export interface Engine extends Custody {
   tick(): Promise<{ rung: string[]; more: boolean }>
 
   keys(): Promise<{ keys: { id: string; name: string; scopes: Scope[]; createdAt: number }[] }>
-  addKey(key: { name: string; scopes: Scope[] }): Promise<{ id: string; key: string }>
+  addKey(key: { name: string; scopes: Scope[] }, call?: Call): Promise<{ id: string; key: string }>
   removeKey(id: string): Promise<void>
   /** Whose key this is, or undefined. */
   authenticate(key: string): Promise<{ name: string; scopes: readonly Scope[] } | undefined>

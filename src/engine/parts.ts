@@ -41,7 +41,7 @@ const DAY = 86_400_000
 const MINE = 10 * MINUTE
 
 /** The key of a call: the caller's, for a day; else one of our own, so that our own retries are safe. */
-export const onceOf = (call: Call | undefined, period = MINE): Once =>
+export const onceOf = (call: Call | undefined, period?: number): Once =>
   call?.key
-    ? { key: call.key, period: DAY, fingerprint: call.fingerprint ?? '' }
-    : { key: `own:${crypto.randomUUID()}`, period }
+    ? { key: call.key, period: period ?? DAY, fingerprint: call.fingerprint ?? '' }
+    : { key: `own:${crypto.randomUUID()}`, period: period ?? MINE }

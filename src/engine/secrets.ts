@@ -2,9 +2,11 @@
 
 const encoder = new TextEncoder()
 
+const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+
 export async function hashOf(key: string): Promise<string> {
   const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(key)))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hex(bytes)
 }
 
 /** Compares two hashes without telling by its time where they differ. */
@@ -12,6 +14,14 @@ export function sameHash(a: string, b: string): boolean {
   let difference = a.length ^ b.length
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i % Math.max(1, b.length))
   return difference === 0
+}
+
+/** The API key of an idempotent call: asked again, it is the same, though it is kept nowhere. */
+export async function keyFrom(secret: string, call: string): Promise<string> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const imported = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign'])
+  const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', imported, encoder.encode(`API key ${call}`)))
+  return `sj_${hex(bytes).slice(0, 44)}`
 }
 
 export const newKey = (): string =>

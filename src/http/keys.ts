@@ -25,7 +25,7 @@ export const keys = {
       body: keyInput,
       answers: { 201: z.object({ id: z.string(), key: z.string() }) },
     },
-    async ({ engine, body }) => reply(201, await engine.addKey(body)),
+    async ({ engine, body, call }) => reply(201, await engine.addKey(body, call)),
   ),
 
   remove: route(

@@ -263,7 +263,7 @@ const runs: Mutation[] = [
     13,
     'lib/status.lua',
     ['  if doc.bg then\n', '  if true then\n', 'a run that never began counts as lost'],
-    ['if lost > MAX_LOST then', 'if false then', 'a job is lost for ever'],
+    ['if lost >= MAX_LOST then', 'if false then', 'a job is lost for ever'],
     ['lost > 0 and int(now + backoff(lost)) or nil', 'nil', 'a lost job comes back at once'],
   ),
   ...of(

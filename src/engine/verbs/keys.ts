@@ -3,10 +3,10 @@
 import { SidejobError } from '../../core/errors.ts'
 import type { Engine, Scope } from '../engine.ts'
 import type { Parts } from '../parts.ts'
-import { hashOf, newKey, sameHash } from '../secrets.ts'
+import { hashOf, keyFrom, newKey, sameHash } from '../secrets.ts'
 
 export function createKeys(
-  { store, now }: Parts,
+  { store, change, now }: Parts,
   apiKey?: string,
 ): Pick<Engine, 'keys' | 'addKey' | 'removeKey' | 'authenticate'> {
   const keyCache = new Map<string, { at: number; known: { name: string; scopes: Scope[] } | undefined }>()
@@ -19,10 +19,10 @@ export function createKeys(
       return { keys: rows.map(([id, text]) => ({ id: id.slice(0, 16), ...JSON.parse(text) })) }
     },
 
-    async addKey({ name, scopes }) {
-      const key = newKey()
+    async addKey({ name, scopes }, call) {
+      const key = call?.key && apiKey ? await keyFrom(apiKey, call.key) : newKey()
       const hash = await hashOf(key)
-      await store.setApiKey(hash, JSON.stringify({ name, scopes, createdAt: now() }))
+      await change('', [['apikey', hash, JSON.stringify({ name, scopes, createdAt: now() })]], call)
       return { id: hash.slice(0, 16), key }
     },
 

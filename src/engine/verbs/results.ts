@@ -1,14 +1,14 @@
 // Results: waited for, taken once, or looked at.
 
+import type { Status } from '../../core/job.ts'
 import { type Wire, wire } from '../../core/value.ts'
-import { statusOf } from '../../redis/document.ts'
 import type { Engine, Result } from '../engine.ts'
 import { MINUTE, type Parts } from '../parts.ts'
 import { pause } from '../pause.ts'
 
 function resultOf(text: string): Result {
   const [type, times, ...rest] = text.split('\n')
-  const [finishedAt, saidAt] = times!.split(' ')
+  const [finishedAt, , saidAt] = times!.split(' ')
   const said = saidAt === undefined ? {} : { saidAt }
   const value = rest.join('\n')
   if (type === 'success') return { type, finishedAt: Number(finishedAt), ...said, result: value as Wire }
@@ -34,18 +34,17 @@ function resultOf(text: string): Result {
   }
 }
 
-export function createResults({ store, change, now }: Parts): Pick<Engine, 'result'> {
+const ends = new Set(['completed', 'failed', 'terminated'])
+
+export function createResults({ change, now }: Parts): Pick<Engine, 'result'> {
   return {
     async result(job, { wait = 0, peek = false }, call) {
       const until = now() + wait
       for (;;) {
-        const [text] = await change('', [['result', job, peek ? '1' : '']], call, MINUTE)
+        const [text, status] = await change('', [['result', job, peek ? '1' : '']], call, MINUTE)
         if (text) return { ended: true, result: resultOf(text) }
-        const { document } = await store.inspect(job)
-        const status = statusOf(document)
-        if (status === 'completed' || status === 'failed' || status === 'terminated')
-          return { ended: true, result: null }
-        if (now() >= until) return { ended: false, status }
+        if (ends.has(status!)) return { ended: true, result: null }
+        if (now() >= until) return { ended: false, status: status as Status }
         await pause(Math.min(250, until - now()))
       }
     },

@@ -85,13 +85,16 @@ export function createRuns({
     async claim(queue, { names = [], max = 1, wait = 0, lease = CLAIM_LEASE }, call) {
       const end = now() + wait
       await announce()
-      const lane = call?.key ? (await hashOf(call.key)).slice(0, 32) : undefined
+      const id = call?.key ? (await hashOf(call.key)).slice(0, 32) : undefined
+      // Its number says what is asked for, so that the same key for something else is found out.
+      const seq = call?.fingerprint ? Number.parseInt(call.fingerprint.slice(0, 8), 16) : 1
       const claim = async (waiter?: Waiter): Promise<Snapshot[]> => {
         const answer = await store.commit({
           queue,
-          lane: { id: lane ?? crypto.randomUUID().replaceAll('-', ''), seq: 1 },
+          lane: { id: id ?? crypto.randomUUID().replaceAll('-', ''), seq },
           claim: { max, lease, begun: max, pull: true, patterns: names.map(literalSets), waiter },
         })
+        if (answer.word === 'stale') throw new SidejobError('TAKEN', 'this Idempotency-Key was used for another claim')
         await ring([...answer.rings, ...(await tags.retag(answer))])
         // What was tagged by older constraints is tagged anew by now.
         if (answer.lent.length === 0 && answer.stale.length) return claim(waiter)

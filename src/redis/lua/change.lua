@@ -16,15 +16,13 @@
 -- @include lib/waiters
 -- @include lib/queues
 -- @include lib/ops
+-- @include lib/once
 
 fetch(KEYS)
 
-local known = once ~= '' and text_at(once)
-if known then
-  local print, answer = known:match('^([^\n]*)\n(.*)$')
-  if print ~= fingerprint then return { 'refused', 'TAKEN', 'this Idempotency-Key was used for another body' } end
-  return { 'again', cjson.decode(answer) }
-end
+local known, taken = recall(once, fingerprint)
+if taken then return { 'refused', 'TAKEN', USED } end
+if known then return { 'again', known } end
 
 local me = { answer = {} }
 local ok, why = attempt(function()
@@ -39,7 +37,8 @@ if not ok then return { 'refused', why.code, why.message } end
 
 ring_all()
 ring_timers()
-if once ~= '' then set_expiring(once, fingerprint .. '\n' .. cjson.encode(me.answer), tonumber(once_for)) end
+-- Who got nothing asks again under the same key until there is something.
+if not me.nothing then remember(once, fingerprint, me.answer, tonumber(once_for)) end
 flush()
 if me.warning then return { 'refused', me.warning[1], me.warning[2], rings } end
 return { 'done', me.answer, rings, me.id or '' }

@@ -78,7 +78,8 @@ if lane ~= '' then
   local text = text_at(lane_key)
   local record = text and cjson.decode(text)
   if record and record.s == seq then return repeated(record) end
-  if record and record.s > seq then return { 'stale', {}, {}, {}, '' } end
+  -- A pull worker's number stands for what it asks for: another one is another question under the same key.
+  if record and (record.s > seq or place == 'p') then return { 'stale', {}, {}, {}, '' } end
 end
 
 local ended, parents = {}, {}

@@ -18,15 +18,13 @@
 -- @include lib/create
 -- @include lib/waiters
 -- @include lib/queues
+-- @include lib/once
 
 fetch(KEYS)
 
-local known = once ~= '' and text_at(once)
-if known then
-  local print, answers = known:match('^([^\n]*)\n(.*)$')
-  if print ~= fingerprint then return { 'refused', 'TAKEN', 'this Idempotency-Key was used for another body', '' } end
-  return { 'again', cjson.decode(answers) }
-end
+local known, taken = recall(once, fingerprint)
+if taken then return { 'refused', 'TAKEN', USED, '' } end
+if known then return { 'again', known } end
 
 local _, _, version = hints()
 if version ~= tagged then return { 'stale', text_at(ns .. 'constraints') or '' } end
@@ -49,6 +47,6 @@ if not ok then return { 'refused', why.code, why.message, int(made) } end
 
 ring_all()
 ring_timers()
-if once ~= '' then set_expiring(once, fingerprint .. '\n' .. cjson.encode(answers), tonumber(once_for)) end
+remember(once, fingerprint, answers, tonumber(once_for))
 flush()
 return { 'made', answers, rings }

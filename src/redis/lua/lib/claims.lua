@@ -190,7 +190,7 @@ end
 
 -- How an ended child ended, and what it left: its result, or its error.
 local function legacy(id, doc)
-  local kept = doc.kr and text_at(ns .. 'result:' .. id)
+  local kept = doc.kr and result.of(id)
   if doc.z == 'c' then return 'finished', kept and kept:match('^[^\n]*\n[^\n]*\n(.*)$') or '' end
   if doc.z == 'f' then return 'failed', get_value(id, doc, 'er') or '' end
   return 'cancelled', ''

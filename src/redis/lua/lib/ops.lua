@@ -371,12 +371,19 @@ function ops.patch(me)
 end
 
 -- Takes the kept result, or looks at it.
+-- The result that is kept, or else the job's status: asked in one step, so that a job cannot end between the two.
 function ops.result(me)
-  local id = resolve(take())
-  local key = ns .. 'result:' .. id
-  local text = text_at(key)
-  if text and take() ~= '1' then del(key) end
-  me.answer = { text or '' }
+  local id, peek = resolve(take()), take() == '1'
+  local text = result.of(id)
+  if text and not peek then del(ns .. 'result:' .. id) end
+  me.nothing = not text
+  me.answer = { text or '', text and '' or status_of(need(id)) }
+end
+
+-- An API key, known by its hash only.
+function ops.apikey()
+  local hash, about = take(), take()
+  hset(ns .. 'keys', hash, about)
 end
 
 -- Somebody outside listens for the next so many milliseconds.

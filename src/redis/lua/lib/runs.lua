@@ -96,7 +96,7 @@ local function come_to_rest(id, doc, run)
     return enqueue(id, doc, true)
   end
   if not waiting and (doc.w or doc.ns) then
-    if run.ending == 'completed' then keep_result(id, doc, 'c', run.result or 'null') end
+    if run.ending == 'completed' then result.keep(id, doc, 'c', run.result or 'null') end
     return enqueue(id, doc)
   end
   if run.ending == 'completed' then return finish(id, doc, 'c', run.result or 'null') end
@@ -155,7 +155,7 @@ local function fail(run, error, delay)
       change(id, doc, 'f', nil)
       change(id, doc, 'dc', nil)
       set_times(id, doc, run)
-      keep_result(id, doc, 'f', error)
+      result.keep(id, doc, 'f', error)
       enqueue(id, doc)
       wake_parent(id, doc, true)
     else

@@ -213,10 +213,16 @@ end
 
 local erase -- set by family: removes every trace of a job
 
-local results = { c = 'success', f = 'failure', T = 'failure' }
-local function keep_result(id, doc, place, value)
+-- A result as text: how it ended; when, until when it is kept, and what the worker says of when; the value.
+local result = { c = 'success', f = 'failure', T = 'failure' }
+function result.keep(id, doc, place, value)
   if not doc.kr then return end
-  set_expiring(ns .. 'result:' .. id, results[place] .. '\n' .. now_text .. (doc.sa and ' ' .. doc.sa or '') .. '\n' .. value, tonumber(doc.kr))
+  local times = now_text .. ' ' .. int(now + tonumber(doc.kr)) .. (doc.sa and ' ' .. doc.sa or '')
+  set_expiring(ns .. 'result:' .. id, result[place] .. '\n' .. times .. '\n' .. value, tonumber(doc.kr))
+end
+function result.of(id)
+  local text = text_at(ns .. 'result:' .. id)
+  return text and tonumber(text:match('^%a+\n%d+ (%d+)')) > now and text
 end
 
 -- What steps have done counts until the job has got beyond them: not when a run failed, nor when the job did.
@@ -247,7 +253,7 @@ local function finish(id, doc, place, value)
   if place ~= 'f' then clear_steps(id, doc) end
   if place == 'T' then let_children_go(id, doc, true) end
   free_unique(id, doc)
-  keep_result(id, doc, place, value)
+  result.keep(id, doc, place, value)
   if doc.cb then tell_end(id, doc, place, value) end
   local keep = removal(id, doc, place)
   if keep <= now and not doc.pa and not doc.ch then
@@ -321,7 +327,7 @@ local function lose(id, doc)
   end_lease(id, doc)
   if doc.x then return terminate_now(id, doc) end
   local lost = tonumber(doc.lc)
-  if lost > MAX_LOST then
+  if lost >= MAX_LOST then
     local error = cjson.encode({ message = 'lost ' .. int(lost) .. ' times: the run never answered', reason = 'other' })
     set_value(id, doc, 'er', error)
     return finish(id, doc, 'f', error)
