@@ -54,6 +54,9 @@ export const flag = z
   .enum(['', 'true', 'false', '1', '0'], 'expected true or false')
   .transform((text) => text === '' || text === 'true' || text === '1')
 
+/** Where a list goes on: what the page before has answered. */
+export const cursor = z.string().regex(/^\d{1,16}(-\d{1,16})?$/, 'expected the cursor of a page before')
+
 /** A whole number in a query. */
 export const count = (least: number, most: number) =>
   z
@@ -373,7 +376,7 @@ export const channelList = z.object({
 })
 
 export const logPage = z.object({
-  entries: z.array(z.object({ id: z.string(), at: moment, job: jobId.nullable(), entry: closed })),
+  entries: z.array(z.object({ id: z.string(), at: moment, job: jobId.nullable(), entry: closed, level: z.string() })),
   cursor: z.string().nullable(),
 })
 
@@ -384,7 +387,7 @@ const workerPorts = z.record(
   z.strictObject({ default: closed.optional(), schema: closed.optional(), channels: channelNames.optional() }),
 )
 
-export const worker = z.strictObject({
+const workerShape = z.strictObject({
   limits: z
     .array(z.strictObject({ key: label.optional(), concurrency: concurrency.optional(), rate: rate.optional() }))
     .max(10)
@@ -406,6 +409,11 @@ export const worker = z.strictObject({
   description: z.string().max(10_000).optional(),
 })
 
+export const worker = workerShape.refine(({ push, pull }) => !(push && pull), {
+  error: 'expected "push" or "pull", got both',
+  path: ['pull'],
+})
+
 const shownRetry = z.object({
   max: z.int().optional(),
   backoff: z
@@ -422,15 +430,17 @@ const shownRetry = z.object({
 const shownRate = z.object({ limit: z.int(), period: z.number() })
 
 /** A worker as it is shown: durations in milliseconds, and of the push address everything but its secret. */
-export const workerView = worker.omit({ push: true, retry: true, timeout: true, retain: true, limits: true }).extend({
-  limits: z
-    .array(z.object({ key: z.string().optional(), concurrency: z.int().optional(), rate: shownRate.optional() }))
-    .optional(),
-  push: z.object({ url: z.string(), format: z.literal('jq').optional() }).optional(),
-  retry: shownRetry.optional(),
-  timeout: z.number().optional(),
-  retain: z.number().optional(),
-})
+export const workerView = workerShape
+  .omit({ push: true, retry: true, timeout: true, retain: true, limits: true })
+  .extend({
+    limits: z
+      .array(z.object({ key: z.string().optional(), concurrency: z.int().optional(), rate: shownRate.optional() }))
+      .optional(),
+    push: z.object({ url: z.string(), format: z.literal('jq').optional() }).optional(),
+    retry: shownRetry.optional(),
+    timeout: z.number().optional(),
+    retain: z.number().optional(),
+  })
 
 export const workerList = z.object({
   workers: z.array(workerView.extend({ queue: z.string(), class: z.string() })),

@@ -4,7 +4,7 @@ import { Client, QstashError } from '@upstash/qstash'
 import type { Ring } from '../redis/store.ts'
 import { pause } from './pause.ts'
 
-export type BellOptions = { url?: string; token: string; publicUrl: string; fetch?: typeof fetch }
+export type BellOptions = { url?: string; token: string; publicUrl: string }
 
 export type Bells = { ring: (rings: Ring[]) => Promise<Ring[]>; sent: () => number }
 

@@ -1,7 +1,7 @@
 // Callbacks: how telling of ends goes, and once more for those that failed.
 
 import * as z from 'zod'
-import { callbackState, callbackView, count, label, stepped } from '../core/schemas.ts'
+import { callbackState, callbackView, count, cursor, stepped } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const callbacks = {
@@ -14,7 +14,7 @@ export const callbacks = {
       query: z.strictObject({
         state: callbackState.optional(),
         limit: count(1, 1_000).optional(),
-        cursor: label.optional(),
+        cursor: cursor.optional(),
       }),
       answers: { 200: z.object({ callbacks: z.array(callbackView), cursor: z.string().nullable() }) },
     },

@@ -7,6 +7,7 @@ import {
   className,
   closed,
   count,
+  cursor,
   done,
   duration,
   enqueued,
@@ -35,6 +36,7 @@ import type { Enqueued } from '../engine/engine.ts'
 import { reply, route } from './route.ts'
 
 const state = z.record(z.string(), closed)
+const enqueuedList = z.object({ jobs: z.array(enqueued), existing: z.literal(true).optional() })
 
 export const jobs = {
   enqueue: route(
@@ -44,11 +46,11 @@ export const jobs = {
       scope: 'write',
       summary: 'Makes a job, or up to 1,000 at once: all or none',
       body: jobInputs,
-      answers: { 201: z.union([enqueued, z.object({ jobs: z.array(enqueued) })]), 200: enqueued },
+      answers: { 201: z.union([enqueued, enqueuedList]), 200: enqueued },
     },
     async ({ engine, body, call }) => {
       const made = await engine.enqueue(Array.isArray(body) ? body : [body], call)
-      return Array.isArray(body) ? reply(201, { jobs: made.jobs }) : one(made.jobs[0]!, made.existing)
+      return Array.isArray(body) ? many(made) : one(made.jobs[0]!, made.existing)
     },
   ),
 
@@ -62,10 +64,11 @@ export const jobs = {
         status: status.optional(),
         queue: queueName.optional(),
         class: className.optional(),
+        group: label.optional(),
         parent: pathRef.optional(),
         alias: alias.optional(),
         limit: count(1, 1_000).optional(),
-        cursor: label.optional(),
+        cursor: cursor.optional(),
       }),
       answers: { 200: z.object({ jobs: z.array(jobView), cursor: z.string().nullable() }) },
     },
@@ -226,7 +229,7 @@ export const jobs = {
       query: z.strictObject({
         level: label.optional(),
         limit: count(1, 1_000).optional(),
-        cursor: label.optional(),
+        cursor: cursor.optional(),
       }),
       answers: { 200: logPage },
     },
@@ -312,7 +315,7 @@ export const jobs = {
       body: lockInput.extend({ token: lockToken }),
       answers: { 200: done },
     },
-    ({ engine, params, body }) => engine.refresh(params.job, body),
+    ({ engine, params, body, call }) => engine.refresh(params.job, body, call),
   ),
 
   unlock: route(
@@ -324,7 +327,7 @@ export const jobs = {
       body: z.strictObject({ token: lockToken }),
       answers: { 200: done },
     },
-    ({ engine, params, body }) => engine.unlock(params.job, body),
+    ({ engine, params, body, call }) => engine.unlock(params.job, body, call),
   ),
 
   ports: route(
@@ -340,8 +343,15 @@ export const jobs = {
   ),
 }
 
+type Made = { jobs: Enqueued[]; existing: boolean }
+
+const asExisting = (job: Enqueued): Enqueued => ({ ...job, existing: true })
+
+const many = ({ jobs, existing }: Made) =>
+  reply(201, existing ? { jobs: jobs.map(asExisting), existing: true as const } : { jobs })
+
 // A job found by its `unique` key is 200; the first answer again is 201, as it was.
 const one = (job: Enqueued, repeated: boolean) => {
-  if (repeated) return reply(201, { ...job, existing: true as const })
+  if (repeated) return reply(201, asExisting(job))
   return job.existing ? job : reply(201, job)
 }

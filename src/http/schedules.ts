@@ -1,7 +1,7 @@
 // Schedules: jobs that repeat, with their next slots.
 
 import * as z from 'zod'
-import { count, done, enqueued, jobInput, jobPatch, label, scheduleView, stepped } from '../core/schemas.ts'
+import { count, cursor, done, enqueued, jobInput, jobPatch, scheduleView, stepped } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
 
 const repeating = jobInput.refine(({ repeat }) => repeat !== undefined, { error: 'is missing', path: ['repeat'] })
@@ -13,7 +13,7 @@ export const schedules = {
       path: '/v1/schedules',
       scope: 'read',
       summary: 'Lists the jobs that repeat, by their next slot',
-      query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: label.optional() }),
+      query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: cursor.optional() }),
       answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
     },
     ({ engine, query }) => engine.schedules(query),

@@ -358,10 +358,12 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
   }
 
   async function list(filter: {
-    mode: 'all' | 'status' | 'children' | 'alias' | 'repeats'
-    name: string
+    mode: 'all' | 'children' | 'alias' | 'repeats'
+    name?: string
+    queue?: string
     status?: string
     class?: string
+    group?: string
     before?: string
     limit: number
   }): Promise<{ jobs: { id: number; document: Document; callback?: Told }[]; cursor: string | null }> {
@@ -371,9 +373,11 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       {
         ...base(),
         mode: filter.mode,
-        name: filter.name,
+        name: filter.name ?? '',
+        queue_name: filter.queue ?? '',
         status: filter.status ?? '',
         class: filter.class ?? '',
+        group: filter.group ?? '',
         before: filter.before ?? '',
         most: filter.limit,
         scan: 1000,
@@ -648,11 +652,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     subscribers: (channel: string) => ask<string[]>((redis) => redis.zrange(keys.channel(channel), 0, 999)),
     apiKeys: () => hashOf(keys.apiKeys),
     apiKey: (hash: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, hash)),
-    setApiKey: (hash: string, text: string) => ask((redis) => redis.hset(keys.apiKeys, { [hash]: text })),
     removeApiKey: (hash: string) => ask((redis) => redis.hdel(keys.apiKeys, hash)),
-    /** The kept result: `type\nfinishedAt\nvalue`. Taking it is for once. */
-    result: (id: number, { peek }: { peek: boolean }) =>
-      ask<string | null>((redis) => (peek ? redis.get(keys.result(id)) : redis.getdel(keys.result(id)))),
     readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),
     flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,
     async setFlag(name: string, on: boolean): Promise<void> {

@@ -167,7 +167,10 @@ const answers: Engine = {
     yield { channel: `${channel}/b`, message: '~kQE=' }
   },
   log: async () => {},
-  readLog: async () => ({ entries: [{ id: '1-0', at: T, job: 7, entry: '{"info":"x"}' }], cursor: null }),
+  readLog: async () => ({
+    entries: [{ id: '1-0', at: T, level: 'info', job: 7, entry: '{"info":"x"}' }],
+    cursor: null,
+  }),
   workers: async () => ({
     workers: [{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/', secret: 'whsec_hush' } }],
   }),

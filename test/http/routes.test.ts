@@ -157,8 +157,9 @@ const cases: Case[] = [
     'refresh',
     '7',
     { token: 'l-1', ttl: 60_000 },
+    {},
   ],
-  ['jobs.unlock', ask('POST', '/v1/jobs/7/unlock', '{"token":"l-1"}'), 200, {}, 'unlock', '7', { token: 'l-1' }],
+  ['jobs.unlock', ask('POST', '/v1/jobs/7/unlock', '{"token":"l-1"}'), 200, {}, 'unlock', '7', { token: 'l-1' }, {}],
   [
     'jobs.ports',
     ask('PUT', '/v1/jobs/7/ports', '{"in":{"left":{"default":[],"channels":["/a"]}}}'),
@@ -498,6 +499,7 @@ const cases: Case[] = [
     { id: 'k1', key: 'sk_new' },
     'addKey',
     { name: 'ci', scopes: ['read', 'work'] },
+    {},
   ],
   ['keys.remove', ask('DELETE', '/v1/keys/k1'), 200, {}, 'removeKey', 'k1'],
   ['files.get', ask('GET', `/files/${FILE}?expires=${NOW / 1000}&signature=right`), 200, 'what is in it'],

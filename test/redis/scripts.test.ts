@@ -239,7 +239,7 @@ describe('change', () => {
     await make({ parent: String(id), name: 'a' })
     await change(id, ['terminate', '', '1'])
     expect((await change(id, ['delete', '', ''])).answer).toEqual(['gone'])
-    expect((await store.list({ mode: 'all', name: '', limit: 10 })).jobs).toEqual([])
+    expect((await store.list({ mode: 'all', limit: 10 })).jobs).toEqual([])
   })
 })
 
@@ -285,8 +285,8 @@ describe('what is read', () => {
 
   test('list pages through all jobs, newest first', async () => {
     await store.enqueue(Array.from({ length: 7 }, () => job()))
-    const first = await store.list({ mode: 'all', name: '', limit: 4 })
-    const second = await store.list({ mode: 'all', name: '', limit: 4, before: first.cursor! })
+    const first = await store.list({ mode: 'all', limit: 4 })
+    const second = await store.list({ mode: 'all', limit: 4, before: first.cursor! })
     expect([...first.jobs, ...second.jobs].map(({ id }) => id)).toEqual([7, 6, 5, 4, 3, 2, 1])
     expect(second.cursor).toBeNull()
   })
@@ -296,9 +296,9 @@ describe('what is read', () => {
     await make({ parent: String(id), name: 'a' })
     await claim()
     const ids = async (filter: object) =>
-      (await store.list({ mode: 'all', name: '', limit: 10, ...filter })).jobs.map((one) => one.id)
-    expect(await ids({ mode: 'status', name: 'q', status: 'running' })).toEqual([1])
-    expect(await ids({ mode: 'status', name: 'q', status: 'queued' })).toEqual([2])
+      (await store.list({ mode: 'all', limit: 10, ...filter })).jobs.map((one) => one.id)
+    expect(await ids({ queue: 'q', status: 'running' })).toEqual([1])
+    expect(await ids({ queue: 'q', status: 'queued' })).toEqual([2])
     expect(await ids({ mode: 'children', name: 'top' })).toEqual([2])
     expect(await ids({ mode: 'alias', name: 'top' })).toEqual([1])
   })

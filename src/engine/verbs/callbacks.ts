@@ -17,8 +17,7 @@ export function createCallbackVerbs({ store, change }: Parts): Pick<Engine, 'cal
     async callbacks({ state, limit = 50, cursor }) {
       const { queue, class: name } = CALLBACKS
       const status = state && callbackStatuses[state]
-      const mode = status ? ({ mode: 'status', status } as const) : ({ mode: 'all' } as const)
-      const page = await store.list({ ...mode, name: queue, class: name, before: cursor, limit })
+      const page = await store.list({ mode: 'all', queue, status, class: name, before: cursor, limit })
       return { callbacks: page.jobs.map(({ id, document }) => callbackView(id, document)), cursor: page.cursor }
     },
 

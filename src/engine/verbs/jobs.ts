@@ -46,11 +46,10 @@ export function createJobs({
   | 'refresh'
   | 'unlock'
 > {
-  const listModes = ({ queue, status, parent, alias }: JobFilter) => {
+  const listModes = ({ parent, alias }: JobFilter) => {
     if (alias !== undefined) return { mode: 'alias', name: alias } as const
     if (parent !== undefined) return { mode: 'children', name: parent } as const
-    if (status !== undefined && queue !== undefined) return { mode: 'status', name: queue } as const
-    return { mode: 'all', name: queue ?? '' } as const
+    return { mode: 'all' } as const
   }
 
   /** Moves a job to another group: its limits are worked out anew. */
@@ -105,13 +104,8 @@ export function createJobs({
     get: view,
 
     async list(filter) {
-      const { jobs, cursor } = await store.list({
-        ...listModes(filter),
-        status: filter.status,
-        class: filter.class,
-        before: filter.cursor,
-        limit: filter.limit ?? 50,
-      })
+      const { cursor: before, limit = 50, ...wanted } = filter
+      const { jobs, cursor } = await store.list({ ...wanted, ...listModes(filter), before, limit })
       return { jobs: jobs.map(({ id, document, callback }) => viewOf(id, document, [], callback)), cursor }
     },
 
@@ -206,12 +200,12 @@ export function createJobs({
       return { token }
     },
 
-    async refresh(job, { token, ttl }) {
-      await change(job, [['refresh', token, String(ttl)]])
+    async refresh(job, { token, ttl }, call) {
+      await change(job, [['refresh', token, String(ttl)]], call)
     },
 
-    async unlock(job, { token }) {
-      await change(job, [['unlock', token]])
+    async unlock(job, { token }, call) {
+      await change(job, [['unlock', token]], call)
     },
   }
 }

@@ -39,7 +39,7 @@ export function createSchedules(
 
   return {
     async schedules({ limit = 50, cursor }) {
-      const page = await store.list({ mode: 'repeats', name: '', before: cursor, limit })
+      const page = await store.list({ mode: 'repeats', before: cursor, limit })
       return { schedules: page.jobs.map(({ id, document }) => scheduleOf(id, document)), cursor: page.cursor }
     },
 

@@ -1,9 +1,9 @@
--- list: jobs of a queue, a status, a parent or an alias, newest first. Read only and bounded.
+-- list: jobs that fit a filter, newest first. Read only and bounded.
 --
 -- keys: none
--- args: ns, clock, seed, mode, name, status, class, before, most:int, scan:int
+-- args: ns, clock, seed, mode, name, queue_name, status, class, group, before, most:int, scan:int
 -- returns: {'jobs', [id, document, side values, callback] each, next cursor or ''} | {'refused', code, message}
---          mode: 'all' (by id, down from the newest) | 'status' (queue = name) | 'children' (parent = name) | 'alias' | 'repeats' (by their next slot)
+--          mode: 'all' (by id, down from the newest) | 'children' (parent = name) | 'alias' | 'repeats' (by their next slot)
 
 -- @include lib/base
 -- @include lib/store
@@ -19,27 +19,37 @@
 
 local jobs, cursor = {}, ''
 
-local function show(id)
-  local doc = find(id)
-  if not doc or (status ~= '' and status_of(doc) ~= status) or (class ~= '' and doc.c ~= class) then return end
-  if mode == 'all' and name ~= '' and doc.q ~= name then return end
-  jobs[#jobs + 1] = { id, text_at(key_of(id)), flat_side_values(id, doc), callback_of(doc) }
+local function fits(doc)
+  return (status == '' or status_of(doc) == status)
+    and (class == '' or doc.c == class)
+    and (queue_name == '' or doc.q == queue_name)
+    and (group == '' or doc.g == group)
 end
 
-local function all()
-  local from = before ~= '' and tonumber(before) - 1 or tonumber(text_at(ns .. 'jobs:last_id') or 0)
-  local stop = math.max(1, from - scan + 1)
-  local ids = {}
-  for id = from, stop, -1 do ids[#ids + 1] = int(id) end
+local function show(id)
+  local doc = find(id)
+  if doc and fits(doc) then jobs[#jobs + 1] = { id, text_at(key_of(id)), flat_side_values(id, doc), callback_of(doc) } end
+end
+
+-- Shows those of a list of ids, newest first, up to the end of the page; answers whether it came to the end of the list.
+local function show_all(ids)
   fetch_jobs(ids)
   for _, id in ipairs(ids) do
     if #jobs == most then
       cursor = int(tonumber(id) + 1)
-      return
+      return false
     end
     show(id)
   end
-  if stop > 1 then cursor = int(stop) end
+  return true
+end
+
+local function by_id()
+  local from = before ~= '' and tonumber(before) - 1 or tonumber(text_at(ns .. 'jobs:last_id') or 0)
+  local stop = math.max(1, from - scan + 1)
+  local ids = {}
+  for id = from, stop, -1 do ids[#ids + 1] = int(id) end
+  if show_all(ids) and stop > 1 then cursor = int(stop) end
 end
 
 local places = {
@@ -52,49 +62,43 @@ local places = {
   terminated = { 'terminated' },
 }
 
--- The members of the indexes that hold this status, by a running offset.
-local function by_status()
-  local offset, seen = tonumber(before ~= '' and before or 0), 0
+-- The indexes are in another order: so many members of them are sorted at once, more are found faster by their ids.
+local SORTED = 10000
+
+-- The ids in a queue's indexes of a status, newest first; nothing when there are too many, or some wait at limits.
+local function indexed()
+  if queue_name == '' or status == '' or (status == 'queued' and (queue(queue_name).wc or 0) > 0) then return nil end
+  local total, ids = 0, {}
   for _, place in ipairs(places[status]) do
-    local key = queue_key(name, place)
-    local size = redis.call('ZCARD', key)
-    if offset - seen < size then
-      local members = redis.call('ZREVRANGE', key, math.max(0, offset - seen), offset - seen + scan - 1)
-      local ids = {}
-      for i, member in ipairs(members) do ids[i] = member:match(':(%d+)$') or member end
-      fetch_jobs(ids)
-      for i, id in ipairs(ids) do
-        show(id)
-        offset = offset + 1
-        if #jobs == most then
-          cursor = int(offset)
-          return
-        end
-      end
-    end
-    seen = seen + size
-    offset = math.max(offset, seen)
+    total = total + redis.call('ZCARD', queue_key(queue_name, place))
   end
+  if total > SORTED then return nil end
+  for _, place in ipairs(places[status]) do
+    for _, member in ipairs(redis.call('ZRANGE', queue_key(queue_name, place), 0, -1)) do
+      local id = member:match(':(%d+)$') or member
+      if before == '' or tonumber(id) < tonumber(before) then ids[#ids + 1] = id end
+    end
+  end
+  table.sort(ids, function(a, b) return tonumber(a) > tonumber(b) end)
+  return ids
+end
+
+local function all()
+  local ids = indexed()
+  if not ids then return by_id() end
+  local page = { unpack(ids, 1, math.min(#ids, scan)) }
+  if show_all(page) and #ids > #page then cursor = int(tonumber(page[#page])) end
 end
 
 local modes = {
   all = all,
-  status = by_status,
   children = function()
-    local id = resolve(name)
-    local list, ids = children_of(id, need(id)), {}
-    for i, child in ipairs(list) do ids[i] = child.id end
-    table.sort(ids, function(a, b) return tonumber(a) > tonumber(b) end)
-    fetch_jobs(ids)
-    for _, child in ipairs(ids) do
-      if before == '' or tonumber(child) < tonumber(before) then
-        if #jobs == most then
-          cursor = jobs[#jobs][1]
-          return
-        end
-        show(child)
-      end
+    local id, ids = resolve(name), {}
+    for _, child in ipairs(children_of(id, need(id))) do
+      if before == '' or tonumber(child.id) < tonumber(before) then ids[#ids + 1] = child.id end
     end
+    table.sort(ids, function(a, b) return tonumber(a) > tonumber(b) end)
+    show_all(ids)
   end,
   repeats = function()
     local from = tonumber(before ~= '' and before or 0)

@@ -10,7 +10,7 @@ const callback = { spec: `{"url":"https://${HOST}/"}`, host: HOST }
 const make = (world: World, more: Making = {}) => world.make({ callback, ...more })
 const claim = (world: World, max = 100) => world.claim({ queue: 'sidejob', max })
 const told = async (world: World) =>
-  (await world.store.list({ mode: 'all', name: 'sidejob', limit: 100 })).jobs.map(({ document }) => document.oe)
+  (await world.store.list({ mode: 'all', queue: 'sidejob', limit: 100 })).jobs.map(({ document }) => document.oe)
 const groups = async (world: World) => (await world.store.limits()).map(({ key, waiting }) => [key, waiting])
 const shut = (world: World, until?: number) => world.store.limit(`group:callback:${HOST}`, 'shut', { until })
 

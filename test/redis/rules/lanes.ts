@@ -254,7 +254,7 @@ const rule4: Facts = {
     await run.suspend({ ops: [spawn], waitFor: 'children' })
     world.advance(60_000)
     await world.tick()
-    const [child] = (await world.store.list({ mode: 'all', name: 'q', limit: 1 })).jobs
+    const [child] = (await world.store.list({ mode: 'all', queue: 'q', limit: 1 })).jobs
     const { rings } = await world.store.change(String(child!.id), [['terminate', '', '']])
     expect(queuesOf(rings)).toEqual(['other'])
   },
