@@ -954,7 +954,7 @@ describe('a job that runs away', () => {
     expect(runs).toBe(600)
     const { entries } = await kit.engine.readLog({ job: String(id), level: 'error' })
     expect(entries.map(({ entry }) => JSON.parse(entry))).toEqual([
-      { error: 'Job was terminated due to being called too rapidly', job: id },
+      { error: 'Job was terminated due to being called too rapidly' },
     ])
   }, 60_000)
 })

@@ -14,7 +14,7 @@ local function guard(id, doc)
 end
 
 local function stop_runaway(id, doc)
-  log(id, 'error', cjson.encode({ error = 'Job was terminated due to being called too rapidly', job = tonumber(id) }))
+  log(id, 'error', cjson.encode({ error = 'Job was terminated due to being called too rapidly' }))
   terminate_one(id, doc)
 end
 

@@ -48,10 +48,17 @@ local function members_of(object)
   return members and members:find('%S') and ',' .. members or ''
 end
 
--- An entry as it is published: what all of them have, and its own members, which win. Other values stay as they are.
+-- What every entry has, unless its own members say otherwise.
+local function head(job, own)
+  local says = function(name) return own:find('"' .. name .. '"%s*:') end
+  return (says('timestamp') and '' or ',"timestamp":' .. now_text) .. ((not job or says('job')) and '' or ',"job":' .. job)
+end
+
+-- An entry as it is published; what is no object stays as it is.
 function entries.text(job, entry)
   if not entry:find('^%s*{') then return entry end
-  return '{"timestamp":' .. now_text .. (job and ',"job":' .. job or '') .. members_of(entry) .. '}'
+  local own = members_of(entry)
+  return '{' .. (head(job, own) .. own):sub(2) .. '}'
 end
 
 -- The rows of one entry, and those that are left: of the job's own input only so many values of each port.
@@ -76,9 +83,9 @@ function entries.log(id, context, reads)
     local own = '{"read":' .. text_of(read) .. ',"write":' .. text_of(since.write) .. '}'
     local channel = not id and since.channel ~= '' and '{"channel":' .. cjson.encode(since.channel) .. '}'
     local more = since.more > 0 and '{"more":' .. int(since.more) .. '}'
-    local around = context or (not id and since.context)
-    local all = members_of(around) .. members_of(channel) .. members_of(own) .. members_of(more)
-    push(told, { '/sidejob/log', '@\n\nl\n' .. entries.text(id, '{' .. all:sub(2) .. '}') })
+    local around = members_of(context or (not id and since.context))
+    local all = head(id, around) .. around .. members_of(channel) .. members_of(own) .. members_of(more)
+    push(told, { '/sidejob/log', '@\n\nl\n{' .. all:sub(2) .. '}' })
   end
   entries.begin()
   since.read, since.bytes = later, #later
