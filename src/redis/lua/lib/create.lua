@@ -211,7 +211,7 @@ call_back = function(id, doc, place, value)
   enqueue(told, new)
 end
 
-local stopped = { 'f', 'lc', 'bo', 'e', 'x' }
+local stopped_by = { 'f', 'lc', 'bo', 'e', 'x' }
 
 -- The relay of a channel is one job for as long as something is said there now and then; whatever became of it, the
 -- next message makes it run again.
@@ -220,7 +220,7 @@ relays.hand_over = function(channel, id, item)
   if doc then
     write(id, doc, 'i', 'in', { item }, { unnoted = true })
     if doc.z ~= 'f' and doc.z ~= 'T' then return end
-    for _, field in ipairs(stopped) do change(id, doc, field, nil) end
+    for _, field in ipairs(stopped_by) do change(id, doc, field, nil) end
     return enqueue(id, doc, true)
   end
   id = next_id()

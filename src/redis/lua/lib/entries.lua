@@ -5,8 +5,8 @@ local entries = {}
 -- What was read and written since the last entry: rows of { id, dir, port, values }. Of what is too much an entry says
 -- only how many values there were.
 local MAX_ENTRY = 65536
-local since
-function entries.begin() since = { read = {}, write = {}, bytes = 0, more = 0 } end
+local unsaid
+function entries.begin() unsaid = { read = {}, write = {}, bytes = 0, more = 0 } end
 entries.begin()
 
 local function row_of(rows, id, dir, port)
@@ -24,22 +24,22 @@ function entries.note(what, id, dir, port, items)
   for _, item in ipairs(items) do
     local context, channel, flags, value = parts(item)
     if not flags:find('l', 1, true) then
-      since.bytes = since.bytes + #value + #port + 30
-      since.context, since.channel = context, channel
-      if since.bytes > MAX_ENTRY then
-        since.more = since.more + 1
+      unsaid.bytes = unsaid.bytes + #value + #port + 30
+      unsaid.context, unsaid.channel = context, channel
+      if unsaid.bytes > MAX_ENTRY then
+        unsaid.more = unsaid.more + 1
       else
-        local values = row_of(since[what], id, dir, port).values
+        local values = row_of(unsaid[what], id, dir, port).values
         values[#values + 1] = value:sub(1, 1) == '~' and cjson.encode(value) or value
       end
     end
   end
 end
 
-local direction = { i = '"inport":', o = '"outport":' }
+local port_words = { i = '"inport":', o = '"outport":' }
 local function text_of(rows)
   local texts = {}
-  for i, row in ipairs(rows) do texts[i] = '{"job":' .. row.id .. ',' .. direction[row.dir] .. cjson.encode(row.port) .. ',"data":[' .. table.concat(row.values, ',') .. ']}' end
+  for i, row in ipairs(rows) do texts[i] = '{"job":' .. row.id .. ',' .. port_words[row.dir] .. cjson.encode(row.port) .. ',"data":[' .. table.concat(row.values, ',') .. ']}' end
   return '[' .. table.concat(texts, ',') .. ']'
 end
 
@@ -49,7 +49,7 @@ local function members_of(object)
 end
 
 -- What every entry has, unless its own members say otherwise.
-local function head(job, own)
+local function common_members(job, own)
   local says = function(name) return own:find('"' .. name .. '"%s*:') end
   return (says('timestamp') and '' or ',"timestamp":' .. now_text) .. ((not job or says('job')) and '' or ',"job":' .. job)
 end
@@ -58,11 +58,11 @@ end
 function entries.text(job, entry)
   if not entry:find('^%s*{') then return entry end
   local own = members_of(entry)
-  return '{' .. (head(job, own) .. own):sub(2) .. '}'
+  return '{' .. (common_members(job, own) .. own):sub(2) .. '}'
 end
 
 -- The rows of one entry, and those that are left: of the job's own input only so many values of each port.
-local function split(rows, id, reads)
+local function split_rows(rows, id, reads)
   if not reads then return rows, {} end
   local first, later = {}, {}
   for _, row in ipairs(rows) do
@@ -77,16 +77,16 @@ end
 
 -- Ends an entry. id: the job whose run it was, nil for a call from outside; reads: port → how many of its own.
 function entries.log(id, context, reads)
-  if since.bytes == 0 then return end
-  local read, later = split(since.read, id, reads)
-  if #read + #since.write + since.more > 0 then
-    local own = '{"read":' .. text_of(read) .. ',"write":' .. text_of(since.write) .. '}'
-    local channel = not id and since.channel ~= '' and '{"channel":' .. cjson.encode(since.channel) .. '}'
-    local more = since.more > 0 and '{"more":' .. int(since.more) .. '}'
-    local around = members_of(context or (not id and since.context))
-    local all = head(id, around) .. around .. members_of(channel) .. members_of(own) .. members_of(more)
+  if unsaid.bytes == 0 then return end
+  local read, later = split_rows(unsaid.read, id, reads)
+  if #read + #unsaid.write + unsaid.more > 0 then
+    local own = '{"read":' .. text_of(read) .. ',"write":' .. text_of(unsaid.write) .. '}'
+    local channel = not id and unsaid.channel ~= '' and '{"channel":' .. cjson.encode(unsaid.channel) .. '}'
+    local more = unsaid.more > 0 and '{"more":' .. int(unsaid.more) .. '}'
+    local around = members_of(context or (not id and unsaid.context))
+    local all = common_members(id, around) .. around .. members_of(channel) .. members_of(own) .. members_of(more)
     push(told, { '/sidejob/log', '@\n\nl\n{' .. all:sub(2) .. '}' })
   end
   entries.begin()
-  since.read, since.bytes = later, #later
+  unsaid.read, unsaid.bytes = later, #later
 end
