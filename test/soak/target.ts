@@ -1,0 +1,51 @@
+// The other side of push workers: a server that counts how many of its requests are open, and when each one came. A
+// request is open until it is done here, whether or not the caller is still there to hear of it.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+type Snapshot = { job: { id: number; args: { key?: string } | null } }
+
+export type Arrival = { id: number; key: string; at: number }
+
+/**
+ * Starts it. `hold` says how long one request takes.
+ *
+ * @example const target = await startTarget(() => 5 + Math.random() * 35)
+ */
+export async function startTarget(hold: () => number) {
+  const arrivals: Arrival[] = []
+  const open = new Map<string, number>()
+  const most = new Map<string, number>()
+
+  const server = createServer(async (request, response) => {
+    // By the clock that only measures, and before the body is read: that is when the call has come.
+    const at = performance.now()
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const { job } = JSON.parse(body) as Snapshot
+    const key = job.args?.key ?? ''
+    arrivals.push({ id: job.id, key, at })
+    const now = (open.get(key) ?? 0) + 1
+    open.set(key, now)
+    most.set(key, Math.max(most.get(key) ?? 0, now))
+    await sleep(hold())
+    open.set(key, open.get(key)! - 1)
+    response.end('{"end":"completed"}')
+  })
+  server.keepAliveTimeout = 60_000
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    arrivals,
+    /** key → how many of its requests were open at once, at most. */
+    most,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
