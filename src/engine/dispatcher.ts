@@ -55,7 +55,7 @@ export function createDispatcher({
   async function dispatch(queue: string, bell: string): Promise<Dispatched> {
     const lane = newLane()
     const usage = newUsage()
-    const flight = createFlight(concurrency, (lent) => performer.run(lent, { usage }))
+    const flight = createFlight(concurrency, (lent, asked) => performer.run(lent, { usage, asked }))
     const renewal = setInterval(() => {
       if (flight.size > 0) store.extend(queue, flight.tokens(), lease, { lane }).catch(() => undefined)
     }, lease / RENEWALS)
@@ -74,6 +74,7 @@ export function createDispatcher({
     for (let seq = 1; ; seq++) {
       const leave = elapsed() - started >= budget || performer.usedUp(usage)
       const done = flight.take()
+      const asked = elapsed()
       const answer: CommitAnswer = await store.commit({
         queue,
         runs: done,
@@ -82,7 +83,7 @@ export function createDispatcher({
       })
       await ring([...answer.rings, ...(await tags.retag(answer))])
       runs += done.length
-      flight.add(answer.lent)
+      flight.add(answer.lent, asked)
       const serves = answer.word === 'ok' || answer.word === 'more'
       if (!flight.idle) {
         // Slow runs hold up nobody: what has ended is committed and more is claimed; and when nothing is left the lane

@@ -12,13 +12,13 @@ const pause = (ms: number): { over: Promise<void>; cancel: () => void } => {
 }
 
 /**
- * Performs what is added, at most `limit` at a time.
+ * Performs what is added, at most `limit` at a time; each is told when it was asked for.
  *
- * @example flight.add(lent); await flight.landed(1_000); const done = flight.take()
+ * @example flight.add(lent, performance.now()); await flight.landed(1_000); const done = flight.take()
  */
-export function createFlight(limit: number, perform: (lent: Lent) => Promise<Settled | undefined>) {
+export function createFlight(limit: number, perform: (lent: Lent, asked: number) => Promise<Settled | undefined>) {
   const open = new Map<string, Lent>()
-  const waiting: Lent[] = []
+  const waiting: [lent: Lent, asked: number][] = []
   let running = 0
   let done: Settled[] = []
   let fault: { error: unknown } | undefined
@@ -29,10 +29,10 @@ export function createFlight(limit: number, perform: (lent: Lent) => Promise<Set
       tell = resolve
     })
 
-  async function run(lent: Lent): Promise<void> {
+  async function run(lent: Lent, asked: number): Promise<void> {
     running++
     try {
-      const settled = await perform(lent)
+      const settled = await perform(lent, asked)
       if (settled) done.push(settled)
     } catch (error) {
       fault ??= { error }
@@ -44,13 +44,13 @@ export function createFlight(limit: number, perform: (lent: Lent) => Promise<Set
   }
 
   function next(): void {
-    while (running < limit && waiting.length) void run(waiting.shift()!)
+    while (running < limit && waiting.length) void run(...waiting.shift()!)
   }
 
   return {
-    add(lent: readonly Lent[]): void {
+    add(lent: readonly Lent[], asked: number): void {
       for (const one of lent) open.set(one.document.tk!, one)
-      waiting.push(...lent)
+      waiting.push(...lent.map((one): [Lent, number] => [one, asked]))
       next()
     },
     /** How many have not ended. */

@@ -21,6 +21,8 @@ export type PerformerOptions = {
   ring: (rings: Ring[]) => Promise<void>
   random: () => number
   now: () => number
+  /** Milliseconds on a clock that only measures. */
+  elapsed?: () => number
   /** Performs one run in an invocation of its own; absent: isolation is not to be had here. */
   isolate?: (lent: Lent) => Promise<Settled | undefined>
   /** As long as a lane's own: what shows its progress is alive. */
@@ -37,6 +39,8 @@ const MAX_ISOLATED = 32
 /** What the runs of one lane share, or have used up, of their invocation. */
 export type Usage = { isolated: number; deadlines: Deadlines }
 
+export type RunOptions = { alone?: boolean; usage?: Usage; asked?: number }
+
 export const newUsage = (): Usage => ({ isolated: 0, deadlines: createDeadlines() })
 
 /** Our own commits of one run while it goes on, and what it may read meanwhile. */
@@ -47,6 +51,7 @@ export function createPerformer({
   ring,
   random,
   now,
+  elapsed = () => performance.now(),
   isolate,
   lease,
 }: PerformerOptions) {
@@ -136,24 +141,28 @@ export function createPerformer({
     return undefined
   }
 
-  /** What is to be committed for one run; undefined when that is somebody else's business now. */
-  async function run(
-    lent: Lent,
-    { alone = false, usage = newUsage() }: { alone?: boolean; usage?: Usage } = {},
-  ): Promise<Settled | undefined> {
+  async function performFound(lent: Lent, found: Registered, alone: boolean, usage: Usage) {
+    if (found.inner) return found.inner(lent)
+    if (!found.local) return performRemote(lent, found)
+    if (!found.local.isolate || !isolate || alone) return performLocal(lent, found, usage)
+    if (usage.isolated >= MAX_ISOLATED) return release(lent)
+    usage.isolated++
+    return isolate(lent)
+  }
+
+  /**
+   * What is to be committed for one run; undefined when that is somebody else's business now. `asked` is when the
+   * request that lent it was sent: a rate counts from when the run began.
+   */
+  async function run(lent: Lent, { alone = false, usage = newUsage(), asked }: RunOptions = {}) {
     const { q: queue, c: name } = lent.document
     try {
       const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
       // A class that this deployment does not know is not failed: another one may.
       if (!found) return release(lent, 'wait', String(RELEASE_FOR))
-      if (found.inner) return await found.inner(lent)
-      if (!found.local) return await performRemote(lent, found)
-      if (found.local.isolate && isolate && !alone) {
-        if (usage.isolated >= MAX_ISOLATED) return release(lent)
-        usage.isolated++
-        return await isolate(lent)
-      }
-      return await performLocal(lent, found, usage)
+      const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
+      const settled = await performFound(lent, found, alone, usage)
+      return settled && { ...settled, late }
     } catch (error) {
       if (error instanceof SidejobError && error.code === 'UNAVAILABLE') throw error
       const changes: Changes = { end: 'failed', n: LAST, error: runError(error) }

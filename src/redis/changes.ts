@@ -14,6 +14,8 @@ export type Settled = {
   n: number
   end: Changes['end'] | 'released'
   words: Words
+  /** Milliseconds from the request that lent the run to its beginning, by the clock of the lane. */
+  late?: number
 }
 
 const targetOf = (ref: JobRef | PortRef): string => {
@@ -119,10 +121,11 @@ export const stateWords = ({ set = {}, unset = [] }: NonNullable<Changes['state'
 ]
 
 /** The arguments of one run in a commit. */
-export const runArguments = ({ token, n, end, words }: Settled): string[] => [
+export const runArguments = ({ token, n, end, words, late = 0 }: Settled): string[] => [
   token,
   String(n),
   end,
+  String(late),
   String(words.length),
   ...words,
 ]

@@ -35,9 +35,10 @@ test('jobs in one batch with a slow run complete, and so do those that come afte
 test('a run that ends while nobody looks is still to be brought home', async () => {
   const flight = createFlight(1, async () => ({ token: '1.1.x', n: 0, end: 'completed', words: [] }))
   expect(flight.idle).toBe(true)
-  flight.add([
-    { id: 1, document: { tk: '1.1.x' }, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] },
-  ])
+  flight.add(
+    [{ id: 1, document: { tk: '1.1.x' }, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] }],
+    0,
+  )
   await new Promise((resolve) => setTimeout(resolve, 5))
   expect([flight.size, flight.idle]).toEqual([0, false])
   expect(flight.take()).toHaveLength(1)

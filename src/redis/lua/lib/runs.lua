@@ -20,7 +20,7 @@ local saying = {
 }
 
 local function take_run()
-  local run = { token = take(), n = take_int(), ending = take(), names = {}, counts = {} }
+  local run = { token = take(), n = take_int(), ending = take(), late = take_int(), names = {}, counts = {} }
   run.size = take_int()
   run.from = at
   at = at + run.size
@@ -252,6 +252,7 @@ local function commit(run)
   end
   if doc.tk ~= run.token or tonumber(doc.le) <= now then return 'lost' end
   if run.n < (tonumber(doc.cn) or 0) then return 'lost' end
+  if doc.hk then note_start(doc, run.late) end
   local ok, status = attempt(carry_out, run)
   if not ok and status.code == 'CONFLICT' then
     conflict(run)
