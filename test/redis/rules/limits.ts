@@ -246,6 +246,22 @@ const rule27: Facts = {
     await (await world.claimOne()).commit()
     expect(await world.claim()).toEqual([])
   },
+  async 'a run counts for its period from when it began, and from its end at the latest'(world) {
+    for (const [late, ended, free] of [
+      [5_000, 30_000, 20_000],
+      [5_000, 7_000, 7_000],
+    ] as const) {
+      const key = `late ${ended}`
+      await makeAll(world, 2, { limits: [{ key, how: 'set', rate: { limit: 1, period: 100_000 } }] })
+      const run = await world.claimOne()
+      world.advance(ended)
+      await world.store.commit({ queue: '', runs: [{ ...(await run.settled({})), late }] })
+      world.advance(free + 100_000 - ended - 500)
+      expect(await world.claim()).toEqual([])
+      world.advance(1_000)
+      await (await world.claimOne()).commit()
+    }
+  },
   async 'a claim says when a rate lets the next one through, and does so then'(world) {
     await makeAll(world, 2, paced(1, 10_000))
     await world.lane().ask({ max: 1 })
