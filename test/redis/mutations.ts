@@ -741,7 +741,13 @@ const limited: Mutation[] = [
     ['if doc.paused or', 'if', 'a limit that is paused lets all through'],
     ['(doc.r or never) - state.started - promised)', 'never)', 'a rate is not kept'],
     [
-      "'(' .. int(now - window(state.doc)), '+inf') or 0",
+      'math.min(now, tonumber(doc.l) + margin',
+      '(tonumber(doc.l) + margin',
+      'a short run counts for longer than it can',
+    ],
+    ['+ margin(limit_doc, late))', '+ margin(limit_doc, 0))', 'a run that began late meets those of the next period'],
+    [
+      "'(' .. int(now - state.doc.p), '+inf') or 0",
       "'(' .. int(now), '+inf') or 0",
       'only what starts now counts for a rate',
     ],
