@@ -312,6 +312,7 @@ const places: Mutation[] = [
     ],
     ['if parent_doc and parent_doc.x then\n', 'if false then\n', 'a child of a terminating job lives on'],
   ),
+  ...of(15, 'lib/ops.lua', ["  change(id, doc, 'dl', nil)\n", '', 'a job that was brought back goes all the same']),
   ...of(
     15,
     'lib/runs.lua',
@@ -825,6 +826,151 @@ const limited: Mutation[] = [
   ),
 ]
 
+const listening: Mutation[] = [
+  ...of(
+    30,
+    'lib/ports.lua',
+    [
+      "for _, level in ipairs(all) do push(writes.messages, { ns .. 'live:' .. level, text }) end",
+      "push(writes.messages, { ns .. 'live:' .. channel, text })",
+      'who listens above hears nothing',
+    ],
+    [
+      "for _, level in ipairs(all) do push(writes.messages, { ns .. 'live:' .. level, text }) end",
+      "for _, level in ipairs(all) do redis.call('PUBLISH', ns .. 'live:' .. level, text) end",
+      'what a refused run has said is heard',
+    ],
+    [
+      '  if till > now then\n    local _, _, _, value',
+      '  if true then\n    local _, _, _, value',
+      'everything is said outside, whoever listens',
+    ],
+    ['return system > 0 or till > now', 'return system > 0', 'who listens outside hears nothing of statuses'],
+  ),
+  ...of(30, 'lib/ops.lua', [
+    'set_hints(system, math.max(till, now + take_int()), version)',
+    'set_hints(system, now + take_int(), version)',
+    'who listens for a short time cuts off the others',
+  ]),
+  ...of(
+    30,
+    'lib/waiters.lua',
+    ['        break\n', '', 'a job calls all claims that wait'],
+    ["if class == '' or matches(class, patterns) then", 'if true then', 'a job calls whoever waits, for whatever'],
+    ['        table.remove(waiting, i)\n', '', 'two jobs call one claim'],
+    [
+      "'(' .. int(now), '+inf', 'LIMIT', 0, MAX_CALLS",
+      "'-inf', '+inf', 'LIMIT', 0, MAX_CALLS",
+      'who has gone is called',
+    ],
+    ["  change_queue(q, 'pw', math.max(queue(q).pw or 0, till))\n", '', 'nobody is called'],
+  ),
+  ...of(30, 'lib/status.lua', [
+    "  if place == 'p' then push(within(to_call, doc.q), doc.c) end\n",
+    '',
+    'a job that is due calls nobody',
+  ]),
+]
+
+const oneTime: Mutation[] = [
+  ...of(
+    31,
+    'lib/status.lua',
+    ['  if text_at(key) == id then\n    put(raw', '  if true then\n    put(raw', 'a job frees the key of another'],
+    [
+      'if not doc.u or (doc.uk and not deleted) then return end',
+      'if not doc.u then return end',
+      'the end of a job frees a key that is held longer',
+    ],
+    ['  free_unique(id, doc)\n  keep_result', '  keep_result', 'a job that has ended holds its key'],
+  ),
+  ...of(
+    31,
+    'lib/create.lua',
+    [
+      '  if same then return same, status_of(find(same)), true end\n',
+      '',
+      'a key does not keep anybody from making another',
+    ],
+    ["return q .. '\\n' .. class .. '\\n' .. key end", 'return key end', 'one key for all queues and classes'],
+    ["  if spec.unique_for == '' then\n", '  if true then\n', 'a key that is held for a time goes with its job'],
+    ["  set_text(ns .. 'unique:' .. scope, id)\n", '', 'a key is nobody’s'],
+  ),
+  ...of(31, 'lib/family.lua', ['  free_unique(id, doc, true)\n', '', 'a job that is deleted holds its key']),
+  ...of(
+    32,
+    'enqueue.lua',
+    [
+      "local known = once ~= '' and text_at(once)",
+      'local known = false',
+      'jobs that are asked for twice are made twice',
+    ],
+    [
+      "if print ~= fingerprint then return { 'refused'",
+      "if false then return { 'refused'",
+      'one key stands for two bodies',
+    ],
+    ['tonumber(once_for)) end', '1000) end', 'an answer is forgotten too early'],
+  ),
+  ...of(
+    32,
+    'change.lua',
+    ["local known = once ~= '' and text_at(once)", 'local known = false', 'what is done twice takes effect twice'],
+    [
+      "if print ~= fingerprint then return { 'refused'",
+      "if false then return { 'refused'",
+      'one key stands for two bodies',
+    ],
+    ["if once ~= '' and not me.passing then", "if once ~= '' then", 'no result yet is the answer for ever'],
+    [
+      "if not ok then return { 'refused', why.code, why.message } end",
+      "if not ok then\n  if once ~= '' then redis.call('SET', once, fingerprint .. '\\n[]') end\n  return { 'refused', why.code, why.message }\nend",
+      'a refusal is the answer for ever',
+    ],
+  ),
+  ...of(32, 'lib/ops.lua', ["if text and take() ~= '1' then del(key) end", '', 'a result is taken again and again']),
+  ...of(
+    32,
+    'commit.lua',
+    ["if laned or (lane ~= '' and #ids > 0) then", 'if laned then', 'a pull worker that asks twice is lent twice'],
+    [
+      "if laned or (lane ~= '' and #ids > 0) then",
+      "if lane ~= '' then",
+      'a pull worker that got nothing gets nothing for a minute',
+    ],
+  ),
+  ...of(
+    33,
+    'lib/claims.lua',
+    ['  if not doc.ch then return {}, 0 end\n', '', 'a claim asks for children that are not there'],
+    [
+      "doc.st and redis.call('HGETALL', side_key(id, 'steps')) or {}",
+      "redis.call('HGETALL', side_key(id, 'steps'))",
+      'a claim asks for steps that are not there',
+    ],
+    [
+      'if pushed ~= taken then flat[#flat + 1]',
+      'if true then flat[#flat + 1]',
+      'a claim asks for values that are not there',
+    ],
+    [
+      "  change(id, doc, 'm', this_minute .. ':' .. int(n))\n",
+      "  redis.call('SET', side_key(id, 'minute'), n)\n",
+      'the guard has a key of its own',
+    ],
+  ),
+  ...of(33, 'lib/status.lua', [
+    '  if not doc.st then return end\n',
+    '',
+    'the end of a run removes steps that are not there',
+  ]),
+  ...of(33, 'lib/family.lua', [
+    '  if not doc.ch then return list end\n',
+    '',
+    'children that are not there are looked for',
+  ]),
+]
+
 const callbacks: Mutation[] = [
   ...of(
     34,
@@ -1019,6 +1165,8 @@ export const mutations: Mutation[] = [
   ...time,
   ...families,
   ...limited,
+  ...listening,
+  ...oneTime,
   ...channels,
   ...callbacks,
   ...flows,

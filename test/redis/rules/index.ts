@@ -7,6 +7,8 @@ import { families } from './family.ts'
 import { flows } from './flows.ts'
 import { lanes } from './lanes.ts'
 import { limited } from './limits.ts'
+import { listening } from './listeners.ts'
+import { oneTime } from './once.ts'
 import { places } from './places.ts'
 import { runs } from './runs.ts'
 import { time } from './time.ts'
@@ -19,6 +21,8 @@ export const rules: Record<number, Facts> = {
   ...families,
   ...limited,
   ...channels,
+  ...listening,
+  ...oneTime,
   ...callbacks,
   ...flows,
 }

@@ -163,6 +163,21 @@ const rule15: Facts = {
     await world.tick()
     await expect(world.document(id)).rejects.toThrow('does not exist')
   },
+  async 'a job that is run by force after all does not go when that run has ended'(world) {
+    const revived = [
+      (id: number) => world.change(id, 'run', '', '1', '', '', ''),
+      (id: number) => world.change(id, 'requeue', '', ''),
+    ]
+    for (const revive of revived) {
+      const id = await world.make()
+      const run = await world.claimOne()
+      expect(await world.change(id, 'delete', '', '1')).toEqual(['ending'])
+      await revive(id)
+      await run.commit()
+      for (const next of await world.claim()) await next.commit()
+      expect(await world.status(id)).toBe('completed')
+    }
+  },
   async 'a forced delete of a tree waits for the last run in it'(world) {
     const id = await world.make()
     await (await world.claimOne()).suspend({ ops: [spawn('a'), spawn('b')] })

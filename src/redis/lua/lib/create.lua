@@ -107,7 +107,6 @@ end
 function unique.hold(id, doc, scope)
   change(id, doc, 'u', scope)
   set_text(ns .. 'unique:' .. scope, id)
-  put(raw, ns .. 'unique:' .. scope, id)
 end
 
 -- How: with letters in it, d = held until deleted, not only until ended; p = a hit must have the same parent, or none;

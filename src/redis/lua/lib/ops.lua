@@ -133,8 +133,9 @@ local function run_at(id, doc, moment)
   if moment > now and (tonumber(doc.w) or never) > moment then change(id, doc, 'w', int(moment)) end
 end
 
--- It was to end, and is not to any more.
+-- It was to end, or to go, and is not to any more.
 local function spare(id, doc)
+  change(id, doc, 'dl', nil)
   if not doc.x then return end
   change(id, doc, 'x', nil)
   if doc.et then change(id, doc, 'et', nil) end
@@ -370,7 +371,6 @@ function ops.patch(me)
   if not doc.z or doc.z == 'p' or doc.z == 'w' then zset(index_of(doc), member_of(me.id, doc), tonumber(doc.p) or 0) end
 end
 
--- Takes the kept result, or looks at it.
 -- The result that is kept, or else the job's status: asked in one step, so that a job cannot end between the two.
 function ops.result(me)
   local id, peek = resolve(take()), take() == '1'

@@ -1,0 +1,129 @@
+// Rule 30: what is said to those outside who listen, and who is called when there is work.
+
+import { expect } from 'vitest'
+import type { Op } from '../../../src/core/run.ts'
+import type { Wire } from '../../../src/core/value.ts'
+import type { Facts, World } from '../direct.ts'
+
+const SAID = '/a/b'
+const LEVELS = [SAID, '/a', '/']
+const END = 'end'
+
+/** What reaches these Redis channels while something is done, each in its order. */
+async function heardAt(world: World, channels: string[], act: () => Promise<unknown>): Promise<string[][]> {
+  const over = new AbortController()
+  const listening = channels.map((channel) => world.client.listen(channel, over.signal)[Symbol.asyncIterator]())
+  for (const one of listening) await one.next()
+  await act()
+  for (const channel of channels) await world.client.ask((redis) => redis.publish(channel, END))
+  const heard = await Promise.all(
+    listening.map(async (one) => {
+      const texts: string[] = []
+      for (;;) {
+        const { value } = await one.next()
+        if (value === END) return texts
+        texts.push(value)
+      }
+    }),
+  )
+  over.abort()
+  return heard
+}
+
+const heard = (world: World, act: () => Promise<unknown>, channels = LEVELS) =>
+  heardAt(
+    world,
+    channels.map((channel) => world.store.keys.live(channel)),
+    act,
+  )
+
+const listen = (world: World, ms: number) => world.change('', 'listen', ms)
+const say = (world: World, value: string) => world.change('', 'publish', SAID, `=${value}`)
+const text = (value: string) => `${SAID}\t${value}`
+
+/** Claims that found nothing and wait, and which of them are called. */
+async function calledOf(world: World, waiters: Record<string, string[]>, act: () => Promise<unknown>, wait = 30_000) {
+  const names = Object.keys(waiters)
+  const calls = await heardAt(
+    world,
+    names.map((name) => world.store.keys.calls(name)),
+    async () => {
+      for (const [id, patterns] of Object.entries(waiters)) {
+        const claim = { max: 1, lease: 45_000, pull: true, patterns, waiter: { id, wait } }
+        expect((await world.store.commit({ queue: 'q', claim })).lent).toEqual([])
+      }
+      await act()
+    },
+  )
+  return Object.fromEntries(names.map((name, i) => [name, calls[i]!.length]))
+}
+
+const rule30: Facts = {
+  async 'a message is heard at its channel and at each one above, once at each'(world) {
+    await listen(world, 60_000)
+    expect(await heard(world, () => say(world, '1'))).toEqual(LEVELS.map(() => [text('1')]))
+  },
+  async 'nothing is said outside while nobody listens there'(world) {
+    expect(await heard(world, () => say(world, '1'))).toEqual([[], [], []])
+  },
+  async 'who does not come back is forgotten'(world) {
+    await listen(world, 30_000)
+    world.advance(30_001)
+    expect(await heard(world, () => say(world, '1'))).toEqual([[], [], []])
+  },
+  async 'who listens for a short time does not cut off who listens longer'(world) {
+    await listen(world, 60_000)
+    await listen(world, 10_000)
+    world.advance(20_000)
+    expect((await heard(world, () => say(world, '1')))[0]).toEqual([text('1')])
+  },
+  async 'what a run that is refused has said was never said'(world) {
+    await world.make()
+    const run = await world.claimOne()
+    await listen(world, 60_000)
+    const publish: Op = { op: 'publish', channel: SAID, message: '1' as Wire }
+    const broken: Op = { op: 'write', to: { out: 'none' }, values: ['1' as Wire] }
+    const said = await heard(world, () => run.commit({ ops: [publish, broken] }))
+    expect(said[0]).toEqual([])
+  },
+  async 'listeners outside hear of statuses, though no port listens'(world) {
+    await listen(world, 60_000)
+    const [said] = await heard(world, () => world.make(), ['/sidejob'])
+    expect(said).toEqual(['/sidejob/job/1\t{"status":"queued"}'])
+  },
+  async 'a job that becomes ready calls one of the claims that wait, not all'(world) {
+    const called = await calledOf(world, { one: [], two: [], three: [] }, () => world.make({ pull: true }))
+    expect(Object.values(called).sort()).toEqual([0, 0, 1])
+  },
+  async 'each of several jobs calls another'(world) {
+    const two = Array(2).fill({ queue: 'q', class: 'plain', known: true, pull: true })
+    const called = await calledOf(world, { one: [], other: [] }, () => world.store.enqueue(two))
+    expect(called).toEqual({ one: 1, other: 1 })
+  },
+  async 'only who waits for its class is called'(world) {
+    const called = await calledOf(world, { one: ['mail*'], other: ['pl*n'] }, () => world.make({ pull: true }))
+    expect(called).toEqual({ one: 0, other: 1 })
+  },
+  async 'a job that becomes ready by its time calls as well'(world) {
+    await world.make({ pull: true, wait: 5_000 })
+    const called = await calledOf(world, { one: [] }, async () => {
+      world.advance(5_001)
+      await world.tick()
+      world.advance(21_000)
+      await world.tick()
+    })
+    expect(called).toEqual({ one: 1 })
+  },
+  async 'who has waited long enough is not called any more'(world) {
+    const act = async () => {
+      world.advance(10_001)
+      // Somebody who still waits, so that calls are made at all.
+      const claim = { max: 1, lease: 45_000, pull: true, waiter: { id: 'late', wait: 30_000 }, patterns: ['mail'] }
+      await world.store.commit({ queue: 'q', claim })
+      await world.make({ pull: true })
+    }
+    expect(await calledOf(world, { one: [] }, act, 10_000)).toEqual({ one: 0 })
+  },
+}
+
+export const listening: Record<number, Facts> = { 30: rule30 }

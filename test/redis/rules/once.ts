@@ -1,0 +1,221 @@
+// Rules 31–33: what is there once, what is done once, and what is never asked for.
+
+import { expect } from 'vitest'
+import { wire } from '../../../src/core/value.ts'
+import type { Once } from '../../../src/redis/store.ts'
+import type { Facts, Making, World } from '../direct.ts'
+
+const unique = (more: object = {}): Making => ({ unique: { key: 'u', ...more } })
+const enqueue = async (world: World, making: Making = {}, once?: Once) =>
+  (await world.store.enqueue([{ queue: 'q', class: 'plain', known: true, ...making }], once)).made[0]!
+const isTaken = async (world: World, making: Making) => (await enqueue(world, making)).existing === true
+
+async function runOne(world: World): Promise<void> {
+  await (await world.claimOne()).commit()
+}
+
+/** What ends a job. */
+const ends: ((world: World, id: number) => Promise<unknown>)[] = [
+  runOne,
+  async (world) => (await world.claimOne()).fail(),
+  (world, id) => world.change(id, 'terminate', '', ''),
+  (world, id) => world.change(id, 'delete', '', '1'),
+]
+
+const rule31: Facts = {
+  async 'as long as a job has not ended its key stands for it'(world) {
+    const { id } = await enqueue(world, unique())
+    expect(await enqueue(world, unique())).toEqual({ id, status: 'queued', existing: true })
+    const run = await world.claimOne()
+    expect(await enqueue(world, unique())).toMatchObject({ id, status: 'running' })
+    await run.suspend()
+    expect(await enqueue(world, unique())).toMatchObject({ id, status: 'suspended' })
+  },
+  async 'of many that ask in one call the first makes it'(world) {
+    const { made } = await world.store.enqueue(Array(3).fill({ queue: 'q', class: 'plain', known: true, ...unique() }))
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1)
+  },
+  async 'whatever ends the job frees its key'(world) {
+    for (const end of ends) {
+      const { id, existing } = await enqueue(world, unique())
+      expect(existing).toBeUndefined()
+      await end(world, id)
+    }
+  },
+  async 'a key can be held until its job is deleted'(world) {
+    const { id } = await enqueue(world, unique({ held: 'deleted' }))
+    await runOne(world)
+    expect(await isTaken(world, unique())).toBe(true)
+    await world.change(id, 'delete', '', '1')
+    expect(await world.client.ask((redis) => redis.keys(`${world.namespace}unique:*`))).toEqual([])
+    expect(await isTaken(world, unique())).toBe(false)
+  },
+  async 'a key can be held for a time, whatever becomes of its job'(world) {
+    await enqueue(world, unique({ period: 600_000 }))
+    await runOne(world)
+    expect(await isTaken(world, unique())).toBe(true)
+    const left = await world.client.ask((redis) => redis.pttl(`${world.namespace}unique:q\nplain\nu`))
+    expect(left).toBeGreaterThan(590_000)
+    expect(left).toBeLessThanOrEqual(600_000)
+  },
+  async 'a job that ends again does not free the key that another holds by now'(world) {
+    const { id } = await enqueue(world, unique())
+    await runOne(world)
+    const other = await enqueue(world, unique({ at: 0 }))
+    await world.change(id, 'run', '', '1', '', '', '')
+    for (const run of await world.claim()) if (run.id === id) await run.commit()
+    expect(await enqueue(world, unique())).toMatchObject({ id: other.id, existing: true })
+  },
+  async 'another queue, another class, another key are others'(world) {
+    await enqueue(world, unique())
+    expect(await isTaken(world, { ...unique(), queue: 'other' })).toBe(false)
+    expect(await isTaken(world, { ...unique(), class: 'child' })).toBe(false)
+    expect(await isTaken(world, { unique: { key: 'v' } })).toBe(false)
+  },
+}
+
+const HOUR = 3_600_000
+const once = (fingerprint = 'body'): Once => ({ key: 'key', period: HOUR, fingerprint })
+const left = (world: World) => world.client.ask((redis) => redis.pttl(world.store.keys.once('key')))
+const jobs = async (world: World) => (await world.queueOf()).ready
+
+const rule32: Facts = {
+  async 'jobs that are asked for twice under one key are made once'(world) {
+    const first = await enqueue(world, {}, once())
+    expect(await enqueue(world, {}, once())).toEqual(first)
+    expect(await jobs(world)).toBe(1)
+  },
+  async 'a key that was used for another body is refused'(world) {
+    await enqueue(world, {}, once())
+    await expect(enqueue(world, {}, once('other'))).rejects.toMatchObject({ code: 'TAKEN' })
+    const id = await world.make({ in: { in: {} } })
+    const write = ['write', '', 'i', 'in', '', '1', '=1']
+    const key = { ...once(), key: 'other' }
+    await world.store.change(String(id), [write], key)
+    await expect(world.store.change(String(id), [write], { ...key, fingerprint: 'x' })).rejects.toMatchObject({
+      code: 'TAKEN',
+    })
+  },
+  async 'a call that was refused has left no answer, and may be asked for again'(world) {
+    const write = ['write', '', 'i', 'in', '', '1', '=1']
+    await expect(world.store.change('1', [write], once())).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await world.make({ in: { in: {} } })
+    await world.store.change('1', [write], once())
+    expect(await world.values(1, 'in', 'in')).toEqual(['1'])
+  },
+  async 'values that are written or taken twice under one key are written or taken once'(world) {
+    const id = await world.make({ in: { in: {} } })
+    const write = ['write', '', 'i', 'in', '', '2', '=1', '=2']
+    for (let n = 0; n < 2; n++) await world.store.change(String(id), [write], { ...once(), key: 'write' })
+    const take = ['take', '', 'i', 'in', '1']
+    for (let n = 0; n < 2; n++)
+      expect((await world.store.change(String(id), [take], { ...once(), key: 'take' })).answer).toEqual(['', '=1'])
+    expect(await world.values(id, 'in', 'in')).toEqual(['2'])
+  },
+  async 'an answer is kept as long as its key says, and no longer'(world) {
+    await enqueue(world, {}, once())
+    expect(await left(world)).toBeGreaterThan(HOUR - 10_000)
+    expect(await left(world)).toBeLessThanOrEqual(HOUR)
+  },
+  async 'our own keys live for ten minutes, those of reads for one, those of callers for a day'(world) {
+    const engine = world.engine({ workers: [] })
+    await world.store.settings('q', { mode: 'pull' })
+    const [{ id } = { id: 0 }] = (await engine.enqueue([{ queue: 'q', class: 'plain', in: { in: {} } }])).jobs
+    await engine.take(String(id), 'in', 'in', { max: 1 })
+    await engine.run(String(id), {}, { key: 'theirs', fingerprint: '' })
+    const keys = await world.client.ask((redis) => redis.keys(`${world.namespace}once:*`))
+    const times = await Promise.all(keys.map((key) => world.client.ask((redis) => redis.pttl(key))))
+    const minutes = times.map((ms) => Math.ceil(ms / 60_000)).sort((a, b) => a - b)
+    expect(minutes).toEqual([1, 10, 24 * 60])
+  },
+  async 'a result is taken once, and who did not get the answer gets it again'(world) {
+    const id = await world.make({ keepResult: HOUR })
+    await (await world.claimOne()).commit({ result: wire(42) })
+    const take = (key: string) => world.store.change('', [['result', String(id), '']], { ...once(), key })
+    const first = (await take('a')).answer
+    expect(first[0]).toMatch(/^success\n.*\n42$/)
+    expect((await take('a')).answer).toEqual(first)
+    expect((await take('b')).answer).toEqual([''])
+  },
+  async 'that there is no result yet is not kept as the answer'(world) {
+    const id = await world.make({ keepResult: HOUR })
+    const take = () => world.store.change('', [['result', String(id), '']], once())
+    expect((await take()).answer).toEqual([''])
+    await (await world.claimOne()).commit({ result: wire(42) })
+    expect((await take()).answer[0]).toMatch(/42$/)
+  },
+  async 'a claim of a pull worker that is sent twice lends once, and keeps tokens only'(world) {
+    await world.make({ pull: true, args: wire('secret') })
+    await world.make({ pull: true })
+    const claim = () =>
+      world.store.commit({
+        queue: 'q',
+        lane: { id: 'key', seq: 1 },
+        claim: { max: 1, lease: 45_000, begun: 1, pull: true },
+      })
+    const tokens = [await claim(), await claim()].map(({ lent }) => lent.map(({ document }) => document.tk))
+    expect(tokens[0]).toEqual(tokens[1])
+    expect((await world.queueOf()).leases).toBe(1)
+    expect(await world.client.ask((redis) => redis.get(world.store.keys.lane('key')))).not.toContain('secret')
+  },
+  async 'a claim of a pull worker that got nothing gets something when it asks again'(world) {
+    const claim = () =>
+      world.store.commit({
+        queue: 'q',
+        lane: { id: 'key', seq: 1 },
+        claim: { max: 1, lease: 45_000, begun: 1, pull: true },
+      })
+    expect((await claim()).lent).toEqual([])
+    await world.make({ pull: true })
+    expect((await claim()).lent).toHaveLength(1)
+  },
+}
+
+const SIDES = ['children', 'steps', 'waiting', 'minute', 'in:in', 'out:out']
+
+/** Puts keys of the wrong type in place of those that a job does not have: whoever asks for one breaks down. */
+async function withoutAsking(world: World, id: number, act: () => Promise<void>): Promise<void> {
+  const sides = SIDES.map((name) => `${world.store.keys.job(id)}:${name}`)
+  await world.client.ask((redis) => redis.mset(Object.fromEntries(sides.map((key) => [key, 'x']))))
+  await act().catch((error: Error) => {
+    expect(error.message).not.toContain('WRONGTYPE')
+    throw error
+  })
+  const untouched = await world.client.ask((redis) => redis.mget<string[]>(...sides))
+  expect(untouched).toEqual(sides.map(() => 'x'))
+  await world.client.ask((redis) => redis.del(...sides))
+}
+
+const rule33: Facts = {
+  async 'what a job does not have is never asked for, from its making to its end'(world) {
+    const id = await world.make({ in: { in: {} }, out: { out: {} } })
+    await withoutAsking(world, id, async () => {
+      const run = await world.claimOne()
+      expect(await run.commit({ end: 'again' })).toBe('queued')
+      expect(await (await world.claimOne()).suspend()).toBe('suspended')
+      await world.change(id, 'run', '', '', '', '', '')
+      expect(await (await world.claimOne()).fail()).toBe('failed')
+      await world.change(id, 'terminate', '', '1')
+      expect(await world.status(id)).toBe('terminated')
+    })
+  },
+  async 'the runaway guard and the last run are in the document: no key beside it'(world) {
+    const id = await world.make()
+    await (await world.claimOne()).suspend()
+    const { m, lr } = await world.document(id)
+    expect(m).toMatch(/^\d+:1$/)
+    expect(lr).toMatch(/^\d+,\d+,suspended,1$/)
+    expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:*`))).toEqual([world.store.keys.job(id)])
+  },
+  async 'flags tell of what stands beside a document, and go with it'(world) {
+    const id = await world.make()
+    const spawn = { op: 'spawn' as const, name: 'a', queue: 'q', class: 'child' }
+    await (await world.claimOne()).commit({
+      end: 'checkpoint',
+      ops: [spawn, { op: 'step', name: 's', value: wire(1) }],
+    })
+    expect(await world.document(id)).toMatchObject({ ch: '1', st: '1' })
+  },
+}
+
+export const oneTime: Record<number, Facts> = { 31: rule31, 32: rule32, 33: rule33 }
