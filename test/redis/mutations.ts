@@ -882,7 +882,7 @@ const oneTime: Mutation[] = [
       'if not doc.u then return end',
       'the end of a job frees a key that is held longer',
     ],
-    ['  free_unique(id, doc)\n  keep_result', '  keep_result', 'a job that has ended holds its key'],
+    ['  free_unique(id, doc)\n', '', 'a job that has ended holds its key'],
   ),
   ...of(
     31,
@@ -900,35 +900,32 @@ const oneTime: Mutation[] = [
   ...of(
     32,
     'enqueue.lua',
-    [
-      "local known = once ~= '' and text_at(once)",
-      'local known = false',
-      'jobs that are asked for twice are made twice',
-    ],
-    [
-      "if print ~= fingerprint then return { 'refused'",
-      "if false then return { 'refused'",
-      'one key stands for two bodies',
-    ],
-    ['tonumber(once_for)) end', '1000) end', 'an answer is forgotten too early'],
+    ["if known then return { 'again', known } end", '', 'jobs that are asked for twice are made twice'],
+    ["if taken then return { 'refused', 'TAKEN', USED, '' } end", '', 'one key stands for two bodies'],
   ),
   ...of(
     32,
     'change.lua',
-    ["local known = once ~= '' and text_at(once)", 'local known = false', 'what is done twice takes effect twice'],
-    [
-      "if print ~= fingerprint then return { 'refused'",
-      "if false then return { 'refused'",
-      'one key stands for two bodies',
-    ],
-    ["if once ~= '' and not me.passing then", "if once ~= '' then", 'no result yet is the answer for ever'],
+    ["if known then return { 'again', known } end", '', 'what is done twice takes effect twice'],
+    ["if taken then return { 'refused', 'TAKEN', USED } end", '', 'one key stands for two bodies'],
+    ['if not me.nothing then remember', 'if true then remember', 'no result yet is the answer for ever'],
     [
       "if not ok then return { 'refused', why.code, why.message } end",
-      "if not ok then\n  if once ~= '' then redis.call('SET', once, fingerprint .. '\\n[]') end\n  return { 'refused', why.code, why.message }\nend",
+      "if not ok then\n  remember(once, fingerprint, {}, tonumber(once_for))\n  flush()\n  return { 'refused', why.code, why.message }\nend",
       'a refusal is the answer for ever',
     ],
   ),
-  ...of(32, 'lib/ops.lua', ["if text and take() ~= '1' then del(key) end", '', 'a result is taken again and again']),
+  ...of(
+    32,
+    'lib/once.lua',
+    ['  if tonumber(till) <= now then return end\n', '', 'an answer holds longer than its key'],
+    ['cjson.encode(answer), ms) end', 'cjson.encode(answer), 1000) end', 'an answer is forgotten too early'],
+  ),
+  ...of(32, 'lib/ops.lua', [
+    'if text and not peek then del(',
+    'if false then del(',
+    'a result is taken again and again',
+  ]),
   ...of(
     32,
     'commit.lua',
