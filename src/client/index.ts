@@ -104,6 +104,7 @@ const table = {
     heartbeat: 'POST /v1/runs/:token/heartbeat',
     release: 'POST /v1/runs/:token/release',
     page: 'GET /v1/runs/:token/in/:port',
+    steps: 'GET /v1/runs/:token/steps',
   },
   stats: { show: 'GET /v1/stats' },
   keys: { list: 'GET /v1/keys', add: 'POST /v1/keys', remove: 'DELETE /v1/keys/:key' },

@@ -88,6 +88,8 @@ export const snapshot = z.object({
   steps: z.record(z.string(), closed).optional(),
   /** Of a job that follows its children: its inputs with wires, and their ports with wires, values or a default. */
   wires: z.array(wiring).optional(),
+  /** There are too many steps to tell of unasked. */
+  moreSteps: z.literal(true).optional(),
   /** What became of the children that it has waited for. */
   family: z.object({ finished: z.array(heir), cancelled: z.array(heir), failed: z.array(heir) }).optional(),
 })
@@ -198,6 +200,7 @@ const op = z.union([
     z.strictObject({ op: z.literal('expect'), state: z.string(), value: closed.optional() }),
     z.strictObject({ op: z.literal('channels'), of: portRef, set: channelNames }),
     z.strictObject({ op: z.literal('step'), name: label, value: closed }),
+    z.strictObject({ op: z.literal('inherit'), child: childName }),
   ]),
   // The second form of those that have two.
   z.discriminatedUnion('op', [
@@ -207,6 +210,7 @@ const op = z.union([
     z.strictObject({ ...terminate, ...child }),
     z.strictObject({ ...remove, ...child }),
     z.strictObject({ op: z.literal('alias'), remove: alias }),
+    z.strictObject({ op: z.literal('step'), name: label, forget: z.literal(true) }),
   ]),
 ])
 
@@ -220,28 +224,35 @@ const runError = z.strictObject({
   after: ms.optional(),
 })
 
-export const changes = z.strictObject({
-  end: z.enum(['completed', 'suspended', 'follow', 'failed', 'again', 'checkpoint']),
-  n: count.optional(),
-  waitFor: z.union([z.literal('children'), z.array(childName).max(10_000)]).optional(),
-  at: ms.optional(),
-  wait: ms.optional(),
-  result: closed.optional(),
-  error: runError.optional(),
-  reads: z.record(portName, z.strictObject({ cursor: count, count })).optional(),
-  state: z
-    .strictObject({
-      set: z.record(z.string(), closed).optional(),
-      unset: z.array(z.string()).max(10_000).optional(),
-    })
-    .optional(),
-  ops: z.array(op).max(10_000).optional(),
-  progress: closed.optional(),
-  /** Added to the day's counts of the queue, also when the run failed. */
-  counts: z.record(label, count).optional(),
-  /** When it ended by the worker's own clock: ISO 8601, kept as it says it. */
-  saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
-})
+export const changes = z
+  .strictObject({
+    end: z.enum(['completed', 'suspended', 'follow', 'failed', 'again', 'checkpoint']),
+    n: count.optional(),
+    waitFor: z.union([z.literal('children'), z.array(childName).max(10_000)]).optional(),
+    at: ms.optional(),
+    wait: ms.optional(),
+    /** With suspended: the run is over, its function is not. Steps stay, and it goes on then, or when one of these ends. */
+    pause: z.strictObject({ until: ms.optional(), children: z.array(childName).max(10_000).optional() }).optional(),
+    result: closed.optional(),
+    error: runError.optional(),
+    reads: z.record(portName, z.strictObject({ cursor: count, count })).optional(),
+    state: z
+      .strictObject({
+        set: z.record(z.string(), closed).optional(),
+        unset: z.array(z.string()).max(10_000).optional(),
+      })
+      .optional(),
+    ops: z.array(op).max(10_000).optional(),
+    progress: closed.optional(),
+    /** Added to the day's counts of the queue, also when the run failed. */
+    counts: z.record(label, count).optional(),
+    /** When it ended by the worker's own clock: ISO 8601, kept as it says it. */
+    saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
+  })
+  .refine(({ end, pause }) => pause === undefined || end === 'suspended', {
+    error: 'expected no pause where the end is not suspended',
+    path: ['pause'],
+  })
 
 export type PortRef = z.output<typeof portRef>
 export type JobRef = z.output<typeof jobRef>

@@ -27,7 +27,12 @@ export type ValueOf<P> = P extends Port<infer T> ? T : never
 /** How a run ends when it does not simply complete: what `job.suspend()`, `job.follow()` and `job.again()` give to return. */
 export class Ending {
   readonly end: 'suspended' | 'follow' | 'again'
-  readonly options: { waitFor?: 'children' | string[]; at?: number; wait?: number }
+  readonly options: {
+    waitFor?: 'children' | string[]
+    at?: number
+    wait?: number
+    pause?: { until?: number; children?: string[] }
+  }
 
   constructor(end: 'suspended' | 'follow' | 'again', options: Ending['options'] = {}) {
     this.end = end

@@ -431,6 +431,8 @@ export interface Engine extends Custody {
   heartbeat(token: string, options: { progress?: Wire }): Promise<{ leaseUntil: number }>
   release(token: string): Promise<{ status: Status }>
   page(token: string, port: string, after: number): Promise<{ values: Item[]; more: number }>
+  /** What steps have kept that were too many for the snapshot. */
+  steps(token: string, cursor?: string): Promise<{ steps: Record<string, Wire>; cursor: string | null }>
 
   /** One lane of a queue: claims, performs and commits until nothing is left or the time is over. */
   dispatch(queue: string, bell: string): Promise<{ runs: number; ended: string }>

@@ -4,6 +4,18 @@ import { SidejobError } from '../core/errors.ts'
 import type { Changes, Op, PortOptions, PortRef, Snapshot, Spawn, Wiring } from '../core/run.ts'
 import { unwire, type Wire, wire } from '../core/value.ts'
 import { Ending, type Port, type Ports, Terminal, type ValueOf, type Worker } from '../core/worker.ts'
+import { createPauses } from './pauses.ts'
+import {
+  type Branch,
+  type CallOptions,
+  type Desk,
+  type Heir,
+  type Length,
+  lengthOf,
+  type Pause,
+  type Results,
+  Waits,
+} from './waits.ts'
 
 /** What a job can ask of the engine while it runs. */
 export type JobTools = {
@@ -17,6 +29,10 @@ export type JobTools = {
   ) => Promise<({ taken: number; values: { data: Wire }[] } | null)[]>
   /** Shows how far the run is. */
   progress: (value: Wire) => Promise<unknown>
+  /** What all steps have kept. */
+  steps: () => Promise<Record<string, Wire>>
+  /** The time that passes in a run. */
+  now: () => number
 }
 
 export type SpawnOptions = Omit<Spawn, 'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports'> & {
@@ -35,6 +51,9 @@ type Value<P extends Ports, K> = 0 extends 1 & P ? any : ValueOf<K extends keyof
 
 const PROGRESS = 1_000
 
+/** What may happen again in each run of a function that pauses; everything else belongs into a step. */
+const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
+
 type WriteOptions = { setDefault?: boolean; notify?: boolean; log?: boolean }
 
 type Queue = { values: { data: Wire; context?: Wire }[]; next: number; cursor: number; more: number; default?: Wire }
@@ -50,6 +69,11 @@ const portOptions = (specs: SpawnOptions['in'] = {}): PortOptions =>
 // A port may be called like what every object has: `constructor`.
 const ownOf = <T>(ports: Record<string, T>, port: string): T | undefined =>
   Object.hasOwn(ports, port) ? ports[port] : undefined
+
+const timesOf = ({ at, wait }: { at?: Date | number; wait?: Length }) => ({
+  ...(at === undefined ? {} : { at: Number(at) }),
+  ...(wait === undefined ? {} : { wait: lengthOf(wait) }),
+})
 
 const wires = (lists: Record<string, unknown[]> = {}): Record<string, Wire[]> =>
   Object.fromEntries(Object.entries(lists).map(([port, values]) => [port, values.map(wire)]))
@@ -118,6 +142,16 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   #context: Record<string, unknown> = {}
   #options: WriteOptions = {}
   #entry = new Entry()
+  /** What steps and waits have kept, as far as it is known here. */
+  #steps: Map<string, Wire>
+  #moreSteps: boolean
+  #pauses = createPauses()
+  readonly #waits: Waits
+  /** How many steps are under way. */
+  #acting = 0
+  /** What was done outside of steps, and would be done again by a run that comes back to a wait. */
+  #loose: string | undefined
+  readonly #began: number
 
   constructor(
     worker: Pick<Worker, 'in' | 'out'>,
@@ -129,7 +163,16 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     this.#snapshot = snapshot
     this.#ports = worker
     this.#tools = tools
+    this.#began = tools.now()
     this.#stop = stop
+    this.#steps = new Map(Object.entries(snapshot.steps ?? {}))
+    this.#moreSteps = snapshot.moreSteps ?? false
+    this.#waits = new Waits(this.#desk())
+  }
+
+  /** How the run ends when all that is left of its function waits. */
+  get paused(): Promise<Ending> {
+    return this.#pauses.ended
   }
 
   /** Aborts when the run has taken too long. */
@@ -199,15 +242,10 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   /** The oldest value of an input port; its default when there is none; undefined when there is neither. */
   async read<P extends Name<In>>(port: P): Promise<Value<In, P> | undefined> {
     this.#open()
-    await this.#turn
-    const queue = this.#queue(port)
-    if (queue.next === queue.values.length && queue.more > 0) await this.#fetchPage(port, queue)
-    const item = queue.values[queue.next]
-    if (!item) return queue.default === undefined ? undefined : this.#valueOf(port, queue.default)
-    this.#beginEntry()
-    queue.next++
-    this.#entry.read(port)
-    return this.#valueOf(port, item.data)
+    const item = await this.#next(port)
+    if (item) this.#note(`read of in port ${port}`)
+    const data = item ? item.data : this.#queue(port).default
+    return data === undefined ? undefined : this.#valueOf(port, data)
   }
 
   /**
@@ -419,9 +457,8 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   /** To return from perform: run again when input comes, or when the children that are waited for have ended. */
-  suspend(options: { waitFor?: 'children' | string[]; at?: Date | number; wait?: number } = {}): Ending {
-    const { at, ...rest } = options
-    return new Ending('suspended', { ...rest, ...(at === undefined ? {} : { at: Number(at) }) })
+  suspend({ waitFor, ...times }: { waitFor?: 'children' | string[]; at?: Date | number; wait?: Length } = {}): Ending {
+    return new Ending('suspended', { ...(waitFor === undefined ? {} : { waitFor }), ...timesOf(times) })
   }
 
   /**
@@ -432,33 +469,60 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     return new Ending('follow')
   }
 
-  /** To return from perform: run once more, now, `at` a time or after `wait` milliseconds. */
-  again(options: { at?: Date | number; wait?: number } = {}): Ending {
-    const { at, wait } = options
-    return new Ending('again', {
-      ...(at === undefined ? {} : { at: Number(at) }),
-      ...(wait === undefined ? {} : { wait }),
-    })
+  /** To return from perform: run once more, now, `at` a time or after `wait` (milliseconds, or a text like '5m'). */
+  again(times: { at?: Date | number; wait?: Length } = {}): Ending {
+    return new Ending('again', timesOf(times))
   }
 
   /** Commits what was done so far, and goes on with a fresh view of ports and children. */
   async checkpoint(): Promise<void> {
     this.#open()
-    const turn = this.#turn.then(() => this.#commit())
-    this.#turn = turn.catch(() => undefined)
-    await turn
+    await this.#pauses.during(() => {
+      const turn = this.#turn.then(() => this.#commit())
+      this.#turn = turn.catch(() => undefined)
+      return turn
+    })
   }
 
-  /** Runs `action` once: its result is committed and given again on later attempts. */
-  async step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
-    this.#open()
-    const known = ownOf(this.#snapshot.steps ?? {}, name)
-    if (known !== undefined) return unwire(known) as T
-    const value = wire((await action()) ?? null)
-    this.#op({ op: 'step', name, value })
-    await this.checkpoint()
-    // As every later attempt will see it.
-    return unwire(value) as T
+  /** Runs `action` once: its result is committed, with all that it did to the job, and given again ever after. */
+  step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
+    return this.#waits.step(name, action)
+  }
+
+  /** Goes on after so long (milliseconds, or a text like '3 days'), or at a moment, in another run. */
+  sleep(length: Length | Date, options?: { as?: string }): Promise<void> {
+    return this.#waits.sleep(length, options)
+  }
+
+  /** The next value of an input port, or message of a channel (`/orders/7`); undefined when none comes in time. */
+  waitFor<T = unknown>(name: string, options?: { timeout?: Length; as?: string }): Promise<T | undefined> {
+    return this.#waits.waitFor<T>(name, options)
+  }
+
+  /** Makes a child, and answers its result when it has completed; throws `CallFailed` when it ends otherwise. */
+  callWorker<T = unknown>(
+    worker: string | { queue?: string; class: string },
+    args?: unknown,
+    options?: CallOptions,
+  ): Promise<T> {
+    return this.#waits.callWorker<T>(worker, args, options)
+  }
+
+  /** Does `turn` for each of a list, or so many times, one after the other; where it is, is kept. */
+  each<T>(
+    name: string,
+    list: number | readonly T[],
+    turn: (item: T, at: Waits, index: number) => unknown,
+  ): Promise<void> {
+    return this.#waits.each(name, list, turn)
+  }
+
+  /** Goes several ways at once, at most `limit` at a time; answers what came of them, in order. */
+  parallel<const B extends readonly Branch[]>(
+    branches: B,
+    options?: { limit?: number; as?: string },
+  ): Promise<Results<B>> {
+    return this.#waits.parallel(branches, options)
   }
 
   /** What the run did, once it has ended; nothing can be added afterwards. */
@@ -511,7 +575,105 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   #op(op: Op): void {
     this.#open()
     this.#beginEntry()
+    if (!repeatable.has(op.op)) this.#note(op.op)
     this.#ops.push(op)
+  }
+
+  #note(what: string): void {
+    if (this.#acting === 0) this.#loose ??= what
+  }
+
+  /** What the helpers of steps and waits get to see of this run. */
+  #desk(): Desk {
+    const uses = new Map<string, number>()
+    return {
+      queue: this.queue,
+      now: () => this.startedAt.getTime() + this.#tools.now() - this.#began,
+      kept: (key) => this.#kept(key),
+      keep: (key, value) => this.#keep(key, wire(value)),
+      forget: (prefix) => this.#forget(prefix),
+      once: (key, action) => this.#once(key, action),
+      op: (op) => this.#act(() => this.#op(op)),
+      spawn: (...child) => this.#act(() => this.spawn(...child)),
+      commit: () => this.checkpoint(),
+      take: (port) => (ownOf(this.#snapshot.in, port) ? this.#next(port) : Promise.resolve(undefined)),
+      heir: (child) => this.#heir(child),
+      pause: (what) => this.#pause(what),
+      use(key) {
+        uses.set(key, (uses.get(key) ?? 0) + 1)
+        return uses.get(key)!
+      },
+    }
+  }
+
+  async #kept(key: string): Promise<Wire | undefined> {
+    this.#open()
+    if (!this.#steps.has(key) && this.#moreSteps) {
+      const steps = await this.#pauses.during(() => this.#tools.steps())
+      if (this.#moreSteps) this.#steps = new Map([...Object.entries(steps), ...this.#steps])
+      this.#moreSteps = false
+    }
+    return this.#steps.get(key)
+  }
+
+  #keep(name: string, value: Wire): void {
+    this.#op({ op: 'step', name, value })
+    this.#steps.set(name, value)
+  }
+
+  #forget(prefix: string): void {
+    for (const name of this.#steps.keys())
+      if (name.startsWith(prefix)) {
+        this.#op({ op: 'step', name, forget: true })
+        this.#steps.delete(name)
+      }
+  }
+
+  #act<T>(action: () => T): T {
+    this.#acting++
+    const done = () => void this.#acting--
+    try {
+      const result = action()
+      if (result instanceof Promise) return result.finally(done) as T
+      done()
+      return result
+    } catch (error) {
+      done()
+      throw error
+    }
+  }
+
+  async #once<T>(name: string, action: () => T | Promise<T>): Promise<T> {
+    this.#open()
+    const known = await this.#kept(name)
+    if (known !== undefined) return unwire(known) as T
+    return this.#pauses.during(async () => {
+      const value = wire((await this.#act(action)) ?? null)
+      this.#keep(name, value)
+      await this.checkpoint()
+      // As every later run will see it.
+      return unwire(value) as T
+    })
+  }
+
+  #heir(child: string): Heir | 'open' | undefined {
+    const { finished = [], failed = [], cancelled = [] } = this.#snapshot.family ?? {}
+    const ended = finished.find(({ name }) => name === child)
+    if (ended) return { result: ended.result ?? (wire(null) as Wire) }
+    const broken = [...failed, ...cancelled].find(({ name }) => name === child)
+    if (broken) return { error: broken.error ?? (wire({}) as Wire) }
+    return ownOf(this.children, child) || this.#snapshot.moreChildren ? 'open' : undefined
+  }
+
+  #pause(what: Pause): Promise<never> {
+    if (this.#loose)
+      this.#pauses.refuse(
+        new Terminal(
+          `a ${this.#loose} before a wait and outside of a step would be done again when the function comes back to it: ` +
+            'put it into a step',
+        ),
+      )
+    return this.#pauses.pause(what)
   }
 
   #open(): void {
@@ -552,6 +714,17 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     queue = { values: [...own.values], next: 0, cursor: own.cursor, more: own.more, default: own.default?.data }
     this.#queues.set(port, queue)
     return queue
+  }
+
+  async #next(port: string): Promise<{ data: Wire } | undefined> {
+    await this.#turn
+    const queue = this.#queue(port)
+    if (queue.next === queue.values.length && queue.more > 0)
+      await this.#pauses.during(() => this.#fetchPage(port, queue))
+    if (queue.next === queue.values.length) return undefined
+    this.#beginEntry()
+    this.#entry.read(port)
+    return queue.values[queue.next++]
   }
 
   async #fetchPage(port: string, queue: Queue): Promise<void> {

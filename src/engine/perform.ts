@@ -90,7 +90,8 @@ export async function perform(
   const stop = createStop()
   const job = new Job(worker, snapshot, tools, stop)
   try {
-    const ending = await within(timeoutOf(worker, snapshot), deadlines, stop.stop, steps(worker, job, snapshot))
+    const run = Promise.race([steps(worker, job, snapshot), job.paused])
+    const ending = await within(timeoutOf(worker, snapshot), deadlines, stop.stop, run)
     return await job.finish(ending)
   } catch (error) {
     if (error instanceof LostRun) throw error

@@ -2,6 +2,7 @@
 
 import { SidejobError } from '../core/errors.ts'
 import type { Changes } from '../core/run.ts'
+import type { Wire } from '../core/value.ts'
 import { workerDefaults } from '../core/worker.ts'
 import type { Settled } from '../redis/changes.ts'
 import { shownItem } from '../redis/item.ts'
@@ -77,6 +78,8 @@ export function createPerformer({
     checkpoint: (changes) => checkpoint(lent, changes, found),
     page: (port, after) => page(lent.id, port, after),
     peek: (of) => peek(of),
+    steps: () => allSteps(lent.id),
+    now,
     progress: (value) => store.extend(lent.document.q!, [lent.document.tk!], lease, { progress: value }),
   })
 
@@ -110,6 +113,16 @@ export function createPerformer({
       const page = await store.values(id, dir, port, all.length, PAGE)
       if (page.length === 0) break
       all.push(...page)
+    }
+    return all
+  }
+
+  async function allSteps(id: number): Promise<Record<string, Wire>> {
+    const all: Record<string, Wire> = {}
+    for (let cursor = '0', more = true; more; more = cursor !== '0') {
+      const page = await store.steps(id, cursor)
+      Object.assign(all, page.steps)
+      cursor = page.cursor
     }
     return all
   }

@@ -71,6 +71,12 @@ const waitWords = ({ waitFor }: Changes): Words =>
       ? ['waitfor', '*', '0']
       : ['waitfor', 'n', String(waitFor.length), ...waitFor]
 
+const pauseWords = ({ pause }: Changes): Words => {
+  if (!pause) return []
+  const { until, children = [] } = pause
+  return ['pause', until === undefined ? '' : String(Math.ceil(until)), String(children.length), ...children]
+}
+
 const optional = (word: string, value: string | number | undefined): Words =>
   value === undefined ? [] : [word, String(value)]
 
@@ -91,6 +97,7 @@ export async function settle(token: string, changes: Changes, deciding: Deciding
     ...optional('at', changes.at),
     ...optional('wait', changes.wait),
     ...waitWords(changes),
+    ...pauseWords(changes),
     ...countWords(changes),
     ...(deciding.document.kr || deciding.document.cb ? optional('result', changes.result) : []),
     ...optional('said', changes.saidAt),

@@ -112,6 +112,7 @@ export function snapshotOf(lent: Lent, timeout: number): Snapshot {
     children,
     ...(missing > 0 ? { moreChildren: missing } : {}),
     ...(lent.steps.length ? { steps: stepsOf(lent.steps) } : {}),
+    ...(lent.moreSteps ? { moreSteps: true as const } : {}),
     ...(lent.family.length ? { family: familyOf(lent) } : {}),
     ...(doc.fo ? { wires: lent.wires.map(wiringOf) } : {}),
   }
@@ -139,8 +140,8 @@ export const dueAtOf = (doc: Document): number =>
 
 /** When it is due, if it waits for a time. */
 const runAtOf = (doc: Document): number | null => {
-  if (doc.z !== 't') return number(doc.w ?? doc.ns)
-  const wanted = doc.ey ? [] : [doc.w, doc.ns].filter((t) => t !== undefined).map(Number)
+  if (doc.z !== 't') return number(doc.w ?? doc.ns ?? doc.sl)
+  const wanted = doc.ey ? [] : [doc.w, doc.ns, doc.sl].filter((t) => t !== undefined).map(Number)
   const earliest = wanted.length ? Math.min(...wanted) : 0
   return Math.max(earliest, Number(doc.bo ?? 0), Number(doc.lu ?? 0))
 }

@@ -17,6 +17,7 @@ function timeReasons({ document: doc, now }: Inspection): Reason[] {
   if (!doc.ey) {
     wait('DUE', at(doc.w), 'asked to run at')
     wait('REPEAT', at(doc.ns), 'repeats; the next slot is')
+    wait('PAUSED_UNTIL', at(doc.sl), 'its function pauses until')
   }
   return reasons
 }

@@ -52,4 +52,21 @@ export const runs = {
     },
     ({ engine, params, query }) => engine.page(params.token, params.port, query.after ?? 0),
   ),
+
+  steps: route(
+    {
+      method: 'GET',
+      path: '/v1/runs/:token/steps',
+      scope: 'work',
+      summary: 'Reads what steps have kept that were too many for the snapshot',
+      query: z.strictObject({
+        cursor: z
+          .string()
+          .regex(/^\d{1,20}$/, 'expected a cursor')
+          .optional(),
+      }),
+      answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
+    },
+    ({ engine, params, query }) => engine.steps(params.token, query.cursor),
+  ),
 }

@@ -96,7 +96,8 @@ const encoders: Omit<Encoder, 'spawn'> = {
   amend: (op) => [...amendWords('i', op), ...amendWords('o', op)],
   expect: (op) => ['expect_state', op.state, op.value ?? ''],
   channels: (op) => ['channels', ...portWords(op.of), ...listWords(op.set)],
-  step: (op) => ['step', op.name, op.value],
+  step: (op) => ('value' in op ? ['step', op.name, op.value] : ['unstep', op.name]),
+  inherit: (op) => ['inherit', op.child],
 }
 
 /** One op as words; a spawn needs its class looked up first, so it comes as a NewJob. */

@@ -28,6 +28,8 @@ export type Lent = {
   /** Children that have ended, of a parent that has waited for them. */
   family: Heir[]
   wires: RawWiring[]
+  /** There are more steps than are told unasked. */
+  moreSteps?: true
 }
 
 /** A port of a follower or its child, as lib/claims.lua tells it: child or '', side, port, size, default, wires. */
@@ -110,7 +112,17 @@ export type Ready = { id: number; queue: string; since: string; priority: number
 
 type RawRing = [string, string, string]
 type RawHeir = [string, string, string, Heir['how'], string, string]
-type RawLent = [string, [string, string[]][]?, string[]?, string[]?, string[]?, number?, RawHeir[]?, RawWiring[]?]
+type RawLent = [
+  string,
+  [string, string[]][]?,
+  string[]?,
+  string[]?,
+  string[]?,
+  number?,
+  RawHeir[]?,
+  RawWiring[]?,
+  string?,
+]
 
 const ringsOf = (rings: RawRing[]): Ring[] =>
   rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
@@ -135,6 +147,7 @@ function lentOf([
   childCount = 0,
   family = [],
   wires = [],
+  more,
 ]: RawLent): Lent {
   const document = withSideValues(JSON.parse(text) as Document, side)
   const id = Number(document.tk!.slice(0, document.tk!.indexOf('.')))
@@ -143,6 +156,7 @@ function lentOf([
     ...{ id, document, children, steps, family: heirs, wires },
     inputs: Object.fromEntries(inputs),
     childCount: Number(childCount),
+    ...(more ? { moreSteps: true as const } : {}),
   }
 }
 
@@ -158,6 +172,9 @@ const listWords = (list: readonly string[]): string[] => [String(list.length), .
 
 const refusalOf = (code: string, message: string, path?: (string | number)[]): SidejobError =>
   new SidejobError(code as Code, message, { path })
+
+/** How many steps are looked through in one command. */
+const STEPS = 2_000
 
 const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 12)
 
@@ -653,6 +670,13 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     apiKeys: () => hashOf(keys.apiKeys),
     apiKey: (hash: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, hash)),
     removeApiKey: (hash: string) => ask((redis) => redis.hdel(keys.apiKeys, hash)),
+    /** What steps have kept, a page of them; the cursor of the last is '0'. */
+    async steps(id: number, cursor: string): Promise<{ steps: Record<string, Wire>; cursor: string }> {
+      const [next, flat] = await ask<[string, string[]]>(
+        (redis) => redis.hscan(keys.steps(id), cursor, { count: STEPS }) as Promise<[string, string[]]>,
+      )
+      return { steps: flatToMap(flat) as Record<string, Wire>, cursor: String(next) }
+    },
     readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),
     flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,
     async setFlag(name: string, on: boolean): Promise<void> {

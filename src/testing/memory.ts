@@ -7,7 +7,7 @@ import { unwire, type Wire, wire } from '../core/value.ts'
 
 export type Port = { taken: number; values: SnapshotItem[]; default?: SnapshotItem; channels: string[] }
 export type Side = Record<string, Port>
-export type Child = { id: number; class: string; status: Status; in: Side; out: Side }
+export type Child = { id: number; class: string; status: Status; in: Side; out: Side; left?: Wire }
 
 export type Memory = {
   /** The job, as errors name it. */
@@ -167,9 +167,14 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
     portAt(memory, of).channels = set
     return false
   },
-  step(memory, { name, value }) {
-    memory.steps[name] = value
+  step(memory, op) {
+    if ('value' in op) memory.steps[op.name] = op.value
+    else delete memory.steps[op.name]
     return false
+  },
+  inherit(memory, { child }) {
+    childOf(memory, child)
+    return !delete memory.children[child]
   },
 }
 

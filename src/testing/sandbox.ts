@@ -88,6 +88,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
   let ranAt: number | null = null
   let runs = 0
   let failures = 0
+  let awaited: readonly string[] = []
 
   const snapshot = (): Snapshot => ({
     run: {
@@ -121,7 +122,27 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     out: mapped(listed(memory.out), ({ taken: _, values, ...port }) => ({ ...port, size: values.length })),
     children: mapped(memory.children, ({ id, status, class: name }) => ({ id, status, class: name })),
     steps: { ...memory.steps },
+    ...(awaited.length ? { family: family() } : {}),
   })
+
+  /** The children that it pauses for, as far as they have ended. */
+  function family(): NonNullable<Snapshot['family']> {
+    const those = (status: Status, leaves: 'result' | 'error') =>
+      Object.entries(memory.children)
+        .filter(([name, child]) => awaited.includes(name) && child.status === status)
+        .map(([name, { id, class: of, left }]) => ({
+          id,
+          name,
+          class: of,
+          args: null,
+          ...(left ? { [leaves]: left } : {}),
+        }))
+    return {
+      finished: those('completed', 'result'),
+      cancelled: those('terminated', 'error'),
+      failed: those('failed', 'error'),
+    }
+  }
 
   function commit(changes: Changes): void {
     const after = applied(memory, changes)
@@ -136,11 +157,12 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
   }
 
   /** Where the job goes after a run that did not fail: what arrived meanwhile comes first. */
-  function rest({ end, waitFor, wait, at = wait === undefined ? undefined : now + wait }: Changes): void {
-    runAt = at ?? runAt
+  function rest({ end, waitFor, pause, wait, at = wait === undefined ? pause?.until : now + wait }: Changes): void {
+    runAt = at ?? (pause ? undefined : runAt)
     ranAt ??= now
     failures = 0
-    memory.steps = {}
+    awaited = pause?.children ?? []
+    if (!pause) memory.steps = {}
     const open = Object.entries(memory.children).some(
       ([name, child]) => !ended.has(child.status) && (waitFor === 'children' || waitFor?.includes(name)),
     )
@@ -182,6 +204,8 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       page: async () => ({ values: [], more: 0 }),
       peek: async (of) => of.map(peek),
       progress: async () => undefined,
+      steps: async () => memory.steps,
+      now: () => now,
     })
     const { end, error, result } = changes
     if (end === 'failed') {
@@ -233,9 +257,19 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       own.taken += own.values.length
       return valuesOf(own.values.splice(0))
     },
-    /** Says what has become of a child. */
-    child(name: string, { status, out = {} }: { status?: Status; out?: Record<string, unknown[]> }): void {
+    /** Gives a message to the ports that listen to the channel. */
+    hear(channel: string, message: unknown): void {
+      const listening = Object.values(listed(memory.in)).filter(({ channels }) => channels.includes(channel))
+      for (const port of listening) port.values.push(...itemsOf([message]))
+      if (listening.length > 0) wake()
+    },
+    /** Says what has become of a child, and what it left: its result, or its error. */
+    child(
+      name: string,
+      { status, left, out = {} }: { status?: Status; left?: unknown; out?: Record<string, unknown[]> },
+    ): void {
       if (status) childOf(memory, name).status = status
+      if (left !== undefined) childOf(memory, name).left = wire(left)
       for (const [port, values] of Object.entries(out)) feed(memory, name, port, values)
       wake()
     },

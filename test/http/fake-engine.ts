@@ -203,6 +203,7 @@ const answers: Engine = {
   heartbeat: async () => ({ leaseUntil: T }),
   release: async () => ({ status: 'queued' }),
   page: async () => ({ values: [{ data: '1' }], more: 0 }),
+  steps: async () => ({ steps: { charge: '1' }, cursor: '17' }),
   dispatch: async () => ({ runs: 0, ended: 'empty' }),
   tick: async () => ({ rung: ['core'], more: false }),
   keys: async () => ({ keys: [{ id: 'k1', name: 'ci', scopes: ['read'], createdAt: T }] }),

@@ -484,6 +484,15 @@ const cases: Case[] = [
     'left',
     1000,
   ],
+  [
+    'runs.steps',
+    ask('GET', '/v1/runs/t-1/steps?cursor=3'),
+    200,
+    { steps: { charge: 1 }, cursor: '17' },
+    'steps',
+    't-1',
+    '3',
+  ],
   ['stats.show', ask('GET', '/v1/stats'), 200, { jobs: 1 }, 'stats'],
   [
     'keys.list',
@@ -638,9 +647,12 @@ describe('who may', () => {
     expect(at('signed')).toEqual(['/dispatch/:queue', '/tick'])
   })
 
-  test('every GET below /v1 needs read, a page of a run work', () => {
+  test('every GET below /v1 needs read, what belongs to a run work', () => {
     const gets = list.filter(({ method, path }) => method === 'GET' && path.startsWith('/v1/'))
-    expect(gets.filter(({ scope }) => scope !== 'read').map(({ path }) => path)).toEqual(['/v1/runs/:token/in/:port'])
+    expect(gets.filter(({ scope }) => scope !== 'read').map(({ path }) => path)).toEqual([
+      '/v1/runs/:token/in/:port',
+      '/v1/runs/:token/steps',
+    ])
   })
 
   test('the key of the deployment may all, without Redis', async () => {

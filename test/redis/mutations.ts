@@ -134,18 +134,56 @@ const runs: Mutation[] = [
     ],
     ["if run.n < (tonumber(doc.cn) or 0) then return 'lost' end", '', 'an old checkpoint is taken again'],
     ['  extend_lease(id, doc, run.lease or LANE)\n', '', 'a checkpoint does not extend the lease'],
-    ['  clear_failures(id, doc)\n  clear_steps(id, doc)\n', '  clear_failures(id, doc)\n', 'steps are never forgotten'],
+    [' else clear_steps(id, doc) end\n', ' end\n', 'steps are never forgotten'],
+    [
+      '  if run.paused then set_pause(id, doc, run) else clear_steps',
+      '  if run.paused then set_pause(id, doc, run) clear_steps(id, doc) else clear_steps',
+      'a pause forgets the steps',
+    ],
+    [
+      "  change(id, doc, 'sl', run.till ~= '' and run.till or nil)\n",
+      "  if run.till ~= '' then change(id, doc, 'sl', run.till) end\n",
+      'the moment of one pause holds for the next',
+    ],
+    [' or doc.sl) then\n', ') then\n', 'a pause lasts until somebody asks for a run'],
+    [
+      "  change(id, doc, 'aw', run.awaits[1] and cjson.encode(run.awaits) or nil)\n",
+      '',
+      'a pause ends with every run of a child',
+    ],
     [
       "  note_run(id, doc, 'failed')\n",
       "  note_run(id, doc, 'failed')\n  clear_steps(id, doc)\n",
       'steps are forgotten when a run fails',
     ],
   ),
-  ...of(6, 'lib/status.lua', [
-    "if place ~= 'f' then clear_steps(id, doc) end",
-    'clear_steps(id, doc)',
-    'steps are forgotten when the job fails',
+  ...of(
+    6,
+    'lib/status.lua',
+    ["if place ~= 'f' then clear_steps(id, doc) end", 'clear_steps(id, doc)', 'steps are forgotten when the job fails'],
+    [
+      "local function clear_steps(id, doc)\n  change(id, doc, 'sl', nil)\n",
+      'local function clear_steps(id, doc)\n',
+      'a job that has slept runs again after its end',
+    ],
+    ['  if parent.aw and not has_ended then return end\n', '', 'every run of a child ends a pause for its end'],
+    [', tonumber(doc.sl) or never)', ')', 'a pause is over at once'],
+  ),
+  ...of(6, 'lib/family.lua', [
+    "  if doc and doc.aw and doc.z ~= 'l' then wake(parent, doc, 'child') end\n",
+    '',
+    'a pause for a child that is gone lasts for ever',
   ]),
+  ...of(
+    6,
+    'lib/claims.lua',
+    [' or #flat > 2 * MAX_STEPS or', ' or', 'every run is told of all steps'],
+    [
+      '    for _, name in ipairs(awaited) do see(name, hget(children_key(parent), name)) end\n',
+      '    for i = 1, #children, 2 do see(children[i], children[i + 1]) end\n',
+      'a pause is told of children that it was not for',
+    ],
+  ),
   ...of(6, 'commit.lua', [
     'if doc and doc.tk == run.token then again',
     'if doc then again',
@@ -382,7 +420,7 @@ const places: Mutation[] = [
     ["if early then change(id, doc, 'ey', '1') end", '', 'input during a backoff is forgotten for an appointment'],
   ),
   ...of(17, 'lib/runs.lua', [
-    '  if not waiting and (doc.w or doc.ns) then\n',
+    '  if not waiting and (doc.w or doc.ns or doc.sl) then\n',
     '  if not waiting and doc.ns then\n',
     'a commit forgets the appointment',
   ]),
@@ -507,7 +545,11 @@ const time: Mutation[] = [
     ['\'"stopOnFail":true\'', "'never'", 'a repeat that is to stop goes on'],
     ["if run.slot then change(id, doc, 'ns'", "if false then change(id, doc, 'ns'", 'every run is for the same slot'],
     ['      set_times(id, doc, run)\n', '', 'a failed slot comes again at once'],
-    ['  if not waiting and (doc.w or doc.ns) then\n', '  if not waiting and doc.w then\n', 'a repeat runs once'],
+    [
+      '  if not waiting and (doc.w or doc.ns or doc.sl) then\n',
+      '  if not waiting and doc.w then\n',
+      'a repeat runs once',
+    ],
     [
       "      change(id, doc, 'f', nil)\n      change(id, doc, 'dc', nil)\n",
       "      change(id, doc, 'dc', nil)\n",

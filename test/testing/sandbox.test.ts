@@ -231,4 +231,31 @@ describe('sandbox', () => {
     expect(await job.settle()).toMatchObject({ error: { message: 'enough', retry: false, detail: '{"n":1}' } })
     expect(job.status).toBe('failed')
   })
+
+  test('a function that waits goes on when what it waits for has come', async () => {
+    const order = defineWorker({
+      class: 'order',
+      in: { paid: port(z.number()) },
+      async perform(job) {
+        const paid = await job.waitFor('paid', { timeout: '2 weeks' })
+        await job.sleep('3 days')
+        const shipped = await job.waitFor('/shipped')
+        const label = await job.callWorker('label')
+        return { paid, shipped, label }
+      },
+    })
+    const job = sandbox(order)
+    await job.settle()
+    expect(job.status).toBe('queued')
+    job.write('paid', 7)
+    await job.settle()
+    job.advance('3 days')
+    await job.settle()
+    expect(job.status).toBe('suspended')
+    job.hear('/shipped', 'today')
+    await job.settle()
+    job.child('label#1', { status: 'completed', left: 'A-7' })
+    expect(await job.settle()).toMatchObject({ result: { paid: 7, shipped: 'today', label: 'A-7' } })
+    expect(job.status).toBe('completed')
+  })
 })

@@ -28,7 +28,7 @@ export function createRuns({
   now,
   random,
   waiting,
-}: Parts): Pick<Engine, 'claim' | 'commit' | 'heartbeat' | 'release' | 'page'> {
+}: Parts): Pick<Engine, 'claim' | 'commit' | 'heartbeat' | 'release' | 'page' | 'steps'> {
   /** Whose document a commit by token needs: failures count up, repeats move on, refusals may be retried. */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
@@ -81,6 +81,14 @@ export function createRuns({
       }),
     )
 
+  /** The job that is in this run. */
+  async function jobOf(token: string): Promise<number> {
+    checkToken(token)
+    const { id, document } = await store.inspect(token.split('.', 1)[0]!)
+    if (document.tk !== token) throw lost()
+    return id
+  }
+
   return {
     async claim(queue, { names = [], max = 1, wait = 0, lease = CLAIM_LEASE }, call) {
       const end = now() + wait
@@ -126,11 +134,12 @@ export function createRuns({
     },
 
     async page(token, port, after) {
-      checkToken(token)
-      const id = token.split('.', 1)[0]!
-      const { document } = await store.inspect(id)
-      if (document.tk !== token) throw lost()
-      return performer.page(Number(id), port, after)
+      return performer.page(await jobOf(token), port, after)
+    },
+
+    async steps(token, cursor = '0') {
+      const { steps, cursor: next } = await store.steps(await jobOf(token), cursor)
+      return { steps, cursor: next === '0' ? null : next }
     },
   }
 }

@@ -182,6 +182,80 @@ const rule6: Facts = {
     await world.change(id, 'run', '', '1', '', '', '')
     expect((await world.claimOne()).snapshot.steps).toBeUndefined()
   },
+  async 'a pause keeps the steps, and is over at its moment and not before'(world) {
+    const id = await world.make()
+    const run = await world.claimOne()
+    const ops: Op[] = [{ op: 'step', name: 'charge', value: one }]
+    expect(await run.suspend({ ops, pause: { until: world.now() + 60_000 } })).toBe('queued')
+    expect(await world.claim()).toEqual([])
+    world.advance(60_001)
+    const next = await world.claimOne()
+    expect(next).toMatchObject({ id, snapshot: { steps: { charge: '1' } } })
+    expect(await next.commit()).toBe('completed')
+    world.advance(60_001)
+    expect(await world.claim()).toEqual([])
+  },
+  async 'a pause without a moment lasts until something comes'(world) {
+    const id = await world.make({ in: { in: {} } })
+    expect(await (await world.claimOne()).suspend({ pause: {} })).toBe('suspended')
+    world.advance(1_000_000_000)
+    expect(await world.claim()).toEqual([])
+    await world.push(id, 'in', '1')
+    expect(await world.claimOne()).toMatchObject({ id })
+  },
+  async 'the moment of a pause does not outlast it'(world) {
+    const id = await world.make({ in: { in: {} } })
+    await (await world.claimOne()).suspend({ pause: { until: world.now() + 60_000 } })
+    await world.push(id, 'in', '1')
+    await (await world.claimOne()).suspend({ pause: {} })
+    expect(await world.status(id)).toBe('suspended')
+    await world.push(id, 'in', '2')
+    expect(await (await world.claimOne()).commit()).toBe('completed')
+    world.advance(60_001)
+    expect(await world.claim()).toEqual([])
+  },
+  async 'a pause for children ends with the end of one, and tells what became of those that it was for'(world) {
+    const id = await world.make()
+    const spawn = (name: string): Op => ({ op: 'spawn', name, queue: 'other', class: 'child' })
+    const ops = [spawn('a'), spawn('b')]
+    await (await world.claimOne()).suspend({ ops, pause: { children: ['a'] } })
+    const [a, b] = await world.claim({ queue: 'other' })
+    await a!.commit({ end: 'again' })
+    expect(await world.claim()).toEqual([])
+    await (await world.claimOne({ queue: 'other' })).commit()
+    await b!.commit()
+    const run = await world.claimOne()
+    expect(run.id).toBe(id)
+    expect(run.snapshot.family).toMatchObject({ finished: [{ name: 'a' }] })
+    expect(run.snapshot.family!.finished).toHaveLength(1)
+  },
+  async 'a pause ends when a child that it was for is gone'(world) {
+    const id = await world.make()
+    const ops: Op[] = [{ op: 'spawn', name: 'a', queue: 'other', class: 'child' }]
+    await (await world.claimOne()).suspend({ ops, pause: { children: ['a'] } })
+    await world.change(id, 'disown', 'a')
+    await (await world.claimOne()).suspend({ ops: [{ ...ops[0]!, name: 'b' } as Op], pause: { children: ['b'] } })
+    const [, child] = await world.claim({ queue: 'other' })
+    await child!.release()
+    await world.change(child!.id, 'delete', '', '1')
+    expect(await world.claimOne()).toMatchObject({ id, snapshot: { children: {} } })
+  },
+  async 'more than a hundred steps are told when they are asked for'(world) {
+    await world.make()
+    const names = Array.from({ length: 101 }, (_, i) => `step ${i}`)
+    const ops = names.map((name): Op => ({ op: 'step', name, value: one }))
+    const run = await world.claimOne()
+    await run.suspend({ ops: ops.slice(1), pause: { until: 1 } })
+    const second = await world.claimOne()
+    expect(Object.keys(second.snapshot.steps!)).toHaveLength(100)
+    await second.suspend({ ops: ops.slice(0, 1), pause: { until: 1 } })
+    const third = await world.claimOne()
+    expect(third.snapshot).toMatchObject({ moreSteps: true })
+    expect(third.snapshot.steps).toBeUndefined()
+    expect(Object.keys((await world.store.steps(third.id, '0')).steps)).toHaveLength(101)
+    await third.suspend({ ops: [{ op: 'step', name: 'step 7', forget: true }], pause: { until: 1 } })
+    expect((await world.claimOne()).snapshot.steps).not.toHaveProperty('step 7')
+  },
 }
 
 const rule7: Facts = {

@@ -197,15 +197,22 @@ local function legacy(id, doc)
 end
 
 -- The children that have ended, for a parent that has waited for them: name, id, class, how, args, what each left.
-local function flat_family(doc, children)
-  if not doc.fw then return {} end
+-- One that pauses for some is told of those.
+local function flat_family(parent, doc, children)
+  if not doc.fw and not doc.aw then return {} end
   local names, ids = {}, {}
-  for i = 1, #children, 2 do
-    local id, status = children[i + 1]:match('^(%d+),(%a+),')
-    if ends[status] then
-      ids[#ids + 1] = id
-      names[id] = children[i]
-    end
+  local function see(name, entry)
+    local id, status = (entry or ''):match('^(%d+),(%a+),')
+    if not ends[status] then return end
+    ids[#ids + 1] = id
+    names[id] = name
+  end
+  if doc.aw then
+    local awaited = cjson.decode(doc.aw)
+    hfetch(children_key(parent), awaited)
+    for _, name in ipairs(awaited) do see(name, hget(children_key(parent), name)) end
+  else
+    for i = 1, #children, 2 do see(children[i], children[i + 1]) end
   end
   table.sort(ids, function(a, b) return tonumber(a) < tonumber(b) end)
   fetch_jobs(ids)
@@ -248,11 +255,22 @@ local function flat_wires(id, doc, children)
   return rows
 end
 
+-- A function's own list of steps is short. A long one comes when it is asked for, lest every run pays for all before it.
+local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
+local function flat_steps(id, doc)
+  if not doc.st then return {}, '' end
+  local scanned = redis.call('HSCAN', side_key(id, 'steps'), 0, 'COUNT', MAX_STEPS)
+  local flat, bytes = scanned[2], 0
+  for _, text in ipairs(flat) do bytes = bytes + #text end
+  if scanned[1] ~= '0' or #flat > 2 * MAX_STEPS or bytes > MAX_STEP_BYTES then return {}, 'more' end
+  return flat, ''
+end
+
 -- What a run sees, after everything has been written: the document as text, and what stands beside it.
 local function snapshot(id)
   local doc = find(id)
   if not doc.ch and not doc.st and #attached_to(id, doc) == 0 then return { raw[key_of(id)] } end
-  local steps = doc.st and redis.call('HGETALL', side_key(id, 'steps')) or {}
+  local steps, more_steps = flat_steps(id, doc)
   local children, total = flat_children(id, doc)
-  return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total, flat_family(doc, children), flat_wires(id, doc, children) }
+  return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total, flat_family(id, doc, children), flat_wires(id, doc, children), more_steps }
 end

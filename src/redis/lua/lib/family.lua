@@ -102,6 +102,12 @@ let_children_go = function(id, doc, cancelled)
   end
 end
 
+-- A child that somebody may pause for is gone.
+function kin.missed(parent)
+  local doc = find(parent)
+  if doc and doc.aw and doc.z ~= 'l' then wake(parent, doc, 'child') end
+end
+
 -- An ended child that is to run again is waited for again.
 function kin.rejoin(id, doc)
   local parent = doc.pa and find(doc.pa)
@@ -180,7 +186,9 @@ local sides_of = { ch = 'children', st = 'steps', wf = 'waiting' }
 
 -- Removes every trace of one job. Its children must be gone or disowned before.
 erase = function(id, doc, status)
+  local parent = doc.pa
   unlink(id, doc)
+  if parent then kin.missed(parent) end
   keep_answer(doc)
   free_unique(id, doc, true)
   if doc.z ~= 'new' then leave_place(id, doc) end

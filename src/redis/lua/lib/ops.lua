@@ -283,6 +283,7 @@ function ops.disown(me)
   local doc = need(child)
   unlink(child, doc)
   kin.free(child, doc)
+  kin.missed(me.id)
 end
 
 function ops.alias(me)
@@ -299,6 +300,16 @@ function ops.step(me)
   local name, value = take(), take()
   hset(side_key(me.id, 'steps'), name, value)
   change(me.id, need(me.id), 'st', '1')
+end
+
+-- Steps that nobody will ask for again.
+function ops.unstep(me) hset(side_key(me.id, 'steps'), take(), false) end
+
+-- It has what it wanted of a child that has ended: the child goes its own way, and its result is kept no longer.
+function ops.inherit(me)
+  local child = need_child(me.id, take())
+  unlink(child, need(child))
+  del(ns .. 'result:' .. child)
 end
 
 function ops.lock(me)

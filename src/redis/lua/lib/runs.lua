@@ -12,6 +12,8 @@ local saying = {
   count = function(run) push(run.counts, { take(), take_int() }) end,
   waitfor = function(run) run.wait_for, run.names = take(), take_list() end,
   lease = function(run) run.lease = take_int() end,
+  -- The run is over, its function is not: it goes on at that moment ('' for none), or when one of these children has ended.
+  pause = function(run) run.paused, run.till, run.awaits = true, take(), take_list() end,
   -- When it ended by the worker's own clock.
   said = function(run) run.said = take() end,
   -- News from children that came during the run do not make it run again.
@@ -95,12 +97,17 @@ local function come_to_rest(id, doc, run)
     change(id, doc, 'fw', '1')
     return enqueue(id, doc, true)
   end
-  if not waiting and (doc.w or doc.ns) then
+  if not waiting and (doc.w or doc.ns or doc.sl) then
     if run.ending == 'completed' then result.keep(id, doc, 'c', run.result or 'null') end
     return enqueue(id, doc)
   end
   if run.ending == 'completed' then return finish(id, doc, 'c', run.result or 'null') end
   move(id, doc, 's', never)
+end
+
+local function set_pause(id, doc, run)
+  change(id, doc, 'sl', run.till ~= '' and run.till or nil)
+  change(id, doc, 'aw', run.awaits[1] and cjson.encode(run.awaits) or nil)
 end
 
 local function set_times(id, doc, run)
@@ -113,7 +120,7 @@ local function succeed(run)
   set_times(id, doc, run)
   note_run(id, doc, run.ending)
   clear_failures(id, doc)
-  clear_steps(id, doc)
+  if run.paused then set_pause(id, doc, run) else clear_steps(id, doc) end
   change(id, doc, 'su', '1')
   change(id, doc, 'k', int(tonumber(doc.k) + 1))
   count(doc.q, 'runs')

@@ -103,7 +103,7 @@ local function enqueue(id, doc, early, since)
   early = early or doc.ey
   local moment = 0
   if not early and not doc.x then
-    moment = math.min(tonumber(doc.w) or never, tonumber(doc.ns) or never)
+    moment = math.min(tonumber(doc.w) or never, tonumber(doc.ns) or never, tonumber(doc.sl) or never)
     if moment == never then moment = 0 end
   end
   moment = math.max(moment, tonumber(doc.bo) or 0, tonumber(doc.lu) or 0)
@@ -148,6 +148,7 @@ local function wake_parent(id, doc, has_ended)
   local parent = find(doc.pa)
   if not parent or parent.fo then return end
   if has_ended then push(within(settled, doc.pa), id) end
+  if parent.aw and not has_ended then return end
   wake(doc.pa, parent, 'child')
 end
 
@@ -227,6 +228,8 @@ end
 
 -- What steps have done counts until the job has got beyond them: not when a run failed, nor when the job did.
 local function clear_steps(id, doc)
+  change(id, doc, 'sl', nil)
+  change(id, doc, 'aw', nil)
   if not doc.st then return end
   put(writes.hashes, side_key(id, 'steps'), nil)
   del(side_key(id, 'steps'))
@@ -282,7 +285,7 @@ local function terminate_now(id, doc)
     if doc.cb and ends[was] then change(id, doc, 'et', '1') end
     change(id, doc, 'x', '1')
     announce(id, doc, was)
-    for _, field in ipairs({ 'w', 'bo', 'ns' }) do change(id, doc, field, nil) end
+    for _, field in ipairs({ 'w', 'bo', 'ns', 'sl', 'aw' }) do change(id, doc, field, nil) end
     stop_waiting(id, doc)
     return enqueue(id, doc, true)
   end

@@ -1,0 +1,106 @@
+// What a run of a function with a long past costs: commands and round trips as Redis and the gateway count them, and the
+// bytes that its claim answers.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createEngine } from '../../src/engine/index.ts'
+import { defineWorker } from '../../src/index.ts'
+import { type Client, createClient } from '../../src/redis/client.ts'
+import { type Kit, kind, startKit } from '../kit.ts'
+import { type Cost, costOf } from '../redis/commandstats.ts'
+
+const HOUR = 3_600_000
+const RUNS = 1_000
+
+const turns = defineWorker({
+  class: 'turns',
+  perform: (job) =>
+    job.each('turn', RUNS, async (turn, at) => {
+      await at.step('work', () => `turn ${turn} of many`)
+      await at.sleep('1 hour')
+    }),
+})
+
+const counted = defineWorker({
+  class: 'counted',
+  async perform(job) {
+    const turn = job.get<number>('turn') ?? 0
+    await job.step(`work ${turn}`, () => `turn ${turn} of many`)
+    job.set({ turn: turn + 1 })
+    return job.again({ wait: '1 hour' })
+  },
+})
+
+const plain = defineWorker({
+  class: 'plain',
+  async perform(job) {
+    for (let turn = 0; turn < RUNS; turn++) {
+      await job.step(`work ${turn}`, () => `turn ${turn} of many`)
+      await job.sleep('1 hour')
+    }
+  },
+})
+
+/** A client that sees how long the answers with jobs in them are. */
+function weighing(client: Client) {
+  let bytes = 0
+  const evaluate: Client['evaluate'] = async (script, ...rest) => {
+    const answer = await client.evaluate(script, ...rest)
+    if (script.name === 'commit') bytes = Math.max(bytes, JSON.stringify((answer as unknown[])[2]).length)
+    return answer
+  }
+  return { client: { ...client, evaluate }, weigh: () => [bytes, (bytes = 0)][0]! }
+}
+
+type Weighed = Pick<Cost, 'calls' | 'billed'> & { bytes: number; commands: Cost['commands'] }
+
+describe.skipIf(kind === 'embedded')('a run', () => {
+  let kit: Kit
+  let engine: Kit['engine']
+  let weigh: () => number
+  beforeAll(async () => {
+    kit = await startKit({ workers: [turns, counted, plain], hold: true })
+    const scales = weighing(createClient(kit.options))
+    engine = createEngine({ ...kit.engineOptions, redis: scales.client })
+    weigh = scales.weigh
+  })
+  afterAll(() => kit.close())
+
+  const run = async () => {
+    await kit.advance(HOUR)
+    await engine.dispatch('default', '')
+  }
+
+  /** Makes the job, and weighs those of its runs. */
+  async function weighed(className: string, runs: number[]): Promise<Weighed[]> {
+    const { jobs } = await engine.enqueue([{ queue: 'default', class: className }])
+    const answers: Weighed[] = []
+    for (let n = 1; n <= runs.at(-1)!; n++) {
+      weigh()
+      if (!runs.includes(n)) {
+        await run()
+        continue
+      }
+      const { calls, billed, commands } = await costOf(kit, run)
+      answers.push({ calls, billed, commands, bytes: weigh() })
+    }
+    await engine.terminate(String(jobs[0]!.id), {})
+    return answers
+  }
+
+  test.each(['turns', 'counted'])('number 1,000 of `%s` costs what number 2 did', async (name) => {
+    const [second, last] = await weighed(name, [2, RUNS])
+    expect({ calls: last!.calls, commands: last!.commands }).toEqual({
+      calls: second!.calls,
+      commands: second!.commands,
+    })
+    // A thousand has three digits more than one, in a few places.
+    expect(last!.bytes - second!.bytes).toBeLessThanOrEqual(40)
+  })
+
+  test('of a function that walks through all of its past pays one command for that, not its claim', async () => {
+    const [second, hundredth, last] = await weighed('plain', [2, 40, 300])
+    expect(hundredth!.calls).toBe(second!.calls)
+    expect(last!.calls).toBe(second!.calls + 1)
+    expect(last!.bytes).toBeLessThanOrEqual(second!.bytes + 40)
+  })
+})

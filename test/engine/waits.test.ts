@@ -1,0 +1,415 @@
+// Functions that orchestrate: steps and waits that are done once, over as many runs as it takes.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Worker } from '../../src/core/worker.ts'
+import { CallFailed, defineWorker, type Job, port, type Waits } from '../../src/index.ts'
+import { drain } from '../../src/testing/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+const DAY = 86_400_000
+
+const workers: Worker[] = []
+const define: typeof defineWorker = (definition) => {
+  const worker = defineWorker(definition)
+  workers.push(worker)
+  return worker
+}
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ workers, hold: true, random: () => 0 })
+})
+afterAll(() => kit.close())
+afterEach(async () => {
+  expect(await kit.engine.verify()).toEqual([])
+})
+
+/** What functions have done outside, in order. */
+const done: Record<number, string[]> = {}
+const note = ({ id }: Pick<Job, 'id'>, what: string) => {
+  done[id] = [...(done[id] ?? []), what]
+  return what
+}
+
+const settle = () => drain(kit.engine, { errors: 'keep' })
+
+async function start(className: string, input: object = {}) {
+  const id = await kit.make(className, { keepResult: true, ...input })
+  await settle()
+  return id
+}
+
+async function later(ms: number) {
+  await kit.advance(ms)
+  return settle()
+}
+
+async function resultOf(id: number): Promise<unknown> {
+  const kept = await kit.engine.result(String(id), { peek: true })
+  if (!kept.ended) return kept.status
+  return kept.result?.type === 'success' ? JSON.parse(kept.result.result) : kept.result?.message
+}
+
+const view = (id: number) => kit.engine.get(String(id))
+
+describe('sleep', () => {
+  define({
+    class: 'sleeper',
+    async perform(job) {
+      await job.step('before', () => note(job, 'before'))
+      await job.sleep('3 days')
+      await job.step('between', () => note(job, 'between'))
+      await job.sleep(2 * DAY)
+      return note(job, 'after')
+    },
+  })
+  test('ends the run, and the function goes on behind it when the time has come', async () => {
+    const id = await start('sleeper')
+    const { status, runAt } = await view(id)
+    expect(status).toBe('queued')
+    expect(Math.abs(runAt! - kit.now() - 3 * DAY)).toBeLessThan(1_000)
+    expect(await kit.engine.why(String(id))).toMatchObject({ reasons: [{ code: 'PAUSED_UNTIL' }] })
+    await later(3 * DAY - 10_000)
+    expect(done[id]).toEqual(['before'])
+    await later(10_000)
+    expect(done[id]).toEqual(['before', 'between'])
+    await later(2 * DAY)
+    expect(done[id]).toEqual(['before', 'between', 'after'])
+    expect(await resultOf(id)).toBe('after')
+  })
+
+  test('is not shortened by a run in between, nor begun again', async () => {
+    const id = await start('sleeper')
+    await later(2 * DAY)
+    await kit.engine.run(String(id), {})
+    await settle()
+    expect(done[id]).toEqual(['before'])
+    await later(DAY)
+    expect(done[id]).toEqual(['before', 'between'])
+  })
+
+  test('a job that has slept and completed runs no more', async () => {
+    const id = await start('sleeper')
+    await later(3 * DAY)
+    await later(2 * DAY)
+    expect(await view(id)).toMatchObject({ status: 'completed', runAt: null })
+    await later(30 * 60_000)
+    expect(done[id]).toHaveLength(3)
+  })
+
+  define({
+    class: 'until',
+    async perform(job) {
+      await job.sleep(new Date(job.args as string))
+      return 'awake'
+    },
+  })
+  test('lasts until a moment, and not at all when that is over', async () => {
+    const early = await start('until', { args: JSON.stringify('2020-01-01T00:00:00Z') })
+    expect(await resultOf(early)).toBe('awake')
+    const id = await start('until', { args: JSON.stringify(new Date(kit.now() + DAY).toISOString()) })
+    expect(await view(id)).toMatchObject({ status: 'queued' })
+    await later(DAY + 1_000)
+    expect(await resultOf(id)).toBe('awake')
+  })
+
+  define({
+    class: 'broken sleeper',
+    retry: { max: 1, backoff: { base: 1_000 } },
+    async perform(job) {
+      await job.sleep('1 day')
+      note(job, `attempt ${job.attempt}`)
+      if (job.attempt === 1) throw new Error('after the sleep')
+    },
+  })
+  test('is over when the run after it fails and is tried again', async () => {
+    const id = await start('broken sleeper')
+    await later(DAY)
+    await later(60_000)
+    expect(done[id]).toEqual(['attempt 1', 'attempt 2'])
+    expect(await view(id)).toMatchObject({ status: 'completed' })
+  })
+})
+
+describe('waitFor', () => {
+  define({
+    class: 'asking',
+    in: { answer: port(z.string()), '*': port() },
+    out: { question: port(z.string()) },
+    async perform(job) {
+      await job.step('ask', () => job.write('question', 'well?'))
+      const answer = await job.waitFor<string>('answer', { timeout: '1 week' })
+      const again = await job.waitFor<string>('answer', { timeout: '1 day' })
+      return { answer, again }
+    },
+  })
+  test('gives the next value of a port, each once, and nothing when the time is over', async () => {
+    const id = await start('asking')
+    expect((await kit.engine.look(String(id), 'out', 'question')).size).toBe(1)
+    await kit.engine.write(String(id), 'in', 'answer', ['"yes"'])
+    await settle()
+    expect(await view(id)).toMatchObject({ status: 'queued', in: { answer: { size: 0, taken: 1 } } })
+    await later(DAY + 1_000)
+    expect(await resultOf(id)).toEqual({ answer: 'yes' })
+    expect((await kit.engine.look(String(id), 'out', 'question')).size).toBe(1)
+  })
+
+  test('a value that was there before is taken at once', async () => {
+    const id = await start('asking', { inputs: { answer: ['"early"', '"second"'] } })
+    expect(await resultOf(id)).toEqual({ answer: 'early', again: 'second' })
+  })
+
+  test('without a timeout it waits for as long as it takes', async () => {
+    define({
+      class: 'patient',
+      async perform(job) {
+        return job.waitFor('/patience')
+      },
+    })
+    const own = await startKit({ workers: [workers.at(-1)!], hold: true })
+    const { jobs } = await own.engine.enqueue([{ queue: 'default', class: 'patient', keepResult: true }])
+    const id = String(jobs[0]!.id)
+    await drain(own.engine)
+    expect((await own.engine.get(id)).status).toBe('suspended')
+    await own.advance(400 * DAY)
+    await drain(own.engine)
+    expect((await own.engine.get(id)).status).toBe('suspended')
+    expect(await own.engine.publish('/patience', '"at last"')).toEqual({ subscribers: 1 })
+    await drain(own.engine)
+    expect(await own.engine.result(id, {})).toMatchObject({ result: { result: '"at last"' } })
+    await own.close()
+  })
+
+  define({
+    class: 'listening',
+    async perform(job) {
+      const first = await job.waitFor('/orders/7', { timeout: '1 day' })
+      const second = await job.waitFor('/orders/7', { timeout: '1 day' })
+      return { first, second }
+    },
+  })
+  test('gives the next message of a channel, and listens no longer than it waits', async () => {
+    const listeners = async () =>
+      (await kit.engine.channels()).channels.filter(({ name }) => name === '/orders/7').flatMap((c) => c.subscribers)
+    await kit.engine.publish('/orders/7', '"too early"')
+    const id = await start('listening')
+    expect(await listeners()).toHaveLength(1)
+    await kit.engine.publish('/orders/7', '"one"')
+    await kit.engine.publish('/orders/7', '"while nobody looked"')
+    await settle()
+    expect(await listeners()).toHaveLength(1)
+    await kit.engine.publish('/orders/7', '"two"')
+    await settle()
+    expect(await resultOf(id)).toEqual({ first: 'one', second: 'two' })
+    expect(await listeners()).toEqual([])
+  })
+
+  test('a message that comes while the job waits for something else does not end that', async () => {
+    const id = await start('sleeper')
+    await kit.engine.publish('/orders/7', '1')
+    await settle()
+    expect(done[id]).toEqual(['before'])
+  })
+})
+
+describe('callWorker', () => {
+  define({
+    class: 'square',
+    perform: (job) => (job.args as number) ** 2,
+  })
+  define({
+    class: 'refusing',
+    perform() {
+      throw new Error('no')
+    },
+  })
+  define({
+    class: 'calling',
+    async perform(job) {
+      const nine = await job.callWorker<number>('square', 3)
+      return job.callWorker<number>({ class: 'square' }, nine)
+    },
+  })
+  test('answers the result of a child, which then goes its own way', async () => {
+    const id = await start('calling')
+    expect(await resultOf(id)).toBe(81)
+    expect((await view(id)).children).toEqual({})
+    const { jobs } = await kit.engine.list({ class: 'square' })
+    expect(jobs.filter(({ createdBy }) => createdBy === `job:${id}`).map(({ status }) => status)).toEqual([
+      'completed',
+      'completed',
+    ])
+  })
+
+  define({
+    class: 'catching',
+    async perform(job) {
+      try {
+        await job.callWorker('refusing', null, { as: 'risk' })
+      } catch (error) {
+        if (!(error instanceof CallFailed)) throw error
+        return error.message
+      }
+    },
+  })
+  test('throws what the child failed with, which can be caught', async () => {
+    const id = await start('catching')
+    expect(await resultOf(id)).toBe('risk: no')
+  })
+
+  define({ class: 'not catching', retry: { max: 3 }, perform: (job) => job.callWorker('refusing') })
+  test('a child that has failed is not called again', async () => {
+    const id = await start('not catching')
+    expect(await view(id)).toMatchObject({ status: 'failed', attempt: 1 })
+  })
+
+  define({ class: 'calling late', perform: (job) => job.callWorker('square', 1, { as: 'late', wait: 1_000 * DAY }) })
+  test.each(['terminate', 'remove', 'disown'] as const)('ends when somebody does %s its child', async (act) => {
+    const id = await start('calling late')
+    const child = (await view(id)).children.late!
+    if (act === 'terminate') await kit.engine.terminate(String(child.id), {})
+    if (act === 'remove') await kit.engine.remove(String(child.id), { force: true })
+    if (act === 'disown') await kit.engine.disown(String(id), { name: 'late' })
+    await settle()
+    expect(await view(id)).toMatchObject({ status: 'failed' })
+    expect(JSON.parse((await view(id)).error!).message).toContain('late: ')
+  })
+
+  let chatter = 0
+  define({
+    class: 'chatty',
+    out: { out: port() },
+    perform(job) {
+      job.write('out', ++chatter)
+      return chatter < 5 ? job.again() : 'done'
+    },
+  })
+  define({
+    class: 'not disturbed',
+    async perform(job) {
+      note(job, 'run')
+      return job.callWorker('chatty')
+    },
+  })
+  test('runs of the child that are not its last do not wake the function', async () => {
+    const id = await start('not disturbed')
+    expect(await resultOf(id)).toBe('done')
+    expect(done[id]).toEqual(['run', 'run'])
+  })
+})
+
+describe('branches', () => {
+  define({
+    class: 'branching',
+    async perform(job) {
+      return job.parallel([
+        async (at) => {
+          await at.sleep('1 day')
+          return at.step('a', () => note(job, 'a'))
+        },
+        (at) => at.callWorker<number>('square', 4),
+        async (at) => {
+          await at.step('slow', async () => {
+            await new Promise((resolve) => setTimeout(resolve, 50))
+            note(job, 'slow')
+          })
+          await at.sleep('2 days')
+          return 'c'
+        },
+      ])
+    },
+  })
+  test('go on each by itself, and what one does is not cut off by the wait of another', async () => {
+    const id = await start('branching')
+    expect(done[id]).toEqual(['slow'])
+    await later(DAY)
+    expect(done[id]).toEqual(['slow', 'a'])
+    await later(DAY)
+    expect(await resultOf(id)).toEqual(['a', 16, 'c'])
+    expect(done[id]).toEqual(['slow', 'a'])
+  })
+
+  let most = 0
+  define({
+    class: 'limited',
+    async perform(job) {
+      const branches = Array.from({ length: 10 }, (_, i) => (at: Waits) => at.callWorker<number>('square', i))
+      return job.parallel(branches, { limit: 3 })
+    },
+  })
+  test('are no more at once than the limit', async () => {
+    const id = await kit.make('limited', { keepResult: true })
+    for (let i = 0; i < 100; i++) {
+      const [ready] = await kit.engine.ready()
+      if (!ready) break
+      await kit.engine.performOne(ready)
+      const { children } = await view(id)
+      most = Math.max(most, Object.keys(children).length)
+    }
+    expect(await resultOf(id)).toEqual([0, 1, 4, 9, 16, 25, 36, 49, 64, 81])
+    expect(most).toBe(3)
+  })
+
+  define({
+    class: 'broken branch',
+    async perform(job) {
+      await job.parallel([
+        (at) => at.sleep('1 day'),
+        (at) =>
+          at.step('break', () => {
+            throw new Error('broken')
+          }),
+      ])
+    },
+  })
+  test('that break fail the run at once', async () => {
+    const id = await start('broken branch')
+    expect(await view(id)).toMatchObject({ status: 'failed' })
+  })
+})
+
+describe('what is done outside of steps', () => {
+  define({
+    class: 'loose',
+    in: { in: port() },
+    out: { out: port() },
+    async perform(job) {
+      if (job.args === 'read') await job.read('in')
+      if (job.args === 'write') job.write('out', 1)
+      if (job.args === 'spawn') job.spawn('a', { class: 'square' })
+      if (job.args === 'state') job.set({ at: 'first' })
+      if (job.args === 'step') await job.step('both', async () => job.write('out', await job.read('in')))
+      await job.sleep('1 day')
+    },
+  })
+  test.each(['read', 'write', 'spawn'])('a %s before a wait is refused: it would be done again', async (args) => {
+    const id = await start('loose', { args: JSON.stringify(args), inputs: { in: ['1'] } })
+    const { status, error, in: ports } = await view(id)
+    expect(status).toBe('failed')
+    expect(JSON.parse(error!).message).toContain('put it into a step')
+    expect(ports.in).toMatchObject({ size: 1 })
+  })
+
+  test.each(['state', 'step'])('%s may come before a wait', async (args) => {
+    const id = await start('loose', { args: JSON.stringify(args), inputs: { in: ['1'] } })
+    await later(DAY)
+    expect(await view(id)).toMatchObject({ status: 'completed', error: null })
+    expect((await kit.engine.look(String(id), 'out', 'out')).size).toBe(args === 'step' ? 1 : 0)
+  })
+
+  define({
+    class: 'ambiguous',
+    async perform(job) {
+      await job.parallel([
+        (at) => at.sleep(1_000, { as: 'same' }),
+        () => job.sleep(1_000, { as: 'x' }),
+        () => job.sleep(1_000, { as: 'x' }),
+      ])
+    },
+  })
+  test('two waits of one name are refused', async () => {
+    const id = await start('ambiguous')
+    expect(JSON.parse((await view(id)).error!).message).toContain('two waits of one run are called x')
+  })
+})
