@@ -7,6 +7,7 @@ import { delay } from './delay.ts'
 import { each } from './each.ts'
 import { filter } from './filter.ts'
 import { flatten } from './flatten.ts'
+import { flow } from './flow.ts'
 import { groupsOf } from './groups_of.ts'
 import { join } from './join.ts'
 import { keyValue } from './key_value.ts'
@@ -32,6 +33,7 @@ export const core = [
   each,
   filter,
   flatten,
+  flow,
   groupsOf,
   join,
   keyValue,

@@ -98,6 +98,17 @@ const table = {
     resume: 'POST /v1/schedules/:job/resume',
     run: 'POST /v1/schedules/:job/run',
   },
+  flows: {
+    graph: 'GET /v1/flows/:job/graph',
+    setGraph: 'PUT /v1/flows/:job/graph',
+    postGraph: 'POST /v1/flows/:job/graph',
+    undo: 'POST /v1/flows/:job/undo',
+    wires: 'GET /v1/flows/:job/wires',
+    inject: 'POST /v1/flows/:job/wires/:wire/inject',
+    drain: 'POST /v1/flows/:job/wires/:wire/drain',
+    move: 'POST /v1/flows/:job/wires/:wire/move',
+  },
+  graphs: { get: 'GET /v1/graphs/:name', set: 'PUT /v1/graphs/:name', remove: 'DELETE /v1/graphs/:name' },
   groups: { list: 'GET /v1/groups', get: 'GET /v1/groups/:key', patch: 'PATCH /v1/groups/:key' },
   runs: {
     commit: 'POST /v1/runs/:token/commit',

@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { check } from './issues.ts'
-import { parseJson, writeJson } from './json.ts'
+import { CLOSED, list, parseJson, writeJson } from './json.ts'
 import { present } from './present.ts'
 import { channelNames, childName, className, closed, closedIn, places, portName, queueName, values } from './schemas.ts'
 import type { Wire } from './value.ts'
@@ -84,6 +84,16 @@ const outside = places(graph)
  * @example readGraph('{"nodes":{"a":{}}}') // throws: nodes.a.class: is missing
  */
 export const readGraph = (text: Wire): Graph => check(graph, parseJson(wireToJson(text), inside))
+
+const KEPT = 5
+
+/** The graphs before this one, oldest first. */
+export const earlier = (history: Wire | undefined): Wire[] =>
+  history === undefined ? [] : (parseJson(history, list(CLOSED)) as Wire[])
+
+/** The history with one more graph in it; it goes back so far and no further. */
+export const remember = (history: Wire | undefined, text: Wire): Wire =>
+  `[${[...earlier(history), text].slice(-KEPT).join(',')}]` as Wire
 
 /** A graph as text, its values as they came. */
 export const graphText = (graph: Graph): Wire => writeJson(present(outside, graph)) as Wire

@@ -1,7 +1,9 @@
 // What sidejob can do, as one list of verbs: the doors call these, nothing else.
 
 import type { Constraint } from '../core/constraint.ts'
+import type { Graph } from '../core/graph.ts'
 import type { Status } from '../core/job.ts'
+import type { Orphan } from '../core/plan.ts'
 import type { Changes, RunError, Snapshot } from '../core/run.ts'
 import type { Wire } from '../core/value.ts'
 
@@ -115,6 +117,32 @@ export type ScheduleView = {
   repeat: Wire
   paused: boolean
   next: number[]
+}
+
+/** What a new graph did to its flow, or would do. */
+export type GraphChange = {
+  applied: boolean
+  start: string[]
+  adopt: string[]
+  stop: { node: string; job: number }[]
+  replace: { node: string; job: number }[]
+  wires: { added: string[]; removed: string[] }
+  orphaned: Orphan[]
+}
+
+export type WireView = {
+  id: string
+  from: { node: string | null; port: string }
+  to: { node: string | null; port: string }
+  /** Whether both ends are there: values pass as they come. */
+  laid: boolean
+  /** How many values wait at its far end; wires that end in one port share them. */
+  size: number
+  /** How many wait at its near end. */
+  behind: number
+  oldest: Item | null
+  /** Values a minute. */
+  rate: number
 }
 
 export type GroupView = {
@@ -412,6 +440,22 @@ export interface Engine extends Custody {
   pauseSchedule(job: Ref, call?: Call): Promise<ScheduleView>
   /** Goes on with the first slot after now. */
   resumeSchedule(job: Ref, call?: Call): Promise<ScheduleView>
+  /** The graph of a flow. */
+  graph(job: Ref): Promise<Graph>
+  /** Gives a flow another graph, in one step; with `preview` only says what that would do. */
+  setGraph(job: Ref, graph: Graph, options: { preview?: boolean }, call?: Call): Promise<GraphChange>
+  /** The graph before the last one. */
+  undoGraph(job: Ref, call?: Call): Promise<GraphChange>
+  wires(job: Ref): Promise<{ wires: WireView[] }>
+  /** Puts values into the far end of a wire. */
+  inject(job: Ref, wire: string, values: Wire[], call?: Call): Promise<{ size: number }>
+  /** Takes what waits at the far end of a wire. */
+  drain(job: Ref, wire: string, options: { max?: number }, call?: Call): Promise<{ values: Item[] }>
+  /** Moves what waits at the far end of a wire to that of another. */
+  moveWire(job: Ref, wire: string, to: string, call?: Call): Promise<{ moved: number }>
+  storedGraph(name: string): Promise<Graph>
+  storeGraph(name: string, graph: Graph): Promise<void>
+  dropGraph(name: string): Promise<void>
   groups(): Promise<{ groups: GroupView[] }>
   group(id: string): Promise<GroupView>
   setGroup(id: string, settings: Omit<LimitSettings, 'rate'>): Promise<GroupView>

@@ -19,6 +19,7 @@ import { viewOf } from './snapshot.ts'
 import { createTags } from './tags.ts'
 import { createCallbackVerbs } from './verbs/callbacks.ts'
 import { createChannels } from './verbs/channels.ts'
+import { createFlows } from './verbs/flows.ts'
 import { createJobs } from './verbs/jobs.ts'
 import { createKeys } from './verbs/keys.ts'
 import { createLimits } from './verbs/limits.ts'
@@ -142,6 +143,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createQueues(parts),
     ...createLimits(parts),
     ...createSchedules(parts, jobs),
+    ...createFlows(parts),
     ...createRuns(parts),
     ...createCallbackVerbs(parts),
     ...createKeys(parts, options.apiKey),

@@ -1,6 +1,7 @@
 // What a worker's function holds: its job as it was when the run began, and everything the run does, kept until commit.
 
 import { SidejobError } from '../core/errors.ts'
+import type { Adoptable } from '../core/plan.ts'
 import type { Changes, Op, PortOptions, PortRef, Snapshot, Spawn, Wiring } from '../core/run.ts'
 import { unwire, type Wire, wire } from '../core/value.ts'
 import { Ending, type Port, type Ports, Terminal, type ValueOf, type Worker } from '../core/worker.ts'
@@ -27,6 +28,10 @@ export type JobTools = {
   peek: (
     of: { id: number; dir: 'in' | 'out'; port: string }[],
   ) => Promise<({ taken: number; values: { data: Wire }[] } | null)[]>
+  /** A job as one that might be adopted; null where there is none. */
+  look: (id: number) => Promise<Adoptable | null>
+  /** A graph that is stored under a name; null where there is none. */
+  storedGraph: (name: string) => Promise<Wire | null>
   /** Shows how far the run is. */
   progress: (value: Wire) => Promise<unknown>
   /** What all steps have kept. */
@@ -241,11 +246,16 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
 
   /** The oldest value of an input port; its default when there is none; undefined when there is neither. */
   async read<P extends Name<In>>(port: P): Promise<Value<In, P> | undefined> {
+    const data = await this.readClosed(port)
+    return data === undefined ? undefined : this.#valueOf(port, data)
+  }
+
+  /** The same, as it came, of whatever type it is. */
+  async readClosed(port: Name<In>): Promise<Wire | undefined> {
     this.#open()
     const item = await this.#next(port)
     if (item) this.#note(`read of in port ${port}`)
-    const data = item ? item.data : this.#queue(port).default
-    return data === undefined ? undefined : this.#valueOf(port, data)
+    return item ? item.data : this.#queue(port).default
   }
 
   /**
@@ -365,6 +375,15 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     const value = this.#stateWire(field)
     return value === undefined ? undefined : (unwire(value) as T)
   }
+  /** The same, as it came: no digit of it is lost. */
+  getClosed(field: string): Wire | undefined {
+    return this.#stateWire(field)
+  }
+  /** Sets fields of the state to values that are closed already. */
+  setClosed(values: Record<string, Wire>): void {
+    this.#open()
+    for (const [field, value] of Object.entries(values)) this.#state.set(field, value)
+  }
   /** Sets fields of the state. */
   set(values: Record<string, unknown>): void {
     this.#open()
@@ -423,6 +442,16 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   /** Moves all values of a port to others, and copies its default. */
   connect(from: PortRef, ...to: PortRef[]): void {
     this.#op({ op: 'connect', from, to })
+  }
+
+  /** A job as one that might be adopted; null where there is none. */
+  look(id: number): Promise<Adoptable | null> {
+    return this.#tools.look(id)
+  }
+
+  /** A graph that is stored under a name; null where there is none. */
+  storedGraph(name: string): Promise<Wire | null> {
+    return this.#tools.storedGraph(name)
   }
 
   /** Shows how far the run is, now and then: at most once a second, and never waited for. */

@@ -13,7 +13,7 @@ import { LostRun, perform, runError } from './perform.ts'
 import { type PushOptions, push } from './push.ts'
 import type { Registered, Registry } from './registry.ts'
 import { LAST, settle } from './settle.ts'
-import { snapshotOf } from './snapshot.ts'
+import { adoptable, snapshotOf } from './snapshot.ts'
 
 export type PerformerOptions = {
   store: Store
@@ -80,6 +80,8 @@ export function createPerformer({
     peek: (of) => peek(of),
     steps: () => allSteps(lent.id),
     now,
+    look: (id) => adoptable(store, id),
+    storedGraph: (name) => store.graph(name),
     progress: (value) => store.extend(lent.document.q!, [lent.document.tk!], lease, { progress: value }),
   })
 

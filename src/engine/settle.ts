@@ -54,13 +54,19 @@ function failedWords(changes: Changes, deciding: Deciding): Words {
 const countWords = ({ counts = {} }: Changes): Words =>
   Object.entries(counts).flatMap(([name, n]) => ['count', name, String(n)])
 
+/** What a run expects of the state is asked before the run changes it. */
+const expectWords = ({ ops = [] }: Changes): Words => ops.flatMap((op) => (op.op === 'expect' ? opWords(op) : []))
+
 async function opsWords({ ops = [] }: Changes, { document, registry }: Deciding): Promise<Words> {
   if (ops.length === 0) return []
   const id = Number(document.tk!.split('.', 1)[0])
   const context = wire({ job: id }) as Wire
   const words: Words = []
   for (const op of ops)
-    words.push(...(op.op === 'spawn' ? spawnWords(op.name, await spawnedJob(registry, op, id)) : opWords(op, context)))
+    if (op.op !== 'expect')
+      words.push(
+        ...(op.op === 'spawn' ? spawnWords(op.name, await spawnedJob(registry, op, id)) : opWords(op, context)),
+      )
   return words
 }
 
@@ -91,6 +97,7 @@ export async function settle(token: string, changes: Changes, deciding: Deciding
     ...(ops.length ? delayWords(deciding) : []),
     ...slotWords(deciding),
     ...readWords(changes.reads ?? {}),
+    ...expectWords(changes),
     ...stateWords(changes.state ?? {}),
     ...ops,
     ...optional('progress', changes.progress),

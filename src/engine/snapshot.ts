@@ -1,5 +1,7 @@
 // A lent job as its run sees it, and any job as people see it.
 
+import { SidejobError } from '../core/errors.ts'
+import type { Adoptable } from '../core/plan.ts'
 import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../core/run.ts'
 import type { Wire } from '../core/value.ts'
 import {
@@ -17,7 +19,7 @@ import {
   waitingOf,
 } from '../redis/document.ts'
 import { shownItem } from '../redis/item.ts'
-import type { Heir, Lent, RawWiring, Told } from '../redis/store.ts'
+import type { Heir, Lent, RawWiring, Store, Told } from '../redis/store.ts'
 import { progressOf } from './callbacks.ts'
 import type { JobView, PortView } from './engine.ts'
 
@@ -64,6 +66,22 @@ function familyOf({ family }: Lent): NonNullable<Snapshot['family']> {
     finished: those('finished', 'result'),
     cancelled: those('cancelled', 'error'),
     failed: those('failed', 'error'),
+  }
+}
+
+/** A job as one that a flow might adopt; null where there is none. */
+export async function adoptable(store: Store, id: number): Promise<Adoptable | null> {
+  const found = await store.inspect(String(id)).catch((error) => {
+    if (error instanceof SidejobError && error.code === 'NOT_FOUND') return null
+    throw error
+  })
+  if (!found) return null
+  const { q: queue, c: name, a: args } = found.document
+  return {
+    queue: queue!,
+    class: name!,
+    args: (args as Wire | undefined) ?? null,
+    parent: parentOf(found.document)?.id ?? null,
   }
 }
 

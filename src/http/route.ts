@@ -14,6 +14,7 @@ import {
   pathRef,
   portName,
   queueName,
+  wireName,
 } from '../core/schemas.ts'
 import type { Call, Engine, Scope } from '../engine/engine.ts'
 import type { Deps } from './app.ts'
@@ -41,6 +42,7 @@ export const pathParams = {
   command: label,
   name: className,
   id: label,
+  wire: wireName,
 } satisfies Record<string, z.ZodType>
 
 type ParamName<Path> = Path extends `${string}:${infer Rest}`

@@ -6,6 +6,7 @@ import { bedrock } from './facades/bedrock.ts'
 import { downloader } from './facades/downloader.ts'
 import { jq } from './facades/jq.ts'
 import { files } from './files.ts'
+import { flows, graphs } from './flows.ts'
 import { jobs } from './jobs.ts'
 import { keys } from './keys.ts'
 import { constraints, groups, limits } from './limits.ts'
@@ -31,6 +32,8 @@ export const routes = {
   constraints,
   groups,
   schedules,
+  flows,
+  graphs,
   runs,
   stats,
   keys,

@@ -11,6 +11,7 @@ export const keysOf = (ns: string) => ({
   log: `${ns}log`,
   apiKeys: `${ns}keys`,
   flags: `${ns}flags`,
+  flows: `${ns}flows`,
   channels: `${ns}channels`,
   job: (id: string | number) => `${ns}job:${id}`,
   queue: (queue: string) => `${ns}queue:${queue}`,
@@ -71,6 +72,7 @@ export const kinds = {
     'failures in a row and until when it is open, of a host that is called back; for a day',
   ],
   '~flags': ['set', 'switches that are on'],
+  '~flows': ['hash', 'name → a stored graph, as JSON'],
 } as const satisfies Record<string, readonly [string, string]>
 
 /** The document's fields: short in Redis, where every waiting job pays for them, long everywhere else. */

@@ -5,7 +5,7 @@ import type { Status } from '../core/job.ts'
 import type { Wire } from '../core/value.ts'
 import { runArguments, type Settled, type Words } from './changes.ts'
 import type { Client } from './client.ts'
-import { type Document, jobsArguments, type NewJob, withSideValues } from './document.ts'
+import { type Child, childrenOf, type Document, jobsArguments, type NewJob, withSideValues } from './document.ts'
 import { keysOf } from './keys.ts'
 import * as scripts from './scripts.generated.ts'
 
@@ -43,6 +43,15 @@ export type Heir = {
   how: 'finished' | 'cancelled' | 'failed'
   args: Wire | null
   left: Wire | null
+}
+
+/** `oldest`: the item that waits longest; `passed`: minute:count:count of the minute before. */
+export type FlowState = {
+  id: number
+  document: Document
+  children: Record<string, Child>
+  ports: { wiring: RawWiring; oldest?: string; passed?: string }[]
+  now: number
 }
 
 export type ClaimRequest = {
@@ -605,6 +614,32 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     return rows.map((row) => (row.length ? { taken: Number(row[0]), items: row[1], more: Number(row[3]) } : null))
   }
 
+  /** A flow as it is: its document, its children, and its ports and theirs. */
+  async function flow(job: string): Promise<FlowState> {
+    const answer = (await evaluate(scripts.flow, [], { ...base(), job }, [])) as string[]
+    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
+    const [, id, text, side, children, rows, now] = answer as unknown as [
+      string,
+      string,
+      string,
+      string[],
+      string[],
+      [...RawWiring, oldest: string, passed: string][],
+      string,
+    ]
+    return {
+      id: Number(id),
+      document: withSideValues(JSON.parse(text) as Document, side),
+      children: childrenOf(children),
+      ports: rows.map(([child, dir, port, size, hasDefault, wires, oldest, passed]) => ({
+        wiring: [child, dir, port, size, hasDefault, wires],
+        ...(oldest ? { oldest } : {}),
+        ...(passed ? { passed } : {}),
+      })),
+      now: Number(now),
+    }
+  }
+
   /** What is known of a host, and what a call to it has shown. */
   async function breaker(
     host: string,
@@ -641,6 +676,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     tree,
     peek,
     breaker,
+    flow,
     /** Values of a port from an offset on, none taken. */
     values: (id: number, dir: 'in' | 'out', port: string, from: number, n: number) =>
       ask<string[]>((redis) => redis.lrange(`${keys.job(id)}:${dir}:${port}`, from, from + n - 1)),
@@ -677,6 +713,9 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       )
       return { steps: flatToMap(flat) as Record<string, Wire>, cursor: String(next) }
     },
+    graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Wire | null>,
+    setGraph: (name: string, text: string) => ask((redis) => redis.hset(keys.flows, { [name]: text })),
+    removeGraph: (name: string) => ask<number>((redis) => redis.hdel(keys.flows, name)),
     readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),
     flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,
     async setFlag(name: string, on: boolean): Promise<void> {

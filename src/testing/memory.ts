@@ -95,12 +95,6 @@ const redefined = (side: Side, specs: PortOptions): Side =>
     Object.entries(specs).map(([name, spec]) => [name, portOf(spec, side[name]?.values, side[name]?.taken)]),
   )
 
-const amended = (side: Side, specs: PortOptions = {}, drop: string[] = []): Side => {
-  const kept = Object.fromEntries(Object.entries(side).filter(([name]) => !drop.includes(name)))
-  for (const [name, spec] of Object.entries(specs)) kept[name] = portOf(spec, side[name]?.values, side[name]?.taken)
-  return kept
-}
-
 /** Moves what waits in a port, and copies its default; says whether that wakes the job. */
 function move(memory: Memory, from: PortRef, to: PortRef[]): boolean {
   const source = portAt(memory, from)
@@ -137,11 +131,11 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
   connect: (memory, { from, to }) => move(memory, from, to),
   // What waits goes over the wires; what comes later does not, for there is nobody who writes it.
   wire: (memory, op) => 'to' in op && op.to.length > 0 && move(memory, op.from, op.to),
-  amend(memory, { of, in: ins, out, drop = {} }) {
+  amend(memory, { of, in: ins, out }) {
     if (of && 'job' in of) return false
     const job = of ? childOf(memory, of.child) : memory
-    job.in = amended(job.in, ins, drop.in)
-    job.out = amended(job.out, out, drop.out)
+    job.in = { ...job.in, ...redefined(job.in, ins ?? {}) }
+    job.out = { ...job.out, ...redefined(job.out, out ?? {}) }
     return false
   },
   spawn(memory, { name, class: className, inputs = {} }) {

@@ -32,6 +32,8 @@ export type SandboxOptions = {
   state?: Record<string, unknown>
   /** The children as the run sees them, and what waits in their output ports. */
   children?: Record<string, { class?: string; status?: Status; out?: Record<string, unknown[]> }>
+  /** Graphs that are stored, by name. */
+  graphs?: Record<string, unknown>
   /** Milliseconds since 1970 at which its clock begins. */
   now?: number
 }
@@ -80,6 +82,7 @@ const shown = (side: Memory['in']): Record<string, unknown[]> => mapped(listed(s
  */
 export function sandbox(worker: Worker, options: SandboxOptions = {}) {
   let memory = remember(worker, options)
+  const graphs = options.graphs ?? {}
   let now = options.now ?? Date.now()
   const createdAt = now
   let status: Status = 'queued'
@@ -203,6 +206,8 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       },
       page: async () => ({ values: [], more: 0 }),
       peek: async (of) => of.map(peek),
+      look: async () => null,
+      storedGraph: async (name) => (Object.hasOwn(graphs, name) ? wire(graphs[name]) : null),
       progress: async () => undefined,
       steps: async () => memory.steps,
       now: () => now,

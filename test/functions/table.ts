@@ -275,6 +275,59 @@ export const table: Record<string, Row[]> = {
     row('a scalar fails', { give: { in: ['text'] }, error: /port in .*a list or an object/ }),
   ],
 
+  flow: [
+    row(
+      'nodes start when something reaches them: a graph that nobody feeds is completed',
+      {
+        give: {
+          __graph: [
+            {
+              nodes: { ask: { queue: 'core', class: 'connect' } },
+              inports: { x: { node: 'ask', inport: 'in' } },
+              outports: { y: { node: 'ask', outport: 'out' } },
+            },
+          ],
+        },
+        left: { __graph: 0 },
+      },
+      {},
+    ),
+    row('without a graph it waits for one', { status: 'suspended' }, { give: { __graph: [{}] } }),
+    row('what comes before the graph waits', { give: { x: [1] }, status: 'suspended', left: { x: 1 } }),
+    row('of several graphs the last counts, and the others are not even looked at', {
+      give: { __graph: [null, { nodes: 7 }, { nodes: {} }] },
+      left: { __graph: 0 },
+    }),
+    row('a graph that is none fails, and stays', {
+      give: { __graph: [null] },
+      error: /the graph: the body: expected an object, got null/,
+      left: { __graph: 1 },
+    }),
+    row('what is wrong in a graph is named by node and port', {
+      give: { __graph: [{ nodes: { sum: { class: 'x', inports: { in: { init: 5 } } } } }] },
+      error: /nodes\.sum\.inports\.in\.init: expected a list/,
+    }),
+    row('an edge ends at a node that is there', {
+      give: {
+        __graph: [
+          {
+            nodes: { a: { class: 'x' } },
+            edges: [{ from: { node: 'a', outport: 'out' }, to: { node: 'b', inport: 'in' } }],
+          },
+        ],
+      },
+      error: /edges\[0\]\.to\.node: there is no node "b"/,
+    }),
+    row('a job that is to be adopted has to be there', {
+      give: { __graph: [{ nodes: { a: { class: 'x', init: 999 } } }] },
+      error: /nodes\.a\.init: job 999 does not exist/,
+    }),
+    rowWith({ args: { graph: { inports: {} } } }, 'the graph can come as an argument', {}),
+    rowWith({ args: ['no such graph'] }, 'the name of a graph that is not stored yet: it waits', {
+      status: 'suspended',
+    }),
+  ],
+
   groups_of: [
     row('the last group may be short', {
       give: { size: [3], in: [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]] },

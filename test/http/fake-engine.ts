@@ -1,8 +1,18 @@
 // An engine that does nothing but remember what it was asked and give answers of the right shape.
 
 import { SidejobError } from '../../src/core/errors.ts'
+import { readGraph } from '../../src/core/graph.ts'
 import type { Snapshot } from '../../src/core/run.ts'
-import type { CallbackView, Engine, JobView, QueueView, Scope, Ward } from '../../src/engine/engine.ts'
+import type {
+  CallbackView,
+  Engine,
+  GraphChange,
+  JobView,
+  QueueView,
+  Scope,
+  Ward,
+  WireView,
+} from '../../src/engine/engine.ts'
 
 const T = 1_800_000_000_000
 
@@ -93,6 +103,26 @@ const scheduleShown = {
   next: [T],
 }
 const groupShown = { id: 'g', concurrency: 3, paused: false, running: 1, waiting: 2, jobs: 3 }
+const graphShown = readGraph('{"nodes":{"a":{"class":"zip","args":[1.0]}},"inports":{"x":{"node":"a","inport":"in"}}}')
+const graphChanged: GraphChange = {
+  applied: true,
+  start: ['a'],
+  adopt: [],
+  stop: [{ node: 'b', job: 8 }],
+  replace: [],
+  wires: { added: ['x>a.in'], removed: [] },
+  orphaned: [{ node: 'b', job: 8, dir: 'in', port: 'in', values: 2 }],
+}
+const wireShown: WireView = {
+  id: 'x>a.in',
+  from: { node: null, port: 'x' },
+  to: { node: 'a', port: 'in' },
+  laid: true,
+  size: 2,
+  behind: 0,
+  oldest: { data: '[1.0]' },
+  rate: 3,
+}
 const told: CallbackView = {
   of: 7,
   end: 1,
@@ -192,6 +222,16 @@ const answers: Engine = {
   endSchedule: async () => {},
   pauseSchedule: async () => scheduleShown,
   resumeSchedule: async () => scheduleShown,
+  graph: async () => graphShown,
+  setGraph: async (_job, _graph, { preview }) => ({ ...graphChanged, applied: !preview }),
+  undoGraph: async () => graphChanged,
+  wires: async () => ({ wires: [wireShown] }),
+  inject: async () => ({ size: 1 }),
+  drain: async () => ({ values: [{ data: '[1.0]' }] }),
+  moveWire: async () => ({ moved: 2 }),
+  storedGraph: async () => graphShown,
+  storeGraph: async () => {},
+  dropGraph: async () => {},
   groups: async () => ({ groups: [groupShown] }),
   group: async () => groupShown,
   setGroup: async () => groupShown,

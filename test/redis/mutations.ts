@@ -1102,16 +1102,20 @@ const flows: Mutation[] = [
     ["    if doc.z ~= 'c' then finish(id, doc, 'c', 'null') end\n", '', 'a follower is never completed'],
     ["  elseif doc.z ~= 's' then\n", "  elseif doc.z ~= 's' and doc.z ~= 'c' then\n", 'a completed follower stays so'],
     ["    change(id, doc, 'e', nil)\n", '', 'a follower that goes on seems to have ended'],
-    ["if did ~= 'moved' then change(id, doc, 'rc', '1') end", '', 'a failure during its run is forgotten'],
+    ["    if turned then change(id, doc, 'rc', '1') end\n", '', 'a failure during its run is forgotten'],
     [
-      "if did ~= 'moved' then change(id, doc, 'rc', '1') end",
+      "if turned then change(id, doc, 'rc', '1') end",
       "change(id, doc, 'rc', '1')",
       'whatever children do during its run makes it run again',
     ],
-    ["if did == 'mended' then resume(id, doc) end", '', 'a failed follower stays so although its child is mended'],
     [
-      "if did == 'moved' then flows.keep_up(id, doc) else resume(id, doc) end",
-      'flows.keep_up(id, doc)',
+      'if turned then return resume(id, doc) end',
+      "if turned and doc.z ~= 'f' then return resume(id, doc) end",
+      'a failed follower stays so although its child is mended',
+    ],
+    [
+      'if turned then return resume(id, doc) end',
+      "if turned and doc.z == 'f' then return resume(id, doc) end",
       'nobody hears that a child has failed',
     ],
   ),
@@ -1126,7 +1130,7 @@ const flows: Mutation[] = [
     ["suspended = 's', completed", "suspended = 'c', completed", 'a suspended child is taken for completed'],
     ["failed = 'x', terminated = 'x'", "failed = 'c', terminated = 'x'", 'a failed child is taken for completed'],
     ["failed = 'x', terminated = 'x'", "failed = 'x', terminated = 'c'", 'a terminated child is taken for completed'],
-    ["was == 'x' and 'mended' or", '', 'a child that is mended is not noticed'],
+    ["was == 'x' or is == 'x'", "is == 'x'", 'a child that is mended is not noticed'],
   ),
   ...of(35, 'lib/family.lua', [
     '  if parent_doc.fo then flows.count(id, doc, parent, flows.kinds[status]) end\n',
@@ -1177,7 +1181,6 @@ const flows: Mutation[] = [
       '    set_channels',
       'an amended port has no default',
     ],
-    ['    if counts(doc, dir, port) then drop_port(id, doc, dir, port) end\n', '', 'a dropped port keeps its values'],
   ),
   ...of(
     36,

@@ -227,30 +227,36 @@ local function flat_family(parent, doc, children)
   return rows
 end
 
--- The wires of a follower and what waits at them: its own inputs that have any, and the ports of its children with
--- wires, values or a default: child ('' for its own), side, port, size, '1' with a default, where the wires go.
-local function flat_wires(id, doc, children)
-  if not doc.fo then return {} end
+local function flat_port(id, doc, name, field, closely)
+  local dir, port = field:match('^([io]):(.+)$')
+  if not dir or port == '*' or doc[field]:find('d', 1, true) then return nil end
+  local wires, default = doc['w' .. field], doc['d' .. field]
+  local pushed, taken = doc[field]:match('^(%d+),(%d+)')
+  local idle = not wires and (pushed == taken or (name == '' and not closely)) and not (default and dir == 'o' and name ~= '')
+  if idle then return nil end
+  local row = { name, dir, port, int(pushed - taken), default and '1' or '', wires or '' }
+  if closely then
+    row[7] = pushed ~= taken and redis.call('LINDEX', list_key(id, dir, port), 0) or ''
+    row[8] = doc['m' .. field] or ''
+  end
+  return row
+end
+
+-- The wires of a follower and what waits at them: its own ports with wires, and the ports of its children with wires,
+-- values or a default: child ('' for its own), side, port, size, '1' with a default, where the wires go. Closely: also
+-- its own ports with values, the oldest value of each, and what went over its wires.
+local function flat_wires(id, doc, children, closely)
   local rows, ids = {}, {}
-  local function add(name, of)
-    for field, record in pairs(of) do
-      local dir, port = field:match('^([io]):(.+)$')
-      local wires = dir and of['w' .. field] or nil
-      if dir and port ~= '*' and not record:find('d', 1, true) and (name ~= '' or wires) then
-        local pushed, taken = record:match('^(%d+),(%d+)')
-        local default = of['d' .. field]
-        if wires or pushed ~= taken or (default and dir == 'o') then
-          rows[#rows + 1] = { name, dir, port, int(pushed - taken), default and '1' or '', wires or '' }
-        end
-      end
-    end
+  local function add(name, of_id, of)
+    for field in pairs(of) do rows[#rows + 1] = flat_port(of_id, of, name, field, closely) end
   end
   for i = 2, #children, 2 do ids[#ids + 1] = children[i]:match('^%d+') end
   fetch_jobs(ids)
-  add('', doc)
+  add('', id, doc)
   for i = 1, #children, 2 do
-    local child = find(children[i + 1]:match('^%d+'))
-    if child then add(children[i], child) end
+    local child_id = children[i + 1]:match('^%d+')
+    local child = find(child_id)
+    if child then add(children[i], child_id, child) end
   end
   return rows
 end
@@ -272,5 +278,5 @@ local function snapshot(id)
   if not doc.ch and not doc.st and #attached_to(id, doc) == 0 then return { raw[key_of(id)] } end
   local steps, more_steps = flat_steps(id, doc)
   local children, total = flat_children(id, doc)
-  return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total, flat_family(id, doc, children), flat_wires(id, doc, children), more_steps }
+  return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total, flat_family(id, doc, children), doc.fo and flat_wires(id, doc, children) or {}, more_steps }
 end

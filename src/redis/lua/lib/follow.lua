@@ -33,13 +33,12 @@ function flows.keep_up(id, doc)
 end
 
 -- What its children did, to a follower that is at rest or in a run; any other will run anyway.
-local function after_children(id, doc, did)
+local function after_children(id, doc, turned)
   if doc.z == 'l' then
-    if did ~= 'moved' then change(id, doc, 'rc', '1') end
-  elseif doc.z == 'f' then
-    if did == 'mended' then resume(id, doc) end
-  elseif doc.z == 's' or doc.z == 'c' then
-    if did == 'moved' then flows.keep_up(id, doc) else resume(id, doc) end
+    if turned then change(id, doc, 'rc', '1') end
+  elseif doc.z == 's' or doc.z == 'c' or doc.z == 'f' then
+    if turned then return resume(id, doc) end
+    if doc.z ~= 'f' then flows.keep_up(id, doc) end
   end
 end
 
@@ -48,9 +47,9 @@ table.insert(consequences, function()
   while next(flows.moved) do
     local batch = flows.moved
     flows.moved = {}
-    for id, what in pairs(batch) do
+    for id, did in pairs(batch) do
       local doc = find(id)
-      if doc and doc.fo then after_children(id, doc, what) end
+      if doc and doc.fo then after_children(id, doc, did == 'turned') end
     end
   end
   return did

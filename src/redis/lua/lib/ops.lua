@@ -76,13 +76,22 @@ end
 function ops.amend(me)
   local id, doc = take_target(me)
   local dir, specs = take(), take_specs()
-  flows.amend(id, doc, dir, specs, take_list())
+  flows.amend(id, doc, dir, specs)
 end
 
 -- Goes on only if a field of the state still is what was seen; a run that saw something else comes again.
 function ops.expect_state(me)
   local field, value = take(), take()
   if (get_value(me.id, need(me.id), 's:' .. field) or '') ~= value then refuse('CONFLICT', 'state ' .. field .. ' of job ' .. me.id .. ' has changed') end
+end
+
+-- Moves values alone, and no default.
+function ops.shift(me)
+  local from, to = take_port(me), take_port(me)
+  local pushed, taken = open_port(from.id, from.doc, from.dir, from.port)
+  local items = pushed > taken and take_items(from.id, from.doc, from.dir, from.port, take_int()) or {}
+  if #items > 0 then write(to.id, to.doc, to.dir, to.port, items, {}) end
+  me.answer = { int(#items) }
 end
 
 function ops.ports(me)

@@ -30,7 +30,7 @@ end
 local tell_status -- set by channels: says a new status to whoever listens
 
 -- What a status of a child is to a job that follows its children: busy, suspended, completed, or broken.
-local flows = { moved = {} } -- of those who follow their children: follower → what these did: 'moved', 'broke', 'mended'
+local flows = { moved = {} } -- of those who follow their children: follower → 'turned' when one broke or was mended, else 'moved'
 flows.kinds = { queued = 'b', running = 'b', terminating = 'b', suspended = 's', completed = 'c', failed = 'x', terminated = 'x' }
 
 -- Counts a child of a follower anew; `is` is nil for one that leaves the family. It remembers what it was counted as.
@@ -43,8 +43,8 @@ function flows.count(id, doc, parent, is)
   if n[is] then n[is] = int(n[is] + 1) end
   change(parent, above, 'fo', n.b .. ',' .. n.s .. ',' .. n.x)
   change(id, doc, 'fk', is)
-  local did = was == 'x' and 'mended' or is == 'x' and 'broke' or 'moved'
-  if did == 'mended' or flows.moved[parent] ~= 'mended' and (did == 'broke' or not flows.moved[parent]) then put(flows.moved, parent, did) end
+  local turned = was == 'x' or is == 'x'
+  if turned or not flows.moved[parent] then put(flows.moved, parent, turned and 'turned' or 'moved') end
 end
 
 local function tell_parent(id, doc, status)

@@ -1,0 +1,93 @@
+import {
+  adoptions,
+  defineWorker,
+  type FlowFacts,
+  type Graph,
+  graphText,
+  type Job,
+  planGraph,
+  port,
+  readGraph,
+  remember,
+  Terminal,
+} from '../src/index.ts'
+
+/** A graph written here takes the place of the one that the flow has. */
+const GRAPH = '__graph'
+
+type Text = Awaited<ReturnType<Job['readClosed']>>
+
+function parse(text: NonNullable<Text>): Graph {
+  try {
+    return readGraph(text)
+  } catch (error) {
+    throw new Terminal(`the graph: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** The last of those that were written; the others were never in force. */
+async function writtenGraph(job: Job): Promise<Graph | undefined> {
+  let text: Text
+  while (job.inPorts().includes(GRAPH) && job.size(GRAPH) > 0) text = await job.readClosed(GRAPH)
+  return text && parse(text)
+}
+
+/** The one that the job was made with: whole, or the name of a stored one. */
+async function givenGraph(job: Job): Promise<Graph | undefined> {
+  const args = job.args as [string] | { graph: unknown } | null
+  const given = Array.isArray(args) ? args[0] : args?.graph
+  if (given === undefined || given === null) return undefined
+  if (typeof given === 'object') return parse(JSON.stringify(given))
+  const stored = await job.storedGraph(String(given))
+  return stored === null ? undefined : parse(stored)
+}
+
+async function factsOf(job: Job, graph: Graph, before?: Graph): Promise<FlowFacts> {
+  const inputs = job.inPorts().filter((name) => name !== GRAPH)
+  const jobs = await Promise.all(
+    adoptions(graph, before).map(async (one) => [one.job, await job.look(one.job)] as const),
+  )
+  return {
+    ...{ id: job.id, children: job.children, wires: job.wires },
+    inputs: Object.fromEntries(
+      inputs.map((name) => [name, { size: job.size(name), default: job.default(name) !== undefined }]),
+    ),
+    jobs: Object.fromEntries(jobs),
+  }
+}
+
+/** What is wrong with the nodes, the same whatever ended first; undefined when nothing is. */
+function faultOf(job: Job, { nodes }: Graph): string | undefined {
+  const broken = Object.entries(job.children)
+    .filter(([name, { status }]) => Object.hasOwn(nodes, name) && (status === 'failed' || status === 'terminated'))
+    .map(([name, { id, status }]) => `node ${name} (job ${id}) ${status === 'failed' ? 'failed' : 'was terminated'}`)
+  return broken.length ? broken.sort().join(', ') : undefined
+}
+
+export const flow = defineWorker({
+  queue: 'core',
+  class: 'flow',
+  description:
+    'Runs a graph: nodes are jobs that start when something reaches them, edges move values from port to port. Completed while all its nodes are, failed when one is; a new graph takes effect on the running one.',
+  in: { [GRAPH]: port(), '*': port() },
+  out: { '*': port() },
+  async perform(job: Job) {
+    const text = job.getClosed('graph')
+    const before = text === undefined ? undefined : parse(text)
+    const graph = (await writtenGraph(job)) ?? before ?? (await givenGraph(job))
+    if (!graph) return job.suspend()
+
+    job.op({ op: 'expect', state: 'graph', ...(text === undefined ? {} : { value: text }) })
+    const plan = planGraph(graph, before, await factsOf(job, graph, before))
+    for (const op of plan.ops) job.op(op)
+    const now = graphText(graph)
+    const isNew = now !== text
+    if (isNew) job.setClosed({ graph: now, ...(text && { history: remember(job.getClosed('history'), text) }) })
+
+    // What it does for the others stays done, also when it fails for one.
+    if (faultOf(job, graph) && (plan.ops.length > 0 || isNew)) await job.checkpoint()
+    const fault = faultOf(job, graph)
+    if (fault) throw new Terminal(fault)
+    return job.follow()
+  },
+})
