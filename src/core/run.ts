@@ -193,6 +193,9 @@ const op = z.union([
       of: jobRef.optional(),
       in: portSpecs.optional(),
       out: portSpecs.optional(),
+      drop: z
+        .strictObject({ in: z.array(portName).max(1_000).optional(), out: z.array(portName).max(1_000).optional() })
+        .optional(),
     }),
     z.strictObject({ op: z.literal('expect'), state: z.string(), value: closed.optional() }),
     z.strictObject({ op: z.literal('channels'), of: portRef, set: channelNames }),

@@ -48,18 +48,12 @@ export const writeWords = (to: PortRef, { values, context, notify, log, setDefau
   ...listWords(values.map((data) => itemText({ data, context, log: log === false ? false : undefined }))),
 ]
 
-const amendWords = (dir: 'i' | 'o', specs: PortOptions, of?: JobRef): Words => [
-  'amend',
-  of ? targetOf(of) : '',
-  dir,
-  ...specWords(specs),
-]
-
-export const publishWords = (channel: string, data: Wire, context?: Wire): Words => [
-  'publish',
-  channel,
-  itemText({ data, context, channel }),
-]
+const amendWords = (dir: 'i' | 'o', { of, in: ins, out, drop = {} }: Extract<Op, { op: 'amend' }>): Words => {
+  const [specs, gone] = dir === 'i' ? [ins, drop.in] : [out, drop.out]
+  return specs || gone
+    ? ['amend', of ? targetOf(of) : '', dir, ...specWords(specs ?? {}), ...listWords(gone ?? [])]
+    : []
+}
 
 export const defineWords = (dir: 'i' | 'o', specs: PortOptions, of?: JobRef): Words => [
   'ports',
@@ -93,7 +87,7 @@ const encoders: Omit<Encoder, 'spawn'> = {
     ...portWords(op.from),
     ...('to' in op ? ['', String(op.to.length), ...op.to.flatMap(portWords)] : ['1', '0']),
   ],
-  amend: ({ of, in: ins, out }) => [...(ins ? amendWords('i', ins, of) : []), ...(out ? amendWords('o', out, of) : [])],
+  amend: (op) => [...amendWords('i', op), ...amendWords('o', op)],
   expect: (op) => ['expect_state', op.state, op.value ?? ''],
   channels: (op) => ['channels', ...portWords(op.of), ...listWords(op.set)],
   step: (op) => ('value' in op ? ['step', op.name, op.value] : ['unstep', op.name]),

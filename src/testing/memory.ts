@@ -131,11 +131,13 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
   connect: (memory, { from, to }) => move(memory, from, to),
   // What waits goes over the wires; what comes later does not, for there is nobody who writes it.
   wire: (memory, op) => 'to' in op && op.to.length > 0 && move(memory, op.from, op.to),
-  amend(memory, { of, in: ins, out }) {
+  amend(memory, { of, in: ins = {}, out = {}, drop = {} }) {
     if (of && 'job' in of) return false
     const job = of ? childOf(memory, of.child) : memory
-    job.in = { ...job.in, ...redefined(job.in, ins ?? {}) }
-    job.out = { ...job.out, ...redefined(job.out, out ?? {}) }
+    for (const port of drop.in ?? []) delete job.in[port]
+    for (const port of drop.out ?? []) delete job.out[port]
+    Object.assign(job.in, redefined(job.in, ins))
+    Object.assign(job.out, redefined(job.out, out))
     return false
   },
   spawn(memory, { name, class: className, inputs = {} }) {

@@ -1181,6 +1181,7 @@ const flows: Mutation[] = [
       '    set_channels',
       'an amended port has no default',
     ],
+    ['    if counts(doc, dir, port) then drop_port(id, doc, dir, port) end\n', '', 'a dropped port keeps its values'],
   ),
   ...of(
     36,

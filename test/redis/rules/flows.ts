@@ -346,11 +346,13 @@ const rule36: Facts = {
     await end(world)
     await world.change(ids.a!, 'default', '', 'i', 'learned', '1', '=1')
     await world.push(ids.a!, 'kept', '1')
+    await world.push(ids.a!, 'gone', '2')
     const specs = ['1', 'new', '1', '=9', '0']
-    await world.change(id, 'amend', '>a', 'i', ...specs)
+    await world.change(id, 'amend', '>a', 'i', ...specs, 1, 'gone')
     const doc = await world.document(ids.a!)
     expect([doc['di:learned'], doc['di:new']]).toEqual(['=1', '=9'])
     expect(await world.values(ids.a!, 'in', 'kept')).toEqual(['1'])
+    expect(await world.values(ids.a!, 'in', 'gone')).toEqual([])
   },
   async 'a run that expects another state comes again'(world) {
     const id = await world.make()

@@ -76,7 +76,7 @@ end
 function ops.amend(me)
   local id, doc = take_target(me)
   local dir, specs = take(), take_specs()
-  flows.amend(id, doc, dir, specs)
+  flows.amend(id, doc, dir, specs, take_list())
 end
 
 -- Goes on only if a field of the state still is what was seen; a run that saw something else comes again.

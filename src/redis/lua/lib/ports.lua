@@ -310,6 +310,14 @@ function flows.lay(id, doc, dir, port, targets, node)
   if text and (pushed > taken or doc['d' .. dir .. ':' .. port]) then pass(id, doc, dir, port, {}) end
 end
 
+local function drop_port(id, doc, dir, port)
+  local pushed = drop_values(id, doc, dir, port)
+  change(id, doc, dir .. ':' .. port, int(pushed) .. ',' .. int(pushed) .. ',d')
+  set_value(id, doc, 'd' .. dir .. ':' .. port, nil)
+  set_channels(id, doc, dir, port, {})
+  change(id, doc, 'w' .. dir .. ':' .. port, nil)
+end
+
 -- One set of ports takes the place of another: those that stay keep their values, the others lose theirs.
 -- specs: port → { default?, channels }
 local function define(id, doc, dir, specs)
@@ -319,11 +327,7 @@ local function define(id, doc, dir, specs)
     if port and not specs[port] then drop[#drop + 1] = port end
   end
   for _, port in ipairs(drop) do
-    local pushed = drop_values(id, doc, dir, port)
-    change(id, doc, dir .. ':' .. port, int(pushed) .. ',' .. int(pushed) .. ',d')
-    set_value(id, doc, 'd' .. dir .. ':' .. port, nil)
-    set_channels(id, doc, dir, port, {})
-    change(id, doc, 'w' .. dir .. ':' .. port, nil)
+    drop_port(id, doc, dir, port)
   end
   for port, spec in pairs(specs) do
     declare(id, doc, dir, port)
@@ -332,8 +336,11 @@ local function define(id, doc, dir, specs)
   end
 end
 
--- Some ports become what the specs say, and keep their values; the rest stays as it is.
-function flows.amend(id, doc, dir, specs)
+-- Some ports become what the specs say, others go with what they hold, the rest stays as it is.
+function flows.amend(id, doc, dir, specs, drop)
+  for _, port in ipairs(drop) do
+    if counts(doc, dir, port) then drop_port(id, doc, dir, port) end
+  end
   for port, spec in pairs(specs) do
     declare(id, doc, dir, port)
     local field = 'd' .. dir .. ':' .. port
