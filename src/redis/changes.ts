@@ -55,6 +55,12 @@ const amendWords = (dir: 'i' | 'o', { of, in: ins, out, drop = {} }: Extract<Op,
     : []
 }
 
+export const publishWords = (channel: string, data: Wire, context?: Wire): Words => [
+  'publish',
+  channel,
+  itemText({ data, context, channel }),
+]
+
 export const defineWords = (dir: 'i' | 'o', specs: PortOptions, of?: JobRef): Words => [
   'ports',
   of ? targetOf(of) : '',
