@@ -2,16 +2,9 @@
 // notice. What rules say about TypeScript is not here: that a bell which could not be published is taken back (2), that
 // a dispatcher waits itself for what is due soon (19), and how the next slot is computed (22) are facts alone.
 
-export type Mutation = {
-  rule: number
-  /** Below src/redis/lua. */
-  file: string
-  /** Occurs once in the file. */
-  find: string
-  replace: string
-  /** What the scripts do then. */
-  says: string
-}
+import type { Fault } from './broken.ts'
+
+export type Mutation = Fault & { rule: number }
 
 type Change = [find: string, replace: string, says: string]
 

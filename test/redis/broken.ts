@@ -1,0 +1,53 @@
+// Scripts with one thing taken out or changed, and whether a fact notices.
+
+import { buildScripts } from '../../infra/build-lua.ts'
+import { SidejobError } from '../../src/core/errors.ts'
+import type { RedisOptions } from '../../src/redis/client.ts'
+import { createWorld, type Scripts, type World } from './direct.ts'
+
+export type Fault = {
+  /** Below src/redis/lua. */
+  file: string
+  /** Occurs once in the file. */
+  find: string
+  replace: string
+  /** What the scripts do then. */
+  says: string
+}
+
+/** The scripts as they are, read once: who edits one meanwhile does not disturb. */
+export function readScripts() {
+  const sources = new Map<string, string>()
+  const { scripts: unchanged } = buildScripts((file, text) => {
+    sources.set(file, text)
+    return text
+  })
+
+  return {
+    unchanged,
+    occurrences: ({ file, find }: Fault): number => sources.get(file)!.split(find).length - 1,
+    with: ({ file, find, replace }: Fault): Scripts =>
+      buildScripts((path) => (path === file ? sources.get(path)!.replace(find, () => replace) : sources.get(path)!))
+        .scripts,
+  }
+}
+
+/** Something else is true, or was refused: a script that breaks down proves nothing. */
+const isFinding = (error: unknown): boolean =>
+  (error instanceof Error && error.name === 'AssertionError') ||
+  (error instanceof SidejobError && error.code !== 'UNAVAILABLE')
+
+/** Whether a fact is no longer true with these scripts. */
+export async function isNoticed(
+  fact: (world: World) => Promise<void>,
+  options: RedisOptions,
+  scripts: Scripts,
+): Promise<boolean> {
+  const world = await createWorld(options, scripts)
+  try {
+    await fact(world)
+    return (await world.faults()).length > 0
+  } catch (error) {
+    return isFinding(error)
+  }
+}
