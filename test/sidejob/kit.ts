@@ -131,6 +131,8 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
       const minute = Math.floor((Date.now() + clock()) / 60_000)
       await client.ask((redis) => redis.set(key, JSON.stringify({ ...document, m: `${minute}:${n}` })))
     },
+    /** The names of keys that are there. */
+    keys: async (pattern: string) => client.ask((redis) => redis.keys(`${namespace}${pattern}`)),
     /** Which jobs are ready. */
     ready: async () => (await engine.ready()).map(({ id }) => id).sort((a, b) => a - b),
     /** A job that hears what is said on a channel, and never runs for it. */

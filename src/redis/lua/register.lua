@@ -58,6 +58,8 @@ if next(served) then
   move_waiting('ready:pull', false)
   to_ring[queue_name] = to_ring[queue_name] or 0
 end
+-- A queue is known from its first class on.
+if changed then change_queue(queue_name, 'wk', queue(queue_name).wk) end
 if changed and hints_wanted() then
   local classes = {}
   for class, definition in pairs(hash(key)) do classes[#classes + 1] = cjson.encode(class) .. ':' .. definition end

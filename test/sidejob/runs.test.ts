@@ -1,0 +1,98 @@
+// What SideJob promises of runs, beyond what test/engine/worker.test.ts and the rules show. The ids are rows of
+// docs/sidejob.md.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
+import { type Desk, startDesks } from './kit.ts'
+import { taken, workers } from './workers.ts'
+
+/** Ends itself in its own run. */
+const ephemeral = defineWorker({
+  class: 'ephemeral',
+  perform: (job) => job.op({ op: 'delete', job: job.id, force: true }),
+})
+
+/** Asks for two sets of ports in one run. */
+const twofold = defineWorker({
+  class: 'twofold',
+  in: { a: { default: 1 }, b: { default: 2 } },
+  out: { out: {} },
+  async perform(job) {
+    for await (const { a } of job.inputs('a')) job.write('out', ['a', a], { setDefault: false })
+    for await (const { b } of job.inputs('b')) job.write('out', ['b', b], { setDefault: false })
+  },
+})
+
+/** Says when it ran before. */
+const dated = defineWorker({ class: 'dated', in: { '*': {} }, perform: (job) => job.suspend() })
+
+let desks: Awaited<ReturnType<typeof startDesks>>
+let desk: Desk
+beforeAll(async () => {
+  desks = await startDesks([...workers, ephemeral, twofold, dated])
+})
+beforeEach(() => {
+  desk = desks.desk()
+  taken()
+})
+afterAll(() => desks.close())
+
+test('a job knows when it ran last', async () => {
+  const job = await desk.make('dated')
+  expect((await desk.view(job)).ranAt).toBe(null)
+  await desk.once(job)
+  const first = (await desk.view(job)).ranAt!
+  expect(Math.abs(first - desk.now())).toBeLessThan(5_000)
+  await desk.once(job)
+  expect((await desk.view(job)).ranAt).toBeGreaterThanOrEqual(first)
+})
+
+test('a job that deletes itself is gone when its run has ended, and its parent hears of it', async () => {
+  const parent = await desk.make('nop')
+  const job = await desk.make('ephemeral', { parent, name: 'a' })
+  await desk.once(parent)
+  expect((await desk.view(parent)).children).toHaveProperty('a')
+  await desk.once(job)
+  expect(await desk.status(parent)).toBe('queued')
+  expect((await desk.view(parent)).children).toEqual({})
+  expect(await desk.keys(`job:${job}*`)).toEqual([])
+})
+
+test('startup is not called again after a termination and a run by force', async () => {
+  const job = await desk.make('closing')
+  await desk.drain()
+  await desk.terminate(job)
+  await desk.drain()
+  expect(await desk.status(job)).toBe('terminated')
+  await desk.once(job)
+  expect(taken()).toEqual([`startup ${job}`, `perform ${job}`, `shutdown ${job}`, `perform ${job}`])
+})
+
+test('what was asked for in one run is remembered for each set of ports by itself', async () => {
+  const job = await desk.make('twofold')
+  await desk.once(job)
+  expect(await desk.drainPort(job, 'out', 'out')).toEqual([
+    ['a', 1],
+    ['b', 2],
+  ])
+  await desk.once(job)
+  expect(await desk.drainPort(job, 'out', 'out')).toEqual([])
+  await desk.setDefault(job, 'in', 'b', 3)
+  await desk.once(job)
+  expect(await desk.drainPort(job, 'out', 'out')).toEqual([['b', 3]])
+})
+
+test('a run that fails tells its error to the log, wakes its parent, and reads nothing', async () => {
+  const log = await desk.ear('/sidejob/log')
+  const parent = await desk.make('nop')
+  const job = await desk.make('failing', { parent, name: 'a', in: { in: {} }, inputs: { in: [1] } })
+  await desk.once(parent)
+  await desk.heard(log)
+  await desk.once(job)
+  expect([await desk.status(job), await desk.status(parent), await desk.size(job, 'in', 'in')]).toEqual([
+    'failed',
+    'queued',
+    1,
+  ])
+  expect(await desk.heard(log)).toMatchObject([{ job, message: 'test error', reason: 'other' }])
+})
