@@ -35,6 +35,8 @@ const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]
 
 const downloadArgs = z.strictObject({
   url: z.string(),
+  /** The host of the URL: for constraints, which can look at args and not into a URL. */
+  host: z.string().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   /** Largest body, in bytes. */
   maxSize: z.int().min(1).optional(),
@@ -111,9 +113,14 @@ const passing = new Set([408, 425, 429])
 /** No host may make us wait for longer. */
 const LONGEST_AFTER = DAY
 
+/** Cloudflare's own words for what another platform throws: no handshake, no certificate that can be trusted. */
+const tlsStatuses: Record<number, string> = { 525: 'the TLS handshake failed', 526: 'the certificate is not trusted' }
+
 function checkStatus(response: Response): void {
   const { status } = response
   if (status >= 200 && status < 300) return
+  const tls = tlsStatuses[status]
+  if (tls) fail({ phase: 'performing request', cause: tls, code: 'TLS', retriable: false })
   const after = Math.min(LONGEST_AFTER, retryAfter(response.headers.get('retry-after'), Date.now()) ?? 0)
   const cause = `Received status code ${status} ${response.statusText}`.trim()
   const retriable = status >= 500 || passing.has(status)

@@ -25,6 +25,10 @@ export type R2 = {
   get: (key: string, options?: { range?: Range }) => Promise<(R2Object & { body: ReadableStream<Uint8Array> }) | null>
   put: (key: string, value: Uint8Array, options?: object) => Promise<unknown>
   delete: (key: string) => Promise<void>
+  list: (options: {
+    limit: number
+    cursor?: string
+  }) => Promise<{ objects: (R2Object & { key: string })[]; truncated: boolean; cursor?: string }>
   createMultipartUpload: (
     key: string,
     options?: object,
@@ -71,6 +75,11 @@ export const r2Bucket = (r2: R2): Bucket => ({
     }
   },
   delete: (key) => r2.delete(key),
+  async list(page) {
+    const { objects, truncated, cursor } = await r2.list(page)
+    const kept = objects.map(({ key, size, uploaded }) => ({ key, size, storedAt: Number(uploaded) }))
+    return { objects: kept, ...(truncated ? { cursor } : {}) }
+  },
 })
 
 const encoder = new TextEncoder()

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { appendFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { appendFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Bucket, StoreOptions } from '../src/core/files.ts'
 
@@ -57,6 +57,17 @@ export function folderBucket(root: string): Bucket {
         },
         abort: () => rm(part, { force: true }),
       }
+    },
+    async list({ limit, cursor = '' }) {
+      const entries = await readdir(root, { recursive: true, withFileTypes: true })
+      const keys = entries
+        .filter((entry) => entry.isFile() && !/\.(json|part)$/.test(entry.name))
+        .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+        .filter((key) => key > cursor)
+        .sort()
+      const page = keys.slice(0, limit)
+      const objects = await Promise.all(page.map(async (key) => ({ key, ...(await head(key))! })))
+      return { objects, ...(keys.length > limit ? { cursor: page.at(-1) } : {}) }
     },
     async delete(key) {
       await rm(pathOf(key), { force: true })

@@ -61,6 +61,7 @@ const table = {
   files: {
     get: 'GET /files/:file',
     getById: 'GET /files/:folder/:file',
+    list: 'GET /v1/files',
     show: 'GET /v1/files/:file',
     remove: 'DELETE /v1/files/:file',
   },
@@ -69,6 +70,7 @@ const table = {
     retry: 'POST /downloader/retry/:file',
     job: 'GET /downloader/jobs/:file',
     cancel: 'DELETE /downloader/jobs/:file',
+    again: 'POST /downloader/jobs/:file/download',
     stats: 'GET /downloader/stats/:component',
     aggregations: 'GET /downloader/dashboard/aggregations',
     heartbeat: 'GET /downloader/hb',
@@ -292,7 +294,9 @@ const opened = async (answer: Response): Promise<unknown> => {
 }
 
 const failureOf = async (answer: Response): Promise<Failure> => {
-  const body = (await answer.json().catch(() => undefined)) as { error?: Failure } | undefined
+  const body = (await answer.json().catch(() => undefined)) as { error?: Failure | string } | undefined
+  // Facades have words of their own.
+  if (typeof body?.error === 'string') return { code: 'UNKNOWN', message: body.error }
   return body?.error ?? { code: 'UNKNOWN', message: `the answer was ${answer.status} without an explanation` }
 }
 

@@ -20,6 +20,9 @@ export const callbackDelays: readonly number[] = [
   24 * HOUR,
 ]
 
+/** Callbacks are jobs of ours: of this class, in this queue. */
+export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
+
 /** The group of the callbacks to one host; no other group may be called so. */
 const GROUP = 'callback:'
 export const callbackGroup = (host: string): string => GROUP + host

@@ -30,7 +30,11 @@ export type Bucket = Sink & {
   head: (key: string) => Promise<Stored | null>
   get: (key: string, range?: Range) => Promise<(Stored & { body: ReadableStream<Uint8Array> }) | null>
   delete: (key: string) => Promise<void>
+  /** A page of what there is, in the order of keys. */
+  list: (page: { limit: number; cursor?: string }) => Promise<{ objects: Kept[]; cursor?: string }>
 }
+
+export type Kept = Pick<Stored, 'size' | 'storedAt'> & { key: string }
 
 export type Range = { offset: number; length: number }
 
@@ -92,6 +96,9 @@ export function rangeOf(header: string | null, size: number): Range | null | und
   const length = Math.min(size - 1, last) - offset + 1
   return offset >= size || length < 1 ? null : { offset, length }
 }
+
+/** The id in the key of a file; undefined for what is no file: records about files lie in the same bucket. */
+export const idIn = (key: string): string | undefined => /^([\w-]{3})\/(\1[\w-]{11})$/.exec(key)?.[2]
 
 /** What a deployment has for downloads. */
 export type Downloads = {

@@ -24,8 +24,6 @@ import type { Registry } from './registry.ts'
 import { settle } from './settle.ts'
 import { webhookHeaders } from './sign.ts'
 
-export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
-
 /** Makes the body of a callback that is not the usual one: from the end, and from what the caller gave for it. */
 export type Payload = (ended: Ended, given: Record<string, unknown>) => string | Promise<string>
 

@@ -1,11 +1,12 @@
 // The engine: every verb of engine.ts over the state, the registry, the bells and the dispatcher.
 
+import { CALLBACKS } from '../core/callback.ts'
 import type { Worker } from '../core/worker.ts'
 import type { Settled, Words } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
 import { createStore, type Lent, type Ring } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
-import { CALLBACKS, createCallbacks, type Payload } from './callbacks.ts'
+import { createCallbacks, type Payload } from './callbacks.ts'
 import { createCustody } from './custody.ts'
 import { createDispatcher, type LaneOptions, laneDefaults } from './dispatcher.ts'
 import type { Call, Engine } from './engine.ts'

@@ -70,7 +70,7 @@ const anything = z.looseObject({})
 
 const serve = (route: Route, deps: Deps, document: () => OpenApi) => {
   const { method, path, scope, handle, facade } = route
-  const query = route.query ?? (facade && !facade.json ? anything : nothing)
+  const query = route.query ?? (facade ? anything : nothing)
   const params = z.object(Object.fromEntries(namesIn(path).map((name) => [name, pathParams[name]])))
   const body = route.body ?? nothing
   const closed = closedIn(body)

@@ -2,16 +2,15 @@
 
 import * as z from 'zod'
 import { SidejobError } from '../core/errors.ts'
-import { type Files, keyOf, rangeOf, type Stored } from '../core/files.ts'
-import { done, duration, moment } from '../core/schemas.ts'
+import { type Files, idIn, keyOf, rangeOf, type Stored } from '../core/files.ts'
+import { count, done, duration, moment } from '../core/schemas.ts'
 import { route } from './route.ts'
 
-const fileView = z.object({
-  id: z.string(),
-  size: z.int(),
+const listedFile = z.object({ id: z.string(), size: z.int(), storedAt: moment })
+
+const fileView = listedFile.extend({
   type: z.string().nullable(),
   etag: z.string(),
-  storedAt: moment,
   url: z.string(),
   expiresAt: moment,
 })
@@ -52,6 +51,26 @@ export const files = {
       const { files } = deps.downloads!
       if (!params.file.startsWith(params.folder)) throw missing()
       return send(files, params.file, c.req.raw.headers)
+    },
+  ),
+
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/files',
+      scope: 'read',
+      summary: 'Lists the stored files, in the order of their ids',
+      query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: z.string().max(2_000).optional() }),
+      answers: { 200: z.object({ files: z.array(listedFile), cursor: z.string().nullable() }) },
+      only: 'downloads',
+    },
+    async ({ deps, query: { limit = 1_000, cursor } }) => {
+      const page = await deps.downloads!.files.bucket.list({ limit, cursor })
+      const files = page.objects.flatMap(({ key, size, storedAt }) => {
+        const id = idIn(key)
+        return id === undefined ? [] : [{ id, size, storedAt }]
+      })
+      return { files, cursor: page.cursor ?? null }
     },
   ),
 

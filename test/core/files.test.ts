@@ -52,7 +52,7 @@ test.each([
 })
 
 describe('types', () => {
-  test.each([
+  const patterns: [string, string, boolean][] = [
     ['', 'image/png', true],
     ['image/png', 'image/png', true],
     ['IMAGE/*', 'image/png', true],
@@ -70,7 +70,8 @@ describe('types', () => {
     ['image/png,image/jpeg', 'image/png', false],
     ['image/png|image/jpeg', 'image/jpeg', true],
     ['image/png,', 'image/png', false],
-  ])('%j of %s: %s', (patterns, type, fits) => {
+  ]
+  test.each(patterns)('all entries must hold; within one, either: %j of %s is %s', (patterns, type, fits) => {
     expect(mimeFault(patterns, type) === undefined).toBe(fits)
   })
 

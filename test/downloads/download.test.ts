@@ -15,7 +15,9 @@ let kit: DownloadKit
 let s3: Awaited<ReturnType<typeof startS3>>
 beforeAll(async () => {
   s3 = await startS3()
-  kit = await startDownloads({ s3: { accessKeyId: 'key', secretAccessKey: 'secret' } })
+  const toS3: typeof fetch = (url, init) =>
+    fetch(String(url).replace('https://s3.eu-west-1.amazonaws.com', s3.url), init)
+  kit = await startDownloads({ s3: { accessKeyId: 'key', secretAccessKey: 'secret' }, fetch: toS3 })
 })
 afterAll(() => Promise.all([kit.close(), s3.close()]))
 afterEach(() => {
@@ -58,6 +60,40 @@ test('a small one in one request', async () => {
   kit.origin.answer = (_, response) => response.end('hello')
   const { file } = await resultOf(await make({ bucket: { name: 'theirs', region: 'eu-west-1', endpoint: s3.url } }))
   expect(await text(s3.read(`/theirs/${file.slice(0, 3)}/${file}`))).toBe('hello')
+})
+
+test('a submission that names a bucket needs no callback; extra is metadata, and the file stays', async () => {
+  kit.origin.answer = (_, response) => response.end('hello')
+  const extra = JSON.stringify({ a: 'b', n: 4.9, left: [1], out: true })
+  const id = await kit.submit({ callback_url: undefined, s3_bucket: 'theirs', s3_region: 'eu-west-1', extra })
+  await kit.until(async () => (await kit.stateOf(id)).download_state === 'Success')
+  expect(await kit.stateOf(id)).toMatchObject({ callback_state: '' })
+  const key = `/theirs/${id.slice(0, 3)}/${id}`
+  const { headers } = s3.objects.get(key)!
+  expect(Object.entries(headers).filter(([name]) => name.startsWith('x-amz-meta-'))).toEqual([
+    ['x-amz-meta-a', 'b'],
+    ['x-amz-meta-n', '4'],
+  ])
+  await kit.advance(40 * DAY)
+  await kit.until(async () => (await kit.ask('GET', `/downloader/jobs/${id}`)).status === 404)
+  expect(await text(s3.read(key))).toBe('hello')
+  expect(await kit.bucket.head(key.slice(8))).toBeNull()
+})
+
+test('a file that could not be removed is tried again', async () => {
+  kit.origin.answer = (_, response) => response.end('hello')
+  const { file } = await resultOf(await make({ keep: DAY }))
+  const remove = kit.bucket.delete
+  let times = 0
+  kit.bucket.delete = () => {
+    times++
+    return Promise.reject(new Error('the bucket is down'))
+  }
+  await kit.advance(DAY)
+  await kit.until(() => times === 1)
+  kit.bucket.delete = remove
+  await kit.advance(13_000)
+  await kit.until(async () => (await kit.bucket.head(`${file.slice(0, 3)}/${file}`)) === null)
 })
 
 test('a bucket that is down is a reason to try again', async () => {
@@ -118,6 +154,11 @@ test('how far it is can be seen while it runs', async () => {
   expect(await progress()).toMatchObject({ total: 2 * MiB })
   end()
   await resultOf(id)
+})
+
+test('what Cloudflare says of a certificate is final', async () => {
+  kit.origin.answer = (_, response) => response.writeHead(526).end()
+  expect((await errorOf(await make({}))).detail).toMatchObject({ code: 'TLS', status: 0 })
 })
 
 test('arguments that are none end the job at once', async () => {

@@ -65,7 +65,7 @@ const waiting = (id: string, attempts: number) =>
   })
 
 describe('a download that works', () => {
-  test('is stored byte for byte, and called back once with all ten keys, signed', async () => {
+  test('D1 is stored byte for byte, and called back once with all ten keys, signed', async () => {
     kit.origin.answer = gives(jpeg)
     const id = await kit.submit({ mime_type: '!image/vnd.adobe.photoshop,image/jpeg' })
     expect(id).toMatch(/^[A-Za-z0-9_-]{14}$/)
@@ -102,7 +102,7 @@ describe('a download that works', () => {
     })
   })
 
-  test('tells the size of pictures, and of nothing else', async () => {
+  test('D9 tells the size of pictures, and of nothing else', async () => {
     const sizes: unknown[] = []
     for (const bytes of [png, jpeg, bmp, pdf]) {
       kit.origin.answer = gives(bytes)
@@ -170,6 +170,44 @@ describe('a download that fails', () => {
     expect(second.error).toContain('Expected mime-type not to be (application/pdf) found - (application/pdf)')
   })
 
+  test('what is not 2xx is no file: a 304 that was not asked for is final', async () => {
+    kit.origin.answer = says(304)
+    expect(await failure({ max_retries: 2 })).toMatchObject({ success: false, response_code: 304, download_url: '' })
+  })
+
+  test('a TLS handshake that fails is final, and has no status', async () => {
+    const told = await failure({ max_retries: 2, url: kit.origin.url.replace('http:', 'https:') })
+    expect(told).toMatchObject({ success: false, response_code: 0 })
+    expect(told.error).toContain('retriable: false')
+  })
+
+  test('what an attempt said is forgotten when the next begins', async () => {
+    let answer = () => {}
+    kit.origin.answer = inTurn(says(500), (_, response) => {
+      answer = () => response.end(pdf)
+    })
+    const id = await kit.submit()
+    await waiting(id, 1)
+    expect(await kit.stateOf(id)).toMatchObject({ response_code: 500, error: expect.stringContaining('500') })
+    await kit.advance(121 * SECOND)
+    await kit.until(async () => (await kit.stateOf(id)).download_state === 'InProgress')
+    expect(await kit.stateOf(id)).toMatchObject({ response_code: 0, error: '' })
+    answer()
+    await called(id)
+  })
+
+  test('no retries is one try, one is two', async () => {
+    kit.origin.answer = says(500)
+    expect(await failure()).toMatchObject({ response_code: 500 })
+    expect(kit.origin.came).toHaveLength(1)
+    const id = await kit.submit({ max_retries: 1 })
+    await waiting(id, 1)
+    expect(await kit.stateOf(id)).toMatchObject({ response_code: 500, callback_state: '' })
+    await kit.advance(121 * SECOND)
+    await called(id)
+    expect(kit.origin.came).toHaveLength(3)
+  })
+
   test('a picture whose header is none is final', async () => {
     kit.origin.answer = gives(Buffer.concat([Buffer.from('ffd8ffe000104a46494600', 'hex'), Buffer.alloc(50)]))
     const told = await failure({ extract_image_size: true })
@@ -178,10 +216,27 @@ describe('a download that fails', () => {
   })
 
   test('a redirect to an inner address is refused', async () => {
-    kit.origin.answer = says(302, { location: 'http://169.254.169.254/latest/meta-data' })
-    const told = await failure()
-    expect(told).toMatchObject({ success: false, response_code: 0 })
-    expect(told.error).toContain('inside our own network')
+    const inner = [
+      'http://169.254.169.254/latest/meta-data',
+      '//10.0.0.1/x',
+      'http://0xa000001/',
+      'http://[::1]/',
+      'http://[::ffff:10.0.0.1]/',
+      'http://db.internal/',
+      'http://anything.localtest.me/',
+      'http://10.0.0.1.nip.io/',
+    ]
+    for (const location of inner) {
+      kit.origin.answer = says(302, { location })
+      const told = await failure({ max_retries: 2 })
+      expect(told).toMatchObject({ success: false, response_code: 0 })
+      expect(told.error).toContain('inside our own network')
+    }
+    for (const location of ['file:///etc/passwd', 'http://me@example.com/']) {
+      kit.origin.answer = says(302, { location })
+      expect((await failure({ max_retries: 2 })).error).toContain('Error while performing request, expected a URL')
+    }
+    expect(kit.origin.came).toHaveLength(inner.length + 2)
   })
 
   test('a loop of redirects ends', async () => {
@@ -204,22 +259,22 @@ describe('a download that fails', () => {
 })
 
 describe('tries', () => {
-  test('500, then 503, then the file: after 2 minutes, then 4 more', async () => {
+  test('D5 500, then 503, then the file: after 2 minutes, then 4 more', async () => {
     kit.origin.answer = inTurn(says(500), says(503), gives(pdf))
     const id = await kit.submit()
     await waiting(id, 1)
-    await kit.advance(110 * SECOND)
+    await kit.advance(118 * SECOND)
     expect(kit.origin.came).toHaveLength(1)
-    await kit.advance(11 * SECOND)
+    await kit.advance(2 * SECOND)
     await waiting(id, 2)
-    await kit.advance(230 * SECOND)
+    await kit.advance(238 * SECOND)
     expect(kit.origin.came).toHaveLength(2)
-    await kit.advance(11 * SECOND)
+    await kit.advance(2 * SECOND)
     await called(id)
     expect(kit.calls(id)).toMatchObject([{ success: true, error: '', response_code: 200 }])
   })
 
-  test('a body shorter than declared is tried again, whatever type is wanted', async () => {
+  test('D7 a body shorter than declared is tried again, whatever type is wanted', async () => {
     kit.origin.answer = (_, response) => {
       response.writeHead(200, { 'content-length': 42 }).write('0123456789')
       setTimeout(() => response.destroy(), 20)
@@ -245,7 +300,7 @@ describe('tries', () => {
     expect(kit.calls(id)[0]).toMatchObject({ success: true })
   })
 
-  test('a retry gives its place free for the next of its aggregation', async () => {
+  test('D13 a retry gives its place free for the next of its aggregation', async () => {
     kit.origin.answer = ({ path }, response, request) =>
       (path === '/bad' ? says(500) : gives(pdf))({} as never, response, request)
     const first = await kit.submit({ aggr_id: 'one', url: `${kit.origin.url}/bad` })
@@ -257,7 +312,8 @@ describe('tries', () => {
 })
 
 describe('aggregations', () => {
-  test('each keeps its limit, and they run side by side', async () => {
+  test('D11 each keeps its limit, and they run side by side', async () => {
+    const HOLD = 300
     const open: Record<string, number> = { a: 0, b: 0 }
     const most: Record<string, number> = { a: 0, b: 0, both: 0 }
     kit.origin.answer = ({ path }, response) => {
@@ -268,8 +324,9 @@ describe('aggregations', () => {
       setTimeout(() => {
         open[name]!--
         response.end(pdf)
-      }, 300)
+      }, HOLD)
     }
+    const began = performance.now()
     const ids = await Promise.all([
       ...Array.from({ length: 6 }, (_, i) =>
         kit.submit({ aggr_id: 'a', aggr_limit: 2, url: `${kit.origin.url}/a${i}` }),
@@ -280,8 +337,72 @@ describe('aggregations', () => {
     ])
     for (const id of ids) await called(id)
     expect(most).toEqual({ a: 2, b: 1, both: 1 })
+    expect(performance.now() - began).toBeGreaterThan(3 * HOLD)
     expect(ids.map((id) => kit.calls(id).length)).toEqual(ids.map(() => 1))
   })
+
+  test('the first to name one sets its limit, which can be changed, and is gone when it is drained', async () => {
+    kit.origin.answer = says(500)
+    const limit = async () => {
+      const response = await kit.ask('GET', '/v1/groups/first')
+      return response.ok ? ((await response.json()) as { concurrency: number }).concurrency : response.status
+    }
+    const ids = [await kit.submit({ aggr_id: 'first', aggr_limit: 3 })]
+    ids.push(await kit.submit({ aggr_id: 'first', aggr_limit: 7 }))
+    expect(await limit()).toBe(3)
+    await kit.ask('PATCH', '/v1/groups/first', { concurrency: 5 })
+    expect(await limit()).toBe(5)
+    for (const id of ids) await waiting(id, 1)
+    for (const id of ids) await kit.ask('DELETE', `/downloader/jobs/${id}`)
+    expect(await limit()).toBe(404)
+    ids.push(await kit.submit({ aggr_id: 'first', aggr_limit: 7 }))
+    expect(await limit()).toBe(7)
+    await kit.ask('DELETE', `/downloader/jobs/${ids[2]}`)
+  })
+
+  test('a host is spared by a constraint, whatever the aggregation', async () => {
+    const [open, most] = [{ n: 0 }, { n: 0 }]
+    kit.origin.answer = (_, response) => {
+      most.n = Math.max(most.n, ++open.n)
+      setTimeout(() => {
+        open.n--
+        response.end(pdf)
+      }, 50)
+    }
+    const match = { queue: 'downloader', args: { host: new URL(kit.origin.url).host } }
+    await kit.ask('PUT', '/v1/constraints/polite', { match, groupBy: 'host', concurrency: 1 })
+    const ids = await Promise.all([1, 2, 3, 4].map((n) => kit.submit({ aggr_id: `polite${n}`, aggr_limit: 4 })))
+    for (const id of ids) await called(id)
+    expect(most.n).toBe(1)
+    await kit.ask('DELETE', '/v1/constraints/polite')
+  })
+
+  test('downloads can be paused; what is submitted meanwhile waits', async () => {
+    kit.origin.answer = gives(pdf)
+    await kit.ask('PATCH', '/v1/queues/downloader', { paused: true })
+    const id = await kit.submit()
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(kit.origin.came).toEqual([])
+    await kit.ask('PATCH', '/v1/queues/downloader', { paused: false })
+    await called(id)
+  })
+
+  test('300 downloads in 5 aggregations: 100 work, 200 fail, and each is told of with its extra', async () => {
+    kit.origin.answer = ({ path }, response, request) =>
+      (path.endsWith('2') ? says(404) : gives(path.endsWith('1') ? pdf : jpeg))({} as never, response, request)
+    const ids = new Map<string, string>()
+    const submit = async (i: number) => {
+      const more = { aggr_id: `load:${i % 5}`, aggr_limit: 10, extra: `extra ${i}`, mime_type: 'image/jpeg' }
+      ids.set(await kit.submit({ ...more, url: `${kit.origin.url}/${i % 3}` }), more.extra)
+    }
+    await Promise.all(Array.from({ length: 300 }, (_, i) => submit(i)))
+    await kit.until(() => kit.caller.came.length === 300, 30_000)
+    const told = kit.caller.came.map(
+      ({ body }) => JSON.parse(body) as { job_id: string; extra: string; success: boolean },
+    )
+    expect(new Map(told.map(({ job_id, extra }) => [job_id, extra]))).toEqual(ids)
+    expect(told.filter(({ success }) => success)).toHaveLength(100)
+  }, 60_000)
 
   test('those with downloads that wait are on the dashboard', async () => {
     kit.origin.answer = says(500)
@@ -297,13 +418,15 @@ describe('aggregations', () => {
 })
 
 describe('callbacks', () => {
-  test('a second try has the same body, to the byte', async () => {
+  test('D15 a second try comes after its delay, with the same body, to the byte', async () => {
     kit.origin.answer = gives(pdf)
     kit.caller.answer = inTurn(says(500), says(200))
     const id = await kit.submit()
     await called(id)
     await kit.until(async () => (await kit.stateOf(id)).callback_state === 'Pending')
-    await kit.advance(6 * SECOND)
+    await kit.advance(4 * SECOND)
+    expect(kit.calls(id)).toHaveLength(1)
+    await kit.advance(2 * SECOND)
     await called(id, 2)
     const [first, second] = kit.caller.came.map(({ body }) => body)
     expect(second).toBe(first)
@@ -325,7 +448,42 @@ describe('callbacks', () => {
     expect((await kit.ask('POST', '/downloader/retry/AAAAAAAAAAAAAA')).status).toBe(404)
   })
 
-  test('the file goes 3 hours after it was delivered; that of a callback that failed stays', async () => {
+  test('what was downloaded is downloaded once more when it is asked for, and told of once more', async () => {
+    kit.origin.answer = inTurn(gives(pdf), gives(jpeg))
+    const id = await kit.submit()
+    await called(id)
+    await kit.until(async () => (await kit.stateOf(id)).callback_state === 'Success')
+    expect((await kit.ask('POST', `/downloader/jobs/${id}/download`)).status).toBe(204)
+    await called(id, 2)
+    const stored = await fetch(`${kit.url}/files/${id.slice(0, 3)}/${id}`)
+    expect(md5(new Uint8Array(await stored.arrayBuffer()))).toBe(md5(jpeg))
+  })
+
+  test('a file whose callback failed goes after 30 days', async () => {
+    kit.origin.answer = gives(pdf)
+    kit.caller.answer = says(410)
+    const id = await kit.submit()
+    await kit.until(async () => (await kit.stateOf(id)).callback_state === 'Failed')
+    const isThere = async () => (await kit.bucket.head(`${id.slice(0, 3)}/${id}`)) !== null
+    await kit.advance(29 * 24 * HOUR)
+    expect(await isThere()).toBe(true)
+    await kit.advance(25 * HOUR)
+    await kit.until(async () => !(await isThere()))
+  })
+
+  test('through Kafka it is the same body, as a record of the topic', async () => {
+    const own = await startDownloads({ kafka: true })
+    own.origin.answer = gives(pdf)
+    own.caller.answer = (_, response) => response.end('{"offsets":[{"partition":0,"offset":1}]}')
+    const id = await own.submit({ callback_url: undefined, callback_type: 'kafka', callback_dst: 'ends' })
+    await own.until(() => own.caller.came.length === 1)
+    const [{ path, body }] = own.caller.came as [(typeof own.caller.came)[0]]
+    expect(path).toBe('/topics/ends')
+    expect(JSON.parse(body).records[0].value).toMatchObject({ success: true, job_id: id, extra: 'foobar' })
+    await own.close()
+  })
+
+  test('D19 the file goes 3 hours after it was delivered; that of a callback that failed stays', async () => {
     kit.origin.answer = gives(pdf)
     kit.caller.answer = ({ path }, response, request) =>
       says(path === '/gone' ? 410 : 200)({} as never, response, request)
@@ -356,10 +514,15 @@ describe('what is asked for', () => {
     { request_headers: { 'User-Agent': 'Test-Agent', 'X-N': 5 } },
     { foo: 1 },
     { user_agent: 'z' },
+    { expiresAt: 5 },
+    { callback_url: 5, callback_type: 'http', callback_dst: 'http://127.0.0.1:9/' },
+    { callback_url: undefined, s3_bucket: 'bucket', s3_region: 'eu-west-1', extra: '' },
+    { callback_url: undefined, callback_type: 'http', s3_bucket: 'bucket', s3_region: 'eu-west-1', extra: '' },
+    { s3_bucket: 5, s3_region: 5 },
     { callback_url: undefined, callback_type: 'http', callback_dst: 'http://127.0.0.1:9/' },
     { mime_type: '!image/vnd.adobe.photoshop,image/*' },
   ]
-  test.each(accepted)('%j is taken', async (more) => {
+  test.each(accepted)('D3 %j is taken', async (more) => {
     kit.origin.answer = gives(pdf)
     const response = await kit.ask('POST', '/downloader/download', kit.usual(more))
     expect(response.status).toBe(201)
@@ -385,6 +548,11 @@ describe('what is asked for', () => {
     [{ callback_url: undefined, callback_type: 'foo', callback_dst: 'http://x.example.com' }, 'callback_type'],
     [{ callback_url: undefined, callback_type: 'http' }, 'callback_dst'],
     [{ callback_url: undefined, callback_type: 'kafka', callback_dst: 'topic' }, 'callback_type'],
+    [{ callback_url: undefined, callback_dst: 'x', s3_bucket: 'bucket', s3_region: 'r', extra: '' }, 'callback_type'],
+    [{ aggr_id: 'callback:127.0.0.1' }, 'aggr_id'],
+    [{ aggr_id: 'a'.repeat(201) }, 'aggr_id'],
+    [{ max_retries: 101 }, 'max_retries'],
+    [{ download_timeout: 841 }, 'download_timeout'],
     [{ extra: {} }, 'extra'],
     [{ extra: 'text', s3_bucket: 'bucket', s3_region: 'eu-west-1' }, 'extra'],
     [{ s3_bucket: 'bucket' }, 's3_bucket'],
@@ -419,10 +587,24 @@ describe('what is asked for', () => {
   })
 
   test('a wrong method is 405, no key is 401', async () => {
-    const wrong = await kit.ask('GET', '/downloader/download')
-    expect([wrong.status, await wrong.text()]).toEqual([405, 'Invalid request method'])
+    for (const [method, path] of [
+      ['GET', '/downloader/download'],
+      ['GET', '/downloader/retry/AAAAAAAAAAAAAA'],
+      ['POST', '/downloader/stats/processor'],
+      ['POST', '/downloader/dashboard/aggregations'],
+    ] as const) {
+      const wrong = await kit.ask(method, path)
+      expect([wrong.status, await wrong.text()]).toEqual([405, 'Invalid request method'])
+    }
     const stranger = await fetch(`${kit.url}/downloader/download`, { method: 'POST', body: '{}' })
     expect(stranger.status).toBe(401)
+  })
+
+  test('a Redis that cannot be reached is 503 in the form of the facade', async () => {
+    kit.gateway.faults.refuse(503, { times: 100 })
+    const response = await kit.ask('POST', '/downloader/download', kit.usual())
+    kit.gateway.faults.clear()
+    expect([response.status, await response.json()]).toEqual([503, { error: expect.any(String) }])
   })
 
   test('the same submission with the same key is one job', async () => {
@@ -435,7 +617,7 @@ describe('what is asked for', () => {
     expect(ids[0]).toEqual(ids[1])
   })
 
-  test('the heartbeat says 503 while it is drained; jobs are taken all the same', async () => {
+  test('D17 the heartbeat says 503 while it is drained; jobs are taken all the same', async () => {
     kit.origin.answer = gives(pdf)
     const beat = async () => {
       const response = await fetch(`${kit.url}/downloader/hb`)
@@ -451,8 +633,8 @@ describe('what is asked for', () => {
 
   test('stats are there for the two components', async () => {
     const notifier = await kit.ask('GET', '/downloader/stats/notifier?x=1')
-    expect(notifier.status).toBe(400)
-    expect(await (await kit.ask('GET', '/downloader/stats/notifier')).json()).toMatchObject({ alive: 1 })
+    expect(notifier.headers.get('access-control-allow-origin')).toBe('*')
+    expect(await notifier.json()).toMatchObject({ alive: 1 })
     expect((await kit.ask('GET', '/downloader/stats/other')).status).toBe(404)
   })
 })

@@ -53,23 +53,39 @@ async function serve(handler: { fetch: Fetch }) {
   }
 }
 
+export type DownloadOptions = {
+  s3?: { accessKeyId: string; secretAccessKey: string }
+  /** What downloads ask with. */
+  fetch?: typeof fetch
+  /** Who is called back is a Kafka REST proxy. */
+  kafka?: boolean
+}
+
 /**
  * Starts everything.
  *
  * @example const kit = await startDownloads()
  */
-export async function startDownloads({ s3 }: { s3?: { accessKeyId: string; secretAccessKey: string } } = {}) {
+export async function startDownloads({ s3, fetch: fetching, kafka }: DownloadOptions = {}) {
   let offset = 0
   const now = () => Date.now() + offset
+  const origin = await startReceiver(undefined, now)
+  const caller = await startReceiver(undefined, now)
   const root = await mkdtemp(join(tmpdir(), 'sidejob-files-'))
   const bucket = folderBucket(root)
   const handler: { fetch: Fetch } = { fetch: () => new Response(null, { status: 503 }) }
   const http = await serve(handler)
   const files = createFiles({ bucket, secret: 'files of the test', publicUrl: http.url, now })
   const allowHosts = ['127.0.0.1']
-  const downloads: Downloads = { files, allowHosts, base: `${http.url}/files`, keep: 180 * MINUTE }
+  const downloads: Downloads = {
+    files,
+    allowHosts,
+    base: `${http.url}/files`,
+    keep: 180 * MINUTE,
+    ...(kafka ? { kafka: caller.url } : {}),
+  }
   const kit = await startKit({
-    workers: [download({ files, allowHosts, s3, now }), reap({ files, now })],
+    workers: [download({ files, allowHosts, s3, now, fetch: fetching }), reap({ files, now })],
     webhookSecrets: [SECRET],
     payloads: { downloader: downloaderPayload(downloads) },
     random: () => 0.5,
@@ -82,8 +98,6 @@ export async function startDownloads({ s3 }: { s3?: { accessKeyId: string; secre
     downloads,
   })
   handler.fetch = (request) => app.fetch(request)
-  const origin = await startReceiver(undefined, now)
-  const caller = await startReceiver(undefined, now)
 
   const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     fetch(`${http.url}${path}`, {

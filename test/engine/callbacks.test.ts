@@ -235,6 +235,13 @@ describe('tries', () => {
     await state(id, 'DELIVERED')
   })
 
+  test('one that gets no answer is given up at its timeout', async () => {
+    receiver.answer = () => undefined
+    const id = await make('answer', { args: '1', callback: { url: receiver.url, timeout: 200, retry: [] } })
+    await state(id, 'FAILED')
+    expect((await callbackOf(id))!.lastError).toContain('did not answer in time')
+  })
+
   test('410 stops it, a redirect is not followed', async () => {
     receiver.answer = ({ path }, response) =>
       response.writeHead(path === '/hook' ? 410 : 302, { location: `${receiver.url}/other` }).end()

@@ -24,6 +24,12 @@ const downloads: Downloads = {
       put: async () => {},
       upload: () => Promise.reject(new Error('not here')),
       delete: async () => {},
+      list: async () => ({
+        objects: [
+          { ...stored, key: `${FILE.slice(0, 3)}/${FILE}` },
+          { ...stored, key: 'by-url/0' },
+        ],
+      }),
     },
     idOf: async () => FILE,
     jobOf: async (id) => (id === FILE ? 7 : undefined),

@@ -596,6 +596,7 @@ const cases: Case[] = [
   ['keys.remove', ask('DELETE', '/v1/keys/k1'), 200, {}, 'removeKey', 'k1'],
   ['files.get', ask('GET', `/files/${FILE}?expires=${NOW / 1000}&signature=right`), 200, 'what is in it'],
   ['files.getById', ask('GET', `/files/${FILE.slice(0, 3)}/${FILE}`), 200, 'what is in it'],
+  ['files.list', ask('GET', '/v1/files'), 200, { files: [{ id: FILE, size: 13, storedAt: at }], cursor: null }],
   ['files.show', ask('GET', `/v1/files/${FILE}?for=1h`), 200, { id: FILE, size: 13, type: 'text/plain', storedAt: at }],
   ['files.remove', ask('DELETE', `/v1/files/${FILE}`), 200, {}],
   [
@@ -612,7 +613,7 @@ const cases: Case[] = [
       expect.objectContaining({
         queue: 'downloader',
         class: 'download',
-        args: '{"url":"https://a.com/"}',
+        args: '{"url":"https://a.com/","host":"a.com"}',
         group: { id: 'g', concurrency: 2 },
         callback: expect.objectContaining({ url: 'https://b.com/' }),
       }),
@@ -629,6 +630,7 @@ const cases: Case[] = [
     '7',
   ],
   ['downloader.cancel', ask('DELETE', `/downloader/jobs/${FILE}`), 204, '', 'cancel', '7', {}],
+  ['downloader.again', ask('POST', `/downloader/jobs/${FILE}/download`), 204, '', 'run', '7', { force: true }, {}],
   ['downloader.stats', ask('GET', '/downloader/stats/notifier'), 200, { alive: 1 }, 'stats'],
   [
     'downloader.aggregations',

@@ -2,11 +2,13 @@
 // npm run soak -- limits jobs=500      of another size
 
 import { loadavg } from 'node:os'
+import { downloads } from './downloads.ts'
 import { limits } from './limits.ts'
 import { rate } from './rate.ts'
 import { type Show, type Sizes, tableOf } from './show.ts'
+import { streams } from './streams.ts'
 
-const shows: Record<string, Show> = { limits, rate }
+const shows: Record<string, Show> = { downloads, limits, rate, streams }
 
 const load = (): string =>
   loadavg()

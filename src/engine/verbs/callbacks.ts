@@ -1,7 +1,8 @@
 // Who was told of ended jobs: listed, and told again.
 
+import { CALLBACKS } from '../../core/callback.ts'
 import type { Status } from '../../core/job.ts'
-import { CALLBACKS, callbackView } from '../callbacks.ts'
+import { callbackView } from '../callbacks.ts'
 import type { CallbackState, Engine } from '../engine.ts'
 import { type Parts, stepOf } from '../parts.ts'
 

@@ -2,14 +2,14 @@
 
 import type { Context } from 'hono'
 import * as z from 'zod'
-import { isCallbackGroup } from '../../core/callback.ts'
+import { CALLBACKS, isCallbackGroup } from '../../core/callback.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Downloads, keyOf } from '../../core/files.ts'
 import { mimePatterns } from '../../core/mime.ts'
 import { callable } from '../../core/url.ts'
 import { unwire, wire } from '../../core/value.ts'
 import type { Payload } from '../../engine/callbacks.ts'
-import type { Callback, Engine, GroupView, JobInput, JobView } from '../../engine/engine.ts'
+import type { Callback, Engine, GroupView, JobInput, JobView, QueueView } from '../../engine/engine.ts'
 import { reply, route } from '../route.ts'
 
 const QUEUE = 'downloader'
@@ -58,9 +58,7 @@ function checkTogether(
     fault(ctx, 's3_bucket', 's3_bucket provided without an s3_region')
   if (s3_bucket !== undefined && extra && !isObjectText(extra))
     fault(ctx, 'extra', 'with s3_bucket, extra must be a JSON object')
-  if (callback_url !== undefined) return
-  const none = callback_type === undefined && callback_dst === undefined
-  if (none && s3_bucket !== undefined) return
+  if (callback_url !== undefined || (s3_bucket !== undefined && callback_dst === undefined)) return
   if (callback_type === undefined || callback_dst === undefined)
     fault(
       ctx,
@@ -72,6 +70,14 @@ function checkTogether(
 // 14 minutes: below what the platform gives a run.
 const LONGEST = 840
 
+/** What is no text is taken for absent. */
+const ifText = (schema: z.ZodType<string, string>) =>
+  z
+    .unknown()
+    .transform((given) => (typeof given === 'string' ? given : undefined))
+    .pipe(schema.optional())
+    .optional()
+
 /** Members that nobody knows are ignored, as the original does. */
 const submission = z
   .object({
@@ -81,9 +87,9 @@ const submission = z
       .max(200)
       .refine((id) => !isCallbackGroup(id), 'expected no aggregation that begins with callback:')
       .refine((id) => !/\p{Cc}/u.test(id), 'expected no control characters'),
-    s3_bucket: text.regex(/^[\w.-]{3,63}$/, 'expected a bucket').optional(),
-    s3_region: text.regex(/^[\w-]{1,50}$/, 'expected a region').optional(),
-    callback_url: text.optional(),
+    s3_bucket: ifText(text.regex(/^[\w.-]{3,63}$/, 'expected a bucket')),
+    s3_region: ifText(text.regex(/^[\w-]{1,50}$/, 'expected a region')),
+    callback_url: ifText(text),
     callback_type: z.enum(['http', 'kafka']).optional(),
     callback_dst: text.min(1).max(2_000).optional(),
     extra: text.max(65_536).optional(),
@@ -140,12 +146,13 @@ function jobOf(asked: Submission, downloads: Downloads): JobInput {
     payload: { as: QUEUE, with: { extra, resource_url: url } },
     ...(bucket ? {} : { afterwards: { queue: 'files', class: 'reap', wait: downloads.keep } }),
   }
-  address('url', url, downloads)
+  const { host } = new URL(address('url', url, downloads))
   return {
     queue: QUEUE,
     class: 'download',
     args: wire({
       url,
+      host,
       ...(asked.request_headers ? { headers: asked.request_headers } : {}),
       ...(asked.mime_type ? { mimeType: asked.mime_type } : {}),
       ...(asked.extract_image_size ? { imageSize: true } : {}),
@@ -229,7 +236,9 @@ const jobState = z.object({
 })
 
 function stateOf(id: string, view: JobView): z.output<typeof jobState> {
-  const error = view.error === null ? null : (unwire(view.error) as { message: string; detail?: Detail })
+  // What the last attempt said is forgotten when the next begins.
+  const said = view.error !== null && view.status !== 'running' ? view.error : null
+  const error = said && (unwire(said) as { message: string; detail?: Detail })
   return {
     job_id: id,
     url: view.args === null ? '' : ((unwire(view.args) as { url?: string }).url ?? ''),
@@ -287,8 +296,13 @@ const responses = ['200', 'tls', 'mime', 'body', 'image-size']
 const aggregations = async (engine: Engine): Promise<GroupView[]> =>
   (await engine.groups()).groups.filter(({ id }) => !isCallbackGroup(id))
 
+/** What is ready is taken up in seconds; a tick finds within two minutes what was not. */
+const STUCK = 3 * MINUTE
+
+const isAlive = (queue: QueueView | undefined): boolean => !queue?.oldestReady || Date.now() - queue.oldestReady < STUCK
+
 /** The numbers of a component under the original's names; counters are those of the day. */
-const components: Record<string, (engine: Engine) => Promise<Record<string, number>>> = {
+const components: Record<string, (engine: Engine) => Promise<Record<string, number> | undefined>> = {
   async processor(engine) {
     const [{ today = {} }, { queues }, groups] = await Promise.all([
       engine.stats() as Promise<{ today?: Counts }>,
@@ -296,7 +310,9 @@ const components: Record<string, (engine: Engine) => Promise<Record<string, numb
       aggregations(engine),
     ])
     const { downloader = {}, files = {} } = today
-    const workers = queues.find(({ name }) => name === QUEUE)?.counts.running ?? 0
+    const own = queues.find(({ name }) => name === QUEUE)
+    if (!isAlive(own)) return undefined
+    const workers = own?.counts.running ?? 0
     const pools = groups.filter(({ running }) => running > 0).length
     const codes = Object.entries(downloader).filter(([name]) => name.startsWith('download.response.'))
     return {
@@ -316,11 +332,12 @@ const components: Record<string, (engine: Engine) => Promise<Record<string, numb
     }
   },
   async notifier(engine) {
-    const { today = {} } = (await engine.stats()) as { today?: Counts }
+    const { today = {}, queues = [] } = (await engine.stats()) as { today?: Counts; queues?: QueueView[] }
+    if (!isAlive(queues.find(({ name }) => name === CALLBACKS.queue))) return undefined
     return {
       alive: 1,
-      successfulCallbacks: today.sidejob?.completed ?? 0,
-      failedCallbacks: today.sidejob?.failed ?? 0,
+      successfulCallbacks: today[CALLBACKS.queue]?.completed ?? 0,
+      failedCallbacks: today[CALLBACKS.queue]?.failed ?? 0,
       undefinedBackendWithCallback: 0,
       unknownTopicOrPartition: 0,
     }
@@ -394,6 +411,22 @@ export const downloader = {
     },
   ),
 
+  again: route(
+    {
+      ...facade,
+      method: 'POST',
+      path: '/downloader/jobs/:file/download',
+      scope: 'write',
+      summary: 'Downloads now what waits for its next try, and once more what has ended, with another callback',
+      answers: { 204: empty },
+    },
+    async ({ engine, deps, params, call }) => {
+      const { id } = await find(engine, deps.downloads!, params.file)
+      await engine.run(String(id), { force: true }, call)
+      return reply(204, null)
+    },
+  ),
+
   stats: route(
     {
       ...facade,
@@ -405,9 +438,9 @@ export const downloader = {
     },
     async ({ engine, params }) => {
       const { component } = params
-      if (!Object.hasOwn(components, component))
-        throw new SidejobError('NOT_FOUND', `Could not find stats for entity ${component}`)
-      return Response.json(await components[component]!(engine), { headers: open })
+      const stats = Object.hasOwn(components, component) ? await components[component]!(engine) : undefined
+      if (!stats) throw new SidejobError('NOT_FOUND', `Could not find stats for entity ${component}`)
+      return Response.json(stats, { headers: open })
     },
   ),
 

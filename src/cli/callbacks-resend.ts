@@ -1,0 +1,43 @@
+// sidejob callbacks resend: those that were given up, once more.
+
+import type { Client } from '../client/index.ts'
+import { type Command, forEach, yes } from './command.ts'
+
+const AT_ONCE = 8
+
+type Failed = Awaited<ReturnType<Client['callbacks']['list']>>['callbacks'][number]
+
+async function failedOnes(client: Client, host: string | undefined): Promise<Failed[]> {
+  const found: Failed[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Awaited<ReturnType<Client['callbacks']['list']>> = await client.callbacks.list({
+      state: 'FAILED',
+      limit: 1_000,
+      ...(cursor ? { cursor } : {}),
+    })
+    found.push(...page.callbacks)
+    cursor = page.cursor
+  }
+  return host === undefined ? found : found.filter(({ url }) => new URL(url).host === host)
+}
+
+export const callbacksResend: Command = {
+  does: 'sends the callbacks again that were given up',
+  options: { host: { type: 'string', does: 'only those to this host' }, yes },
+  async run(client, { host, yes: really }, { print, note, progress }) {
+    const found = await failedOnes(client, host as string | undefined)
+    for (const { of, url, attempts, lastError } of found)
+      print(`job ${of}\t${url}\t${attempts} tries\t${lastError ?? ''}`)
+    if (!really) {
+      note(`${found.length} would be sent again; --yes does it`)
+      return 0
+    }
+    let sent = 0
+    await forEach(found, AT_ONCE, async ({ job }) => {
+      await client.callbacks.resend(job)
+      progress(++sent, found.length, 'sent again')
+    })
+    note(`${sent} are sent again`)
+    return 0
+  },
+}

@@ -1,0 +1,45 @@
+// What a command is, and what it works with.
+
+import type { Client } from '../client/index.ts'
+
+export type Option = { type: 'string' | 'boolean'; short?: string; default?: string; does: string }
+
+export type Given = Record<string, string | boolean | undefined>
+
+export type Io = {
+  /** One line of what was asked for. */
+  print: (line: string) => void
+  /** One line about how it goes. */
+  note: (line: string) => void
+  /** How far it is, in place of how far it was. */
+  progress: (done: number, total: number, words: string) => void
+  lines: AsyncIterable<string>
+}
+
+export type Command = {
+  does: string
+  options: Record<string, Option>
+  /** Answers the exit code. */
+  run: (client: Client, given: Given, io: Io) => Promise<number>
+}
+
+/** What was given in a way that the command does not take. */
+export class UsageError extends Error {}
+
+/** @example count({ limit: '4' }, 'limit') // 4 */
+export function count(given: Given, name: string): number {
+  const number = Number(given[name])
+  if (Number.isInteger(number) && number > 0) return number
+  throw new UsageError(`--${name}: expected a number above 0, got ${String(given[name])}`)
+}
+
+export const yes: Option = { type: 'boolean', short: 'y', does: 'does it; without this it only says what it would do' }
+
+/** Does something for all, some at once. */
+export async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values()
+  const go = async () => {
+    for (const item of rest) await work(item)
+  }
+  await Promise.all(Array.from({ length: atOnce }, go))
+}

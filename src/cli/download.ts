@@ -1,0 +1,98 @@
+// sidejob download: a job for each URL of the input, and how they go.
+
+import type { Client } from '../client/index.ts'
+import { type Command, count, forEach, type Given, type Io, UsageError } from './command.ts'
+
+const BATCH = 500
+const AT_ONCE = 16
+
+type Download = { id: number; url: string }
+type Counts = { stored: number; failed: number }
+
+async function urlsOf(lines: AsyncIterable<string>): Promise<string[]> {
+  const urls: string[] = []
+  let n = 0
+  for await (const line of lines) {
+    n++
+    const url = line.trim()
+    if (url === '' || url.startsWith('#')) continue
+    if (!URL.canParse(url)) throw new UsageError(`line ${n}: expected a URL, got ${url.slice(0, 100)}`)
+    urls.push(url)
+  }
+  return urls
+}
+
+function jobOf(url: string, given: Given) {
+  const { host } = new URL(url)
+  return {
+    queue: 'downloader',
+    class: 'download',
+    args: { url, host, ...(given.dedup ? { dedup: true } : {}) },
+    group: { id: String(given.aggregation ?? host), concurrency: count(given, 'limit') },
+    keepResult: true,
+    createdBy: 'cli',
+    ...(given.callback ? { callback: { url: String(given.callback) } } : {}),
+  }
+}
+
+async function submit(client: Client, urls: readonly string[], given: Given): Promise<Download[]> {
+  const made: Download[] = []
+  for (let from = 0; from < urls.length; from += BATCH) {
+    const part = urls.slice(from, from + BATCH)
+    const { jobs } = await client.jobs.enqueue(part.map((url) => jobOf(url, given)))
+    made.push(...jobs.map(({ id }, i) => ({ id, url: part[i]! })))
+  }
+  return made
+}
+
+type Result = { type: 'success'; result: { file: string } } | { type: 'failure'; message: string }
+
+/** Waits for one to end. */
+async function resultOf(client: Client, { id }: Download): Promise<Result> {
+  for (;;) {
+    const answer = await client.jobs.result(id, { wait: '20s' })
+    if (answer === null) return { type: 'failure', message: 'somebody else has taken its result' }
+    if ('type' in answer) return answer as Result
+  }
+}
+
+async function follow(client: Client, downloads: readonly Download[], { print, note, progress }: Io): Promise<Counts> {
+  const counts: Counts = { stored: 0, failed: 0 }
+  const tell = () => progress(counts.stored + counts.failed, downloads.length, `${counts.failed} failed`)
+  tell()
+  await forEach(downloads, AT_ONCE, async (download) => {
+    const result = await resultOf(client, download)
+    if (result.type === 'success') {
+      counts.stored++
+      print(`${result.result.file}\t${download.url}`)
+    } else {
+      counts.failed++
+      note(`failed: ${download.url}: ${result.message}`)
+    }
+    tell()
+  })
+  return counts
+}
+
+export const download: Command = {
+  does: 'submits the URLs of its input, one a line, and prints the id of each file',
+  options: {
+    aggregation: { type: 'string', short: 'a', does: 'what they are downloaded under; by default the host of each' },
+    limit: { type: 'string', short: 'l', default: '4', does: 'how many of an aggregation at once' },
+    callback: { type: 'string', short: 'c', does: 'a URL that is called at the end of each' },
+    dedup: { type: 'boolean', does: 'does not store again what has not changed' },
+    'no-wait': { type: 'boolean', does: 'prints the id of each job, and waits for none' },
+  },
+  async run(client, given, io) {
+    const urls = await urlsOf(io.lines)
+    if (urls.length === 0) throw new UsageError('expected URLs on the input, got none')
+    const downloads = await submit(client, urls, given)
+    if (given['no-wait']) {
+      for (const { id, url } of downloads) io.print(`${id}\t${url}`)
+      return 0
+    }
+    const { stored, failed } = await follow(client, downloads, io)
+    io.note(`${stored} stored, ${failed} failed`)
+    return failed > 0 ? 1 : 0
+  },
+}

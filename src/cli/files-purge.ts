@@ -1,0 +1,72 @@
+// sidejob files purge: removes stored files, by age or by name.
+
+import type { Client } from '../client/index.ts'
+import { duration } from '../core/time.ts'
+import { type Command, forEach, type Given, UsageError, yes } from './command.ts'
+
+const AT_ONCE = 8
+/** In an id, an address or a line of an access log. */
+const ID = /(?:^|\/)([\w-]{14})(?=$|[?\s])/
+
+type File = Awaited<ReturnType<Client['files']['list']>>['files'][number]
+
+async function allFiles(client: Client): Promise<File[]> {
+  const found: File[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Awaited<ReturnType<Client['files']['list']>> = await client.files.list(cursor ? { cursor } : {})
+    found.push(...page.files)
+    cursor = page.cursor
+  }
+  return found
+}
+
+async function idsOf(lines: AsyncIterable<string>): Promise<Set<string>> {
+  const ids = new Set<string>()
+  for await (const line of lines) {
+    const id = ID.exec(line.trim())?.[1]
+    if (id) ids.add(id)
+    else if (line.trim() !== '')
+      throw new UsageError(`expected the id or the address of a file, got ${line.slice(0, 100)}`)
+  }
+  return ids
+}
+
+/** Which files are meant. */
+async function chooser(given: Given, lines: AsyncIterable<string>): Promise<(file: File) => boolean> {
+  const age = given['older-than']
+  if (!given.named === (age === undefined)) throw new UsageError('expected either --older-than or --named')
+  if (given.named) {
+    const ids = await idsOf(lines)
+    return ({ id }) => ids.has(id)
+  }
+  const before = Date.now() - duration(String(age))
+  return ({ storedAt }) => Date.parse(storedAt) < before
+}
+
+const MiB = 1024 * 1024
+
+export const filesPurge: Command = {
+  does: 'removes stored files',
+  options: {
+    'older-than': { type: 'string', does: 'those that were stored so long ago: 7d, 12h' },
+    named: { type: 'boolean', does: 'those that the input names: ids, addresses or lines of an access log' },
+    yes,
+  },
+  async run(client, given, { lines, print, note, progress }) {
+    const isMeant = await chooser(given, lines)
+    const found = (await allFiles(client)).filter(isMeant)
+    for (const { id, size, storedAt } of found) print(`${id}\t${size}\t${storedAt}`)
+    const all = `${found.length} files, ${(found.reduce((sum, { size }) => sum + size, 0) / MiB).toFixed(1)} MiB`
+    if (!given.yes) {
+      note(`${all} would be removed; --yes does it`)
+      return 0
+    }
+    let gone = 0
+    await forEach(found, AT_ONCE, async ({ id }) => {
+      await client.files.remove(id)
+      progress(++gone, found.length, 'removed')
+    })
+    note(`${all} removed`)
+    return 0
+  },
+}
