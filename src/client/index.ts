@@ -248,7 +248,7 @@ const call = async (client: ClientOptions, address: string, args: unknown[]): Pr
     })
   // Every call has a key, a GET too: taking a result is one.
   const key = options.idempotencyKey ?? crypto.randomUUID()
-  return opened(await persist(client, request))
+  return persist(client, request)
 }
 
 const headers = { accept: 'application/json', 'content-type': 'application/json' }
@@ -266,21 +266,24 @@ const queryOf = (input: object = {}): string => {
 const persist = async (
   { fetch = (request) => globalThis.fetch(request), attempts = 3 }: ClientOptions,
   request: () => Request,
-): Promise<Response> => {
+): Promise<unknown> => {
   for (let attempt = 1; ; attempt++) {
     const asked = request()
-    const answer = await fetch(asked).catch((error: unknown) => {
-      if (attempt >= attempts || asked.signal.aborted) throw error
-      return undefined
-    })
-    if (answer && (answer.status !== 503 || attempt >= attempts)) return answer
-    await pause(attempt, answer)
+    try {
+      // An answer that breaks off is none.
+      return await opened(await fetch(asked))
+    } catch (error) {
+      if (attempt >= attempts || asked.signal.aborted || isFinal(error)) throw error
+      await pause(attempt, error)
+    }
   }
 }
 
+const isFinal = (error: unknown): boolean => error instanceof ApiError && error.status !== 503
+
 // 0.1 s, 0.2 s, … or as long as the answer asks for, within 5 s.
-const pause = (attempt: number, answer?: Response): Promise<void> => {
-  const asked = Number(answer?.headers.get('retry-after') ?? 0) * 1000
+const pause = (attempt: number, error: unknown): Promise<void> => {
+  const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0
   const ms = Math.min(5_000, Math.max(asked, 50 * 2 ** attempt * (1 + Math.random())))
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
@@ -295,9 +298,10 @@ const opened = async (answer: Response): Promise<unknown> => {
 
 const failureOf = async (answer: Response): Promise<Failure> => {
   const body = (await answer.json().catch(() => undefined)) as { error?: Failure | string } | undefined
+  const unknown = { code: 'UNKNOWN', retryAfter: Number(answer.headers.get('retry-after') ?? 0) }
   // Facades have words of their own.
-  if (typeof body?.error === 'string') return { code: 'UNKNOWN', message: body.error }
-  return body?.error ?? { code: 'UNKNOWN', message: `the answer was ${answer.status} without an explanation` }
+  if (typeof body?.error === 'string') return { ...unknown, message: body.error }
+  return body?.error ?? { ...unknown, message: `the answer was ${answer.status} without an explanation` }
 }
 
 async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {

@@ -98,6 +98,18 @@ test('a call whose network fails is made again with the same key, three times at
   await expect(client.jobs.enqueue({ class: 'zip' })).rejects.toThrow('network')
 })
 
+test('an answer that breaks off is asked for again', async () => {
+  let broken = 1
+  const { client, requests } = setUp({}, (fetch) => async (request) => {
+    const answer = await fetch(request)
+    if (broken-- <= 0) return answer
+    const breaking = new ReadableStream({ pull: (stream) => stream.error(new TypeError('terminated')) })
+    return new Response(breaking, answer)
+  })
+  expect(await client.jobs.get(7)).toMatchObject({ id: 7 })
+  expect(requests).toHaveLength(2)
+})
+
 test('a 503 is asked again, other errors are not', async () => {
   let down = 1
   const { client, calls } = setUp({

@@ -162,12 +162,15 @@ export const downloads = defineShow({
         })
         ids.add(id)
       })
+      let refused: unknown
+      submitted.catch((error: unknown) => (refused = error))
       const killed = killing(soak, kills, () => caller.calls.size / count)
       for (let said = began; caller.calls.size < count; await sleep(20)) {
         if (performance.now() - said > 10_000) {
           said = performance.now()
           say(`${caller.calls.size} of ${count} told, the Worker killed ${killed()} times`)
         }
+        if (refused) throw refused
         if (performance.now() - began > WITHIN) throw new Error(`${caller.calls.size} of ${count} within ${WITHIN} ms`)
       }
       await submitted

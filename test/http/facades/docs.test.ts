@@ -17,7 +17,9 @@ const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8
 
 /** The titles of a file's tests. */
 const titles = (text: string): string[] =>
-  [...text.matchAll(/\b(?:test|scenario)(?:\.each\(\w+\))?\(\s*'((?:[^'\\]|\\.)*)'/g)].map(([, title]) => title!)
+  [...text.matchAll(/\b(?:test|scenario)(?:\.each\(\w+\)|\.skipIf\([^)]*\))?\(\s*'((?:[^'\\]|\\.)*)'/g)].map(
+    ([, title]) => title!,
+  )
 
 const all = new Set(tests.flatMap(titles))
 
