@@ -183,7 +183,12 @@ export type Client = Omit<Verbs, 'jobs' | 'channels'> & {
   channels: Omit<Verbs['channels'], 'subscribe'> & { subscribe: Subscribe }
 }
 
-export type CallOptions = { signal?: AbortSignal; idempotencyKey?: string }
+export type CallOptions = {
+  signal?: AbortSignal
+  idempotencyKey?: string
+  /** What stands in the query of a call that has a body: `{ preview: true }`. */
+  query?: Record<string, string | number | boolean>
+}
 
 export type ClientOptions = {
   url: string
@@ -240,7 +245,7 @@ const call = async (client: ClientOptions, address: string, args: unknown[]): Pr
   const [input, options = {}] = rest as [object?, CallOptions?]
   const inQuery = method === 'GET' || method === 'DELETE'
   const request = (): Request =>
-    new Request(`${client.url}${path}${inQuery ? queryOf(input) : ''}`, {
+    new Request(`${client.url}${path}${queryOf(inQuery ? input : options.query)}`, {
       method,
       headers: { ...headers, authorization: `Bearer ${client.key}`, 'idempotency-key': key },
       body: inQuery ? undefined : JSON.stringify(input ?? {}),

@@ -160,7 +160,7 @@ export function createFlows({ store, registry, change }: Pick<Parts, 'store' | '
     if (to.node === null) return { begin: [], end: ['', 'o', to.port] }
     const end = [`>${to.node}`, 'i', to.port]
     if (Object.hasOwn(state.children, to.node)) return { begin: [], end }
-    return { begin: await wordsOf(state.id, [spawnOf(graph, to.node)]), end }
+    return { begin: [...(await wordsOf(state.id, [spawnOf(graph, to.node)])), RUN], end }
   }
 
   return {
