@@ -100,7 +100,7 @@ describe('a graph changes while it runs', () => {
       await client.flows.undo(flow.id)
       await flow.run({ x: [1] })
       steps.push(...((await flow.take('y')) as number[]))
-      steps.push(Object.keys((await client.flows.graph(flow.id)).nodes).length)
+      steps.push(Object.keys((await client.flows.graph(flow.id)).nodes!).length)
     }
     expect(steps).toEqual([4, 2, 2, 1])
     await expect(client.flows.undo(flow.id)).rejects.toMatchObject({ code: 'WRONG_STATUS' })
