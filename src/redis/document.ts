@@ -100,6 +100,13 @@ export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] 
   text(rate?.period),
 ]
 
+/** Fields of a job that runs, and then is done: nobody is told, and nothing is kept but itself. */
+const plain = new Set(['q', 'c', 'p', 'b', 'rt', 'to', 'rd', 'sh', 'np'])
+
+/** See lib/plain.lua. */
+const isPlain = ({ document, count }: Parts): boolean =>
+  count === 0 && Object.keys(document).every((field) => plain.has(field))
+
 /** What jobs that differ only in their args have in common, as lib/create.lua takes it. */
 function specWords(job: NewJob): string[] {
   const parts: Parts = { document: { q: job.queue, c: job.class }, options: [], count: 0 }
@@ -141,7 +148,7 @@ function specWords(job: NewJob): string[] {
     text(job.at),
     text(job.wait),
     String(job.priority ?? 0),
-    JSON.stringify(parts.document),
+    (isPlain(parts) ? ' ' : '') + JSON.stringify(parts.document),
     String(parts.count),
     ...parts.options,
   ]

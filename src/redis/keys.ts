@@ -47,7 +47,7 @@ export const kinds = {
   '~queue:<q>:leases': ['zset', 'lease end → id'],
   '~queue:<q>:suspended, :completed, :failed, :terminated': ['zset', 'when it may be removed → id'],
   '~queue:<q>:waiters': ['zset', 'claims that wait: until when → who, for which classes'],
-  '~lane:<L>': ['string', "a lane's last request and its answer, as JSON"],
+  '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],
   '~wake': ['zset', 'when somebody must look → q:<queue> or k:<limit>'],
   '~limit:<key>': ['string', 'settings of a limit, as JSON'],
   '~limit:<key>:held': ['zset', 'lease end → id of a job that holds a slot'],

@@ -3,7 +3,7 @@
 import { buildScripts } from '../../infra/build-lua.ts'
 import { SidejobError } from '../../src/core/errors.ts'
 import type { RedisOptions } from '../../src/redis/client.ts'
-import { createWorld, type Scripts, type World } from './direct.ts'
+import { createWorld, type Scripts, type Way, type World } from './direct.ts'
 
 export type Fault = {
   /** Below src/redis/lua. */
@@ -42,8 +42,9 @@ export async function isNoticed(
   fact: (world: World) => Promise<void>,
   options: RedisOptions,
   scripts: Scripts,
+  way?: Way,
 ): Promise<boolean> {
-  const world = await createWorld(options, scripts)
+  const world = await createWorld(options, scripts, way)
   try {
     await fact(world)
     return (await world.faults()).length > 0

@@ -34,6 +34,10 @@ export type Claiming = {
   only?: number
 }
 
+/** Jobs that are plain go a way of their own through the scripts (lib/plain.lua); those with a unique key do not. */
+export type Way = 'as it comes' | 'the long way'
+export const ways: Way[] = ['as it comes', 'the long way']
+
 const LEASE = 45_000
 
 const withScripts = (client: Client, scripts: Scripts): Client => ({
@@ -52,7 +56,7 @@ const known = [...classes, closing].flatMap((worker) => [worker, { ...worker, qu
  *
  * @example const world = await createWorld(state.options); const id = await world.make(); const [run] = await world.claim()
  */
-export async function createWorld(options: RedisOptions, scripts: Scripts = new Map()) {
+export async function createWorld(options: RedisOptions, scripts: Scripts = new Map(), way: Way = 'as it comes') {
   let offset = 0
   const clock = () => offset
   const namespace = `${crypto.randomUUID().slice(0, 8)}:`
@@ -64,8 +68,9 @@ export async function createWorld(options: RedisOptions, scripts: Scripts = new 
   await registry.announce()
 
   async function make({ queue = 'q', class: className = 'plain', ...job }: Making = {}): Promise<number> {
+    const unique = way === 'the long way' ? { key: crypto.randomUUID() } : undefined
     const { made } = await store.enqueue([
-      { queue, class: className, known: true, shutdown: className === 'closing', ...job },
+      { queue, class: className, known: true, shutdown: className === 'closing', unique, ...job },
     ])
     return made[0]!.id
   }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as committed from '../../src/redis/scripts.generated.ts'
 import { kind, startState } from '../kit.ts'
 import { isNoticed, readScripts } from './broken.ts'
+import { ways } from './direct.ts'
 import { type Mutation, mutations } from './mutations.ts'
 import { rules } from './rules/index.ts'
 
@@ -18,8 +19,9 @@ afterAll(() => state.close())
 /** The first fact of the rule that is no longer true. */
 async function noticed(mutation: Mutation): Promise<string | undefined> {
   const broken = scripts.with(mutation)
-  for (const [name, fact] of Object.entries(rules[mutation.rule]!))
-    if (await isNoticed(fact, state.options, broken)) return name
+  for (const way of ways)
+    for (const [name, fact] of Object.entries(rules[mutation.rule]!))
+      if (await isNoticed(fact, state.options, broken, way)) return name
   return undefined
 }
 

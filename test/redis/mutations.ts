@@ -16,8 +16,8 @@ const lanes: Mutation[] = [
     1,
     'commit.lua',
     ['if lanes[bell] then set_lane(queue_name, bell, nil) end', '', 'a bell keeps its place beside its lane'],
-    ['if record and record.s == seq then', 'if false then', 'a repeated request does everything again'],
-    ['if record and record.s > seq then', 'if false then', 'an old request is served'],
+    ['if last and last == seq then', 'if false then', 'a repeated request does everything again'],
+    ['if last and last > seq then', 'if false then', 'an old request is served'],
     [
       '>= (queue(queue_name).ml or MAX_LANES) then return false end',
       '>= 1000 then return false end',
@@ -110,6 +110,17 @@ const runs: Mutation[] = [
     'lib/runs.lua',
     ['doc.tk ~= run.token or tonumber(doc.le) <= now', 'doc.tk ~= run.token', 'a run commits after its lease'],
     ['doc.tk ~= run.token or tonumber(doc.le) <= now', 'tonumber(doc.le or 0) <= now', 'any token commits'],
+  ),
+  ...of(
+    5,
+    'lib/plain.lua',
+    ['tonumber(till) <= now or ', '', 'a plain run ends after its lease'],
+    [
+      `text:find(LENT .. run.token .. '","le":"', REST, true) ~= REST`,
+      'text:find(LENT, REST, true) ~= REST',
+      'any token ends a plain run',
+    ],
+    ["if run.ending ~= 'completed' or run.size > 0 or", 'if', 'whatever a plain run did, it completes'],
   ),
   ...of(5, 'extend.lua', ['and tonumber(doc.le) > now then', 'then', 'a lease that has ended is extended']),
   ...of(5, 'lib/claims.lua', [
@@ -264,7 +275,7 @@ const runs: Mutation[] = [
       'conflicts are counted over all runs',
     ],
   ),
-  ...of(11, 'lib/status.lua', [
+  ...of(11, 'lib/leases.lua', [
     "  note_run(id, doc, 'lost')\n  uncount_run(id, doc)\n",
     "  note_run(id, doc, 'lost')\n",
     'lost runs make a runaway',
@@ -292,7 +303,7 @@ const runs: Mutation[] = [
   ]),
   ...of(
     13,
-    'lib/status.lua',
+    'lib/leases.lua',
     ['  if doc.bg then\n', '  if true then\n', 'a run that never began counts as lost'],
     ['if lost >= MAX_LOST then', 'if false then', 'a job is lost for ever'],
     ['lost > 0 and int(now + backoff(lost)) or nil', 'nil', 'a lost job comes back at once'],
@@ -350,14 +361,14 @@ const places: Mutation[] = [
     ['  if doc.x then return terminate_now(id, doc) end\n', '', 'a commit forgets that the job is to end'],
     ['  if doc.x and not doc.sh then\n', '  if false then\n', 'a job without a shutdown hook gets a shutdown run'],
   ),
+  ...of(15, 'lib/leases.lua', [
+    '  if doc.x then return terminate_now(id, doc) end\n  local lost',
+    '  local lost',
+    'a lost run forgets that the job is to end',
+  ]),
   ...of(
     15,
     'lib/status.lua',
-    [
-      '  if doc.x then return terminate_now(id, doc) end\n  local lost',
-      '  local lost',
-      'a lost run forgets that the job is to end',
-    ],
     [
       "if doc.x or doc.hp or doc.z == 'f' or doc.z == 'T' then return false end",
       "if doc.hp or doc.z == 'f' or doc.z == 'T' then return false end",

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startState } from '../kit.ts'
-import { createWorld } from './direct.ts'
+import { createWorld, ways } from './direct.ts'
 import { rules } from './rules/index.ts'
 
 let state: Awaited<ReturnType<typeof startState>>
@@ -13,10 +13,10 @@ beforeAll(async () => {
 afterAll(() => state.close())
 
 for (const [rule, facts] of Object.entries(rules))
-  describe(`rule ${rule}`, () => {
+  describe.each(ways)(`rule ${rule}, jobs going %s`, (way) => {
     for (const [name, fact] of Object.entries(facts))
       test(name, async () => {
-        const world = await createWorld(state.options)
+        const world = await createWorld(state.options, undefined, way)
         await fact(world)
         expect(await world.faults()).toEqual([])
       })

@@ -11,6 +11,7 @@
 -- @include lib/store
 -- @include lib/status
 -- @include lib/entries
+-- @include lib/leases
 -- @include lib/ports
 -- @include lib/family
 -- @include lib/follow
@@ -19,6 +20,7 @@
 -- @include lib/waiters
 -- @include lib/queues
 -- @include lib/ops
+-- @include lib/plain
 -- @include lib/claims
 -- @include lib/runs
 
@@ -60,9 +62,9 @@ local function repeated(record)
 end
 
 local function tokens_of(ids)
-  local tokens = {}
-  for i, id in ipairs(ids) do tokens[i] = find(id).tk end
-  return tokens
+  local list = {}
+  for i, id in ipairs(ids) do list[i] = tokens[id] end
+  return list
 end
 
 -- A bell becomes the lane that it woke; a lane that is not known needs a free place.
@@ -76,24 +78,25 @@ end
 
 if lane ~= '' then
   local text = text_at(lane_key)
-  local record = text and cjson.decode(text)
-  if record and record.s == seq then return repeated(record) end
+  local last = text and tonumber(text:match('^%d+'))
+  if last and last == seq then return repeated(cjson.decode(text:match('{.*'))) end
   -- A pull worker's number stands for what it asks for: another one is another question under the same key.
-  if record and (record.s > seq or place == 'p') then return { 'stale', {}, {}, {}, '' } end
+  if last and (last > seq or place == 'p') then return { 'stale', {}, {}, {}, '' } end
 end
 
-local ended, parents = {}, {}
+local answers, ended, parents = {}, {}, {}
 for i, run in ipairs(runs) do
-  local doc = find(run.id)
-  if doc and doc.pa then parents[#parents + 1] = doc.pa end
-  if doc and doc.fk then flows.wired_to(doc, parents) end
-  ended[i] = run.id
+  answers[i] = plain.finish(run)
+  if not answers[i] then
+    local doc = find(run.id)
+    if doc and doc.pa then parents[#parents + 1] = doc.pa end
+    if doc and doc.fk then flows.wired_to(doc, parents) end
+    ended[#ended + 1] = run.id
+  end
 end
 fetch_jobs(parents)
 fetch_limits(ended)
-
-local answers = {}
-for i, run in ipairs(runs) do answers[i] = commit(run) end
+for i, run in ipairs(runs) do answers[i] = answers[i] or commit(run) end
 
 -- Pull workers serve themselves: they keep a record under a lane's name, and take no lane's place.
 local laned = lane ~= '' and place ~= 'p'
@@ -148,7 +151,7 @@ ring_all()
 ring_timers()
 -- A pull worker that got nothing asks again under the same key until it gets something.
 if laned or (lane ~= '' and #ids > 0) then
-  local record = cjson.encode({ s = seq, w = word, a = answers, t = tokens_of(ids) })
+  local record = int(seq) .. ' ' .. cjson.encode({ w = word, a = answers, t = tokens_of(ids) })
   if not laned or word == 'empty' or word == 'full' then set_expiring(lane_key, record, MINUTE) else set_text(lane_key, record) end
 end
 flush()

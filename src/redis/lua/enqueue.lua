@@ -11,11 +11,13 @@
 -- @include lib/store
 -- @include lib/status
 -- @include lib/entries
+-- @include lib/leases
 -- @include lib/ports
 -- @include lib/family
 -- @include lib/follow
 -- @include lib/limits
 -- @include lib/create
+-- @include lib/bulk
 -- @include lib/waiters
 -- @include lib/queues
 -- @include lib/once

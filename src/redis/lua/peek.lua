@@ -9,6 +9,7 @@
 -- @include lib/store
 -- @include lib/status
 -- @include lib/entries
+-- @include lib/leases
 -- @include lib/ports
 -- @include lib/family
 -- @include lib/limits

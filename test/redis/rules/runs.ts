@@ -53,6 +53,27 @@ const rule5: Facts = {
     expect(await run.commit()).toBe('lost')
     expect(await world.status(id)).toBe('running')
   },
+  async 'a lane ends only the runs that it was lent, and only within their leases'(world) {
+    const id = await world.make()
+    const lane = world.lane()
+    const [run] = (await lane.ask()).runs
+    const settled = await run!.settled({})
+    const forged = { ...settled, token: settled.token.replace(/.$/, (last) => (last === '0' ? '1' : '0')) }
+    expect((await lane.ask({ runs: [forged] })).answers).toEqual(['lost'])
+    expect(await world.status(id)).toBe('running')
+    world.advance(45_001)
+    expect((await lane.ask({ runs: [settled] })).answers).toEqual(['lost'])
+  },
+  async 'a lane commits how a run ended, and what it did'(world) {
+    const ids = [await world.make(), await world.make()]
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    const changes = [{ end: 'suspended' as const }, { state: { set: { n: one } } }]
+    const settled = await Promise.all(runs.map((run, i) => run.settled(changes[i]!)))
+    expect((await lane.ask({ runs: settled })).answers).toEqual(['suspended', 'completed'])
+    expect(await world.status(ids[0]!)).toBe('suspended')
+    expect(await world.document(ids[1]!)).toMatchObject({ 's:n': '1' })
+  },
   async 'a lease that has ended cannot be extended'(world) {
     await world.make()
     const run = await world.claimOne()

@@ -18,18 +18,24 @@ local function stop_runaway(id, doc)
   terminate_one(id, doc)
 end
 
+-- A token says whether its job repeats, so that a commit by token alone knows when it must look.
+local tokens = {} -- id → the token of the run that this script has begun
 local lent = 0
+function tokens.next(id, run, repeats)
+  lent = lent + 1
+  tokens[id] = id .. '.' .. run .. '.' .. repeats .. seed .. string.format('%x', lent)
+  return tokens[id]
+end
+
 local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq' }
 local function lend(id, doc, lease, begun)
-  lent = lent + 1
   for _, field in ipairs(used_up) do
     if doc[field] then change(id, doc, field, nil) end
   end
   if doc.w and tonumber(doc.w) <= now then change(id, doc, 'w', nil) end
   if doc.x then change(id, doc, 'x', '2') end
   change(id, doc, 'k', doc.k or '1')
-  -- A token says whether its job repeats, so that a commit by token alone knows when it must look.
-  change(id, doc, 'tk', id .. '.' .. doc.k .. '.' .. (doc.rp and 'r' or '') .. seed .. string.format('%x', lent))
+  change(id, doc, 'tk', tokens.next(id, doc.k, doc.rp and 'r' or ''))
   change(id, doc, 'le', int(now + lease))
   change(id, doc, 'ln', doc.z == 'p' and int(lease) or nil)
   change(id, doc, 'l0', doc.l)
@@ -88,18 +94,24 @@ local function claim(want, head)
   local place = want.place ~= '' and want.place or nil
   if want.only ~= '' then return claim_one(want) end
   local key, ids, from, failed = queue_key(want.queue, indexes[place] or 'ready'), {}, want.skip, 0
-  local choosy = #want.patterns > 0 or place == 'p'
+  local choosy, suits_plain = #want.patterns > 0 or place == 'p', plain.suits(want)
   while #ids + failed < want.max and from < want.skip + MAX_SCAN do
     local step = head and math.min(HEAD, want.max) or (choosy and STEP or want.max - #ids)
     local members = head or members_at(key, want, from, step)
     head = nil
-    local candidates = {}
+    local candidates, texts, others = {}, {}, {}
     for i, member in ipairs(members) do candidates[i] = member:sub(15) end
     fetch_jobs(candidates)
-    fetch_limits(candidates)
     for i, id in ipairs(candidates) do
-      local doc = find(id)
-      if not doc or doc.z ~= place or member_of(id, doc) ~= members[i] then
+      texts[i] = suits_plain and plain.ready(id, members[i])
+      if not texts[i] then others[#others + 1] = id end
+    end
+    fetch_limits(others)
+    for i, id in ipairs(candidates) do
+      local doc = not texts[i] and find(id)
+      if texts[i] then
+        ids[#ids + 1] = plain.lend(id, texts[i], members[i], want, #ids < want.begun)
+      elseif not doc or doc.z ~= place or member_of(id, doc) ~= members[i] then
         zset(key, members[i], false)
       elseif (tonumber(doc.lu) or 0) > now then
         enqueue(id, doc, true)
@@ -120,8 +132,8 @@ local function claim(want, head)
           ids[#ids + 1] = lend(id, doc, tonumber(doc.rm) or want.lease, #ids < want.begun)
           if doc.lc then return ids, true, from, failed end
         end
-        if #ids + failed == want.max then return ids, true, from, failed end
       end
+      if #ids + failed == want.max then return ids, true, from, failed end
     end
     if #members < step then return ids, #want.stale > 0, from, failed end
     from = from + #members
@@ -274,6 +286,7 @@ end
 
 -- What a run sees, after everything has been written: the document as text, and what stands beside it.
 local function snapshot(id)
+  if plain.text(id) then return { raw[key_of(id)] } end
   local doc = find(id)
   if not doc.ch and not doc.st and #attached_to(id, doc) == 0 then return { raw[key_of(id)] } end
   local steps, more_steps = flat_steps(id, doc)

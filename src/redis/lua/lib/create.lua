@@ -2,12 +2,13 @@
 
 -- The id of a job that was refused is not given again.
 local id_key, last_id = ns .. 'jobs:last_id'
-local function next_id()
-  last_id = (last_id or tonumber(text_at(id_key) or 0)) + 1
-  local id = string.format('%.0f', last_id)
-  set_text(id_key, id)
-  return id
+local function next_ids(n)
+  local first = (last_id or tonumber(text_at(id_key) or 0)) + 1
+  last_id = first + n - 1
+  set_text(id_key, string.format('%.0f', last_id))
+  return first
 end
+local function next_id() return string.format('%.0f', next_ids(1)) end
 
 -- A job by its id or one of its aliases.
 local function resolve(ref)
@@ -69,32 +70,6 @@ end
 local function moment_of(spec)
   local moment = spec.at ~= '' and tonumber(spec.at) or (spec.wait ~= '' and now + tonumber(spec.wait)) or nil
   return moment and moment > now and moment or nil, moment
-end
-
--- The fast way, for jobs with nothing beside their documents: no decoding, only text. Answers the first id; the others
--- follow it.
-local function create_plain(spec, n)
-  check_registered(spec.queue, spec.class, spec.known)
-  local q, moment, asked = spec.queue, moment_of(spec)
-  local all_pull = queue(q).m == 'pull'
-  local pull = all_pull or spec.tail:find('"pl":"1"', 1, true)
-  local place = moment and '"z":"t","w":"' .. int(moment) .. '",' or pull and '"z":"p",' or ''
-  local past = pull and not moment and asked
-  local tail = place .. (past and '"t":"' .. now_text .. '",' or '') .. (all_pull and '"pl":"1",' or '') .. spec.tail:sub(2)
-  local index, first, tell = queue_key(q, moment and 'timers' or pull and 'ready:pull' or 'ready'), nil, hints_wanted()
-  for _ = 1, n do
-    local id, args = next_id(), take()
-    local since = past and sequence_of(past, id) or sequence()
-    first = first or id
-    zset(index, moment and id or since .. ':' .. id, moment or spec.priority)
-    set_text(ns .. 'job:' .. id, '{"n":"' .. since .. '",' .. (args ~= '' and '"a":' .. cjson.encode(args) .. ',' or '') .. tail)
-    if pull and not moment then push(within(to_call, q), spec.class) end
-    if tell then tell_status(id, cjson.decode(spec.tail), 'queued') end
-  end
-  if moment then soonest(q, 'nt', moment) end
-  if not moment and not pull then put(to_ring, q, (to_ring[q] or 0) + n) end
-  count(q, 'made', n)
-  return first
 end
 
 -- What a unique key stands for, and which job holds it.

@@ -9,7 +9,7 @@ local saying = {
   slot = function(run) run.slot = take() end,
   result = function(run) run.result = take() end,
   progress = function(run) run.progress = take() end,
-  count = function(run) push(run.counts, { take(), take_int() }) end,
+  count = function(run) push(within(run, 'counts'), { take(), take_int() }) end,
   waitfor = function(run) run.wait_for, run.names = take(), take_list() end,
   lease = function(run) run.lease = take_int() end,
   -- The run is over, its function is not: it goes on at that moment ('' for none), or when one of these children has ended.
@@ -22,8 +22,7 @@ local saying = {
 }
 
 local function take_run()
-  local run = { token = take(), n = take_int(), ending = take(), late = take_int(), names = {}, counts = {} }
-  run.size = take_int()
+  local run = { token = take(), n = take_int(), ending = take(), late = take_int(), size = take_int() }
   run.from = at
   at = at + run.size
   run.id = run.token:match('^([1-9]%d*)%.') or '0'
@@ -234,7 +233,7 @@ local function refused(run, refusal)
 end
 
 local function settle(run)
-  for _, e in ipairs(run.counts) do count(need(run.id).q, e[1], e[2]) end
+  for _, e in ipairs(run.counts or {}) do count(need(run.id).q, e[1], e[2]) end
   if run.said then change(run.id, need(run.id), 'sa', run.said) end
   if run.ending == 'checkpoint' then return checkpoint(run) end
   if run.ending == 'released' then return release(run) end

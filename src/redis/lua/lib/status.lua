@@ -270,14 +270,6 @@ local function finish(id, doc, place, value)
   if doc.dl then delete_marked(id, doc) end
 end
 
-local lease_fields = { 'tk', 'le', 'ln', 'bg', 'cn', 'l0', 'pg' }
-local function end_lease(id, doc)
-  if doc.hk then release_slots(id, doc) end
-  for _, field in ipairs(lease_fields) do
-    if doc[field] then change(id, doc, field, nil) end
-  end
-end
-
 -- After a run of a job that somebody wants to end: the shutdown run, or the end itself.
 local function terminate_now(id, doc)
   if doc.sh then
@@ -291,50 +283,4 @@ local function terminate_now(id, doc)
   end
   change(id, doc, 'x', nil)
   finish(id, doc, 'T', '{"message":"terminated","reason":"other"}')
-end
-
--- A run that had no effect does not count for the runaway guard.
-local function uncount_run(id, doc)
-  local minute, n = (doc.m or ''):match('^(%d+):(%d+)$')
-  if minute then change(id, doc, 'm', minute .. ':' .. int(math.max(0, tonumber(n) - 1))) end
-end
-
-local function note_run(id, doc, outcome)
-  change(id, doc, 'lr', (doc.l or '0') .. ',' .. now_text .. ',' .. outcome .. ',' .. int((tonumber(doc.f) or 0) + 1))
-end
-
-local MAX_LOST = 10
-local function backoff(n) return math.min(1000 * 2 ^ (n - 1), 3600000) end
-
--- A job that says itself when it goes to somebody else is due again then, at once and in company; claims count how often.
-local function redeliver(id, doc, since)
-  change(id, doc, 'lo', int((tonumber(doc.lo) or 0) + 1))
-  change(id, doc, 'rq', '1')
-  end_lease(id, doc)
-  if doc.x then return terminate_now(id, doc) end
-  enqueue(id, doc, true, since)
-end
-
--- A lease ended and nobody committed: no effect of that run exists. Back into the queue, alone and with backoff.
-local function lose(id, doc)
-  count(doc.q, 'lost')
-  note_run(id, doc, 'lost')
-  uncount_run(id, doc)
-  if doc.rv then return redeliver(id, doc, tonumber(doc.le)) end
-  if doc.bg then
-    change(id, doc, 'lo', int((tonumber(doc.lo) or 0) + 1))
-    change(id, doc, 'lc', int((tonumber(doc.lc) or 0) + 1))
-  else
-    change(id, doc, 'lc', doc.lc or '0')
-  end
-  end_lease(id, doc)
-  if doc.x then return terminate_now(id, doc) end
-  local lost = tonumber(doc.lc)
-  if lost >= MAX_LOST then
-    local error = cjson.encode({ message = 'lost ' .. int(lost) .. ' times: the run never answered', reason = 'other' })
-    set_value(id, doc, 'er', error)
-    return finish(id, doc, 'f', error)
-  end
-  change(id, doc, 'bo', lost > 0 and int(now + backoff(lost)) or nil)
-  enqueue(id, doc, true)
 end

@@ -74,6 +74,10 @@ local function find(id)
     local text = text_at(key_of(id))
     doc = text and cjson.decode(text)
     docs[id] = doc
+    if writes.strings[key_of(id)] then
+      put(writes.strings, key_of(id), nil)
+      put(dirty, id, true)
+    end
     -- Not '"i:': looking for a character that is everywhere is slow.
     if text and not (text:find('i:', 1, true) or text:find('o:', 1, true) or text:find('^', 1, true)) then attached[id] = nothing_attached end
   end

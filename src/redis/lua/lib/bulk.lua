@@ -1,0 +1,33 @@
+-- Making jobs with nothing beside their documents, many at once: no decoding, only text.
+
+-- What stands around the sequence and the args of each: see lib/plain.lua for the mark of those that are ready.
+local function frame(spec, place, past, all_pull)
+  local mark, fields = spec.tail:match('^( ?){(.*)}$')
+  local since = past and '"t":"' .. now_text .. '",' or ''
+  return (place == '' and mark or '') .. '{"n":"', '",' .. place .. since .. (all_pull and '"pl":"1",' or '') .. fields
+end
+
+-- Makes n of them. Answers the first id; the others follow it.
+local function create_plain(spec, n)
+  check_registered(spec.queue, spec.class, spec.known)
+  local q, moment, asked = spec.queue, moment_of(spec)
+  local all_pull = queue(q).m == 'pull'
+  local pull = all_pull or spec.tail:find('"pl":"1"', 1, true)
+  local place = moment and '"z":"t","w":"' .. int(moment) .. '",' or pull and '"z":"p",' or ''
+  local past = pull and not moment and asked
+  local head, tail = frame(spec, place, past, all_pull)
+  local index, tell = queue_key(q, moment and 'timers' or pull and 'ready:pull' or 'ready'), hints_wanted()
+  local members, first = within(writes.zsets, index), next_ids(n)
+  for i = 1, n do
+    local id, args = string.format('%.0f', first + i - 1), take()
+    local since = past and sequence_of(past, id) or sequence()
+    put(members, moment and id or since .. ':' .. id, moment or spec.priority)
+    set_text(ns .. 'job:' .. id, head .. since .. tail .. (args ~= '' and ',"a":' .. cjson.encode(args) .. '}' or '}'))
+    if pull and not moment then push(within(to_call, q), spec.class) end
+    if tell then tell_status(id, cjson.decode(spec.tail), 'queued') end
+  end
+  if moment then soonest(q, 'nt', moment) end
+  if not moment and not pull then put(to_ring, q, (to_ring[q] or 0) + n) end
+  count(q, 'made', n)
+  return string.format('%.0f', first)
+end

@@ -1,0 +1,66 @@
+-- Plain jobs, lent and ended as text. Most jobs have nothing beside their documents, run once and are done: they need no
+-- decoding and no encoding. The text of such a document begins with a space, which no encoder writes: whatever else
+-- changes the job takes the mark away, and from then on it goes the long way.
+--
+--   ready:  ␣{"n":"<sequence>","q":"<queue>",…
+--   lent:   ␣{"n":"<sequence>","z":"l","tk":"<token>","le":"<lease end>",…,"l":"<now>","m":"<minute>:1","q":"<queue>",…
+
+local SPACE, SEQUENCE, REST = 32, 8, 23
+local LENT = '"z":"l","tk":"'
+
+local plain = {}
+
+-- The text of a job that is plain, and that nothing in this script has decoded; nil for every other.
+function plain.text(id)
+  if docs[id] ~= nil then return nil end
+  local text = text_at(key_of(id))
+  return text and text:byte() == SPACE and text or nil
+end
+
+-- Whether a claim may lend plain jobs unseen: it takes whatever comes, and nobody listens.
+function plain.suits(want)
+  return want.place == '' and #want.patterns == 0 and want.version == '' and not queue(want.queue).bn and not hints_wanted()
+end
+
+-- The text of a plain job that is ready, as the index names it; nil when it is none.
+function plain.ready(id, member)
+  local text = plain.text(id)
+  local is_it = text and text:find(member:sub(1, 13), SEQUENCE, true) == SEQUENCE and text:find(LENT, REST, true) ~= REST
+  return is_it and text or nil
+end
+
+function plain.lend(id, text, member, want, begun)
+  local till = now + want.lease
+  local lease = LENT .. tokens.next(id, '1', '') .. '","le":"' .. int(till) .. '","k":"1",' .. (begun and '"bg":"1",' or '')
+  set_text(key_of(id), text:sub(1, REST - 1) .. lease .. '"l":"' .. now_text .. '","m":"' .. this_minute .. ':1",' .. text:sub(REST))
+  zset(queue_key(want.queue, 'ready'), member, false)
+  zset(queue_key(want.queue, 'leases'), id, till)
+  soonest(want.queue, 'nl', till)
+  return id
+end
+
+local own_queue = '"q":' .. cjson.encode(queue_name) .. ','
+
+-- Ends a run of this lane that has completed and done nothing else, of a plain job; answers its status, nil when it is not so.
+function plain.finish(run)
+  if run.ending ~= 'completed' or run.size > 0 or lane == '' or hints_wanted() then return nil end
+  local id, text = run.id, plain.text(run.id)
+  local lease = REST + #LENT + #run.token
+  if not text or text:find(LENT .. run.token .. '","le":"', REST, true) ~= REST then return nil end
+  local till, began, ran, rest = text:match('^","le":"(%d+)",.-()"l":"(%d+)","m":"[%d:]+",()', lease)
+  if tonumber(till) <= now or text:find(own_queue, rest, true) ~= rest then return nil end
+  local keep = now + (tonumber(text:match('^%d+', (select(2, text:find('"rd":"', rest, true)) or #text) + 1)) or DAY)
+  zset(queue_key(queue_name, 'leases'), id, false)
+  count(queue_name, 'runs')
+  count(queue_name, 'completed')
+  if keep <= now then
+    put(docs, id, false)
+    put(dirty, id, true)
+    return 'completed'
+  end
+  local ended = '"z":"c","e":"' .. now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. now_text .. ',completed,1","cm":"' .. run.token .. '|' .. int(run.n) .. '|completed",'
+  set_text(key_of(id), text:sub(2, REST - 1) .. ended .. text:sub(began))
+  zset(queue_key(queue_name, 'completed'), id, keep)
+  soonest(queue_name, 'nr', keep)
+  return 'completed'
+end
