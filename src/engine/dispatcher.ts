@@ -1,6 +1,6 @@
 // One lane of a queue: claim, perform, commit with the next claim, until nothing is left or the time is over.
 
-import type { CommitAnswer, Ring, Store } from '../redis/store.ts'
+import type { CommitAnswer, LaneStart, Lent, Ring, Store } from '../redis/store.ts'
 import { createFlight } from './flight.ts'
 import { pause } from './pause.ts'
 import { newUsage, type Performer, type Usage } from './performer.ts'
@@ -37,6 +37,9 @@ export type DispatcherOptions = {
   newLane?: () => string
 }
 
+/** A lane that begins with a request which makes jobs, and when that was. */
+export type EagerLane = LaneStart & { asked: number }
+
 export type Dispatched = { runs: number; ended: 'empty' | 'full' | 'stale' | 'handed on' }
 
 export function createDispatcher({
@@ -51,27 +54,40 @@ export function createDispatcher({
 }: DispatcherOptions) {
   const { batch, concurrency, budget, lease } = { ...laneDefaults, ...options }
 
-  /** Serves a queue because a bell rang. */
-  async function dispatch(queue: string, bell: string): Promise<Dispatched> {
-    const lane = newLane()
+  type Beginning = { bell?: string; lent?: Lent[]; asked?: number }
+
+  /** Serves a queue, from a bell or from the jobs on that a request has begun its lane with. */
+  async function run(queue: string, lane: string, { bell = '', lent = [], asked = 0 }: Beginning): Promise<Dispatched> {
     const usage = newUsage()
-    const flight = createFlight(concurrency, (lent, asked) => performer.run(lent, { usage, asked }))
+    const flight = createFlight(concurrency, (one, when) => performer.run(one, { usage, asked: when }))
     const renewal = setInterval(() => {
       if (flight.size > 0) store.extend(queue, flight.tokens(), lease, { lane }).catch(() => undefined)
     }, lease / RENEWALS)
     try {
-      return await serve({ queue, bell, lane, usage, flight })
+      if (lent.length) {
+        flight.add(lent, asked)
+        await flight.landed(PATIENCE)
+      }
+      return await serve({ queue, bell, lane, usage, flight, seq: lent.length ? 2 : 1 })
     } finally {
       clearInterval(renewal)
     }
   }
 
-  type Lane = { queue: string; bell: string; lane: string; usage: Usage; flight: ReturnType<typeof createFlight> }
+  type Lane = {
+    queue: string
+    bell: string
+    lane: string
+    usage: Usage
+    flight: ReturnType<typeof createFlight>
+    /** The number of its next request. */
+    seq: number
+  }
 
-  async function serve({ queue, bell, lane, usage, flight }: Lane): Promise<Dispatched> {
+  async function serve({ queue, bell, lane, usage, flight, seq }: Lane): Promise<Dispatched> {
     const started = elapsed()
     let runs = 0
-    for (let seq = 1; ; seq++) {
+    for (; ; seq++) {
       const leave = elapsed() - started >= budget || performer.usedUp(usage)
       const done = flight.take()
       const asked = elapsed()
@@ -101,5 +117,10 @@ export function createDispatcher({
     }
   }
 
-  return { dispatch }
+  return {
+    dispatch: (queue: string, bell: string) => run(queue, newLane(), { bell }),
+    /** A lane that a request which makes jobs may begin, and how it goes on with those that it was lent. */
+    start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
+    goOn: ({ id, asked }: EagerLane, lent: Lent[]) => run(lent[0]!.document.q!, id, { lent, asked }),
+  }
 }

@@ -4,7 +4,7 @@ import { CALLBACKS } from '../core/callback.ts'
 import type { Worker } from '../core/worker.ts'
 import type { Settled, Words } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
-import { createStore, type Lent, type Ring } from '../redis/store.ts'
+import { createStore, type LaneStart, type Lent, type Ring } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
 import { createCallbacks, type Payload } from './callbacks.ts'
 import { createCustody } from './custody.ts'
@@ -119,7 +119,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   }
 
   async function change(job: string, ops: Words[], call?: Call, period?: number): Promise<string[]> {
-    const { answer, rings } = await store.change(job, ops, onceOf(call, period))
+    const { answer, rings } = await store.change(job, ops, onceOf(call, period), registry.queues)
     await ring(rings)
     return answer
   }
@@ -130,7 +130,11 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   }
 
   const waiting = createLine({ client, store, now })
-  const means = { store, client, registry, tags, performer, waiting, ring, announce, change, view, now, random }
+  const eager =
+    options.dispatch === 'eager' && defer
+      ? { start: dispatcher.start, goOn: (lane: LaneStart, lent: Lent[]) => defer(dispatcher.goOn(lane, lent)) }
+      : undefined
+  const means = { store, client, registry, eager, tags, performer, waiting, ring, announce, change, view, now, random }
   const parts: Parts = { ...means, allowHosts: outgoing.allowHosts }
   const jobs = createJobs(parts)
 

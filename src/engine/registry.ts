@@ -21,6 +21,8 @@ export type Registered = {
 type Named = { queue: string; class: string }
 
 const FRESH = 5_000
+/** Reading so many queues with a job's change costs less than asking for the right one afterwards. */
+const MAX_NEAR = 20
 const closedDefinition = closedIn(definitionSchema)
 
 const specsOf = (ports: Ports = {}): PortSpecs =>
@@ -125,6 +127,10 @@ export function createRegistry(store: Store, workers: readonly Worker[], now: ()
 
   return {
     announce,
+    /** Some of the queues that our own classes are served in: all, but for deployments with very many. */
+    get queues(): string[] {
+      return [...new Set([...local.values()].map(({ local: worker }) => worker!.queue ?? 'default'))].slice(0, MAX_NEAR)
+    },
     serve,
     local: localClass,
     /** Looks up the classes of many jobs at once, so that none of them has to wait. */

@@ -17,6 +17,11 @@ export type Once = { key: string; period: number; fingerprint?: string }
 
 export type Made = { id: number; status: Status; existing?: true }
 
+/** A lane that begins with the jobs that are made, where nothing was ready before them. */
+export type LaneStart = { id: string; max: number; lease: number; begun: number }
+
+export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: Lent[]; stale?: string }
+
 /** A job lent to a run: the document as it was, and what stands beside it. */
 export type Lent = {
   id: number
@@ -215,23 +220,25 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     once_for: once ? String(once.period) : '',
     fingerprint: once?.fingerprint ?? '',
   })
+  const laneArgs = (lane?: LaneStart) => ({
+    lane: lane?.id ?? '',
+    batch: lane?.max ?? 0,
+    lease: lane?.lease ?? 0,
+    begun: lane?.begun ?? 0,
+  })
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
-  /** Makes jobs, all or none. `again` when the same key had made them before. */
-  async function enqueue(
-    jobs: NewJob[],
-    once?: Once,
-    tagged = '',
-  ): Promise<{ made: Made[]; again: boolean; rings: Ring[]; stale?: string }> {
+  /** Makes jobs, all or none. `again` when the same key had made them before; `lent` what a lane may begin with. */
+  async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
     const queues = new Set(jobs.map((job) => keys.queue(job.queue)))
     const limits = new Set(jobs.flatMap((job) => (job.limits ?? []).map(({ key }) => keys.limit(key))))
     const [word, ...rest] = (await evaluate(
       scripts.enqueue,
-      [...onceKeys(once), ...queues, ...limits, keys.lastId, keys.hints],
-      { ...base(), ...onceArgs(once), tagged },
+      [...onceKeys(once), ...(lane ? [keys.lane(lane.id)] : []), ...queues, ...limits, keys.lastId, keys.hints],
+      { ...base(), ...onceArgs(once), tagged, ...laneArgs(lane) },
       jobsArguments(jobs),
     )) as [string, ...never[]]
-    if (word === 'stale') return { made: [], again: false, rings: [], stale: rest[0]! }
+    if (word === 'stale') return { made: [], again: false, rings: [], lent: [], stale: rest[0]! }
     if (word === 'refused') {
       const [code, message, which] = rest as string[]
       throw refusalOf(code!, message!, which && jobs.length > 1 ? [Number(which)] : undefined)
@@ -239,7 +246,8 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     return {
       made: madeOf(rest[0] as unknown as RawMade[]),
       again: word === 'again',
-      rings: word === 'again' ? [] : ringsOf(rest[1] as unknown as RawRing[]),
+      rings: ringsOf(rest[1] as unknown as RawRing[]),
+      lent: (rest[2] as unknown as RawLent[]).map(lentOf),
     }
   }
 
@@ -296,15 +304,16 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     }
   }
 
-  /** One job's verbs, or a channel's; all or none. */
+  /** One job's verbs, or a channel's; all or none. `near`: queues that are likely to hear of it, read beforehand. */
   async function change(
     job: string,
     ops: Words[],
     once?: Once,
+    near: readonly string[] = [],
   ): Promise<{ answer: string[]; rings: Ring[]; id: string }> {
     const [word, ...rest] = (await evaluate(
       scripts.change,
-      [...onceKeys(once), keys.hints],
+      [...onceKeys(once), keys.hints, ...near.map(keys.queue)],
       { ...base(), ...onceArgs(once), job },
       [String(ops.length), ...ops.flat()],
     )) as [string, ...never[]]

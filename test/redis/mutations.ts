@@ -116,15 +116,15 @@ const runs: Mutation[] = [
     'lib/plain.lua',
     ['tonumber(till) <= now or ', '', 'a plain run ends after its lease'],
     [
-      `text:find(LENT .. run.token .. '","le":"', REST, true) ~= REST`,
-      'text:find(LENT, REST, true) ~= REST',
+      `text:find(LENT .. token .. '","le":"', REST, true) == REST`,
+      'text:find(LENT, REST, true) == REST',
       'any token ends a plain run',
     ],
     ["if run.ending ~= 'completed' or run.size > 0 or", 'if', 'whatever a plain run did, it completes'],
   ),
   ...of(5, 'extend.lua', ['and tonumber(doc.le) > now then', 'then', 'a lease that has ended is extended']),
-  ...of(5, 'lib/claims.lua', [
-    "id .. '.' .. doc.k .. '.' .. (doc.rp and 'r' or '') .. seed .. string.format('%x', lent)",
+  ...of(5, 'lib/plain.lua', [
+    "id .. '.' .. run .. '.' .. repeats .. seed .. string.format('%x', lent)",
     "id .. '.1.constant00000'",
     'a job has one token for all of its runs',
   ]),

@@ -51,7 +51,58 @@ describe('enqueue', () => {
     const once = { key: 'k', period: 60_000, fingerprint: 'f' }
     const first = await store.enqueue([job()], once)
     const second = await store.enqueue([job()], once)
-    expect(second).toEqual({ made: first.made, again: true, rings: [] })
+    expect(second).toEqual({ made: first.made, again: true, rings: [], lent: [] })
+  })
+
+  const lane = (id = 'l') => ({ id, max: 2, lease: 45_000, begun: 2 })
+  const idsOf = (lent: { id: number }[]) => lent.map(({ id }) => id)
+
+  test('a lane begins with the jobs that are made, in their order, and others are rung for', async () => {
+    await store.settings('q', { batch: 2 })
+    const jobs = [job({ priority: 2 }), job({ priority: 1 }), job({ priority: 1 })]
+    const { made, lent, rings } = await store.enqueue(jobs, undefined, '', lane())
+    expect(made.map(({ id }) => id)).toEqual([1, 2, 3])
+    expect(idsOf(lent)).toEqual([2, 3])
+    expect(rings).toHaveLength(1)
+    const runs = lent.map(({ document }) => ({ token: document.tk!, n: 0, end: 'completed' as const, words: [] }))
+    const next = await store.commit({ queue: 'q', runs, lane: { id: 'l', seq: 2 }, claim: { max: 2, lease: 45_000 } })
+    expect(next).toMatchObject({ word: 'ok', answers: ['completed', 'completed'] })
+    expect(idsOf(next.lent)).toEqual([1])
+    expect((await store.verify()).faults).toEqual([])
+  })
+
+  test('a lane that begins with jobs gets the same runs when it asks again, as long as they hold', async () => {
+    const once = { key: 'k', period: 60_000 }
+    const first = await store.enqueue([job()], once, '', lane())
+    const again = await store.enqueue([job()], once, '', lane())
+    expect(again).toMatchObject({ again: true, rings: [] })
+    expect(again.lent).toEqual(first.lent)
+    expect((await store.enqueue([job()], once, '', lane('other'))).lent).toEqual([])
+    await finish(first.lent[0]!.document.tk!)
+    expect((await store.enqueue([job()], once, '', lane())).lent).toEqual([])
+  })
+
+  test.each([
+    ['where a job was ready before', () => make()],
+    ['in a queue that is paused', () => store.settings('q', { paused: true })],
+    [
+      'beside as many lanes as there may be',
+      () =>
+        make()
+          .then(() => claim())
+          .then(() => store.settings('q', { lanes: 1 })),
+    ],
+    ['while somebody listens to statuses', () => store.change('', [['listen', '60000']])],
+  ])('no lane begins %s', async (_, given) => {
+    await given()
+    const { lent } = await store.enqueue([job()], undefined, '', lane())
+    expect(lent).toEqual([])
+    expect((await store.verify()).faults).toEqual([])
+  })
+
+  test('a lane does not begin with jobs of two queues, nor with one that is not plain', async () => {
+    expect((await store.enqueue([job(), job({ queue: 'r' })], undefined, '', lane())).lent).toEqual([])
+    expect((await store.enqueue([job({ queue: 's', keepResult: 1 })], undefined, '', lane())).lent).toEqual([])
   })
 
   test('the same key for something else is taken', async () => {

@@ -4,7 +4,7 @@ import { SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
 import { wire } from '../../core/value.ts'
 import { type NewJob, stateOf } from '../../redis/document.ts'
-import type { Once } from '../../redis/store.ts'
+import type { LaneStart, Once } from '../../redis/store.ts'
 import type { Call, Engine, JobFilter, JobPatch } from '../engine.ts'
 import { newJob, repeatOf } from '../intake.ts'
 import { onceOf, type Parts, stepOf } from '../parts.ts'
@@ -17,6 +17,7 @@ export function createJobs({
   registry,
   tags,
   ring,
+  eager,
   announce,
   change,
   now,
@@ -59,9 +60,9 @@ export function createJobs({
   }
 
   /** Makes jobs by the constraints that we know; once more when those are not the newest. */
-  async function enqueueTagged(jobs: NewJob[], once: Once) {
+  async function enqueueTagged(jobs: NewJob[], once: Once, lane?: LaneStart) {
     for (let tries = 1; ; tries++) {
-      const answer = await store.enqueue(tags.version ? jobs.map(tags.tag) : jobs, once, tags.version)
+      const answer = await store.enqueue(tags.version ? jobs.map(tags.tag) : jobs, once, tags.version, lane)
       if (answer.stale === undefined) return answer
       if (tries === 5)
         throw new SidejobError('UNAVAILABLE', 'the constraints keep changing: try again', { retryAfter: 1 })
@@ -96,7 +97,9 @@ export function createJobs({
       const at = now()
       const find = await registry.finder(inputs)
       const jobs = inputs.map((input) => newJob(find(input), input, at, allowHosts))
-      const { made, again, rings } = await enqueueTagged(jobs, onceOf(call))
+      const lane = eager?.start()
+      const { made, again, rings, lent } = await enqueueTagged(jobs, onceOf(call), lane)
+      if (lane && lent.length) eager!.goOn(lane, lent)
       await ring(rings)
       return { jobs: made, existing: again }
     },

@@ -1,8 +1,8 @@
 -- enqueue: make jobs, all or none of them, or find what their keys stand for.
 --
--- keys: what is read anyway: the idempotency key, the queues, the limits, the id counter, the hints
--- args: ns, clock, seed, once, once_for, fingerprint, tagged, ...
--- returns: {'made', answers, rings} | {'again', answers} | {'refused', code, message, which}
+-- keys: what is read anyway: the idempotency key, the lane, the queues, the limits, the id counter, the hints
+-- args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, ...
+-- returns: {'made', answers, rings, runs} | {'again', answers, {}, runs} | {'refused', code, message, which}
 --          | {'stale', constraints}: they were tagged by older ones
 --          answers = [first id, status, 'existing' or '', how many] each: the ids of jobs in common follow each other
 --          rest: what jobs have in common, how many they are, the args of each; as often as the first number says
@@ -21,12 +21,14 @@
 -- @include lib/waiters
 -- @include lib/queues
 -- @include lib/once
+-- @include lib/plain
+-- @include lib/eager
 
 fetch(KEYS)
 
 local known, taken = recall(once, fingerprint)
 if taken then return { 'refused', 'TAKEN', USED, '' } end
-if known then return { 'again', known } end
+if known then return { 'again', known, {}, snapshots(lent_before()) } end
 
 local _, _, version = hints()
 if version ~= tagged then return { 'stale', text_at(ns .. 'constraints') or '' } end
@@ -47,8 +49,10 @@ local ok, why = try(function()
 end)
 if not ok then return { 'refused', why.code, why.message, int(made) } end
 
+conclude()
+local ids = begin_lane()
 ring_all()
 ring_timers()
 remember(once, fingerprint, answers, tonumber(once_for))
 flush()
-return { 'made', answers, rings }
+return { 'made', answers, rings, snapshots(ids) }

@@ -3,7 +3,6 @@
 local RUNS_A_MINUTE = 600
 
 -- Counts a run; false when the job has run too often this minute.
-local this_minute = int(math.floor(now / 60000))
 local function guard(id, doc)
   local at_minute, n
   if doc.m then at_minute, n = doc.m:match('^(%d+):(%d+)$') end
@@ -16,15 +15,6 @@ end
 local function stop_runaway(id, doc)
   log(id, 'error', cjson.encode({ error = 'Job was terminated due to being called too rapidly' }))
   terminate_one(id, doc)
-end
-
--- A token says whether its job repeats, so that a commit by token alone knows when it must look.
-local tokens = {} -- id → the token of the run that this script has begun
-local lent = 0
-function tokens.next(id, run, repeats)
-  lent = lent + 1
-  tokens[id] = id .. '.' .. run .. '.' .. repeats .. seed .. string.format('%x', lent)
-  return tokens[id]
 end
 
 local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq' }

@@ -8,6 +8,17 @@
 local SPACE, SEQUENCE, REST = 32, 8, 23
 local LENT = '"z":"l","tk":"'
 
+local this_minute = int(math.floor(now / 60000))
+
+-- A token says whether its job repeats, so that a commit by token alone knows when it must look.
+local tokens = {} -- id → the token of the run that this script has begun
+local lent = 0
+function tokens.next(id, run, repeats)
+  lent = lent + 1
+  tokens[id] = id .. '.' .. run .. '.' .. repeats .. seed .. string.format('%x', lent)
+  return tokens[id]
+end
+
 local plain = {}
 
 -- The text of a job that is plain, and that nothing in this script has decoded; nil for every other.
@@ -39,15 +50,22 @@ function plain.lend(id, text, member, want, begun)
   return id
 end
 
-local own_queue = '"q":' .. cjson.encode(queue_name) .. ','
+-- Whether a plain job is lent under this token.
+function plain.holds(id, token)
+  local text = plain.text(id)
+  return text ~= nil and text:find(LENT .. token .. '","le":"', REST, true) == REST
+end
+
+local own_queue -- as it stands in the documents of the lane's jobs
 
 -- Ends a run of this lane that has completed and done nothing else, of a plain job; answers its status, nil when it is not so.
 function plain.finish(run)
   if run.ending ~= 'completed' or run.size > 0 or lane == '' or hints_wanted() then return nil end
-  local id, text = run.id, plain.text(run.id)
-  local lease = REST + #LENT + #run.token
-  if not text or text:find(LENT .. run.token .. '","le":"', REST, true) ~= REST then return nil end
-  local till, began, ran, rest = text:match('^","le":"(%d+)",.-()"l":"(%d+)","m":"[%d:]+",()', lease)
+  local id = run.id
+  if not plain.holds(id, run.token) then return nil end
+  local text = plain.text(id)
+  local till, began, ran, rest = text:match('^","le":"(%d+)",.-()"l":"(%d+)","m":"[%d:]+",()', REST + #LENT + #run.token)
+  own_queue = own_queue or '"q":' .. cjson.encode(queue_name) .. ','
   if tonumber(till) <= now or text:find(own_queue, rest, true) ~= rest then return nil end
   local keep = now + (tonumber(text:match('^%d+', (select(2, text:find('"rd":"', rest, true)) or #text) + 1)) or DAY)
   zset(queue_key(queue_name, 'leases'), id, false)
