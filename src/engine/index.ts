@@ -4,11 +4,11 @@ import { CALLBACKS } from '../core/callback.ts'
 import type { Worker } from '../core/worker.ts'
 import type { Settled, Words } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
-import { createStore, type LaneStart, type Lent, type Ring } from '../redis/store.ts'
+import { createStore, type Lent, type Ring } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
 import { createCallbacks, type Payload } from './callbacks.ts'
 import { createCustody } from './custody.ts'
-import { createDispatcher, type LaneOptions, laneDefaults } from './dispatcher.ts'
+import { createDispatcher, type EagerLane, type LaneOptions, laneDefaults } from './dispatcher.ts'
 import type { Call, Engine } from './engine.ts'
 import { createLine } from './line.ts'
 import { createOne, type OneByOne } from './one.ts'
@@ -132,7 +132,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const waiting = createLine({ client, store, now })
   const eager =
     options.dispatch === 'eager' && defer
-      ? { start: dispatcher.start, goOn: (lane: LaneStart, lent: Lent[]) => defer(dispatcher.goOn(lane, lent)) }
+      ? { start: dispatcher.start, goOn: (lane: EagerLane, lent: Lent[]) => defer(dispatcher.goOn(lane, lent)) }
       : undefined
   const means = { store, client, registry, eager, tags, performer, waiting, ring, announce, change, view, now, random }
   const parts: Parts = { ...means, allowHosts: outgoing.allowHosts }

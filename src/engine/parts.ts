@@ -3,7 +3,8 @@
 import type { Status } from '../core/job.ts'
 import type { Words } from '../redis/changes.ts'
 import type { Client } from '../redis/client.ts'
-import type { LaneStart, Lent, Once, Ring, Store } from '../redis/store.ts'
+import type { Lent, Once, Ring, Store } from '../redis/store.ts'
+import type { EagerLane } from './dispatcher.ts'
 import type { Call, JobView } from './engine.ts'
 import type { Line } from './line.ts'
 import type { Performer } from './performer.ts'
@@ -20,7 +21,7 @@ export type Parts = {
   /** Says to whom there is something to do. */
   ring: (rings: Ring[]) => Promise<void>
   /** A lane that a request may begin with the jobs that it makes; absent where only bells start lanes. */
-  eager?: { start: () => LaneStart; goOn: (lane: LaneStart, lent: Lent[]) => void }
+  eager?: { start: () => EagerLane; goOn: (lane: EagerLane, lent: Lent[]) => void }
   /** Writes down which workers this deployment brings; once. */
   announce: () => Promise<void>
   /** One job's verbs: asked, rung for, answered. */
