@@ -17,7 +17,7 @@ const lanes: Mutation[] = [
     'commit.lua',
     ['if lanes[bell] then set_lane(queue_name, bell, nil) end', '', 'a bell keeps its place beside its lane'],
     ['if last and last == seq then', 'if false then', 'a repeated request does everything again'],
-    ['if last and last > seq then', 'if false then', 'an old request is served'],
+    ['if last and (last > seq or', 'if last and (', 'an old request is served'],
     [
       '>= (queue(queue_name).ml or MAX_LANES) then return false end',
       '>= 1000 then return false end',
@@ -529,7 +529,7 @@ const time: Mutation[] = [
   ),
   ...of(
     21,
-    'lib/claims.lua',
+    'lib/plain.lua',
     [
       ".. seed .. string.format('%x', lent)",
       ".. 'n' .. string.format('%x', lent)",
@@ -721,7 +721,7 @@ const limited: Mutation[] = [
       'only the first limit counts',
     ],
   ),
-  ...of(26, 'lib/status.lua', [
+  ...of(26, 'lib/leases.lua', [
     '  if doc.hk then release_slots(id, doc) end\n  for _, field in ipairs(lease_fields)',
     '  for _, field in ipairs(lease_fields)',
     'a run that has ended keeps its slots',
@@ -946,7 +946,11 @@ const oneTime: Mutation[] = [
   ...of(
     32,
     'enqueue.lua',
-    ["if known then return { 'again', known } end", '', 'jobs that are asked for twice are made twice'],
+    [
+      "if known then return { 'again', known, {}, snapshots(lent_before()) } end",
+      '',
+      'jobs that are asked for twice are made twice',
+    ],
     ["if taken then return { 'refused', 'TAKEN', USED, '' } end", '', 'one key stands for two bodies'],
   ),
   ...of(
