@@ -30,6 +30,14 @@ export const workers: Worker[] = [
     'out',
   ),
   of(
+    'pass',
+    async (job) => {
+      for await (const { in: value } of job.inputs('in')) job.write('out', value)
+    },
+    ['in'],
+    'out',
+  ),
+  of(
     'sum',
     async (job) => {
       for await (const { in: list } of job.inputs('in'))

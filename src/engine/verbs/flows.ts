@@ -86,7 +86,12 @@ const inputsOf = (doc: Document) =>
   )
 
 /** The verbs for flows. */
-export function createFlows({ store, registry, change }: Pick<Parts, 'store' | 'registry' | 'change'>): Flows {
+export function createFlows({
+  store,
+  registry,
+  announce,
+  change,
+}: Pick<Parts, 'store' | 'registry' | 'announce' | 'change'>): Flows {
   async function planOf(state: FlowState, graph: Graph, before: Graph | undefined): Promise<Plan> {
     const { id, children, document } = state
     const jobs = await Promise.all(
@@ -112,6 +117,7 @@ export function createFlows({ store, registry, change }: Pick<Parts, 'store' | '
 
   /** Looks, decides and changes; once more when it was not as seen any more. */
   async function attempt<T>(job: Ref, step: (state: FlowState) => Promise<T>): Promise<T> {
+    await announce()
     for (let tries = 1; ; tries++) {
       try {
         return await step(await store.flow(job))
