@@ -71,7 +71,6 @@ const common = (found: Registered | undefined) => ({
   known: found?.local !== undefined,
   retain: found?.definition.retain,
   shutdown: found?.definition.shutdown,
-  pull: found?.definition.pull,
   quiet: found?.local?.statusPublish === false,
 })
 

@@ -32,6 +32,8 @@ export type PerformerOptions = {
 
 const PAGE = 1_000
 const RELEASE_FOR = 10_000
+/** For one that pull workers serve now: its queue may know that a moment before we do, or after. */
+const BRIEFLY = 1_000
 /** How long a push worker that answered 202 has until its first heartbeat. */
 const LATER_LEASE = 60_000
 /** An invocation may call others 32 times. */
@@ -149,7 +151,7 @@ export function createPerformer({
 
   async function performRemote(lent: Lent, found: Registered): Promise<Settled | undefined> {
     const { push: address } = found.definition
-    if (!address) return release(lent, ...(found.definition.pull ? ['pull'] : ['wait', String(RELEASE_FOR)]))
+    if (!address) return release(lent, 'wait', String(found.definition.pull ? BRIEFLY : RELEASE_FOR))
     const changes = await push(address, snapshotOf(lent, timeoutOf(found)), pushing)
     if (changes !== 'later') return settle(lent.document.tk!, changes, deciding(lent, found))
     await store.extend(lent.document.q!, [lent.document.tk!], LATER_LEASE)

@@ -55,7 +55,6 @@ export type NewJob = {
   createdBy?: string
   callback?: { spec: string; host: string }
   shutdown?: boolean
-  pull?: boolean
   quiet?: boolean
 }
 
@@ -122,7 +121,6 @@ function specWords(job: NewJob): string[] {
   put(parts, 'rp', job.repeat)
   put(parts, 'ns', text(job.slot))
   put(parts, 'sh', job.shutdown ? '1' : '')
-  put(parts, 'pl', job.pull ? '1' : '')
   put(parts, 'np', job.quiet ? '1' : '')
   put(parts, 'g', job.group)
   put(parts, 'cv', job.constraints)

@@ -127,7 +127,6 @@ export const fields = {
   rd: 'retain',
   rf: 'retain when failed',
   sh: 'its worker has a shutdown hook',
-  pl: 'for pull workers',
   np: 'publishes no status',
   pa: 'parent',
   pn: 'name as a child',

@@ -76,7 +76,7 @@ export const limitKeysOf = (queue: string, name: string, grouped: boolean) =>
   limitsOf(registered(name), { queue, class: name, ...(grouped ? { group: { id: 'g', ...limits['group:g'] } } : {}) })
 
 export function jobOf(queue: string, name: string, grouped = false): NewJob {
-  const { in: inports, out: outports, shutdown, pull, retain } = classes[name]!
+  const { in: inports, out: outports, shutdown, retain } = classes[name]!
   return {
     queue,
     class: name,
@@ -84,7 +84,6 @@ export function jobOf(queue: string, name: string, grouped = false): NewJob {
     in: inports as PortSpecs,
     out: outports as PortSpecs,
     shutdown,
-    pull,
     retain,
     limits: limitKeysOf(queue, name, grouped),
     ...(name === 'ward' ? { redeliver } : {}),

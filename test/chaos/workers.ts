@@ -3,7 +3,7 @@
 import { childrenOf } from '../../src/redis/document.ts'
 import type { CommitAnswer, Lent } from '../../src/redis/store.ts'
 import { behave, handBack, outputOf, type Peeked, type Plan } from './behaviours.ts'
-import { QUEUES, type Setting, TAG } from './classes.ts'
+import { classes, QUEUES, type Setting, TAG } from './classes.ts'
 import type { Ledger } from './ledger.ts'
 import { idOf } from './redis.ts'
 import type { Process, World } from './world.ts'
@@ -208,7 +208,8 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
   const handsNeeded = (): string[] =>
     QUEUES.filter((queue) =>
       [...world.view.jobs.values()].some(
-        ({ doc }) => doc.q === queue && (doc.pl || settings[queue]!.pull) && !'scfT'.includes(doc.z ?? '-'),
+        ({ doc }) =>
+          doc.q === queue && (classes[doc.c!]?.pull || settings[queue]!.pull) && !'scfT'.includes(doc.z ?? '-'),
       ),
     )
 

@@ -100,6 +100,8 @@ test('no script uses a field that is not listed', () => {
     'pw',
     'lw',
     'wc',
+    'mv',
+    'pc',
     'paused',
     'r',
     'p',

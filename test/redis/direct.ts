@@ -23,7 +23,8 @@ export type Scripts = Map<string, { text: string; sha: string }>
 /** What a rule says, as tests: each drives a world of its own. */
 export type Facts = Record<string, (world: World) => Promise<void>>
 
-export type Making = Partial<NewJob>
+/** `pull`: its class is one of pull workers from then on. */
+export type Making = Partial<NewJob> & { pull?: boolean }
 export type Claiming = {
   queue?: string
   pull?: boolean
@@ -67,7 +68,8 @@ export async function createWorld(options: RedisOptions, scripts: Scripts = new 
   const registry = createRegistry(store, known)
   await registry.announce()
 
-  async function make({ queue = 'q', class: className = 'plain', ...job }: Making = {}): Promise<number> {
+  async function make({ queue = 'q', class: className = 'plain', pull, ...job }: Making = {}): Promise<number> {
+    if (pull) await store.register(queue, [{ name: className, definition: '{"pull":true}', serves: 'pull' }])
     const unique = way === 'the long way' ? { key: crypto.randomUUID() } : undefined
     const { made } = await store.enqueue([
       { queue, class: className, known: true, shutdown: className === 'closing', unique, ...job },

@@ -87,13 +87,13 @@ const lanes: Mutation[] = [
     'a lane goes through everything, however much it is',
   ]),
   ...of(3, 'lib/status.lua', [
-    "move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0,",
-    'move(id, doc, nil, tonumber(doc.p) or 0,',
+    '  move(id, doc, place, tonumber(doc.p) or 0,',
+    '  move(id, doc, nil, tonumber(doc.p) or 0,',
     'jobs of pull workers stay in the ready list',
   ]),
-  ...of(3, 'register.lua', [
-    "  move_waiting('ready:pull', false)\n",
-    '',
+  ...of(3, 'lib/queues.lua', [
+    "further = 'p:0:' .. moved",
+    'further = nil',
     'jobs that wait for pull workers are forgotten when a push worker takes over',
   ]),
   ...of(4, 'lib/queues.lua', ['  conclude()\n', '', 'whoever is woken last is not rung for']),
@@ -428,8 +428,8 @@ const places: Mutation[] = [
     '  if not waiting and doc.ns then\n',
     'a commit forgets the appointment',
   ]),
-  ...of(17, 'register.lua', [
-    '      enqueue(id, doc, true)\n',
+  ...of(17, 'lib/queues.lua', [
+    '      move(id, doc, side.of(q, doc.c), tonumber(doc.p) or 0, nil, true)\n',
     '      enqueue(id, doc)\n',
     'a registration sends an early job back',
   ]),
@@ -757,8 +757,8 @@ const limited: Mutation[] = [
     ['local promised = doc.a or 0', 'local promised = 0', 'room is given away twice'],
     ['(doc.ad == key and 1 or 0) < 1', '0 < 1', 'who was given room finds none'],
     [
-      "move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0, nil, true)\n      if limit(key).doc",
-      "move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0)\n      if limit(key).doc",
+      'move(id, doc, side.of(doc.q, doc.c), tonumber(doc.p) or 0, nil, true)\n      if limit(key).doc',
+      'move(id, doc, side.of(doc.q, doc.c), tonumber(doc.p) or 0)\n      if limit(key).doc',
       'who waited comes back behind those who came later',
     ],
     ["        change(id, doc, 'ad', key)\n", '', 'who comes back has nothing in hand'],

@@ -1,5 +1,4 @@
--- register: the worker classes of a queue as they are to be known; jobs that wait are moved to where their class is
--- now served.
+-- register: the worker classes of a queue as they are to be known; jobs that wait go to where their class is now served.
 --
 -- keys: the registry and the queue
 -- args: ns, clock, seed, queue_name, whole, ...
@@ -19,8 +18,9 @@
 -- @include lib/waiters
 -- @include lib/queues
 
-local key, listed, changed, served = ns .. 'workers:' .. queue_name, {}, false, {}
-local current = hash(key)
+local key, listed, changed, moved = ns .. 'workers:' .. queue_name, {}, false, false
+local current, pull = hash(key), {}
+for class in pairs(queue(queue_name).pc or {}) do pull[class] = true end
 for _ = 1, take_int() do
   local class, definition, serves = take(), take(), take()
   listed[class] = true
@@ -28,7 +28,12 @@ for _ = 1, take_int() do
   if (current[class] or false) ~= definition then
     hset(key, class, definition)
     changed = true
-    if definition then served[class] = serves end
+  end
+  -- The jobs of a class that is there no more stay where they are.
+  local pulled = serves == 'pull' or nil
+  if definition and pull[class] ~= pulled then
+    pull[class] = pulled
+    moved = true
   end
 end
 if whole ~= '' then
@@ -40,31 +45,16 @@ if whole ~= '' then
   end
 end
 
-local MOVES = 1000
-local function move_waiting(place, to_pull)
-  local members = redis.call('ZRANGE', queue_key(queue_name, place), 0, MOVES - 1)
-  local ids = {}
-  for i, member in ipairs(members) do ids[i] = member:sub(15) end
-  fetch_jobs(ids)
-  for _, id in ipairs(ids) do
-    local doc = find(id)
-    if doc and served[doc.c] == (to_pull and 'pull' or 'push') then
-      change(id, doc, 'pl', to_pull and '1' or nil)
-      enqueue(id, doc, true)
-    end
-  end
-end
-if next(served) then
-  move_waiting('ready', true)
-  move_waiting('ready:pull', false)
-  to_ring[queue_name] = to_ring[queue_name] or 0
-end
 -- A queue is known from its first class on.
 if changed then change_queue(queue_name, 'wk', queue(queue_name).wk) end
 if changed and hints_wanted() then
   local classes = {}
   for class, definition in pairs(hash(key)) do classes[#classes + 1] = cjson.encode(class) .. ':' .. definition end
   push(told, { '/sidejob/workers/' .. queue_name, '@\n\nl\n{' .. table.concat(classes, ',') .. '}' })
+end
+if moved then
+  change_queue(queue_name, 'pc', next(pull) and pull or nil)
+  side.serve_anew(queue_name)
 end
 ring_all()
 flush()

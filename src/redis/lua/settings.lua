@@ -21,7 +21,10 @@
 if lanes ~= '' then change_queue(queue_name, 'ml', tonumber(lanes)) end
 if batch ~= '' then change_queue(queue_name, 'b', tonumber(batch)) end
 if paused ~= '' then change_queue(queue_name, 'paused', paused == '1' or nil) end
-if mode ~= '' then change_queue(queue_name, 'm', mode == 'pull' and 'pull' or nil) end
+if mode ~= '' and mode ~= (queue(queue_name).m or 'push') then
+  change_queue(queue_name, 'm', mode == 'pull' and 'pull' or nil)
+  side.serve_anew(queue_name)
+end
 if unban ~= '' then change_queue(queue_name, 'bn', nil) end
 local bans, known = {}, {}
 for _, ban in ipairs(queue(queue_name).bn or {}) do
@@ -36,7 +39,7 @@ if #bans > 0 then change_queue(queue_name, 'bn', bans) end
 change_queue(queue_name, 'wk', queue(queue_name).wk)
 to_call[queue_name] = {}
 for i = 1, 100 do to_call[queue_name][i] = '' end
-to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready'))
+to_ring[queue_name] = (to_ring[queue_name] or 0) + redis.call('ZCARD', queue_key(queue_name, 'ready'))
 ring_all()
 ring_timers()
 flush()

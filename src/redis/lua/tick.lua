@@ -42,6 +42,8 @@ for _, q in ipairs(names) do
   if due_timers(q) == SLICE then more = true end
   if take_back(q) == SLICE then more = true end
   if sweep(q) then more = true end
+  side.move_on(q)
+  if queue(q).mv then more = true end
   if not to_ring[q] then to_ring[q] = 0 end
 end
 flush()

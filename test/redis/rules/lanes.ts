@@ -203,7 +203,8 @@ const rule3: Facts = {
     expect(last.rings).toEqual([])
   },
   async 'jobs of pull workers ring nobody, and no lane gets them'(world) {
-    const { rings } = await many(world, 1, { pull: true })
+    await world.store.register('q', [{ name: 'plain', definition: '{"pull":true}', serves: 'pull' }])
+    const { rings } = await many(world, 1)
     expect(rings).toEqual([])
     expect(await world.lane().ask()).toMatchObject({ word: 'empty', ids: [] })
     expect(await world.claim({ pull: true })).toHaveLength(1)
@@ -217,6 +218,36 @@ const rule3: Facts = {
     const served = { name: 'moving', definition: '{}', serves: 'push' as const }
     expect(queuesOf((await world.store.register('q', [served])).rings)).toEqual(['q'])
     expect(await world.queueOf()).toMatchObject({ ready: 3, pull: 0 })
+  },
+  async 'however many wait, all are moved: the first at once, the others with the ticks'(world) {
+    await many(world, 4_500, { class: 'moving' })
+    await many(world, 1_500, { class: 'staying' })
+    await world.store.register('q', [{ name: 'moving', definition: '{"pull":true}', serves: 'pull' }])
+    expect((await world.queueOf()).pull).toBeGreaterThanOrEqual(2_500)
+    for (let n = 0; n < 10; n++) await world.tick()
+    expect(await world.queueOf()).toMatchObject({ ready: 1_500, pull: 4_500 })
+    const ids = (await world.claim({ pull: true, max: 100 })).map(({ id }) => id)
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+  },
+  async 'the mode of a queue moves what waits in it, and back'(world) {
+    await many(world, 3)
+    await world.store.settings('q', { mode: 'pull' })
+    expect(await world.queueOf()).toMatchObject({ ready: 0, pull: 3 })
+    world.advance(60_000)
+    await world.tick()
+    const rings = await world.store.settings('q', { mode: 'push' })
+    expect(await world.queueOf()).toMatchObject({ ready: 3, pull: 0 })
+    expect(queuesOf(rings)).toEqual(['q'])
+  },
+  async 'a job that rests while its class moves goes to where it is served then'(world) {
+    const id = await world.make({ in: { in: {} }, at: world.now() + 10_000 })
+    await world.store.register('q', [{ name: 'plain', definition: '{"pull":true}', serves: 'pull' }])
+    world.advance(10_001)
+    const [run] = await world.claim({ pull: true })
+    await run!.suspend()
+    await world.store.register('q', [{ name: 'plain', definition: '{}', serves: 'push' }])
+    await world.push(id, 'in', '1')
+    expect(await world.queueOf()).toMatchObject({ ready: 1, pull: 0 })
   },
 }
 

@@ -96,7 +96,8 @@ const rule30: Facts = {
     expect(Object.values(called).sort()).toEqual([0, 0, 1])
   },
   async 'each of several jobs calls another'(world) {
-    const two = Array(2).fill({ queue: 'q', class: 'plain', known: true, pull: true })
+    await world.store.register('q', [{ name: 'plain', definition: '{"pull":true}', serves: 'pull' }])
+    const two = Array(2).fill({ queue: 'q', class: 'plain', known: true })
     const called = await calledOf(world, { one: [], other: [] }, () => world.store.enqueue(two))
     expect(called).toEqual({ one: 1, other: 1 })
   },

@@ -15,6 +15,8 @@ const readFrom = (id: number, port: string, cursor: number, count: number): Op =
   count,
 })
 
+const pulled = { name: 'remote', definition: '{"pull":true}', serves: 'pull' as const }
+
 /** A job at rest with values on its output port, for others to read. */
 async function source(world: World, ...values: string[]): Promise<number> {
   const id = await world.make({ out: { out: {} } })
@@ -152,7 +154,8 @@ const rule6: Facts = {
     expect(await world.values(id, 'out', 'out')).toEqual(['0', '1'])
   },
   async 'a run that is given back after a checkpoint is lent again'(world) {
-    const id = await world.make({ queue: 'e', class: 'remote', pull: true })
+    await world.store.register('e', [pulled])
+    const id = await world.make({ queue: 'e', class: 'remote' })
     const engine = world.engine()
     const { token } = (await engine.claim('e', {}))[0]!.run
     await engine.commit(token, { end: 'checkpoint', n: 0, state: { set: { n: one } } })

@@ -1,21 +1,20 @@
 -- Making jobs with nothing beside their documents, many at once: no decoding, only text.
 
 -- What stands around the sequence and the args of each: see lib/plain.lua for the mark of those that are ready.
-local function frame(spec, place, past, all_pull)
+local function frame(spec, place, past)
   local mark, fields = spec.tail:match('^( ?){(.*)}$')
   local since = past and '"t":"' .. now_text .. '",' or ''
-  return (place == '' and mark or '') .. '{"n":"', '",' .. place .. since .. (all_pull and '"pl":"1",' or '') .. fields
+  return (place == '' and mark or '') .. '{"n":"', '",' .. place .. since .. fields
 end
 
 -- Makes n of them. Answers the first id; the others follow it.
 local function create_plain(spec, n)
   check_registered(spec.queue, spec.class, spec.known)
   local q, moment, asked = spec.queue, moment_of(spec)
-  local all_pull = queue(q).m == 'pull'
-  local pull = all_pull or spec.tail:find('"pl":"1"', 1, true)
+  local pull = side.of(q, spec.class)
   local place = moment and '"z":"t","w":"' .. int(moment) .. '",' or pull and '"z":"p",' or ''
   local past = pull and not moment and asked
-  local head, tail = frame(spec, place, past, all_pull)
+  local head, tail = frame(spec, place, past)
   local index, tell = queue_key(q, moment and 'timers' or pull and 'ready:pull' or 'ready'), hints_wanted()
   local members, first = within(writes.zsets, index), next_ids(n)
   for i = 1, n do

@@ -373,7 +373,7 @@ function ops.tag(me)
   if doc.z == 'w' or not doc.z or doc.z == 'p' then
     local full = first_full(doc)
     if full then return set_aside(id, doc, full) end
-    if doc.z == 'w' then move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0, nil, true) end
+    if doc.z == 'w' then move(id, doc, side.of(doc.q, doc.c), tonumber(doc.p) or 0, nil, true) end
   end
 end
 

@@ -63,7 +63,7 @@ end
 
 -- The earliest moment at which the tick has to look at a queue if nobody else did.
 local function moment_of_queue(doc)
-  local moment = math.min(doc.nl or never, doc.nr or never)
+  local moment = doc.mv and now or math.min(doc.nl or never, doc.nr or never)
   for _, till in pairs(doc.l) do moment = math.min(moment, till) end
   if doc.nt then
     local rung = doc.tb and doc.tb > now and doc.tb <= doc.nt
@@ -124,4 +124,43 @@ local function take_back(q)
     end
   end
   return #ids
+end
+
+-- One slice of the jobs that wait on the other side since somebody else serves them, looked for from the last one on, so
+-- that claims, which take from the front, do not shift them. A pass that has moved something is followed by another.
+-- The queue keeps how far that is: the side, how many have been passed over, how many moved.
+function side.move_on(q)
+  if not queue(q).mv then return 0 end
+  local at_side, from, moved = queue(q).mv:match('^(%a):(%d+):(%d+)$')
+  local place, n = at_side == 'p' and 'p' or nil, 0
+  local members, ids = redis.call('ZREVRANGE', queue_key(q, indexes[place] or 'ready'), from, from + SLICE - 1), {}
+  for i, member in ipairs(members) do ids[i] = member:sub(15) end
+  fetch_jobs(ids)
+  for _, id in ipairs(ids) do
+    local doc = find(id)
+    if doc and doc.z == place and side.of(q, doc.c) ~= place then
+      move(id, doc, side.of(q, doc.c), tonumber(doc.p) or 0, nil, true)
+      n = n + 1
+    end
+  end
+  moved = int(moved + n)
+  local further
+  if #members == SLICE then
+    further = at_side .. ':' .. int(from + SLICE - n) .. ':' .. moved
+  elseif not place then
+    further = 'p:0:' .. moved
+  elseif moved ~= '0' then
+    further = 'r:0:0'
+  end
+  change_queue(q, 'mv', further)
+  return n
+end
+
+-- Begins anew with moving what waits; the first slices of it at once, the others with claims and ticks.
+function side.serve_anew(q)
+  change_queue(q, 'mv', 'r:0:0')
+  for _ = 1, 4 do
+    side.move_on(q)
+    flush(true)
+  end
 end

@@ -18,7 +18,6 @@ local saying = {
   said = function(run) run.said = take() end,
   -- News from children that came during the run do not make it run again.
   deaf = function(run) run.deaf = true end,
-  pull = function(run) run.pull = true end,
 }
 
 local function take_run()
@@ -206,14 +205,12 @@ local function checkpoint(run)
   return 'running'
 end
 
--- A job that this deployment cannot perform goes back, with a delay and without using an attempt; `pull` when it
--- turned out to belong to pull workers.
+-- A job that this deployment cannot perform goes back, with a delay and without using an attempt.
 local function release(run)
   local id, doc = run.id, need(run.id)
   note_run(id, doc, 'released')
   uncount_run(id, doc)
   end_lease(id, doc)
-  if run.pull then change(id, doc, 'pl', '1') end
   if doc.x and not doc.sh then
     terminate_now(id, doc)
     return doc.gone or status_of(doc)

@@ -20,6 +20,14 @@ local function member_of(id, doc)
   return id
 end
 
+-- Where the jobs of a class wait to be lent: on the side of pull workers (p), or of lanes (nil). As the queue says now,
+-- whenever they were made.
+local side = {}
+function side.of(q, class)
+  local doc = queue(q)
+  return (doc.m == 'pull' or (doc.pc and doc.pc[class])) and 'p' or nil
+end
+
 local to_ring = {} -- queue → how many jobs became ready
 local to_call = {} -- queue → classes that became ready for pull workers
 local function soonest(q, field, moment)
@@ -113,7 +121,8 @@ local function enqueue(id, doc, early, since)
   end
   local full = doc.lm and not doc.x and first_full(doc)
   if full then return set_aside(id, doc, full) end
-  move(id, doc, doc.pl and 'p' or nil, tonumber(doc.p) or 0, nil, nil, doc.pl and (moment > 0 and moment or since))
+  local place = side.of(doc.q, doc.c)
+  move(id, doc, place, tonumber(doc.p) or 0, nil, nil, place and (moment > 0 and moment or since))
 end
 
 -- Its next run is told what became of its children.
