@@ -1,13 +1,19 @@
 // What SideJob promises of jobs: registered, made, found, run, ended, deleted, related. The ids are rows of docs/sidejob.md.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
 import { type Desk, startDesks } from './kit.ts'
 import { taken, workers } from './workers.ts'
+
+const making = defineWorker({
+  class: 'making',
+  perform: (job) => ('made' in job.children ? undefined : job.spawn('made', { class: 'nop' })),
+})
 
 let desks: Awaited<ReturnType<typeof startDesks>>
 let desk: Desk
 beforeAll(async () => {
-  desks = await startDesks(workers)
+  desks = await startDesks([...workers, making])
 })
 beforeEach(() => {
   desk = desks.desk()
@@ -54,6 +60,18 @@ test('a child needs a parent that is there and a name that is free; what is refu
   const unnamed = await desk.make('nop', { parent })
   expect(unnamed).toBe(3)
   expect(Object.keys((await desk.view(parent)).children).sort()).toEqual(['3', 'a'])
+})
+
+test('a job that a run makes is its child, and says who made it', async () => {
+  const parent = await desk.make('making', { createdBy: 'me' })
+  await desk.drain()
+  const child = (await desk.view(parent)).children.made!.id
+  expect(await desk.view(child)).toMatchObject({ parent: { id: parent, name: 'made' }, createdBy: `job:${parent}` })
+})
+
+test('a name without a parent means nothing', async () => {
+  const job = await desk.make('nop', { name: 'a' })
+  expect(await desk.view(job)).toMatchObject({ name: null, parent: null })
 })
 
 test('to make, adopt or disown a child does not run its parent', async () => {

@@ -1,27 +1,7 @@
 // The pages of the facades name the tests that show what they say; those tests exist, and none is left out.
 
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-
-const root = join(import.meta.dirname, '../../..')
-const read = (path: string) => readFileSync(join(root, path), 'utf8')
-
-/** The last column of the tables of a page: each a test between backticks, or a reason. */
-const named = (page: string): string[] =>
-  [...page.matchAll(/^\|.*\| *`((?:[^`\\]|\\`)+)` *\|$/gm)].map(([, name]) => name!.replaceAll('\\`', '`'))
-
-const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => read(join('test', file)))
-
-/** The titles of a file's tests. */
-const titles = (text: string): string[] =>
-  [...text.matchAll(/\b(?:test|scenario)(?:\.each\(\w+\)|\.skipIf\([^)]*\))?\(\s*'((?:[^'\\]|\\.)*)'/g)].map(
-    ([, title]) => title!,
-  )
-
-const all = new Set(tests.flatMap(titles))
+import { all, named, read, titles } from '../../docs/pages.ts'
 
 /** The files whose tests a page is about. */
 const pages = {
@@ -38,7 +18,7 @@ test.each(Object.keys(pages))('every test that docs/%s.md names is there', (name
 
 test.each(Object.entries(pages))('every test of the facade is named in docs/%s.md', (name, files) => {
   const names = new Set(named(read(`docs/${name}.md`)))
-  const own = files.flatMap((file) => titles(read(`test/${file}`)))
+  const own = files.flatMap((file) => titles(`test/${file}`))
   expect(own.filter((title) => !names.has(title))).toEqual([])
 })
 

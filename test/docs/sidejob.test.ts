@@ -1,0 +1,36 @@
+// docs/sidejob.md speaks of every row of SideJob's behaviour, names tests that are there, and leaves none of ours out.
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { all, named, read, titles } from './pages.ts'
+
+const ROWS = 265
+const page = read('docs/sidejob.md')
+const names = named(page)
+
+test('docs/sidejob.md speaks of every row once, in order', () => {
+  const [, list] = /^Rows ([\d, ]+) are faults/m.exec(page)!
+  const faults = list!.split(', ').map(Number)
+  const ids = [...page.matchAll(/^\| (\d+) \| .+ \| (?:`.+`|differs: .+) \|$/gm)].map(([, id]) => Number(id))
+  const rows = Array.from({ length: ROWS }, (_, i) => i + 1)
+  expect(ids).toEqual(rows.filter((id) => !faults.includes(id)))
+})
+
+test('every test that docs/sidejob.md names is there', () => {
+  expect(names.length).toBeGreaterThan(200)
+  expect(names.filter((one) => !all.has(one))).toEqual([])
+})
+
+test('every test that a difference names is there', () => {
+  const differences = [...page.matchAll(/^\| \d+ \| .+ \| differs: (.+) \|$/gm)].map(([, why]) => why!)
+  const tests = differences.flatMap((why) => [...why.matchAll(/`([a-z][^`/]+ [^`/]+ [^`/]+)`/g)].map(([, one]) => one!))
+  expect(tests.filter((one) => !all.has(one))).toEqual([])
+})
+
+test('every test of SideJob’s behaviour is named in docs/sidejob.md', () => {
+  const folder = join(import.meta.dirname, '../sidejob')
+  const own = readdirSync(folder).filter((file) => file.endsWith('.test.ts'))
+  const unnamed = own.flatMap((file) => titles(`test/sidejob/${file}`)).filter((title) => !page.includes(title))
+  expect(unnamed).toEqual([])
+})
