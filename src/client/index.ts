@@ -76,6 +76,7 @@ const table = {
     heartbeat: 'GET /downloader/hb',
     drain: 'PUT /downloader/hb',
   },
+  bulk: { start: 'POST /v1/bulk' },
   callbacks: { list: 'GET /v1/callbacks', resend: 'POST /v1/callbacks/:job/resend' },
   queues: { list: 'GET /v1/queues', patch: 'PATCH /v1/queues/:queue', claim: 'POST /v1/queues/:queue/claim' },
   limits: {

@@ -236,6 +236,20 @@ export const jobPatch = z.strictObject({
   group: group.optional(),
 })
 
+/** What is to be done to all jobs that fit; a filter that says nothing would mean everything. */
+export const bulkInput = z.strictObject({
+  filter: z
+    .strictObject({
+      status: status.optional(),
+      queue: queueName.optional(),
+      class: className.optional(),
+      group: label.optional(),
+      parent: ref.optional(),
+    })
+    .refine((filter) => Object.values(filter).some((value) => value !== undefined), 'expected at least one condition'),
+  action: z.enum(['retry', 'terminate', 'delete', 'requeue']),
+})
+
 export const runOptions = z
   .strictObject({
     force: z.boolean().optional(),

@@ -207,6 +207,11 @@ export type JobFilter = {
   cursor?: string
 }
 
+export type BulkInput = {
+  filter: Omit<JobFilter, 'alias' | 'limit' | 'cursor'>
+  action: 'retry' | 'terminate' | 'delete' | 'requeue'
+}
+
 export type Result =
   | { type: 'success'; finishedAt: number; saidAt?: string; result: Wire }
   | {
@@ -463,6 +468,8 @@ export interface Engine extends Custody {
   /** Switches that people set: whether one is on, and setting it. */
   flag(name: string): Promise<boolean>
   setFlag(name: string, on: boolean): Promise<void>
+  /** Makes the job that does it: its progress and its result say to how many jobs it was done, and how many it passed over. */
+  bulk(input: BulkInput, call?: Call): Promise<Enqueued>
 
   /** An empty list: nothing came in time. */
   claim(

@@ -7,6 +7,8 @@ import { type Client, createClient, type RedisOptions } from '../redis/client.ts
 import { createStore, type Lent, type Ring } from '../redis/store.ts'
 import { type BellOptions, createBells } from './bells.ts'
 import { createCallbacks, type Payload } from './callbacks.ts'
+import { BULK, createBulk, createBulkVerbs } from './bulk.ts'
+import { CALLBACKS, createCallbacks, type Payload } from './callbacks.ts'
 import { createCustody } from './custody.ts'
 import { createDispatcher, type EagerLane, type LaneOptions, laneDefaults } from './dispatcher.ts'
 import type { Call, Engine } from './engine.ts'
@@ -87,6 +89,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const callbacks = createCallbacks({ ...outgoing, store, registry, ring, random, payloads: options.payloads })
   registry.serve(CALLBACKS, callbacks.perform)
   registry.serve(RELAYS, relay)
+  registry.serve(BULK, createBulk(store))
   const { lease } = { ...laneDefaults, ...options.lane }
   const performer = createPerformer({
     ...{ store, registry, random, now, ring, lease, push: outgoing },
@@ -146,6 +149,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createLog(parts),
     ...createWorkers(parts, workers),
     ...createQueues(parts),
+    ...createBulkVerbs(parts),
     ...createLimits(parts),
     ...createSchedules(parts, jobs),
     ...createFlows(parts),

@@ -49,6 +49,11 @@ function redeliverOf(redeliver: JobInput['redeliver']): NewJob['redeliver'] {
   return { ...redeliver, ...(Number.isNaN(ms) ? {} : { ms }) }
 }
 
+/** What the engine does itself is not to be had for the asking: who may do what it does is another question. */
+function checkOutside(found: Registered | undefined, { queue, class: name }: { queue: string; class: string }): void {
+  if (found?.inner) throw new SidejobError('REFUSED', `class ${name} of queue ${queue} is for our own jobs`)
+}
+
 const none: LimitKey[] = []
 
 /** The limits of the worker, and of the group: what the job counts against. */
@@ -81,6 +86,7 @@ export function newJob(
   now: number,
   allowHosts: readonly string[] = [],
 ): NewJob {
+  checkOutside(found, input)
   const ports = overlay(found?.in, input.in)
   checkInputs(input.inputs, ports, input.class)
   return {
@@ -117,6 +123,7 @@ export function newJob(
 export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): Promise<NewJob> {
   const queue = spawn.queue ?? 'default'
   const found = registry.local(queue, spawn.class) ?? (await registry.find(queue, spawn.class))
+  checkOutside(found, { queue, class: spawn.class })
   const { name, inports, outports, inputs, keepResult, retry, args, ...rest } = spawn
   return {
     ...rest,

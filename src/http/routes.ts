@@ -1,5 +1,6 @@
 // The table of routes: everything that can be asked for. Checks, scopes, OpenAPI, docs and the typed client come from it.
 
+import { bulk } from './bulk.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
 import { bedrock } from './facades/bedrock.ts'
@@ -22,6 +23,7 @@ import { workers } from './workers.ts'
 
 export const routes = {
   jobs,
+  bulk,
   callbacks,
   ports,
   channels,

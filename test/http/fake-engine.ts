@@ -158,6 +158,7 @@ const answers: Engine = {
   withdraw: async () => {},
   amend: async () => {},
   ban: async () => {},
+  bulk: async () => ({ id: 9, status: 'queued' }),
   wasMade: async () => true,
   health: async () => ({ ok: true, redis: true, version: '1' }),
   enqueue: async (jobs) => ({ jobs: jobs.map((_, i) => ({ id: 7 + i, status: 'queued' })), existing: false }),

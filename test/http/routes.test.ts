@@ -171,6 +171,15 @@ const cases: Case[] = [
     {},
   ],
   [
+    'bulk.start',
+    ask('POST', '/v1/bulk', '{"filter":{"queue":"core","status":"failed"},"action":"retry"}'),
+    201,
+    { id: 9, status: 'queued' },
+    'bulk',
+    { filter: { queue: 'core', status: 'failed' }, action: 'retry' },
+    {},
+  ],
+  [
     'callbacks.list',
     ask('GET', '/v1/callbacks?state=FAILED&limit=5'),
     200,

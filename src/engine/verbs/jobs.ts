@@ -70,6 +70,13 @@ export function createJobs({
     }
   }
 
+  /** What jobs of our own are to do is not for others to say. */
+  async function checkArgs(job: string): Promise<void> {
+    const { id, document } = await store.inspect(job)
+    if (registry.local(document.q!, document.c!)?.inner)
+      throw new SidejobError('REFUSED', `job ${id} is one of our own: its args cannot be changed`, { path: ['args'] })
+  }
+
   async function patch(
     job: string,
     { args, priority, retry, timeout, unique, repeat, runAt, group }: JobPatch,
@@ -87,6 +94,7 @@ export function createJobs({
       const next = repeat === null ? {} : repeatOf(repeat, now())
       fields.push(['rp', next.repeat ?? ''], ['ns', next.slot === undefined ? '' : String(next.slot)])
     }
+    if (args !== undefined) await checkArgs(job)
     if (group) await regroup(job, group)
     await change(job, [['patch', String(fields.length), ...fields.flat()]], call)
     return view(job)

@@ -1,6 +1,6 @@
 -- How a lease ends: committed, released, or lost.
 
-local lease_fields = { 'tk', 'le', 'ln', 'bg', 'cn', 'l0', 'pg' }
+local lease_fields = { 'tk', 'le', 'ln', 'bg', 'cn', 'l0' }
 local function end_lease(id, doc)
   if doc.hk then release_slots(id, doc) end
   for _, field in ipairs(lease_fields) do

@@ -211,11 +211,15 @@ function ops.cancel(me)
   me.answer = { id, doc.gone or status_of(doc) }
 end
 
+local function retry(id, doc)
+  for _, field in ipairs({ 'f', 'lc', 'dc', 'bo', 'e' }) do change(id, doc, field, nil) end
+  enqueue(id, doc, true)
+end
+
 function ops.retry(me)
   local id, doc = take_target(me)
   if doc.z ~= 'f' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. status_of(doc) .. ': only a failed job can be retried') end
-  for _, field in ipairs({ 'f', 'lc', 'dc', 'bo', 'e' }) do change(id, doc, field, nil) end
-  enqueue(id, doc, true)
+  retry(id, doc)
   me.answer = { id, status_of(doc) }
 end
 
@@ -235,9 +239,8 @@ function ops.resend(me)
 end
 
 -- Back into the queue, whatever it was doing: a run under way is taken from whoever has it, and has had no effect.
-function ops.requeue(me)
-  local id, doc = take_target(me)
-  local forgiven, rested = take() == '1', ends[status_of(doc)]
+local function requeue(id, doc, forgiven)
+  local rested = ends[status_of(doc)]
   if doc.z == 'l' then
     note_run(id, doc, 'requeued')
     uncount_run(id, doc)
@@ -248,7 +251,35 @@ function ops.requeue(me)
   if forgiven and doc.dc then change(id, doc, 'dc', int(math.max(0, tonumber(doc.dc) - 1))) end
   if rested then kin.rejoin(id, doc) end
   enqueue(id, doc, true, tonumber(doc.t))
+end
+
+function ops.requeue(me)
+  local id, doc = take_target(me)
+  requeue(id, doc, take() == '1')
   me.answer = { id, status_of(doc) }
+end
+
+-- What is done to many jobs; each answers whether there was something to do.
+local acts = {
+  retry = function(id, doc) return doc.z == 'f' and (retry(id, doc) or true) end,
+  requeue = function(id, doc) return doc.z ~= nil and doc.z ~= 'p' and (requeue(id, doc) or true) end,
+  terminate = function(id, doc) return doc.z ~= 'T' and not doc.x and (terminate_one(id, doc) or true) end,
+  delete = function(id, doc) return not doc.dl and not select(2, tree_of(id)) and delete(id, doc, true) ~= nil end,
+}
+
+-- One slice of a bulk job, which counts what it has done and what it has passed over, and shows it.
+function ops.bulk(me)
+  local act, ids, doc = acts[take()], take_list(), need(me.id)
+  local done, passed = tonumber(doc['s:done']) or 0, tonumber(doc['s:passed']) or 0
+  fetch_jobs(ids)
+  for _, id in ipairs(ids) do
+    local other = find(id)
+    if other and act(id, other) then done = done + 1 else passed = passed + 1 end
+  end
+  change(me.id, doc, 's:done', int(done))
+  change(me.id, doc, 's:passed', int(passed))
+  me.result = '{"done":' .. int(done) .. ',"passed":' .. int(passed) .. '}'
+  set_value(me.id, doc, 'pg', me.result)
 end
 
 -- Goes on only if the job is in one of these statuses.

@@ -1,0 +1,104 @@
+// One act on many jobs: which it meets, what it shows of itself, and who may not touch it.
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { BulkInput } from '../../src/engine/engine.ts'
+import { defineWorker } from '../../src/index.ts'
+import { drain } from '../../src/testing/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+const broken = new Set<number>()
+const fragile = defineWorker({
+  class: 'fragile',
+  retain: 3_600_000,
+  perform(job) {
+    if (broken.has(job.args as number)) throw new Error('broken')
+  },
+})
+const other = defineWorker({ ...fragile, class: 'other' })
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ workers: [fragile, other], hold: true })
+})
+afterAll(() => kit.close())
+afterEach(async () => {
+  broken.clear()
+  expect(await kit.engine.verify()).toEqual([])
+})
+
+const settle = () => drain(kit.engine, { errors: 'keep' })
+
+async function make(className: string, ...args: number[]): Promise<number[]> {
+  const jobs = args.map((n) => ({ queue: 'default', class: className, args: String(n) as never }))
+  return (await kit.engine.enqueue(jobs)).jobs.map(({ id }) => id)
+}
+
+async function bulk(filter: BulkInput['filter'], action: BulkInput['action']) {
+  const { id } = await kit.engine.bulk({ filter, action })
+  await settle()
+  const { status, progress } = await kit.engine.get(String(id))
+  const kept = await kit.engine.result(String(id), {})
+  const result = kept.ended && kept.result?.type === 'success' ? JSON.parse(kept.result.result) : null
+  expect({ status, progress: JSON.parse(progress!) }).toEqual({ status: 'completed', progress: result })
+  return result
+}
+
+const statusesOf = (ids: number[]) => Promise.all(ids.map((id) => kit.statusOf(id)))
+
+test('failed jobs of a class are retried, others are left as they are', async () => {
+  for (const n of [1, 2, 3]) broken.add(n)
+  const ids = await make('fragile', 1, 2, 3, 4)
+  const others = await make('other', 1)
+  await settle()
+  expect(await statusesOf(ids)).toEqual(['failed', 'failed', 'failed', 'completed'])
+  broken.clear()
+  broken.add(3)
+  expect(await bulk({ class: 'fragile', status: 'failed' }, 'retry')).toEqual({ done: 3, passed: 0 })
+  expect(await statusesOf(ids)).toEqual(['completed', 'completed', 'failed', 'completed'])
+  expect(await statusesOf(others)).toEqual(['failed'])
+  expect(await bulk({ class: 'fragile' }, 'retry')).toEqual({ done: 1, passed: 3 })
+  expect(await bulk({ class: 'fragile' }, 'delete')).toEqual({ done: 4, passed: 0 })
+  await expect(kit.statusOf(ids[0]!)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  expect(await bulk({ class: 'other' }, 'terminate')).toEqual({ done: 1, passed: 0 })
+  expect(await statusesOf(others)).toEqual(['terminated'])
+  expect(await bulk({ class: 'other' }, 'requeue')).toEqual({ done: 1, passed: 0 })
+  expect(await statusesOf(others)).toEqual(['completed'])
+})
+
+test('many are done in slices, each once, and those made meanwhile are not meant', async () => {
+  const ids = await make('fragile', ...Array.from({ length: 450 }, (_, n) => n + 10))
+  const { id } = await kit.engine.bulk({ filter: { class: 'fragile', status: 'queued' }, action: 'terminate' })
+  const [late] = await make('fragile', 1)
+  const slice = async () => kit.engine.performOne((await kit.engine.ready()).find((job) => job.id === id)!)
+  expect(await slice()).toMatchObject({ status: 'queued' })
+  expect(JSON.parse((await kit.engine.get(String(id))).progress!)).toEqual({ done: 200, passed: 0 })
+  while ((await kit.statusOf(id)) === 'queued') await slice()
+  await settle()
+  expect(await kit.engine.result(String(id), {})).toMatchObject({ result: { result: '{"done":450,"passed":0}' } })
+  expect(new Set(await statusesOf(ids.slice(0, 3)))).toEqual(new Set(['terminated']))
+  expect(await kit.statusOf(late!)).toBe('completed')
+})
+
+test('a run of it that is lost has done nothing, and comes again', async () => {
+  const ids = await make('other', 5, 6)
+  await settle()
+  const { id } = await kit.engine.bulk({ filter: { class: 'other', status: 'completed' }, action: 'requeue' })
+  await kit.store.commit({ queue: 'sidejob.bulk', claim: { max: 1, lease: 45_000 } })
+  await kit.advance(46_000)
+  await kit.engine.tick()
+  expect(await statusesOf(ids)).toEqual(['completed', 'completed'])
+  await kit.advance(5_000)
+  await settle()
+  const kept = await kit.engine.result(String(id), {})
+  expect(kept).toMatchObject({ ended: true, result: { type: 'success' } })
+})
+
+test('is not to be had as a job, nor changed on its way, nor does it meet jobs of our own that nobody asked for', async () => {
+  const args = '{"filter":{"class":"other"},"action":"delete"}' as never
+  const asked = kit.engine.enqueue([{ queue: 'sidejob.bulk', class: 'bulk', args }])
+  await expect(asked).rejects.toMatchObject({ code: 'REFUSED' })
+  const { id } = await kit.engine.bulk({ filter: { status: 'queued' }, action: 'terminate' })
+  await expect(kit.engine.patch(String(id), { args })).rejects.toMatchObject({ code: 'REFUSED' })
+  await settle()
+  expect(await kit.statusOf(id)).toBe('completed')
+})
