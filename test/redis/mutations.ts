@@ -990,11 +990,7 @@ const oneTime: Mutation[] = [
     33,
     'lib/claims.lua',
     ['  if not doc.ch then return {}, 0 end\n', '', 'a claim asks for children that are not there'],
-    [
-      "doc.st and redis.call('HGETALL', side_key(id, 'steps')) or {}",
-      "redis.call('HGETALL', side_key(id, 'steps'))",
-      'a claim asks for steps that are not there',
-    ],
+    ["  if not doc.st then return {}, '' end\n", '', 'a claim asks for steps that are not there'],
     [
       'if pushed ~= taken then flat[#flat + 1]',
       'if true then flat[#flat + 1]',

@@ -172,6 +172,9 @@ local function terminate(id, doc, recursive)
   return nil, more
 end
 
+-- Whether one script may touch all that is below a job.
+function kin.fits(id) return not select(2, tree_of(id)) end
+
 -- The answer of a run's commit outlasts its job for so long.
 local GONE = 60000
 local function gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. int(n) end

@@ -211,7 +211,7 @@ function ops.cancel(me)
   me.answer = { id, doc.gone or status_of(doc) }
 end
 
-local function retry(id, doc)
+function kin.retry(id, doc)
   for _, field in ipairs({ 'f', 'lc', 'dc', 'bo', 'e' }) do change(id, doc, field, nil) end
   enqueue(id, doc, true)
 end
@@ -219,7 +219,7 @@ end
 function ops.retry(me)
   local id, doc = take_target(me)
   if doc.z ~= 'f' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. status_of(doc) .. ': only a failed job can be retried') end
-  retry(id, doc)
+  kin.retry(id, doc)
   me.answer = { id, status_of(doc) }
 end
 
@@ -239,7 +239,7 @@ function ops.resend(me)
 end
 
 -- Back into the queue, whatever it was doing: a run under way is taken from whoever has it, and has had no effect.
-local function requeue(id, doc, forgiven)
+function kin.requeue(id, doc, forgiven)
   local rested = ends[status_of(doc)]
   if doc.z == 'l' then
     note_run(id, doc, 'requeued')
@@ -255,20 +255,19 @@ end
 
 function ops.requeue(me)
   local id, doc = take_target(me)
-  requeue(id, doc, take() == '1')
+  kin.requeue(id, doc, take() == '1')
   me.answer = { id, status_of(doc) }
 end
 
--- What is done to many jobs; each answers whether there was something to do.
-local acts = {
-  retry = function(id, doc) return doc.z == 'f' and (retry(id, doc) or true) end,
-  requeue = function(id, doc) return doc.z ~= nil and doc.z ~= 'p' and (requeue(id, doc) or true) end,
-  terminate = function(id, doc) return doc.z ~= 'T' and not doc.x and (terminate_one(id, doc) or true) end,
-  delete = function(id, doc) return not doc.dl and not select(2, tree_of(id)) and delete(id, doc, true) ~= nil end,
-}
-
 -- One slice of a bulk job, which counts what it has done and what it has passed over, and shows it.
 function ops.bulk(me)
+  -- Each answers whether there was something to do.
+  local acts = {
+    retry = function(id, doc) return doc.z == 'f' and (kin.retry(id, doc) or true) end,
+    requeue = function(id, doc) return doc.z ~= nil and doc.z ~= 'p' and (kin.requeue(id, doc) or true) end,
+    terminate = function(id, doc) return doc.z ~= 'T' and not doc.x and (terminate_one(id, doc) or true) end,
+    delete = function(id, doc) return not doc.dl and kin.fits(id) and delete(id, doc, true) ~= nil end,
+  }
   local act, ids, doc = acts[take()], take_list(), need(me.id)
   local done, passed = tonumber(doc['s:done']) or 0, tonumber(doc['s:passed']) or 0
   fetch_jobs(ids)
