@@ -185,7 +185,9 @@ export async function underEdits({
       }
     }
     await Promise.all([stream(), edit()])
-    await kit.until(async () => (await kit.statusOf(flow.id)) === 'completed', 120_000)
+    await kit
+      .until(async () => (await kit.statusOf(flow.id)) === 'completed', 120_000)
+      .catch(async () => Promise.reject(new Error(JSON.stringify(await kit.engine.get(flow.ref)))))
     // Runs of nodes that were stopped meanwhile may still be under way.
     await kit.until(
       async () => (await kit.engine.queues()).queues.every(({ counts }) => counts.queued + counts.running === 0),
