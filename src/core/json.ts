@@ -138,10 +138,13 @@ const object = (tree: object): string => {
 const members = (entries: Iterable<[string, unknown]>): string => {
   let text = ''
   for (const [name, value] of entries) {
-    if (value !== undefined) text += `${text ? ',' : ''}${JSON.stringify(name)}:${writeJson(value)}`
+    if (value !== undefined) text += `${text ? ',' : ''}${quoted(name)}:${writeJson(value)}`
   }
   return `{${text}}`
 }
+
+const PLAIN_NAME = /^\w*$/
+const quoted = (name: string): string => (PLAIN_NAME.test(name) ? `"${name}"` : JSON.stringify(name))
 
 // Uint8Array's own base64 is in workerd and in Node from 25; btoa and atob are everywhere.
 type Base64 = { toBase64?: () => string }

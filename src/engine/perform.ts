@@ -48,31 +48,42 @@ async function steps(worker: Worker, job: Job, snapshot: Snapshot): Promise<unkn
 }
 
 /** A signal that is made when somebody asks for it: most functions never do. */
-function createStop() {
-  let controller: AbortController | undefined
-  let reason: Timeout | undefined
-  return {
-    get signal(): AbortSignal {
-      controller ??= new AbortController()
-      if (reason) controller.abort(reason)
-      return controller.signal
-    },
-    stop(why: Timeout): void {
-      reason = why
-      controller?.abort(why)
-    },
+class Stop {
+  #controller: AbortController | undefined
+  #reason: Timeout | undefined
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#reason) this.#controller.abort(this.#reason)
+    return this.#controller.signal
+  }
+
+  stop(why: Timeout): void {
+    this.#reason = why
+    this.#controller?.abort(why)
   }
 }
 
-/** Rejects at the timeout, and aborts the signal, so that the function can stop what it does. */
-function within<T>(ms: number, deadlines: Deadlines, stop: (why: Timeout) => void, work: Promise<T>): Promise<T> {
+/**
+ * What the first of these promises says. Rejects at the timeout, and aborts the signal, so that the function can stop
+ * what it does.
+ */
+function within<T>(ms: number, deadlines: Deadlines, stop: Stop, first: Promise<T>[]): Promise<T> {
   return new Promise((resolve, reject) => {
     const done = deadlines.add(ms, () => {
       const timeout = new Timeout(`the run took longer than ${ms} ms`)
-      stop(timeout)
+      stop.stop(timeout)
       reject(timeout)
     })
-    work.finally(done).then(resolve, reject)
+    const ended = (ending: T) => {
+      done()
+      resolve(ending)
+    }
+    const failed = (error: unknown) => {
+      done()
+      reject(error)
+    }
+    for (const one of first) one.then(ended, failed)
   })
 }
 
@@ -87,11 +98,11 @@ export async function perform(
   tools: JobTools,
   deadlines = createDeadlines(),
 ): Promise<Changes> {
-  const stop = createStop()
+  const stop = new Stop()
   const job = new Job(worker, snapshot, tools, stop)
   try {
-    const run = Promise.race([steps(worker, job, snapshot), job.paused])
-    const ending = await within(timeoutOf(worker, snapshot), deadlines, stop.stop, run)
+    const first = [steps(worker, job, snapshot), job.paused]
+    const ending = await within(timeoutOf(worker, snapshot), deadlines, stop, first)
     return await job.finish(ending)
   } catch (error) {
     if (error instanceof LostRun) throw error
