@@ -8,7 +8,15 @@ import { basename, join } from 'node:path'
 const root = join(import.meta.dirname, '../src/redis/lua')
 const target = join(import.meta.dirname, '../src/redis/scripts.generated.ts')
 
-type Source = { name: string; text: string; args: { name: string; int: boolean }[]; includes: string[]; note: string[] }
+type Source = {
+  name: string
+  text: string
+  args: { name: string; int: boolean }[]
+  includes: string[]
+  note: string[]
+  /** Which parts of sidejob call it, and the first words of the keys that it may touch. */
+  access: { by: string[]; reads: string[]; writes: string[] }
+}
 
 /** A part that scripts include: the same text in all of them, and the names that it gives to others. */
 type Part = { exported: string[]; text: string }
@@ -20,17 +28,24 @@ const luaFiles = (folder: string): string[] =>
     .filter((file) => file.endsWith('.lua'))
     .sort()
 
+/** A line of a header that lists something. */
+function listed(file: string, header: string, line: string): string[] {
+  const found = new RegExp(`^-- ${line}: (.*)$`, 'm').exec(header)?.[1]
+  if (!found) throw new Error(`${file}: the header has no "-- ${line}:" line`)
+  return found === 'none' ? [] : names(found)
+}
+
 /** The header of a script is its signature: `-- args: ns, seq:int, ...`. */
 function parse(file: string, text: string): Source {
   const header = /^(--.*\n)+/.exec(text)?.[0] ?? ''
-  const args = /^-- args: (.*)$/m.exec(header)?.[1]
-  if (!args) throw new Error(`${file}: the header has no "-- args:" line`)
+  const list = (line: string) => listed(file, header, line)
   return {
     name: basename(file, '.lua'),
     text: text.slice(header.length),
-    args: names(args)
+    args: list('args')
       .filter((name) => name !== '...')
       .map((name) => ({ name: name.replace(':int', ''), int: name.endsWith(':int') })),
+    access: { by: list('by'), reads: list('reads'), writes: list('writes') },
     includes: [...text.matchAll(/^-- @include lib\/(\w+)$/gm)].map((found) => found[1]!),
     note: header
       .trim()

@@ -31,6 +31,9 @@ const lib = {
  * caller may try: the probe.
  *
  * keys: the record of the host
+ * by: callbacks
+ * reads: breaker
+ * writes: breaker
  * args: ns, clock, seed, host, word, threshold:int, base:int, cap:int, floor:int, probing:int
  * returns: {'closed' | 'open' | 'probe', until or '', failures in a row}
  *          word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. Sent twice, it may count a failure twice: no harm.
@@ -46,6 +49,9 @@ export const breaker: Script<{ ns: string; clock: string; seed: string; host: st
  * change: what people and other systems do to one job, or to channels: the verbs of lib/ops, all or none of them.
  *
  * keys: what is read anyway: the idempotency key, the hints
+ * by: API, dashboard, dispatcher
+ * reads: channel, channels, constraints, hints, job, jobs, lane, limit, once, queue, result, unique, wake, workers
+ * writes: channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, once, queue, queues, repeats, result, unique, wake
  * args: ns, clock, seed, once, once_for, fingerprint, job, ...
  * returns: {'done', answer, rings, id} | {'again', answer} | {'refused', code, message}
  */
@@ -61,6 +67,9 @@ export const change: Script<{ ns: string; clock: string; seed: string; once: str
  * nothing; a commit by token alone has no lane.
  *
  * keys: what is read anyway: the queue, the lane, the jobs, the hints
+ * by: API, dispatcher
+ * reads: channel, channels, constraints, gone, hints, job, jobs, lane, limit, queue, result, unique, wake, workers
+ * writes: channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, queue, queues, repeats, result, unique, wake
  * args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waiter, wait:int, only, tier, skip:int, ...
  * returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints,
  *          failed instead of being lent, seen up to ('' when to the end)}
@@ -77,6 +86,9 @@ export const commit: Script<{ ns: string; clock: string; seed: string; queue_nam
  * constraint: sets or removes a matcher with its limit. What waits by the old ones is let go, to be tagged anew.
  *
  * keys: the constraints and the hints
+ * by: API
+ * reads: constraints, hints, job, limit, limits, queue
+ * writes: constraints, hints, job, limit, limits, queue, wake
  * args: ns, clock, seed, name, definition
  * returns: {'set', constraints, rings} | {'refused', code, message}
  *          definition: JSON text, '' removes
@@ -92,6 +104,9 @@ export const constraint: Script<{ ns: string; clock: string; seed: string; name:
  * enqueue: make jobs, all or none of them, or find what their keys stand for.
  *
  * keys: what is read anyway: the idempotency key, the lane, the queues, the limits, the id counter, the hints
+ * by: API
+ * reads: channel, channels, constraints, hints, job, jobs, lane, limit, once, queue, unique, workers
+ * writes: channel, channels, hints, job, jobs, lane, limit, limits, live, once, queue, queues, repeats, unique, wake
  * args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, ...
  * returns: {'made', answers, rings, runs} | {'again', answers, {}, runs} | {'refused', code, message, which}
  *          | {'stale', constraints}: they were tagged by older ones
@@ -109,6 +124,9 @@ export const enqueue: Script<{ ns: string; clock: string; seed: string; once: st
  * extend: renew the leases of runs that go on, and of the lane that holds them.
  *
  * keys: the queue and the jobs
+ * by: API, dispatcher
+ * reads: hints, job, lane, queue
+ * writes: job, lane, limit, live, queue, wake
  * args: ns, clock, seed, queue_name, lane, lease:int, progress, ...
  * returns: {'extended', leaseUntil or '' for each token}
  */
@@ -123,6 +141,9 @@ export const extend: Script<{ ns: string; clock: string; seed: string; queue_nam
  * flow: a flow as it is: its job, its children, and what stands at their ports. Read only.
  *
  * keys: none
+ * by: API, dashboard
+ * reads: channel, job, jobs
+ * writes: none
  * args: ns, clock, seed, job
  * returns: {'flow', id, document, side values, children, [child, side, port, size, default, wires, oldest, passed] each, now}
  *          | {'refused', code, message}
@@ -138,6 +159,9 @@ export const flow: Script<{ ns: string; clock: string; seed: string; job: string
  * inspect: one job as people want to see it. Read only.
  *
  * keys: the hints
+ * by: API, dashboard, dispatcher
+ * reads: hints, job, jobs, limit, queue
+ * writes: none
  * args: ns, clock, seed, job, dir, port, most:int
  * returns: {'job', id, document, side values, children, items of the port, ahead in its queue, facts of the queue, children
  *           counted, callback: its document and last error}
@@ -154,6 +178,9 @@ export const inspect: Script<{ ns: string; clock: string; seed: string; job: str
  * limit: what is set on a limit: so many at once, so many in a period, paused, shut until a moment; or that it is no more.
  *
  * keys: the limit
+ * by: API, callbacks, dashboard
+ * reads: job, limit, queue
+ * writes: job, lane, limit, limits, queue, wake
  * args: ns, clock, seed, key, act, concurrency, rate, period, paused, till
  * returns: {'set', rings} | {'refused', code, message}
  *          act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same, if there is such a limit) | 'shut' (until `till`,
@@ -170,6 +197,9 @@ export const limit: Script<{ ns: string; clock: string; seed: string; key: strin
  * limits: the limits there are, or one, with what is in use and what waits. Read only.
  *
  * keys: none
+ * by: API, dashboard
+ * reads: limit, limits
+ * writes: none
  * args: ns, clock, seed, key
  * returns: {'limits', [key, document, held, started, waiting] each}
  */
@@ -184,6 +214,9 @@ export const limits: Script<{ ns: string; clock: string; seed: string; key: stri
  * list: jobs that fit a filter, newest first. Read only and bounded.
  *
  * keys: none
+ * by: API, dashboard
+ * reads: job, jobs, limit, queue, repeats
+ * writes: none
  * args: ns, clock, seed, mode, name, queue_name, status, class, group, before, most:int, scan:int
  * returns: {'jobs', [id, document, side values, callback] each, next cursor or ''} | {'refused', code, message}
  *          mode: 'all' (by id, down from the newest) | 'children' (parent = name) | 'alias' | 'repeats' (by their next slot)
@@ -199,6 +232,9 @@ export const list: Script<{ ns: string; clock: string; seed: string; mode: strin
  * overview: every queue with its counts and settings, or one. Read only.
  *
  * keys: none
+ * by: API, dashboard
+ * reads: queue, queues
+ * writes: none
  * args: ns, clock, seed, queue_name
  * returns: {'queues', [name, document, lanes, ready, pull, timers, leases, suspended, completed, failed, terminated, oldest] each, now}
  */
@@ -213,6 +249,9 @@ export const overview: Script<{ ns: string; clock: string; seed: string; queue_n
  * peek: the waiting values of many ports, without taking them. Read only.
  *
  * keys: none
+ * by: dispatcher
+ * reads: job
+ * writes: none
  * args: ns, clock, seed, most:int, ...
  * returns: {'ports', [taken, items, default or '', more] each}; an empty row where there is no such port
  *          rest: id, dir, port each
@@ -228,6 +267,9 @@ export const peek: Script<{ ns: string; clock: string; seed: string; most: numbe
  * register: the worker classes of a queue as they are to be known; jobs that wait go to where their class is now served.
  *
  * keys: the registry and the queue
+ * by: API, tick
+ * reads: channel, channels, hints, job, queue, workers
+ * writes: job, lane, live, queue, queues, wake, workers
  * args: ns, clock, seed, queue_name, whole, ...
  * returns: {'registered', rings, 'changed' or ''}
  *          rest: class, definition ('' removes), 'pull' | 'push' | '' each; with `whole` the classes are all there are
@@ -243,6 +285,9 @@ export const register: Script<{ ns: string; clock: string; seed: string; queue_n
  * settings: what people set on a queue: lanes, batch, paused, mode, and which classes fail instead of being lent.
  *
  * keys: the queue
+ * by: API, dashboard
+ * reads: queue
+ * writes: lane, live, queue, queues, wake
  * args: ns, clock, seed, queue_name, lanes, batch, paused, mode, unban, ...
  * returns: {'set', rings}
  *          rest: globs of classes to ban
@@ -258,6 +303,9 @@ export const settings: Script<{ ns: string; clock: string; seed: string; queue_n
  * tick: look at every queue whose moment has come: dead lanes, lost runs, due timers, what is past its retention.
  *
  * keys: the index of moments
+ * by: tick
+ * reads: channel, channels, hints, job, jobs, lane, limit, queue, unique, wake
+ * writes: channel, channels, gone, job, jobs, lane, limit, limits, live, log, queue, repeats, result, unique, wake
  * args: ns, clock, seed, most:int
  * returns: {'ticked', rings, 'more' or ''}
  */
@@ -272,6 +320,9 @@ export const tick: Script<{ ns: string; clock: string; seed: string; most: numbe
  * tree: a job and all below it, nearest first. Read only and bounded.
  *
  * keys: none
+ * by: API, dashboard
+ * reads: job, jobs
+ * writes: none
  * args: ns, clock, seed, job
  * returns: {'tree', [id, parent, name, class, status] each, 'more' or ''} | {'refused', code, message}
  */
@@ -286,6 +337,9 @@ export const tree: Script<{ ns: string; clock: string; seed: string; job: string
  * verify: the invariants of a slice of jobs and of one queue at a time. Read only; finds nothing on a healthy system.
  *
  * keys: none
+ * by: doctor
+ * reads: channel, channels, job, jobs, limit, limits, queue, queues, wake
+ * writes: none
  * args: ns, clock, seed, from:int, size:int
  * returns: {'verified', [id or queue, fault] each, next id or '', jobs seen}
  */

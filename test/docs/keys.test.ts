@@ -5,7 +5,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { buildScripts } from '../../infra/build-lua.ts'
-import { fields, kinds } from '../../src/redis/keys.ts'
+import { fields, keysOf, kinds } from '../../src/redis/keys.ts'
+import { play } from '../chaos/interleavings.ts'
+import { directClient } from '../chaos/redis.ts'
+import { kind, startState } from '../kit.ts'
+import { createWorld } from '../redis/direct.ts'
+import { rules } from '../redis/rules/index.ts'
+import { monitor } from './monitor.ts'
 
 const lua = join(import.meta.dirname, '../../src/redis/lua')
 const sources = readdirSync(lua, { recursive: true, encoding: 'utf8' })
@@ -37,9 +43,62 @@ const origins: [string, string][] = [
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
 
-const scripts = [...buildScripts().scripts.values()].map(({ source }) => [
-  `\`${source.name}\``,
-  source.note[0]!.replace(/^\w+: /, ''),
+const shas = new Map([...buildScripts().scripts].map(([name, { sha }]) => [name, sha]))
+const built = [...buildScripts().scripts.values()].map(({ source }) => source)
+const scripts = built.map(({ name, note }) => [`\`${name}\``, note[0]!.replace(/^\w+: /, '')])
+
+// Who touches what
+
+const components = ['API', 'dispatcher', 'callbacks', 'tick', 'dashboard']
+type Access = { by: string[]; reads: string[]; writes: string[] }
+
+const store = readFileSync(join(import.meta.dirname, '../../src/redis/store.ts'), 'utf8')
+const keyFor = (name: string): unknown => {
+  const made = (keysOf('~') as Record<string, unknown>)[name]
+  return typeof made === 'function' ? made('x') : made
+}
+
+/** Plain commands, without a script. */
+const plain: Access[] = [
+  {
+    by: ['API', 'dashboard'],
+    reads: [
+      'channel',
+      'channels',
+      'constraints',
+      'flags',
+      'flows',
+      'job',
+      'jobs',
+      'keys',
+      'live',
+      'log',
+      'queue',
+      'queues',
+      'workers',
+    ],
+    writes: [],
+  },
+  { by: ['API'], reads: [], writes: ['flags', 'flows', 'keys'] },
+  { by: ['dispatcher'], reads: ['constraints', 'job', 'workers'], writes: [] },
+]
+
+const all: Access[] = [...built.map(({ access }) => access), ...plain]
+
+/** R, W, RW or nothing. */
+const accessOf = (component: string, word: string): string => {
+  const own = all.filter(({ by }) => by.includes(component))
+  const may = (what: 'reads' | 'writes') => own.some((access) => access[what].includes(word))
+  return `${may('reads') ? 'R' : ''}${may('writes') ? 'W' : ''}` || '–'
+}
+
+const wordOf = (key: string): string => /^~([a-z]+)/.exec(key)![1]!
+const accessRows = [...new Set(Object.keys(kinds).map(wordOf))].map((word) => [
+  Object.keys(kinds)
+    .filter((key) => wordOf(key) === word)
+    .map((key) => `\`${key}\``)
+    .join(', '),
+  ...components.map((component) => accessOf(component, word)),
 ])
 
 const page = `# What is in Redis
@@ -65,6 +124,14 @@ ${table(
 One script is one verb, and one atomic step.
 
 ${table(['script', 'does'], scripts)}
+
+## Who reads and writes what
+
+The API is every route, with the facades; the dispatcher serves lanes; callbacks are sent by jobs that a lane performs, and
+what they leave is committed by that lane; the tick comes once a minute. Made from the headers of the scripts, which are
+held against what Redis sees them do; \`verify\` reads everything, and is part of none of these.
+
+${table(['keys', ...components], accessRows)}
 
 ## From SideJob's keys
 
@@ -116,3 +183,42 @@ test('no script uses a field that is not listed', () => {
   const listed = new Set(Object.keys(fields))
   expect([...used].filter((name) => !listed.has(name) && !others.has(name))).toEqual([])
 })
+
+test('headers and plain commands speak of keys that there are', () => {
+  const known = new Set(Object.keys(kinds).map(wordOf))
+  const said = all.flatMap(({ reads, writes }) => [...reads, ...writes])
+  expect(said.filter((word) => !known.has(word))).toEqual([])
+  const by = new Set(built.flatMap(({ access }) => access.by))
+  expect([...by].filter((one) => !components.includes(one))).toEqual(['doctor'])
+})
+
+test('plain commands touch what is listed', () => {
+  const named = [...store.matchAll(/redis\.(\w+)\(\s*(?:`\$\{)?keys\.(\w+)/g)].map(([, , name]) => name!)
+  const words = named.map((name) => /^~:?([a-z]+)/.exec(String(keyFor(name)))![1]!)
+  const listed = new Set(plain.flatMap(({ reads, writes }) => [...reads, ...writes]))
+  expect(words.length).toBeGreaterThan(10)
+  expect(words.filter((word) => !listed.has(word))).toEqual([])
+})
+
+test.skipIf(kind === 'embedded')(
+  'scripts touch what their headers say, and nothing else',
+  async () => {
+    const state = await startState()
+    const watched = await monitor(state.redis)
+    const facts = [25, 26, 27, 29, 31, 34].flatMap((rule) => Object.values(rules[rule] ?? {}))
+    for (const fact of facts) await fact(await createWorld(state.options))
+    const direct = await directClient(state.redis)
+    for (let seed = 1; seed <= 5; seed++) await play({ seed, redis: direct })
+    await direct.close()
+    await watched.close()
+    await state.close()
+    const beyond = built.flatMap(({ name, access }) => {
+      const { reads = [], writes = [] } = watched.touched.get(shas.get(name)!) ?? {}
+      const read = [...reads].filter((word) => !access.reads.includes(word) && !access.writes.includes(word))
+      return [...read, ...[...writes].filter((word) => !access.writes.includes(word))].map((word) => `${name}: ${word}`)
+    })
+    expect(watched.touched.size).toBeGreaterThan(4)
+    expect(beyond).toEqual([])
+  },
+  120_000,
+)

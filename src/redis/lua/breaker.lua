@@ -3,6 +3,9 @@
 -- caller may try: the probe.
 --
 -- keys: the record of the host
+-- by: callbacks
+-- reads: breaker
+-- writes: breaker
 -- args: ns, clock, seed, host, word, threshold:int, base:int, cap:int, floor:int, probing:int
 -- returns: {'closed' | 'open' | 'probe', until or '', failures in a row}
 --          word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. Sent twice, it may count a failure twice: no harm.

@@ -1,6 +1,9 @@
 -- change: what people and other systems do to one job, or to channels: the verbs of lib/ops, all or none of them.
 --
 -- keys: what is read anyway: the idempotency key, the hints
+-- by: API, dashboard, dispatcher
+-- reads: channel, channels, constraints, hints, job, jobs, lane, limit, once, queue, result, unique, wake, workers
+-- writes: channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, once, queue, queues, repeats, result, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, job, ...
 -- returns: {'done', answer, rings, id} | {'again', answer} | {'refused', code, message}
 

@@ -1,6 +1,9 @@
 -- constraint: sets or removes a matcher with its limit. What waits by the old ones is let go, to be tagged anew.
 --
 -- keys: the constraints and the hints
+-- by: API
+-- reads: constraints, hints, job, limit, limits, queue
+-- writes: constraints, hints, job, limit, limits, queue, wake
 -- args: ns, clock, seed, name, definition
 -- returns: {'set', constraints, rings} | {'refused', code, message}
 --          definition: JSON text, '' removes

@@ -1,6 +1,9 @@
 -- extend: renew the leases of runs that go on, and of the lane that holds them.
 --
 -- keys: the queue and the jobs
+-- by: API, dispatcher
+-- reads: hints, job, lane, queue
+-- writes: job, lane, limit, live, queue, wake
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, ...
 -- returns: {'extended', leaseUntil or '' for each token}
 

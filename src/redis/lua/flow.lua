@@ -1,6 +1,9 @@
 -- flow: a flow as it is: its job, its children, and what stands at their ports. Read only.
 --
 -- keys: none
+-- by: API, dashboard
+-- reads: channel, job, jobs
+-- writes: none
 -- args: ns, clock, seed, job
 -- returns: {'flow', id, document, side values, children, [child, side, port, size, default, wires, oldest, passed] each, now}
 --          | {'refused', code, message}

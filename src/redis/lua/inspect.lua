@@ -1,6 +1,9 @@
 -- inspect: one job as people want to see it. Read only.
 --
 -- keys: the hints
+-- by: API, dashboard, dispatcher
+-- reads: hints, job, jobs, limit, queue
+-- writes: none
 -- args: ns, clock, seed, job, dir, port, most:int
 -- returns: {'job', id, document, side values, children, items of the port, ahead in its queue, facts of the queue, children
 --           counted, callback: its document and last error}

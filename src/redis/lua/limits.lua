@@ -1,6 +1,9 @@
 -- limits: the limits there are, or one, with what is in use and what waits. Read only.
 --
 -- keys: none
+-- by: API, dashboard
+-- reads: limit, limits
+-- writes: none
 -- args: ns, clock, seed, key
 -- returns: {'limits', [key, document, held, started, waiting] each}
 

@@ -1,6 +1,9 @@
 -- list: jobs that fit a filter, newest first. Read only and bounded.
 --
 -- keys: none
+-- by: API, dashboard
+-- reads: job, jobs, limit, queue, repeats
+-- writes: none
 -- args: ns, clock, seed, mode, name, queue_name, status, class, group, before, most:int, scan:int
 -- returns: {'jobs', [id, document, side values, callback] each, next cursor or ''} | {'refused', code, message}
 --          mode: 'all' (by id, down from the newest) | 'children' (parent = name) | 'alias' | 'repeats' (by their next slot)

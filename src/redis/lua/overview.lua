@@ -1,6 +1,9 @@
 -- overview: every queue with its counts and settings, or one. Read only.
 --
 -- keys: none
+-- by: API, dashboard
+-- reads: queue, queues
+-- writes: none
 -- args: ns, clock, seed, queue_name
 -- returns: {'queues', [name, document, lanes, ready, pull, timers, leases, suspended, completed, failed, terminated, oldest] each, now}
 

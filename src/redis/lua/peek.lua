@@ -1,6 +1,9 @@
 -- peek: the waiting values of many ports, without taking them. Read only.
 --
 -- keys: none
+-- by: dispatcher
+-- reads: job
+-- writes: none
 -- args: ns, clock, seed, most:int, ...
 -- returns: {'ports', [taken, items, default or '', more] each}; an empty row where there is no such port
 --          rest: id, dir, port each

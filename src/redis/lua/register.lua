@@ -1,6 +1,9 @@
 -- register: the worker classes of a queue as they are to be known; jobs that wait go to where their class is now served.
 --
 -- keys: the registry and the queue
+-- by: API, tick
+-- reads: channel, channels, hints, job, queue, workers
+-- writes: job, lane, live, queue, queues, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
 -- returns: {'registered', rings, 'changed' or ''}
 --          rest: class, definition ('' removes), 'pull' | 'push' | '' each; with `whole` the classes are all there are

@@ -1,6 +1,9 @@
 -- settings: what people set on a queue: lanes, batch, paused, mode, and which classes fail instead of being lent.
 --
 -- keys: the queue
+-- by: API, dashboard
+-- reads: queue
+-- writes: lane, live, queue, queues, wake
 -- args: ns, clock, seed, queue_name, lanes, batch, paused, mode, unban, ...
 -- returns: {'set', rings}
 --          rest: globs of classes to ban

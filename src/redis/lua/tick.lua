@@ -1,6 +1,9 @@
 -- tick: look at every queue whose moment has come: dead lanes, lost runs, due timers, what is past its retention.
 --
 -- keys: the index of moments
+-- by: tick
+-- reads: channel, channels, hints, job, jobs, lane, limit, queue, unique, wake
+-- writes: channel, channels, gone, job, jobs, lane, limit, limits, live, log, queue, repeats, result, unique, wake
 -- args: ns, clock, seed, most:int
 -- returns: {'ticked', rings, 'more' or ''}
 

@@ -1,6 +1,9 @@
 -- tree: a job and all below it, nearest first. Read only and bounded.
 --
 -- keys: none
+-- by: API, dashboard
+-- reads: job, jobs
+-- writes: none
 -- args: ns, clock, seed, job
 -- returns: {'tree', [id, parent, name, class, status] each, 'more' or ''} | {'refused', code, message}
 

@@ -1,6 +1,9 @@
 -- verify: the invariants of a slice of jobs and of one queue at a time. Read only; finds nothing on a healthy system.
 --
 -- keys: none
+-- by: doctor
+-- reads: channel, channels, job, jobs, limit, limits, queue, queues, wake
+-- writes: none
 -- args: ns, clock, seed, from:int, size:int
 -- returns: {'verified', [id or queue, fault] each, next id or '', jobs seen}
 
