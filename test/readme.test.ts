@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { countWords } from '../functions/word_count.ts'
 import { createClient } from '../src/client/index.ts'
 import { statuses, transitions } from '../src/core/job.ts'
 import { createApp } from '../src/http/app.ts'
@@ -23,7 +24,7 @@ const double = defineWorker({
 
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ workers: [double], apiKey: 'dev' })
+  kit = await startKit({ workers: [double, countWords], apiKey: 'dev' })
 })
 afterAll(() => kit.close())
 
@@ -43,6 +44,21 @@ test('a worker in ten lines, a job in three', async () => {
   await kit.rest(id, 'completed')
   const { values } = await client.ports.read(id, 'out', 'doubled', { max: 3 })
   expect(values.map(({ data }) => data)).toEqual([2, 4, 6])
+})
+
+test('a first job, as a person asks for it', async () => {
+  const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
+  const shown = [...readme.matchAll(/^curl --json '(.*)'[ \\\n]+-H '(\w+): (.*)' http:\S+?:8787(\S+)\n# (.*)$/gm)]
+  expect(shown).toHaveLength(2)
+  let id = ''
+  for (const [, body, name, value, path, answer] of shown) {
+    const headers = { [name!]: value!, 'content-type': 'application/json', accept: '*/*' }
+    const response = await app.request(path!.replace('/1/', `/${id}/`), { method: 'POST', body, headers })
+    const text = await response.text()
+    id ||= String(JSON.parse(text).id)
+    expect(text.replace(/("id"|"job"):\d+/, '$1:1')).toBe(answer)
+    await kit.rest(Number(id), 'completed')
+  }
 })
 
 test('the status diagram has no status and no move that does not exist', () => {
