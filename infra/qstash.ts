@@ -104,7 +104,7 @@ export async function startQstash({
 
   function moveClock(body: Buffer): Answer {
     clock.jump(Number(JSON.parse(body.toString()).advance))
-    return { status: 200, json: { now: clock.now() } }
+    return { status: 200, json: { now: clock.now(), moved: clock.moved() } }
   }
 }
 

@@ -26,6 +26,8 @@ export function createClock(real: () => number) {
 
   return {
     now,
+    /** By how much it has been moved. */
+    moved: () => added,
     begin: activity.begin,
 
     at(time: number, ring: () => void): Timer {
