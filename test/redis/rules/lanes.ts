@@ -219,16 +219,6 @@ const rule3: Facts = {
     expect(queuesOf((await world.store.register('q', [served])).rings)).toEqual(['q'])
     expect(await world.queueOf()).toMatchObject({ ready: 3, pull: 0 })
   },
-  async 'however many wait, all are moved: the first at once, the others with the ticks'(world) {
-    await many(world, 4_500, { class: 'moving' })
-    await many(world, 1_500, { class: 'staying' })
-    await world.store.register('q', [{ name: 'moving', definition: '{"pull":true}', serves: 'pull' }])
-    expect((await world.queueOf()).pull).toBeGreaterThanOrEqual(2_500)
-    for (let n = 0; n < 10; n++) await world.tick()
-    expect(await world.queueOf()).toMatchObject({ ready: 1_500, pull: 4_500 })
-    const ids = (await world.claim({ pull: true, max: 100 })).map(({ id }) => id)
-    expect(ids).toEqual(ids.toSorted((a, b) => a - b))
-  },
   async 'the mode of a queue moves what waits in it, and back'(world) {
     await many(world, 3)
     await world.store.settings('q', { mode: 'pull' })
@@ -248,6 +238,16 @@ const rule3: Facts = {
     await world.store.register('q', [{ name: 'plain', definition: '{}', serves: 'push' }])
     await world.push(id, 'in', '1')
     expect(await world.queueOf()).toMatchObject({ ready: 1, pull: 0 })
+  },
+  async 'however many wait, all are moved: the first at once, the others with the ticks'(world) {
+    await many(world, 4_500, { class: 'moving' })
+    await many(world, 1_500, { class: 'staying' })
+    await world.store.register('q', [{ name: 'moving', definition: '{"pull":true}', serves: 'pull' }])
+    expect((await world.queueOf()).pull).toBeGreaterThanOrEqual(2_500)
+    for (let n = 0; n < 10; n++) await world.tick()
+    expect(await world.queueOf()).toMatchObject({ ready: 1_500, pull: 4_500 })
+    const ids = (await world.claim({ pull: true, max: 100 })).map(({ id }) => id)
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b))
   },
 }
 
