@@ -130,13 +130,16 @@ export async function startKit({ hold = false, ...options }: KitOptions = {}) {
       const { jobs } = await engine.enqueue([{ queue: 'default', class: className, ...input } as never])
       return jobs[0]!.id
     },
+    /** Ends everything, and sees first that nothing is left that is not as it must be. */
     async close() {
+      const faults = await engine.verify()
       await qstash.close()
       await Promise.allSettled(running)
       const closed = new Promise((resolve) => receiver.close(resolve))
       receiver.closeAllConnections()
       await closed
       await state.close()
+      if (faults.length) throw new Error(`left behind: ${JSON.stringify(faults)}`)
     },
   }
 }

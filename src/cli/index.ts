@@ -7,10 +7,12 @@ import { ApiError, createClient } from '../client/index.ts'
 import { SidejobError } from '../core/errors.ts'
 import { callbacksResend } from './callbacks-resend.ts'
 import { type Command, type Io, UsageError } from './command.ts'
+import { doctor } from './doctor.ts'
 import { download } from './download.ts'
 import { filesPurge } from './files-purge.ts'
 
 const commands: Record<string, Command> = {
+  doctor,
   download,
   'callbacks resend': callbacksResend,
   'files purge': filesPurge,

@@ -52,6 +52,7 @@ const table = {
     list: 'GET /v1/channels',
     subscribe: 'GET /v1/subscribe/:channel',
   },
+  doctor: { examine: 'GET /v1/doctor' },
   log: { write: 'POST /v1/log', read: 'GET /v1/log' },
   workers: {
     list: 'GET /v1/workers',

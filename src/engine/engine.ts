@@ -253,6 +253,8 @@ export type QueueView = {
   oldestReady: number | null
 }
 
+export type Fault = { who: string; what: string }
+
 export type Target = { job: Ref; in: string } | { job: Ref; out: string }
 export type Scope = 'admin' | 'write' | 'read' | 'work'
 
@@ -465,6 +467,8 @@ export interface Engine extends Custody {
   group(id: string): Promise<GroupView>
   setGroup(id: string, settings: Omit<LimitSettings, 'rate'>): Promise<GroupView>
   stats(): Promise<Record<string, unknown>>
+  /** What is not as it must be, in one slice of the jobs; where the next one begins. */
+  examine(cursor?: string): Promise<{ faults: Fault[]; jobs: number; cursor: string | null }>
   /** Switches that people set: whether one is on, and setting it. */
   flag(name: string): Promise<boolean>
   setFlag(name: string, on: boolean): Promise<void>

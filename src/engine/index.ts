@@ -21,6 +21,7 @@ import { viewOf } from './snapshot.ts'
 import { createTags } from './tags.ts'
 import { createCallbackVerbs } from './verbs/callbacks.ts'
 import { createChannels } from './verbs/channels.ts'
+import { createDoctor } from './verbs/doctor.ts'
 import { createFlows } from './verbs/flows.ts'
 import { createJobs } from './verbs/jobs.ts'
 import { createKeys } from './verbs/keys.ts'
@@ -181,14 +182,6 @@ export function createEngine(options: EngineOptions): Engine & Inner {
       return { rung, more: true }
     },
 
-    async verify() {
-      const faults: { who: string; what: string }[] = []
-      for (let from: number | null = 1; from !== null; ) {
-        const slice: Awaited<ReturnType<typeof store.verify>> = await store.verify(from)
-        faults.push(...slice.faults)
-        from = slice.next
-      }
-      return faults
-    },
+    ...createDoctor(parts),
   }
 }

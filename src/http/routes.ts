@@ -3,6 +3,7 @@
 import { bulk } from './bulk.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
+import { doctor } from './doctor.ts'
 import { bedrock } from './facades/bedrock.ts'
 import { downloader } from './facades/downloader.ts'
 import { jq } from './facades/jq.ts'
@@ -38,6 +39,7 @@ export const routes = {
   graphs,
   runs,
   stats,
+  doctor,
   keys,
   files,
   downloader,

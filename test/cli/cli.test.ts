@@ -114,3 +114,28 @@ test('a server that is not there is said', async () => {
   expect(exit).toBe(1)
   expect(noted).toMatch(/^sidejob callbacks resend: fetch failed/)
 })
+
+test('doctor finds nothing where all is as it must be', async () => {
+  await kit.client.jobs.enqueue({ queue: 'default', class: 'noop', wait: '1h' })
+  expect(await run('doctor')).toMatchObject({
+    exit: 0,
+    printed: '',
+    noted: expect.stringMatching(/^\d+ jobs, everything is as it must be\n$/),
+  })
+})
+
+test('doctor says what is wrong in every slice, and exits with 1', async () => {
+  const sick = await startReceiver(({ path }, response) => {
+    const second = path.includes('cursor=501')
+    const answer = {
+      faults: [{ who: second ? '502' : '7', what: 'is in 2 places' }],
+      jobs: 500,
+      cursor: second ? null : '501',
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+  })
+  const { exit, rows, noted } = await run('doctor', '', sick.url)
+  await sick.close()
+  expect([exit, rows]).toEqual([1, ['7\tis in 2 places', '502\tis in 2 places']])
+  expect(noted).toBe('1000 jobs, 2 faults\n')
+})

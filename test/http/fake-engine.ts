@@ -239,6 +239,7 @@ const answers: Engine = {
   flag: async () => false,
   setFlag: async () => {},
   stats: async () => ({ jobs: 1 }),
+  examine: async () => ({ faults: [{ who: '7', what: 'is in 2 places' }], jobs: 500, cursor: '501' }),
   claim: async () => [snapshot],
   commit: async () => ({ status: 'queued', snapshot }),
   heartbeat: async () => ({ leaseUntil: T }),

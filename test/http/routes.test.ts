@@ -587,6 +587,14 @@ const cases: Case[] = [
   ],
   ['stats.show', ask('GET', '/v1/stats'), 200, { jobs: 1 }, 'stats'],
   [
+    'doctor.examine',
+    ask('GET', '/v1/doctor?cursor=501'),
+    200,
+    { faults: [{ who: '7', what: 'is in 2 places' }], jobs: 500, cursor: '501' },
+    'examine',
+    '501',
+  ],
+  [
     'keys.list',
     ask('GET', '/v1/keys'),
     200,
