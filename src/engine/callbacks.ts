@@ -1,5 +1,6 @@
 // Tells others of a job's end: the one class of jobs that the engine performs itself.
 
+import { readUpTo } from '../core/bytes.ts'
 import {
   callbackGroup,
   callbackRetry,
@@ -101,9 +102,21 @@ const isDown = (status: number): boolean => status >= 500 || status === 408 || s
 
 type KafkaAnswer = { offsets?: { error_code?: number | null; error?: string | null }[] }
 
-/** A REST proxy says 200 also when the broker refused the record. */
-async function kafkaFault(response: Response): Promise<string | undefined> {
-  const { offsets = [] } = (await response.json().catch(() => ({}))) as KafkaAnswer
+const KAFKA_ANSWER = 65_536
+
+const kafkaAnswer = (text: string): KafkaAnswer => {
+  try {
+    return (JSON.parse(text) ?? {}) as KafkaAnswer
+  } catch {
+    return {}
+  }
+}
+
+/** A REST proxy says 200 also when the broker refused the record; and who says no offset is none. */
+async function kafkaFault({ body }: Response): Promise<string | undefined> {
+  const bytes = await readUpTo(body, KAFKA_ANSWER).catch(() => undefined)
+  const { offsets } = kafkaAnswer(new TextDecoder().decode(bytes))
+  if (!Array.isArray(offsets) || offsets.length === 0) return 'the answer is not that of a Kafka REST proxy'
   const refused = offsets.find(({ error_code }) => error_code !== null && error_code !== undefined)
   return refused && (refused.error ?? `the broker answered ${refused.error_code}`)
 }

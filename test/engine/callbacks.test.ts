@@ -203,6 +203,16 @@ describe('one callback for each end', () => {
   })
 })
 
+test('what answers 200 and is no Kafka REST proxy has delivered nothing', async () => {
+  for (const answer of ['<html>', 'null', '{"offsets":[]}', 'x'.repeat(100_000)]) {
+    receiver.answer = (_, response) => response.writeHead(200).end(answer)
+    const callback = { kafka: { url: receiver.url, topic: 'ends' }, retry: [] }
+    const id = await make('answer', { args: '5', callback })
+    await state(id, 'FAILED')
+    expect((await callbackOf(id))!.lastError).toContain('not that of a Kafka REST proxy')
+  }
+})
+
 describe('tries', () => {
   test('a failed try comes again by the schedule, with the same body and id', async () => {
     let broken = 2
