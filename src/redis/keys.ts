@@ -164,6 +164,7 @@ export const fields = {
   rl: 'of a relay: its channel',
   ru: 'of a relay: the last port that has its oldest message',
   sa: 'when the last run ended, as its worker said it',
+  bb: 'the end after which its branches go one by one, since its family is too large to go at once',
   lr: 'last run: startedAt,endedAt,outcome,attempt',
   cm: 'last commit: token|n|answer',
   'i:<port>': 'input port: pushed,taken[,d when dropped]',

@@ -267,6 +267,20 @@ const rule25: Facts = {
     expect(await gone(world, b)).toBe(true)
     expect(await world.queueOf()).toMatchObject({ completed: 0, failed: 0 })
   },
+  async 'a family of more than 5,000 goes branch by branch'(world) {
+    const root = await world.make()
+    const parts = Array.from({ length: 11 }, (_, part) => Array.from({ length: 500 }, (_, i) => part * 500 + i))
+    for (const part of parts) {
+      const of = { queue: 'q', class: 'plain', known: true, parent: String(root) }
+      const { made } = await world.store.enqueue(part.map((i) => ({ ...of, name: `c${i}` })))
+      const ends = made.map(({ id }) => ['terminate', String(id), ''])
+      await world.store.change('', ends)
+    }
+    await world.change(root, 'terminate', '', '')
+    await sweep(world, DAY + 1_000)
+    for (let n = 0; n < 20; n++) await sweep(world, 11 * 60_000)
+    expect(await world.queueOf()).toMatchObject({ terminated: 0 })
+  },
   async 'a suspended job stays'(world) {
     const id = await world.make({ retain: 0 })
     await (await world.claimOne()).suspend()

@@ -2,9 +2,10 @@
 
 local RETRY_IN = 600000
 
+-- A family, if all of it has ended and nothing can wake it; else whether it is too large to be looked at in one piece.
 local function all_ended(id)
   local tree, more = tree_of(id)
-  if more then return nil end
+  if more then return nil, true end
   for _, member in ipairs(tree) do
     local doc = find(member)
     if doc then
@@ -33,17 +34,29 @@ local function has_seen(parent, doc)
   return tonumber(started) > ended or (tonumber(started) == ended and parent.z == 's' and not parent.wf)
 end
 
--- A child goes once its parent has committed a run that saw its end; below a parent that has ended it goes with that.
+-- A family that is too large goes branch by branch, when all the branches of a job have ended.
+local function open_branches(id, doc)
+  for _, child in ipairs(children_of(id, doc)) do
+    if not ends[child.status] then return end
+  end
+  change(id, doc, 'bb', doc.e)
+end
+
+-- A child goes once its parent has committed a run that saw its end; below a parent that has ended it goes with that,
+-- unless their family is too large.
 local function may_go(doc)
   local parent = doc.pa and find(doc.pa)
   if not parent then return true end
-  return not ends[status_of(parent)] and has_seen(parent, doc)
+  if ends[status_of(parent)] then return parent.bb ~= nil and parent.bb == parent.e end
+  return has_seen(parent, doc)
 end
 
 local function remove_due(key, id)
   local doc = find(id)
   if not doc or not resting[doc.z] then return zset(key, id, false) end
-  local tree = not untold(doc) and may_go(doc) and all_ended(id)
+  local tree, too_large
+  if not untold(doc) and may_go(doc) then tree, too_large = all_ended(id) end
+  if too_large then open_branches(id, doc) end
   if not tree then
     zset(index_of(doc), id, now + RETRY_IN)
     return soonest(doc.q, 'nr', now + RETRY_IN)
