@@ -71,6 +71,8 @@ export const flow = defineWorker({
     'Runs a graph: nodes are jobs that start when something reaches them, edges move values from port to port. Completed while all its nodes are, failed when one is; a new graph takes effect on the running one.',
   in: { [GRAPH]: port(), '*': port() },
   out: { '*': port() },
+  // Somebody else may have started the same node meanwhile.
+  retry: { max: 5, backoff: { base: 500, cap: 5_000 } },
   async perform(job: Job) {
     const text = job.getClosed('graph')
     const before = text === undefined ? undefined : parse(text)

@@ -135,6 +135,187 @@ export const adoptions = (graph: Graph, before?: Graph): { node: string; job: nu
     .filter(([name, { init }]) => typeof init === 'number' && own(before?.nodes ?? {}, name)?.init !== init)
     .map(([node, { init }]) => ({ node, job: init as number }))
 
+/** What is there and what is wanted, side by side. */
+function compare(graph: Graph, before: Graph | undefined, facts: FlowFacts) {
+  const wasNode = (name: string) => own(before?.nodes ?? {}, name)
+  const isReplaced = (name: string): boolean => {
+    const [node, was] = [own(graph.nodes, name), wasNode(name)]
+    return node !== undefined && was !== undefined && isOther(node, was)
+  }
+  const children = Object.entries(facts.children).map(([node, { id }]) => ({ node, job: id }))
+  const gone = children.filter(({ node }) => !own(graph.nodes, node))
+  const replaced = children.filter(({ node }) => isReplaced(node))
+  const adopted = adoptions(graph, before)
+  const kept = children.filter(({ node }) => own(graph.nodes, node) && !isReplaced(node))
+  return {
+    ...{ graph, before, facts, wasNode, isReplaced, gone, replaced, adopted },
+    /** The nodes whose jobs are there already. */
+    running: new Set([...kept, ...adopted].map(({ node }) => node)),
+    wires: wiresOf(graph),
+    sources: [...Map.groupBy(wiresOf(graph), ({ from }) => endText(from)).values()],
+    rowsOf: (name: string) => facts.wires.filter(({ child }) => child === name),
+    rowOf: (child: string | undefined, dir: 'in' | 'out', port: string) =>
+      facts.wires.find((row) => row.child === child && row.dir === dir && row.port === port),
+    /** First values of ports that had none in the graph before. */
+    given(side: 'inports' | 'outports', name: string): Record<string, Wire[]> {
+      const was = isReplaced(name) ? {} : initsOf(wasNode(name)?.[side])
+      return Object.fromEntries(Object.entries(initsOf(graph.nodes[name]![side])).filter(([port]) => !own(was, port)))
+    },
+  }
+}
+
+type Comparison = ReturnType<typeof compare>
+
+/** Whether a node asks to be started without data. */
+const wantsStart = (init: GraphNode['init']): boolean =>
+  init !== undefined && init !== null && init !== false && typeof init !== 'number'
+
+/** Whether something stands at the beginning of a wire, or will as soon as its node starts. */
+function hasData({ graph, facts, running, rowOf, given }: Comparison, { node, port }: End): boolean {
+  if (node === null) {
+    const input = own(facts.inputs, port)
+    return (input?.size ?? 0) > 0 || input?.default === true || graph.inports[port]!.default !== undefined
+  }
+  if (given('outports', node)[port]?.length) return true
+  if (!running.has(node)) return own(graph.nodes[node]!.outports ?? {}, port)?.default !== undefined
+  const row = rowOf(node, 'out', port)
+  return row !== undefined && (row.size > 0 || row.default)
+}
+
+/** The nodes that need a new job: those that ask for it, and those that something reaches. */
+function startsOf(seen: Comparison): Set<string> {
+  const { graph, wasNode, running, replaced, sources, given } = seen
+  const start = new Set(replaced.map(({ node }) => node))
+  const begin = (name: string) => {
+    if (!running.has(name)) start.add(name)
+  }
+  for (const [name, { init }] of Object.entries(graph.nodes)) {
+    const asks = wantsStart(init) && !wantsStart(wasNode(name)?.init)
+    if (asks || [given('inports', name), given('outports', name)].some((ports) => Object.keys(ports).length))
+      begin(name)
+  }
+  // What has data starts its targets, whose defaults may start theirs.
+  for (let before = -1; before !== start.size; ) {
+    before = start.size
+    for (const wires of sources) {
+      const { from } = wires[0]!
+      const isUp = from.node === null || running.has(from.node) || start.has(from.node)
+      if (isUp && hasData(seen, from)) for (const { to } of wires) if (to.node !== null) begin(to.node)
+    }
+  }
+  return start
+}
+
+const defaultsOf = (inports: Graph['inports']): Record<string, GraphPort> =>
+  Object.fromEntries(
+    Object.entries(inports).map(([port, { default: value }]) => [port, value === undefined ? {} : { default: value }]),
+  )
+
+/** The ports of the flow itself; a default that it was made with stays where the graph says nothing. */
+function ownAmends({ graph, before, facts }: Comparison): Op[] {
+  const was = Object.entries(defaultsOf(before?.inports ?? {})).filter(([port]) => own(graph.inports, port))
+  const ports = Object.entries(changed(defaultsOf(graph.inports), Object.fromEntries(was)) ?? {}).filter(
+    ([port, spec]) => 'default' in spec || !own(facts.inputs, port),
+  )
+  return ports.length ? [{ op: 'amend', in: Object.fromEntries(ports) }] : []
+}
+
+/** What has changed about the ports of nodes that stay. */
+const amendsOf = (seen: Comparison): Op[] => [
+  ...[...seen.running].flatMap((name): Op[] => {
+    const was = own(seen.facts.children, name) && seen.wasNode(name)
+    const ins = changed(seen.graph.nodes[name]!.inports, was?.inports)
+    const outs = changed(seen.graph.nodes[name]!.outports, was?.outports)
+    const sides = { ...(ins ? { in: ins } : {}), ...(outs ? { out: outs } : {}) }
+    return ins || outs ? [{ op: 'amend', of: { child: name }, ...sides }] : []
+  }),
+  ...ownAmends(seen),
+]
+
+/** Whether what waits there goes to the job that takes the place of the old one. */
+const isMoved = ({ wires, isReplaced }: Comparison, name: string, { dir, port }: Wiring): boolean =>
+  isReplaced(name) && dir === 'in' && wires.some(({ to }) => to.node === name && to.port === port)
+
+const movesOf = (seen: Comparison): Op[] =>
+  seen.replaced.flatMap(({ node, job }) =>
+    seen
+      .rowsOf(node)
+      .filter((row) => row.size > 0 && isMoved(seen, node, row))
+      .map(({ port }): Op => ({ op: 'connect', from: { job, in: port }, to: [{ child: node, in: port }] })),
+  )
+
+const inOf = ({ node, port }: End): PortRef => (node === null ? { in: port } : { child: node, in: port })
+const outOf = ({ node, port }: End): PortRef => (node === null ? { out: port } : { child: node, out: port })
+/** The near end of a wire is an input of the flow or an output of a node, the far end the other way round. */
+const nearEnd = (end: End): PortRef => (end.node === null ? inOf(end) : outOf(end))
+const farEnd = (end: End): PortRef => (end.node === null ? outOf(end) : inOf(end))
+
+/** Whether the wires already lead where they should. */
+const isLaid = ({ facts, running }: Comparison, to: Wiring['to'], wires: GraphWire[]): boolean =>
+  to !== 'call' &&
+  to.length === wires.length &&
+  wires.every(({ to: { node, port } }, i) => {
+    const job = node === null ? facts.id : running.has(node) ? facts.children[node]?.id : undefined
+    return to[i]!.job === job && to[i]!.port === port && to[i]!.dir === (node === null ? 'out' : 'in')
+  })
+
+/** The wires of one port: to everybody, once all are there; till then the flow is called when something comes. */
+function laysAt(seen: Comparison, start: Set<string>, wires: GraphWire[]): Op[] {
+  const { from } = wires[0]!
+  const isUp = (node: string | null) => node === null || seen.running.has(node) || start.has(node)
+  if (!isUp(from.node)) return []
+  const isOld = from.node === null || seen.running.has(from.node)
+  const row = isOld ? seen.rowOf(from.node ?? undefined, from.node === null ? 'in' : 'out', from.port) : undefined
+  if (wires.every(({ to }) => isUp(to.node))) {
+    if (row && row.size === 0 && isLaid(seen, row.to, wires)) return []
+    return [{ op: 'wire', from: nearEnd(from), to: wires.map(({ to }) => farEnd(to)) }]
+  }
+  // An input of the flow calls it anyway.
+  if (from.node === null) return row?.to.length ? [{ op: 'wire', from: nearEnd(from), to: [] }] : []
+  return row?.to === 'call' ? [] : [{ op: 'wire', from: nearEnd(from), call: true }]
+}
+
+/** Ports whose wires the graph has no more. */
+const looseIn = ({ facts, running, wires }: Comparison): Wiring[] =>
+  facts.wires.filter(
+    ({ child, dir, port, to }) =>
+      to.length > 0 &&
+      dir === (child === undefined ? 'in' : 'out') &&
+      (child === undefined || running.has(child)) &&
+      !wires.some(({ from }) => from.node === (child ?? null) && from.port === port),
+  )
+
+const laysOf = (seen: Comparison, start: Set<string>): Op[] => [
+  ...seen.sources.flatMap((wires) => laysAt(seen, start, wires)),
+  ...looseIn(seen).map(({ child, port }): Op => ({ op: 'wire', from: nearEnd({ node: child ?? null, port }), to: [] })),
+]
+
+/** The first values that do not come with the making of a job. */
+function writesOf({ graph, given }: Comparison, start: Set<string>): Op[] {
+  const write = (to: PortRef, values: Wire[]): Op[] => (values.length ? [{ op: 'write', to, values }] : [])
+  return Object.keys(graph.nodes).flatMap((child) => [
+    ...(start.has(child)
+      ? []
+      : Object.entries(given('inports', child)).flatMap(([port, values]) => write({ child, in: port }, values))),
+    ...Object.entries(given('outports', child)).flatMap(([port, values]) => write({ child, out: port }, values)),
+  ])
+}
+
+/** Values that stay where nobody reads them any more. */
+function orphansOf(seen: Comparison): Orphan[] {
+  const { gone, replaced, facts, rowsOf } = seen
+  const orphan = (node: string | null, job: number, { dir, port, size }: Wiring): Orphan[] =>
+    size > 0 ? [{ node, job, dir, port, values: size }] : []
+  return [
+    ...[...gone, ...replaced].flatMap(({ node, job }) =>
+      rowsOf(node).flatMap((row) => (isMoved(seen, node, row) ? [] : orphan(node, job, row))),
+    ),
+    ...looseIn(seen).flatMap((row) =>
+      row.child === undefined ? orphan(null, facts.id, row) : orphan(row.child, facts.children[row.child]!.id, row),
+    ),
+  ]
+}
+
 /**
  * Works out what makes a flow as its graph says. A node keeps its job, its values and what its defaults have become as long
  * as its class, queue and arguments stay; what a graph gives at its beginning (`init`) is given once.
@@ -142,179 +323,34 @@ export const adoptions = (graph: Graph, before?: Graph): { node: string; job: nu
  * @example planGraph(graph, before, facts).ops
  */
 export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFacts): Plan {
-  const wasNode = (name: string) => own(before?.nodes ?? {}, name)
-  const children = Object.entries(facts.children)
-  const isReplaced = (name: string): boolean => {
-    const [node, was] = [own(graph.nodes, name), wasNode(name)]
-    return node !== undefined && was !== undefined && isOther(node, was)
-  }
-  const gone = children.filter(([name]) => !own(graph.nodes, name))
-  const replaced = children.filter(([name]) => isReplaced(name))
-  const kept = children.filter(([name]) => own(graph.nodes, name) && !isReplaced(name)).map(([name]) => name)
-
-  const adopted = adoptions(graph, before)
+  const seen = compare(graph, before, facts)
+  const { gone, replaced, adopted, wires } = seen
   for (const { node } of adopted) checkAdoption(node, graph.nodes[node]!, facts)
-
-  const rowsOf = (name: string) => facts.wires.filter(({ child }) => child === name)
-  const row = (child: string | undefined, dir: 'in' | 'out', port: string) =>
-    facts.wires.find((one) => one.child === child && one.dir === dir && one.port === port)
-
-  /** First values of ports that had none in the graph before. */
-  const given = (side: 'inports' | 'outports', name: string): Record<string, Wire[]> => {
-    const was = initsOf(wasNode(name)?.[side])
-    return Object.fromEntries(
-      Object.entries(initsOf(graph.nodes[name]![side])).filter(([port]) => !was[port] || isReplaced(name)),
-    )
-  }
-
-  const running = new Set([...kept, ...adopted.map(({ node }) => node)])
-  const start = new Set<string>(replaced.map(([name]) => name))
-  const isUp = (name: string) => running.has(name) || start.has(name)
-  const begin = (name: string) => {
-    if (!isUp(name)) start.add(name)
-  }
-
-  for (const [name, { init }] of Object.entries(graph.nodes)) {
-    const wants = init !== undefined && init !== null && init !== false && typeof init !== 'number'
-    const wanted = wasNode(name)?.init
-    const isNew = wanted === undefined || wanted === null || wanted === false
-    if (wants && isNew) begin(name)
-    if (Object.keys(given('inports', name)).length || Object.keys(given('outports', name)).length) begin(name)
-  }
-
-  const wires = wiresOf(graph)
-  const sources = Map.groupBy(wires, ({ from }) => endText(from))
-  const hasData = ({ node, port }: End): boolean => {
-    if (node === null) {
-      const input = own(facts.inputs, port)
-      return (input?.size ?? 0) > 0 || input?.default === true || graph.inports[port]!.default !== undefined
-    }
-    const spec = own(graph.nodes[node]!.outports ?? {}, port)
-    if (start.has(node)) return spec?.default !== undefined || (spec?.init?.length ?? 0) > 0
-    const seen = running.has(node) ? row(node, 'out', port) : undefined
-    return (seen?.size ?? 0) > 0 || seen?.default === true || (given('outports', node)[port]?.length ?? 0) > 0
-  }
-  // What has data starts its targets, whose defaults may start theirs.
-  for (let n = -1; n !== start.size; ) {
-    n = start.size
-    for (const [{ from }] of sources.values() as Iterable<[GraphWire]>)
-      if ((from.node === null || isUp(from.node)) && hasData(from))
-        for (const { to } of sources.get(endText(from))!) if (to.node !== null) begin(to.node)
-  }
-
-  const disowns = [...gone, ...replaced].map(([child]): Op => ({ op: 'disown', child }))
-  const adopts = adopted.map(({ node, job }): Op => ({ op: 'adopt', job, name: node }))
-  const spawns = [...start].map((name) => spawnOf(graph, name, given('inports', name)))
-
-  const amends: Op[] = []
-  for (const name of running) {
-    const was = facts.children[name] ? wasNode(name) : undefined
-    const ins = changed(graph.nodes[name]!.inports, was?.inports)
-    const outs = changed(graph.nodes[name]!.outports, was?.outports)
-    if (ins || outs)
-      amends.push({ op: 'amend', of: { child: name }, ...(ins ? { in: ins } : {}), ...(outs ? { out: outs } : {}) })
-  }
-  const ownPorts = changed(
-    Object.fromEntries(
-      Object.entries(graph.inports).map(([port, { default: value }]) => [
-        port,
-        value === undefined ? {} : { default: value },
-      ]),
-    ),
-    before &&
-      Object.fromEntries(
-        Object.entries(before.inports)
-          .filter(([port]) => own(graph.inports, port))
-          .map(([port, { default: value }]) => [port, value === undefined ? {} : { default: value }]),
-      ),
-  )
-  // A default that the flow has been made with stays where the graph says nothing.
-  const amendable = Object.entries(ownPorts ?? {}).filter(
-    ([port, spec]) => 'default' in spec || !own(facts.inputs, port),
-  )
-  if (amendable.length) amends.push({ op: 'amend', in: Object.fromEntries(amendable) })
-
-  // What waits for a job that is replaced goes to the new one.
-  const targets = new Set(wires.map(({ to }) => endText(to)))
-  const isMoved = (name: string, { dir, port }: Wiring) =>
-    isReplaced(name) && dir === 'in' && targets.has(endText({ node: name, port }))
-  const moves = replaced.flatMap(([name, { id }]) =>
-    rowsOf(name)
-      .filter((one) => one.size > 0 && isMoved(name, one))
-      .map(({ port }): Op => ({ op: 'connect', from: { job: id, in: port }, to: [{ child: name, in: port }] })),
-  )
-
-  const refOf = ({ node, port }: End, dir: 'in' | 'out'): PortRef => {
-    const side = dir === 'in' ? { in: port } : { out: port }
-    return node === null ? side : { child: node, ...side }
-  }
-  const isLaid = (is: Wiring['to'], ends: GraphWire[]): boolean =>
-    is !== 'call' &&
-    is.length === ends.length &&
-    ends.every(({ to }, i) => {
-      const job = to.node === null ? facts.id : running.has(to.node) ? facts.children[to.node]?.id : undefined
-      return is[i]!.job === job && is[i]!.port === to.port && is[i]!.dir === (to.node === null ? 'out' : 'in')
-    })
-  const lays: Op[] = []
-  for (const ends of sources.values()) {
-    const { from } = ends[0]!
-    if (from.node !== null && !isUp(from.node)) continue
-    const dir = from.node === null ? 'in' : 'out'
-    const seen = from.node !== null && !running.has(from.node) ? undefined : row(from.node ?? undefined, dir, from.port)
-    if (ends.every(({ to }) => to.node === null || isUp(to.node))) {
-      if (!seen || seen.size > 0 || !isLaid(seen.to, ends))
-        lays.push({
-          op: 'wire',
-          from: refOf(from, dir),
-          to: ends.map(({ to }) => refOf(to, to.node === null ? 'out' : 'in')),
-        })
-    } else if (from.node !== null && seen?.to !== 'call') {
-      lays.push({ op: 'wire', from: refOf(from, dir), call: true })
-    } else if (from.node === null && seen && seen.to.length > 0) {
-      lays.push({ op: 'wire', from: refOf(from, dir), to: [] })
-    }
-  }
-  const loose = facts.wires.filter(
-    ({ child, dir, port, to }) =>
-      to.length > 0 &&
-      dir === (child === undefined ? 'in' : 'out') &&
-      (child === undefined || running.has(child)) &&
-      !sources.has(endText({ node: child ?? null, port })),
-  )
-  for (const { child, dir, port } of loose)
-    lays.push({ op: 'wire', from: refOf({ node: child ?? null, port }, dir), to: [] })
-
-  const writes: Op[] = []
-  for (const name of Object.keys(graph.nodes)) {
-    if (!start.has(name))
-      for (const [port, values] of Object.entries(given('inports', name)))
-        if (values.length) writes.push({ op: 'write', to: { child: name, in: port }, values })
-    for (const [port, values] of Object.entries(given('outports', name)))
-      if (values.length) writes.push({ op: 'write', to: { child: name, out: port }, values })
-  }
-  // What others have put below the flow is let go, not ended.
-  const ours = [...gone, ...replaced].filter(([name]) => wasNode(name))
-  const ends = ours.map(([, { id }]): Op => ({ op: 'terminate', job: id, recursive: true }))
-
-  const [is, was] = [wires.map(({ id }) => id), before ? wiresOf(before).map(({ id }) => id) : []]
-  const left = [...gone, ...replaced].flatMap(([name, { id }]) =>
-    rowsOf(name)
-      .filter((one) => one.size > 0 && !isMoved(name, one))
-      .map(({ dir, port, size }): Orphan => ({ node: name, job: id, dir, port, values: size })),
-  )
-  const unwired = loose
-    .filter(({ size }) => size > 0)
-    .map(({ child, dir, port, size }): Orphan => {
-      const job = child === undefined ? facts.id : facts.children[child]!.id
-      return { node: child ?? null, job, dir, port, values: size }
-    })
+  const start = startsOf(seen)
+  const leave = [...gone, ...replaced]
+  const [is, was] = [wires, before ? wiresOf(before) : []].map((list) => list.map(({ id }) => id)) as [
+    string[],
+    string[],
+  ]
   return {
-    ops: [...disowns, ...adopts, ...spawns, ...amends, ...moves, ...lays, ...writes, ...ends],
-    start: [...start].filter((name) => !isReplaced(name)),
+    ops: [
+      ...leave.map(({ node }): Op => ({ op: 'disown', child: node })),
+      ...adopted.map(({ node, job }): Op => ({ op: 'adopt', job, name: node })),
+      ...[...start].map((name) => spawnOf(graph, name, seen.given('inports', name))),
+      ...amendsOf(seen),
+      ...movesOf(seen),
+      ...laysOf(seen, start),
+      ...writesOf(seen, start),
+      // What others have put below the flow is let go, not ended.
+      ...leave
+        .filter(({ node }) => seen.wasNode(node))
+        .map(({ job }): Op => ({ op: 'terminate', job, recursive: true })),
+    ],
+    start: [...start].filter((name) => !seen.isReplaced(name)),
     adopt: adopted.map(({ node }) => node),
-    stop: gone.map(([node, { id }]) => ({ node, job: id })),
-    replace: replaced.map(([node, { id }]) => ({ node, job: id })),
+    stop: gone,
+    replace: replaced,
     wires: { added: is.filter((id) => !was.includes(id)), removed: was.filter((id) => !is.includes(id)) },
-    orphaned: [...left, ...unwired],
+    orphaned: orphansOf(seen),
   }
 }

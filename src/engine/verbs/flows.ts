@@ -1,6 +1,6 @@
 // Flows from outside: their graphs, changed while they run, and what stands at their wires.
 
-import { SidejobError } from '../../core/errors.ts'
+import { type Code, SidejobError } from '../../core/errors.ts'
 import { earlier, type Graph, graphText, readGraph, remember } from '../../core/graph.ts'
 import { adoptions, type End, type GraphWire, type Plan, planGraph, spawnOf, wiresOf } from '../../core/plan.ts'
 import type { Op } from '../../core/run.ts'
@@ -30,6 +30,8 @@ type Flows = Pick<
 
 const MINUTE = 60_000
 const TRIES = 5
+/** The flow has started or let go a node, or got another graph, between our look and our change. */
+const overtaken = new Set<Code>(['CONFLICT', 'TAKEN', 'NOT_FOUND'])
 const MOST = 10_000
 
 const textOf = ({ document }: FlowState): Wire | undefined => document['s:graph'] as Wire | undefined
@@ -115,6 +117,16 @@ export function createFlows({
       ),
     )
 
+  /** All or none; what has been overtaken is a conflict, which is looked at once more. */
+  async function commit(state: FlowState, ops: Words[], call?: Call): Promise<string[]> {
+    try {
+      return await change(String(state.id), ops, call)
+    } catch (error) {
+      if (!(error instanceof SidejobError && overtaken.has(error.code))) throw error
+      throw new SidejobError('CONFLICT', error.message, { cause: error })
+    }
+  }
+
   /** Looks, decides and changes; once more when it was not as seen any more. */
   async function attempt<T>(job: Ref, step: (state: FlowState) => Promise<T>): Promise<T> {
     await announce()
@@ -138,8 +150,8 @@ export function createFlows({
       ...(await wordsOf(state.id, plan.ops)),
       RUN,
     ]
-    await change(
-      String(state.id),
+    await commit(
+      state,
       words.filter(({ length }) => length > 0),
       call,
     )
@@ -202,7 +214,7 @@ export function createFlows({
         const { graph, found } = wireOf(state, name)
         const { begin } = await farEnd(state, graph, found)
         const port = found.to.node === null ? { out: found.to.port } : { child: found.to.node, in: found.to.port }
-        const [size] = await change(String(state.id), [...begin, writeWords(port, { values })], call)
+        const [size] = await commit(state, [...begin, writeWords(port, { values })], call)
         return { size: Number(size) }
       }),
 
@@ -215,7 +227,7 @@ export function createFlows({
         ? [found.to.node, found.to.node === null ? 'o' : 'i', found.to.port]
         : [found.from.node, found.from.node === null ? 'i' : 'o', found.from.port]
       const words: Words = ['take', node === null ? '' : `>${node}`, dir, port, String(max)]
-      const [isDefault, ...items] = await change(String(state.id), [words], call, MINUTE)
+      const [isDefault, ...items] = await commit(state, [words], call, MINUTE)
       return { values: isDefault ? [] : items.map((item): Item => shownItem(item)) }
     },
 
@@ -226,7 +238,7 @@ export function createFlows({
         const from = await farEnd(state, graph, found)
         if (from.begin.length > 0) return { moved: 0 }
         const words = ['shift', ...from.end, ...to.end, String(MOST)]
-        const [moved] = await change(String(state.id), [...to.begin, words], call)
+        const [moved] = await commit(state, [...to.begin, words], call)
         return { moved: Number(moved) }
       }),
 
