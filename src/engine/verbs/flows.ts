@@ -227,7 +227,7 @@ export function createFlows({
         ? [found.to.node, found.to.node === null ? 'o' : 'i', found.to.port]
         : [found.from.node, found.from.node === null ? 'i' : 'o', found.from.port]
       const words: Words = ['take', node === null ? '' : `>${node}`, dir, port, String(max)]
-      const [isDefault, ...items] = await commit(state, [words], call, MINUTE)
+      const [isDefault, ...items] = await change(String(state.id), [words], call, MINUTE)
       return { values: isDefault ? [] : items.map((item): Item => shownItem(item)) }
     },
 
