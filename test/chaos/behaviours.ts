@@ -137,6 +137,22 @@ function connectToChild(draft: Draft): void {
     draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
 }
 
+/** From an own input to a child, or from a child to its sibling or to an own output; what listens has the news anyway. */
+function wire(draft: Draft): void {
+  const [name, child] = someChild(draft) ?? []
+  const [other, sibling] = someChild(draft) ?? []
+  if (sibling?.class === 'reader') return
+  const [from, to] = [child && outputOf(child.class), sibling && inputOf(sibling.class)]
+  const [own, out] = [inputOf(draft.lent.document.c!), outputOf(draft.lent.document.c!)]
+  if (own && other && to && draft.world.random.chance(0.3))
+    draft.ops.push({ op: 'wire', from: { in: own }, to: [{ child: other, in: to }] })
+  // What a herald has written may be in the other port already, as news.
+  else if (name && from && child!.class !== 'herald' && other !== name && to)
+    draft.ops.push({ op: 'wire', from: { child: name, out: from }, to: [{ child: other!, in: to }] })
+  else if (name && from && child!.class !== 'herald' && out)
+    draft.ops.push({ op: 'wire', from: { child: name, out: from }, to: [{ out }] })
+}
+
 function toChild(draft: Draft, op: (name: string) => Op): void {
   const [name] = someChild(draft) ?? []
   if (!name) return
@@ -162,6 +178,7 @@ const moves: { weight: number; when: (draft: Draft) => boolean; make: (draft: Dr
   { weight: 4, when: isParent, make: writeChild },
   { weight: 5, when: isParent, make: readChild },
   { weight: 2, when: isParent, make: connectToChild },
+  { weight: 3, when: isParent, make: wire },
   { weight: 1, when: always, make: writeOther },
   {
     weight: 1,
@@ -224,6 +241,7 @@ function endOf(draft: Draft): End {
   const { random } = draft.world
   const { c: name, x } = draft.lent.document
   if (x === '2') return random.chance(0.1) ? { end: 'failed', error: { message: 'in shutdown' } } : { end: 'completed' }
+  if ((draft.spawned || isParent(draft)) && random.chance(0.2)) return { end: 'follow' }
   if ((draft.spawned || isParent(draft)) && random.chance(0.5)) return waitForChildren(draft)
   if (name === 'timer' && random.chance(0.6)) return { end: 'again', wait: Math.round(random.between(2_000, 60_000)) }
   return random.weighted(ends).end(draft)

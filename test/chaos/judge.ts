@@ -124,7 +124,7 @@ export function createJudge(report: Report) {
     const gone = [...before.jobs.keys()].some((id) => !after.jobs.has(id))
     for (const step of steps) {
       if (!gone) took(step, taken.get(step.port) ?? [], came)
-      arrived(step, steps, facts, { before, no })
+      arrived(step, steps, facts, { before, after, no })
       taken.delete(step.port)
     }
     for (const [port, list] of taken)
@@ -139,14 +139,20 @@ export function createJudge(report: Report) {
     if (!same) report('values left a port otherwise than they were read', `${port}: left ${alone}, read ${readers}`)
   }
 
+  /** A job that went in this step held it before. */
+  function wasLeft(value: string, { before, after }: { before: View; after: View }): boolean {
+    const gone = [...before.jobs.values()].filter(({ id }) => !after.jobs.has(id))
+    return gone.some(({ lists }) => Object.values(lists).some((list) => list.includes(value)))
+  }
+
   function arrived(
     { port, job, field, pushed }: PortStep,
     steps: PortStep[],
     facts: Facts,
-    step: { before: View; no: number },
+    step: { before: View; after: View; no: number },
   ): void {
     for (const value of pushed) {
-      const moved = steps.some((other) => other.port !== port && other.popped.includes(value))
+      const moved = steps.some((other) => other.port !== port && other.popped.includes(value)) || wasLeft(value, step)
       if (!moved && !facts.may.includes(value))
         report('a value came from a request that has no effect', `${port}: ${value}`)
       if (seen.has(`${port}|${value}`)) report('a value came twice', `${port}: ${value}`)
@@ -344,7 +350,8 @@ export function createJudge(report: Report) {
     }
     for (const { id, doc } of after.jobs.values()) {
       if (isStopped(doc)) wantedAt.delete(id)
-      if (isStopped(doc) || doc.wf) childNewsAt.delete(id)
+      // One that follows its children is where they are, without a run.
+      if (isStopped(doc) || doc.wf || (doc.fo && doc.z !== 'l')) childNewsAt.delete(id)
     }
   }
 

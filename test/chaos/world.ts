@@ -43,6 +43,8 @@ const chances = {
 
 /** Time between two steps at least, so that the machine's own time never decides. */
 const STEP = 50
+/** Ten times what the longest worlds take. */
+const MOST_STEPS = 5_000
 /** Every world begins at one moment, so that a seed finds the same minutes and days again. */
 const BEGIN = Date.UTC(2040, 0, 1, 12)
 
@@ -107,6 +109,7 @@ export function createWorld({ seed, redis }: WorldOptions) {
 
   /** One script, then the judge. A refusal is an answer like any other: it must have had no effect. */
   async function step<A>({ label, call, facts, outcome }: Request<A>): Promise<A | undefined> {
+    if (steps >= MOST_STEPS) throw new Error(`something goes round and round: ${label} after ${steps} steps`)
     const before = view
     const [settled, looked] = await redis.lookAfter(where, call)
     const refused = settled.status === 'rejected' ? settled.reason : undefined

@@ -1100,7 +1100,12 @@ const flows: Mutation[] = [
   ...of(
     35,
     'lib/follow.lua',
-    ["    if doc.z ~= 'c' then finish(id, doc, 'c', 'null') end\n", '', 'a follower is never completed'],
+    ["    if doc.z ~= 'c' then complete(id, doc) end\n", '', 'a follower is never completed'],
+    [
+      'if not doc.w and not doc.ns then return finish(',
+      'if true then return finish(',
+      'a follower forgets its appointments',
+    ],
     ["  elseif doc.z ~= 's' then\n", "  elseif doc.z ~= 's' and doc.z ~= 'c' then\n", 'a completed follower stays so'],
     ["    change(id, doc, 'e', nil)\n", '', 'a follower that goes on seems to have ended'],
     ["    if turned then change(id, doc, 'rc', '1') end\n", '', 'a failure during its run is forgotten'],

@@ -2,7 +2,8 @@
 
 import { expect } from 'vitest'
 import type { Changes, Op } from '../../../src/core/run.ts'
-import type { Facts, World } from '../direct.ts'
+import type { Wire } from '../../../src/core/value.ts'
+import type { Facts, Making, World } from '../direct.ts'
 
 const anything = { in: { '*': {} }, out: { '*': {} } }
 const spawn = (name: string): Op => ({
@@ -78,6 +79,24 @@ const rule35: Facts = {
   },
   async 'without children it is completed at once'(world) {
     expect((await follower(world, [])).answer).toBe('completed')
+  },
+  async 'an appointment and the next slot of a repeat come after its children'(world) {
+    const waits: (() => Making)[] = [
+      () => ({ at: world.now() + 60_000, in: { in: {} } }),
+      () => ({ repeat: '"STARTED, +1 MINUTE"' as Wire, slot: world.now() }),
+    ]
+    for (const waiting of waits) {
+      const making = waiting()
+      const id = await world.make({ queue: 'other', ...making })
+      if (making.at) await world.push(id, 'in', '1')
+      const first = await ownRun(world)
+      expect(await first.commit({ end: 'follow', ops: [spawn('a')] })).toBe('suspended')
+      await end(world)
+      expect(await status(world, id)).toBe('queued')
+      await isIdle(world)
+      world.advance(61_000)
+      expect((await ownRun(world)).id).toBe(id)
+    }
   },
   async 'it runs when a child fails, whatever the others do'(world) {
     const { id, ids } = await follower(world, ['a', 'b'])

@@ -22,10 +22,18 @@ local function resume(id, doc)
   enqueue(id, doc, true)
 end
 
+-- The children are completed: so is it, unless it has another appointment.
+local function complete(id, doc)
+  if not doc.w and not doc.ns then return finish(id, doc, 'c', 'null') end
+  result.keep(id, doc, 'c', 'null')
+  enqueue(id, doc)
+  wake_parent(id, doc, doc.rp)
+end
+
 -- Where a follower is, as its children are.
 function flows.keep_up(id, doc)
   if doc.fo == '0,0,0' then
-    if doc.z ~= 'c' then finish(id, doc, 'c', 'null') end
+    if doc.z ~= 'c' then complete(id, doc) end
   elseif doc.z ~= 's' then
     change(id, doc, 'e', nil)
     move(id, doc, 's', never)
