@@ -121,7 +121,7 @@ const table = {
     page: 'GET /v1/runs/:token/in/:port',
     steps: 'GET /v1/runs/:token/steps',
   },
-  stats: { show: 'GET /v1/stats' },
+  stats: { show: 'GET /v1/stats', metrics: 'GET /metrics' },
   keys: { list: 'GET /v1/keys', add: 'POST /v1/keys', remove: 'DELETE /v1/keys/:key' },
   system: {
     health: 'GET /health',

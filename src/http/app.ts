@@ -49,7 +49,12 @@ export const createApp = (deps: Deps): Hono => {
   let document: OpenApi | undefined
   const describe = () => (document ??= openapi(served, deps.publicUrl))
   for (const route of served) app.on(route.method, pattern(route.path), serve(route, deps, describe))
-  app.notFound((c) => wrongMethod(c.req.path, unknown(c, app)) ?? failed(c, unknown(c, app)))
+  app.notFound((c) => {
+    const taken = taking(c, app)
+    const answer = wrongMethod(c.req.path, unknown(c, taken)) ?? failed(c, unknown(c, taken))
+    if (taken.length > 0) answer.headers.set('allow', taken.join(', '))
+    return answer
+  })
   app.onError((error, c) => failed(c, error, deps.report))
   return app
 }
@@ -166,9 +171,11 @@ const headersOf = ({ code, retryAfter }: SidejobError): Record<string, string> =
 
 const methods: Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-const unknown = (c: Context, app: Hono): SidejobError => {
-  const { path, method } = c.req
-  const taken = methods.filter((other) => app.router.match(other, path)[0].length > 0)
-  if (taken.length === 0) return new SidejobError('NOT_FOUND', `${path} is no route; /docs lists them`)
-  return new SidejobError('NOT_FOUND', `${path} takes ${taken.join(', ')}, got ${method}`)
-}
+/** What takes the path, when nobody takes it with this method. */
+const taking = ({ req: { path } }: Context, app: Hono): Method[] =>
+  methods.filter((other) => app.router.match(other, path)[0].length > 0)
+
+const unknown = ({ req: { path, method } }: Context, taken: Method[]): SidejobError =>
+  taken.length === 0
+    ? new SidejobError('NOT_FOUND', `${path} is no route; /docs lists them`)
+    : new SidejobError('NOT_FOUND', `${path} takes ${taken.join(', ')}, got ${method}`)

@@ -119,7 +119,7 @@ export type Definition<
   body?: Body
   answers: A
   /** The media type of an answer that is not data. */
-  media?: 'text/html' | 'text/event-stream' | 'application/octet-stream'
+  media?: 'text/html' | 'text/event-stream' | 'text/plain' | 'application/octet-stream'
   /** Set on routes that speak another system's words. */
   facade?: Facade
   /** The part that an app must have been given for the route to exist. */

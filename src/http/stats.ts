@@ -1,6 +1,7 @@
 // Numbers about the whole.
 
 import * as z from 'zod'
+import { type Measured, metrics } from './metrics.ts'
 import { route } from './route.ts'
 
 export const stats = {
@@ -13,5 +14,23 @@ export const stats = {
       answers: { 200: z.record(z.string(), z.unknown()) },
     },
     ({ engine }) => engine.stats(),
+  ),
+
+  metrics: route(
+    {
+      method: 'GET',
+      path: '/metrics',
+      scope: 'read',
+      summary: 'Shows numbers for Prometheus',
+      answers: { 200: z.string() },
+      media: 'text/plain',
+    },
+    async ({ engine }) => {
+      const [stats, { limits }, { groups }] = await Promise.all([engine.stats(), engine.limits(), engine.groups()])
+      const text = metrics({ ...(stats as Pick<Measured, 'queues' | 'today'>), limits, groups })
+      return new Response(text, {
+        headers: { 'content-type': 'text/plain; version=0.0.4', 'cache-control': 'no-store' },
+      })
+    },
   ),
 }

@@ -587,6 +587,13 @@ const cases: Case[] = [
   ],
   ['stats.show', ask('GET', '/v1/stats'), 200, { jobs: 1 }, 'stats'],
   [
+    'stats.metrics',
+    ask('GET', '/metrics'),
+    200,
+    '# TYPE sidejob_events_total counter\nsidejob_events_total{queue="core",event="runs"} 3\n',
+    'groups',
+  ],
+  [
     'doctor.examine',
     ask('GET', '/v1/doctor?cursor=501'),
     200,

@@ -1,0 +1,101 @@
+// Numbers for Prometheus, in its text format 0.0.4.
+
+import type { GroupView, LimitView, QueueView } from '../engine/engine.ts'
+
+export type Measured = {
+  queues: QueueView[]
+  /** Per queue, what was counted since midnight UTC. */
+  today: Record<string, Record<string, number>>
+  limits: LimitView[]
+  groups: GroupView[]
+}
+
+type Labels = Record<string, string>
+type Sample = [labels: Labels, value: number]
+
+const escaped = (text: string): string => text.replace(/["\\\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))
+
+const labelled = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
+    .join(',')
+
+const family = (name: string, type: 'gauge' | 'counter', help: string, samples: Sample[]): string =>
+  samples.length === 0
+    ? ''
+    : [
+        `# HELP ${name} ${help}`,
+        `# TYPE ${name} ${type}`,
+        ...samples.map(([labels, value]) => `${name}{${labelled(labels)}} ${value}`),
+        '',
+      ].join('\n')
+
+/**
+ * Writes what was measured, one family after the other.
+ *
+ * @example metrics({ queues, today: { core: { runs: 7 } }, limits: [], groups: [] })
+ */
+export function metrics({ queues, today, limits, groups }: Measured): string {
+  const perQueue = (value: (queue: QueueView) => number): Sample[] =>
+    queues.map((queue) => [{ queue: queue.name }, value(queue)])
+  const rooms = [
+    ...limits.map(({ key, ...room }) => ({ labels: { limit: key }, ...room })),
+    ...groups.map(({ id, ...room }) => ({ labels: { group: id }, ...room })),
+  ]
+  return [
+    family(
+      'sidejob_jobs',
+      'gauge',
+      'Jobs by status; those that wait for a time are queued, and counted once more as scheduled.',
+      queues.flatMap(({ name, counts }) =>
+        Object.entries(counts).map(([status, n]): Sample => [{ queue: name, status }, n]),
+      ),
+    ),
+    family(
+      'sidejob_events_total',
+      'counter',
+      'What happened to jobs, and what they count themselves; begins anew at midnight UTC.',
+      Object.entries(today).flatMap(([queue, counts]) =>
+        Object.entries(counts).map(([event, n]): Sample => [{ queue, event }, n]),
+      ),
+    ),
+    family(
+      'sidejob_oldest_ready_timestamp_seconds',
+      'gauge',
+      'Since when the job has been ready that has been so for the longest time.',
+      queues.flatMap(({ name, oldestReady }): Sample[] =>
+        oldestReady === null ? [] : [[{ queue: name }, oldestReady / 1000]],
+      ),
+    ),
+    family(
+      'sidejob_lanes',
+      'gauge',
+      'Open lanes.',
+      perQueue(({ lanes }) => lanes),
+    ),
+    family(
+      'sidejob_lanes_max',
+      'gauge',
+      'Lanes that may be open.',
+      perQueue(({ maxLanes }) => maxLanes),
+    ),
+    family(
+      'sidejob_queue_paused',
+      'gauge',
+      '1 while the queue is paused.',
+      perQueue(({ paused }) => (paused ? 1 : 0)),
+    ),
+    family(
+      'sidejob_limit_running',
+      'gauge',
+      'Runs that hold a slot.',
+      rooms.map(({ labels, running }) => [labels, running]),
+    ),
+    family(
+      'sidejob_limit_waiting',
+      'gauge',
+      'Jobs that wait for one.',
+      rooms.map(({ labels, waiting }) => [labels, waiting]),
+    ),
+  ].join('')
+}

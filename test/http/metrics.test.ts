@@ -1,0 +1,49 @@
+// What Prometheus reads: of a real engine, and every line in its format.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createApp } from '../../src/http/app.ts'
+import { metrics } from '../../src/http/metrics.ts'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+const counting = defineWorker({
+  class: 'counting',
+  limits: [{ key: 'two "at" once', concurrency: 2 }],
+  perform: (job) => job.count('pages', 3),
+})
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ workers: [counting], apiKey: 'dev' })
+})
+afterAll(() => kit.close())
+
+const ask = (path: string, init: RequestInit = {}) =>
+  createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' }).request(path, {
+    headers: { authorization: 'Bearer dev' },
+    ...init,
+  })
+
+test('queues, what happened and limits are there, line by line', async () => {
+  await kit.rest(await kit.make('counting'), 'completed')
+  const answer = await ask('/metrics')
+  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4')
+  const lines = (await answer.text()).trimEnd().split('\n')
+  for (const line of lines)
+    expect(line).toMatch(/^(# (HELP|TYPE) sidejob_\w+ .+|sidejob_\w+\{(\w+="(\\.|[^"\\])*",?)*\} -?[\d.e+]+)$/)
+  expect(lines).toContain('sidejob_jobs{queue="default",status="completed"} 1')
+  expect(lines).toContain('sidejob_events_total{queue="default",event="runs"} 1')
+  expect(lines).toContain('sidejob_events_total{queue="default",event="pages"} 3')
+  expect(lines).toContain('sidejob_limit_running{limit="two \\"at\\" once"} 0')
+})
+
+test('names cannot break out of their quotes', () => {
+  const text = metrics({ queues: [], today: { 'a"\\\n': { runs: 1 } }, limits: [], groups: [] })
+  expect(text.split('\n')[2]).toBe('sidejob_events_total{queue="a\\"\\\\\\n",event="runs"} 1')
+})
+
+test('a wrong method says which ones there are', async () => {
+  const answer = await ask('/v1/jobs', { method: 'PUT' })
+  expect([answer.status, answer.headers.get('allow')]).toEqual([404, 'GET, POST'])
+  expect((await ask('/v1/nothing')).headers.get('allow')).toBeNull()
+})
