@@ -41,6 +41,53 @@ describe('what the stack is by default', () => {
   })
 })
 
+/** Every route that the contract names; what stands in braces may be called otherwise. */
+const contract = `
+GET /health
+GET /v1/workers · PUT DELETE /v1/workers/{}/{}
+GET POST /v1/jobs · GET PATCH DELETE /v1/jobs/{}
+POST /v1/jobs/{}/run · POST /v1/jobs/{}/terminate · POST /v1/jobs/{}/retry · POST /v1/jobs/{}/cancel
+GET PATCH /v1/jobs/{}/state · GET /v1/jobs/{}/result · GET /v1/jobs/{}/why
+GET /v1/jobs/{}/runs · GET /v1/jobs/{}/log · GET /v1/jobs/{}/tree
+POST /v1/jobs/{}/adopt · POST /v1/jobs/{}/disown · PUT DELETE /v1/jobs/{}/aliases/{}
+POST /v1/jobs/{}/lock · POST /v1/jobs/{}/lock/refresh · POST /v1/jobs/{}/unlock
+PUT /v1/jobs/{}/ports · GET POST /v1/jobs/{}/{}/{} · POST /v1/jobs/{}/{}/{}/read
+PUT DELETE /v1/jobs/{}/{}/{}/default · PUT /v1/jobs/{}/{}/{}/channels · POST /v1/jobs/{}/{}/{}/connect
+POST /v1/publish · GET /v1/channels · GET /v1/subscribe/{} · GET POST /v1/log
+GET /v1/queues · PATCH /v1/queues/{} · POST /v1/queues/{}/claim
+POST /v1/runs/{}/commit · POST /v1/runs/{}/heartbeat · POST /v1/runs/{}/release · GET /v1/runs/{}/in/{}
+GET PUT DELETE /v1/limits/{} · GET PUT DELETE /v1/constraints/{} · GET /v1/groups · GET PATCH /v1/groups/{}
+GET /v1/stats · POST /v1/bulk
+POST /dispatch/{} · POST /tick
+PUT /jq/workers/{} · POST /jq/jobs · GET /jq/jobs/{}/result · PUT /jq/constraints/{}
+POST /downloader/download · POST /downloader/retry/{} · GET /downloader/stats/{}
+GET /downloader/dashboard/aggregations · GET /downloader/hb
+GET POST /v1/schedules · GET PATCH DELETE /v1/schedules/{}
+POST /v1/schedules/{}/pause · POST /v1/schedules/{}/resume · POST /v1/schedules/{}/run
+GET /v1/callbacks · POST /v1/callbacks/{}/resend
+GET PUT /v1/flows/{}/graph · GET /v1/flows/{}/wires · POST /v1/flows/{}/undo
+POST /v1/flows/{}/wires/{}/inject · POST /v1/flows/{}/wires/{}/drain · POST /v1/flows/{}/wires/{}/move
+GET PUT DELETE /v1/graphs/{}
+GET POST /v1/keys · DELETE /v1/keys/{} · GET /files/{}
+POST /v1/test/clock
+`
+
+test('every route of the contract is there', async () => {
+  const { paths } = await done('GET /openapi.json')
+  const served = Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`),
+  )
+  const named = contract
+    .trim()
+    .split(/\n| · /)
+    .flatMap((entry) => {
+      const words = entry.split(' ')
+      return words.slice(0, -1).map((method) => `${method} ${words.at(-1)}`)
+    })
+  expect(named.length).toBeGreaterThan(90)
+  expect(named.filter((one) => !served.includes(one))).toEqual([])
+})
+
 describe('JSON and MessagePack', () => {
   const types = ['application/vnd.msgpack', 'application/msgpack', 'application/x-msgpack']
 
