@@ -119,6 +119,7 @@ const table = {
     heartbeat: 'POST /v1/runs/:token/heartbeat',
     release: 'POST /v1/runs/:token/release',
     page: 'GET /v1/runs/:token/in/:port',
+    children: 'GET /v1/runs/:token/children',
     steps: 'GET /v1/runs/:token/steps',
   },
   stats: { show: 'GET /v1/stats', metrics: 'GET /metrics' },

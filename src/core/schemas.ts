@@ -318,6 +318,8 @@ export const jobView = z.object({
   in: z.record(z.string(), portView),
   out: z.record(z.string(), portView),
   children: z.record(z.string(), z.object({ id: jobId, class: z.string(), status })),
+  /** How many children are not in `children`: the list of jobs has them all, page by page (`parent=`). */
+  moreChildren: z.int().optional(),
 })
 
 export const result = z.union([

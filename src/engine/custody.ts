@@ -21,7 +21,7 @@ const MOST_TRIES = 5
 
 function wardOf(id: number, document: Document, children: string[] = []): Ward {
   return {
-    ...viewOf(id, document, children),
+    ...viewOf(id, document, { children }),
     dueAt: dueAtOf(document),
     redeliver: document.rv ?? null,
     deliveries: Number(document.dc ?? 0),

@@ -189,6 +189,8 @@ export type JobView = {
   in: Record<string, PortView>
   out: Record<string, PortView>
   children: Record<string, { id: number; class: string; status: Status }>
+  /** How many children are not in `children`. */
+  moreChildren?: number
 }
 
 export type JobPatch = Partial<Pick<JobInput, 'args' | 'priority' | 'retry' | 'timeout' | 'unique' | 'group'>> & {
@@ -486,6 +488,8 @@ export interface Engine extends Custody {
   heartbeat(token: string, options: { progress?: Wire }): Promise<{ leaseUntil: number }>
   release(token: string): Promise<{ status: Status }>
   page(token: string, port: string, after: number): Promise<{ values: Item[]; more: number }>
+  /** The children, of which there were too many for the snapshot, page by page: as they are now. */
+  children(token: string, cursor?: string): Promise<{ children: Snapshot['children']; cursor: string | null }>
   /** What steps have kept that were too many for the snapshot. */
   steps(token: string, cursor?: string): Promise<{ steps: Record<string, Wire>; cursor: string | null }>
 

@@ -128,8 +128,8 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   }
 
   async function view(job: string) {
-    const { id, document, children, callback } = await store.inspect(job)
-    return viewOf(id, document, children, callback)
+    const { id, document, ...beside } = await store.inspect(job)
+    return viewOf(id, document, beside)
   }
 
   const waiting = createLine({ client, store, now })

@@ -36,6 +36,8 @@ export type JobTools = {
   progress: (value: Wire) => Promise<unknown>
   /** What all steps have kept. */
   steps: () => Promise<Record<string, Wire>>
+  /** All children, as they are now. */
+  children: () => Promise<Snapshot['children']>
   /** The time that passes in a run. */
   now: () => number
 }
@@ -411,9 +413,21 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     })
   }
 
-  /** The children as they were when the run began. */
+  /** The children as they were when the run began: a thousand of them, or a few more; see `allChildren`. */
   get children(): Snapshot['children'] {
     return this.#snapshot.children
+  }
+
+  /**
+   * The children, however many: those beyond a thousand are read page by page when this is first asked for.
+   *
+   * @example const open = Object.values(await job.allChildren()).filter(({ status }) => status !== 'completed')
+   */
+  async allChildren(): Promise<Snapshot['children']> {
+    if (!this.#snapshot.moreChildren) return this.children
+    const children = await this.#tools.children()
+    this.#snapshot = { ...this.#snapshot, children, moreChildren: 0 }
+    return children
   }
 
   /** Of a job that follows its children: its inputs with wires, and their ports with wires, values or a default. */
@@ -422,9 +436,11 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   /** What children have written to an output port since it was last read, in one round trip for all of them. */
-  async readChildren<T = unknown>(port: string, names = Object.keys(this.children)): Promise<Record<string, T[]>> {
+  async readChildren<T = unknown>(port: string, which?: string[]): Promise<Record<string, T[]>> {
     this.#open()
     await this.#turn
+    const names = which ?? Object.keys(await this.allChildren())
+    if (names.some((name) => !ownOf(this.children, name))) await this.allChildren()
     const rows = await this.#tools.peek(names.map((name) => ({ id: this.#child(name).id, dir: 'out', port })))
     const answer: Record<string, T[]> = {}
     names.forEach((child, i) => {

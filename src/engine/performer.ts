@@ -1,10 +1,11 @@
 // Performs one lent job wherever its class is served, and says what is to be committed for it.
 
 import { SidejobError } from '../core/errors.ts'
-import type { Changes } from '../core/run.ts'
+import type { Changes, Snapshot } from '../core/run.ts'
 import type { Wire } from '../core/value.ts'
 import { workerDefaults } from '../core/worker.ts'
 import type { Settled } from '../redis/changes.ts'
+import { childrenOf } from '../redis/document.ts'
 import { shownItem } from '../redis/item.ts'
 import type { Lent, Ring, Store } from '../redis/store.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
@@ -81,6 +82,7 @@ export function createPerformer({
     page: (port, after) => page(lent.id, port, after),
     peek: (of) => peek(of),
     steps: () => allSteps(lent.id),
+    children: () => allChildren(lent.id),
     now,
     look: (id) => adoptable(store, id),
     storedGraph: (name) => store.graph(name),
@@ -126,6 +128,16 @@ export function createPerformer({
     for (let cursor = '0', more = true; more; more = cursor !== '0') {
       const page = await store.steps(id, cursor)
       Object.assign(all, page.steps)
+      cursor = page.cursor
+    }
+    return all
+  }
+
+  async function allChildren(id: number): Promise<Snapshot['children']> {
+    const all: Snapshot['children'] = {}
+    for (let cursor = '0', more = true; more; more = cursor !== '0') {
+      const page = await store.children(id, cursor)
+      Object.assign(all, childrenOf(page.children))
       cursor = page.cursor
     }
     return all

@@ -164,7 +164,12 @@ const runAtOf = (doc: Document): number | null => {
   return Math.max(earliest, Number(doc.bo ?? 0), Number(doc.lu ?? 0))
 }
 
-export function viewOf(id: number, doc: Document, children: string[] = [], callback?: Told): JobView {
+export function viewOf(
+  id: number,
+  doc: Document,
+  { children = [], childCount = 0, callback }: { children?: string[]; childCount?: number; callback?: Told } = {},
+): JobView {
+  const missing = childCount - children.length / 2
   return {
     id,
     queue: doc.q!,
@@ -191,5 +196,6 @@ export function viewOf(id: number, doc: Document, children: string[] = [], callb
     in: portViews(doc, 'i'),
     out: portViews(doc, 'o'),
     children: childrenOf(children),
+    ...(missing > 0 ? { moreChildren: missing } : {}),
   }
 }

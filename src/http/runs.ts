@@ -5,6 +5,8 @@ import { changes, snapshot } from '../core/run.ts'
 import { closed, count, items, status } from '../core/schemas.ts'
 import { route } from './route.ts'
 
+const scanned = z.string().regex(/^\d{1,20}$/, 'expected a cursor')
+
 export const runs = {
   commit: route(
     {
@@ -53,18 +55,25 @@ export const runs = {
     ({ engine, params, query }) => engine.page(params.token, params.port, query.after ?? 0),
   ),
 
+  children: route(
+    {
+      method: 'GET',
+      path: '/v1/runs/:token/children',
+      scope: 'work',
+      summary: 'Reads the children when there are too many for the snapshot',
+      query: z.strictObject({ cursor: scanned.optional() }),
+      answers: { 200: z.object({ children: snapshot.shape.children, cursor: z.string().nullable() }) },
+    },
+    ({ engine, params, query }) => engine.children(params.token, query.cursor),
+  ),
+
   steps: route(
     {
       method: 'GET',
       path: '/v1/runs/:token/steps',
       scope: 'work',
       summary: 'Reads what steps have kept that were too many for the snapshot',
-      query: z.strictObject({
-        cursor: z
-          .string()
-          .regex(/^\d{1,20}$/, 'expected a cursor')
-          .optional(),
-      }),
+      query: z.strictObject({ cursor: scanned.optional() }),
       answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
     },
     ({ engine, params, query }) => engine.steps(params.token, query.cursor),

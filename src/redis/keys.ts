@@ -20,6 +20,7 @@ export const keysOf = (ns: string) => ({
   limit: (key: string) => `${ns}limit:${key}`,
   result: (id: string | number) => `${ns}result:${id}`,
   steps: (id: string | number) => `${ns}job:${id}:steps`,
+  children: (id: string | number) => `${ns}job:${id}:children`,
   workers: (queue: string) => `${ns}workers:${queue}`,
   breaker: (host: string) => `${ns}breaker:${host}`,
   channel: (name: string) => `${ns}channel:${name}`,

@@ -187,8 +187,9 @@ const listWords = (list: readonly string[]): string[] => [String(list.length), .
 const refusalOf = (code: string, message: string, path?: (string | number)[]): SidejobError =>
   new SidejobError(code as Code, message, { path })
 
-/** How many steps are looked through in one command. */
+/** How many steps, and how many children, are looked through in one command. */
 const STEPS = 2_000
+const CHILDREN = 1_000
 
 const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 12)
 
@@ -721,6 +722,13 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         (redis) => redis.hscan(keys.steps(id), cursor, { count: STEPS }) as Promise<[string, string[]]>,
       )
       return { steps: flatToMap(flat) as Record<string, Wire>, cursor: String(next) }
+    },
+    /** A page of a job's children, flat; the cursor of the last is '0'. */
+    async children(id: number, cursor: string): Promise<{ children: string[]; cursor: string }> {
+      const [next, children] = await ask<[string, string[]]>(
+        (redis) => redis.hscan(keys.children(id), cursor, { count: CHILDREN }) as Promise<[string, string[]]>,
+      )
+      return { children, cursor: String(next) }
     },
     graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Wire | null>,
     setGraph: (name: string, text: string) => ask((redis) => redis.hset(keys.flows, { [name]: text })),

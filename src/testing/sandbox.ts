@@ -210,6 +210,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       storedGraph: async (name) => (Object.hasOwn(graphs, name) ? wire(graphs[name]) : null),
       progress: async () => undefined,
       steps: async () => memory.steps,
+      children: async () => snapshot().children,
       now: () => now,
     })
     const { end, error, result } = changes

@@ -245,6 +245,7 @@ const answers: Engine = {
   heartbeat: async () => ({ leaseUntil: T }),
   release: async () => ({ status: 'queued' }),
   page: async () => ({ values: [{ data: '1' }], more: 0 }),
+  children: async () => ({ children: { a: { id: 8, class: 'map', status: 'completed' } }, cursor: '17' }),
   steps: async () => ({ steps: { charge: '1' }, cursor: '17' }),
   dispatch: async () => ({ runs: 0, ended: 'empty' }),
   tick: async () => ({ rung: ['core'], more: false }),

@@ -577,6 +577,15 @@ const cases: Case[] = [
     1000,
   ],
   [
+    'runs.children',
+    ask('GET', '/v1/runs/t-1/children?cursor=3'),
+    200,
+    { children: { a: { id: 8, class: 'map', status: 'completed' } }, cursor: '17' },
+    'children',
+    't-1',
+    '3',
+  ],
+  [
     'runs.steps',
     ask('GET', '/v1/runs/t-1/steps?cursor=3'),
     200,
@@ -760,6 +769,7 @@ describe('who may', () => {
     const gets = list.filter(({ method, path }) => method === 'GET' && path.startsWith('/v1/'))
     expect(gets.filter(({ scope }) => scope !== 'read').map(({ path }) => path)).toEqual([
       '/v1/runs/:token/in/:port',
+      '/v1/runs/:token/children',
       '/v1/runs/:token/steps',
     ])
   })

@@ -117,7 +117,7 @@ export function createJobs({
     async list(filter) {
       const { cursor: before, limit = 50, ...wanted } = filter
       const { jobs, cursor } = await store.list({ ...wanted, ...listModes(filter), before, limit })
-      return { jobs: jobs.map(({ id, document, callback }) => viewOf(id, document, [], callback)), cursor }
+      return { jobs: jobs.map(({ id, document, callback }) => viewOf(id, document, { callback })), cursor }
     },
 
     patch,

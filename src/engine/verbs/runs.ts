@@ -4,7 +4,7 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import type { Settled } from '../../redis/changes.ts'
-import type { Document } from '../../redis/document.ts'
+import { childrenOf, type Document } from '../../redis/document.ts'
 import type { Lent } from '../../redis/store.ts'
 import type { Engine } from '../engine.ts'
 import type { Waiter } from '../line.ts'
@@ -28,7 +28,7 @@ export function createRuns({
   now,
   random,
   waiting,
-}: Parts): Pick<Engine, 'claim' | 'commit' | 'heartbeat' | 'release' | 'page' | 'steps'> {
+}: Parts): Pick<Engine, 'claim' | 'commit' | 'heartbeat' | 'release' | 'page' | 'children' | 'steps'> {
   /** Whose document a commit by token needs: failures count up, repeats move on, refusals may be retried. */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
@@ -135,6 +135,11 @@ export function createRuns({
 
     async page(token, port, after) {
       return performer.page(await jobOf(token), port, after)
+    },
+
+    async children(token, cursor = '0') {
+      const { children, cursor: next } = await store.children(await jobOf(token), cursor)
+      return { children: childrenOf(children), cursor: next === '0' ? null : next }
     },
 
     async steps(token, cursor = '0') {

@@ -1,0 +1,97 @@
+// More children than a snapshot holds.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+const N = 2_500
+
+type Seen = { first: number; all: number; read: Record<string, number[]>; last: Record<string, number[]> }
+let seen: Seen | undefined
+
+const head = defineWorker({
+  class: 'head',
+  async perform(job) {
+    if (job.args === 'quiet') return job.suspend()
+    const first = Object.keys(job.children).length
+    const last = await job.readChildren<number>('out', [`c${N - 1}`])
+    seen = { first, all: Object.keys(await job.allChildren()).length, read: await job.readChildren('out'), last }
+    return job.suspend()
+  },
+})
+const limb = defineWorker({
+  class: 'limb',
+  out: { out: {} },
+  perform: (job) => job.write('out', job.args),
+})
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ workers: [head, limb] })
+})
+afterAll(() => kit.close())
+
+/** A parent with so many children, all of whom are for later. */
+async function family(args: string, more: object = {}): Promise<number> {
+  const parent = await kit.make('head', { args, ...more })
+  for (let from = 0; from < N; from += 500)
+    await kit.engine.enqueue(
+      Array.from({ length: 500 }, (_, i) => ({
+        queue: 'default',
+        class: 'limb',
+        args: String(from + i) as never,
+        parent: String(parent),
+        name: `c${from + i}`,
+        at: kit.now() + 3_600_000,
+      })),
+    )
+  return parent
+}
+
+test('children beyond a thousand are read page by page, all of them once', async () => {
+  const parent = await family('"quiet"')
+  await kit.rest(parent, 'suspended')
+  const view = await kit.engine.get(String(parent))
+  const shown = Object.keys(view.children).length
+  expect(shown).toBeLessThan(1_100)
+  expect(shown + view.moreChildren!).toBe(N)
+  const listed = new Set<number>()
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Awaited<ReturnType<Kit['engine']['list']>> = await kit.engine.list({
+      parent: String(parent),
+      limit: 400,
+      ...(cursor ? { cursor } : {}),
+    })
+    for (const { id } of page.jobs) listed.add(id)
+    cursor = page.cursor
+  }
+  expect(listed.size).toBe(N)
+})
+
+test('a run sees the first thousand at once and the others when it asks, and reads from all of them', async () => {
+  const parent = await family('"loud"', { at: kit.now() + 3_600_000 })
+  const { children } = await kit.engine.get(String(parent))
+  const some = Object.values(children)[0]!.id
+  const { id: last } = (await kit.engine.list({ parent: String(parent), limit: 1 })).jobs[0]!
+  for (const id of [some, last])
+    await kit.engine.write(String(id), 'out', 'out', [String(id) as never], { notify: false })
+  await kit.engine.run(String(parent), {})
+  await kit.until(() => seen !== undefined)
+  const { first, ...rest } = seen!
+  expect(first).toBeLessThan(1_100)
+  const read = { last: { [`c${N - 1}`]: [last] }, read: { [Object.keys(children)[0]!]: [some] } }
+  expect(rest).toEqual({ all: N, ...read })
+})
+
+test('a worker elsewhere reads them with the token of its run', async () => {
+  await kit.engine.register('far', 'head', { pull: true })
+  const parent = await family('"far"', { queue: 'far' })
+  const [run] = await kit.engine.claim('far', {})
+  const names = new Set<string>()
+  for (let cursor: string | null = '0'; cursor !== null; ) {
+    const page: Awaited<ReturnType<Kit['engine']['children']>> = await kit.engine.children(run!.run.token, cursor)
+    for (const name of Object.keys(page.children)) names.add(name)
+    cursor = page.cursor
+  }
+  expect([run!.job.id, names.size, run!.moreChildren! + Object.keys(run!.children).length]).toEqual([parent, N, N])
+})
