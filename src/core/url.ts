@@ -62,7 +62,7 @@ function isPrivateV6(address: string): boolean {
 }
 
 const localNames =
-  /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|home\.arpa|in-addr\.arpa|ip6\.arpa)\.?$/
+  /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|consul|home\.arpa|in-addr\.arpa|ip6\.arpa)\.?$/
 
 // Names that anybody can make to say any address: those that are known to stand for ours. What else a name resolves to
 // the platform does not tell; a deployed Worker reaches no private network by any name.

@@ -141,6 +141,17 @@ test('what has not changed is not stored again, and kept as long as the last who
   expect(await resultOf(await make({ dedup: true }))).not.toHaveProperty('reused')
 })
 
+test('a server without etags is asked by the time of the last change', async () => {
+  const changed = 'Sat, 21 Nov 2026 00:00:00 GMT'
+  kit.origin.answer = ({ headers }, response) =>
+    headers['if-modified-since'] === changed
+      ? response.writeHead(304).end()
+      : response.writeHead(200, { 'last-modified': changed }).end('hello')
+  const url = `${kit.origin.url}/modified`
+  const first = await resultOf(await make({ url, dedup: true }))
+  expect(await resultOf(await make({ url, dedup: true }))).toMatchObject({ file: first.file, reused: true })
+})
+
 test('how far it is can be seen while it runs', async () => {
   let end = () => {}
   kit.origin.answer = (_, response) => {

@@ -544,6 +544,8 @@ describe('what is asked for', () => {
     [{ aggr_proxy: 'http://proxy.example.com' }, 'aggr_proxy'],
     [{ aggr_proxy: null }, 'aggr_proxy'],
     [{ callback_url: '' }, 'callback_url'],
+    [{ callback_url: 'http://169.254.169.254/' }, 'callback_url'],
+    [{ callback_url: undefined, callback_type: 'http', callback_dst: 'http://[::1]/' }, 'callback_dst'],
     [{ callback_url: undefined }, 'callback_type'],
     [{ callback_url: undefined, callback_type: 'foo', callback_dst: 'http://x.example.com' }, 'callback_type'],
     [{ callback_url: undefined, callback_type: 'http' }, 'callback_dst'],
