@@ -16,12 +16,13 @@ local function create_plain(spec, n)
   local past = pull and not moment and asked
   local head, tail = frame(spec, place, past)
   local index, tell = queue_key(q, moment and 'timers' or pull and 'ready:pull' or 'ready'), hints_wanted()
-  local members, first = within(writes.zsets, index), next_ids(n)
+  -- Nothing is taken back here, so nothing goes through `put`.
+  local strings, members, first = writes.strings, within(writes.zsets, index), next_ids(n)
   for i = 1, n do
     local id, args = string.format('%.0f', first + i - 1), take()
     local since = past and sequence_of(past, id) or sequence()
-    put(members, moment and id or since .. ':' .. id, moment or spec.priority)
-    set_text(ns .. 'job:' .. id, head .. since .. tail .. (args ~= '' and ',"a":' .. cjson.encode(args) .. '}' or '}'))
+    members[moment and id or since .. ':' .. id] = moment or spec.priority
+    strings[ns .. 'job:' .. id] = args ~= '' and head .. since .. tail .. ',"a":' .. cjson.encode(args) .. '}' or head .. since .. tail .. '}'
     if pull and not moment then push(within(to_call, q), spec.class) end
     if tell then tell_status(id, cjson.decode(spec.tail), 'queued') end
   end
