@@ -223,7 +223,7 @@ type Source = { response: Response; args: Args; job: Job; sink: Sink; key: strin
 
 /**
  * Takes a body through one buffer, into which the stream itself writes: at no time is there more of it than that, and
- * nothing of it is left for the garbage collector (1 GiB in pieces of their own: a peak of 388 MiB, with this 152).
+ * nothing of it is left for the garbage collector (1 GiB in pieces of their own: a peak of 388 MiB, with this 160).
  */
 class Taking {
   readonly #source: Source

@@ -252,6 +252,16 @@ describe('a download that fails', () => {
     expect(told.error).toContain('longer than 1000 ms')
   })
 
+  test('a body that stalls is given up at the timeout, and its connection is closed', async () => {
+    let closed = false
+    kit.origin.answer = (_, response) => {
+      response.once('close', () => (closed = true))
+      response.writeHead(200, { 'content-length': 1_000 }).write('0123456789')
+    }
+    expect((await failure({ download_timeout: 1 })).error).toContain('longer than 1000 ms')
+    await kit.until(() => closed)
+  })
+
   test('a host that refuses is told of', async () => {
     const told = await failure({ url: 'http://127.0.0.1:1/' })
     expect(told.error).toContain('Error while performing request')
