@@ -180,7 +180,8 @@ export function createClients(world: World, ledger: Ledger) {
 
   /** As who takes a job back, under another name. */
   function rename(): void {
-    const job = someJob(({ doc }) => renames[doc.c!] !== undefined)
+    // Nobody asks a lane for tagged jobs.
+    const job = someJob(({ doc }) => renames[doc.c!] !== undefined && !doc.tg)
     if (job)
       call(
         'rename',
