@@ -97,6 +97,13 @@ function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortS
 const fieldsLike = (record: Record<string, string>, pattern: RegExp): string =>
   JSON.stringify(Object.entries(record).filter(([field]) => pattern.test(field)))
 
+/** A wire that leads nowhere any more calls the job that has laid it. */
+const isCalled = (id: number, { jobs }: View): boolean =>
+  [...jobs.values()].some(
+    ({ id: other, doc, lists }) =>
+      (other === id || doc.pa === String(id)) && Object.keys(lists).some((port) => doc[`w${port}`] !== undefined),
+  )
+
 export function createJudge(report: Report) {
   const seen = new Set<string>()
   const hasFreed = new Set<number>()
@@ -227,7 +234,7 @@ export function createJudge(report: Report) {
       const was = before.jobs.get(job)?.doc
       const doc = after.jobs.get(job)?.doc
       if (!was || !doc || doc.wf || isStopped(doc) || was.ro || facts.meddled || wantedAt.get(job) === no) continue
-      if (fieldsLike(was, /^di:/) !== fieldsLike(doc, /^di:/)) continue
+      if (fieldsLike(was, /^di:/) !== fieldsLike(doc, /^di:/) || isCalled(job, after)) continue
       const open = [...after.jobs.values()].filter(
         ({ id, doc: child }) =>
           child.pa === String(job) &&
@@ -247,7 +254,7 @@ export function createJudge(report: Report) {
       if (!was?.doc.wf || doc.wf || was.doc.z !== 's') continue
       if (doc.z === 's') report('a parent waits for nothing', String(id))
       const own = fieldsLike(was.doc, /^d?i:/) !== fieldsLike(doc, /^d?i:/)
-      if (own || isStopped(doc) || facts.meddled || facts.wanted.includes(id)) continue
+      if (own || isStopped(doc) || facts.meddled || facts.wanted.includes(id) || isCalled(id, after)) continue
       const open = was.waiting.filter((child) => {
         const found = after.jobs.get(child)?.doc
         const endedNow = found?.e !== before.jobs.get(child)?.doc.e
