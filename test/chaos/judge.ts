@@ -386,7 +386,8 @@ export function createJudge(report: Report) {
         else if ((childNewsAt.get(id) ?? -1) > last)
           report('a parent did not hear of a child', `${id} ${statusOf(doc)}`)
         const idle = idleTimes.get(id) === doc.w
-        if ((doc.z === 's' || doc.z === 'c') && doc.w && !doc.wf && !idle)
+        const awaits = doc.z === 's' && (doc.wf || doc.fo)
+        if ((doc.z === 's' || doc.z === 'c') && doc.w && !awaits && !idle)
           report('a time was never kept', `${id} ${doc.w}`)
       }
     },
