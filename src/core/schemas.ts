@@ -151,6 +151,17 @@ const priority = z.int32()
 const concurrency = z.int().min(1).max(1_000_000)
 const rate = z.strictObject({ limit: z.int().min(1).max(1_000_000), period: positive })
 
+/** A key that only one job of a queue and class has: until it has ended, or as said here. */
+const unique = z.union([
+  label,
+  z
+    .strictObject({ key: label, until: z.enum(['started', 'ended', 'deleted']).optional(), for: positive.optional() })
+    .refine(({ until, for: period }) => until === undefined || period === undefined, {
+      error: 'expected "until" or "for", got both',
+      path: ['for'],
+    }),
+])
+
 /** An aggregation: its name, and how many of its jobs may run at once if it is new. */
 const groupId = label.refine((id) => !isCallbackGroup(id), 'expected none of our own groups, callback:…')
 const group = z.strictObject({ id: groupId, concurrency: concurrency.optional() })
@@ -212,12 +223,14 @@ export const jobInput = sparse(
       retry: retry.optional(),
       timeout: positive.optional(),
       keepResult: z.union([z.boolean(), positive]).optional(),
-      unique: label.optional(),
+      unique: unique.optional(),
       repeat: repeat.optional(),
       alias: z.array(alias).max(100).optional(),
       callback: callback.optional(),
       createdBy: label.optional(),
       group: group.optional(),
+      tag: label.optional(),
+      retain: duration.optional(),
     })
     .refine(notBoth, NOT_BOTH),
 )
@@ -545,6 +558,7 @@ export const wireView = z.object({
 
 export const claimOptions = z.strictObject({
   names: z.array(label).max(1_000).optional(),
+  tags: z.array(label).max(1_000).optional(),
   max: z.int().min(1).max(1_000).optional(),
   wait: duration.optional(),
   lease: positive.optional(),

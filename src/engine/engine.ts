@@ -73,7 +73,7 @@ export type JobInput = {
   timeout?: number
   /** true: for an hour; a number: for that many milliseconds. */
   keepResult?: boolean | number
-  unique?: string
+  unique?: string | { key: string; until?: 'started' | 'ended' | 'deleted'; for?: number }
   repeat?: Repeat
   alias?: string[]
   callback?: Callback
@@ -193,7 +193,8 @@ export type JobView = {
   moreChildren?: number
 }
 
-export type JobPatch = Partial<Pick<JobInput, 'args' | 'priority' | 'retry' | 'timeout' | 'unique' | 'group'>> & {
+export type JobPatch = Partial<Pick<JobInput, 'args' | 'priority' | 'retry' | 'timeout' | 'group'>> & {
+  unique?: string
   repeat?: Repeat | null
   runAt?: number | null
 }
@@ -480,7 +481,7 @@ export interface Engine extends Custody {
   /** An empty list: nothing came in time. */
   claim(
     queue: string,
-    options: { names?: string[]; max?: number; wait?: number; lease?: number },
+    options: { names?: string[]; tags?: string[]; max?: number; wait?: number; lease?: number },
     call?: Call & { signal?: AbortSignal },
   ): Promise<Snapshot[]>
   /** The job's new status; after a checkpoint also a fresh snapshot. */

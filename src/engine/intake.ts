@@ -79,6 +79,14 @@ const common = (found: Registered | undefined) => ({
   quiet: found?.local?.statusPublish === false,
 })
 
+/** How long a key holds; until the job has ended where nothing else is said. */
+function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
+  if (unique === undefined) return undefined
+  if (typeof unique === 'string') return { key: unique, ...uniqueness }
+  const { key, until, for: period } = unique
+  return { key, period, ...(until === undefined || until === 'ended' ? {} : { held: until }) }
+}
+
 /** A job as a caller of the API asks for it. */
 export function newJob(
   found: Registered | undefined,
@@ -105,7 +113,7 @@ export function newJob(
     retry: input.retry === undefined ? undefined : wire(input.retry),
     timeout: input.timeout,
     keepResult: keptFor(input.keepResult),
-    unique: input.unique === undefined ? undefined : { key: input.unique, ...input.uniqueness },
+    unique: uniqueOf(input),
     joins: input.joins,
     redeliver: redeliverOf(input.redeliver),
     tag: input.tag,

@@ -39,7 +39,7 @@ export type NewJob = {
   keepResult?: number
   retain?: number
   /** `held`: until deleted, not only until ended; `hit` says what a job that holds it does to this one. */
-  unique?: { key: string; period?: number; held?: 'deleted'; hit?: 'same parent' | 'ignored' }
+  unique?: { key: string; period?: number; held?: 'deleted' | 'started'; hit?: 'same parent' | 'ignored' }
   /** A child for the run that its parent is in: it is held until that run has ended. */
   joins?: boolean
   /** To whom it goes when nobody answers: after so long to somebody else, so often until it fails. */
@@ -88,7 +88,8 @@ function putPorts(parts: Parts, dir: 'i' | 'o', specs: PortSpecs = {}): void {
 
 const hits = { 'same parent': 'p', ignored: 'c' } as const
 
-const uniqueHow = ({ held, hit }: NonNullable<NewJob['unique']>): string => `${held ? 'd' : ''}${hit ? hits[hit] : ''}`
+const uniqueHow = ({ held, hit }: NonNullable<NewJob['unique']>): string =>
+  `${held ? held[0] : ''}${hit ? hits[hit] : ''}`
 
 /** A limit's key, how it is set, and to what. */
 export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] => [

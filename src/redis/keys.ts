@@ -147,7 +147,7 @@ export const fields = {
   wl: 'the limit that it waits at',
   cv: 'version of the constraints by which it was tagged',
   u: 'unique scope',
-  uk: 'unique until deleted, not only until ended',
+  uk: 'unique not until ended: 1 until deleted, s until started',
   al: 'aliases',
   st: 'has steps',
   pg: 'progress',

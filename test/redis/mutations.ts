@@ -921,7 +921,7 @@ const oneTime: Mutation[] = [
     'lib/status.lua',
     ['  if text_at(key) == id then\n    put(raw', '  if true then\n    put(raw', 'a job frees the key of another'],
     [
-      'if not doc.u or (doc.uk and not deleted) then return end',
+      "if not doc.u or (doc.uk == '1' and not deleted) then return end",
       'if not doc.u then return end',
       'the end of a job frees a key that is held longer',
     ],

@@ -90,7 +90,7 @@ export function createRuns({
   }
 
   return {
-    async claim(queue, { names = [], max = 1, wait = 0, lease = CLAIM_LEASE }, call) {
+    async claim(queue, { names = [], tags: wanted = [], max = 1, wait = 0, lease = CLAIM_LEASE }, call) {
       const end = now() + wait
       await announce()
       const id = call?.key ? (await hashOf(call.key)).slice(0, 32) : undefined
@@ -100,7 +100,7 @@ export function createRuns({
         const answer = await store.commit({
           queue,
           lane: { id: id ?? crypto.randomUUID().replaceAll('-', ''), seq },
-          claim: { max, lease, begun: max, pull: true, patterns: names.map(literalSets), waiter },
+          claim: { max, lease, begun: max, pull: true, patterns: names.map(literalSets), tags: wanted, waiter },
         })
         if (answer.word === 'stale') throw new SidejobError('TAKEN', 'this Idempotency-Key was used for another claim')
         await ring([...answer.rings, ...(await tags.retag(answer))])

@@ -76,15 +76,15 @@ end
 local unique = {}
 function unique.scope(q, class, key) return q .. '\n' .. class .. '\n' .. key end
 function unique.holder(scope)
-  local id = text_at(ns .. 'unique:' .. scope)
-  return id and find(id) and id
+  local id, till = (text_at(ns .. 'unique:' .. scope) or ''):match('^(%d+),?(%d*)$')
+  return id and (till == '' or tonumber(till) > now) and find(id) and id
 end
 function unique.hold(id, doc, scope)
   change(id, doc, 'u', scope)
   set_text(ns .. 'unique:' .. scope, id)
 end
 
--- How: with letters in it, d = held until deleted, not only until ended; p = a hit must have the same parent, or none;
+-- How: with letters in it, d = held until deleted, s = until started, not until ended; p = a hit must have the same parent, or none;
 -- c = makes a job whoever holds the key, and holds it only if it is free.
 local function unique_is(spec, letter) return spec.unique_how:find(letter, 1, true) ~= nil end
 
@@ -92,10 +92,11 @@ local function claim_unique(spec, id, doc)
   local scope = unique.scope(spec.queue, spec.class, spec.unique)
   if unique_is(spec, 'c') and unique.holder(scope) then return end
   if unique_is(spec, 'd') then change(id, doc, 'uk', '1') end
+  if unique_is(spec, 's') then change(id, doc, 'uk', 's') end
   if spec.unique_for == '' then
     unique.hold(id, doc, scope)
   else
-    set_expiring(ns .. 'unique:' .. scope, id, tonumber(spec.unique_for))
+    set_expiring(ns .. 'unique:' .. scope, id .. ',' .. int(now + tonumber(spec.unique_for)), tonumber(spec.unique_for))
   end
 end
 

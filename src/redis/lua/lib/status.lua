@@ -212,7 +212,7 @@ local function removal(id, doc, place)
 end
 
 local function free_unique(id, doc, deleted)
-  if not doc.u or (doc.uk and not deleted) then return end
+  if not doc.u or (doc.uk == '1' and not deleted) then return end
   local key = ns .. 'unique:' .. doc.u
   if text_at(key) == id then
     put(raw, key, false)
