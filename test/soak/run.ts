@@ -2,13 +2,15 @@
 // npm run soak -- limits jobs=500      of another size
 
 import { loadavg } from 'node:os'
+import { claims } from './claims.ts'
 import { downloads } from './downloads.ts'
 import { limits } from './limits.ts'
 import { rate } from './rate.ts'
 import { type Show, type Sizes, tableOf } from './show.ts'
 import { streams } from './streams.ts'
+import { timers } from './timers.ts'
 
-const shows: Record<string, Show> = { downloads, limits, rate, streams }
+const shows: Record<string, Show> = { claims, downloads, limits, rate, streams, timers }
 
 const load = (): string =>
   loadavg()
