@@ -4,13 +4,14 @@
 import { loadavg } from 'node:os'
 import { claims } from './claims.ts'
 import { downloads } from './downloads.ts'
+import { families } from './families.ts'
 import { limits } from './limits.ts'
 import { rate } from './rate.ts'
 import { type Show, type Sizes, tableOf } from './show.ts'
 import { streams } from './streams.ts'
 import { timers } from './timers.ts'
 
-const shows: Record<string, Show> = { claims, downloads, limits, rate, streams, timers }
+const shows: Record<string, Show> = { claims, downloads, families, limits, rate, streams, timers }
 
 const load = (): string =>
   loadavg()
