@@ -14,6 +14,8 @@ const starts = [
   /\b(?:test|scenario)(?:\.each\(\w+\)|\.skipIf\([^)]*\))?\(\s*'((?:[^'\\]|\\.)*)'/g,
   // Facts of a rule of the protocol.
   /^ {2}async '((?:[^'\\]|\\.)*)'\(world\)/gm,
+  // Windows of races.
+  /^ {4}says: '((?:[^'\\]|\\.)*)',$/gm,
 ]
 
 /** The titles of a file's tests. */

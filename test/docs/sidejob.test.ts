@@ -17,6 +17,11 @@ test('docs/sidejob.md speaks of every row once, in order', () => {
   expect(ids).toEqual(rows.filter((id) => !faults.includes(id)))
 })
 
+test('docs/sidejob.md speaks of every race once, in order', () => {
+  const ids = [...page.matchAll(/^\| (R\d+) \|/gm)].map(([, id]) => id)
+  expect(ids).toEqual(Array.from({ length: 28 }, (_, i) => `R${i + 1}`))
+})
+
 test('every test that docs/sidejob.md names is there', () => {
   expect(names.length).toBeGreaterThan(200)
   expect(names.filter((one) => !all.has(one))).toEqual([])
