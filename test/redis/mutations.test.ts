@@ -32,7 +32,7 @@ test('unchanged, the scripts built here are those committed', () => {
 })
 
 test('every rule of the scripts is taken out at least once', () => {
-  expect([...new Set(mutations.map(({ rule }) => rule))]).toEqual(Object.keys(rules).map(Number))
+  expect([...new Set(mutations.map(({ rule }) => rule))].sort((a, b) => a - b)).toEqual(Object.keys(rules).map(Number))
 })
 
 const AT_ONCE = 4

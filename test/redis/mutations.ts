@@ -821,11 +821,7 @@ const limited: Mutation[] = [
       'a shutdown run waits for room',
     ],
   ),
-  ...of(27, 'commit.lua', [
-    ' + due_limits(queue_name) or 0',
-    ' or 0',
-    'a claim does not look at the limits that are due',
-  ]),
+  ...of(27, 'commit.lua', [' + due_limits(queue_name) + ', ' + ', 'a claim does not look at the limits that are due']),
   ...of(27, 'tick.lua', ['    touch(name)\n', '', 'the tick does not look at the limits that are due']),
   ...of(28, 'enqueue.lua', [
     'if version ~= tagged then',
