@@ -209,6 +209,13 @@ const rule3: Facts = {
     expect(await world.lane().ask()).toMatchObject({ word: 'empty', ids: [] })
     expect(await world.claim({ pull: true })).toHaveLength(1)
   },
+  async 'a job of pull workers that is asked for again is theirs again'(world) {
+    const id = await world.make({ pull: true, in: { in: {} } })
+    await (await world.claimOne({ pull: true })).suspend()
+    await world.push(id, 'in', '1')
+    expect(await world.claim()).toEqual([])
+    expect((await world.claimOne({ pull: true })).id).toBe(id)
+  },
   async 'a registration moves the waiting jobs of its class to where it is served'(world) {
     await many(world, 3, { class: 'moving' })
     await world.store.register('q', [{ name: 'moving', definition: '{"pull":true}', serves: 'pull' }])
