@@ -139,7 +139,8 @@ if laned then
     word = 'full'
   elseif leave ~= '' or (#ids == 0 and not more) then
     set_lane(queue_name, lane, nil)
-    if leave ~= '' then to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready')) end
+    -- Who waits for a rate is not ready, and a moment of it may be near: the next lane waits for that.
+    if leave ~= '' then to_ring[queue_name] = math.max(redis.call('ZCARD', queue_key(queue_name, 'ready')), next_limit(queue_name) <= now + LANE and 1 or 0) end
     word = 'empty'
   elseif #ids == 0 then
     word = 'more'
