@@ -97,6 +97,36 @@ describe('a group', () => {
   })
 })
 
+describe('groups at a limit that they share', () => {
+  const narrow = defineWorker({
+    class: 'narrow',
+    limits: [{ concurrency: 2 }],
+    perform: (job: Job) => void served.push((job.args as { of: string }).of),
+  })
+  const served: string[] = []
+  const of = (id: string, n: number) =>
+    Array.from({ length: n }, () => ({
+      queue: 'default',
+      class: 'narrow',
+      args: JSON.stringify({ of: id }),
+      group: { id, concurrency: 2 },
+    }))
+
+  test('all get on, though the 1,000 jobs of one came first', async () => {
+    served.length = 0
+    const fair = await startKit({ workers: [narrow] })
+    await fair.engine.setQueue('default', { paused: true })
+    for (const jobs of [of('big', 1000), of('b', 20), of('c', 20)]) await fair.engine.enqueue(jobs)
+    await fair.engine.setQueue('default', { paused: false })
+    const seen = (id: string) => served.filter((one) => one === id).length
+    await fair.until(() => seen('b') === 20 && seen('c') === 20, 30_000)
+    const until = Math.max(served.lastIndexOf('b'), served.lastIndexOf('c'))
+    expect(served.slice(0, until).filter((id) => id === 'big').length).toBeLessThanOrEqual(60)
+    expect(await fair.engine.verify()).toEqual([])
+    await fair.close()
+  })
+})
+
 describe('a rate', () => {
   test('starts no more in any period than it says, and nearly as many', async () => {
     await kit.engine.enqueue(Array.from({ length: 80 }, () => ({ queue: 'default', class: 'rated' })))
