@@ -53,17 +53,28 @@ export function createBreakers({ store, now, shut }: BreakerOptions, settings = 
     return known(host) ?? learn(host, await store.breaker(host, 'ask', settings))
   }
 
-  async function leave(host: string, permit: BreakerState, { down, after = 0 }: Outcome): Promise<void> {
-    if (down) {
-      const word = permit.state === 'probe' ? 'probe failed' : 'failed'
-      await learn(host, await store.breaker(host, word, { ...settings, floor: Math.min(after, settings.cap) }))
-    } else if (permit.failures > 0) {
-      keep(host, await store.breaker(host, 'succeeded', settings))
-      await shut(host, null)
-    }
+  /** As `enter`, but a host that nothing is known against is let through without asking. */
+  async function pass(host: string, isSuspect: boolean): Promise<BreakerState> {
+    return isSuspect || seen.get(host)?.failures ? enter(host) : { state: 'closed', failures: 0 }
   }
 
-  return { enter, leave }
+  /** What is known of the host after the call. */
+  async function leave(host: string, permit: BreakerState, { down, after = 0 }: Outcome): Promise<BreakerState> {
+    if (down) {
+      const word = permit.state === 'probe' ? 'probe failed' : 'failed'
+      return learn(host, await store.breaker(host, word, { ...settings, floor: Math.min(after, settings.cap) }))
+    }
+    const last = seen.get(host)
+    if (permit.failures === 0 && !(last?.state === 'closed' && last.failures > 0)) return permit
+    // Kept first: those who end beside this one need not say the same.
+    const closed: BreakerState = { state: 'closed', failures: 0 }
+    keep(host, closed)
+    await store.breaker(host, 'succeeded', settings)
+    await shut(host, null)
+    return closed
+  }
+
+  return { enter, pass, leave }
 }
 
 export type Breakers = ReturnType<typeof createBreakers>

@@ -8,6 +8,7 @@ import type { Settled } from '../redis/changes.ts'
 import { childrenOf } from '../redis/document.ts'
 import { shownItem } from '../redis/item.ts'
 import type { Lent, Ring, Store } from '../redis/store.ts'
+import { createBreakers } from './breakers.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import type { JobTools } from './job.ts'
 import { LostRun, perform, runError } from './perform.ts'
@@ -37,6 +38,14 @@ const RELEASE_FOR = 10_000
 const BRIEFLY = 1_000
 /** How long a push worker that answered 202 has until its first heartbeat. */
 const LATER_LEASE = 60_000
+/** Push workers have breakers of their own: callbacks to the same host go on. */
+const PUSHED = 'push/'
+
+const hostOf = (url: string): string => PUSHED + new URL(url).host
+
+/** Its last run did not succeed: whoever performs it next asks about the host first. */
+const hasFailed = ({ document }: Lent): boolean => Boolean(document.f) || /,(released|lost),/.test(document.lr ?? '')
+
 /** An invocation may call others 32 times. */
 const MAX_ISOLATED = 32
 
@@ -59,6 +68,8 @@ export function createPerformer({
   isolate,
   lease,
 }: PerformerOptions) {
+  const breakers = createBreakers({ store, now, shut: async () => undefined })
+
   const deciding = (lent: Lent, found?: Registered) => ({
     document: lent.document,
     retry: found?.definition.retry,
@@ -161,10 +172,24 @@ export function createPerformer({
     }
   }
 
+  /** Kept back without using an attempt; spread, so that not all who wait for a host come in the same second. */
+  function spare(lent: Lent, host: string, until: number): Settled {
+    const wait = Math.max(0, until - now()) + 1_000 + random() * 9_000
+    const message = `${host.slice(PUSHED.length)} keeps failing: tried again after ${new Date(until).toISOString()}`
+    return release(lent, 'wait', String(Math.ceil(wait)), 'error', JSON.stringify({ message, reason: 'other' }))
+  }
+
   async function performRemote(lent: Lent, found: Registered): Promise<Settled | undefined> {
     const { push: address } = found.definition
     if (!address) return release(lent, 'wait', String(found.definition.pull ? BRIEFLY : RELEASE_FOR))
-    const changes = await push(address, snapshotOf(lent, timeoutOf(found)), pushing)
+    const host = hostOf(address.url)
+    const permit = await breakers.pass(host, hasFailed(lent))
+    if (permit.state === 'open') return spare(lent, host, permit.until!)
+    const { changes, ...outcome } = await push(address, snapshotOf(lent, timeoutOf(found)), pushing)
+    // What was answered counts, whether or not it can be noted for others.
+    const after = await breakers.leave(host, permit, outcome).catch(() => permit)
+    // Only the probe's own failure counts against its job: so who keeps failing by itself comes to an end.
+    if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
     if (changes !== 'later') return settle(lent.document.tk!, changes, deciding(lent, found))
     await store.extend(lent.document.q!, [lent.document.tk!], LATER_LEASE)
     return undefined

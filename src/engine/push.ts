@@ -11,6 +11,7 @@ import { type Changes, changes as changesSchema, type Snapshot, snapshot as snap
 import { closedIn, places } from '../core/schemas.ts'
 import { callable } from '../core/url.ts'
 import { type Wire, wire } from '../core/value.ts'
+import type { Outcome } from './breakers.ts'
 import type { WorkerDefinition } from './engine.ts'
 import { LAST } from './settle.ts'
 import { webhookHeaders } from './sign.ts'
@@ -55,6 +56,9 @@ type ResultMap = {
   error?: Wire
   message?: unknown
 }
+
+/** What a call brought: the run's changes, or 'later' when the worker will commit by itself; and how its host is. */
+export type Pushed = Outcome & { changes: Changes | 'later' }
 
 /** JQ's result map is a short form of changes. */
 function fromResultMap({ type, result, reason, should_retry, error, message = '' }: ResultMap): Changes {
@@ -107,16 +111,17 @@ function readChanges(bytes: Uint8Array, contentType: string | null): Changes {
 const saying = (bytes: Uint8Array | undefined): Wire | undefined =>
   bytes?.length ? wire(new TextDecoder().decode(bytes.subarray(0, SHOWN))) : undefined
 
-function refusal(response: Response, bytes: Uint8Array | undefined, { isFinal }: Dialect, now: number): Changes {
+function refusal(response: Response, bytes: Uint8Array | undefined, { isFinal }: Dialect, now: number): Pushed {
   const { status, headers } = response
   const final = isFinal(response)
   const after = retryAfter(headers.get('retry-after'), now)
   const detail = saying(bytes)
-  return failed(`the worker answered ${status}${status < 400 ? ', and redirects are not followed' : ''}`, {
+  const changes = failed(`the worker answered ${status}${status < 400 ? ', and redirects are not followed' : ''}`, {
     ...(final ? { retry: false } : {}),
     ...(after === undefined ? {} : { after }),
     ...(detail === undefined ? {} : { detail }),
   })
+  return { changes, down: status >= 500 || passing.has(status), after }
 }
 
 /** During rotation there are two, comma separated: both signatures are sent. */
@@ -187,31 +192,35 @@ const messageOf = (error: unknown): string => {
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }
 
-function unreached(error: unknown, timeout: number): Changes {
-  if (isTimeout(error)) return failed(`the worker did not answer within ${timeout} ms`, { reason: 'timeout' })
-  const refused = error instanceof SidejobError ? { retry: false } : {}
-  return failed(`the worker could not be reached: ${messageOf(error)}`, refused)
+function unreached(error: unknown, timeout: number): Pushed {
+  if (isTimeout(error))
+    return { changes: failed(`the worker did not answer within ${timeout} ms`, { reason: 'timeout' }), down: true }
+  const isRefused = error instanceof SidejobError
+  const changes = failed(`the worker could not be reached: ${messageOf(error)}`, isRefused ? { retry: false } : {})
+  return { changes, down: !isRefused }
 }
 
 /**
- * The changes of a run at a push worker, or 'later' when it will commit by itself with the token.
+ * One call of a push worker for a run.
  *
- * @example const changes = await push({ url: 'https://w.example.com/zip' }, snapshot, options)
+ * @example const { changes, down } = await push({ url: 'https://w.example.com/zip' }, snapshot, options)
  */
 export async function push(
   { url, secret, format }: NonNullable<WorkerDefinition['push']>,
   snapshot: Snapshot,
   options: PushOptions,
-): Promise<Changes | 'later'> {
+): Promise<Pushed> {
   const dialect = format === 'jq' ? jq : ours
   try {
     const target = callable(url, options.allowHosts)
     const response = await post(target, snapshot, secret ? secretsIn(secret) : options.secrets, dialect, options)
     const bytes = await readUpTo(response.body, MAX_ANSWER)
-    if (response.status === 202) return 'later'
+    if (response.status === 202) return { changes: 'later', down: false }
     if (!response.ok) return refusal(response, bytes, dialect, options.now())
-    if (!bytes) return wrong(`it is larger than ${MAX_ANSWER} bytes`)
-    return dialect.changesOf(bytes, response.headers.get('content-type'))
+    const changes = bytes
+      ? dialect.changesOf(bytes, response.headers.get('content-type'))
+      : wrong(`it is larger than ${MAX_ANSWER} bytes`)
+    return { changes, down: false }
   } catch (error) {
     return unreached(error, snapshot.run.timeout)
   }

@@ -6,6 +6,14 @@ import type { Reason } from './engine.ts'
 
 const at = (value: string | undefined): number | undefined => (value === undefined ? undefined : Number(value))
 
+/** A run that was given back says why, where its worker is known to be down. */
+function backoffText(doc: Inspection['document']): string {
+  if (doc.lr?.split(',')[2] !== 'released')
+    return `${doc.f ?? 0} failures, ${doc.lc ?? 0} losses in a row; backs off until`
+  const why = doc.er ? `: ${(JSON.parse(doc.er) as { message: string }).message}` : ''
+  return `its last run was given back without using an attempt${why}; waits until`
+}
+
 function timeReasons({ document: doc, now }: Inspection): Reason[] {
   const reasons: Reason[] = []
   const wait = (code: string, until: number | undefined, message: string) => {
@@ -13,7 +21,7 @@ function timeReasons({ document: doc, now }: Inspection): Reason[] {
       reasons.push({ code, message: `${message} ${new Date(until).toISOString()}`, until })
   }
   wait('LOCKED', at(doc.lu), 'locked by a client until')
-  wait('BACKOFF', at(doc.bo), `${doc.f ?? 0} failures, ${doc.lc ?? 0} losses in a row; backs off until`)
+  wait('BACKOFF', at(doc.bo), backoffText(doc))
   if (!doc.ey) {
     wait('DUE', at(doc.w), 'asked to run at')
     wait('REPEAT', at(doc.ns), 'repeats; the next slot is')

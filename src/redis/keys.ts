@@ -70,7 +70,7 @@ export const kinds = {
   '~live:<channel>, ~live:waiter:<id>': ['pub/sub', 'messages for listeners outside; calls to claims that wait'],
   '~breaker:<host>': [
     'string',
-    'failures in a row and until when it is open, of a host that is called back; for a day',
+    'failures in a row and until when it is open, of a host that is called back, or `push/` and that of push workers; for a day',
   ],
   '~flags': ['set', 'switches that are on'],
   '~flows': ['hash', 'name → a stored graph, as JSON'],

@@ -31,7 +31,7 @@ const lib = {
  * caller may try: the probe.
  *
  * keys: the record of the host
- * by: callbacks
+ * by: callbacks, dispatcher
  * reads: breaker
  * writes: breaker
  * args: ns, clock, seed, host, word, threshold:int, base:int, cap:int, floor:int, probing:int

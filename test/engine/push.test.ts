@@ -44,13 +44,16 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  kit = await startKit({ webhookSecrets: secrets, random: () => 0.5 })
+  kit = await startKit({ webhookSecrets: secrets, random: () => 0.5, fetch: toServer })
 })
 afterAll(async () => {
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
   await kit.close()
 })
+
+/** Each class is at a host of its own, so that none suffers from what another one's host has answered. */
+const toServer: typeof fetch = (url, init) => fetch(String(url).replace(/^http:\/\/class\d+\.example\.com/, base), init)
 
 /** Registers a class of its own for this handler; answers the class. */
 async function serve(handler: Handler, definition: WorkerDefinition = {}): Promise<string> {
@@ -59,7 +62,7 @@ async function serve(handler: Handler, definition: WorkerDefinition = {}): Promi
   await kit.engine.register('default', name, {
     in: { in: {} },
     out: { out: {} },
-    push: { url: `${base}/${name}` },
+    push: { url: `http://${name}.example.com/${name}` },
     ...definition,
   })
   return name
@@ -401,6 +404,103 @@ describe('the result map, a short form of changes', () => {
     expect(await waitOf(await kit.make(await saying(true)))).toBe(11_000)
     const id = await kit.make(await saying(false))
     await kit.rest(id, 'failed')
+  })
+})
+
+describe('a host that keeps failing', () => {
+  /** A host of its own, with a kit of its own that knows nothing of it. */
+  async function host() {
+    const own = await startKit({ webhookSecrets: secrets, random: () => 0 })
+    let calls = 0
+    let status = 503
+    const server = createServer((request, response) => {
+      calls++
+      request.resume().on('end', () => response.writeHead(status).end())
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const push = { url: `http://127.0.0.1:${port}/` }
+    await own.engine.register('default', 'once', { push, retry: { max: 0 } })
+    const outcome = async (id: number) => (await own.engine.runs(String(id))).runs[0]?.outcome
+    return {
+      kit: own,
+      host: `127.0.0.1:${port}`,
+      calls: () => calls,
+      answers: (next: number) => {
+        status = next
+      },
+      outcome,
+      /** Makes a job, and waits until it has had a run. */
+      async run() {
+        const id = await own.make('once')
+        await own.until(async () => (await outcome(id)) !== undefined)
+        return id
+      },
+      async close() {
+        await own.close()
+        server.closeAllConnections()
+        await new Promise((resolve) => server.close(resolve))
+      },
+    }
+  }
+
+  test('is left alone: runs are given back, and after a probe that goes well all is as before', async () => {
+    const down = await host()
+    for (let i = 0; i < 4; i++) expect(await down.outcome(await down.run())).toBe('failed')
+    // The call that opens it, and one that is not made.
+    const spared = [await down.run(), await down.run()]
+    expect(down.calls()).toBe(5)
+    for (const id of spared) {
+      expect(await down.kit.engine.get(String(id))).toMatchObject({ status: 'queued', attempt: 0 })
+      const { reasons } = await down.kit.engine.why(String(id))
+      expect(reasons[0]).toMatchObject({
+        code: 'BACKOFF',
+        message: expect.stringContaining(`without using an attempt: ${down.host} keeps failing: tried again after`),
+      })
+    }
+    down.answers(200)
+    await down.kit.advance(13_000)
+    const completed = async () => {
+      const outcomes = await Promise.all(spared.map(down.outcome))
+      return outcomes.filter((outcome) => outcome === 'completed').length
+    }
+    await down.kit.until(async () => (await completed()) > 0)
+    // One may have come while the probe was under way: it waits for as long as a probe may take.
+    await down.kit.advance(37_000)
+    await down.kit.until(async () => (await completed()) === 2)
+    expect(down.calls()).toBe(7)
+    expect(await down.outcome(await down.run())).toBe('completed')
+    await down.close()
+  })
+
+  test('a probe that fails counts against its job alone, and it stays closed to the others for longer', async () => {
+    const down = await host()
+    for (let i = 0; i < 4; i++) await down.run()
+    const spared = [await down.run(), await down.run()]
+    await down.kit.advance(13_000)
+    const outcomes = () => Promise.all(spared.map(down.outcome))
+    await down.kit.until(async () => (await outcomes()).includes('failed'))
+    expect(down.calls()).toBe(6)
+    expect((await outcomes()).sort()).toEqual(['failed', 'released'])
+    await down.close()
+  })
+
+  test.each([400, 404, 200])('%i says nothing against a host', async (status) => {
+    const well = await host()
+    well.answers(status)
+    for (let i = 0; i < 7; i++) await well.run()
+    expect(well.calls()).toBe(7)
+    await well.close()
+  })
+
+  test('successes between failures keep it open to all', async () => {
+    const uneven = await host()
+    for (let i = 0; i < 12; i++) {
+      uneven.answers(i % 4 === 3 ? 200 : 500)
+      expect(await uneven.outcome(await uneven.run())).toBe(i % 4 === 3 ? 'completed' : 'failed')
+    }
+    expect(uneven.calls()).toBe(12)
+    await uneven.close()
   })
 })
 
