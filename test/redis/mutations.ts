@@ -510,11 +510,15 @@ const time: Mutation[] = [
     'lib/queues.lua',
     ['  for _, till in pairs(doc.l) do moment = math.min(moment, till) end\n', '', 'nobody looks when a lane is dead'],
     [
-      'local moment = math.min(doc.nl or never, doc.nr or never)',
-      'local moment = doc.nr or never',
+      'or math.min(doc.nl or never, doc.nr or never)',
+      'or (doc.nr or never)',
       'a lease is not in the index',
     ],
-    ['if moment < (doc.wk or never) then', 'if not doc.wk then', 'the index keeps the first moment, not the earliest'],
+    [
+      'if moment < (doc.wk or never) then',
+      'if moment < never and not doc.wk then',
+      'the index keeps the first moment, not the earliest',
+    ],
     [
       'math.min(tonumber(next_one[2]) or never, pending_moment(key))',
       '(tonumber(next_one[2]) or never)',
