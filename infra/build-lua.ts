@@ -86,6 +86,8 @@ function sharedIn({ name, text, includes }: Source, parts: Map<string, Part>): S
       uses(by, one),
     )
   const shared = includes.flatMap((part) => parts.get(part)!.exported.filter((one) => usedBeside(part, one)))
+  const twice = shared.find((one, at) => shared.indexOf(one) !== at)
+  if (twice) throw new Error(`${name}: two of its parts share the name ${twice}: rename one`)
   if (shared.length > 180) throw new Error(`${name}: ${shared.length} shared names; Lua allows 200 locals`)
   // Lua looks a captured local up from the last one declared: those that most functions use come last.
   const code = [text, ...includes.map((part) => parts.get(part)!.text)].join('\n')

@@ -250,9 +250,10 @@ function endOf(draft: Draft): End {
 /** At the end every run reads all there is and completes, unless its children have not ended. */
 function diligent(draft: Draft): End {
   readOwn(draft, true)
-  // Wires may lead round through several jobs, which then feed each other for ever.
-  const isWired = draft.lent.document[`wo:${outputOf(draft.lent.document.c!)}`] !== undefined
-  if (draft.read.some(({ values }) => values.length) && !isWired) writeOut(draft)
+  // Wires and channels may lead round through several jobs, which then feed each other for ever.
+  const output = outputOf(draft.lent.document.c!)
+  const leadsOn = ['wo', 'co'].some((field) => draft.lent.document[`${field}:${output}`] !== undefined)
+  if (draft.read.some(({ values }) => values.length) && !leadsOn) writeOut(draft)
   const open = Object.values(draft.children).some(({ status }) => status === 'queued' || status === 'terminating')
   return open && draft.lent.document.x !== '2' ? { end: 'suspended', waitFor: 'children' } : { end: 'completed' }
 }

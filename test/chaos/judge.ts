@@ -97,6 +97,10 @@ function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortS
 const fieldsLike = (record: Record<string, string>, pattern: RegExp): string =>
   JSON.stringify(Object.entries(record).filter(([field]) => pattern.test(field)))
 
+/** How many values have ever come in; those that a wire has carried on in the same step too. */
+const cameIn = (doc: Document): number =>
+  Object.entries(doc).reduce((sum, [field, value]) => sum + (/^i:/.test(field) ? Number.parseInt(value, 10) : 0), 0)
+
 /** A wire that leads nowhere any more calls the job that has laid it. */
 const isCalled = (id: number, { jobs }: View): boolean =>
   [...jobs.values()].some(
@@ -235,6 +239,7 @@ export function createJudge(report: Report) {
       const doc = after.jobs.get(job)?.doc
       if (!was || !doc || doc.wf || isStopped(doc) || was.ro || facts.meddled || wantedAt.get(job) === no) continue
       if (fieldsLike(was, /^di:/) !== fieldsLike(doc, /^di:/) || isCalled(job, after)) continue
+      if (cameIn(doc) > cameIn(was)) continue
       const open = [...after.jobs.values()].filter(
         ({ id, doc: child }) =>
           child.pa === String(job) &&

@@ -509,11 +509,7 @@ const time: Mutation[] = [
     20,
     'lib/queues.lua',
     ['  for _, till in pairs(doc.l) do moment = math.min(moment, till) end\n', '', 'nobody looks when a lane is dead'],
-    [
-      'or math.min(doc.nl or never, doc.nr or never)',
-      'or (doc.nr or never)',
-      'a lease is not in the index',
-    ],
+    ['or math.min(doc.nl or never, doc.nr or never)', 'or (doc.nr or never)', 'a lease is not in the index'],
     [
       'if moment < (doc.wk or never) then',
       'if moment < never and not doc.wk then',

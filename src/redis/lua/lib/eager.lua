@@ -6,7 +6,7 @@ local lane_key = ns .. 'lane:' .. lane
 local function in_order(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1]) end
 
 -- What this script puts into an index, as it will stand there.
-local function members_of(index)
+local function written_to(index)
   local rows = {}
   for member, score in pairs(writes.zsets[index] or {}) do rows[#rows + 1] = { member, score } end
   table.sort(rows, in_order)
@@ -28,7 +28,7 @@ local function begin_lane()
   local want = { queue = q, place = '', patterns = {}, version = tagged, lease = lease }
   if not q or not plain.suits(want) then return ids end
   local index = queue_key(q, 'ready')
-  for i, row in ipairs(members_of(index)) do
+  for i, row in ipairs(written_to(index)) do
     local member, id = row[1], row[1]:sub(15)
     local text = i <= math.min(batch, queue(q).b or BATCH) and plain.ready(id, member)
     if not text then break end
