@@ -9,7 +9,7 @@ import { timers } from './timers.ts'
 
 test.skipIf(kind === 'embedded').each([
   ['limits', limits, { jobs: 300, crashes: 1 }],
-  ['families', families, { trees: 2 }],
+  ['families', families, { trees: 1 }],
   ['timers', timers, { jobs: 1_000, seconds: 5, lead: 5 }],
 ])('%s, at a small size', { timeout: 120_000 }, async (_, show, sizes) => {
   const rows = await show.run(sizes)
