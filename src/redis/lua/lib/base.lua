@@ -1,12 +1,12 @@
 -- What every script begins with: the clock, the arguments in order, and writes that can be taken back.
 
 -- Whole numbers as text; the same few come again and again.
-local digits = {}
+local numerals = {}
 local function int(n)
-  local text = digits[n]
+  local text = numerals[n]
   if not text then
     text = string.format('%.0f', n)
-    digits[n] = text
+    numerals[n] = text
   end
   return text
 end
@@ -40,10 +40,11 @@ end
 local function moment_of_sequence(n)
   return math.floor((tonumber(n:sub(1, 7), 16) * 16777216 + tonumber(n:sub(8), 16)) / 1000)
 end
-local function sequence()
-  ticks = ticks + 1
-  return digits(micros + ticks - 1)
+local function next_ticks(n)
+  ticks = ticks + n
+  return micros + ticks - n - 1
 end
+local function sequence() return digits(next_ticks(1) + 1) end
 
 -- The place in the order of what became due at a moment, whenever somebody looked; its id orders it among its like.
 local function sequence_of(moment, id) return digits(moment * 1000 + tonumber(id) % 1000) end

@@ -4,8 +4,9 @@
 local raw = {} -- key → text as read, false when absent
 local docs, dirty = {}, {} -- id → document, false when the job is gone
 local queues, queue_dirty = {}, {}
+-- `texts` (key, text, …) and `rows` (of each index: score, member, …) are written too, but not found again before that.
 local function nothing()
-  return { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {} }
+  return { texts = {}, rows = {}, strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {} }
 end
 local writes = nothing()
 
@@ -254,7 +255,7 @@ local function list_push(key, had, items)
 end
 
 local function flush_texts(more_to_come)
-  local dels, sets = {}, {}
+  local dels, sets = {}, writes.texts
   for key, text in pairs(writes.strings) do
     raw[key] = text
     sets[#sets + 1] = key
@@ -296,8 +297,9 @@ local function flush_lists()
 end
 
 local function flush_sets()
+  for key in pairs(writes.rows) do within(writes.zsets, key) end
   for key, members in pairs(writes.zsets) do
-    local gone, kept = {}, {}
+    local gone, kept = {}, writes.rows[key] or {}
     for member, score in pairs(members) do
       if score then
         kept[#kept + 1] = score == never and '+inf' or int(score)
