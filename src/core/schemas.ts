@@ -151,16 +151,49 @@ const priority = z.int32()
 const concurrency = z.int().min(1).max(1_000_000)
 const rate = z.strictObject({ limit: z.int().min(1).max(1_000_000), period: positive })
 
+const debounce = z
+  .strictObject({ wait: positive, max: positive.optional() })
+  .refine(({ wait, max = wait }) => max >= wait, { error: 'expected at least "wait"', path: ['max'] })
+  .meta({
+    description:
+      'the job begins `wait` after it was last asked for, with the newest args; `max` after it was first asked for at the latest',
+  })
+
+const expectOne = (first: 'until' | 'for', second: 'for' | 'debounce') => ({
+  error: `expected "${first}" or "${second}", got both`,
+  path: [second],
+})
+
 /** A key that only one job of a queue and class has: until it has ended, or as said here. */
 const unique = z.union([
   label,
   z
-    .strictObject({ key: label, until: z.enum(['started', 'ended', 'deleted']).optional(), for: positive.optional() })
-    .refine(({ until, for: period }) => until === undefined || period === undefined, {
-      error: 'expected "until" or "for", got both',
-      path: ['for'],
-    }),
+    .strictObject({
+      key: label,
+      until: z.enum(['started', 'ended', 'deleted']).optional(),
+      for: positive.optional().meta({ description: 'so long, whatever becomes of the job (a throttle)' }),
+      debounce: debounce.optional(),
+    })
+    .refine((given) => given.until === undefined || given.for === undefined, expectOne('until', 'for'))
+    .refine((given) => given.until === undefined || given.debounce === undefined, expectOne('until', 'debounce'))
+    .refine((given) => given.for === undefined || given.debounce === undefined, expectOne('for', 'debounce')),
 ])
+
+/** What says when a job is to run, or what would be lost when it is asked for again. */
+const notDebounced = ['at', 'wait', 'repeat', 'inputs'] as const
+
+type Asked = { unique?: z.output<typeof unique> } & { [K in (typeof notDebounced)[number]]?: unknown }
+
+function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
+  if (typeof given.unique !== 'object' || !given.unique.debounce) return
+  for (const name of notDebounced)
+    if (given[name] !== undefined)
+      ctx.addIssue({
+        code: 'custom',
+        message: `expected "${name}" or unique.debounce, got both`,
+        path: [name],
+      })
+}
 
 /** An aggregation: its name, and how many of its jobs may run at once if it is new. */
 const groupId = label.refine((id) => !isCallbackGroup(id), 'expected none of our own groups, callback:…')
@@ -232,7 +265,8 @@ export const jobInput = sparse(
       tag: label.optional(),
       retain: duration.optional(),
     })
-    .refine(notBoth, NOT_BOTH),
+    .refine(notBoth, NOT_BOTH)
+    .superRefine(checkDebounce),
 )
 
 /** One job, or up to 1,000 of which all are made or none. */

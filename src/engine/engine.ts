@@ -73,7 +73,15 @@ export type JobInput = {
   timeout?: number
   /** true: for an hour; a number: for that many milliseconds. */
   keepResult?: boolean | number
-  unique?: string | { key: string; until?: 'started' | 'ended' | 'deleted'; for?: number }
+  unique?:
+    | string
+    | {
+        key: string
+        until?: 'started' | 'ended' | 'deleted'
+        for?: number
+        /** Until started; who asks again moves it to `wait` from then, at most to `max` after it was made. */
+        debounce?: { wait: number; max?: number }
+      }
   repeat?: Repeat
   alias?: string[]
   callback?: Callback

@@ -79,11 +79,14 @@ const common = (found: Registered | undefined) => ({
   quiet: found?.local?.statusPublish === false,
 })
 
+const debounceOf = ({ unique }: JobInput) => (typeof unique === 'object' ? unique.debounce : undefined)
+
 /** How long a key holds; until the job has ended where nothing else is said. */
 function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
   if (unique === undefined) return undefined
   if (typeof unique === 'string') return { key: unique, ...uniqueness }
-  const { key, until, for: period } = unique
+  const { key, until, for: period, debounce } = unique
+  if (debounce) return { key, held: 'started', debounce: { max: debounce.max } }
   return { key, period, ...(until === undefined || until === 'ended' ? {} : { held: until }) }
 }
 
@@ -103,7 +106,7 @@ export function newJob(
     class: input.class,
     args: input.args === 'null' ? undefined : input.args,
     at: input.at,
-    wait: input.wait,
+    wait: debounceOf(input)?.wait ?? input.wait,
     priority: input.priority,
     parent: input.parent,
     name: input.name,

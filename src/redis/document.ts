@@ -39,7 +39,14 @@ export type NewJob = {
   keepResult?: number
   retain?: number
   /** `held`: until deleted, not only until ended; `hit` says what a job that holds it does to this one. */
-  unique?: { key: string; period?: number; held?: 'deleted' | 'started'; hit?: 'same parent' | 'ignored' }
+  unique?: {
+    key: string
+    period?: number
+    held?: 'deleted' | 'started'
+    hit?: 'same parent' | 'ignored'
+    /** A hit while it waits moves it to `wait` from then, with the newest args; at most to so long after it was made. */
+    debounce?: { max?: number }
+  }
   /** A child for the run that its parent is in: it is held until that run has ended. */
   joins?: boolean
   /** To whom it goes when nobody answers: after so long to somebody else, so often until it fails. */
@@ -134,6 +141,7 @@ function specWords(job: NewJob): string[] {
   if (job.parent !== undefined) add(parts, 'parent', job.parent, job.name ?? '')
   if (job.joins) add(parts, 'joining')
   if (job.unique) add(parts, 'unique', job.unique.key, text(job.unique.period), uniqueHow(job.unique))
+  if (job.unique?.debounce) add(parts, 'debounce', text(job.unique.debounce.max))
   for (const limit of job.limits ?? []) add(parts, 'limit', ...limitWords(limit))
   for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
   for (const [port, items] of Object.entries(job.inputs ?? {}))

@@ -1,6 +1,7 @@
 // Those outside: they make jobs, feed and empty their ports, and tell them what to do, at the worst moments.
 
 import type { Status } from '../../src/core/job.ts'
+import { wire } from '../../src/core/value.ts'
 import { type Words, writeWords } from '../../src/redis/changes.ts'
 import { type Document, limitWords, type NewJob, statusOf } from '../../src/redis/document.ts'
 import { itemText } from '../../src/redis/item.ts'
@@ -65,8 +66,10 @@ export function createClients(world: World, ledger: Ledger) {
     if (job) call(label, job.id, [words(job)], () => ({ meddled: true }))
   }
 
+  const isFull = (): boolean => [...world.view.jobs.values()].filter((job) => !isCallback(job)).length >= MOST_JOBS
+
   function enqueue(): void {
-    if ([...world.view.jobs.values()].filter((job) => !isCallback(job)).length >= MOST_JOBS) return
+    if (isFull()) return
     const asked: NewJob[] = []
     const must: string[] = []
     for (let n = random.chance(0.2) ? 3 : 1; n > 0; n--) asked.push(newJob(must))
@@ -81,6 +84,32 @@ export function createClients(world: World, ledger: Ledger) {
         for (const { id, status } of found)
           if (hasEnded(status)) world.report('a unique key outlasts its job', String(id))
         return first && found.length === 0 ? { must, may: must } : { may: must }
+      },
+      got: ({ rings }) => world.ring(rings),
+    })
+  }
+
+  /** A trigger that is debounced; one of several in a call is as good as none but the last. */
+  function trigger(): void {
+    if (isFull()) return
+    const most = random.chance(0.5) ? wait(5_000, 30_000) : undefined
+    const asked = Array.from(
+      { length: random.chance(0.2) ? 2 : 1 },
+      (): NewJob => ({
+        ...jobOf('a', 'narrow', random.chance(0.3)),
+        args: wire(`${++made}`.padStart(random.chance(0.2) ? 600 : 1)),
+        wait: wait(1_000, 20_000),
+        unique: { key: 'd', held: 'started', debounce: { max: most } },
+      }),
+    )
+    const key = once()
+    world.send({
+      label: 'trigger',
+      call: () => store.enqueue(asked, key),
+      facts: ({ made: jobs }) => {
+        const ids = jobs.map(({ id }) => id)
+        if (!ledger.isFirst(key.key, ids.map(String))) return {}
+        return { timed: ids, told: [[ids.at(-1)!, asked.at(-1)!.args!]] }
       },
       got: ({ rings }) => world.ring(rings),
     })
@@ -320,6 +349,7 @@ export function createClients(world: World, ledger: Ledger) {
 
   const acts: { weight: number; act: () => void }[] = [
     { weight: 16, act: enqueue },
+    { weight: 5, act: trigger },
     { weight: 22, act: write },
     { weight: 8, act: take },
     { weight: 3, act: publish },

@@ -24,6 +24,8 @@ export type Facts = {
   delayed: number[]
   /** Jobs that wait for children, by name or all. */
   waits: { job: number; names: string[] | 'children' }[]
+  /** What debounced jobs have been told to do. */
+  told: [number, string][]
   /** Queues that a lane has left, and whether it has looked for what was due. */
   left: { queue: string; looked: boolean }[]
   /** Somebody was told to run, to end or to go: causes are not followed further. */
@@ -41,6 +43,7 @@ export const noFacts = (): Facts => ({
   wanted: [],
   delayed: [],
   waits: [],
+  told: [],
   left: [],
   meddled: false,
 })
@@ -297,10 +300,22 @@ export function createJudge(report: Report) {
   function uniques({ after }: Step): void {
     const owners = new Map<string, number>()
     for (const { id, doc } of after.jobs.values()) {
-      if (hasEnded(doc) || doc.e) hasFreed.add(id)
+      if (hasEnded(doc) || doc.e || (doc.uk === 'b' && doc.l)) hasFreed.add(id)
       if (!doc.u || hasFreed.has(id)) continue
       if (owners.has(doc.u)) report('two jobs of one unique key', `${owners.get(doc.u)} and ${id}`)
       owners.set(doc.u, id)
+    }
+  }
+
+  /** A debounced job that waits does what the newest call says; one that has begun, what it began with. */
+  function triggers({ before, after, facts }: Step): void {
+    for (const [id, args] of facts.told) {
+      const doc = after.jobs.get(id)?.doc
+      if (doc && doc.a !== args) report('a debounced job does not do what it was told', String(id))
+    }
+    for (const { id, doc } of after.jobs.values()) {
+      const was = before.jobs.get(id)?.doc
+      if (was?.uk === 'b' && was.l && was.a !== doc.a) report('a job that has begun was told otherwise', String(id))
     }
   }
 
@@ -369,7 +384,7 @@ export function createJudge(report: Report) {
 
   const checks = [
     ...[places, values, logs, leases, limited, times, waiting, lanes],
-    ...[uniques, wishes, delays, left, patience, callbacks, wards],
+    ...[uniques, triggers, wishes, delays, left, patience, callbacks, wards],
   ]
 
   return {

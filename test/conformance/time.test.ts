@@ -198,6 +198,26 @@ test('a push job that waits for months runs when its time has come', async () =>
   await eventually(async () => expect((await get(id)).status).toBe('completed'))
 })
 
+test('a debounced job runs once it was not asked for any more, with the newest args', async () => {
+  const kind = await pull()
+  const unique = { key: 'd', debounce: { wait: '10m', max: '25m' } }
+  const trigger = (n: number, key: string): Promise<Body> =>
+    done('POST /v1/jobs', { ...kind, args: { n }, unique }, { headers: { 'idempotency-key': `debounced ${key}` } })
+  const { id } = await trigger(1, 'a')
+  for (const n of [2, 3]) {
+    await advance('9m')
+    expect(await trigger(n, `${n}`)).toMatchObject({ id, status: 'queued', existing: true })
+  }
+  const { runAt } = await get(id)
+  await advance('6m')
+  expect(await trigger(3, '3')).toMatchObject({ id, existing: true })
+  expect((await get(id)).runAt).toBe(runAt)
+  await advance('2m')
+  const run = await claim(kind.queue)
+  expect(run.job).toMatchObject({ id, args: { n: 3 } })
+  expect((await trigger(4, 'd')).id).not.toBe(id)
+})
+
 test('unique with a job that has long ended makes a new one; an Idempotency-Key is forgotten after a day', async () => {
   const kind = await pull({ in: { a: {} } })
   const once = { headers: { 'idempotency-key': 'long ago' } }

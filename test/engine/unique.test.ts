@@ -1,6 +1,7 @@
 // How long a unique key holds: what a caller of the API can say.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { check } from '../../src/core/issues.ts'
 import { jobInput } from '../../src/core/schemas.ts'
 import { type Kit, startKit } from '../kit.ts'
 
@@ -79,9 +80,81 @@ test('for a period: whatever becomes of it, and no longer', async () => {
   await complete(await claim(next))
 })
 
-test('both an end and a period are refused', () => {
-  const { error } = jobInput.safeParse({ class: 'job', unique: { key: 'k', until: 'started', for: 1 } })
-  expect(error!.issues[0]).toMatchObject({ message: 'expected "until" or "for", got both' })
+test('for a period: also when the job is gone before it is over', async () => {
+  const unique = { key: 'gone', for: '1 hour' }
+  const id = await make(unique, { retain: 0 })
+  await complete(await claim(id))
+  await expect(kit.engine.get(String(id))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  const { jobs } = await kit.engine.enqueue([jobInput.parse({ queue: 'q', class: 'job', unique }) as never])
+  expect(jobs).toEqual([{ id, status: 'completed', existing: true }])
+  await kit.advance(3_601_000)
+  const next = await make(unique)
+  expect(next).not.toBe(id)
+  await complete(await claim(next))
+})
+
+const debounced = (more = {}) => ({ key: 'debounced', debounce: { wait: '30 seconds', ...more } })
+
+test('debounced: it begins so long after it was last asked for, with the newest args', async () => {
+  const id = await make(debounced(), { args: '1' })
+  for (let n = 2; n < 5; n++) {
+    await kit.advance(20_000)
+    expect(await make(debounced(), { args: String(n) })).toBe(id)
+  }
+  await kit.advance(29_000)
+  expect(await kit.engine.claim('q', {})).toEqual([])
+  await kit.advance(1_500)
+  const [run] = await kit.engine.claim('q', {})
+  expect(run!.job).toMatchObject({ id, args: '4' })
+  const next = await make(debounced(), { args: '5' })
+  expect(next).not.toBe(id)
+  await complete(run!.run.token)
+  await kit.advance(30_500)
+  await complete(await claim(next))
+})
+
+test('debounced: at the latest so long after it was first asked for', async () => {
+  const id = await make(debounced({ max: '1 minute' }))
+  for (let n = 0; n < 3; n++) {
+    await kit.advance(19_000)
+    expect(await make(debounced({ max: '1 minute' }))).toBe(id)
+  }
+  await kit.advance(3_500)
+  await complete(await claim(id))
+})
+
+test('debounced: new args count against the constraints that are about them', async () => {
+  const match = { queue: 'q', args: { customer: 'big' } }
+  await kit.engine.setConstraint('big', { match, concurrency: 1 } as never)
+  const limitsOf = async (id: number) => (await kit.store.inspect(String(id))).document.lm
+  const id = await make(debounced(), { args: '{"customer":"small"}' })
+  expect(await limitsOf(id)).toBeUndefined()
+  expect(await make(debounced(), { args: '{"customer":"big"}' })).toBe(id)
+  expect(await limitsOf(id)).toMatch(/big/)
+  expect(await make(debounced(), { args: '{"customer":"small"}' })).toBe(id)
+  expect(await limitsOf(id)).toBeUndefined()
+  await kit.engine.removeConstraint('big')
+  await kit.advance(30_500)
+  await complete(await claim(id))
+})
+
+const faults: [object, (string | number)[], string][] = [
+  [{ unique: { key: 'k', until: 'started', for: 1 } }, ['unique', 'for'], 'expected "until" or "for", got both'],
+  [{ unique: { ...debounced(), until: 'ended' } }, ['unique', 'debounce'], 'expected "until" or "debounce", got both'],
+  [{ unique: { ...debounced(), for: 1 } }, ['unique', 'debounce'], 'expected "for" or "debounce", got both'],
+  [{ unique: debounced({ max: 1 }) }, ['unique', 'debounce', 'max'], 'expected at least "wait"'],
+  [{ unique: debounced({ wait: 0 }) }, ['unique', 'debounce', 'wait'], 'expected a duration above 0'],
+  [{ unique: debounced({ delay: 1 }) }, ['unique', 'debounce', 'delay'], 'unknown member'],
+  [{ unique: debounced(), at: 1 }, ['at'], 'expected "at" or unique.debounce, got both'],
+  [{ unique: debounced(), wait: 1 }, ['wait'], 'expected "wait" or unique.debounce, got both'],
+  [{ unique: debounced(), inputs: {} }, ['inputs'], 'expected "inputs" or unique.debounce, got both'],
+  [{ unique: debounced(), repeat: 'FINISHED, +1 HOUR' }, ['repeat'], 'expected "repeat" or unique.debounce, got both'],
+]
+
+test.each(faults)('%j is refused', (input, path, message) => {
+  expect(() => check(jobInput, { class: 'job', ...input })).toThrow(
+    expect.objectContaining({ path, message: expect.stringContaining(message) }),
+  )
 })
 
 test('a job with a tag is lent to who asks for the tag, and goes when its own time is over', async () => {

@@ -808,6 +808,17 @@ describe('statuses that say more', () => {
     expect(await answerOf({ enqueue: again }, request)).toEqual([201, { id: 7, status: 'queued', existing: true }])
   })
 
+  test('a debounce comes to the engine in milliseconds', async () => {
+    const asked: unknown[] = []
+    const enqueue: Engine['enqueue'] = async (inputs) => {
+      asked.push(...inputs.map(({ unique }) => unique))
+      return { jobs: [{ id: 7, status: 'queued' }], existing: false }
+    }
+    const body = '{"class":"zip","unique":{"key":"k","debounce":{"wait":"1m","max":300}}}'
+    await answerOf({ enqueue }, ask('POST', '/v1/jobs', body))
+    expect(asked).toEqual([{ key: 'k', debounce: { wait: 60_000, max: 300_000 } }])
+  })
+
   test('many jobs are 201 with a list', async () => {
     const request = ask('POST', '/v1/jobs', '[{"class":"a"},{"class":"b"}]')
     expect(await answerOf({}, request)).toEqual([

@@ -797,7 +797,7 @@ const limited: Mutation[] = [
     ],
     ["if doc.c then first('held', now, 0) end", '', 'who waits for a lease looks every second'],
   ),
-  ...of(27, 'lib/ops.lua', [
+  ...of(27, 'lib/create.lua', [
     '  if doc.ad and not has(keys_of(doc), doc.ad) then drop_baton(id, doc) end\n',
     '',
     'room is kept for a job that does not count against the limit any more',
@@ -847,11 +847,7 @@ const limited: Mutation[] = [
       'a lane leaves what has to be tagged anew',
     ],
   ),
-  ...of(28, 'lib/ops.lua', [
-    "  change(id, doc, 'cv', version ~= '' and version or nil)\n",
-    '',
-    'a job is tagged for ever',
-  ]),
+  ...of(28, 'lib/create.lua', ["  change(id, doc, 'cv', version)\n", '', 'a job is tagged for ever']),
   ...of(
     28,
     'constraint.lua',
@@ -926,16 +922,53 @@ const oneTime: Mutation[] = [
   ...of(
     31,
     'lib/create.lua',
-    [
-      '  if same then return same, status_of(find(same)), true end\n',
-      '',
-      'a key does not keep anybody from making another',
-    ],
+    ['  if same then return same, status, true end\n', '', 'a key does not keep anybody from making another'],
     ["return q .. '\\n' .. class .. '\\n' .. key end", 'return key end', 'one key for all queues and classes'],
-    ["  if spec.unique_for == '' then\n", '  if true then\n', 'a key that is held for a time goes with its job'],
+    [
+      "  if spec.unique_for == '' then unique",
+      '  if true then unique',
+      'a key that is held for a time goes with its job',
+    ],
+    ["  set_value(id, doc, 'a', newest)\n", '', 'a debounced job runs with the args that were given first'],
+    [
+      "  change(id, doc, 'w', moment > now and int(moment) or nil)\n",
+      '',
+      'a debounced job runs when it was first asked for',
+    ],
+    ['math.min(now + tonumber(spec.wait), most)', 'now + tonumber(spec.wait)', 'a debounced job is put off for ever'],
+    ['  kin.tag(id, doc, said.cv, spec.limits or {}, said.g)\n', '', 'new args count against the old limits'],
+    [
+      "  if moment > now or doc.z == 't' then enqueue(id, doc) end\n",
+      '',
+      'a debounced job that is ready is lent at once',
+    ],
+    [
+      "  if spec.debounce and doc.uk == 'b' then\n",
+      '  if spec.debounce then\n',
+      'who asks with a debounce moves what another rule holds',
+    ],
+    [
+      'if not unique.waits(doc) then return unique.let_go(id, doc) end',
+      '',
+      'a job that is to end takes the next one along',
+    ],
     ["  set_text(ns .. 'unique:' .. scope, id)\n", '', 'a key is nobody’s'],
   ),
-  ...of(31, 'lib/family.lua', ['  free_unique(id, doc, true)\n', '', 'a job that is deleted holds its key']),
+  ...of(
+    31,
+    'lib/family.lua',
+    ['  free_unique(id, doc, true)\n', '', 'a job that is deleted holds its key'],
+    [
+      '  if doc.ut then kin.leave_unique(id, doc, status or status_of(doc)) end\n',
+      '',
+      'a key that is held for a time goes with its job',
+    ],
+  ),
+  ...of(31, 'lib/claims.lua', [
+    "  if doc.uk == 's' or doc.uk == 'b' then free_unique(id, doc) end\n",
+    '',
+    'what comes during a run is put off with that run, or lost',
+  ]),
   ...of(
     32,
     'enqueue.lua',

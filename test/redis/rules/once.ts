@@ -6,6 +6,12 @@ import type { Once } from '../../../src/redis/store.ts'
 import type { Facts, Making, World } from '../direct.ts'
 
 const unique = (more: object = {}): Making => ({ unique: { key: 'u', ...more } })
+/** Ten seconds after it was last asked for. */
+const debounced = (making: Making = {}, max?: number): Making => ({
+  ...making,
+  ...unique({ held: 'started', debounce: { max } }),
+  wait: 10_000,
+})
 const enqueue = async (world: World, making: Making = {}, once?: Once) =>
   (await world.store.enqueue([{ queue: 'q', class: 'plain', known: true, ...making }], once)).made[0]!
 const isTaken = async (world: World, making: Making) => (await enqueue(world, making)).existing === true
@@ -66,6 +72,116 @@ const rule31: Facts = {
     for (const run of await world.claim()) if (run.id === id) await run.commit()
     expect(await enqueue(world, unique())).toMatchObject({ id: other.id, existing: true })
   },
+  async 'a key that is held for a time outlasts its job, and tells how that ended'(world) {
+    const { id } = await enqueue(world, { ...unique({ period: 600_000 }), retain: 0 })
+    await runOne(world)
+    const key = `${world.namespace}unique:q\nplain\nu`
+    expect(await world.client.ask((redis) => redis.exists(world.store.keys.job(id)))).toBe(0)
+    expect(await enqueue(world, unique())).toEqual({ id, status: 'completed', existing: true })
+    expect(await world.client.ask((redis) => redis.pttl(key))).toBeGreaterThan(590_000)
+    world.advance(600_001)
+    const { id: next } = await enqueue(world, unique({ period: 600_000 }))
+    expect(next).not.toBe(id)
+    await world.change(next, 'delete', '', '1')
+    expect(await enqueue(world, unique())).toEqual({ id: next, status: 'terminated', existing: true })
+  },
+  async 'a debounced job that waits is moved by who asks again, with the newest args'(world) {
+    const first = await enqueue(world, debounced({ args: wire(1) }))
+    world.advance(8_000)
+    expect(await enqueue(world, debounced({ args: wire(2) }))).toEqual({ ...first, existing: true })
+    world.advance(8_000)
+    expect(await world.claim()).toEqual([])
+    world.advance(2_001)
+    const run = await world.claimOne()
+    expect(run.document).toMatchObject({ a: '2' })
+    await run.commit()
+  },
+  async 'of many in one call the last says what a debounced job does, great or small'(world) {
+    const great = 'x'.repeat(2_000)
+    const asked = (args?: string): Making => debounced({ args: args === undefined ? undefined : wire(args) })
+    const call = (...all: (string | undefined)[]) =>
+      world.store.enqueue(all.map((args) => ({ queue: 'q', class: 'plain', known: true, ...asked(args) })))
+    const { made } = await call('first', great)
+    expect(made.map(({ existing }) => existing)).toEqual([undefined, true])
+    const id = made[0]!.id
+    expect((await world.document(id)).a).toBe(wire(great))
+    await call('small')
+    expect((await world.document(id)).a).toBe(wire('small'))
+    expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:${id}:*`))).toEqual([])
+    await call(undefined)
+    expect((await world.document(id)).a).toBeUndefined()
+  },
+  async 'a debounced job is put off at most to so long after it was made'(world) {
+    const { id } = await enqueue(world, debounced({}, 26_000))
+    for (let n = 0; n < 3; n++) {
+      world.advance(8_000)
+      expect(await enqueue(world, debounced({ args: wire(n) }, 26_000))).toMatchObject({ id, existing: true })
+    }
+    world.advance(1_000)
+    expect(await world.claim()).toEqual([])
+    world.advance(1_001)
+    expect((await world.claimOne()).document.a).toBe('2')
+  },
+  async 'a debounced job that is due and not yet lent is put off too, from wherever it waits'(world) {
+    const { id } = await enqueue(world, debounced())
+    world.advance(10_001)
+    await world.make({ wait: 0 })
+    await world.lane().ask({ max: 1, at: 1 })
+    expect((await world.document(id)).z).toBeUndefined()
+    await enqueue(world, debounced())
+    expect((await world.document(id)).z).toBe('t')
+    expect(await world.claim()).toEqual([])
+  },
+  async 'a debounced job that is due for good keeps its place, and takes the newest args'(world) {
+    const { id } = await enqueue(world, debounced({ args: wire(1) }, 10_000))
+    await world.make()
+    world.advance(10_001)
+    await (await world.claim({ max: 1 }))[0]!.commit()
+    const { n } = await world.document(id)
+    expect(await enqueue(world, debounced({ args: wire(2) }, 10_000))).toMatchObject({ id, existing: true })
+    expect(await world.document(id)).toMatchObject({ n, a: '2' })
+    expect((await world.claimOne()).id).toBe(id)
+  },
+  async 'from when a debounced job is lent, its key stands for the next one'(world) {
+    const { id } = await enqueue(world, debounced({ args: wire(1) }))
+    world.advance(10_001)
+    const run = await world.claimOne()
+    const { id: next, existing } = await enqueue(world, debounced({ args: wire(2) }))
+    expect({ same: next === id, existing }).toEqual({ same: false, existing: undefined })
+    expect((await world.document(id)).a).toBe('1')
+    expect(await run.fail({ max: 1 })).toBe('queued')
+    expect(await enqueue(world, debounced({ args: wire(3) }))).toMatchObject({ id: next, existing: true })
+    expect((await world.document(id)).a).toBe('1')
+  },
+  async 'a debounced job that has failed and is tried again is not put off, nor given other args'(world) {
+    const { id } = await enqueue(world, debounced({ args: wire(1) }))
+    world.advance(10_001)
+    expect(await (await world.claimOne()).fail({ max: 1 })).toBe('queued')
+    const { existing } = await enqueue(world, debounced({ args: wire(2) }))
+    expect(existing).toBeUndefined()
+    expect((await world.document(id)).a).toBe('1')
+  },
+  async 'a debounced job that is asked to end is not put off: the next one is made'(world) {
+    const { id } = await enqueue(world, debounced({ class: 'closing', shutdown: true }))
+    await world.change(id, 'terminate', '', '')
+    const { id: next, existing } = await enqueue(world, debounced({ class: 'closing', shutdown: true }))
+    expect(existing).toBeUndefined()
+    await (await world.claimOne()).commit()
+    expect(await enqueue(world, debounced({ class: 'closing' }))).toMatchObject({ id: next, existing: true })
+  },
+  async 'what holds a key by another rule is not put off'(world) {
+    const { id } = await enqueue(world, { ...unique(), args: wire(1) })
+    expect(await enqueue(world, debounced({ args: wire(2) }))).toMatchObject({ id, existing: true })
+    expect((await world.claimOne()).document.a).toBe('1')
+  },
+  async 'a debounced job counts against the limits of its newest args'(world) {
+    const limit = (key: string) => ({ key, how: 'set' as const, concurrency: 1 })
+    const { id } = await enqueue(world, debounced({ group: 'a', limits: [limit('group:a'), limit('one')] }))
+    await enqueue(world, debounced({ group: 'b', limits: [limit('group:b'), limit('two')] }))
+    expect(await world.document(id)).toMatchObject({ g: 'b', lm: 'group:b\ntwo' })
+    world.advance(10_001)
+    expect((await world.claimOne()).document.hk).toBe('group:b\ntwo')
+  },
   async 'another queue, another class, another key are others'(world) {
     await enqueue(world, unique())
     expect(await isTaken(world, { ...unique(), queue: 'other' })).toBe(false)
@@ -84,6 +200,16 @@ const rule32: Facts = {
     const first = await enqueue(world, {}, once())
     expect(await enqueue(world, {}, once())).toEqual(first)
     expect(await jobs(world)).toBe(1)
+  },
+  async 'a debounced job that is asked for twice under one key is put off once'(world) {
+    const making = debounced()
+    const first = await enqueue(world, making)
+    world.advance(5_000)
+    const again = await enqueue(world, making, once())
+    const { w } = await world.document(first.id)
+    world.advance(5_000)
+    expect(await enqueue(world, making, once())).toEqual(again)
+    expect((await world.document(first.id)).w).toBe(w)
   },
   async 'a key that was used for another body is refused'(world) {
     await enqueue(world, {}, once())

@@ -23,7 +23,7 @@ local function lend(id, doc, lease, begun)
     if doc[field] then change(id, doc, field, nil) end
   end
   if doc.pg then set_value(id, doc, 'pg', nil) end
-  if doc.uk == 's' then free_unique(id, doc) end
+  if doc.uk == 's' or doc.uk == 'b' then free_unique(id, doc) end
   if doc.w and tonumber(doc.w) <= now then change(id, doc, 'w', nil) end
   if doc.x then change(id, doc, 'x', '2') end
   change(id, doc, 'k', doc.k or '1')

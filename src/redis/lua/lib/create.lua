@@ -49,6 +49,7 @@ end
 local options = {
   parent = function(spec) spec.parent, spec.name = take(), take() end,
   unique = function(spec) spec.unique, spec.unique_for, spec.unique_how = take(), take(), take() end,
+  debounce = function(spec) spec.debounce = take() end,
   joining = function(spec) spec.joining = true end,
   alias = function(spec) push(within(spec, 'aliases'), take()) end,
   input = function(spec) push(within(spec, 'inputs'), { take(), take_list() }) end,
@@ -72,42 +73,6 @@ local function moment_of(spec)
   return moment and moment > now and moment or nil, moment
 end
 
--- What a unique key stands for, and which job holds it.
-local unique = {}
-function unique.scope(q, class, key) return q .. '\n' .. class .. '\n' .. key end
-function unique.holder(scope)
-  local id, till = (text_at(ns .. 'unique:' .. scope) or ''):match('^(%d+),?(%d*)$')
-  return id and (till == '' or tonumber(till) > now) and find(id) and id
-end
-function unique.hold(id, doc, scope)
-  change(id, doc, 'u', scope)
-  set_text(ns .. 'unique:' .. scope, id)
-end
-
--- How: with letters in it, d = held until deleted, s = until started, not until ended; p = a hit must have the same parent, or none;
--- c = makes a job whoever holds the key, and holds it only if it is free.
-local function unique_is(spec, letter) return spec.unique_how:find(letter, 1, true) ~= nil end
-
-local function claim_unique(spec, id, doc)
-  local scope = unique.scope(spec.queue, spec.class, spec.unique)
-  if unique_is(spec, 'c') and unique.holder(scope) then return end
-  if unique_is(spec, 'd') then change(id, doc, 'uk', '1') end
-  if unique_is(spec, 's') then change(id, doc, 'uk', 's') end
-  if spec.unique_for == '' then
-    unique.hold(id, doc, scope)
-  else
-    set_expiring(ns .. 'unique:' .. scope, id .. ',' .. int(now + tonumber(spec.unique_for)), tonumber(spec.unique_for))
-  end
-end
-
-local function existing_job(spec, parent)
-  if not spec.unique or unique_is(spec, 'c') then return nil end
-  local id = unique.holder(unique.scope(spec.queue, spec.class, spec.unique))
-  local above = id and unique_is(spec, 'p') and find(id).pa
-  if above and above ~= parent then refuse('CONFLICT', 'job ' .. id .. ' is that job, and a child of job ' .. above) end
-  return id
-end
-
 -- how: first (a group: the first to name it sets it), set, or '' (set elsewhere).
 local function add_limit(id, doc, key, how, concurrency, rate, period)
   if how ~= '' then
@@ -117,12 +82,101 @@ local function add_limit(id, doc, key, how, concurrency, rate, period)
   change(id, doc, 'lm', doc.lm and doc.lm .. '\n' .. key or key)
 end
 
+-- The keys that a job counts against, all of them anew; a running one counts so from its next run.
+function kin.tag(id, doc, version, limits, group)
+  local was = doc.g
+  change(id, doc, 'lm', nil)
+  for _, e in ipairs(limits) do add_limit(id, doc, unpack(e)) end
+  if group ~= was then
+    if was and not resting[doc.z] then count_in_group(doc, -1) end
+    change(id, doc, 'g', group)
+    if doc.g and not resting[doc.z] then count_in_group(doc, 1) end
+  end
+  change(id, doc, 'cv', version)
+  if doc.ad and not has(keys_of(doc), doc.ad) then drop_baton(id, doc) end
+  if doc.z == 'w' or not doc.z or doc.z == 'p' then
+    local full = first_full(doc)
+    if full then return set_aside(id, doc, full) end
+    if doc.z == 'w' then move(id, doc, side.of(doc.q, doc.c), tonumber(doc.p) or 0, nil, true) end
+  end
+end
+
+-- What a unique key stands for, and which job holds it. Where it is held for a time, the key says until when, and how
+-- its job stood when that was removed.
+local unique = {}
+function unique.scope(q, class, key) return q .. '\n' .. class .. '\n' .. key end
+function unique.holder(scope)
+  local id, till, left_as = (text_at(ns .. 'unique:' .. scope) or ''):match('^(%d+),?(%d*),?(%a*)$')
+  if not id or (till ~= '' and tonumber(till) <= now) then return nil end
+  local doc = find(id)
+  if doc then return id, status_of(doc) end
+  if left_as and left_as ~= '' then return id, left_as end
+end
+function unique.hold(id, doc, scope)
+  change(id, doc, 'u', scope)
+  set_text(ns .. 'unique:' .. scope, id)
+end
+function unique.hold_for(id, doc, scope, ms)
+  change(id, doc, 'ut', scope)
+  set_expiring(ns .. 'unique:' .. scope, id .. ',' .. int(now + ms), ms)
+end
+
+function unique.let_go(id, doc)
+  free_unique(id, doc, true)
+  change(id, doc, 'u', nil)
+end
+
+-- A job of a debounced key that waits is asked for again: the newest call says what it is to do, and when.
+function unique.postpone(id, doc, spec, args)
+  local newest = args ~= '' and args or nil
+  for _, e in ipairs(spec.values or {}) do
+    if e[1] == 'a' then newest = e[2] end
+  end
+  set_value(id, doc, 'a', newest)
+  local most = spec.debounce ~= '' and tonumber(doc.t) + tonumber(spec.debounce) or never
+  local moment, said = math.min(now + tonumber(spec.wait), most), cjson.decode(spec.tail)
+  change(id, doc, 'w', moment > now and int(moment) or nil)
+  change(id, doc, 'ey', nil)
+  kin.tag(id, doc, said.cv, spec.limits or {}, said.g)
+  if moment > now or doc.z == 't' then enqueue(id, doc) end
+end
+
+-- Whether a job waits and nobody has begun it; one that is asked to end will not be.
+function unique.waits(doc) return not doc.x and (not doc.z or doc.z == 'p' or doc.z == 't' or doc.z == 'w') end
+
+-- How: with letters in it, d = held until deleted, s = until started, not until ended; p = a hit must have the same parent, or none;
+-- c = makes a job whoever holds the key, and holds it only if it is free.
+local function unique_is(spec, letter) return spec.unique_how:find(letter, 1, true) ~= nil end
+
+local function claim_unique(spec, id, doc)
+  local scope = unique.scope(spec.queue, spec.class, spec.unique)
+  if unique_is(spec, 'c') and unique.holder(scope) then return end
+  if unique_is(spec, 'd') then change(id, doc, 'uk', '1') end
+  if unique_is(spec, 's') then change(id, doc, 'uk', spec.debounce and 'b' or 's') end
+  if spec.unique_for == '' then unique.hold(id, doc, scope) else unique.hold_for(id, doc, scope, tonumber(spec.unique_for)) end
+end
+
+local function existing_job(spec, parent, args)
+  if not spec.unique or unique_is(spec, 'c') then return nil end
+  local id, status = unique.holder(unique.scope(spec.queue, spec.class, spec.unique))
+  local doc = id and find(id)
+  if not doc then return id, status end
+  if unique_is(spec, 'p') and doc.pa and doc.pa ~= parent then
+    refuse('CONFLICT', 'job ' .. id .. ' is that job, and a child of job ' .. doc.pa)
+  end
+  if spec.debounce and doc.uk == 'b' then
+    if not unique.waits(doc) then return unique.let_go(id, doc) end
+    unique.postpone(id, doc, spec, args)
+  end
+  return id, status_of(doc)
+end
+
 -- Makes one job, or finds the one that its unique key stands for. `born` is the run's job when a run spawns it.
 local function create(spec, args, born)
   check_registered(spec.queue, spec.class, spec.known)
   local parent = born or (spec.parent and resolve(spec.parent))
-  local same = existing_job(spec, parent)
-  if same then return same, status_of(find(same)), true end
+  local same, status = existing_job(spec, parent, args)
+  if same then return same, status, true end
   local parent_doc = parent and need(parent)
   local held = spec.joining and kin.joins(parent, parent_doc)
   if parent_doc and parent_doc.x and not born then refuse('WRONG_STATUS', 'job ' .. parent .. ' is terminating') end

@@ -185,6 +185,14 @@ local function keep_answer(doc)
   if token and ended > now - GONE then set_expiring(gone_key(token, tonumber(n)), answer, GONE) end
 end
 
+-- A key that is held for a time outlasts its job, and tells how that stood.
+function kin.leave_unique(id, doc, status)
+  local key = ns .. 'unique:' .. doc.ut
+  local till = (text_at(key) or ''):match('^' .. id .. ',(%d+)$')
+  local left = till and tonumber(till) - now or 0
+  if left > 0 then set_expiring(key, id .. ',' .. till .. ',' .. status, left) end
+end
+
 local sides_of = { ch = 'children', st = 'steps', wf = 'waiting' }
 
 -- Removes every trace of one job. Its children must be gone or disowned before.
@@ -194,6 +202,7 @@ erase = function(id, doc, status)
   if parent then kin.missed(parent) end
   keep_answer(doc)
   free_unique(id, doc, true)
+  if doc.ut then kin.leave_unique(id, doc, status or status_of(doc)) end
   if doc.z ~= 'new' then leave_place(id, doc) end
   if doc.hk then release_slots(id, doc) end
   if doc.rp then zset(ns .. 'repeats', id, false) end

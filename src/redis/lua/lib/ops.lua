@@ -297,8 +297,7 @@ end
 function ops.rename(me)
   local id, doc, class = me.id, need(me.id), take()
   local key = doc.u and doc.u:match('\n([^\n]*)$')
-  free_unique(id, doc, true)
-  change(id, doc, 'u', nil)
+  unique.let_go(id, doc)
   change(id, doc, 'c', class)
   local scope = key and unique.scope(doc.q, class, key)
   if scope and not unique.holder(scope) then unique.hold(id, doc, scope) end
@@ -386,25 +385,12 @@ function ops.unlock(me)
   if doc.z == 't' then enqueue(me.id, doc) end
 end
 
--- The keys that a job counts against, all of them anew; a running one counts so from its next run.
 function ops.tag(me)
   local id, doc = take_target(me)
-  local version, was = take(), doc.g
-  change(id, doc, 'lm', nil)
-  for _ = 1, take_int() do add_limit(id, doc, take(), take(), take(), take(), take()) end
+  local version, limits = take(), {}
+  for i = 1, take_int() do limits[i] = { take(), take(), take(), take(), take() } end
   local group = take()
-  if group ~= (was or '') then
-    if was and not resting[doc.z] then count_in_group(doc, -1) end
-    change(id, doc, 'g', group ~= '' and group or nil)
-    if doc.g and not resting[doc.z] then count_in_group(doc, 1) end
-  end
-  change(id, doc, 'cv', version ~= '' and version or nil)
-  if doc.ad and not has(keys_of(doc), doc.ad) then drop_baton(id, doc) end
-  if doc.z == 'w' or not doc.z or doc.z == 'p' then
-    local full = first_full(doc)
-    if full then return set_aside(id, doc, full) end
-    if doc.z == 'w' then move(id, doc, side.of(doc.q, doc.c), tonumber(doc.p) or 0, nil, true) end
-  end
+  kin.tag(id, doc, version ~= '' and version or nil, limits, group ~= '' and group or nil)
 end
 
 -- Fields of the document that a person may change; an empty value clears.
