@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Kit, startKit } from '../../kit.ts'
-import { createWorld, type World } from './kit.ts'
+import { BAD_DATA, type Client, family, type Given, NO_JOB, NOT_RUNNING, startBedrock, UNKNOWN } from './bedrock.ts'
+import type { World } from './kit.ts'
 
 let kit: Kit
 beforeAll(async () => {
@@ -13,81 +14,12 @@ afterAll(() => kit.close())
 const HOUR = 3_600
 const DAY = 24 * HOUR
 
-type Given = Record<string, unknown>
-// biome-ignore lint/suspicious/noExplicitAny: what a command answers, as JSON.
-type Body = any
-type Answer = { code: number; status: string; body: Body; token: string | null }
-
-const iso = (at: number) => new Date(at).toISOString()
-
-/** Bedrock's clients, as far as the tests need one. */
-async function start() {
-  const world = await createWorld(kit)
-  const answerOf = async (response: Response): Promise<Answer> => ({
-    code: response.status,
-    status: response.headers.get('x-bedrock-status')!,
-    body: await response.json(),
-    token: response.headers.get('x-bedrock-token'),
-  })
-  /** A command with its parameters as headers. */
-  const send = async (command: string, given: Given = {}, init: RequestInit = {}) => {
-    const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
-    return answerOf(await world.ask('POST', `/bedrock/${command}`, headers, init.body ?? undefined))
-  }
-  /** The same with a JSON body. */
-  const json = async (command: string, given: Given = {}) =>
-    answerOf(
-      await world.ask('POST', `/bedrock/${command}`, { 'content-type': 'application/json' }, JSON.stringify(given)),
-    )
-  const ok = async (command: string, given: Given = {}) => {
-    const answer = await send(command, given)
-    expect([command, answer.status]).toEqual([command, '200 OK'])
-    return answer.body
-  }
-  const create = async (given: Given): Promise<number> => (await ok('CreateJob', given)).jobID
-  const query = (jobID: number) => ok('QueryJob', { jobID })
-  const state = async (jobID: number) => (await query(jobID)).state
-  const get = (given: Given) => ok('GetJob', given)
-  const finish = (jobID: number, more: Given = {}) => ok('FinishJob', { jobID, ...more })
-  const refused = async (command: string, given: Given, status: string) => {
-    const answer = await send(command, given)
-    expect([command, answer.status, answer.body]).toEqual([
-      command,
-      status,
-      { code: Number(status.slice(0, 3)), message: status },
-    ])
-    expect(answer.code).toBe(answer.body.code)
-  }
-  /** So many seconds after noon, as Bedrock writes times. */
-  const time = (seconds: number) =>
-    iso(world.noon + seconds * 1000)
-      .slice(0, 19)
-      .replace('T', ' ')
-  return { ...world, send, json, ok, create, query, state, get, finish, refused, time }
-}
-
-type Client = Awaited<ReturnType<typeof start>>
-
-const NO_JOB = '404 No job found'
-const UNKNOWN = '404 No job with this jobID'
-const NOT_RUNNING = '405 Can only retry/finish RUNNING and RUNQUEUED jobs'
-const BAD_DATA = '402 Data is not a valid JSON Object'
-
 const scenario = (name: string, act: (client: Client) => Promise<void>) =>
   test(name, async () => {
-    const client = await start()
+    const client = await startBedrock(kit)
     await act(client)
     expect(await client.faults()).toEqual([])
   })
-
-/** A parent that is taken, with two children. */
-async function family({ create, get }: Client, parent: Given = {}, child: Given = {}) {
-  const P = await create({ name: 'parent', ...parent })
-  expect((await get({ name: 'parent' })).jobID).toBe(P)
-  const C1 = await create({ name: 'c1', parentJobID: P, ...child })
-  const C2 = await create({ name: 'c2', parentJobID: P, ...child })
-  return { P, C1, C2 }
-}
 
 describe('create', () => {
   scenario('S1 a new job is queued with the defaults', async ({ create, query }) => {

@@ -5,7 +5,7 @@ import { all, named, read, titles } from '../../docs/pages.ts'
 
 /** The files whose tests a page is about. */
 const pages = {
-  bedrock: ['http/facades/bedrock.test.ts'],
+  bedrock: ['http/facades/bedrock.test.ts', 'http/facades/bedrock-commands.test.ts'],
   jq: ['http/facades/jq.test.ts'],
   downloader: ['downloads/downloader.test.ts', 'downloads/download.test.ts', 'engine/callbacks.test.ts'],
 }
@@ -30,4 +30,23 @@ test('docs/jq.md speaks of every requirement, in order', () => {
 test('docs/downloader.md speaks of every row, in order', () => {
   const ids = [...read('docs/downloader.md').matchAll(/^\| (\d+) /gm)].map(([, id]) => Number(id))
   expect(ids).toEqual(Array.from({ length: 138 }, (_, i) => i + 1))
+})
+
+test('docs/bedrock.md speaks of every row, in order', () => {
+  const ids = [...read('docs/bedrock.md').matchAll(/^\| (\d+) /gm)].map(([, id]) => Number(id))
+  expect(ids).toEqual(Array.from({ length: 188 }, (_, i) => i + 1))
+})
+
+/** The scenarios that the descriptions of the systems number. */
+const scenarios: Record<string, string[]> = {
+  bedrock: [
+    ...['S1', 'S3', 'S5', 'S7', 'S9', 'S11', 'S13', 'S15', 'S17', 'S19', 'S21', 'S23', 'S25', 'S27', 'S29', 'S31'],
+    ...['S33', 'S35', 'S37', 'S39', 'S41', 'S43', 'S45', 'S47', 'S49', 'S51', 'S53', 'S55', 'S57', 'S59', 'S61', 'S63'],
+  ],
+  jq: ['Q1', 'Q3', 'Q5', 'Q7', 'Q9', 'Q11', 'Q13', 'Q15', 'Q17', 'Q19'],
+}
+
+test.each(Object.entries(scenarios))('every scenario of %s has a test with its number', (name, ids) => {
+  const own = pages[name as keyof typeof pages].flatMap((file) => titles(`test/${file}`))
+  expect(ids.filter((id) => !own.some((title) => title.startsWith(`${id} `)))).toEqual([])
 })

@@ -50,8 +50,7 @@ export async function finishJob(engine: Engine, from: Given): Promise<void> {
     await engine.conclude(String(job.id), { ...base, end: 'suspended', waitFor: 'children', slot: 'keep' })
     return
   }
-  if (!repeats && !job.parent && hasFailed(job))
-    throw new Refusal(405, 'Failed to delete a job with outstanding children')
+  if (!repeats && hasFailed(job)) throw new Refusal(405, 'Failed to delete a job with outstanding children')
   await engine.conclude(String(job.id), { ...base, end: 'completed', slot: repeats ? 'next' : 'none' })
 }
 

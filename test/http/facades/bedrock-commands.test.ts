@@ -1,0 +1,630 @@
+// Bedrock::Jobs command by command: what each parameter does, and in which words it is refused.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Kit, startKit } from '../../kit.ts'
+import { BAD_DATA, type Client, family, type Given, NO_JOB, NOT_RUNNING, startBedrock, UNKNOWN } from './bedrock.ts'
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ hold: true })
+})
+afterAll(() => kit.close())
+
+const HOUR = 3_600
+
+const scenario = (name: string, act: (client: Client) => Promise<void>) =>
+  test(name, async () => {
+    const client = await startBedrock(kit)
+    await act(client)
+    expect(await client.faults()).toEqual([])
+  })
+
+const BAD_REPEAT = '402 Malformed repeat'
+const BAD_PRIORITY = '402 Invalid priority value'
+const BAD_PARENT = '405 Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'
+
+/** A job's data as the text that QueryJob shows. */
+const textOf = async ({ ask }: Client, jobID: number) => {
+  const shown = await (await ask('POST', '/bedrock/QueryJob', { jobID: String(jobID) })).text()
+  return /"data":(.*),"jobID"/.exec(shown)![1]
+}
+
+describe('all commands', () => {
+  scenario('a jobID must be there, be one, and lead somewhere, whatever the command', async ({ create, refused }) => {
+    const J = await create({ name: 'job' })
+    const commands = ['QueryJob', 'UpdateJob', 'RetryJob', 'FinishJob', 'CancelJob', 'FailJob', 'DeleteJob']
+    for (const command of commands) {
+      for (const given of [{}, { jobID: '' }]) await refused(command, { data: '{}', ...given }, '402 Missing jobID')
+      for (const jobID of ['abc', '01', '1.0', '+1', '1abc', '-0'])
+        await refused(command, { data: '{}', jobID }, '402 Malformed jobID')
+      for (const jobID of [J + 1, 0, -1, '99999999999999999999']) await refused(command, { data: '{}', jobID }, UNKNOWN)
+    }
+  })
+
+  scenario('a job of another queue is none of Bedrock’s', async ({ engine, refused }) => {
+    await engine.setQueue('other', { mode: 'pull' })
+    const { jobs } = await engine.enqueue([{ queue: 'other', class: 'job' }])
+    for (const command of ['QueryJob', 'FinishJob', 'DeleteJob'])
+      await refused(command, { jobID: jobs[0]!.id }, UNKNOWN)
+  })
+
+  scenario('commands that answer nothing answer an empty object, and 200 OK', async ({ create, send, get }) => {
+    const jobID = await create({ name: 'job' })
+    await get({ name: 'job' })
+    for (const [command, more] of [
+      ['UpdateJob', { data: '{}' }],
+      ['RetryJob', {}],
+      ['RequeueJobs', {}],
+      ['CrashBedrockJob', {}],
+      ['ClearCrashedBedrockJobs', {}],
+      ['DeleteJob', {}],
+    ] as const)
+      expect([command, await send(command, { jobID, ...more })]).toMatchObject([
+        command,
+        { code: 200, status: '200 OK', body: {} },
+      ])
+  })
+
+  scenario('QueryJob shows ten keys, in their order, and no parent', async (client) => {
+    const { C1 } = await family(client)
+    expect(Object.keys(await client.query(C1))).toEqual([
+      ...['created', 'data', 'jobID', 'lastRun', 'name', 'nextRun', 'priority', 'repeat', 'retryAfter', 'state'],
+    ])
+  })
+})
+
+describe('CreateJob', () => {
+  scenario('of several faults the first is told, in Bedrock’s order', async (client) => {
+    const { C1 } = await family(client)
+    await client.create({ name: 'tied', unique: true })
+    const faults: [string, unknown, string, unknown][] = [
+      ['name', '', '402 Missing name', 'tied'],
+      ['jobPriority', 111, BAD_PRIORITY, 500],
+      ['data', '[]', BAD_DATA, '{}'],
+      ['retryAfter', '10', '402 Malformed retryAfter', '+1 HOUR'],
+      ['parentJobID', 999, '404 parentJobID does not exist', C1],
+    ]
+    const given = Object.fromEntries(faults.map(([name, wrong]) => [name, wrong]))
+    const all: Given = { ...given, repeat: 'blabla' }
+    for (const [name, , status, right] of faults) {
+      await client.refused('CreateJob', all, status)
+      all[name] = right
+    }
+    // A child that waits is no parent, which is told before its repeat is looked at.
+    await client.refused('CreateJob', all, BAD_PARENT)
+  })
+
+  scenario('a name is 255 bytes at most, not characters', async ({ create, json, refused, query }) => {
+    const name = 'é'.repeat(127)
+    expect((await query(await create({ name: 'n'.repeat(255) }))).name).toHaveLength(255)
+    const { body } = await json('CreateJob', { name })
+    expect((await query(body.jobID)).name).toBe(name)
+    expect((await json('CreateJob', { name: `${name}éé` })).status).toBe('402 Malformed name')
+    await refused('CreateJob', { name: 'n'.repeat(256) }, '402 Malformed name')
+  })
+
+  scenario('what is there but empty is as if it were not, save data', async ({ create, query, refused }) => {
+    const J = await create({ name: 'job', firstRun: '', repeat: '', retryAfter: '', parentJobID: '', jobPriority: '' })
+    expect(await query(J)).toMatchObject({ state: 'QUEUED', repeat: '', retryAfter: '', priority: 500 })
+    await refused('CreateJob', { name: 'job', data: '' }, BAD_DATA)
+  })
+
+  scenario('a parentJobID that is 0 or no number is none', async ({ create, state }) => {
+    for (const parentJobID of [0, 'abc', ''])
+      expect(await state(await create({ name: 'job', parentJobID }))).toBe('QUEUED')
+  })
+
+  scenario('a retryAfter that is over at once makes the job ready at once', async ({ create, get, query, time }) => {
+    const J = await create({ name: 'job', retryAfter: '-5 MINUTES' })
+    for (let n = 0; n < 3; n++) expect((await get({ name: 'job' })).jobID).toBe(J)
+    expect(await query(J)).toMatchObject({ state: 'RUNQUEUED', nextRun: time(-300), data: { retryAfterCount: 3 } })
+  })
+
+  scenario('firstRun is a date, a date and a time, or ISO 8601', async ({ create, get, finish, query }) => {
+    for (const [name, firstRun, first, next] of [
+      ['date', '2026-03-11', '2026-03-11 00:00:00', '2026-03-12 00:00:00'],
+      ['both', '2026-03-11 02:00:00', '2026-03-11 02:00:00', '2026-03-12 02:00:00'],
+      ['iso', '2026-03-11T02:00:00Z', '2026-03-11 02:00:00', '2026-03-12 02:00:00'],
+      ['parts', '2026-03-11 13:00:00.750', '2026-03-11 13:00:00.750', '2026-03-12 13:00:00'],
+    ] as const) {
+      const J = await create({ name, firstRun, repeat: 'SCHEDULED, +1 DAY' })
+      expect((await query(J)).nextRun).toBe(first)
+      await get({ name })
+      await finish(J)
+      expect(await query(J)).toMatchObject({ state: 'QUEUED', nextRun: next })
+    }
+  })
+
+  scenario('only the text true makes a job unique', async ({ create, json }) => {
+    const ids = new Set<number>()
+    for (const unique of ['1', 'TRUE', 'false', '']) ids.add(await create({ name: 'job', unique }))
+    expect(ids.size).toBe(4)
+    const first = (await json('CreateJob', { name: 'other', unique: true })).body
+    expect((await json('CreateJob', { name: 'other', unique: true })).body).toEqual(first)
+  })
+
+  scenario('a unique job is found in every state, and stays in it', async (client) => {
+    const { create, get, ok, finish, query } = client
+    const unique = (name: string, more: Given = {}) => create({ name, unique: true, ...more })
+    const [running, runqueued, failed] = [
+      await unique('running'),
+      await unique('runqueued', { retryAfter: '+1 HOUR' }),
+      await unique('failed'),
+    ]
+    for (const name of ['running', 'runqueued', 'failed']) await get({ name })
+    await ok('FailJob', { jobID: failed })
+    const P = await create({ name: 'parent' })
+    await get({ name: 'parent' })
+    const child = { parentJobID: P }
+    const [finished, cancelled, waiting] = [
+      await unique('finished', child),
+      await unique('cancelled', child),
+      await unique('waiting', child),
+    ]
+    expect((await query(waiting)).state).toBe('PAUSED')
+    await finish(P)
+    await get({ name: 'finished' })
+    await finish(finished)
+    await ok('CancelJob', { jobID: cancelled })
+    for (const [name, id, state, more] of [
+      ['running', running, 'RUNNING', {}],
+      ['runqueued', runqueued, 'RUNQUEUED', {}],
+      ['failed', failed, 'FAILED', {}],
+      ['finished', finished, 'FINISHED', child],
+      ['cancelled', cancelled, 'CANCELLED', child],
+      ['waiting', waiting, 'QUEUED', child],
+    ] as const) {
+      const before = await query(id)
+      expect([name, before.state]).toEqual([name, state])
+      expect(await unique(name, { ...more, data: '{"n":1}' })).toBe(id)
+      expect(await query(id)).toEqual({ ...before, data: { ...before.data, n: 1 } })
+    }
+  })
+
+  scenario('overwrite is true, empty or not there; all else changes nothing', async ({ create, query }) => {
+    const U = await create({ name: 'u', unique: true })
+    const given = (n: number, overwrite?: string) =>
+      create({ name: 'u', unique: true, data: `{"n":${n}}`, ...(overwrite === undefined ? {} : { overwrite }) })
+    for (const [n, overwrite] of [
+      [1, 'true'],
+      [2, ''],
+      [3, undefined],
+    ] as const) {
+      expect(await given(n, overwrite)).toBe(U)
+      expect((await query(U)).data).toEqual({ n })
+    }
+    for (const overwrite of ['false', '0', 'TRUE', '1']) {
+      expect(await given(9, overwrite)).toBe(U)
+      expect((await query(U)).data).toEqual({ n: 3 })
+    }
+  })
+
+  scenario('one of several jobs of a name holds it, however it was made; gone, the name is free', async (client) => {
+    const { create, ok } = client
+    const ids = [await create({ name: 'u' }), await create({ name: 'u' })]
+    const found = await create({ name: 'u', unique: true })
+    expect(found).toBe(ids[0])
+    await ok('DeleteJob', { jobID: found })
+    expect(ids).not.toContain(await create({ name: 'u', unique: true }))
+  })
+
+  scenario('the same data leaves repeat and priority of a unique job alone', async ({ create, query }) => {
+    const given = { name: 'u', unique: true, data: '{"n":1}' }
+    const U = await create({ ...given, repeat: 'HOURLY', jobPriority: 1000 })
+    expect(await create(given)).toBe(U)
+    expect(await query(U)).toMatchObject({ repeat: 'HOURLY', priority: 1000 })
+  })
+
+  scenario('a unique job without a parent is updated for who has one, and stays without', async (client) => {
+    const { create, get, query } = client
+    const U = await create({ name: 'u', unique: true })
+    const P = await create({ name: 'parent' })
+    await get({ name: 'parent' })
+    expect(await create({ name: 'u', unique: true, parentJobID: P, data: '{"n":1}' })).toBe(U)
+    expect(await query(U)).toMatchObject({ state: 'QUEUED', data: { n: 1 } })
+    expect(await get({ name: 'u' })).not.toHaveProperty('parentJobID')
+  })
+
+  scenario('retryAfter goes with unique and with repeat', async ({ create, query }) => {
+    const given = { name: 'u', unique: true, retryAfter: '+1 HOUR', repeat: 'HOURLY' }
+    const U = await create(given)
+    expect(await create(given)).toBe(U)
+    expect(await query(U)).toMatchObject({ retryAfter: '+1 HOUR', repeat: 'HOURLY' })
+  })
+
+  scenario('a parent that is not mocked has no mocked children', async ({ create, get, query }) => {
+    const P = await create({ name: 'parent' })
+    await get({ name: 'parent' })
+    const C = await create({ name: 'c', parentJobID: P, mockRequest: true })
+    expect((await query(C)).data).toEqual({})
+  })
+
+  const malformed = [
+    ...['blabla', 'FINISHED', 'FINISHED,', '+1 HOUR', 'EVERY, +1 DAY', 'CREATED, +1 DAY', 'MONTHLY', 'HOURLY '],
+    ...['FINISHED; +1 DAY', 'FINISHED , +1 HOUR', 'FINISHED, +1 HOUR , START OF DAY', 'FINISHED, 1 HOUR'],
+    ...['FINISHED, + 1 HOUR', 'FINISHED, +1  HOUR', 'FINISHED, +1.5 HOURS', 'FINISHED, +1 WEEK'],
+    ...['FINISHED, +1 FORTNIGHT', 'FINISHED, +1 HOURSS', 'FINISHED, +1000 HOURS', 'FINISHED, +999999999 SECONDS'],
+    ...['FINISHED, WEEKDAY 7', 'FINISHED, WEEKDAY  1', 'FINISHED, START OF WEEK', 'FINISHED, START  OF DAY'],
+    ...['FINISHED, +01:00', 'FINISHED, localtime', 'FINISHED, unixepoch'],
+  ]
+
+  scenario('a malformed repeat is refused by each command that takes one', async ({ create, json }) => {
+    const jobID = await create({ name: 'job' })
+    for (const repeat of malformed)
+      for (const [command, given] of [
+        ['CreateJob', { name: 'x', repeat }],
+        ['CreateJobs', { jobs: [{ name: 'x', repeat }] }],
+        ['UpdateJob', { jobID, data: {}, repeat }],
+      ] as const)
+        expect([command, repeat, (await json(command, given)).status]).toEqual([command, repeat, BAD_REPEAT])
+  })
+})
+
+describe('CreateJobs', () => {
+  scenario('each job is given as for CreateJob, mockRequest for all of them', async (client) => {
+    const { json, query } = client
+    const jobs = [
+      { name: 'a', data: { n: 1 }, jobPriority: 1000, retryAfter: '+1 HOUR', mockRequest: true },
+      { name: 'b', data: '{"n":2}', priority: '250', firstRun: '2020-01-01', repeat: 'hourly' },
+    ]
+    const made = (await json('CreateJobs', { jobs })).body.jobIDs
+    expect(await query(made[0])).toMatchObject({ name: 'a', data: { n: 1 }, priority: 1000, retryAfter: '+1 HOUR' })
+    expect(await query(made[1])).toMatchObject({ name: 'b', data: { n: 2 }, priority: 250, repeat: 'HOURLY' })
+    const { jobIDs } = (await json('CreateJobs', { jobs, mockRequest: true })).body
+    expect((await query(jobIDs[0])).data).toEqual({ n: 1, mockRequest: true })
+    expect(await query(jobIDs[1])).toMatchObject({ data: { n: 2, mockRequest: true }, repeat: '' })
+  })
+
+  scenario('null is as if it were not there', async ({ json, query }) => {
+    const none = { data: null, firstRun: null, repeat: null, jobPriority: null, retryAfter: null, parentJobID: null }
+    const { body } = await json('CreateJobs', { jobs: [{ name: 'job', unique: null, overwrite: null, ...none }] })
+    expect(await query(body.jobIDs[0])).toMatchObject({ state: 'QUEUED', data: {}, priority: 500, repeat: '' })
+  })
+
+  scenario('one that is refused refuses all', async (client) => {
+    const { json, send } = client
+    const P = await client.create({ name: 'parent', firstRun: '2099-01-01' })
+    for (const [wrong, status] of [
+      [{}, '401 Invalid JSON'],
+      [{ data: {} }, '402 Missing name'],
+      [{ name: 'x'.repeat(256) }, '402 Malformed name'],
+      [{ name: 'x', data: [] }, BAD_DATA],
+      [{ name: 'x', jobPriority: 111 }, BAD_PRIORITY],
+      [{ name: 'x', retryAfter: '10' }, '402 Malformed retryAfter'],
+      [{ name: 'x', parentJobID: 999 }, '404 parentJobID does not exist'],
+      [{ name: 'x', parentJobID: P }, BAD_PARENT],
+    ] as const)
+      expect((await json('CreateJobs', { jobs: [{ name: 'fine' }, wrong] })).status).toBe(status)
+    expect((await send('GetJob', { name: '*' })).status).toBe(NO_JOB)
+  })
+
+  scenario('parents of both kinds do not go together', async ({ create, get, json }) => {
+    const real = await create({ name: 'real' })
+    await get({ name: 'real' })
+    const mocked = await create({ name: 'mocked', mockRequest: true })
+    await get({ name: 'mocked', mockRequest: true })
+    const jobs = [real, mocked].map((parentJobID) => ({ name: 'c', parentJobID }))
+    const { status } = await json('CreateJobs', { jobs })
+    expect(status).toBe('405 Parent and child jobs must have matching mockRequest setting')
+  })
+})
+
+describe('GetJob and GetJobs', () => {
+  scenario('a numResults below one, or that is no number, is one', async ({ create, ok }) => {
+    for (let n = 0; n < 4; n++) await create({ name: 'job' })
+    for (const numResults of ['0', '-5', 'abc', ''])
+      expect((await ok('GetJobs', { name: 'job', numResults })).jobs).toHaveLength(1)
+  })
+
+  scenario('priority is CreateJob’s other name only, and a wrong jobPriority is refused', async (client) => {
+    await client.create({ name: 'job', jobPriority: 1000 })
+    await client.refused('GetJob', { name: 'job', jobPriority: 111 }, BAD_PRIORITY)
+    await client.refused('GetJob', { name: 'job', jobPriority: 0 }, NO_JOB)
+    expect((await client.get({ name: 'job', priority: 0 })).priority).toBe(1000)
+  })
+
+  scenario('nobody gets what waits, runs, or has ended', async (client) => {
+    const { P, C1, C2 } = await family(client)
+    await client.refused('GetJob', { name: '*' }, NO_JOB)
+    await client.finish(P)
+    await client.get({ name: 'c1' })
+    await client.ok('CancelJob', { jobID: C2 })
+    await client.ok('FailJob', { jobID: C1 })
+    expect([await client.state(C1), await client.state(C2)]).toEqual(['FAILED', 'CANCELLED'])
+    expect((await client.get({ name: '*' })).jobID).toBe(P)
+    await client.refused('GetJobs', { name: '*', numResults: 9 }, NO_JOB)
+  })
+
+  scenario('who asks for mocked jobs gets the real ones too', async ({ create, ok }) => {
+    const ids = [await create({ name: 'm', mockRequest: true }), await create({ name: 'm' })]
+    const { jobs } = await ok('GetJobs', { name: 'm', numResults: 5, getMockedJobs: 1 })
+    expect(jobs.map(({ jobID }: Given) => jobID)).toEqual(ids)
+  })
+
+  scenario('a name that crashes is passed over for the next call, not for the next job', async (client) => {
+    const { create, ok, state, refused } = client
+    const ids = [await create({ name: 'bad/1' }), await create({ name: 'bad/2' }), await create({ name: 'good' })]
+    await ok('CrashBedrockJob', { names: 'bad/*' })
+    expect(await ok('GetJob', { name: '*' })).toEqual({})
+    expect(await Promise.all(ids.map(state))).toEqual(['FAILED', 'QUEUED', 'QUEUED'])
+    const { jobs } = await ok('GetJobs', { name: '*', numResults: 2 })
+    expect(jobs.map(({ jobID }: Given) => jobID)).toEqual([ids[2]])
+    expect(await state(ids[1]!)).toBe('FAILED')
+    await refused('GetJob', { name: '*' }, NO_JOB)
+  })
+})
+
+describe('UpdateJob', () => {
+  scenario('data is needed, an object, of a mebibyte at most, and kept without white space', async (client) => {
+    const J = await client.create({ name: 'job', data: '{ "old" : 1 }' })
+    expect(await textOf(client, J)).toBe('{ "old" : 1 }')
+    await client.refused('UpdateJob', { jobID: J, data: '' }, '402 Missing data')
+    const most = JSON.stringify({ a: 'x'.repeat(1_048_576 - 8) })
+    expect((await client.json('UpdateJob', { jobID: J, data: most })).status).toBe('200 OK')
+    expect((await client.json('UpdateJob', { jobID: J, data: `${most} ` })).status).toBe('402 Malformed data')
+    await client.ok('UpdateJob', { jobID: J, data: '{ "progress" : 0.50, "text": "a  b" }' })
+    expect(await textOf(client, J)).toBe('{"progress":0.50,"text":"a  b"}')
+  })
+
+  scenario('marks of Bedrock’s own are taken out of data, and deliveries are counted anew', async (client) => {
+    const { create, get, ok, query } = client
+    const J = await create({ name: 'job', retryAfter: '-1 SECOND', repeat: 'SCHEDULED, +1 DAY' })
+    for (let n = 0; n < 3; n++) await get({ name: 'job' })
+    expect((await query(J)).data).toMatchObject({ retryAfterCount: 3 })
+    await ok('UpdateJob', { jobID: J, data: '{"mockRequest":true,"retryAfterCount":9,"originalNextRun":"x","mine":1}' })
+    expect((await query(J)).data).toEqual({ mine: 1 })
+    await get({ name: 'job' })
+    expect((await query(J)).data).toMatchObject({ retryAfterCount: 1 })
+  })
+
+  scenario('what else it changes is checked as CreateJob does', async ({ create, ok, query, refused }) => {
+    const J = await create({ name: 'job', repeat: 'HOURLY', jobPriority: 250 })
+    const update = { jobID: J, data: '{}' }
+    await refused('UpdateJob', { ...update, jobPriority: 111 }, BAD_PRIORITY)
+    await refused('UpdateJob', { ...update, repeat: 'STARTED, +1 HOUR' }, BAD_REPEAT)
+    await ok('UpdateJob', { ...update, repeat: '', priority: 1000, name: 'other', retryAfter: '+1 HOUR' })
+    expect(await query(J)).toMatchObject({ name: 'job', repeat: 'HOURLY', priority: 250, retryAfter: '' })
+    await ok('UpdateJob', { ...update, shouldClearRepeat: 'true' })
+    expect((await query(J)).repeat).toBe('HOURLY')
+    await ok('UpdateJob', { ...update, repeat: 'finished, +1 hour', nextRun: '2020-01-01 00:00:00' })
+    expect(await query(J)).toMatchObject({ repeat: 'FINISHED, +1 HOUR', nextRun: '2020-01-01 00:00:00' })
+  })
+
+  scenario('every state can be updated, and stays', async (client) => {
+    const { P, C1, C2 } = await family(client)
+    const states = async () => Promise.all([P, C1, C2].map(client.state))
+    const update = async () => {
+      for (const jobID of [P, C1, C2]) await client.ok('UpdateJob', { jobID, data: '{"n":1}' })
+    }
+    for (const step of [
+      () => client.finish(P),
+      () => client.get({ name: 'c1' }),
+      () => client.finish(C1),
+      () => client.ok('CancelJob', { jobID: C2 }),
+    ]) {
+      const before = await states()
+      await update()
+      expect(await states()).toEqual(before)
+      await step()
+    }
+    await update()
+    expect(await states()).toEqual(['QUEUED', 'FINISHED', 'CANCELLED'])
+  })
+})
+
+describe('FinishJob and RetryJob', () => {
+  const BAD_FAMILY = '405 Can only retry/finish child job when parent is PAUSED'
+
+  scenario('a child ends only while its parent is PAUSED', async (client) => {
+    const { P, C1 } = await family(client)
+    await client.finish(P)
+    await client.get({ name: 'c1' })
+    await client.ok('RequeueJobs', { jobIDs: P })
+    for (const command of ['FinishJob', 'RetryJob']) await client.refused(command, { jobID: C1 }, BAD_FAMILY)
+    expect(await client.state(C1)).toBe('RUNNING')
+    await client.get({ name: 'parent' })
+    await client.finish(P)
+    await client.finish(C1)
+    expect([await client.state(P), await client.state(C1)]).toEqual(['PAUSED', 'FINISHED'])
+  })
+
+  scenario('a child that repeats is waited for until its first finished run', async (client) => {
+    const { create, get, finish, state, query, time } = client
+    const P = await create({ name: 'parent' })
+    await get({ name: 'parent' })
+    const C = await create({ name: 'c', parentJobID: P, repeat: 'STARTED, +1 HOUR' })
+    await finish(P)
+    expect([await state(P), await state(C)]).toEqual(['PAUSED', 'QUEUED'])
+    await get({ name: 'c' })
+    await finish(C)
+    expect([await state(P), await query(C)]).toMatchObject(['QUEUED', { state: 'QUEUED', nextRun: time(HOUR) }])
+  })
+
+  scenario('a parent that waits is due as of its last run', async (client) => {
+    const { P } = await family(client, { firstRun: client.time(-60) })
+    const { lastRun } = await client.query(P)
+    await client.at(30)
+    await client.finish(P)
+    expect(await client.query(P)).toMatchObject({ state: 'PAUSED', nextRun: lastRun, lastRun })
+  })
+
+  scenario('a failed child holds whoever waited for it, at every level', async (client) => {
+    const { engine, create, get, finish, ok, refused, state } = client
+    const P = await create({ name: 'parent' })
+    await get({ name: 'parent' })
+    const C = await create({ name: 'child', parentJobID: P })
+    await finish(P)
+    await get({ name: 'child' })
+    // Bedrock has no grandchildren, the engine has.
+    const { jobs } = await engine.enqueue([{ queue: 'bedrock', class: 'grandchild', parent: String(C), joins: true }])
+    await finish(C)
+    await get({ name: 'grandchild' })
+    await ok('FailJob', { jobID: jobs[0]!.id })
+    await get({ name: 'child' })
+    await refused('FinishJob', { jobID: C }, '405 Failed to delete a job with outstanding children')
+    await ok('DeleteJob', { jobID: jobs[0]!.id })
+    await finish(C)
+    expect(await state(P)).toBe('QUEUED')
+  })
+
+  scenario('of a finish only data, ignoreRepeat and token count', async ({ create, get, finish, query, time }) => {
+    const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR', jobPriority: 250 })
+    await get({ name: 'job' })
+    await finish(J, { name: 'other', jobPriority: 111, priority: 0, delay: 'x', nextRun: 'y', ignoreRepeat: 0 })
+    expect(await query(J)).toMatchObject({ name: 'job', priority: 250, nextRun: time(HOUR), state: 'QUEUED' })
+  })
+
+  scenario('data that is none is refused, and ends nothing', async ({ create, get, state, refused }) => {
+    const J = await create({ name: 'job' })
+    await get({ name: 'job' })
+    for (const command of ['FinishJob', 'RetryJob', 'FailJob'])
+      await refused(command, { jobID: J, data: '[]' }, BAD_DATA)
+    expect(await state(J)).toBe('RUNNING')
+  })
+
+  scenario('a repeat that has no next time leaves the run as it is', async ({ create, get, send, query }) => {
+    const J = await create({ name: 'job', repeat: `FINISHED${', +999 YEARS'.repeat(9)}` })
+    await get({ name: 'job' })
+    const before = await query(J)
+    for (const command of ['FinishJob', 'RetryJob']) {
+      const { code, body } = await send(command, { jobID: J })
+      expect([code, body]).toEqual([400, { code: 400, message: expect.stringContaining('before the year 10000') }])
+    }
+    expect(await query(J)).toEqual(before)
+  })
+
+  scenario('delete in data ends a repeat at the finish, and is passed over at a retry', async (client) => {
+    const { create, get, ok, query, time, refused, finish } = client
+    const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR' })
+    await get({ name: 'job' })
+    await ok('RetryJob', { jobID: J, data: '{"delete":true}', delay: 60 })
+    expect(await query(J)).toMatchObject({ state: 'QUEUED', nextRun: time(60), repeat: 'STARTED, +1 HOUR' })
+    await client.at(61)
+    await get({ name: 'job' })
+    await finish(J, { data: '{"delete":"true"}' })
+    await refused('QueryJob', { jobID: J }, UNKNOWN)
+  })
+
+  scenario('a delay that is no number is none, and one of eight digits is the most', async (client) => {
+    const { create, get, ok, query, refused, time } = client
+    const J = await create({ name: 'job' })
+    for (const [delay, seconds] of [
+      ['abc', 0],
+      ['', 0],
+      ['30abc', 30],
+    ] as const) {
+      await get({ name: 'job' })
+      await ok('RetryJob', { jobID: J, delay })
+      expect((await query(J)).nextRun).toBe(time(seconds))
+    }
+    await client.at(31)
+    await get({ name: 'job' })
+    await refused('RetryJob', { jobID: J, delay: 100_000_000 }, '402 Malformed delay')
+    await ok('RetryJob', { jobID: J, delay: 99_999_999 })
+    expect((await query(J)).nextRun).toBe(time(31 + 99_999_999))
+  })
+
+  scenario('a retry changes name and jobPriority, not priority, and forgets the deliveries', async (client) => {
+    const { create, get, ok, query, refused } = client
+    const J = await create({ name: 'job', retryAfter: '-1 SECOND' })
+    await get({ name: 'job' })
+    await get({ name: 'job' })
+    await refused('RetryJob', { jobID: J, jobPriority: 111 }, BAD_PRIORITY)
+    await ok('RetryJob', { jobID: J, name: 'other', priority: 1000, data: '{"n":1}' })
+    expect(await query(J)).toMatchObject({ name: 'other', priority: 500, data: { n: 1 }, state: 'QUEUED' })
+    await get({ name: 'other' })
+    await ok('RetryJob', { jobID: J, jobPriority: 850 })
+    expect((await query(J)).priority).toBe(850)
+  })
+})
+
+describe('RequeueJobs, FailJob, CancelJob, DeleteJob', () => {
+  scenario('RequeueJobs takes jobs out of any state, also of a family', async (client) => {
+    const { ok, get, finish, query } = client
+    const { P, C1, C2 } = await family(client)
+    const queued = async (jobID: number) => {
+      await ok('RequeueJobs', { jobIDs: jobID })
+      const { state, nextRun, created } = await query(jobID)
+      expect([state, nextRun.slice(0, 19)]).toEqual(['QUEUED', created])
+    }
+    await queued(C1)
+    await finish(P)
+    await queued(P)
+    await get({ name: 'parent' })
+    await finish(P)
+    await get({ name: 'c1' })
+    await finish(C1)
+    await queued(C1)
+    await ok('CancelJob', { jobID: C2 })
+    expect((await query(C2)).state).toBe('CANCELLED')
+    await queued(C2)
+  })
+
+  scenario('RequeueJobs renames all that it lists', async ({ create, ok, query }) => {
+    const ids = [await create({ name: 'a' }), await create({ name: 'b', firstRun: '2099-01-01' })]
+    await ok('RequeueJobs', { jobIDs: ids.join(), name: 'new' })
+    for (const id of ids) expect(await query(id)).toMatchObject({ name: 'new', state: 'QUEUED' })
+  })
+
+  scenario('a job with retryAfter fails as well, and keeps what Bedrock counted', async (client) => {
+    const { create, get, ok, query, refused } = client
+    const J = await create({ name: 'job', retryAfter: '+1 HOUR' })
+    await get({ name: 'job' })
+    await ok('FailJob', { jobID: J })
+    expect(await query(J)).toMatchObject({ state: 'FAILED', data: { retryAfterCount: 1 } })
+    await refused('FailJob', { jobID: J }, '405 Can only fail RUNNING or RUNQUEUED jobs')
+    for (const command of ['FinishJob', 'RetryJob']) await refused(command, { jobID: J }, NOT_RUNNING)
+  })
+
+  scenario('a failed child can be cancelled, and a cancelled one once more', async (client) => {
+    const { P, C1, C2 } = await family(client)
+    await client.finish(P)
+    await client.get({ name: 'c1' })
+    await client.ok('FailJob', { jobID: C1 })
+    for (let n = 0; n < 2; n++) {
+      await client.ok('CancelJob', { jobID: C1 })
+      expect([await client.state(C1), await client.state(P)]).toEqual(['CANCELLED', 'PAUSED'])
+    }
+    await client.get({ name: 'c2' })
+    await client.finish(C2)
+    expect(await client.get({ name: 'parent' })).toMatchObject({
+      finishedChildJobs: [{ jobID: C2 }],
+      cancelledChildJobs: [{ jobID: C1 }],
+    })
+  })
+
+  scenario('whoever had ended children is a parent still, and not to be cancelled', async (client) => {
+    const { P, C1, C2 } = await family(client)
+    await client.finish(P)
+    for (const name of ['c1', 'c2']) await client.get({ name })
+    for (const jobID of [C1, C2]) await client.finish(jobID)
+    await client.refused('CancelJob', { jobID: P }, '404 Invalid jobID - Cannot cancel a job with children')
+  })
+
+  scenario('DeleteJob takes what neither runs nor waits', async (client) => {
+    const { create, get, ok, refused, finish } = client
+    const gone = async (jobID: number) => {
+      await ok('DeleteJob', { jobID })
+      await refused('QueryJob', { jobID }, UNKNOWN)
+    }
+    const [queued, runqueued, failed, running] = [
+      await create({ name: 'queued' }),
+      await create({ name: 'runqueued', retryAfter: '+1 HOUR' }),
+      await create({ name: 'failed' }),
+      await create({ name: 'running' }),
+    ]
+    for (const name of ['runqueued', 'failed', 'running']) await get({ name })
+    await ok('FailJob', { jobID: failed })
+    await refused('DeleteJob', { jobID: running }, "405 Can't delete a RUNNING job")
+    for (const jobID of [queued, runqueued, failed]) await gone(jobID)
+    const { P, C1, C2 } = await family(client)
+    await refused('DeleteJob', { jobID: C1 }, "405 Can't delete a parent jobs with children running")
+    await finish(P)
+    await get({ name: 'c1' })
+    await finish(C1)
+    await gone(C1)
+    await ok('CancelJob', { jobID: C2 })
+    await gone(C2)
+    expect(await client.state(P)).toBe('QUEUED')
+  })
+})
