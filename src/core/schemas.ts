@@ -262,7 +262,7 @@ export const jobInput = sparse(
       callback: callback.optional(),
       createdBy: label.optional(),
       group: group.optional(),
-      tag: label.optional(),
+      tag: label.optional().meta({ description: 'lent only to pull workers that ask for it' }),
       retain: duration.optional(),
     })
     .refine(notBoth, NOT_BOTH)

@@ -33,9 +33,10 @@ function timeReasons({ document: doc, now }: Inspection): Reason[] {
 function queueReasons({ document: doc, ahead, queue }: Inspection): Reason[] {
   const reasons: Reason[] = []
   if (queue.paused) reasons.push({ code: 'PAUSED', message: `queue ${doc.q} is paused` })
-  if (doc.z === 'p')
-    reasons.push({ code: 'PULL', message: `waits for a pull worker to claim it; ${ahead ?? 0} are before it` })
-  else if (ahead !== null)
+  if (doc.z === 'p') {
+    const asking = doc.tg === undefined ? '' : `, asking for tag ${doc.tg}`
+    reasons.push({ code: 'PULL', message: `waits for a pull worker to claim it${asking}; ${ahead ?? 0} are before it` })
+  } else if (ahead !== null)
     reasons.push({
       code: 'QUEUED',
       message: `${ahead} are before it in queue ${doc.q}; ${queue.lanes} of ${queue.maxLanes} lanes are open`,

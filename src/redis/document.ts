@@ -146,8 +146,9 @@ function specWords(job: NewJob): string[] {
   for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
   for (const [port, items] of Object.entries(job.inputs ?? {}))
     add(parts, 'input', port, String(items.length), ...items)
-  // A repeat's first slot is a timer, which only the long way sets.
+  // A repeat's first slot is a timer, and a tag says who is to be asked: only the long way sees them.
   if (job.slot !== undefined && parts.count === 0) add(parts, 'value', 'ns', String(job.slot))
+  if (job.tag !== undefined && parts.count === 0) add(parts, 'value', 'tg', job.tag)
   return [
     job.queue,
     job.class,

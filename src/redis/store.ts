@@ -241,8 +241,9 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     )) as [string, ...never[]]
     if (word === 'stale') return { made: [], again: false, rings: [], lent: [], stale: rest[0]! }
     if (word === 'refused') {
-      const [code, message, which] = rest as string[]
-      throw refusalOf(code!, message!, which && jobs.length > 1 ? [Number(which)] : undefined)
+      const [code, message, which, member] = rest as string[]
+      const path = [...(which && jobs.length > 1 ? [Number(which)] : []), ...(member ? [member] : [])]
+      throw refusalOf(code!, message!, path.length ? path : undefined)
     }
     return {
       made: madeOf(rest[0] as unknown as RawMade[]),

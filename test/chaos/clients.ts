@@ -209,8 +209,7 @@ export function createClients(world: World, ledger: Ledger) {
 
   /** As who takes a job back, under another name. */
   function rename(): void {
-    // Nobody asks a lane for tagged jobs.
-    const job = someJob(({ doc }) => renames[doc.c!] !== undefined && !doc.tg)
+    const job = someJob(({ doc }) => renames[doc.c!] !== undefined)
     if (job)
       call(
         'rename',

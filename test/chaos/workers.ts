@@ -209,7 +209,9 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     QUEUES.filter((queue) =>
       [...world.view.jobs.values()].some(
         ({ doc }) =>
-          doc.q === queue && (classes[doc.c!]?.pull || settings[queue]!.pull) && !'scfT'.includes(doc.z ?? '-'),
+          doc.q === queue &&
+          (classes[doc.c!]?.pull || doc.tg || settings[queue]!.pull) &&
+          !'scfT'.includes(doc.z ?? '-'),
       ),
     )
 

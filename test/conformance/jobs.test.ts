@@ -73,6 +73,17 @@ describe('POST /v1/jobs', () => {
     expect((await get(parent)).children).toEqual({ child: { id, class: kind.class, status: 'queued' } })
   })
 
+  test('a tag is for classes of pull workers: elsewhere it is refused, by its name', async () => {
+    const kind = await pull()
+    const { id } = await done('POST /v1/jobs', { ...kind, tag: 'gpu' })
+    expect((await ask(`POST /v1/queues/${kind.queue}/claim`, {})).status).toBe(204)
+    const claimed = await done(`POST /v1/queues/${kind.queue}/claim`, { tags: ['gpu'] })
+    expect(claimed.runs[0].job.id).toBe(id)
+    await done(`PUT /v1/workers/${kind.queue}/called`, { push: { url: 'http://127.0.0.1:9/' } })
+    const refused = await ask('POST /v1/jobs', { ...kind, class: 'called', tag: 'gpu' })
+    expect([refused.status, refused.body.error]).toMatchObject([422, { code: 'REFUSED', path: ['tag'] }])
+  })
+
   test('a hit of unique is 200 and says so; it holds until the job has ended', async () => {
     const kind = await pull()
     const first = await ask('POST /v1/jobs', { ...kind, unique: 'u' })

@@ -157,6 +157,24 @@ test.each(faults)('%j is refused', (input, path, message) => {
   )
 })
 
+test('a tag is refused where the class is called: nobody who is called asks for one', async () => {
+  const tagged = { queue: 'q', class: 'pushed', tag: 'blue' }
+  await kit.engine.register('q', 'pushed', { push: { url: 'http://127.0.0.1:9/' } })
+  const make = (...inputs: object[]) => kit.engine.enqueue(inputs as never)
+  const message = 'tag: expected a class that pull workers serve, and class pushed of queue q is called'
+  await expect(make(tagged)).rejects.toMatchObject({ code: 'REFUSED', message, path: ['tag'] })
+  await expect(make({ queue: 'q', class: 'job' }, tagged)).rejects.toMatchObject({ path: [1, 'tag'] })
+  expect((await kit.engine.list({ queue: 'q', status: 'queued' })).jobs).toEqual([])
+})
+
+test('a job with a tag waits for who asks for it, also when its class is called by now', async () => {
+  const id = await make(undefined, { tag: 'blue' })
+  await kit.engine.register('q', 'job', { push: { url: 'http://127.0.0.1:9/' } })
+  expect((await kit.engine.why(String(id))).reasons[0]!.message).toContain('asking for tag blue')
+  await complete(await claim(id, ['blue']))
+  await kit.engine.register('q', 'job', { pull: true })
+})
+
 test('a job with a tag is lent to who asks for the tag, and goes when its own time is over', async () => {
   const id = await make(undefined, { tag: 'blue', retain: '1 minute' })
   expect(await kit.engine.claim('q', {})).toEqual([])

@@ -91,6 +91,12 @@ const lanes: Mutation[] = [
     '  move(id, doc, nil, tonumber(doc.p) or 0,',
     'jobs of pull workers stay in the ready list',
   ]),
+  ...of(3, 'lib/status.lua', ['(tag or doc.m ==', '(doc.m ==', 'a job with a tag waits for lanes, which ask for none']),
+  ...of(3, 'lib/create.lua', [
+    '  if doc.tg and not side.of(doc.q, doc.c) then\n',
+    '  if false then\n',
+    'a tag is taken for a class that is called',
+  ]),
   ...of(3, 'lib/queues.lua', [
     "further = 'p:0:' .. moved",
     'further = nil',
@@ -429,7 +435,7 @@ const places: Mutation[] = [
     'a commit forgets the appointment',
   ]),
   ...of(17, 'lib/queues.lua', [
-    '      move(id, doc, side.of(q, doc.c), tonumber(doc.p) or 0, nil, true)\n',
+    '      move(id, doc, side.of(q, doc.c, doc.tg), tonumber(doc.p) or 0, nil, true)\n',
     '      enqueue(id, doc)\n',
     'a registration sends an early job back',
   ]),
@@ -754,8 +760,8 @@ const limited: Mutation[] = [
     ['local promised = doc.a or 0', 'local promised = 0', 'room is given away twice'],
     ['(doc.ad == key and 1 or 0) < 1', '0 < 1', 'who was given room finds none'],
     [
-      'move(id, doc, side.of(doc.q, doc.c), tonumber(doc.p) or 0, nil, true)\n      if limit(key).doc',
-      'move(id, doc, side.of(doc.q, doc.c), tonumber(doc.p) or 0)\n      if limit(key).doc',
+      'move(id, doc, side.of(doc.q, doc.c, doc.tg), tonumber(doc.p) or 0, nil, true)\n      if limit(key).doc',
+      'move(id, doc, side.of(doc.q, doc.c, doc.tg), tonumber(doc.p) or 0)\n      if limit(key).doc',
       'who waited comes back behind those who came later',
     ],
     ["        change(id, doc, 'ad', key)\n", '', 'who comes back has nothing in hand'],

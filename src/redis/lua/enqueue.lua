@@ -5,7 +5,7 @@
 -- reads: channel, channels, constraints, hints, job, jobs, lane, limit, once, queue, unique, workers
 -- writes: channel, channels, hints, job, jobs, lane, limit, limits, live, once, queue, queues, repeats, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, ...
--- returns: {'made', answers, rings, runs} | {'again', answers, {}, runs} | {'refused', code, message, which}
+-- returns: {'made', answers, rings, runs} | {'again', answers, {}, runs} | {'refused', code, message, which, member}
 --          | {'stale', constraints}: they were tagged by older ones
 --          answers = [first id, status, 'existing' or '', how many] each: the ids of jobs in common follow each other
 --          rest: what jobs have in common, how many they are, the args of each; as often as the first number says
@@ -50,7 +50,7 @@ local ok, why = try(function()
   end
   entries.log()
 end)
-if not ok then return { 'refused', why.code, why.message, int(made) } end
+if not ok then return { 'refused', why.code, why.message, int(made), why.field or '' } end
 
 conclude()
 local ids = begin_lane()

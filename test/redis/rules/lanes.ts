@@ -209,6 +209,16 @@ const rule3: Facts = {
     expect(await world.lane().ask()).toMatchObject({ word: 'empty', ids: [] })
     expect(await world.claim({ pull: true })).toHaveLength(1)
   },
+  async 'a job with a tag is for pull workers, and stays theirs when its class is served by lanes'(world) {
+    const made = world.store.enqueue([{ queue: 'q', class: 'plain', known: true, tag: 'rare' }])
+    await expect(made).rejects.toMatchObject({ code: 'REFUSED', path: ['tag'] })
+    const id = await world.make({ pull: true, tag: 'rare' })
+    expect(await world.claim({ pull: true })).toEqual([])
+    await world.store.register('q', [{ name: 'plain', definition: '{}', serves: 'push' }])
+    expect(await world.queueOf()).toMatchObject({ ready: 0, pull: 1 })
+    const claim = { max: 1, lease: 45_000, begun: 1, pull: true, tags: ['rare'] }
+    expect((await world.store.commit({ queue: 'q', claim })).lent.map((lent) => lent.id)).toEqual([id])
+  },
   async 'a job of pull workers that is asked for again is theirs again'(world) {
     const id = await world.make({ pull: true, in: { in: {} } })
     await (await world.claimOne({ pull: true })).suspend()

@@ -66,7 +66,7 @@ local function rollback()
 end
 
 -- Stops the run or the call with a code of core/errors.ts; nothing of it has been written then.
-local function refuse(code, message) error({ code = code, message = message }, 0) end
+local function refuse(code, message, field) error({ code = code, message = message, field = field }, 0) end
 
 -- Runs `f`; a refusal comes back as code and message, any other error is a fault and stays one.
 local function try(f, ...)

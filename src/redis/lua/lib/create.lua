@@ -97,7 +97,7 @@ function kin.tag(id, doc, version, limits, group)
   if doc.z == 'w' or not doc.z or doc.z == 'p' then
     local full = first_full(doc)
     if full then return set_aside(id, doc, full) end
-    if doc.z == 'w' then move(id, doc, side.of(doc.q, doc.c), tonumber(doc.p) or 0, nil, true) end
+    if doc.z == 'w' then move(id, doc, side.of(doc.q, doc.c, doc.tg), tonumber(doc.p) or 0, nil, true) end
   end
 end
 
@@ -182,6 +182,9 @@ local function create(spec, args, born)
   if parent_doc and parent_doc.x and not born then refuse('WRONG_STATUS', 'job ' .. parent .. ' is terminating') end
   local id, doc = next_id(), cjson.decode(spec.tail)
   doc.z, doc.t, doc.n = 'new', now_text, sequence()
+  if doc.tg and not side.of(doc.q, doc.c) then
+    refuse('REFUSED', 'tag: expected a class that pull workers serve, and class ' .. doc.c .. ' of queue ' .. doc.q .. ' is called', 'tag')
+  end
   if args ~= '' then doc.a = args end
   put(docs, id, doc)
   put(dirty, id, true)

@@ -182,7 +182,7 @@ local function admit(key)
   for i, id in ipairs(ids) do
     local doc = find(id)
     if doc and doc.z == 'w' then
-      move(id, doc, side.of(doc.q, doc.c), tonumber(doc.p) or 0, nil, true)
+      move(id, doc, side.of(doc.q, doc.c, doc.tg), tonumber(doc.p) or 0, nil, true)
       if limit(key).doc then
         change(id, doc, 'ad', key)
         save_limit(key, 'a', (limit(key).doc.a or 0) + 1)

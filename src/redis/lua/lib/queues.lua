@@ -138,8 +138,8 @@ function side.move_on(q)
   fetch_jobs(ids)
   for _, id in ipairs(ids) do
     local doc = find(id)
-    if doc and doc.z == place and side.of(q, doc.c) ~= place then
-      move(id, doc, side.of(q, doc.c), tonumber(doc.p) or 0, nil, true)
+    if doc and doc.z == place and side.of(q, doc.c, doc.tg) ~= place then
+      move(id, doc, side.of(q, doc.c, doc.tg), tonumber(doc.p) or 0, nil, true)
       n = n + 1
     end
   end

@@ -20,12 +20,12 @@ local function member_of(id, doc)
   return id
 end
 
--- Where the jobs of a class wait to be lent: on the side of pull workers (p), or of lanes (nil). As the queue says now,
--- whenever they were made.
+-- Where a job waits to be lent: on the side of pull workers (p), or of lanes (nil). As the queue says now, whenever it was
+-- made. One with a tag goes to who asks for that, and lanes ask for none.
 local side = {}
-function side.of(q, class)
+function side.of(q, class, tag)
   local doc = queue(q)
-  return (doc.m == 'pull' or (doc.pc and doc.pc[class])) and 'p' or nil
+  return (tag or doc.m == 'pull' or (doc.pc and doc.pc[class])) and 'p' or nil
 end
 
 local to_ring = {} -- queue → how many jobs became ready
@@ -121,7 +121,7 @@ local function enqueue(id, doc, early, since)
   end
   local full = doc.lm and not doc.x and first_full(doc)
   if full then return set_aside(id, doc, full) end
-  local place = side.of(doc.q, doc.c)
+  local place = side.of(doc.q, doc.c, doc.tg)
   move(id, doc, place, tonumber(doc.p) or 0, nil, nil, place and (moment > 0 and moment or since))
 end
 
