@@ -24,6 +24,7 @@ export const keysOf = (ns: string) => ({
   workers: (queue: string) => `${ns}workers:${queue}`,
   breaker: (host: string) => `${ns}breaker:${host}`,
   channel: (name: string) => `${ns}channel:${name}`,
+  audience: (name: string) => `${ns}audience:${name}`,
   live: (name: string) => `${ns}live:${name}`,
   /** Where a claim that waits is called. */
   calls: (waiter: string) => `${ns}live:waiter:${waiter}`,
@@ -59,6 +60,7 @@ export const kinds = {
   '~repeats': ['zset', 'next slot → id of a job that repeats'],
   '~workers:<q>': ['hash', 'class → its definition, as JSON'],
   '~channels': ['hash', 'channel → how many ports listen, and the id of its relay where it has one'],
+  '~audience:<channel>': ['string', 'the same, and the ports that listen as long as they are few'],
   '~channel:<name>': ['zset', 'id:port, in the order of their names'],
   '~hints': ['string', 'listeners of system channels, until when somebody outside listens, version of the constraints'],
   '~result:<id>': ['string, expires', 'a result that is kept'],

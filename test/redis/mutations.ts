@@ -1120,7 +1120,7 @@ const channels: Mutation[] = [
     'a relay that was terminated leaves its channel silent',
   ]),
   ...of(29, 'lib/family.lua', [
-    'if doc.rl then relays.set_audience(doc.rl, (relays.audience(doc.rl))) end',
+    'if doc.rl then relays.set_relay(doc.rl, nil) end',
     '',
     'a channel names a relay that has gone',
   ]),

@@ -2,8 +2,8 @@
 --
 -- keys: what is read anyway: the idempotency key, the hints
 -- by: API, dashboard, dispatcher
--- reads: channel, channels, constraints, hints, job, jobs, lane, limit, once, queue, result, unique, wake, workers
--- writes: channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, once, queue, queues, repeats, result, unique, wake
+-- reads: audience, channel, constraints, hints, job, jobs, lane, limit, once, queue, result, unique, wake, workers
+-- writes: audience, channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, once, queue, queues, repeats, result, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, job, ...
 -- returns: {'done', answer, rings, id} | {'again', answer} | {'refused', code, message}
 
@@ -22,6 +22,8 @@
 -- @include lib/ops
 -- @include lib/once
 
+-- Who hears a message is read with everything else.
+if ARGV[at + 2] == 'publish' then relays.foresee(ARGV[at + 3], KEYS) end
 fetch(KEYS)
 
 local known, taken = recall(once, fingerprint)

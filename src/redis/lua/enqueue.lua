@@ -2,8 +2,8 @@
 --
 -- keys: what is read anyway: the idempotency key, the lane, the queues, the limits, the id counter, the hints
 -- by: API
--- reads: channel, channels, constraints, hints, job, jobs, lane, limit, once, queue, unique, workers
--- writes: channel, channels, hints, job, jobs, lane, limit, limits, live, once, queue, queues, repeats, unique, wake
+-- reads: audience, channel, constraints, hints, job, jobs, lane, limit, once, queue, unique, workers
+-- writes: audience, channel, channels, hints, job, jobs, lane, limit, limits, live, once, queue, queues, repeats, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, ...
 -- returns: {'made', answers, rings, runs} | {'again', answers, {}, runs} | {'refused', code, message, which, member}
 --          | {'stale', constraints}: they were tagged by older ones

@@ -2,7 +2,7 @@
 --
 -- keys: none
 -- by: API, dashboard
--- reads: channel, job, jobs
+-- reads: audience, channel, job, jobs
 -- writes: none
 -- args: ns, clock, seed, job
 -- returns: {'flow', id, document, side values, children, [child, side, port, size, default, wires, oldest, passed] each, now}

@@ -2,7 +2,7 @@
 --
 -- keys: the registry and the queue
 -- by: API, tick
--- reads: channel, channels, hints, job, queue, workers
+-- reads: audience, channel, hints, job, queue, workers
 -- writes: job, lane, live, queue, queues, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
 -- returns: {'registered', rings, 'changed' or ''}

@@ -2,8 +2,8 @@
 --
 -- keys: the index of moments
 -- by: tick
--- reads: channel, channels, hints, job, jobs, lane, limit, queue, unique, wake
--- writes: channel, channels, gone, job, jobs, lane, limit, limits, live, log, queue, repeats, result, unique, wake
+-- reads: audience, channel, hints, job, jobs, lane, limit, queue, unique, wake
+-- writes: audience, channel, channels, gone, job, jobs, lane, limit, limits, live, log, queue, repeats, result, unique, wake
 -- args: ns, clock, seed, most:int
 -- returns: {'ticked', rings, 'more' or ''}
 

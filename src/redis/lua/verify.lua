@@ -2,7 +2,7 @@
 --
 -- keys: none
 -- by: doctor
--- reads: channel, channels, job, jobs, limit, limits, queue, queues, wake
+-- reads: audience, channel, channels, job, jobs, limit, limits, queue, queues, wake
 -- writes: none
 -- args: ns, clock, seed, from:int, size:int
 -- returns: {'verified', [id or queue, fault] each, next id or '', jobs seen}
@@ -91,9 +91,14 @@ local function check_listening(id, doc)
 end
 
 local function check_channel(channel)
-  local n, relayed_by = relays.audience(channel)
+  local n, relayed_by, listed = relays.audience(channel)
   local members = redis.call('ZCARD', ns .. 'channel:' .. channel)
   if members ~= n then fault(channel, 'has ' .. members .. ' listeners, counted ' .. int(n)) end
+  for _, member in ipairs(listed or {}) do
+    if not redis.call('ZSCORE', ns .. 'channel:' .. channel, member) then fault(channel, 'names ' .. member .. ', which does not listen') end
+  end
+  local known = hget(ns .. 'channels', channel)
+  if known ~= text_at(ns .. 'audience:' .. channel):match('^%S+') then fault(channel, 'is listed as ' .. known) end
   local doc = relayed_by and find(relayed_by)
   if relayed_by and (not doc or doc.rl ~= channel) then fault(channel, 'its relay, job ' .. relayed_by .. ', is none') end
 end

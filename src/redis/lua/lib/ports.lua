@@ -92,20 +92,52 @@ local function is_system(channel) return channel == '/' or channel:sub(1, 8) == 
 -- `hand_over` is set by create: gives a message to the channel's relay.
 local relays = {}
 
--- How many ports listen to a channel, and the job that relays what is said there, where there is one.
+-- Who listens to a channel is one text, read with everything else: how many ports, the job that relays what is said
+-- there where there is one, and the ports themselves as long as they are few: `2,7 12:in 15:in`.
+local FEW = 8
+local function audience_key(channel) return ns .. 'audience:' .. channel end
+
+-- How many ports listen, the relay, and the list of the ports, nil where they are too many for it.
 function relays.audience(channel)
-  local n, relay = (hget(ns .. 'channels', channel) or '0'):match('^(%d+),?(%d*)$')
-  return tonumber(n), relay ~= '' and relay or nil
+  local n, relay, named = (text_at(audience_key(channel)) or '0'):match('^(%d+),?(%d*)(.*)$')
+  local listed = {}
+  for member in named:gmatch('%S+') do listed[#listed + 1] = member end
+  return tonumber(n), relay ~= '' and relay or nil, #listed == tonumber(n) and listed or nil
 end
-function relays.set_audience(channel, n, relay)
-  hset(ns .. 'channels', channel, (n > 0 or relay) and int(n) .. (relay and ',' .. relay or '') or false)
+local function head_of_audience(n, relay) return (n > 0 or relay) and int(n) .. (relay and ',' .. relay or '') or false end
+function relays.list(channel, n, relay, listed)
+  local head = head_of_audience(n, relay)
+  replace_text(audience_key(channel), head and (listed and #listed <= FEW and table.concat({ head, unpack(listed) }, ' ') or head))
+end
+local function set_audience(channel, n, relay, listed)
+  hset(ns .. 'channels', channel, head_of_audience(n, relay))
+  relays.list(channel, n, relay, listed)
+end
+function relays.set_relay(channel, relay)
+  local n, _, listed = relays.audience(channel)
+  set_audience(channel, n, relay, listed)
+end
+
+-- Adds what tells who hears a message to the keys that are to be read.
+function relays.foresee(channel, asked)
+  for _, level in ipairs(levels(channel)) do asked[#asked + 1] = audience_key(level) end
+end
+
+local function without(list, item)
+  local rest = {}
+  for _, v in ipairs(list) do
+    if v ~= item then rest[#rest + 1] = v end
+  end
+  return rest
 end
 local function member_change(channel, member, present)
   local key, score = ns .. 'channel:' .. channel, present and 0
   local pending = writes.zsets[key]
   if pending and pending[member] == score then return end
-  local n, relay = relays.audience(channel)
-  relays.set_audience(channel, n + (present and 1 or -1), relay)
+  local n, relay, listed = relays.audience(channel)
+  if listed then listed = without(listed, member) end
+  if listed and present then listed[#listed + 1] = member end
+  set_audience(channel, n + (present and 1 or -1), relay, listed)
   zset(key, member, score)
   if is_system(channel) then
     local system, till, version = hints()
@@ -384,16 +416,20 @@ local function deliver_all(channel, members, item)
   return reached
 end
 
--- The same for all, with those that this script has added.
-local function deliver_now(channel, item)
+-- All who listen, with those that this script has added. Once they are few again they are listed.
+local function everyone(channel)
+  local n, relay, listed = relays.audience(channel)
+  if listed then return listed end
   local members, pending, old = listeners(channel, nil, MAX_DIRECT), writes.zsets[ns .. 'channel:' .. channel], {}
-  if pending then
-    for _, member in ipairs(members) do old[member] = true end
-    for member, score in pairs(pending) do
-      if score and not old[member] then members[#members + 1] = member end
-    end
+  if not pending then
+    if #members == n then relays.list(channel, n, relay, members) end
+    return members
   end
-  return deliver_all(channel, members, item)
+  for _, member in ipairs(members) do old[member] = true end
+  for member, score in pairs(pending) do
+    if score and not old[member] then members[#members + 1] = member end
+  end
+  return members
 end
 
 local function has_left(relay)
@@ -426,14 +462,16 @@ end
 -- outside. A subscriber that cannot take it is dropped; it never harms the publisher.
 publish = function(channel, item)
   local all, reached = levels(channel), 0
-  hfetch(ns .. 'channels', all)
+  local asked = {}
+  relays.foresee(channel, asked)
+  fetch(asked)
   for _, level in ipairs(all) do
     local n, relayed_by = relays.audience(level)
     if n > MAX_DIRECT or n > budget or (relayed_by and n > 0 and has_left(relayed_by)) then
       relays.hand_over(level, relayed_by, item)
       reached = reached + n
     elseif n > 0 then
-      reached = reached + deliver_now(level, item)
+      reached = reached + deliver_all(level, everyone(level), item)
     end
   end
   local _, till = hints()

@@ -157,6 +157,12 @@ local function set_expiring(key, text, ms)
   put(raw, key, text)
 end
 local function del(key) put(writes.dels, key, true) end
+-- A text in the place of another, or of none; false takes it away.
+local function replace_text(key, text)
+  set_text(key, text or nil)
+  put(writes.dels, key, not text or nil)
+  if not text then put(raw, key, false) end
+end
 
 -- The earliest moment that this script has put into an index and not written yet.
 local function pending_moment(key)
