@@ -1099,6 +1099,13 @@ const channels: Mutation[] = [
     ],
     ['if score and not old[member] then', 'if false then', 'who listens since this very run does not hear'],
     ['if pending and pending[member] == score then return end', '', 'one that has gone is counted off twice'],
+    ['#listed == tonumber(n) and listed or nil', 'listed', 'who is not named does not hear'],
+    ['listed and #listed <= FEW and', 'listed and', 'a message to many reads all their names'],
+    [
+      'if #members == n then relays.list(channel, n, relay, members) end',
+      '',
+      'those who are left of many are never named',
+    ],
   ),
   ...of(
     29,

@@ -108,19 +108,33 @@ const rule29: Facts = {
     expect(await heard(world, others)).toEqual(['1'])
     expect((await world.store.channels())[CHANNEL]).toBe(`${DIRECT},${await relayOf(world)}`)
   },
-  async 'who listens since the same step hears what it publishes, and who has stopped does not'(world) {
-    const ids = await listeners(world, 2)
-    await world.make({ in: { in: {} } })
-    const run = await world.claimOne()
-    const ops: Op[] = [
-      { op: 'channels', of: { in: 'in' }, set: [CHANNEL] },
-      { op: 'channels', of: { job: ids[0]!, in: 'in' }, set: [] },
-      { op: 'publish', channel: CHANNEL, message: '1' as never },
-    ]
-    await run.suspend({ ops })
-    expect(await heard(world, [ids[1]!, run.id])).toEqual(['1'])
-    expect(await heard(world, [ids[0]!])).toEqual([''])
-    expect((await world.store.channels())[CHANNEL]).toBe('2')
+  async 'who listens since the same step hears what it publishes, and who has stopped does not, few or many'(world) {
+    for (const n of [2, 20]) {
+      const ids = await listeners(world, n)
+      await world.make({ queue: 'other', in: { in: {} } })
+      const run = await world.claimOne({ queue: 'other' })
+      const ops: Op[] = [
+        { op: 'channels', of: { in: 'in' }, set: [CHANNEL] },
+        { op: 'channels', of: { job: ids[0]!, in: 'in' }, set: [] },
+        { op: 'publish', channel: CHANNEL, message: '1' as never },
+      ]
+      await run.suspend({ ops })
+      expect(await heard(world, [...ids.slice(1), run.id])).toEqual(['1'])
+      expect(await heard(world, ids.slice(0, 1))).toEqual([''])
+      for (const id of [...ids, run.id]) await world.change(id, 'delete', '', '1')
+      expect(await world.store.channels()).toEqual({})
+    }
+  },
+  async 'who listens is known by name as long as they are few, and once they are few again'(world) {
+    const names = () => world.client.ask<string | null>((redis) => redis.get(world.store.keys.audience(CHANNEL)))
+    const ids = await listeners(world, 20)
+    expect(await names()).toBe('20')
+    for (const id of ids.slice(2)) await world.change(id, 'channels', '', 'i', 'in', 0)
+    expect(await publish(world, 1)).toBe(2)
+    const left = ids.slice(0, 2)
+    expect((await names())!.split(' ').sort()).toEqual(['2', ...left.map((id) => `${id}:in`)].sort())
+    expect(await publish(world, 2)).toBe(2)
+    expect(await heard(world, left)).toEqual(['1,2'])
   },
   async 'who stops to listen in the batch that hands on a page is counted off once'(world) {
     await listeners(world, DIRECT)
