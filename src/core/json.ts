@@ -132,7 +132,17 @@ const object = (tree: object): string => {
   if (tree instanceof Uint8Array) return `{"$bin":"${toBase64(tree)}"}`
   if (tree instanceof Map) return members(tree)
   if ('toJSON' in tree && typeof tree.toJSON === 'function') return writeJson(tree.toJSON())
-  return members(Object.entries(tree))
+  return ownMembers(tree as Record<string, unknown>)
+}
+
+const ownMembers = (tree: Record<string, unknown>): string => {
+  let text = ''
+  for (const name in tree) {
+    const value = tree[name]
+    if (value !== undefined && Object.hasOwn(tree, name))
+      text += `${text ? ',' : ''}${quoted(name)}:${writeJson(value)}`
+  }
+  return `{${text}}`
 }
 
 const members = (entries: Iterable<[string, unknown]>): string => {
@@ -186,6 +196,8 @@ const BRACKET = 0x5b
 const BACKSLASH = 0x5c
 const LETTERS = 0x61
 const BRACE = 0x7b
+/** From an opening bracket or brace to its closing one. */
+const CLOSING = 2
 const BYTE_ORDER_MARK = 0xfeff
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
@@ -233,15 +245,13 @@ class Reader {
   private skip(): void {
     const first = this.next()
     if (first === QUOTE) this.quoted()
-    else if (first === BRACE) this.elements(BRACE, this.skipMember)
-    else if (first === BRACKET) this.elements(BRACKET, this.skipItem)
+    else if (first === BRACE) for (let more = this.enter(BRACE); more; more = this.goOn(BRACE)) this.skipMember()
+    else if (first === BRACKET) for (let more = this.enter(BRACKET); more; more = this.goOn(BRACKET)) this.skip()
     else if (first >= LETTERS) this.literal()
     else this.match(NUMBER, 'expected a value')
   }
 
-  // Made once, not once an object: a body is mostly what is skipped.
-  private readonly skipItem = (): void => this.skip()
-  private readonly skipMember = (): void => {
+  private skipMember(): void {
     this.quoted()
     this.colon()
     this.skip()
@@ -250,43 +260,45 @@ class Reader {
   private object(pattern: Pattern): unknown {
     const { builder } = this.options
     const made = builder.make()
-    this.elements(BRACE, () => {
+    for (let more = this.enter(BRACE); more; more = this.goOn(BRACE)) {
       const from = this.at
       const name = this.string()
       if (builder.has(made, name)) this.repeated(name, from)
       this.colon()
       builder.set(made, name, this.read(atField(pattern, name)))
-    })
+    }
     return builder.done(made)
   }
 
   private array(item: Closed): unknown[] {
     const items: unknown[] = []
-    this.elements(BRACKET, () => items.push(this.read(item)))
+    for (let more = this.enter(BRACKET); more; more = this.goOn(BRACKET)) items.push(this.read(item))
     return items
   }
 
-  /** Goes through what stands between two brackets, with a call for each element. */
-  private elements(open: number, element: () => void): void {
-    const close = open + 2
+  /** Goes in at an opening bracket; answers whether an element comes. */
+  private enter(open: number): boolean {
     if (++this.depth > this.options.depth) this.tooDeep()
     this.at++
     this.space()
-    if (this.next() !== close) this.separated(element, close)
-    this.at++
-    this.depth--
+    return this.next() !== open + CLOSING || this.leave()
   }
 
-  private separated(element: () => void, close: number): void {
-    element()
+  /** Goes on behind an element; answers whether another comes. */
+  private goOn(open: number): boolean {
     this.space()
-    while (this.next() === COMMA) {
-      this.at++
-      this.space()
-      element()
-      this.space()
-    }
-    if (this.next() !== close) this.fail(`expected "," or "${String.fromCharCode(close)}"`)
+    const next = this.next()
+    if (next === open + CLOSING) return this.leave()
+    if (next !== COMMA) this.fail(`expected "," or "${String.fromCharCode(open + CLOSING)}"`)
+    this.at++
+    this.space()
+    return true
+  }
+
+  private leave(): false {
+    this.at++
+    this.depth--
+    return false
   }
 
   private colon(): void {
@@ -305,14 +317,20 @@ class Reader {
   /** Goes past a string; answers whether it has escapes. */
   private quoted(): boolean {
     if (this.next() !== QUOTE) this.fail('expected a name in double quotes')
+    const { text } = this
     let escaped = false
-    this.at++
-    for (let next = this.next(); next !== QUOTE; next = this.next()) {
-      if (!(next >= SPACE)) this.fail('expected a closing quote, and control characters as escapes')
-      if (next === BACKSLASH) escaped = this.match(ESCAPE, 'expected an escape like \\n or \\u00e9')
-      else this.at++
+    let at = this.at + 1
+    for (let next = text.charCodeAt(at); next !== QUOTE; next = text.charCodeAt(at)) {
+      if (next >= SPACE && next !== BACKSLASH) {
+        at++
+        continue
+      }
+      this.at = at
+      if (next !== BACKSLASH) this.fail('expected a closing quote, and control characters as escapes')
+      escaped = this.match(ESCAPE, 'expected an escape like \\n or \\u00e9')
+      at = this.at
     }
-    this.at++
+    this.at = at + 1
     return escaped
   }
 

@@ -4,6 +4,7 @@
 // (z.output) is what the engine has: closed values, milliseconds. Requests are parsed inward, answers presented outward.
 
 import * as z from 'zod'
+import { alike } from './alike.ts'
 import { isCallbackGroup } from './callback.ts'
 import { type Code, SidejobError } from './errors.ts'
 import { isAlias, isId, isPortName, statuses } from './job.ts'
@@ -270,7 +271,7 @@ export const jobInput = sparse(
 )
 
 /** One job, or up to 1,000 of which all are made or none. */
-export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(1_000)])
+export const jobInputs = z.union([jobInput, alike(z.array(jobInput).min(1).max(1_000), 'args')])
 
 export const jobPatch = z.strictObject({
   args: closed.optional(),

@@ -1,8 +1,7 @@
 // Makes zod check only the members that are there.
 
 import * as z from 'zod'
-
-type Parse = z.ZodObject['_zod']['parse']
+import { override, type Parse } from './override.ts'
 
 /** So many sets of members are remembered; whoever sends more kinds of objects waits as long as without this. */
 const KINDS = 1_000
@@ -14,7 +13,7 @@ const KINDS = 1_000
  * @example const jobInput = sparse(z.strictObject({ class: className, priority: priority.optional(), … }))
  */
 export function sparse<Schema extends z.ZodObject>(schema: Schema): Schema {
-  const full = schema._zod.parse
+  const full = override(schema, parse)
   const members = Object.entries(schema.shape)
   const bit = new Map(members.map(([name], i) => [name, i]))
   const kinds = new Map<number, Parse>()
@@ -27,17 +26,17 @@ export function sparse<Schema extends z.ZodObject>(schema: Schema): Schema {
     return z.strictObject(Object.fromEntries(there))._zod.parse
   }
 
-  schema._zod.parse = (payload, context) => {
+  function parse(...[payload, context]: Parameters<Parse>): ReturnType<Parse> {
     const { value } = payload
-    if (typeof value !== 'object' || value === null) return full(payload, context)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return full(payload, context)
     let kind = 0
     for (const name in value) kind |= 1 << (bit.get(name) ?? 31)
-    let parse = kinds.get(kind)
-    if (!parse) {
-      parse = kinds.size < KINDS ? parseOf(kind) : full
-      if (kinds.size < KINDS) kinds.set(kind, parse)
+    let lean = kinds.get(kind)
+    if (!lean) {
+      lean = kinds.size < KINDS ? parseOf(kind) : full
+      if (kinds.size < KINDS) kinds.set(kind, lean)
     }
-    return parse(payload, context)
+    return lean(payload, context)
   }
   return schema
 }

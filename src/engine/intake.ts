@@ -1,5 +1,6 @@
 // From what a caller asks for to a job that can be made: its worker's definition laid below, times and repeats worked out.
 
+import { isAlikeBut } from '../core/alike.ts'
 import { groupKey } from '../core/constraint.ts'
 import { SidejobError } from '../core/errors.ts'
 import { nextSlot, parseRepeat, shiftLength } from '../core/repeat.ts'
@@ -90,13 +91,10 @@ function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
   return { key, period, ...(until === undefined || until === 'ended' ? {} : { held: until }) }
 }
 
+const argsOf = ({ args }: JobInput): Wire | undefined => (args === 'null' ? undefined : args)
+
 /** A job as a caller of the API asks for it. */
-export function newJob(
-  found: Registered | undefined,
-  input: JobInput,
-  now: number,
-  allowHosts: readonly string[] = [],
-): NewJob {
+function newJob(found: Registered | undefined, input: JobInput, now: number, allowHosts: readonly string[]): NewJob {
   checkOutside(found, input)
   const ports = overlay(found?.in, input.in)
   checkInputs(input.inputs, ports, input.class)
@@ -104,7 +102,7 @@ export function newJob(
     ...common(found),
     queue: input.queue,
     class: input.class,
-    args: input.args === 'null' ? undefined : input.args,
+    args: argsOf(input),
     at: input.at,
     wait: debounceOf(input)?.wait ?? input.wait,
     priority: input.priority,
@@ -128,6 +126,25 @@ export function newJob(
     callback: keptCallback(input.callback, allowHosts),
     createdBy: input.createdBy,
   }
+}
+
+/** What is undefined left out: jobs by the thousand are copied and compared member by member. */
+const given = (job: NewJob): NewJob =>
+  Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined)) as NewJob
+
+/** Jobs as a caller asks for them. One that differs from the one before it in its args only is made like it. */
+export function newJobs(
+  inputs: readonly JobInput[],
+  find: (input: JobInput) => Registered | undefined,
+  now: number,
+  allowHosts: readonly string[] = [],
+): NewJob[] {
+  let job: NewJob
+  return inputs.map((input, i) => {
+    const like = i > 0 && isAlikeBut('args', input, inputs[i - 1]!)
+    job = like ? { ...job, args: argsOf(input) } : given(newJob(find(input), input, now, allowHosts))
+    return job
+  })
 }
 
 /** A job as a run spawns it. */

@@ -20,6 +20,8 @@ export type Registered = {
 
 type Named = { queue: string; class: string }
 
+const isNamedAs = (one: Named, other: Named): boolean => one.class === other.class && one.queue === other.queue
+
 const FRESH = 5_000
 /** Reading so many queues with a job's change costs less than asking for the right one afterwards. */
 const MAX_NEAR = 20
@@ -135,7 +137,8 @@ export function createRegistry(store: Store, workers: readonly Worker[], now: ()
     local: localClass,
     /** Looks up the classes of many jobs at once, so that none of them has to wait. */
     async finder(jobs: readonly Named[]): Promise<(job: Named) => Registered | undefined> {
-      const others = new Set(jobs.filter((job) => !localClass(job.queue, job.class)).map(({ queue }) => queue))
+      const named = jobs.filter((job, i) => i === 0 || !isNamedAs(job, jobs[i - 1]!))
+      const others = new Set(named.filter((job) => !localClass(job.queue, job.class)).map(({ queue }) => queue))
       const classes = new Map(
         await Promise.all([...others].map(async (queue) => [queue, await remote(queue)] as const)),
       )

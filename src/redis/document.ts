@@ -1,5 +1,6 @@
 // A job's document as TypeScript reads and writes it.
 
+import { isAlikeBut } from '../core/alike.ts'
 import type { Status } from '../core/job.ts'
 import type { Wire } from '../core/value.ts'
 import { shownItem } from './item.ts'
@@ -171,6 +172,8 @@ export const jobArguments = (job: NewJob): string[] => [...specWords(job), ownAr
 const PLAIN = '0'
 const OPTIONS = 7
 
+const isLike = (one: NewJob, other: NewJob): boolean => isAlikeBut('args', one, other) && !isBig(other.args ?? '')
+
 /** The arguments of many: jobs in a row that differ only in their args say once what they share. */
 export function jobsArguments(jobs: readonly NewJob[]): string[] {
   const words: string[] = []
@@ -179,24 +182,12 @@ export function jobsArguments(jobs: readonly NewJob[]): string[] {
     const first = jobs[from]!
     const spec = specWords(first)
     let to = from + 1
-    if (spec[OPTIONS] === PLAIN) while (to < jobs.length && isAlike(first, jobs[to]!)) to++
+    if (spec[OPTIONS] === PLAIN) while (to < jobs.length && isLike(first, jobs[to]!)) to++
     words.push(...spec, String(to - from))
     for (; from < to; from++) words.push(ownArgs(jobs[from]!))
     groups++
   }
   return [String(groups), ...words]
-}
-
-// Members that are undefined say as much as those that are absent, so their number may differ for nothing: that only
-// costs a spec of its own.
-function isAlike(one: NewJob, other: NewJob): boolean {
-  let members = 0
-  for (const field in one) {
-    if (field !== 'args' && one[field as keyof NewJob] !== other[field as keyof NewJob]) return false
-    members++
-  }
-  for (const _ in other) members--
-  return members === 0 && !isBig(other.args ?? '')
 }
 
 const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'failed', T: 'terminated' }

@@ -145,11 +145,9 @@ type RawMade = [first: string, status: Status, existing: string, n: string]
 
 const madeOf = (answers: RawMade[]): Made[] =>
   answers.flatMap(([first, status, existing, n]) =>
-    Array.from({ length: Number(n) }, (_, i) => ({
-      id: Number(first) + i,
-      status,
-      ...(existing ? { existing: true as const } : {}),
-    })),
+    existing
+      ? [{ id: Number(first), status, existing: true as const }]
+      : Array.from({ length: Number(n) }, (_, i) => ({ id: Number(first) + i, status })),
   )
 
 function lentOf([
@@ -231,11 +229,21 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
 
   /** Makes jobs, all or none. `again` when the same key had made them before; `lent` what a lane may begin with. */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
-    const queues = new Set(jobs.map((job) => keys.queue(job.queue)))
-    const limits = new Set(jobs.flatMap((job) => (job.limits ?? []).map(({ key }) => keys.limit(key))))
+    const [queues, limits] = [new Set<string>(), new Set<string>()]
+    for (const job of jobs) {
+      queues.add(job.queue)
+      for (const { key } of job.limits ?? []) limits.add(key)
+    }
     const [word, ...rest] = (await evaluate(
       scripts.enqueue,
-      [...onceKeys(once), ...(lane ? [keys.lane(lane.id)] : []), ...queues, ...limits, keys.lastId, keys.hints],
+      [
+        ...onceKeys(once),
+        ...(lane ? [keys.lane(lane.id)] : []),
+        ...[...queues].map(keys.queue),
+        ...[...limits].map(keys.limit),
+        keys.lastId,
+        keys.hints,
+      ],
       { ...base(), ...onceArgs(once), tagged, ...laneArgs(lane) },
       jobsArguments(jobs),
     )) as [string, ...never[]]

@@ -40,3 +40,15 @@ test('it is still the schema that it was', () => {
   expect(Object.keys(lean.shape)).toEqual(Object.keys(full.shape))
   expect(z.toJSONSchema(lean, { io: 'input' })).toEqual(z.toJSONSchema(full, { io: 'input' }))
 })
+
+test('it stays lean behind what it could not judge', () => {
+  let asked = 0
+  const counted = z
+    .string()
+    .optional()
+    .refine(() => ++asked > 0)
+  const schema = sparse(z.strictObject({ class: z.string(), note: counted.optional() }).refine(() => true))
+  schema.safeParse([])
+  schema.parse({ class: 'a' })
+  expect(asked).toBe(0)
+})

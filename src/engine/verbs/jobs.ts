@@ -6,7 +6,7 @@ import { wire } from '../../core/value.ts'
 import { type NewJob, stateOf } from '../../redis/document.ts'
 import type { LaneStart, Once } from '../../redis/store.ts'
 import type { Call, Engine, JobFilter, JobPatch } from '../engine.ts'
-import { newJob, repeatOf } from '../intake.ts'
+import { newJobs, repeatOf } from '../intake.ts'
 import { onceOf, type Parts, stepOf } from '../parts.ts'
 import { hashOf } from '../secrets.ts'
 import { viewOf } from '../snapshot.ts'
@@ -104,7 +104,7 @@ export function createJobs({
     async enqueue(inputs, call) {
       const at = now()
       const find = await registry.finder(inputs)
-      const jobs = inputs.map((input) => newJob(find(input), input, at, allowHosts))
+      const jobs = newJobs(inputs, find, at, allowHosts)
       const lane = eager?.start()
       const { made, again, rings, lent } = await enqueueTagged(jobs, onceOf(call), lane)
       if (lane && lent.length) eager!.goOn(lane, lent)
