@@ -16,6 +16,7 @@ import {
   status,
   values,
 } from './schemas.ts'
+import type { Wire } from './value.ts'
 
 const ms = z
   .number()
@@ -261,3 +262,16 @@ export type Spawn = z.output<typeof spawn>
 export type Op = z.output<typeof op>
 export type RunError = z.output<typeof runError>
 export type Changes = z.output<typeof changes>
+
+/** A run that has ended, however it did. */
+export type PastRun = {
+  startedAt: number
+  endedAt: number
+  outcome: string
+  attempt: number
+  /** Only of jobs that keep their runs. */
+  token?: string
+  retried?: boolean
+  by?: string
+  error?: Wire
+}

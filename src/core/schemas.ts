@@ -143,6 +143,12 @@ const backoff = z.union([
   duration.transform((base) => ({ base })),
 ])
 
+const history = z
+  .int()
+  .min(0)
+  .max(100)
+  .meta({ description: 'how many of its last runs a job keeps, at /v1/jobs/:job/runs' })
+
 const retry = z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), backoff: backoff.optional() })
 
 export const repeat = z.union([label, z.strictObject({ cron: label, tz: label.optional() })])
@@ -265,6 +271,7 @@ export const jobInput = sparse(
       group: group.optional(),
       tag: label.optional().meta({ description: 'lent only to pull workers that ask for it' }),
       retain: duration.optional(),
+      history: history.optional(),
     })
     .refine(notBoth, NOT_BOTH)
     .superRefine(checkDebounce),
@@ -397,8 +404,25 @@ export const why = z.object({
   ),
 })
 
+/** Newest first; `token` to `error` of jobs that keep their runs. */
 export const pastRuns = z.object({
-  runs: z.array(z.object({ startedAt: moment, endedAt: moment, outcome: z.string(), attempt: z.int() })),
+  runs: z.array(
+    z.object({
+      startedAt: moment,
+      endedAt: moment,
+      outcome: z.string().meta({
+        description: 'completed, suspended, follow, again, failed, lost, conflict, released (given back) or requeued',
+      }),
+      attempt: z.int(),
+      token: z.string().optional(),
+      retried: z.boolean().optional().meta({ description: 'whether it was tried again for this end' }),
+      by: z
+        .string()
+        .optional()
+        .meta({ description: 'function, pull, or the host of the push worker; absent where that is not known' }),
+      error: closed.optional(),
+    }),
+  ),
 })
 
 export const tree = z.object({ id: jobId, class: z.string(), status, children: z.record(z.string(), z.unknown()) })
@@ -469,6 +493,7 @@ const workerShape = z.strictObject({
   retry: retry.optional(),
   timeout: positive.optional(),
   retain: duration.optional(),
+  history: history.optional(),
   shutdown: z.boolean().optional(),
   description: z.string().max(10_000).optional(),
 })

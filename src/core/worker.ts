@@ -90,6 +90,8 @@ export type WorkerOptions = {
   limits?: readonly WorkerLimit[]
   /** Milliseconds for which a job without input ports is kept after its end; a day. 0: gone at once. */
   retain?: number
+  /** How many of its last runs a job keeps, to be seen at `/v1/jobs/:job/runs`: up to 100; 0. */
+  history?: number
   /** Each run in an invocation of its own: for what is heavy or not trusted. */
   isolate?: boolean
   /** false: no messages on `/sidejob/job/<id>` when the status changes. */

@@ -4,7 +4,7 @@ import type { Constraint } from '../core/constraint.ts'
 import type { Graph } from '../core/graph.ts'
 import type { Status } from '../core/job.ts'
 import type { Orphan } from '../core/plan.ts'
-import type { Changes, RunError, Snapshot } from '../core/run.ts'
+import type { Changes, PastRun, RunError, Snapshot } from '../core/run.ts'
 import type { Wire } from '../core/value.ts'
 
 /** A job as its id or one of its aliases, in text: `"7"`, `"nightly"`. */
@@ -97,6 +97,8 @@ export type JobInput = {
   /** It is lent only to who asks for the tag. */
   tag?: string
   retain?: number
+  /** How many of its runs it keeps. */
+  history?: number
 }
 
 export type LimitSettings = {
@@ -249,6 +251,7 @@ export type WorkerDefinition = {
   retry?: Retry
   timeout?: number
   retain?: number
+  history?: number
   shutdown?: boolean
   description?: string
 }
@@ -395,7 +398,8 @@ export interface Engine extends Custody {
   /** Whether a job with this id was ever made, though it may be gone. */
   wasMade(id: string): Promise<boolean>
   why(job: Ref): Promise<{ running: boolean; reasons: Reason[] }>
-  runs(job: Ref): Promise<{ runs: { startedAt: number; endedAt: number; outcome: string; attempt: number }[] }>
+  /** The last run; of a job that keeps its runs all of those, newest first. */
+  runs(job: Ref): Promise<{ runs: PastRun[] }>
   tree(
     job: Ref,
     limit?: number,

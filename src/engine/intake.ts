@@ -76,6 +76,7 @@ export function limitsOf(
 const common = (found: Registered | undefined) => ({
   known: found?.local !== undefined,
   retain: found?.definition.retain,
+  history: found?.definition.history,
   shutdown: found?.definition.shutdown,
   quiet: found?.local?.statusPublish === false,
 })
@@ -119,6 +120,7 @@ function newJob(found: Registered | undefined, input: JobInput, now: number, all
     redeliver: redeliverOf(input.redeliver),
     tag: input.tag,
     ...(input.retain === undefined ? {} : { retain: input.retain }),
+    ...(input.history === undefined ? {} : { history: input.history }),
     ...repeatOf(input.repeat, now, input.at),
     aliases: input.alias,
     group: input.group?.id,

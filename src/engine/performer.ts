@@ -13,7 +13,7 @@ import { createDeadlines, type Deadlines } from './deadlines.ts'
 import type { JobTools } from './job.ts'
 import { LostRun, perform, runError } from './perform.ts'
 import { type PushOptions, push } from './push.ts'
-import type { Registered, Registry } from './registry.ts'
+import { performedBy, type Registered, type Registry } from './registry.ts'
 import { LAST, settle } from './settle.ts'
 import { adoptable, snapshotOf } from './snapshot.ts'
 
@@ -73,6 +73,7 @@ export function createPerformer({
   const deciding = (lent: Lent, found?: Registered) => ({
     document: lent.document,
     retry: found?.definition.retry,
+    by: found && performedBy(found),
     registry,
     random,
     now: now(),

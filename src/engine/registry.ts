@@ -18,6 +18,10 @@ export type Registered = {
   inner?: (lent: Lent) => Promise<Settled>
 }
 
+/** Who performs the runs of a class, in a word. */
+export const performedBy = ({ local, definition: { push } }: Registered): string =>
+  local ? 'function' : push ? new URL(push.url).host : 'pull'
+
 type Named = { queue: string; class: string }
 
 const isNamedAs = (one: Named, other: Named): boolean => one.class === other.class && one.queue === other.queue
@@ -42,6 +46,7 @@ const definitionOf = (worker: Worker): WorkerDefinition => ({
   ...(worker.limits ? { limits: [...worker.limits] } : {}),
   ...(worker.timeout === undefined ? {} : { timeout: worker.timeout }),
   ...(worker.retain === undefined ? {} : { retain: worker.retain }),
+  ...(worker.history === undefined ? {} : { history: worker.history }),
   ...(worker.shutdown ? { shutdown: true } : {}),
   ...(worker.description ? { description: worker.description } : {}),
 })

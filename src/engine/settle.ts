@@ -13,7 +13,15 @@ import type { Registry } from './registry.ts'
 /** The number of a run's last commit where nobody counts: above every checkpoint's. */
 export const LAST = 1_000_000_000
 
-type Deciding = { document: Document; retry?: Retry; registry: Registry; random: () => number; now: number }
+type Deciding = {
+  document: Document
+  retry?: Retry
+  registry: Registry
+  random: () => number
+  now: number
+  /** Who performed the run. */
+  by?: string
+}
 
 const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError): string =>
   writeJson({
@@ -47,6 +55,7 @@ function failedWords(changes: Changes, deciding: Deciding): Words {
     ...['error', errorText(error), ...again],
     ...countWords(changes),
     ...slotWords(deciding),
+    ...byWords(deciding),
     ...optional('said', changes.saidAt),
   ]
 }
@@ -86,6 +95,8 @@ const pauseWords = ({ pause }: Changes): Words => {
 const optional = (word: string, value: string | number | undefined): Words =>
   value === undefined ? [] : [word, String(value)]
 
+const byWords = ({ document, by }: Deciding): Words => (document.hn ? optional('by', by) : [])
+
 /** What is sent to Redis for one run. */
 export async function settle(token: string, changes: Changes, deciding: Deciding): Promise<Settled> {
   const { end, n = 0 } = changes
@@ -96,6 +107,7 @@ export async function settle(token: string, changes: Changes, deciding: Deciding
     // repeat going: what they need comes before what may be refused.
     ...(ops.length ? delayWords(deciding) : []),
     ...slotWords(deciding),
+    ...byWords(deciding),
     ...readWords(changes.reads ?? {}),
     ...expectWords(changes),
     ...stateWords(changes.state ?? {}),

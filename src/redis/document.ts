@@ -2,6 +2,7 @@
 
 import { isAlikeBut } from '../core/alike.ts'
 import type { Status } from '../core/job.ts'
+import type { PastRun } from '../core/run.ts'
 import type { Wire } from '../core/value.ts'
 import { shownItem } from './item.ts'
 
@@ -39,6 +40,8 @@ export type NewJob = {
   timeout?: number
   keepResult?: number
   retain?: number
+  /** How many of its runs it keeps. */
+  history?: number
   /** `held`: until deleted, not only until ended; `hit` says what a job that holds it does to this one. */
   unique?: {
     key: string
@@ -127,6 +130,7 @@ function specWords(job: NewJob): string[] {
   put(parts, 'to', text(job.timeout))
   put(parts, 'kr', text(job.keepResult))
   put(parts, 'rd', text(job.retain))
+  put(parts, 'hn', job.history ? String(job.history) : undefined)
   put(parts, 'rp', job.repeat)
   put(parts, 'ns', text(job.slot))
   put(parts, 'sh', job.shutdown ? '1' : '')
@@ -223,6 +227,21 @@ export function stateOf(doc: Document): Record<string, Wire> {
   const state: Record<string, Wire> = {}
   for (const field in doc) if (field.startsWith('s:')) state[field.slice(2)] = doc[field] as Wire
   return state
+}
+
+/** A run as `lr` has it, or one of the list of those that are kept. */
+export function pastRunOf(text: string): PastRun {
+  const [line, error] = text.split('\n') as [string, string?]
+  const [startedAt, endedAt, outcome, attempt, token, retried, ...by] = line.split(',')
+  const run = { startedAt: Number(startedAt), endedAt: Number(endedAt), outcome: outcome!, attempt: Number(attempt) }
+  if (token === undefined) return run
+  return {
+    ...run,
+    token,
+    retried: retried === '1',
+    ...(by.join(',') && { by: by.join(',') }),
+    ...(error && { error: error as Wire }),
+  }
 }
 
 export type Child = { id: number; status: Status; class: string }

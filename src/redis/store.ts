@@ -725,6 +725,9 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     apiKeys: () => hashOf(keys.apiKeys),
     apiKey: (hash: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, hash)),
     removeApiKey: (hash: string) => ask((redis) => redis.hdel(keys.apiKeys, hash)),
+    /** The runs that a job has kept, newest first. */
+    runs: async (id: number) => (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).reverse(),
+
     /** What steps have kept, a page of them; the cursor of the last is '0'. */
     async steps(id: number, cursor: string): Promise<{ steps: Record<string, Wire>; cursor: string }> {
       const [next, flat] = await ask<[string, string[]]>(

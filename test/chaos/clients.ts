@@ -137,6 +137,7 @@ export function createClients(world: World, ledger: Ledger) {
     if (parent !== undefined) Object.assign(job, { parent: String(parent), name: `e${random.int(9)}` })
     if (parent !== undefined && random.chance(0.4)) job.joins = true
     if (random.chance(0.3)) job.callback = callback
+    if (random.chance(0.2)) job.history = 1 + random.int(3)
     if (classes[name]!.pull && random.chance(0.2)) job.tag = TAG
     must.push(...values)
     return job

@@ -84,6 +84,27 @@ describe('POST /v1/jobs', () => {
     expect([refused.status, refused.body.error]).toMatchObject([422, { code: 'REFUSED', path: ['tag'] }])
   })
 
+  test('a job with a history shows its last runs, newest first; without one, the last', async () => {
+    const kind = await pull({ retry: { max: 2, backoff: 0 } })
+    const past: Record<string, unknown[]> = {}
+    for (const history of [2, 0]) {
+      const id = await make({ ...kind, history })
+      for (const end of ['again', 'failed', 'completed'])
+        await commit((await claim(kind.queue)).run.token, {
+          end,
+          ...(end === 'failed' && { error: { message: 'no' } }),
+        })
+      past[history] = (await done(`GET /v1/jobs/${id}/runs`)).runs
+    }
+    const times = { startedAt: ISO, endedAt: ISO }
+    const told = { ...times, token: expect.any(String), by: 'pull' }
+    expect(past[2]).toEqual([
+      { ...told, outcome: 'completed', attempt: 2, retried: false },
+      { ...told, outcome: 'failed', attempt: 1, retried: true, error: { message: 'no', reason: 'other' } },
+    ])
+    expect(past[0]).toEqual([{ ...times, outcome: 'completed', attempt: 2 }])
+  })
+
   test('a hit of unique is 200 and says so; it holds until the job has ended', async () => {
     const kind = await pull()
     const first = await ask('POST /v1/jobs', { ...kind, unique: 'u' })

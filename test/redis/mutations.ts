@@ -1034,6 +1034,19 @@ const oneTime: Mutation[] = [
       'the guard has a key of its own',
     ],
   ),
+  ...of(
+    33,
+    'lib/leases.lua',
+    ['  if not doc.hn then return end\n', '  if doc.x then return end\n', 'every job keeps its runs'],
+    ['if n == tonumber(doc.hn) then list_pop(key, n, 1) else', 'if true then', 'a job keeps all its runs'],
+    ['  if #error > MAX_KEPT_ERROR then\n', '  if false then\n', 'errors are kept however long they are'],
+    [
+      '{ again = not doc.x and (doc.rv or not doc.bg or',
+      '{ again = doc.x and (doc.rv or not doc.bg or',
+      'a lost run is said to be the last',
+    ],
+  ),
+  ...of(33, 'lib/family.lua', [", hl = 'runs' }", ' }', 'the runs of a job outlast it']),
   ...of(33, 'lib/status.lua', [
     '  if not doc.st then return end\n',
     '',

@@ -3,7 +3,7 @@
 import { SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
 import { wire } from '../../core/value.ts'
-import { type NewJob, stateOf } from '../../redis/document.ts'
+import { type NewJob, pastRunOf, stateOf } from '../../redis/document.ts'
 import type { LaneStart, Once } from '../../redis/store.ts'
 import type { Call, Engine, JobFilter, JobPatch } from '../engine.ts'
 import { newJobs, repeatOf } from '../intake.ts'
@@ -172,12 +172,9 @@ export function createJobs({
     },
 
     async runs(job) {
-      const { document } = await store.inspect(job)
-      if (!document.lr) return { runs: [] }
-      const [startedAt, endedAt, outcome, attempt] = document.lr.split(',')
-      return {
-        runs: [{ startedAt: Number(startedAt), endedAt: Number(endedAt), outcome: outcome!, attempt: Number(attempt) }],
-      }
+      const { id, document } = await store.inspect(job)
+      const kept = document.hl ? await store.runs(id) : []
+      return { runs: (kept.length ? kept : document.lr ? [document.lr] : []).map(pastRunOf) }
     },
 
     async tree(job) {

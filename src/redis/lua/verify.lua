@@ -81,6 +81,12 @@ local function check_ports(id, doc)
   end
 end
 
+local function check_history(id, doc)
+  local n = redis.call('LLEN', side_key(id, 'runs'))
+  if n ~= (tonumber(doc.hl) or 0) then fault(id, 'keeps ' .. n .. ' runs, counted ' .. (doc.hl or '0')) end
+  if n > (tonumber(doc.hn) or 0) then fault(id, 'keeps ' .. n .. ' runs, and may keep ' .. (doc.hn or '0')) end
+end
+
 local function check_listening(id, doc)
   for field in pairs(doc) do
     local port = field:match('^ci:(.+)$')
@@ -164,6 +170,7 @@ for _, id in ipairs(ids) do
     check_place(id, doc)
     check_lease(id, doc)
     check_ports(id, doc)
+    check_history(id, doc)
     check_listening(id, doc)
     check_family(id, doc)
     check_waiting(id, doc)

@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest'
 import { wire } from '../../../src/core/value.ts'
+import { pastRunOf } from '../../../src/redis/document.ts'
 import type { Once } from '../../../src/redis/store.ts'
 import type { Facts, Making, World } from '../direct.ts'
 
@@ -300,7 +301,7 @@ const rule32: Facts = {
   },
 }
 
-const SIDES = ['children', 'steps', 'waiting', 'minute', 'in:in', 'out:out']
+const SIDES = ['children', 'steps', 'waiting', 'runs', 'minute', 'in:in', 'out:out']
 
 /** Puts keys of the wrong type in place of those that a job does not have: whoever asks for one breaks down. */
 async function withoutAsking(world: World, id: number, act: () => Promise<void>): Promise<void> {
@@ -335,6 +336,61 @@ const rule33: Facts = {
     expect(m).toMatch(/^\d+:1$/)
     expect(lr).toMatch(/^\d+,\d+,suspended,1$/)
     expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:*`))).toEqual([world.store.keys.job(id)])
+  },
+  async 'a job that keeps its runs has the last of them, newest first, however each ended'(world) {
+    const id = await world.make({ history: 4 })
+    const runs = async () => (await world.store.runs(id)).map(pastRunOf)
+    const tokens: string[] = []
+    const next = async () => {
+      world.advance(60_000)
+      await world.tick()
+      const run = await world.claimOne({ lease: 5_000 })
+      tokens.unshift(run.token)
+      return run
+    }
+    await (await next()).commit({ end: 'again' })
+    expect(await runs()).toMatchObject([{ outcome: 'again', attempt: 1, retried: false, token: tokens[0] }])
+    await (await next()).fail({ max: 2 }, 'broken')
+    await next()
+    world.advance(6_000)
+    await world.tick()
+    await (await next()).release('wait', '1', 'error', '{"message":"unknown"}')
+    expect((await world.document(id)).hl).toBe('4')
+    await (await next()).fail({ max: 1 }, 'x'.repeat(9_000))
+    expect((await world.document(id)).hl).toBe('4')
+    const [last, ...others] = await runs()
+    expect(last).toMatchObject({ outcome: 'failed', retried: false, attempt: 2 })
+    expect(JSON.parse(last!.error!)).toEqual({
+      message: expect.stringMatching(/its error is 90\d\d bytes/),
+      reason: 'other',
+    })
+    expect(others).toMatchObject([
+      { outcome: 'released', retried: true, error: '{"message":"unknown"}' },
+      { outcome: 'lost', retried: true },
+      { outcome: 'failed', retried: true, error: '{"message":"broken","reason":"other"}' },
+    ])
+    expect([last, ...others].map((run) => run!.token)).toEqual(tokens.slice(0, 4))
+    expect((await runs()).every(({ startedAt, endedAt }) => startedAt <= endedAt)).toBe(true)
+  },
+  async 'the runs of a job go with it'(world) {
+    const keys = (id: number) => world.client.ask((redis) => redis.keys(`${world.store.keys.job(id)}*`))
+    for (const retain of [0, 1]) {
+      const id = await world.make({ history: 9, retain })
+      await (await world.claimOne()).commit({ end: 'again' })
+      expect(await keys(id)).toHaveLength(2)
+      await (await world.claimOne()).commit()
+      world.advance(61_000)
+      await world.tick()
+      expect(await keys(id)).toEqual([])
+    }
+  },
+  async 'a run whose commit is refused is kept once, as it ended'(world) {
+    const id = await world.make({ history: 9 })
+    const ops = [{ op: 'write' as const, to: { out: 'none' }, values: [wire(1)] }]
+    expect(await (await world.claimOne()).commit({ ops })).toMatch(/^refused/)
+    expect((await world.store.runs(id)).map(pastRunOf)).toMatchObject([
+      { outcome: 'failed', retried: false, error: expect.stringContaining('none') },
+    ])
   },
   async 'flags tell of what stands beside a document, and go with it'(world) {
     const id = await world.make()

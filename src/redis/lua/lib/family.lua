@@ -193,7 +193,7 @@ function kin.leave_unique(id, doc, status)
   if left > 0 then set_expiring(key, id .. ',' .. till .. ',' .. status, left) end
 end
 
-local sides_of = { ch = 'children', st = 'steps', wf = 'waiting' }
+local sides_of = { ch = 'children', st = 'steps', wf = 'waiting', hl = 'runs' }
 
 -- Removes every trace of one job. Its children must be gone or disowned before.
 erase = function(id, doc, status)
@@ -230,6 +230,7 @@ erase = function(id, doc, status)
     if doc[flag] then
       put(writes.hashes, side_key(id, name), nil)
       put(writes.sets, side_key(id, name), nil)
+      put(writes.lists, side_key(id, name), nil)
       del(side_key(id, name))
     end
   end

@@ -14,8 +14,20 @@ local function uncount_run(id, doc)
   if minute then change(id, doc, 'm', minute .. ':' .. int(math.max(0, tonumber(n) - 1))) end
 end
 
-local function note_run(id, doc, outcome)
-  change(id, doc, 'lr', (doc.l or '0') .. ',' .. now_text .. ',' .. outcome .. ',' .. int((tonumber(doc.f) or 0) + 1))
+-- How a run ended. The last one stands in the document; a job that keeps more has them in a list, each with what else is
+-- known of it: { by: who performed it; again: whether it is tried again for this; error }.
+local MAX_KEPT_ERROR = 8192
+local function note_run(id, doc, outcome, more)
+  local line = (doc.l or '0') .. ',' .. now_text .. ',' .. outcome .. ',' .. int((tonumber(doc.f) or 0) + 1)
+  change(id, doc, 'lr', line)
+  if not doc.hn then return end
+  local key, n, error = side_key(id, 'runs'), tonumber(doc.hl) or 0, more and more.error or ''
+  if #error > MAX_KEPT_ERROR then
+    error = '{"message":"its error is ' .. #error .. ' bytes long: only that of the last run is kept, with the job","reason":"other"}'
+  end
+  local by = more and more.by or (doc.ln and 'pull') or ''
+  list_push(key, n, { line .. ',' .. doc.tk .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error })
+  if n == tonumber(doc.hn) then list_pop(key, n, 1) else change(id, doc, 'hl', int(n + 1)) end
 end
 
 local MAX_LOST = 10
@@ -33,7 +45,7 @@ end
 -- A lease ended and nobody committed: no effect of that run exists. Back into the queue, alone and with backoff.
 local function lose(id, doc)
   count(doc.q, 'lost')
-  note_run(id, doc, 'lost')
+  note_run(id, doc, 'lost', { again = not doc.x and (doc.rv or not doc.bg or (tonumber(doc.lc) or 0) + 1 < MAX_LOST) })
   uncount_run(id, doc)
   if doc.rv then return redeliver(id, doc, tonumber(doc.le)) end
   if doc.bg then

@@ -242,7 +242,7 @@ end
 function kin.requeue(id, doc, forgiven)
   local rested = ends[status_of(doc)]
   if doc.z == 'l' then
-    note_run(id, doc, 'requeued')
+    note_run(id, doc, 'requeued', { again = true })
     uncount_run(id, doc)
     end_lease(id, doc)
   end

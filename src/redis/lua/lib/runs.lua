@@ -16,6 +16,8 @@ local saying = {
   pause = function(run) run.paused, run.till, run.awaits = true, take(), take_list() end,
   -- When it ended by the worker's own clock.
   said = function(run) run.said = take() end,
+  -- Who performed it, where its job keeps its runs.
+  by = function(run) run.by = take() end,
   -- News from children that came during the run do not make it run again.
   deaf = function(run) run.deaf = true end,
 }
@@ -116,7 +118,7 @@ end
 local function succeed(run)
   local id, doc = run.id, need(run.id)
   set_times(id, doc, run)
-  note_run(id, doc, run.ending)
+  note_run(id, doc, run.ending, run)
   clear_failures(id, doc)
   if run.paused then set_pause(id, doc, run) else clear_steps(id, doc) end
   change(id, doc, 'su', '1')
@@ -132,7 +134,7 @@ end
 -- none left: failed, its input kept.
 local function fail(run, error, delay)
   local id, doc = run.id, need(run.id)
-  note_run(id, doc, 'failed')
+  note_run(id, doc, 'failed', { by = run.by, error = error, again = not doc.x and (delay ~= '' or (doc.fo and (doc.rc or doc.ro))) })
   count(doc.q, 'runs')
   count(doc.q, 'errors')
   end_lease(id, doc)
@@ -177,7 +179,7 @@ end
 local function conflict(run)
   local id, doc = run.id, need(run.id)
   local n = (tonumber(doc.cf) or 0) + 1
-  note_run(id, doc, 'conflict')
+  note_run(id, doc, 'conflict', { by = run.by, again = not doc.x })
   uncount_run(id, doc)
   end_lease(id, doc)
   change(id, doc, 'cf', int(n))
@@ -208,7 +210,7 @@ end
 -- A job that this deployment cannot perform goes back, with a delay and without using an attempt.
 local function release(run)
   local id, doc = run.id, need(run.id)
-  note_run(id, doc, 'released')
+  note_run(id, doc, 'released', { error = run.error, again = not doc.x })
   uncount_run(id, doc)
   end_lease(id, doc)
   if doc.x and not doc.sh then
