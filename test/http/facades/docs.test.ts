@@ -27,6 +27,11 @@ test('docs/jq.md speaks of every requirement, in order', () => {
   expect(ids).toEqual(Array.from({ length: 75 }, (_, i) => `JQ-${String(i + 1).padStart(2, '0')}`))
 })
 
+test('docs/jq.md names a test for every requirement', () => {
+  const rows = read('docs/jq.md').match(/^\| JQ-.*$/gm) ?? []
+  expect(rows.filter((row) => named(row).length !== 1)).toEqual([])
+})
+
 test('docs/downloader.md speaks of every row, in order', () => {
   const ids = [...read('docs/downloader.md').matchAll(/^\| (\d+) /gm)].map(([, id]) => Number(id))
   expect(ids).toEqual(Array.from({ length: 138 }, (_, i) => i + 1))

@@ -1,5 +1,6 @@
 // JQ as pushers and workers see it: the acceptance scenarios, over HTTP and MessagePack, with workers that are servers.
 
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Decoder, Encoder, ExtData } from '@msgpack/msgpack'
@@ -184,9 +185,11 @@ describe('pushing', () => {
       [{ name }, 400],
       [{ name, argument: 1, max_retry: -1 }, 400],
       [{ name, argument: 1, max_retry: 1.5 }, 400],
+      [{ name, argument: 1, max_retry: '3' }, 400],
       [{ name, argument: 1, timeout: 0 }, 400],
       [{ name, argument: 1, timeout: -1 }, 400],
       [{ name, argument: 1, timeout: '10' }, 400],
+      [{ name, argument: 1, timeout: 86_401 }, 400],
       [{ name, argument: 1, keep_result: 1 }, 400],
     ]
     for (const [job, code] of wrong) {
@@ -249,13 +252,41 @@ describe('choosing', () => {
   })
 
   test('Q7 a stream of preferred jobs may keep another waiting, until it ends', async () => {
-    const { name, calls } = await startWorker()
+    const COMPLETIONS = 100
+    const stream: Promise<string>[] = []
+    const { name, calls } = await startWorker(async ({ body }) => {
+      // One is ready before this one has ended.
+      if (body.argument !== 'last' && calls.length < COMPLETIONS) stream.push(push({ name, argument: calls.length }))
+      await stream.at(-1)
+      return { body: success() }
+    })
     await kit.engine.setQueue('jq', { paused: true })
-    await push({ name, argument: 'last', priority: 10 })
-    for (let i = 0; i < 40; i++) await push({ name, argument: i, priority: 0 })
+    const last = await push({ name, argument: 'last', priority: 10 })
+    await push({ name, argument: 0 })
     await kit.engine.setQueue('jq', { paused: false, batch: 1, lanes: 1 })
-    await calledTimes(calls, 41)
-    expect(calls.at(-1)!.body.argument).toBe('last')
+    await ended(last, 'completed')
+    expect(calls.map(({ body }) => body.argument)).toEqual([...Array(COMPLETIONS).keys(), 'last'])
+    await kit.engine.setQueue('jq', { batch: 100, lanes: 4 })
+  })
+
+  test('a retry keeps its priority, and stands where it is due again', async () => {
+    const { name, calls } = await startWorker(({ body }) => ({
+      body: body.argument === 'fails' && body.attempt === 1 ? failure() : success(),
+    }))
+    const failing = await push({ name, argument: 'fails', max_retry: 1 })
+    await kit.until(async () => calls.length === 1 && (await status(failing)) === 'queued')
+    await kit.engine.setQueue('jq', { paused: true })
+    for (const [argument, priority] of [
+      ['meanwhile', 0],
+      ['preferred', -1],
+    ] as const)
+      await push({ name, argument, priority })
+    await kit.advance(20_000)
+    await kit.engine.tick()
+    const after = await push({ name, argument: 'after', priority: 1 })
+    await kit.engine.setQueue('jq', { paused: false, batch: 1, lanes: 1 })
+    await ended(after, 'completed')
+    expect(calls.slice(1).map(({ body }) => body.argument)).toEqual(['preferred', 'meanwhile', 'fails', 'after'])
     await kit.engine.setQueue('jq', { batch: 100, lanes: 4 })
   })
 })
@@ -318,8 +349,9 @@ describe('results', () => {
       const answer = await ask('GET', `/jq/jobs/${unknown}/result`)
       expect([answer.status, (await read(answer)).error]).toEqual([404, 'NOT_FOUND'])
     }
-    const other = await kit.engine.enqueue([{ queue: 'core', class: 'x' }]).catch(() => undefined)
-    expect(other).toBeUndefined()
+    await kit.engine.setQueue('by-hand', { mode: 'pull' })
+    const { jobs } = await kit.engine.enqueue([{ queue: 'by-hand', class: 'none of JQ’s' }])
+    expect((await ask('GET', `/jq/jobs/${jobs[0]!.id}/result`)).status).toBe(404)
   })
 
   test('Q12 of two that ask at once, one gets the result', async () => {
@@ -370,6 +402,7 @@ describe('failing', () => {
     const id = await push({ name, timeout: 0.3, max_retry: 1, keep_result: true })
     await calledTimes(calls, 1)
     await kit.until(async () => (await status(id)) === 'queued')
+    expect(now() - calls[0]!.at).toBeLessThan(300 + 1_000)
     expect((await kit.engine.get(id)).error).toContain('"reason":"timeout"')
     await runOut(id, 2_000)
     for (const answer of waits) answer()
@@ -450,6 +483,58 @@ describe('failing', () => {
       [id, 2],
     ])
   })
+
+  test('Q19 a master that goes while a worker works takes its result, or calls it again, and settles once', async () => {
+    let release = () => {}
+    const { name, calls } = await startWorker(async (_, n) => {
+      if (n > 1) return { body: success('second') }
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return { body: success('to nobody') }
+    })
+    /** A job whose lane is cut off while its worker works: nothing that it says of the run reaches Redis any more. */
+    const abandoned = async () => {
+      calls.length = 0
+      const id = await push({ name, keep_result: true })
+      await calledTimes(calls, 1)
+      const token = calls[0]!.headers['webhook-id'] as string
+      let lost = 0
+      kit.gateway.faults.lose({
+        times: Number.POSITIVE_INFINITY,
+        when: (commands) => {
+          const words = commands.flat().map(String)
+          const isLane = words.some((word) => word.includes(':lane:')) && words.some((word) => word.includes(token))
+          if (isLane) lost++
+          return isLane
+        },
+      })
+      return { id, token, lost: () => lost }
+    }
+    const give = (id: string, token: string) =>
+      ask('POST', `/jq/jobs/${id}/result`, pack(success('first')), { 'webhook-id': token })
+
+    const early = await abandoned()
+    expect((await give(early.id, early.token)).status).toBe(200)
+    release()
+    await kit.until(() => early.lost() > 0)
+    expect([await status(early.id), (await result(early.id)).body]).toEqual(['completed', success('first')])
+
+    // Until its lease is over the lane is thought to serve the queue.
+    const overdue = async () => {
+      await kit.advance(46_000)
+      await kit.engine.tick()
+    }
+    await overdue()
+    const late = await abandoned()
+    await runOut(late.id, 46_000)
+    release()
+    await kit.until(() => late.lost() > 0)
+    expect((await give(late.id, late.token)).status).toBe(410)
+    expect(calls.map(({ body }) => body.id)).toEqual([late.id, late.id])
+    expect([await status(late.id), (await result(late.id)).body]).toEqual(['completed', success('second')])
+    await overdue()
+  })
 })
 
 describe('constraints', () => {
@@ -458,16 +543,67 @@ describe('constraints', () => {
     const constraint = { match: { name, argument: { host: 'a.com' } }, rate: { limit: 5, period: 1 } }
     expect((await ask('PUT', `/jq/constraints/${name}`, pack(constraint))).status).toBe(200)
     const started = now()
-    for (let i = 0; i < 10; i++) await push({ name, argument: { host: 'a.com', i } })
-    for (let i = 0; i < 10; i++) await push({ name, argument: { host: 'b.com', i } })
-    await calledTimes(calls, 20)
+    const hosts = ['a.com', 'b.com'].flatMap((host) => Array<string>(20).fill(host))
+    const ids = await Promise.all(hosts.map((host) => push({ name, argument: { host } })))
+    for (const id of ids) await ended(id, 'completed')
+    expect(calls).toHaveLength(40)
     const at = (host: string) => calls.filter(({ body }) => body.argument.host === host).map((call) => call.at)
     const a = at('a.com').sort((x, y) => x - y)
     // Seen at the worker: what is between start and arrival differs from call to call.
     for (let i = 5; i < a.length; i++) expect(a[i]! - a[i - 5]!).toBeGreaterThanOrEqual(850)
-    expect(Math.max(...at('b.com')) - started).toBeLessThan(a.at(-1)! - started)
+    expect(Math.max(...at('b.com')) - started).toBeLessThan(2_000)
     expect((await ask('DELETE', `/jq/constraints/${name}`)).status).toBe(200)
     expect((await ask('PUT', `/jq/constraints/${name}`, pack({ rate: { limit: 1, period: 1 } }))).status).toBe(400)
+  })
+
+  test('a rate counts retries as it counts first attempts', async () => {
+    const { name, calls } = await startWorker((_, n) => ({ body: n === 1 ? failure() : success() }))
+    await ask('PUT', `/jq/constraints/${name}`, pack({ match: { name }, rate: { limit: 1, period: 3_600 } }))
+    const id = await push({ name, max_retry: 1 })
+    await kit.until(async () => calls.length === 1 && (await status(id)) === 'queued')
+    for (let minute = 0; minute < 58; minute += 2) {
+      await kit.advance(120_000)
+      await kit.engine.tick()
+    }
+    expect([calls.length, await status(id)]).toEqual([1, 'queued'])
+    await runOut(id, 60_000)
+    expect([calls.length, await status(id)]).toEqual([2, 'completed'])
+    expect(calls[1]!.at - calls[0]!.at).toBeGreaterThanOrEqual(3_600_000)
+  })
+
+  test('a job meets every constraint that it matches, and they change while it waits', async () => {
+    const open: Record<string, number> = { 'a.com': 0, 'b.com': 0 }
+    let most = { a: 0, all: 0 }
+    const { name } = await startWorker(async ({ body }) => {
+      const { host } = body.argument
+      open[host]!++
+      most = { a: Math.max(most.a, open['a.com']!), all: Math.max(most.all, open['a.com']! + open['b.com']!) }
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      open[host]!--
+      return { body: success() }
+    })
+    const [all, host] = [`/jq/constraints/${name}`, `/jq/constraints/${name}-a`]
+    const many = async () => {
+      most = { a: 0, all: 0 }
+      const jobs = Array.from({ length: 12 }, (_, i) => ({ name, argument: { host: i % 2 ? 'a.com' : 'b.com' } }))
+      return Promise.all(jobs.map(push))
+    }
+    const onlyA = { name, argument: { host: 'a.com' } }
+    await kit.engine.setQueue('jq', { paused: true })
+    const ids = await many()
+    await ask('PUT', all, pack({ match: { name }, concurrency: 3 }))
+    await ask('PUT', host, pack({ match: onlyA, concurrency: 1 }))
+    await kit.engine.setQueue('jq', { paused: false })
+    for (const id of ids) await ended(id, 'completed')
+    expect(most.a).toBe(1)
+    expect([2, 3]).toContain(most.all)
+    await kit.engine.setQueue('jq', { paused: true })
+    const more = await many()
+    await ask('PUT', all, pack({ match: { name }, concurrency: 1 }))
+    expect((await ask('DELETE', host)).status).toBe(200)
+    await kit.engine.setQueue('jq', { paused: false })
+    for (const id of more) await ended(id, 'completed')
+    expect(most).toEqual({ a: 1, all: 1 })
   })
 
   test('a concurrency holds as well, and waiting uses no retry', async () => {
@@ -494,13 +630,43 @@ describe('documents', () => {
       paths: Record<string, object>
     }
     expect(pusher.openapi).toBe('3.1.0')
-    expect(Object.keys(pusher.paths)).toEqual(
-      expect.arrayContaining(['/jq/jobs', '/jq/jobs/{id}/result', '/jq/workers/{name}']),
-    )
+    expect(Object.keys(pusher.paths).sort()).toEqual([
+      ...['/jq/constraints/{name}', '/jq/jobs', '/jq/jobs/{id}/result', '/jq/openapi.json'],
+      ...['/jq/worker.openapi.json', '/jq/workers/{name}'],
+    ])
+    expect(Object.keys(pusher.paths['/jq/jobs/{id}/result']!)).toEqual(['get', 'post'])
+    expect(JSON.stringify(pusher.paths['/jq/jobs'])).toContain(MSGPACK)
     const worker = (await (await ask('GET', '/jq/worker.openapi.json')).json()) as {
       paths: { '/': { post: { requestBody: { content: Record<string, { schema: { required: string[] } }> } } } }
     }
     const { content } = worker.paths['/'].post.requestBody
     expect(content[MSGPACK]!.schema.required).toEqual(['id', 'name', 'argument', 'attempt', 'timeout'])
+  })
+
+  test('what a page for people shows is there: jobs by state, constraints, workers', async () => {
+    const { name, url } = await startWorker(() => ({ body: failure({ message: '<b>boom</b>' }) }))
+    await ask('PUT', `/jq/constraints/${name}`, pack({ match: { name }, concurrency: 2 }))
+    const id = await push({ name, priority: -5, max_retry: 1 })
+    await kit.until(async () => (await kit.engine.get(id)).error !== null && (await status(id)) === 'queued')
+    // biome-ignore lint/suspicious/noExplicitAny: whatever the API shows.
+    const look = async (path: string): Promise<any> =>
+      (await ask('GET', path, undefined, { accept: 'application/json' })).json()
+    const { jobs } = await look(`/v1/jobs?queue=jq&class=${name}&status=queued`)
+    expect(jobs).toMatchObject([{ id: Number(id), class: name, status: 'queued', priority: -5, attempt: 1 }])
+    expect(Date.parse(jobs[0].runAt)).toBeGreaterThan(now())
+    expect(JSON.stringify(jobs[0].error)).toContain('<b>boom</b>')
+    const { constraints } = await look('/v1/constraints')
+    expect(constraints).toContainEqual(expect.objectContaining({ name: `jq:${name}`, concurrency: 2 }))
+    const { workers } = await look('/v1/workers')
+    expect(workers).toContainEqual(expect.objectContaining({ class: name, push: expect.objectContaining({ url }) }))
+    await runOut(id, 10_000)
+  })
+
+  test('no store but Redis is among what we depend on', () => {
+    const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: object }
+    expect(
+      Object.keys(dependencies).filter((name) => /sql|mongo|maria|prisma|drizzle|knex|dynamo|pg$/.test(name)),
+    ).toEqual([])
+    expect(Object.keys(dependencies)).toContain('@upstash/redis')
   })
 })
