@@ -53,11 +53,24 @@ export const readBody = (bytes: Uint8Array, format: Format, closed: Closed): unk
   }
 }
 
-/** Writes an answer. */
-export const writeBody = (tree: unknown, format: Format): Response =>
-  format === 'json'
-    ? new Response(writeJson(tree), { headers: { 'content-type': 'application/json' } })
-    : new Response(writeMsgpack(tree) as BodyInit, { headers: { 'content-type': 'application/vnd.msgpack' } })
+const written: Record<Format, { type: string; write: (tree: unknown) => BodyInit }> = {
+  json: { type: 'application/json', write: writeJson },
+  msgpack: { type: 'application/vnd.msgpack', write: (tree) => writeMsgpack(tree) as BodyInit },
+}
+
+/** An answer, which nobody on the way may keep. */
+export const respond = (
+  tree: unknown,
+  format: Format,
+  status = 200,
+  headers: Record<string, string> = {},
+): Response => {
+  const { type, write } = written[format]
+  return new Response(write(tree), {
+    status,
+    headers: { 'content-type': type, 'cache-control': 'no-store', ...headers },
+  })
+}
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

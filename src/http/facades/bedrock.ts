@@ -4,7 +4,7 @@ import type { Context } from 'hono'
 import * as z from 'zod'
 import type { SidejobError } from '../../core/errors.ts'
 import type { Call, Engine, Scope } from '../../engine/engine.ts'
-import { wanted, writeBody } from '../format.ts'
+import { respond, wanted } from '../format.ts'
 import { route } from '../route.ts'
 import { cancelJob, clearCrashed, crash, deleteJob, requeueJobs, updateJob } from './bedrock/change.ts'
 import { createAll } from './bedrock/create.ts'
@@ -18,11 +18,8 @@ import { take } from './bedrock/take.ts'
 const failure = z.object({ code: z.int(), message: z.string() })
 
 function answer(c: Context, status: string, tree: unknown, headers: Record<string, string> = {}): Response {
-  const { body, headers: written } = writeBody(tree, wanted(c.req.header('accept') ?? null))
-  written.set('cache-control', 'no-store')
-  written.set('x-bedrock-status', status)
-  for (const [name, value] of Object.entries(headers)) written.set(name, value)
-  return new Response(body, { status: Number(status.slice(0, 3)), headers: written })
+  const format = wanted(c.req.header('accept') ?? null)
+  return respond(tree, format, Number(status.slice(0, 3)), { 'x-bedrock-status': status, ...headers })
 }
 
 // A header holds one line of Latin-1.

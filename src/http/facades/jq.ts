@@ -10,7 +10,7 @@ import { closedIn } from '../../core/schemas.ts'
 import { iso } from '../../core/time.ts'
 import { raw } from '../../core/value.ts'
 import type { Engine, JobView, Result } from '../../engine/engine.ts'
-import { type Format, formatOf, mediaTypes, readBody, wanted, writeBody } from '../format.ts'
+import { type Format, formatOf, mediaTypes, readBody, respond, wanted } from '../format.ts'
 import { route } from '../route.ts'
 import { pusherDocument, workerDocument } from './jq/documents.ts'
 import { constraint, failure, made, pending, pushed, timeoutOf, worker } from './jq/shapes.ts'
@@ -25,11 +25,7 @@ const answerFormat = (c: Context): Format => {
   return /json/i.test(c.req.header('content-type') ?? '') ? 'json' : 'msgpack'
 }
 
-function answer(c: Context, status: number, tree: unknown): Response {
-  const { body, headers } = writeBody(tree, answerFormat(c))
-  headers.set('cache-control', 'no-store')
-  return new Response(body, { status, headers })
-}
+const answer = (c: Context, status: number, tree: unknown): Response => respond(tree, answerFormat(c), status)
 
 const facade = {
   failure,
