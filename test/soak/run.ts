@@ -7,11 +7,12 @@ import { downloads } from './downloads.ts'
 import { families } from './families.ts'
 import { limits } from './limits.ts'
 import { rate } from './rate.ts'
+import { repeats } from './repeats.ts'
 import { type Show, type Sizes, tableOf } from './show.ts'
 import { streams } from './streams.ts'
 import { timers } from './timers.ts'
 
-const shows: Record<string, Show> = { claims, downloads, families, limits, rate, streams, timers }
+const shows: Record<string, Show> = { claims, downloads, families, limits, rate, repeats, streams, timers }
 
 const load = (): string =>
   loadavg()

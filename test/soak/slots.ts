@@ -1,0 +1,49 @@
+// When repeats are due, by others than our own code: SQLite's date functions for Bedrock's modifiers, Intl for the walls'
+// clocks that cron patterns speak of.
+
+import { DatabaseSync } from 'node:sqlite'
+
+const HALF_HOUR = 1_800_000
+const DAY = 86_400_000
+
+const textOf = (at: number): string => new Date(at).toISOString().slice(0, 19)
+const momentOf = (text: string): number => Date.parse(`${text.replace(' ', 'T')}Z`)
+
+/** @example const after = createModifiers(); after(Date.UTC(2027, 0, 31), ['+1 MONTH']) // 3 March */
+export function createModifiers() {
+  const modify = new DatabaseSync(':memory:').prepare('SELECT datetime(?, ?) AS at')
+  return (from: number, modifiers: readonly string[]): number =>
+    momentOf(modifiers.reduce((at, modifier) => (modify.get(at, modifier) as { at: string }).at, textOf(from)))
+}
+
+/** A wall-clock time, as if the wall were in Greenwich. */
+export type Wall = Date
+
+/** Every half hour from one moment to another, with what a clock in that zone shows. */
+function clockOf(zone: string, from: number, to: number): { at: number; wall: number }[] {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
+  const moments = Array.from({ length: Math.ceil((to - from) / HALF_HOUR) }, (_, n) => from + n * HALF_HOUR)
+  return moments.map((at) => ({ at, wall: momentOf(format.format(at)) }))
+}
+
+/**
+ * The slots of patterns in one zone. An hourly pattern is due whenever the clock shows a time of it. Any other is due
+ * once for each time: when the clock first shows it, or, in a gap, when the gap is over.
+ */
+export function createZone(zone: string, from: number, to: number) {
+  // Days around it, so that changes of the clock at the edges are seen whole.
+  const clock = clockOf(zone, from - 2 * DAY, to + 2 * DAY)
+  const shownFirst = new Map<number, number>()
+  let last = clock[0]!.wall - HALF_HOUR
+  for (const { at, wall } of clock) {
+    for (let passed = last + HALF_HOUR; passed <= wall; passed += HALF_HOUR) shownFirst.set(passed, at)
+    last = Math.max(last, wall)
+  }
+  const within = (at: number) => at > from && at <= to
+  return (matches: (wall: Wall) => boolean, { hourly = false } = {}): number[] => {
+    const moments = hourly
+      ? clock.filter(({ wall }) => matches(new Date(wall))).map(({ at }) => at)
+      : [...shownFirst].filter(([wall]) => matches(new Date(wall))).map(([, at]) => at)
+    return [...new Set(moments.filter(within))].sort((a, b) => a - b)
+  }
+}
