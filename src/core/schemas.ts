@@ -476,6 +476,9 @@ const workerPorts = z.record(
 )
 
 const workerShape = z.strictObject({
+  concurrency: concurrency.optional().meta({
+    description: 'how many runs of the class there may be at once, in all lanes: the limit worker:<queue>/<class>',
+  }),
   limits: z
     .array(z.strictObject({ key: label.optional(), concurrency: concurrency.optional(), rate: rate.optional() }))
     .max(10)

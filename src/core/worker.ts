@@ -86,6 +86,8 @@ export type WorkerOptions = {
   retry?: Retry
   /** Milliseconds; 30 s. `job.signal` aborts then. */
   timeout?: number
+  /** How many runs of the class there may be at once, in all lanes and deployments together: the limit `worker:<queue>/<class>`. */
+  concurrency?: number
   /** What all jobs of the class count against; the key is the class where none is given. */
   limits?: readonly WorkerLimit[]
   /** Milliseconds for which a job without input ports is kept after its end; a day. 0: gone at once. */

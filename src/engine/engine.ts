@@ -242,6 +242,8 @@ export type Result =
 export type Reason = { code: string; message: string; since?: number; until?: number; job?: number; key?: string }
 
 export type WorkerDefinition = {
+  /** How many runs of the class there may be at once. */
+  concurrency?: number
   limits?: { key?: string; concurrency?: number; rate?: { limit: number; period: number } }[]
   in?: Record<string, { default?: Wire; schema?: Wire; channels?: string[] }>
   out?: Record<string, { default?: Wire; schema?: Wire; channels?: string[] }>

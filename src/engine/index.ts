@@ -109,7 +109,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   async function ring(rings: Ring[]): Promise<void> {
     if (options.dispatch !== 'eager' || !defer) return publish(rings)
     const later = rings.filter(({ at }) => at !== undefined)
-    for (const { queue, bell, at } of rings) if (at === undefined) defer(dispatcher.dispatch(queue, bell))
+    for (const { queue, bell, at } of rings) if (at === undefined) defer(dispatch(queue, bell))
     await publish(later)
   }
 
@@ -119,6 +119,17 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     if (announced) return
     await registry.announce()
     announced = true
+  }
+
+  /** A concurrency of our own workers holds from the first run on. */
+  const isBounded = workers.some(({ concurrency }) => concurrency !== undefined)
+  async function dispatch(queue: string, bell: string) {
+    if (isBounded) await announce()
+    return dispatcher.dispatch(queue, bell)
+  }
+  async function startLane(): Promise<EagerLane> {
+    if (isBounded) await announce()
+    return dispatcher.start()
   }
 
   async function change(job: string, ops: Words[], call?: Call, period?: number): Promise<string[]> {
@@ -135,7 +146,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const waiting = createLine({ client, store, now })
   const eager =
     options.dispatch === 'eager' && defer
-      ? { start: dispatcher.start, goOn: (lane: EagerLane, lent: Lent[]) => defer(dispatcher.goOn(lane, lent)) }
+      ? { start: startLane, goOn: (lane: EagerLane, lent: Lent[]) => defer(dispatcher.goOn(lane, lent)) }
       : undefined
   const means = { store, client, registry, eager, tags, performer, waiting, ring, announce, change, view, now, random }
   const parts: Parts = { ...means, allowHosts: outgoing.allowHosts }
@@ -167,7 +178,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
       return { ok: redis, redis, version: VERSION }
     },
 
-    dispatch: (queue, bell) => dispatcher.dispatch(queue, bell),
+    dispatch,
     performAlone: (lent) => performer.run(lent, { alone: true }),
 
     async tick() {

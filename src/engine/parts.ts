@@ -21,7 +21,7 @@ export type Parts = {
   /** Says to whom there is something to do. */
   ring: (rings: Ring[]) => Promise<void>
   /** A lane that a request may begin with the jobs that it makes; absent where only bells start lanes. */
-  eager?: { start: () => EagerLane; goOn: (lane: EagerLane, lent: Lent[]) => void }
+  eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: Lent[]) => void }
   /** Writes down which workers this deployment brings; once. */
   announce: () => Promise<void>
   /** One job's verbs: asked, rung for, answered. */

@@ -43,6 +43,7 @@ const definitionOf = (worker: Worker): WorkerDefinition => ({
   in: specsOf(worker.in),
   out: specsOf(worker.out),
   ...(worker.retry ? { retry: worker.retry } : {}),
+  ...(worker.concurrency === undefined ? {} : { concurrency: worker.concurrency }),
   ...(worker.limits ? { limits: [...worker.limits] } : {}),
   ...(worker.timeout === undefined ? {} : { timeout: worker.timeout }),
   ...(worker.retain === undefined ? {} : { retain: worker.retain }),
@@ -85,6 +86,9 @@ function parseDefinition(text: string): WorkerDefinition {
 export function createRegistry(store: Store, workers: readonly Worker[], now: () => number = Date.now) {
   const local = new Map<string, Registered>()
   for (const worker of workers) {
+    const { concurrency = 1 } = worker
+    if (!Number.isInteger(concurrency) || concurrency < 1)
+      throw new Error(`concurrency of class ${worker.class}: expected a whole number from 1, got ${concurrency}`)
     const definition = definitionOf(worker)
     const key = `${worker.queue ?? 'default'}/${worker.class}`
     if (local.has(key)) throw new Error(`class ${worker.class} is defined twice for queue ${worker.queue ?? 'default'}`)
@@ -127,6 +131,7 @@ export function createRegistry(store: Store, workers: readonly Worker[], now: ()
         name: worker!.class,
         definition: textOf(definition, true),
         serves: 'push' as const,
+        concurrency: definition.concurrency,
       }))
       await store.register(queue, rows, { whole: true })
     }
@@ -159,7 +164,8 @@ export function createRegistry(store: Store, workers: readonly Worker[], now: ()
     async put(queue: string, name: string, definition: WorkerDefinition) {
       fetched.delete(queue)
       const serves = definition.pull ? 'pull' : 'push'
-      return store.register(queue, [{ name, definition: textOf(definition, false), serves }])
+      const { concurrency } = definition
+      return store.register(queue, [{ name, definition: textOf(definition, false), serves, concurrency }])
     },
     async remove(queue: string, name: string) {
       fetched.delete(queue)

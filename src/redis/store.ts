@@ -591,10 +591,15 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
   /** Writes definitions (null removes). `whole`: the local classes among them are all there are. */
   async function register(
     queue: string,
-    classes: { name: string; definition: string | null; serves: 'pull' | 'push' }[],
+    classes: { name: string; definition: string | null; serves: 'pull' | 'push'; concurrency?: number }[],
     { whole = false }: { whole?: boolean } = {},
   ): Promise<{ rings: Ring[]; changed: boolean }> {
-    const rest = classes.flatMap(({ name, definition, serves }) => [name, definition ?? '', serves])
+    const rest = classes.flatMap(({ name, definition, serves, concurrency }) => [
+      name,
+      definition ?? '',
+      serves,
+      String(concurrency ?? ''),
+    ])
     const [, rings, changed] = (await evaluate(
       scripts.register,
       [keys.queue(queue)],

@@ -1,5 +1,6 @@
 // The worker classes of the simulated world: what ports they have, how they are served, what they count against.
 
+import { writeJson } from '../../src/core/json.ts'
 import type { WorkerDefinition } from '../../src/engine/engine.ts'
 import { limitsOf } from '../../src/engine/intake.ts'
 import type { Registered, Registry } from '../../src/engine/registry.ts'
@@ -20,10 +21,14 @@ export const callback = { spec: '{"url":"https://example.com/hook"}', host: 'exa
 
 export const isCallback = ({ doc }: { doc: { of?: string } }): boolean => doc.of !== undefined
 
+/** A class whose worker has a concurrency of its own in one queue: at most so many, and for a while one less. */
+export const BOUNDED = { queue: 'b', class: 'timer', concurrency: 2 }
+
 export const limits: Record<string, { concurrency?: number; rate?: { limit: number; period: number } }> = {
   narrow: { concurrency: 1 },
   wide: { concurrency: 2 },
   paced: { rate: { limit: 2, period: 6_000 } },
+  [`worker:${BOUNDED.queue}/${BOUNDED.class}`]: { concurrency: BOUNDED.concurrency },
   'group:g': { concurrency: 1 },
   'group:callback:example.com': { concurrency: 8 },
 }
@@ -45,6 +50,19 @@ export const classes: Record<string, WorkerDefinition> = {
   paced: { in: one, out, retry, limits: limited('paced', 'wide') },
   ward: { in: one, out, retry, pull: true },
   [CALLBACK]: { in: {}, out: {}, retry },
+}
+
+/** A class as it is registered in a queue. */
+export function definitionIn(queue: string, name: string, less = 0) {
+  const { pull = false } = classes[name]!
+  const isBounded = queue === BOUNDED.queue && name === BOUNDED.class
+  const concurrency = isBounded ? BOUNDED.concurrency - less : undefined
+  return {
+    name,
+    definition: writeJson({ pull, concurrency }),
+    serves: pull ? ('pull' as const) : ('push' as const),
+    concurrency,
+  }
 }
 
 /** What jobs are made of. */

@@ -7,9 +7,11 @@ import { type Document, limitWords, type NewJob, statusOf } from '../../src/redi
 import { itemText } from '../../src/redis/item.ts'
 import { inputOf, outputOf, text } from './behaviours.ts'
 import {
+  BOUNDED,
   callback,
   classes,
   classNames,
+  definitionIn,
   isCallback,
   jobOf,
   limitKeysOf,
@@ -334,6 +336,20 @@ export function createClients(world: World, ledger: Ledger) {
     shut(random.pick(Object.keys(limits)), Math.round(world.now + wait(5_000, 40_000)))
   }
 
+  /** A worker that bounds its runs is registered anew, with one less for a while. */
+  function bind(less: number): void {
+    world.send({
+      label: less ? 'bound closer' : 'bound as before',
+      call: () => store.register(BOUNDED.queue, [definitionIn(BOUNDED.queue, BOUNDED.class, less)]),
+      got: ({ rings }) => world.ring(rings),
+    })
+  }
+
+  function rebind(): void {
+    bind(1)
+    world.after(wait(2_000, 20_000), () => bind(0))
+  }
+
   /** Into a group or out of it, with the limits that go with it. */
   function regroup(): void {
     const job = someJob()
@@ -367,6 +383,7 @@ export function createClients(world: World, ledger: Ledger) {
     { weight: 1, act: pause },
     { weight: 1, act: pauseLimit },
     { weight: 1, act: shutLimit },
+    { weight: 1, act: rebind },
     { weight: 3, act: regroup },
     { weight: 3, act: requeue },
     { weight: 2, act: rename },

@@ -1,8 +1,7 @@
 // One seed, one random schedule of everything that touches the scripts, played against a real Redis; then the faults
 // end, time goes on until all is at rest, and nothing may be left over.
 
-import { writeJson } from '../../src/core/json.ts'
-import { classes, settingsOf } from './classes.ts'
+import { classes, definitionIn, settingsOf } from './classes.ts'
 import { createClients } from './clients.ts'
 import { createLedger } from './ledger.ts'
 import type { Direct } from './redis.ts'
@@ -23,12 +22,8 @@ export type Played = {
 }
 
 async function setUp(world: World, settings: ReturnType<typeof settingsOf>): Promise<void> {
-  const definitions = Object.entries(classes).map(([name, { pull = false }]) => ({
-    name,
-    definition: writeJson({ pull }),
-    serves: pull ? ('pull' as const) : ('push' as const),
-  }))
   for (const [queue, { lanes, batch, pull }] of Object.entries(settings)) {
+    const definitions = Object.keys(classes).map((name) => definitionIn(queue, name))
     await world.store.register(queue, definitions)
     await world.store.settings(queue, { lanes, batch, ...(pull ? { mode: 'pull' as const } : {}) })
   }

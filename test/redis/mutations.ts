@@ -693,13 +693,15 @@ const limited: Mutation[] = [
   ...of(
     26,
     'lib/claims.lua',
-    ['  if doc.lm and not doc.x then take_slots(id, doc) end\n', '', 'a run takes no slot'],
-    ['local full = doc.lm and not doc.x and first_full(doc)', 'local full = false', 'a claim does not look for room'],
+    ['  if side.is_limited(doc) then take_slots(id, doc) end\n', '', 'a run takes no slot'],
+    ['local full = side.is_limited(doc) and first_full(doc)', 'local full = false', 'a claim does not look for room'],
   ),
   ...of(
     26,
     'lib/limits.lua',
     ["      put(state, 'held', state.held + 1)\n", '', 'one claim fills a limit over and over'],
+    ['  keys[#keys + 1] = side.own_limit(doc)\n', '', 'a worker has more runs than it says'],
+    ["'hk', table.concat(keys, '\\n')", "'hk', doc.lm", 'a run of a bounded worker keeps its slot when it ends'],
     [
       "limit_key(key, 'held'), '(' .. int(now), '+inf')",
       "limit_key(key, 'held'), '-inf', '+inf')",
@@ -723,6 +725,25 @@ const limited: Mutation[] = [
       '  for _, key in ipairs({ keys[1] }) do\n    local state',
       'only the first limit counts',
     ],
+  ),
+  ...of(26, 'lib/plain.lua', [
+    ' and not queue(want.queue).cn',
+    '',
+    'jobs without anything beside their documents do not count against their worker',
+  ]),
+  ...of(
+    26,
+    'register.lua',
+    ['{ c = concurrency, gone = false }', '{ c = concurrency }', 'a worker’s limit that comes back goes again'],
+    [
+      '  bound(class, tonumber(concurrency), differs)\n',
+      '  if not bounded[class] then bound(class, tonumber(concurrency), differs) end\n',
+      'a worker keeps the first number that it said',
+    ],
+    ['anew or not limit(own).doc', 'anew', 'a worker whose limit was removed has none until it changes'],
+    ['(anew or not limit(own).doc)', 'true', 'what is set on a worker’s limit does not last'],
+    ['      bound(class)\n', '', 'a class that its deployment no longer has keeps its limit'],
+    ['paused = false, gone = 1 }', 'paused = false }', 'a limit of a worker stays for ever'],
   ),
   ...of(26, 'lib/leases.lua', [
     '  if doc.hk then release_slots(id, doc) end\n  for _, field in ipairs(lease_fields)',

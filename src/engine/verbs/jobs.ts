@@ -105,7 +105,7 @@ export function createJobs({
       const at = now()
       const find = await registry.finder(inputs)
       const jobs = newJobs(inputs, find, at, allowHosts)
-      const lane = eager?.start()
+      const lane = await eager?.start()
       const { made, again, rings, lent } = await enqueueTagged(jobs, onceOf(call), lane)
       if (lane && lent.length) eager!.goOn(lane, lent)
       await ring(rings)

@@ -29,7 +29,8 @@ export function createWorkers(
     },
 
     async unregister(queue, name) {
-      await registry.remove(queue, name)
+      const { rings } = await registry.remove(queue, name)
+      await ring(rings)
     },
   }
 }

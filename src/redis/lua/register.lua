@@ -2,11 +2,11 @@
 --
 -- keys: the registry and the queue
 -- by: API, tick
--- reads: audience, channel, hints, job, queue, workers
--- writes: job, lane, live, queue, queues, wake, workers
+-- reads: audience, channel, hints, job, limit, queue, workers
+-- writes: job, lane, limit, limits, live, queue, queues, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
 -- returns: {'registered', rings, 'changed' or ''}
---          rest: class, definition ('' removes), 'pull' | 'push' | '' each; with `whole` the classes are all there are
+--          rest: class, definition ('' removes), 'pull' | 'push' | '', how many at once ('': any number) each; with `whole` the classes are all there are
 
 -- @include lib/base
 -- @include lib/store
@@ -22,16 +22,32 @@
 -- @include lib/queues
 
 local key, listed, changed, moved = ns .. 'workers:' .. queue_name, {}, false, false
-local current, pull = hash(key), {}
+local current, pull, bounded = hash(key), {}, {}
 for class in pairs(queue(queue_name).pc or {}) do pull[class] = true end
+for class in pairs(queue(queue_name).cn or {}) do bounded[class] = true end
+
+-- So many runs of a class at once. What is set on the limit itself stays until the worker says something else.
+local function bound(class, concurrency, anew)
+  local own = side.worker_limit(queue_name, class)
+  if not concurrency and not bounded[class] then return end
+  bounded[class] = concurrency and true or nil
+  if concurrency and (anew or not limit(own).doc) then
+    define_limit(own, { c = concurrency, gone = false }, 'set')
+  elseif not concurrency and limit(own).doc then
+    define_limit(own, { c = false, r = false, p = false, paused = false, gone = 1 }, 'set')
+  end
+end
+
 for _ = 1, take_int() do
-  local class, definition, serves = take(), take(), take()
+  local class, definition, serves, concurrency = take(), take(), take(), take()
   listed[class] = true
   if definition == '' then definition = false end
-  if (current[class] or false) ~= definition then
+  local differs = (current[class] or false) ~= definition
+  if differs then
     hset(key, class, definition)
     changed = true
   end
+  bound(class, tonumber(concurrency), differs)
   -- The jobs of a class that is there no more stay where they are.
   local pulled = serves == 'pull' or nil
   if definition and pull[class] ~= pulled then
@@ -43,13 +59,14 @@ if whole ~= '' then
   for class, definition in pairs(current) do
     if not listed[class] and cjson.decode(definition)['local'] then
       hset(key, class, false)
+      bound(class)
       changed = true
     end
   end
 end
 
 -- A queue is known from its first class on.
-if changed then change_queue(queue_name, 'wk', queue(queue_name).wk) end
+if changed then change_queue(queue_name, 'cn', next(bounded) and bounded or nil) end
 if changed and hints_wanted() then
   local classes = {}
   for class, definition in pairs(hash(key)) do classes[#classes + 1] = cjson.encode(class) .. ':' .. definition end

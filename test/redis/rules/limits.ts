@@ -23,6 +23,11 @@ async function makeAll(world: World, n: number, making: Making): Promise<number[
 const tag = (world: World, id: number, ...keys: string[]) =>
   world.change(id, 'tag', '', '', keys.length, ...keys.flatMap((key) => [key, 'set', '1', '', '']), '')
 
+/** The worker is registered anew, with so many runs at once. */
+const bound = (world: World, concurrency?: number, name = 'plain') =>
+  world.store.register('q', [{ name, definition: JSON.stringify({ concurrency }), serves: 'push', concurrency }])
+const WORKER = 'worker:q/plain'
+
 /** What ends a run, each its own way, and how long its job then waits. */
 const ends: Record<string, (world: World, run: Run) => Promise<unknown>> = {
   completing: (_, run) => run.commit(),
@@ -135,6 +140,78 @@ const rule26: Facts = {
     await world.change(last!, 'patch', 1, 'p', '-5')
     await run.commit()
     expect((await world.claimOne()).id).toBe(last)
+  },
+  async 'a worker has never more runs than it says, whenever their jobs were made, and holds up no other'(world) {
+    await makeAll(world, 3, {})
+    await bound(world, 2)
+    await makeAll(world, 2, {})
+    await makeAll(world, 2, { class: 'child' })
+    const runs = await world.claim()
+    expect(runs.map(({ document }) => document.c)).toEqual(['plain', 'plain', 'child', 'child'])
+    expect(await of(world, WORKER)).toMatchObject({ concurrency: 2, running: 2, waiting: 3 })
+    expect((await world.document(5)).k ?? '1').toBe('1')
+    await runs[0]!.commit()
+    expect((await world.claimOne()).id).toBe(3)
+  },
+  async 'a worker’s other limits count beside its own'(world) {
+    await bound(world, 2)
+    await makeAll(world, 2, limits(1))
+    expect(await world.claim()).toHaveLength(1)
+    expect([await held(world), await held(world, WORKER)]).toEqual([1, 1])
+  },
+  async 'a lost run of a bounded worker holds no slot'(world) {
+    await bound(world, 1)
+    await makeAll(world, 2, {})
+    await world.claimOne({ lease: 10_000 })
+    world.advance(10_001)
+    expect((await world.claimOne()).id).toBe(2)
+  },
+  async 'a worker that is registered with another number has that at once, and with none no limit'(world) {
+    await bound(world, 1)
+    await makeAll(world, 6, {})
+    expect(await world.claim()).toHaveLength(1)
+    world.advance(21_000)
+    expect(queuesOf((await bound(world, 3)).rings)).toEqual(['q'])
+    const [first] = await world.claim()
+    await bound(world, 2)
+    await first!.commit()
+    expect(await world.claim()).toEqual([])
+    await bound(world)
+    expect(await world.claim()).toHaveLength(3)
+    expect(await world.store.limits()).toEqual([])
+  },
+  async 'a class that is registered no more, or not with the others, has no limit'(world) {
+    await bound(world, 1)
+    await bound(world, 1, 'child')
+    await world.store.register('q', [{ name: 'plain', definition: null, serves: 'push' }])
+    expect((await world.store.limits()).map(({ key }) => key)).toEqual(['worker:q/child'])
+    const local = { name: 'child', definition: '{"local":true}', serves: 'push' as const, concurrency: 1 }
+    await world.store.register('q', [local])
+    await world.store.register('q', [], { whole: true })
+    expect(await world.store.limits()).toEqual([])
+  },
+  async 'what is set on a worker’s limit stays until the worker says something else'(world) {
+    await bound(world, 1)
+    await world.store.limit(WORKER, 'set', { concurrency: 3 })
+    await bound(world, 1)
+    expect((await of(world, WORKER)).concurrency).toBe(3)
+    await bound(world, 2)
+    expect((await of(world, WORKER)).concurrency).toBe(2)
+    await world.store.limit(WORKER, 'remove')
+    await bound(world, 2)
+    expect((await world.store.limits(WORKER)).map((limit) => limit.concurrency)).toEqual([2])
+  },
+  async 'a worker’s limit that goes while its jobs wait, and comes back, stays'(world) {
+    await bound(world, 1)
+    await makeAll(world, 3, {})
+    const [first] = await world.claim()
+    await world.store.limit(WORKER, 'shut', { until: world.now() + 20_000 })
+    await bound(world)
+    await bound(world, 2)
+    await first!.commit()
+    world.advance(20_001)
+    for (const run of await world.claim()) await run.commit()
+    expect((await world.store.limits(WORKER)).map((limit) => limit.concurrency)).toEqual([2])
   },
   async 'a slot that is over in a minute is not counted now'(world) {
     await world.make(limits(2))

@@ -36,7 +36,7 @@ local function lend(id, doc, lease, begun)
   if doc.rv then change(id, doc, 'dc', int((tonumber(doc.dc) or 0) + 1)) end
   if begun then change(id, doc, 'bg', '1') end
   move(id, doc, 'l', now + lease)
-  if doc.lm and not doc.x then take_slots(id, doc) end
+  if side.is_limited(doc) then take_slots(id, doc) end
   return id
 end
 
@@ -111,7 +111,7 @@ local function claim(want, head)
         if #want.stale < MAX_STALE then want.stale[#want.stale + 1] = id end
       elseif wanted(doc, want) then
         if doc.lc and #ids > 0 then return ids, true, from, failed end
-        local full = doc.lm and not doc.x and first_full(doc)
+        local full = side.is_limited(doc) and first_full(doc)
         local why = not doc.x and given_up(doc)
         if why then
           give_up(id, doc, why)

@@ -9,6 +9,7 @@ local function limit_key(key, part) return ns .. 'limit:' .. key .. (part and ':
 local function keys_of(doc)
   local keys = {}
   for key in (doc.lm or ''):gmatch('[^\n]+') do keys[#keys + 1] = key end
+  keys[#keys + 1] = side.own_limit(doc)
   return keys
 end
 
@@ -16,7 +17,7 @@ local function fetch_limits(ids)
   local keys = {}
   for _, id in ipairs(ids) do
     local doc = find(id)
-    for _, key in ipairs(doc and doc.lm and keys_of(doc) or {}) do keys[#keys + 1] = limit_key(key) end
+    for _, key in ipairs(doc and side.is_limited(doc) and keys_of(doc) or {}) do keys[#keys + 1] = limit_key(key) end
   end
   fetch(keys)
 end
@@ -83,7 +84,7 @@ local function take_slots(id, doc)
       end
     end
   end
-  if #keys > 0 then change(id, doc, 'hk', doc.lm) end
+  if #keys > 0 then change(id, doc, 'hk', table.concat(keys, '\n')) end
 end
 
 local function held_keys(doc)

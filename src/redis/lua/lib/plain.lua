@@ -28,9 +28,9 @@ function plain.text(id)
   return text and text:byte() == SPACE and text or nil
 end
 
--- Whether a claim may lend plain jobs unseen: it takes whatever comes, and nobody listens.
+-- Whether a claim may lend plain jobs unseen: it takes whatever comes, no class has a limit of its own, and nobody listens.
 function plain.suits(want)
-  return want.place == '' and #want.patterns == 0 and want.version == '' and not queue(want.queue).bn and not hints_wanted()
+  return want.place == '' and #want.patterns == 0 and want.version == '' and not queue(want.queue).bn and not queue(want.queue).cn and not hints_wanted()
 end
 
 -- The text of a plain job that is ready, as the index names it; nil when it is none.

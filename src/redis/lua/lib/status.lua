@@ -28,6 +28,15 @@ function side.of(q, class, tag)
   return (tag or doc.m == 'pull' or (doc.pc and doc.pc[class])) and 'p' or nil
 end
 
+-- The limit that all jobs of its class count against, whenever they were made: its worker's own concurrency. The queue
+-- says which of its classes have one.
+function side.worker_limit(q, class) return 'worker:' .. q .. '/' .. class end
+function side.own_limit(doc)
+  local bounded = queue(doc.q).cn
+  return bounded and bounded[doc.c] and side.worker_limit(doc.q, doc.c) or nil
+end
+function side.is_limited(doc) return not doc.x and (doc.lm or side.own_limit(doc)) ~= nil end
+
 local to_ring = {} -- queue → how many jobs became ready
 local to_call = {} -- queue → classes that became ready for pull workers
 local function soonest(q, field, moment)
@@ -119,7 +128,7 @@ local function enqueue(id, doc, early, since)
     if early then change(id, doc, 'ey', '1') end
     return move(id, doc, 't', moment)
   end
-  local full = doc.lm and not doc.x and first_full(doc)
+  local full = side.is_limited(doc) and first_full(doc)
   if full then return set_aside(id, doc, full) end
   local place = side.of(doc.q, doc.c, doc.tg)
   move(id, doc, place, tonumber(doc.p) or 0, nil, nil, place and (moment > 0 and moment or since))

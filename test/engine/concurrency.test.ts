@@ -1,0 +1,123 @@
+// A worker's own concurrency: so many runs of its class at once, wherever they are performed.
+
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Things that are under way, and how many there were at most. */
+function meter() {
+  let open = 0
+  const seen = { most: 0, all: 0 }
+  return {
+    seen,
+    async during(work: () => Promise<unknown>) {
+      open++
+      seen.all++
+      seen.most = Math.max(seen.most, open)
+      await work()
+      open--
+    },
+  }
+}
+
+let local = meter()
+const narrow = defineWorker({ class: 'narrow', concurrency: 3, perform: () => local.during(() => pause(10)) })
+const free = defineWorker({ class: 'free', perform: () => undefined })
+
+let kit: Kit
+let target: Server
+let calls = meter()
+let url = ''
+beforeEach(async () => {
+  local = meter()
+  calls = meter()
+  target = createServer((request, answer) => {
+    request.resume()
+    calls.during(() => pause(30)).then(() => answer.end())
+  })
+  await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(target.address() as AddressInfo).port}`
+  kit = await startKit({ workers: [narrow, free] })
+  await kit.engine.setQueue('default', { batch: 5, lanes: 4 })
+})
+afterEach(async () => {
+  await kit.close()
+  target.closeAllConnections()
+  await new Promise((resolve) => target.close(resolve))
+})
+
+const many = async (n: number, name: string) =>
+  (await kit.engine.enqueue(Array.from({ length: n }, () => ({ queue: 'default', class: name })))).jobs
+const serve = (concurrency?: number) => kit.engine.register('default', 'called', { push: { url }, concurrency })
+const completed = async () => (await kit.store.overview('default')).queues[0]!.completed
+const LIMIT = 'worker:default/called'
+
+describe('a push worker with a concurrency', () => {
+  test('never has more open requests than that, from all lanes together', async () => {
+    await serve(2)
+    await many(20, 'called')
+    await kit.until(async () => (await completed()) === 20)
+    expect(calls.seen).toEqual({ all: 20, most: 2 })
+    expect(
+      (await kit.engine.list({ class: 'called', limit: 20 })).jobs.every(({ lost, attempt }) => lost + attempt === 0),
+    ).toBe(true)
+  })
+
+  test('holds up no other class while its jobs wait, and says why they do', async () => {
+    await serve(1)
+    const waiting = await many(40, 'called')
+    const others = await many(20, 'free')
+    await kit.until(async () => {
+      const states = await Promise.all(others.map(({ id }) => kit.statusOf(id)))
+      return states.every((status) => status === 'completed')
+    })
+    expect(calls.seen.all).toBeLessThan(20)
+    expect((await kit.engine.why(String(waiting.at(-1)!.id))).reasons[0]).toMatchObject({ code: 'LIMITED', key: LIMIT })
+    await serve()
+    await kit.until(async () => (await completed()) === 60)
+  })
+
+  test('has another one as soon as it is registered with that, and none when it is registered without', async () => {
+    await serve(1)
+    await many(60, 'called')
+    await kit.until(() => calls.seen.all >= 3)
+    expect(calls.seen.most).toBe(1)
+    await serve(4)
+    await kit.until(() => calls.seen.most === 4)
+    const { all } = calls.seen
+    await kit.until(() => calls.seen.all >= all + 5)
+    expect(calls.seen.most).toBe(4)
+    await serve()
+    await kit.until(async () => (await completed()) === 60)
+    expect(calls.seen.most).toBeGreaterThan(4)
+    await expect(kit.engine.limit(LIMIT)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test('bounds the jobs that were there before it', async () => {
+    await kit.engine.setQueue('default', { paused: true })
+    await serve()
+    await many(12, 'called')
+    await serve(2)
+    await kit.engine.setQueue('default', { paused: false })
+    await kit.until(async () => (await completed()) === 12)
+    expect(calls.seen.most).toBe(2)
+  })
+})
+
+describe('a function of our own with a concurrency', () => {
+  test('runs no more often at once, from all lanes together', async () => {
+    await many(40, 'narrow')
+    await kit.until(async () => (await completed()) === 40)
+    expect(local.seen).toEqual({ all: 40, most: 3 })
+    expect(await kit.engine.limit('worker:default/narrow')).toMatchObject({ concurrency: 3, running: 0, waiting: 0 })
+  })
+
+  test('is refused with one that is no number of runs', async () => {
+    for (const concurrency of [0, -1, 1.5])
+      await expect(startKit({ workers: [{ ...narrow, concurrency }] })).rejects.toThrow('from 1, got')
+  })
+})
