@@ -149,6 +149,18 @@ const history = z
   .max(100)
   .meta({ description: 'how many of its last runs a job keeps, at /v1/jobs/:job/runs' })
 
+const DAY = 86_400_000
+
+const redeliver = z
+  .strictObject({
+    after: duration.refine((ms) => ms >= 1_000 && ms <= 365 * DAY, 'expected a second to 365 days'),
+    max: z.int().min(1).max(1_000).default(10),
+  })
+  .meta({
+    description:
+      'how long a pull worker, or a push worker that has answered 202, has a run before it goes to somebody else at once; after `max` runs in a row that nobody answered the job fails',
+  })
+
 const retry = z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), backoff: backoff.optional() })
 
 export const repeat = z.union([label, z.strictObject({ cron: label, tz: label.optional() })])
@@ -272,6 +284,7 @@ export const jobInput = sparse(
       tag: label.optional().meta({ description: 'lent only to pull workers that ask for it' }),
       retain: duration.optional(),
       history: history.optional(),
+      redeliver: redeliver.optional(),
     })
     .refine(notBoth, NOT_BOTH)
     .superRefine(checkDebounce),
@@ -497,6 +510,7 @@ const workerShape = z.strictObject({
   timeout: positive.optional(),
   retain: duration.optional(),
   history: history.optional(),
+  redeliver: redeliver.optional(),
   shutdown: z.boolean().optional(),
   description: z.string().max(10_000).optional(),
 })
@@ -523,7 +537,7 @@ const shownRate = z.object({ limit: z.int(), period: z.number() })
 
 /** A worker as it is shown: durations in milliseconds, and of the push address everything but its secret. */
 export const workerView = workerShape
-  .omit({ push: true, retry: true, timeout: true, retain: true, limits: true })
+  .omit({ push: true, retry: true, timeout: true, retain: true, limits: true, redeliver: true })
   .extend({
     limits: z
       .array(z.object({ key: z.string().optional(), concurrency: z.int().optional(), rate: shownRate.optional() }))
@@ -532,6 +546,7 @@ export const workerView = workerShape
     retry: shownRetry.optional(),
     timeout: z.number().optional(),
     retain: z.number().optional(),
+    redeliver: z.object({ after: z.number(), max: z.int() }).optional(),
   })
 
 export const workerList = z.object({

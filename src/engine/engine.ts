@@ -14,6 +14,9 @@ export type Dir = 'in' | 'out'
 export type PortSpec = { default?: Wire; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
+/** After so long without an answer (milliseconds, or modifiers: "+5 MINUTES") a run goes to somebody else; after `max` the job fails. */
+export type Redeliver = { after: number | string; max?: number }
+
 /** Backoff of retries: base × factor^(n−1), at most cap, plus up to `jitter` of it. Milliseconds. */
 export type Retry = {
   max?: number
@@ -92,8 +95,7 @@ export type JobInput = {
   uniqueness?: { held?: 'deleted'; hit?: 'same parent' | 'ignored' }
   /** A child for the run that its parent is in: it is held until that run has ended. */
   joins?: boolean
-  /** After so long without an answer it goes to somebody else (modifiers: "+5 MINUTES"); after `max` times it fails. */
-  redeliver?: { after: string; max?: number }
+  redeliver?: Redeliver
   /** It is lent only to who asks for the tag. */
   tag?: string
   retain?: number
@@ -254,6 +256,7 @@ export type WorkerDefinition = {
   timeout?: number
   retain?: number
   history?: number
+  redeliver?: { after: number; max: number }
   shutdown?: boolean
   description?: string
 }

@@ -43,11 +43,13 @@ export function repeatOf(repeat: JobInput['repeat'], now: number, at?: number): 
   return { repeat: wire(source), slot }
 }
 
-/** Its length in milliseconds, where that is always the same. */
+/** As modifiers, and its length in milliseconds where that is always the same. */
 function redeliverOf(redeliver: JobInput['redeliver']): NewJob['redeliver'] {
   if (!redeliver) return undefined
-  const ms = shiftLength(redeliver.after)
-  return { ...redeliver, ...(Number.isNaN(ms) ? {} : { ms }) }
+  const { after, max } = redeliver
+  if (typeof after === 'number') return { after: `+${after / 1_000} SECONDS`, ms: after, max }
+  const ms = shiftLength(after)
+  return { after, max, ...(Number.isNaN(ms) ? {} : { ms }) }
 }
 
 /** What the engine does itself is not to be had for the asking: who may do what it does is another question. */
@@ -77,6 +79,7 @@ const common = (found: Registered | undefined) => ({
   known: found?.local !== undefined,
   retain: found?.definition.retain,
   history: found?.definition.history,
+  redeliver: redeliverOf(found?.definition.redeliver),
   shutdown: found?.definition.shutdown,
   quiet: found?.local?.statusPublish === false,
 })
@@ -117,9 +120,9 @@ function newJob(found: Registered | undefined, input: JobInput, now: number, all
     keepResult: keptFor(input.keepResult),
     unique: uniqueOf(input),
     joins: input.joins,
-    redeliver: redeliverOf(input.redeliver),
     tag: input.tag,
     ...(input.retain === undefined ? {} : { retain: input.retain }),
+    ...(input.redeliver && { redeliver: redeliverOf(input.redeliver) }),
     ...(input.history === undefined ? {} : { history: input.history }),
     ...repeatOf(input.repeat, now, input.at),
     aliases: input.alias,

@@ -192,7 +192,8 @@ export function createPerformer({
     // Only the probe's own failure counts against its job: so who keeps failing by itself comes to an end.
     if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
     if (changes !== 'later') return settle(lent.document.tk!, changes, deciding(lent, found))
-    await store.extend(lent.document.q!, [lent.document.tk!], LATER_LEASE)
+    const { q, tk, rm } = lent.document
+    await store.extend(q!, [tk!], Number(rm ?? LATER_LEASE), { own: rm !== undefined })
     return undefined
   }
 

@@ -111,7 +111,7 @@ export const fields = {
   e: 'endedAt',
   tk: 'token of the run under way',
   le: 'its lease end',
-  ln: 'its length, when a pull worker has it',
+  ln: 'its length, where it is not that of the lane: a pull worker has it, or a push worker that answers later',
   bg: 'it has begun',
   cn: 'its next commit number after a checkpoint',
   k: 'number of the run: the same on all its attempts',

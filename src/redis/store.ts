@@ -338,17 +338,17 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     }
   }
 
-  /** New lease ends for tokens; null where the lease is lost. */
+  /** New lease ends for tokens; null where the lease is lost. `own`: so they are renewed from now on, whoever asks. */
   async function extend(
     queue: string,
     tokens: string[],
     lease: number,
-    { lane = '', progress = '' }: { lane?: string; progress?: string } = {},
+    { lane = '', progress = '', own = false }: { lane?: string; progress?: string; own?: boolean } = {},
   ): Promise<(number | null)[]> {
     const [, ends] = (await evaluate(
       scripts.extend,
       [keys.queue(queue), keys.hints, ...tokens.map((token) => keys.job(token.split('.', 1)[0]!))],
-      { ...base(), queue_name: queue, lane, lease, progress },
+      { ...base(), queue_name: queue, lane, lease, progress, own: own ? '1' : '' },
       [String(tokens.length), ...tokens],
     )) as [string, string[]]
     return ends.map((end) => (end === '' ? null : Number(end)))

@@ -320,6 +320,41 @@ const runs: Mutation[] = [
     ['if doc.lc and #ids > 0 then return ids, true, from, failed end', '', 'a job that was lost is lent after others'],
     ['if doc.lc then return ids, true, from, failed end', '', 'a job that was lost is lent before others'],
   ),
+  ...of(13, 'lib/leases.lua', [
+    '  if doc.rv then return redeliver(id, doc, tonumber(doc.le)) end\n',
+    '',
+    'nobody has a lost run at once',
+  ]),
+  ...of(
+    13,
+    'lib/claims.lua',
+    ['place and tonumber(doc.rm) or want.lease', 'tonumber(doc.rm) or want.lease', 'a lane has a run for another time'],
+    [
+      '  if doc.rx and (tonumber(doc.dc)',
+      '  if false and (tonumber(doc.dc)',
+      'a run that nobody answers is lent for ever',
+    ],
+  ),
+  ...of(
+    13,
+    'lib/runs.lua',
+    [
+      "  if doc.dc then change(id, doc, 'dc', int(tonumber(doc.dc) - 1)) end\n",
+      '',
+      'what is given back again and again fails, as if nobody had answered',
+    ],
+    ["  change(id, doc, 'dc', nil)\n  change(id, doc, 'cn'", "  change(id, doc, 'cn'", 'a checkpoint is no answer'],
+    [
+      "  change(id, doc, 'cf', int(n))\n  change(id, doc, 'dc', nil)\n",
+      "  change(id, doc, 'cf', int(n))\n",
+      'a conflict is no answer',
+    ],
+  ),
+  ...of(13, 'extend.lua', [
+    "    if own ~= '' then change(id, doc, 'ln', int(lease)) end\n",
+    '',
+    'who answers later has to hurry after the first heartbeat',
+  ]),
   ...of(13, 'extend.lua', ["    change(id, doc, 'bg', '1')\n", '', 'a run that was extended has not begun']),
 ]
 

@@ -4,7 +4,7 @@
 -- by: API, dispatcher
 -- reads: hints, job, lane, queue
 -- writes: job, lane, limit, live, queue, wake
--- args: ns, clock, seed, queue_name, lane, lease:int, progress, ...
+-- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
 -- returns: {'extended', leaseUntil or '' for each token}
 
 -- @include lib/base
@@ -26,6 +26,8 @@ for i, token in ipairs(tokens) do
   local doc = find(id)
   answers[i] = ''
   if doc and doc.tk == token and tonumber(doc.le) > now then
+    -- From now on the run has a length of its own.
+    if own ~= '' then change(id, doc, 'ln', int(lease)) end
     local till = now + (tonumber(doc.ln) or lease)
     change(id, doc, 'le', int(till))
     change(id, doc, 'bg', '1')

@@ -652,6 +652,46 @@ const rule13: Facts = {
     }
     expect(await world.status(id)).toBe('failed')
   },
+  async 'a job that says when a run goes to somebody else does so at once, in company, and only so often'(world) {
+    const redeliver = { after: '+5 SECONDS', ms: 5_000, max: 2 }
+    const id = await world.make({ pull: true, redeliver })
+    for (let n = 0; n < 2; n++) {
+      const other = await world.make()
+      expect((await world.claim({ pull: true })).map((run) => run.id)).toEqual([id, other])
+      world.advance(5_001)
+      await world.tick()
+      await world.change(other, 'delete', '', '1')
+    }
+    expect(await world.claim({ pull: true })).toEqual([])
+    expect([await world.status(id), (await world.document(id)).er]).toEqual([
+      'failed',
+      expect.stringContaining('lent 2 times'),
+    ])
+  },
+  async 'a lane has such a job as long as any; who answers later has it as long as the job says'(world) {
+    const id = await world.make({ redeliver: { after: '+5 MINUTES', ms: 300_000 } })
+    const run = await world.claimOne()
+    const length = async () => Number((await world.document(id)).le) - world.now()
+    expect(await length()).toBeLessThanOrEqual(45_000)
+    await world.store.extend('q', [run.token], 300_000, { own: true })
+    expect(await length()).toBeGreaterThan(290_000)
+    world.advance(200_000)
+    await run.extend()
+    expect(await length()).toBeGreaterThan(290_000)
+  },
+  async 'what is given back was not delivered, and a conflict or a checkpoint is an answer'(world) {
+    const id = await world.make({ redeliver: { after: '+5 SECONDS', ms: 5_000, max: 1 }, in: { in: {} } })
+    const deliveries = async () => (await world.document(id)).dc
+    const given = await world.claimOne()
+    expect(await deliveries()).toBe('1')
+    await given.release('at', '0')
+    expect(await deliveries()).toBe('0')
+    const overtaken = await world.claimOne()
+    expect(await overtaken.commit({ reads: { in: { cursor: 1, count: 1 } } })).toBe('conflict')
+    expect(await deliveries()).toBeUndefined()
+    await (await world.claimOne()).commit({ end: 'checkpoint' })
+    expect(await deliveries()).toBeUndefined()
+  },
 }
 
 export const runs: Record<number, Facts> = {

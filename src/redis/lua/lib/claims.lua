@@ -121,7 +121,7 @@ local function claim(want, head)
         elseif not doc.x and not guard(id, doc) then
           stop_runaway(id, doc)
         else
-          ids[#ids + 1] = lend(id, doc, tonumber(doc.rm) or want.lease, #ids < want.begun)
+          ids[#ids + 1] = lend(id, doc, place and tonumber(doc.rm) or want.lease, #ids < want.begun)
           if doc.lc then return ids, true, from, failed end
         end
       end

@@ -25,7 +25,7 @@ local function note_run(id, doc, outcome, more)
   if #error > MAX_KEPT_ERROR then
     error = '{"message":"its error is ' .. #error .. ' bytes long: only that of the last run is kept, with the job","reason":"other"}'
   end
-  local by = more and more.by or (doc.ln and 'pull') or ''
+  local by = more and more.by or (doc.ln and side.of(doc.q, doc.c, doc.tg) and 'pull') or ''
   list_push(key, n, { line .. ',' .. doc.tk .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error })
   if n == tonumber(doc.hn) then list_pop(key, n, 1) else change(id, doc, 'hl', int(n + 1)) end
 end

@@ -183,6 +183,7 @@ local function conflict(run)
   uncount_run(id, doc)
   end_lease(id, doc)
   change(id, doc, 'cf', int(n))
+  change(id, doc, 'dc', nil)
   if doc.x then
     terminate_now(id, doc)
   else
@@ -202,6 +203,7 @@ local function checkpoint(run)
   local id, doc = run.id, need(run.id)
   if run.progress then set_value(id, doc, 'pg', run.progress) end
   change(id, doc, 'su', '1')
+  change(id, doc, 'dc', nil)
   change(id, doc, 'cn', int(run.n + 1))
   extend_lease(id, doc, run.lease or LANE)
   return 'running'
@@ -212,6 +214,7 @@ local function release(run)
   local id, doc = run.id, need(run.id)
   note_run(id, doc, 'released', { error = run.error, again = not doc.x })
   uncount_run(id, doc)
+  if doc.dc then change(id, doc, 'dc', int(tonumber(doc.dc) - 1)) end
   end_lease(id, doc)
   if doc.x and not doc.sh then
     terminate_now(id, doc)

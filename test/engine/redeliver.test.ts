@@ -1,0 +1,123 @@
+// What a caller of the API can say of runs that nobody answers: how long they are lent, and how often.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { check } from '../../src/core/issues.ts'
+import { jobInput, worker } from '../../src/core/schemas.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+let kit: Kit
+let url: string
+let calls = 0
+const server = createServer((_, response) => {
+  calls++
+  response.writeHead(202).end()
+})
+beforeAll(async () => {
+  kit = await startKit()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  await kit.engine.register('q', 'job', { pull: true })
+})
+afterAll(async () => {
+  await kit.close()
+  server.close()
+})
+afterEach(async () => {
+  expect(await kit.engine.verify()).toEqual([])
+})
+
+const make = async (job: object): Promise<number> => {
+  const { jobs } = await kit.engine.enqueue([check(jobInput, { queue: 'q', class: 'job', ...job }) as never])
+  return jobs[0]!.id
+}
+const register = (name: string, definition: object) =>
+  kit.engine.register('q', name, check(worker, definition) as never)
+const job = (id: number) => kit.engine.get(String(id))
+const documentOf = async (id: number) => (await kit.store.inspect(String(id))).document
+const claim = () => kit.engine.claim('q', { max: 10 })
+const message = async (id: number) => JSON.parse((await job(id)).error!).message
+
+test('a run that nobody answers goes to the next at once, in company, and the job fails after the last', async () => {
+  const id = await make({ redeliver: { after: '5 seconds', max: 2 } })
+  const [first] = await claim()
+  expect(first!.run.leaseUntil - first!.run.startedAt).toBe(5_000)
+  await kit.advance(5_100)
+  const other = await make({})
+  const runs = await claim()
+  expect(runs.map((run) => run.job.id)).toEqual([id, other])
+  await expect(kit.engine.commit(first!.run.token, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
+  await kit.engine.commit(runs[1]!.run.token, { end: 'completed' })
+  await kit.advance(5_100)
+  expect(await claim()).toEqual([])
+  expect([(await job(id)).status, await message(id)]).toEqual(['failed', 'lent 2 times, and nobody answered'])
+})
+
+test('a heartbeat renews such a run for as long as it was lent', async () => {
+  await make({ redeliver: { after: '20 minutes' } })
+  const [run] = await claim()
+  await kit.advance(19 * 60_000)
+  const { leaseUntil } = await kit.engine.heartbeat(run!.run.token, {})
+  expect(leaseUntil - run!.run.startedAt).toBeGreaterThanOrEqual(39 * 60_000)
+  await kit.advance(19 * 60_000)
+  expect(await kit.engine.commit(run!.run.token, { end: 'completed' })).toEqual({ status: 'completed' })
+})
+
+test('a class says it for its jobs, each of which may say otherwise', async () => {
+  await register('slow', { pull: true, redeliver: { after: '10m', max: 3 } })
+  const ids = [await make({ class: 'slow' }), await make({ class: 'slow', redeliver: { after: 60 } })]
+  expect(await Promise.all(ids.map(documentOf))).toMatchObject([
+    { rm: '600000', rx: '3' },
+    { rm: '60000', rx: '10' },
+  ])
+  for (const { run } of await claim()) await kit.engine.commit(run.token, { end: 'completed' })
+})
+
+test('what is given back, or overtaken, was answered', async () => {
+  const id = await make({ redeliver: { after: '5 seconds', max: 1 }, in: { in: {} }, inputs: { in: ['1'] } })
+  const [given] = await claim()
+  await kit.engine.release(given!.run.token)
+  const [overtaken] = await claim()
+  await kit.engine.take(String(id), 'in', 'in', { max: 1 })
+  const reads = { in: { cursor: 0, count: 1 } }
+  const late = kit.engine.commit(overtaken!.run.token, { end: 'completed', reads })
+  await expect(late).rejects.toMatchObject({ code: 'CONFLICT' })
+  const [last] = await claim()
+  await kit.engine.commit(last!.run.token, { end: 'completed' })
+  expect((await job(id)).status).toBe('completed')
+})
+
+test('a push worker that answers later has as long, and then it is called again', async () => {
+  await register('pushed', { push: { url }, redeliver: { after: '3 minutes', max: 2 } })
+  const id = await make({ class: 'pushed' })
+  const lent = async (times: number) => {
+    await kit.until(async () => calls === times && (await documentOf(id)).ln !== undefined)
+    const { l, le } = await documentOf(id)
+    expect(Number(le) - Number(l)).toBeGreaterThanOrEqual(180_000)
+    expect(Number(le) - Number(l)).toBeLessThan(190_000)
+  }
+  await lent(1)
+  await kit.engine.heartbeat((await documentOf(id)).tk!, {})
+  await kit.advance(181_000)
+  await kit.engine.tick()
+  await lent(2)
+  await kit.advance(181_000)
+  await kit.engine.tick()
+  await kit.until(async () => (await job(id)).status === 'failed')
+  expect(await message(id)).toBe('lent 2 times, and nobody answered')
+})
+
+test.each([
+  [{ after: 0.5 }, ['redeliver', 'after'], 'expected a second to 365 days'],
+  [{ after: '366 days' }, ['redeliver', 'after'], 'expected a second to 365 days'],
+  [{ after: 60, max: 0 }, ['redeliver', 'max'], 'expected at least 1'],
+  [{ after: 60, max: 1_001 }, ['redeliver', 'max'], 'expected at most 1000'],
+  [{ max: 3 }, ['redeliver', 'after'], 'is missing'],
+  [{ after: 60, wait: 1 }, ['redeliver', 'wait'], 'unknown member'],
+  ['5m', ['redeliver'], 'expected'],
+])('%j is refused by its name', (redeliver, path, message) => {
+  const fault = expect.objectContaining({ path, message: expect.stringContaining(message) })
+  expect(() => check(jobInput, { class: 'a', redeliver })).toThrow(fault)
+  expect(() => check(worker, { redeliver })).toThrow(fault)
+})
