@@ -112,15 +112,11 @@ const serve = (route: Route, deps: Deps, document: () => OpenApi) => {
   return (c: Context) => ask(c).catch((error) => facade.fail(c, known(error, deps.report)))
 }
 
-// In one piece: chunk by chunk a body of some 40 kB takes the Worker longer to read than to understand.
-const whole = async (request: Request): Promise<Uint8Array> => new Uint8Array(await request.arrayBuffer())
-
 /** Reads the body, but not more than is allowed, whatever its Content-Length says. */
 const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
   // An answer before the body has come looks like a broken pipe to many callers: a little too much is read first.
-  const length = Number(request.headers.get('content-length') ?? Number.NaN)
-  const bytes = length <= most ? await whole(request) : await readUpTo(request.body, most, most * READ_ON)
-  if (!bytes || bytes.length > most) throw new SidejobError('TOO_LARGE', `the body: expected at most ${most} bytes`)
+  const bytes = await readUpTo(request.body, most, most * READ_ON)
+  if (!bytes) throw new SidejobError('TOO_LARGE', `the body: expected at most ${most} bytes`)
   return bytes
 }
 
