@@ -165,7 +165,7 @@ const retry = z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), ba
 
 export const repeat = z.union([label, z.strictObject({ cron: label, tz: label.optional() })])
 
-const priority = z.int32()
+const priority = z.int32().meta({ description: 'the smallest goes first' })
 
 const concurrency = z.int().min(1).max(1_000_000)
 const rate = z.strictObject({ limit: z.int().min(1).max(1_000_000), period: positive })
@@ -216,7 +216,9 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
 
 /** An aggregation: its name, and how many of its jobs may run at once if it is new. */
 const groupId = label.refine((id) => !isCallbackGroup(id), 'expected none of our own groups, callback:…')
-const group = z.strictObject({ id: groupId, concurrency: concurrency.optional() })
+const group = z
+  .strictObject({ id: groupId, concurrency: concurrency.optional() })
+  .meta({ description: 'groups take turns at the limits that they share' })
 
 const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
 const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }

@@ -30,6 +30,7 @@ export const limits: Record<string, { concurrency?: number; rate?: { limit: numb
   paced: { rate: { limit: 2, period: 6_000 } },
   [`worker:${BOUNDED.queue}/${BOUNDED.class}`]: { concurrency: BOUNDED.concurrency },
   'group:g': { concurrency: 1 },
+  'group:h': { concurrency: 2 },
   'group:callback:example.com': { concurrency: 8 },
 }
 
@@ -90,10 +91,16 @@ export const registry = {
   find: async (_queue: string, name: string) => registered(name),
 } as unknown as Registry
 
-export const limitKeysOf = (queue: string, name: string, grouped: boolean) =>
-  limitsOf(registered(name), { queue, class: name, ...(grouped ? { group: { id: 'g', ...limits['group:g'] } } : {}) })
+export type Group = 'g' | 'h'
 
-export function jobOf(queue: string, name: string, grouped = false): NewJob {
+export const limitKeysOf = (queue: string, name: string, group?: Group) =>
+  limitsOf(registered(name), {
+    queue,
+    class: name,
+    ...(group ? { group: { id: group, ...limits[`group:${group}`] } } : {}),
+  })
+
+export function jobOf(queue: string, name: string, group?: Group): NewJob {
   const { in: inports, out: outports, shutdown, retain } = classes[name]!
   return {
     queue,
@@ -103,9 +110,9 @@ export function jobOf(queue: string, name: string, grouped = false): NewJob {
     out: outports as PortSpecs,
     shutdown,
     retain,
-    limits: limitKeysOf(queue, name, grouped),
+    limits: limitKeysOf(queue, name, group),
     ...(name === 'ward' ? { redeliver } : {}),
-    ...(grouped ? { group: 'g' } : {}),
+    ...(group ? { group } : {}),
   }
 }
 

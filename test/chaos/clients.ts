@@ -12,6 +12,7 @@ import {
   classes,
   classNames,
   definitionIn,
+  type Group,
   isCallback,
   jobOf,
   limitKeysOf,
@@ -91,6 +92,8 @@ export function createClients(world: World, ledger: Ledger) {
     })
   }
 
+  const someGroup = (p: number): Group | undefined => (random.chance(p) ? random.pick(['g', 'h'] as const) : undefined)
+
   /** A trigger that is debounced; one of several in a call is as good as none but the last. */
   function trigger(): void {
     if (isFull()) return
@@ -98,7 +101,7 @@ export function createClients(world: World, ledger: Ledger) {
     const asked = Array.from(
       { length: random.chance(0.2) ? 2 : 1 },
       (): NewJob => ({
-        ...jobOf('a', 'narrow', random.chance(0.3)),
+        ...jobOf('a', 'narrow', someGroup(0.3)),
         args: wire(`${++made}`.padStart(random.chance(0.2) ? 600 : 1)),
         wait: wait(1_000, 20_000),
         unique: { key: 'd', held: 'started', debounce: { max: most } },
@@ -125,7 +128,7 @@ export function createClients(world: World, ledger: Ledger) {
     const parent = random.chance(0.15) ? someJob()?.id : undefined
     const values = port && random.chance(0.5) ? [newValue(), newValue()] : []
     const job: NewJob = {
-      ...jobOf(unique ? 'a' : random.pick(QUEUES), name, random.chance(0.2)),
+      ...jobOf(unique ? 'a' : random.pick(QUEUES), name, someGroup(0.2)),
       priority: random.chance(0.3) ? random.int(3) : 0,
     }
     if (values.length) job.inputs = { [port!]: values.map((value) => itemText({ data: text(value) })) }
@@ -354,9 +357,9 @@ export function createClients(world: World, ledger: Ledger) {
   function regroup(): void {
     const job = someJob()
     if (!job) return
-    const grouped = random.chance(0.5)
-    const keys = limitKeysOf(job.doc.q!, job.doc.c!, grouped)
-    const words = ['tag', '', '', String(keys.length), ...keys.flatMap(limitWords), grouped ? 'g' : '']
+    const group = someGroup(0.6)
+    const keys = limitKeysOf(job.doc.q!, job.doc.c!, group)
+    const words = ['tag', '', '', String(keys.length), ...keys.flatMap(limitWords), group ?? '']
     call('regroup', job.id, [words], () => ({ meddled: true }))
   }
 

@@ -98,30 +98,49 @@ describe('a group', () => {
 })
 
 describe('groups at a limit that they share', () => {
+  const ROOM = 4
+  const began: string[] = []
+  let open = 0
+  let most = 0
   const narrow = defineWorker({
     class: 'narrow',
-    limits: [{ concurrency: 2 }],
-    perform: (job: Job) => void served.push((job.args as { of: string }).of),
+    limits: [{ concurrency: ROOM }],
+    async perform(job: Job) {
+      began.push((job.args as { of: string }).of)
+      most = Math.max(most, ++open)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      open--
+    },
   })
-  const served: string[] = []
-  const of = (id: string, n: number) =>
+  const jobs = (id: string, n: number) =>
     Array.from({ length: n }, () => ({
       queue: 'default',
       class: 'narrow',
       args: JSON.stringify({ of: id }),
-      group: { id, concurrency: 2 },
+      group: { id },
     }))
 
-  test('all get on, though the 1,000 jobs of one came first', async () => {
-    served.length = 0
+  test('take turns, whoever came first with however many, and leave no room unused', async () => {
     const fair = await startKit({ workers: [narrow] })
-    await fair.engine.setQueue('default', { paused: true })
-    for (const jobs of [of('big', 1000), of('b', 20), of('c', 20)]) await fair.engine.enqueue(jobs)
-    await fair.engine.setQueue('default', { paused: false })
-    const seen = (id: string) => served.filter((one) => one === id).length
-    await fair.until(() => seen('b') === 20 && seen('c') === 20, 30_000)
-    const until = Math.max(served.lastIndexOf('b'), served.lastIndexOf('c'))
-    expect(served.slice(0, until).filter((id) => id === 'big').length).toBeLessThanOrEqual(60)
+    await fair.engine.enqueue(jobs('flood', 1000))
+    await fair.engine.enqueue([...jobs('b', 100), ...jobs('c', 100)])
+    const used: number[] = []
+    await fair.until(async () => {
+      const [row] = await fair.store.limits('class:default/narrow')
+      if (row?.waiting) used.push(row.running / ROOM)
+      return (await fair.store.overview()).queues[0]!.completed === 1200
+    }, 60_000)
+    const together = began.slice(
+      Math.max(began.indexOf('b'), began.indexOf('c')),
+      Math.min(began.lastIndexOf('b'), began.lastIndexOf('c')),
+    )
+    for (const id of ['flood', 'b', 'c']) {
+      const share = together.filter((one) => one === id).length
+      expect(Math.abs(share - together.length / 3), `${id} had ${share} of ${together.length}`).toBeLessThanOrEqual(8)
+    }
+    expect(together.length).toBeGreaterThan(270)
+    expect(most).toBe(ROOM)
+    expect(used.reduce((sum, one) => sum + one, 0) / used.length).toBeGreaterThanOrEqual(0.95)
     expect(await fair.engine.verify()).toEqual([])
     await fair.close()
   })

@@ -87,8 +87,8 @@ const lanes: Mutation[] = [
     'a lane goes through everything, however much it is',
   ]),
   ...of(3, 'lib/status.lua', [
-    '  move(id, doc, place, tonumber(doc.p) or 0,',
-    '  move(id, doc, nil, tonumber(doc.p) or 0,',
+    '  move(id, doc, place, nil,',
+    '  move(id, doc, nil, nil,',
     'jobs of pull workers stay in the ready list',
   ]),
   ...of(3, 'lib/status.lua', ['(tag or doc.m ==', '(doc.m ==', 'a job with a tag waits for lanes, which ask for none']),
@@ -361,8 +361,8 @@ const runs: Mutation[] = [
 const places: Mutation[] = [
   ...of(14, 'lib/status.lua', ['  if was then leave_place(id, doc) end\n', '', 'a job stays where it was']),
   ...of(14, 'lib/ops.lua', [
-    'zset(index_of(doc), member_of(me.id, doc), tonumber(doc.p) or 0)',
-    "zset(queue_key(doc.q, 'ready'), me.id, tonumber(doc.p) or 0)",
+    'zset(index_of(doc), member_of(me.id, doc), order.score(doc))',
+    "zset(queue_key(doc.q, 'ready'), me.id, order.score(doc))",
     'a new priority puts the job into the queue twice',
   ]),
   ...of(
@@ -470,7 +470,7 @@ const places: Mutation[] = [
     'a commit forgets the appointment',
   ]),
   ...of(17, 'lib/queues.lua', [
-    '      move(id, doc, side.of(q, doc.c, doc.tg), tonumber(doc.p) or 0, nil, true)\n',
+    '      move(id, doc, side.of(q, doc.c, doc.tg), nil, nil, true)\n',
     '      enqueue(id, doc)\n',
     'a registration sends an early job back',
   ]),
@@ -738,8 +738,8 @@ const limited: Mutation[] = [
     ['  keys[#keys + 1] = side.own_limit(doc)\n', '', 'a worker has more runs than it says'],
     ["'hk', table.concat(keys, '\\n')", "'hk', doc.lm", 'a run of a bounded worker keeps its slot when it ends'],
     [
-      "limit_key(key, 'held'), '(' .. int(now), '+inf')",
-      "limit_key(key, 'held'), '-inf', '+inf')",
+      "limit_key(state.key, 'held'), '(' .. int(now), '+inf')",
+      "limit_key(state.key, 'held'), '-inf', '+inf')",
       'a lease that is over holds its slot until somebody looks',
     ],
     [
@@ -800,24 +800,24 @@ const limited: Mutation[] = [
     'lib/ops.lua',
     ['  if doc.hk then renew_slots(me.id, doc) end\n', '', 'a new deadline loses the slots of its run'],
     [
-      "  if doc.z == 'w' or not doc.z or doc.z == 'p' then\n    local full",
-      '  if false then\n    local full',
-      'who waits does not move with its limits',
-    ],
-    [
-      "if not doc.z or doc.z == 'p' or doc.z == 'w' then zset(index_of(doc)",
-      "if not doc.z or doc.z == 'p' then zset(index_of(doc)",
+      "  if doc.z == 'w' then move(me.id, doc, 'w', nil, doc.wl) end\n",
+      '',
       'a new priority does not count for those who wait at a limit',
     ],
   ),
+  ...of(26, 'lib/create.lua', [
+    "  if doc.z == 'w' or not doc.z or doc.z == 'p' then\n    local full",
+    '  if false then\n    local full',
+    'who waits does not move with its limits',
+  ]),
   ...of(
     27,
     'lib/limits.lua',
     ['local promised = doc.a or 0', 'local promised = 0', 'room is given away twice'],
     ['(doc.ad == key and 1 or 0) < 1', '0 < 1', 'who was given room finds none'],
     [
-      'move(id, doc, side.of(doc.q, doc.c, doc.tg), tonumber(doc.p) or 0, nil, true)\n      if limit(key).doc',
-      'move(id, doc, side.of(doc.q, doc.c, doc.tg), tonumber(doc.p) or 0)\n      if limit(key).doc',
+      'move(id, doc, side.of(doc.q, doc.c, doc.tg), nil, nil, true)\n      if limit(key).doc',
+      'move(id, doc, side.of(doc.q, doc.c, doc.tg))\n      if limit(key).doc',
       'who waited comes back behind those who came later',
     ],
     ["        change(id, doc, 'ad', key)\n", '', 'who comes back has nothing in hand'],
@@ -827,7 +827,7 @@ const limited: Mutation[] = [
       'the last comes first',
     ],
     [
-      "if limit(key).doc then save_limit(key, 'a', math.max(0, (limit(key).doc.a or 0) - 1)) end",
+      "if limit(key).doc then order.save(key, 'a', math.max(0, (limit(key).doc.a or 0) - 1)) end",
       '',
       'room that was given is never given again',
     ],
@@ -859,6 +859,36 @@ const limited: Mutation[] = [
     ],
     ["if doc.c then first('held', now, 0) end", '', 'who waits for a lease looks every second'],
   ),
+  ...of(
+    27,
+    'lib/turns.lua',
+    ['and turn_after(last) or front', 'and last or front', 'the group that came first is drained first'],
+    [
+      'if not is_shared(doc, key) then',
+      'if not doc.g or not is_shared(doc, key) then',
+      'those of no group are before all groups',
+    ],
+    [
+      '  local tier = int(order.score(doc))\n',
+      "  local tier = '0'\n",
+      'a group that has many jobs of one priority waits with those of another',
+    ],
+    ['(front_of(key, tier) or doc.n)', 'doc.n', 'a group that comes later waits for all turns that are given'],
+    ['first == false or (first and', 'not first or (', 'who comes with others goes behind them'],
+    ["is_let_through and turn .. ',0' or nil", 'nil', 'a group whose jobs come one by one is always in front'],
+    ["last .. ',' .. int(n - 1)", "last .. ',' .. int(n)", 'the turns of jobs that have gone are waited for'],
+    [' or whose ~= group then', ' then', 'who has changed the group has the turn of the old one'],
+  ),
+  ...of(27, 'lib/order.lua', [
+    'if names:sub(size + 1) ~= key then lines',
+    'if false then lines',
+    'a job loses its turn while it waits at another limit',
+  ]),
+  ...of(27, 'lib/status.lua', [
+    "  change(id, doc, 'wt', nil)\n",
+    '',
+    'a job that runs again has the turn that it has had',
+  ]),
   ...of(27, 'lib/create.lua', [
     '  if doc.ad and not has(keys_of(doc), doc.ad) then drop_baton(id, doc) end\n',
     '',

@@ -12,6 +12,7 @@
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/order
 -- @include lib/status
 -- @include lib/entries
 -- @include lib/leases
@@ -19,6 +20,7 @@
 -- @include lib/family
 -- @include lib/follow
 -- @include lib/limits
+-- @include lib/turns
 -- @include lib/create
 -- @include lib/waiters
 -- @include lib/queues

@@ -11,6 +11,7 @@
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/order
 -- @include lib/status
 -- @include lib/entries
 -- @include lib/leases
@@ -18,6 +19,7 @@
 -- @include lib/family
 -- @include lib/follow
 -- @include lib/limits
+-- @include lib/turns
 -- @include lib/create
 -- @include lib/waiters
 -- @include lib/queues

@@ -10,12 +10,14 @@
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/order
 -- @include lib/status
 -- @include lib/entries
 -- @include lib/leases
 -- @include lib/ports
 -- @include lib/family
 -- @include lib/limits
+-- @include lib/turns
 -- @include lib/create
 -- @include lib/waiters
 -- @include lib/queues

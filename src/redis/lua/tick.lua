@@ -9,6 +9,7 @@
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/order
 -- @include lib/status
 -- @include lib/entries
 -- @include lib/leases
@@ -16,6 +17,7 @@
 -- @include lib/family
 -- @include lib/follow
 -- @include lib/limits
+-- @include lib/turns
 -- @include lib/create
 -- @include lib/waiters
 -- @include lib/queues

@@ -9,12 +9,14 @@
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/order
 -- @include lib/status
 -- @include lib/entries
 -- @include lib/leases
 -- @include lib/ports
 -- @include lib/family
 -- @include lib/limits
+-- @include lib/turns
 -- @include lib/create
 -- @include lib/waiters
 -- @include lib/queues
@@ -42,6 +44,30 @@ local function check_limit(key)
   local moment = tonumber(redis.call('ZSCORE', ns .. 'wake', 'k:' .. key))
   if not moment then fault(key, waiting .. ' jobs wait at a limit, and no moment is set') end
   if moment and moment > now and room_at(key) > 0 then fault(key, waiting .. ' jobs wait at a limit that has room for ' .. int(room_at(key))) end
+end
+
+-- Each group's jobs that wait for their turns here are as many as it is known to have.
+local function check_turns(key)
+  local waiting, found = redis.call('ZRANGE', limit_key(key, 'waiting'), 0, size), {}
+  if #waiting > size then return end
+  local waiters = {}
+  for i, member in ipairs(waiting) do waiters[i] = member:sub(15) end
+  fetch_jobs(waiters)
+  fetch_limits(waiters)
+  for _, id in ipairs(waiters) do
+    local doc, tier, group, _ = find(id)
+    if doc then _, tier, group = order.turn_at(doc, key) end
+    if tier then
+      local owner = group ~= '' and 'group:' .. group or key
+      local field = owner .. '\nturn:' .. tier .. ',' .. key
+      found[field] = (found[field] or 0) + 1
+    end
+  end
+  for field, n in pairs(found) do
+    local owner, name = field:match('^(.*)\n(turn:.*)$')
+    local counted = limit(owner).doc and limit(owner).doc[name]
+    if counted and tonumber(counted:match('%d+$')) ~= n then fault(key, n .. ' jobs of ' .. owner .. ' wait for their turns (' .. name .. '), counted ' .. counted:match('%d+$')) end
+  end
 end
 
 local function check_slots(key)
@@ -205,6 +231,7 @@ end
 if from == 1 then
   for _, key in ipairs(redis.call('SMEMBERS', ns .. 'limits')) do
     check_limit(key)
+    check_turns(key)
     check_slots(key)
   end
   for channel in pairs(hash(ns .. 'channels')) do check_channel(channel) end

@@ -233,6 +233,34 @@ async function crowded(world: World, n: number, making: Making = {}) {
   return { run, ids }
 }
 
+/** A job of a group at the limit that all share; '' is none. */
+const of1 = (group: string): Making => ({
+  ...(group ? { group } : {}),
+  limits: [...(group ? [{ key: `group:${group}`, how: 'first' as const, concurrency: 2 }] : []), ...limits(1).limits!],
+})
+
+/** The run that holds the only slot. */
+async function occupied(world: World): Promise<Run> {
+  await world.make(limits(1))
+  return world.claimOne()
+}
+
+const lentTo = new WeakMap<World, Run>()
+/** The run that `served` has begun last. */
+const running = (world: World): Run => lentTo.get(world)!
+
+/** The groups of the next n that get the slot, one after the other. */
+async function served(world: World, run: Run, n: number): Promise<string[]> {
+  const groups: string[] = []
+  for (let i = 0; i < n; i++) {
+    await run.commit()
+    run = await world.claimOne()
+    lentTo.set(world, run)
+    groups.push(run.document.g ?? '')
+  }
+  return groups
+}
+
 /** What takes a job out of the ready list without a run. */
 const departures: Record<string, (world: World, id: number) => Promise<unknown>> = {
   terminating: (world, id) => world.change(id, 'terminate', '', ''),
@@ -290,6 +318,113 @@ const rule27: Facts = {
       for (const id of ids) await world.change(id, 'delete', '', '1').catch(() => undefined)
       expect(await of(world)).toMatchObject({ running: 0, waiting: 0, ready: 0 })
     }
+  },
+  async 'groups that wait at a limit which they share are served in turn, and so are those of no group'(world) {
+    const run = await occupied(world)
+    for (const [n, group] of [
+      [6, 'a'],
+      [2, 'b'],
+      [2, ''],
+      [1, 'c'],
+    ] as const)
+      await makeAll(world, n, of1(group))
+    const order = await served(world, run, 11)
+    expect(order.slice(0, 4).sort()).toEqual(['', 'a', 'b', 'c'])
+    expect(order.slice(4, 7).sort()).toEqual(['', 'a', 'b'])
+    expect(order.slice(7)).toEqual(['a', 'a', 'a', 'a'])
+  },
+  async 'a group that comes later has its turns from where the others are, and is not served first for what it has missed'(
+    world,
+  ) {
+    const run = await occupied(world)
+    await makeAll(world, 8, of1('a'))
+    const before = await served(world, run, 4)
+    expect(before).toEqual(['a', 'a', 'a', 'a'])
+    await makeAll(world, 3, of1('b'))
+    const order = await served(world, running(world), 4)
+    expect([order.slice(0, 2).sort(), order.slice(2).sort()]).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ])
+  },
+  async 'groups whose jobs come in one call have their turns from there, too'(world) {
+    const run = await occupied(world)
+    await makeAll(world, 4, of1('a'))
+    await makeAll(world, 2, of1('b'))
+    const made = [of1('b'), of1('c')].map((job) => ({ queue: 'q', class: 'plain', known: true, ...job }))
+    await world.store.enqueue(made)
+    expect((await served(world, run, 3)).toSorted()).toEqual(['a', 'b', 'c'])
+  },
+  async 'jobs of a group that come one by one get no more turns than those of a group that wait'(world) {
+    // At the same turn the member that is first as text goes first: job 100 before job 97.
+    for (const id of await makeAll(world, 95, { queue: 'other' })) await world.change(id, 'delete', '', '1')
+    const run = await occupied(world)
+    await makeAll(world, 3, of1('a'))
+    const order = []
+    for (const holder of [() => run, ...Array.from({ length: 5 }, () => () => running(world))]) {
+      await world.make(of1('b'))
+      order.push(...(await served(world, holder(), 1)))
+    }
+    expect(order.toSorted()).toEqual(['a', 'a', 'a', 'b', 'b', 'b'])
+  },
+  async 'turns are those of one priority'(world) {
+    const run = await occupied(world)
+    await makeAll(world, 4, { ...of1('a'), priority: 5 })
+    await makeAll(world, 3, { ...of1('b'), priority: 1 })
+    await makeAll(world, 1, { ...of1('a'), priority: 1 })
+    await makeAll(world, 2, { ...of1('b'), priority: 5 })
+    const order = await served(world, run, 10)
+    expect(order.slice(0, 2).sort()).toEqual(['a', 'b'])
+    expect(order.slice(4, 6).sort()).toEqual(['a', 'b'])
+    expect(order.slice(6, 8).sort()).toEqual(['a', 'b'])
+  },
+  async 'the turns of jobs that are not there any more delay nobody'(world) {
+    const run = await occupied(world)
+    const gone = await makeAll(world, 6, of1('a'))
+    await makeAll(world, 3, of1('b'))
+    for (const id of gone) await world.change(id, 'delete', '', '1')
+    await makeAll(world, 2, of1('a'))
+    expect((await served(world, run, 2)).sort()).toEqual(['a', 'b'])
+  },
+  async 'who changes priority or group while waiting has a turn among those'(world) {
+    const run = await occupied(world)
+    const [, , urgent] = await makeAll(world, 3, of1('a'))
+    await makeAll(world, 2, of1('b'))
+    const [, moved] = await makeAll(world, 2, { ...of1('a'), priority: 7 })
+    await world.change(urgent!, 'patch', 1, 'p', '-1')
+    await world.change('', 'tag', moved!, '', 2, 'group:c', 'first', 2, '', '', KEY, 'set', 1, '', '', 'c')
+    expect(await world.faults()).toEqual([])
+    expect(await served(world, run, 1)).toEqual(['a'])
+    expect((await served(world, running(world), 6)).slice(0, 4).sort()).toEqual(['a', 'a', 'b', 'b'])
+  },
+  async 'a job that has run waits for a new turn'(world) {
+    const run = await occupied(world)
+    const again = await world.make(of1('a'))
+    const [, second] = await makeAll(world, 3, of1('b'))
+    await served(world, run, 1)
+    await running(world).commit({ end: 'again' })
+    await world.claimOne()
+    const turns = [again, second!].map(async (id) => (await world.document(id)).wt!.slice(0, 13))
+    expect(new Set(await Promise.all(turns)).size).toBe(1)
+  },
+  async 'a job that has had its turn at one limit and finds another one full has it still'(world) {
+    const run = await occupied(world)
+    const both: Making = { ...of1('a'), limits: [...of1('a').limits!, ...limits(1, 'other').limits!] }
+    const held = await world.make({ ...limits(1, 'other'), queue: 'other' })
+    const first = await world.make(both)
+    await makeAll(world, 3, of1('a'))
+    await makeAll(world, 3, of1('b'))
+    const holder = await world.claimOne({ queue: 'other' })
+    expect(holder.id).toBe(held)
+    await run.commit()
+    expect(await world.claim()).toEqual([])
+    const next = await world.claimOne()
+    expect((await world.document(first)).wl).toBe('other')
+    await holder.commit()
+    await world.claim()
+    expect((await world.document(first)).wl).toBe(KEY)
+    await next.commit()
+    expect((await world.claimOne()).id).toBe(first)
   },
   async 'more room lets more through, and rings for them'(world) {
     await crowded(world, 3)

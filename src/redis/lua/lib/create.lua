@@ -97,7 +97,7 @@ function kin.tag(id, doc, version, limits, group)
   if doc.z == 'w' or not doc.z or doc.z == 'p' then
     local full = first_full(doc)
     if full then return set_aside(id, doc, full) end
-    if doc.z == 'w' then move(id, doc, side.of(doc.q, doc.c, doc.tg), tonumber(doc.p) or 0, nil, true) end
+    if doc.z == 'w' then move(id, doc, side.of(doc.q, doc.c, doc.tg), nil, nil, true) end
   end
 end
 

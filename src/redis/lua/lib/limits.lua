@@ -26,21 +26,31 @@ end
 -- much later, lest two periods' starts arrive in one. 3 % of the period cost at most 3 % of the rate.
 local function margin(doc, late) return late + math.max(math.min(doc.p * 0.03, 100), 3 * late) end
 
+-- How many hold a slot, and how many started within the period: counted when somebody asks.
+local counts_of = {
+  held = function(state) return redis.call('ZCOUNT', limit_key(state.key, 'held'), '(' .. int(now), '+inf') end,
+  started = function(state)
+    return state.doc.r and redis.call('ZCOUNT', limit_key(state.key, 'window'), '(' .. int(now - state.doc.p), '+inf') or 0
+  end,
+}
+local counting = {}
+function counting.__index(state, name)
+  if not state.doc or not counts_of[name] then return nil end
+  state[name] = counts_of[name](state)
+  return state[name]
+end
+
 -- What is known of a limit: its settings, how many hold a slot, how many started within the period.
 local function limit(key)
   local state = limits[key]
   if state then return state end
   local text = text_at(limit_key(key))
-  state = { doc = text and cjson.decode(text) or false }
+  state = setmetatable({ key = key, doc = text and cjson.decode(text) or false }, counting)
   limits[key] = state
-  if state.doc then
-    state.held = redis.call('ZCOUNT', limit_key(key, 'held'), '(' .. int(now), '+inf')
-    state.started = state.doc.r and redis.call('ZCOUNT', limit_key(key, 'window'), '(' .. int(now - state.doc.p), '+inf') or 0
-  end
   return state
 end
 
-local function save_limit(key, field, value)
+function order.save(key, field, value)
   local state = limit(key)
   put(state.doc, field, value)
   set_text(limit_key(key), cjson.encode(state.doc))
@@ -64,10 +74,10 @@ first_full = function(doc)
   end
 end
 
--- It waits in its old order; who comes new, at the end.
+-- It waits in its old order, or for its turn; who comes new, at the end.
 set_aside = function(id, doc, key)
   if doc.z and doc.z ~= 'p' and doc.z ~= 'w' then queue_up(id, doc) end
-  move(id, doc, 'w', tonumber(doc.p) or 0, key)
+  move(id, doc, 'w', nil, key)
   put(touched, key, true)
 end
 
@@ -122,7 +132,7 @@ end
 drop_baton = function(id, doc)
   local key = doc.ad
   change(id, doc, 'ad', nil)
-  if limit(key).doc then save_limit(key, 'a', math.max(0, (limit(key).doc.a or 0) - 1)) end
+  if limit(key).doc then order.save(key, 'a', math.max(0, (limit(key).doc.a or 0) - 1)) end
   put(touched, key, true)
 end
 
@@ -130,16 +140,16 @@ end
 local function define_limit(key, settings, how)
   local state = limit(key)
   if not state.doc then
-    put(state, 'doc', {})
     put(state, 'held', 0)
     put(state, 'started', 0)
+    put(state, 'doc', {})
     sset(ns .. 'limits', key, true)
   elseif how == 'first' then
     return
   end
-  if state.doc.open and not settings.open then save_limit(key, 'open', nil) end
+  if state.doc.open and not settings.open then order.save(key, 'open', nil) end
   for field, value in pairs(settings) do
-    if state.doc[field] ~= value then save_limit(key, field, value or nil) end
+    if state.doc[field] ~= value then order.save(key, field, value or nil) end
   end
   set_text(limit_key(key), cjson.encode(state.doc))
   put(touched, key, true)
@@ -149,11 +159,11 @@ end
 count_in_group = function(doc, n)
   local key = 'group:' .. doc.g
   if not limit(key).doc then define_limit(key, { c = tonumber(doc.gc), auto = 1 }, 'first') end
-  save_limit(key, 'j', (limit(key).doc.j or 0) + n)
+  order.save(key, 'j', (limit(key).doc.j or 0) + n)
   put(touched, key, true)
 end
 
--- Waiting first: by priority and age, as they will be after this script's own changes.
+-- Waiting first: by priority and turn or age, as they will be after this script's own changes.
 local function first_waiting(key, n)
   local index = limit_key(key, 'waiting')
   local pending, gone = writes.zsets[index] or {}, 0
@@ -180,13 +190,14 @@ local function admit(key)
   local ids = {}
   for i = 1, math.min(free, #rows) do ids[i] = rows[i][1]:sub(15) end
   fetch_jobs(ids)
+  fetch_limits(ids)
   for i, id in ipairs(ids) do
     local doc = find(id)
     if doc and doc.z == 'w' then
-      move(id, doc, side.of(doc.q, doc.c, doc.tg), tonumber(doc.p) or 0, nil, true)
+      move(id, doc, side.of(doc.q, doc.c, doc.tg), nil, nil, true)
       if limit(key).doc then
         change(id, doc, 'ad', key)
-        save_limit(key, 'a', (limit(key).doc.a or 0) + 1)
+        order.save(key, 'a', (limit(key).doc.a or 0) + 1)
       end
     else
       zset(limit_key(key, 'waiting'), rows[i][1], false)

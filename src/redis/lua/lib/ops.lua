@@ -404,7 +404,8 @@ function ops.patch(me)
     if field == 'w' or field == 'ns' then moved = true end
   end
   if doc.z == 't' or (not doc.z and postponed) or (doc.z == 'p' and moved) then return enqueue(me.id, doc) end
-  if not doc.z or doc.z == 'p' or doc.z == 'w' then zset(index_of(doc), member_of(me.id, doc), tonumber(doc.p) or 0) end
+  if not doc.z or doc.z == 'p' then zset(index_of(doc), member_of(me.id, doc), order.score(doc)) end
+  if doc.z == 'w' then move(me.id, doc, 'w', nil, doc.wl) end
 end
 
 -- The result that is kept, or else the job's status: asked in one step, so that a job cannot end between the two.

@@ -139,7 +139,7 @@ function side.move_on(q)
   for _, id in ipairs(ids) do
     local doc = find(id)
     if doc and doc.z == place and side.of(q, doc.c, doc.tg) ~= place then
-      move(id, doc, side.of(q, doc.c, doc.tg), tonumber(doc.p) or 0, nil, true)
+      move(id, doc, side.of(q, doc.c, doc.tg), nil, nil, true)
       n = n + 1
     end
   end

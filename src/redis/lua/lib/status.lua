@@ -16,7 +16,8 @@ local function index_of(doc)
   return queue_key(doc.q, indexes[doc.z] or 'ready')
 end
 local function member_of(id, doc)
-  if not doc.z or doc.z == 'p' or doc.z == 'w' then return doc.n .. ':' .. id end
+  if doc.z == 'w' then return (order.turn_at(doc, doc.wl) or doc.n) .. ':' .. id end
+  if not doc.z or doc.z == 'p' then return doc.n .. ':' .. id end
   return id
 end
 
@@ -80,36 +81,42 @@ end
 -- Set by limits: slots of a run, the reserved room of a job that is ready, the jobs of a group that are not at rest.
 local release_slots, renew_slots, drop_baton, count_in_group, first_full, set_aside
 
--- Its place in the order of those who are ready. The first one also says when the job was made.
+-- Its place in the order of those who are ready, and none yet among those who wait at limits. The first one also says when
+-- the job was made.
 local function queue_up(id, doc, since)
   if not doc.t then change(id, doc, 't', int(moment_of_sequence(doc.n))) end
   change(id, doc, 'n', since and sequence_of(since, id) or sequence())
+  change(id, doc, 'wt', nil)
 end
 
-local function leave_place(id, doc)
+local function leave_place(id, doc, is_let_through)
   zset(index_of(doc), member_of(id, doc), false)
-  if doc.z == 'w' then change_queue(doc.q, 'wc', (queue(doc.q).wc or 0) - 1) end
+  if doc.z == 'w' then
+    change_queue(doc.q, 'wc', (queue(doc.q).wc or 0) - 1)
+    order.leave_turn(doc, is_let_through)
+  end
   if doc.ad and (not doc.z or doc.z == 'p') then drop_baton(id, doc) end
 end
 
--- The indexes in Redis follow the document; `score` is the moment or priority that the index is ordered by. `key` is the
--- limit that a job is set aside for; one that comes back from there keeps its sequence. `since`: when it became due.
-local function move(id, doc, place, score, key, keeps, since)
+-- The indexes in Redis follow the document; `moment` is what time indexes are ordered by. `key` is the limit that a job is
+-- set aside for; one that comes back from there keeps its sequence. `since`: when it became due.
+local function move(id, doc, place, moment, key, keeps, since)
   local was = docs[id] and doc.z ~= 'new' and status_of(doc)
   local rested = not was or resting[doc.z] ~= nil
-  if was then leave_place(id, doc) end
+  if was then leave_place(id, doc, keeps) end
   if (not place or place == 'p') and not keeps then queue_up(id, doc, since) end
   if doc.g and rested ~= (resting[place] ~= nil) then count_in_group(doc, rested and 1 or -1) end
+  if key then order.take_turn(id, doc, key) end
   put(doc, 'wl', key)
   put(doc, 'z', place)
   put(dirty, id, true)
-  zset(index_of(doc), member_of(id, doc), score)
+  zset(index_of(doc), member_of(id, doc), moment or order.score(doc))
   if not place then put(to_ring, doc.q, (to_ring[doc.q] or 0) + 1) end
   if place == 'p' then push(within(to_call, doc.q), doc.c) end
   if place == 'w' then change_queue(doc.q, 'wc', (queue(doc.q).wc or 0) + 1) end
-  if place == 't' then soonest(doc.q, 'nt', score) end
-  if place == 'l' then soonest(doc.q, 'nl', score) end
-  if resting[place] and score ~= never then soonest(doc.q, 'nr', score) end
+  if place == 't' then soonest(doc.q, 'nt', moment) end
+  if place == 'l' then soonest(doc.q, 'nl', moment) end
+  if resting[place] and moment ~= never then soonest(doc.q, 'nr', moment) end
   announce(id, doc, was)
 end
 
@@ -131,7 +138,7 @@ local function enqueue(id, doc, early, since)
   local full = side.is_limited(doc) and first_full(doc)
   if full then return set_aside(id, doc, full) end
   local place = side.of(doc.q, doc.c, doc.tg)
-  move(id, doc, place, tonumber(doc.p) or 0, nil, nil, place and (moment > 0 and moment or since))
+  move(id, doc, place, nil, nil, nil, place and (moment > 0 and moment or since))
 end
 
 -- Its next run is told what became of its children.

@@ -5,10 +5,10 @@ local raw = {} -- key → text as read, false when absent
 local docs, dirty = {}, {} -- id → document, false when the job is gone
 local queues, queue_dirty = {}, {}
 -- `texts` (key, text, …) and `rows` (of each index: score, member, …) are written too, but not found again before that.
-local function nothing()
+local function no_writes()
   return { texts = {}, rows = {}, strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {} }
 end
-local writes = nothing()
+local writes = no_writes()
 
 local job_keys = {}
 local function key_of(id)
@@ -387,5 +387,5 @@ local function flush(more_to_come)
   flush_messages()
   dirty, fields_read = {}, {}
   if not more_to_come then queue_dirty = {} end
-  writes = nothing()
+  writes = no_writes()
 end

@@ -1,0 +1,27 @@
+-- Which of those who wait goes first: the smaller score, then the smaller member of its index.
+
+local order = {}
+
+function order.score(doc) return tonumber(doc.p) or 0 end
+
+-- The turn that a job has at a limit: its number, of which tier, and of which group. It keeps those of all limits that it
+-- has waited at since it became ready, a line each.
+function order.turn_at(doc, key)
+  for line in (doc.wt or ''):gmatch('[^\n]+') do
+    local turn, tier, size, names = line:match('^(%x+),(%-?%d+),(%d+),(.*)$')
+    if names:sub(size + 1) == key then return turn, tier, names:sub(1, tonumber(size)) end
+  end
+end
+
+function order.keep_turn(id, doc, key, turn, tier, group)
+  local lines = { turn .. ',' .. tier .. ',' .. #group .. ',' .. group .. key }
+  for line in (doc.wt or ''):gmatch('[^\n]+') do
+    local size, names = line:match('^%x+,%-?%d+,(%d+),(.*)$')
+    if names:sub(size + 1) ~= key then lines[#lines + 1] = line end
+  end
+  change(id, doc, 'wt', table.concat(lines, '\n'))
+end
+
+-- Set by turns.
+-- order.take_turn(id, doc, key): of a job that begins to wait at a limit
+-- order.leave_turn(doc, is_let_through): of one that waits there no more

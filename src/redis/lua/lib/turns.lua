@@ -1,0 +1,78 @@
+-- Whose turn it is at a limit that groups share: each of them once, then each of them again, however many jobs it has.
+-- Those of no group are one group more. Jobs of one group get turns one after the other, the first of them that of
+-- whoever is at the front. A turn is numbered as sequences are; groups take turns within a tier: a priority.
+--
+-- What a group was given last, and how many of its jobs wait for theirs, is kept with the group's own limit, for as long
+-- as the group has jobs; that of no group with the limit where they wait.
+
+-- With more tiers than that at once, a group's next jobs of yet another tier go in front there.
+local MAX_TIERS = 32
+
+local fronts = {} -- key and tier → the first turn there
+
+local function turn_after(turn)
+  local n = tonumber(turn:sub(1, 7), 16) * 16777216 + tonumber(turn:sub(8), 16) + 1
+  local high = math.floor(n / 16777216)
+  return string.format('%07x%06x', high, n - high * 16777216)
+end
+
+-- The turn at the front of a tier; nil when nobody waits there.
+local function front_of(key, tier)
+  local name = tier .. ',' .. key
+  if fronts[name] == nil then
+    local first = redis.call('ZRANGEBYSCORE', index_of({ z = 'w', wl = key }), tier, tier, 'LIMIT', 0, 1)[1]
+    put(fronts, name, first and first:sub(1, 13) or false)
+  end
+  return fronts[name]
+end
+
+local function account(group, key, tier)
+  local owner, field = group ~= '' and 'group:' .. group or key, 'turn:' .. tier .. ',' .. key
+  local last, n = (limit(owner).doc and limit(owner).doc[field] or ''):match('^(%x+),(%d+)$')
+  return owner, field, last, tonumber(n or 0)
+end
+
+-- Leaves out what is over, if there is much.
+local function make_room(owner)
+  local idle, n = {}, 0
+  for field, value in pairs(limit(owner).doc) do
+    if field:sub(1, 5) == 'turn:' then
+      n = n + 1
+      if value:find(',0', 1, true) == 14 then idle[#idle + 1] = field end
+    end
+  end
+  if n < MAX_TIERS then return true end
+  for _, field in ipairs(idle) do order.save(owner, field, nil) end
+  return #idle > 0
+end
+
+-- Nobody shares the limit of his own group.
+local function is_shared(doc, key) return key ~= 'group:' .. (doc.g or '') and limit(key).doc end
+
+function order.take_turn(id, doc, key)
+  if not is_shared(doc, key) then return end
+  local tier = int(order.score(doc))
+  local group = doc.g and limit('group:' .. doc.g).doc and doc.g or ''
+  local owner, field, last, n = account(group, key, tier)
+  local turn, of, whose = order.turn_at(doc, key)
+  if of ~= tier or whose ~= group then
+    local front = n == 0 and (front_of(key, tier) or doc.n)
+    turn = (not front or (last and last >= front)) and turn_after(last) or front
+    order.keep_turn(id, doc, key, turn, tier, group)
+  end
+  local first = fronts[tier .. ',' .. key]
+  if first == false or (first and turn < first) then put(fronts, tier .. ',' .. key, turn) end
+  if last or make_room(owner) then order.save(owner, field, (last and last > turn and last or turn) .. ',' .. int(n + 1)) end
+end
+
+function order.leave_turn(doc, is_let_through)
+  local turn, tier, group = order.turn_at(doc, doc.wl)
+  if not turn then return end
+  local owner, field, last, n = account(group, doc.wl, tier)
+  if not last then return end
+  if n > 1 then
+    order.save(owner, field, last .. ',' .. int(n - 1))
+  else
+    order.save(owner, field, is_let_through and turn .. ',0' or nil)
+  end
+end
