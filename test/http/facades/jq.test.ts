@@ -105,6 +105,8 @@ async function runOut(id: string, step: number) {
     await kit.advance(step)
     await kit.engine.tick()
     await new Promise((resolve) => setTimeout(resolve, 20))
+    // The clock must not move under a run, whose lease would end.
+    await kit.until(async () => (await status(id)) !== 'running')
   }
 }
 
