@@ -127,6 +127,7 @@ const table = {
   system: {
     health: 'GET /health',
     openapi: 'GET /openapi.json',
+    workerOpenapi: 'GET /worker.openapi.json',
     docs: 'GET /docs',
     advance: 'POST /v1/test/clock',
   },

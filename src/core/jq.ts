@@ -12,17 +12,24 @@ const SECOND = 1000
 
 const finishedAt = z.iso.datetime({ offset: true, error: 'expected a time in ISO 8601 with its zone' })
 
+const success = { type: z.literal('success') }
+const failure = { type: z.literal('failure') }
+const ofSuccess = z.object({ finished_at: finishedAt, result: closed })
+const ofFailure = z.object({
+  reason: z.enum(['other', 'timeout']),
+  finished_at: finishedAt,
+  should_retry: z.boolean(),
+  error: closed,
+  message: z.string(),
+})
+
 /** What a worker answers. Members that it has besides are ignored. */
-export const resultMap = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('success'), finished_at: finishedAt, result: closed }),
-  z.object({
-    type: z.literal('failure'),
-    reason: z.enum(['other', 'timeout']),
-    finished_at: finishedAt,
-    should_retry: z.boolean(),
-    error: closed,
-    message: z.string(),
-  }),
+export const resultMap = z.discriminatedUnion('type', [ofSuccess.extend(success), ofFailure.extend(failure)])
+
+/** The same as a short form of changes, where what it does not say is not asked for. */
+export const shortForm = z.discriminatedUnion('type', [
+  ofSuccess.partial().extend(success),
+  ofFailure.partial().extend(failure),
 ])
 
 /** What a worker is called with. */

@@ -255,6 +255,9 @@ export const changes = z
     path: ['pause'],
   })
 
+/** Says that a run goes on, and how far it is. */
+export const heartbeat = z.strictObject({ progress: closed.optional() })
+
 export type PortRef = z.output<typeof portRef>
 export type JobRef = z.output<typeof jobRef>
 export type PortOptions = z.output<typeof portSpecs>

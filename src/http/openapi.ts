@@ -1,6 +1,7 @@
 // Describes the table of routes as an OpenAPI 3.1 document.
 
 import * as z from 'zod'
+import { shortForm } from '../core/jq.ts'
 import { changes, portRef, snapshot } from '../core/run.ts'
 import { closed, failure, jobInput, jobView, moment, queueView, workerView } from '../core/schemas.ts'
 import { mediaTypes } from './format.ts'
@@ -35,9 +36,9 @@ export const openapi = (routes: Listed[], publicUrl: string): OpenApi => {
   const paths: OpenApi['paths'] = {}
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, describe(schemas)) }
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, describer(schemas)) }
   }
-  describe(schemas)(failure)
+  describer(schemas)(failure)
   return {
     openapi: '3.1.0',
     info: { title: 'sidejob', version: '1', description: about },
@@ -51,8 +52,13 @@ const about =
   'Durable jobs with ports, channels and children. Bodies are JSON or MessagePack, by Content-Type and Accept. ' +
   'Every POST may carry an Idempotency-Key: the same key and body give the first answer again.'
 
+export const keyScheme = {
+  type: 'http',
+  scheme: 'bearer',
+  description: 'An API key with the scope that the route names.',
+}
 const securitySchemes = {
-  key: { type: 'http', scheme: 'bearer', description: 'An API key with the scope that the route names.' },
+  key: keyScheme,
   signature: { type: 'apiKey', in: 'header', name: 'Upstash-Signature', description: 'Calls from QStash only.' },
 }
 
@@ -121,7 +127,8 @@ const words: Record<string, string> = {
   503: 'Not available',
 }
 
-const data = (schema: Schema): Content =>
+/** A shape in both formats. */
+export const data = (schema: Schema): Content =>
   Object.fromEntries(
     Object.keys(mediaTypes)
       .slice(0, 2)
@@ -134,13 +141,14 @@ names.add(jobInput, { id: 'JobInput' })
 names.add(jobView, { id: 'Job' })
 names.add(snapshot, { id: 'Snapshot' })
 names.add(changes, { id: 'Changes' })
+names.add(shortForm, { id: 'ResultMap' })
 names.add(portRef, { id: 'PortRef' })
 names.add(workerView, { id: 'Worker' })
 names.add(queueView, { id: 'Queue' })
 names.add(failure, { id: 'Error' })
 
 /** Describes a schema's outside; what has a name goes to `schemas`, and a reference stands in its place. */
-const describe =
+export const describer =
   (schemas: Record<string, Schema>): Describe =>
   (schema) => {
     const {

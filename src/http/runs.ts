@@ -1,7 +1,7 @@
 // Runs: what a worker does with its claim: commit, stay alive, give back, read on.
 
 import * as z from 'zod'
-import { changes, snapshot } from '../core/run.ts'
+import { changes, heartbeat, snapshot } from '../core/run.ts'
 import { closed, count, items, status } from '../core/schemas.ts'
 import { route } from './route.ts'
 
@@ -26,7 +26,7 @@ export const runs = {
       path: '/v1/runs/:token/heartbeat',
       scope: 'work',
       summary: 'Keeps the lease of a run, and says how far it is',
-      body: z.strictObject({ progress: closed.optional() }),
+      body: heartbeat,
       answers: { 200: z.object({ leaseUntil: z.number() }) },
     },
     ({ engine, params, body }) => engine.heartbeat(params.token, body),

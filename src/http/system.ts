@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { done, duration, label } from '../core/schemas.ts'
 import { docs } from './docs.ts'
 import { reply, route } from './route.ts'
+import { workerDocument } from './worker-document.ts'
 
 const health = z.object({ ok: z.boolean(), redis: z.boolean(), version: z.string() })
 
@@ -31,6 +32,17 @@ export const system = {
       answers: { 200: z.record(z.string(), z.unknown()) },
     },
     async ({ document }) => document(),
+  ),
+
+  workerOpenapi: route(
+    {
+      method: 'GET',
+      path: '/worker.openapi.json',
+      scope: 'open',
+      summary: 'Describes what a push worker is sent and has to answer, as OpenAPI 3.1',
+      answers: { 200: z.record(z.string(), z.unknown()) },
+    },
+    async ({ deps }) => workerDocument(deps.publicUrl),
   ),
 
   docs: route(

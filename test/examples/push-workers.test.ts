@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { webhookHeaders } from '../../src/engine/sign.ts'
+import { answered, sent } from '../http/worker-document.ts'
 import { type Kit, startKit } from '../kit.ts'
 
 const folder = join(import.meta.dirname, '../../examples')
@@ -91,6 +92,45 @@ describe.each(examples)('$name', (example) => {
     await kit.rest(id, 'completed')
     expect(await pairsOf(id)).toEqual([[7, 'later']])
     expect(await kit.engine.state(String(id))).toEqual({ pairs: '1' })
+  })
+
+  may('answers as the document for push workers says', async () => {
+    const value = (data: unknown) => ({ data })
+    const snapshot = {
+      run: { token: '7.1.a', attempt: 1, lost: 0, reason: 'run', timeout: 30_000, startedAt: 1, leaseUntil: 2 },
+      job: {
+        ...{ id: 7, queue, class: 'zip', args: null, name: null, createdAt: 1, createdBy: '', ranAt: null },
+        ...{ parent: null, aliases: [] },
+      },
+      state: {},
+      in: {
+        left: { cursor: 0, values: [value(1), value(2)], more: 0 },
+        right: { cursor: 0, values: [value('a')], more: 0, default: value('x') },
+      },
+      out: { pair: { size: 0, channels: [] } },
+      children: {},
+    }
+    expect(sent.safeParse(snapshot).error?.issues).toBeUndefined()
+    const body = new TextEncoder().encode(JSON.stringify(snapshot))
+    const headers = {
+      ...(await webhookHeaders('7.1.a', body, [secret], Date.now())),
+      'content-type': 'application/json',
+    }
+    const response = await fetch(worker.url, { method: 'POST', headers, body })
+    const answer = await response.json()
+    expect(response.status).toBe(200)
+    expect(answer).toMatchObject({
+      end: 'completed',
+      ops: [
+        {
+          values: [
+            [1, 'a'],
+            [2, 'x'],
+          ],
+        },
+      ],
+    })
+    expect(answered.safeParse(answer).error?.issues).toBeUndefined()
   })
 
   may('takes either of two signatures while a secret is changed', async () => {

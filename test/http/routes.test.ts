@@ -684,6 +684,7 @@ const cases: Case[] = [
   ],
   ['system.health', ask('GET', '/health'), 200, { ok: true, redis: true, version: '1' }, 'health'],
   ['system.openapi', ask('GET', '/openapi.json'), 200, { openapi: '3.1.0' }],
+  ['system.workerOpenapi', ask('GET', '/worker.openapi.json'), 200, { openapi: '3.1.0' }],
   ['system.docs', ask('GET', '/docs'), 200, '<!doctype html>'],
   [
     'system.dispatch',
@@ -760,6 +761,7 @@ describe('who may', () => {
       '/downloader/hb',
       '/health',
       '/openapi.json',
+      '/worker.openapi.json',
       '/docs',
     ])
     expect(at('signed')).toEqual(['/dispatch/:queue', '/tick'])

@@ -1,0 +1,116 @@
+// Describes what we ask of a push worker as an OpenAPI 3.1 document: the call, every answer, and what comes of it.
+
+import { shortForm } from '../core/jq.ts'
+import { changes, heartbeat, snapshot } from '../core/run.ts'
+import { type Content, data, describer, keyScheme, type Schema } from './openapi.ts'
+
+const about =
+  'We post a snapshot of the job to the URL with which its class is registered (PUT /v1/workers/{queue}/{class}), and ' +
+  'commit the changes that the worker answers: all of them, or none. A call is made at least once for a run; the same ' +
+  'webhook-id is the same run. Redirects are not followed. An answer may have 10 MiB, and comes within run.timeout.'
+
+const answered =
+  'Committed, in JSON or MessagePack by its Content-Type. An empty body means: completed. A body that is neither changes nor ' +
+  'the short form fails the run, and is not asked for again.'
+
+const ends = changes.shape.end.options.filter((end) => end !== 'checkpoint')
+
+const header = (name: string, description: string, schema: Schema = { type: 'string' }) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema,
+})
+
+const signed = [
+  header('webhook-id', 'The token of the run: for commits and heartbeats, and to know a call that comes twice.'),
+  header('webhook-timestamp', 'Seconds since 1970. Refuse what is more than five minutes off.', {
+    type: 'string',
+    pattern: '^[0-9]+$',
+  }),
+  header(
+    'webhook-signature',
+    'Standard Webhooks: v1, and the base64 of HMAC-SHA256 over "<id>.<timestamp>.<body>". Two, separated by a space, while a secret is changed; one that fits is enough.',
+  ),
+]
+
+const retryAfter = {
+  'Retry-After': { description: 'Not tried again before: seconds, or a date.', schema: { type: 'string' } },
+}
+const retried = {
+  description:
+    'Failed, and tried again as the job’s retry says. Says also that the host is in trouble: after five in a row it is left alone for a while, and its jobs wait without using an attempt.',
+  headers: retryAfter,
+}
+const final = { description: 'Failed, and not tried again; the beginning of the body is kept in the job’s error.' }
+
+const json = (schema: Schema): Content => ({ 'application/json': { schema } })
+
+/** What the worker does later, when it has answered 202. */
+const later = (verb: 'commit' | 'heartbeat', publicUrl: string, summary: string, body: Schema) => ({
+  [`${publicUrl}/v1/runs/{$request.header.webhook-id}/${verb}`]: {
+    post: {
+      summary,
+      security: [{ key: ['work'] }],
+      requestBody: { required: verb === 'commit', content: data(body) },
+      responses: {
+        200: { description: 'Taken' },
+        410: { description: 'The run is lost: its lease is over, or it was committed before. Nothing happened.' },
+        default: { description: 'An error; what was sent has had no effect' },
+      },
+    },
+  },
+})
+
+/**
+ * Makes the document for those who write push workers.
+ *
+ * @example workerDocument('https://jobs.example.com').paths['/'].post.requestBody
+ */
+export const workerDocument = (publicUrl: string) => {
+  const schemas: Record<string, Schema> = {}
+  const schemaOf = describer(schemas)
+  const ending = { allOf: [schemaOf(changes), { type: 'object', properties: { end: { enum: ends } } }] }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'sidejob: what a push worker answers', version: '1', description: about },
+    paths: {
+      '/': {
+        post: {
+          operationId: 'perform',
+          summary: 'Performs one run of a job',
+          parameters: signed,
+          requestBody: { required: true, content: json(schemaOf(snapshot)) },
+          responses: {
+            200: { description: answered, content: data({ anyOf: [ending, schemaOf(shortForm)] }) },
+            202: {
+              description:
+                'The worker commits later, by the run’s token; until then it sends a heartbeat at least once a minute, or the run is lost and tried again.',
+            },
+            '3XX': final,
+            408: retried,
+            425: retried,
+            429: retried,
+            '4XX': final,
+            '5XX': retried,
+            default: {
+              description:
+                'No answer at all is tried again; one that takes longer than run.timeout fails with the reason timeout.',
+            },
+          },
+          callbacks: {
+            commit: later(
+              'commit',
+              publicUrl,
+              'Commits what the run did; with end checkpoint the run goes on',
+              schemaOf(changes),
+            ),
+            heartbeat: later('heartbeat', publicUrl, 'Says that the run goes on', schemaOf(heartbeat)),
+          },
+        },
+      },
+    },
+    components: { schemas, securitySchemes: { key: keyScheme } },
+  }
+}
