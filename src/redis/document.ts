@@ -215,6 +215,13 @@ export function portsOf(doc: Document, dir: 'i' | 'o'): PortRecord[] {
   return ports
 }
 
+/** Input port → the items that wait there, of those ports whose values are in the document itself. */
+export function ownInputsOf(doc: Document): Record<string, string[]> {
+  const inputs: Record<string, string[]> = {}
+  for (const field in doc) if (field.startsWith('vi:')) inputs[field.slice(3)] = JSON.parse(doc[field]!) as string[]
+  return inputs
+}
+
 export const defaultOf = (doc: Document, dir: 'i' | 'o', port: string): { data: Wire; context?: Wire } | undefined => {
   const item = doc[`d${dir}:${port}`]
   return item === undefined ? undefined : shownItem(item)

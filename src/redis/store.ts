@@ -5,7 +5,15 @@ import type { Status } from '../core/job.ts'
 import type { Wire } from '../core/value.ts'
 import { runArguments, type Settled, type Words } from './changes.ts'
 import type { Client } from './client.ts'
-import { type Child, childrenOf, type Document, jobsArguments, type NewJob, withSideValues } from './document.ts'
+import {
+  type Child,
+  childrenOf,
+  type Document,
+  jobsArguments,
+  type NewJob,
+  ownInputsOf,
+  withSideValues,
+} from './document.ts'
 import { keysOf } from './keys.ts'
 import * as scripts from './scripts.generated.ts'
 
@@ -166,7 +174,7 @@ function lentOf([
   const heirs = family.map(heirOf)
   return {
     ...{ id, document, children, steps, family: heirs, wires },
-    inputs: Object.fromEntries(inputs),
+    inputs: { ...ownInputsOf(document), ...Object.fromEntries(inputs) },
     childCount: Number(childCount),
     ...(more ? { moreSteps: true as const } : {}),
   }
@@ -626,12 +634,13 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     }
   }
 
-  /** The waiting values of several ports at once, none taken; null where there is no such port. */
+  /** The waiting values of several ports at once, behind `skip` of them, none taken; null where there is no such port. */
   async function peek(
     of: { id: number; dir: 'i' | 'o'; port: string }[],
     limit: number,
+    skip = 0,
   ): Promise<({ taken: number; items: string[]; more: number } | null)[]> {
-    const [, rows] = (await evaluate(scripts.peek, [], { ...base(), most: limit }, [
+    const [, rows] = (await evaluate(scripts.peek, [], { ...base(), skip, most: limit }, [
       String(of.length),
       ...of.flatMap(({ id, dir, port }) => [String(id), dir, port]),
     ])) as [string, [string, string[], string, string][]]
@@ -703,7 +712,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     flow,
     /** Values of a port from an offset on, none taken. */
     values: (id: number, dir: 'in' | 'out', port: string, from: number, n: number) =>
-      ask<string[]>((redis) => redis.lrange(`${keys.job(id)}:${dir}:${port}`, from, from + n - 1)),
+      peek([{ id, dir: dir === 'in' ? 'i' : 'o', port }], n, from).then(([row]) => row?.items ?? []),
     overview,
     settings,
     limits,

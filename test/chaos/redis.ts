@@ -33,6 +33,7 @@ for n = 1, last do
       if dir then
         local pushed, taken = value:match('^(%d+),(%d+)')
         local items = pushed ~= taken and redis.call('LRANGE', key .. (dir == 'i' and ':in:' or ':out:') .. port, 0, -1)
+        if doc['v' .. field] then items = cjson.decode(doc['v' .. field]) end
         if items and #items > 0 then job.lists[field] = items end
       elseif value == '^' then
         job.side[field] = redis.call('GET', key .. ':f:' .. field) or ''
@@ -112,7 +113,10 @@ export type View = {
 export const nothing: View = { jobs: new Map(), queues: new Map(), entries: 0 }
 
 /** The id that a value carries: all of ours are JSON strings. */
-export const idOf = (item: string): string => itemOf(item).data.slice(1, -1)
+export const idOf = (item: string): string => nameOf(itemOf(item).data)
+
+/** The name of a value, whatever makes it large. */
+export const nameOf = (data: string): string => data.slice(1, -1).replace(/\.+$/, '')
 
 type RawJob = {
   text: string

@@ -237,14 +237,14 @@ const runs: Mutation[] = [
     '  doc[field] = value\n',
     'a refused run leaves what it did to documents',
   ]),
+  ...of(9, 'lib/lists.lua', [
+    'for i = 1, math.min(n - #items, #list.push) do items[#items + 1] = list.push[i] end',
+    '',
+    'a run does not see what it or the one before it has written',
+  ]),
   ...of(
     9,
     'lib/store.lua',
-    [
-      'for i = 1, math.min(n - #items, #list.push) do items[#items + 1] = list.push[i] end',
-      '',
-      'a run does not see what it or the one before it has written',
-    ],
     ['if waiting and waiting[field] ~= nil then return waiting[field] end', '', 'a run does not see its own children'],
     ['if writes.strings[key] ~= nil then return writes.strings[key] end', '', 'a job that was just made is not known'],
   ),
@@ -1109,11 +1109,7 @@ const oneTime: Mutation[] = [
     'lib/claims.lua',
     ['  if not doc.ch then return {}, 0 end\n', '', 'a claim asks for children that are not there'],
     ["  if not doc.st then return {}, '' end\n", '', 'a claim asks for steps that are not there'],
-    [
-      'if pushed ~= taken then flat[#flat + 1]',
-      'if true then flat[#flat + 1]',
-      'a claim asks for values that are not there',
-    ],
+    ["if pushed ~= taken and not doc['v' .. field] then", 'if true then', 'a claim asks for values that are not there'],
     [
       "  change(id, doc, 'm', this_minute .. ':' .. int(n))\n",
       "  redis.call('SET', side_key(id, 'minute'), n)\n",
@@ -1124,7 +1120,7 @@ const oneTime: Mutation[] = [
     33,
     'lib/leases.lua',
     ['  if not doc.hn then return end\n', '  if doc.x then return end\n', 'every job keeps its runs'],
-    ['if n == tonumber(doc.hn) then list_pop(key, n, 1) else', 'if true then', 'a job keeps all its runs'],
+    ['if n == tonumber(doc.hn) then lists.pop(kept, 1) else', 'if true then', 'a job keeps all its runs'],
     ['  if #error > MAX_KEPT_ERROR then\n', '  if false then\n', 'errors are kept however long they are'],
     [
       '{ again = not doc.x and (doc.rv or not doc.bg or',
@@ -1138,6 +1134,19 @@ const oneTime: Mutation[] = [
     '',
     'the end of a run removes steps that are not there',
   ]),
+  ...of(
+    33,
+    'lib/lists.lua',
+    ['list.own and list.had or 0 do left', '0 do left', 'what waits in the document is forgotten when more comes'],
+    ['list.field and (list.own or list.pop == list.had)', 'list.field', 'a later value goes before those of the list'],
+    ['    if size > BIG then return nil end\n', '', 'a document grows with what waits'],
+    [
+      'list.own and list.had or 0 do left[#left + 1] = list.own[i] end\n',
+      'list.own and list.had or 0 do left[#left + 1] = list.own[i] end\n  if list.own then return end\n',
+      'what has been taken out of the document is still there',
+    ],
+    ['from + 1, math.min(from + n, #items)', '1, math.min(n, #items)', 'a page begins with what has been seen'],
+  ),
   ...of(33, 'lib/family.lua', [
     '  if not doc.ch then return list end\n',
     '',

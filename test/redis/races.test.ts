@@ -59,19 +59,21 @@ const windows: Record<string, Window> = {
     says: 'a process that dies after it has read has taken nothing and left nothing',
     async fact(world) {
       const id = await world.make(one)
-      await world.push(id, 'in', '1', '2')
-      expect(seen(await world.claimOne())).toEqual(['1', '2'])
+      // Small values are in the document, which a claim could not take them out of.
+      const large = ['1', `"${'2'.repeat(600)}"`]
+      await world.push(id, 'in', ...large)
+      expect(seen(await world.claimOne())).toEqual(large)
       await die(world)
       const again = await world.claimOne()
-      expect(seen(again)).toEqual(['1', '2'])
+      expect(seen(again)).toEqual(large)
       expect(await world.values(id, 'out', 'out')).toEqual([])
       expect(await again.commit({ reads: read(0, 2), ops: [write(3)] })).toBe('completed')
       expect(await world.values(id, 'out', 'out')).toEqual(['3'])
     },
     broken: {
       file: 'lib/claims.lua',
-      find: "redis.call('LRANGE', list_key(id, dir, port), 0, math.min(n, MAX_VALUES) - 1)",
-      replace: "redis.call('LPOP', list_key(id, dir, port), math.min(n, MAX_VALUES)) or {}",
+      find: 'lists.now(id, doc, dir, port, math.min(n, MAX_VALUES), skip)',
+      replace: "redis.call('LPOP', side_key(id, 'in:' .. port), n) or lists.now(id, doc, dir, port, n, skip)",
       says: 'a claim takes what it shows',
     },
   },
@@ -105,8 +107,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/runs.lua',
-      find: "  note_run(id, doc, 'failed')\n",
-      replace: "  note_run(id, doc, 'failed')\n  redis.call('DEL', list_key(id, 'i', 'in'))\n",
+      find: "  count(doc.q, 'errors')\n",
+      replace: "  count(doc.q, 'errors')\n  change(id, doc, 'vi:in', nil)\n",
       says: 'what a failed run has read is gone',
     },
   },

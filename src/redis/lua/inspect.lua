@@ -11,6 +11,7 @@
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/lists
 -- @include lib/order
 -- @include lib/status
 -- @include lib/entries
@@ -36,7 +37,7 @@ local items = {}
 if port ~= '' then
   local pushed, taken, dropped = counts(doc, dir, port)
   if not pushed or dropped then return { 'refused', 'REFUSED', 'job ' .. id .. ' (' .. doc.c .. ') does not have ' .. sides[dir] .. ' port ' .. port } end
-  if pushed > taken and most > 0 then items = redis.call('LRANGE', list_key(id, dir, port), 0, most - 1) end
+  if pushed > taken then items = lists.now(id, doc, dir, port, most) end
 end
 local ahead = ''
 if not doc.z or doc.z == 'p' or doc.z == 'w' then ahead = int(redis.call('ZRANK', index_of(doc), member_of(id, doc)) or -1) end

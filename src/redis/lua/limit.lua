@@ -11,6 +11,7 @@
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/lists
 -- @include lib/order
 -- @include lib/status
 -- @include lib/entries

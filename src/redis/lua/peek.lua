@@ -1,15 +1,16 @@
--- peek: the waiting values of many ports, without taking them. Read only.
+-- peek: the waiting values of many ports, behind so many of them, without taking them. Read only.
 --
 -- keys: none
 -- by: dispatcher
 -- reads: job
 -- writes: none
--- args: ns, clock, seed, most:int, ...
+-- args: ns, clock, seed, skip:int, most:int, ...
 -- returns: {'ports', [taken, items, default or '', more] each}; an empty row where there is no such port
 --          rest: id, dir, port each
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/lists
 -- @include lib/order
 -- @include lib/status
 -- @include lib/entries
@@ -38,9 +39,9 @@ for i, of in ipairs(asked) do
   if not pushed or dropped then
     rows[i] = {}
   else
-    local n = math.min(most, pushed - taken)
-    local items = n > 0 and first_values(of.id, of.dir, of.port, n) or {}
-    rows[i] = { int(taken), items, get_value(of.id, doc, 'd' .. of.dir .. ':' .. of.port) or '', int(pushed - taken - #items) }
+    local n = math.min(most, pushed - taken - skip)
+    local items = n > 0 and first_values(of.id, doc, of.dir, of.port, n, skip) or {}
+    rows[i] = { int(taken), items, get_value(of.id, doc, 'd' .. of.dir .. ':' .. of.port) or '', int(pushed - taken - skip - #items) }
   end
 end
 return { 'ports', rows }

@@ -9,6 +9,7 @@
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/lists
 -- @include lib/order
 -- @include lib/status
 -- @include lib/entries
@@ -101,7 +102,9 @@ local function check_ports(id, doc)
     local dir, port = field:match('^([io]):(.+)$')
     if dir then
       local pushed, taken = counts(doc, dir, port)
-      local size = redis.call('LLEN', list_key(id, dir, port))
+      local own = doc['v' .. field] and #cjson.decode(doc['v' .. field]) or 0
+      local size = own + redis.call('LLEN', list_key(id, dir, port))
+      if own > 0 and size > own then fault(id, sides[dir] .. ' port ' .. port .. ' has values in the document and in a list') end
       if size ~= pushed - taken then fault(id, sides[dir] .. ' port ' .. port .. ' holds ' .. int(size) .. ', counted ' .. int(pushed - taken)) end
     end
   end

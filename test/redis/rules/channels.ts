@@ -25,12 +25,11 @@ const publish = async (world: World, value: number) =>
 
 /** What all of them hold, each different content once. */
 async function heard(world: World, ids: number[]): Promise<string[]> {
-  const lists = await world.client.ask((redis) => {
-    const pipeline = redis.pipeline()
-    for (const id of ids) pipeline.lrange(`${world.store.keys.job(id)}:in:in`, 0, -1)
-    return pipeline.exec<string[][]>()
-  })
-  return [...new Set(lists.map((list) => list.map((item) => itemOf(item).data).join()))]
+  const ports = await world.store.peek(
+    ids.map((id) => ({ id, dir: 'i', port: 'in' })),
+    DIRECT,
+  )
+  return [...new Set(ports.map((port) => port!.items.map((item) => itemOf(item).data).join()))]
 }
 
 const relayRun = (world: World) => world.claimOne({ queue: 'sidejob.relay' })

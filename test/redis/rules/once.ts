@@ -392,6 +392,36 @@ const rule33: Facts = {
       { outcome: 'failed', retried: false, error: expect.stringContaining('none') },
     ])
   },
+  async 'values wait in the document as long as all of them are small, and in their order wherever they wait'(world) {
+    const id = await world.make({ in: { in: {} } })
+    const [large, list] = [`"${'x'.repeat(600)}"`, `${world.store.keys.job(id)}:in:in`]
+    const waits = async (...expected: string[]) => {
+      const { 'vi:in': own } = await world.document(id)
+      expect((await world.store.values(id, 'in', 'in', 1, 9)).map((item) => item.slice(1))).toEqual(expected.slice(1))
+      expect(await world.values(id, 'in', 'in')).toEqual(expected)
+      return { own: JSON.parse(own ?? '[]').length, listed: await world.client.ask((redis) => redis.llen(list)) }
+    }
+    const read = (n: number) => world.change(id, 'take', '', 'i', 'in', n)
+    await world.push(id, 'in', '1')
+    await world.push(id, 'in', '"ü"')
+    await world.push(id, 'in', '3')
+    expect(await waits('1', '"ü"', '3')).toEqual({ own: 3, listed: 0 })
+    await read(1)
+    expect(await waits('"ü"', '3')).toEqual({ own: 2, listed: 0 })
+    await world.push(id, 'in', large)
+    expect(await waits('"ü"', '3', large)).toEqual({ own: 0, listed: 3 })
+    await world.push(id, 'in', '5')
+    await read(3)
+    expect(await waits('5')).toEqual({ own: 0, listed: 1 })
+    await read(1)
+    await world.push(id, 'in', '6', '7')
+    expect(await waits('6', '7')).toEqual({ own: 2, listed: 0 })
+    const run = await world.claimOne()
+    expect(run.snapshot.in.in!.values.map(({ data }) => data)).toEqual(['6', '7'])
+    await run.suspend({ reads: { in: { cursor: 5, count: 2 } } })
+    expect(await waits()).toEqual({ own: 0, listed: 0 })
+    expect(await world.document(id)).not.toHaveProperty('vi:in')
+  },
   async 'flags tell of what stands beside a document, and go with it'(world) {
     const id = await world.make()
     const spawn = { op: 'spawn' as const, name: 'a', queue: 'q', class: 'child' }

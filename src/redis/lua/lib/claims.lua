@@ -135,9 +135,9 @@ end
 
 local MAX_VALUES, MAX_BYTES = 1000, 1048576
 
--- The waiting values of a port from the front, within the bounds of a snapshot.
-local function first_values(id, dir, port, n)
-  local items = redis.call('LRANGE', list_key(id, dir, port), 0, math.min(n, MAX_VALUES) - 1)
+-- The waiting values of a port from the front, or behind some of them, within the bounds of a snapshot.
+local function first_values(id, doc, dir, port, n, skip)
+  local items = lists.now(id, doc, dir, port, math.min(n, MAX_VALUES), skip)
   local bytes = 0
   for i, item in ipairs(items) do
     bytes = bytes + #item
@@ -146,13 +146,14 @@ local function first_values(id, dir, port, n)
   return items
 end
 
+-- What is in the document itself is not said again.
 local function flat_inputs(id, doc)
   local flat = {}
   for _, field in ipairs(attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
     if dir == 'i' and doc[field] then
       local pushed, taken = doc[field]:match('^(%d+),(%d+)')
-      if pushed ~= taken then flat[#flat + 1] = { port, first_values(id, dir, port, tonumber(pushed) - tonumber(taken)) } end
+      if pushed ~= taken and not doc['v' .. field] then flat[#flat + 1] = { port, first_values(id, doc, dir, port, tonumber(pushed) - tonumber(taken)) } end
     end
   end
   return flat
@@ -240,7 +241,7 @@ local function flat_port(id, doc, name, field, closely)
   if idle then return nil end
   local row = { name, dir, port, int(pushed - taken), default and '1' or '', wires or '' }
   if closely then
-    row[7] = pushed ~= taken and redis.call('LINDEX', list_key(id, dir, port), 0) or ''
+    row[7] = pushed ~= taken and lists.now(id, doc, dir, port, 1)[1] or ''
     row[8] = doc['m' .. field] or ''
   end
   return row

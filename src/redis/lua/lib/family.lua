@@ -215,10 +215,7 @@ erase = function(id, doc, status)
     local dir, port = field:match('^([io]):(.+)$')
     if dir and doc[field] then
       local pushed, taken = counts(doc, dir, port)
-      local key = list_key(id, dir, port)
-      local pending = writes.lists[key]
-      put(writes.lists, key, nil)
-      if pushed > taken or pending then del(key) end
+      lists.forget(lists.of(id, doc, dir, port, pushed - taken))
       for _, c in ipairs(dir == 'i' and channels_of(doc, dir, port) or {}) do member_change(c, id .. ':' .. port, false) end
     elseif doc[field] == '^' then
       local side = side_key(id, 'f:' .. field)

@@ -21,13 +21,14 @@ local function note_run(id, doc, outcome, more)
   local line = (doc.l or '0') .. ',' .. now_text .. ',' .. outcome .. ',' .. int((tonumber(doc.f) or 0) + 1)
   change(id, doc, 'lr', line)
   if not doc.hn then return end
-  local key, n, error = side_key(id, 'runs'), tonumber(doc.hl) or 0, more and more.error or ''
+  local n, error = tonumber(doc.hl) or 0, more and more.error or ''
   if #error > MAX_KEPT_ERROR then
     error = '{"message":"its error is ' .. #error .. ' bytes long: only that of the last run is kept, with the job","reason":"other"}'
   end
   local by = more and more.by or (doc.ln and side.of(doc.q, doc.c, doc.tg) and 'pull') or ''
-  list_push(key, n, { line .. ',' .. doc.tk .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error })
-  if n == tonumber(doc.hn) then list_pop(key, n, 1) else change(id, doc, 'hl', int(n + 1)) end
+  local kept = lists.at(side_key(id, 'runs'), n)
+  lists.push(kept, { line .. ',' .. doc.tk .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error })
+  if n == tonumber(doc.hn) then lists.pop(kept, 1) else change(id, doc, 'hl', int(n + 1)) end
 end
 
 local MAX_LOST = 10

@@ -1,8 +1,6 @@
 -- Ports and channels: what is pushed, taken, counted, published. A value travels as an item, closed:
 -- `=value`, or `@context\nchannel\nflags\nvalue`.
 
-local sides = { i = 'in', o = 'out' }
-
 local function parts(item)
   if item:sub(1, 1) == '=' then return '', '', '', item:sub(2) end
   return item:match('^@([^\n]*)\n([^\n]*)\n([^\n]*)\n(.*)$')
@@ -11,8 +9,6 @@ local function with_channel(item, channel)
   local context, from, flags, value = parts(item)
   return '@' .. context .. '\n' .. (from ~= '' and from or channel) .. '\n' .. flags .. '\n' .. value
 end
-
-local function list_key(id, dir, port) return side_key(id, sides[dir] .. ':' .. port) end
 
 -- How many values were ever pushed to and taken from a port; nil when there is no such port.
 local function counts(doc, dir, port)
@@ -49,7 +45,7 @@ end
 
 local function drop_values(id, doc, dir, port)
   local pushed, taken = counts(doc, dir, port)
-  if pushed > taken then list_pop(list_key(id, dir, port), pushed - taken, pushed - taken) end
+  if pushed > taken then lists.pop(lists.of(id, doc, dir, port, pushed - taken), pushed - taken) end
   return pushed
 end
 
@@ -180,7 +176,7 @@ local function write(id, doc, dir, port, items, options)
   if options.default then
     set_value(id, doc, 'd' .. dir .. ':' .. port, items[#items])
   else
-    list_push(list_key(id, dir, port), pushed - taken, items)
+    lists.push(lists.of(id, doc, dir, port, pushed - taken), items)
     set_counts(id, doc, dir, port, pushed + #items, taken)
   end
   if not options.unnoted then entries.note('write', id, dir, port, items) end
@@ -202,10 +198,10 @@ local function take_items(id, doc, dir, port, n)
     if default then entries.note('read', id, dir, port, { default }) end
     return default and { default } or {}, default ~= nil
   end
-  local key = list_key(id, dir, port)
-  local items = list_items(key, pushed - taken, n)
+  local list = lists.of(id, doc, dir, port, pushed - taken)
+  local items = lists.items(list, n)
   entries.note('read', id, dir, port, items)
-  list_pop(key, pushed - taken, #items)
+  lists.pop(list, #items)
   set_counts(id, doc, dir, port, pushed, taken + #items)
   return items, false
 end
@@ -216,8 +212,9 @@ local function consume(id, doc, dir, port, cursor, n)
   if taken ~= cursor then refuse('CONFLICT', sides[dir] .. ' port ' .. port .. ' of job ' .. id .. ': seen at ' .. int(cursor) .. ', now at ' .. int(taken)) end
   if n > pushed - taken then refuse('CONFLICT', sides[dir] .. ' port ' .. port .. ' of job ' .. id .. ' has no ' .. int(n) .. ' values') end
   if n == 0 then return end
-  if hints_wanted() then entries.note('read', id, dir, port, list_items(list_key(id, dir, port), pushed - taken, n)) end
-  list_pop(list_key(id, dir, port), pushed - taken, n)
+  local list = lists.of(id, doc, dir, port, pushed - taken)
+  if hints_wanted() then entries.note('read', id, dir, port, lists.items(list, n)) end
+  lists.pop(list, n)
   set_counts(id, doc, dir, port, pushed, taken + n)
 end
 
@@ -443,12 +440,13 @@ function relays.run(id, doc)
   local pushed, taken = counts(doc, 'i', 'in')
   while most > 0 and pushed > taken do
     local members = listeners(doc.rl, doc.ru, most)
-    deliver_all(doc.rl, members, list_items(list_key(id, 'i', 'in'), pushed - taken, 1)[1])
+    local list = lists.of(id, doc, 'i', 'in', pushed - taken)
+    deliver_all(doc.rl, members, lists.items(list, 1)[1])
     if #members == most then
       change(id, doc, 'ru', members[most])
     else
       change(id, doc, 'ru', nil)
-      list_pop(list_key(id, 'i', 'in'), pushed - taken, 1)
+      lists.pop(list, 1)
       taken = taken + 1
       set_counts(id, doc, 'i', 'in', pushed, taken)
     end

@@ -245,38 +245,6 @@ local function set_value(id, doc, field, value)
   change(id, doc, field, value)
 end
 
--- A list as it will be: `pop` of the old ones are gone, `push` are new. `had` is how many there are in Redis.
-local function list_at(key, had)
-  local list = writes.lists[key]
-  if not list then
-    list = { had = had, pop = 0, push = {} }
-    put(writes.lists, key, list)
-  end
-  return list
-end
-local function list_items(key, had, n)
-  local list = list_at(key, had)
-  local left = list.had - list.pop
-  local items = {}
-  if left > 0 and n > 0 then items = redis.call('LRANGE', key, list.pop, list.pop + math.min(n, left) - 1) end
-  for i = 1, math.min(n - #items, #list.push) do items[#items + 1] = list.push[i] end
-  return items
-end
-local function list_pop(key, had, n)
-  local list = list_at(key, had)
-  local old = math.min(n, list.had - list.pop)
-  put(list, 'pop', list.pop + old)
-  if n > old then
-    local rest = {}
-    for i = n - old + 1, #list.push do rest[#rest + 1] = list.push[i] end
-    put(list, 'push', rest)
-  end
-end
-local function list_push(key, had, items)
-  local list = list_at(key, had)
-  for _, item in ipairs(items) do push(list.push, item) end
-end
-
 local function flush_texts(more_to_come)
   local dels, sets = {}, writes.texts
   for key, text in pairs(writes.strings) do

@@ -1,0 +1,93 @@
+-- Lists, oldest first, as they will be. What waits at a port is in the document as long as all of it is small together,
+-- where it costs no command of its own, else in a list of Redis.
+
+local lists = {}
+
+-- `pop` of the old items are gone, `push` are new; `had` is how many old ones there are.
+function lists.at(key, had)
+  local list = writes.lists[key]
+  if not list then
+    list = { key = key, had = had, pop = 0, push = {} }
+    put(writes.lists, key, list)
+  end
+  return list
+end
+
+local sides = { i = 'in', o = 'out' }
+local function list_key(id, dir, port) return side_key(id, sides[dir] .. ':' .. port) end
+
+-- What waits at a port; `own` are the old values where the document has them.
+function lists.of(id, doc, dir, port, had)
+  local list = lists.at(list_key(id, dir, port), had)
+  if not list.field then
+    list.id, list.field = id, 'v' .. dir .. ':' .. port
+    list.own = doc[list.field] and cjson.decode(doc[list.field])
+  end
+  return list
+end
+
+function lists.items(list, n)
+  local left, items = math.min(n, list.had - list.pop), {}
+  if list.own then
+    for i = list.pop + 1, list.pop + left do items[#items + 1] = list.own[i] end
+  elseif left > 0 then
+    items = redis.call('LRANGE', list.key, list.pop, list.pop + left - 1)
+  end
+  for i = 1, math.min(n - #items, #list.push) do items[#items + 1] = list.push[i] end
+  return items
+end
+
+function lists.pop(list, n)
+  local old = math.min(n, list.had - list.pop)
+  put(list, 'pop', list.pop + old)
+  if n > old then
+    local rest = {}
+    for i = n - old + 1, #list.push do rest[#rest + 1] = list.push[i] end
+    put(list, 'push', rest)
+  end
+end
+
+function lists.push(list, items)
+  for _, item in ipairs(items) do push(list.push, item) end
+end
+
+-- All of it goes, and nothing that was to be done with it is.
+function lists.forget(list)
+  if list.had > 0 and not list.own then del(list.key) end
+  put(writes.lists, list.key, nil)
+end
+
+-- The values that wait at a port now, in Redis: at most n, behind `skip` of them.
+function lists.now(id, doc, dir, port, n, skip)
+  local from, own = skip or 0, doc['v' .. dir .. ':' .. port]
+  if not own then return n > 0 and redis.call('LRANGE', list_key(id, dir, port), from, from + n - 1) or {} end
+  local items = cjson.decode(own)
+  return { unpack(items, from + 1, math.min(from + n, #items)) }
+end
+
+-- Values as one text, when there are any and they are small.
+local function small(items)
+  local size = 0
+  for _, item in ipairs(items) do
+    size = size + #item
+    if size > BIG then return nil end
+  end
+  return #items > 0 and cjson.encode(items) or nil
+end
+
+-- Where there is no list in Redis, or it is used up, the document takes what is there then.
+local function keep_small(list)
+  local left = {}
+  for i = list.pop + 1, list.own and list.had or 0 do left[#left + 1] = list.own[i] end
+  for _, item in ipairs(list.push) do left[#left + 1] = item end
+  local text = small(left)
+  change(list.id, docs[list.id], list.field, text)
+  list.push = text and {} or left
+  if list.own then list.had, list.pop = 0, 0 end
+end
+
+table.insert(before_flush, function()
+  for _, list in pairs(writes.lists) do
+    if list.field and (list.own or list.pop == list.had) then keep_small(list) end
+  end
+end)
