@@ -84,11 +84,15 @@ export class Isolate extends WorkerEntrypoint<Env> {
 }
 
 export default {
-  fetch: (request: Request, env: Env, context: Context) =>
-    invocation.run(context, async () => {
+  fetch(request: Request, env: Env, context: Context) {
+    const answer = invocation.run(context, async () => {
       await catchUp(env)
       return serve(env).app.fetch(request)
-    }),
+    })
+    // Whose caller has gone ends there and then, unless something is waited for: what it was lent is to be given back.
+    context.waitUntil(answer.catch(() => undefined))
+    return answer
+  },
   scheduled: (_event: unknown, env: Env, context: Context) =>
     context.waitUntil(catchUp(env).then(() => serve(env).engine.tick())),
 }

@@ -4,7 +4,7 @@ import type { Client } from '../redis/client.ts'
 import type { Store } from '../redis/store.ts'
 import { pause } from './pause.ts'
 
-/** Who stands in line, and for how many milliseconds more. */
+/** Who stands in line, and for how many milliseconds more; with none it leaves. */
 export type Waiter = { id: string; wait: number }
 
 /** A waiting claim that nobody calls asks again after so long: it costs less than a command a second. */
@@ -37,9 +37,10 @@ export const createLine =
     try {
       for (;;) {
         const call = next()
-        const left = end - now()
-        const found = await claim(left > 0 && !over.aborted ? { id, wait: left } : undefined)
-        if (found.length || left <= 0 || over.aborted) return found
+        const left = over.aborted ? 0 : Math.max(0, end - now())
+        // With no time left, too: it leaves the line then, and no job calls it in vain.
+        const found = await claim({ id, wait: left })
+        if (found.length || left === 0) return found
         await quiet(call)
       }
     } finally {

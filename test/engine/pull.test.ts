@@ -159,6 +159,26 @@ describe('a claim', () => {
     expect(await other).toEqual([])
   })
 
+  test('whose caller has gone gives back what it was lent, and leaves the line to others', async () => {
+    const queue = await queueOf('work')
+    const gone = new AbortController()
+    const left = kit.engine.claim(queue, { wait: 20_000 }, { signal: gone.signal })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    gone.abort()
+    expect(await left).toEqual([])
+    const stays = kit.engine.claim(queue, { wait: 20_000 })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const id = await kit.make('work', { queue })
+    const started = Date.now()
+    const [run] = await stays
+    expect([run?.job.id, Date.now() - started < 5_000]).toEqual([id, true])
+    await kit.engine.release(run!.run.token)
+    // Lent in the very moment in which the caller goes.
+    const late = kit.engine.claim(queue, {}, { signal: AbortSignal.abort() })
+    expect(await late).toEqual([])
+    expect(await view(id)).toMatchObject({ status: 'queued', attempt: 0, lost: 0 })
+  })
+
   test('is 204 at the door when there is nothing, and 200 with runs when there is', async () => {
     const queue = await queueOf('work')
     expect(await ask(`/v1/queues/${queue}/claim`, {})).toEqual({ status: 204, body: null })

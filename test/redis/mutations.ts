@@ -990,8 +990,14 @@ const listening: Mutation[] = [
       "'-inf', '+inf', 'LIMIT', 0, MAX_CALLS",
       'who has gone is called',
     ],
-    ["  change_queue(q, 'pw', math.max(queue(q).pw or 0, till))\n", '', 'nobody is called'],
+    ["  if till > now then change_queue(q, 'pw', math.max(queue(q).pw or 0, till)) end\n", '', 'nobody is called'],
+    ['till > now and till)', 'till > now and till or nil)', 'who leaves the line stays in it'],
   ),
+  ...of(30, 'commit.lua', [
+    '#ids == 0 and now + wait or now)',
+    'now + wait)',
+    'who has got a job is called for the next one',
+  ]),
   ...of(30, 'lib/status.lua', [
     "  if place == 'p' then push(within(to_call, doc.q), doc.c) end\n",
     '',

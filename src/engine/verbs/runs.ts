@@ -73,6 +73,9 @@ export function createRuns({
     return { answer: answers[0]!, lent }
   }
 
+  const giveBack = async (token: string): Promise<string> =>
+    (await commitToken({ token, n: LAST, end: 'released', words: [] })).answer
+
   const snapshots = (queue: string, lent: Lent[]) =>
     Promise.all(
       lent.map(async (one) => {
@@ -109,7 +112,11 @@ export function createRuns({
         return snapshots(queue, answer.lent)
       }
       const first = await claim()
-      return first.length || wait === 0 ? first : waiting(claim, end, call?.signal)
+      const claimed = first.length || wait === 0 ? first : await waiting(claim, end, call?.signal)
+      // With a key the same claim may be asked for again; without, nobody will ever hear of these.
+      if (!call?.signal?.aborted || id) return claimed
+      await Promise.all(claimed.map(({ run }) => giveBack(run.token)))
+      return []
     },
 
     async commit(token, changes) {
@@ -129,8 +136,7 @@ export function createRuns({
 
     async release(token) {
       checkToken(token)
-      const { answer } = await commitToken({ token, n: LAST, end: 'released', words: [] })
-      return { status: answer as Status }
+      return { status: (await giveBack(token)) as Status }
     },
 
     async page(token, port, after) {

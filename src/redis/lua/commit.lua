@@ -134,7 +134,7 @@ if claims then
   }, head)
 end
 
-if waiter ~= '' and #ids == 0 then add_waiter(queue_name, waiter, patterns, now + wait) end
+if waiter ~= '' then stand(queue_name, waiter, patterns, #ids == 0 and now + wait or now) end
 
 local word = 'ok'
 if laned then

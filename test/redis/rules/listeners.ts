@@ -125,6 +125,23 @@ const rule30: Facts = {
     }
     expect(await calledOf(world, { one: [] }, act, 10_000)).toEqual({ one: 0 })
   },
+  async 'who leaves the line is not called any more'(world) {
+    const called = await calledOf(world, { one: [], other: [] }, async () => {
+      const claim = { max: 1, lease: 45_000, pull: true, patterns: [], waiter: { id: 'one', wait: 0 } }
+      await world.store.commit({ queue: 'q', claim })
+      await world.make({ pull: true })
+    })
+    expect(called).toEqual({ one: 0, other: 1 })
+  },
+  async 'who has got a job without being called is not called for the next'(world) {
+    const called = await calledOf(world, { one: [], other: [] }, async () => {
+      await world.make({ pull: true })
+      const claim = { max: 1, lease: 45_000, pull: true, patterns: [], waiter: { id: 'other', wait: 20_000 } }
+      expect((await world.store.commit({ queue: 'q', claim })).lent).toHaveLength(1)
+      await world.make({ pull: true })
+    })
+    expect(called).toEqual({ one: 1, other: 0 })
+  },
 }
 
 export const listening: Record<number, Facts> = { 30: rule30 }

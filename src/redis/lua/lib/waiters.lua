@@ -60,10 +60,11 @@ end
 
 local MAX_CALLS = 100
 
--- A claim that waits stands in `waiters` as its name and the patterns it asked for.
-local function add_waiter(q, waiter, patterns, till)
-  zset(queue_key(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till)
-  change_queue(q, 'pw', math.max(queue(q).pw or 0, till))
+-- A claim that waits stands in `waiters` as its name and the patterns it asked for. Who has got something, or has no more
+-- time, leaves: whoever is called stands for all who could come.
+local function stand(q, waiter, patterns, till)
+  zset(queue_key(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > now and till)
+  if till > now then change_queue(q, 'pw', math.max(queue(q).pw or 0, till)) end
 end
 
 local function waiter_of(member)
