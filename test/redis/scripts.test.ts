@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'
 import type { NewJob } from '../../src/redis/document.ts'
 import { createStore, type Store } from '../../src/redis/store.ts'
-import { startState } from '../kit.ts'
+import { kind, rawCommand, startState } from '../kit.ts'
 
 let state: Awaited<ReturnType<typeof startState>>
 let store: Store
@@ -352,6 +352,34 @@ describe('what is read', () => {
     expect(await ids({ queue: 'q', status: 'queued' })).toEqual([2])
     expect(await ids({ mode: 'children', name: 'top' })).toEqual([2])
     expect(await ids({ mode: 'alias', name: 'top' })).toEqual([1])
+  })
+
+  test.skipIf(kind === 'embedded')('a page of very many children reads no more than a thousand jobs', async () => {
+    const many = 2_500
+    const parent = await make()
+    const others = await make()
+    for (let made = 0; made < many; made += 500)
+      await store.enqueue(Array.from({ length: 500 }, () => job({ parent: String(parent) })))
+    const reads = async (work: () => Promise<unknown>) => {
+      const read = async () =>
+        Number(/keyspace_hits:(\d+)/.exec(await rawCommand(state.redis.port, 'INFO', 'stats'))![1])
+      const before = await read()
+      await work()
+      return (await read()) - before
+    }
+    const ids: number[] = []
+    let cursor: string | null | undefined
+    do {
+      const page = { mode: 'children' as const, name: String(parent), limit: 700, before: cursor ?? undefined }
+      expect(
+        await reads(async () => {
+          const answer = await store.list(page)
+          ids.push(...answer.jobs.map(({ id }) => id))
+          cursor = answer.cursor
+        }),
+      ).toBeLessThan(1_010)
+    } while (cursor !== null)
+    expect(ids).toEqual(Array.from({ length: many }, (_, i) => others + many - i))
   })
 
   test('tree, peek and overview', async () => {

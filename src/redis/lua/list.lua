@@ -6,7 +6,7 @@
 -- writes: none
 -- args: ns, clock, seed, mode, name, queue_name, status, class, group, before, most:int, scan:int
 -- returns: {'jobs', [id, document, side values, callback] each, next cursor or ''} | {'refused', code, message}
---          mode: 'all' (by id, down from the newest) | 'children' (parent = name) | 'alias' | 'repeats' (by their next slot)
+--          mode: 'all' (by id, down from the newest) | 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'repeats' (by their next slot)
 
 -- @include lib/base
 -- @include lib/store
@@ -26,8 +26,10 @@
 
 local jobs, cursor = {}, ''
 
+local parent -- whose children are wanted, where they are looked for among all jobs
 local function fits(doc)
-  return (status == '' or status_of(doc) == status)
+  return (not parent or doc.pa == parent)
+    and (status == '' or status_of(doc) == status)
     and (class == '' or doc.c == class)
     and (queue_name == '' or doc.q == queue_name)
     and (group == '' or doc.g == group)
@@ -99,8 +101,13 @@ end
 
 local modes = {
   all = all,
+  -- More than a page's worth are not read to be sorted: they are found among all jobs, by their ids.
   children = function()
     local id, ids = resolve(name), {}
+    if redis.call('HLEN', children_key(id)) > scan then
+      parent = id
+      return by_id()
+    end
     for _, child in ipairs(children_of(id, need(id))) do
       if before == '' or tonumber(child.id) < tonumber(before) then ids[#ids + 1] = child.id end
     end
