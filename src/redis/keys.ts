@@ -131,7 +131,7 @@ export const fields = {
   rp: 'repeat',
   rz: 'the repeat is paused',
   ro: 'input or a request came during the run',
-  rc: 'a child ended or wrote during the run',
+  rc: 'a child ended or wrote during the run; 2 where only who does not follow its children wants to know',
   rt: 'retry',
   to: 'timeout',
   kr: 'keep the result for so long',

@@ -162,8 +162,8 @@ const runs: Mutation[] = [
       'a pause ends with every run of a child',
     ],
     [
-      "  note_run(id, doc, 'failed')\n",
-      "  note_run(id, doc, 'failed')\n  clear_steps(id, doc)\n",
+      "  count(doc.q, 'errors')\n",
+      "  count(doc.q, 'errors')\n  clear_steps(id, doc)\n",
       'steps are forgotten when a run fails',
     ],
   ),
@@ -260,8 +260,8 @@ const runs: Mutation[] = [
     ],
     ["  if run.at then change(id, doc, 'bo', int(run.at)) end\n", '', 'a job of an unknown class comes back at once'],
     [
-      "  note_run(id, doc, 'released')\n",
-      "  note_run(id, doc, 'released')\n  change(id, doc, 'f', '1')\n",
+      '  if doc.x and not doc.sh then\n',
+      "  change(id, doc, 'f', '1')\n  if doc.x and not doc.sh then\n",
       'a job of an unknown class uses up an attempt',
     ],
   ),
@@ -271,8 +271,8 @@ const runs: Mutation[] = [
     ['n > 3 and int(', 'n > 0 and int(', 'the first conflict backs off'],
     ['n > 3 and int(', 'n > 1000 and int(', 'conflicts go round for ever'],
     [
-      "  note_run(id, doc, 'conflict')\n  uncount_run(id, doc)\n",
-      "  note_run(id, doc, 'conflict')\n",
+      '{ by = run.by, again = not doc.x })\n  uncount_run(id, doc)\n',
+      '{ by = run.by, again = not doc.x })\n',
       'conflicts make a runaway',
     ],
     [
@@ -282,8 +282,8 @@ const runs: Mutation[] = [
     ],
   ),
   ...of(11, 'lib/leases.lua', [
-    "  note_run(id, doc, 'lost')\n  uncount_run(id, doc)\n",
-    "  note_run(id, doc, 'lost')\n",
+    '  uncount_run(id, doc)\n  if doc.rv then',
+    '  if doc.rv then',
     'lost runs make a runaway',
   ]),
   ...of(11, 'lib/claims.lua', ['if n > RUNS_A_MINUTE then return false end', '', 'nothing stops a runaway']),
@@ -359,7 +359,7 @@ const runs: Mutation[] = [
 ]
 
 const places: Mutation[] = [
-  ...of(14, 'lib/status.lua', ['  if was then leave_place(id, doc) end\n', '', 'a job stays where it was']),
+  ...of(14, 'lib/status.lua', ['  if was then leave_place(id, doc, keeps) end\n', '', 'a job stays where it was']),
   ...of(14, 'lib/ops.lua', [
     'zset(index_of(doc), member_of(me.id, doc), order.score(doc))',
     "zset(queue_key(doc.q, 'ready'), me.id, order.score(doc))",
@@ -539,10 +539,10 @@ const time: Mutation[] = [
   ...of(
     20,
     'lib/status.lua',
-    ["  if place == 'l' then soonest(doc.q, 'nl', score) end\n", '', 'nobody looks when a lease ends'],
+    ["  if place == 'l' then soonest(doc.q, 'nl', moment) end\n", '', 'nobody looks when a lease ends'],
     [
-      "  if place == 't' then soonest(doc.q, 'nt', score) end\n",
-      "  if place == 't' and not queue(doc.q).nt then soonest(doc.q, 'nt', score) end\n",
+      "  if place == 't' then soonest(doc.q, 'nt', moment) end\n",
+      "  if place == 't' and not queue(doc.q).nt then soonest(doc.q, 'nt', moment) end\n",
       'a timer before the others is seen too late',
     ],
   ),
@@ -908,8 +908,8 @@ const limited: Mutation[] = [
       'one that finds no room holds up all behind it',
     ],
     [
-      'local full = doc.lm and not doc.x and first_full(doc)',
-      'local full = doc.lm and first_full(doc)',
+      'local full = side.is_limited(doc) and first_full(doc)',
+      'local full = (doc.lm or side.own_limit(doc)) and first_full(doc)',
       'a shutdown run waits for room',
     ],
   ),
@@ -1255,6 +1255,16 @@ const channels: Mutation[] = [
 const flows: Mutation[] = [
   ...of(
     35,
+    'lib/status.lua',
+    [
+      "    if parent.z == 'l' and not parent.rc then change(doc.pa, parent, 'rc', '2') end\n",
+      '',
+      'who follows no longer has not heard what its children did during its last run',
+    ],
+    ["'rc', '2')", "'rc', '1')", 'a follower runs for whatever its children do during a run'],
+  ),
+  ...of(
+    35,
     'lib/follow.lua',
     ["    if doc.z ~= 'c' then complete(id, doc) end\n", '', 'a follower is never completed'],
     [
@@ -1284,11 +1294,7 @@ const flows: Mutation[] = [
   ...of(
     35,
     'lib/status.lua',
-    [
-      'if not parent or parent.fo then return end',
-      'if not parent then return end',
-      'every run of a child wakes a follower',
-    ],
+    ['  if parent.fo then\n    -- News', '  if false then\n    -- News', 'every run of a child wakes a follower'],
     ["suspended = 's', completed", "suspended = 'c', completed", 'a suspended child is taken for completed'],
     ["failed = 'x', terminated = 'x'", "failed = 'c', terminated = 'x'", 'a failed child is taken for completed'],
     ["failed = 'x', terminated = 'x'", "failed = 'x', terminated = 'c'", 'a terminated child is taken for completed'],
@@ -1308,7 +1314,7 @@ const flows: Mutation[] = [
     35,
     'lib/runs.lua',
     ["elseif run.ending ~= 'again' then change(id, doc, 'fo', nil) end", 'end', 'a follower can never stop'],
-    ['elseif doc.fo and (doc.rc or doc.ro) then', 'elseif false then', 'it fails for a child that is mended'],
+    ["elseif doc.fo and (doc.rc == '1' or doc.ro) then", 'elseif false then', 'it fails for a child that is mended'],
   ),
   ...of(35, 'lib/retention.lua', ['again = true }', 'again = true, follow = true }', 'its children go before it']),
   ...of(

@@ -77,6 +77,19 @@ const rule35: Facts = {
     expect(await status(world, id)).toBe('completed')
     await isIdle(world)
   },
+  async 'what a child did during its run makes it run again only if it does not follow any more'(world) {
+    for (const ending of ['follow', 'completed'] as const) {
+      const { id, ids } = await follower(world, ['a'])
+      await world.push(id, 'n', '1')
+      const run = await ownRun(world)
+      const child = await world.claimOne()
+      expect(child.id).toBe(ids.a)
+      await child.suspend()
+      await run.commit({ end: ending, reads: { n: { cursor: 0, count: 1 } } })
+      expect(await status(world, id)).toBe(ending === 'follow' ? 'suspended' : 'queued')
+      for (const again of await world.claim({ queue: 'other' })) await again.commit()
+    }
+  },
   async 'without children it is completed at once'(world) {
     expect((await follower(world, [])).answer).toBe('completed')
   },

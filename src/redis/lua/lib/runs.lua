@@ -72,7 +72,7 @@ end
 
 -- Where a job goes after a run that did not fail. What arrived meanwhile wins over everything but an end by force.
 local function come_to_rest(id, doc, run)
-  local own, child = doc.ro, doc.rc and not run.deaf
+  local own, child = doc.ro, doc.rc and not run.deaf and (doc.rc == '1' or run.ending ~= 'follow')
   end_lease(id, doc)
   if doc.x == '2' then
     change(id, doc, 'x', nil)
@@ -134,7 +134,7 @@ end
 -- none left: failed, its input kept.
 local function fail(run, error, delay)
   local id, doc = run.id, need(run.id)
-  note_run(id, doc, 'failed', { by = run.by, error = error, again = not doc.x and (delay ~= '' or (doc.fo and (doc.rc or doc.ro))) })
+  note_run(id, doc, 'failed', { by = run.by, error = error, again = not doc.x and (delay ~= '' or (doc.fo and (doc.rc == '1' or doc.ro))) })
   count(doc.q, 'runs')
   count(doc.q, 'errors')
   end_lease(id, doc)
@@ -152,7 +152,7 @@ local function fail(run, error, delay)
     change(id, doc, 'dc', nil)
     change(id, doc, 'bo', int(now + tonumber(delay)))
     enqueue(id, doc, true)
-  elseif doc.fo and (doc.rc or doc.ro) then
+  elseif doc.fo and (doc.rc == '1' or doc.ro) then
     enqueue(id, doc, true)
   else
     change(id, doc, 'f', int((tonumber(doc.f) or 0) + 1))

@@ -171,7 +171,12 @@ local settled = {} -- parent → children that have ended, for those who count t
 local function wake_parent(id, doc, has_ended)
   if not doc.pa then return end
   local parent = find(doc.pa)
-  if not parent or parent.fo then return end
+  if not parent then return end
+  if parent.fo then
+    -- News only for one whose run ends otherwise than by following.
+    if parent.z == 'l' and not parent.rc then change(doc.pa, parent, 'rc', '2') end
+    return
+  end
   if has_ended then push(within(settled, doc.pa), id) end
   if parent.aw and not has_ended then return end
   wake(doc.pa, parent, 'child')
