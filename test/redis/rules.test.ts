@@ -3,7 +3,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startState } from '../kit.ts'
+import { readScripts } from './broken.ts'
 import { createWorld, ways } from './direct.ts'
+import { mutations } from './mutations.ts'
 import { rules } from './rules/index.ts'
 
 let state: Awaited<ReturnType<typeof startState>>
@@ -21,3 +23,9 @@ for (const [rule, facts] of Object.entries(rules))
         expect(await world.faults()).toEqual([])
       })
   })
+
+// Playing them takes its time (mutations.test.ts); that each still finds its place is known at once.
+test('whatever takes a rule out changes one place of the scripts', () => {
+  const scripts = readScripts()
+  expect(mutations.filter((mutation) => scripts.occurrences(mutation) !== 1).map(({ says }) => says)).toEqual([])
+})
