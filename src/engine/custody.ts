@@ -7,9 +7,9 @@ import { wire } from '../core/value.ts'
 import type { Words } from '../redis/changes.ts'
 import { type Document, number, statusOf } from '../redis/document.ts'
 import type { CommitAnswer, Lent } from '../redis/store.ts'
-import type { Amendment, Conclusion, Custody, Lending, Loan, Ward } from './engine.ts'
+import type { Amendment, Call, Conclusion, Custody, Lending, Loan, Ward } from './engine.ts'
 import type { Waiter } from './line.ts'
-import type { Parts } from './parts.ts'
+import { checkClaim, laneOf, onceOf, type Parts } from './parts.ts'
 import { LAST, settle } from './settle.ts'
 import { dueAtOf, viewOf } from './snapshot.ts'
 
@@ -18,6 +18,8 @@ const FOR_EVER = 100 * 365 * 86_400_000
 /** For ending a job whose last run nobody answered: it is lent once more, for as long as that takes. */
 const BRIEFLY = 60_000
 const MOST_TRIES = 5
+
+type Lane = { id: string; seq: number }
 
 function wardOf(id: number, document: Document, children: string[] = []): Ward {
   return {
@@ -109,11 +111,12 @@ export function createCustody(parts: Parts): Custody {
   }
 
   /** Goes through a queue in pieces until something is found, or its end is: one answer, or none. */
-  async function look(queue: string, lending: Lending, waiter?: Waiter): Promise<CommitAnswer[]> {
+  async function look(queue: string, lending: Lending, lane?: Lane, waiter?: Waiter): Promise<CommitAnswer[]> {
     const { names = [], tags, max = 1, priority, lease = FOR_EVER } = lending
     const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
     for (let skip = 0, tries = 0; ; ) {
-      const answer = await store.commit({ queue, claim: { ...claim, skip } })
+      const answer = await store.commit({ queue, lane, claim: { ...claim, skip } })
+      checkClaim(answer)
       const tagged = await parts.tags.retag(answer)
       await ring([...answer.rings, ...tagged])
       if (answer.lent.length || answer.failed) return [answer]
@@ -141,12 +144,15 @@ export function createCustody(parts: Parts): Custody {
     return Math.min(end, nextSlot(JSON.parse(document.rp) as Repeat, moments, started))
   }
 
-  async function lend(queue: string, lending: Lending, call?: { signal?: AbortSignal }) {
+  async function lend(queue: string, lending: Lending, call?: Call & { signal?: AbortSignal }) {
     const { wait = 0 } = lending
     const end = now() + wait
-    const first = await look(queue, lending)
+    const lane = await laneOf(call)
+    const first = await look(queue, lending, lane)
     const [found] =
-      first.length || wait === 0 ? first : await waiting((waiter) => look(queue, lending, waiter), end, call?.signal)
+      first.length || wait === 0
+        ? first
+        : await waiting((waiter) => look(queue, lending, lane, waiter), end, call?.signal)
     if (!found) return { loans: [], failed: 0 }
     return { loans: await Promise.all(found.lent.map(loanOf)), failed: found.failed }
   }
@@ -202,6 +208,20 @@ export function createCustody(parts: Parts): Custody {
     async requeue(job, { forgiven = false, class: name } = {}, call) {
       const renamed = name === undefined ? [] : [['rename', name]]
       await change(job, [...renamed, ['requeue', '', forgiven ? '1' : '']], call)
+    },
+
+    async putBack(loans, call) {
+      await Promise.all(loans.map(({ job }) => change(String(job.id), [['requeue', '', '1']])))
+      const lane = await laneOf(call)
+      if (lane) await store.forget(lane.id)
+    },
+
+    async once(call, act) {
+      if (call.key === undefined) return act()
+      const { again } = await store.change('', [['look']], onceOf(call))
+      if (again) return
+      await act()
+      await change('', [], call)
     },
 
     async withdraw({ id, status }, act, call) {

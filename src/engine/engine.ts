@@ -351,7 +351,15 @@ export type Amendment = {
 export interface Custody {
   ward(job: Ref): Promise<Ward>
   /** `failed`: how many failed instead of being lent. */
-  lend(queue: string, lending: Lending, call?: { signal?: AbortSignal }): Promise<{ loans: Loan[]; failed: number }>
+  lend(
+    queue: string,
+    lending: Lending,
+    call?: Call & { signal?: AbortSignal },
+  ): Promise<{ loans: Loan[]; failed: number }>
+  /** Of what was lent nobody will hear: it does not count, and the call may be made again. */
+  putBack(loans: Loan[], call?: Call): Promise<void>
+  /** What was done under the key of this call is not done again; what was refused may be asked for again. */
+  once(call: Call, act: () => Promise<void>): Promise<void>
   /** Ends the run that a job is in, whoever has it. */
   conclude(job: Ref, conclusion: Conclusion): Promise<{ status: Status }>
   /** Back into the queue, whatever it was doing. */

@@ -1,5 +1,6 @@
 // What the verbs are made of: the state, who knows what, who rings, and the clock.
 
+import { SidejobError } from '../core/errors.ts'
 import type { Status } from '../core/job.ts'
 import type { Words } from '../redis/changes.ts'
 import type { Client } from '../redis/client.ts'
@@ -9,6 +10,7 @@ import type { Call, JobView } from './engine.ts'
 import type { Line } from './line.ts'
 import type { Performer } from './performer.ts'
 import type { Registry } from './registry.ts'
+import { hashOf } from './secrets.ts'
 import type { Tags } from './tags.ts'
 
 export type Parts = {
@@ -42,6 +44,20 @@ export const MINUTE = 60_000
 const DAY = 86_400_000
 /** Our own keys are for our own retries: 10 minutes. */
 const MINE = 10 * MINUTE
+
+/** The claims of a call with a key are those of a lane: asked again, they lend the same. The number says what is asked for. */
+export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq: number } | undefined> =>
+  call?.key
+    ? {
+        id: (await hashOf(call.key)).slice(0, 32),
+        seq: call.fingerprint ? Number.parseInt(call.fingerprint.slice(0, 8), 16) : 1,
+      }
+    : undefined
+
+/** @throws where the key of a claim was used for another one. */
+export function checkClaim({ word }: { word: string }): void {
+  if (word === 'stale') throw new SidejobError('TAKEN', 'this Idempotency-Key was used for another claim')
+}
 
 /** The key of a call: the caller's, for a day; else one of our own, so that our own retries are safe. */
 export const onceOf = (call: Call | undefined, period?: number): Once =>

@@ -79,7 +79,7 @@ const isSame = async (a: string, b: string): Promise<boolean> => {
 
 const encoder = new TextEncoder()
 
-const sha256 = async (bytes: Uint8Array): Promise<string> => {
+export const sha256 = async (bytes: Uint8Array): Promise<string> => {
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as BufferSource))
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

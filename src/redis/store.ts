@@ -328,7 +328,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     ops: Words[],
     once?: Once,
     near: readonly string[] = [],
-  ): Promise<{ answer: string[]; rings: Ring[]; id: string }> {
+  ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean }> {
     const [word, ...rest] = (await evaluate(
       scripts.change,
       [...onceKeys(once), keys.hints, ...near.map(keys.queue)],
@@ -343,6 +343,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       answer: rest[0] as unknown as string[],
       rings: word === 'again' ? [] : ringsOf(rest[1] as unknown as RawRing[]),
       id: word === 'again' ? '' : String(rest[2]),
+      again: word === 'again',
     }
   }
 
@@ -739,6 +740,8 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     apiKeys: () => hashOf(keys.apiKeys),
     apiKey: (hash: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, hash)),
     removeApiKey: (hash: string) => ask((redis) => redis.hdel(keys.apiKeys, hash)),
+    /** What a lane or the key of a claim was answered is known no more. */
+    forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
     /** The runs that a job has kept, newest first. */
     runs: async (id: number) => (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).reverse(),
 

@@ -8,8 +8,7 @@ import { childrenOf, type Document } from '../../redis/document.ts'
 import type { Lent } from '../../redis/store.ts'
 import type { Engine } from '../engine.ts'
 import type { Waiter } from '../line.ts'
-import type { Parts } from '../parts.ts'
-import { hashOf } from '../secrets.ts'
+import { checkClaim, laneOf, type Parts } from '../parts.ts'
 import { LAST, settle } from '../settle.ts'
 import { snapshotOf } from '../snapshot.ts'
 
@@ -96,16 +95,14 @@ export function createRuns({
     async claim(queue, { names = [], tags: wanted = [], max = 1, wait = 0, lease = CLAIM_LEASE }, call) {
       const end = now() + wait
       await announce()
-      const id = call?.key ? (await hashOf(call.key)).slice(0, 32) : undefined
-      // Its number says what is asked for, so that the same key for something else is found out.
-      const seq = call?.fingerprint ? Number.parseInt(call.fingerprint.slice(0, 8), 16) : 1
+      const lane = await laneOf(call)
       const claim = async (waiter?: Waiter): Promise<Snapshot[]> => {
         const answer = await store.commit({
           queue,
-          lane: { id: id ?? crypto.randomUUID().replaceAll('-', ''), seq },
+          lane: lane ?? { id: crypto.randomUUID().replaceAll('-', ''), seq: 1 },
           claim: { max, lease, begun: max, pull: true, patterns: names.map(literalSets), tags: wanted, waiter },
         })
-        if (answer.word === 'stale') throw new SidejobError('TAKEN', 'this Idempotency-Key was used for another claim')
+        checkClaim(answer)
         await ring([...answer.rings, ...(await tags.retag(answer))])
         // What was tagged by older constraints is tagged anew by now.
         if (answer.lent.length === 0 && answer.stale.length) return claim(waiter)

@@ -4,6 +4,7 @@ import type { Context } from 'hono'
 import * as z from 'zod'
 import type { SidejobError } from '../../core/errors.ts'
 import type { Call, Engine, Scope } from '../../engine/engine.ts'
+import { sha256 } from '../door.ts'
 import { respond, wanted } from '../format.ts'
 import { route } from '../route.ts'
 import { cancelJob, clearCrashed, crash, deleteJob, requeueJobs, updateJob } from './bedrock/change.ts'
@@ -33,8 +34,22 @@ const fail = (c: Context, error: SidejobError): Response => {
 const facade = { failure, fail }
 
 type Asked = { engine: Engine; from: Given; call: Call; signal: AbortSignal }
-/** Nothing to tell: every body is JSON all the same, also where Bedrock has none. */
-const nothing = (done: Promise<void>): Promise<Answer> => done.then(() => ({}))
+/**
+ * A command that has nothing to tell, done once under its key. Every body is JSON all the same, also where Bedrock has none.
+ */
+const telling =
+  (act: (asked: Asked) => Promise<void>) =>
+  async (asked: Asked): Promise<Answer> => {
+    await asked.engine.once(asked.call, () => act(asked))
+    return {}
+  }
+
+/** What is asked for under a key is also what its headers say. */
+async function keyed(call: Call, from: Given, names: string[]): Promise<Call> {
+  if (call.key === undefined) return call
+  const said = JSON.stringify([call.fingerprint, ...names.map((name) => from(name) ?? null)])
+  return { key: call.key, fingerprint: await sha256(new TextEncoder().encode(said)) }
+}
 
 type Answer = { body?: unknown; headers?: Record<string, string> }
 
@@ -65,7 +80,9 @@ const command = <const Name extends string>(
     async ({ engine, bytes, call, c }) => {
       await openQueue(engine)
       const request = c.req.raw
-      const done = await act({ engine, from: given(request, bytes), call, signal: request.signal })
+      const from = given(request, bytes)
+      const asked = { engine, from, call: await keyed(call, from, Object.keys(parameters)), signal: request.signal }
+      const done = await act(asked)
       return answer(c, '200 OK', done.body ?? {}, done.headers)
     },
   )
@@ -158,7 +175,7 @@ export const bedrock = {
       nextRun: text,
       shouldClearRepeat: json,
     },
-    ({ engine, from, call }) => nothing(updateJob(engine, from, call)),
+    telling(({ engine, from, call }) => updateJob(engine, from, call)),
   ),
 
   RetryJob: command(
@@ -170,7 +187,7 @@ export const bedrock = {
       ...{ data: json, nextRun: text, delay: z.int().optional(), name: text, jobPriority: z.int().optional() },
       ...{ ignoreRepeat: json, token: text },
     },
-    ({ engine, from }) => nothing(retryJob(engine, from)),
+    telling(({ engine, from }) => retryJob(engine, from)),
   ),
 
   FinishJob: command(
@@ -178,11 +195,15 @@ export const bedrock = {
     'work',
     'Ends a run: the job is gone, repeats, or waits for its children',
     { ...jobID, data: json, ignoreRepeat: json, token: text },
-    ({ engine, from }) => nothing(finishJob(engine, from)),
+    telling(({ engine, from }) => finishJob(engine, from)),
   ),
 
-  CancelJob: command('CancelJob', 'write', 'Cancels a child that has not begun', jobID, ({ engine, from, call }) =>
-    nothing(cancelJob(engine, from, call)),
+  CancelJob: command(
+    'CancelJob',
+    'write',
+    'Cancels a child that has not begun',
+    jobID,
+    telling(({ engine, from, call }) => cancelJob(engine, from, call)),
   ),
 
   FailJob: command(
@@ -190,11 +211,15 @@ export const bedrock = {
     'work',
     'Ends a run: the job has failed, and stays so',
     { ...jobID, data: json, token: text },
-    ({ engine, from }) => nothing(failJob(engine, from)),
+    telling(({ engine, from }) => failJob(engine, from)),
   ),
 
-  DeleteJob: command('DeleteJob', 'write', 'Removes all trace of a job', jobID, ({ engine, from, call }) =>
-    nothing(deleteJob(engine, from, call)),
+  DeleteJob: command(
+    'DeleteJob',
+    'write',
+    'Removes all trace of a job',
+    jobID,
+    telling(({ engine, from, call }) => deleteJob(engine, from, call)),
   ),
 
   RequeueJobs: command(
@@ -202,7 +227,7 @@ export const bedrock = {
     'write',
     'Puts jobs back into the queue, whatever they are doing',
     { jobIDs: z.string(), name: text, decrementFailures: json },
-    ({ engine, from }) => nothing(requeueJobs(engine, from)),
+    telling(({ engine, from }) => requeueJobs(engine, from)),
   ),
 
   CrashBedrockJob: command(
@@ -210,7 +235,7 @@ export const bedrock = {
     'admin',
     'Fails jobs like these names in place of delivering them, from now on',
     { names: z.string() },
-    ({ engine, from }) => nothing(crash(engine, from)),
+    telling(({ engine, from }) => crash(engine, from)),
   ),
 
   ClearCrashedBedrockJobs: command(
@@ -218,7 +243,7 @@ export const bedrock = {
     'admin',
     'Delivers jobs of all names again',
     {},
-    ({ engine }) => nothing(clearCrashed(engine)),
+    telling(({ engine }) => clearCrashed(engine)),
   ),
 
   other: route(

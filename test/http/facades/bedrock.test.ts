@@ -992,4 +992,67 @@ describe('the door', () => {
     const first = await send('CreateJob', { name: 'job', 'idempotency-key': 'k' })
     expect((await send('CreateJob', { name: 'job', 'idempotency-key': 'k' })).body).toEqual(first.body)
   })
+
+  scenario('asked twice with one key, a command does once what it does', async (client) => {
+    const { create, send, query, state } = client
+    const twice = async (command: string, given: Given) => {
+      const asked = { ...given, 'idempotency-key': JSON.stringify(given) }
+      expect((await send(command, asked)).code).toBe(200)
+      expect(await send(command, asked)).toMatchObject({ code: 200, body: {} })
+    }
+    const gone = async (id: number) => expect((await send('QueryJob', { jobID: id })).code).toBe(404)
+    const J = await create({ name: 'job' })
+    await twice('UpdateJob', { jobID: J, data: '{"n":1}' })
+    await send('GetJob', { name: 'job' })
+    await twice('RetryJob', { jobID: J, delay: 0 })
+    expect(await query(J)).toMatchObject({ state: 'QUEUED', data: { n: 1 } })
+    await send('GetJob', { name: 'job' })
+    await twice('FailJob', { jobID: J })
+    await twice('RequeueJobs', { jobIDs: String(J) })
+    await send('GetJob', { name: 'job' })
+    await twice('FinishJob', { jobID: J })
+    await gone(J)
+    const K = await create({ name: 'other' })
+    await twice('DeleteJob', { jobID: K })
+    await gone(K)
+    const { P, C1 } = await family(client)
+    await twice('FinishJob', { jobID: P })
+    await twice('CancelJob', { jobID: C1 })
+    expect(await Promise.all([state(P), state(C1)])).toEqual(['PAUSED', 'CANCELLED'])
+  })
+
+  scenario('a key of a delivery whose client has gone takes the job again', async ({ app, create, send }) => {
+    const J = await create({ name: 'job' })
+    const gone = new AbortController()
+    const key = { 'idempotency-key': 'k' }
+    const headers = { authorization: 'Bearer dev', name: 'job', ...key }
+    const answer = app.fetch(new Request('http://x/bedrock/GetJob', { method: 'POST', headers, signal: gone.signal }))
+    gone.abort()
+    await answer
+    expect((await send('GetJob', { name: 'job', ...key })).body.jobID).toBe(J)
+  })
+
+  scenario('asked twice with one key, jobs are taken once', async ({ create, send }) => {
+    const ids = [await create({ name: 'job' }), await create({ name: 'job' })]
+    const asked = { name: 'job', 'idempotency-key': 'k' }
+    const [first, again] = [await send('GetJob', asked), await send('GetJob', asked)]
+    expect(again).toEqual(first)
+    expect(first.body.jobID).toBe(ids[0])
+    expect((await send('GetJob', { name: 'job' })).body.jobID).toBe(ids[1])
+  })
+
+  scenario(
+    'a key that was used for something else is refused, what was refused may be asked for again',
+    async (client) => {
+      const { create, send } = client
+      const [J, K] = [await create({ name: 'job' }), await create({ name: 'job' })]
+      const key = { 'idempotency-key': 'k' }
+      expect((await send('FinishJob', { jobID: J, ...key })).code).toBe(405)
+      await send('GetJobs', { name: 'job', numResults: 2 })
+      expect((await send('FinishJob', { jobID: J, ...key })).code).toBe(200)
+      expect((await send('FinishJob', { jobID: K, ...key })).code).toBe(409)
+      expect((await send('CreateJob', { name: 'a', ...key })).code).toBe(200)
+      expect((await send('CreateJob', { name: 'b', ...key })).code).toBe(409)
+    },
+  )
 })

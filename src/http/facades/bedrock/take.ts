@@ -38,11 +38,6 @@ async function parentsOf(engine: Engine, loans: Loan[]): Promise<Map<number, War
   return new Map(wards.filter((ward) => ward !== undefined).map((ward) => [ward.id, ward]))
 }
 
-/** What nobody will hear of is put back, and does not count as delivered. */
-async function putBack(engine: Engine, loans: Loan[]): Promise<void> {
-  await Promise.all(loans.map(({ job }) => engine.requeue(String(job.id), { forgiven: true })))
-}
-
 export type Taken = { jobs: Record<string, unknown>[]; tokens: string[] }
 
 /** Takes jobs; undefined in place of a 404 never comes: it is thrown. */
@@ -59,7 +54,8 @@ export async function take(
   const mocked = isSet(from, 'mockRequest') || isSet(from, 'getMockedJobs')
   const lending = { names: globsOf(name), max, priority, wait, tags: mocked ? [MOCK] : [] }
   const { loans, failed } = await engine.lend(QUEUE, lending, call)
-  if (call.signal.aborted) await putBack(engine, loans)
+  // What nobody will hear of does not count as delivered.
+  if (call.signal.aborted) await engine.putBack(loans, call)
   // Where all that was chosen had failed on the way there is nothing, but it is no 404.
   if (loans.length === 0 && failed === 0)
     throw wait > 0 ? new Refusal(303, 'Timeout') : new Refusal(404, 'No job found')

@@ -281,6 +281,9 @@ function ops.bulk(me)
   set_value(me.id, doc, 'pg', me.result)
 end
 
+-- Whether this was done under the call's key: nothing is done, and nothing kept.
+function ops.look(me) me.nothing = true end
+
 -- Goes on only if the job is in one of these statuses.
 function ops.expect(me)
   local statuses, is = take_list(), status_of(need(me.id))
