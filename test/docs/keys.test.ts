@@ -79,7 +79,7 @@ const plain: Access[] = [
     ],
     writes: [],
   },
-  { by: ['API'], reads: [], writes: ['flags', 'flows', 'keys'] },
+  { by: ['API'], reads: [], writes: ['flags', 'flows', 'keys', 'lane'] },
   { by: ['dispatcher'], reads: ['constraints', 'job', 'workers'], writes: [] },
 ]
 
