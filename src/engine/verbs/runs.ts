@@ -111,7 +111,7 @@ export function createRuns({
       const first = await claim()
       const claimed = first.length || wait === 0 ? first : await waiting(claim, end, call?.signal)
       // With a key the same claim may be asked for again; without, nobody will ever hear of these.
-      if (!call?.signal?.aborted || id) return claimed
+      if (!call?.signal?.aborted || lane) return claimed
       await Promise.all(claimed.map(({ run }) => giveBack(run.token)))
       return []
     },
