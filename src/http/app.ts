@@ -174,4 +174,4 @@ const taking = ({ req: { path } }: Context, app: Hono): Method[] =>
 const unknown = ({ req: { path, method } }: Context, taken: Method[]): SidejobError =>
   taken.length === 0
     ? new SidejobError('NOT_FOUND', `${path} is no route; /docs lists them`)
-    : new SidejobError('NOT_FOUND', `${path} takes ${taken.join(', ')}, got ${method}`)
+    : new SidejobError('WRONG_METHOD', `${path} takes ${taken.join(', ')}, got ${method}`)

@@ -201,7 +201,7 @@ describe('codes', () => {
     ['an alias that is not there', 'GET /v1/jobs/nobody', undefined, 404, 'NOT_FOUND'],
     ['an id that is none', 'GET /v1/jobs/1abc', undefined, 404, 'NOT_FOUND'],
     ['a route that is not there', 'GET /v1/nothing', undefined, 404, 'NOT_FOUND'],
-    ['a method that a route does not take', 'PUT /v1/jobs', {}, 404, 'NOT_FOUND'],
+    ['a method that a route does not take', 'PUT /v1/jobs', {}, 405, 'WRONG_METHOD'],
     ['a lease that was never given', 'POST /v1/runs/1.1.abcdef/commit', { end: 'completed' }, 410, 'LOST'],
     ['a token that is none', 'POST /v1/runs/nonsense/heartbeat', {}, 410, 'LOST'],
     ['a class that is not registered', 'POST /v1/jobs', { class: 'unknown' }, 422, 'REFUSED'],

@@ -75,7 +75,7 @@ const rows: Row[] = [
   // Which route
   ['no such route', get('/v1/nothing'), 'NOT_FOUND', 404, '/v1/nothing is no route'],
   ['a slash too much', get('/v1/jobs/'), 'NOT_FOUND', 404, 'is no route'],
-  ['a wrong method', get('/v1/publish'), 'NOT_FOUND', 404, 'takes POST, got GET'],
+  ['a wrong method', get('/v1/publish'), 'WRONG_METHOD', 405, 'takes POST, got GET'],
   ['a port neither in nor out', get('/v1/jobs/JOB/up/left'), 'NOT_FOUND', 404, 'is no route'],
 
   // Who asks

@@ -44,6 +44,11 @@ test('names cannot break out of their quotes', () => {
 
 test('a wrong method says which ones there are', async () => {
   const answer = await ask('/v1/jobs', { method: 'PUT' })
-  expect([answer.status, answer.headers.get('allow')]).toEqual([404, 'GET, POST'])
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST'])
+  expect(await answer.json()).toEqual({
+    error: { code: 'WRONG_METHOD', message: '/v1/jobs takes GET, POST, got PUT' },
+  })
+  const facade = await ask('/jq/jobs', { method: 'PUT' })
+  expect([facade.status, facade.headers.get('allow')]).toEqual([405, 'POST'])
   expect((await ask('/v1/nothing')).headers.get('allow')).toBeNull()
 })

@@ -268,9 +268,9 @@ const fail = (_: Context, error: SidejobError): Response => {
   )
 }
 
-/** A wrong method on one of our paths is 405. */
+/** How a wrong method on one of our paths is answered. */
 export const wrongMethod = (path: string, error: SidejobError): Response | undefined =>
-  path.startsWith('/downloader/') && / takes /.test(error.message)
+  path.startsWith('/downloader/') && error.code === 'WRONG_METHOD'
     ? new Response('Invalid request method', { status: 405 })
     : undefined
 
