@@ -133,7 +133,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   }
 
   async function change(job: string, ops: Words[], call?: Call, period?: number): Promise<string[]> {
-    const { answer, rings } = await store.change(job, ops, onceOf(call, period), registry.queues)
+    const { answer, rings } = await store.change(job, ops, onceOf(call, period), { queues: registry.queues })
     await ring(rings)
     return answer
   }

@@ -23,6 +23,9 @@ export type Ring = { queue: string; bell: string; at?: number }
 /** The key under which an answer is kept, for how long, and what it was the answer to. */
 export type Once = { key: string; period: number; fingerprint?: string }
 
+/** Queues and jobs that a change is likely to reach. */
+export type Near = { queues?: readonly string[]; jobs?: readonly string[] }
+
 export type Made = { id: number; status: Status; existing?: true }
 
 /** A lane that begins with the jobs that are made, where nothing was ready before them. */
@@ -322,16 +325,16 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     }
   }
 
-  /** One job's verbs, or a channel's; all or none. `near`: queues that are likely to hear of it, read beforehand. */
+  /** One job's verbs, or a channel's; all or none. `near`: who is likely to hear of it, read beforehand. */
   async function change(
     job: string,
     ops: Words[],
     once?: Once,
-    near: readonly string[] = [],
-  ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean }> {
+    { queues = [], jobs = [] }: Near = {},
+  ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean; heard: string[] }> {
     const [word, ...rest] = (await evaluate(
       scripts.change,
-      [...onceKeys(once), keys.hints, ...near.map(keys.queue)],
+      [...onceKeys(once), keys.hints, ...queues.map(keys.queue), ...jobs.map(keys.job)],
       { ...base(), ...onceArgs(once), job },
       [String(ops.length), ...ops.flat()],
     )) as [string, ...never[]]
@@ -339,12 +342,9 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       const [code, message] = rest as string[]
       throw refusalOf(code!, message!)
     }
-    return {
-      answer: rest[0] as unknown as string[],
-      rings: word === 'again' ? [] : ringsOf(rest[1] as unknown as RawRing[]),
-      id: word === 'again' ? '' : String(rest[2]),
-      again: word === 'again',
-    }
+    if (word === 'again') return { answer: rest[0]!, rings: [], id: '', again: true, heard: [] }
+    const [answer, rings, id, heard] = rest as unknown as [string[], RawRing[], string, string[]]
+    return { answer, rings: ringsOf(rings), id: String(id), again: false, heard }
   }
 
   /** New lease ends for tokens; null where the lease is lost. `own`: so they are renewed from now on, whoever asks. */

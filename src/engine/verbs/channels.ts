@@ -3,15 +3,45 @@
 import type { Wire } from '../../core/value.ts'
 import { publishWords } from '../../redis/changes.ts'
 import type { Engine } from '../engine.ts'
-import type { Parts } from '../parts.ts'
+import { onceOf, type Parts } from '../parts.ts'
 
 const LISTEN = 60_000
 
-export function createChannels({ store, client, change }: Parts): Pick<Engine, 'publish' | 'channels' | 'subscribe'> {
+/** Channels whose listeners are remembered. */
+const REMEMBERED = 1_000
+
+/** Who heard the last message of a channel: most likely who will hear the next, so their jobs are read with its first MGET. */
+function createAudience() {
+  const heard = new Map<string, readonly string[]>()
+  return {
+    of: (channel: string): readonly string[] => heard.get(channel) ?? [],
+    note(channel: string, jobs: readonly string[]): void {
+      heard.delete(channel)
+      if (jobs.length) heard.set(channel, jobs)
+      if (heard.size > REMEMBERED) heard.delete(heard.keys().next().value!)
+    },
+  }
+}
+
+export function createChannels({
+  store,
+  client,
+  registry,
+  ring,
+}: Parts): Pick<Engine, 'publish' | 'channels' | 'subscribe'> {
+  const audience = createAudience()
   return {
     async publish(channel, message, { context } = {}, call) {
-      const [subscribers] = await change('', [publishWords(channel, message, context)], call)
-      return { subscribers: Number(subscribers) }
+      const near = { queues: registry.queues, jobs: audience.of(channel) }
+      const { answer, rings, heard, again } = await store.change(
+        '',
+        [publishWords(channel, message, context)],
+        onceOf(call),
+        near,
+      )
+      if (!again) audience.note(channel, heard)
+      await ring(rings)
+      return { subscribers: Number(answer[0]) }
     },
 
     async channels() {

@@ -1,11 +1,11 @@
 -- change: what people and other systems do to one job, or to channels: the verbs of lib/ops, all or none of them.
 --
--- keys: what is read anyway: the idempotency key, the hints
+-- keys: what is read anyway: the idempotency key, the hints, queues and jobs that are likely to be changed
 -- by: API, dashboard, dispatcher
 -- reads: audience, channel, constraints, hints, job, jobs, lane, limit, once, queue, result, unique, wake, workers
 -- writes: audience, channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, once, queue, queues, repeats, result, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, job, ...
--- returns: {'done', answer, rings, id} | {'again', answer} | {'refused', code, message}
+-- returns: {'done', answer, rings, id, jobs that got a message} | {'again', answer} | {'refused', code, message}
 
 -- @include lib/base
 -- @include lib/store
@@ -50,4 +50,4 @@ ring_timers()
 if not me.nothing then remember(once, fingerprint, me.answer, tonumber(once_for)) end
 flush()
 if me.warning then return { 'refused', me.warning[1], me.warning[2], rings } end
-return { 'done', me.answer, rings, me.id or '' }
+return { 'done', me.answer, rings, me.id or '', relays.heard }

@@ -85,8 +85,8 @@ local function hints_wanted()
 end
 local function is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
 
--- `hand_over` is set by create: gives a message to the channel's relay.
-local relays = {}
+-- `hand_over` is set by create: gives a message to the channel's relay. `heard`: jobs that got one, of channels with few.
+local relays = { heard = {} }
 
 -- Who listens to a channel is one text, read with everything else: how many ports, the job that relays what is said
 -- there where there is one, and the ports themselves as long as they are few: `2,7 12:in 15:in`.
@@ -469,7 +469,11 @@ publish = function(channel, item)
       relays.hand_over(level, relayed_by, item)
       reached = reached + n
     elseif n > 0 then
-      reached = reached + deliver_all(level, everyone(level), item)
+      local members = everyone(level)
+      reached = reached + deliver_all(level, members, item)
+      if #members <= FEW then
+        for _, member in ipairs(members) do relays.heard[#relays.heard + 1] = member:match('^%d+') end
+      end
     end
   end
   local _, till = hints()
