@@ -40,7 +40,7 @@ const claim = () => kit.engine.claim('q', { max: 10 })
 const message = async (id: number) => JSON.parse((await job(id)).error!).message
 
 test('a run that nobody answers goes to the next at once, in company, and the job fails after the last', async () => {
-  const id = await make({ redeliver: { after: '5 seconds', max: 2 } })
+  const id = await make({ redeliver: { after: '5 seconds', max: 2 }, history: 5 })
   const [first] = await claim()
   expect(first!.run.leaseUntil - first!.run.startedAt).toBe(5_000)
   await kit.advance(5_100)
@@ -52,6 +52,11 @@ test('a run that nobody answers goes to the next at once, in company, and the jo
   await kit.advance(5_100)
   expect(await claim()).toEqual([])
   expect([(await job(id)).status, await message(id)]).toEqual(['failed', 'lent 2 times, and nobody answered'])
+  const lost = { outcome: 'lost', by: 'pull' }
+  expect((await kit.engine.runs(String(id))).runs).toMatchObject([
+    { ...lost, retried: false },
+    { ...lost, retried: true },
+  ])
 })
 
 test('a heartbeat renews such a run for as long as it was lent', async () => {

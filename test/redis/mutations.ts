@@ -1129,8 +1129,8 @@ const oneTime: Mutation[] = [
     ['if n == tonumber(doc.hn) then lists.pop(kept, 1) else', 'if true then', 'a job keeps all its runs'],
     ['  if #error > MAX_KEPT_ERROR then\n', '  if false then\n', 'errors are kept however long they are'],
     [
-      '{ again = not doc.x and (doc.rv or not doc.bg or',
-      '{ again = doc.x and (doc.rv or not doc.bg or',
+      '{ again = not doc.x and has_tries(doc) }',
+      '{ again = doc.x and has_tries(doc) }',
       'a lost run is said to be the last',
     ],
   ),

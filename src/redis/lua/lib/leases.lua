@@ -43,10 +43,16 @@ local function redeliver(id, doc, since)
   enqueue(id, doc, true, since)
 end
 
+-- Whether a job whose run was lost is tried again: by its own terms, or by ours.
+local function has_tries(doc)
+  if doc.rv then return not doc.rx or (tonumber(doc.dc) or 0) < tonumber(doc.rx) end
+  return not doc.bg or (tonumber(doc.lc) or 0) + 1 < MAX_LOST
+end
+
 -- A lease ended and nobody committed: no effect of that run exists. Back into the queue, alone and with backoff.
 local function lose(id, doc)
   count(doc.q, 'lost')
-  note_run(id, doc, 'lost', { again = not doc.x and (doc.rv or not doc.bg or (tonumber(doc.lc) or 0) + 1 < MAX_LOST) })
+  note_run(id, doc, 'lost', { again = not doc.x and has_tries(doc) })
   uncount_run(id, doc)
   if doc.rv then return redeliver(id, doc, tonumber(doc.le)) end
   if doc.bg then
