@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { check } from '../../src/core/issues.ts'
-import { jobInput } from '../../src/core/schemas.ts'
+import { jobInput, jobInputs } from '../../src/core/schemas.ts'
 import { type Kit, startKit } from '../kit.ts'
 
 let kit: Kit
@@ -121,6 +121,24 @@ test('debounced: at the latest so long after it was first asked for', async () =
   }
   await kit.advance(3_500)
   await complete(await claim(id))
+})
+
+test('debounced: in bulk the last says, and the same request again moves nothing', async () => {
+  const one = (n: number) => ({ queue: 'q', class: 'job', args: String(n), unique: debounced() })
+  const inputs = check(jobInputs, [one(1), one(2), { ...one(3), unique: 'other' }, one(4)]) as never
+  const ask = () => kit.engine.enqueue(inputs, { key: 'bulk', fingerprint: 'f' })
+  const { jobs } = await ask()
+  const [id, , other] = jobs.map((job) => job.id) as [number, number, number]
+  expect(jobs.map(({ existing }) => existing)).toEqual([undefined, true, undefined, true])
+  expect(jobs.map((job) => job.id)).toEqual([id, id, other, id])
+  const shown = () => kit.engine.get(String(id))
+  const { runAt, args } = await shown()
+  expect(args).toBe('4')
+  await kit.advance(20_000)
+  expect(await ask()).toMatchObject({ jobs: [{ id }, { id }, { id: other }, { id }], existing: true })
+  expect((await shown()).runAt).toBe(runAt)
+  await kit.advance(10_500)
+  for (const run of await kit.engine.claim('q', { max: 10 })) await complete(run.run.token)
 })
 
 test('debounced: new args count against the constraints that are about them', async () => {
