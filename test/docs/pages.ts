@@ -12,8 +12,8 @@ export const named = (page: string): string[] =>
 
 const starts = [
   /\b(?:test|scenario)(?:\.each\(\w+\)|\.skipIf\([^)]*\))?\(\s*'((?:[^'\\]|\\.)*)'/g,
-  // Facts of a rule of the protocol.
-  /^ {2}async '((?:[^'\\]|\\.)*)'\(world\)/gm,
+  // Facts of a rule of the protocol, and what flows do in every order.
+  /^ {2}async '((?:[^'\\]|\\.)*)'\((?:world|order)\)/gm,
   // Windows of races.
   /^ {4}says: '((?:[^'\\]|\\.)*)',$/gm,
 ]

@@ -22,6 +22,12 @@ test('docs/sidejob.md speaks of every race once, in order', () => {
   expect(ids).toEqual(Array.from({ length: 28 }, (_, i) => `R${i + 1}`))
 })
 
+test('docs/sidejob.md speaks of every scenario once, in order', () => {
+  const ids = [...page.matchAll(/^\| (S\d+) \| `\1:? .+` \|$/gm)].map(([, id]) => id)
+  const odd = Array.from({ length: 21 }, (_, i) => `S${String(2 * i + 1).padStart(2, '0')}`)
+  expect(ids).toEqual([...odd, 'S42', 'S43'])
+})
+
 test('every test that docs/sidejob.md names is there', () => {
   expect(names.length).toBeGreaterThan(200)
   expect(names.filter((one) => !all.has(one))).toEqual([])
