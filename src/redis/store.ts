@@ -191,6 +191,12 @@ const heirOf = ([name, id, className, how, args, left]: RawHeir): Heir => ({
   left: left === '' ? null : (left as Wire),
 })
 
+/** The ports of an audience, as lib/ports.lua keeps it; undefined where they are too many to be named. */
+function listedIn(audience: string | null): string[] | undefined {
+  const [head = '0', ...ports] = (audience ?? '0').split(' ')
+  return ports.length === Number.parseInt(head, 10) ? ports : undefined
+}
+
 const listWords = (list: readonly string[]): string[] => [String(list.length), ...list]
 
 const refusalOf = (code: string, message: string, path?: (string | number)[]): SidejobError =>
@@ -736,7 +742,13 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     },
     queueNames: () => ask((redis) => redis.smembers(keys.queues)),
     channels: () => hashOf(keys.channels),
-    subscribers: (channel: string) => ask<string[]>((redis) => redis.zrange(keys.channel(channel), 0, 999)),
+    /** Who listens to each of these channels, as id:port; of very many the first thousand. */
+    async subscribers(channels: string[]): Promise<string[][]> {
+      if (channels.length === 0) return []
+      const audiences = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.audience)))
+      const all = (channel: string) => ask<string[]>((redis) => redis.zrange(keys.channel(channel), 0, 999))
+      return Promise.all(audiences.map((audience, i) => listedIn(audience) ?? all(channels[i]!)))
+    },
     apiKeys: () => hashOf(keys.apiKeys),
     apiKey: (hash: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, hash)),
     removeApiKey: (hash: string) => ask((redis) => redis.hdel(keys.apiKeys, hash)),

@@ -54,6 +54,7 @@ const tested = [
   'two',
   'three',
   'bulk',
+  'shown',
 ]
 const workers = [...held, ...tested].flatMap((queue) => [noop, pass, listener, busy].map((one) => ({ ...one, queue })))
 
@@ -222,6 +223,36 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
       expect(calls).toBe(1)
       expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(3)
     }
+  })
+
+  // The sums over all queues are not among them: they ask 10 commands of each queue.
+  test('what a page about jobs shows (budget 2 calls and 20 billed, measured 1 and 5)', async () => {
+    const queue = await use('shown')
+    const { jobs: made } = await kit.engine.enqueue(jobs(50, queue, 'listener'))
+    const pages: Record<string, () => Promise<unknown>> = {
+      'jobs of a queue': () => kit.engine.list({ queue, status: 'suspended', limit: 50 }),
+      jobs: () => kit.engine.list({ limit: 50 }),
+      job: () => kit.engine.get(String(made[0]!.id)),
+      limits: () => kit.engine.limits(),
+    }
+    for (const [page, ask] of Object.entries(pages)) {
+      await cost(ask)
+      const { calls, billed, commands } = await cost(ask)
+      expect({ page, calls }).toEqual({ page, calls: 1 })
+      expect(billed, `${page}: ${JSON.stringify(commands)}`).toBeLessThanOrEqual(5)
+    }
+  })
+
+  // HGETALL of the channels, MGET of who listens; a ZRANGE for each with more than eight listeners.
+  test('all channels and who listens (measured 2 calls)', async () => {
+    const channels = Array.from({ length: 50 }, (_, n) => `/shown/${n}`)
+    await cost(() =>
+      make(channels.map((name) => jobs(1, 'above', 'listener', { in: { news: { channels: [name] } } })[0]!)),
+    )
+    const many = (await kit.engine.channels()).channels.filter(({ subscribers }) => subscribers.length > 8).length
+    const { calls, billed, commands } = await cost(() => kit.engine.channels())
+    expect(calls).toBe(2 + many)
+    expect(billed, JSON.stringify(commands)).toBe(2 + many)
   })
 
   test('10,000 jobs enqueued in bulk into one queue: 20 messages of QStash at most', async () => {

@@ -47,7 +47,7 @@ export function createChannels({
     async channels() {
       const all = Object.entries(await store.channels())
       const names = all.flatMap(([name, audience]) => (Number.parseInt(audience, 10) > 0 ? [name] : [])).sort()
-      const lists = await Promise.all(names.map((name) => store.subscribers(name)))
+      const lists = await store.subscribers(names)
       return {
         channels: names.map((name, i) => ({
           name,
