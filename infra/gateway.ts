@@ -49,7 +49,8 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
   const link = createLink(redis)
   const scripts = createScripts()
   const faults = createFaults()
-  const counters = { requests: 0, commands: 0 }
+  /** `bytes` are those of bodies, both ways; streams are left out. */
+  const counters = { requests: 0, commands: 0, bytes: 0 }
   const streams = new Set<Connection>()
 
   const server = createServer((request, response) => {
@@ -68,6 +69,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     const { body, size } = await readBody(request)
     const url = new URL(`http://gateway${request.url}`)
     counters.requests++
+    response.once('finish', () => (counters.bytes += size + Number(response.getHeader('content-length') ?? 0)))
     response.setHeader('upstash-sync-token', `local:${counters.requests}`)
 
     const access = accessOf(request, url)

@@ -1,5 +1,5 @@
-// What a run of a function with a long past costs: commands and round trips as Redis and the gateway count them, and the
-// bytes that its claim answers.
+// What a run of a function with a long past costs: commands, round trips and bytes as Redis and the gateway count them, and
+// the bytes that its claim answers.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
@@ -51,7 +51,7 @@ function weighing(client: Client) {
   return { client: { ...client, evaluate }, weigh: () => [bytes, (bytes = 0)][0]! }
 }
 
-type Weighed = Pick<Cost, 'calls' | 'billed'> & { bytes: number; commands: Cost['commands'] }
+type Weighed = Pick<Cost, 'calls' | 'billed'> & { bytes: number; through: number; commands: Cost['commands'] }
 
 describe.skipIf(kind === 'embedded')('a run', () => {
   let kit: Kit
@@ -80,8 +80,9 @@ describe.skipIf(kind === 'embedded')('a run', () => {
         await run()
         continue
       }
+      const before = kit.gateway.counters.bytes
       const { calls, billed, commands } = await costOf(kit, run)
-      answers.push({ calls, billed, commands, bytes: weigh() })
+      answers.push({ calls, billed, commands, bytes: weigh(), through: kit.gateway.counters.bytes - before })
     }
     await engine.terminate(String(jobs[0]!.id), {})
     return answers
@@ -95,6 +96,8 @@ describe.skipIf(kind === 'embedded')('a run', () => {
     })
     // A thousand has three digits more than one, in a few places.
     expect(last!.bytes - second!.bytes).toBeLessThanOrEqual(40)
+    expect(second!.through).toBeGreaterThan(1_000)
+    expect(last!.through - second!.through).toBeLessThanOrEqual(120)
   })
 
   test('of a function that walks through all of its past pays one command for that, not its claim', async () => {

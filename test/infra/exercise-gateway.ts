@@ -491,11 +491,16 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'gateway: counts round trips and commands',
+    'gateway: counts round trips, commands and bytes',
     async ({ plain, gateway }) => {
       const before = { ...gateway.counters }
       await plain.pipeline().ping().ping().exec()
-      expect(gateway.counters).toEqual({ requests: before.requests + 1, commands: before.commands + 2 })
+      const bytes = '[["ping"],["ping"]]'.length + '[{"result":"PONG"},{"result":"PONG"}]'.length
+      expect(gateway.counters).toEqual({
+        requests: before.requests + 1,
+        commands: before.commands + 2,
+        bytes: before.bytes + bytes,
+      })
     },
   ],
 ]
