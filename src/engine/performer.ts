@@ -11,6 +11,7 @@ import type { Lent, Ring, Store } from '../redis/store.ts'
 import { createBreakers } from './breakers.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import type { JobTools } from './job.ts'
+import { createPace } from './pace.ts'
 import { LostRun, perform, runError } from './perform.ts'
 import { type PushOptions, push } from './push.ts'
 import { performedBy, type Registered, type Registry } from './registry.ts'
@@ -41,6 +42,9 @@ const LATER_LEASE = 60_000
 /** Push workers have breakers of their own: callbacks to the same host go on. */
 const PUSHED = 'push/'
 
+/** Redis counts a run from so many times its lateness after it was lent: once, and three times to be safe. */
+const LATENESS = 4
+
 const hostOf = (url: string): string => PUSHED + new URL(url).host
 
 /** Its last run did not succeed: whoever performs it next asks about the host first. */
@@ -69,6 +73,7 @@ export function createPerformer({
   lease,
 }: PerformerOptions) {
   const breakers = createBreakers({ store, now, shut: async () => undefined })
+  const pace = createPace()
 
   const deciding = (lent: Lent, found?: Registered) => ({
     document: lent.document,
@@ -218,7 +223,9 @@ export function createPerformer({
       if (!found) return release(lent, 'wait', String(RELEASE_FOR))
       const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
       const settled = await performFound(lent, found, alone, usage)
-      return settled && { ...settled, late }
+      if (!settled || asked === undefined || !lent.document.lm) return settled && { ...settled, late }
+      const excess = pace.excess(`${queue}/${name}`, asked, elapsed() - asked)
+      return { ...settled, late: Math.max(late, Math.ceil(excess / LATENESS)) }
     } catch (error) {
       if (error instanceof SidejobError && error.code === 'UNAVAILABLE') throw error
       const changes: Changes = { end: 'failed', n: LAST, error: runError(error) }

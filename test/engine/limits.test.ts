@@ -158,6 +158,29 @@ describe('a rate', () => {
   })
 })
 
+test('a batch that stands still on its way does not meet the next one at its target', async () => {
+  const period = 500
+  const reached: number[] = []
+  const stalling = defineWorker({
+    class: 'stalling',
+    limits: [{ rate: { limit: 5, period } }],
+    // The third batch stands still before it gets there.
+    async perform() {
+      const batch = Math.floor(begun++ / 5)
+      await new Promise((resolve) => setTimeout(resolve, batch === 2 ? 80 : 2))
+      reached.push(performance.now())
+    },
+  })
+  let begun = 0
+  const stall = await startKit({ workers: [stalling] })
+  await stall.engine.enqueue(Array.from({ length: 25 }, () => ({ queue: 'default', class: 'stalling' })))
+  await stall.until(() => reached.length === 25, 15_000)
+  await stall.until(async () => (await stall.engine.list({ status: 'completed', limit: 30 })).jobs.length === 25)
+  await stall.close()
+  // A timer may be a few milliseconds late.
+  for (let i = 5; i < 25; i++) expect(reached[i]! - reached[i - 5]!).toBeGreaterThanOrEqual(period - 10)
+})
+
 describe('a constraint', () => {
   const toHost = (host: string, ms = 30) => ({ args: JSON.stringify({ host, ms }) })
   const perHost = { match: { class: 'slow', args: { host: { glob: '*.com' } } }, groupBy: 'host', concurrency: 2 }

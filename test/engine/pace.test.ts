@@ -1,0 +1,36 @@
+// What a run took longer than is usual for its class, batch by batch.
+
+import { expect, test } from 'vitest'
+import { createPace } from '../../src/engine/pace.ts'
+
+/** Batches of runs, each with when it was asked for and what its runs took; what each took too long. */
+function excesses(...batches: [asked: number, ...took: number[]][]): number[][] {
+  const pace = createPace()
+  return batches.map(([asked, ...took]) => took.map((ms) => Math.round(pace.excess('q/c', asked, ms))))
+}
+
+test('runs that take as long as those before them took nothing too long', () => {
+  expect(excesses([0, 20, 22], [100, 20], [200, 21])).toEqual([[20, 22], [0], [1]])
+})
+
+test('a batch that stands still is found out by the one before it, not by its own fastest', () => {
+  expect(excesses([0, 20], [100, 80, 81, 85])).toEqual([[20], [60, 61, 65]])
+})
+
+test('no more than a hundred milliseconds are taken for standing still', () => {
+  expect(excesses([0, 500], [100, 9_000])).toEqual([[100], [100]])
+})
+
+test('a class that has become slower is taken at that, a tenth with each batch', () => {
+  const slower = Array.from({ length: 12 }, (_, n): [number, number] => [100 + n * 100, 60])
+  const found = excesses([0, 30], ...slower).flat()
+  expect(found.slice(1, 4)).toEqual([30, 27, 24])
+  expect(found.at(-1)).toBe(0)
+})
+
+test('classes are told apart', () => {
+  const pace = createPace()
+  pace.excess('q/fast', 0, 5)
+  pace.excess('q/slow', 0, 50)
+  expect([pace.excess('q/fast', 1, 50), pace.excess('q/slow', 1, 50)]).toEqual([45, 0])
+})
