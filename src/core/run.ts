@@ -170,10 +170,12 @@ const op = z.union([
     spawn.extend({ op: z.literal('spawn') }),
     z.strictObject({ op: z.literal('publish'), channel: channelName, message: closed, context: closed.optional() }),
     z.strictObject({ op: z.literal('log'), entry: closed }),
-    // What came before it, with so many of the run's own reads, is one entry of the log.
+    // What came before it, with so many of the run's own reads, is one entry of the log; `defaults`: those that gave the
+    // port's default.
     z.strictObject({
       op: z.literal('entry'),
       reads: z.record(portName, count).optional(),
+      defaults: z.record(portName, count).optional(),
       context: closed.optional(),
     }),
     z.strictObject({ ...run, ...job }),

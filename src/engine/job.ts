@@ -94,6 +94,7 @@ const membersOf = (entry: object | string): object => {
 class Entry {
   from = 0
   #reads: Record<string, number> = {}
+  #defaults: Record<string, number> = {}
   /** Groups around what is done now: nothing ends an entry but the end of the outermost. */
   depth = 0
   /** The next read or op begins another one. */
@@ -103,18 +104,30 @@ class Entry {
     this.#reads[port] = (this.#reads[port] ?? 0) + 1
   }
 
+  readDefault(port: string): void {
+    this.#defaults[port] = (this.#defaults[port] ?? 0) + 1
+  }
+
+  /** Defaults were read, of which nothing else tells. */
+  get hasDefaults(): boolean {
+    return Object.keys(this.#defaults).length > 0
+  }
+
   /** Its reads; undefined when there is nothing to end. */
-  end(ops: number): Record<string, number> | undefined {
+  end(ops: number): Pick<Extract<Op, { op: 'entry' }>, 'reads' | 'defaults'> | undefined {
     const reads = this.#reads
+    const defaults = this.hasDefaults ? { defaults: this.#defaults } : {}
     this.isOver = false
-    if (ops === this.from && Object.keys(reads).length === 0) return undefined
+    if (ops === this.from && Object.keys(reads).length === 0 && !this.hasDefaults) return undefined
     this.#reads = {}
-    return reads
+    this.#defaults = {}
+    return { reads, ...defaults }
   }
 
   start(): void {
     this.from = 0
     this.#reads = {}
+    this.#defaults = {}
   }
 }
 
@@ -256,8 +269,18 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   async readClosed(port: Name<In>): Promise<Wire | undefined> {
     this.#open()
     const item = await this.#next(port)
-    if (item) this.#note(`read of in port ${port}`)
-    return item ? item.data : this.#queue(port).default
+    if (!item) return this.#readDefault(port)
+    this.#note(`read of in port ${port}`)
+    return item.data
+  }
+
+  /** Those that are given because they have changed count as no read. */
+  #readDefault(port: string): Wire | undefined {
+    const { default: value } = this.#queue(port)
+    if (value === undefined || this.#defaultsOnly) return value
+    this.#beginEntry()
+    this.#entry.readDefault(port)
+    return value
   }
 
   /**
@@ -363,7 +386,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     const reads = this.#entry.end(this.#ops.length)
     if (!reads) return
     const context = Object.keys(this.#context).length ? { context: wire(this.#context) } : {}
-    this.#ops.push({ op: 'entry', reads, ...context })
+    this.#ops.push({ op: 'entry', ...reads, ...context })
     this.#entry.from = this.#ops.length
   }
 
@@ -604,6 +627,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   #collect(end: Changes['end']): Changes {
+    if (this.#entry.hasDefaults) this.#endEntry()
     const reads: NonNullable<Changes['reads']> = {}
     for (const [port, { cursor, next }] of this.#queues) if (next > 0) reads[port] = { cursor, count: next }
     const set: Record<string, Wire> = {}

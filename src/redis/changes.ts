@@ -36,6 +36,11 @@ const specWords = (specs: PortOptions): Words => {
   return words
 }
 
+const countWords = (counts: Record<string, number> = {}): Words => {
+  const rows = Object.entries(counts)
+  return [String(rows.length), ...rows.flatMap(([port, n]) => [port, String(n)])]
+}
+
 const flag = (on: boolean | undefined): string => (on ? '1' : '')
 const text = (n: number | undefined): string => (n === undefined ? '' : String(n))
 
@@ -77,10 +82,7 @@ const encoders: Omit<Encoder, 'spawn'> = {
   connect: (op) => ['connect', ...portWords(op.from), String(op.to.length), ...op.to.flatMap(portWords)],
   publish: (op, context) => publishWords(op.channel, op.message, op.context ?? context),
   log: (op) => ['log', 'info', op.entry],
-  entry: ({ reads = {}, context = '' }) => {
-    const counts = Object.entries(reads)
-    return ['entry', context, String(counts.length), ...counts.flatMap(([port, n]) => [port, String(n)])]
-  },
+  entry: ({ reads, defaults, context = '' }) => ['entry', context, ...countWords(reads), ...countWords(defaults)],
   run: (op) => ['run', targetOf(op), flag(op.force), text(op.at), text(op.wait), ''],
   terminate: (op) => ['terminate', targetOf(op), flag(op.recursive)],
   delete: (op) => ['delete', targetOf(op), flag(op.force)],

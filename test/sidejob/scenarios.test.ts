@@ -251,6 +251,19 @@ scenario('S25 defaults fill in, and are no input by themselves', async (desk, or
   expect(await desk.status(other)).toBe('completed')
 })
 
+scenario('each tuple has the defaults that filled in among its reads', async (desk, order) => {
+  const ear = await desk.ear('/sidejob/log')
+  const job = await desk.make('tuples', { args: ['dn', 'in2'], inputs: { dn: [1], in2: [[2, 3], 3] } })
+  await desk.heard(ear)
+  await desk.drain(order)
+  const read = (inport: string, value: unknown) => ({ job, inport, data: [value] })
+  const write = (value: unknown) => [{ job, outport: 'out1', data: [value] }]
+  expect(await desk.heard(ear)).toEqual([
+    { job, read: [read('dn', 1), read('in2', [2, 3])], write: write([1, [2, 3]]) },
+    { job, read: [read('in2', 3), read('dn', null)], write: write([null, 3]) },
+  ])
+})
+
 scenario('S27 nothing runs that is suspended, has ended or is gone', async (desk, order) => {
   const jobs = {
     suspended: await desk.make('suspending'),

@@ -18,21 +18,34 @@ local function row_of(rows, id, dir, port)
   return rows[#rows]
 end
 
+local function note_value(rows, id, dir, port, value)
+  unsaid.bytes = unsaid.bytes + #value + #port + 30
+  if unsaid.bytes > MAX_ENTRY then
+    unsaid.more = unsaid.more + 1
+  else
+    local values = row_of(rows, id, dir, port).values
+    values[#values + 1] = value:sub(1, 1) == '~' and cjson.encode(value) or value
+  end
+end
+
 -- What: 'read' or 'write'. What was written without logging is not logged when it is read either.
 function entries.note(what, id, dir, port, items)
   if not hints_wanted() then return end
   for _, item in ipairs(items) do
     local context, channel, flags, value = parts(item)
     if not flags:find('l', 1, true) then
-      unsaid.bytes = unsaid.bytes + #value + #port + 30
       unsaid.context, unsaid.channel = context, channel
-      if unsaid.bytes > MAX_ENTRY then
-        unsaid.more = unsaid.more + 1
-      else
-        local values = row_of(unsaid[what], id, dir, port).values
-        values[#values + 1] = value:sub(1, 1) == '~' and cjson.encode(value) or value
-      end
+      note_value(unsaid[what], id, dir, port, value)
     end
+  end
+end
+
+-- Reads of a run that its ports' defaults have answered: port → how many.
+local function note_defaults(rows, id, defaults)
+  for port, n in pairs(defaults) do
+    local item = get_value(id, need(id), 'di:' .. port)
+    local _, _, _, value = parts(item or '=')
+    for _ = 1, item and n or 0 do note_value(rows, id, 'i', port, value) end
   end
 end
 
@@ -75,10 +88,13 @@ local function split_rows(rows, id, reads)
   return first, later
 end
 
--- Ends an entry. id: the job whose run it was, nil for a call from outside; reads: port → how many of its own.
-function entries.log(id, context, reads)
-  if unsaid.bytes == 0 then return end
+-- Ends an entry. id: the job whose run it was, nil for a call from outside; reads: port → how many of its own; defaults:
+-- the same of those that gave the default.
+function entries.log(id, context, reads, defaults)
+  if not hints_wanted() then return end
   local read, later = split_rows(unsaid.read, id, reads)
+  note_defaults(read, id, defaults or {})
+  if unsaid.bytes == 0 then return end
   if #read + #unsaid.write + unsaid.more > 0 then
     local own = '{"read":' .. text_of(read) .. ',"write":' .. text_of(unsaid.write) .. '}'
     local channel = not id and unsaid.channel ~= '' and '{"channel":' .. cjson.encode(unsaid.channel) .. '}'

@@ -127,9 +127,10 @@ end
 
 -- What was done up to here, with so many of the run's own reads, is one entry of the log.
 function ops.entry(me)
-  local context, reads = take(), {}
+  local context, reads, defaults = take(), {}, {}
   for _ = 1, take_int() do reads[take()] = take_int() end
-  entries.log(me.id, context ~= '' and context or nil, reads)
+  for _ = 1, take_int() do defaults[take()] = take_int() end
+  entries.log(me.id, context ~= '' and context or nil, reads, defaults)
 end
 
 function ops.log(me)
