@@ -1,7 +1,7 @@
 // How long the runs of a class take here. What one took longer than is usual it may have stood still, in a busy isolate or
 // on its way, before it reached its target: a rate counts it from so much later.
 
-const MOST = 100
+const MOST = 75
 /** By so much a class may become slower from batch to batch and still be as usual. */
 const SLOWER = 1.1
 
@@ -10,7 +10,7 @@ type Pace = { asked: number; least: number; usual: number }
 /**
  * Remembers the fastest run of each batch. Those of one batch say nothing about each other: they stand still together.
  *
- * @example const pace = createPace(); pace.excess('queue/class', asked, elapsed() - asked) // 0 … 100 ms
+ * @example const pace = createPace(); pace.excess('queue/class', asked, elapsed() - asked) // 0 … 75 ms
  */
 export function createPace() {
   const paces = new Map<string, Pace>()

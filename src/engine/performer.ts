@@ -42,8 +42,8 @@ const LATER_LEASE = 60_000
 /** Push workers have breakers of their own: callbacks to the same host go on. */
 const PUSHED = 'push/'
 
-/** Redis counts a run from so many times its lateness after it was lent: once, and three times to be safe. */
-const LATENESS = 4
+/** Redis counts a run from more than so many times its lateness after it was lent: some of what is usual is its way, too. */
+const LATENESS = 3
 
 const hostOf = (url: string): string => PUSHED + new URL(url).host
 

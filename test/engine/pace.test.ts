@@ -17,8 +17,8 @@ test('a batch that stands still is found out by the one before it, not by its ow
   expect(excesses([0, 20], [100, 80, 81, 85])).toEqual([[20], [60, 61, 65]])
 })
 
-test('no more than a hundred milliseconds are taken for standing still', () => {
-  expect(excesses([0, 500], [100, 9_000])).toEqual([[100], [100]])
+test('no more than 75 milliseconds are taken for standing still', () => {
+  expect(excesses([0, 500], [100, 9_000])).toEqual([[75], [75]])
 })
 
 test('a class that has become slower is taken at that, a tenth with each batch', () => {
