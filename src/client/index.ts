@@ -51,6 +51,7 @@ const table = {
     publish: 'POST /v1/publish',
     list: 'GET /v1/channels',
     subscribe: 'GET /v1/subscribe/:channel',
+    token: 'POST /v1/subscribe/:channel',
   },
   doctor: { examine: 'GET /v1/doctor' },
   log: { write: 'POST /v1/log', read: 'GET /v1/log' },

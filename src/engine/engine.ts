@@ -528,4 +528,7 @@ export interface Engine extends Custody {
   removeKey(id: string): Promise<void>
   /** Whose key this is, or undefined. */
   authenticate(key: string): Promise<{ name: string; scopes: readonly Scope[] } | undefined>
+  /** Lets a stream at this path be opened for a minute without the key, in its name. */
+  streamToken(key: string, path: string): Promise<{ token: string; expiresAt: number }>
+  authenticateStream(token: string, path: string): ReturnType<Engine['authenticate']>
 }

@@ -16,13 +16,19 @@ export function sameHash(a: string, b: string): boolean {
   return difference === 0
 }
 
-/** The API key of an idempotent call: asked again, it is the same, though it is kept nowhere. */
-export async function keyFrom(secret: string, call: string): Promise<string> {
+async function hmac(secret: string, text: string): Promise<string> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const imported = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign'])
-  const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', imported, encoder.encode(`API key ${call}`)))
-  return `sj_${hex(bytes).slice(0, 44)}`
+  return hex(new Uint8Array(await crypto.subtle.sign('HMAC', imported, encoder.encode(text))))
 }
+
+/** The API key of an idempotent call: asked again, it is the same, though it is kept nowhere. */
+export const keyFrom = async (secret: string, call: string): Promise<string> =>
+  `sj_${(await hmac(secret, `API key ${call}`)).slice(0, 44)}`
+
+/** Proves that whoever has this key's hash let a GET of this address in until a moment. */
+export const proofOf = (hash: string, path: string, until: number): Promise<string> =>
+  hmac(hash, `GET ${path} until ${until}`)
 
 export const newKey = (): string =>
   `sj_${crypto.randomUUID().replaceAll('-', '')}${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`

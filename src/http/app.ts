@@ -101,6 +101,7 @@ const serve = (route: Route, deps: Deps, document: () => OpenApi) => {
       query: check(query, queryOf(request)) as undefined,
       body: bodyOf(request, bytes) as undefined,
       call: await callOf(request, key, bytes),
+      ...(key === undefined ? {} : { apiKey: key }),
       bytes,
       c,
       document,

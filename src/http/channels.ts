@@ -4,7 +4,7 @@ import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as z from 'zod'
 import { writeJson } from '../core/json.ts'
-import { channelList, channelName, closed } from '../core/schemas.ts'
+import { channelList, channelName, closed, moment } from '../core/schemas.ts'
 import { raw, type Wire } from '../core/value.ts'
 import { route } from './route.ts'
 
@@ -39,10 +39,26 @@ export const channels = {
       scope: 'read',
       summary:
         'Sends what comes on a channel and below it, as Server-Sent Events: /v1/subscribe/a/b is the channel /a/b',
+      query: z.strictObject({
+        token: z.string().max(255).optional().meta({ description: 'instead of a key, where no header can be sent' }),
+      }),
+      byToken: true,
       answers: { 200: z.object({ channel: z.string(), message: closed }) },
       media: 'text/event-stream',
     },
     async ({ engine, params, c }) => events(c, (signal) => engine.subscribe(`/${params.channel}`, signal)),
+  ),
+
+  token: route(
+    {
+      method: 'POST',
+      path: '/v1/subscribe/:channel',
+      scope: 'read',
+      summary:
+        'Gives a token with which the channel can be subscribed to for a minute: for EventSource, which sends no header',
+      answers: { 200: z.object({ token: z.string(), expiresAt: moment }) },
+    },
+    ({ engine, apiKey, c }) => engine.streamToken(apiKey!, new URL(c.req.url).pathname),
   ),
 }
 

@@ -9,9 +9,10 @@ import type { Route } from './route.ts'
 /** Lets a request in that may ask for this route, and says which key it came with; throws otherwise. */
 export const admit = async (route: Route, request: Request, deps: Deps): Promise<string | undefined> => {
   if (route.scope === 'open' || route.scope === 'signed') return undefined
-  const key = bearer(request)
-  const scopes = await scopesOf(key, deps)
-  if (!scopes) throw new SidejobError('UNAUTHENTICATED', 'this API key is not known')
+  const token = route.byToken && tokenOf(request)
+  const key = token ? undefined : bearer(request)
+  const scopes = token ? await scopesOfToken(token, request, deps) : await scopesOf(key!, deps)
+  if (!scopes) throw new SidejobError('UNAUTHENTICATED', token ? BAD_TOKEN : 'this API key is not known')
   const needed = scopeOf(route, request) as Scope
   if (!scopes.includes(needed) && !scopes.includes('admin')) {
     const has = scopes.length > 0 ? scopes.join(', ') : 'none'
@@ -58,6 +59,18 @@ const bearer = (request: Request): string => {
   const came = header === null ? 'none' : 'another form'
   throw new SidejobError('UNAUTHENTICATED', `expected the header "Authorization: Bearer <API key>", got ${came}`)
 }
+
+const BAD_TOKEN = 'this token is not for this address, or its minute is over'
+
+/** A token in the query counts where there is no header. */
+const tokenOf = ({ headers, url }: Request): string | undefined =>
+  headers.has('authorization') ? undefined : (new URL(url).searchParams.get('token') ?? undefined)
+
+const scopesOfToken = async (
+  token: string,
+  { url }: Request,
+  { engine }: Deps,
+): Promise<readonly Scope[] | undefined> => (await engine.authenticateStream(token, new URL(url).pathname))?.scopes
 
 const scopesOf = async (key: string, { apiKey, engine }: Deps): Promise<readonly Scope[] | undefined> => {
   if (apiKey && (await isSame(key, apiKey))) return ['admin']

@@ -95,6 +95,8 @@ export type Asked<Path, Query, Body> = {
   body: Inside<Body>
   /** Makes asking twice safe: passed on to every verb that changes something. */
   call: Call
+  /** The API key that it came with; absent where none was needed. */
+  apiKey?: string
   /** The body as it came. */
   bytes: Uint8Array
   c: Context
@@ -122,6 +124,8 @@ export type Definition<
   media?: 'text/html' | 'text/event-stream' | 'text/plain' | 'application/octet-stream'
   /** Set on routes that speak another system's words. */
   facade?: Facade
+  /** Opened by a token in the query too, for whoever cannot send a header. */
+  byToken?: true
   /** The part that an app must have been given for the route to exist. */
   only?: 'clock' | 'downloads'
 }

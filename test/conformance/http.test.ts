@@ -53,7 +53,7 @@ POST /v1/jobs/{}/adopt · POST /v1/jobs/{}/disown · PUT DELETE /v1/jobs/{}/alia
 POST /v1/jobs/{}/lock · POST /v1/jobs/{}/lock/refresh · POST /v1/jobs/{}/unlock
 PUT /v1/jobs/{}/ports · GET POST /v1/jobs/{}/{}/{} · POST /v1/jobs/{}/{}/{}/read
 PUT DELETE /v1/jobs/{}/{}/{}/default · PUT /v1/jobs/{}/{}/{}/channels · POST /v1/jobs/{}/{}/{}/connect
-POST /v1/publish · GET /v1/channels · GET /v1/subscribe/{} · GET POST /v1/log
+POST /v1/publish · GET /v1/channels · GET POST /v1/subscribe/{} · GET POST /v1/log
 GET /v1/queues · PATCH /v1/queues/{} · POST /v1/queues/{}/claim
 POST /v1/runs/{}/commit · POST /v1/runs/{}/heartbeat · POST /v1/runs/{}/release · GET /v1/runs/{}/in/{}
 GET PUT DELETE /v1/limits/{} · GET PUT DELETE /v1/constraints/{} · GET /v1/groups · GET PATCH /v1/groups/{}

@@ -255,6 +255,8 @@ const answers: Engine = {
   addKey: async () => ({ id: 'k1', key: 'sk_new' }),
   removeKey: async () => {},
   authenticate: async () => undefined,
+  streamToken: async () => ({ token: 'a.1.b', expiresAt: T }),
+  authenticateStream: async () => undefined,
 }
 
 export type Recorded = { verb: string; args: unknown[] }

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { parseJson } from '../../src/core/json.ts'
 import { parseMsgpack, writeMsgpack } from '../../src/core/msgpack.ts'
 import { closedIn } from '../../src/core/schemas.ts'
-import type { Engine } from '../../src/engine/engine.ts'
+import type { Engine, Scope } from '../../src/engine/engine.ts'
 import { list } from '../../src/http/routes.ts'
 import type { BadRequest } from './bad-input.ts'
 import { scopesOf, snapshot } from './fake-engine.ts'
@@ -301,6 +301,15 @@ const cases: Case[] = [
     'subscribe',
     '/a/b',
     expect.any(AbortSignal),
+  ],
+  [
+    'channels.token',
+    ask('POST', '/v1/subscribe/a/b'),
+    200,
+    { token: 'a.1.b', expiresAt: at },
+    'streamToken',
+    'admin',
+    '/v1/subscribe/a/b',
   ],
   ['log.write', ask('POST', '/v1/log', '{"entry":{"info":"x"}}'), 200, {}, 'log', '{"info":"x"}', {}],
   [
@@ -940,6 +949,28 @@ describe('listening', () => {
     expect(await answer.text()).toBe(
       ': here\n\ndata: {"channel":"/a","message":{\ndata: "n": 1 }}\n\ndata: {"channel":"/a/b","message":[1]}\n\n',
     )
+  })
+
+  test('a token in the query opens a stream where there is no header, and nothing else', async () => {
+    const asked: string[][] = []
+    const opens = (scopes: Scope[]) =>
+      setUp({
+        authenticateStream: async (...given) => {
+          asked.push(given)
+          return { name: 'k', scopes }
+        },
+      })
+    const without = { as: 'none' as const }
+    const { ask: send } = opens(['read'])
+    expect((await send({ ...ask('GET', '/v1/subscribe/a/b?token=t'), ...without })).status).toBe(200)
+    expect(asked).toEqual([['t', '/v1/subscribe/a/b']])
+    for (const one of [ask('GET', '/v1/channels?token=t'), ask('POST', '/v1/subscribe/a/b?token=t')])
+      expect((await send({ ...one, ...without })).status).toBe(401)
+    expect(asked).toHaveLength(1)
+    expect((await opens(['write']).ask({ ...ask('GET', '/v1/subscribe/a/b?token=t'), ...without })).status).toBe(403)
+    const { ask: unknown } = setUp()
+    const refused = await unknown({ ...ask('GET', '/v1/subscribe/a/b?token=t'), ...without })
+    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining('not for this address')])
   })
 
   test('the engine hears when the listener goes', async () => {

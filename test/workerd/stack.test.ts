@@ -64,6 +64,25 @@ test('who subscribes to a channel hears what is published on it and below it', a
   ])
 })
 
+test('a browser’s EventSource subscribes with a token instead of a key', async () => {
+  const path = '/v1/subscribe/pages/one'
+  const { token } = await workerd.client.channels.token('/pages/one')
+  const open = (query: string) =>
+    fetch(`${workerd.stack.url}${path}?token=${query}`, { headers: { accept: 'text/event-stream' } })
+  const refused = await open(token.replace(/.$/, '!'))
+  expect(refused.status).toBe(401)
+  await refused.body?.cancel()
+  const events = await open(token)
+  expect([events.status, events.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let heard = (await reader.read()).value!
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  await workerd.client.channels.publish({ channel: '/pages/one', message: 'hello' })
+  while (!heard.includes('data:')) heard += (await reader.read()).value
+  expect(heard).toContain('data: {"channel":"/pages/one","message":"hello"}')
+  await reader.cancel()
+})
+
 test('MessagePack goes in and comes out', async () => {
   const type = 'application/vnd.msgpack'
   const bytes = new Uint8Array([1, 2, 255])
