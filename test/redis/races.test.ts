@@ -418,7 +418,7 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/status.lua',
-      find: '  if was then leave_place(id, doc) end\n',
+      find: '  if was then leave_place(id, doc, keeps) end\n',
       replace: '',
       says: 'each wish stands in the queue by itself',
     },
