@@ -1,21 +1,16 @@
 // The state, as a list of verbs: each is one script, one round trip, one atomic step.
 
-import { type Code, SidejobError } from '../core/errors.ts'
 import type { Status } from '../core/job.ts'
 import type { Wire } from '../core/value.ts'
 import { runArguments, type Settled, type Words } from './changes.ts'
 import type { Client } from './client.ts'
-import {
-  type Child,
-  childrenOf,
-  type Document,
-  jobsArguments,
-  type NewJob,
-  ownInputsOf,
-  withSideValues,
-} from './document.ts'
+import { type Child, type Document, jobsArguments, type NewJob, ownInputsOf, withSideValues } from './document.ts'
 import { keysOf } from './keys.ts'
+import { listWords, type Parts, type RawRing, refusalOf, ringsOf } from './parts.ts'
 import * as scripts from './scripts.generated.ts'
+import { createCommands } from './verbs/commands.ts'
+import { createLimits } from './verbs/limits.ts'
+import { createLooks } from './verbs/looks.ts'
 
 /** A bell to ring: now, or at a moment. */
 export type Ring = { queue: string; bell: string; at?: number }
@@ -135,7 +130,6 @@ export type Inspection = {
 /** A job that is ready: since when, as its sequence says, how urgently, and how many are before it. */
 export type Ready = { id: number; queue: string; since: string; priority: number; ahead: number }
 
-type RawRing = [string, string, string]
 type RawHeir = [string, string, string, Heir['how'], string, string]
 type RawLent = [
   string,
@@ -148,9 +142,6 @@ type RawLent = [
   RawWiring[]?,
   string?,
 ]
-
-const ringsOf = (rings: RawRing[]): Ring[] =>
-  rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
 
 type RawMade = [first: string, status: Status, existing: string, n: string]
 
@@ -183,28 +174,11 @@ function lentOf([
   }
 }
 
-const toldOf = ([text, error]: string[] = []): { callback?: Told } =>
-  text ? { callback: { document: JSON.parse(text) as Document, ...(error ? { error: error as Wire } : {}) } } : {}
 const heirOf = ([name, id, className, how, args, left]: RawHeir): Heir => ({
   ...{ id: Number(id), name, class: className, how },
   args: args === '' ? null : (args as Wire),
   left: left === '' ? null : (left as Wire),
 })
-
-/** The ports of an audience, as lib/ports.lua keeps it; undefined where they are too many to be named. */
-function listedIn(audience: string | null): string[] | undefined {
-  const [head = '0', ...ports] = (audience ?? '0').split(' ')
-  return ports.length === Number.parseInt(head, 10) ? ports : undefined
-}
-
-const listWords = (list: readonly string[]): string[] => [String(list.length), ...list]
-
-const refusalOf = (code: string, message: string, path?: (string | number)[]): SidejobError =>
-  new SidejobError(code as Code, message, { path })
-
-/** How many steps, and how many children, are looked through in one command. */
-const STEPS = 2_000
-const CHILDREN = 1_000
 
 const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 12)
 
@@ -225,12 +199,13 @@ export type StoreOptions = {
  */
 export function createStore({ client, namespace = 'sidejob:', clock = () => 0, random = randomText }: StoreOptions) {
   const keys = keysOf(namespace)
-  const { evaluate, ask } = client
+  const { evaluate } = client
 
   const base = () => {
     const offset = clock()
     return { ns: namespace, clock: offset ? String(offset) : '', seed: random() }
   }
+  const parts: Parts = { client, keys, base }
   const onceArgs = (once?: Once) => ({
     once: once ? keys.once(once.key) : '',
     once_for: once ? String(once.period) : '',
@@ -378,97 +353,6 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     return { rings: ringsOf(rings), more: more === 'more' }
   }
 
-  async function inspect(job: string, of?: { dir: 'i' | 'o'; port: string; limit: number }): Promise<Inspection> {
-    const answer = (await evaluate(
-      scripts.inspect,
-      [keys.hints],
-      { ...base(), job, dir: of?.dir ?? '', port: of?.port ?? '', most: of?.limit ?? 0 },
-      [],
-    )) as never[]
-    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
-    const [, id, text, side, children, items, ahead, facts, childCount, callback] = answer as unknown as [
-      string,
-      string,
-      string,
-      string[],
-      string[],
-      string[],
-      string,
-      [string, string, string, string, string, string?],
-      string,
-      string[],
-    ]
-    return {
-      id: Number(id),
-      document: withSideValues(JSON.parse(text) as Document, side),
-      ...toldOf(callback),
-      children,
-      childCount: Number(childCount),
-      items,
-      ahead: ahead === '' ? null : Number(ahead),
-      queue: {
-        paused: facts[0] !== '',
-        maxLanes: Number(facts[1]),
-        lanes: Number(facts[2]),
-        pull: facts[3] === 'pull',
-      },
-      limitFree: facts[5] ? Number(facts[5]) : null,
-      now: Number(facts[4]),
-    }
-  }
-
-  async function list(filter: {
-    mode: 'all' | 'children' | 'alias' | 'repeats'
-    name?: string
-    queue?: string
-    status?: string
-    class?: string
-    group?: string
-    before?: string
-    limit: number
-  }): Promise<{ jobs: { id: number; document: Document; callback?: Told }[]; cursor: string | null }> {
-    const answer = (await evaluate(
-      scripts.list,
-      [],
-      {
-        ...base(),
-        mode: filter.mode,
-        name: filter.name ?? '',
-        queue_name: filter.queue ?? '',
-        status: filter.status ?? '',
-        class: filter.class ?? '',
-        group: filter.group ?? '',
-        before: filter.before ?? '',
-        most: filter.limit,
-        scan: 1000,
-      },
-      [],
-    )) as [string, [string, string, string[], string[]][], string]
-    if (answer[0] === 'refused') throw refusalOf(answer[1] as unknown as string, answer[2])
-    const jobs = answer[1].map(([id, text, side, callback]) => ({
-      id: Number(id),
-      document: withSideValues(JSON.parse(text) as Document, side),
-      ...toldOf(callback),
-    }))
-    return { jobs, cursor: answer[2] || null }
-  }
-
-  async function tree(job: string): Promise<{
-    members: { id: number; parent: number | null; name: string; class: string; status: Status }[]
-    more: boolean
-  }> {
-    const answer = (await evaluate(scripts.tree, [], { ...base(), job }, [])) as [string, string[][], string]
-    if (answer[0] === 'refused') throw refusalOf(answer[1] as unknown as string, answer[2])
-    const members = answer[1].map(([id, parent, name, className, status]) => ({
-      id: Number(id),
-      parent: parent ? Number(parent) : null,
-      name: name!,
-      class: className!,
-      status: status as Status,
-    }))
-    return { members, more: answer[2] === 'more' }
-  }
-
   type QueueRow = {
     name: string
     settings: { ml?: number; b?: number; paused?: boolean; m?: string; c?: Record<string, number>; day?: number }
@@ -525,84 +409,6 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     return ringsOf(rings)
   }
 
-  type LimitRow = {
-    key: string
-    concurrency: number | null
-    rate: { limit: number; period: number } | null
-    paused: boolean
-    running: number
-    started: number
-    waiting: number
-    ready: number
-    jobs: number | null
-  }
-
-  /** The limits there are, or one. */
-  async function limits(key = ''): Promise<LimitRow[]> {
-    const [, rows] = (await evaluate(scripts.limits, [], { ...base(), key }, [])) as [string, string[][]]
-    return rows.map(([name, json, held, started, waiting]) => {
-      const doc = JSON.parse(json!) as { c?: number; r?: number; p?: number; paused?: number; a?: number; j?: number }
-      return {
-        key: name!,
-        concurrency: doc.c ?? null,
-        rate: doc.r === undefined ? null : { limit: doc.r, period: doc.p! },
-        paused: doc.paused === 1,
-        running: Number(held),
-        started: Number(started),
-        waiting: Number(waiting),
-        ready: doc.a ?? 0,
-        jobs: doc.j ?? null,
-      }
-    })
-  }
-
-  type LimitSettings = {
-    concurrency?: number | null
-    rate?: { limit: number; period: number } | null
-    paused?: boolean
-    /** Of `shut`: nobody is let through before. */
-    until?: number
-  }
-
-  /** null removes a setting, undefined leaves it. */
-  async function limit(
-    key: string,
-    act: 'set' | 'change' | 'shut' | 'remove',
-    settings: LimitSettings = {},
-  ): Promise<Ring[]> {
-    const word = (value: number | null | undefined) => (value === undefined ? '' : value === null ? '-' : String(value))
-    const { concurrency, rate, paused, until } = settings
-    const answer = (await evaluate(
-      scripts.limit,
-      [`${namespace}limit:${key}`],
-      {
-        ...base(),
-        key,
-        act,
-        concurrency: word(concurrency),
-        rate: word(rate?.limit ?? (rate as null | undefined)),
-        period: word(rate?.period ?? (rate as null | undefined)),
-        paused: paused === undefined ? '' : paused ? '1' : '0',
-        till: word(until),
-      },
-      [],
-    )) as [string, ...never[]]
-    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
-    return ringsOf(answer[1] as unknown as RawRing[])
-  }
-
-  /** The constraints there are, as text; setting one, or removing it with null, answers them too. */
-  async function constraint(name: string, definition: string | null): Promise<{ text: string; rings: Ring[] }> {
-    const answer = (await evaluate(
-      scripts.constraint,
-      [keys.constraints, keys.hints],
-      { ...base(), name, definition: definition ?? '' },
-      [],
-    )) as [string, ...never[]]
-    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
-    return { text: answer[1]!, rings: ringsOf(answer[2] as unknown as RawRing[]) }
-  }
-
   /** Writes definitions (null removes). `whole`: the local classes among them are all there are. */
   async function register(
     queue: string,
@@ -641,45 +447,6 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     }
   }
 
-  /** The waiting values of several ports at once, behind `skip` of them, none taken; null where there is no such port. */
-  async function peek(
-    of: { id: number; dir: 'i' | 'o'; port: string }[],
-    limit: number,
-    skip = 0,
-  ): Promise<({ taken: number; items: string[]; more: number } | null)[]> {
-    const [, rows] = (await evaluate(scripts.peek, [], { ...base(), skip, most: limit }, [
-      String(of.length),
-      ...of.flatMap(({ id, dir, port }) => [String(id), dir, port]),
-    ])) as [string, [string, string[], string, string][]]
-    return rows.map((row) => (row.length ? { taken: Number(row[0]), items: row[1], more: Number(row[3]) } : null))
-  }
-
-  /** A flow as it is: its document, its children, and its ports and theirs. */
-  async function flow(job: string): Promise<FlowState> {
-    const answer = (await evaluate(scripts.flow, [], { ...base(), job }, [])) as string[]
-    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
-    const [, id, text, side, children, rows, now] = answer as unknown as [
-      string,
-      string,
-      string,
-      string[],
-      string[],
-      [...RawWiring, oldest: string, passed: string][],
-      string,
-    ]
-    return {
-      id: Number(id),
-      document: withSideValues(JSON.parse(text) as Document, side),
-      children: childrenOf(children),
-      ports: rows.map(([child, dir, port, size, hasDefault, wires, oldest, passed]) => ({
-        wiring: [child, dir, port, size, hasDefault, wires],
-        ...(oldest ? { oldest } : {}),
-        ...(passed ? { passed } : {}),
-      })),
-      now: Number(now),
-    }
-  }
-
   /** What is known of a host, and what a call to it has shown. */
   async function breaker(
     host: string,
@@ -695,15 +462,6 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     return { state, failures: Number(failures), ...(until ? { until: Number(until) } : {}) }
   }
 
-  const flatToMap = (flat: unknown): Record<string, string> => {
-    if (!Array.isArray(flat)) return (flat ?? {}) as Record<string, string>
-    const map: Record<string, string> = {}
-    for (let i = 0; i < flat.length; i += 2) map[String(flat[i])] = String(flat[i + 1])
-    return map
-  }
-  const hashOf = async (key: string): Promise<Record<string, string>> =>
-    flatToMap(await ask<unknown>((redis) => redis.hgetall(key)))
-
   return {
     keys,
     enqueue,
@@ -711,77 +469,14 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     change,
     extend,
     tick,
-    inspect,
-    list,
-    tree,
-    peek,
-    breaker,
-    flow,
-    /** Values of a port from an offset on, none taken. */
-    values: (id: number, dir: 'in' | 'out', port: string, from: number, n: number) =>
-      peek([{ id, dir: dir === 'in' ? 'i' : 'o', port }], n, from).then(([row]) => row?.items ?? []),
     overview,
     settings,
-    limits,
-    limit,
-    constraint,
-    constraints: () => ask<string | null>((redis) => redis.get(keys.constraints)),
     register,
     verify,
-    /** class → definition as JSON text. */
-    definitions: (queue: string) => hashOf(keys.workers(queue)),
-    /** The ready jobs of a queue in the order in which they are served, the first thousand. */
-    async ready(queue: string): Promise<Ready[]> {
-      const rows = await ask<string[]>((redis) =>
-        redis.zrange(`${keys.queue(queue)}:ready`, 0, 999, { withScores: true }),
-      )
-      return Array.from({ length: rows.length / 2 }, (_, ahead) => {
-        const [member, priority] = [rows[2 * ahead]!, Number(rows[2 * ahead + 1])]
-        return { queue, ahead, priority, since: member.slice(0, 13), id: Number(member.slice(14)) }
-      })
-    },
-    queueNames: () => ask((redis) => redis.smembers(keys.queues)),
-    channels: () => hashOf(keys.channels),
-    /** Who listens to each of these channels, as id:port; of very many the first thousand. */
-    async subscribers(channels: string[]): Promise<string[][]> {
-      if (channels.length === 0) return []
-      const audiences = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.audience)))
-      const all = (channel: string) => ask<string[]>((redis) => redis.zrange(keys.channel(channel), 0, 999))
-      return Promise.all(audiences.map((audience, i) => listedIn(audience) ?? all(channels[i]!)))
-    },
-    apiKeys: () => hashOf(keys.apiKeys),
-    apiKey: (hash: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, hash)),
-    removeApiKey: (hash: string) => ask((redis) => redis.hdel(keys.apiKeys, hash)),
-    /** What a lane or the key of a claim was answered is known no more. */
-    forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
-    /** The runs that a job has kept, newest first. */
-    runs: async (id: number) => (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).reverse(),
-
-    /** What steps have kept, a page of them; the cursor of the last is '0'. */
-    async steps(id: number, cursor: string): Promise<{ steps: Record<string, Wire>; cursor: string }> {
-      const [next, flat] = await ask<[string, string[]]>(
-        (redis) => redis.hscan(keys.steps(id), cursor, { count: STEPS }) as Promise<[string, string[]]>,
-      )
-      return { steps: flatToMap(flat) as Record<string, Wire>, cursor: String(next) }
-    },
-    /** A page of a job's children, flat; the cursor of the last is '0'. */
-    async children(id: number, cursor: string): Promise<{ children: string[]; cursor: string }> {
-      const [next, children] = await ask<[string, string[]]>(
-        (redis) => redis.hscan(keys.children(id), cursor, { count: CHILDREN }) as Promise<[string, string[]]>,
-      )
-      return { children, cursor: String(next) }
-    },
-    graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Wire | null>,
-    setGraph: (name: string, text: string) => ask((redis) => redis.hset(keys.flows, { [name]: text })),
-    removeGraph: (name: string) => ask<number>((redis) => redis.hdel(keys.flows, name)),
-    readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),
-    flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,
-    async setFlag(name: string, on: boolean): Promise<void> {
-      await ask((redis) => (on ? redis.sadd(keys.flags, name) : redis.srem(keys.flags, name)))
-    },
-    /** The newest job's id. */
-    lastId: async () => Number((await ask<string | number | null>((redis) => redis.get(keys.lastId))) ?? 0),
-    ping: () => ask((redis) => redis.ping()),
+    breaker,
+    ...createLooks(parts),
+    ...createLimits(parts),
+    ...createCommands(parts),
   }
 }
 

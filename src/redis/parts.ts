@@ -1,0 +1,28 @@
+// What the verbs of the state are made of: the connection, the keys, what every script is told, and how it answers.
+
+import { type Code, SidejobError } from '../core/errors.ts'
+import type { Wire } from '../core/value.ts'
+import type { Client } from './client.ts'
+import type { Document } from './document.ts'
+import type { Keys } from './keys.ts'
+import type { Ring, Told } from './store.ts'
+
+export type Parts = {
+  client: Client
+  keys: Keys
+  /** What every script begins with. */
+  base: () => { ns: string; clock: string; seed: string }
+}
+
+export type RawRing = [string, string, string]
+
+export const ringsOf = (rings: RawRing[]): Ring[] =>
+  rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
+
+export const toldOf = ([text, error]: string[] = []): { callback?: Told } =>
+  text ? { callback: { document: JSON.parse(text) as Document, ...(error ? { error: error as Wire } : {}) } } : {}
+
+export const listWords = (list: readonly string[]): string[] => [String(list.length), ...list]
+
+export const refusalOf = (code: string, message: string, path?: (string | number)[]): SidejobError =>
+  new SidejobError(code as Code, message, { path })

@@ -1,0 +1,83 @@
+// What one command of Redis answers, without a script.
+
+import type { Wire } from '../../core/value.ts'
+import type { Parts } from '../parts.ts'
+import type { Ready } from '../store.ts'
+
+/** How many steps, and how many children, are looked through in one command. */
+const STEPS = 2_000
+const CHILDREN = 1_000
+
+/** The ports of an audience, as lib/ports.lua keeps it; undefined where they are too many to be named. */
+function listedIn(audience: string | null): string[] | undefined {
+  const [head = '0', ...ports] = (audience ?? '0').split(' ')
+  return ports.length === Number.parseInt(head, 10) ? ports : undefined
+}
+
+export function createCommands({ client: { ask }, keys }: Parts) {
+  const flatToMap = (flat: unknown): Record<string, string> => {
+    if (!Array.isArray(flat)) return (flat ?? {}) as Record<string, string>
+    const map: Record<string, string> = {}
+    for (let i = 0; i < flat.length; i += 2) map[String(flat[i])] = String(flat[i + 1])
+    return map
+  }
+  const hashOf = async (key: string): Promise<Record<string, string>> =>
+    flatToMap(await ask<unknown>((redis) => redis.hgetall(key)))
+
+  return {
+    /** class → definition as JSON text. */
+    definitions: (queue: string) => hashOf(keys.workers(queue)),
+    /** The ready jobs of a queue in the order in which they are served, the first thousand. */
+    async ready(queue: string): Promise<Ready[]> {
+      const rows = await ask<string[]>((redis) =>
+        redis.zrange(`${keys.queue(queue)}:ready`, 0, 999, { withScores: true }),
+      )
+      return Array.from({ length: rows.length / 2 }, (_, ahead) => {
+        const [member, priority] = [rows[2 * ahead]!, Number(rows[2 * ahead + 1])]
+        return { queue, ahead, priority, since: member.slice(0, 13), id: Number(member.slice(14)) }
+      })
+    },
+    queueNames: () => ask((redis) => redis.smembers(keys.queues)),
+    channels: () => hashOf(keys.channels),
+    /** Who listens to each of these channels, as id:port; of very many the first thousand. */
+    async subscribers(channels: string[]): Promise<string[][]> {
+      if (channels.length === 0) return []
+      const audiences = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.audience)))
+      const all = (channel: string) => ask<string[]>((redis) => redis.zrange(keys.channel(channel), 0, 999))
+      return Promise.all(audiences.map((audience, i) => listedIn(audience) ?? all(channels[i]!)))
+    },
+    apiKeys: () => hashOf(keys.apiKeys),
+    apiKey: (hash: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, hash)),
+    removeApiKey: (hash: string) => ask((redis) => redis.hdel(keys.apiKeys, hash)),
+    /** What a lane or the key of a claim was answered is known no more. */
+    forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
+    /** The runs that a job has kept, newest first. */
+    runs: async (id: number) => (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).reverse(),
+
+    /** What steps have kept, a page of them; the cursor of the last is '0'. */
+    async steps(id: number, cursor: string): Promise<{ steps: Record<string, Wire>; cursor: string }> {
+      const [next, flat] = await ask<[string, string[]]>(
+        (redis) => redis.hscan(keys.steps(id), cursor, { count: STEPS }) as Promise<[string, string[]]>,
+      )
+      return { steps: flatToMap(flat) as Record<string, Wire>, cursor: String(next) }
+    },
+    /** A page of a job's children, flat; the cursor of the last is '0'. */
+    async children(id: number, cursor: string): Promise<{ children: string[]; cursor: string }> {
+      const [next, children] = await ask<[string, string[]]>(
+        (redis) => redis.hscan(keys.children(id), cursor, { count: CHILDREN }) as Promise<[string, string[]]>,
+      )
+      return { children, cursor: String(next) }
+    },
+    graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Wire | null>,
+    setGraph: (name: string, text: string) => ask((redis) => redis.hset(keys.flows, { [name]: text })),
+    removeGraph: (name: string) => ask<number>((redis) => redis.hdel(keys.flows, name)),
+    readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),
+    flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,
+    async setFlag(name: string, on: boolean): Promise<void> {
+      await ask((redis) => (on ? redis.sadd(keys.flags, name) : redis.srem(keys.flags, name)))
+    },
+    /** The newest job's id. */
+    lastId: async () => Number((await ask<string | number | null>((redis) => redis.get(keys.lastId))) ?? 0),
+    ping: () => ask((redis) => redis.ping()),
+  }
+}

@@ -1,0 +1,150 @@
+// What is looked at without being changed: jobs, their trees, what waits at their ports, flows.
+
+import type { Status } from '../../core/job.ts'
+import { childrenOf, type Document, withSideValues } from '../document.ts'
+import { type Parts, refusalOf, toldOf } from '../parts.ts'
+import * as scripts from '../scripts.generated.ts'
+import type { FlowState, Inspection, RawWiring, Told } from '../store.ts'
+
+export function createLooks({ client: { evaluate }, keys, base }: Parts) {
+  async function inspect(job: string, of?: { dir: 'i' | 'o'; port: string; limit: number }): Promise<Inspection> {
+    const answer = (await evaluate(
+      scripts.inspect,
+      [keys.hints],
+      { ...base(), job, dir: of?.dir ?? '', port: of?.port ?? '', most: of?.limit ?? 0 },
+      [],
+    )) as never[]
+    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
+    const [, id, text, side, children, items, ahead, facts, childCount, callback] = answer as unknown as [
+      string,
+      string,
+      string,
+      string[],
+      string[],
+      string[],
+      string,
+      [string, string, string, string, string, string?],
+      string,
+      string[],
+    ]
+    return {
+      id: Number(id),
+      document: withSideValues(JSON.parse(text) as Document, side),
+      ...toldOf(callback),
+      children,
+      childCount: Number(childCount),
+      items,
+      ahead: ahead === '' ? null : Number(ahead),
+      queue: {
+        paused: facts[0] !== '',
+        maxLanes: Number(facts[1]),
+        lanes: Number(facts[2]),
+        pull: facts[3] === 'pull',
+      },
+      limitFree: facts[5] ? Number(facts[5]) : null,
+      now: Number(facts[4]),
+    }
+  }
+
+  async function list(filter: {
+    mode: 'all' | 'children' | 'alias' | 'repeats'
+    name?: string
+    queue?: string
+    status?: string
+    class?: string
+    group?: string
+    before?: string
+    limit: number
+  }): Promise<{ jobs: { id: number; document: Document; callback?: Told }[]; cursor: string | null }> {
+    const answer = (await evaluate(
+      scripts.list,
+      [],
+      {
+        ...base(),
+        mode: filter.mode,
+        name: filter.name ?? '',
+        queue_name: filter.queue ?? '',
+        status: filter.status ?? '',
+        class: filter.class ?? '',
+        group: filter.group ?? '',
+        before: filter.before ?? '',
+        most: filter.limit,
+        scan: 1000,
+      },
+      [],
+    )) as [string, [string, string, string[], string[]][], string]
+    if (answer[0] === 'refused') throw refusalOf(answer[1] as unknown as string, answer[2])
+    const jobs = answer[1].map(([id, text, side, callback]) => ({
+      id: Number(id),
+      document: withSideValues(JSON.parse(text) as Document, side),
+      ...toldOf(callback),
+    }))
+    return { jobs, cursor: answer[2] || null }
+  }
+
+  async function tree(job: string): Promise<{
+    members: { id: number; parent: number | null; name: string; class: string; status: Status }[]
+    more: boolean
+  }> {
+    const answer = (await evaluate(scripts.tree, [], { ...base(), job }, [])) as [string, string[][], string]
+    if (answer[0] === 'refused') throw refusalOf(answer[1] as unknown as string, answer[2])
+    const members = answer[1].map(([id, parent, name, className, status]) => ({
+      id: Number(id),
+      parent: parent ? Number(parent) : null,
+      name: name!,
+      class: className!,
+      status: status as Status,
+    }))
+    return { members, more: answer[2] === 'more' }
+  }
+
+  /** The waiting values of several ports at once, behind `skip` of them, none taken; null where there is no such port. */
+  async function peek(
+    of: { id: number; dir: 'i' | 'o'; port: string }[],
+    limit: number,
+    skip = 0,
+  ): Promise<({ taken: number; items: string[]; more: number } | null)[]> {
+    const [, rows] = (await evaluate(scripts.peek, [], { ...base(), skip, most: limit }, [
+      String(of.length),
+      ...of.flatMap(({ id, dir, port }) => [String(id), dir, port]),
+    ])) as [string, [string, string[], string, string][]]
+    return rows.map((row) => (row.length ? { taken: Number(row[0]), items: row[1], more: Number(row[3]) } : null))
+  }
+
+  /** A flow as it is: its document, its children, and its ports and theirs. */
+  async function flow(job: string): Promise<FlowState> {
+    const answer = (await evaluate(scripts.flow, [], { ...base(), job }, [])) as string[]
+    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
+    const [, id, text, side, children, rows, now] = answer as unknown as [
+      string,
+      string,
+      string,
+      string[],
+      string[],
+      [...RawWiring, oldest: string, passed: string][],
+      string,
+    ]
+    return {
+      id: Number(id),
+      document: withSideValues(JSON.parse(text) as Document, side),
+      children: childrenOf(children),
+      ports: rows.map(([child, dir, port, size, hasDefault, wires, oldest, passed]) => ({
+        wiring: [child, dir, port, size, hasDefault, wires],
+        ...(oldest ? { oldest } : {}),
+        ...(passed ? { passed } : {}),
+      })),
+      now: Number(now),
+    }
+  }
+
+  return {
+    inspect,
+    list,
+    tree,
+    peek,
+    flow,
+    /** Values of a port from an offset on, none taken. */
+    values: (id: number, dir: 'in' | 'out', port: string, from: number, n: number) =>
+      peek([{ id, dir: dir === 'in' ? 'i' : 'o', port }], n, from).then(([row]) => row?.items ?? []),
+  }
+}
