@@ -1115,7 +1115,11 @@ const oneTime: Mutation[] = [
     'lib/claims.lua',
     ['  if not doc.ch then return {}, 0 end\n', '', 'a claim asks for children that are not there'],
     ["  if not doc.st then return {}, '' end\n", '', 'a claim asks for steps that are not there'],
-    ["if pushed ~= taken and not doc['v' .. field] then", 'if true then', 'a claim asks for values that are not there'],
+    [
+      "if pushed ~= taken and not doc['v' .. field] then",
+      "if redis.call('LLEN', list_key(id, dir, port)) > 0 then",
+      'a claim asks for values that are not there',
+    ],
     [
       "  change(id, doc, 'm', this_minute .. ':' .. int(n))\n",
       "  redis.call('SET', side_key(id, 'minute'), n)\n",
