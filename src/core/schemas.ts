@@ -165,6 +165,9 @@ const retry = z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), ba
 
 export const repeat = z.union([label, z.strictObject({ cron: label, tz: label.optional() })])
 
+/** Priorities of 32 bits times this, and a moment, are whole numbers that a double holds. */
+const MAX_AGEING = 3_600_000
+
 const priority = z.int32().meta({ description: 'the smallest goes first' })
 
 const concurrency = z.int().min(1).max(1_000_000)
@@ -555,11 +558,19 @@ export const workerList = z.object({
   workers: z.array(workerView.extend({ queue: z.string(), class: z.string() })),
 })
 
+const ageing = positive
+  .refine((ms) => Number.isInteger(ms) && ms <= MAX_AGEING, 'expected whole milliseconds, at most 1 hour')
+  .meta({
+    description:
+      'so long a wait is worth one step of priority, up to 1 hour: who waits for n times as long goes before those who come then with a priority smaller by less than n; null: priorities are strict',
+  })
+
 export const queuePatch = z.strictObject({
   lanes: z.int().min(1).max(1_000).optional(),
   batch: z.int().min(1).max(1_000).optional(),
   paused: z.boolean().optional(),
   mode: z.enum(['push', 'pull']).optional(),
+  ageing: ageing.nullable().optional(),
 })
 
 export const queueView = z.object({
@@ -569,6 +580,7 @@ export const queueView = z.object({
   lanes: z.int(),
   maxLanes: z.int(),
   batch: z.int(),
+  ageing: z.number().nullable(),
   counts: z.record(z.enum([...statuses, 'scheduled']), z.int()),
   oldestReady: moment.nullable(),
 })

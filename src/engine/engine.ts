@@ -267,6 +267,8 @@ export type QueueView = {
   mode: 'push' | 'pull'
   lanes: number
   maxLanes: number
+  /** So many milliseconds of waiting are worth one step of priority. */
+  ageing: number | null
   batch: number
   counts: Record<Status | 'scheduled', number>
   oldestReady: number | null
@@ -457,7 +459,7 @@ export interface Engine extends Custody {
   queues(): Promise<{ queues: QueueView[] }>
   setQueue(
     queue: string,
-    patch: { lanes?: number; batch?: number; paused?: boolean; mode?: 'push' | 'pull' },
+    patch: { lanes?: number; batch?: number; paused?: boolean; mode?: 'push' | 'pull'; ageing?: number | null },
   ): Promise<QueueView>
   limits(): Promise<{ limits: LimitView[] }>
   limit(key: string): Promise<LimitView>

@@ -49,7 +49,10 @@ export const kinds = {
   ],
   '~queues': ['set', 'names of queues'],
   '~queue:<q>': ['string', 'settings, lanes and counts of a queue, as JSON'],
-  '~queue:<q>:ready, :ready:pull': ['zset', 'priority → sequence:id'],
+  '~queue:<q>:ready, :ready:pull': [
+    'zset',
+    'priority, with ageing times that and the moment of becoming ready → sequence:id',
+  ],
   '~queue:<q>:timers': ['zset', 'the moment that decides → id'],
   '~queue:<q>:leases': ['zset', 'lease end → id'],
   '~queue:<q>:suspended, :completed, :failed, :terminated': ['zset', 'when it may be removed → id'],
@@ -59,7 +62,10 @@ export const kinds = {
   '~limit:<key>': ['string', 'settings of a limit, its room, and the turns that were given, as JSON'],
   '~limit:<key>:held': ['zset', 'lease end → id of a job that holds a slot'],
   '~limit:<key>:window': ['zset', 'start → token, within the period of a rate'],
-  '~limit:<key>:waiting': ['zset', 'priority → turn:id, or sequence:id at the limit of its own group'],
+  '~limit:<key>:waiting': [
+    'zset',
+    'priority, aged in whole steps → turn:id; at the limit of its own group as in ready → sequence:id',
+  ],
   '~limits': ['set', 'keys of limits'],
   '~constraints': ['string', 'version and matchers, as JSON'],
   '~repeats': ['zset', 'next slot → id of a job that repeats'],

@@ -355,7 +355,15 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
 
   type QueueRow = {
     name: string
-    settings: { ml?: number; b?: number; paused?: boolean; m?: string; c?: Record<string, number>; day?: number }
+    settings: {
+      ml?: number
+      b?: number
+      paused?: boolean
+      m?: string
+      ag?: number
+      c?: Record<string, number>
+      day?: number
+    }
     lanes: number
     ready: number
     pull: number
@@ -387,9 +395,18 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     return { queues, now: Number(now) }
   }
 
+  type QueuePatch = {
+    lanes?: number
+    batch?: number
+    paused?: boolean
+    mode?: 'push' | 'pull'
+    /** In milliseconds; null: none. */
+    ageing?: number | null
+  }
+
   async function settings(
     queue: string,
-    { lanes, batch, paused, mode }: { lanes?: number; batch?: number; paused?: boolean; mode?: 'push' | 'pull' },
+    { lanes, batch, paused, mode, ageing }: QueuePatch,
     { unban = false, ban = [] }: { unban?: boolean; ban?: string[] } = {},
   ): Promise<Ring[]> {
     const [, rings] = (await evaluate(
@@ -402,6 +419,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         batch: batch === undefined ? '' : String(batch),
         paused: paused === undefined ? '' : paused ? '1' : '0',
         mode: mode ?? '',
+        ageing: ageing === undefined ? '' : String(ageing ?? 0),
         unban: unban ? '1' : '',
       },
       listWords(ban),

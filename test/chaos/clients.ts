@@ -312,6 +312,16 @@ export function createClients(world: World, ledger: Ledger) {
     world.after(wait(2_000, 20_000), () => setPaused(queue, false))
   }
 
+  /** Everybody who waits there has another place in the order from now on. */
+  function age(): void {
+    const ageing = random.pick([null, 2_000, 60_000])
+    world.send({
+      label: ageing ? 'ageing' : 'no ageing',
+      call: () => store.settings(random.pick(QUEUES), { ageing }),
+      got: (rings) => world.ring(rings),
+    })
+  }
+
   function setLimit(key: string, paused: boolean): void {
     world.send({
       label: paused ? 'limit paused' : 'limit resumed',
@@ -384,6 +394,7 @@ export function createClients(world: World, ledger: Ledger) {
     { weight: 3, act: adopt },
     { weight: 2, act: disown },
     { weight: 1, act: pause },
+    { weight: 1, act: age },
     { weight: 1, act: pauseLimit },
     { weight: 1, act: shutLimit },
     { weight: 1, act: rebind },

@@ -169,6 +169,8 @@ test('no script uses a field that is not listed', () => {
     'lw',
     'wc',
     'mv',
+    'ag',
+    'so',
     'pc',
     'paused',
     'r',

@@ -71,6 +71,7 @@ const queue: QueueView = {
   lanes: 0,
   maxLanes: 4,
   batch: 50,
+  ageing: null,
   counts: {
     queued: 1,
     running: 0,

@@ -869,8 +869,8 @@ const limited: Mutation[] = [
       'those of no group are before all groups',
     ],
     [
-      '  local tier = int(order.score(doc))\n',
-      "  local tier = '0'\n",
+      '  local tier = int(order.score(doc))\n  local group',
+      "  local tier = '0'\n  local group",
       'a group that has many jobs of one priority waits with those of another',
     ],
     ['(front_of(key, tier) or doc.n)', 'doc.n', 'a group that comes later waits for all turns that are given'],
@@ -1373,6 +1373,57 @@ const flows: Mutation[] = [
   ),
 ]
 
+const aged: Mutation[] = [
+  ...of(
+    37,
+    'lib/order.lua',
+    ['return ageing and priority * ageing + moment or priority', 'return priority', 'nobody grows older'],
+    ['priority * ageing + moment', 'priority + moment', 'a priority is worth a millisecond'],
+    [
+      "doc.wl and doc.wl ~= 'group:' .. (doc.g or '') and math.floor(score / ageing)",
+      'false',
+      'groups take turns of a millisecond',
+    ],
+    [" and doc.wl ~= 'group:' .. (doc.g or '') and", ' and', 'within a group steps count, not moments'],
+  ),
+  ...of(
+    37,
+    'lib/bulk.lua',
+    ['ageing and int(order.rank', 'false and int(order.rank', 'jobs made at once go before all that wait'],
+    [
+      'moment or order.rank(spec.queue, spec.priority, moment_of_sequence(since))',
+      'moment or spec.priority',
+      'jobs for pull workers go before all that wait',
+    ],
+  ),
+  ...of(
+    37,
+    'lib/claims.lua',
+    [' or doc.ag or doc.so then', ' then', 'who asks for a priority gets nothing'],
+    [" and (want.tier == '' or tonumber(doc.p or 0) == tonumber(want.tier))", '', 'who asks for a priority gets any'],
+  ),
+  ...of(37, 'lib/ops.lua', [
+    'zset(index_of(doc), member_of(me.id, doc), order.score(doc))',
+    'zset(index_of(doc), member_of(me.id, doc), tonumber(doc.p) or 0)',
+    'a new priority forgets what was waited',
+  ]),
+  ...of(
+    37,
+    'lib/ageing.lua',
+    ["{ r = 'p:0', p = 'w:0' }", "{ r = 'w:0', p = 'w:0' }", 'who waits for pull workers stays where he was'],
+    ["{ r = 'p:0', p = 'w:0' }", "{ r = 'p:0' }", 'who waits at a limit stays where he was'],
+    ["further ~= '0' and place .. ':' .. further or", '', 'only the first of many get their place'],
+    ['      order.change_tier(id, doc)\n', '', 'who waits at a limit has the turn of another step'],
+    ["  order.save(key, 'so', further ~= '0' and further or nil)\n", '', 'a limit is gone through for ever'],
+    ["        zset(ns .. 'wake', 'k:' .. key, now)\n", '', 'nobody looks at a limit'],
+  ),
+  ...of(37, 'lib/limits.lua', ['if doc and doc.so then order.go_on_at(key) end', '', 'a limit keeps its old order']),
+  ...of(37, 'lib/queues.lua', ['(doc.mv or doc.so) and now', 'doc.mv and now', 'no tick looks at what is left']),
+  ...of(37, 'tick.lua', ['  order.go_on(q)\n', '', 'ticks do not go on with it']),
+  ...of(37, 'commit.lua', [' + order.go_on(queue_name)', '', 'claims do not go on with it']),
+  ...of(37, 'settings.lua', ['  order.begin_anew(queue_name)\n', '', 'who waits stays where he was']),
+]
+
 export const mutations: Mutation[] = [
   ...lanes,
   ...runs,
@@ -1385,4 +1436,5 @@ export const mutations: Mutation[] = [
   ...channels,
   ...callbacks,
   ...flows,
+  ...aged,
 ]

@@ -13,6 +13,7 @@ export function createQueues({ store, ring }: Parts): Pick<Engine, 'queues' | 's
       lanes: row.lanes,
       maxLanes: row.settings.ml ?? 4,
       batch: row.settings.b ?? 100,
+      ageing: row.settings.ag ?? null,
       counts: {
         queued: row.ready + row.pull + row.timers,
         scheduled: row.timers,

@@ -22,6 +22,7 @@
 -- @include lib/follow
 -- @include lib/limits
 -- @include lib/turns
+-- @include lib/ageing
 -- @include lib/create
 -- @include lib/waiters
 -- @include lib/queues
@@ -108,7 +109,7 @@ for i, run in ipairs(runs) do answers[i] = answers[i] or commit(run) end
 local laned = lane ~= '' and place ~= 'p'
 local entered = laned and enter()
 local claims = max > 0 and (entered or not laned) and not (queue_name ~= '' and queue(queue_name).paused)
-local moved = claims and due_timers(queue_name) + take_back(queue_name) + due_limits(queue_name) + side.move_on(queue_name) or 0
+local moved = claims and due_timers(queue_name) + take_back(queue_name) + due_limits(queue_name) + side.move_on(queue_name) + order.go_on(queue_name) or 0
 if #runs + moved > 0 then
   flush(true)
   head = nil

@@ -22,6 +22,7 @@
 -- @include lib/follow
 -- @include lib/limits
 -- @include lib/turns
+-- @include lib/ageing
 -- @include lib/create
 -- @include lib/bulk
 -- @include lib/waiters

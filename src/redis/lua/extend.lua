@@ -18,6 +18,7 @@
 -- @include lib/family
 -- @include lib/limits
 -- @include lib/turns
+-- @include lib/ageing
 -- @include lib/waiters
 -- @include lib/queues
 

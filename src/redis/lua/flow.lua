@@ -17,6 +17,7 @@
 -- @include lib/family
 -- @include lib/limits
 -- @include lib/turns
+-- @include lib/ageing
 -- @include lib/create
 -- @include lib/waiters
 -- @include lib/queues

@@ -20,6 +20,7 @@
 -- @include lib/follow
 -- @include lib/limits
 -- @include lib/turns
+-- @include lib/ageing
 -- @include lib/create
 -- @include lib/waiters
 -- @include lib/queues

@@ -4,7 +4,7 @@
 -- by: API, dashboard
 -- reads: queue
 -- writes: lane, live, queue, queues, wake
--- args: ns, clock, seed, queue_name, lanes, batch, paused, mode, unban, ...
+-- args: ns, clock, seed, queue_name, lanes, batch, paused, mode, ageing, unban, ...
 -- returns: {'set', rings}
 --          rest: globs of classes to ban
 
@@ -20,6 +20,7 @@
 -- @include lib/follow
 -- @include lib/limits
 -- @include lib/turns
+-- @include lib/ageing
 -- @include lib/create
 -- @include lib/waiters
 -- @include lib/queues
@@ -30,6 +31,10 @@ if paused ~= '' then change_queue(queue_name, 'paused', paused == '1' or nil) en
 if mode ~= '' and mode ~= (queue(queue_name).m or 'push') then
   change_queue(queue_name, 'm', mode == 'pull' and 'pull' or nil)
   side.serve_anew(queue_name)
+end
+if ageing ~= '' and tonumber(ageing) ~= (queue(queue_name).ag or 0) then
+  change_queue(queue_name, 'ag', tonumber(ageing) > 0 and tonumber(ageing) or nil)
+  order.begin_anew(queue_name)
 end
 if unban ~= '' then change_queue(queue_name, 'bn', nil) end
 local bans, known = {}, {}

@@ -19,6 +19,7 @@
 -- @include lib/follow
 -- @include lib/limits
 -- @include lib/turns
+-- @include lib/ageing
 -- @include lib/create
 -- @include lib/waiters
 -- @include lib/queues
@@ -28,7 +29,7 @@ local wake_key = ns .. 'wake'
 local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, most)
 if #members == 0 then return { 'ticked', {}, '' } end
 
-local names, keys, more = {}, {}, #members == most
+local names, keys, touched_now, more = {}, {}, {}, #members == most
 for _, member in ipairs(members) do
   local kind, name = member:match('^(%a):(.*)$')
   if kind == 'q' then
@@ -37,6 +38,7 @@ for _, member in ipairs(members) do
   else
     zset(wake_key, member, false)
     touch(name)
+    touched_now[#touched_now + 1] = name
   end
 end
 fetch(keys)
@@ -49,10 +51,14 @@ for _, q in ipairs(names) do
   if take_back(q) == SLICE then more = true end
   if sweep(q) then more = true end
   side.move_on(q)
-  if queue(q).mv then more = true end
+  order.go_on(q)
+  if queue(q).mv or queue(q).so then more = true end
   if not to_ring[q] then to_ring[q] = 0 end
 end
 flush()
+for _, key in ipairs(touched_now) do
+  if limit(key).doc and limit(key).doc.so then more = true end
+end
 
 for q in pairs(to_ring) do
   change_queue(q, 'wk', queue(q).wk)

@@ -18,6 +18,7 @@
 -- @include lib/family
 -- @include lib/limits
 -- @include lib/turns
+-- @include lib/ageing
 -- @include lib/create
 -- @include lib/waiters
 -- @include lib/queues
@@ -32,9 +33,19 @@ fetch_jobs(ids)
 
 local places = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 
+-- Where it stands in its index, unless its queue or its limit are about to say that anew.
+local function check_score(id, doc, score)
+  if queue(doc.q).so or (doc.wl and limit(doc.wl).doc and limit(doc.wl).doc.so) then return end
+  if tonumber(score) ~= order.score(doc) then fault(id, 'has score ' .. score .. ' in ' .. (doc.wl or indexes[doc.z] or 'ready') .. ', expected ' .. int(order.score(doc))) end
+  local turn, tier = order.turn_at(doc, doc.wl or '')
+  if turn and tonumber(tier) ~= tonumber(score) then fault(id, 'has a turn at ' .. doc.wl .. ' of tier ' .. tier .. ', waits in ' .. score) end
+end
+
 local function check_waiting_place(id, doc)
   if doc.z ~= 'w' then return 0 end
-  if not redis.call('ZSCORE', index_of(doc), member_of(id, doc)) then return 0 end
+  local score = redis.call('ZSCORE', index_of(doc), member_of(id, doc))
+  if not score then return 0 end
+  check_score(id, doc, score)
   return 1
 end
 
@@ -83,8 +94,10 @@ local function check_place(id, doc)
   local n = check_waiting_place(id, doc)
   for _, place in ipairs(places) do
     local member = (not place or place == 'p') and doc.n .. ':' .. id or id
-    if redis.call('ZSCORE', queue_key(doc.q, indexes[place] or 'ready'), member) then
+    local score = redis.call('ZSCORE', queue_key(doc.q, indexes[place] or 'ready'), member)
+    if score then
       n = n + 1
+      if (not place or place == 'p') and (doc.z or false) == place then check_score(id, doc, score) end
       if (doc.z or false) ~= place then fault(id, 'is in ' .. (indexes[place] or 'ready') .. ', its document says ' .. (indexes[doc.z] or 'ready')) end
     end
   end

@@ -1,6 +1,7 @@
 // All rules by their number.
 
 import type { Facts } from '../direct.ts'
+import { ageing } from './ageing.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
 import { families } from './family.ts'
@@ -25,4 +26,5 @@ export const rules: Record<number, Facts> = {
   ...oneTime,
   ...callbacks,
   ...flows,
+  ...ageing,
 }

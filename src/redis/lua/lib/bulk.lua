@@ -28,14 +28,14 @@ local function decimal(n) return string.format('%.0f', n) end
 local function create_unseen(spec, n, first, head, tail)
   local texts, rows = writes.texts, within(writes.rows, queue_key(spec.queue, 'ready'))
   local key, with_args, encode, priority = ns .. 'job:', tail .. ',"a":', cjson.encode, int(spec.priority)
-  local sequences, ids, before = counter(256, digits), counter(100, decimal), next_ticks(n)
+  local sequences, ids, before, ageing = counter(256, digits), counter(100, decimal), next_ticks(n), queue(spec.queue).ag
   local t, r = #texts, #rows
   for i = 1, n do
     local args, since, since_end, id, id_end = ARGV[at + i], sequences(before + i)
     id, id_end = ids(first + i - 1)
     texts[t + 1] = key .. id .. id_end
     texts[t + 2] = args ~= '' and head .. since .. since_end .. with_args .. encode(args) .. '}' or head .. since .. since_end .. tail .. '}'
-    rows[r + 1] = priority
+    rows[r + 1] = ageing and int(order.rank(spec.queue, spec.priority, math.floor((before + i) / 1000))) or priority
     rows[r + 2] = since .. since_end .. ':' .. id .. id_end
     t, r = t + 2, r + 2
   end
@@ -49,7 +49,7 @@ local function create_seen(spec, n, first, head, tail, moment, index, past)
   for i = 1, n do
     local id, args = decimal(first + i - 1), take()
     local since = past and sequence_of(past, id) or sequence()
-    members[moment and id or since .. ':' .. id] = moment or spec.priority
+    members[moment and id or since .. ':' .. id] = moment or order.rank(spec.queue, spec.priority, moment_of_sequence(since))
     strings[ns .. 'job:' .. id] = args ~= '' and head .. since .. tail .. ',"a":' .. cjson.encode(args) .. '}' or head .. since .. tail .. '}'
     if tell then tell_status(id, cjson.decode(spec.tail), 'queued') end
   end

@@ -41,7 +41,9 @@ local function lend(id, doc, lease, begun)
 end
 
 -- A job with a tag is lent only to who asks for it.
-local function wanted(doc, want) return matches(doc.c, want.patterns) and (not doc.tg or has(want.tags, doc.tg)) end
+local function wanted(doc, want)
+  return matches(doc.c, want.patterns) and (not doc.tg or has(want.tags, doc.tg)) and (want.tier == '' or tonumber(doc.p or 0) == tonumber(want.tier))
+end
 
 -- Why a job fails instead of being lent: nobody answered so often, or its class is banned from the queue.
 local function given_up(doc)
@@ -72,7 +74,8 @@ local MAX_STALE = 100
 local HEAD, STEP, MAX_SCAN = 100, 100, 1000
 
 local function members_at(key, want, from, n)
-  if want.tier == '' then return redis.call('ZRANGE', key, from, from + n - 1) end
+  local doc = queue(want.queue)
+  if want.tier == '' or doc.ag or doc.so then return redis.call('ZRANGE', key, from, from + n - 1) end
   return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n)
 end
 

@@ -251,8 +251,10 @@ table.insert(consequences, function()
       if doc and (doc.auto and (doc.j or 0) <= 0 and limit(key).held <= 0 or doc.gone and redis.call('ZCARD', limit_key(key, 'waiting')) == 0) then
         forget_limit(key)
       else
+        if doc and doc.so then order.go_on_at(key) end
         local waiter = admit(key)
         if waiter then watch(key, waiter) end
+        if doc and doc.so then zset(ns .. 'wake', 'k:' .. key, now) end
         if doc and doc.r then put(writes.trims, limit_key(key, 'window'), now - doc.p) end
       end
     end

@@ -2,7 +2,20 @@
 
 local order = {}
 
-function order.score(doc) return tonumber(doc.p) or 0 end
+-- A score: the priority; on a queue with ageing, where so many milliseconds of waiting are worth one step of it, both in
+-- one number. All grow older together, so that stays what it is. It is exact: 2^31 hours are less than 2^53 ms.
+function order.rank(q, priority, moment)
+  local ageing = queue(q).ag
+  return ageing and priority * ageing + moment or priority
+end
+
+-- At limits where groups take turns it is in whole steps.
+function order.score(doc)
+  local ageing, priority = queue(doc.q).ag, tonumber(doc.p) or 0
+  if not ageing then return priority end
+  local score = order.rank(doc.q, priority, moment_of_sequence(doc.n))
+  return doc.wl and doc.wl ~= 'group:' .. (doc.g or '') and math.floor(score / ageing) or score
+end
 
 -- The turn that a job has at a limit: its number, of which tier, and of which group. It keeps those of all limits that it
 -- has waited at since it became ready, a line each.

@@ -63,7 +63,7 @@ end
 
 -- The earliest moment at which the tick has to look at a queue if nobody else did.
 local function moment_of_queue(doc)
-  local moment = doc.mv and now or math.min(doc.nl or never, doc.nr or never)
+  local moment = (doc.mv or doc.so) and now or math.min(doc.nl or never, doc.nr or never)
   for _, till in pairs(doc.l) do moment = math.min(moment, till) end
   if doc.nt then
     local rung = doc.tb and doc.tb > now and doc.tb <= doc.nt

@@ -106,8 +106,8 @@ local function move(id, doc, place, moment, key, keeps, since)
   if was then leave_place(id, doc, keeps) end
   if (not place or place == 'p') and not keeps then queue_up(id, doc, since) end
   if doc.g and rested ~= (resting[place] ~= nil) then count_in_group(doc, rested and 1 or -1) end
-  if key then order.take_turn(id, doc, key) end
   put(doc, 'wl', key)
+  if key then order.take_turn(id, doc, key) end
   put(doc, 'z', place)
   put(dirty, id, true)
   zset(index_of(doc), member_of(id, doc), moment or order.score(doc))

@@ -1,6 +1,7 @@
 -- Whose turn it is at a limit that groups share: each of them once, then each of them again, however many jobs it has.
 -- Those of no group are one group more. Jobs of one group get turns one after the other, the first of them that of
--- whoever is at the front. A turn is numbered as sequences are; groups take turns within a tier: a priority.
+-- whoever is at the front. A turn is numbered as sequences are; groups take turns within a tier, which is what the limit's index
+-- is ordered by: a priority, aged in whole steps.
 --
 -- What a group was given last, and how many of its jobs wait for theirs, is kept with the group's own limit, for as long
 -- as the group has jobs; that of no group with the limit where they wait.
@@ -49,20 +50,35 @@ end
 -- Nobody shares the limit of his own group.
 local function is_shared(doc, key) return key ~= 'group:' .. (doc.g or '') and limit(key).doc end
 
+local function note_turn(key, turn, tier, group)
+  local owner, field, last, n = account(group, key, tier)
+  local first = fronts[tier .. ',' .. key]
+  if first == false or (first and turn < first) then put(fronts, tier .. ',' .. key, turn) end
+  if last or make_room(owner) then order.save(owner, field, (last and last > turn and last or turn) .. ',' .. int(n + 1)) end
+end
+
 function order.take_turn(id, doc, key)
   if not is_shared(doc, key) then return end
   local tier = int(order.score(doc))
   local group = doc.g and limit('group:' .. doc.g).doc and doc.g or ''
-  local owner, field, last, n = account(group, key, tier)
   local turn, of, whose = order.turn_at(doc, key)
   if of ~= tier or whose ~= group then
+    local _, _, last, n = account(group, key, tier)
     local front = n == 0 and (front_of(key, tier) or doc.n)
     turn = (not front or (last and last >= front)) and turn_after(last) or front
     order.keep_turn(id, doc, key, turn, tier, group)
   end
-  local first = fronts[tier .. ',' .. key]
-  if first == false or (first and turn < first) then put(fronts, tier .. ',' .. key, turn) end
-  if last or make_room(owner) then order.save(owner, field, (last and last > turn and last or turn) .. ',' .. int(n + 1)) end
+  note_turn(key, turn, tier, group)
+end
+
+-- A job whose tier is another one now has the same turn in that.
+function order.change_tier(id, doc)
+  local turn, was, group = order.turn_at(doc, doc.wl)
+  local tier = int(order.score(doc))
+  if not turn or was == tier then return end
+  order.leave_turn(doc, true)
+  order.keep_turn(id, doc, doc.wl, turn, tier, group)
+  note_turn(doc.wl, turn, tier, group)
 end
 
 function order.leave_turn(doc, is_let_through)

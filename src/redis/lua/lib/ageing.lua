@@ -1,0 +1,78 @@
+-- When the ageing of a queue has changed, those who wait get the scores that they would have now: a slice of them at a
+-- time, with claims and ticks. Until then they are lent and let through as ever, only not yet in the new order.
+--
+-- A queue keeps how far that is: the place (r and p are its two sides, w its limits) and where its scan goes on; a limit,
+-- where that of its own does.
+
+local JOBS_AT_ONCE, LIMITS_AT_ONCE = 500, 100
+
+local function next_slice(index, cursor)
+  local answer, members, ids = redis.call('ZSCAN', index, cursor, 'COUNT', JOBS_AT_ONCE), {}, {}
+  for i = 1, #answer[2], 2 do
+    members[#members + 1] = answer[2][i]
+    ids[#ids + 1] = answer[2][i]:sub(15)
+  end
+  fetch_jobs(ids)
+  return answer[1], members, ids
+end
+
+local function score_side(q, place, cursor)
+  local index = queue_key(q, indexes[place] or 'ready')
+  local further, members, ids = next_slice(index, cursor)
+  for i, id in ipairs(ids) do
+    local doc = find(id)
+    if doc and doc.z == place and member_of(id, doc) == members[i] then zset(index, members[i], order.score(doc)) end
+  end
+  return further
+end
+
+local slices = {
+  r = function(q, cursor) return score_side(q, nil, cursor) end,
+  p = function(q, cursor) return score_side(q, 'p', cursor) end,
+  w = function(q, cursor)
+    if (queue(q).wc or 0) == 0 then return '0' end
+    local answer, keys = redis.call('SSCAN', ns .. 'limits', cursor, 'COUNT', LIMITS_AT_ONCE), {}
+    for i, key in ipairs(answer[2]) do keys[i] = ns .. 'limit:' .. key end
+    fetch(keys)
+    for _, key in ipairs(answer[2]) do
+      if limit(key).doc then
+        order.save(key, 'so', '0')
+        zset(ns .. 'wake', 'k:' .. key, now)
+      end
+    end
+    return answer[1]
+  end,
+}
+local what_follows = { r = 'p:0', p = 'w:0' }
+
+-- One slice of a queue; answers whether there was something to do.
+function order.go_on(q)
+  local place, cursor = (queue(q).so or ''):match('^(%a):(%d+)$')
+  if not place then return 0 end
+  local further = slices[place](q, cursor)
+  change_queue(q, 'so', further ~= '0' and place .. ':' .. further or what_follows[place])
+  return 1
+end
+
+function order.begin_anew(q)
+  change_queue(q, 'so', 'r:0')
+  for _ = 1, 4 do
+    order.go_on(q)
+    flush(true)
+  end
+end
+
+-- One slice of those who wait at a limit. They keep their turns, which are numbered by when they were given.
+function order.go_on_at(key)
+  local index = ns .. 'limit:' .. key .. ':waiting'
+  local further, members, ids = next_slice(index, limit(key).doc.so)
+  fetch_limits(ids)
+  for i, id in ipairs(ids) do
+    local doc = find(id)
+    if doc and doc.z == 'w' and member_of(id, doc) == members[i] then
+      order.change_tier(id, doc)
+      zset(index, members[i], order.score(doc))
+    end
+  end
+  order.save(key, 'so', further ~= '0' and further or nil)
+end

@@ -1,0 +1,71 @@
+// Ageing: who waits for long enough goes before a better priority.
+
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { defineWorker, type Job } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+const RUNS = 60
+const order: string[] = []
+const ran = new Map<unknown, number>()
+
+/** Two of them and one lane: whenever one has run, the other is ready, and soon it is again. */
+const busy = defineWorker({
+  class: 'busy',
+  async perform(job: Job) {
+    order.push('busy')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    const runs = (ran.get(job.id) ?? 0) + 1
+    ran.set(job.id, runs)
+    return runs < RUNS ? job.again() : undefined
+  },
+})
+const patient = defineWorker({ class: 'patient', perform: () => void order.push('patient') })
+
+let kit: Kit
+beforeEach(async () => {
+  order.length = 0
+  ran.clear()
+  kit = await startKit({ workers: [busy, patient] })
+})
+afterEach(async () => {
+  expect(await kit.engine.verify()).toEqual([])
+  await kit.close()
+})
+
+/** How many busy runs went before the job that was there first, with a priority worse by 5. */
+async function runsBefore(ageing?: number): Promise<number> {
+  await kit.engine.setQueue('default', { lanes: 1, batch: 1, paused: true, ageing })
+  await kit.engine.enqueue([
+    { queue: 'default', class: 'patient', priority: 5 },
+    ...Array.from({ length: 2 }, () => ({ queue: 'default', class: 'busy' })),
+  ])
+  await kit.engine.setQueue('default', { paused: false })
+  await kit.until(() => order.length === 2 * RUNS + 1, 30_000)
+  return order.indexOf('patient')
+}
+
+test('without it a priority is strict: as long as there is a better one, nobody else runs', async () => {
+  expect(await runsBefore()).toBe(2 * RUNS)
+})
+
+test('with it a job runs when it has waited for as many steps as its priority is worse', async () => {
+  const before = await runsBefore(40)
+  expect(before).toBeGreaterThan(0)
+  expect(before).toBeLessThan(2 * RUNS)
+})
+
+test('it is set, shown and removed, and holds for whoever waits', async () => {
+  await kit.engine.setQueue('default', { paused: true })
+  const { jobs } = await kit.engine.enqueue([
+    { queue: 'default', class: 'patient', priority: 1 },
+    { queue: 'default', class: 'patient' },
+  ])
+  expect(await kit.engine.setQueue('default', { ageing: 60_000 })).toMatchObject({ ageing: 60_000 })
+  await kit.advance(61_000)
+  const { jobs: late } = await kit.engine.enqueue([{ queue: 'default', class: 'patient' }])
+  const ahead = async (id: number) => (await kit.engine.why(String(id))).reasons.at(-1)!.message
+  expect(await ahead(jobs[0]!.id)).toContain('1 are before it')
+  expect(await ahead(late[0]!.id)).toContain('2 are before it')
+  expect(await kit.engine.setQueue('default', { ageing: null })).toMatchObject({ ageing: null })
+  expect(await ahead(jobs[0]!.id)).toContain('2 are before it')
+})

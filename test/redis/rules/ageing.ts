@@ -1,0 +1,186 @@
+// Rule 37: who has waited for long enough goes before a better priority.
+
+import { expect } from 'vitest'
+import type { Facts, Making, World } from '../direct.ts'
+
+const STEP = 60_000
+const FOR_LONG = 100 * STEP
+const age = (world: World, ageing: number | null = STEP, queue = 'q') => world.store.settings(queue, { ageing })
+
+/** The next n of a queue, one after the other. */
+async function order(world: World, n: number, claiming: { pull?: boolean; queue?: string } = {}): Promise<number[]> {
+  const ids: number[] = []
+  for (let i = 0; i < n; i++) {
+    const [run] = await world.claim({ ...claiming, max: 1 })
+    ids.push(run!.id)
+    await run!.commit()
+  }
+  return ids
+}
+
+const making = (priority: number, more: Making = {}): Making => ({ priority, ...more })
+/** Jobs of the worst priority first, `apart` ms after each other. */
+async function downwards(world: World, priorities: number[], apart: number, more: Making = {}): Promise<number[]> {
+  const ids: number[] = []
+  for (const priority of priorities) {
+    ids.push(await world.make(making(priority, more)))
+    world.advance(apart)
+  }
+  return ids
+}
+
+const narrow = (concurrency = 1, how: 'first' | 'set' = 'set', key = 'k'): Making => ({
+  limits: [{ key, how, concurrency }],
+})
+const tidy = async (world: World) => expect(await world.faults()).toEqual([])
+/** All wait in their new order, and nothing goes on with that any more. */
+async function settled(world: World, key?: string): Promise<void> {
+  const texts = [world.store.keys.queue('q'), ...(key ? [world.store.keys.limit(key)] : [])]
+  for (const name of texts) expect(await world.client.ask((redis) => redis.get(name))).not.toContain('"so"')
+  await tidy(world)
+}
+async function settle(world: World, key?: string): Promise<void> {
+  for (let i = 0; i < 5; i++) await world.tick()
+  await settled(world, key)
+}
+
+const rule37: Facts = {
+  async 'without ageing a priority is strict, however long somebody waits'(world) {
+    const low = await world.make(making(1))
+    world.advance(30 * 86_400_000)
+    const high = await world.make(making(0))
+    expect(await order(world, 2)).toEqual([high, low])
+  },
+  async 'a step of waiting is worth a step of priority, and nothing less is'(world) {
+    await age(world)
+    const early = await world.make(making(2))
+    world.advance(1.5 * STEP)
+    const better = await world.make(making(0))
+    world.advance(STEP)
+    const late = await world.make(making(0))
+    await tidy(world)
+    expect(await order(world, 3)).toEqual([better, early, late])
+  },
+  async 'jobs that are made at once, or become ready otherwise, are in the same order'(world) {
+    await age(world)
+    const [early] = (
+      await world.store.enqueue([1, 2, 3].map(() => ({ queue: 'q', class: 'plain', known: true, priority: 1 })))
+    ).made
+    const later = await world.make({ ...making(1), wait: 2_000 })
+    world.advance(STEP + 1_000)
+    const fresh = await world.make(making(0))
+    world.advance(1_000)
+    await tidy(world)
+    expect(await order(world, 5)).toEqual([early!.id, early!.id + 1, early!.id + 2, fresh, later])
+  },
+  async 'a priority that is changed counts with the time that was waited'(world) {
+    await age(world)
+    const [a, b] = await downwards(world, [0, 0], STEP)
+    await world.change(a!, 'patch', 1, 'p', '2')
+    await tidy(world)
+    expect(await order(world, 2)).toEqual([b, a])
+  },
+  async 'pull workers are given jobs in that order, and those of one priority when they ask for it'(world) {
+    await age(world)
+    const [a, b] = await downwards(world, [1, 0], STEP + 1_000, { pull: true })
+    await tidy(world)
+    const asked = await world.store.commit({
+      queue: 'q',
+      claim: { max: 1, lease: 45_000, begun: 1, pull: true, priority: 0 },
+    })
+    expect(asked.lent.map(({ id }) => id)).toEqual([b])
+    expect(await order(world, 1, { pull: true })).toEqual([a])
+  },
+  async 'those who wait at a limit are let through in that order, to the step'(world) {
+    await age(world)
+    await world.make(narrow())
+    const run = await world.claimOne({ lease: FOR_LONG })
+    const [a, b, c] = await downwards(world, [4, 0, 0], STEP + 1_000, narrow())
+    const d = await world.make({ ...making(2), ...narrow() })
+    await tidy(world)
+    await run.commit()
+    expect(await order(world, 4)).toEqual([b, c, a, d])
+  },
+  async 'who waits for the limit of its own group has it to the moment'(world) {
+    await age(world)
+    const grouped: Making = { group: 'g', ...narrow(1, 'first', 'group:g') }
+    await world.make(grouped)
+    const run = await world.claimOne({ lease: FOR_LONG })
+    const early = await world.make({ ...making(1), ...grouped })
+    world.advance(STEP / 2)
+    const better = await world.make({ ...making(0), ...grouped })
+    await tidy(world)
+    await run.commit()
+    expect(await order(world, 2)).toEqual([better, early])
+  },
+  async 'whoever waits when the ageing is set, changed or removed gets the place that is his then'(world) {
+    const [a, b, c] = await downwards(world, [2, 1, 0], STEP + 1_000)
+    await age(world)
+    await tidy(world)
+    expect((await world.claimOne({ max: 1 })).id).toBe(a)
+    await age(world, 10 * STEP)
+    await tidy(world)
+    const d = await world.make(making(0))
+    expect((await world.claimOne({ max: 1 })).id).toBe(c)
+    await age(world, null)
+    await tidy(world)
+    expect(await order(world, 2)).toEqual([d, b])
+  },
+  async 'so does whoever waits for a pull worker, or at a limit, with its turn'(world) {
+    await world.make(narrow())
+    const run = await world.claimOne({ lease: FOR_LONG })
+    const [a, b] = await downwards(world, [2, 0], 2 * STEP + 1_000, narrow())
+    const [p, q] = await downwards(world, [2, 0], 2 * STEP + 1_000, { class: 'child', pull: true })
+    await age(world)
+    await settle(world, 'k')
+    expect(await order(world, 2, { pull: true })).toEqual([p, q])
+    await run.commit()
+    const first = await world.claimOne({ lease: FOR_LONG })
+    expect(first.id).toBe(a)
+    const [c, d] = await downwards(world, [1, 0], STEP + 1_000, narrow())
+    await age(world, null)
+    await settle(world, 'k')
+    await first.commit()
+    expect(await order(world, 3)).toEqual([b, d, c])
+  },
+  async 'many are set anew a piece at a time, with ticks or with claims, and all of them run'(world) {
+    const job = { queue: 'q', class: 'plain', known: true, priority: 5 }
+    for (const n of [1_000, 900]) await world.store.enqueue(Array.from({ length: n }, () => job))
+    world.advance(6 * STEP)
+    const better = await world.make(making(0))
+    await age(world)
+    expect(await world.faults()).toEqual([])
+    await settle(world)
+    await age(world, 2 * STEP)
+    const lent = new Set<number>()
+    for (let left = 6; left > 0; left--) for (const { id } of await world.claim({ max: 9 })) lent.add(id)
+    await settled(world)
+    for (let got = 1; got > 0; ) {
+      const runs = await world.claim({ max: 1_000 })
+      for (const { id } of runs) lent.add(id)
+      got = runs.length
+    }
+    expect(lent.size).toBe(1_901)
+    expect(lent).toContain(better)
+  },
+  async 'groups take turns within a step'(world) {
+    await age(world, 3_600_000)
+    await world.make(narrow())
+    const run = await world.claimOne({ lease: FOR_LONG })
+    const a = await downwards(world, [0, 0, 0], 1, { group: 'a', ...narrow() })
+    const b = await downwards(world, [0, 0], 1, { group: 'b', ...narrow() })
+    await tidy(world)
+    await run.commit()
+    expect((await order(world, 2)).toSorted()).toEqual([a[0], b[0]])
+  },
+  async 'the extremes of priority are in order at an hour a step'(world) {
+    await age(world, 3_600_000)
+    const most = 2 ** 31 - 1
+    const [a, b] = await downwards(world, [most, most - 1], 1)
+    const [c, d] = await downwards(world, [-most, -most - 1], 1)
+    await tidy(world)
+    expect(await order(world, 4)).toEqual([d, c, b, a])
+  },
+}
+
+export const ageing: Record<number, Facts> = { 37: rule37 }
