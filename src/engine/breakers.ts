@@ -8,8 +8,8 @@ export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, ca
 
 const FRESH = 1_000
 
-/** What a call showed: `down` is about the host, not about what was asked of it. */
-export type Outcome = { down: boolean; after?: number }
+/** What a call showed: `down` is about the host, not about what was asked of it; absent where it was not even asked. */
+export type Outcome = { down?: boolean; after?: number }
 
 export type BreakerOptions = {
   store: Store
@@ -60,6 +60,7 @@ export function createBreakers({ store, now, shut }: BreakerOptions, settings = 
 
   /** What is known of the host after the call. */
   async function leave(host: string, permit: BreakerState, { down, after = 0 }: Outcome): Promise<BreakerState> {
+    if (down === undefined) return permit
     if (down) {
       const word = permit.state === 'probe' ? 'probe failed' : 'failed'
       return learn(host, await store.breaker(host, word, { ...settings, floor: Math.min(after, settings.cap) }))

@@ -223,7 +223,7 @@ export function createPerformer({
       if (!found) return release(lent, 'wait', String(RELEASE_FOR))
       const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
       const settled = await performFound(lent, found, alone, usage)
-      if (!settled || asked === undefined || !lent.document.lm) return settled && { ...settled, late }
+      if (!settled || asked === undefined || !lent.document.hk) return settled && { ...settled, late }
       const excess = pace.excess(`${queue}/${name}`, asked, elapsed() - asked)
       return { ...settled, late: Math.max(late, Math.ceil(excess / LATENESS)) }
     } catch (error) {

@@ -166,22 +166,12 @@ const jq: Dialect = {
     status === 410 || (status === 489 && headers.get('upstash-nonretryable-error') === 'true'),
 }
 
-async function post(
-  url: URL,
-  snapshot: Snapshot,
-  secrets: readonly string[],
-  { bodyOf, contentType, accept }: Dialect,
-  { fetch, now }: PushOptions,
-): Promise<Response> {
+/** What is posted; the first thing to fail for reasons of our own, such as a secret that is none. */
+async function signed(snapshot: Snapshot, secrets: readonly string[], dialect: Dialect, now: number) {
+  const { bodyOf, contentType, accept } = dialect
   const body = bodyOf(snapshot)
-  const headers = await webhookHeaders(snapshot.run.token, body, secrets, now())
-  return fetch(url, {
-    method: 'POST',
-    redirect: 'manual',
-    body: body as BodyInit,
-    headers: { ...headers, 'content-type': contentType, accept },
-    signal: AbortSignal.timeout(Math.min(snapshot.run.timeout, LONGEST)),
-  })
+  const headers = await webhookHeaders(snapshot.run.token, body, secrets, now)
+  return { body: body as BodyInit, headers: { ...headers, 'content-type': contentType, accept } }
 }
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
@@ -195,9 +185,14 @@ const messageOf = (error: unknown): string => {
 function unreached(error: unknown, timeout: number): Pushed {
   if (isTimeout(error))
     return { changes: failed(`the worker did not answer within ${timeout} ms`, { reason: 'timeout' }), down: true }
-  const isRefused = error instanceof SidejobError
-  const changes = failed(`the worker could not be reached: ${messageOf(error)}`, isRefused ? { retry: false } : {})
-  return { changes, down: !isRefused }
+  return { changes: failed(`the worker could not be reached: ${messageOf(error)}`), down: true }
+}
+
+/** What keeps us from calling it says nothing of the host. */
+function uncalled(error: unknown): Pushed {
+  if (error instanceof SidejobError)
+    return { changes: failed(`the worker could not be reached: ${messageOf(error)}`, { retry: false }) }
+  return { changes: failed(`the call could not be made: ${messageOf(error)}; is its secret whsec_ and base64?`) }
 }
 
 /**
@@ -211,9 +206,17 @@ export async function push(
   options: PushOptions,
 ): Promise<Pushed> {
   const dialect = format === 'jq' ? jq : ours
+  const call = await Promise.resolve()
+    .then(async () => ({
+      target: callable(url, options.allowHosts),
+      ...(await signed(snapshot, secret ? secretsIn(secret) : options.secrets, dialect, options.now())),
+    }))
+    .catch(uncalled)
+  if ('changes' in call) return call
   try {
-    const target = callable(url, options.allowHosts)
-    const response = await post(target, snapshot, secret ? secretsIn(secret) : options.secrets, dialect, options)
+    const { target, ...sent } = call
+    const signal = AbortSignal.timeout(Math.min(snapshot.run.timeout, LONGEST))
+    const response = await options.fetch(target, { method: 'POST', redirect: 'manual', signal, ...sent })
     const bytes = await readUpTo(response.body, MAX_ANSWER)
     if (response.status === 202) return { changes: 'later', down: false }
     if (!response.ok) return refusal(response, bytes, dialect, options.now())

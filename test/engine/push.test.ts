@@ -493,6 +493,28 @@ describe('a host that keeps failing', () => {
     await well.close()
   })
 
+  test('is not blamed for calls that we could not make, nor taken for well by them', async () => {
+    const down = await host()
+    const unsigned = { push: { url: `http://${down.host}/`, secret: 'whsec_***' }, retry: { max: 0 } }
+    await down.kit.engine.register('default', 'unsigned', unsigned)
+    const fail = async () => {
+      const id = await down.kit.make('unsigned')
+      await down.kit.rest(id, 'failed')
+      return JSON.parse((await down.kit.engine.get(String(id))).error!).message
+    }
+    for (let i = 0; i < 6; i++) expect(await fail()).toMatch(/^the call could not be made: .*secret/)
+    for (let i = 0; i < 5; i++) await down.run()
+    expect(down.calls()).toBe(5)
+    await down.kit.engine.setQueue('default', { paused: true })
+    await down.kit.advance(11_000)
+    const probing = await down.kit.make('unsigned', { priority: -1 })
+    await down.kit.engine.setQueue('default', { paused: false, batch: 1, lanes: 1 })
+    await down.kit.rest(probing, 'failed')
+    const next = await down.run()
+    expect([await down.outcome(next), down.calls()]).toEqual(['released', 5])
+    await down.close()
+  })
+
   test('successes between failures keep it open to all', async () => {
     const uneven = await host()
     for (let i = 0; i < 12; i++) {

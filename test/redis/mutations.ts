@@ -75,6 +75,12 @@ const lanes: Mutation[] = [
     3,
     'commit.lua',
     ['(#ids == 0 and not more)', '#ids == 0', 'a lane leaves although it has not seen everything'],
+    ['next_limit(queue_name) <= now + LANE and 1 or 0', '0', 'a lane that leaves forgets who waits for a rate'],
+    [
+      'next_limit(queue_name) <= now + LANE and',
+      'next_limit(queue_name) < never and',
+      'a lane follows for a moment that is far',
+    ],
     [
       "if leave ~= '' then to_ring[queue_name]",
       'if false then to_ring[queue_name]',
@@ -1424,6 +1430,28 @@ const aged: Mutation[] = [
   ...of(37, 'settings.lua', ['  order.begin_anew(queue_name)\n', '', 'who waits stays where he was']),
 ]
 
+const breakers: Mutation[] = of(
+  38,
+  'breaker.lua',
+  ["local key = ns .. 'breaker:' .. host", "local key = ns .. 'breaker'", 'one host opens the breaker of all'],
+  [
+    "return { 'closed', '', int(n) } end\n  return",
+    "return { 'closed', '', '0' } end\n  return",
+    'failures are not told',
+  ],
+  ['if n < threshold then return {', 'if n <= threshold then return {', 'it opens one failure too late'],
+  ['  if not counts then return state() end\n', '', 'calls that were under way count too'],
+  ['if n >= threshold then till', 'if false then till', 'it is never closed for a while'],
+  ['math.max(floor, ', 'math.max(0, ', 'what the host says does not count'],
+  ['math.min(cap, ', 'math.min(never, ', 'the while has no end'],
+  ['base * 2 ^ (n - threshold)', 'base', 'the while stays the same'],
+  ['if n < threshold or till > now then', 'if n < threshold then', 'everybody who asks may try'],
+  ['    till = now + probing\n', '', 'all try at once after the while'],
+  ['till = now + probing', 'till = now + 86400000', 'a probe that never answers keeps its place'],
+  ["    redis.call('DEL', key)\n", '', 'a success changes nothing'],
+  ['return fail(true) end', 'return fail(n < threshold) end', 'a probe that fails changes nothing'],
+)
+
 export const mutations: Mutation[] = [
   ...lanes,
   ...runs,
@@ -1437,4 +1465,5 @@ export const mutations: Mutation[] = [
   ...callbacks,
   ...flows,
   ...aged,
+  ...breakers,
 ]

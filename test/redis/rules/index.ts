@@ -2,6 +2,7 @@
 
 import type { Facts } from '../direct.ts'
 import { ageing } from './ageing.ts'
+import { broken } from './breakers.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
 import { families } from './family.ts'
@@ -27,4 +28,5 @@ export const rules: Record<number, Facts> = {
   ...callbacks,
   ...flows,
   ...ageing,
+  ...broken,
 }

@@ -195,6 +195,25 @@ const rule3: Facts = {
     expect(queuesOf(last.rings)).toEqual(['q'])
     expect((await world.queueOf()).lanes).toBe(1)
   },
+  async 'a lane that leaves while jobs wait for a rate rings for the next, if that is near'(world) {
+    for (const [period, rung] of [
+      [40_000, ['q']],
+      [120_000, []],
+    ] as const) {
+      const limit = { key: `every ${period}`, how: 'set' as const, rate: { limit: 1, period } }
+      await world.make({ limits: [limit] })
+      await world.make({ limits: [limit] })
+      const lane = world.lane()
+      const { runs } = await lane.ask()
+      expect(runs).toHaveLength(1)
+      // The bells of their making are over by then.
+      world.advance(21_000)
+      const last = await lane.ask({ leave: true, runs: [await runs[0]!.settled({ end: 'completed' })] })
+      expect(queuesOf(last.rings.filter(({ at }) => at === undefined))).toEqual(rung)
+      world.advance(300_000)
+      for (const run of await world.claim()) await run.commit()
+    }
+  },
   async 'a lane that leaves an empty queue rings nobody'(world) {
     await many(world, 1)
     const lane = world.lane()

@@ -1,0 +1,81 @@
+// Rule 38: a host that keeps failing is left alone, for longer each time, and then asked once before it is asked again.
+
+import { expect } from 'vitest'
+import type { Facts, World } from '../direct.ts'
+
+const settings = { threshold: 3, base: 10_000, cap: 30_000, probing: 5_000 }
+type Word = Parameters<World['store']['breaker']>[1]
+
+const say = (world: World, word: Word, { host = 'h', ...more }: { host?: string; floor?: number } = {}) =>
+  world.store.breaker(host, word, { ...settings, ...more })
+async function fail(world: World, times: number) {
+  for (let i = 0; i < times; i++) await say(world, 'failed')
+}
+const openFor = async (world: World) => Math.round(((await say(world, 'ask')).until! - world.now()) / 1_000)
+
+/** It opens, and its time passes. */
+async function openedBefore(world: World) {
+  await fail(world, 3)
+  world.advance(11_000)
+}
+
+const rule38: Facts = {
+  async 'a host stays open to calls below the threshold, and a success begins anew'(world) {
+    await fail(world, 2)
+    expect(await say(world, 'ask')).toEqual({ state: 'closed', failures: 2 })
+    await say(world, 'succeeded')
+    await fail(world, 2)
+    expect((await say(world, 'ask')).state).toBe('closed')
+  },
+  async 'a host that failed so often in a row is not called for a while'(world) {
+    await fail(world, 3)
+    expect(await say(world, 'ask')).toMatchObject({ state: 'open', failures: 3 })
+    world.advance(9_000)
+    expect((await say(world, 'ask')).state).toBe('open')
+  },
+  async 'other hosts are called meanwhile'(world) {
+    await fail(world, 3)
+    expect(await say(world, 'ask', { host: 'other' })).toEqual({ state: 'closed', failures: 0 })
+  },
+  async 'calls that were under way when it opened do not make the while longer'(world) {
+    await fail(world, 6)
+    expect(await say(world, 'ask')).toMatchObject({ state: 'open', failures: 3 })
+    expect(await openFor(world)).toBe(10)
+  },
+  async 'after its while one may try, and the others wait for the probe'(world) {
+    await openedBefore(world)
+    expect((await say(world, 'ask')).state).toBe('probe')
+    expect((await say(world, 'ask')).state).toBe('open')
+  },
+  async 'a probe that fails makes the while twice as long, up to a cap'(world) {
+    await openedBefore(world)
+    const lengths: number[] = []
+    for (let i = 0; i < 3; i++) {
+      await say(world, 'ask')
+      await say(world, 'probe failed')
+      lengths.push(await openFor(world))
+      world.advance(31_000)
+    }
+    expect(lengths).toEqual([20, 30, 30])
+  },
+  async 'a host that says when it wants to be asked again is asked no earlier'(world) {
+    await openedBefore(world)
+    await say(world, 'ask')
+    await say(world, 'probe failed', { floor: 120_000 })
+    expect(await openFor(world)).toBe(120)
+  },
+  async 'a probe that succeeds lets everybody through'(world) {
+    await openedBefore(world)
+    await say(world, 'ask')
+    await say(world, 'succeeded')
+    expect(await say(world, 'ask')).toEqual({ state: 'closed', failures: 0 })
+  },
+  async 'a probe that never answers gives its place to another'(world) {
+    await openedBefore(world)
+    await say(world, 'ask')
+    world.advance(6_000)
+    expect((await say(world, 'ask')).state).toBe('probe')
+  },
+}
+
+export const broken: Record<number, Facts> = { 38: rule38 }
