@@ -46,9 +46,15 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
       ...(parent ? { parent: String(parent.id), joins: true } : { retain: 0 }),
       ...(random.chance(0.5) ? { redeliver: { after: '+5 MINUTES', max: 10 } } : {}),
     }
-    const { jobs: made } = await world.engine.enqueue([given])
+    // Its parent may have been told to end, which CreateJob answers as it does any other state of a parent.
+    const made = await world.engine.enqueue([given]).catch((error) => {
+      if (error.code !== 'WRONG_STATUS') throw error
+      add(counts, `create: ${error.code}`)
+    })
+    if (!made) return
     jobs++
-    members.set(made[0]!.id, { id: made[0]!.id, depth: parent ? parent.depth + 1 : 0, parent: parent?.id })
+    const { id } = made.jobs[0]!
+    members.set(id, { id, depth: parent ? parent.depth + 1 : 0, parent: parent?.id })
   }
 
   const childrenOf = (id: number) => [...members.values()].filter(({ parent }) => parent === id)
