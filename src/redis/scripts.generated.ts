@@ -32,7 +32,7 @@ const lib = {
 /**
  * breaker: whether a host that we call for others may be called.
  * Closed until it has failed `threshold` times in a row; then open for a while, longer each time, and after that one
- * caller may try: the probe.
+ * caller may try: the probe. Who asks meanwhile asks again soon, for most probes are short.
  *
  * keys: the record of the host
  * by: callbacks, dispatcher
@@ -44,9 +44,9 @@ const lib = {
  */
 export const breaker: Script<{ ns: string; clock: string; seed: string; host: string; word: string; threshold: number; base: number; cap: number; floor: number; probing: number }> = {
   name: 'breaker',
-  sha: '40183de3a34752d80a0263f98a9bbb5384d55817',
+  sha: 'd399953fc8482a9fea5c178fae871530160bc7c0',
   args: ['ns', 'clock', 'seed', 'host', 'word', 'threshold', 'base', 'cap', 'floor', 'probing'],
-  text: ["local ns, clock, seed, host, word, threshold, base, cap, floor, probing = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])\nlocal at = 10\nlocal now, int\n", ";(function()\nlocal never, take, take_int, take_list, time, now_text, digits, moment_of_sequence, next_ticks, sequence, sequence_of, put, push, refuse, try, attempt\n", lib.base, "end)()\n", "return (function()\nlocal DAY = 86400000\nlocal key = ns .. 'breaker:' .. host\nlocal n, till = (redis.call('GET', key) or '0,0'):match('^(%d+),(%d+)$')\nn, till = tonumber(n), tonumber(till)\nlocal function keep() redis.call('SET', key, int(n) .. ',' .. int(till), 'PX', DAY) end\nlocal function state()\nif n < threshold then return { 'closed', '', int(n) } end\nreturn { 'open', int(till), int(n) }\nend\nlocal function fail(counts)\nif not counts then return state() end\nn = n + 1\nif n >= threshold then till = now + math.max(floor, math.min(cap, base * 2 ^ (n - threshold))) end\nkeep()\nreturn state()\nend\nlocal words = {\nask = function()\nif n < threshold or till > now then return state() end\ntill = now + probing\nkeep()\nreturn { 'probe', int(till), int(n) }\nend,\nfailed = function() return fail(n < threshold) end,\n['probe failed'] = function() return fail(true) end,\nsucceeded = function()\nredis.call('DEL', key)\nreturn { 'closed', '', '0' }\nend,\n}\nreturn words[word]()\nend)()\n"].join(''),
+  text: ["local ns, clock, seed, host, word, threshold, base, cap, floor, probing = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])\nlocal at = 10\nlocal now, int\n", ";(function()\nlocal never, take, take_int, take_list, time, now_text, digits, moment_of_sequence, next_ticks, sequence, sequence_of, put, push, refuse, try, attempt\n", lib.base, "end)()\n", "return (function()\nlocal DAY = 86400000\nlocal key = ns .. 'breaker:' .. host\nlocal n, till, probed = (redis.call('GET', key) or '0,0'):match('^(%d+),(%d+)(p?)$')\nn, till = tonumber(n), tonumber(till)\nlocal function keep(mark) redis.call('SET', key, int(n) .. ',' .. int(till) .. mark, 'PX', DAY) end\nlocal function state()\nif n < threshold then return { 'closed', '', int(n) } end\nreturn { 'open', int(probed == 'p' and math.min(till, now + base) or till), int(n) }\nend\nlocal function fail(counts)\nif not counts then return state() end\nn = n + 1\nif n >= threshold then till = now + math.max(floor, math.min(cap, base * 2 ^ (n - threshold))) end\nprobed = ''\nkeep('')\nreturn state()\nend\nlocal words = {\nask = function()\nif n < threshold or till > now then return state() end\ntill = now + probing\nkeep('p')\nreturn { 'probe', int(till), int(n) }\nend,\nfailed = function() return fail(n < threshold) end,\n['probe failed'] = function() return fail(true) end,\nsucceeded = function()\nredis.call('DEL', key)\nreturn { 'closed', '', '0' }\nend,\n}\nreturn words[word]()\nend)()\n"].join(''),
 }
 
 /**

@@ -1447,6 +1447,8 @@ const breakers: Mutation[] = of(
   ['base * 2 ^ (n - threshold)', 'base', 'the while stays the same'],
   ['if n < threshold or till > now then', 'if n < threshold then', 'everybody who asks may try'],
   ['    till = now + probing\n', '', 'all try at once after the while'],
+  ["    keep('p')\n", "    keep('')\n", 'who asks during a probe waits for as long as it may take'],
+  ["  probed = ''\n", '', 'the while after a probe is told too short'],
   ['till = now + probing', 'till = now + 86400000', 'a probe that never answers keeps its place'],
   ["    redis.call('DEL', key)\n", '', 'a success changes nothing'],
   ['return fail(true) end', 'return fail(n < threshold) end', 'a probe that fails changes nothing'],

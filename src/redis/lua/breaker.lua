@@ -1,6 +1,6 @@
 -- breaker: whether a host that we call for others may be called.
 -- Closed until it has failed `threshold` times in a row; then open for a while, longer each time, and after that one
--- caller may try: the probe.
+-- caller may try: the probe. Who asks meanwhile asks again soon, for most probes are short.
 --
 -- keys: the record of the host
 -- by: callbacks, dispatcher
@@ -14,14 +14,14 @@
 
 local DAY = 86400000
 local key = ns .. 'breaker:' .. host
-local n, till = (redis.call('GET', key) or '0,0'):match('^(%d+),(%d+)$')
+local n, till, probed = (redis.call('GET', key) or '0,0'):match('^(%d+),(%d+)(p?)$')
 n, till = tonumber(n), tonumber(till)
 
-local function keep() redis.call('SET', key, int(n) .. ',' .. int(till), 'PX', DAY) end
+local function keep(mark) redis.call('SET', key, int(n) .. ',' .. int(till) .. mark, 'PX', DAY) end
 
 local function state()
   if n < threshold then return { 'closed', '', int(n) } end
-  return { 'open', int(till), int(n) }
+  return { 'open', int(probed == 'p' and math.min(till, now + base) or till), int(n) }
 end
 
 -- Calls that were under way when it opened say nothing new.
@@ -29,7 +29,8 @@ local function fail(counts)
   if not counts then return state() end
   n = n + 1
   if n >= threshold then till = now + math.max(floor, math.min(cap, base * 2 ^ (n - threshold))) end
-  keep()
+  probed = ''
+  keep('')
   return state()
 end
 
@@ -37,7 +38,7 @@ local words = {
   ask = function()
     if n < threshold or till > now then return state() end
     till = now + probing
-    keep()
+    keep('p')
     return { 'probe', int(till), int(n) }
   end,
   failed = function() return fail(n < threshold) end,

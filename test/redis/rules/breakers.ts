@@ -6,8 +6,11 @@ import type { Facts, World } from '../direct.ts'
 const settings = { threshold: 3, base: 10_000, cap: 30_000, probing: 5_000 }
 type Word = Parameters<World['store']['breaker']>[1]
 
-const say = (world: World, word: Word, { host = 'h', ...more }: { host?: string; floor?: number } = {}) =>
-  world.store.breaker(host, word, { ...settings, ...more })
+const say = (
+  world: World,
+  word: Word,
+  { host = 'h', ...more }: { host?: string; floor?: number; probing?: number } = {},
+) => world.store.breaker(host, word, { ...settings, ...more })
 async function fail(world: World, times: number) {
   for (let i = 0; i < times; i++) await say(world, 'failed')
 }
@@ -46,6 +49,16 @@ const rule38: Facts = {
     await openedBefore(world)
     expect((await say(world, 'ask')).state).toBe('probe')
     expect((await say(world, 'ask')).state).toBe('open')
+  },
+  async 'who asks during a probe asks again soon, and when it has failed after the while'(world) {
+    const probing = { probing: 35_000 }
+    await openedBefore(world)
+    await say(world, 'ask', probing)
+    expect(await openFor(world)).toBe(10)
+    world.advance(30_000)
+    expect(await openFor(world)).toBe(5)
+    await say(world, 'probe failed')
+    expect(await openFor(world)).toBe(20)
   },
   async 'a probe that fails makes the while twice as long, up to a cap'(world) {
     await openedBefore(world)
