@@ -1,13 +1,12 @@
-// Acceptance scenarios, over the public API, each in every order of execution: oldest first, newest first, and a hundred
+// Acceptance scenarios, over the public API, each in every order of execution: oldest first, newest first, and many
 // times by chance.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Order } from '../../src/testing/index.ts'
-import { kind } from '../kit.ts'
+import { SEEDS } from '../orders.ts'
 import { type Desk, startDesks } from './kit.ts'
 import { taken, workers } from './workers.ts'
 
-const SEEDS = kind === 'server' ? 100 : 5
 const orders: Order[] = ['fifo', 'lifo', ...Array.from({ length: SEEDS }, (_, seed) => ({ seed }))]
 
 let desks: Awaited<ReturnType<typeof startDesks>>
