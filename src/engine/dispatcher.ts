@@ -94,7 +94,7 @@ export function createDispatcher({
       const answer: CommitAnswer = await store.commit({
         queue,
         runs: done,
-        lane: { id: lane, seq, bell: seq === 1 ? bell : '', leave },
+        lane: { id: lane, seq, bell: seq === 1 ? bell : '', leave, waits: SOON },
         claim: { max: leave ? 0 : batch - flight.size, lease, begun: concurrency },
       })
       await ring([...answer.rings, ...(await tags.retag(answer))])

@@ -85,7 +85,8 @@ export type ClaimRequest = {
 export type CommitRequest = {
   queue: string
   runs?: Settled[]
-  lane?: { id: string; seq: number; bell?: string; leave?: boolean }
+  /** `waits`: for how long it waits by itself for what comes, when there is nothing. */
+  lane?: { id: string; seq: number; bell?: string; leave?: boolean; waits?: number }
   claim?: ClaimRequest
 }
 
@@ -272,6 +273,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         lease: claim?.lease ?? 0,
         begun: claim?.begun ?? 0,
         leave: lane?.leave ? '1' : '',
+        waits: lane?.waits ?? 0,
         waiter: claim?.waiter?.id ?? '',
         wait: claim?.waiter?.wait ?? 0,
         only: claim?.only === undefined ? '' : String(claim.only),

@@ -28,7 +28,7 @@ let kit: Kit
 beforeEach(async () => {
   open = most = 0
   starts.length = 0
-  kit = await startKit({ workers: [slow, rated] })
+  kit = await startKit({ workers: [slow, rated, once] })
 })
 afterEach(async () => {
   expect(await kit.engine.verify()).toEqual([])
@@ -39,6 +39,25 @@ const many = (n: number, input: object = {}) =>
   kit.engine.enqueue(Array.from({ length: n }, () => ({ queue: 'default', class: 'slow', ...input })))
 const completed = async () => (await kit.store.overview()).queues[0]!.completed
 const group = (concurrency: number, id = 'g') => ({ group: { id, concurrency } })
+
+const once = defineWorker({
+  class: 'once',
+  limits: [{ rate: { limit: 1, period: 1_000 } }],
+  perform: () => void starts.push(Date.now()),
+})
+
+describe('a rate', () => {
+  test('lets a job go on in time that came when nobody served its queue any more', async () => {
+    const make = () => kit.engine.enqueue([{ queue: 'default', class: 'once' }])
+    await make()
+    await kit.until(async () => (await completed()) === 1)
+    await kit.until(async () => (await kit.store.overview()).queues[0]!.lanes === 0)
+    await make()
+    await kit.until(() => starts.length === 2, 5_000)
+    expect(starts[1]! - starts[0]!).toBeGreaterThan(990)
+    expect(starts[1]! - starts[0]!).toBeLessThan(2_000)
+  })
+})
 
 describe('a group', () => {
   test('never has more running than it may, and all of its jobs finish', async () => {

@@ -129,8 +129,8 @@ export async function createWorld(options: RedisOptions, scripts: Scripts = new 
     let seq = 0
     return {
       id,
-      async ask({ bell = '', leave = false, max = 100, at = ++seq, runs = [] as Settled[] } = {}) {
-        const request: CommitRequest = { queue, runs, lane: { id, seq: at, bell, leave } }
+      async ask({ bell = '', leave = false, max = 100, at = ++seq, waits = 0, runs = [] as Settled[] } = {}) {
+        const request: CommitRequest = { queue, runs, lane: { id, seq: at, bell, leave, waits } }
         if (!leave) request.claim = { max, lease: LEASE, begun: max }
         const answer = await store.commit(request)
         return { ...answer, runs: answer.lent.map(runOf), ids: answer.lent.map((one) => one.id) }

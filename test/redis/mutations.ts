@@ -528,7 +528,10 @@ const time: Mutation[] = [
   ...of(
     19,
     'lib/queues.lua',
-    ['doc.nt <= now + MINUTE and not doc.paused', 'false', 'nobody rings for a timer'],
+    ['moment <= now + MINUTE and not (doc.tb', 'false and not (doc.tb', 'nobody rings for a timer'],
+    ['local room = next_limit(q)', 'local room = never', 'nobody rings for room at a limit'],
+    ['lane_count(q) > 0 or room <=', 'room <=', 'room is rung for although a lane serves the queue'],
+    ['room <= (side.waits_until[q] or 0)', 'false', 'room is rung for that a lane waits for'],
     ['math.max(now, doc.nt - MINUTE))', 'doc.nt)', 'a later timer is not rung for beforehand'],
     ['rung and doc.nt + BELL or', 'rung and never or', 'a timer whose bell was lost is forgotten'],
     [

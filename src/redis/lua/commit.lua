@@ -5,7 +5,7 @@
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, gone, hints, job, jobs, lane, limit, queue, result, unique, wake, workers
 -- writes: audience, channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, queue, queues, repeats, result, unique, wake
--- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waiter, wait:int, only, tier, skip:int, ...
+-- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, waiter, wait:int, only, tier, skip:int, ...
 -- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints,
 --          failed instead of being lent, seen up to ('' when to the end)}
 --          word: 'ok' | 'empty' (the lane has left) | 'more' (ask again) | 'full' (no lane free) | 'stale'
@@ -143,6 +143,7 @@ if laned then
     word = 'full'
   elseif leave ~= '' or (#ids == 0 and not more) then
     set_lane(queue_name, lane, nil)
+    if leave == '' then side.waits_until[queue_name] = now + waits end
     -- Who waits for a rate is not ready, and a moment of it may be near: the next lane waits for that.
     if leave ~= '' then to_ring[queue_name] = math.max(redis.call('ZCARD', queue_key(queue_name, 'ready')), next_limit(queue_name) <= now + LANE and 1 or 0) end
     word = 'empty'

@@ -52,6 +52,33 @@ const rule19: Facts = {
     world.advance(241_000)
     expect(await world.tick()).toMatchObject([{ queue: 'q', at }])
   },
+  async 'room at a limit within the minute rings for its moment, where nobody serves the queue'(world) {
+    const limits = [{ key: 'rated', how: 'set' as const, rate: { limit: 1, period: 30_000 } }]
+    const make = () => world.store.enqueue([{ queue: 'q', class: 'plain', known: true, limits }])
+    await make()
+    await (await world.claimOne()).commit()
+    // The bell of its making is over by then.
+    world.advance(21_000)
+    const { rings } = await make()
+    expect(rings).toMatchObject([{ queue: 'q', at: expect.any(Number) }])
+    const wait = rings[0]!.at! - world.now()
+    expect(wait).toBeGreaterThan(8_000)
+    expect(wait).toBeLessThan(11_000)
+    world.advance(wait)
+    await (await world.claimOne()).commit()
+  },
+  async 'nobody rings for room that a lane waits for'(world) {
+    const limits = [{ key: 'rated', how: 'set' as const, rate: { limit: 1, period: 1_500 } }]
+    const make = () => world.store.enqueue([{ queue: 'q', class: 'plain', known: true, limits }])
+    const { rings } = await make()
+    const lane = world.lane()
+    const { runs } = await lane.ask({ bell: rings[0]!.bell })
+    expect((await make()).rings).toEqual([])
+    const waiting = await lane.ask({ waits: 2_000, runs: [await runs[0]!.settled({ end: 'completed' })] })
+    expect(waiting).toMatchObject({ word: 'empty', rings: [], nextDue: expect.any(Number) })
+    const leaving = await lane.ask()
+    expect(leaving.rings).toMatchObject([{ queue: 'q', at: waiting.nextDue }])
+  },
   async 'a timer whose bell was lost is found by the tick'(world) {
     await world.make({ wait: 5_000 })
     world.advance(26_000)

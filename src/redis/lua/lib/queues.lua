@@ -1,5 +1,8 @@
 -- Lanes and bells of a queue, and the one index that says when somebody must look at it.
 
+-- Queue → until when a lane that found nothing waits by itself.
+side.waits_until = {}
+
 local BELL, LANE, MINUTE = 20000, 45000, 60000
 local MAX_LANES, BATCH = 4, 100
 
@@ -51,12 +54,20 @@ local function ring_all()
   to_ring = {}
 end
 
--- A timer within the next minute gets a bell for that very moment, unless an earlier one is on its way.
+-- When somebody must come: a timer is due, or a limit has room and no lane of the queue waits for that.
+local function next_call(q, doc)
+  local room = next_limit(q)
+  if lane_count(q) > 0 or room <= (side.waits_until[q] or 0) then room = never end
+  return math.min(doc.nt or never, room)
+end
+
+-- What is within the next minute gets a bell for that very moment, unless an earlier one is on its way.
 local function ring_timers()
   for q, doc in pairs(queues) do
-    if doc.nt and doc.nt > now and doc.nt <= now + MINUTE and not doc.paused and not (doc.tb and doc.tb > now and doc.tb <= doc.nt) then
-      change_queue(q, 'tb', doc.nt)
-      rings[#rings + 1] = { q, new_bell(), int(doc.nt) }
+    local moment = doc.paused and never or next_call(q, doc)
+    if moment > now and moment <= now + MINUTE and not (doc.tb and doc.tb > now and doc.tb <= moment) then
+      change_queue(q, 'tb', moment)
+      rings[#rings + 1] = { q, new_bell(), int(moment) }
     end
   end
 end
