@@ -451,8 +451,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/queues.lua',
-      find: 'doc.nt <= now + MINUTE and not doc.paused',
-      replace: 'false',
+      find: 'moment <= now + MINUTE and not (doc.tb',
+      replace: 'false and not (doc.tb',
       says: 'a timer waits for the next sweep',
     },
   },
