@@ -137,7 +137,7 @@ export function createJudge(report: Report) {
     const taken = new Map(facts.read.map(({ port, values }) => [port, values]))
     const gone = [...before.jobs.keys()].some((id) => !after.jobs.has(id))
     for (const step of steps) {
-      if (!gone) took(step, taken.get(step.port) ?? [], came)
+      if (!gone) took(step, taken.get(step.port) ?? [], came, (value) => leftElsewhere(value, step, steps))
       arrived(step, steps, facts, { before, after, no })
       taken.delete(step.port)
     }
@@ -147,8 +147,17 @@ export function createJudge(report: Report) {
     for (const value of gone ? [] : facts.must) if (!came.has(value)) report('a value was lost on its way', value)
   }
 
-  function took({ port, popped, unknown }: PortStep, readers: string[], came: Set<string>): void {
-    const alone = popped.filter((value) => !came.has(value))
+  /** What was said to many left several ports at once: here it was read, from elsewhere it may have been moved. */
+  const leftElsewhere = (value: string, { port }: PortStep, steps: PortStep[]): boolean =>
+    steps.some((other) => other.port !== port && other.popped.includes(value))
+
+  function took(
+    { port, popped, unknown }: PortStep,
+    readers: string[],
+    came: Set<string>,
+    isCopy: (value: string) => boolean,
+  ): void {
+    const alone = popped.filter((value) => !came.has(value) || (isCopy(value) && readers.includes(value)))
     const same = unknown > 0 ? alone.every((value, i) => readers[i] === value) : alone.join() === readers.join()
     if (!same) report('values left a port otherwise than they were read', `${port}: left ${alone}, read ${readers}`)
   }
