@@ -57,7 +57,8 @@ const rule38: Facts = {
     expect(await openFor(world)).toBe(10)
     world.advance(30_000)
     expect(await openFor(world)).toBe(5)
-    await say(world, 'probe failed')
+    const { until } = await say(world, 'probe failed')
+    expect(Math.round((until! - world.now()) / 1_000)).toBe(20)
     expect(await openFor(world)).toBe(20)
   },
   async 'a probe that fails makes the while twice as long, up to a cap'(world) {
