@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { newKey } from '../src/engine/secrets.ts'
+import { newKey } from '../src/core/crypto.ts'
 import { scheduleTick, TICK, tickUrl } from './tick.ts'
 
 /** What the Worker is told in secret: where it comes from, or how it is made when nobody has one yet. */

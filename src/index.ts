@@ -1,7 +1,7 @@
 // What users import to write workers and to run sidejob.
 
 import type { Ports, Worker, WorkerOptions } from './core/worker.ts'
-import type { Job } from './engine/job.ts'
+import type { Job } from './engine/run/job.ts'
 
 export { SidejobError } from './core/errors.ts'
 export { type Bucket, type Files, keyOf, type Sink, type StoreOptions, type Upload } from './core/files.ts'
@@ -12,8 +12,8 @@ export { retryAfter } from './core/retry.ts'
 export { callable } from './core/url.ts'
 export { Later, type Port, port, Terminal } from './core/worker.ts'
 export { createEngine as createSidejob, type EngineOptions as SidejobOptions } from './engine/index.ts'
-export { Job } from './engine/job.ts'
-export { CallFailed, type Waits } from './engine/waits.ts'
+export { Job } from './engine/run/job.ts'
+export { CallFailed, type Waits } from './engine/run/steps.ts'
 
 type Definition<In extends Ports, Out extends Ports> = WorkerOptions & {
   in?: In

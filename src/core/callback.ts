@@ -1,9 +1,9 @@
 // What is told of a job's end, and how often it is tried.
 
-import { writeJson } from './json.ts'
+import { writeJson } from './codec/json.ts'
+import { raw, type Wire } from './codec/value.ts'
 import type { Retry } from './retry.ts'
 import { iso } from './time.ts'
-import { raw, type Wire } from './value.ts'
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 

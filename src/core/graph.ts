@@ -1,12 +1,12 @@
 // The graph of a flow: nodes that become jobs, edges between their ports, and the ports of the flow itself.
 
 import * as z from 'zod'
+import { CLOSED, list, parseJson, writeJson } from './codec/json.ts'
+import type { Wire } from './codec/value.ts'
+import { wireToJson } from './codec/value.ts'
 import { check } from './issues.ts'
-import { CLOSED, list, parseJson, writeJson } from './json.ts'
 import { present } from './present.ts'
 import { channelNames, childName, className, closed, closedIn, places, portName, queueName, values } from './schemas.ts'
-import type { Wire } from './value.ts'
-import { wireToJson } from './value.ts'
 
 const NODES = 1_000
 const EDGES = 10_000

@@ -1,12 +1,12 @@
 // JQ's words between master and worker: how a worker is called, and the result map that it answers.
 
 import * as z from 'zod'
+import { CLOSED, type Closed } from './codec/json.ts'
+import { writeMsgpack } from './codec/msgpack.ts'
+import { raw } from './codec/value.ts'
 import { SidejobError } from './errors.ts'
-import { CLOSED, type Closed } from './json.ts'
-import { writeMsgpack } from './msgpack.ts'
 import type { Changes, Snapshot } from './run.ts'
 import { closed } from './schemas.ts'
-import { raw } from './value.ts'
 
 const SECOND = 1000
 

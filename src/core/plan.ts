@@ -1,10 +1,10 @@
 // What has to be done so that a flow is as its graph says: which jobs to start, stop and adopt, which wires to lay.
 
+import { unwire, type Wire } from './codec/value.ts'
 import { SidejobError } from './errors.ts'
 import type { Graph, GraphNode, GraphPort } from './graph.ts'
 import type { Status } from './job.ts'
 import type { Op, PortOptions, PortRef, Wiring } from './run.ts'
-import { unwire, type Wire } from './value.ts'
 
 /** A flow as it is. */
 export type FlowFacts = {

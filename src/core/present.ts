@@ -1,8 +1,8 @@
 // Turns what the engine answers outward, where the answer's shape says so: closed values as they came, times in ISO 8601.
 
+import { raw, type Wire } from './codec/value.ts'
 import type { Places } from './schemas.ts'
 import { iso } from './time.ts'
-import { raw, type Wire } from './value.ts'
 
 /**
  * Presents a tree for `writeJson` or `writeMsgpack`.

@@ -1,6 +1,7 @@
 // The run protocol: what a run sees (snapshot) and what it did (changes). Times and durations in milliseconds.
 
 import * as z from 'zod'
+import type { Wire } from './codec/value.ts'
 import {
   alias,
   channelName,
@@ -16,7 +17,6 @@ import {
   status,
   values,
 } from './schemas.ts'
-import type { Wire } from './value.ts'
 
 const ms = z
   .number()

@@ -6,12 +6,12 @@
 import * as z from 'zod'
 import { alike } from './alike.ts'
 import { isCallbackGroup } from './callback.ts'
+import { CLOSED, type Closed, each, list, OPEN } from './codec/json.ts'
+import { type Wire, wireSize } from './codec/value.ts'
 import { type Code, SidejobError } from './errors.ts'
 import { isAlias, isId, isPortName, statuses } from './job.ts'
-import { CLOSED, type Closed, each, list, OPEN } from './json.ts'
 import { sparse } from './sparse.ts'
 import { duration as readDuration, time as readTime } from './time.ts'
-import { type Wire, wireSize } from './value.ts'
 
 // Values and times
 

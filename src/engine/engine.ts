@@ -1,11 +1,11 @@
 // What sidejob can do, as one list of verbs: the doors call these, nothing else.
 
+import type { Wire } from '../core/codec/value.ts'
 import type { Constraint } from '../core/constraint.ts'
 import type { Graph } from '../core/graph.ts'
 import type { Status } from '../core/job.ts'
 import type { Orphan } from '../core/plan.ts'
 import type { Changes, PastRun, RunError, Snapshot } from '../core/run.ts'
-import type { Wire } from '../core/value.ts'
 
 /** A job as its id or one of its aliases, in text: `"7"`, `"nightly"`. */
 export type Ref = string

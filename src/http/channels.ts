@@ -3,9 +3,9 @@
 import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as z from 'zod'
-import { writeJson } from '../core/json.ts'
+import { writeJson } from '../core/codec/json.ts'
+import { raw, type Wire } from '../core/codec/value.ts'
 import { channelList, channelName, closed, moment } from '../core/schemas.ts'
-import { raw, type Wire } from '../core/value.ts'
 import { route } from './route.ts'
 
 export const channels = {

@@ -1,8 +1,8 @@
 // The two formats of bodies, JSON and MessagePack: which one came, which one is wanted, how each is read and written.
 
+import { type Closed, JsonError, objects, parseJson, writeJson } from '../core/codec/json.ts'
+import { MsgpackError, parseMsgpack, writeMsgpack } from '../core/codec/msgpack.ts'
 import { SidejobError } from '../core/errors.ts'
-import { type Closed, JsonError, objects, parseJson, writeJson } from '../core/json.ts'
-import { MsgpackError, parseMsgpack, writeMsgpack } from '../core/msgpack.ts'
 
 export type Format = 'json' | 'msgpack'
 

@@ -1,7 +1,7 @@
 // What a run did, as the arguments that lib/runs.lua and lib/ops.lua take.
 
+import type { Wire } from '../core/codec/value.ts'
 import type { Changes, JobRef, Op, PortOptions, PortRef } from '../core/run.ts'
-import type { Wire } from '../core/value.ts'
 import { jobArguments, type NewJob } from './document.ts'
 import { itemText } from './item.ts'
 

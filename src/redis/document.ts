@@ -1,9 +1,9 @@
 // A job's document as TypeScript reads and writes it.
 
 import { isAlikeBut } from '../core/alike.ts'
+import type { Wire } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
-import type { Wire } from '../core/value.ts'
 import { shownItem } from './item.ts'
 
 /** A flat map of strings; its names are in keys.ts. */

@@ -1,6 +1,6 @@
 // A value on its way through a port: closed, with its context, original channel and options beside it.
 
-import type { Wire } from '../core/value.ts'
+import type { Wire } from '../core/codec/value.ts'
 
 export type Item = { data: Wire; context?: Wire; channel?: string; log?: false }
 

@@ -1,7 +1,7 @@
 // What the verbs of the state are made of: the connection, the keys, what every script is told, and how it answers.
 
+import type { Wire } from '../core/codec/value.ts'
 import { type Code, SidejobError } from '../core/errors.ts'
-import type { Wire } from '../core/value.ts'
 import type { Client } from './client.ts'
 import type { Document } from './document.ts'
 import type { Keys } from './keys.ts'

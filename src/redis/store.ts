@@ -1,7 +1,7 @@
 // The state, as a list of verbs: each is one script, one round trip, one atomic step.
 
+import type { Wire } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
-import type { Wire } from '../core/value.ts'
 import { runArguments, type Settled, type Words } from './changes.ts'
 import type { Client } from './client.ts'
 import { type Child, type Document, jobsArguments, type NewJob, ownInputsOf, withSideValues } from './document.ts'

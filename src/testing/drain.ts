@@ -1,8 +1,8 @@
 // Runs what is ready, one job at a time in an order of choice, where no lane does: to find what depends on the order.
 
 import { duration } from '../core/time.ts'
+import type { Performed } from '../engine/api/run-one.ts'
 import type { Inner } from '../engine/index.ts'
-import type { Performed } from '../engine/one.ts'
 
 /** The order of those that are as urgent: oldest first, newest first, or by chance, the same for the same seed. */
 export type Order = 'fifo' | 'lifo' | { seed: number }

@@ -1,9 +1,9 @@
 // A job's ports, state and children in memory, and what the changes of a run make of them: all of them, or none.
 
+import { unwire, type Wire, wire } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 import { isPortName, type Status } from '../core/job.ts'
 import type { Changes, Op, PortOptions, PortRef, SnapshotItem } from '../core/run.ts'
-import { unwire, type Wire, wire } from '../core/value.ts'
 
 export type Port = { taken: number; values: SnapshotItem[]; default?: SnapshotItem; channels: string[] }
 export type Side = Record<string, Port>

@@ -1,12 +1,12 @@
 // A job without Redis: its worker's function is performed for real, over a snapshot of what is kept in memory.
 
+import { unwire, wire } from '../core/codec/value.ts'
 import { ended, type Status } from '../core/job.ts'
 import { retryDelay } from '../core/retry.ts'
 import type { Changes, Op, RunError, Snapshot } from '../core/run.ts'
 import { duration } from '../core/time.ts'
-import { unwire, wire } from '../core/value.ts'
 import { type Worker, workerDefaults } from '../core/worker.ts'
-import { perform } from '../engine/perform.ts'
+import { perform } from '../engine/run/function.ts'
 import {
   applied,
   childOf,

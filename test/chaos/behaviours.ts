@@ -1,8 +1,8 @@
 // What runs do: drawn by chance from a table of moves, written down as changes, and what must follow if they count.
 
+import type { Wire } from '../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../src/core/run.ts'
-import type { Wire } from '../../src/core/value.ts'
-import { settle } from '../../src/engine/settle.ts'
+import { settle } from '../../src/engine/jobs/outcome.ts'
 import type { Settled } from '../../src/redis/changes.ts'
 import { type Child, childrenOf } from '../../src/redis/document.ts'
 import type { Lent } from '../../src/redis/store.ts'

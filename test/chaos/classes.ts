@@ -1,9 +1,9 @@
 // The worker classes of the simulated world: what ports they have, how they are served, what they count against.
 
-import { writeJson } from '../../src/core/json.ts'
+import { writeJson } from '../../src/core/codec/json.ts'
 import type { WorkerDefinition } from '../../src/engine/engine.ts'
-import { limitsOf } from '../../src/engine/intake.ts'
-import type { Registered, Registry } from '../../src/engine/registry.ts'
+import { limitsOf } from '../../src/engine/jobs/new-job.ts'
+import type { Registered, Registry } from '../../src/engine/jobs/registry.ts'
 import type { NewJob, PortSpecs } from '../../src/redis/document.ts'
 import { seeded } from './random.ts'
 

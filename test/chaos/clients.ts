@@ -1,7 +1,7 @@
 // Those outside: they make jobs, feed and empty their ports, and tell them what to do, at the worst moments.
 
+import { wire } from '../../src/core/codec/value.ts'
 import type { Status } from '../../src/core/job.ts'
-import { wire } from '../../src/core/value.ts'
 import { type Words, writeWords } from '../../src/redis/changes.ts'
 import { type Document, limitWords, type NewJob, statusOf } from '../../src/redis/document.ts'
 import { itemText } from '../../src/redis/item.ts'

@@ -15,8 +15,8 @@ import {
   parseJson,
   toBase64,
   writeJson,
-} from '../../src/core/json.ts'
-import { raw } from '../../src/core/value.ts'
+} from '../../src/core/codec/json.ts'
+import { raw } from '../../src/core/codec/value.ts'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1e6)
 let state = seed

@@ -1,10 +1,10 @@
 // What a plan says for a flow as it is and a graph as it should be.
 
 import { expect, test } from 'vitest'
+import { wire } from '../../src/core/codec/value.ts'
 import { type Graph, readGraph } from '../../src/core/graph.ts'
 import { type FlowFacts, planGraph, wiresOf } from '../../src/core/plan.ts'
 import type { Wiring } from '../../src/core/run.ts'
-import { wire } from '../../src/core/value.ts'
 
 const edge = (from: string, to: string) => {
   const [[a, outport], [b, inport]] = [from.split('.'), to.split('.')]

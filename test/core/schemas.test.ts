@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { CLOSED, each, list, OPEN, parseJson } from '../../src/core/json.ts'
+import { CLOSED, each, list, OPEN, parseJson } from '../../src/core/codec/json.ts'
 import { changes, snapshot } from '../../src/core/run.ts'
 import {
   closed,

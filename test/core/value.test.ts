@@ -2,9 +2,9 @@
 
 import { decode } from '@msgpack/msgpack'
 import { expect, test } from 'vitest'
-import { JsonError, toBase64, writeJson } from '../../src/core/json.ts'
-import { Ext, writeMsgpack } from '../../src/core/msgpack.ts'
-import { raw, unwire, type Wire, wire, wireSize, wireToJson, wireToMsgpack } from '../../src/core/value.ts'
+import { JsonError, toBase64, writeJson } from '../../src/core/codec/json.ts'
+import { Ext, writeMsgpack } from '../../src/core/codec/msgpack.ts'
+import { raw, unwire, type Wire, wire, wireSize, wireToJson, wireToMsgpack } from '../../src/core/codec/value.ts'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1e6)
 let state = seed

@@ -1,7 +1,7 @@
 // Slow runs hold up nobody: what has ended beside them is committed, and new jobs are served.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createFlight } from '../../src/engine/flight.ts'
+import { createFlight } from '../../src/engine/lane/in-flight.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit.ts'
 

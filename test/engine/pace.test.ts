@@ -1,7 +1,7 @@
 // What a run took longer than is usual for its class, batch by batch.
 
 import { expect, test } from 'vitest'
-import { createPace } from '../../src/engine/pace.ts'
+import { createPace } from '../../src/engine/run/run-time.ts'
 
 /** Batches of runs, each with when it was asked for and what its runs took; what each took too long. */
 function excesses(...batches: [asked: number, ...took: number[]][]): number[][] {

@@ -1,7 +1,7 @@
 // A message to more listeners than one script may reach, from the publisher's call to the last of them.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RELAYS } from '../../src/engine/relay.ts'
+import { RELAYS } from '../../src/engine/remote/relay.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, kind, startKit } from '../kit.ts'
 

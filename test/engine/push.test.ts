@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isFromSidejob } from '../../examples/node-worker/webhook.ts'
-import { writeMsgpack } from '../../src/core/msgpack.ts'
-import { wireToJson } from '../../src/core/value.ts'
+import { writeMsgpack } from '../../src/core/codec/msgpack.ts'
+import { wireToJson } from '../../src/core/codec/value.ts'
 import type { WorkerDefinition } from '../../src/engine/engine.ts'
-import { webhookHeaders } from '../../src/engine/sign.ts'
+import { webhookHeaders } from '../../src/engine/remote/sign.ts'
 import { type Kit, startKit } from '../kit.ts'
 
 /** What tests look at in a snapshot, as it is sent. */

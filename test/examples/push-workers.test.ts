@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { webhookHeaders } from '../../src/engine/sign.ts'
+import { webhookHeaders } from '../../src/engine/remote/sign.ts'
 import { answered, sent } from '../http/worker-document.ts'
 import { type Kit, startKit } from '../kit.ts'
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { wire } from '../../src/core/value.ts'
+import { wire } from '../../src/core/codec/value.ts'
 import { type Kit, kind, startKit } from '../kit.ts'
 import { costOf } from '../redis/commandstats.ts'
 import { chain, workers } from './kit.ts'

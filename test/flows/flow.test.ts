@@ -1,7 +1,7 @@
 // What a flow does, in every order in which its nodes may run.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { wire } from '../../src/core/value.ts'
+import { wire } from '../../src/core/codec/value.ts'
 import type { Order } from '../../src/testing/index.ts'
 import { type Kit, startKit } from '../kit.ts'
 import { SEEDS } from '../orders.ts'

@@ -1,8 +1,8 @@
 // Small workers for flows, and a flow to put them in.
 
 import { core } from '../../functions/core.ts'
+import { unwire, wire } from '../../src/core/codec/value.ts'
 import type { graph } from '../../src/core/graph.ts'
-import { unwire, wire } from '../../src/core/value.ts'
 import type { Worker } from '../../src/core/worker.ts'
 import { defineWorker, type Job, port, Terminal } from '../../src/index.ts'
 import { drain, type Order } from '../../src/testing/index.ts'

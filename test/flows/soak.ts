@@ -1,8 +1,8 @@
 // Flows under fire: invocations that die at any moment, and graphs that change while values stream. What went in is
 // counted against what came out and what is left anywhere.
 
+import { wire } from '../../src/core/codec/value.ts'
 import { readGraph } from '../../src/core/graph.ts'
-import { wire } from '../../src/core/value.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { type Client, createClient } from '../../src/redis/client.ts'

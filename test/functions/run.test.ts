@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
+import { unwire, wire } from '../../src/core/codec/value.ts'
 import { duration } from '../../src/core/time.ts'
-import { unwire, wire } from '../../src/core/value.ts'
 import type { PortSpecs } from '../../src/engine/engine.ts'
 import { type Kit, startKit } from '../kit.ts'
 import { type Player, play, type Seen } from './play.ts'

@@ -1,8 +1,8 @@
 // Bad input is answered with the right error, and does not reach the engine.
 
 import { expect, test } from 'vitest'
+import { parseMsgpack } from '../../src/core/codec/msgpack.ts'
 import { SidejobError } from '../../src/core/errors.ts'
-import { parseMsgpack } from '../../src/core/msgpack.ts'
 import { badInputs } from './bad-input.ts'
 import { strictVerbs } from './fake-engine.ts'
 import { setUp } from './kit.ts'

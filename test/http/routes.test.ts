@@ -1,8 +1,8 @@
 // Each route once: its status, its answer, and what reached the engine. And who may use it.
 
 import { describe, expect, test } from 'vitest'
-import { parseJson } from '../../src/core/json.ts'
-import { parseMsgpack, writeMsgpack } from '../../src/core/msgpack.ts'
+import { parseJson } from '../../src/core/codec/json.ts'
+import { parseMsgpack, writeMsgpack } from '../../src/core/codec/msgpack.ts'
 import { closedIn } from '../../src/core/schemas.ts'
 import type { Engine, Scope } from '../../src/engine/engine.ts'
 import { list } from '../../src/http/routes.ts'

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import type { Snapshot } from '../../src/core/run.ts'
-import { push } from '../../src/engine/push.ts'
+import { push } from '../../src/engine/remote/push.ts'
 import { setUp } from './kit.ts'
 import { answered, document, post, sent } from './worker-document.ts'
 

@@ -2,8 +2,8 @@
 // played here at that very point; each test is seen to fail with scripts that are broken in that one way.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Wire } from '../../src/core/codec/value.ts'
 import type { Op } from '../../src/core/run.ts'
-import type { Wire } from '../../src/core/value.ts'
 import { kind, startState } from '../kit.ts'
 import { type Fault, isNoticed, readScripts } from './broken.ts'
 import { createWorld, type Making, type World } from './direct.ts'

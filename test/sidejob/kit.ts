@@ -1,7 +1,7 @@
 // A desk to work at jobs from: values as they are, one run at a time, and what the log says.
 
-import { parseJson } from '../../src/core/json.ts'
-import { type Wire, wire } from '../../src/core/value.ts'
+import { parseJson } from '../../src/core/codec/json.ts'
+import { type Wire, wire } from '../../src/core/codec/value.ts'
 import type { Worker } from '../../src/core/worker.ts'
 import type { PortSpecs } from '../../src/engine/engine.ts'
 import { createEngine, type EngineOptions } from '../../src/engine/index.ts'

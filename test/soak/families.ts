@@ -1,7 +1,7 @@
 // Families at random, to any depth: children that wait for their parent, parents that wait for their children, siblings
 // made by children; and at any moment somebody cancels, fails, deletes or is lost. In the end everything has ended.
 
-import type { Wire } from '../../src/core/value.ts'
+import type { Wire } from '../../src/core/codec/value.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { type Random, seeded } from '../chaos/random.ts'
 import { createWorld } from '../http/facades/kit.ts'

@@ -3,7 +3,7 @@
 import { encode } from '@msgpack/msgpack'
 import { Client } from '@upstash/qstash'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { parseMsgpack } from '../../src/core/msgpack.ts'
+import { parseMsgpack } from '../../src/core/codec/msgpack.ts'
 import { badInputs } from '../http/bad-input.ts'
 import { createAsker } from './asker.ts'
 import { startWorkerd, type Workerd } from './kit.ts'

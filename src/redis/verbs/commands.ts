@@ -1,6 +1,6 @@
 // What one command of Redis answers, without a script.
 
-import type { Wire } from '../../core/value.ts'
+import type { Wire } from '../../core/codec/value.ts'
 import type { Parts } from '../parts.ts'
 import type { Ready } from '../store.ts'
 

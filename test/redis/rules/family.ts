@@ -1,8 +1,8 @@
 // Rules 23–25: parents and children, and what is removed.
 
 import { expect } from 'vitest'
+import { wire } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
-import { wire } from '../../../src/core/value.ts'
 import type { PortSpecs } from '../../../src/redis/document.ts'
 import type { Facts, Making, Run, World } from '../direct.ts'
 

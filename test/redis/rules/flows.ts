@@ -1,8 +1,8 @@
 // Rules 35 and 36: jobs that follow their children, and wires between ports.
 
 import { expect } from 'vitest'
+import type { Wire } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
-import type { Wire } from '../../../src/core/value.ts'
 import type { Facts, Making, World } from '../direct.ts'
 
 const anything = { in: { '*': {} }, out: { '*': {} } }

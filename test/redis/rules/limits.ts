@@ -1,8 +1,8 @@
 // Rules 26–28: slots, batons, constraints.
 
 import { expect } from 'vitest'
+import { wire } from '../../../src/core/codec/value.ts'
 import { type Constraint, limitKeyOf } from '../../../src/core/constraint.ts'
-import { wire } from '../../../src/core/value.ts'
 import { type Facts, type Making, queuesOf, type Run, type World } from '../direct.ts'
 
 const KEY = 'k'

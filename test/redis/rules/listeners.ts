@@ -1,8 +1,8 @@
 // Rule 30: what is said to those outside who listen, and who is called when there is work.
 
 import { expect } from 'vitest'
+import type { Wire } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
-import type { Wire } from '../../../src/core/value.ts'
 import type { Facts, World } from '../direct.ts'
 
 const SAID = '/a/b'

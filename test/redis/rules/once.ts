@@ -1,7 +1,7 @@
 // Rules 31–33: what is there once, what is done once, and what is never asked for.
 
 import { expect } from 'vitest'
-import { wire } from '../../../src/core/value.ts'
+import { wire } from '../../../src/core/codec/value.ts'
 import { pastRunOf } from '../../../src/redis/document.ts'
 import type { Once } from '../../../src/redis/store.ts'
 import type { Facts, Making, World } from '../direct.ts'

@@ -1,8 +1,8 @@
 // Rules 14–18: where a job is, and how it ends.
 
 import { expect } from 'vitest'
+import type { Wire } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
-import type { Wire } from '../../../src/core/value.ts'
 import { type Facts, queuesOf, type World } from '../direct.ts'
 
 const one = '1' as Wire

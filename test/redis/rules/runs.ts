@@ -1,8 +1,8 @@
 // Rules 5–13: runs, tokens, commits.
 
 import { expect } from 'vitest'
+import type { Wire } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
-import type { Wire } from '../../../src/core/value.ts'
 import type { Facts, Run, World } from '../direct.ts'
 
 const one = '1' as Wire

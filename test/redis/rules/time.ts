@@ -1,7 +1,7 @@
 // Rules 19–22: timers, the index of moments, clocks, repeats.
 
 import { expect } from 'vitest'
-import { wire } from '../../../src/core/value.ts'
+import { wire } from '../../../src/core/codec/value.ts'
 import { defineWorker } from '../../../src/index.ts'
 import { type Facts, queuesOf, type World } from '../direct.ts'
 

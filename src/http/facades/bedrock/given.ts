@@ -1,8 +1,8 @@
 // The parameters of a command: headers in any case, or members of a JSON body, which win. Each is read as Bedrock does.
 
-import { CLOSED, each, list, parseJson } from '../../../core/json.ts'
+import { CLOSED, each, list, parseJson } from '../../../core/codec/json.ts'
+import { unwire, type Wire, wireToJson } from '../../../core/codec/value.ts'
 import { time } from '../../../core/time.ts'
-import { unwire, type Wire, wireToJson } from '../../../core/value.ts'
 import { formatOf, readBody } from '../../format.ts'
 import { Refusal, refusals } from './refusal.ts'
 

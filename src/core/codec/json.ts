@@ -1,0 +1,380 @@
+// JSON text in and out: read strictly, with user values left closed where a pattern says so, and written with them put back.
+
+import { SidejobError } from '../errors.ts'
+import type { Wire } from './value.ts'
+
+/** The deepest nesting of objects and arrays that is read; conversions between formats rely on it. */
+export const DEPTH = 200
+
+/** Marks a position in a pattern: what stands here is a user's value and stays closed. */
+export const CLOSED: unique symbol = Symbol('closed')
+const ITEM: unique symbol = Symbol('item')
+const MEMBER: unique symbol = Symbol('member')
+
+/** Says where user values stand in a tree; what it does not name is open, and so is what has another shape than it says. */
+export type Closed = typeof CLOSED | Pattern
+export type Pattern = {
+  readonly [field: string]: Closed
+  readonly [ITEM]?: Closed
+  readonly [MEMBER]?: Closed
+}
+
+/** The pattern of a tree in which nothing is closed. */
+export const OPEN: Pattern = {}
+
+/** The pattern of an array, by its items. @example list(CLOSED) */
+export const list = (item: Closed): Pattern => ({ [ITEM]: item })
+
+/** The pattern of an object with any names, by its members. @example each({ default: CLOSED }) */
+export const each = (member: Closed): Pattern => ({ [MEMBER]: member })
+
+/** The pattern of one object or an array of such objects. @example oneOrMany({ args: CLOSED }) */
+export const oneOrMany = (one: Pattern): Pattern => ({ ...one, [ITEM]: one })
+
+/** The pattern of an array's items. */
+export const atItem = (pattern: Pattern): Closed => pattern[ITEM] ?? OPEN
+
+/** The pattern of an object's member. */
+export const atField = (pattern: Pattern, name: string): Closed =>
+  Object.hasOwn(pattern, name) ? pattern[name]! : (pattern[MEMBER] ?? OPEN)
+
+/** A closed value in a tree that is written: it knows its text and its bytes. Made by `raw(wire)`. */
+export abstract class Raw {
+  abstract json(): string
+  abstract msgpack(): Uint8Array
+}
+
+/** MALFORMED: not the format. TOO_DEEP: nested beyond the limit. REPEATED: a name twice in one object. */
+export type Fault = 'MALFORMED' | 'TOO_DEEP' | 'REPEATED'
+
+/** Text that cannot be read as JSON, with the place (from 1:1) and what was expected there. */
+export class JsonError extends SidejobError {
+  readonly fault: Fault
+  readonly line: number
+  readonly column: number
+
+  constructor(fault: Fault, text: string, at: number, why: string) {
+    const before = text.slice(0, at).split('\n')
+    const column = before.at(-1)!.length + 1
+    super('BAD_REQUEST', `JSON at ${before.length}:${column}: ${why}`)
+    this.name = 'JsonError'
+    this.fault = fault
+    this.line = before.length
+    this.column = column
+  }
+}
+
+/** How the objects of open positions are made. What `has` answers true for is a name that came twice, and refused. */
+export type Builder<T> = {
+  make(): T
+  has(made: T, name: string): boolean
+  set(made: T, name: string, value: unknown): void
+  done(made: T): unknown
+}
+
+/** Plain objects. A name twice is refused: readers do not agree on which counts. `__proto__` is a name like others. */
+export const objects: Builder<Record<string, unknown>> = {
+  make: () => ({}),
+  has: Object.hasOwn,
+  set: (made, name, value) => {
+    if (name !== '__proto__') made[name] = value
+    else Object.defineProperty(made, name, { value, writable: true, enumerable: true, configurable: true })
+  },
+  done: (made) => made,
+}
+
+/** Plain objects in which the last of a repeated name counts, as in JSON.parse. */
+export const lenient: Builder<Record<string, unknown>> = { ...objects, has: () => false }
+
+/** Maps, which keep the order of members (in objects "1" goes before "a"). The last of a repeated name counts. */
+export const maps: Builder<Map<string, unknown>> = {
+  make: () => new Map(),
+  has: () => false,
+  set: (made, name, value) => made.set(name, value),
+  done: (made) => made,
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a builder only sees what it made.
+export type ParseOptions = { depth?: number; builder?: Builder<any> }
+export type JsonOptions = ParseOptions & { number?: (text: string) => unknown }
+
+/**
+ * Reads JSON into plain values, but where the pattern says CLOSED into a Wire: the checked, untouched slice of the text.
+ *
+ * @example parseJson('{ "class": "A", "args": [1.0] }', { args: CLOSED }) // { class: 'A', args: '[1.0]' }
+ */
+export const parseJson = (text: string, closed: Closed = OPEN, options?: JsonOptions): unknown =>
+  new Reader(text, options).document(closed)
+
+/**
+ * Writes a tree as JSON text, like JSON.stringify, with `raw(wire)` values as they came. Bytes, large integers and
+ * floats without a JSON form are written as `{ "$bin" }`, `{ "$int" }` and `{ "$float" }`.
+ *
+ * @example writeJson({ id: 7, args: raw('[1.0]') }) // '{"id":7,"args":[1.0]}'
+ */
+export const writeJson = (tree: unknown): string => {
+  if (typeof tree === 'number') return number(tree)
+  if (typeof tree === 'bigint') return integer(tree)
+  if (typeof tree === 'object' && tree !== null) return object(tree)
+  return JSON.stringify(tree) ?? 'null'
+}
+
+const number = (value: number): string => {
+  if (!Number.isFinite(value)) return `{"$float":"${value}"}`
+  return Object.is(value, -0) ? '-0' : String(value)
+}
+
+const integer = (value: bigint): string => (Number.isSafeInteger(Number(value)) ? String(value) : `{"$int":"${value}"}`)
+
+const object = (tree: object): string => {
+  if (tree instanceof Raw) return tree.json()
+  if (Array.isArray(tree)) return `[${tree.map((item) => writeJson(item)).join(',')}]`
+  if (tree instanceof Uint8Array) return `{"$bin":"${toBase64(tree)}"}`
+  if (tree instanceof Map) return members(tree)
+  if ('toJSON' in tree && typeof tree.toJSON === 'function') return writeJson(tree.toJSON())
+  return ownMembers(tree as Record<string, unknown>)
+}
+
+const ownMembers = (tree: Record<string, unknown>): string => {
+  let text = ''
+  for (const name in tree) {
+    const value = tree[name]
+    if (value !== undefined && Object.hasOwn(tree, name))
+      text += `${text ? ',' : ''}${quoted(name)}:${writeJson(value)}`
+  }
+  return `{${text}}`
+}
+
+const members = (entries: Iterable<[string, unknown]>): string => {
+  let text = ''
+  for (const [name, value] of entries) {
+    if (value !== undefined) text += `${text ? ',' : ''}${quoted(name)}:${writeJson(value)}`
+  }
+  return `{${text}}`
+}
+
+const PLAIN_NAME = /^\w*$/
+const quoted = (name: string): string => (PLAIN_NAME.test(name) ? `"${name}"` : JSON.stringify(name))
+
+// Uint8Array's own base64 is in workerd and in Node from 25; btoa and atob are everywhere.
+type Base64 = { toBase64?: () => string }
+const native = Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array }
+
+// fromCharCode takes its characters as arguments, of which an engine allows some 64k.
+const CHUNK = 0x8000
+
+/** Writes bytes as standard base64, padded. */
+export const toBase64 = (bytes: Uint8Array & Base64): string =>
+  bytes.toBase64 ? bytes.toBase64() : btoa(binary(bytes))
+
+/** Reads standard base64. */
+export const fromBase64 = (text: string): Uint8Array =>
+  native.fromBase64 ? native.fromBase64(text) : unbinary(atob(text))
+
+const binary = (bytes: Uint8Array): string => {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += CHUNK) {
+    text += String.fromCharCode.apply(null, bytes.subarray(at, at + CHUNK) as unknown as number[])
+  }
+  return text
+}
+
+const unbinary = (text: string): Uint8Array => {
+  const bytes = new Uint8Array(text.length)
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at)
+  return bytes
+}
+
+const TAB = 0x09
+const NEWLINE = 0x0a
+const RETURN = 0x0d
+const SPACE = 0x20
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const LETTERS = 0x61
+const BRACE = 0x7b
+/** From an opening bracket or brace to its closing one. */
+const CLOSING = 2
+const BYTE_ORDER_MARK = 0xfeff
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const LITERAL = /true|false|null/y
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+
+const literals: Record<string, unknown> = { true: true, false: false, null: null }
+
+class Reader {
+  private at = 0
+  private depth = 0
+  private readonly text: string
+  private readonly options: Required<JsonOptions>
+
+  constructor(text: string, { depth = DEPTH, builder = objects, number = Number }: JsonOptions = {}) {
+    this.text = text
+    this.options = { depth, builder, number }
+  }
+
+  document(closed: Closed): unknown {
+    if (this.next() === BYTE_ORDER_MARK) this.at++
+    this.space()
+    const value = this.read(closed)
+    this.space()
+    if (this.at < this.text.length) this.fail('expected the end')
+    return value
+  }
+
+  private read(closed: Closed): unknown {
+    if (closed === CLOSED) return this.slice()
+    const first = this.next()
+    if (first === QUOTE) return this.string()
+    if (first === BRACE) return this.object(closed)
+    if (first === BRACKET) return this.array(atItem(closed))
+    return first >= LETTERS ? this.literal() : this.number()
+  }
+
+  private slice(): Wire {
+    const from = this.at
+    this.skip()
+    return this.text.slice(from, this.at)
+  }
+
+  /** Goes past a value, checked and not decoded. */
+  private skip(): void {
+    const first = this.next()
+    if (first === QUOTE) this.quoted()
+    else if (first === BRACE) for (let more = this.enter(BRACE); more; more = this.goOn(BRACE)) this.skipMember()
+    else if (first === BRACKET) for (let more = this.enter(BRACKET); more; more = this.goOn(BRACKET)) this.skip()
+    else if (first >= LETTERS) this.literal()
+    else this.match(NUMBER, 'expected a value')
+  }
+
+  private skipMember(): void {
+    this.quoted()
+    this.colon()
+    this.skip()
+  }
+
+  private object(pattern: Pattern): unknown {
+    const { builder } = this.options
+    const made = builder.make()
+    for (let more = this.enter(BRACE); more; more = this.goOn(BRACE)) {
+      const from = this.at
+      const name = this.string()
+      if (builder.has(made, name)) this.repeated(name, from)
+      this.colon()
+      builder.set(made, name, this.read(atField(pattern, name)))
+    }
+    return builder.done(made)
+  }
+
+  private array(item: Closed): unknown[] {
+    const items: unknown[] = []
+    for (let more = this.enter(BRACKET); more; more = this.goOn(BRACKET)) items.push(this.read(item))
+    return items
+  }
+
+  /** Goes in at an opening bracket; answers whether an element comes. */
+  private enter(open: number): boolean {
+    if (++this.depth > this.options.depth) this.tooDeep()
+    this.at++
+    this.space()
+    return this.next() !== open + CLOSING || this.leave()
+  }
+
+  /** Goes on behind an element; answers whether another comes. */
+  private goOn(open: number): boolean {
+    this.space()
+    const next = this.next()
+    if (next === open + CLOSING) return this.leave()
+    if (next !== COMMA) this.fail(`expected "," or "${String.fromCharCode(open + CLOSING)}"`)
+    this.at++
+    this.space()
+    return true
+  }
+
+  private leave(): false {
+    this.at++
+    this.depth--
+    return false
+  }
+
+  private colon(): void {
+    this.space()
+    if (this.next() !== COLON) this.fail('expected ":"')
+    this.at++
+    this.space()
+  }
+
+  private string(): string {
+    const from = this.at
+    const escaped = this.quoted()
+    return escaped ? JSON.parse(this.text.slice(from, this.at)) : this.text.slice(from + 1, this.at - 1)
+  }
+
+  /** Goes past a string; answers whether it has escapes. */
+  private quoted(): boolean {
+    if (this.next() !== QUOTE) this.fail('expected a name in double quotes')
+    const { text } = this
+    let escaped = false
+    let at = this.at + 1
+    for (let next = text.charCodeAt(at); next !== QUOTE; next = text.charCodeAt(at)) {
+      if (next >= SPACE && next !== BACKSLASH) {
+        at++
+        continue
+      }
+      this.at = at
+      if (next !== BACKSLASH) this.fail('expected a closing quote, and control characters as escapes')
+      escaped = this.match(ESCAPE, 'expected an escape like \\n or \\u00e9')
+      at = this.at
+    }
+    this.at = at + 1
+    return escaped
+  }
+
+  private literal(): unknown {
+    const from = this.at
+    this.match(LITERAL, 'expected a value')
+    return literals[this.text.slice(from, this.at)]
+  }
+
+  private number(): unknown {
+    const from = this.at
+    this.match(NUMBER, 'expected a value')
+    return this.options.number(this.text.slice(from, this.at))
+  }
+
+  private match(pattern: RegExp, expected: string): true {
+    pattern.lastIndex = this.at
+    if (!pattern.test(this.text)) this.fail(expected)
+    this.at = pattern.lastIndex
+    return true
+  }
+
+  private space(): void {
+    for (let next = this.next(); isSpace(next); next = this.next()) this.at++
+  }
+
+  /** The character that comes, NaN at the end. */
+  private next(): number {
+    return this.text.charCodeAt(this.at)
+  }
+
+  private fail(expected: string): never {
+    const came = this.at < this.text.length ? JSON.stringify(this.text[this.at]) : 'the end'
+    throw new JsonError('MALFORMED', this.text, this.at, `${expected}, came ${came}`)
+  }
+
+  private tooDeep(): never {
+    throw new JsonError('TOO_DEEP', this.text, this.at, `expected at most ${this.options.depth} levels of nesting`)
+  }
+
+  private repeated(name: string, at: number): never {
+    throw new JsonError('REPEATED', this.text, at, `expected each name once, ${JSON.stringify(name)} came again`)
+  }
+}
+
+const isSpace = (code: number): boolean =>
+  code <= SPACE && (code === SPACE || code === NEWLINE || code === RETURN || code === TAB)

@@ -1,0 +1,49 @@
+// One act on many jobs: a job of our own that goes through all that fit a filter, a slice in each run. What a run does and
+// where it has come to are one commit, so a run that is lost has done nothing to anybody.
+
+import { type Wire, wire } from '../../core/codec/value.ts'
+import type { Settled, Words } from '../../redis/changes.ts'
+import type { Lent, Store } from '../../redis/store.ts'
+import { onceOf, type Parts } from '../context.ts'
+import type { BulkInput, Engine } from '../engine.ts'
+
+export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
+
+const SLICE = 200
+const DAY = 86_400_000
+
+/** Jobs of our own are left alone by who does not ask for their queue. */
+const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWith('sidejob.')
+
+/**
+ * Performs runs of such jobs.
+ *
+ * @example registry.serve(BULK, createBulk(store))
+ */
+export function createBulk(store: Store) {
+  return async ({ id, document }: Lent): Promise<Settled> => {
+    const { filter, action } = JSON.parse(document.a!) as BulkInput
+    const { parent, queue, ...wanted } = filter
+    const mode = parent === undefined ? ({ mode: 'all' } as const) : ({ mode: 'children', name: parent } as const)
+    // What is made after it was asked for is not meant.
+    const before = document['s:cursor'] === undefined ? String(id) : (JSON.parse(document['s:cursor']) as string)
+    const page = await store.list({ ...wanted, ...mode, queue, before, limit: SLICE })
+    const ids = page.jobs.filter(({ document: { q } }) => q !== BULK.queue && (queue === q || !isOurs(q!)))
+    const words: Words = ['bulk', action, String(ids.length), ...ids.map((job) => String(job.id))]
+    if (page.cursor !== null) words.push('set', 'cursor', wire(page.cursor))
+    return { token: document.tk!, n: 0, end: page.cursor === null ? 'completed' : 'again', words }
+  }
+}
+
+export function createBulkVerbs({ store, ring, announce }: Parts): Pick<Engine, 'bulk'> {
+  return {
+    async bulk(input, call) {
+      await announce()
+      const args = wire(input) as Wire
+      const job = { ...BULK, known: true, args, keepResult: DAY, createdBy: 'bulk' }
+      const { made, rings } = await store.enqueue([job], onceOf(call))
+      await ring(rings)
+      return made[0]!
+    },
+  }
+}

@@ -1,0 +1,77 @@
+// Channels: published to, listed, listened to.
+
+import type { Wire } from '../../core/codec/value.ts'
+import { publishWords } from '../../redis/changes.ts'
+import { onceOf, type Parts } from '../context.ts'
+import type { Engine } from '../engine.ts'
+
+const LISTEN = 60_000
+
+/** Channels whose listeners are remembered. */
+const REMEMBERED = 1_000
+
+/** Who heard the last message of a channel: most likely who will hear the next, so their jobs are read with its first MGET. */
+function createAudience() {
+  const heard = new Map<string, readonly string[]>()
+  return {
+    of: (channel: string): readonly string[] => heard.get(channel) ?? [],
+    note(channel: string, jobs: readonly string[]): void {
+      heard.delete(channel)
+      if (jobs.length) heard.set(channel, jobs)
+      if (heard.size > REMEMBERED) heard.delete(heard.keys().next().value!)
+    },
+  }
+}
+
+export function createChannels({
+  store,
+  client,
+  registry,
+  ring,
+}: Parts): Pick<Engine, 'publish' | 'channels' | 'subscribe'> {
+  const audience = createAudience()
+  return {
+    async publish(channel, message, { context } = {}, call) {
+      const near = { queues: registry.queues, jobs: audience.of(channel) }
+      const { answer, rings, heard, again } = await store.change(
+        '',
+        [publishWords(channel, message, context)],
+        onceOf(call),
+        near,
+      )
+      if (!again) audience.note(channel, heard)
+      await ring(rings)
+      return { subscribers: Number(answer[0]) }
+    },
+
+    async channels() {
+      const all = Object.entries(await store.channels())
+      const names = all.flatMap(([name, audience]) => (Number.parseInt(audience, 10) > 0 ? [name] : [])).sort()
+      const lists = await store.subscribers(names)
+      return {
+        channels: names.map((name, i) => ({
+          name,
+          subscribers: lists[i]!.map((member) => {
+            const [job, port] = member.split(':') as [string, string]
+            return { job: Number(job), port }
+          }),
+        })),
+      }
+    },
+
+    async *subscribe(channel, signal) {
+      const renew = () => store.change('', [['listen', String(LISTEN)]])
+      await renew()
+      const timer = setInterval(() => renew().catch(() => undefined), LISTEN / 2)
+      try {
+        for await (const text of client.listen(store.keys.live(channel), signal)) {
+          if (text === '') continue
+          const end = text.indexOf('\t')
+          yield { channel: text.slice(0, end), message: text.slice(end + 1) as Wire }
+        }
+      } finally {
+        clearInterval(timer)
+      }
+    },
+  }
+}

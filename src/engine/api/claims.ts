@@ -1,0 +1,153 @@
+// The run protocol for those who ask for work: claims, commits, heartbeats.
+
+import { SidejobError } from '../../core/errors.ts'
+import type { Status } from '../../core/job.ts'
+import type { Changes, Snapshot } from '../../core/run.ts'
+import type { Settled } from '../../redis/changes.ts'
+import { childrenOf, type Document } from '../../redis/document.ts'
+import type { Lent } from '../../redis/store.ts'
+import { checkClaim, laneOf, type Parts } from '../context.ts'
+import type { Engine } from '../engine.ts'
+import { LAST, settle } from '../jobs/outcome.ts'
+import type { Waiter } from '../lane/long-poll.ts'
+import { snapshotOf } from '../run/snapshot.ts'
+
+/** Names are globs of `*` and `?`: a bracket is a bracket. */
+const literalSets = (name: string): string => name.replaceAll('[', '[[]')
+
+const CLAIM_LEASE = 60_000
+
+export function createRuns({
+  store,
+  registry,
+  tags,
+  performer,
+  ring,
+  announce,
+  now,
+  random,
+  waiting,
+}: Parts): Pick<Engine, 'claim' | 'commit' | 'heartbeat' | 'release' | 'page' | 'children' | 'steps'> {
+  /** Whose document a commit by token needs: failures count up, repeats move on, refusals may be retried. */
+  const needsDocument = (token: string, { end, ops }: Changes): boolean =>
+    end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
+
+  /** The job of a token as it is now; what is known without it, when it has gone. */
+  async function documentOf(token: string, changes: Changes): Promise<Document> {
+    const known = { tk: token, kr: '1' }
+    if (!needsDocument(token, changes)) return known
+    const found = await store.inspect(token.split('.', 1)[0]!).catch((error) => {
+      if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
+      throw error
+    })
+    return { ...(found?.document ?? known), tk: token }
+  }
+
+  async function settleRemote(token: string, changes: Changes): Promise<Settled> {
+    const document = await documentOf(token, changes)
+    const found = document.q ? await registry.find(document.q, document.c!) : undefined
+    return settle(token, changes, { document, retry: found?.definition.retry, registry, random, now: now() })
+  }
+
+  /** A token as a claim gives it; what cannot be one was never given. */
+  function checkToken(token: string): void {
+    if (!/^[1-9]\d*\.\d+\.\w+$/.test(token)) throw lost()
+  }
+
+  const lost = () =>
+    new SidejobError('LOST', 'the lease of this run has ended or was never given: nothing of it has been kept')
+
+  function checkAnswer(answer: string): void {
+    if (answer === 'lost') throw lost()
+    if (answer === 'conflict')
+      throw new SidejobError('CONFLICT', 'somebody else read from a port that this run read: it is queued again')
+    const refused = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer)
+    if (refused) throw new SidejobError('REFUSED', `${refused[1]}: ${refused[2]}; the run has failed`)
+  }
+
+  async function commitToken(settled: Settled): Promise<{ answer: string; lent: Lent[] }> {
+    const { answers, lent, rings } = await store.commit({ queue: '', runs: [settled] })
+    await ring(rings)
+    checkAnswer(answers[0]!)
+    return { answer: answers[0]!, lent }
+  }
+
+  const giveBack = async (token: string): Promise<string> =>
+    (await commitToken({ token, n: LAST, end: 'released', words: [] })).answer
+
+  const snapshots = (queue: string, lent: Lent[]) =>
+    Promise.all(
+      lent.map(async (one) => {
+        const found = await registry.find(queue, one.document.c!)
+        return snapshotOf(one, found ? performer.timeoutOf(found) : 30_000)
+      }),
+    )
+
+  /** The job that is in this run. */
+  async function jobOf(token: string): Promise<number> {
+    checkToken(token)
+    const { id, document } = await store.inspect(token.split('.', 1)[0]!)
+    if (document.tk !== token) throw lost()
+    return id
+  }
+
+  return {
+    async claim(queue, { names = [], tags: wanted = [], max = 1, wait = 0, lease = CLAIM_LEASE }, call) {
+      const end = now() + wait
+      await announce()
+      const lane = await laneOf(call)
+      const claim = async (waiter?: Waiter): Promise<Snapshot[]> => {
+        const answer = await store.commit({
+          queue,
+          lane: lane ?? { id: crypto.randomUUID().replaceAll('-', ''), seq: 1 },
+          claim: { max, lease, begun: max, pull: true, patterns: names.map(literalSets), tags: wanted, waiter },
+        })
+        checkClaim(answer)
+        await ring([...answer.rings, ...(await tags.retag(answer))])
+        // What was tagged by older constraints is tagged anew by now.
+        if (answer.lent.length === 0 && answer.stale.length) return claim(waiter)
+        return snapshots(queue, answer.lent)
+      }
+      const first = await claim()
+      const claimed = first.length || wait === 0 ? first : await waiting(claim, end, call?.signal)
+      // With a key the same claim may be asked for again; without, nobody will ever hear of these.
+      if (!call?.signal?.aborted || lane) return claimed
+      await Promise.all(claimed.map(({ run }) => giveBack(run.token)))
+      return []
+    },
+
+    async commit(token, changes) {
+      checkToken(token)
+      const { answer, lent } = await commitToken(await settleRemote(token, changes))
+      if (changes.end !== 'checkpoint' || !lent[0]) return { status: answer as Status }
+      const [snapshot] = await snapshots(lent[0].document.q!, lent)
+      return { status: answer as Status, snapshot }
+    },
+
+    async heartbeat(token, { progress }) {
+      checkToken(token)
+      const [leaseUntil] = await store.extend('', [token], CLAIM_LEASE, { progress })
+      if (leaseUntil === null || leaseUntil === undefined) throw lost()
+      return { leaseUntil }
+    },
+
+    async release(token) {
+      checkToken(token)
+      return { status: (await giveBack(token)) as Status }
+    },
+
+    async page(token, port, after) {
+      return performer.page(await jobOf(token), port, after)
+    },
+
+    async children(token, cursor = '0') {
+      const { children, cursor: next } = await store.children(await jobOf(token), cursor)
+      return { children: childrenOf(children), cursor: next === '0' ? null : next }
+    },
+
+    async steps(token, cursor = '0') {
+      const { steps, cursor: next } = await store.steps(await jobOf(token), cursor)
+      return { steps, cursor: next === '0' ? null : next }
+    },
+  }
+}

@@ -1,0 +1,248 @@
+// Runs for callers that know jobs by their ids and keep no tokens: lending by the job's own terms, ending, taking back.
+
+import { wire } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
+import type { Status } from '../../core/job.ts'
+import { nextSlot, parseRepeat, type Repeat, shift } from '../../core/repeat.ts'
+import type { Words } from '../../redis/changes.ts'
+import { type Document, number, statusOf } from '../../redis/document.ts'
+import type { CommitAnswer, Lent } from '../../redis/store.ts'
+import { checkClaim, laneOf, onceOf, type Parts } from '../context.ts'
+import type { Amendment, Call, Conclusion, Custody, Lending, Loan, Ward } from '../engine.ts'
+import { LAST, settle } from '../jobs/outcome.ts'
+import type { Waiter } from '../lane/long-poll.ts'
+import { dueAtOf, viewOf } from '../run/snapshot.ts'
+
+/** Who has no terms of its own is lent until somebody ends it: nobody lives to see 100 years. */
+const FOR_EVER = 100 * 365 * 86_400_000
+/** For ending a job whose last run nobody answered: it is lent once more, for as long as that takes. */
+const BRIEFLY = 60_000
+const MOST_TRIES = 5
+
+type Lane = { id: string; seq: number }
+
+function wardOf(id: number, document: Document, children: string[] = []): Ward {
+  return {
+    ...viewOf(id, document, { children }),
+    dueAt: dueAtOf(document),
+    redeliver: document.rv ?? null,
+    deliveries: Number(document.dc ?? 0),
+    unanswered: document.rq !== undefined,
+    leaseUntil: number(document.le),
+    slot: number(document.ns),
+    tag: document.tg ?? null,
+    cancelled: document.ca !== undefined,
+  }
+}
+
+/** The job as it was before it was lent. */
+function before({ id, document, children }: Lent): Ward {
+  const { l0, dc, ...doc } = document
+  const past: Document = { ...doc, ...(dc === undefined ? {} : { dc: String(Number(dc) - 1) }) }
+  delete past.l
+  return wardOf(id, l0 === undefined ? past : { ...past, l: l0 }, children)
+}
+
+const refused = (answer: string): SidejobError | undefined => {
+  const found = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer)
+  return found ? new SidejobError('REFUSED', `${found[1]}: ${found[2]}; the run has failed`) : undefined
+}
+
+/** What a conclusion changes of the job beside its end. */
+function changeWords({ args, priority, class: name, forget }: Conclusion): Words {
+  const fields: string[] = []
+  if (args !== undefined) fields.push('a', args)
+  if (priority !== undefined) fields.push('p', priority === 0 ? '' : String(priority))
+  return [
+    ...(fields.length ? ['patch', String(fields.length / 2), ...fields] : []),
+    ...(name === undefined ? [] : ['rename', name]),
+    ...(forget ? ['forget'] : []),
+    // Its caller has seen the children, and decides by that.
+    'deaf',
+  ]
+}
+
+/** The next slot of a job that repeats; a run that is asked for again comes at it. */
+function slotWords(
+  { end, slot = 'next', at, wait = 0 }: Conclusion,
+  document: Document,
+  words: Words,
+  now: number,
+): Words {
+  if (!document.rp) return []
+  const next = words.lastIndexOf('slot')
+  const moments = {
+    next: next < 0 ? document.ns : words[next + 1],
+    keep: document.ns,
+    asked: String(at ?? now + wait),
+    none: '',
+  }
+  const moment = moments[slot] ?? ''
+  return ['slot', moment, ...(end === 'again' && moment ? ['at', moment] : [])]
+}
+
+/** The repeat of an amendment as the document keeps it, with its next slot. */
+function repeatFields({ repeat, dueAt }: Amendment, document: Document, now: number): string[] {
+  const due = dueAt === 'same' ? Number(document.ns ?? dueAtOf(document)) : dueAt
+  if (repeat === undefined) return due === undefined ? [] : [document.rp ? 'ns' : 'w', String(due)]
+  const kept = document.z === 'l' ? [] : ['w', String(due ?? dueAtOf(document))]
+  if (repeat === null) return ['rp', '', 'ns', '', ...kept]
+  const moments = { scheduled: Number(document.ns ?? dueAtOf(document)), started: number(document.l), finished: now }
+  const slot = due ?? nextSlot(repeat, moments, now)
+  return ['rp', wire(sourceOf(repeat)), 'ns', String(slot), 'w', '']
+}
+
+const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
+
+/**
+ * The verbs of callers that know jobs by id.
+ *
+ * @example
+ * const { lend, conclude } = createCustody(parts)
+ * const { loans } = await lend('bedrock', { names: ['mail*'] })
+ * await conclude(String(loans[0]!.job.id), { end: 'completed' })
+ */
+export function createCustody(parts: Parts): Custody {
+  const { store, registry, ring, change, waiting, now, random } = parts
+
+  async function ward(job: string): Promise<Ward> {
+    const { id, document, children } = await store.inspect(job)
+    return wardOf(id, document, children)
+  }
+
+  /** Goes through a queue in pieces until something is found, or its end is: one answer, or none. */
+  async function look(queue: string, lending: Lending, lane?: Lane, waiter?: Waiter): Promise<CommitAnswer[]> {
+    const { names = [], tags, max = 1, priority, lease = FOR_EVER } = lending
+    const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
+    for (let skip = 0, tries = 0; ; ) {
+      const answer = await store.commit({ queue, lane, claim: { ...claim, skip } })
+      checkClaim(answer)
+      const tagged = await parts.tags.retag(answer)
+      await ring([...answer.rings, ...tagged])
+      if (answer.lent.length || answer.failed) return [answer]
+      if (answer.stale.length && ++tries < MOST_TRIES) continue
+      if (answer.seen === undefined || answer.seen <= skip) return []
+      skip = answer.seen
+    }
+  }
+
+  /** Leases whose length depends on the date, or that end with the next slot, get their end now. */
+  async function loanOf(lent: Lent): Promise<Loan> {
+    const { document } = lent
+    const job = before(lent)
+    const until = document.rv === undefined ? undefined : leaseEnd(document)
+    if (until !== undefined && until !== Number(document.le))
+      await change(String(lent.id), [['deadline', document.tk!, String(until)]])
+    return { token: document.tk!, job, family: lent.family }
+  }
+
+  function leaseEnd(document: Document): number {
+    const started = Number(document.l)
+    const end = document.rm === undefined ? shift(document.rv!, started) : Number(document.le)
+    if (!document.rp) return end
+    const moments = { scheduled: Number(document.ns ?? started), started, finished: started }
+    return Math.min(end, nextSlot(JSON.parse(document.rp) as Repeat, moments, started))
+  }
+
+  async function lend(queue: string, lending: Lending, call?: Call & { signal?: AbortSignal }) {
+    const { wait = 0 } = lending
+    const end = now() + wait
+    const lane = await laneOf(call)
+    const first = await look(queue, lending, lane)
+    const [found] =
+      first.length || wait === 0
+        ? first
+        : await waiting((waiter) => look(queue, lending, lane, waiter), end, call?.signal)
+    if (!found) return { loans: [], failed: 0 }
+    return { loans: await Promise.all(found.lent.map(loanOf)), failed: found.failed }
+  }
+
+  /** Lends one job, though it is not due, so that it can be ended; undefined when somebody else was faster. */
+  async function seize(id: number, document: Document, due: boolean): Promise<Document | undefined> {
+    if (!due) await change(String(id), [['run', '', '1', '', '', '']])
+    const claim = { max: 1, lease: BRIEFLY, begun: 1, pull: true, only: id }
+    const { lent, rings } = await store.commit({ queue: document.q!, claim })
+    await ring(rings)
+    return lent[0]?.document
+  }
+
+  /** The document with the run that is to be ended. */
+  async function inHand(job: string, { token, seizes }: Conclusion): Promise<{ id: number; document?: Document }> {
+    const { id, document } = await store.inspect(job)
+    if (token !== undefined && document.tk !== token) throw lost(id)
+    const leased = document.z === 'l'
+    if (leased && Number(document.le) > now()) return { id, document }
+    const due = leased || document.rq !== undefined
+    if (token === undefined && (due || seizes)) return { id, document: await seize(id, document, due) }
+    if (token !== undefined) throw lost(id)
+    throw new SidejobError('WRONG_STATUS', `job ${id} is ${statusOf(document)}: it is in no run that could be ended`)
+  }
+
+  const lost = (id: number) =>
+    new SidejobError('LOST', `job ${id} has been lent to somebody else since, or was never lent with this token`)
+
+  async function conclude(job: string, conclusion: Conclusion): Promise<{ status: Status }> {
+    for (let tries = 1; ; tries++) {
+      const { id, document } = await inHand(job, conclusion)
+      if (document) {
+        const { end, at, wait, waitFor, error } = conclusion
+        const changes = { end, n: LAST, at, wait, waitFor, error }
+        const settled = await settle(document.tk!, changes, { document, registry, random, now: now() })
+        const words = [...changeWords(conclusion), ...settled.words]
+        words.push(...slotWords(conclusion, document, settled.words, now()))
+        const { answers, rings } = await store.commit({ queue: '', runs: [{ ...settled, words }] })
+        await ring(rings)
+        const refusal = refused(answers[0]!)
+        if (refusal) throw refusal
+        if (answers[0] !== 'lost') return { status: answers[0] as Status }
+      }
+      if (tries === MOST_TRIES) throw lost(id)
+    }
+  }
+
+  return {
+    ward,
+    lend,
+    conclude,
+
+    async requeue(job, { forgiven = false, class: name } = {}, call) {
+      const renamed = name === undefined ? [] : [['rename', name]]
+      await change(job, [...renamed, ['requeue', '', forgiven ? '1' : '']], call)
+    },
+
+    async putBack(loans, call) {
+      await Promise.all(loans.map(({ job }) => change(String(job.id), [['requeue', '', '1']])))
+      const lane = await laneOf(call)
+      if (lane) await store.forget(lane.id)
+    },
+
+    async once(call, act) {
+      if (call.key === undefined) return act()
+      const { again } = await store.change('', [['look']], onceOf(call))
+      if (again) return
+      await act()
+      await change('', [], call)
+    },
+
+    async withdraw({ id, status }, act, call) {
+      const taken = status === 'running' ? [['requeue', '', '']] : []
+      const ending = act === 'cancel' ? ['cancel', ''] : ['delete', '', '1']
+      await change(String(id), [['expect', '1', status], ...taken, ending], call)
+    },
+
+    async amend(job, amendment, call) {
+      const { args, priority, was, counted } = amendment
+      const { document } = await store.inspect(job)
+      const fields = repeatFields(amendment, document, now())
+      if (args !== undefined) fields.push('a', args)
+      if (priority !== undefined) fields.push('p', priority === 0 ? '' : String(priority))
+      if (counted === 'anew') fields.push('dc', '')
+      const same = was === undefined ? [] : [['was', 'a', was]]
+      await change(job, [...same, ['patch', String(fields.length / 2), ...fields]], call)
+    },
+
+    async ban(queue, globs) {
+      await ring(await store.settings(queue, {}, globs === null ? { unban: true } : { ban: globs }))
+    },
+  }
+}

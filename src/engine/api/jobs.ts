@@ -1,0 +1,219 @@
+// Jobs: made, shown, changed, run, ended, and who belongs to whom.
+
+import { wire } from '../../core/codec/value.ts'
+import { hashOf } from '../../core/crypto.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { isId } from '../../core/job.ts'
+import { type NewJob, pastRunOf, stateOf } from '../../redis/document.ts'
+import type { LaneStart, Once } from '../../redis/store.ts'
+import { onceOf, type Parts, stepOf } from '../context.ts'
+import type { Call, Engine, JobFilter, JobPatch } from '../engine.ts'
+import { newJobs, repeatOf } from '../jobs/new-job.ts'
+import { viewOf } from '../run/snapshot.ts'
+import { reasonsOf } from './why.ts'
+
+export function createJobs({
+  store,
+  registry,
+  tags,
+  ring,
+  eager,
+  announce,
+  change,
+  now,
+  view,
+  allowHosts,
+}: Parts): Pick<
+  Engine,
+  | 'enqueue'
+  | 'get'
+  | 'list'
+  | 'patch'
+  | 'remove'
+  | 'run'
+  | 'terminate'
+  | 'retry'
+  | 'cancel'
+  | 'state'
+  | 'setState'
+  | 'wasMade'
+  | 'why'
+  | 'runs'
+  | 'tree'
+  | 'adopt'
+  | 'disown'
+  | 'alias'
+  | 'lock'
+  | 'refresh'
+  | 'unlock'
+> {
+  const listModes = ({ parent, alias }: JobFilter) => {
+    if (alias !== undefined) return { mode: 'alias', name: alias } as const
+    if (parent !== undefined) return { mode: 'children', name: parent } as const
+    return { mode: 'all' } as const
+  }
+
+  /** Moves a job to another group: its limits are worked out anew. */
+  async function regroup(job: string, group: { id: string; concurrency?: number }): Promise<void> {
+    const { id, document } = await store.inspect(job)
+    await change('', [await tags.tagWords(id, document, group)])
+  }
+
+  /** Makes jobs by the constraints that we know; once more when those are not the newest. */
+  async function enqueueTagged(jobs: NewJob[], once: Once, lane?: LaneStart) {
+    for (let tries = 1; ; tries++) {
+      const answer = await store.enqueue(tags.version ? jobs.map(tags.tag) : jobs, once, tags.version, lane)
+      if (answer.stale === undefined) return answer
+      if (tries === 5)
+        throw new SidejobError('UNAVAILABLE', 'the constraints keep changing: try again', { retryAfter: 1 })
+      tags.learn(answer.stale)
+    }
+  }
+
+  /** What jobs of our own are to do is not for others to say. */
+  async function checkArgs(job: string): Promise<void> {
+    const { id, document } = await store.inspect(job)
+    if (registry.local(document.q!, document.c!)?.inner)
+      throw new SidejobError('REFUSED', `job ${id} is one of our own: its args cannot be changed`, { path: ['args'] })
+  }
+
+  async function patch(
+    job: string,
+    { args, priority, retry, timeout, unique, repeat, runAt, group }: JobPatch,
+    call?: Call,
+  ) {
+    if (unique !== undefined)
+      throw new SidejobError('BAD_REQUEST', 'unique is fixed when the job is made', { path: ['unique'] })
+    const fields: [string, string][] = []
+    if (args !== undefined) fields.push(['a', args])
+    if (priority !== undefined) fields.push(['p', priority === 0 ? '' : String(priority)])
+    if (retry !== undefined) fields.push(['rt', wire(retry)])
+    if (timeout !== undefined) fields.push(['to', String(timeout)])
+    if (runAt !== undefined) fields.push(['w', runAt === null ? '' : String(runAt)])
+    if (repeat !== undefined) {
+      const next = repeat === null ? {} : repeatOf(repeat, now())
+      fields.push(['rp', next.repeat ?? ''], ['ns', next.slot === undefined ? '' : String(next.slot)])
+    }
+    if (args !== undefined) await checkArgs(job)
+    if (group) await regroup(job, group)
+    await change(job, [['patch', String(fields.length), ...fields.flat()]], call)
+    return view(job)
+  }
+
+  return {
+    async enqueue(inputs, call) {
+      const at = now()
+      const find = await registry.finder(inputs)
+      const jobs = newJobs(inputs, find, at, allowHosts)
+      const lane = await eager?.start()
+      const { made, again, rings, lent } = await enqueueTagged(jobs, onceOf(call), lane)
+      if (lane && lent.length) eager!.goOn(lane, lent)
+      await ring(rings)
+      return { jobs: made, existing: again }
+    },
+
+    get: view,
+
+    async list(filter) {
+      const { cursor: before, limit = 50, ...wanted } = filter
+      const { jobs, cursor } = await store.list({ ...wanted, ...listModes(filter), before, limit })
+      return { jobs: jobs.map(({ id, document, callback }) => viewOf(id, document, { callback })), cursor }
+    },
+
+    patch,
+
+    async remove(job, { force = false }, call) {
+      const [word] = await change(job, [['delete', '', force ? '1' : '']], call)
+      return word as 'gone' | 'ending'
+    },
+
+    async run(job, { force, at, wait, parent }, call) {
+      await announce()
+      const text = (n?: number) => (n === undefined ? '' : String(n))
+      const answer = await change(job, [['run', '', force ? '1' : '', text(at), text(wait), parent ? '1' : '']], call)
+      return { ...stepOf(answer), ...(answer[2] ? {} : { ran: false as const }) }
+    },
+
+    async terminate(job, { recursive }, call) {
+      const words = ['terminate', '', recursive ? '1' : '']
+      let answer = await change(job, [words], call)
+      while (answer[2] === 'more') answer = await change(job, [words])
+      return stepOf(answer)
+    },
+
+    async retry(job, call) {
+      return stepOf(await change(job, [['retry', '']], call))
+    },
+
+    async cancel(job, call) {
+      return stepOf(await change(job, [['cancel', '']], call))
+    },
+
+    async state(job) {
+      return stateOf((await store.inspect(job)).document)
+    },
+
+    async setState(job, { set = {}, unset = [] }, call) {
+      const ops = [
+        ...Object.entries(set).map(([field, value]) => ['set', field, value]),
+        ...unset.map((field) => ['unset', field]),
+      ]
+      await change(job, ops, call)
+      return stateOf((await store.inspect(job)).document)
+    },
+
+    async wasMade(id) {
+      return isId(id) && Number(id) <= (await store.lastId())
+    },
+
+    async why(job) {
+      const inspection = await store.inspect(job)
+      return { running: inspection.document.z === 'l', reasons: reasonsOf(inspection) }
+    },
+
+    async runs(job) {
+      const { id, document } = await store.inspect(job)
+      const kept = document.hl ? await store.runs(id) : []
+      return { runs: (kept.length ? kept : document.lr ? [document.lr] : []).map(pastRunOf) }
+    },
+
+    async tree(job) {
+      const { members } = await store.tree(job)
+      const nodes = new Map(
+        members.map(({ id, class: name, status }) => [
+          id,
+          { id, class: name, status, children: {} as Record<string, unknown> },
+        ]),
+      )
+      for (const { id, parent, name } of members) if (parent !== null) nodes.get(parent)!.children[name] = nodes.get(id)
+      return nodes.get(members[0]!.id)!
+    },
+
+    async adopt(job, child, call) {
+      await change(job, [['adopt', child.job, child.name]], call)
+    },
+
+    async disown(job, { name }, call) {
+      await change(job, [['disown', name]], call)
+    },
+
+    async alias(job, alias, act, call) {
+      await change(job, [[act === 'add' ? 'alias' : 'unalias', alias]], call)
+    },
+
+    async lock(job, { ttl }, call) {
+      // The token follows from the call's key, so that a repeated call gets the token that holds.
+      const token = call?.key ? (await hashOf(call.key)).slice(0, 32) : crypto.randomUUID().replaceAll('-', '')
+      await change(job, [['lock', String(ttl), token]], call)
+      return { token }
+    },
+
+    async refresh(job, { token, ttl }, call) {
+      await change(job, [['refresh', token, String(ttl)]], call)
+    },
+
+    async unlock(job, { token }, call) {
+      await change(job, [['unlock', token]], call)
+    },
+  }
+}

@@ -1,0 +1,112 @@
+// What bounds runs: limits, constraints, groups and switches.
+
+import { type Constraint, groupKey } from '../../core/constraint.ts'
+import { SidejobError } from '../../core/errors.ts'
+import type { Store } from '../../redis/store.ts'
+import type { Parts } from '../context.ts'
+import type { Engine, GroupView, LimitView } from '../engine.ts'
+
+type LimitRow = Awaited<ReturnType<Store['limits']>>[number]
+
+const isGroup = (key: string): boolean => key.startsWith(groupKey(''))
+
+const limitView = ({ key, concurrency, rate, paused, running, waiting }: LimitRow): LimitView => ({
+  ...{ key, concurrency, rate, paused, running, waiting },
+})
+
+const groupView = ({ key, concurrency, paused, running, waiting, jobs }: LimitRow): GroupView => ({
+  id: key.slice(groupKey('').length),
+  ...{ concurrency, paused, running, waiting, jobs: jobs ?? 0 },
+})
+
+export function createLimits({
+  store,
+  tags,
+  ring,
+}: Parts): Pick<
+  Engine,
+  | 'limits'
+  | 'limit'
+  | 'setLimit'
+  | 'removeLimit'
+  | 'constraints'
+  | 'constraint'
+  | 'setConstraint'
+  | 'removeConstraint'
+  | 'groups'
+  | 'group'
+  | 'setGroup'
+  | 'flag'
+  | 'setFlag'
+> {
+  async function limitOf(key: string): Promise<LimitView> {
+    const [row] = await store.limits(key)
+    if (!row) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
+    return limitView(row)
+  }
+
+  async function groupOf(id: string): Promise<GroupView> {
+    const [row] = await store.limits(groupKey(id))
+    if (!row) throw new SidejobError('NOT_FOUND', `there is no group ${id}: it has no jobs left, or never had`)
+    return groupView(row)
+  }
+
+  const constraintView = (name: string, one: Constraint) => ({ name, ...one })
+
+  async function constraintOf(name: string) {
+    const found = (await tags.list()).find(([one]) => one === name)
+    if (!found) throw new SidejobError('NOT_FOUND', `there is no constraint ${name}`)
+    return constraintView(...found)
+  }
+
+  async function putConstraint(name: string, definition: Constraint | null): Promise<void> {
+    const { text, rings } = await store.constraint(name, definition && JSON.stringify(definition))
+    tags.learn(text)
+    await ring(rings)
+  }
+
+  return {
+    async limits() {
+      return { limits: (await store.limits()).filter(({ key }) => !isGroup(key)).map(limitView) }
+    },
+
+    limit: limitOf,
+
+    async setLimit(key, settings) {
+      await ring(await store.limit(key, 'set', settings))
+      return limitOf(key)
+    },
+
+    async removeLimit(key) {
+      await ring(await store.limit(key, 'remove'))
+    },
+
+    async constraints() {
+      return { constraints: (await tags.list()).map(([name, one]) => constraintView(name, one)) }
+    },
+
+    constraint: constraintOf,
+
+    async setConstraint(name, definition) {
+      await putConstraint(name, definition)
+      return constraintOf(name)
+    },
+
+    removeConstraint: (name) => putConstraint(name, null),
+
+    async groups() {
+      return { groups: (await store.limits()).filter(({ key }) => isGroup(key)).map(groupView) }
+    },
+
+    group: groupOf,
+
+    async setGroup(id, settings) {
+      await ring(await store.limit(groupKey(id), 'change', settings))
+      return groupOf(id)
+    },
+
+    flag: (name) => store.flag(name),
+
+    setFlag: (name, on) => store.setFlag(name, on),
+  }
+}

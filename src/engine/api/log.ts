@@ -1,0 +1,53 @@
+// The log: written, and read with filters.
+
+import { unwire, type Wire, wire } from '../../core/codec/value.ts'
+import type { Parts } from '../context.ts'
+import type { Engine } from '../engine.ts'
+
+const LOG_PAGE = 1_000
+const LOG_PAGES = 10
+
+type LogRow = { id: string; at: number; job: number | null; level: string; entry: Wire }
+
+/** Entries of a stream as Redis answers them: their ids, each with its fields and values in one list. */
+function logRows(answer: unknown): LogRow[] {
+  return (answer as [string, string[]][]).map(([id, flat]) => {
+    const { at, job, level, entry } = Object.fromEntries(
+      Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]),
+    )
+    return { id, at: Number(at), job: job ? Number(job) : null, level: level!, entry: entry as Wire }
+  })
+}
+
+/** A text is a message. */
+const entryOf = (entry: Wire): Wire => {
+  const text = unwire(entry)
+  return typeof text === 'string' ? wire({ message: text }) : entry
+}
+
+export function createLog({ store, change }: Parts): Pick<Engine, 'log' | 'readLog'> {
+  return {
+    async log(entry, call) {
+      await change('', [['log', 'info', entryOf(entry)]], call)
+    },
+
+    async readLog({ job, level, cursor, limit = 100 }) {
+      const id = job === undefined ? undefined : (await store.inspect(job)).id
+      const isWanted = (row: LogRow) =>
+        (id === undefined || row.job === id) && (level === undefined || row.level === level)
+      const entries: LogRow[] = []
+      // What a filter lets through may be far back: several pages are looked at before the caller is asked to go on.
+      for (let page = 0, before = cursor; page < LOG_PAGES; page++) {
+        const rows = logRows(await store.readLog(before ? `(${before}` : '+', LOG_PAGE))
+        for (const row of rows) {
+          if (isWanted(row)) entries.push(row)
+          before = row.id
+          if (entries.length === limit) return { entries, cursor: row.id }
+        }
+        if (rows.length < LOG_PAGE) return { entries, cursor: null }
+        cursor = before
+      }
+      return { entries, cursor: cursor! }
+    },
+  }
+}

@@ -1,0 +1,70 @@
+// Ports: declared, looked at, written, read and connected from outside.
+
+import type { Wire } from '../../core/codec/value.ts'
+import { defineWords, type Words, writeWords } from '../../redis/changes.ts'
+import { itemText, shownItem } from '../../redis/item.ts'
+import { MINUTE, type Parts } from '../context.ts'
+import type { Dir, Engine } from '../engine.ts'
+import { overlay } from '../jobs/new-job.ts'
+import { portView } from '../run/snapshot.ts'
+
+const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
+/** Outside every value has a context, if only an empty one. */
+const withContext = (item: string) => ({ context: '{}' as Wire, ...shownItem(item) })
+
+export function createPorts({
+  store,
+  registry,
+  change,
+  view,
+}: Parts): Pick<Engine, 'ports' | 'look' | 'write' | 'take' | 'setDefault' | 'setChannels' | 'connect'> {
+  const portOf = (dir: Dir, port: string): { in: string } | { out: string } =>
+    dir === 'in' ? { in: port } : { out: port }
+
+  return {
+    async ports(job, specs, call) {
+      const { document } = await store.inspect(job)
+      const found = await registry.find(document.q!, document.c!)
+      const ops: Words[] = []
+      if (specs.in) ops.push(defineWords('i', overlay(found?.in, specs.in)))
+      if (specs.out) ops.push(defineWords('o', overlay(found?.out, specs.out)))
+      await change(job, ops, call)
+      return view(job)
+    },
+
+    async look(job, dir, port, limit = 100) {
+      const { document, items } = await store.inspect(job, { dir: sideOf(dir), port, limit })
+      const [pushed, taken] = document[`${sideOf(dir)}:${port}`]!.split(',').map(Number) as [number, number]
+      return { ...portView(document, sideOf(dir), port, pushed, taken), values: items.map(withContext) }
+    },
+
+    async write(job, dir, port, values, writing = {}, call) {
+      const [size] = await change(job, [writeWords(portOf(dir, port), { ...writing, values })], call)
+      return { size: Number(size) }
+    },
+
+    async take(job, dir, port, { max = 1 }, call) {
+      const [isDefault, ...items] = await change(job, [['take', '', sideOf(dir), port, String(max)]], call, MINUTE)
+      return {
+        values: items.map((item) => ({ ...withContext(item), ...(isDefault ? { default: true as const } : {}) })),
+      }
+    },
+
+    async setDefault(job, dir, port, value, call) {
+      const words = value === undefined ? ['0', ''] : ['1', itemText({ data: value })]
+      await change(job, [['default', '', sideOf(dir), port, ...words]], call)
+    },
+
+    async setChannels(job, dir, port, channels, call) {
+      await change(job, [['channels', '', sideOf(dir), port, String(channels.length), ...channels]], call)
+    },
+
+    async connect(job, dir, port, to, call) {
+      const targets = to.flatMap((target) =>
+        'in' in target ? [target.job, 'i', target.in] : [target.job, 'o', target.out],
+      )
+      const [moved] = await change(job, [['connect', '', sideOf(dir), port, String(to.length), ...targets]], call)
+      return { moved: Number(moved) }
+    },
+  }
+}

@@ -1,0 +1,69 @@
+// Performs one ready job of the caller's choice: with this, tests run jobs in every order, and people a job by itself.
+
+import type { Status } from '../../core/job.ts'
+import type { RunError } from '../../core/run.ts'
+import type { Lent, Ready, Ring, Store } from '../../redis/store.ts'
+import type { Performer } from '../run/executor.ts'
+
+export type Performed = { id: number; class: string; status: Status; error?: Pick<RunError, 'message' | 'stack'> }
+
+/** Before every priority that a job can have. */
+const FIRST = -(2 ** 31) - 1
+/** Long enough for every run: nobody renews it. */
+const LEASE = 3_600_000
+
+type One = { store: Store; performer: Performer; ring: (rings: Ring[]) => Promise<void> }
+
+/**
+ * Runs by hand, one by one, where no lane does.
+ *
+ * @example
+ * const { ready, performOne } = createOne({ store, performer, ring })
+ * await performOne((await ready())[0]!)
+ */
+export function createOne({ store, performer, ring }: One) {
+  let known: string[] = []
+
+  /** The ready jobs of all queues, each queue in its order. */
+  async function ready(): Promise<Ready[]> {
+    const before = known
+    const [names, ...lists] = await Promise.all([store.queueNames(), ...before.map((queue) => store.ready(queue))])
+    known = names
+    const added = names.filter((queue) => !before.includes(queue))
+    return [...lists, ...(await Promise.all(added.map((queue) => store.ready(queue))))].flat()
+  }
+
+  const setPriority = (id: number, priority: number) =>
+    store.change(String(id), [['patch', '1', 'p', priority === 0 ? '' : String(priority)]])
+
+  /** Lends the job, put before all others for as long as that takes. */
+  async function lend({ id, queue, ahead }: Ready): Promise<Lent | undefined> {
+    if (ahead > 0) await setPriority(id, FIRST)
+    const { lent, rings } = await store.commit({ queue, claim: { max: 1, lease: LEASE, begun: 1 } })
+    await ring(rings)
+    return lent[0]
+  }
+
+  /** One run of a ready job; undefined when it was not to be had after all. */
+  async function performOne(job: Ready): Promise<Performed | undefined> {
+    const lent = await lend(job)
+    const [settled] = await Promise.all([
+      lent && performer.run(lent, { alone: true }),
+      job.ahead > 0 && setPriority(job.id, job.priority),
+    ])
+    if (!settled) return undefined
+    const { answers, rings } = await store.commit({ queue: '', runs: [settled] })
+    await ring(rings)
+    const performed = { id: lent!.id, class: lent!.document.c! }
+    const answer = answers[0]!
+    const refused = /^refused:[A-Z_]+ ([\s\S]*)$/.exec(answer)
+    if (refused) return { ...performed, status: 'failed', error: { message: refused[1]! } }
+    if (answer === 'lost' || answer === 'conflict') return undefined
+    const error = settled.end === 'failed' ? (JSON.parse(settled.words[1]!) as RunError) : undefined
+    return { ...performed, status: answer as Status, ...(error ? { error } : {}) }
+  }
+
+  return { ready, performOne }
+}
+
+export type OneByOne = ReturnType<typeof createOne>

@@ -1,0 +1,66 @@
+// What the verbs are made of: the state, who knows what, who rings, and the clock.
+
+import { hashOf } from '../core/crypto.ts'
+import { SidejobError } from '../core/errors.ts'
+import type { Status } from '../core/job.ts'
+import type { Words } from '../redis/changes.ts'
+import type { Client } from '../redis/client.ts'
+import type { Lent, Once, Ring, Store } from '../redis/store.ts'
+import type { Call, JobView } from './engine.ts'
+import type { Tags } from './jobs/constraints.ts'
+import type { Registry } from './jobs/registry.ts'
+import type { EagerLane } from './lane/dispatcher.ts'
+import type { Line } from './lane/long-poll.ts'
+import type { Performer } from './run/executor.ts'
+
+export type Parts = {
+  store: Store
+  client: Client
+  registry: Registry
+  tags: Tags
+  performer: Performer
+  waiting: Line
+  /** Says to whom there is something to do. */
+  ring: (rings: Ring[]) => Promise<void>
+  /** A lane that a request may begin with the jobs that it makes; absent where only bells start lanes. */
+  eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: Lent[]) => void }
+  /** Writes down which workers this deployment brings; once. */
+  announce: () => Promise<void>
+  /** One job's verbs: asked, rung for, answered. */
+  change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>
+  view: (job: string) => Promise<JobView>
+  allowHosts: readonly string[]
+  now: () => number
+  random: () => number
+}
+
+/** What verbs that move a job answer. */
+export const stepOf = ([id, status]: string[]): { id: number; status: Status } => ({
+  id: Number(id),
+  status: status as Status,
+})
+
+export const MINUTE = 60_000
+const DAY = 86_400_000
+/** Our own keys are for our own retries: 10 minutes. */
+const MINE = 10 * MINUTE
+
+/** The claims of a call with a key are those of a lane: asked again, they lend the same. The number says what is asked for. */
+export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq: number } | undefined> =>
+  call?.key
+    ? {
+        id: (await hashOf(call.key)).slice(0, 32),
+        seq: call.fingerprint ? Number.parseInt(call.fingerprint.slice(0, 8), 16) : 1,
+      }
+    : undefined
+
+/** @throws where the key of a claim was used for another one. */
+export function checkClaim({ word }: { word: string }): void {
+  if (word === 'stale') throw new SidejobError('TAKEN', 'this Idempotency-Key was used for another claim')
+}
+
+/** The key of a call: the caller's, for a day; else one of our own, so that our own retries are safe. */
+export const onceOf = (call: Call | undefined, period?: number): Once =>
+  call?.key
+    ? { key: call.key, period: period ?? DAY, fingerprint: call.fingerprint ?? '' }
+    : { key: `own:${crypto.randomUUID()}`, period: period ?? MINE }

@@ -1,0 +1,76 @@
+// Tags jobs with the limits of the constraints that are about them, and anew when the constraints have changed.
+
+import { unwire, type Wire } from '../../core/codec/value.ts'
+import { type Constraint, isAbout, limitKeyOf } from '../../core/constraint.ts'
+import { type Document, type LimitKey, limitWords, type NewJob } from '../../redis/document.ts'
+import type { CommitAnswer, Ring, Store } from '../../redis/store.ts'
+import { limitsOf } from './new-job.ts'
+import type { Registry } from './registry.ts'
+
+type Known = { version: string; list: [string, Constraint][] }
+
+const none: Known = { version: '', list: [] }
+
+function parse(text: string | null): Known {
+  if (!text) return none
+  const { version, list } = JSON.parse(text) as { version: string; list: Record<string, string> }
+  return { version, list: Object.entries(list).map(([name, one]) => [name, JSON.parse(one) as Constraint]) }
+}
+
+/** A job's group, with its limit for when it has to be set anew. */
+const groupOf = ({ g: id, gc }: Document): { id: string; concurrency?: number } | undefined =>
+  id === undefined ? undefined : { id, ...(gc === undefined ? {} : { concurrency: Number(gc) }) }
+
+/** The constraints as this deployment knows them; scripts say when they are no longer those. */
+export function createTags(store: Store, registry: Registry) {
+  let known = none
+
+  function limitsFor(job: { queue: string; class: string; args?: Wire }): LimitKey[] {
+    if (known.list.length === 0) return []
+    const matched = { ...job, args: job.args === undefined ? null : unwire(job.args) }
+    return known.list
+      .filter(([, constraint]) => isAbout(constraint, matched))
+      .map(([name, constraint]) => ({
+        key: limitKeyOf(name, constraint, matched),
+        how: 'set',
+        concurrency: constraint.concurrency,
+        rate: constraint.rate,
+      }))
+  }
+
+  /** All that a job counts against, as the arguments of the op that says so. */
+  async function tagWords(id: number, doc: Document, group = groupOf(doc)): Promise<string[]> {
+    const job = { queue: doc.q!, class: doc.c!, args: doc.a as Wire | undefined }
+    const found = await registry.find(job.queue, job.class)
+    const limits = [...limitsOf(found, { ...job, group }), ...limitsFor(job)]
+    return ['tag', String(id), known.version, String(limits.length), ...limits.flatMap(limitWords), group?.id ?? '']
+  }
+
+  return {
+    get version() {
+      return known.version
+    },
+    tag: (job: NewJob): NewJob => ({
+      ...job,
+      constraints: known.version,
+      limits: [...(job.limits ?? []), ...limitsFor(job)],
+    }),
+    tagWords,
+    learn(text: string | null): void {
+      known = parse(text)
+    },
+    list: async (): Promise<Known['list']> => {
+      known = parse(await store.constraints())
+      return known.list
+    },
+    /** Tags what a claim found to be stale, so that the next claim can lend it. */
+    async retag({ stale, version }: Pick<CommitAnswer, 'stale' | 'version'>): Promise<Ring[]> {
+      if (stale.length === 0) return []
+      if (version !== known.version) known = parse(await store.constraints())
+      const ops = await Promise.all(stale.map(({ id, document }) => tagWords(id, document)))
+      return (await store.change('', ops)).rings
+    },
+  }
+}
+
+export type Tags = ReturnType<typeof createTags>

@@ -1,0 +1,174 @@
+// From what a caller asks for to a job that can be made: its worker's definition laid below, times and repeats worked out.
+
+import { isAlikeBut } from '../../core/alike.ts'
+import { type Wire, wire } from '../../core/codec/value.ts'
+import { groupKey } from '../../core/constraint.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { nextSlot, parseRepeat, shiftLength } from '../../core/repeat.ts'
+import type { PortOptions, Spawn } from '../../core/run.ts'
+import type { LimitKey, NewJob } from '../../redis/document.ts'
+import { itemText } from '../../redis/item.ts'
+import type { JobInput, PortSpecs } from '../engine.ts'
+import { keptCallback } from '../remote/callbacks.ts'
+import type { Registered, Registry } from './registry.ts'
+
+const HOUR = 3_600_000
+
+export const keptFor = (keep: boolean | number | undefined): number | undefined =>
+  keep === true ? HOUR : keep === false ? undefined : keep
+
+/** Per port the caller's options replace the worker's; ports that the caller does not name stay (sidejob.md 93). */
+export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): PortSpecs =>
+  own ? { ...base, ...own } : base
+
+type Values = Record<string, Wire[]>
+
+const itemsOf = (inputs: Values = {}, context?: Wire): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(inputs).map(([port, values]) => [port, values.map((data) => itemText({ data, context }))]),
+  )
+
+function checkInputs(inputs: Values = {}, ports: PortSpecs, className: string): void {
+  for (const port of Object.keys(inputs))
+    if (!(port in ports) && !('*' in ports))
+      throw new SidejobError('REFUSED', `${className} does not have in port ${port}`, { path: ['inputs', port] })
+}
+
+/** The first slot of a repeat, and its text as the job keeps it. */
+export function repeatOf(repeat: JobInput['repeat'], now: number, at?: number): { repeat?: Wire; slot?: number } {
+  if (repeat === undefined) return {}
+  const { source } = parseRepeat(repeat)
+  const isCron = typeof repeat !== 'string' && 'cron' in repeat
+  const slot = at ?? (isCron ? nextSlot(repeat, { scheduled: now, started: now, finished: now }, now) : now)
+  return { repeat: wire(source), slot }
+}
+
+/** As modifiers, and its length in milliseconds where that is always the same. */
+function redeliverOf(redeliver: JobInput['redeliver']): NewJob['redeliver'] {
+  if (!redeliver) return undefined
+  const { after, max } = redeliver
+  if (typeof after === 'number') return { after: `+${after / 1_000} SECONDS`, ms: after, max }
+  const ms = shiftLength(after)
+  return { after, max, ...(Number.isNaN(ms) ? {} : { ms }) }
+}
+
+/** What the engine does itself is not to be had for the asking: who may do what it does is another question. */
+function checkOutside(found: Registered | undefined, { queue, class: name }: { queue: string; class: string }): void {
+  if (found?.inner) throw new SidejobError('REFUSED', `class ${name} of queue ${queue} is for our own jobs`)
+}
+
+const none: LimitKey[] = []
+
+/** The limits of the worker, and of the group: what the job counts against. */
+export function limitsOf(
+  found: Registered | undefined,
+  input: Pick<JobInput, 'queue' | 'class' | 'group'>,
+): LimitKey[] {
+  const limits = found?.definition.limits
+  if (!limits && !input.group) return none
+  const own = (limits ?? []).map(({ key = `class:${input.queue}/${input.class}`, ...limit }) => ({
+    ...limit,
+    key,
+    how: 'set' as const,
+  }))
+  if (!input.group) return own
+  return [{ key: groupKey(input.group.id), how: 'first', concurrency: input.group.concurrency }, ...own]
+}
+
+const common = (found: Registered | undefined) => ({
+  known: found?.local !== undefined,
+  retain: found?.definition.retain,
+  history: found?.definition.history,
+  redeliver: redeliverOf(found?.definition.redeliver),
+  shutdown: found?.definition.shutdown,
+  quiet: found?.local?.statusPublish === false,
+})
+
+const debounceOf = ({ unique }: JobInput) => (typeof unique === 'object' ? unique.debounce : undefined)
+
+/** How long a key holds; until the job has ended where nothing else is said. */
+function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
+  if (unique === undefined) return undefined
+  if (typeof unique === 'string') return { key: unique, ...uniqueness }
+  const { key, until, for: period, debounce } = unique
+  if (debounce) return { key, held: 'started', debounce: { max: debounce.max } }
+  return { key, period, ...(until === undefined || until === 'ended' ? {} : { held: until }) }
+}
+
+const argsOf = ({ args }: JobInput): Wire | undefined => (args === 'null' ? undefined : args)
+
+/** A job as a caller of the API asks for it. */
+function newJob(found: Registered | undefined, input: JobInput, now: number, allowHosts: readonly string[]): NewJob {
+  checkOutside(found, input)
+  const ports = overlay(found?.in, input.in)
+  checkInputs(input.inputs, ports, input.class)
+  return {
+    ...common(found),
+    queue: input.queue,
+    class: input.class,
+    args: argsOf(input),
+    at: input.at,
+    wait: debounceOf(input)?.wait ?? input.wait,
+    priority: input.priority,
+    parent: input.parent,
+    name: input.name,
+    in: ports,
+    out: overlay(found?.out, input.out),
+    inputs: input.inputs && itemsOf(input.inputs),
+    retry: input.retry === undefined ? undefined : wire(input.retry),
+    timeout: input.timeout,
+    keepResult: keptFor(input.keepResult),
+    unique: uniqueOf(input),
+    joins: input.joins,
+    tag: input.tag,
+    ...(input.retain === undefined ? {} : { retain: input.retain }),
+    ...(input.redeliver && { redeliver: redeliverOf(input.redeliver) }),
+    ...(input.history === undefined ? {} : { history: input.history }),
+    ...repeatOf(input.repeat, now, input.at),
+    aliases: input.alias,
+    group: input.group?.id,
+    limits: limitsOf(found, input),
+    callback: keptCallback(input.callback, allowHosts),
+    createdBy: input.createdBy,
+  }
+}
+
+/** What is undefined left out: jobs by the thousand are copied and compared member by member. */
+const given = (job: NewJob): NewJob =>
+  Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined)) as NewJob
+
+/** Jobs as a caller asks for them. One that differs from the one before it in its args only is made like it. */
+export function newJobs(
+  inputs: readonly JobInput[],
+  find: (input: JobInput) => Registered | undefined,
+  now: number,
+  allowHosts: readonly string[] = [],
+): NewJob[] {
+  let job: NewJob
+  return inputs.map((input, i) => {
+    const like = i > 0 && isAlikeBut('args', input, inputs[i - 1]!)
+    job = like ? { ...job, args: argsOf(input) } : given(newJob(find(input), input, now, allowHosts))
+    return job
+  })
+}
+
+/** A job as a run spawns it. */
+export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): Promise<NewJob> {
+  const queue = spawn.queue ?? 'default'
+  const found = registry.local(queue, spawn.class) ?? (await registry.find(queue, spawn.class))
+  checkOutside(found, { queue, class: spawn.class })
+  const { name, inports, outports, inputs, keepResult, retry, args, ...rest } = spawn
+  return {
+    ...rest,
+    ...common(found),
+    queue,
+    args: args === 'null' ? undefined : args,
+    in: overlay(found?.in, inports),
+    out: overlay(found?.out, outports),
+    inputs: itemsOf(inputs, wire({ job: by })),
+    retry: retry === undefined ? undefined : wire(retry),
+    keepResult: keptFor(keepResult),
+    limits: limitsOf(found, { queue, class: spawn.class }),
+    createdBy: `job:${by}`,
+  }
+}

@@ -1,0 +1,125 @@
+// From what a run said to what is committed: retries, next slots and spawned jobs worked out, everything as words.
+
+import { writeJson } from '../../core/codec/json.ts'
+import { raw, type Wire, wire } from '../../core/codec/value.ts'
+import { nextSlot, type Repeat } from '../../core/repeat.ts'
+import { type Retry, retryDelay } from '../../core/retry.ts'
+import type { Changes, RunError } from '../../core/run.ts'
+import { opWords, readWords, type Settled, spawnWords, stateWords, type Words } from '../../redis/changes.ts'
+import type { Document } from '../../redis/document.ts'
+import { spawnedJob } from './new-job.ts'
+import type { Registry } from './registry.ts'
+
+/** The number of a run's last commit where nobody counts: above every checkpoint's. */
+export const LAST = 1_000_000_000
+
+type Deciding = {
+  document: Document
+  retry?: Retry
+  registry: Registry
+  random: () => number
+  now: number
+  /** Who performed the run. */
+  by?: string
+}
+
+const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError): string =>
+  writeJson({
+    message,
+    reason,
+    ...(detail === undefined ? {} : { detail: raw(detail) }),
+    ...(stack ? { stack } : {}),
+    ...(retry === false ? { retry } : {}),
+  })
+
+const delayWords = ({ document, retry = {}, random }: Deciding, floor = 0): Words => {
+  const own = document.rt ? (JSON.parse(document.rt) as Retry) : retry
+  const delay = retryDelay(own, Number(document.f ?? 0) + 1, random(), floor)
+  return delay === undefined ? [] : ['retry', String(delay)]
+}
+
+/** A slot that this run has used up gives way to the next; a run before its slot leaves it (protocol: repeats). */
+function slotWords({ document, now }: Deciding): Words {
+  if (!document.rp || !document.ns) return []
+  const scheduled = Number(document.ns)
+  const started = Number(document.l ?? now)
+  if (scheduled > started) return []
+  const next = nextSlot(JSON.parse(document.rp) as Repeat, { scheduled, started, finished: now }, now)
+  return ['slot', String(next)]
+}
+
+function failedWords(changes: Changes, deciding: Deciding): Words {
+  const error = changes.error ?? { message: 'failed, and said no more' }
+  const again = error.retry === false ? [] : delayWords(deciding, error.after)
+  return [
+    ...['error', errorText(error), ...again],
+    ...countWords(changes),
+    ...slotWords(deciding),
+    ...byWords(deciding),
+    ...optional('said', changes.saidAt),
+  ]
+}
+
+const countWords = ({ counts = {} }: Changes): Words =>
+  Object.entries(counts).flatMap(([name, n]) => ['count', name, String(n)])
+
+/** What a run expects of the state is asked before the run changes it. */
+const expectWords = ({ ops = [] }: Changes): Words => ops.flatMap((op) => (op.op === 'expect' ? opWords(op) : []))
+
+async function opsWords({ ops = [] }: Changes, { document, registry }: Deciding): Promise<Words> {
+  if (ops.length === 0) return []
+  const id = Number(document.tk!.split('.', 1)[0])
+  const context = wire({ job: id }) as Wire
+  const words: Words = []
+  for (const op of ops)
+    if (op.op !== 'expect')
+      words.push(
+        ...(op.op === 'spawn' ? spawnWords(op.name, await spawnedJob(registry, op, id)) : opWords(op, context)),
+      )
+  return words
+}
+
+const waitWords = ({ waitFor }: Changes): Words =>
+  waitFor === undefined
+    ? []
+    : waitFor === 'children'
+      ? ['waitfor', '*', '0']
+      : ['waitfor', 'n', String(waitFor.length), ...waitFor]
+
+const pauseWords = ({ pause }: Changes): Words => {
+  if (!pause) return []
+  const { until, children = [] } = pause
+  return ['pause', until === undefined ? '' : String(Math.ceil(until)), String(children.length), ...children]
+}
+
+const optional = (word: string, value: string | number | undefined): Words =>
+  value === undefined ? [] : [word, String(value)]
+
+const byWords = ({ document, by }: Deciding): Words => (document.hn ? optional('by', by) : [])
+
+/** What is sent to Redis for one run. */
+export async function settle(token: string, changes: Changes, deciding: Deciding): Promise<Settled> {
+  const { end, n = 0 } = changes
+  if (end === 'failed') return { token, n, end, words: failedWords(changes, deciding) }
+  const ops = await opsWords(changes, deciding)
+  const words = [
+    // A refusal that may pass (a name taken, a target gone) is retried like any failure, and a final one keeps the
+    // repeat going: what they need comes before what may be refused.
+    ...(ops.length ? delayWords(deciding) : []),
+    ...slotWords(deciding),
+    ...byWords(deciding),
+    ...readWords(changes.reads ?? {}),
+    ...expectWords(changes),
+    ...stateWords(changes.state ?? {}),
+    ...ops,
+    ...optional('progress', changes.progress),
+    ...optional('at', changes.at),
+    ...optional('wait', changes.wait),
+    ...waitWords(changes),
+    ...pauseWords(changes),
+    ...countWords(changes),
+    ...(deciding.document.kr || deciding.document.cb ? optional('result', changes.result) : []),
+    ...optional('said', changes.saidAt),
+  ]
+  return { token, n, end, words }
+}

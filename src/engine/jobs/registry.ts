@@ -1,0 +1,177 @@
+// Which classes there are and how each is served: our own functions, and what others have registered in Redis.
+
+import { parseJson, writeJson } from '../../core/codec/json.ts'
+import { raw, wire } from '../../core/codec/value.ts'
+import { closedIn, worker as definitionSchema } from '../../core/schemas.ts'
+import type { Ports, Worker } from '../../core/worker.ts'
+import type { Settled } from '../../redis/changes.ts'
+import type { Lent, Store } from '../../redis/store.ts'
+import type { PortSpecs, WorkerDefinition } from '../engine.ts'
+
+/** A class as the engine uses it; `local` when its function is in this deployment. */
+export type Registered = {
+  in: PortSpecs
+  out: PortSpecs
+  definition: WorkerDefinition
+  local?: Worker
+  /** Performed by the engine itself. */
+  inner?: (lent: Lent) => Promise<Settled>
+}
+
+/** Who performs the runs of a class, in a word. */
+export const performedBy = ({ local, definition: { push } }: Registered): string =>
+  local ? 'function' : push ? new URL(push.url).host : 'pull'
+
+type Named = { queue: string; class: string }
+
+const isNamedAs = (one: Named, other: Named): boolean => one.class === other.class && one.queue === other.queue
+
+const FRESH = 5_000
+/** Reading so many queues with a job's change costs less than asking for the right one afterwards. */
+const MAX_NEAR = 20
+const closedDefinition = closedIn(definitionSchema)
+
+const specsOf = (ports: Ports = {}): PortSpecs =>
+  Object.fromEntries(
+    Object.entries(ports).map(([name, { default: value, channels }]) => [
+      name,
+      { ...(value === undefined ? {} : { default: wire(value) }), ...(channels ? { channels } : {}) },
+    ]),
+  )
+
+const definitionOf = (worker: Worker): WorkerDefinition => ({
+  in: specsOf(worker.in),
+  out: specsOf(worker.out),
+  ...(worker.retry ? { retry: worker.retry } : {}),
+  ...(worker.concurrency === undefined ? {} : { concurrency: worker.concurrency }),
+  ...(worker.limits ? { limits: [...worker.limits] } : {}),
+  ...(worker.timeout === undefined ? {} : { timeout: worker.timeout }),
+  ...(worker.retain === undefined ? {} : { retain: worker.retain }),
+  ...(worker.history === undefined ? {} : { history: worker.history }),
+  ...(worker.shutdown ? { shutdown: true } : {}),
+  ...(worker.description ? { description: worker.description } : {}),
+})
+
+const withRawPorts = (ports: WorkerDefinition['in'] = {}) =>
+  Object.fromEntries(
+    Object.entries(ports).map(([name, spec]) => [
+      name,
+      {
+        ...spec,
+        ...(spec.default === undefined ? {} : { default: raw(spec.default) }),
+        ...(spec.schema === undefined ? {} : { schema: raw(spec.schema) }),
+      },
+    ]),
+  )
+
+/** A definition as the registry keeps it: JSON text; `local` marks those that belong to a deployment. */
+const textOf = (definition: WorkerDefinition, local: boolean): string =>
+  writeJson({
+    ...definition,
+    in: withRawPorts(definition.in),
+    out: withRawPorts(definition.out),
+    ...(local ? { local: true } : {}),
+  })
+
+function parseDefinition(text: string): WorkerDefinition {
+  const { local, ...definition } = parseJson(text, closedDefinition) as WorkerDefinition & { local?: boolean }
+  return definition
+}
+
+/**
+ * The classes of a deployment and of everybody else.
+ *
+ * @example const zip = await registry.find('core', 'zip')
+ */
+export function createRegistry(store: Store, workers: readonly Worker[], now: () => number = Date.now) {
+  const local = new Map<string, Registered>()
+  for (const worker of workers) {
+    const { concurrency = 1 } = worker
+    if (!Number.isInteger(concurrency) || concurrency < 1)
+      throw new Error(`concurrency of class ${worker.class}: expected a whole number from 1, got ${concurrency}`)
+    const definition = definitionOf(worker)
+    const key = `${worker.queue ?? 'default'}/${worker.class}`
+    if (local.has(key)) throw new Error(`class ${worker.class} is defined twice for queue ${worker.queue ?? 'default'}`)
+    local.set(key, { in: definition.in as PortSpecs, out: definition.out as PortSpecs, definition, local: worker })
+  }
+
+  /** Makes a class one that the engine performs itself. */
+  function serve(worker: { queue: string; class: string }, inner: Registered['inner']): void {
+    const shown = { ...worker, perform: () => undefined }
+    local.set(`${worker.queue}/${worker.class}`, {
+      in: {},
+      out: {},
+      definition: definitionOf(shown),
+      local: shown,
+      inner,
+    })
+  }
+
+  const fetched = new Map<string, { at: number; classes: Map<string, Registered> }>()
+
+  async function remote(queue: string): Promise<Map<string, Registered>> {
+    const known = fetched.get(queue)
+    if (known && now() - known.at < FRESH) return known.classes
+    const classes = new Map<string, Registered>()
+    for (const [name, text] of Object.entries(await store.definitions(queue))) {
+      const definition = parseDefinition(text)
+      classes.set(name, { in: definition.in as PortSpecs, out: definition.out as PortSpecs, definition })
+    }
+    fetched.set(queue, { at: now(), classes })
+    return classes
+  }
+
+  const localClass = (queue: string, name: string): Registered | undefined => local.get(`${queue}/${name}`)
+
+  /** Writes our own classes into the registry, so that scripts and other deployments know them. */
+  async function announce(): Promise<void> {
+    const byQueue = Map.groupBy(local.values(), ({ local: worker }) => worker!.queue ?? 'default')
+    for (const [queue, classes] of byQueue) {
+      const rows = classes.map(({ definition, local: worker }) => ({
+        name: worker!.class,
+        definition: textOf(definition, true),
+        serves: 'push' as const,
+        concurrency: definition.concurrency,
+      }))
+      await store.register(queue, rows, { whole: true })
+    }
+  }
+
+  return {
+    announce,
+    /** Some of the queues that our own classes are served in: all, but for deployments with very many. */
+    get queues(): string[] {
+      return [...new Set([...local.values()].map(({ local: worker }) => worker!.queue ?? 'default'))].slice(0, MAX_NEAR)
+    },
+    serve,
+    local: localClass,
+    /** Looks up the classes of many jobs at once, so that none of them has to wait. */
+    async finder(jobs: readonly Named[]): Promise<(job: Named) => Registered | undefined> {
+      const named = jobs.filter((job, i) => i === 0 || !isNamedAs(job, jobs[i - 1]!))
+      const others = new Set(named.filter((job) => !localClass(job.queue, job.class)).map(({ queue }) => queue))
+      const classes = new Map(
+        await Promise.all([...others].map(async (queue) => [queue, await remote(queue)] as const)),
+      )
+      return (job) => localClass(job.queue, job.class) ?? classes.get(job.queue)?.get(job.class)
+    },
+    async find(queue: string, name: string): Promise<Registered | undefined> {
+      return localClass(queue, name) ?? (await remote(queue)).get(name)
+    },
+    async list(queue: string): Promise<Map<string, Registered>> {
+      fetched.delete(queue)
+      return remote(queue)
+    },
+    async put(queue: string, name: string, definition: WorkerDefinition) {
+      fetched.delete(queue)
+      const serves = definition.pull ? 'pull' : 'push'
+      const { concurrency } = definition
+      return store.register(queue, [{ name, definition: textOf(definition, false), serves, concurrency }])
+    },
+    async remove(queue: string, name: string) {
+      fetched.delete(queue)
+      return store.register(queue, [{ name, definition: null, serves: 'push' }])
+    },
+  }
+}
+
+export type Registry = ReturnType<typeof createRegistry>

@@ -1,0 +1,126 @@
+// One lane of a queue: claim, perform, commit with the next claim, until nothing is left or the time is over.
+
+import { pause } from '../../core/sleep.ts'
+import type { CommitAnswer, LaneStart, Lent, Ring, Store } from '../../redis/store.ts'
+import type { Tags } from '../jobs/constraints.ts'
+import { newUsage, type Performer, type Usage } from '../run/executor.ts'
+import { createFlight } from './in-flight.ts'
+
+export type LaneOptions = {
+  /** Most runs of one batch; a queue's own setting may be lower. */
+  batch?: number
+  /** How many runs of a batch go on at once. */
+  concurrency?: number
+  /** Milliseconds after which a lane hands on to a new invocation. */
+  budget?: number
+  lease?: number
+}
+
+// 25 s of budget: well below every plan's response time.
+export const laneDefaults = { batch: 100, concurrency: 100, budget: 25_000, lease: 45_000 } as const
+/** A lease is renewed after a third of it: two renewals may be lost. */
+const RENEWALS = 3
+/** A lane waits itself for what is due this soon. */
+const SOON = 2_000
+/** So long a lane waits for all of a batch before it commits what has ended and claims more. */
+const PATIENCE = 1_000
+
+export type DispatcherOptions = {
+  store: Store
+  performer: Performer
+  tags: Tags
+  ring: (rings: Ring[]) => Promise<void>
+  now: () => number
+  /** Milliseconds on a clock that only measures. */
+  elapsed?: () => number
+  lane?: LaneOptions
+  newLane?: () => string
+}
+
+/** A lane that begins with a request which makes jobs, and when that was. */
+export type EagerLane = LaneStart & { asked: number }
+
+export type Dispatched = { runs: number; ended: 'empty' | 'full' | 'stale' | 'handed on' }
+
+export function createDispatcher({
+  store,
+  performer,
+  tags,
+  ring,
+  now,
+  elapsed = () => performance.now(),
+  lane: options = {},
+  newLane = () => crypto.randomUUID().replaceAll('-', ''),
+}: DispatcherOptions) {
+  const { batch, concurrency, budget, lease } = { ...laneDefaults, ...options }
+
+  type Beginning = { bell?: string; lent?: Lent[]; asked?: number }
+
+  /** Serves a queue, from a bell or from the jobs on that a request has begun its lane with. */
+  async function run(queue: string, lane: string, { bell = '', lent = [], asked = 0 }: Beginning): Promise<Dispatched> {
+    const usage = newUsage()
+    const flight = createFlight(concurrency, (one, when) => performer.run(one, { usage, asked: when }))
+    const renewal = setInterval(() => {
+      if (flight.size > 0) store.extend(queue, flight.tokens(), lease, { lane }).catch(() => undefined)
+    }, lease / RENEWALS)
+    try {
+      if (lent.length) {
+        flight.add(lent, asked)
+        await flight.landed(PATIENCE)
+      }
+      return await serve({ queue, bell, lane, usage, flight, seq: lent.length ? 2 : 1 })
+    } finally {
+      clearInterval(renewal)
+    }
+  }
+
+  type Lane = {
+    queue: string
+    bell: string
+    lane: string
+    usage: Usage
+    flight: ReturnType<typeof createFlight>
+    /** The number of its next request. */
+    seq: number
+  }
+
+  async function serve({ queue, bell, lane, usage, flight, seq }: Lane): Promise<Dispatched> {
+    const started = elapsed()
+    let runs = 0
+    for (; ; seq++) {
+      const leave = elapsed() - started >= budget || performer.usedUp(usage)
+      const done = flight.take()
+      const asked = elapsed()
+      const answer: CommitAnswer = await store.commit({
+        queue,
+        runs: done,
+        lane: { id: lane, seq, bell: seq === 1 ? bell : '', leave, waits: SOON },
+        claim: { max: leave ? 0 : batch - flight.size, lease, begun: concurrency },
+      })
+      await ring([...answer.rings, ...(await tags.retag(answer))])
+      runs += done.length
+      flight.add(answer.lent, asked)
+      const serves = answer.word === 'ok' || answer.word === 'more'
+      if (!flight.idle) {
+        // Slow runs hold up nobody: what has ended is committed and more is claimed; and when nothing is left the lane
+        // is given up, so that new jobs ring, while we wait only to bring home what is under way.
+        await (serves && !leave ? flight.landed(PATIENCE) : flight.next())
+      } else if (answer.word === 'full' || answer.word === 'stale') {
+        return { runs, ended: answer.word }
+      } else if (leave) {
+        return { runs, ended: 'handed on' }
+      } else if (answer.word === 'empty') {
+        const wait = answer.nextDue === undefined ? Number.POSITIVE_INFINITY : answer.nextDue - now()
+        if (wait > SOON) return { runs, ended: 'empty' }
+        await pause(Math.max(0, wait))
+      }
+    }
+  }
+
+  return {
+    dispatch: (queue: string, bell: string) => run(queue, newLane(), { bell }),
+    /** A lane that a request which makes jobs may begin, and how it goes on with those that it was lent. */
+    start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
+    goOn: ({ id, asked }: EagerLane, lent: Lent[]) => run(lent[0]!.document.q!, id, { lent, asked }),
+  }
+}

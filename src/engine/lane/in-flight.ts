@@ -1,0 +1,87 @@
+// The runs of a lane that are under way: so many at once, what they did to be taken as they end.
+
+import type { Settled } from '../../redis/changes.ts'
+import type { Lent } from '../../redis/store.ts'
+
+const pause = (ms: number): { over: Promise<void>; cancel: () => void } => {
+  let timer: ReturnType<typeof setTimeout>
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  return { over, cancel: () => clearTimeout(timer) }
+}
+
+/**
+ * Performs what is added, at most `limit` at a time; each is told when it was asked for.
+ *
+ * @example flight.add(lent, performance.now()); await flight.landed(1_000); const done = flight.take()
+ */
+export function createFlight(limit: number, perform: (lent: Lent, asked: number) => Promise<Settled | undefined>) {
+  const open = new Map<string, Lent>()
+  const waiting: [lent: Lent, asked: number][] = []
+  let running = 0
+  let done: Settled[] = []
+  let fault: { error: unknown } | undefined
+  let tell = () => {}
+
+  const landing = (): Promise<void> =>
+    new Promise((resolve) => {
+      tell = resolve
+    })
+
+  async function run(lent: Lent, asked: number): Promise<void> {
+    running++
+    try {
+      const settled = await perform(lent, asked)
+      if (settled) done.push(settled)
+    } catch (error) {
+      fault ??= { error }
+    }
+    running--
+    open.delete(lent.document.tk!)
+    next()
+    tell()
+  }
+
+  function next(): void {
+    while (running < limit && waiting.length) void run(...waiting.shift()!)
+  }
+
+  return {
+    add(lent: readonly Lent[], asked: number): void {
+      for (const one of lent) open.set(one.document.tk!, one)
+      waiting.push(...lent.map((one): [Lent, number] => [one, asked]))
+      next()
+    },
+    /** How many have not ended. */
+    get size(): number {
+      return open.size
+    },
+    /** Nothing is under way, and nothing waits to be taken: what ends while a commit is under way is for the next. */
+    get idle(): boolean {
+      return open.size === 0 && done.length === 0 && !fault
+    },
+    tokens: (): string[] => [...open.keys()],
+    /** What has ended since it was last asked for; throws what a run could not be performed for. */
+    take(): Settled[] {
+      if (fault) throw fault.error
+      const ended = done
+      done = []
+      return ended
+    },
+    /** Until the next one ends. */
+    async next(): Promise<void> {
+      if (open.size > 0 && done.length === 0) await landing()
+    },
+    /** Until all have ended, but no longer than this. */
+    async landed(ms: number): Promise<void> {
+      const { over, cancel } = pause(ms)
+      let late = false
+      void over.then(() => {
+        late = true
+      })
+      while (open.size > 0 && !late) await Promise.race([landing(), over])
+      cancel()
+    },
+  }
+}

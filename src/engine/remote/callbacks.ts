@@ -1,0 +1,289 @@
+// Tells others of a job's end: the one class of jobs that the engine performs itself.
+
+import { readUpTo } from '../../core/bytes.ts'
+import {
+  callbackGroup,
+  callbackRetry,
+  type Ended,
+  envelope,
+  kafkaBody,
+  patienceOf,
+  webhookId,
+} from '../../core/callback.ts'
+import { type Wire, wire } from '../../core/codec/value.ts'
+import { groupKey } from '../../core/constraint.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { retryAfter } from '../../core/retry.ts'
+import type { Changes, Op } from '../../core/run.ts'
+import { callable } from '../../core/url.ts'
+import type { Settled } from '../../redis/changes.ts'
+import { type Document, number, statusOf } from '../../redis/document.ts'
+import type { Lent, Ring, Store, Told } from '../../redis/store.ts'
+import type { Callback, CallbackProgress, CallbackState, CallbackView } from '../engine.ts'
+import { settle } from '../jobs/outcome.ts'
+import type { Registry } from '../jobs/registry.ts'
+import { createBreakers, type Outcome } from './circuit-breaker.ts'
+import { webhookHeaders } from './sign.ts'
+
+/** Makes the body of a callback that is not the usual one: from the end, and from what the caller gave for it. */
+export type Payload = (ended: Ended, given: Record<string, unknown>) => string | Promise<string>
+
+export type CallbackOptions = {
+  store: Store
+  registry: Registry
+  fetch: typeof fetch
+  /** Secrets for callbacks without one of their own. */
+  secrets: readonly string[]
+  allowHosts: readonly string[]
+  payloads?: Record<string, Payload>
+  ring: (rings: Ring[]) => Promise<void>
+  random: () => number
+  now: () => number
+}
+
+const TIMEOUT = 30_000
+/** Longest Retry-After that we follow. */
+const LONGEST = 86_400_000
+
+const addressOf = ({ url, kafka }: Callback): string =>
+  kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
+
+/** A callback as its job keeps it; what could never be called is refused. */
+export function keptCallback(
+  callback: Callback | undefined,
+  allowHosts: readonly string[],
+): { spec: string; host: string } | undefined {
+  if (!callback) return undefined
+  try {
+    return { spec: JSON.stringify(callback), host: callable(addressOf(callback), allowHosts).host }
+  } catch (error) {
+    if (!(error instanceof SidejobError)) throw error
+    const path = callback.kafka ? ['callback', 'kafka', 'url'] : ['callback', 'url']
+    throw new SidejobError(error.code, `${path.join('.')}: ${error.message}`, { path })
+  }
+}
+
+/** The end that a callback's job holds. */
+export function endedOf(document: Document): Ended {
+  const { job, end, ...rest } = JSON.parse(document.a!) as Ended
+  const value = document.ct as Wire
+  if (rest.status === 'completed') return { ...rest, job, end, type: 'success', result: value } as Ended
+  const { message = '', reason = 'other', detail } = JSON.parse(value) as Record<string, string>
+  return {
+    ...rest,
+    job,
+    end,
+    type: 'failure',
+    message,
+    reason,
+    error: detail === undefined ? null : wire(detail),
+  } as Ended
+}
+
+/** The caller's headers, in whatever case they are, between what is usual and what is ours. */
+function headersOf(given: Record<string, string> = {}, own: Record<string, string>): Headers {
+  const headers = new Headers({ 'user-agent': 'sidejob' })
+  for (const [name, value] of [...Object.entries(given), ...Object.entries(own)]) headers.set(name, value)
+  return headers
+}
+
+type Message = { spec: Callback; ended: Ended; body: string }
+
+type Sent = { ok: true } | { ok: false; message: string; final?: boolean; outcome: Outcome }
+
+const reasonOf = (error: unknown): string => {
+  const { name, message, cause } = error as Error & { cause?: { code?: string } }
+  if (name === 'TimeoutError') return 'it did not answer in time'
+  return cause?.code ? `${message}: ${cause.code}` : message
+}
+
+// 408 and 429 speak of the host's load, 5xx of its health; other refusals come from a host that is well.
+const isDown = (status: number): boolean => status >= 500 || status === 408 || status === 429
+
+type KafkaAnswer = { offsets?: { error_code?: number | null; error?: string | null }[] }
+
+const KAFKA_ANSWER = 65_536
+
+const kafkaAnswer = (text: string): KafkaAnswer => {
+  try {
+    return (JSON.parse(text) ?? {}) as KafkaAnswer
+  } catch {
+    return {}
+  }
+}
+
+/** A REST proxy says 200 also when the broker refused the record; and who says no offset is none. */
+async function kafkaFault({ body }: Response): Promise<string | undefined> {
+  const bytes = await readUpTo(body, KAFKA_ANSWER).catch(() => undefined)
+  const { offsets } = kafkaAnswer(new TextDecoder().decode(bytes))
+  if (!Array.isArray(offsets) || offsets.length === 0) return 'the answer is not that of a Kafka REST proxy'
+  const refused = offsets.find(({ error_code }) => error_code !== null && error_code !== undefined)
+  return refused && (refused.error ?? `the broker answered ${refused.error_code}`)
+}
+
+export function createCallbacks(options: CallbackOptions) {
+  const { store, registry, fetch, secrets, allowHosts, payloads = {}, ring, random, now } = options
+  const breakers = createBreakers({
+    store,
+    now,
+    shut: async (host, until) =>
+      ring(await store.limit(groupKey(callbackGroup(host)), 'shut', { until: until ?? undefined })),
+  })
+
+  async function bodyOf({ payload, kafka }: Callback, ended: Ended): Promise<string> {
+    const form = payload && payloads[payload.as]
+    if (payload && !form) throw new Error(`this deployment has no payload called ${payload.as}`)
+    const body = form ? await form(ended, payload.with) : envelope(ended)
+    return kafka ? kafkaBody(body) : body
+  }
+
+  async function answerOf(response: Response, { kafka }: Callback): Promise<Sent> {
+    const { status, ok } = response
+    const fault = ok && kafka ? await kafkaFault(response) : undefined
+    await response.body?.cancel().catch(() => undefined)
+    if (fault) return { ok: false, message: fault, outcome: { down: false } }
+    if (ok) return { ok: true }
+    const after = Math.min(LONGEST, retryAfter(response.headers.get('retry-after'), now()) ?? 0)
+    return {
+      ok: false,
+      message: status >= 300 && status < 400 ? `answered ${status}: redirects are not followed` : `answered ${status}`,
+      final: status === 410,
+      outcome: { down: isDown(status), after },
+    }
+  }
+
+  async function send(url: URL, { spec, ended, body: text }: Message): Promise<Sent> {
+    const body = new TextEncoder().encode(text)
+    const signed = await webhookHeaders(webhookId(ended), body, spec.secret ? [spec.secret] : secrets, now())
+    const type = spec.kafka ? 'application/vnd.kafka.json.v2+json' : 'application/json'
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        redirect: 'manual',
+        body,
+        headers: headersOf(spec.headers, { ...signed, 'content-type': type }),
+        signal: AbortSignal.timeout(spec.timeout ?? TIMEOUT),
+      })
+      return await answerOf(response, spec)
+    } catch (error) {
+      return { ok: false, message: reasonOf(error), outcome: { down: true } }
+    }
+  }
+
+  const later = ({ document }: Lent, wait: number, message: string): Settled => ({
+    token: document.tk!,
+    n: 0,
+    end: 'released',
+    words: ['wait', String(Math.ceil(wait)), 'error', JSON.stringify({ message, reason: 'other' })],
+  })
+
+  /** Kept back without a try; but not for longer than all tries would take. */
+  function keptBack(lent: Lent, spec: Callback, host: string, until: number): Promise<Settled> | Settled {
+    const since = Number(lent.document.rs ?? lent.document.t)
+    const message = `${host} keeps failing: tried again after ${new Date(until).toISOString()}`
+    if (now() - since > patienceOf(spec.retry))
+      return commit(lent, spec, { end: 'failed', error: { message: `${host} kept failing: given up`, retry: false } })
+    // Spread, so that not all who waited come in the same second.
+    return later(lent, Math.max(0, until - now()) + 1_000 + random() * 9_000, message)
+  }
+
+  const commit = (lent: Lent, spec: Callback, changes: Changes): Promise<Settled> =>
+    settle(lent.document.tk!, changes, {
+      document: lent.document,
+      retry: callbackRetry(spec.retry),
+      registry,
+      random,
+      now: now(),
+    })
+
+  /** Delivered: and what was to follow is made in the same step, on its own feet. */
+  function delivered({ afterwards }: Callback, { job }: Ended): Changes {
+    if (!afterwards) return { end: 'completed' }
+    const ops: Op[] = [
+      { op: 'spawn', name: 'afterwards', ...afterwards, args: wire({ job }) },
+      { op: 'disown', child: 'afterwards' },
+    ]
+    return { end: 'completed', ops }
+  }
+
+  /** One try of one callback, as it is to be committed; whatever goes wrong is a try that failed. */
+  async function perform(lent: Lent): Promise<Settled> {
+    const spec = JSON.parse(lent.document.cb!) as Callback
+    try {
+      return await attempt(lent, spec)
+    } catch (error) {
+      if (error instanceof SidejobError && error.code === 'UNAVAILABLE') throw error
+      return commit(lent, spec, { end: 'failed', error: { message: (error as Error).message } })
+    }
+  }
+
+  async function attempt(lent: Lent, spec: Callback): Promise<Settled> {
+    const ended = endedOf(lent.document)
+    const url = callable(addressOf(spec), allowHosts)
+    const body = await bodyOf(spec, ended)
+    const permit = await breakers.enter(url.host)
+    if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)
+    const sent = await send(url, { spec, ended, body })
+    // What was sent counts, whether or not it can be noted for others.
+    await breakers.leave(url.host, permit, sent.ok ? { down: false } : sent.outcome).catch(() => undefined)
+    if (sent.ok) return commit(lent, spec, delivered(spec, ended))
+    const { message, final, outcome } = sent
+    const error = { message: `${url.host}: ${message}`, after: outcome.after, ...(final ? { retry: false } : {}) }
+    return commit(lent, spec, { end: 'failed', error })
+  }
+
+  return { perform }
+}
+
+const states: Partial<Record<string, CallbackState>> = {
+  running: 'IN_PROGRESS',
+  completed: 'DELIVERED',
+  failed: 'FAILED',
+  terminated: 'FAILED',
+}
+
+const stateOf = (document: Document): CallbackState => states[statusOf(document)] ?? 'PENDING'
+
+/** How often it was sent: its failures since, or what its last run says when that was the end. */
+function attemptsOf(document: Document): number {
+  const [, , outcome, attempt] = (document.lr ?? '').split(',')
+  if (outcome === 'completed') return Number(attempt)
+  return Number(document.f ?? 0) + (document.z === 'l' ? 1 : 0)
+}
+
+const messageOf = (error: string | undefined): string | null =>
+  error === undefined ? null : (JSON.parse(error) as { message: string }).message
+
+/** What a job shows of telling its last end; null when nobody is to be told. */
+export function progressOf(document: Document, told?: Told): CallbackProgress | null {
+  if (!document.cb || document.of) return null
+  const job = number(document.cj)
+  if (!told) {
+    const state = (document.cs as CallbackState | undefined) ?? (job === null ? null : 'FAILED')
+    return { state, attempts: 0, lastError: null, job }
+  }
+  return {
+    state: stateOf(told.document),
+    attempts: attemptsOf(told.document),
+    lastError: messageOf(told.error),
+    job,
+  }
+}
+
+/** A callback's job as its own. */
+export function callbackView(id: number, document: Document): CallbackView {
+  const { origin, pathname } = new URL(addressOf(JSON.parse(document.cb!) as Callback))
+  return {
+    of: Number(document.of),
+    end: Number(document.oe),
+    job: id,
+    state: stateOf(document),
+    attempts: attemptsOf(document),
+    lastError: messageOf(document.er),
+    // Without its query, where tokens are.
+    url: origin + pathname,
+    createdAt: Number(document.t),
+    nextAt: document.z === 't' ? number(document.bo) : null,
+    endedAt: number(document.e),
+  }
+}

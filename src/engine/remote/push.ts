@@ -1,0 +1,230 @@
+// Performs a run at somebody else's address: posts the snapshot, signed, and reads the changes from the answer.
+
+import { readUpTo } from '../../core/bytes.ts'
+import { CLOSED, type Closed, parseJson, writeJson } from '../../core/codec/json.ts'
+import { parseMsgpack } from '../../core/codec/msgpack.ts'
+import { type Wire, wire } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { callBody, readResultMap } from '../../core/jq.ts'
+import { present } from '../../core/present.ts'
+import { retryAfter } from '../../core/retry.ts'
+import { type Changes, changes as changesSchema, type Snapshot, snapshot as snapshotSchema } from '../../core/run.ts'
+import { closedIn, places } from '../../core/schemas.ts'
+import { callable } from '../../core/url.ts'
+import type { WorkerDefinition } from '../engine.ts'
+import { LAST } from '../jobs/outcome.ts'
+import type { Outcome } from './circuit-breaker.ts'
+import { webhookHeaders } from './sign.ts'
+
+export type PushOptions = {
+  fetch: typeof fetch
+  /** Secrets for workers without one of their own. */
+  secrets: readonly string[]
+  /** Hosts inside our own network that may be called. */
+  allowHosts: readonly string[]
+  now: () => number
+}
+
+const snapshotPlaces = places(snapshotSchema)
+const closedChanges = closedIn(changesSchema)
+const closedResultMap: Closed = { result: CLOSED, error: CLOSED }
+
+/** A snapshot as it is sent: closed values as they came. */
+export const snapshotJson = (snapshot: Snapshot): string => writeJson(present(snapshotPlaces, snapshot))
+
+const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = {}): Changes => ({
+  end: 'failed',
+  n: LAST,
+  error: { message, reason: 'other', ...more },
+})
+
+/** The largest answer that is read: as large as the largest request that we take. */
+const MAX_ANSWER = 10 * 1024 * 1024
+/** How many bytes of a refusal's body are kept. */
+const SHOWN = 1_000
+/** The longest time that a timer can take; a longer one would be over at once. */
+const LONGEST = 2 ** 31 - 1
+
+/** Refusals that may pass: everything else below 500 is final. */
+const passing = new Set([408, 425, 429])
+
+type ResultMap = {
+  type: 'success' | 'failure'
+  result?: Wire
+  reason?: unknown
+  should_retry?: unknown
+  error?: Wire
+  message?: unknown
+}
+
+/** What a call brought: the run's changes, or 'later' when the worker will commit by itself; and how its host is. */
+export type Pushed = Outcome & { changes: Changes | 'later' }
+
+/** JQ's result map is a short form of changes. */
+function fromResultMap({ type, result, reason, should_retry, error, message = '' }: ResultMap): Changes {
+  if (type === 'success') return { end: 'completed', n: LAST, ...(result === undefined ? {} : { result }) }
+  return failed(String(message), {
+    ...(reason === 'timeout' ? { reason } : {}),
+    ...(should_retry === false ? { retry: false } : {}),
+    ...(error === undefined ? {} : { detail: error }),
+  })
+}
+
+/** What a worker's answer cannot be will not get better by asking again. */
+const wrong = (why: string): Changes => failed(`the worker's answer is not changes: ${why}`, { retry: false })
+
+const isMsgpack = (contentType: string | null): boolean => /^application\/(vnd\.|x-)?msgpack\b/i.test(contentType ?? '')
+
+type Read = (closed: Closed) => unknown
+
+/** Reads an answer by its Content-Type: MessagePack, or else JSON. */
+const readerOf = (bytes: Uint8Array, contentType: string | null): Read => {
+  if (isMsgpack(contentType)) return (closed) => parseMsgpack(bytes, closed)
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  return (closed) => parseJson(text, closed)
+}
+
+const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
+
+/** What the worker's answer says; an empty one means: completed. */
+function changesOf(bytes: Uint8Array, contentType: string | null): Changes {
+  if (isBlank(bytes)) return { end: 'completed', n: LAST }
+  const read = readerOf(bytes, contentType)
+  const tree = read(closedChanges)
+  const { type } = (tree ?? {}) as { type?: unknown }
+  if (type === 'success' || type === 'failure') return fromResultMap(read(closedResultMap) as ResultMap)
+  const { success, data, error } = changesSchema.safeParse(tree)
+  if (!success) return wrong(`${error.issues[0]?.path.join('.') || 'body'}: ${error.issues[0]?.message}`)
+  if (data.end === 'checkpoint') return wrong('end: an answer ends the run; checkpoints are committed with its token')
+  return { ...data, n: data.n ?? LAST }
+}
+
+function readChanges(bytes: Uint8Array, contentType: string | null): Changes {
+  try {
+    return changesOf(bytes, contentType)
+  } catch (error) {
+    return wrong(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** The beginning of what a refusing worker says, for people. */
+const saying = (bytes: Uint8Array | undefined): Wire | undefined =>
+  bytes?.length ? wire(new TextDecoder().decode(bytes.subarray(0, SHOWN))) : undefined
+
+function refusal(response: Response, bytes: Uint8Array | undefined, { isFinal }: Dialect, now: number): Pushed {
+  const { status, headers } = response
+  const final = isFinal(response)
+  const after = retryAfter(headers.get('retry-after'), now)
+  const detail = saying(bytes)
+  const changes = failed(`the worker answered ${status}${status < 400 ? ', and redirects are not followed' : ''}`, {
+    ...(final ? { retry: false } : {}),
+    ...(after === undefined ? {} : { after }),
+    ...(detail === undefined ? {} : { detail }),
+  })
+  return { changes, down: status >= 500 || passing.has(status), after }
+}
+
+/** During rotation there are two, comma separated: both signatures are sent. */
+const secretsIn = (secret: string): string[] => secret.split(',').map((one) => one.trim())
+
+/** How a worker is called, and what its answers mean. */
+type Dialect = {
+  bodyOf: (snapshot: Snapshot) => Uint8Array
+  contentType: string
+  accept: string
+  changesOf: (bytes: Uint8Array, contentType: string | null) => Changes
+  /** Whether a status says that trying again makes no sense. */
+  isFinal: (response: Response) => boolean
+}
+
+const ours: Dialect = {
+  bodyOf: (snapshot) => new TextEncoder().encode(snapshotJson(snapshot)),
+  contentType: 'application/json',
+  accept: 'application/json, application/vnd.msgpack;q=0.9',
+  changesOf: readChanges,
+  isFinal: ({ status }) => status < 500 && !passing.has(status),
+}
+
+const MSGPACK = 'application/vnd.msgpack'
+
+// JSON only where the worker says so.
+const isText = (contentType: string | null): boolean => /^text\/|json/i.test(contentType ?? '')
+
+// Whatever is not a result map is a failure that may pass (jq.md JQ-34, JQ-35).
+const jq: Dialect = {
+  bodyOf: callBody,
+  contentType: MSGPACK,
+  accept: `${MSGPACK}, application/json;q=0.9`,
+  changesOf(bytes, contentType) {
+    try {
+      return { n: LAST, ...readResultMap(readerOf(bytes, isText(contentType) ? contentType : MSGPACK)) }
+    } catch (error) {
+      return failed(`the worker's answer is no result map: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  },
+  isFinal: ({ status, headers }) =>
+    status === 410 || (status === 489 && headers.get('upstash-nonretryable-error') === 'true'),
+}
+
+/** What is posted; the first thing to fail for reasons of our own, such as a secret that is none. */
+async function signed(snapshot: Snapshot, secrets: readonly string[], dialect: Dialect, now: number) {
+  const { bodyOf, contentType, accept } = dialect
+  const body = bodyOf(snapshot)
+  const headers = await webhookHeaders(snapshot.run.token, body, secrets, now)
+  return { body: body as BodyInit, headers: { ...headers, 'content-type': contentType, accept } }
+}
+
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
+
+/** An error with what lies behind it: `fetch failed: connect ECONNREFUSED …`. */
+const messageOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
+}
+
+function unreached(error: unknown, timeout: number): Pushed {
+  if (isTimeout(error))
+    return { changes: failed(`the worker did not answer within ${timeout} ms`, { reason: 'timeout' }), down: true }
+  return { changes: failed(`the worker could not be reached: ${messageOf(error)}`), down: true }
+}
+
+/** What keeps us from calling it says nothing of the host. */
+function uncalled(error: unknown): Pushed {
+  if (error instanceof SidejobError)
+    return { changes: failed(`the worker could not be reached: ${messageOf(error)}`, { retry: false }) }
+  return { changes: failed(`the call could not be made: ${messageOf(error)}; is its secret whsec_ and base64?`) }
+}
+
+/**
+ * One call of a push worker for a run.
+ *
+ * @example const { changes, down } = await push({ url: 'https://w.example.com/zip' }, snapshot, options)
+ */
+export async function push(
+  { url, secret, format }: NonNullable<WorkerDefinition['push']>,
+  snapshot: Snapshot,
+  options: PushOptions,
+): Promise<Pushed> {
+  const dialect = format === 'jq' ? jq : ours
+  const call = await Promise.resolve()
+    .then(async () => ({
+      target: callable(url, options.allowHosts),
+      ...(await signed(snapshot, secret ? secretsIn(secret) : options.secrets, dialect, options.now())),
+    }))
+    .catch(uncalled)
+  if ('changes' in call) return call
+  try {
+    const { target, ...sent } = call
+    const signal = AbortSignal.timeout(Math.min(snapshot.run.timeout, LONGEST))
+    const response = await options.fetch(target, { method: 'POST', redirect: 'manual', signal, ...sent })
+    const bytes = await readUpTo(response.body, MAX_ANSWER)
+    if (response.status === 202) return { changes: 'later', down: false }
+    if (!response.ok) return refusal(response, bytes, dialect, options.now())
+    const changes = bytes
+      ? dialect.changesOf(bytes, response.headers.get('content-type'))
+      : wrong(`it is larger than ${MAX_ANSWER} bytes`)
+    return { changes, down: false }
+  } catch (error) {
+    return unreached(error, snapshot.run.timeout)
+  }
+}

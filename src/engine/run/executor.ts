@@ -1,0 +1,239 @@
+// Performs one lent job wherever its class is served, and says what is to be committed for it.
+
+import type { Wire } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
+import type { Changes, Snapshot } from '../../core/run.ts'
+import { workerDefaults } from '../../core/worker.ts'
+import type { Settled } from '../../redis/changes.ts'
+import { childrenOf } from '../../redis/document.ts'
+import { shownItem } from '../../redis/item.ts'
+import type { Lent, Ring, Store } from '../../redis/store.ts'
+import { LAST, settle } from '../jobs/outcome.ts'
+import { performedBy, type Registered, type Registry } from '../jobs/registry.ts'
+import { createBreakers } from '../remote/circuit-breaker.ts'
+import { type PushOptions, push } from '../remote/push.ts'
+import { createDeadlines, type Deadlines } from './deadlines.ts'
+import { LostRun, perform, runError } from './function.ts'
+import type { JobTools } from './job.ts'
+import { createPace } from './run-time.ts'
+import { adoptable, snapshotOf } from './snapshot.ts'
+
+export type PerformerOptions = {
+  store: Store
+  registry: Registry
+  push: PushOptions
+  ring: (rings: Ring[]) => Promise<void>
+  random: () => number
+  now: () => number
+  /** Milliseconds on a clock that only measures. */
+  elapsed?: () => number
+  /** Performs one run in an invocation of its own; absent: isolation is not to be had here. */
+  isolate?: (lent: Lent) => Promise<Settled | undefined>
+  /** As long as a lane's own: what shows its progress is alive. */
+  lease: number
+}
+
+const PAGE = 1_000
+const RELEASE_FOR = 10_000
+/** For one that pull workers serve now: its queue may know that a moment before we do, or after. */
+const BRIEFLY = 1_000
+/** How long a push worker that answered 202 has until its first heartbeat. */
+const LATER_LEASE = 60_000
+/** Push workers have breakers of their own: callbacks to the same host go on. */
+const PUSHED = 'push/'
+
+/** Redis counts a run from more than so many times its lateness after it was lent: some of what is usual is its way, too. */
+const LATENESS = 3
+
+const hostOf = (url: string): string => PUSHED + new URL(url).host
+
+/** Its last run did not succeed: whoever performs it next asks about the host first. */
+const hasFailed = ({ document }: Lent): boolean => Boolean(document.f) || /,(released|lost),/.test(document.lr ?? '')
+
+/** An invocation may call others 32 times. */
+const MAX_ISOLATED = 32
+
+/** What the runs of one lane share, or have used up, of their invocation. */
+export type Usage = { isolated: number; deadlines: Deadlines }
+
+export type RunOptions = { alone?: boolean; usage?: Usage; asked?: number }
+
+export const newUsage = (): Usage => ({ isolated: 0, deadlines: createDeadlines() })
+
+/** Our own commits of one run while it goes on, and what it may read meanwhile. */
+export function createPerformer({
+  store,
+  registry,
+  push: pushing,
+  ring,
+  random,
+  now,
+  elapsed = () => performance.now(),
+  isolate,
+  lease,
+}: PerformerOptions) {
+  const breakers = createBreakers({ store, now, shut: async () => undefined })
+  const pace = createPace()
+
+  const deciding = (lent: Lent, found?: Registered) => ({
+    document: lent.document,
+    retry: found?.definition.retry,
+    by: found && performedBy(found),
+    registry,
+    random,
+    now: now(),
+  })
+
+  const timeoutOf = (found: Registered): number => found.definition.timeout ?? workerDefaults.timeout
+
+  async function checkpoint(lent: Lent, changes: Changes, found: Registered) {
+    const settled = await settle(lent.document.tk!, changes, deciding(lent, found))
+    const { answers, lent: fresh, rings } = await store.commit({ queue: '', runs: [settled] })
+    await ring(rings)
+    if (answers[0] !== 'running') throw new LostRun(`the checkpoint was not taken: ${answers[0]}`)
+    return snapshotOf(fresh[0]!, timeoutOf(found))
+  }
+
+  const toolsOf = (lent: Lent, found: Registered): JobTools => ({
+    checkpoint: (changes) => checkpoint(lent, changes, found),
+    page: (port, after) => page(lent.id, port, after),
+    peek: (of) => peek(of),
+    steps: () => allSteps(lent.id),
+    children: () => allChildren(lent.id),
+    now,
+    look: (id) => adoptable(store, id),
+    storedGraph: (name) => store.graph(name),
+    progress: (value) => store.extend(lent.document.q!, [lent.document.tk!], lease, { progress: value }),
+  })
+
+  async function page(id: number, port: string, after: number) {
+    const { document } = await store.inspect(String(id))
+    const [pushed, taken] = (document[`i:${port}`] ?? '0,0').split(',').map(Number) as [number, number]
+    const skip = after - taken
+    const items = await store.values(id, 'in', port, Math.max(0, skip), PAGE)
+    const values = items.map(shownItem)
+    return { values, more: Math.max(0, pushed - taken - skip - values.length) }
+  }
+
+  async function peek(of: { id: number; dir: 'in' | 'out'; port: string }[]) {
+    const rows = await store.peek(
+      of.map(({ id, dir, port }) => ({ id, dir: dir === 'in' ? 'i' : 'o', port })),
+      PAGE,
+    )
+    return Promise.all(
+      rows.map(async (row, i) => row && { taken: row.taken, values: (await allOf(of[i]!, row)).map(shownItem) }),
+    )
+  }
+
+  /** A port's values are peeked at a page at a time. */
+  async function allOf(
+    { id, dir, port }: { id: number; dir: 'in' | 'out'; port: string },
+    { items, more }: { items: string[]; more: number },
+  ): Promise<string[]> {
+    const all = [...items]
+    const wanted = items.length + more
+    while (all.length < wanted) {
+      const page = await store.values(id, dir, port, all.length, PAGE)
+      if (page.length === 0) break
+      all.push(...page)
+    }
+    return all
+  }
+
+  async function allSteps(id: number): Promise<Record<string, Wire>> {
+    const all: Record<string, Wire> = {}
+    for (let cursor = '0', more = true; more; more = cursor !== '0') {
+      const page = await store.steps(id, cursor)
+      Object.assign(all, page.steps)
+      cursor = page.cursor
+    }
+    return all
+  }
+
+  async function allChildren(id: number): Promise<Snapshot['children']> {
+    const all: Snapshot['children'] = {}
+    for (let cursor = '0', more = true; more; more = cursor !== '0') {
+      const page = await store.children(id, cursor)
+      Object.assign(all, childrenOf(page.children))
+      cursor = page.cursor
+    }
+    return all
+  }
+
+  const release = (lent: Lent, ...words: string[]): Settled => ({
+    token: lent.document.tk!,
+    n: 0,
+    end: 'released',
+    words,
+  })
+
+  async function performLocal(lent: Lent, found: Registered, { deadlines }: Usage): Promise<Settled | undefined> {
+    const snapshot = snapshotOf(lent, timeoutOf(found))
+    try {
+      const changes = await perform(found.local!, snapshot, toolsOf(lent, found), deadlines)
+      return await settle(lent.document.tk!, changes, deciding(lent, found))
+    } catch (error) {
+      if (error instanceof LostRun) return undefined
+      throw error
+    }
+  }
+
+  /** Kept back without using an attempt; spread, so that not all who wait for a host come in the same second. */
+  function spare(lent: Lent, host: string, until: number): Settled {
+    const wait = Math.max(0, until - now()) + 1_000 + random() * 9_000
+    const message = `${host.slice(PUSHED.length)} keeps failing: tried again after ${new Date(until).toISOString()}`
+    return release(lent, 'wait', String(Math.ceil(wait)), 'error', JSON.stringify({ message, reason: 'other' }))
+  }
+
+  async function performRemote(lent: Lent, found: Registered): Promise<Settled | undefined> {
+    const { push: address } = found.definition
+    if (!address) return release(lent, 'wait', String(found.definition.pull ? BRIEFLY : RELEASE_FOR))
+    const host = hostOf(address.url)
+    const permit = await breakers.pass(host, hasFailed(lent))
+    if (permit.state === 'open') return spare(lent, host, permit.until!)
+    const { changes, ...outcome } = await push(address, snapshotOf(lent, timeoutOf(found)), pushing)
+    // What was answered counts, whether or not it can be noted for others.
+    const after = await breakers.leave(host, permit, outcome).catch(() => permit)
+    // Only the probe's own failure counts against its job: so who keeps failing by itself comes to an end.
+    if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
+    if (changes !== 'later') return settle(lent.document.tk!, changes, deciding(lent, found))
+    const { q, tk, rm } = lent.document
+    await store.extend(q!, [tk!], Number(rm ?? LATER_LEASE), { own: rm !== undefined })
+    return undefined
+  }
+
+  async function performFound(lent: Lent, found: Registered, alone: boolean, usage: Usage) {
+    if (found.inner) return found.inner(lent)
+    if (!found.local) return performRemote(lent, found)
+    if (!found.local.isolate || !isolate || alone) return performLocal(lent, found, usage)
+    if (usage.isolated >= MAX_ISOLATED) return release(lent)
+    usage.isolated++
+    return isolate(lent)
+  }
+
+  /**
+   * What is to be committed for one run; undefined when that is somebody else's business now. `asked` is when the
+   * request that lent it was sent: a rate counts from when the run began.
+   */
+  async function run(lent: Lent, { alone = false, usage = newUsage(), asked }: RunOptions = {}) {
+    const { q: queue, c: name } = lent.document
+    try {
+      const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
+      // A class that this deployment does not know is not failed: another one may.
+      if (!found) return release(lent, 'wait', String(RELEASE_FOR))
+      const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
+      const settled = await performFound(lent, found, alone, usage)
+      if (!settled || asked === undefined || !lent.document.hk) return settled && { ...settled, late }
+      const excess = pace.excess(`${queue}/${name}`, asked, elapsed() - asked)
+      return { ...settled, late: Math.max(late, Math.ceil(excess / LATENESS)) }
+    } catch (error) {
+      if (error instanceof SidejobError && error.code === 'UNAVAILABLE') throw error
+      const changes: Changes = { end: 'failed', n: LAST, error: runError(error) }
+      return settle(lent.document.tk!, changes, deciding(lent))
+    }
+  }
+
+  return { run, page, timeoutOf, usedUp: ({ isolated }: Usage) => isolated >= MAX_ISOLATED }
+}
+
+export type Performer = ReturnType<typeof createPerformer>

@@ -1,0 +1,113 @@
+// Runs a worker's function against a snapshot: startup, perform or shutdown, within its time.
+
+import { type Wire, wire } from '../../core/codec/value.ts'
+import type { Changes, RunError, Snapshot } from '../../core/run.ts'
+import { Later, Terminal, type Worker, workerDefaults } from '../../core/worker.ts'
+import { LAST } from '../jobs/outcome.ts'
+import { createDeadlines, type Deadlines } from './deadlines.ts'
+import { Job, type JobTools } from './job.ts'
+
+export const timeoutOf = (worker: Pick<Worker, 'timeout'>, snapshot: Snapshot): number =>
+  snapshot.run.timeout || worker.timeout || workerDefaults.timeout
+
+/** A run of ours that somebody else has taken over: nothing it does counts any more. */
+export class LostRun extends Error {}
+
+class Timeout extends Error {
+  readonly reason = 'timeout'
+}
+
+/** What an error carries, as far as a value can hold it: never the reason for another error. */
+function detailOf(error: unknown): Wire | undefined {
+  const { detail } = (error ?? {}) as { detail?: unknown }
+  try {
+    return detail === undefined ? undefined : wire(detail)
+  } catch {
+    return wire(String(detail))
+  }
+}
+
+/** What is kept of an error: its message, whether trying again makes sense, and for people its stack. */
+export function runError(error: unknown): RunError {
+  const { message, stack, code }: Error & { code?: string } = error instanceof Error ? error : new Error(String(error))
+  const detail = detailOf(error)
+  return {
+    message,
+    reason: error instanceof Timeout ? 'timeout' : 'other',
+    ...(error instanceof Terminal || code === 'REFUSED' ? { retry: false } : {}),
+    ...(error instanceof Later && error.after > 0 ? { after: error.after } : {}),
+    ...(detail === undefined ? {} : { detail }),
+    ...(stack ? { stack } : {}),
+  }
+}
+
+async function steps(worker: Worker, job: Job, snapshot: Snapshot): Promise<unknown> {
+  if (snapshot.run.reason === 'shutdown') return worker.shutdown?.(job)
+  if (snapshot.job.ranAt === null) await worker.startup?.(job)
+  return worker.perform(job)
+}
+
+/** A signal that is made when somebody asks for it: most functions never do. */
+class Stop {
+  #controller: AbortController | undefined
+  #reason: Timeout | undefined
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#reason) this.#controller.abort(this.#reason)
+    return this.#controller.signal
+  }
+
+  stop(why: Timeout): void {
+    this.#reason = why
+    this.#controller?.abort(why)
+  }
+}
+
+/**
+ * What the first of these promises says. Rejects at the timeout, and aborts the signal, so that the function can stop
+ * what it does.
+ */
+function within<T>(ms: number, deadlines: Deadlines, stop: Stop, first: Promise<T>[]): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const done = deadlines.add(ms, () => {
+      const timeout = new Timeout(`the run took longer than ${ms} ms`)
+      stop.stop(timeout)
+      reject(timeout)
+    })
+    const ended = (ending: T) => {
+      done()
+      resolve(ending)
+    }
+    const failed = (error: unknown) => {
+      done()
+      reject(error)
+    }
+    for (const one of first) one.then(ended, failed)
+  })
+}
+
+/**
+ * What the run did, or how it failed. A failed run has done nothing but fail.
+ *
+ * @example const changes = await perform(zip, snapshot, tools)
+ */
+export async function perform(
+  worker: Worker,
+  snapshot: Snapshot,
+  tools: JobTools,
+  deadlines = createDeadlines(),
+): Promise<Changes> {
+  const stop = new Stop()
+  const job = new Job(worker, snapshot, tools, stop)
+  try {
+    const first = [steps(worker, job, snapshot), job.paused]
+    const ending = await within(timeoutOf(worker, snapshot), deadlines, stop, first)
+    return await job.finish(ending)
+  } catch (error) {
+    if (error instanceof LostRun) throw error
+    return { end: 'failed', n: LAST, error: runError(error), counts: job.counts }
+  } finally {
+    job.close()
+  }
+}

@@ -1,0 +1,201 @@
+// A lent job as its run sees it, and any job as people see it.
+
+import type { Wire } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
+import type { Adoptable } from '../../core/plan.ts'
+import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../../core/run.ts'
+import {
+  aliasesOf,
+  channelsOf,
+  childrenOf,
+  createdAtOf,
+  type Document,
+  defaultOf,
+  number,
+  parentOf,
+  portsOf,
+  stateOf,
+  statusOf,
+  waitingOf,
+} from '../../redis/document.ts'
+import { shownItem } from '../../redis/item.ts'
+import type { Heir, Lent, RawWiring, Store, Told } from '../../redis/store.ts'
+import type { JobView, PortView } from '../engine.ts'
+import { progressOf } from '../remote/callbacks.ts'
+
+function inputsOf({ document, inputs }: Lent): Record<string, SnapshotIn> {
+  const ports: Record<string, SnapshotIn> = {}
+  for (const { port, pushed, taken } of portsOf(document, 'i')) {
+    const values = (inputs[port] ?? []).map(shownItem)
+    const fallback = defaultOf(document, 'i', port)
+    ports[port] = {
+      cursor: taken,
+      values,
+      more: pushed - taken - values.length,
+      ...(fallback ? { default: fallback } : {}),
+    }
+  }
+  return ports
+}
+
+function outputsOf({ document }: Lent): Record<string, SnapshotOut> {
+  const ports: Record<string, SnapshotOut> = {}
+  for (const { port, pushed, taken } of portsOf(document, 'o')) {
+    const fallback = defaultOf(document, 'o', port)
+    ports[port] = {
+      size: pushed - taken,
+      channels: channelsOf(document, 'o', port),
+      ...(fallback ? { default: fallback } : {}),
+    }
+  }
+  return ports
+}
+
+function stepsOf(flat: string[]): Record<string, Wire> {
+  const steps: Record<string, Wire> = {}
+  for (let i = 0; i < flat.length; i += 2) steps[flat[i]!] = flat[i + 1] as Wire
+  return steps
+}
+
+function familyOf({ family }: Lent): NonNullable<Snapshot['family']> {
+  const those = (is: Heir['how'], leaves: 'result' | 'error') =>
+    family
+      .filter(({ how }) => how === is)
+      .map(({ how, left, ...heir }) => ({ ...heir, ...(left === null ? {} : { [leaves]: left }) }))
+  return {
+    finished: those('finished', 'result'),
+    cancelled: those('cancelled', 'error'),
+    failed: those('failed', 'error'),
+  }
+}
+
+/** A job as one that a flow might adopt; null where there is none. */
+export async function adoptable(store: Store, id: number): Promise<Adoptable | null> {
+  const found = await store.inspect(String(id)).catch((error) => {
+    if (error instanceof SidejobError && error.code === 'NOT_FOUND') return null
+    throw error
+  })
+  if (!found) return null
+  const { q: queue, c: name, a: args } = found.document
+  return {
+    queue: queue!,
+    class: name!,
+    args: (args as Wire | undefined) ?? null,
+    parent: parentOf(found.document)?.id ?? null,
+  }
+}
+
+const ends = /(\d+):([io]):(\w+)/g
+const dirOf = (side: string): 'in' | 'out' => (side === 'i' ? 'in' : 'out')
+
+export const wiringOf = ([child, side, port, size, hasDefault, wires]: RawWiring): Wiring => ({
+  ...(child ? { child } : {}),
+  ...{ dir: dirOf(side), port, size: Number(size), default: hasDefault !== '' },
+  to:
+    wires === '!'
+      ? 'call'
+      : [...wires.matchAll(ends)].map(([, id, to, name]) => ({ job: Number(id), dir: dirOf(to!), port: name! })),
+})
+
+/** The snapshot of a lent job; `timeout` is the worker's where the job has none of its own. */
+export function snapshotOf(lent: Lent, timeout: number): Snapshot {
+  const { document: doc } = lent
+  const children = childrenOf(lent.children)
+  const missing = lent.childCount - Object.keys(children).length
+  return {
+    run: {
+      token: doc.tk!,
+      attempt: Number(doc.f ?? 0) + 1,
+      lost: Number(doc.lo ?? 0),
+      reason: doc.x === '2' ? 'shutdown' : 'run',
+      timeout: Number(doc.to ?? timeout),
+      startedAt: Number(doc.l),
+      leaseUntil: Number(doc.le),
+    },
+    job: {
+      id: lent.id,
+      queue: doc.q!,
+      class: doc.c!,
+      args: (doc.a as Wire | undefined) ?? null,
+      name: doc.pn ?? null,
+      createdAt: createdAtOf(doc),
+      createdBy: doc.b ?? '',
+      ranAt: doc.su ? number(doc.l0 ?? doc.l) : null,
+      parent: parentOf(doc),
+      aliases: aliasesOf(doc),
+    },
+    state: stateOf(doc),
+    in: inputsOf(lent),
+    out: outputsOf(lent),
+    children,
+    ...(missing > 0 ? { moreChildren: missing } : {}),
+    ...(lent.steps.length ? { steps: stepsOf(lent.steps) } : {}),
+    ...(lent.moreSteps ? { moreSteps: true as const } : {}),
+    ...(lent.family.length ? { family: familyOf(lent) } : {}),
+    ...(doc.fo ? { wires: lent.wires.map(wiringOf) } : {}),
+  }
+}
+
+function portViews(doc: Document, dir: 'i' | 'o'): Record<string, PortView> {
+  const ports: Record<string, PortView> = {}
+  for (const { port, pushed, taken } of portsOf(doc, dir)) ports[port] = portView(doc, dir, port, pushed, taken)
+  return ports
+}
+
+export function portView(doc: Document, dir: 'i' | 'o', port: string, pushed: number, taken: number): PortView {
+  const fallback = defaultOf(doc, dir, port)
+  return {
+    size: pushed - taken,
+    taken,
+    channels: channelsOf(doc, dir, port),
+    ...(fallback ? { default: fallback.data } : {}),
+  }
+}
+
+/** Since when, or from when on, it is due: its sequence begins with the microseconds of that. */
+export const dueAtOf = (doc: Document): number =>
+  (doc.z === 't' ? runAtOf(doc) : null) ?? Math.floor(Number.parseInt(doc.n!, 16) / 1000)
+
+/** When it is due, if it waits for a time. */
+const runAtOf = (doc: Document): number | null => {
+  if (doc.z !== 't') return number(doc.w ?? doc.ns ?? doc.sl)
+  const wanted = doc.ey ? [] : [doc.w, doc.ns, doc.sl].filter((t) => t !== undefined).map(Number)
+  const earliest = wanted.length ? Math.min(...wanted) : 0
+  return Math.max(earliest, Number(doc.bo ?? 0), Number(doc.lu ?? 0))
+}
+
+export function viewOf(
+  id: number,
+  doc: Document,
+  { children = [], childCount = 0, callback }: { children?: string[]; childCount?: number; callback?: Told } = {},
+): JobView {
+  const missing = childCount - children.length / 2
+  return {
+    id,
+    queue: doc.q!,
+    class: doc.c!,
+    status: statusOf(doc),
+    args: (doc.a as Wire | undefined) ?? null,
+    name: doc.pn ?? null,
+    parent: parentOf(doc),
+    aliases: aliasesOf(doc),
+    priority: Number(doc.p ?? 0),
+    group: doc.g ?? null,
+    attempt: Number(doc.f ?? 0) + (statusOf(doc) === 'running' ? 1 : 0),
+    lost: Number(doc.lo ?? 0),
+    createdAt: createdAtOf(doc),
+    createdBy: doc.b ?? '',
+    ranAt: number(doc.l),
+    endedAt: number(doc.e),
+    runAt: runAtOf(doc),
+    waitingFor: waitingOf(doc),
+    error: (doc.er as Wire | undefined) ?? null,
+    progress: (doc.pg as Wire | undefined) ?? null,
+    repeat: (doc.rp as Wire | undefined) ?? null,
+    callback: progressOf(doc, callback),
+    in: portViews(doc, 'i'),
+    out: portViews(doc, 'o'),
+    children: childrenOf(children),
+    ...(missing > 0 ? { moreChildren: missing } : {}),
+  }
+}

@@ -1,0 +1,226 @@
+// What a function does once, and what it waits for: each helper keeps what came of it under a key of its own, so that
+// the function, called anew in the job's next run, gets it again at once and goes on behind it.
+
+import { unwire, type Wire } from '../../core/codec/value.ts'
+import type { Op } from '../../core/run.ts'
+import { duration } from '../../core/time.ts'
+import { Terminal } from '../../core/worker.ts'
+import type { SpawnOptions } from './job.ts'
+
+/** A length of time: milliseconds, or a text like '3 days'. */
+export type Length = number | string
+
+/** What one helper waits for before its function can go on. */
+export type Pause = { until?: number; child?: string }
+
+/** What an ended child left: its result, or its error. */
+export type Heir = { result?: Wire; error?: Wire }
+
+/** What helpers need of the run that they are in. */
+export type Desk = {
+  queue: string
+  /** Milliseconds, by the clock of the state. */
+  now: () => number
+  kept: (key: string) => Promise<Wire | undefined>
+  keep: (key: string, value: unknown) => void
+  /** Nobody will ask for these again: all whose keys begin so. */
+  forget: (prefix: string) => void
+  /** Runs `action` under a key, once. */
+  once: <T>(key: string, action: () => T | Promise<T>) => Promise<T>
+  op: (op: Op) => void
+  spawn: (name: string, worker: { queue?: string; class: string }, options: SpawnOptions) => void
+  commit: () => Promise<void>
+  /** Takes the next value of an input port, if one waits. */
+  take: (port: string) => Promise<{ data: Wire } | undefined>
+  /** A child that has ended; 'open' as long as it has not, undefined when there is none. */
+  heir: (child: string) => Heir | 'open' | undefined
+  /** Ends the run as soon as nothing else goes on in it. Never settles: the next run comes back to it. */
+  pause: (what: Pause) => Promise<never>
+  /** How often a key has been used in this run, this time included. */
+  use: (key: string) => number
+}
+
+export type CallOptions = Omit<SpawnOptions, 'args' | 'keepResult'> & { as?: string }
+
+/** The job that was called has failed, or was ended by others. */
+export class CallFailed extends Terminal {}
+
+export const lengthOf = (given: Length): number => (typeof given === 'number' ? given : duration(given))
+
+/** What keys of ours begin with. */
+export const OURS = '~'
+
+/** Long enough for whoever called, and is kept from asking: a queue that is paused. */
+const KEPT = 30 * 86_400_000
+
+/** One way of several; what it waits for, it waits for by itself. */
+export type Branch<T = unknown> = (at: Waits) => T | Promise<T>
+
+export type Results<B extends readonly Branch[]> = { -readonly [K in keyof B]: Awaited<ReturnType<B[K]>> }
+
+type Waited = { until?: number; done?: true; value?: unknown }
+type Called = { done?: { result?: unknown; error?: { message?: string; detail?: unknown } } }
+
+const isChannel = (name: string): boolean => name.startsWith('/')
+
+/** The port on which the messages for one wait come, which no other wait of the job has. */
+function portFor(key: string): string {
+  let hash = 0xcbf29ce484222325n
+  for (const byte of new TextEncoder().encode(key))
+    hash = ((hash ^ BigInt(byte)) * 0x100000001b3n) & 0xffffffffffffffffn
+  return `wait_${hash.toString(36)}`
+}
+
+const opened = ({ result, error }: Heir): Called['done'] => ({
+  ...(result === undefined ? {} : { result: unwire(result) }),
+  ...(error === undefined ? {} : { error: unwire(error) as { message?: string } }),
+})
+
+const GONE: Called['done'] = { error: { message: 'is gone, and has left nothing' } }
+
+function answerOf<T>(child: string, { result, error }: NonNullable<Called['done']>): T {
+  if (error)
+    throw new CallFailed(`${child}: ${error.message ?? 'ended before it had completed'}`, { detail: error.detail })
+  return result as T
+}
+
+/**
+ * The helpers of a function, or of one of its branches, whose keys are its own.
+ *
+ * @example
+ * await job.step('charge', () => charge(order))
+ * await job.sleep('3 days')
+ * const answer = await job.waitFor('answer', { timeout: '1 week' })
+ */
+export class Waits {
+  readonly #desk: Desk
+  readonly #scope: string
+
+  constructor(desk: Desk, scope = '') {
+    this.#desk = desk
+    this.#scope = scope
+  }
+
+  /** Runs `action` once: its result is committed, with all that it did to the job, and given again ever after. */
+  step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
+    if (name.startsWith(OURS)) throw new Terminal(`a step cannot be called ${name}: expected a name without ${OURS}`)
+    return this.#desk.once(this.#scope + name, action)
+  }
+
+  /** Goes on after so long (milliseconds, or a text like '3 days'), or at a moment. */
+  async sleep(length: Length | Date, { as }: { as?: string } = {}): Promise<void> {
+    const desk = this.#desk
+    const key = this.#key('sleep', as)
+    const known = await this.#kept<Waited>(key)
+    const until = known?.until ?? (length instanceof Date ? length.getTime() : desk.now() + lengthOf(length))
+    if (desk.now() >= until) return
+    if (!known) desk.keep(key, { until })
+    return desk.pause({ until })
+  }
+
+  /** The next value of an input port, or message of a channel (`/orders/7`); undefined when none comes in time. */
+  async waitFor<T = unknown>(
+    name: string,
+    { timeout, as }: { timeout?: Length; as?: string } = {},
+  ): Promise<T | undefined> {
+    const desk = this.#desk
+    const key = this.#key(name, as)
+    const known = await this.#kept<Waited>(key)
+    if (known?.done) return known.value as T | undefined
+    const port = isChannel(name) ? portFor(key) : name
+    const found = await desk.take(port)
+    const until = known ? known.until : timeout === undefined ? undefined : desk.now() + lengthOf(timeout)
+    if (!found && (until === undefined || desk.now() < until)) {
+      if (!known) desk.keep(key, { until })
+      if (!known && isChannel(name)) desk.op({ op: 'amend', in: { [port]: { channels: [name] } } })
+      return desk.pause({ until })
+    }
+    const value = found && (unwire(found.data) as T)
+    desk.keep(key, { done: true, value })
+    if (known && isChannel(name)) desk.op({ op: 'amend', drop: { in: [port] } })
+    await desk.commit()
+    return value
+  }
+
+  /** Makes a child, and answers its result when it has completed; throws `CallFailed` when it ends otherwise. */
+  async callWorker<T = unknown>(
+    worker: string | { queue?: string; class: string },
+    args?: unknown,
+    { as, ...options }: CallOptions = {},
+  ): Promise<T> {
+    const desk = this.#desk
+    const called = typeof worker === 'string' ? { queue: desk.queue, class: worker } : worker
+    const key = this.#key(called.class, as)
+    const child = key.slice(OURS.length)
+    const known = await this.#kept<Called>(key)
+    if (known?.done) return answerOf<T>(child, known.done)
+    const heir = known && desk.heir(child)
+    if (!known) {
+      desk.keep(key, {})
+      desk.spawn(child, called, { ...options, args, keepResult: KEPT })
+    }
+    if (!known || heir === 'open') return desk.pause({ child })
+    const done = heir ? opened(heir) : GONE
+    desk.keep(key, { done })
+    if (heir) desk.op({ op: 'inherit', child })
+    await desk.commit()
+    return answerOf<T>(child, done!)
+  }
+
+  /**
+   * Does `turn` for each of a list, or so many times, one after the other. Where it is, is kept; what the helpers of a
+   * turn have kept is forgotten at its end, so that the last turn of a thousand costs what the first did.
+   */
+  async each<T>(
+    name: string,
+    list: number | readonly T[],
+    turn: (item: T, at: Waits, index: number) => unknown,
+  ): Promise<void> {
+    const key = this.#key(name, name)
+    const count = typeof list === 'number' ? list : list.length
+    const { next = 0 } = (await this.#kept<{ next?: number }>(key)) ?? {}
+    for (let i = next; i < count; i++) {
+      const scope = `${key}[${i}]/`
+      await turn((typeof list === 'number' ? i : list[i]) as T, new Waits(this.#desk, scope), i)
+      this.#desk.forget(scope)
+      this.#desk.keep(key, { next: i + 1 })
+    }
+  }
+
+  /** Goes several ways at once, at most `limit` at a time; answers what came of them, in order. */
+  async parallel<const B extends readonly Branch[]>(
+    branches: B,
+    { limit = branches.length, as }: { limit?: number; as?: string } = {},
+  ): Promise<Results<B>> {
+    const key = this.#key('parallel', as)
+    const results: unknown[] = []
+    let next = 0
+    let broken = false
+    const walk = async () => {
+      while (next < branches.length && !broken) {
+        const i = next++
+        results[i] = await branches[i]!(new Waits(this.#desk, `${key}[${i}]/`))
+      }
+    }
+    const walkers = Array.from({ length: Math.min(Math.max(1, limit), branches.length) }, walk)
+    await Promise.all(walkers).catch((error) => {
+      broken = true
+      throw error
+    })
+    return results as Results<B>
+  }
+
+  async #kept<T>(key: string): Promise<T | undefined> {
+    const kept = await this.#desk.kept(key)
+    return kept === undefined ? undefined : (unwire(kept) as T)
+  }
+
+  /** `~sleep#2` for the second of its kind in this run; a name that was given is used once. */
+  #key(kind: string, as?: string): string {
+    const base = `${this.#scope || OURS}${as ?? kind}`
+    const n = this.#desk.use(base)
+    if (as === undefined) return `${base}#${n}`
+    if (n > 1) throw new Terminal(`two waits of one run are called ${as}: give each a name of its own`)
+    return base
+  }
+}
