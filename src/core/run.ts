@@ -23,6 +23,8 @@ const ms = z
   .min(0)
   .max(Date.UTC(10_000, 0, 1))
 const count = z.int().min(0)
+/** How many values of a port a run has to do with: as many as one call moves. */
+const some = count.max(10_000)
 
 // Snapshot
 
@@ -164,7 +166,7 @@ const op = z.union([
       log: z.boolean().optional(),
       setDefault: z.boolean().optional(),
     }),
-    z.strictObject({ op: z.literal('read'), from: portRef, cursor: count, count }),
+    z.strictObject({ op: z.literal('read'), from: portRef, cursor: count, count: some }),
     z.strictObject({ op: z.literal('default'), of: portRef, value: closed }),
     z.strictObject({ op: z.literal('connect'), from: portRef, to: z.array(portRef).max(1_000) }),
     spawn.extend({ op: z.literal('spawn') }),
@@ -174,8 +176,8 @@ const op = z.union([
     // port's default.
     z.strictObject({
       op: z.literal('entry'),
-      reads: z.record(portName, count).optional(),
-      defaults: z.record(portName, count).optional(),
+      reads: z.record(portName, some).optional(),
+      defaults: z.record(portName, some).optional(),
       context: closed.optional(),
     }),
     z.strictObject({ ...run, ...job }),

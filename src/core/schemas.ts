@@ -55,8 +55,16 @@ export const flag = z
   .enum(['', 'true', 'false', '1', '0'], 'expected true or false')
   .transform((text) => text === '' || text === 'true' || text === '1')
 
+const CURSOR = 'expected the cursor of a page before'
+
 /** Where a list goes on: what the page before has answered. */
-export const cursor = z.string().regex(/^\d{1,16}(-\d{1,16})?$/, 'expected the cursor of a page before')
+export const cursor = z
+  .string()
+  .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), CURSOR)
+  .meta({ description: 'the cursor that the page before has answered' })
+
+/** Where the log goes on: the id of an entry. */
+export const logCursor = z.string().regex(/^\d{1,15}-\d{1,15}$/, CURSOR)
 
 /** A whole number in a query. */
 export const count = (least: number, most: number) =>

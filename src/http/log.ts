@@ -1,7 +1,7 @@
 // The log: writing an entry, reading the newest ones.
 
 import * as z from 'zod'
-import { closed, count, cursor, done, label, logPage, pathRef } from '../core/schemas.ts'
+import { closed, count, done, label, logCursor, logPage, pathRef } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const log = {
@@ -27,7 +27,7 @@ export const log = {
         job: pathRef.optional(),
         level: label.optional(),
         limit: count(1, 1_000).optional(),
-        cursor: cursor.optional(),
+        cursor: logCursor.optional(),
       }),
       answers: { 200: logPage },
     },

@@ -28,7 +28,7 @@ export const keysOf = (ns: string) => ({
   audience: (name: string) => `${ns}audience:${name}`,
   live: (name: string) => `${ns}live:${name}`,
   /** Where a claim that waits is called. */
-  calls: (waiter: string) => `${ns}live:waiter:${waiter}`,
+  calls: (waiter: string) => `${ns}call:${waiter}`,
 })
 
 export type Keys = ReturnType<typeof keysOf>
@@ -60,9 +60,9 @@ export const kinds = {
   '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],
   '~wake': ['zset', 'when somebody must look → q:<queue> or k:<limit>'],
   '~limit:<key>': ['string', 'settings of a limit, its room, and the turns that were given, as JSON'],
-  '~limit:<key>:held': ['zset', 'lease end → id of a job that holds a slot'],
-  '~limit:<key>:window': ['zset', 'start → token, within the period of a rate'],
-  '~limit:<key>:waiting': [
+  '~limit-held:<key>': ['zset', 'lease end → id of a job that holds a slot'],
+  '~limit-window:<key>': ['zset', 'start → token, within the period of a rate'],
+  '~limit-waiting:<key>': [
     'zset',
     'priority, aged in whole steps → turn:id; at the limit of its own group as in ready → sequence:id',
   ],
@@ -83,7 +83,7 @@ export const kinds = {
   '~gone:<token>': ['string, expires', 'the answer of a commit whose job is deleted'],
   '~keys': ['hash', 'hash of an API key → its name and scopes'],
   '~log': ['stream, capped', 'the log'],
-  '~live:<channel>, ~live:waiter:<id>': ['pub/sub', 'messages for listeners outside; calls to claims that wait'],
+  '~live:<channel>, ~call:<waiter>': ['pub/sub', 'messages for listeners outside; calls to claims that wait'],
   '~breaker:<host>': [
     'string',
     'failures in a row and until when it is open, of a host that is called back, or `push/` and that of push workers; for a day',

@@ -46,7 +46,7 @@ end
 for i = 3, #ARGV do
   local key = ns .. 'queue:' .. ARGV[i]
   if i - 2 > tonumber(ARGV[2]) then
-    entries = entries + redis.call('ZCARD', ns .. 'limit:' .. ARGV[i] .. ':waiting')
+    entries = entries + redis.call('ZCARD', ns .. 'limit-waiting:' .. ARGV[i])
   else
     for _, place in ipairs(places) do entries = entries + redis.call('ZCARD', key .. ':' .. place) end
     queues[ARGV[i]] = redis.call('GET', key) or '{"l":{}}'

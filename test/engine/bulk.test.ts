@@ -102,3 +102,12 @@ test('is not to be had as a job, nor changed on its way, nor does it meet jobs o
   await settle()
   expect(await kit.statusOf(id)).toBe('completed')
 })
+
+test('is made and done also once a constraint was ever set, and when it is gone again', async () => {
+  const ids = await make('other', 7, 8)
+  await kit.engine.setConstraint('anything', { match: { class: 'fragile' }, concurrency: 5 })
+  expect(await bulk({ class: 'other', status: 'queued' }, 'terminate')).toEqual({ done: 2, passed: 0 })
+  await kit.engine.removeConstraint('anything')
+  expect(await bulk({ class: 'other', status: 'terminated' }, 'requeue')).toMatchObject({ passed: 0 })
+  expect(await statusesOf(ids)).toEqual(['completed', 'completed'])
+})

@@ -35,13 +35,13 @@ export function createBulk(store: Store) {
   }
 }
 
-export function createBulkVerbs({ store, ring, announce }: Parts): Pick<Engine, 'bulk'> {
+export function createBulkVerbs({ tags, ring, announce }: Parts): Pick<Engine, 'bulk'> {
   return {
     async bulk(input, call) {
       await announce()
       const args = wire(input) as Wire
       const job = { ...BULK, known: true, args, keepResult: DAY, createdBy: 'bulk' }
-      const { made, rings } = await store.enqueue([job], onceOf(call))
+      const { made, rings } = await tags.enqueue([job], onceOf(call))
       await ring(rings)
       return made[0]!
     },

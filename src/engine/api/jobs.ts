@@ -4,8 +4,7 @@ import { wire } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
-import { type NewJob, pastRunOf, stateOf } from '../../redis/document.ts'
-import type { LaneStart, Once } from '../../redis/store.ts'
+import { pastRunOf, stateOf } from '../../redis/document.ts'
 import { onceOf, type Parts, stepOf } from '../context.ts'
 import type { Call, Engine, JobFilter, JobPatch } from '../engine.ts'
 import { newJobs, repeatOf } from '../jobs/new-job.ts'
@@ -59,17 +58,6 @@ export function createJobs({
     await change('', [await tags.tagWords(id, document, group)])
   }
 
-  /** Makes jobs by the constraints that we know; once more when those are not the newest. */
-  async function enqueueTagged(jobs: NewJob[], once: Once, lane?: LaneStart) {
-    for (let tries = 1; ; tries++) {
-      const answer = await store.enqueue(tags.version ? jobs.map(tags.tag) : jobs, once, tags.version, lane)
-      if (answer.stale === undefined) return answer
-      if (tries === 5)
-        throw new SidejobError('UNAVAILABLE', 'the constraints keep changing: try again', { retryAfter: 1 })
-      tags.learn(answer.stale)
-    }
-  }
-
   /** What jobs of our own are to do is not for others to say. */
   async function checkArgs(job: string): Promise<void> {
     const { id, document } = await store.inspect(job)
@@ -106,7 +94,7 @@ export function createJobs({
       const find = await registry.finder(inputs)
       const jobs = newJobs(inputs, find, at, allowHosts)
       const lane = await eager?.start()
-      const { made, again, rings, lent } = await enqueueTagged(jobs, onceOf(call), lane)
+      const { made, again, rings, lent } = await tags.enqueue(jobs, onceOf(call), lane)
       if (lane && lent.length) eager!.goOn(lane, lent)
       await ring(rings)
       return { jobs: made, existing: again }

@@ -3,6 +3,7 @@
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
 import type { Lent, Ready, Ring, Store } from '../../redis/store.ts'
+import type { Tags } from '../jobs/constraints.ts'
 import type { Performer } from '../run/executor.ts'
 
 export type Performed = { id: number; class: string; status: Status; error?: Pick<RunError, 'message' | 'stack'> }
@@ -12,16 +13,16 @@ const FIRST = -(2 ** 31) - 1
 /** Long enough for every run: nobody renews it. */
 const LEASE = 3_600_000
 
-type One = { store: Store; performer: Performer; ring: (rings: Ring[]) => Promise<void> }
+type One = { store: Store; performer: Performer; tags: Tags; ring: (rings: Ring[]) => Promise<void> }
 
 /**
  * Runs by hand, one by one, where no lane does.
  *
  * @example
- * const { ready, performOne } = createOne({ store, performer, ring })
+ * const { ready, performOne } = createOne({ store, performer, tags, ring })
  * await performOne((await ready())[0]!)
  */
-export function createOne({ store, performer, ring }: One) {
+export function createOne({ store, performer, tags, ring }: One) {
   let known: string[] = []
 
   /** The ready jobs of all queues, each queue in its order. */
@@ -39,9 +40,11 @@ export function createOne({ store, performer, ring }: One) {
   /** Lends the job, put before all others for as long as that takes. */
   async function lend({ id, queue, ahead }: Ready): Promise<Lent | undefined> {
     if (ahead > 0) await setPriority(id, FIRST)
-    const { lent, rings } = await store.commit({ queue, claim: { max: 1, lease: LEASE, begun: 1 } })
-    await ring(rings)
-    return lent[0]
+    for (;;) {
+      const answer = await store.commit({ queue, claim: { max: 1, lease: LEASE, begun: 1 } })
+      await ring([...answer.rings, ...(await tags.retag(answer))])
+      if (answer.lent.length > 0 || answer.stale.length === 0) return answer.lent[0]
+    }
   }
 
   /** One run of a ready job; undefined when it was not to be had after all. */

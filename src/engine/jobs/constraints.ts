@@ -2,8 +2,9 @@
 
 import { unwire, type Wire } from '../../core/codec/value.ts'
 import { type Constraint, isAbout, limitKeyOf } from '../../core/constraint.ts'
+import { SidejobError } from '../../core/errors.ts'
 import { type Document, type LimitKey, limitWords, type NewJob } from '../../redis/document.ts'
-import type { CommitAnswer, Ring, Store } from '../../redis/store.ts'
+import type { CommitAnswer, LaneStart, Once, Ring, Store } from '../../redis/store.ts'
 import { limitsOf } from './new-job.ts'
 import type { Registry } from './registry.ts'
 
@@ -46,15 +47,23 @@ export function createTags(store: Store, registry: Registry) {
     return ['tag', String(id), known.version, String(limits.length), ...limits.flatMap(limitWords), group?.id ?? '']
   }
 
+  const tag = (job: NewJob): NewJob => ({
+    ...job,
+    constraints: known.version,
+    limits: [...(job.limits ?? []), ...limitsFor(job)],
+  })
+
   return {
-    get version() {
-      return known.version
+    /** Makes jobs by the constraints that we know; once more when those are not the newest. */
+    async enqueue(jobs: NewJob[], once: Once, lane?: LaneStart) {
+      for (let tries = 1; ; tries++) {
+        const answer = await store.enqueue(known.version ? jobs.map(tag) : jobs, once, known.version, lane)
+        if (answer.stale === undefined) return answer
+        if (tries === 5)
+          throw new SidejobError('UNAVAILABLE', 'the constraints keep changing: try again', { retryAfter: 1 })
+        known = parse(answer.stale)
+      }
     },
-    tag: (job: NewJob): NewJob => ({
-      ...job,
-      constraints: known.version,
-      limits: [...(job.limits ?? []), ...limitsFor(job)],
-    }),
     tagWords,
     learn(text: string | null): void {
       known = parse(text)

@@ -55,10 +55,11 @@ local function show_all(ids)
 end
 
 local function by_id()
-  local from = before ~= '' and tonumber(before) - 1 or tonumber(text_at(ns .. 'jobs:last_id') or 0)
+  local last = tonumber(text_at(ns .. 'jobs:last_id') or 0)
+  local from = before ~= '' and math.min(tonumber(before) - 1, last) or last
   local stop = math.max(1, from - scan + 1)
   local ids = {}
-  for id = from, stop, -1 do ids[#ids + 1] = int(id) end
+  for i = 1, from - stop + 1 do ids[i] = int(from - i + 1) end
   if show_all(ids) and stop > 1 then cursor = int(stop) end
 end
 

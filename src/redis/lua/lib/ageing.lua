@@ -64,7 +64,7 @@ end
 
 -- One slice of those who wait at a limit. They keep their turns, which are numbered by when they were given.
 function order.go_on_at(key)
-  local index = ns .. 'limit:' .. key .. ':waiting'
+  local index = ns .. 'limit-waiting:' .. key
   local further, members, ids = next_slice(index, limit(key).doc.so)
   fetch_limits(ids)
   for i, id in ipairs(ids) do

@@ -4,7 +4,7 @@ local entries = {}
 
 -- What was read and written since the last entry: rows of { id, dir, port, values }. Of what is too much an entry says
 -- only how many values there were.
-local MAX_ENTRY = 65536
+local MAX_ENTRY, MAX_DEFAULTS = 65536, 2048
 local unsaid
 function entries.begin() unsaid = { read = {}, write = {}, bytes = 0, more = 0 } end
 entries.begin()
@@ -45,7 +45,10 @@ local function note_defaults(rows, id, defaults)
   for port, n in pairs(defaults) do
     local item = get_value(id, need(id), 'di:' .. port)
     local _, _, _, value = parts(item or '=')
-    for _ = 1, item and n or 0 do note_value(rows, id, 'i', port, value) end
+    -- Each value takes some room of the entry: above so many, none is told of.
+    local told = math.min(item and n or 0, MAX_DEFAULTS)
+    for _ = 1, told do note_value(rows, id, 'i', port, value) end
+    unsaid.more = unsaid.more + (item and n or 0) - told
   end
 end
 

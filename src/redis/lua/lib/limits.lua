@@ -4,7 +4,8 @@
 local limits = {} -- key → { doc, held, started }
 local touched = {} -- limits where room may have come free
 
-local function limit_key(key, part) return ns .. 'limit:' .. key .. (part and ':' .. part or '') end
+-- What a limit has beside its settings stands before its key: a key is any text, also one that ends like a part.
+local function limit_key(key, part) return ns .. (part and 'limit-' .. part .. ':' or 'limit:') .. key end
 
 local function keys_of(doc)
   local keys = {}

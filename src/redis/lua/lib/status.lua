@@ -12,7 +12,7 @@ local function status_of(doc)
 end
 
 local function index_of(doc)
-  if doc.z == 'w' then return ns .. 'limit:' .. doc.wl .. ':waiting' end
+  if doc.z == 'w' then return ns .. 'limit-waiting:' .. doc.wl end
   return queue_key(doc.q, indexes[doc.z] or 'ready')
 end
 local function member_of(id, doc)

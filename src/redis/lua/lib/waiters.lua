@@ -83,7 +83,7 @@ local function call_waiters(q, classes)
       local waiter, patterns = waiter_of(member)
       if class == '' or matches(class, patterns) then
         zset(key, member, false)
-        push(writes.messages, { ns .. 'live:waiter:' .. waiter, 'ready' })
+        push(writes.messages, { ns .. 'call:' .. waiter, 'ready' })
         table.remove(waiting, i)
         break
       end

@@ -1,0 +1,87 @@
+// What one caller sent and everybody waited for: numbers, names and sizes that a script went by.
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
+import { drain } from '../../src/testing/index.ts'
+import { type Doors, startDoors } from './kit.ts'
+
+const quick = defineWorker({ class: 'quick', perform: () => undefined })
+const elsewhere = { ...quick, queue: 'elsewhere' }
+
+let doors: Doors
+beforeAll(async () => {
+  doors = await startDoors({ workers: [quick, elsewhere] })
+})
+afterAll(() => doors.close())
+afterEach(async () => {
+  expect(await doors.slow()).toEqual([])
+  expect(doors.reported).toEqual([])
+})
+
+const make = async (job: object): Promise<number> => {
+  const { status, text } = await doors.ask('POST', '/v1/jobs', job)
+  expect({ status, text }).toMatchObject({ status: 201 })
+  return JSON.parse(text).id
+}
+
+const FAR = ['9007199254740991', '9007199254740990', '1000000000000']
+test.each(['/v1/jobs', '/v1/callbacks', '/v1/schedules', '/v1/doctor'])(
+  'a cursor far above the last job ends %s soon',
+  async (path) => {
+    await make({ class: 'quick' })
+    for (const cursor of FAR) expect(await doors.ask('GET', `${path}?cursor=${cursor}`)).toMatchObject({ status: 200 })
+  },
+)
+
+test.each(['9007199254740992', '9999999999999999', '0-0', '-1', '1e3'])(
+  'a cursor %s that no page has answered is refused',
+  async (cursor) => {
+    expect(await doors.ask('GET', `/v1/jobs?cursor=${cursor}`)).toMatchObject({ status: 400 })
+  },
+)
+
+test('defaults counted in an entry of the log cost what the entry holds', async () => {
+  await doors.ask('PATCH', '/v1/queues/pulled', { mode: 'pull' })
+  const id = await make({ queue: 'pulled', class: 'reader', in: { p: { default: 1 } } })
+  const listening = new AbortController()
+  const heard: string[] = []
+  const stream = await doors.app.fetch(
+    new Request('http://inside.test/v1/subscribe/sidejob/log', {
+      headers: { authorization: 'Bearer key' },
+      signal: listening.signal,
+    }),
+  )
+  const reader = stream.body!.getReader()
+  const reading = (async () => {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) return
+      heard.push(new TextDecoder().decode(value))
+    }
+  })().catch(() => undefined)
+  const { text } = await doors.ask('POST', '/v1/queues/pulled/claim', { max: 1 })
+  const { token } = JSON.parse(text).runs[0].run
+  const commit = (p: number) =>
+    doors.ask('POST', `/v1/runs/${token}/commit`, { end: 'completed', ops: [{ op: 'entry', defaults: { p } }] })
+  expect(await commit(Number.MAX_SAFE_INTEGER)).toMatchObject({ status: 400 })
+  expect(await commit(10_000)).toMatchObject({ status: 200 })
+  await doors.until(() => heard.join('').includes('"more":'))
+  listening.abort()
+  await reader.cancel().catch(() => undefined)
+  await reading
+  expect(await doors.statusOf(id)).toBe('completed')
+})
+
+const SUFFIXES = ['held', 'waiting', 'window']
+
+test.each(SUFFIXES)('a group called like another one and :%s takes nothing from it', async (suffix) => {
+  const tenant = `tenant-${suffix}`
+  const group = { id: tenant, concurrency: 1 }
+  const [first, second] = [await make({ class: 'quick', group }), await make({ class: 'quick', group })]
+  await make({ class: 'quick', queue: 'elsewhere', wait: '10h', group: { id: `${tenant}:${suffix}` } })
+  await doors.engine.tick()
+  await drain(doors.engine)
+  expect([await doors.statusOf(first), await doors.statusOf(second)]).toEqual(['completed', 'completed'])
+  for (const path of ['/v1/groups', '/v1/limits', '/metrics', `/v1/groups/${tenant}:${suffix}`])
+    expect(await doors.ask('GET', path)).toMatchObject({ status: 200 })
+})
