@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => doors.close())
 afterEach(async () => {
-  expect(await doors.slow()).toEqual([])
+  expect(doors.slow()).toEqual([])
   expect(doors.reported).toEqual([])
 })
 
