@@ -588,8 +588,8 @@ const time: Mutation[] = [
     [".. seed .. string.format('%x', lent)", '.. seed', 'the tokens of one claim share their nonce'],
   ),
   ...of(21, 'lib/store.lua', [
-    "  call_in_pieces('MSET', nil, sets, 4000)\n",
-    "  call_in_pieces('MSET', nil, sets, 4000)\n  for i = 1, #sets, 2 do redis.call('PEXPIRE', sets[i], 86400000) end\n",
+    "  call_in_pieces('MSET', nil, sets)\n",
+    "  call_in_pieces('MSET', nil, sets)\n  for i = 1, #sets, 2 do redis.call('PEXPIRE', sets[i], 86400000) end\n",
     'documents expire by themselves',
   ]),
   ...of(
@@ -1164,7 +1164,7 @@ const oneTime: Mutation[] = [
       'list.own and list.had or 0 do left[#left + 1] = list.own[i] end\n  if list.own then return end\n',
       'what has been taken out of the document is still there',
     ],
-    ['from + 1, math.min(from + n, #items)', '1, math.min(n, #items)', 'a page begins with what has been seen'],
+    ['from + 1, from + n)', '1, n)', 'a page begins with what has been seen'],
   ),
   ...of(33, 'lib/family.lua', [
     '  if not doc.ch then return list end\n',

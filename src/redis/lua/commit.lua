@@ -85,8 +85,8 @@ end
 
 if lane ~= '' then
   local text = text_at(lane_key)
-  local last = text and tonumber(text:match('^%d+'))
-  if last and last == seq then return repeated(cjson.decode(text:match('{.*'))) end
+  local last = text and tonumber((text:match('^%d+')))
+  if last and last == seq then return repeated(cjson.decode((text:match('{.*')))) end
   -- A pull worker's number stands for what it asks for: another one is another question under the same key.
   if last and (last > seq or place == 'p') then return { 'stale', {}, {}, {}, '' } end
 end

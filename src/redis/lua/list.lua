@@ -97,7 +97,7 @@ end
 local function all()
   local ids = indexed()
   if not ids then return by_id() end
-  local page = { unpack(ids, 1, math.min(#ids, scan)) }
+  local page = lists.slice(ids, 1, scan)
   if show_all(page) and #ids > #page then cursor = int(tonumber(page[#page])) end
 end
 

@@ -78,7 +78,7 @@ local function check_turns(key)
   for field, n in pairs(found) do
     local owner, name = field:match('^(.*)\n(turn:.*)$')
     local counted = limit(owner).doc and limit(owner).doc[name]
-    if counted and tonumber(counted:match('%d+$')) ~= n then fault(key, n .. ' jobs of ' .. owner .. ' wait for their turns (' .. name .. '), counted ' .. counted:match('%d+$')) end
+    if counted and tonumber((counted:match('%d+$'))) ~= n then fault(key, n .. ' jobs of ' .. owner .. ' wait for their turns (' .. name .. '), counted ' .. counted:match('%d+$')) end
   end
 end
 

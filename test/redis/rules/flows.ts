@@ -254,6 +254,15 @@ const rule36: Facts = {
     expect(await world.values(id, 'out', 'result')).toEqual(['5'])
     await isIdle(world)
   },
+  async 'what is written goes down through 80 flows, one within the other, in one step'(world) {
+    const down = [spawn('next'), wire({ in: 'in' }, { child: 'next', in: 'in' })]
+    const id = await world.make(anything)
+    for (let level = 0; level < 80; level++) await (await world.claimOne()).commit({ end: 'follow', ops: down })
+    const last = await world.claimOne()
+    await last.commit({ end: 'suspended' })
+    await world.push(id, 'in', '1', '2')
+    expect(await world.values(last.id, 'in', 'in')).toEqual(['1', '2'])
+  },
   async 'several wires each get everything'(world) {
     const { ids } = await follower(
       world,

@@ -144,7 +144,7 @@ local function first_values(id, doc, dir, port, n, skip)
   local bytes = 0
   for i, item in ipairs(items) do
     bytes = bytes + #item
-    if bytes > MAX_BYTES and i > 1 then return { unpack(items, 1, i - 1) } end
+    if bytes > MAX_BYTES and i > 1 then return lists.slice(items, 1, i - 1) end
   end
   return items
 end

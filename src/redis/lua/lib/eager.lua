@@ -51,7 +51,7 @@ end
 -- What the same request lent before, as far as it still holds.
 local function lent_before()
   local record, ids = lane ~= '' and text_at(lane_key), {}
-  for _, token in ipairs(record and cjson.decode(record:match('{.*')).t or {}) do
+  for _, token in ipairs(record and cjson.decode((record:match('{.*'))).t or {}) do
     local id = token:match('^%d+')
     if plain.holds(id, token) then ids[#ids + 1] = id end
   end

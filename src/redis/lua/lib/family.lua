@@ -181,7 +181,7 @@ local function gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. int(n)
 local function keep_answer(doc)
   if not doc.cm then return end
   local token, n, answer = doc.cm:match('^([^|]*)|(%d+)|(.*)$')
-  local ended = tonumber((doc.lr or ''):match('^%d+,(%d+)')) or 0
+  local ended = tonumber(((doc.lr or ''):match('^%d+,(%d+)'))) or 0
   if token and ended > now - GONE then set_expiring(gone_key(token, tonumber(n)), answer, GONE) end
 end
 

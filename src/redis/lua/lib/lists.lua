@@ -47,6 +47,13 @@ function lists.pop(list, n)
   end
 end
 
+-- The items from one place to another, or to the end. Not by unpack, which fails for many.
+function lists.slice(list, from, to)
+  local piece = {}
+  for i = from, math.min(to, #list) do piece[#piece + 1] = list[i] end
+  return piece
+end
+
 function lists.push(list, items)
   for _, item in ipairs(items) do push(list.push, item) end
 end
@@ -62,7 +69,7 @@ function lists.now(id, doc, dir, port, n, skip)
   local from, own = skip or 0, doc['v' .. dir .. ':' .. port]
   if not own then return n > 0 and redis.call('LRANGE', list_key(id, dir, port), from, from + n - 1) or {} end
   local items = cjson.decode(own)
-  return { unpack(items, from + 1, math.min(from + n, #items)) }
+  return lists.slice(items, from + 1, from + n)
 end
 
 -- Values as one text, when there are any and they are small.

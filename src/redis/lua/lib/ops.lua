@@ -35,7 +35,8 @@ end
 function ops.take(me)
   local of, n = take_port(me), take_int()
   local items, is_default = take_items(of.id, of.doc, of.dir, of.port, n)
-  me.answer = { is_default and '1' or '', unpack(items) }
+  me.answer = { is_default and '1' or '' }
+  for i, item in ipairs(items) do me.answer[i + 1] = item end
 end
 
 function ops.write(me)

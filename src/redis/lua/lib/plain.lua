@@ -67,7 +67,8 @@ function plain.finish(run)
   local till, began, ran, rest = text:match('^","le":"(%d+)",.-()"l":"(%d+)","m":"[%d:]+",()', REST + #LENT + #run.token)
   own_queue = own_queue or '"q":' .. cjson.encode(queue_name) .. ','
   if tonumber(till) <= now or text:find(own_queue, rest, true) ~= rest then return nil end
-  local keep = now + (tonumber(text:match('^%d+', (select(2, text:find('"rd":"', rest, true)) or #text) + 1)) or DAY)
+  local _, before = text:find('"rd":"', rest, true)
+  local keep = now + (tonumber((text:match('^%d+', (before or #text) + 1))) or DAY)
   zset(queue_key(queue_name, 'leases'), id, false)
   count(queue_name, 'runs')
   count(queue_name, 'completed')

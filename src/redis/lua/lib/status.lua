@@ -185,8 +185,11 @@ end
 -- Which of the children are in the set: as Redis has it, with what this script adds.
 local function waited_for(key, children)
   local among, new = {}, writes.sets[key] or {}
-  local known = writes.dels[key] and {} or redis.call('SMISMEMBER', key, unpack(children, 1, math.min(#children, 4000)))
-  for i, child in ipairs(children) do among[i] = new[child] or known[i] == 1 end
+  for from = 1, #children, 2400 do
+    local piece = lists.slice(children, from, from + 2399)
+    local known = writes.dels[key] and {} or redis.call('SMISMEMBER', key, unpack(piece))
+    for i, child in ipairs(piece) do among[from + i - 1] = new[child] or known[i] == 1 end
+  end
   return among
 end
 
@@ -253,7 +256,7 @@ function result.keep(id, doc, place, value)
 end
 function result.of(id)
   local text = text_at(ns .. 'result:' .. id)
-  return text and tonumber(text:match('^%a+\n%d+ (%d+)')) > now and text
+  return text and tonumber((text:match('^%a+\n%d+ (%d+)'))) > now and text
 end
 
 -- What steps have done counts until the job has got beyond them: not when a run failed, nor when the job did.
