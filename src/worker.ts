@@ -7,9 +7,10 @@ import { storing, workers } from '../functions/index.ts'
 import type { Downloads } from './core/files.ts'
 import { createEngine } from './engine/index.ts'
 import { type Deployment, deploymentOf, type Environment } from './environment.ts'
+import { downloaderPayload } from './facades/downloader/index.ts'
+import { facades } from './facades/index.ts'
 import { createFiles, type R2, r2Bucket } from './files.ts'
 import { createApp } from './http/app.ts'
-import { downloaderPayload } from './http/facades/downloader.ts'
 import { verifier } from './http/signature.ts'
 import type { Settled } from './redis/changes.ts'
 import type { Lent } from './redis/store.ts'
@@ -66,6 +67,7 @@ function make(env: Env): Served {
     engine,
     verify: verifier({ ...signingKeys, now }),
     publicUrl,
+    facades,
     report: (error) => console.error(error),
     downloads,
     ...(testClock ? { clock: { advance: (ms: number) => advance(env, ms) } } : {}),

@@ -12,9 +12,10 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
   'src/redis': { ours: ['src/core'], packages: ['@upstash/redis'] },
   'src/engine': { ours: ['src/core', 'src/redis'], packages: ['@upstash/qstash'] },
   'src/http': { ours: ['src/core', 'src/dashboard'], types: ['src/engine'], packages: ['hono', 'zod'] },
+  'src/facades': { ours: ['src/core', 'src/http'], types: ['src/engine'], packages: ['hono', 'zod'] },
   'src/dashboard': { ours: ['src/core', 'src/engine'], packages: ['hono'] },
   'src/testing': { ours: ['src/core', 'src/engine'], packages: ['zod'] },
-  'src/client': { ours: [], types: ['src/core', 'src/engine', 'src/http', 'zod'], packages: [] },
+  'src/client': { ours: [], types: ['src/core', 'src/engine', 'src/http', 'src/facades', 'zod'], packages: [] },
   'src/cli': { ours: ['src/core', 'src/client'], packages: ['node:'] },
   functions: {
     ours: ['src/index.ts'],

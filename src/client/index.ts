@@ -3,10 +3,14 @@
 import type * as z from 'zod'
 import type { jobInput } from '../core/schemas.ts'
 import type { Enqueued } from '../engine/engine.ts'
+import type { downloader } from '../facades/downloader/index.ts'
 import type { Routes } from '../http/routes.ts'
 
 // What only QStash may call is left out.
-type Served = Omit<Routes, 'system'> & { system: Omit<Routes['system'], 'dispatch' | 'tick'> }
+type Served = Omit<Routes, 'system'> & {
+  system: Omit<Routes['system'], 'dispatch' | 'tick'>
+  downloader: typeof downloader
+}
 
 type Address<R> = R extends { method: infer M extends string; path: infer P extends string } ? `${M} ${P}` : never
 

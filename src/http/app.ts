@@ -4,35 +4,15 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { readUpTo } from '../core/bytes.ts'
 import { codes, SidejobError } from '../core/errors.ts'
-import type { Downloads } from '../core/files.ts'
 import { check } from '../core/issues.ts'
 import { present } from '../core/present.ts'
 import { closedIn, places } from '../core/schemas.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { Deps } from './deps.ts'
 import { admit, admitSigned, callOf } from './door.ts'
-import { wrongMethod } from './facades/downloader.ts'
 import { formatOf, readBody, respond, wanted } from './format.ts'
 import { namesIn, type OpenApi, openapi } from './openapi.ts'
 import { type Asked, type Method, pathParams, Reply, type Route } from './route.ts'
-import { facades, list } from './routes.ts'
-import type { Signed } from './signature.ts'
-
-export type Deps = {
-  engine: Engine
-  /** Says whether QStash signed this. */
-  verify: (signed: Signed) => Promise<boolean>
-  /** Where we are reached from outside, without a slash at the end. */
-  publicUrl: string
-  /** A key with every scope, beside those in Redis. */
-  apiKey?: string
-  /** Moves the clock; given in tests only. */
-  clock?: { advance: (ms: number) => void | Promise<void> }
-  /** Where files are kept; without it there are no downloads. */
-  downloads?: Downloads
-  limits?: { body?: number }
-  /** Hears of errors that nobody expected. */
-  report?: (error: unknown) => void
-}
+import { list, listed } from './routes.ts'
 
 const defaults = { body: 10 * 1024 * 1024 }
 /** How many times the allowed size of a body is read before we hang up. */
@@ -45,13 +25,16 @@ const READ_ON = 3
  */
 export const createApp = (deps: Deps): Hono => {
   const app = new Hono()
-  const served = [...list, ...facades].filter(({ only }) => !only || deps[only])
+  const { facades = [] } = deps
+  const routes = [...list, ...facades.flatMap(({ name, routes }) => listed(name, routes))]
+  const served = routes.filter(({ only }) => !only || deps[only])
   let document: OpenApi | undefined
   const describe = () => (document ??= openapi(served, deps.publicUrl))
-  for (const route of served) app.on(route.method, pattern(route.path), serve(route, deps, describe))
+  for (const route of served) app.on(route.method, route.pattern ?? pattern(route.path), serve(route, deps, describe))
   app.notFound((c) => {
     const taken = taking(c, app)
-    const answer = wrongMethod(c.req.path, unknown(c, taken)) ?? failed(c, unknown(c, taken))
+    const error = unknown(c, taken)
+    const [answer = failed(c, error)] = facades.flatMap((facade) => facade.unknown?.(c.req.path, error) ?? [])
     if (taken.length > 0) answer.headers.set('allow', taken.join(', '))
     return answer
   })
@@ -60,15 +43,7 @@ export const createApp = (deps: Deps): Hono => {
 }
 
 // Two names take less or more than one word of a path.
-const pattern = (path: string): string =>
-  path
-    .replace(':dir', ':dir{in|out}')
-    .replace(':channel', ':channel{.+}')
-    .replace(/^\/bedrock\/(\w+)$/, (_, command: string) => `/bedrock/:command{${inAnyCase(command)}}`)
-
-// Bedrock takes its commands in any case.
-const inAnyCase = (word: string): string =>
-  word.replace(/[a-z]/gi, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`)
+const pattern = (path: string): string => path.replace(':dir', ':dir{in|out}').replace(':channel', ':channel{.+}')
 
 const nothing = z.strictObject({})
 const anything = z.looseObject({})

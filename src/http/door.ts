@@ -2,7 +2,7 @@
 
 import { SidejobError } from '../core/errors.ts'
 import type { Call, Scope } from '../engine/engine.ts'
-import type { Deps } from './app.ts'
+import type { Deps } from './deps.ts'
 import { utf8 } from './format.ts'
 import type { Route } from './route.ts'
 

@@ -17,7 +17,7 @@ import {
   wireName,
 } from '../core/schemas.ts'
 import type { Call, Engine, Scope } from '../engine/engine.ts'
-import type { Deps } from './app.ts'
+import type { Deps } from './deps.ts'
 import type { OpenApi } from './openapi.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -113,6 +113,8 @@ export type Definition<
 > = {
   method: M
   path: Path
+  /** The router's pattern, where that is not the path itself. */
+  pattern?: string
   scope: Entry
   /** The scope that `?force=true` asks for instead. */
   forced?: Scope

@@ -4,9 +4,6 @@ import { bulk } from './bulk.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
 import { doctor } from './doctor.ts'
-import { bedrock } from './facades/bedrock.ts'
-import { downloader } from './facades/downloader.ts'
-import { jq } from './facades/jq.ts'
 import { files } from './files.ts'
 import { flows, graphs } from './flows.ts'
 import { jobs } from './jobs.ts'
@@ -42,18 +39,16 @@ export const routes = {
   doctor,
   keys,
   files,
-  downloader,
   system,
 }
 
 export type Routes = typeof routes
 
-/** The table as a list, with each route's resource and verb: `jobs`, `enqueue`. */
-export const list = Object.entries(routes).flatMap(([resource, verbs]) =>
-  Object.entries(verbs as unknown as Record<string, Route>).map(([verb, route]) => ({ ...route, resource, verb })),
-)
+/** Routes of one resource as a list, each with its resource and verb: `jobs`, `enqueue`. */
+export const listed = (resource: string, verbs: Record<string, Route>) =>
+  Object.entries(verbs).map(([verb, route]) => ({ ...route, resource, verb }))
 
-/** The same for the routes that speak the words of other systems; the typed client leaves them to those systems' clients. */
-export const facades = Object.entries({ bedrock, jq }).flatMap(([resource, verbs]) =>
-  Object.entries(verbs as unknown as Record<string, Route>).map(([verb, route]) => ({ ...route, resource, verb })),
+/** The whole table as a list. */
+export const list = Object.entries(routes).flatMap(([resource, verbs]) =>
+  listed(resource, verbs as unknown as Record<string, Route>),
 )

@@ -8,9 +8,10 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { download, reap } from '../../functions/download.ts'
 import type { Downloads } from '../../src/core/files.ts'
+import { downloaderPayload } from '../../src/facades/downloader/index.ts'
+import { facades } from '../../src/facades/index.ts'
 import { createFiles } from '../../src/files.ts'
 import { createApp } from '../../src/http/app.ts'
-import { downloaderPayload } from '../../src/http/facades/downloader.ts'
 import { folderBucket } from '../folder-bucket.ts'
 import { startKit } from '../kit.ts'
 import { startReceiver } from '../receiver.ts'
@@ -91,6 +92,7 @@ export async function startDownloads({ s3, fetch: fetching, kafka }: DownloadOpt
     random: () => 0.5,
   })
   const app = createApp({
+    facades,
     engine: kit.engine,
     verify: async () => false,
     publicUrl: http.url,

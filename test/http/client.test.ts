@@ -5,15 +5,21 @@ import { ApiError, createClient } from '../../src/client/index.ts'
 import { SidejobError } from '../../src/core/errors.ts'
 import type { Status } from '../../src/core/job.ts'
 import type { Engine } from '../../src/engine/engine.ts'
+import { downloader } from '../../src/facades/downloader/index.ts'
+import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
-import { list } from '../../src/http/routes.ts'
+import type { Route } from '../../src/http/route.ts'
+import { listed, list as ours } from '../../src/http/routes.ts'
 import { fakeEngine } from './fake-engine.ts'
+
+/** Every route that the typed client has a method for. */
+const list = [...ours, ...listed('downloader', downloader as unknown as Record<string, Route>)]
 
 type Fetch = (request: Request) => Promise<Response>
 
 const setUp = (verbs: Partial<Engine> = {}, around = (fetch: Fetch): Fetch => fetch) => {
   const { engine, calls } = fakeEngine(verbs)
-  const app = createApp({ engine, verify: async () => false, publicUrl: 'http://jobs.test', report: () => {} })
+  const app = createApp({ engine, facades, verify: async () => false, publicUrl: 'http://jobs.test', report: () => {} })
   const requests: Request[] = []
   const fetch = around(async (request) => {
     requests.push(request.clone())

@@ -2,7 +2,9 @@
 
 import type { Downloads } from '../../src/core/files.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { createApp, type Deps } from '../../src/http/app.ts'
+import { facades } from '../../src/facades/index.ts'
+import { createApp } from '../../src/http/app.ts'
+import type { Deps } from '../../src/http/deps.ts'
 import { verifier } from '../../src/http/signature.ts'
 import type { BadRequest, Signing } from './bad-input.ts'
 import { fakeEngine } from './fake-engine.ts'
@@ -45,6 +47,7 @@ export const setUp = (verbs: Partial<Engine> = {}, deps: Partial<Deps> = {}) => 
   const { engine, calls } = fakeEngine(verbs)
   const reported: unknown[] = []
   const app = createApp({
+    facades,
     engine,
     verify: verifier({ ...signingKeys, now: () => NOW }),
     publicUrl,

@@ -1,10 +1,13 @@
 // The OpenAPI document covers every route and holds together; the docs page shows it and loads nothing.
 
 import { expect, test } from 'vitest'
+import { facades } from '../../src/facades/index.ts'
 import { written } from '../../src/http/docs.ts'
 import type { OpenApi, Operation } from '../../src/http/openapi.ts'
-import { facades, list } from '../../src/http/routes.ts'
+import { list, listed } from '../../src/http/routes.ts'
 import { publicUrl, setUp } from './kit.ts'
+
+const all = [...list, ...facades.flatMap(({ name, routes }) => listed(name, routes))]
 
 const read = async () => {
   const { app } = setUp({}, { clock: { advance: () => {} } })
@@ -18,7 +21,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 
 test('every route is an operation, and nothing else is', () => {
   const ids = operations.map(({ operation }) => operation.operationId)
-  expect(ids.sort()).toEqual([...list, ...facades].map(({ resource, verb }) => `${resource}.${verb}`).sort())
+  expect(ids.sort()).toEqual(all.map(({ resource, verb }) => `${resource}.${verb}`).sort())
 })
 
 test('the document says what it is and where it is served', () => {
@@ -43,9 +46,7 @@ test('every operation says who may, answers something, and describes its errors'
   for (const { operation } of operations) {
     expect(operation.security.length <= 1).toBe(true)
     expect(Object.keys(operation.responses)).toContain('default')
-    const isOurs = ![...list, ...facades].some(
-      ({ resource, verb, facade }) => facade && operation.operationId === `${resource}.${verb}`,
-    )
+    const isOurs = !all.some(({ resource, verb, facade }) => facade && operation.operationId === `${resource}.${verb}`)
     const error = operation.responses.default!.content!['application/json']!.schema
     if (isOurs) expect(error).toEqual({ $ref: '#/components/schemas/Error' })
     else expect(error).toHaveProperty('properties')

@@ -4,7 +4,7 @@
 import type { Wire } from '../../src/core/codec/value.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { type Random, seeded } from '../chaos/random.ts'
-import { createWorld } from '../http/facades/kit.ts'
+import { createWorld } from '../facades/kit.ts'
 import { type Kit, startKit } from '../kit.ts'
 import { atLeast, defineShow, exactly, told } from './show.ts'
 

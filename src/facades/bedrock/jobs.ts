@@ -1,7 +1,7 @@
 // The jobs of the facade: one queue, whose workers take jobs by name.
 
-import { SidejobError } from '../../../core/errors.ts'
-import type { Engine, Ward } from '../../../engine/engine.ts'
+import { SidejobError } from '../../core/errors.ts'
+import type { Engine, Ward } from '../../engine/engine.ts'
 import { refusals } from './refusal.ts'
 
 export const QUEUE = 'bedrock'

@@ -1,7 +1,7 @@
 // UpdateJob, CancelJob, DeleteJob, RequeueJobs, and the names that crash: what others do to jobs.
 
-import { SidejobError } from '../../../core/errors.ts'
-import type { Amendment, Call, Engine } from '../../../engine/engine.ts'
+import { SidejobError } from '../../core/errors.ts'
+import type { Amendment, Call, Engine } from '../../engine/engine.ts'
 import { repeatIn } from './create.ts'
 import { readCompact } from './data.ts'
 import { type Given, isJob, leadingNumber, momentOf, needJob, needName, needText, priorityOf } from './given.ts'

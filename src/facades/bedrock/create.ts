@@ -1,9 +1,9 @@
 // CreateJob and CreateJobs: one way for both, since many are made or none.
 
-import type { Wire } from '../../../core/codec/value.ts'
-import { SidejobError } from '../../../core/errors.ts'
-import { parseRepeat, shiftLength } from '../../../core/repeat.ts'
-import type { Call, Engine, JobInput, Ward } from '../../../engine/engine.ts'
+import type { Wire } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { parseRepeat, shiftLength } from '../../core/repeat.ts'
+import type { Call, Engine, JobInput, Ward } from '../../engine/engine.ts'
 import { mergePatch, readData } from './data.ts'
 import { type Given, momentOf, needName, priorityOf } from './given.ts'
 import { QUEUE, wardOf } from './jobs.ts'

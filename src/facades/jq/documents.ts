@@ -1,8 +1,8 @@
 // JQ's two documents: what the master offers to pushers, and what a worker has to offer to the master.
 
 import * as z from 'zod'
-import { resultMap, workerCall } from '../../../core/jq.ts'
-import type { OpenApi } from '../../openapi.ts'
+import { resultMap, workerCall } from '../../core/jq.ts'
+import type { OpenApi } from '../../http/openapi.ts'
 
 const MSGPACK = 'application/vnd.msgpack'
 

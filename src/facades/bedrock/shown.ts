@@ -1,8 +1,8 @@
 // How Bedrock shows jobs: its states, its times, the keys of GetJob and QueryJob, sorted as it sorts them.
 
-import { raw, unwire, type Wire } from '../../../core/codec/value.ts'
-import { iso } from '../../../core/time.ts'
-import type { Heir, Loan, Ward } from '../../../engine/engine.ts'
+import { raw, unwire, type Wire } from '../../core/codec/value.ts'
+import { iso } from '../../core/time.ts'
+import type { Heir, Loan, Ward } from '../../engine/engine.ts'
 import { withMembers } from './data.ts'
 
 export const MOCK = 'mock'

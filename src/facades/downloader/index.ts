@@ -10,7 +10,7 @@ import { mimePatterns } from '../../core/mime.ts'
 import { callable } from '../../core/url.ts'
 import type { Callback, Engine, GroupView, JobInput, JobView, QueueView } from '../../engine/engine.ts'
 import type { Payload } from '../../engine/remote/callbacks.ts'
-import { reply, route } from '../route.ts'
+import { reply, route } from '../../http/route.ts'
 
 const QUEUE = 'downloader'
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]

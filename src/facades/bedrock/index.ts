@@ -4,17 +4,17 @@ import type { Context } from 'hono'
 import * as z from 'zod'
 import type { SidejobError } from '../../core/errors.ts'
 import type { Call, Engine, Scope } from '../../engine/engine.ts'
-import { sha256 } from '../door.ts'
-import { respond, wanted } from '../format.ts'
-import { route } from '../route.ts'
-import { cancelJob, clearCrashed, crash, deleteJob, requeueJobs, updateJob } from './bedrock/change.ts'
-import { createAll } from './bedrock/create.ts'
-import { failJob, finishJob, retryJob } from './bedrock/finish.ts'
-import { type Given, given, givenJobs, isSet, needJob } from './bedrock/given.ts'
-import { openQueue, wardOf } from './bedrock/jobs.ts'
-import { inBedrock, Refusal } from './bedrock/refusal.ts'
-import { queried } from './bedrock/shown.ts'
-import { take } from './bedrock/take.ts'
+import { sha256 } from '../../http/door.ts'
+import { respond, wanted } from '../../http/format.ts'
+import { route } from '../../http/route.ts'
+import { cancelJob, clearCrashed, crash, deleteJob, requeueJobs, updateJob } from './change.ts'
+import { createAll } from './create.ts'
+import { failJob, finishJob, retryJob } from './finish.ts'
+import { type Given, given, givenJobs, isSet, needJob } from './given.ts'
+import { openQueue, wardOf } from './jobs.ts'
+import { inBedrock, Refusal } from './refusal.ts'
+import { queried } from './shown.ts'
+import { take } from './take.ts'
 
 const failure = z.object({ code: z.int(), message: z.string() })
 
@@ -59,6 +59,10 @@ const json = z.unknown().optional()
 /** Parameters are headers, or members of a body of this shape. */
 const body = (names: Record<string, z.ZodType>) => z.looseObject(names)
 
+// Bedrock takes its commands in any case.
+const inAnyCase = (word: string): string =>
+  word.replace(/[a-z]/gi, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`)
+
 const command = <const Name extends string>(
   name: Name,
   scope: Scope,
@@ -71,6 +75,7 @@ const command = <const Name extends string>(
     {
       method: 'POST',
       path: `/bedrock/${name}`,
+      pattern: `/bedrock/:command{${inAnyCase(name)}}`,
       scope,
       summary,
       body: body(parameters),

@@ -5,8 +5,9 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Decoder, Encoder, ExtData } from '@msgpack/msgpack'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createApp } from '../../../src/http/app.ts'
-import { type Kit, rawCommand, startKit } from '../../kit.ts'
+import { facades } from '../../src/facades/index.ts'
+import { createApp } from '../../src/http/app.ts'
+import { type Kit, rawCommand, startKit } from '../kit.ts'
 
 const MSGPACK = 'application/vnd.msgpack'
 const encoder = new Encoder({ useBigInt64: true })
@@ -22,6 +23,7 @@ let app: ReturnType<typeof createApp>
 beforeAll(async () => {
   kit = await startKit({ random: () => 0, allowHosts: ['127.0.0.1'], webhookSecrets: ['whsec_c2VjcmV0'] })
   app = createApp({
+    facades,
     engine: kit.engine,
     verify: async () => true,
     publicUrl: 'https://jobs.example.com',

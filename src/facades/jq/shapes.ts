@@ -1,9 +1,9 @@
 // JQ's attribute names: what a pusher sends and what it gets, as schemas.
 
 import * as z from 'zod'
-import { fromBase64 } from '../../../core/codec/json.ts'
-import { unwire, type Wire } from '../../../core/codec/value.ts'
-import { className, closed } from '../../../core/schemas.ts'
+import { fromBase64 } from '../../core/codec/json.ts'
+import { unwire, type Wire } from '../../core/codec/value.ts'
+import { className, closed } from '../../core/schemas.ts'
 
 const isJsonInteger = (text: string): boolean => /^-?\d+$/.test(text)
 

@@ -1,15 +1,22 @@
 // What the tests of the facades share: an app on a real engine, in a namespace of its own, with a clock that is moved.
 
-import { createEngine } from '../../../src/engine/index.ts'
-import { createApp } from '../../../src/http/app.ts'
-import type { Kit, KitOptions } from '../../kit.ts'
+import { createEngine } from '../../src/engine/index.ts'
+import { facades } from '../../src/facades/index.ts'
+import { createApp } from '../../src/http/app.ts'
+import type { Kit, KitOptions } from '../kit.ts'
 
 const DAY = 86_400_000
 
 /** A world without jobs, at noon. */
 export async function createWorld(kit: Kit, options: KitOptions = {}) {
   const engine = createEngine({ ...kit.engineOptions, namespace: `${crypto.randomUUID().slice(0, 8)}:`, ...options })
-  const app = createApp({ engine, verify: async () => true, publicUrl: 'https://jobs.example.com', apiKey: 'dev' })
+  const app = createApp({
+    engine,
+    facades,
+    verify: async () => true,
+    publicUrl: 'https://jobs.example.com',
+    apiKey: 'dev',
+  })
   const now = () => Date.now() + kit.engineOptions.clock!()
   const noon = Math.ceil((now() + DAY) / DAY) * DAY + DAY / 2
   await kit.advance(noon - now())

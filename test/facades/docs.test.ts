@@ -1,12 +1,12 @@
 // The pages of the facades name the tests that show what they say; those tests exist, and none is left out.
 
 import { expect, test } from 'vitest'
-import { all, named, read, titles } from '../../docs/pages.ts'
+import { all, named, read, titles } from '../docs/pages.ts'
 
 /** The files whose tests a page is about. */
 const pages = {
-  bedrock: ['http/facades/bedrock.test.ts', 'http/facades/bedrock-commands.test.ts'],
-  jq: ['http/facades/jq.test.ts'],
+  bedrock: ['facades/bedrock.test.ts', 'facades/bedrock-commands.test.ts'],
+  jq: ['facades/jq.test.ts'],
   downloader: ['downloads/downloader.test.ts', 'downloads/download.test.ts', 'engine/callbacks.test.ts'],
 }
 

@@ -1,7 +1,7 @@
 // Bedrock::Jobs command by command: what each parameter does, and in which words it is refused.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Kit, startKit } from '../../kit.ts'
+import { type Kit, startKit } from '../kit.ts'
 import { BAD_DATA, type Client, family, type Given, NO_JOB, NOT_RUNNING, startBedrock, UNKNOWN } from './bedrock.ts'
 
 let kit: Kit

@@ -1,8 +1,8 @@
 // A job's data: a JSON object, kept as the very text that came. What Bedrock keeps in it beside the user's own members
 // (retryAfterCount, originalNextRun, mockRequest) is only shown there, and ignored where it comes back.
 
-import { CLOSED, each, maps, parseJson } from '../../../core/codec/json.ts'
-import type { Wire } from '../../../core/codec/value.ts'
+import { CLOSED, each, maps, parseJson } from '../../core/codec/json.ts'
+import type { Wire } from '../../core/codec/value.ts'
 import { refusals } from './refusal.ts'
 
 const OURS = ['retryAfterCount', 'originalNextRun', 'mockRequest']

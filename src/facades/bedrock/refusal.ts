@@ -1,6 +1,6 @@
 // What Bedrock answers besides 200: its codes and texts, word for word, since its clients decide by them.
 
-import { codes, SidejobError } from '../../../core/errors.ts'
+import { codes, SidejobError } from '../../core/errors.ts'
 
 /** A refusal in Bedrock's own words: `402 Missing name`. */
 export class Refusal extends SidejobError {

@@ -1,6 +1,6 @@
 // FinishJob, RetryJob and FailJob: the ends of a run, for whoever has it.
 
-import type { Conclusion, Engine, Ward } from '../../../engine/engine.ts'
+import type { Conclusion, Engine, Ward } from '../../engine/engine.ts'
 import { readCompact } from './data.ts'
 import { delayOf, type Given, isOn, momentOf, needJob, needName, priorityOf } from './given.ts'
 import { wardOf } from './jobs.ts'

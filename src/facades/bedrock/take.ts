@@ -1,6 +1,6 @@
 // GetJob and GetJobs: atomic deliveries by name, at once or as soon as there is something.
 
-import type { Call, Engine, Loan, Ward } from '../../../engine/engine.ts'
+import type { Call, Engine, Loan, Ward } from '../../engine/engine.ts'
 import { type Given, isSet, leadingNumber, needText, priorityOf } from './given.ts'
 import { QUEUE } from './jobs.ts'
 import { Refusal, refusals } from './refusal.ts'

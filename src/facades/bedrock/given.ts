@@ -1,9 +1,9 @@
 // The parameters of a command: headers in any case, or members of a JSON body, which win. Each is read as Bedrock does.
 
-import { CLOSED, each, list, parseJson } from '../../../core/codec/json.ts'
-import { unwire, type Wire, wireToJson } from '../../../core/codec/value.ts'
-import { time } from '../../../core/time.ts'
-import { formatOf, readBody } from '../../format.ts'
+import { CLOSED, each, list, parseJson } from '../../core/codec/json.ts'
+import { unwire, type Wire, wireToJson } from '../../core/codec/value.ts'
+import { time } from '../../core/time.ts'
+import { formatOf, readBody } from '../../http/format.ts'
 import { Refusal, refusals } from './refusal.ts'
 
 /** The texts of parameters by name; what is missing or null is undefined. */

@@ -1,0 +1,25 @@
+// What the app is made of.
+
+import type { Downloads } from '../core/files.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Facade } from './facade.ts'
+import type { Signed } from './signature.ts'
+
+export type Deps = {
+  engine: Engine
+  /** Says whether QStash signed this. */
+  verify: (signed: Signed) => Promise<boolean>
+  /** Where we are reached from outside, without a slash at the end. */
+  publicUrl: string
+  /** The other systems whose words are served beside our own; none by default. */
+  facades?: readonly Facade[]
+  /** A key with every scope, beside those in Redis. */
+  apiKey?: string
+  /** Moves the clock; given in tests only. */
+  clock?: { advance: (ms: number) => void | Promise<void> }
+  /** Where files are kept; without it there are no downloads. */
+  downloads?: Downloads
+  limits?: { body?: number }
+  /** Hears of errors that nobody expected. */
+  report?: (error: unknown) => void
+}
