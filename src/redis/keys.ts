@@ -131,6 +131,7 @@ export const fields = {
   lu: 'lockUntil',
   lk: 'lock token',
   ns: 'nextSlot of the repeat',
+  nc: 'that slot has gone by, and is made up for: not before this moment',
   sl: 'its function pauses until then',
   aw: 'the children that its function pauses for, a list of names',
   ey: 'wanted earlier than its at, as soon as backoff and lock allow',

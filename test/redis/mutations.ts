@@ -597,7 +597,8 @@ const time: Mutation[] = [
     'lib/runs.lua',
     ['if doc.ns and not (get_value', 'if false and not (get_value', 'a final failure ends the repeat'],
     ['\'"stopOnFail":true\'', "'never'", 'a repeat that is to stop goes on'],
-    ["if run.slot then change(id, doc, 'ns'", "if false then change(id, doc, 'ns'", 'every run is for the same slot'],
+    ['if not run.slot then return end', 'if true then return end', 'every run is for the same slot'],
+    ['int(now + CATCH_UP)', 'int(now)', 'slots that are made up for come at once'],
     ['      set_times(id, doc, run)\n', '', 'a failed slot comes again at once'],
     [
       '  if not waiting and (doc.w or doc.ns or doc.sl) then\n',
@@ -611,10 +612,21 @@ const time: Mutation[] = [
     ],
     ['      clear_steps(id, doc)\n', '', 'the steps of one slot are taken for the next'],
   ),
-  ...of(22, 'lib/claims.lua', [
-    "local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq' }",
-    "local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq', 'ns' }",
-    'any run takes the slot',
+  ...of(
+    22,
+    'lib/claims.lua',
+    [
+      "local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq' }",
+      "local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq', 'ns' }",
+      'any run takes the slot',
+    ],
+    ['if doc.nc and (tonumber(doc.ns) or never) <= now then', 'if false then', 'an outage makes a runaway'],
+    ['if doc.nc and (tonumber(doc.ns) or never) <= now then', 'if doc.ns then', 'nothing stops a runaway that repeats'],
+  ),
+  ...of(22, 'lib/status.lua', [
+    'return doc.nc and not side.of(doc.q, doc.c, doc.tg) and',
+    'return doc.nc and',
+    'pull workers wait for what they make up for',
   ]),
 ]
 

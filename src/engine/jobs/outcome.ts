@@ -2,7 +2,7 @@
 
 import { writeJson } from '../../core/codec/json.ts'
 import { raw, type Wire, wire } from '../../core/codec/value.ts'
-import { nextSlot, type Repeat } from '../../core/repeat.ts'
+import { nextSlot, parseRepeat, type Repeat } from '../../core/repeat.ts'
 import { type Retry, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
 import { opWords, readWords, type Settled, spawnWords, stateWords, type Words } from '../../redis/changes.ts'
@@ -44,8 +44,11 @@ function slotWords({ document, now }: Deciding): Words {
   const scheduled = Number(document.ns)
   const started = Number(document.l ?? now)
   if (scheduled > started) return []
-  const next = nextSlot(JSON.parse(document.rp) as Repeat, { scheduled, started, finished: now }, now)
-  return ['slot', String(next)]
+  const repeat = parseRepeat(JSON.parse(document.rp) as Repeat)
+  const next = nextSlot(repeat, { scheduled, started, finished: now }, now)
+  // A rule that stands still makes up for nothing: the guard stops it.
+  const catchesUp = repeat.base === 'scheduled' && next > scheduled && next <= now
+  return ['slot', String(next), ...(catchesUp ? ['catchup'] : [])]
 }
 
 function failedWords(changes: Changes, deciding: Deciding): Words {

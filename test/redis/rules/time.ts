@@ -335,6 +335,45 @@ const rule22: Facts = {
       world.advance(HOUR)
     }
   },
+  async 'slots that are made up for come one after the other, and none at once'(world) {
+    const { id, slot } = await hourly(world)
+    world.advance(4.5 * HOUR)
+    for (let n = 1; n < 5; n++) {
+      const run = await world.claimOne()
+      const before = world.now()
+      await run.commit()
+      const { z, ns, nc } = await world.document(id)
+      expect({ z, ns }).toEqual({ z: 't', ns: String(slot + n * HOUR) })
+      expect(Number(nc)).toBeGreaterThanOrEqual(before + 100)
+      world.advance(101)
+    }
+    await (await world.claimOne()).commit()
+    expect(await world.document(id)).not.toHaveProperty('nc')
+  },
+  async 'a slot that a pull worker makes up for waits for his asking alone'(world) {
+    const pull = { pull: true }
+    await hourly(world, pull)
+    world.advance(5 * HOUR)
+    for (let n = 0; n < 5; n++) await (await world.claimOne(pull)).commit()
+    expect(await world.claim(pull)).toEqual([])
+  },
+  async 'slots that are made up for do not make a runaway, and a run in between counts'(world) {
+    const { id } = await hourly(world)
+    world.advance(4.5 * HOUR)
+    await (await world.claimOne()).commit()
+    world.advance(60_000 - (world.now() % 60_000))
+    const full = async () =>
+      world.restore(id, { ...(await world.document(id)), m: `${Math.floor(world.now() / 60_000)}:600` })
+    await full()
+    for (let n = 0; n < 4; n++) {
+      await (await world.claimOne()).commit()
+      world.advance(101)
+    }
+    await full()
+    await world.change(id, 'run', '', '', '', '', '')
+    expect(await world.claim()).toEqual([])
+    expect(await world.status(id)).toBe('terminated')
+  },
   async 'what the steps of one slot have done is not taken for the next'(world) {
     await hourly(world)
     world.advance(3_000)

@@ -7,6 +7,8 @@ local saying = {
   at = function(run) run.at = take_int() end,
   wait = function(run) run.at = now + take_int() end,
   slot = function(run) run.slot = take() end,
+  -- Its next slot has gone by already, and is made up for.
+  catchup = function(run) run.catches_up = true end,
   result = function(run) run.result = take() end,
   progress = function(run) run.progress = take() end,
   count = function(run) push(within(run, 'counts'), { take(), take_int() }) end,
@@ -110,9 +112,13 @@ local function set_pause(id, doc, run)
   change(id, doc, 'aw', run.awaits[1] and cjson.encode(run.awaits) or nil)
 end
 
+-- Slots that are made up for come one after the other at this distance, so that a long outage is no burst of runs.
+local CATCH_UP = 100
 local function set_times(id, doc, run)
   if run.at then change(id, doc, 'w', int(run.at)) end
-  if run.slot then change(id, doc, 'ns', run.slot ~= '' and run.slot or nil) end
+  if not run.slot then return end
+  change(id, doc, 'ns', run.slot ~= '' and run.slot or nil)
+  change(id, doc, 'nc', run.catches_up and int(now + CATCH_UP) or nil)
 end
 
 local function succeed(run)

@@ -120,6 +120,12 @@ local function move(id, doc, place, moment, key, keeps, since)
   announce(id, doc, was)
 end
 
+-- When its next slot may run. Pull workers pace what is made up for by asking.
+local function slot_moment(doc)
+  local slot = tonumber(doc.ns) or never
+  return doc.nc and not side.of(doc.q, doc.c, doc.tg) and math.max(slot, tonumber(doc.nc)) or slot
+end
+
 -- Queues a job: at once, or at the one moment that decides. A backoff and a lock hold against everything; `at` and
 -- the next slot of a repeat only as long as nobody wants it earlier. Pull workers get what was due first:
 -- `since` says when, where no moment of its own does.
@@ -127,7 +133,7 @@ local function enqueue(id, doc, early, since)
   early = early or doc.ey
   local moment = 0
   if not early and not doc.x then
-    moment = math.min(tonumber(doc.w) or never, tonumber(doc.ns) or never, tonumber(doc.sl) or never)
+    moment = math.min(tonumber(doc.w) or never, slot_moment(doc), tonumber(doc.sl) or never)
     if moment == never then moment = 0 end
   end
   moment = math.max(moment, tonumber(doc.bo) or 0, tonumber(doc.lu) or 0)
