@@ -121,14 +121,14 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     announced = true
   }
 
-  /** A concurrency of our own workers holds from the first run on. */
-  const isBounded = workers.some(({ concurrency }) => concurrency !== undefined)
+  /** A concurrency of our own workers holds from the first run on, and a class with a shutdown hook is no class that is gone. */
+  const mustBeKnown = workers.some(({ concurrency, shutdown }) => concurrency !== undefined || shutdown)
   async function dispatch(queue: string, bell: string) {
-    if (isBounded) await announce()
+    if (mustBeKnown) await announce()
     return dispatcher.dispatch(queue, bell)
   }
   async function startLane(): Promise<EagerLane> {
-    if (isBounded) await announce()
+    if (mustBeKnown) await announce()
     return dispatcher.start()
   }
 

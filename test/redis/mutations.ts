@@ -1189,9 +1189,9 @@ const callbacks: Mutation[] = [
   ...of(
     34,
     'lib/status.lua',
-    ['if not is_known then call_back(', 'if true then call_back(', 'terminating what has ended tells of it again'],
+    ['  if is_known then return end\n', '', 'terminating what has ended tells of it again'],
     [
-      "if doc.cb and ends[was] then change(id, doc, 'et', '1') end",
+      "if (doc.cb or doc.kr) and ends[was] then change(id, doc, 'et', '1') end",
       '',
       'terminating what has ended tells of it again, after its shutdown',
     ],

@@ -42,10 +42,12 @@ const narcissus = defineWorker({
   },
 })
 
+const logging = defineWorker({ class: 'logging', perform: (job) => job.log(job.args as object) })
+
 let desks: Awaited<ReturnType<typeof startDesks>>
 let desk: Desk
 beforeAll(async () => {
-  desks = await startDesks([...workers, grouping, talking, narcissus])
+  desks = await startDesks([...workers, grouping, talking, narcissus, logging])
 })
 beforeEach(() => {
   desk = desks.desk()
@@ -278,6 +280,18 @@ test('an entry from outside is an object or a text, stays on the log page, and m
   expect(await desk.heard(ear)).toEqual([])
   const { entries } = await desk.engine.readLog({})
   expect(entries.map(({ entry }) => JSON.parse(entry))).toEqual([{ message: 'a text' }, { a: 1 }])
+})
+
+test('an entry has its job and time, whatever its members hold deeper', async () => {
+  const log = await desk.ear('/sidejob/log')
+  const job = await desk.make('logging', { args: { at: { job: 'x', timestamp: 'y' }, text: '"job": }{[ \\' } })
+  await desk.once(job)
+  const { values } = await desk.engine.look(String(log), 'in', 'ear')
+  expect(JSON.parse(values[0]!.data)).toMatchObject({ job, timestamp: expect.any(Number), at: { job: 'x' } })
+  await desk.heard(log)
+  const own = await desk.make('logging', { args: { a: [{ job: 1 }], job: 'mine', b: '\\"' } })
+  await desk.once(own)
+  expect(await desk.heard(log)).toEqual([{ a: [{ job: 1 }], job: 'mine', b: '\\"' }])
 })
 
 test('a message that is published is logged where it arrives, with its channel', async () => {

@@ -94,5 +94,61 @@ test('a run that fails tells its error to the log, wakes its parent, and reads n
     'queued',
     1,
   ])
-  expect(await desk.heard(log)).toMatchObject([{ job, message: 'test error', reason: 'other' }])
+  const [entry] = await desk.heard(log)
+  expect(entry).toMatchObject({ job, error: 'test error', reason: 'other', backtrace: expect.stringContaining('at ') })
+  expect(entry).not.toHaveProperty('message')
+})
+
+test('the entry of a failed run says its error, whatever is in the message, the detail and the code', async () => {
+  const log = await desk.ear('/sidejob/log')
+  const job = await desk.make('detailed')
+  await desk.once(job)
+  expect(await desk.heard(log)).toMatchObject([
+    { job, error: 'a ","reason":" b', detail: { stack: 'mine', error: 'also mine', deep: [1] } },
+  ])
+  const parent = await desk.make('twins')
+  await desk.once(parent)
+  expect(await desk.heard(log)).toMatchObject([
+    { job: parent, error: expect.stringContaining('already has a child a'), code: 'TAKEN' },
+  ])
+})
+
+test('startup is called in the first run, also where the job was terminated before it', async () => {
+  const job = await desk.make('closing')
+  await desk.terminate(job)
+  await desk.drain()
+  expect(await desk.status(job)).toBe('terminated')
+  await desk.once(job)
+  await desk.once(job)
+  expect(taken()).toEqual([`shutdown ${job}`, `startup ${job}`, `perform ${job}`, `perform ${job}`])
+})
+
+test('a result that nobody has read yet is still there after its job was terminated', async () => {
+  for (const className of ['answering', 'answering_last']) {
+    const job = await desk.make(className, { keepResult: true })
+    await desk.once(job)
+    await desk.terminate(job)
+    await desk.drain()
+    expect(await desk.status(job)).toBe('terminated')
+    expect(await desk.engine.result(String(job), {})).toMatchObject({ result: { type: 'success', result: '42' } })
+  }
+  const job = await desk.make('answering', { keepResult: true })
+  await desk.terminate(job)
+  expect(await desk.engine.result(String(job), {})).toMatchObject({ result: { type: 'failure' } })
+})
+
+test('a job whose class is gone is terminated without its shutdown hook, and can be deleted', async () => {
+  const register = () =>
+    desk.engine.register('elsewhere', 'closing', { push: { url: 'http://127.0.0.1:1/' }, shutdown: true })
+  await register()
+  const make = () => desk.make('closing', { queue: 'elsewhere' })
+  const [job, asked, deleted] = [await make(), await make(), await make()]
+  await desk.terminate(asked)
+  expect(await desk.status(asked)).toBe('terminating')
+  await desk.engine.unregister('elsewhere', 'closing')
+  await desk.terminate(job)
+  expect(await desk.status(job)).toBe('terminated')
+  expect(await desk.engine.remove(String(deleted), { force: true })).toBe('gone')
+  await desk.drain()
+  expect(await desk.status(asked)).toBe('terminated')
 })

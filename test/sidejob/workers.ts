@@ -3,7 +3,7 @@
 import { map } from '../../functions/map.ts'
 import { merge } from '../../functions/merge.ts'
 import { waitEach } from '../../functions/wait_each.ts'
-import { defineWorker, type Job } from '../../src/index.ts'
+import { defineWorker, type Job, Terminal } from '../../src/index.ts'
 
 /** What `perform` and the hooks were called for, in their order. */
 export const calls: string[] = []
@@ -141,7 +141,26 @@ const contexts = defineWorker({
       .then(() => job.log({ x: 4 })),
 })
 
+const detailed = defineWorker({
+  class: 'detailed',
+  perform() {
+    throw new Terminal('a ","reason":" b', { detail: { stack: 'mine', error: 'also mine', deep: [1] } })
+  },
+})
+
+/** Makes two children of one name. */
+const twins = defineWorker({
+  class: 'twins',
+  perform(job) {
+    for (let i = 0; i < 2; i++) job.spawn('a', { class: 'nop' })
+  },
+})
+
+const answering = defineWorker({ class: 'answering', perform: () => 42 })
+const answeringLast = defineWorker({ class: 'answering_last', perform: () => 42, shutdown: () => undefined })
+
 export const workers = [
   ...[nop, deaf, double, sum, pair, tuples, suspending, closing, stubborn, failing, asking, nesting, contexts],
+  ...[detailed, twins, answering, answeringLast],
   ...[map, merge, waitEach],
 ]

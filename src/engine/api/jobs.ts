@@ -111,6 +111,7 @@ export function createJobs({
     patch,
 
     async remove(job, { force = false }, call) {
+      await announce()
       const [word] = await change(job, [['delete', '', force ? '1' : '']], call)
       return word as 'gone' | 'ending'
     },
@@ -123,6 +124,7 @@ export function createJobs({
     },
 
     async terminate(job, { recursive }, call) {
+      await announce()
       const words = ['terminate', '', recursive ? '1' : '']
       let answer = await change(job, [words], call)
       while (answer[2] === 'more') answer = await change(job, [words])
@@ -134,6 +136,7 @@ export function createJobs({
     },
 
     async cancel(job, call) {
+      await announce()
       return stepOf(await change(job, [['cancel', '']], call))
     },
 

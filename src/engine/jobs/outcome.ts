@@ -27,8 +27,9 @@ const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError
   writeJson({
     message,
     reason,
-    ...(detail === undefined ? {} : { detail: raw(detail) }),
+    // Before what users gave: the log finds it there.
     ...(stack ? { stack } : {}),
+    ...(detail === undefined ? {} : { detail: raw(detail) }),
     ...(retry === false ? { retry } : {}),
   })
 

@@ -220,7 +220,7 @@ export function createPerformer({
     try {
       const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
       // A class that this deployment does not know is not failed: another one may.
-      if (!found) return release(lent, 'wait', String(RELEASE_FOR))
+      if (!found) return release(lent, 'unknown', 'wait', String(RELEASE_FOR))
       const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
       const settled = await performFound(lent, found, alone, usage)
       if (!settled || asked === undefined || !lent.document.hk) return settled && { ...settled, late }

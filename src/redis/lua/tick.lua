@@ -2,7 +2,7 @@
 --
 -- keys: the index of moments
 -- by: tick
--- reads: audience, channel, hints, job, jobs, lane, limit, queue, unique, wake
+-- reads: audience, channel, hints, job, jobs, lane, limit, queue, unique, wake, workers
 -- writes: audience, channel, channels, gone, job, jobs, lane, limit, limits, live, log, queue, repeats, result, unique, wake
 -- args: ns, clock, seed, most:int
 -- returns: {'ticked', rings, 'more' or ''}

@@ -55,10 +55,10 @@ local function given_up(doc)
 end
 
 local function give_up(id, doc, why)
-  local error = cjson.encode({ message = why, reason = 'other' })
+  local error = '{"message":' .. cjson.encode(why) .. ',"reason":"other"}'
   for _, field in ipairs({ 'ns', 'w' }) do change(id, doc, field, nil) end
   set_value(id, doc, 'er', error)
-  log(id, 'error', error)
+  entries.fault(id, error)
   finish(id, doc, 'f', error)
 end
 

@@ -140,6 +140,7 @@ local function terminate_one(id, doc)
     tell_parent(id, doc, status)
     tell_status(id, doc, status)
   else
+    if doc.sh and side.is_gone(doc) then change(id, doc, 'sh', nil) end
     terminate_now(id, doc)
   end
 end

@@ -172,7 +172,7 @@ function ops.run(me)
     if not doc.pa then refuse('NOT_FOUND', 'job ' .. id .. ' has no parent') end
     id, doc = doc.pa, need(doc.pa)
   end
-  if redis.call('HEXISTS', ns .. 'workers:' .. doc.q, doc.c) == 0 and queue(doc.q).m ~= 'pull' then
+  if side.is_gone(doc) then
     if doc.z ~= 'l' and doc.z ~= 'T' then
       change(id, doc, 'sh', nil)
       terminate_now(id, doc)

@@ -530,3 +530,11 @@ local function log(job, level, entry)
   push(writes.log, { job or '', level, entry })
   if hints_wanted() then push(told, { '/sidejob/log', '@\n\nl\n' .. entries.text(job, entry) }) end
 end
+
+-- The error of a run as an entry of the log, in SideJob's words: `error` and `backtrace`.
+function entries.fault(id, error)
+  local message, rest = error:match('^{"message":(".-"),("reason":.*)$')
+  if not message then return log(id, 'error', error) end
+  local reason, stack = rest:match('^("reason":"%a+"),"stack":(.*)$')
+  log(id, 'error', '{"error":' .. message .. ',' .. (stack and reason .. ',"backtrace":' .. stack or rest))
+end

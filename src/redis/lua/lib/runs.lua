@@ -20,6 +20,8 @@ local saying = {
   said = function(run) run.said = take() end,
   -- Who performed it, where its job keeps its runs.
   by = function(run) run.by = take() end,
+  -- Given back because the deployment that was lent it knows no such class.
+  unknown = function(run) run.unknown = true end,
   -- News from children that came during the run do not make it run again.
   deaf = function(run) run.deaf = true end,
 }
@@ -127,7 +129,7 @@ local function succeed(run)
   note_run(id, doc, run.ending, run)
   clear_failures(id, doc)
   if run.paused then set_pause(id, doc, run) else clear_steps(id, doc) end
-  change(id, doc, 'su', '1')
+  if doc.x ~= '2' then change(id, doc, 'su', '1') end
   change(id, doc, 'k', int(tonumber(doc.k) + 1))
   count(doc.q, 'runs')
   come_to_rest(id, doc, run)
@@ -175,7 +177,7 @@ local function fail(run, error, delay)
       finish(id, doc, 'f', error)
     end
   end
-  log(id, 'error', error)
+  entries.fault(id, error)
   if doc.gone then return doc.gone end
   wake_parent(id, doc)
   return status_of(doc)
@@ -222,6 +224,7 @@ local function release(run)
   uncount_run(id, doc)
   if doc.dc then change(id, doc, 'dc', int(tonumber(doc.dc) - 1)) end
   end_lease(id, doc)
+  if run.unknown and doc.sh and side.is_gone(doc) then change(id, doc, 'sh', nil) end
   if doc.x and not doc.sh then
     terminate_now(id, doc)
     return doc.gone or status_of(doc)
@@ -235,7 +238,7 @@ end
 
 local retryable = { TAKEN = true, NOT_FOUND = true }
 local function refused(run, refusal)
-  local error = cjson.encode({ message = refusal.message, reason = 'other', code = refusal.code })
+  local error = '{"message":' .. cjson.encode(refusal.message) .. ',"reason":"other","code":"' .. refusal.code .. '"}'
   fail(run, error, retryable[refusal.code] and run.retry or '')
   return 'refused:' .. refusal.code .. ' ' .. refusal.message
 end

@@ -280,11 +280,13 @@ local let_children_go -- set by family: children that are held for the end of it
 
 local call_back -- set by create: tells of this end whoever is to be told
 
--- What had ended before it was terminated has been told of: that is no other end.
-local function tell_end(id, doc, place, value)
+-- What had ended before it was terminated has been told of, and has left its result: that is no other end.
+local function leave_word(id, doc, place, value)
   local is_known = doc.et or (place == 'T' and ends[resting[doc.z]])
-  change(id, doc, 'et', nil)
-  if not is_known then call_back(id, doc, place, value) end
+  if doc.et then change(id, doc, 'et', nil) end
+  if is_known then return end
+  result.keep(id, doc, place, value)
+  if doc.cb then call_back(id, doc, place, value) end
 end
 
 -- The job has come to an end of its own: completed (with a result), failed or terminated (with an error).
@@ -295,8 +297,7 @@ local function finish(id, doc, place, value)
   if place ~= 'f' then clear_steps(id, doc) end
   if place == 'T' then let_children_go(id, doc, true) end
   free_unique(id, doc)
-  result.keep(id, doc, place, value)
-  if doc.cb then tell_end(id, doc, place, value) end
+  leave_word(id, doc, place, value)
   local keep = removal(id, doc, place)
   if keep <= now and not doc.pa and not doc.ch then
     count(doc.q, resting[place])
@@ -309,11 +310,19 @@ local function finish(id, doc, place, value)
   if doc.dl then delete_marked(id, doc) end
 end
 
+-- Nobody serves its class any more. Pull workers need no registration.
+local serving = {}
+function side.is_gone(doc)
+  local class = doc.q .. '/' .. doc.c
+  if serving[class] == nil then serving[class] = queue(doc.q).m == 'pull' or redis.call('HEXISTS', ns .. 'workers:' .. doc.q, doc.c) == 1 end
+  return not serving[class]
+end
+
 -- After a run of a job that somebody wants to end: the shutdown run, or the end itself.
 local function terminate_now(id, doc)
   if doc.sh then
     local was = status_of(doc)
-    if doc.cb and ends[was] then change(id, doc, 'et', '1') end
+    if (doc.cb or doc.kr) and ends[was] then change(id, doc, 'et', '1') end
     change(id, doc, 'x', '1')
     announce(id, doc, was)
     for _, field in ipairs({ 'w', 'bo', 'ns', 'sl', 'aw' }) do change(id, doc, field, nil) end
