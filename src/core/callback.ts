@@ -50,8 +50,11 @@ export type Ended = {
   finishedAt: number
 } & ({ type: 'success'; result: Wire } | { type: 'failure'; reason: string; message: string; error: Wire | null })
 
-/** The id under which a receiver knows it again: the same on every try. */
-export const webhookId = ({ job, end }: Ended): string => `end_${job}_${end}`
+/**
+ * The id under which a receiver knows it again: the same on every try. The moment is part of it, because an end that a
+ * failover of Redis has lost leaves its number to another.
+ */
+export const webhookId = ({ job, end, finishedAt }: Ended): string => `end_${job}_${end}_${finishedAt.toString(36)}`
 
 /**
  * The usual body: who ended, and the result as `GET …/result` gives it. The same text on every try.

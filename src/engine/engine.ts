@@ -6,6 +6,7 @@ import type { Graph } from '../core/graph.ts'
 import type { Status } from '../core/job.ts'
 import type { Orphan } from '../core/plan.ts'
 import type { Changes, PastRun, RunError, Snapshot } from '../core/run.ts'
+import type { Restore } from '../redis/verbs/commands.ts'
 
 /** A job as its id or one of its aliases, in text: `"7"`, `"nightly"`. */
 export type Ref = string
@@ -374,7 +375,8 @@ export interface Custody {
 }
 
 export interface Engine extends Custody {
-  health(): Promise<{ ok: boolean; redis: boolean; version: string }>
+  /** `restored`: Redis was seen to have gone back to older data. */
+  health(): Promise<{ ok: boolean; redis: boolean; version: string; restored?: Restore }>
 
   enqueue(jobs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }>
   get(job: Ref): Promise<JobView>

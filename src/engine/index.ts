@@ -171,11 +171,9 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createCustody(parts),
 
     async health() {
-      const redis = await store.ping().then(
-        () => true,
-        () => false,
-      )
-      return { ok: redis, redis, version: VERSION }
+      const restored = await store.epoch().catch(() => undefined)
+      const redis = restored !== undefined
+      return { ok: redis, redis, version: VERSION, ...(restored && { restored }) }
     },
 
     dispatch,

@@ -6,7 +6,19 @@ import { docs } from './docs.ts'
 import { reply, route } from './route.ts'
 import { workerDocument } from './worker-document.ts'
 
-const health = z.object({ ok: z.boolean(), redis: z.boolean(), version: z.string() })
+/** Redis has gone back to older data, as after a failover: these ids were given before, and their jobs are lost. */
+const restored = z.object({
+  times: z.int(),
+  noticedAt: z.int(),
+  lost: z.object({ from: z.int(), to: z.int() }),
+})
+
+const health = z.object({
+  ok: z.boolean(),
+  redis: z.boolean(),
+  version: z.string(),
+  restored: restored.optional(),
+})
 
 export const system = {
   health: route(

@@ -29,6 +29,10 @@ const shown = (error: unknown): string =>
 
 const isNoScript = (error: unknown): boolean => error instanceof Error && error.message.includes('NOSCRIPT')
 
+/** What a script says that has met data of another schema than its own, see lib/store.lua. */
+const otherSchema = (error: unknown): string | undefined =>
+  error instanceof Error ? /SCHEMA (the data are of .*?);/.exec(error.message)?.[1] : undefined
+
 const isAnswer = (error: unknown): boolean => error instanceof Error && error.name === 'UpstashError'
 
 /**
@@ -55,6 +59,9 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
         return await request()
       } catch (error) {
         if (isNoScript(error)) throw error
+        const schema = otherSchema(error)
+        if (schema)
+          throw new SidejobError('UNAVAILABLE', `${schema}: deploy the version that wrote them`, { retryAfter: 10 })
         if (isAnswer(error) || attempt >= attempts)
           throw new SidejobError('UNAVAILABLE', `Redis did not answer: ${shown(error)}`, { retryAfter: 1 })
         await pause(50 * 4 ** (attempt - 1))

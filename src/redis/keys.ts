@@ -5,6 +5,8 @@ export const keysOf = (ns: string) => ({
   lastId: `${ns}jobs:last_id`,
   aliases: `${ns}jobs:aliases`,
   hints: `${ns}hints`,
+  schema: `${ns}schema`,
+  epoch: `${ns}epoch`,
   constraints: `${ns}constraints`,
   queues: `${ns}queues`,
   wake: `${ns}wake`,
@@ -74,6 +76,11 @@ export const kinds = {
   '~audience:<channel>': ['string', 'the same, and the ports that listen as long as they are few'],
   '~channel:<name>': ['zset', 'id:port, in the order of their names'],
   '~hints': ['string', 'listeners of system channels, until when somebody outside listens, version of the constraints'],
+  '~schema': ['string', 'the schema of the data: the number that the newest version has written'],
+  '~epoch': [
+    'string',
+    'how often Redis was seen to have gone back to older data; when last, and the ids that were lost, from which to which',
+  ],
   '~result:<id>': ['string, expires', 'a result that is kept'],
   '~once:<key>': ['string, expires', 'the answer of an idempotent call'],
   '~unique:<scope>': [

@@ -218,6 +218,11 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
     lease: lane?.lease ?? 0,
     begun: lane?.begun ?? 0,
   })
+  // The highest id that we were told of: when Redis has given none as high, it has gone back to older data.
+  let seen = 0
+  const sees = (ids: readonly { id: number }[]): void => {
+    for (const { id } of ids) if (id > seen) seen = id
+  }
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
   /** Makes jobs, all or none. `again` when the same key had made them before; `lent` what a lane may begin with. */
@@ -236,8 +241,9 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
         ...[...limits].map(keys.limit),
         keys.lastId,
         keys.hints,
+        keys.schema,
       ],
-      { ...base(), ...onceArgs(once), tagged, ...laneArgs(lane) },
+      { ...base(), ...onceArgs(once), tagged, ...laneArgs(lane), seen },
       jobsArguments(jobs),
     )) as [string, ...never[]]
     if (word === 'stale') return { made: [], again: false, rings: [], lent: [], stale: rest[0]! }
@@ -246,8 +252,10 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       const path = [...(which && jobs.length > 1 ? [Number(which)] : []), ...(member ? [member] : [])]
       throw refusalOf(code!, message!, path.length ? path : undefined)
     }
+    const made = madeOf(rest[0] as unknown as RawMade[])
+    sees(made.slice(-1))
     return {
-      made: madeOf(rest[0] as unknown as RawMade[]),
+      made,
       again: word === 'again',
       rings: ringsOf(rest[1] as unknown as RawRing[]),
       lent: (rest[2] as unknown as RawLent[]).map(lentOf),
@@ -257,7 +265,13 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
   /** Applies runs and lends the next ones; see lib/runs.lua and lib/claims.lua. */
   async function commit({ queue, runs = [], lane, claim }: CommitRequest): Promise<CommitAnswer> {
     const ids = runs.map((run) => keys.job(run.token.split('.', 1)[0]!))
-    const known = [...(queue ? [keys.queue(queue)] : []), ...(lane ? [keys.lane(lane.id)] : []), keys.hints, ...ids]
+    const known = [
+      ...(queue ? [keys.queue(queue)] : []),
+      ...(lane ? [keys.lane(lane.id)] : []),
+      keys.hints,
+      keys.schema,
+      ...ids,
+    ]
     const { patterns = [], tags = [] } = claim ?? {}
     const [word, answers, lent, rings, nextDue, stale = [], version = '', failed, seen] = (await evaluate(
       scripts.commit,
@@ -292,10 +306,12 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
       string?,
       string?,
     ]
+    const claimed = lent.map(lentOf)
+    sees(claimed)
     return {
       word,
       answers,
-      lent: lent.map(lentOf),
+      lent: claimed,
       rings: ringsOf(rings),
       ...(nextDue ? { nextDue: Number(nextDue) } : {}),
       stale: stale.map(([id, text, side]) => ({
@@ -317,7 +333,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
   ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean; heard: string[] }> {
     const [word, ...rest] = (await evaluate(
       scripts.change,
-      [...onceKeys(once), keys.hints, ...queues.map(keys.queue), ...jobs.map(keys.job)],
+      [...onceKeys(once), keys.hints, keys.schema, ...queues.map(keys.queue), ...jobs.map(keys.job)],
       { ...base(), ...onceArgs(once), job },
       [String(ops.length), ...ops.flat()],
     )) as [string, ...never[]]
@@ -339,7 +355,7 @@ export function createStore({ client, namespace = 'sidejob:', clock = () => 0, r
   ): Promise<(number | null)[]> {
     const [, ends] = (await evaluate(
       scripts.extend,
-      [keys.queue(queue), keys.hints, ...tokens.map((token) => keys.job(token.split('.', 1)[0]!))],
+      [keys.queue(queue), keys.hints, keys.schema, ...tokens.map((token) => keys.job(token.split('.', 1)[0]!))],
       { ...base(), queue_name: queue, lane, lease, progress, own: own ? '1' : '' },
       [String(tokens.length), ...tokens],
     )) as [string, string[]]

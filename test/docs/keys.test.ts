@@ -67,6 +67,7 @@ const plain: Access[] = [
       'channel',
       'channels',
       'constraints',
+      'epoch',
       'flags',
       'flows',
       'job',

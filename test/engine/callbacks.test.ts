@@ -58,6 +58,8 @@ const tried = (id: number, attempts: number) =>
     const is = await callbackOf(id)
     return is?.state === 'PENDING' && is.attempts === attempts
   })
+/** Which ends they tell of: the ids, without their moments. */
+const endsOf = (came: readonly Came[]) => came.map(({ headers }) => headers['webhook-id']!.replace(/_[a-z0-9]{8}$/, ''))
 const advance = async (ms: number) => {
   offset += ms
   await kit.advance(ms)
@@ -71,7 +73,11 @@ describe('one callback for each end', () => {
     expect(receiver.came).toHaveLength(1)
     const [came] = receiver.came
     expect(came).toMatchObject({ method: 'POST', path: '/hook' })
-    expect(came!.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': `end_${id}_1` })
+    const { finishedAt } = JSON.parse(came!.body) as { finishedAt: string }
+    expect(came!.headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': `end_${id}_1_${Date.parse(finishedAt).toString(36)}`,
+    })
     expect(JSON.parse(came!.body)).toMatchObject({ id, class: 'answer', status: 'completed', type: 'success' })
     expect([isSigned(came!), isSigned(came!, NEXT)]).toEqual([true, true])
     expect(await callbackOf(id)).toMatchObject({ state: 'DELIVERED', attempts: 1, lastError: null })
@@ -112,7 +118,7 @@ describe('one callback for each end', () => {
     await state(id, 'DELIVERED')
     await kit.engine.run(String(id), {})
     await kit.until(() => receiver.came.length === 2)
-    expect(receiver.came.map(({ headers }) => headers['webhook-id'])).toEqual([`end_${id}_1`, `end_${id}_2`])
+    expect(endsOf(receiver.came)).toEqual([`end_${id}_1`, `end_${id}_2`])
   })
 
   test('what has been told is not told again when it is terminated or deleted', async () => {
@@ -153,7 +159,7 @@ describe('one callback for each end', () => {
     await state(retried, 'DELIVERED')
     await kit.engine.retry(String(retried))
     await kit.until(() => receiver.came.length === 4)
-    expect(receiver.came.map(({ headers }) => headers['webhook-id'])).toEqual([
+    expect(endsOf(receiver.came)).toEqual([
       `end_${forced}_1`,
       `end_${forced}_2`,
       `end_${retried}_1`,

@@ -400,7 +400,7 @@ describe('failures', () => {
     await write(id, 'in', 1)
     await until(() => keys.length === 3)
     expect(keys[2]).not.toBe(keys[0])
-    expect(keys[2]).toMatch(new RegExp(`^sidejob:${id}:\\d+:charge$`))
+    expect(keys[2]).toMatch(new RegExp(`^sidejob:${id}-[a-z0-9]{8}:\\d+:charge$`))
     await kit.rest(id, 'completed')
   })
 })

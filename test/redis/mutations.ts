@@ -1469,6 +1469,35 @@ const breakers: Mutation[] = of(
   ['return fail(true) end', 'return fail(n < threshold) end', 'a probe that fails changes nothing'],
 )
 
+const schemas: Mutation[] = [
+  ...of(
+    41,
+    'lib/store.lua',
+    ['number > SCHEMA or number < SCHEMA - 1', 'number ~= SCHEMA', 'data of the schema before are refused'],
+    ['number > SCHEMA or', '', 'data of a newer schema are changed'],
+    ['  if asks_schema then check_schema() end\n', '', 'nobody looks which schema the data are of'],
+    ['raw[schema_key] == false or (', '(', 'a new database does not say its schema'],
+    [
+      ' or (raw[schema_key] and tonumber(raw[schema_key]) < SCHEMA) then',
+      ' then',
+      'data written by this version pass for older',
+    ],
+  ),
+  ...of(41, 'tick.lua', ["{ ns .. 'schema' }", '{}', 'the tick looks at data of any schema']),
+  ...of(
+    41,
+    'lib/create.lua',
+    ['  if id <= given then return end\n', '  if true then return end\n', 'ids are given again'],
+    [
+      "  set_text(id_key, int(id))\n  set_text(ns .. 'epoch'",
+      "  set_text(ns .. 'epoch'",
+      'that Redis went back is told, and ids are given again',
+    ],
+    ['int(times + 1)', "'1'", 'all times that Redis went back count as one'],
+    ['int(given + 1) ..', 'int(given) ..', 'a job that is there is said to be lost'],
+  ),
+]
+
 export const mutations: Mutation[] = [
   ...lanes,
   ...runs,
@@ -1483,4 +1512,5 @@ export const mutations: Mutation[] = [
   ...flows,
   ...aged,
   ...breakers,
+  ...schemas,
 ]

@@ -2,6 +2,7 @@
 
 import { unwire, type Wire, wire } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { lastingName } from '../../core/lasting.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import type { Changes, Op, PortOptions, PortRef, Snapshot, Spawn, Wiring } from '../../core/run.ts'
 import { Ending, type Port, type Ports, Terminal, type ValueOf, type Worker } from '../../core/worker.ts'
@@ -231,7 +232,8 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
   /** The same on every attempt to do the same thing: an idempotency key for effects outside. */
   effectKey(what = ''): string {
-    return `sidejob:${this.id}:${this.#snapshot.run.token.split('.')[1]}:${what}`
+    const { job, run } = this.#snapshot
+    return `sidejob:${lastingName(job)}:${run.token.split('.')[1]}:${what}`
   }
 
   /** The names of the input ports that there are, in byte order: for workers that take any (`*`). */

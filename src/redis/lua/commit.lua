@@ -3,8 +3,8 @@
 --
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
--- reads: audience, channel, constraints, gone, hints, job, jobs, lane, limit, queue, result, unique, wake, workers
--- writes: audience, channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, queue, queues, repeats, result, unique, wake
+-- reads: audience, channel, constraints, gone, hints, job, jobs, lane, limit, queue, result, schema, unique, wake, workers
+-- writes: audience, channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, queue, queues, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, waiter, wait:int, only, tier, skip:int, ...
 -- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints,
 --          failed instead of being lent, seen up to ('' when to the end)}

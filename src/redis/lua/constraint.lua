@@ -2,8 +2,8 @@
 --
 -- keys: the constraints and the hints
 -- by: API
--- reads: constraints, hints, job, limit, limits, queue
--- writes: constraints, hints, job, limit, limits, queue, wake
+-- reads: constraints, hints, job, limit, limits, queue, schema
+-- writes: constraints, hints, job, limit, limits, queue, schema, wake
 -- args: ns, clock, seed, name, definition
 -- returns: {'set', constraints, rings} | {'refused', code, message}
 --          definition: JSON text, '' removes

@@ -2,9 +2,9 @@
 --
 -- keys: what is read anyway: the idempotency key, the lane, the queues, the limits, the id counter, the hints
 -- by: API
--- reads: audience, channel, constraints, hints, job, jobs, lane, limit, once, queue, unique, workers
--- writes: audience, channel, channels, hints, job, jobs, lane, limit, limits, live, once, queue, queues, repeats, unique, wake
--- args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, ...
+-- reads: audience, channel, constraints, epoch, hints, job, jobs, lane, limit, once, queue, schema, unique, workers
+-- writes: audience, channel, channels, epoch, hints, job, jobs, lane, limit, limits, live, once, queue, queues, repeats, schema, unique, wake
+-- args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, seen:int, ...
 -- returns: {'made', answers, rings, runs} | {'again', answers, {}, runs} | {'refused', code, message, which, member}
 --          | {'stale', constraints}: they were tagged by older ones
 --          answers = [first id, status, 'existing' or '', how many] each: the ids of jobs in common follow each other
@@ -40,6 +40,7 @@ if known then return { 'again', known, {}, snapshots(lent_before()) } end
 local _, _, version = hints()
 if version ~= tagged then return { 'stale', text_at(ns .. 'constraints') or '' } end
 
+must_have_given(seen)
 local answers, made = {}, 0
 local ok, why = try(function()
   for i = 1, take_int() do

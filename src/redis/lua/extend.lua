@@ -2,8 +2,8 @@
 --
 -- keys: the queue and the jobs
 -- by: API, dispatcher
--- reads: hints, job, lane, queue
--- writes: job, lane, limit, live, queue, wake
+-- reads: hints, job, lane, queue, schema
+-- writes: job, lane, limit, live, queue, schema, wake
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
 -- returns: {'extended', leaseUntil or '' for each token}
 

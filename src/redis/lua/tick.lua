@@ -2,8 +2,8 @@
 --
 -- keys: the index of moments
 -- by: tick
--- reads: audience, channel, hints, job, jobs, lane, limit, queue, unique, wake, workers
--- writes: audience, channel, channels, gone, job, jobs, lane, limit, limits, live, log, queue, repeats, result, unique, wake
+-- reads: audience, channel, hints, job, jobs, lane, limit, queue, schema, unique, wake, workers
+-- writes: audience, channel, channels, gone, job, jobs, lane, limit, limits, live, log, queue, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, most:int
 -- returns: {'ticked', rings, 'more' or ''}
 
@@ -29,7 +29,7 @@ local wake_key = ns .. 'wake'
 local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, most)
 if #members == 0 then return { 'ticked', {}, '' } end
 
-local names, keys, touched_now, more = {}, {}, {}, #members == most
+local names, keys, touched_now, more = {}, { ns .. 'schema' }, {}, #members == most
 for _, member in ipairs(members) do
   local kind, name = member:match('^(%a):(.*)$')
   if kind == 'q' then

@@ -14,6 +14,15 @@ function listedIn(audience: string | null): string[] | undefined {
   return ports.length === Number.parseInt(head, 10) ? ports : undefined
 }
 
+/** That Redis has gone back to older data: how often, when it was noticed, and the ids that were given before and are lost. */
+export type Restore = { times: number; noticedAt: number; lost: { from: number; to: number } }
+
+function restoreOf(text: string | null): Restore | null {
+  if (!text) return null
+  const [times, noticedAt, from, to] = text.split(',').map(Number) as [number, number, number, number]
+  return { times, noticedAt, lost: { from, to } }
+}
+
 export function createCommands({ client: { ask }, keys }: Parts) {
   const flatToMap = (flat: unknown): Record<string, string> => {
     if (!Array.isArray(flat)) return (flat ?? {}) as Record<string, string>
@@ -78,6 +87,7 @@ export function createCommands({ client: { ask }, keys }: Parts) {
     },
     /** The newest job's id. */
     lastId: async () => Number((await ask<string | number | null>((redis) => redis.get(keys.lastId))) ?? 0),
-    ping: () => ask((redis) => redis.ping()),
+    /** When Redis was last seen to have gone back to older data; null when it never was. It answers that it can be reached. */
+    epoch: async () => restoreOf(await ask<string | null>((redis) => redis.get(keys.epoch))),
   }
 }

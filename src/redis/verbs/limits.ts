@@ -75,7 +75,7 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
   async function constraint(name: string, definition: string | null): Promise<{ text: string; rings: Ring[] }> {
     const answer = (await evaluate(
       scripts.constraint,
-      [keys.constraints, keys.hints],
+      [keys.constraints, keys.hints, keys.schema],
       { ...base(), name, definition: definition ?? '' },
       [],
     )) as [string, ...never[]]

@@ -5,6 +5,7 @@ import { ageing } from './ageing.ts'
 import { broken } from './breakers.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
+import { data } from './data.ts'
 import { families } from './family.ts'
 import { flows } from './flows.ts'
 import { lanes } from './lanes.ts'
@@ -29,4 +30,5 @@ export const rules: Record<number, Facts> = {
   ...flows,
   ...ageing,
   ...broken,
+  ...data,
 }

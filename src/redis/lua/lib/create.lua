@@ -10,6 +10,16 @@ local function next_ids(n)
 end
 local function next_id() return string.format('%.0f', next_ids(1)) end
 
+-- Who asks has seen this id. When none as high was given, Redis has gone back to data from before it: what was given since
+-- is not given again, and everybody can read when that was, and which ids are lost.
+local function must_have_given(id)
+  local given = tonumber(text_at(id_key) or 0)
+  if id <= given then return end
+  local times = tonumber((text_at(ns .. 'epoch') or '0'):match('^%d+'))
+  set_text(id_key, int(id))
+  set_text(ns .. 'epoch', int(times + 1) .. ',' .. now_text .. ',' .. int(given + 1) .. ',' .. int(id))
+end
+
 -- A job by its id or one of its aliases.
 local function resolve(ref)
   if ref:match('^[1-9]%d*$') then return ref end

@@ -39,18 +39,32 @@ local function call_in_pieces(command, key, args)
   end
 end
 
+-- The schema that this version writes. It reads that and the one before it; a database that says nothing is of an early one.
+local SCHEMA = 1
+local schema_key = ns .. 'schema'
+
+-- A text, not a refusal: every engine of Lua hands on the words of an error, and nothing has been written yet.
+local function check_schema()
+  local number = raw[schema_key] and tonumber(raw[schema_key])
+  if number and (number > SCHEMA or number < SCHEMA - 1) then
+    error('SCHEMA the data are of schema ' .. int(number) .. ', and this version reads ' .. SCHEMA .. ' and the one before it;', 0)
+  end
+end
+
 local function fetch(keys)
-  local ask = {}
+  local ask, asks_schema = {}, false
   for _, key in ipairs(keys) do
     if raw[key] == nil then
       raw[key] = false
       ask[#ask + 1] = key
+      if key == schema_key then asks_schema = true end
     end
   end
   for from = 1, #ask, 2400 do
     local got = redis.call('MGET', unpack(ask, from, math.min(from + 2399, #ask)))
     for i = 1, #got do raw[ask[from + i - 1]] = got[i] end
   end
+  if asks_schema then check_schema() end
 end
 
 local function text_at(key)
@@ -269,6 +283,11 @@ local function flush_texts(more_to_come)
   for q in pairs(more_to_come and {} or queue_dirty) do
     sets[#sets + 1] = queue_key(q)
     sets[#sets + 1] = cjson.encode(queues[q])
+  end
+  if raw[schema_key] == false or (raw[schema_key] and tonumber(raw[schema_key]) < SCHEMA) then
+    raw[schema_key] = int(SCHEMA)
+    sets[#sets + 1] = schema_key
+    sets[#sets + 1] = raw[schema_key]
   end
   for key in pairs(writes.dels) do dels[#dels + 1] = key end
   for key, list in pairs(writes.lists) do

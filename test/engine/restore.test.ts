@@ -1,0 +1,61 @@
+// Redis may go back to data some seconds old, as after a failover: what was told to others is not taken for something else.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createEngine } from '../../src/engine/index.ts'
+import { defineWorker } from '../../src/index.ts'
+import { createClient } from '../../src/redis/client.ts'
+import { type Kit, startKit } from '../kit.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+
+const keys: string[] = []
+const charging = defineWorker({ class: 'charging', perform: (job) => void keys.push(job.effectKey('charge')) })
+
+let kit: Kit
+let receiver: Receiver
+beforeAll(async () => {
+  kit = await startKit({ workers: [charging] })
+  receiver = await startReceiver()
+})
+afterAll(async () => {
+  await kit.close()
+  await receiver.close()
+})
+
+/** An isolate that has seen nothing of what there was before. */
+const isolate = () => createEngine({ ...kit.engineOptions, workers: [charging] })
+
+async function charge(engine: ReturnType<typeof isolate>): Promise<number> {
+  const callback = { url: `${receiver.url}/hook` }
+  const { jobs } = await engine.enqueue([{ queue: 'default', class: 'charging', callback }])
+  const { id } = jobs[0]!
+  const came = receiver.came.length
+  await kit.rest(id, 'completed')
+  await kit.until(() => receiver.came.length > came)
+  await kit.until(async () => (await engine.get(String(id))).callback?.state === 'DELIVERED')
+  return id
+}
+
+/** Redis as it was before the jobs from this id on were made. */
+async function goBackBefore(id: number) {
+  const last = await kit.store.lastId()
+  for (let job = last; job >= id; job--) await kit.engine.remove(String(job), { force: true })
+  await createClient(kit.options).ask((redis) => redis.set(kit.store.keys.lastId, String(id - 1)))
+}
+
+test('a job whose id was given before has other keys of effects, and other ids of callbacks', async () => {
+  const first = await charge(isolate())
+  await goBackBefore(first)
+  expect(await charge(isolate())).toBe(first)
+  expect(new Set(keys).size).toBe(2)
+  expect(new Set(receiver.came.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
+})
+
+test('who had made a job sees that Redis went back, makes the next one under a new id, and health says so', async () => {
+  const engine = isolate()
+  expect(await engine.health()).toEqual({ ok: true, redis: true, version: expect.any(String) })
+  const lost = await charge(engine)
+  await goBackBefore(lost)
+  const next = await charge(engine)
+  expect(next).toBeGreaterThan(lost)
+  expect(await engine.health()).toMatchObject({ ok: true, restored: { times: 1, lost: { from: lost } } })
+})
