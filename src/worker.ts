@@ -13,7 +13,7 @@ import { createFiles, type R2, r2Bucket } from './files.ts'
 import { createApp } from './http/app.ts'
 import { verifier } from './http/signature.ts'
 import type { Settled } from './redis/changes.ts'
-import type { Lent } from './redis/store.ts'
+import type { Lent } from './redis/types.ts'
 
 type Env = Environment & { FILES?: R2; SELF?: { run: (lent: Lent) => Promise<Settled | undefined> } }
 

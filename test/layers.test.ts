@@ -71,3 +71,30 @@ test('every folder of src is in the table', () => {
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
   expect(folders.map(({ name }) => `src/${name}`).filter((folder) => !(folder in table))).toEqual([])
 })
+
+/** The rooms of the engine, from the top floor down: each may import those after it, and the files beside them types. */
+const rooms = ['api', 'lane', 'run', 'remote', 'jobs']
+
+test.each(rooms)('engine/%s imports only rooms below it', (room) => {
+  const above = rooms.slice(0, rooms.indexOf(room)).map((other) => `src/engine/${other}/`)
+  const wrong = filesIn(`src/engine/${room}`)
+    .flatMap(importsOf)
+    .filter(({ to }) => above.some((other) => to.startsWith(other)))
+    .map(({ file, to }) => `${file} imports ${to}`)
+  expect(wrong).toEqual([])
+})
+
+test('no file of src comes back to itself by its imports, not even by types', () => {
+  const edges = new Map(
+    ['src', 'functions'].flatMap(filesIn).map((file) => [file, importsOf(file).map(({ to }) => to)] as const),
+  )
+  const done = new Set<string>()
+  const circleFrom = (file: string, path: string[]): string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return undefined
+    const found = (edges.get(file) ?? []).map((to) => circleFrom(to, [...path, file])).find(Boolean)
+    done.add(file)
+    return found
+  }
+  expect([...edges.keys()].map((file) => circleFrom(file, [])).find(Boolean)).toBeUndefined()
+})

@@ -7,9 +7,11 @@
 import { SidejobError } from './errors.ts'
 import { bedrockRule } from './repeat/bedrock.ts'
 import { cronRule } from './repeat/cron.ts'
+import type { Rule } from './repeat/rule.ts'
 import { iso } from './time.ts'
 
 export { shift, shiftLength } from './repeat/bedrock.ts'
+export type { Base, Rule } from './repeat/rule.ts'
 
 /** What happens to slots that went by: they run one after the other, or the first one to come is next. */
 const missedWays = ['run', 'skip'] as const
@@ -18,17 +20,7 @@ export type Missed = (typeof missedWays)[number]
 type Options = { missed?: Missed; stopOnFail?: boolean }
 export type Repeat = string | ({ cron: string; tz?: string } & Options) | ({ bedrock: string } & Options)
 
-export type Base = 'scheduled' | 'started' | 'finished'
 export type Moments = { scheduled: number; started?: number | null; finished?: number | null }
-
-/** How slots follow each other; NaN where there is none. */
-export type Rule = {
-  base: Base
-  /** The slot that follows a moment. */
-  next: (from: number) => number
-  /** The first slot of the series begun at `from` that is later than `now`, which comes as a whole second. */
-  skip: (from: number, now: number) => number
-}
 
 export type ParsedRepeat = Rule & {
   /** The repeat as it is kept and shown: Bedrock's words in capitals. */

@@ -9,10 +9,17 @@ import { present } from '../core/present.ts'
 import { closedIn, places } from '../core/schemas.ts'
 import type { Deps } from './deps.ts'
 import { admit, admitSigned, callOf } from './door.ts'
+import type { Facade } from './facade.ts'
 import { formatOf, readBody, respond, wanted } from './format.ts'
-import { namesIn, type OpenApi, openapi } from './openapi.ts'
+import { namesIn, openapi } from './openapi.ts'
+import type { OpenApi } from './openapi-types.ts'
 import { type Asked, type Method, pathParams, Reply, type Route } from './route.ts'
 import { list, listed } from './routes.ts'
+
+type Beside = {
+  /** The other systems whose words are served beside our own; none by default. */
+  facades?: readonly Facade[]
+}
 
 const defaults = { body: 10 * 1024 * 1024 }
 /** How many times the allowed size of a body is read before we hang up. */
@@ -23,9 +30,8 @@ const READ_ON = 3
  *
  * @example createApp({ engine, verify: verifier(keys), publicUrl: 'https://jobs.example.com' }).fetch(request)
  */
-export const createApp = (deps: Deps): Hono => {
+export const createApp = ({ facades = [], ...deps }: Deps & Beside): Hono => {
   const app = new Hono()
-  const { facades = [] } = deps
   const routes = [...list, ...facades.flatMap(({ name, routes }) => listed(name, routes))]
   const served = routes.filter(({ only }) => !only || deps[only])
   let document: OpenApi | undefined

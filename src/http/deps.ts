@@ -2,7 +2,6 @@
 
 import type { Downloads } from '../core/files.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Facade } from './facade.ts'
 import type { Signed } from './signature.ts'
 
 export type Deps = {
@@ -11,8 +10,6 @@ export type Deps = {
   verify: (signed: Signed) => Promise<boolean>
   /** Where we are reached from outside, without a slash at the end. */
   publicUrl: string
-  /** The other systems whose words are served beside our own; none by default. */
-  facades?: readonly Facade[]
   /** A key with every scope, beside those in Redis. */
   apiKey?: string
   /** Moves the clock; given in tests only. */

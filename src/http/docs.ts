@@ -1,7 +1,7 @@
 // The docs page: the OpenAPI document as HTML that stands alone, with shapes written the way TypeScript writes types.
 
 import { html, raw } from 'hono/html'
-import type { OpenApi, Operation, Schema } from './openapi.ts'
+import type { OpenApi, Operation, Schema } from './openapi-types.ts'
 
 /** Makes the page. No script, nothing from elsewhere, and a policy that says so. */
 export const docs = async (document: OpenApi): Promise<Response> =>

@@ -5,28 +5,8 @@ import { shortForm } from '../core/jq.ts'
 import { changes, portRef, snapshot } from '../core/run.ts'
 import { closed, failure, jobInput, jobView, moment, queueView, workerView } from '../core/schemas.ts'
 import { mediaTypes } from './format.ts'
+import type { Content, OpenApi, Operation, Schema } from './openapi-types.ts'
 import { pathParams, type Route } from './route.ts'
-
-export type Schema = Record<string, unknown>
-export type Content = Record<string, { schema: Schema }>
-export type Operation = {
-  operationId: string
-  tags: string[]
-  summary: string
-  description?: string
-  security: Record<string, string[]>[]
-  parameters: { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: Schema }[]
-  requestBody?: { required: boolean; content: Content }
-  responses: Record<string, { description: string; content?: Content }>
-}
-
-export type OpenApi = {
-  openapi: '3.1.0'
-  info: { title: string; version: string; description: string }
-  servers: { url: string }[]
-  paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, Schema> }
-}
 
 export type Listed = Route & { resource: string; verb: string }
 

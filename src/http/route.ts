@@ -18,7 +18,7 @@ import {
 } from '../core/schemas.ts'
 import type { Call, Engine, Scope } from '../engine/engine.ts'
 import type { Deps } from './deps.ts'
-import type { OpenApi } from './openapi.ts'
+import type { OpenApi } from './openapi-types.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 

@@ -2,7 +2,8 @@
 
 import { shortForm } from '../core/jq.ts'
 import { changes, heartbeat, snapshot } from '../core/run.ts'
-import { type Content, data, describer, keyScheme, type Schema } from './openapi.ts'
+import { data, describer, keyScheme } from './openapi.ts'
+import type { Content, Schema } from './openapi-types.ts'
 
 const about =
   'We post a snapshot of the job to the URL with which its class is registered (PUT /v1/workers/{queue}/{class}), and ' +

@@ -5,7 +5,7 @@ import { type Code, SidejobError } from '../core/errors.ts'
 import type { Client } from './client.ts'
 import type { Document } from './document.ts'
 import type { Keys } from './keys.ts'
-import type { Ring, Told } from './store.ts'
+import type { Ring, Told } from './types.ts'
 
 export type Parts = {
   client: Client

@@ -2,134 +2,30 @@
 
 import type { Wire } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
-import { runArguments, type Settled, type Words } from './changes.ts'
+import { runArguments, type Words } from './changes.ts'
 import type { Client } from './client.ts'
-import { type Child, type Document, jobsArguments, type NewJob, ownInputsOf, withSideValues } from './document.ts'
+import { type Document, jobsArguments, type NewJob, ownInputsOf, withSideValues } from './document.ts'
 import { keysOf } from './keys.ts'
 import { listWords, type Parts, type RawRing, refusalOf, ringsOf } from './parts.ts'
 import * as scripts from './scripts.generated.ts'
+import type {
+  BreakerSettings,
+  BreakerState,
+  CommitAnswer,
+  CommitRequest,
+  Enqueued,
+  Heir,
+  LaneStart,
+  Lent,
+  Made,
+  Near,
+  Once,
+  RawWiring,
+  Ring,
+} from './types.ts'
 import { createCommands } from './verbs/commands.ts'
 import { createLimits } from './verbs/limits.ts'
 import { createLooks } from './verbs/looks.ts'
-
-/** A bell to ring: now, or at a moment. */
-export type Ring = { queue: string; bell: string; at?: number }
-
-/** The key under which an answer is kept, for how long, and what it was the answer to. */
-export type Once = { key: string; period: number; fingerprint?: string }
-
-/** Queues and jobs that a change is likely to reach. */
-export type Near = { queues?: readonly string[]; jobs?: readonly string[] }
-
-export type Made = { id: number; status: Status; existing?: true }
-
-/** A lane that begins with the jobs that are made, where nothing was ready before them. */
-export type LaneStart = { id: string; max: number; lease: number; begun: number }
-
-export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: Lent[]; stale?: string }
-
-/** A job lent to a run: the document as it was, and what stands beside it. */
-export type Lent = {
-  id: number
-  document: Document
-  inputs: Record<string, string[]>
-  children: string[]
-  steps: string[]
-  childCount: number
-  /** Children that have ended, of a parent that has waited for them. */
-  family: Heir[]
-  wires: RawWiring[]
-  /** There are more steps than are told unasked. */
-  moreSteps?: true
-}
-
-/** A port of a follower or its child, as lib/claims.lua tells it: child or '', side, port, size, default, wires. */
-export type RawWiring = [child: string, side: 'i' | 'o', port: string, size: string, hasDefault: string, wires: string]
-
-/** An ended child: how it ended, its arguments, and its result or error. */
-export type Heir = {
-  id: number
-  name: string
-  class: string
-  how: 'finished' | 'cancelled' | 'failed'
-  args: Wire | null
-  left: Wire | null
-}
-
-/** `oldest`: the item that waits longest; `passed`: minute:count:count of the minute before. */
-export type FlowState = {
-  id: number
-  document: Document
-  children: Record<string, Child>
-  ports: { wiring: RawWiring; oldest?: string; passed?: string }[]
-  now: number
-}
-
-export type ClaimRequest = {
-  max: number
-  lease: number
-  begun?: number
-  pull?: boolean
-  patterns?: string[]
-  tags?: string[]
-  /** Only jobs of this priority. */
-  priority?: number
-  /** How many members of the queue to pass over. */
-  skip?: number
-  /** Who is to be called when this claim finds nothing, for how long. */
-  waiter?: { id: string; wait: number }
-  /** Only this job, and for the whole lease that is asked for. */
-  only?: number
-}
-
-export type CommitRequest = {
-  queue: string
-  runs?: Settled[]
-  /** `waits`: for how long it waits by itself for what comes, when there is nothing. */
-  lane?: { id: string; seq: number; bell?: string; leave?: boolean; waits?: number }
-  claim?: ClaimRequest
-}
-
-export type CommitAnswer = {
-  word: 'ok' | 'empty' | 'more' | 'full' | 'stale'
-  /** One word for each run: its job's new status, 'lost', 'conflict' or 'refused:CODE why'. */
-  answers: string[]
-  lent: Lent[]
-  rings: Ring[]
-  nextDue?: number
-  /** Jobs that wait, tagged by older constraints than these. */
-  stale: { id: number; document: Document }[]
-  version: string
-  /** How many jobs the claim failed instead of lending them. */
-  failed: number
-  /** How far the claim has looked, when not to the end. */
-  seen?: number
-}
-
-/** The job that tells of another's last end: its document and its last error. */
-export type Told = { document: Document; error?: Wire }
-
-/** When a host that keeps failing is left alone, and for how long: milliseconds. */
-export type BreakerSettings = { threshold: number; base: number; cap: number; probing: number }
-export type BreakerState = { state: 'closed' | 'open' | 'probe'; failures: number; until?: number }
-
-export type Inspection = {
-  id: number
-  document: Document
-  callback?: Told
-  children: string[]
-  childCount: number
-  items: string[]
-  /** How many are before it in its queue, when it is ready. */
-  ahead: number | null
-  queue: { paused: boolean; maxLanes: number; lanes: number; pull: boolean }
-  /** When the limit that it waits at has room by itself. */
-  limitFree: number | null
-  now: number
-}
-
-/** A job that is ready: since when, as its sequence says, how urgently, and how many are before it. */
-export type Ready = { id: number; queue: string; since: string; priority: number; ahead: number }
 
 type RawHeir = [string, string, string, Heir['how'], string, string]
 type RawLent = [

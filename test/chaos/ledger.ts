@@ -1,6 +1,6 @@
 // What has been answered to whom: the same question must get the same answer, and an answer decides what a step may do.
 
-import type { CommitAnswer } from '../../src/redis/store.ts'
+import type { CommitAnswer } from '../../src/redis/types.ts'
 import type { Plan } from './behaviours.ts'
 import { type Facts, noFacts } from './judge.ts'
 import type { World } from './world.ts'

@@ -1,7 +1,7 @@
 // Who serves the queues: lanes that a bell has woken, workers that claim for themselves, and the tick.
 
 import { childrenOf } from '../../src/redis/document.ts'
-import type { CommitAnswer, Lent } from '../../src/redis/store.ts'
+import type { CommitAnswer, Lent } from '../../src/redis/types.ts'
 import { behave, handBack, outputOf, type Peeked, type Plan } from './behaviours.ts'
 import { classes, QUEUES, type Setting, TAG } from './classes.ts'
 import type { Ledger } from './ledger.ts'

@@ -2,7 +2,8 @@
 // loses, repeats and delays them, and a judge after every step.
 
 import { SidejobError } from '../../src/core/errors.ts'
-import { createStore, type Ring } from '../../src/redis/store.ts'
+import { createStore } from '../../src/redis/store.ts'
+import type { Ring } from '../../src/redis/types.ts'
 import { CALLBACKS, limits, QUEUES } from './classes.ts'
 import { createJudge, type Facts, noFacts } from './judge.ts'
 import { seeded } from './random.ts'

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { z } from 'zod'
 import type { Worker } from '../../src/core/worker.ts'
 import { defineWorker, type Job, port, Terminal } from '../../src/index.ts'
-import type { Lent } from '../../src/redis/store.ts'
+import type { Lent } from '../../src/redis/types.ts'
 import { type Kit, startKit } from '../kit.ts'
 
 const MINUTE = 60_000

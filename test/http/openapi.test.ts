@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { facades } from '../../src/facades/index.ts'
 import { written } from '../../src/http/docs.ts'
-import type { OpenApi, Operation } from '../../src/http/openapi.ts'
+import type { OpenApi, Operation } from '../../src/http/openapi-types.ts'
 import { list, listed } from '../../src/http/routes.ts'
 import { publicUrl, setUp } from './kit.ts'
 

@@ -15,7 +15,8 @@ import { type Client, createClient, type RedisOptions } from '../../src/redis/cl
 import { type Document, type NewJob, statusOf } from '../../src/redis/document.ts'
 import { itemOf } from '../../src/redis/item.ts'
 import type { Script } from '../../src/redis/script.ts'
-import { type CommitRequest, createStore, type Lent, type Ring } from '../../src/redis/store.ts'
+import { createStore } from '../../src/redis/store.ts'
+import type { CommitRequest, Lent, Ring } from '../../src/redis/types.ts'
 
 /** Scripts by name that take the place of those committed. */
 export type Scripts = Map<string, { text: string; sha: string }>

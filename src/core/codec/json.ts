@@ -1,7 +1,7 @@
 // JSON text in and out: read strictly, with user values left closed where a pattern says so, and written with them put back.
 
 import { SidejobError } from '../errors.ts'
-import type { Wire } from './value.ts'
+import type { Wire } from './opaque.ts'
 
 /** The deepest nesting of objects and arrays that is read; conversions between formats rely on it. */
 export const DEPTH = 200

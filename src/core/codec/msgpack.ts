@@ -16,7 +16,7 @@ import {
   toBase64,
   writeJson,
 } from './json.ts'
-import type { Wire } from './value.ts'
+import type { Wire } from './opaque.ts'
 
 /** A MessagePack extension, its bytes not interpreted; a timestamp is one of type -1. */
 export class Ext {

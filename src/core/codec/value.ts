@@ -13,9 +13,9 @@ import {
   writeJson,
 } from './json.ts'
 import { Ext, fits64, parseMsgpack, writeMsgpack } from './msgpack.ts'
+import type { Wire } from './opaque.ts'
 
-/** JSON text as it came, or `~` and the base64 of a MessagePack slice. JSON text never begins with `~`. */
-export type Wire = string & { readonly __wire?: never }
+export type { Wire } from './opaque.ts'
 
 /**
  * Closes a JavaScript value: as JSON text, or as MessagePack when it holds bytes, bigints, NaN, Infinity, a Map or an Ext.

@@ -1,7 +1,7 @@
 // Bedrock's repeat syntax: a base and modifiers, applied from left to right as SQLite's date functions do.
 
 import { SidejobError } from '../errors.ts'
-import type { Base, Rule } from '../repeat.ts'
+import type { Base, Rule } from './rule.ts'
 
 type Step = (at: number) => number
 type Modifier = { step: Step /** Milliseconds that it always adds; NaN if that depends on the date. */; length: number }

@@ -6,7 +6,7 @@
 
 import { Cron, CronPattern } from 'croner'
 import { SidejobError } from '../errors.ts'
-import type { Rule } from '../repeat.ts'
+import type { Rule } from './rule.ts'
 
 const SECOND = 1000
 const DAY = 86_400 * SECOND

@@ -3,7 +3,8 @@
 
 import { type Wire, wire } from '../../core/codec/value.ts'
 import type { Settled, Words } from '../../redis/changes.ts'
-import type { Lent, Store } from '../../redis/store.ts'
+import type { Store } from '../../redis/store.ts'
+import type { Lent } from '../../redis/types.ts'
 import { onceOf, type Parts } from '../context.ts'
 import type { BulkInput, Engine } from '../engine.ts'
 

@@ -2,7 +2,8 @@
 
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
-import type { Lent, Ready, Ring, Store } from '../../redis/store.ts'
+import type { Store } from '../../redis/store.ts'
+import type { Lent, Ready, Ring } from '../../redis/types.ts'
 import type { Tags } from '../jobs/constraints.ts'
 import type { Performer } from '../run/executor.ts'
 

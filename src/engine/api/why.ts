@@ -1,7 +1,7 @@
 // Why a job is not running: plain facts, the immediate cause first.
 
 import { portsOf, statusOf, waitingOf } from '../../redis/document.ts'
-import type { Inspection } from '../../redis/store.ts'
+import type { Inspection } from '../../redis/types.ts'
 import type { Reason } from '../engine.ts'
 
 const at = (value: string | undefined): number | undefined => (value === undefined ? undefined : Number(value))

@@ -9,7 +9,7 @@ import type { PortOptions, Spawn } from '../../core/run.ts'
 import type { LimitKey, NewJob } from '../../redis/document.ts'
 import { itemText } from '../../redis/item.ts'
 import type { JobInput, PortSpecs } from '../engine.ts'
-import { keptCallback } from '../remote/callbacks.ts'
+import { keptCallback } from './callback-spec.ts'
 import type { Registered, Registry } from './registry.ts'
 
 const HOUR = 3_600_000

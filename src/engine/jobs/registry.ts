@@ -5,7 +5,8 @@ import { raw, wire } from '../../core/codec/value.ts'
 import { closedIn, worker as definitionSchema } from '../../core/schemas.ts'
 import type { Ports, Worker } from '../../core/worker.ts'
 import type { Settled } from '../../redis/changes.ts'
-import type { Lent, Store } from '../../redis/store.ts'
+import type { Store } from '../../redis/store.ts'
+import type { Lent } from '../../redis/types.ts'
 import type { PortSpecs, WorkerDefinition } from '../engine.ts'
 
 /** A class as the engine uses it; `local` when its function is in this deployment. */

@@ -2,7 +2,7 @@
 
 import { Client, QstashError } from '@upstash/qstash'
 import { pause } from '../../core/sleep.ts'
-import type { Ring } from '../../redis/store.ts'
+import type { Ring } from '../../redis/types.ts'
 
 export type BellOptions = { url?: string; token: string; publicUrl: string }
 

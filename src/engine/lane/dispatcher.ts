@@ -1,7 +1,8 @@
 // One lane of a queue: claim, perform, commit with the next claim, until nothing is left or the time is over.
 
 import { pause } from '../../core/sleep.ts'
-import type { CommitAnswer, LaneStart, Lent, Ring, Store } from '../../redis/store.ts'
+import type { Store } from '../../redis/store.ts'
+import type { CommitAnswer, LaneStart, Lent, Ring } from '../../redis/types.ts'
 import type { Tags } from '../jobs/constraints.ts'
 import { newUsage, type Performer, type Usage } from '../run/executor.ts'
 import { createFlight } from './in-flight.ts'

@@ -1,7 +1,7 @@
 // The runs of a lane that are under way: so many at once, what they did to be taken as they end.
 
 import type { Settled } from '../../redis/changes.ts'
-import type { Lent } from '../../redis/store.ts'
+import type { Lent } from '../../redis/types.ts'
 
 const pause = (ms: number): { over: Promise<void>; cancel: () => void } => {
   let timer: ReturnType<typeof setTimeout>

@@ -18,8 +18,10 @@ import type { Changes, Op } from '../../core/run.ts'
 import { callable } from '../../core/url.ts'
 import type { Settled } from '../../redis/changes.ts'
 import { type Document, number, statusOf } from '../../redis/document.ts'
-import type { Lent, Ring, Store, Told } from '../../redis/store.ts'
+import type { Store } from '../../redis/store.ts'
+import type { Lent, Ring, Told } from '../../redis/types.ts'
 import type { Callback, CallbackProgress, CallbackState, CallbackView } from '../engine.ts'
+import { addressOf } from '../jobs/callback-spec.ts'
 import { settle } from '../jobs/outcome.ts'
 import type { Registry } from '../jobs/registry.ts'
 import { createBreakers, type Outcome } from './circuit-breaker.ts'
@@ -44,24 +46,6 @@ export type CallbackOptions = {
 const TIMEOUT = 30_000
 /** Longest Retry-After that we follow. */
 const LONGEST = 86_400_000
-
-const addressOf = ({ url, kafka }: Callback): string =>
-  kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
-
-/** A callback as its job keeps it; what could never be called is refused. */
-export function keptCallback(
-  callback: Callback | undefined,
-  allowHosts: readonly string[],
-): { spec: string; host: string } | undefined {
-  if (!callback) return undefined
-  try {
-    return { spec: JSON.stringify(callback), host: callable(addressOf(callback), allowHosts).host }
-  } catch (error) {
-    if (!(error instanceof SidejobError)) throw error
-    const path = callback.kafka ? ['callback', 'kafka', 'url'] : ['callback', 'url']
-    throw new SidejobError(error.code, `${path.join('.')}: ${error.message}`, { path })
-  }
-}
 
 /** The end that a callback's job holds. */
 export function endedOf(document: Document): Ended {

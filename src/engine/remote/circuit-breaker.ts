@@ -1,6 +1,7 @@
 // Spares hosts that keep failing: none is called while it is known to be down, then once, to see.
 
-import type { BreakerSettings, BreakerState, Store } from '../../redis/store.ts'
+import type { Store } from '../../redis/store.ts'
+import type { BreakerSettings, BreakerState } from '../../redis/types.ts'
 
 // Open after 5 failures in a row, for 10 s doubling to 5 min: a host that was down for 30 min got 10 probes meanwhile,
 // and everything that waited for it within 5 min after. A probe has its 30 s and a little more to answer.

@@ -2,7 +2,7 @@
 // What a run does is in Redis alone (lib/ports.lua), so a run that is lost has handed on nothing.
 
 import type { Settled } from '../../redis/changes.ts'
-import type { Lent } from '../../redis/store.ts'
+import type { Lent } from '../../redis/types.ts'
 
 export const RELAYS = { queue: 'sidejob.relay', class: 'relay' } as const
 

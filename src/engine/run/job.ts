@@ -4,8 +4,10 @@ import { unwire, type Wire, wire } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { lastingName } from '../../core/lasting.ts'
 import type { Adoptable } from '../../core/plan.ts'
-import type { Changes, Op, PortOptions, PortRef, Snapshot, Spawn, Wiring } from '../../core/run.ts'
+import type { Changes, Op, PortOptions, PortRef, Snapshot, Wiring } from '../../core/run.ts'
 import { Ending, type Port, type Ports, Terminal, type ValueOf, type Worker } from '../../core/worker.ts'
+import type { SpawnOptions } from './options.ts'
+import type { Pause } from './pause.ts'
 import {
   type Branch,
   type CallOptions,
@@ -13,7 +15,6 @@ import {
   type Heir,
   type Length,
   lengthOf,
-  type Pause,
   type Results,
   Waits,
 } from './steps.ts'
@@ -41,14 +42,6 @@ export type JobTools = {
   children: () => Promise<Snapshot['children']>
   /** The time that passes in a run. */
   now: () => number
-}
-
-export type SpawnOptions = Omit<Spawn, 'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports'> & {
-  args?: unknown
-  /** First values of its input ports. */
-  inputs?: Record<string, unknown[]>
-  in?: Record<string, { default?: unknown; channels?: string[] }>
-  out?: Record<string, { default?: unknown; channels?: string[] }>
 }
 
 /** The names that the ports of one side can have: any, where there is a `*`. */

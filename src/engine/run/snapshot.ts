@@ -19,7 +19,8 @@ import {
   waitingOf,
 } from '../../redis/document.ts'
 import { shownItem } from '../../redis/item.ts'
-import type { Heir, Lent, RawWiring, Store, Told } from '../../redis/store.ts'
+import type { Store } from '../../redis/store.ts'
+import type { Heir, Lent, RawWiring, Told } from '../../redis/types.ts'
 import type { JobView, PortView } from '../engine.ts'
 import { progressOf } from '../remote/callbacks.ts'
 

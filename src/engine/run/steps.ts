@@ -5,13 +5,11 @@ import { unwire, type Wire } from '../../core/codec/value.ts'
 import type { Op } from '../../core/run.ts'
 import { duration } from '../../core/time.ts'
 import { Terminal } from '../../core/worker.ts'
-import type { SpawnOptions } from './job.ts'
+import type { SpawnOptions } from './options.ts'
+import type { Pause } from './pause.ts'
 
 /** A length of time: milliseconds, or a text like '3 days'. */
 export type Length = number | string
-
-/** What one helper waits for before its function can go on. */
-export type Pause = { until?: number; child?: string }
 
 /** What an ended child left: its result, or its error. */
 export type Heir = { result?: Wire; error?: Wire }

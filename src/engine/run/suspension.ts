@@ -1,7 +1,7 @@
 // Notices when nothing goes on in a function any more but waiting: then its run can end.
 
 import { Ending } from '../../core/worker.ts'
-import type { Pause } from './steps.ts'
+import type { Pause } from './pause.ts'
 
 const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 

@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { resultMap, workerCall } from '../../core/jq.ts'
-import type { OpenApi } from '../../http/openapi.ts'
+import type { OpenApi } from '../../http/openapi-types.ts'
 
 const MSGPACK = 'application/vnd.msgpack'
 

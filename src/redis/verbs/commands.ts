@@ -2,7 +2,7 @@
 
 import type { Wire } from '../../core/codec/value.ts'
 import type { Parts } from '../parts.ts'
-import type { Ready } from '../store.ts'
+import type { Ready } from '../types.ts'
 
 /** How many steps, and how many children, are looked through in one command. */
 const STEPS = 2_000

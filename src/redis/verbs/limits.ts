@@ -2,7 +2,7 @@
 
 import { type Parts, type RawRing, refusalOf, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { Ring } from '../store.ts'
+import type { Ring } from '../types.ts'
 
 export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
   type LimitRow = {

@@ -4,7 +4,7 @@ import type { Status } from '../../core/job.ts'
 import { childrenOf, type Document, withSideValues } from '../document.ts'
 import { type Parts, refusalOf, toldOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { FlowState, Inspection, RawWiring, Told } from '../store.ts'
+import type { FlowState, Inspection, RawWiring, Told } from '../types.ts'
 
 export function createLooks({ client: { evaluate }, keys, base }: Parts) {
   async function inspect(job: string, of?: { dir: 'i' | 'o'; port: string; limit: number }): Promise<Inspection> {

@@ -3,7 +3,7 @@
 import { expect } from 'vitest'
 import { wire } from '../../../src/core/codec/value.ts'
 import { pastRunOf } from '../../../src/redis/document.ts'
-import type { Once } from '../../../src/redis/store.ts'
+import type { Once } from '../../../src/redis/types.ts'
 import type { Facts, Making, World } from '../direct.ts'
 
 const unique = (more: object = {}): Making => ({ unique: { key: 'u', ...more } })

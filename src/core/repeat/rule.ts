@@ -1,0 +1,13 @@
+// The rule of a repeat's slots, however it is written.
+
+/** What slots count from: the slot before, or the start or end of the run before. */
+export type Base = 'scheduled' | 'started' | 'finished'
+
+/** How slots follow each other; NaN where there is none. */
+export type Rule = {
+  base: Base
+  /** The slot that follows a moment. */
+  next: (from: number) => number
+  /** The first slot of the series begun at `from` that is later than `now`, which comes as a whole second. */
+  skip: (from: number, now: number) => number
+}

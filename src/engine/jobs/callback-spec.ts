@@ -1,0 +1,24 @@
+// A callback as its job keeps it.
+
+import { SidejobError } from '../../core/errors.ts'
+import { callable } from '../../core/url.ts'
+import type { Callback } from '../engine.ts'
+
+/** Where a callback goes: its own URL, or the topic of a Kafka REST proxy. */
+export const addressOf = ({ url, kafka }: Callback): string =>
+  kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
+
+/** A callback as its job keeps it; what could never be called is refused. */
+export function keptCallback(
+  callback: Callback | undefined,
+  allowHosts: readonly string[],
+): { spec: string; host: string } | undefined {
+  if (!callback) return undefined
+  try {
+    return { spec: JSON.stringify(callback), host: callable(addressOf(callback), allowHosts).host }
+  } catch (error) {
+    if (!(error instanceof SidejobError)) throw error
+    const path = callback.kafka ? ['callback', 'kafka', 'url'] : ['callback', 'url']
+    throw new SidejobError(error.code, `${path.join('.')}: ${error.message}`, { path })
+  }
+}
