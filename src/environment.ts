@@ -21,6 +21,7 @@ export type Environment = {
   SIDEJOB_LANE_BUDGET?: string
   SIDEJOB_LANE_LEASE?: string
   SIDEJOB_TEST_CLOCK?: string
+  SIDEJOB_LOG?: string
   SIDEJOB_FILES_SECRET?: string
   SIDEJOB_DOWNLOAD_URL?: string
   SIDEJOB_FILE_RETENTION?: string
@@ -37,11 +38,16 @@ export type Deployment = {
   publicUrl: string
   signingKeys: { current: string; next: string }
   testClock: boolean
+  log: LogLevel
   downloads: Omit<Downloads, 'files'>
   /** What ids and addresses of files are proved by; none, and there are no files. */
   fileSecret?: string
   s3?: { accessKeyId: string; secretAccessKey: string }
 }
+
+/** Which runs a line of the log tells of: those that failed, all of them, or none. */
+const logLevels = ['failed', 'all', 'none'] as const
+export type LogLevel = (typeof logLevels)[number]
 
 const required = [
   'UPSTASH_REDIS_REST_URL',
@@ -85,6 +91,7 @@ export function deploymentOf(env: Environment): Deployment {
     publicUrl,
     signingKeys: { current: env.QSTASH_CURRENT_SIGNING_KEY!, next: env.QSTASH_NEXT_SIGNING_KEY! },
     testClock: env.SIDEJOB_TEST_CLOCK === '1',
+    log: logLevels.find((level) => level === env.SIDEJOB_LOG) ?? 'failed',
     downloads: {
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
       base: (env.SIDEJOB_DOWNLOAD_URL ?? `${publicUrl}/files`).replace(/\/+$/, ''),

@@ -33,6 +33,7 @@ import { createLine } from './lane/long-poll.ts'
 import { createCallbacks, type Payload } from './remote/callbacks.ts'
 import { RELAYS, relay } from './remote/relay.ts'
 import { createPerformer } from './run/executor.ts'
+import type { RunHook } from './run/report.ts'
 import { viewOf } from './run/snapshot.ts'
 
 export const VERSION = '0.1.0'
@@ -59,6 +60,10 @@ export type EngineOptions = {
   /** Bodies of callbacks in other forms than the usual one. */
   payloads?: Record<string, Payload>
   isolate?: (lent: Lent) => Promise<Settled | undefined>
+  /** What functions find as `job.env`. */
+  env?: unknown
+  /** Stands around every run: for logs and traces. */
+  hook?: RunHook
 }
 
 /** What is not for callers of the API. */
@@ -95,6 +100,8 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const performer = createPerformer({
     ...{ store, registry, random, now, ring, lease, push: outgoing },
     isolate: options.isolate,
+    env: options.env,
+    hook: options.hook,
   })
   const tags = createTags(store, registry)
   const dispatcher = createDispatcher({ store, performer, tags, ring, now, lane: options.lane })

@@ -39,7 +39,7 @@ export const createApp = ({ facades = [], ...deps }: Deps & Beside): Hono => {
   for (const route of served) app.on(route.method, route.pattern ?? pattern(route.path), serve(route, deps, describe))
   app.notFound((c) => {
     const taken = taking(c, app)
-    const error = unknown(c, taken)
+    const error = unknown(c, taken, deps.publicUrl)
     const [answer = failed(c, error)] = facades.flatMap((facade) => facade.unknown?.(c.req.path, error) ?? [])
     if (taken.length > 0) answer.headers.set('allow', taken.join(', '))
     return answer
@@ -153,7 +153,7 @@ const methods: Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const taking = ({ req: { path } }: Context, app: Hono): Method[] =>
   methods.filter((other) => app.router.match(other, path)[0].length > 0)
 
-const unknown = ({ req: { path, method } }: Context, taken: Method[]): SidejobError =>
+const unknown = ({ req: { path, method } }: Context, taken: Method[], publicUrl: string): SidejobError =>
   taken.length === 0
-    ? new SidejobError('NOT_FOUND', `${path} is no route; /docs lists them`)
+    ? new SidejobError('NOT_FOUND', `${path} is no route; ${new URL('docs', `${publicUrl}/`).pathname} lists them`)
     : new SidejobError('WRONG_METHOD', `${path} takes ${taken.join(', ')}, got ${method}`)

@@ -16,7 +16,7 @@ const style = `
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
-nav a { margin-right: 1rem; }
+nav { display: flex; flex-wrap: wrap; gap: 0 1rem; }
 details { border-bottom: 1px solid var(--line); padding: .4rem 0; }
 summary { cursor: pointer; }
 code, pre { font: 14px/1.4 ui-monospace, monospace; }
@@ -37,8 +37,8 @@ const page = ({ info, paths, components }: OpenApi) => {
 </head>
 <body>
 <h1>${info.title} API</h1>
-<p>${info.description} As data: <a href="/openapi.json">openapi.json</a>.
-What a push worker is sent and has to answer: <a href="/worker.openapi.json">worker.openapi.json</a>.</p>
+<p>${info.description} As data: <a href="openapi.json">openapi.json</a>.
+What a push worker is sent and has to answer: <a href="worker.openapi.json">worker.openapi.json</a>.</p>
 <nav>${tags.map((tag) => html`<a href="#${tag}">${tag}</a>`)}<a href="#shapes">shapes</a></nav>
 ${tags.map(
   (tag) => html`<h2 id="${tag}">${tag}</h2>

@@ -83,7 +83,7 @@ test('the document is published, open to everybody, and linked from the docs', a
   expect(Object.keys(paths['/'].post.callbacks.commit)).toEqual([
     'https://jobs.example.com/v1/runs/{$request.header.webhook-id}/commit',
   ])
-  expect(await (await app.request('/docs')).text()).toContain('href="/worker.openapi.json"')
+  expect(await (await app.request('/docs')).text()).toContain('href="worker.openapi.json"')
 })
 
 test('the document is one of OpenAPI 3.1, and every reference leads somewhere', () => {

@@ -16,6 +16,7 @@ import { type PushOptions, push } from '../remote/push.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { LostRun, perform, runError } from './function.ts'
 import type { JobTools } from './job.ts'
+import { type RunHook, reportOf, startOf } from './report.ts'
 import { createPace } from './run-time.ts'
 import { adoptable, snapshotOf } from './snapshot.ts'
 
@@ -32,6 +33,10 @@ export type PerformerOptions = {
   isolate?: (lent: Lent) => Promise<Settled | undefined>
   /** As long as a lane's own: what shows its progress is alive. */
   lease: number
+  /** What functions find as `job.env`. */
+  env?: unknown
+  /** Stands around every run. */
+  hook?: RunHook
 }
 
 const PAGE = 1_000
@@ -72,6 +77,8 @@ export function createPerformer({
   elapsed = () => performance.now(),
   isolate,
   lease,
+  env,
+  hook,
 }: PerformerOptions) {
   const breakers = createBreakers({ store, now, shut: async () => undefined })
   const pace = createPace()
@@ -105,6 +112,7 @@ export function createPerformer({
     look: (id) => adoptable(store, id),
     storedGraph: (name) => store.graph(name),
     progress: (value) => store.extend(lent.document.q!, [lent.document.tk!], lease, { progress: value }),
+    env,
   })
 
   async function page(id: number, port: string, after: number) {
@@ -216,7 +224,7 @@ export function createPerformer({
    * What is to be committed for one run; undefined when that is somebody else's business now. `asked` is when the
    * request that lent it was sent: a rate counts from when the run began.
    */
-  async function run(lent: Lent, { alone = false, usage = newUsage(), asked }: RunOptions = {}) {
+  async function runUnseen(lent: Lent, { alone = false, usage = newUsage(), asked }: RunOptions = {}) {
     const { q: queue, c: name } = lent.document
     try {
       const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
@@ -232,6 +240,19 @@ export function createPerformer({
       const changes: Changes = { end: 'failed', n: LAST, error: runError(error) }
       return settle(lent.document.tk!, changes, deciding(lent))
     }
+  }
+
+  /** The same, with the hook around it. */
+  async function run(lent: Lent, options: RunOptions = {}) {
+    if (!hook) return runUnseen(lent, options)
+    let settled: Awaited<ReturnType<typeof runUnseen>>
+    await hook(startOf(lent), async () => {
+      const began = elapsed()
+      settled = await runUnseen(lent, options)
+      // A run in an invocation of its own is told of by the lane that asked for it.
+      return settled && !options.alone ? reportOf(lent, settled, elapsed() - began) : undefined
+    })
+    return settled
   }
 
   return { run, page, timeoutOf, usedUp: ({ isolated }: Usage) => isolated >= MAX_ISOLATED }

@@ -20,6 +20,13 @@ import {
 } from './steps.ts'
 import { createPauses } from './suspension.ts'
 
+declare global {
+  namespace Cloudflare {
+    /** What a Worker is given; `wrangler types` writes its members. */
+    interface Env {}
+  }
+}
+
 /** What a job can ask of the engine while it runs. */
 export type JobTools = {
   /** Commits what was done so far under the same lease. */
@@ -42,6 +49,8 @@ export type JobTools = {
   children: () => Promise<Snapshot['children']>
   /** The time that passes in a run. */
   now: () => number
+  /** What the deployment is given: variables, secrets, bindings. */
+  env?: unknown
 }
 
 /** The names that the ports of one side can have: any, where there is a `*`. */
@@ -192,6 +201,15 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   /** Aborts when the run has taken too long. */
   get signal(): AbortSignal {
     return this.#stop.signal
+  }
+
+  /**
+   * Variables, secrets and bindings of the Worker that serves this job; typed by what `wrangler types` writes.
+   *
+   * @example await fetch(url, { headers: { authorization: job.env.STRIPE_KEY } })
+   */
+  get env(): Cloudflare.Env {
+    return (this.#tools.env ?? {}) as Cloudflare.Env
   }
 
   get args(): unknown {

@@ -1,0 +1,20 @@
+// What the entry of a Worker imports.
+
+import { WorkerEntrypoint } from 'cloudflare:workers'
+import type { Settled } from '../redis/changes.ts'
+import type { Lent } from '../redis/types.ts'
+import { performIsolated, type SidejobEnv } from './worker.ts'
+
+export type { RunReport } from '../engine/run/report.ts'
+export * from './worker.ts'
+
+/**
+ * One run in an invocation of its own, called through the service binding `SELF` only: for functions with `isolate: true`.
+ *
+ * @example export { Isolate } from 'sidejob/cloudflare'
+ */
+export class Isolate extends WorkerEntrypoint<SidejobEnv> {
+  run(lent: Lent): Promise<Settled | undefined> {
+    return performIsolated(lent, this.env)
+  }
+}

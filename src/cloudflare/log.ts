@@ -1,0 +1,75 @@
+// One line of JSON for a run, which `wrangler tail`, Workers Logs and `sidejob dev` read; and a console that knows whose
+// words it prints.
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { RunHook, RunReport, RunStart } from '../engine/run/report.ts'
+import type { LogLevel } from '../environment.ts'
+
+const levels = ['log', 'debug', 'info', 'warn', 'error'] as const
+
+/** The run whose function goes on now. */
+const running = new AsyncLocalStorage<RunStart>()
+
+const isTold = ({ outcome, error }: RunReport, level: LogLevel): boolean =>
+  level === 'all' ? outcome !== 'released' : level === 'failed' && error !== undefined
+
+const textOf = (value: unknown): string => {
+  if (typeof value === 'string') return value
+  if (value instanceof Error) return value.stack ?? value.message
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    return String(value)
+  }
+}
+
+let marks = false
+
+/** From now on what a function prints is a line of JSON with its job and class. */
+export function markConsole(): void {
+  if (marks) return
+  marks = true
+  for (const level of levels) {
+    const print = console[level].bind(console)
+    console[level] = (...values: unknown[]) => {
+      const run = running.getStore()
+      if (!run) return print(...values)
+      const { job, class: name } = run
+      print(JSON.stringify({ sidejob: 'console', job, class: name, level, text: values.map(textOf).join(' ') }))
+    }
+  }
+}
+
+const tell = (report: RunReport): void => {
+  const line = JSON.stringify({ sidejob: 'run', ...report })
+  if (report.error) console.error(line)
+  else console.log(line)
+}
+
+export type Hooks = {
+  /** Called after every run. */
+  onRun?: (report: RunReport) => unknown
+  /** Called when a run has failed and is not tried again. */
+  onFailed?: (report: RunReport) => unknown
+}
+
+/** @example createEngine({ ..., hook: runHook({ level: 'failed', keep: waitUntil }) }) */
+export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise<unknown>) => void }): RunHook {
+  const { level, onRun, onFailed, keep } = options
+  const call = (hook: Hooks['onRun'], report: RunReport) => {
+    if (!hook) return
+    // A hook that throws changes nothing about the run.
+    keep(
+      Promise.resolve()
+        .then(() => hook(report))
+        .catch((error) => console.error(error)),
+    )
+  }
+  return async (start, perform) => {
+    const report = await running.run(start, perform)
+    if (!report) return
+    if (isTold(report, level)) tell(report)
+    call(onRun, report)
+    if (report.outcome === 'failed') call(onFailed, report)
+  }
+}

@@ -1,0 +1,21 @@
+// The same for tests in Node, where there are no entrypoints: what an app imports loads, and runs in one process.
+
+import type { Settled } from '../redis/changes.ts'
+import type { Lent } from '../redis/types.ts'
+import { performIsolated, type SidejobEnv } from './worker.ts'
+
+export type { RunReport } from '../engine/run/report.ts'
+export * from './worker.ts'
+
+/** One run in an invocation of its own, called through the service binding `SELF` only. */
+export class Isolate {
+  protected env: SidejobEnv
+
+  constructor(_context: unknown, env: SidejobEnv) {
+    this.env = env
+  }
+
+  run(lent: Lent): Promise<Settled | undefined> {
+    return performIsolated(lent, this.env)
+  }
+}

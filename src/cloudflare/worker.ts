@@ -1,0 +1,200 @@
+// sidejob as a Cloudflare Worker, or as a part of one: engine and app, made once from what the Worker is given.
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Resources } from '../../functions/download.ts'
+import { type Client, createClient } from '../client/index.ts'
+import type { Downloads } from '../core/files.ts'
+import type { Worker } from '../core/worker.ts'
+import { createEngine, VERSION } from '../engine/index.ts'
+import type { Payload } from '../engine/remote/callbacks.ts'
+import { type Deployment, deploymentOf, type Environment } from '../environment.ts'
+import { createFiles, type R2, r2Bucket } from '../files.ts'
+import { createApp } from '../http/app.ts'
+import type { Beside } from '../http/deps.ts'
+import { verifier } from '../http/signature.ts'
+import type { Settled } from '../redis/changes.ts'
+import type { Lent } from '../redis/types.ts'
+import { createClock } from './clock.ts'
+import { type Hooks, markConsole, runHook } from './log.ts'
+
+/** What a Worker with sidejob in it is given, beside what is its own. */
+export type SidejobEnv = Environment & { FILES?: R2; SELF?: { run: (lent: Lent) => Promise<Settled | undefined> } }
+
+export type ExecutionContext = { waitUntil: (work: Promise<unknown>) => void }
+
+type Handler = (...given: never[]) => unknown
+
+/** The rest of a Worker: a Hono app, or whatever else has `fetch`. */
+export type OwnWorker = { fetch: Handler; scheduled?: Handler }
+
+export type WorkerSettings = Hooks & {
+  /** The job classes that this Worker serves. */
+  functions: readonly Worker[]
+  /** The path under which sidejob answers, `/_sidejob` for one; without it, all paths are its own. */
+  mount?: string
+  /** The cron trigger that is sidejob's; every other one goes to your own `scheduled`. */
+  cron?: string
+  /** Functions that store files, where the bucket `FILES` is bound: `downloads` of `sidejob/functions/download`. */
+  storing?: (resources: Resources) => readonly Worker[]
+  /** The words of other systems, beside the API: those of `sidejob/facades`. */
+  facades?: Beside['facades']
+  /** Bodies of callbacks in other forms than the usual one, where files are stored. */
+  payloads?: (downloads: Downloads) => Record<string, Payload>
+}
+
+/** Where others find out under which path a Worker has its sidejob. */
+const WELL_KNOWN = '/.well-known/sidejob'
+const TICK = '* * * * *'
+
+type Served = {
+  engine: ReturnType<typeof createEngine>
+  app: { fetch: (request: Request) => Response | Promise<Response> }
+}
+
+/** Performs one run in the invocation that this is; set by the Worker that was made last. */
+let performAlone: ((lent: Lent, env: SidejobEnv) => Promise<Settled | undefined>) | undefined
+
+/** One run in an invocation of its own, for the entrypoint `Isolate`. */
+export function performIsolated(lent: Lent, env: SidejobEnv): Promise<Settled | undefined> {
+  if (!performAlone)
+    throw new Error('Isolate is called before createWorker: call createWorker in the entry of the Worker')
+  return performAlone(lent, env)
+}
+
+function mountOf(mount = ''): string {
+  const path = mount.replace(/\/+$/, '')
+  if (path === '' || /^(\/[\w.~-]+)+$/.test(path)) return path
+  throw new Error(`mount: expected a path like "/_sidejob", got ${JSON.stringify(mount)}`)
+}
+
+/** Where we are reached: the address of the Worker, with the mount behind it. */
+function mounted<E extends SidejobEnv>(env: E, mount: string): E {
+  const url = env.PUBLIC_URL?.replace(/\/+$/, '')
+  return !url || !mount || new URL(url).pathname.endsWith(mount) ? env : { ...env, PUBLIC_URL: `${url}${mount}` }
+}
+
+/** A deployment without a bucket has no downloads. */
+function downloadsOf({ FILES }: SidejobEnv, { downloads, fileSecret, publicUrl }: Deployment, now: () => number) {
+  if (!FILES || !fileSecret) return undefined
+  const files = createFiles({ bucket: r2Bucket(FILES), secret: fileSecret, publicUrl, now })
+  return { ...downloads, files } satisfies Downloads
+}
+
+/**
+ * Makes a Worker that serves jobs: alone, or beside an app of your own.
+ *
+ * @example
+ * const jobs = createWorker({ functions: [double], mount: '/_sidejob' })
+ * const app = new Hono<{ Bindings: Env }>()
+ * app.post('/orders', async (c) => c.json(await jobs.client(c.env).jobs.enqueue({ class: 'double' })))
+ * export default jobs.with(app)
+ */
+export function createWorker<E extends object = Cloudflare.Env>(settings: WorkerSettings) {
+  const { functions, storing, cron = TICK } = settings
+  const mount = mountOf(settings.mount)
+  /** The invocation that is under way: it is kept alive for what outlasts its answer. */
+  const invocation = new AsyncLocalStorage<ExecutionContext>()
+  const keep = (work: Promise<unknown>) => invocation.getStore()?.waitUntil(work)
+  const clock = createClock()
+  /** The client in this process needs no key that anybody could have. */
+  const ownKey = crypto.randomUUID() + crypto.randomUUID()
+
+  function make(env: SidejobEnv): Served {
+    const deployment = deploymentOf(mounted(env, mount))
+    const { engine: options, publicUrl, signingKeys, testClock, s3, log } = deployment
+    const downloads = storing && downloadsOf(env, deployment, clock.now)
+    if (log === 'all') markConsole()
+    const engine = createEngine({
+      ...options,
+      workers: downloads ? [...functions, ...storing({ ...downloads, s3, now: clock.now })] : functions,
+      payloads: downloads && settings.payloads?.(downloads),
+      clock: () => clock.offset,
+      defer: keep,
+      isolate: env.SELF && ((lent) => env.SELF!.run(lent)),
+      env,
+      hook: runHook({ ...settings, level: log, keep }),
+    })
+    const app = createApp({
+      engine,
+      verify: verifier({ ...signingKeys, now: clock.now }),
+      publicUrl,
+      facades: settings.facades,
+      apiKey: ownKey,
+      report: (error) => console.error(error),
+      downloads,
+      ...(testClock ? { clock: { advance: (ms: number) => clock.advance(env, ms) } } : {}),
+    })
+    return { engine, app }
+  }
+
+  let served: Served | undefined
+  const serve = (env: SidejobEnv): Served => (served ??= make(env))
+  performAlone = async (lent, env) => serve(env).engine.performAlone(lent)
+
+  async function answer(request: Request, env: SidejobEnv): Promise<Response> {
+    await clock.catchUp(env)
+    const { app } = serve(env)
+    if (!mount) return app.fetch(request)
+    const url = new URL(request.url)
+    url.pathname = url.pathname.slice(mount.length) || '/'
+    return app.fetch(new Request(url, request))
+  }
+
+  const isOurs = (path: string): boolean => !mount || path === mount || path.startsWith(`${mount}/`)
+
+  const within = <T>(context: ExecutionContext, work: () => Promise<T>): Promise<T> => {
+    const answer = invocation.run(context, work)
+    // Whose caller has gone ends there and then, unless something is waited for: what it was lent is to be given back.
+    context.waitUntil(answer.catch(() => undefined))
+    return answer
+  }
+
+  const fetch = (request: Request, env: E, context: ExecutionContext): Promise<Response> =>
+    within(context, () => answer(request, env as SidejobEnv))
+
+  const tick = (env: SidejobEnv) => clock.catchUp(env).then(() => serve(env).engine.tick())
+
+  return {
+    fetch,
+    scheduled: (_event: unknown, env: E, context: ExecutionContext): void =>
+      context.waitUntil(invocation.run(context, () => tick(env as SidejobEnv))),
+
+    /**
+     * The same Worker with your own beside it: what is below `mount` is sidejob's, everything else yours.
+     *
+     * @example export default jobs.with(app)
+     */
+    with<Own extends OwnWorker>(own: Own) {
+      if (!mount) throw new Error("with(app) needs a mount: createWorker({ functions, mount: '/_sidejob' })")
+      return {
+        ...own,
+        fetch(request: Request, env: E, context: ExecutionContext): Response | Promise<Response> {
+          const { pathname } = new URL(request.url)
+          if (isOurs(pathname)) return fetch(request, env, context)
+          if (pathname === WELL_KNOWN) return Response.json({ mount, version: VERSION })
+          return within(context, async () => own.fetch(...([request, env, context] as never[])) as Promise<Response>)
+        },
+        scheduled(event: { cron: string }, env: E, context: ExecutionContext): unknown {
+          if (event.cron === cron || !own.scheduled)
+            return context.waitUntil(invocation.run(context, () => tick(env as SidejobEnv)))
+          return own.scheduled(...([event, env, context] as never[]))
+        },
+      }
+    },
+
+    /**
+     * A client that talks to this Worker's own sidejob in the same process: no request leaves it, no key is needed.
+     *
+     * @example await jobs.client(env).jobs.enqueue({ class: 'double', inputs: { n: [1] } })
+     */
+    client(env: E): Client {
+      const call = async (request: Request) => {
+        await clock.catchUp(env as SidejobEnv)
+        return serve(env as SidejobEnv).app.fetch(request)
+      }
+      return createClient({ url: 'http://sidejob', key: ownKey, fetch: call })
+    },
+  }
+}
+
+export type SidejobWorker = ReturnType<typeof createWorker>

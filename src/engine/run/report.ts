@@ -1,0 +1,47 @@
+// What is told of a run as it ends: for hooks, logs and the terminal of whoever develops.
+
+import type { RunError } from '../../core/run.ts'
+import type { Settled } from '../../redis/changes.ts'
+import type { Lent } from '../../redis/store.ts'
+
+/** The job of a run that begins. */
+export type RunStart = { job: number; queue: string; class: string; attempt: number }
+
+/**
+ * How a run ended. `retry`: it failed and is tried again; `failed`: it failed for good; `released`: it was given back
+ * without an attempt. A report is made before the run is committed: one that Redis refuses has had no effect.
+ */
+export type RunReport = RunStart & {
+  outcome: 'completed' | 'suspended' | 'follow' | 'again' | 'retry' | 'failed' | 'released'
+  /** Milliseconds that it took. */
+  ms: number
+  /** Milliseconds until it is tried again. */
+  retryIn?: number
+  error?: Pick<RunError, 'message' | 'reason' | 'stack'>
+}
+
+export const startOf = ({ id, document }: Lent): RunStart => ({
+  job: id,
+  queue: document.q!,
+  class: document.c!,
+  attempt: Number(document.f ?? 0) + 1,
+})
+
+/** @example const report = reportOf(lent, settled, 12) */
+export function reportOf(lent: Lent, { end, words }: Settled, ms: number): RunReport {
+  const report = { ...startOf(lent), ms: Math.round(ms) }
+  if (end !== 'failed') return { ...report, outcome: end as RunReport['outcome'] }
+  const [, text = '{}', again, delay] = words
+  const { message, reason, stack } = JSON.parse(text) as RunError
+  const error = { message, reason, ...(stack ? { stack } : {}) }
+  return again === 'retry'
+    ? { ...report, outcome: 'retry', retryIn: Number(delay), error }
+    : { ...report, outcome: 'failed', error }
+}
+
+/**
+ * Stands around every run. It must call `perform` once and answer what that answered.
+ *
+ * @example const hook: RunHook = async (start, perform) => { console.log(start.job); return perform() }
+ */
+export type RunHook = (start: RunStart, perform: () => Promise<RunReport | undefined>) => Promise<unknown>
