@@ -26,8 +26,12 @@ export type StackOptions = {
   qstash?: { url: string } & Partial<Keys>
   /** More of what the Worker is told, SIDEJOB_TEST_CLOCK for one. */
   vars?: Record<string, string | undefined>
+  /** The wrangler configuration of a Worker under development; without it the Worker of this repository is served. */
+  config?: string
   /** What the Worker prints. */
   say?: (line: string) => void
+  /** A new build of a Worker under development is served. */
+  onReload?: (ms: number) => void
 }
 
 type Keys = { token: string; currentSigningKey: string; nextSigningKey: string }
@@ -62,14 +66,17 @@ export async function startStack({
   persist = true,
   qstash: own,
   vars = {},
+  config,
   say = () => {},
+  onReload,
 }: StackOptions) {
   const folder = resolve(dir)
   const open: (() => unknown)[] = []
   const gone = Promise.withResolvers<never>()
   gone.promise.catch(() => {})
   try {
-    const publicUrl = `http://127.0.0.1:${await claimPort(port, { setting: 'PORT' })}`
+    const origin = `http://127.0.0.1:${await claimPort(port, { setting: 'PORT' })}`
+    let ticking = { url: '', token: '', publicUrl: origin }
     mkdirSync(folder, { recursive: true })
     const redis = await startRedis({ force, persist, dir: join(folder, 'redis') })
     open.push(redis.close)
@@ -79,9 +86,15 @@ export async function startStack({
     const qstash = { ...development, ...defined(own ?? {}), url: own?.url ?? standIn!.url }
 
     const worker = await startWorker({
-      port: Number(new URL(publicUrl).port),
+      port: Number(new URL(origin).port),
       dir: join(folder, 'worker'),
+      config,
       say,
+      onReload(ms) {
+        onReload?.(ms)
+        // What a lane of the last build has left behind is found, and new classes are registered.
+        void askForTick(ticking).catch(() => undefined)
+      },
       onGone: gone.reject,
       vars: defined({
         UPSTASH_REDIS_REST_URL: gateway.url,
@@ -90,7 +103,7 @@ export async function startStack({
         QSTASH_TOKEN: qstash.token,
         QSTASH_CURRENT_SIGNING_KEY: qstash.currentSigningKey,
         QSTASH_NEXT_SIGNING_KEY: qstash.nextSigningKey,
-        PUBLIC_URL: publicUrl,
+        PUBLIC_URL: origin,
         SIDEJOB_API_KEY: apiKey,
         SIDEJOB_WEBHOOK_SECRET: webhookSecret,
         SIDEJOB_ALLOW_HOSTS: '127.0.0.1,localhost',
@@ -100,8 +113,9 @@ export async function startStack({
     open.push(worker.close)
     // Closed before the Worker is: what it cannot deliver then would count as tried.
     if (standIn) open.push(standIn.close)
+    const publicUrl = `${origin}${await mountOf(origin)}`
     await Promise.race([healthy(publicUrl), gone.promise])
-    const ticking = { url: qstash.url, token: qstash.token, publicUrl }
+    ticking = { url: qstash.url, token: qstash.token, publicUrl }
     await scheduleTick(ticking)
 
     const { kind, host, port: redisPort, username, password, db } = redis
@@ -151,6 +165,13 @@ function standInFor({ folder, redis, persist, vars }: StandIn) {
 /** What was opened last is closed first: nothing is called that is gone. */
 async function closeAll(open: (() => unknown)[]) {
   for (const close of open.splice(0).reverse()) await close()
+}
+
+/** Under which path a Worker has its sidejob; an empty one where all paths are. */
+async function mountOf(origin: string): Promise<string> {
+  const answer = await fetch(`${origin}/.well-known/sidejob`).catch(() => undefined)
+  const { mount = '' } = answer?.ok ? ((await answer.json().catch(() => ({}))) as { mount?: string }) : {}
+  return mount
 }
 
 async function healthy(url: string) {

@@ -4,12 +4,13 @@
 // cores: 450 requests/s through it, 3,700 without. The build is wrangler's all the same, the one that is deployed.
 
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { V4ModuleDefinition } from 'miniflare'
 import type { HostMessage, HostOptions } from './worker.ts'
+import { workerdBelow } from './workerd-pid.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const config = join(root, 'wrangler.toml')
@@ -54,11 +55,11 @@ async function serve({ port, vars, dir }: HostOptions) {
       log: new HostLog(LogLevel.ERROR),
       logRequests: false,
       handleStructuredLogs: ({ message }) => tell({ said: message }),
-      unsafeHandleRuntimeRestart: () => void tell({ restarted: workerd() }),
+      unsafeHandleRuntimeRestart: () => void tell({ restarted: workerdBelow(process.pid) }),
     }),
   )
   await worker.ready
-  tell({ ready: workerd() })
+  tell({ ready: workerdBelow(process.pid) })
 }
 
 /** Bundles the Worker into a folder, as `wrangler deploy` does before it uploads. */
@@ -97,16 +98,6 @@ function modulesOf(dir: string): V4ModuleDefinition[] {
   const files = readdirSync(dir).filter((name) => extname(name) in kinds)
   const ordered = ['worker.js', ...files.filter((name) => name !== 'worker.js')]
   return ordered.map((name) => ({ type: kinds[extname(name)]!, path: join(dir, name) }))
-}
-
-/** The process of workerd, where the system says so. */
-function workerd(): number | undefined {
-  try {
-    const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ')
-    return children.map(Number).find((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'workerd')
-  } catch {
-    return undefined
-  }
 }
 
 function fail(error: Error): never {

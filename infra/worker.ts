@@ -1,26 +1,43 @@
-// Runs the Worker of this repository in a process of its own, and starts it again when it ends by itself.
+// Runs a Worker in a process of its own, and starts it again when it ends by itself: the one of this repository, or one
+// under development.
 
 import { type ChildProcess, fork } from 'node:child_process'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** What the process of the Worker is told. It goes through a pipe: nothing of it shows in a list of processes. */
-export type HostOptions = { port: number; vars: Record<string, string>; dir: string }
+export type HostOptions = {
+  port: number
+  vars: Record<string, string>
+  dir: string
+  /** The wrangler configuration of a Worker under development, which is built anew as its files change. */
+  config?: string
+}
 
 /** What it tells. */
 export type HostMessage =
   | { ready: number | undefined }
   | { restarted: number | undefined }
   | { said: string }
+  /** Under development: a new build is served, or the last good one still is, and why. */
+  | { reloaded: number | undefined; ms: number }
+  | { broken: string }
   | { failed: string }
 
 export type WorkerOptions = HostOptions & {
   /** What the Worker prints, and what becomes of it. */
   say: (line: string) => void
+  /** A new build is served. */
+  onReload?: (ms: number) => void
   /** It ended by itself, and again and again. */
   onGone: (error: Error) => void
 }
 
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
+
+/** The program of the host: TypeScript here, JavaScript in the package. */
+const programOf = ({ config }: HostOptions): string =>
+  fileURLToPath(new URL(`${config ? 'dev/host' : 'worker-host'}${extname(import.meta.url)}`, import.meta.url))
 
 const TRIES = 3
 const MINUTE = 60_000
@@ -30,7 +47,7 @@ const MINUTE = 60_000
  *
  * @example const worker = await startWorker({ port: 8787, vars, dir: '.sidejob/worker', say: console.log, onGone })
  */
-export async function startWorker({ say, onGone, ...options }: WorkerOptions) {
+export async function startWorker({ say, onReload, onGone, ...options }: WorkerOptions) {
   let workerd: number | undefined
   let closing = false
   let host: ChildProcess
@@ -41,7 +58,7 @@ export async function startWorker({ say, onGone, ...options }: WorkerOptions) {
   /** A session of its own, so that Ctrl-C ends it last; the channel ends it when this process is gone. */
   function launch() {
     starts.push(Date.now())
-    const started = fork(fileURLToPath(new URL('worker-host.ts', import.meta.url)), {
+    const started = fork(programOf(options), {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
@@ -54,6 +71,11 @@ export async function startWorker({ say, onGone, ...options }: WorkerOptions) {
       started.on('message', (message: HostMessage) => {
         if ('said' in message) say(message.said)
         if ('failed' in message) reason = message.failed
+        if ('broken' in message) say(message.broken)
+        if ('reloaded' in message) {
+          workerd = message.reloaded
+          onReload?.(message.ms)
+        }
         if ('restarted' in message) say('workerd ended by itself and has been started again')
         if ('ready' in message || 'restarted' in message)
           workerd = 'ready' in message ? message.ready : message.restarted

@@ -16,6 +16,11 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
   'src/dashboard': { ours: ['src/core', 'src/engine'], packages: ['hono'] },
   'src/testing': { ours: ['src/core', 'src/engine'], packages: ['zod'] },
   'src/client': { ours: [], types: ['src/core', 'src/engine', 'src/http', 'src/facades', 'zod'], packages: [] },
+  'src/cloudflare': {
+    ours: ['src/core', 'src/engine', 'src/redis', 'src/http', 'src/client', 'src/environment.ts', 'src/files.ts'],
+    types: ['functions/download.ts'],
+    packages: ['node:async_hooks', 'cloudflare:workers'],
+  },
   'src/cli': { ours: ['src/core', 'src/client'], packages: ['node:'] },
   functions: {
     ours: ['src/index.ts'],

@@ -10,7 +10,7 @@ import type { Payload } from '../engine/remote/callbacks.ts'
 import { type Deployment, deploymentOf, type Environment } from '../environment.ts'
 import { createFiles, type R2, r2Bucket } from '../files.ts'
 import { createApp } from '../http/app.ts'
-import type { Beside } from '../http/deps.ts'
+import type { Facade } from '../http/facade.ts'
 import { verifier } from '../http/signature.ts'
 import type { Settled } from '../redis/changes.ts'
 import type { Lent } from '../redis/types.ts'
@@ -37,7 +37,7 @@ export type WorkerSettings = Hooks & {
   /** Functions that store files, where the bucket `FILES` is bound: `downloads` of `sidejob/functions/download`. */
   storing?: (resources: Resources) => readonly Worker[]
   /** The words of other systems, beside the API: those of `sidejob/facades`. */
-  facades?: Beside['facades']
+  facades?: readonly Facade[]
   /** Bodies of callbacks in other forms than the usual one, where files are stored. */
   payloads?: (downloads: Downloads) => Record<string, Payload>
 }
@@ -47,6 +47,7 @@ const WELL_KNOWN = '/.well-known/sidejob'
 const TICK = '* * * * *'
 
 type Served = {
+  key: string
   engine: ReturnType<typeof createEngine>
   app: { fetch: (request: Request) => Response | Promise<Response> }
 }
@@ -96,11 +97,11 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   const invocation = new AsyncLocalStorage<ExecutionContext>()
   const keep = (work: Promise<unknown>) => invocation.getStore()?.waitUntil(work)
   const clock = createClock()
-  /** The client in this process needs no key that anybody could have. */
-  const ownKey = crypto.randomUUID() + crypto.randomUUID()
 
   function make(env: SidejobEnv): Served {
     const deployment = deploymentOf(mounted(env, mount))
+    // Of the client in this process, for nobody else to have. Not made before: chance is a request's.
+    const key = crypto.randomUUID() + crypto.randomUUID()
     const { engine: options, publicUrl, signingKeys, testClock, s3, log } = deployment
     const downloads = storing && downloadsOf(env, deployment, clock.now)
     if (log === 'all') markConsole()
@@ -119,12 +120,12 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
       verify: verifier({ ...signingKeys, now: clock.now }),
       publicUrl,
       facades: settings.facades,
-      apiKey: ownKey,
+      apiKey: key,
       report: (error) => console.error(error),
       downloads,
       ...(testClock ? { clock: { advance: (ms: number) => clock.advance(env, ms) } } : {}),
     })
-    return { engine, app }
+    return { engine, app, key }
   }
 
   let served: Served | undefined
@@ -188,11 +189,12 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
      * @example await jobs.client(env).jobs.enqueue({ class: 'double', inputs: { n: [1] } })
      */
     client(env: E): Client {
+      const { app, key } = serve(env as SidejobEnv)
       const call = async (request: Request) => {
         await clock.catchUp(env as SidejobEnv)
-        return serve(env as SidejobEnv).app.fetch(request)
+        return app.fetch(request)
       }
-      return createClient({ url: 'http://sidejob', key: ownKey, fetch: call })
+      return createClient({ url: 'http://sidejob', key, fetch: call })
     },
   }
 }

@@ -2,7 +2,7 @@
 
 import type { RunError } from '../../core/run.ts'
 import type { Settled } from '../../redis/changes.ts'
-import type { Lent } from '../../redis/store.ts'
+import type { Lent } from '../../redis/types.ts'
 
 /** The job of a run that begins. */
 export type RunStart = { job: number; queue: string; class: string; attempt: number }

@@ -1,0 +1,63 @@
+// A project's Worker on this machine with everything that it needs: Redis, QStash's stand-in, and reloads as files change.
+
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { startStack } from '../stack.ts'
+
+export type { Stack } from '../stack.ts'
+
+export type DevOptions = {
+  /** The folder of the project, or its wrangler configuration itself. */
+  project?: string
+  port?: number
+  apiKey?: string
+  /** `embedded`, `server` or a `redis://` address. */
+  redis?: string
+  /** false: nothing outlives the stack. */
+  persist?: boolean
+  /** More of what the Worker is told. */
+  vars?: Record<string, string | undefined>
+  /** Takes each line for the developer. */
+  say?: (line: string) => void
+  onReload?: (ms: number) => void
+}
+
+const configs = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
+
+/** The wrangler configuration of a project, by its folder or by itself. */
+export function configOf(project: string): string {
+  const path = resolve(project)
+  if (/\.(toml|jsonc?)$/.test(path)) {
+    if (existsSync(path)) return path
+    throw new Error(`there is no ${path}`)
+  }
+  const found = configs.map((name) => join(path, name)).find((file) => existsSync(file))
+  if (found) return found
+  throw new Error(`${path}: expected ${configs.join(', ')}, got none: npx sidejob init makes one`)
+}
+
+/** A lane, or a run, that a reload cuts off is found after so long. */
+const LEASE = 10_000
+
+/**
+ * Starts everything for the Worker of a project, and answers once it is healthy.
+ *
+ * @example const stack = await startDev({ project: '.', port: 8787, say: console.log })
+ */
+export async function startDev({ project = '.', vars = {}, port = 8787, onReload, ...options }: DevOptions = {}) {
+  const config = configOf(project)
+  let late: ReturnType<typeof setTimeout> | undefined
+  const stack = await startStack({
+    ...options,
+    port,
+    config,
+    dir: join(dirname(config), '.sidejob'),
+    vars: { SIDEJOB_LOG: 'all', SIDEJOB_LANE_LEASE: `${LEASE}ms`, ...vars },
+    onReload(ms) {
+      onReload?.(ms)
+      clearTimeout(late)
+      late = setTimeout(() => stack.tick().catch(() => undefined), LEASE + 500).unref()
+    },
+  })
+  return stack
+}

@@ -1,0 +1,43 @@
+// Says where in a project's own files a place of its bundle comes from.
+
+import { SourceMap } from 'node:module'
+import { relative, resolve } from 'node:path'
+
+export type Place = { file: string; line: number }
+export type Locate = (line: number, column: number) => Place | undefined
+
+/**
+ * Reads a source map that lies in `dir`; files are named as seen from the project's folder.
+ *
+ * @example readMap(text, '.sidejob/worker', '.')(120, 7) // { file: 'src/jobs/double.ts', line: 7 }
+ */
+export function readMap(text: string, dir: string, root: string): Locate {
+  if (!text) return () => undefined
+  const map = new SourceMap(JSON.parse(text))
+  return (line, column) => {
+    const found = map.findEntry(line - 1, column - 1)
+    if (!('originalSource' in found) || !found.originalSource) return undefined
+    return { file: relative(root, resolve(dir, found.originalSource)), line: found.originalLine + 1 }
+  }
+}
+
+const FRAME = /\(?(?:file:\/\/)?[^\s()]*worker\.js:(\d+):(\d+)\)?/g
+
+/** A text in which places of the bundle are those of the files that it was made from. */
+export const located = (text: string, locate: Locate): string =>
+  text.replace(FRAME, (frame, line: string, column: string) => {
+    const place = locate(Number(line), Number(column))
+    if (!place) return frame
+    return frame.startsWith('(') ? `(${place.file}:${place.line})` : `${place.file}:${place.line}`
+  })
+
+const isOwn = ({ file }: Place) => !file.includes('node_modules') && !file.startsWith('..')
+
+/** The first frame of a stack that is in the project's own files. */
+export function ownPlace(stack: string, locate: Locate): Place | undefined {
+  for (const [, line, column] of stack.matchAll(FRAME)) {
+    const place = locate(Number(line), Number(column))
+    if (place && isOwn(place)) return place
+  }
+  return undefined
+}

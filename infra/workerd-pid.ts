@@ -1,0 +1,13 @@
+// Finds the process of workerd.
+
+import { readFileSync } from 'node:fs'
+
+/** The process of workerd that another one has started, where the system says so. */
+export function workerdBelow(parent: number): number | undefined {
+  try {
+    const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ')
+    return children.map(Number).find((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'workerd')
+  } catch {
+    return undefined
+  }
+}

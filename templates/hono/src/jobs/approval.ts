@@ -1,0 +1,12 @@
+import { defineWorker, port } from 'sidejob'
+import { z } from 'zod'
+
+/** Waits up to three days for somebody's decision; nothing runs meanwhile. */
+export const approval = defineWorker({
+  class: 'approval',
+  in: { decision: port(z.object({ approved: z.boolean(), by: z.string() })) },
+  async perform(job) {
+    const decision = await job.waitFor('decision', { timeout: '3 days' })
+    return { approved: decision?.approved ?? false, by: decision?.by ?? 'nobody' }
+  },
+})

@@ -1,0 +1,6 @@
+// The job classes of this Worker: add yours to the list.
+
+import { approval } from './approval.ts'
+import { double } from './double.ts'
+
+export const functions = [approval, double]

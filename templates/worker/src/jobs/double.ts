@@ -1,0 +1,12 @@
+import { defineWorker, port } from 'sidejob'
+import { z } from 'zod'
+
+/** Doubles every number that it is given. */
+export const double = defineWorker({
+  class: 'double',
+  in: { n: port(z.number()) },
+  out: { doubled: port(z.number()) },
+  async perform(job) {
+    for await (const { n } of job.inputs('n')) job.write('doubled', n * 2)
+  },
+})
