@@ -56,12 +56,29 @@ async function factsOf(job: Job, graph: Graph, before?: Graph): Promise<FlowFact
   }
 }
 
+/** The errors of so many broken nodes are told, each a look at its job. */
+const TOLD = 5
+
+async function faultAt(job: Job, name: string): Promise<string> {
+  const { id, status } = job.children[name]!
+  if (status === 'terminated') return `node ${name} (job ${id}) was terminated`
+  const error = (await job.look(id))?.error
+  const { message } = error ? (JSON.parse(error) as { message?: string }) : {}
+  return `node ${name} (job ${id}) failed${message ? `: ${message}` : ''}`
+}
+
 /** What is wrong with the nodes, the same whatever ended first; undefined when nothing is. */
-function faultOf(job: Job, { nodes }: Graph): string | undefined {
-  const broken = Object.entries(job.children)
-    .filter(([name, { status }]) => Object.hasOwn(nodes, name) && (status === 'failed' || status === 'terminated'))
-    .map(([name, { id, status }]) => `node ${name} (job ${id}) ${status === 'failed' ? 'failed' : 'was terminated'}`)
-  return broken.length ? broken.sort().join(', ') : undefined
+async function faultOf(job: Job, { nodes }: Graph): Promise<string | undefined> {
+  const isBroken = (name: string) => ['failed', 'terminated'].includes(job.children[name]!.status)
+  const broken = Object.keys(job.children).filter((name) => Object.hasOwn(nodes, name) && isBroken(name))
+  if (broken.length === 0) return undefined
+  const told = await Promise.all(
+    broken
+      .sort()
+      .slice(0, TOLD)
+      .map((name) => faultAt(job, name)),
+  )
+  return [...told, ...(broken.length > TOLD ? [`${broken.length - TOLD} more`] : [])].join(', ')
 }
 
 export const flow = defineWorker({
@@ -87,8 +104,8 @@ export const flow = defineWorker({
     if (isNew) job.setClosed({ graph: now, ...(text && { history: remember(job.getClosed('history'), text) }) })
 
     // What it does for the others stays done, also when it fails for one.
-    if (faultOf(job, graph) && (plan.ops.length > 0 || isNew)) await job.checkpoint()
-    const fault = faultOf(job, graph)
+    if ((await faultOf(job, graph)) && (plan.ops.length > 0 || isNew)) await job.checkpoint()
+    const fault = await faultOf(job, graph)
     if (fault) throw new Terminal(fault)
     return job.follow()
   },

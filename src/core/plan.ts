@@ -19,7 +19,14 @@ export type FlowFacts = {
 }
 
 /** A job that may become a node. */
-export type Adoptable = { queue: string; class: string; args: Wire | null; parent: number | null }
+export type Adoptable = {
+  queue: string
+  class: string
+  args: Wire | null
+  parent: number | null
+  /** Why it has failed, if it has. */
+  error?: Wire | null
+}
 
 export type Orphan = { node: string | null; job: number; dir: 'in' | 'out'; port: string; values: number }
 
@@ -69,6 +76,30 @@ export function wiresOf({ edges, inports, outports }: Graph): GraphWire[] {
     return { id: n === 1 ? name : `${name}#${n}`, from, to }
   })
 }
+
+/** A node's port that a graph names, and where it does so. */
+export type NamedPort = { node: string; dir: 'in' | 'out'; port: string; path: (string | number)[] }
+
+/** The ports of nodes that the wires of a graph end at, those left out that the graph before it named too. */
+export function namedPorts(graph: Graph, before?: Graph): NamedPort[] {
+  const known = new Set(before ? namedPorts(before).map(portText) : [])
+  const all: NamedPort[] = [
+    ...Object.entries(graph.inports).map(([name, to]) => inPort(to, ['inports', name])),
+    ...graph.edges.flatMap(({ from, to }, i) => [outPort(from, ['edges', i, 'from']), inPort(to, ['edges', i, 'to'])]),
+    ...Object.entries(graph.outports).map(([name, from]) => outPort(from, ['outports', name])),
+  ]
+  return all.filter((one) => !known.has(portText(one)))
+}
+
+const portText = ({ node, dir, port }: NamedPort): string => `${node} ${dir} ${port}`
+const inPort = ({ node, inport }: { node: string; inport: string }, path: NamedPort['path']): NamedPort => ({
+  ...{ node, dir: 'in', port: inport },
+  path: [...path, 'inport'],
+})
+const outPort = ({ node, outport }: { node: string; outport: string }, path: NamedPort['path']): NamedPort => ({
+  ...{ node, dir: 'out', port: outport },
+  path: [...path, 'outport'],
+})
 
 const own = <T>(record: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined

@@ -311,7 +311,6 @@ export const jobPatch = z.strictObject({
   priority: priority.optional(),
   retry: retry.optional(),
   timeout: positive.optional(),
-  unique: label.optional(),
   repeat: repeat.nullable().optional(),
   runAt: time.nullable().optional(),
   group: group.optional(),
@@ -451,7 +450,13 @@ export const pastRuns = z.object({
   ),
 })
 
-export const tree = z.object({ id: jobId, class: z.string(), status, children: z.record(z.string(), z.unknown()) })
+export const tree = z.object({
+  id: jobId,
+  class: z.string(),
+  status,
+  children: z.record(z.string(), z.unknown()),
+  more: z.literal(true).optional().meta({ description: 'there are more jobs below it than are shown' }),
+})
 
 /** The answer of a verb that has nothing to tell: nothing inside, `{}` outside. */
 export const done = z.object({}) as unknown as z.ZodType<void, Record<string, never>>

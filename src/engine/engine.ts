@@ -207,7 +207,6 @@ export type JobView = {
 }
 
 export type JobPatch = Partial<Pick<JobInput, 'args' | 'priority' | 'retry' | 'timeout' | 'group'>> & {
-  unique?: string
   repeat?: Repeat | null
   runAt?: number | null
 }
@@ -417,10 +416,11 @@ export interface Engine extends Custody {
   why(job: Ref): Promise<{ running: boolean; reasons: Reason[] }>
   /** The last run; of a job that keeps its runs all of those, newest first. */
   runs(job: Ref): Promise<{ runs: PastRun[] }>
+  /** The family below a job, nearest first, at most `limit` jobs (5,000); `more`: there are more than are shown. */
   tree(
     job: Ref,
     limit?: number,
-  ): Promise<{ id: number; class: string; status: Status; children: Record<string, unknown> }>
+  ): Promise<{ id: number; class: string; status: Status; children: Record<string, unknown>; more?: true }>
   adopt(job: Ref, child: { job: Ref; name: string }, call?: Call): Promise<void>
   disown(job: Ref, child: { name: string }, call?: Call): Promise<void>
   alias(job: Ref, alias: string, act: 'add' | 'remove', call?: Call): Promise<void>

@@ -242,7 +242,7 @@ export const jobs = {
       path: '/v1/jobs/:job/tree',
       scope: 'read',
       summary: 'Shows the family below a job with its statuses',
-      query: z.strictObject({ limit: count(1, 10_000).optional() }),
+      query: z.strictObject({ limit: count(1, 5_000).optional() }),
       answers: { 200: tree },
     },
     ({ engine, params, query }) => engine.tree(params.job, query.limit),

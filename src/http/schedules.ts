@@ -1,10 +1,15 @@
 // Schedules: jobs that repeat, with their next slots.
 
 import * as z from 'zod'
-import { count, cursor, done, enqueued, jobInput, jobPatch, scheduleView, stepped } from '../core/schemas.ts'
+import { closed, count, cursor, done, enqueued, jobInput, jobPatch, scheduleView, stepped } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
 
 const repeating = jobInput.refine(({ repeat }) => repeat !== undefined, { error: 'is missing', path: ['repeat'] })
+
+/** What was asked for changes nothing: PATCH does. */
+const existing = enqueued.extend({
+  repeat: closed.nullable().meta({ description: 'as the job has it: what was asked for is not taken over' }),
+})
 
 export const schedules = {
   list: route(
@@ -24,11 +29,15 @@ export const schedules = {
       method: 'POST',
       path: '/v1/schedules',
       scope: 'write',
-      summary: 'Makes a job that repeats',
+      summary: 'Makes a job that repeats; one that exists stays as it is',
       body: repeating,
-      answers: { 201: enqueued },
+      answers: { 201: enqueued, 200: existing },
     },
-    async ({ engine, body, call }) => reply(201, (await engine.enqueue([body], call)).jobs[0]!),
+    async ({ engine, body, call }) => {
+      const [job] = (await engine.enqueue([body], call)).jobs
+      if (!job!.existing) return reply(201, job!)
+      return { ...job!, repeat: (await engine.get(String(job!.id))).repeat }
+    },
   ),
 
   get: route(

@@ -413,3 +413,102 @@ describe('what is done outside of steps', () => {
     expect(JSON.parse((await view(id)).error!).message).toContain('two waits of one run are called x')
   })
 })
+
+describe('mistakes that used to be silent', () => {
+  define({
+    class: 'approval',
+    in: { decision: port(z.object({ ok: z.boolean(), at: z.coerce.date() })) },
+    async perform(job) {
+      const answer = await job.waitFor<{ ok: boolean; at: Date }>('decision')
+      await job.sleep('1h')
+      return [answer!.ok, answer!.at.getTime()]
+    },
+  })
+  define({ class: 'writes_text', out: { n: port(z.number()) }, perform: (job) => job.write('n', 'text' as never) })
+  define({ class: 'defaults_text', out: { n: port(z.number()) }, perform: (job) => job.setDefault('n', 'x' as never) })
+  define({
+    class: 'keeps_suspend',
+    in: { in: port() },
+    perform(job) {
+      job.suspend()
+    },
+  })
+  define({
+    class: 'leaves_step',
+    perform(job) {
+      job.step('charge', () => 1)
+    },
+  })
+
+  test('what waitFor takes has to be as its port says, and is so in every run', async () => {
+    const id = await start('approval')
+    await kit.engine.write(String(id), 'in', 'decision', ['{"ok":true,"at":"2027-01-01T00:00:00Z"}' as never])
+    await settle()
+    await later(3_600_001)
+    expect(await resultOf(id)).toEqual([true, Date.UTC(2027, 0, 1)])
+    const wrong = await start('approval')
+    await kit.engine.write(String(wrong), 'in', 'decision', ['{"ok":"yes","at":"2027-01-01T00:00:00Z"}' as never])
+    await settle()
+    expect(await kit.statusOf(wrong)).toBe('failed')
+    expect(await resultOf(wrong)).toBe(
+      `in port decision of job ${wrong} at ok: Invalid input: expected boolean, received string`,
+    )
+  })
+
+  test('what is written to an output port has to be as the port says', async () => {
+    for (const className of ['writes_text', 'defaults_text']) {
+      const id = await start(className)
+      expect(await resultOf(id)).toBe(`out port n of job ${id}: Invalid input: expected number, received string`)
+    }
+  })
+
+  test('suspend that is not returned, and a step that is not awaited, fail with what to write instead', async () => {
+    expect(await resultOf(await start('keeps_suspend', { inputs: { in: ['1'] } }))).toBe(
+      'job.suspend(…) was called and not returned: expected "return job.suspend(…)"',
+    )
+    expect(await resultOf(await start('leaves_step'))).toBe(
+      'step charge was not awaited: its work would be lost; expected "await job.step(…)"',
+    )
+  })
+})
+
+describe('why a function waits', () => {
+  define({
+    class: 'asks_port',
+    in: { decision: port() },
+    perform: (job) => job.waitFor('decision', { timeout: '3 days' }),
+  })
+  define({ class: 'asks_channel', perform: (job) => job.waitFor('/orders/7') })
+  define({ class: 'never_ends', in: { in: port() }, perform: (job) => job.suspend() })
+  define({ class: 'calls', perform: (job) => job.callWorker('never_ends') })
+  define({
+    class: 'goes_ways',
+    in: { a: port() },
+    perform: (job) => job.parallel([(at) => at.callWorker('never_ends'), (at) => at.waitFor('a')]),
+  })
+  const reasons = async (id: number) => (await kit.engine.why(String(id))).reasons
+
+  test('the port and the time that waitFor waits for are told', async () => {
+    const id = await start('asks_port')
+    const [reason, ...others] = await reasons(id)
+    expect(reason).toMatchObject({ code: 'INPUT', key: 'decision', until: expect.any(Number) })
+    expect(reason!.message).toMatch(/^its function waits for input on port decision, at most until 20/)
+    expect(others).toEqual([])
+  })
+
+  test('the channel of waitFor, the child of callWorker and the branches of parallel are told', async () => {
+    expect(await reasons(await start('asks_channel'))).toEqual([
+      { code: 'MESSAGE', key: '/orders/7', message: 'its function waits for a message on channel /orders/7' },
+    ])
+    const id = await start('calls')
+    expect(await reasons(id)).toEqual([
+      {
+        code: 'CHILDREN',
+        key: 'never_ends#1',
+        job: id + 1,
+        message: `its function waits for child never_ends#1 (job ${id + 1}, suspended) to end`,
+      },
+    ])
+    expect((await reasons(await start('goes_ways'))).map(({ code }) => code)).toEqual(['CHILDREN', 'INPUT'])
+  })
+})

@@ -147,7 +147,8 @@ const scenarios: Record<string, Scenario> = {
     await flow.run({ w: [1], a: ['bad'], b: ['bad'] })
     const [a, b] = [await flow.child('a'), await flow.child('b')]
     expect(await flow.status()).toBe('failed')
-    expect(await flow.error()).toBe(`node a (job ${a}) failed, node b (job ${b}) failed`)
+    const bad = (id: string) => `(job ${id}) failed: that was bad`
+    expect(await flow.error()).toBe(`node a ${bad(a)}, node b ${bad(b)}`)
     await kit.engine.take(a, 'in', 'in', {})
     await kit.engine.retry(a)
     await flow.settle()

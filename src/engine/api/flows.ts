@@ -3,7 +3,16 @@
 import { type Wire, wire } from '../../core/codec/value.ts'
 import { type Code, SidejobError } from '../../core/errors.ts'
 import { earlier, type Graph, graphText, readGraph, remember } from '../../core/graph.ts'
-import { adoptions, type End, type GraphWire, type Plan, planGraph, spawnOf, wiresOf } from '../../core/plan.ts'
+import {
+  adoptions,
+  type End,
+  type GraphWire,
+  namedPorts,
+  type Plan,
+  planGraph,
+  spawnOf,
+  wiresOf,
+} from '../../core/plan.ts'
 import type { Op } from '../../core/run.ts'
 import { opWords, spawnWords, type Words, writeWords } from '../../redis/changes.ts'
 import { type Document, defaultOf, portsOf, statusOf } from '../../redis/document.ts'
@@ -94,8 +103,24 @@ export function createFlows({
   announce,
   change,
 }: Pick<Parts, 'store' | 'registry' | 'announce' | 'change'>): Flows {
+  /** A class that nobody has registered yet may have any port. */
+  async function checkPorts(graph: Graph, before: Graph | undefined): Promise<void> {
+    const named = namedPorts(graph, before)
+    const find = await registry.finder(named.map(({ node }) => graph.nodes[node]!))
+    for (const { node: name, dir, port, path } of named) {
+      const node = graph.nodes[name]!
+      const found = find(node)
+      const ports = { ...found?.[dir], ...(dir === 'in' ? node.inports : node.outports) }
+      if (!found || Object.hasOwn(ports, port) || Object.hasOwn(ports, '*')) continue
+      const has = Object.keys(ports).join(', ') || 'none'
+      const message = `${path.join('.')}: node ${name} (${node.class}) has no ${dir} port ${port}; it has ${has}`
+      throw new SidejobError('REFUSED', message, { path })
+    }
+  }
+
   async function planOf(state: FlowState, graph: Graph, before: Graph | undefined): Promise<Plan> {
     const { id, children, document } = state
+    await checkPorts(graph, before)
     const jobs = await Promise.all(
       adoptions(graph, before).map(async ({ job }) => [job, await adoptable(store, job)] as const),
     )

@@ -9,7 +9,9 @@ import { onceOf, type Parts, stepOf } from '../context.ts'
 import type { Call, Engine, JobFilter, JobPatch } from '../engine.ts'
 import { newJobs, repeatOf } from '../jobs/new-job.ts'
 import { viewOf } from '../run/snapshot.ts'
-import { reasonsOf } from './why.ts'
+import { pauses, reasonsOf, waitsIn } from './why.ts'
+
+const MAX_TREE = 5_000
 
 export function createJobs({
   store,
@@ -65,13 +67,7 @@ export function createJobs({
       throw new SidejobError('REFUSED', `job ${id} is one of our own: its args cannot be changed`, { path: ['args'] })
   }
 
-  async function patch(
-    job: string,
-    { args, priority, retry, timeout, unique, repeat, runAt, group }: JobPatch,
-    call?: Call,
-  ) {
-    if (unique !== undefined)
-      throw new SidejobError('BAD_REQUEST', 'unique is fixed when the job is made', { path: ['unique'] })
+  async function patch(job: string, { args, priority, retry, timeout, repeat, runAt, group }: JobPatch, call?: Call) {
     const fields: [string, string][] = []
     if (args !== undefined) fields.push(['a', args])
     if (priority !== undefined) fields.push(['p', priority === 0 ? '' : String(priority)])
@@ -159,7 +155,8 @@ export function createJobs({
 
     async why(job) {
       const inspection = await store.inspect(job)
-      return { running: inspection.document.z === 'l', reasons: reasonsOf(inspection) }
+      const waits = pauses(inspection) ? waitsIn((await store.steps(inspection.id, '0')).steps) : []
+      return { running: inspection.document.z === 'l', reasons: reasonsOf(inspection, waits) }
     },
 
     async runs(job) {
@@ -168,8 +165,8 @@ export function createJobs({
       return { runs: (kept.length ? kept : document.lr ? [document.lr] : []).map(pastRunOf) }
     },
 
-    async tree(job) {
-      const { members } = await store.tree(job)
+    async tree(job, limit = MAX_TREE) {
+      const { members, more } = await store.tree(job, limit)
       const nodes = new Map(
         members.map(({ id, class: name, status }) => [
           id,
@@ -177,7 +174,7 @@ export function createJobs({
         ]),
       )
       for (const { id, parent, name } of members) if (parent !== null) nodes.get(parent)!.children[name] = nodes.get(id)
-      return nodes.get(members[0]!.id)!
+      return { ...nodes.get(members[0]!.id)!, ...(more ? { more } : {}) }
     },
 
     async adopt(job, child, call) {

@@ -34,8 +34,12 @@ export function createPorts({
 
     async look(job, dir, port, limit = 100) {
       const { document, items } = await store.inspect(job, { dir: sideOf(dir), port, limit })
-      const [pushed, taken] = document[`${sideOf(dir)}:${port}`]!.split(',').map(Number) as [number, number]
-      return { ...portView(document, sideOf(dir), port, pushed, taken), values: items.map(withContext) }
+      const side = sideOf(dir)
+      const counts = document[`${side}:${port}`]
+      // Not written to yet: it will have the default that `*` has then, and no channels.
+      if (counts === undefined) return { ...portView(document, side, '*', 0, 0), channels: [], values: [] }
+      const [pushed, taken] = counts.split(',').map(Number) as [number, number]
+      return { ...portView(document, side, port, pushed, taken), values: items.map(withContext) }
     },
 
     async write(job, dir, port, values, writing = {}, call) {

@@ -1,20 +1,59 @@
 // Why a job is not running: plain facts, the immediate cause first.
 
-import { portsOf, statusOf, waitingOf } from '../../redis/document.ts'
+import { unwire, type Wire } from '../../core/codec/value.ts'
+import { childrenOf, portsOf, statusOf, waitingOf } from '../../redis/document.ts'
 import type { Inspection } from '../../redis/types.ts'
 import type { Reason } from '../engine.ts'
+import { OURS, type Waited } from '../run/steps.ts'
+
+/** An inspection, with what the job's function waits for by `waitFor`. */
+type Waiting = Inspection & { waits: { on: string; until?: number }[] }
+
+const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
 
 const at = (value: string | undefined): number | undefined => (value === undefined ? undefined : Number(value))
 
 /** A run that was given back says why, where its worker is known to be down. */
 function backoffText(doc: Inspection['document']): string {
   if (doc.lr?.split(',')[2] !== 'released')
-    return `${doc.f ?? 0} failures, ${doc.lc ?? 0} losses in a row; backs off until`
+    return `${counted(Number(doc.f ?? 0), 'failure')}, ${counted(Number(doc.lc ?? 0), 'loss', 'losses')} in a row; backs off until`
   const why = doc.er ? `: ${(JSON.parse(doc.er) as { message: string }).message}` : ''
   return `its last run was given back without using an attempt${why}; waits until`
 }
 
-function timeReasons({ document: doc, now }: Inspection): Reason[] {
+/** What its function waits for by `waitFor`, as its steps tell. */
+function awaitedReasons({ waits }: Waiting): Reason[] {
+  return waits.map(({ on, until }) => {
+    const isChannel = on.startsWith('/')
+    const what = isChannel ? `a message on channel ${on}` : `input on port ${on}`
+    const till = until === undefined ? '' : `, at most until ${new Date(until).toISOString()}`
+    return {
+      code: isChannel ? 'MESSAGE' : 'INPUT',
+      message: `its function waits for ${what}${till}`,
+      key: on,
+      ...(until === undefined ? {} : { until }),
+    }
+  })
+}
+
+/** The children that its function has called and waits for. */
+function calledReasons({ document: doc, children }: Inspection): Reason[] {
+  const called = doc.aw ? (JSON.parse(doc.aw) as string[]) : []
+  const all = childrenOf(children)
+  return called.map((name) => {
+    const child = Object.hasOwn(all, name) ? all[name] : undefined
+    const which = child ? `${name} (job ${child.id}, ${child.status})` : name
+    return {
+      code: 'CHILDREN',
+      message: `its function waits for child ${which} to end`,
+      key: name,
+      ...(child ? { job: child.id } : {}),
+    }
+  })
+}
+
+function timeReasons(waiting: Waiting): Reason[] {
+  const { document: doc, now } = waiting
   const reasons: Reason[] = []
   const wait = (code: string, until: number | undefined, message: string) => {
     if (until !== undefined && until > now)
@@ -25,6 +64,8 @@ function timeReasons({ document: doc, now }: Inspection): Reason[] {
   if (!doc.ey) {
     wait('DUE', at(doc.w), 'asked to run at')
     wait('REPEAT', at(doc.ns), 'repeats; the next slot is')
+    const awaited = [...calledReasons(waiting), ...awaitedReasons(waiting)]
+    if (doc.sl && awaited.length > 0) return [...reasons, ...awaited]
     wait('PAUSED_UNTIL', at(doc.sl), 'its function pauses until')
   }
   return reasons
@@ -57,7 +98,10 @@ function limitReasons({ document: doc, ahead, limitFree }: Inspection): Reason[]
   ]
 }
 
-function restReasons({ document: doc }: Inspection): Reason[] {
+function restReasons(inspection: Waiting): Reason[] {
+  const { document: doc } = inspection
+  const awaited = [...calledReasons(inspection), ...awaitedReasons(inspection)]
+  if (awaited.length > 0) return awaited
   const waiting = waitingOf(doc)
   if (waiting === 'parent')
     return [{ code: 'PARENT', message: `waits until the run of its parent ${doc.pa} has ended`, job: Number(doc.pa) }]
@@ -65,7 +109,7 @@ function restReasons({ document: doc }: Inspection): Reason[] {
     return [
       {
         code: 'CHILDREN',
-        message: `waits for ${doc.wn} children to end${waiting === 'children' ? '' : `: ${waiting.join(', ')}`}`,
+        message: `waits for ${counted(Number(doc.wn), 'child', 'children')} to end${waiting === 'children' ? '' : `: ${waiting.join(', ')}`}`,
       },
     ]
   const empty = portsOf(doc, 'i').filter(
@@ -90,22 +134,37 @@ function endReasons({ document: doc }: Inspection): Reason[] {
   return [
     {
       code: 'FAILED',
-      message: `failed after ${doc.f ?? 1} attempts; a retry or a run with force wakes it, input does not`,
+      message: `failed after ${counted(Number(doc.f ?? 1), 'attempt')}; a retry or a run with force wakes it, input does not`,
     },
     ...kept.map(({ port, pushed, taken }) => ({
       code: 'INPUT_KEPT',
-      message: `${pushed - taken} values wait on port ${port}`,
+      message: `${counted(pushed - taken, 'value waits', 'values wait')} on port ${port}`,
       key: port,
     })),
   ]
 }
 
-/** @example reasonsOf(inspection)[0].message // 'waits for input on port left' */
-export function reasonsOf(inspection: Inspection): Reason[] {
+/**
+ * Waits of a function that have not come to an end, from what its steps have kept.
+ *
+ * @example waitsIn({ '~answer#1': '{"until":7,"on":"answer"}' }) // [{ on: 'answer', until: 7 }]
+ */
+export function waitsIn(steps: Record<string, Wire>): Waiting['waits'] {
+  const ours = Object.entries(steps).filter(([key]) => key.startsWith(OURS))
+  const kept = ours.map(([, value]) => unwire(value) as Waited | null)
+  return kept.flatMap((one) => (one?.on === undefined || one.done ? [] : [{ on: one.on, until: one.until }]))
+}
+
+/** Whether a job's steps can tell what it waits for. */
+export const pauses = ({ document: { z, st } }: Inspection): boolean => st !== undefined && (z === 's' || z === 't')
+
+/** @example reasonsOf(inspection, [])[0].message // 'waits for input on port left' */
+export function reasonsOf(inspection: Inspection, waits: Waiting['waits']): Reason[] {
   const { document: doc } = inspection
+  const waiting = { ...inspection, waits }
   if (doc.z === 'l') return []
-  if (doc.z === 't') return timeReasons(inspection)
+  if (doc.z === 't') return timeReasons(waiting)
   if (doc.z === 'w') return limitReasons(inspection)
   if (doc.z === undefined || doc.z === 'p') return queueReasons(inspection)
-  return doc.z === 's' ? restReasons(inspection) : endReasons(inspection)
+  return doc.z === 's' ? restReasons(waiting) : endReasons(inspection)
 }

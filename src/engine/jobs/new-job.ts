@@ -30,7 +30,7 @@ const itemsOf = (inputs: Values = {}, context?: Wire): Record<string, string[]> 
 
 function checkInputs(inputs: Values = {}, ports: PortSpecs, className: string): void {
   for (const port of Object.keys(inputs))
-    if (!(port in ports) && !('*' in ports))
+    if (!Object.hasOwn(ports, port) && !Object.hasOwn(ports, '*'))
       throw new SidejobError('REFUSED', `${className} does not have in port ${port}`, { path: ['inputs', port] })
 }
 
@@ -101,7 +101,8 @@ const argsOf = ({ args }: JobInput): Wire | undefined => (args === 'null' ? unde
 function newJob(found: Registered | undefined, input: JobInput, now: number, allowHosts: readonly string[]): NewJob {
   checkOutside(found, input)
   const ports = overlay(found?.in, input.in)
-  checkInputs(input.inputs, ports, input.class)
+  // Of a class that is not known the script says so.
+  if (found) checkInputs(input.inputs, ports, input.class)
   return {
     ...common(found),
     queue: input.queue,

@@ -61,6 +61,8 @@ type Value<P extends Ports, K> = 0 extends 1 & P ? any : ValueOf<K extends keyof
 
 const PROGRESS = 1_000
 
+const askedBy = { suspended: 'job.suspend(…)', follow: 'job.follow()', again: 'job.again(…)' } as const
+
 /** What may happen again in each run of a function that pauses; everything else belongs into a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
@@ -172,6 +174,10 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   readonly #waits: Waits
   /** How many steps are under way. */
   #acting = 0
+  /** The steps that were begun and are not kept yet. */
+  #underWay = new Set<string>()
+  /** The end that the function has asked for, and is to return. */
+  #asked: Ending['end'] | undefined
   /** What was done outside of steps, and would be done again by a run that comes back to a wait. */
   #loose: string | undefined
   readonly #began: number
@@ -336,6 +342,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   /** Writes a value to an output port. */
   write<P extends Name<Out>>(port: P, value: Value<Out, P>, options: WriteOptions = {}): void {
     this.#open()
+    this.#checked('out', port, value)
     const setDefault = options.setDefault ?? this.#options.setDefault ?? this.#defaultsOnly
     this.#op({
       op: 'write',
@@ -405,6 +412,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
 
   /** Gives an output port a default, in place of the one it has. Wakes nobody. */
   setDefault<P extends Name<Out>>(port: P, value: Value<Out, P>): void {
+    this.#checked('out', port, value)
     this.#op({ op: 'default', of: { out: port }, value: wire(value) })
   }
 
@@ -539,7 +547,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
 
   /** To return from perform: run again when input comes, or when the children that are waited for have ended. */
   suspend({ waitFor, ...times }: { waitFor?: 'children' | string[]; at?: Date | number; wait?: Length } = {}): Ending {
-    return new Ending('suspended', { ...(waitFor === undefined ? {} : { waitFor }), ...timesOf(times) })
+    return this.#ending('suspended', { ...(waitFor === undefined ? {} : { waitFor }), ...timesOf(times) })
   }
 
   /**
@@ -547,12 +555,17 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
    * fails or is terminated, or comes back from that. Nothing runs for what else they do.
    */
   follow(): Ending {
-    return new Ending('follow')
+    return this.#ending('follow')
   }
 
   /** To return from perform: run once more, now, `at` a time or after `wait` (milliseconds, or a text like '5m'). */
   again(times: { at?: Date | number; wait?: Length } = {}): Ending {
-    return new Ending('again', timesOf(times))
+    return this.#ending('again', timesOf(times))
+  }
+
+  #ending(...how: ConstructorParameters<typeof Ending>): Ending {
+    this.#asked = how[0]
+    return new Ending(...how)
   }
 
   /** Commits what was done so far, and goes on with a fresh view of ports and children. */
@@ -610,6 +623,13 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   async finish(ending: unknown): Promise<Changes> {
     await this.#turn
     if (this.#broken) throw this.#broken
+    const [step] = this.#underWay
+    if (step !== undefined)
+      throw new Terminal(`step ${step} was not awaited: its work would be lost; expected "await job.step(…)"`)
+    if (this.#asked && !(ending instanceof Ending))
+      throw new Terminal(
+        `${askedBy[this.#asked]} was called and not returned: expected "return ${askedBy[this.#asked]}"`,
+      )
     if (ending instanceof Ending) return { ...this.#collect(ending.end), ...ending.options }
     const changes = this.#collect(this.#suspends && ending === undefined ? 'suspended' : 'completed')
     return ending === undefined ? changes : { ...changes, result: wire(ending) }
@@ -678,6 +698,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
       op: (op) => this.#act(() => this.#op(op)),
       spawn: (...child) => this.#act(() => this.spawn(...child)),
       commit: () => this.checkpoint(),
+      checked: (port, value) => (ownOf(this.#snapshot.in, port) ? this.#checked('in', port, value) : value),
       take: (port) => (ownOf(this.#snapshot.in, port) ? this.#next(port) : Promise.resolve(undefined)),
       heir: (child) => this.#heir(child),
       pause: (what) => this.#pause(what),
@@ -727,6 +748,11 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
 
   async #once<T>(name: string, action: () => T | Promise<T>): Promise<T> {
     this.#open()
+    this.#underWay.add(name)
+    return this.#doOnce(name, action).finally(() => this.#underWay.delete(name))
+  }
+
+  async #doOnce<T>(name: string, action: () => T | Promise<T>): Promise<T> {
     const known = await this.#kept(name)
     if (known !== undefined) return unwire(known) as T
     return this.#pauses.during(async () => {
@@ -816,12 +842,18 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   #valueOf<P extends Name<In>>(port: P, data: Wire): Value<In, P> {
-    const value = unwire(data)
-    const ports = this.#ports.in ?? {}
+    return this.#checked('in', port, unwire(data)) as Value<In, P>
+  }
+
+  /** A value as the port's schema has it; what the schema does not take fails the run, for good. */
+  #checked(dir: 'in' | 'out', port: string, value: unknown): unknown {
+    const ports = this.#ports[dir] ?? {}
     const { schema }: Port = ownOf(ports, port) ?? ports['*'] ?? {}
-    if (!schema) return value as Value<In, P>
+    if (!schema) return value
     const checked = schema.safeParse(value)
-    if (!checked.success) throw new Terminal(`in port ${port} of job ${this.id}: ${checked.error.issues[0]?.message}`)
-    return checked.data as Value<In, P>
+    if (checked.success) return checked.data
+    const [issue] = checked.error.issues
+    const where = issue?.path.length ? ` at ${issue.path.join('.')}` : ''
+    throw new Terminal(`${dir} port ${port} of job ${this.id}${where}: ${issue?.message}`)
   }
 }

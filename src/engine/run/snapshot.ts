@@ -83,6 +83,7 @@ export async function adoptable(store: Store, id: number): Promise<Adoptable | n
     class: name!,
     args: (args as Wire | undefined) ?? null,
     parent: parentOf(found.document)?.id ?? null,
+    error: (found.document.er as Wire | undefined) ?? null,
   }
 }
 

@@ -28,6 +28,8 @@ export type Desk = {
   op: (op: Op) => void
   spawn: (name: string, worker: { queue?: string; class: string }, options: SpawnOptions) => void
   commit: () => Promise<void>
+  /** A value of an input port as the port's schema has it. */
+  checked: (port: string, value: unknown) => unknown
   /** Takes the next value of an input port, if one waits. */
   take: (port: string) => Promise<{ data: Wire } | undefined>
   /** A child that has ended; 'open' as long as it has not, undefined when there is none. */
@@ -56,7 +58,8 @@ export type Branch<T = unknown> = (at: Waits) => T | Promise<T>
 
 export type Results<B extends readonly Branch[]> = { -readonly [K in keyof B]: Awaited<ReturnType<B[K]>> }
 
-type Waited = { until?: number; done?: true; value?: unknown }
+/** `on`: the port or channel that it waits for, for whoever asks why. */
+export type Waited = { until?: number; on?: string; done?: true; value?: unknown }
 type Called = { done?: { result?: unknown; error?: { message?: string; detail?: unknown } } }
 
 const isChannel = (name: string): boolean => name.startsWith('/')
@@ -124,20 +127,23 @@ export class Waits {
     const desk = this.#desk
     const key = this.#key(name, as)
     const known = await this.#kept<Waited>(key)
-    if (known?.done) return known.value as T | undefined
     const port = isChannel(name) ? portFor(key) : name
+    // Kept as it came: a schema may make of it what no value can be.
+    const given = (value: unknown) => (value === undefined || isChannel(name) ? value : desk.checked(port, value)) as T
+    if (known?.done) return given(known.value)
     const found = await desk.take(port)
     const until = known ? known.until : timeout === undefined ? undefined : desk.now() + lengthOf(timeout)
     if (!found && (until === undefined || desk.now() < until)) {
-      if (!known) desk.keep(key, { until })
+      if (!known) desk.keep(key, { until, on: name })
       if (!known && isChannel(name)) desk.op({ op: 'amend', in: { [port]: { channels: [name] } } })
       return desk.pause({ until })
     }
-    const value = found && (unwire(found.data) as T)
+    const value = found && unwire(found.data)
+    const answer = given(value)
     desk.keep(key, { done: true, value })
     if (known && isChannel(name)) desk.op({ op: 'amend', drop: { in: [port] } })
     await desk.commit()
-    return value
+    return answer
   }
 
   /** Makes a child, and answers its result when it has completed; throws `CallFailed` when it ends otherwise. */

@@ -37,8 +37,10 @@ local doc = find(id)
 local items = {}
 if port ~= '' then
   local pushed, taken, dropped = counts(doc, dir, port)
-  if not pushed or dropped then return { 'refused', 'REFUSED', 'job ' .. id .. ' (' .. doc.c .. ') does not have ' .. sides[dir] .. ' port ' .. port } end
-  if pushed > taken then items = lists.now(id, doc, dir, port, most) end
+  -- One that only `*` stands for is empty until somebody writes to it.
+  local may_be = not pushed and doc[dir .. ':*'] and port:match('^[%w_]+$')
+  if dropped or not (pushed or may_be) then return { 'refused', 'REFUSED', 'job ' .. id .. ' (' .. doc.c .. ') does not have ' .. sides[dir] .. ' port ' .. port } end
+  if pushed and pushed > taken then items = lists.now(id, doc, dir, port, most) end
 end
 local ahead = ''
 if not doc.z or doc.z == 'p' or doc.z == 'w' then ahead = int(redis.call('ZRANK', index_of(doc), member_of(id, doc)) or -1) end

@@ -4,7 +4,7 @@
 -- by: API, dashboard
 -- reads: job, jobs
 -- writes: none
--- args: ns, clock, seed, job
+-- args: ns, clock, seed, job, most:int
 -- returns: {'tree', [id, parent, name, class, status] each, 'more' or ''} | {'refused', code, message}
 
 -- @include lib/base
@@ -30,10 +30,11 @@ local ok, root = attempt(function()
 end)
 if not ok then return { 'refused', root.code, root.message } end
 
-local members, more = tree_of(root)
+local members, more = tree_of(root, most + 1)
 local list = {}
-for _, id in ipairs(members) do
+for i = 1, math.min(most, #members) do
+  local id = members[i]
   local doc = find(id)
   if doc then list[#list + 1] = { id, id == root and '' or doc.pa or '', doc.pn or '', doc.c, status_of(doc) } end
 end
-return { 'tree', list, more and 'more' or '' }
+return { 'tree', list, (more or #members > most) and 'more' or '' }

@@ -82,11 +82,14 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
     return { jobs, cursor: answer[2] || null }
   }
 
-  async function tree(job: string): Promise<{
+  async function tree(
+    job: string,
+    most = 5_000,
+  ): Promise<{
     members: { id: number; parent: number | null; name: string; class: string; status: Status }[]
     more: boolean
   }> {
-    const answer = (await evaluate(scripts.tree, [], { ...base(), job }, [])) as [string, string[][], string]
+    const answer = (await evaluate(scripts.tree, [], { ...base(), job, most }, [])) as [string, string[][], string]
     if (answer[0] === 'refused') throw refusalOf(answer[1] as unknown as string, answer[2])
     const members = answer[1].map(([id, parent, name, className, status]) => ({
       id: Number(id),

@@ -58,7 +58,7 @@ local function give_up(id, doc, why)
   local error = '{"message":' .. cjson.encode(why) .. ',"reason":"other"}'
   for _, field in ipairs({ 'ns', 'w' }) do change(id, doc, field, nil) end
   set_value(id, doc, 'er', error)
-  entries.fault(id, error)
+  log(id, 'error', error, true)
   finish(id, doc, 'f', error)
 end
 

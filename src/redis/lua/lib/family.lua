@@ -147,10 +147,11 @@ end
 
 local MAX_TREE = 5000
 
--- The job and all below it, nearest first; `more` when there are more than one script should touch.
-local function tree_of(id)
+-- The job and all below it, nearest first; `more` when there are more than one script should touch, or than are wanted.
+local function tree_of(id, most)
   local tree, at_job = { id }, 1
-  while at_job <= #tree and #tree < MAX_TREE do
+  most = math.min(most or MAX_TREE, MAX_TREE)
+  while at_job <= #tree and #tree < most do
     local doc = find(tree[at_job])
     if doc then
       local ids = {}

@@ -191,6 +191,8 @@ function ops.run(me)
   else
     if force then change(id, doc, 'dc', nil) end
     wake_up(id, doc, force)
+    -- The delay that it was made with is used up; what was asked for later stays.
+    if moment <= now and not doc.l then change(id, doc, 'w', nil) end
     run_at(id, doc, moment)
     if doc.z and doc.z ~= 'p' then enqueue(id, doc, moment <= now) end
   end

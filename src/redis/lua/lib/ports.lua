@@ -526,15 +526,10 @@ end
 table.insert(consequences, tell_all)
 
 -- A line for the log page, and a message for whoever listens to /sidejob/log.
-local function log(job, level, entry)
+local function log(job, level, entry, is_fault)
+  local message, reason, rest = (is_fault and entry or ''):match('^{"message":(".-"),("reason":"%a+")(.*)$')
+  -- The error of a run, in SideJob's words: `error` and `backtrace`.
+  if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
   push(writes.log, { job or '', level, entry })
   if hints_wanted() then push(told, { '/sidejob/log', '@\n\nl\n' .. entries.text(job, entry) }) end
-end
-
--- The error of a run as an entry of the log, in SideJob's words: `error` and `backtrace`.
-function entries.fault(id, error)
-  local message, rest = error:match('^{"message":(".-"),("reason":.*)$')
-  if not message then return log(id, 'error', error) end
-  local reason, stack = rest:match('^("reason":"%a+"),"stack":(.*)$')
-  log(id, 'error', '{"error":' .. message .. ',' .. (stack and reason .. ',"backtrace":' .. stack or rest))
 end

@@ -177,7 +177,7 @@ local function fail(run, error, delay)
       finish(id, doc, 'f', error)
     end
   end
-  entries.fault(id, error)
+  log(id, 'error', error, true)
   if doc.gone then return doc.gone end
   wake_parent(id, doc)
   return status_of(doc)

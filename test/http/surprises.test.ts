@@ -1,0 +1,159 @@
+// What people met who had read nothing but the README: each was a surprise, told here at the door where they stood.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { core } from '../../functions/core.ts'
+import { createApp } from '../../src/http/app.ts'
+import { defineWorker, port, Terminal } from '../../src/index.ts'
+import { drain } from '../../src/testing/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+const DAY = 86_400_000
+
+const double = defineWorker({
+  queue: 'core',
+  class: 'double',
+  in: { n: port(z.number()) },
+  out: { doubled: port(z.number()) },
+  async perform(job) {
+    for await (const { n } of job.inputs('n')) job.write('doubled', 2 * n)
+  },
+})
+const nop = defineWorker({ class: 'nop', perform: () => undefined })
+const broken = defineWorker({
+  queue: 'core',
+  class: 'broken',
+  in: { n: port() },
+  perform() {
+    throw new Terminal('no paper left')
+  },
+})
+
+let kit: Kit
+let app: ReturnType<typeof createApp>
+beforeAll(async () => {
+  kit = await startKit({ workers: [...core, double, broken, nop], hold: true, apiKey: 'dev' })
+  app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
+})
+afterAll(() => kit.close())
+
+async function ask(method: string, path: string, body?: unknown) {
+  const headers = { authorization: 'Bearer dev', 'content-type': 'application/json' }
+  const answer = await app.request(path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })
+  return { status: answer.status, body: await answer.json() }
+}
+const settle = () => drain(kit.engine, { errors: 'keep' })
+const make = async (input: object) => (await ask('POST', '/v1/jobs', input)).body.id as number
+
+test('a job with inputs whose class is not registered is refused because of its class', async () => {
+  const { status, body } = await ask('POST', '/v1/jobs', { class: 'forgotten', inputs: { n: [1] } })
+  expect(status).toBe(422)
+  expect(body.error.message).toBe('class forgotten is not registered for queue default')
+})
+
+test('a delayed job that is run by hand does not run again at its time', async () => {
+  const id = await make({ class: 'nop', wait: '1 day' })
+  expect((await ask('POST', `/v1/jobs/${id}/run`, {})).body.status).toBe('queued')
+  await settle()
+  expect((await ask('GET', `/v1/jobs/${id}`)).body).toMatchObject({ status: 'completed', runAt: null })
+  await kit.advance(DAY)
+  await kit.engine.tick()
+  expect(await settle()).toEqual([])
+})
+
+test('a schedule under a key that is taken answers 200, and with the repeat that it keeps', async () => {
+  const first = { class: 'nop', unique: 'nightly', repeat: { cron: '0 3 * * *' } }
+  const made = await ask('POST', '/v1/schedules', first)
+  expect(made.status).toBe(201)
+  const again = await ask('POST', '/v1/schedules', { ...first, repeat: { cron: '0 4 * * *' } })
+  expect(again).toEqual({ status: 200, body: { ...made.body, existing: true, repeat: { cron: '0 3 * * *' } } })
+  await ask('POST', `/v1/jobs/${made.body.id}/terminate`, {})
+})
+
+test('unique cannot be patched, and is not offered', async () => {
+  const { status, body } = await ask('PATCH', `/v1/jobs/${await make({ class: 'nop' })}`, { unique: 'k' })
+  expect([status, body.error.message, body.error.path]).toEqual([400, 'unique: unknown member', ['unique']])
+  await settle()
+})
+
+test('a tree that is cut off says so', async () => {
+  const id = await make({ class: 'nop' })
+  for (const name of ['a', 'b', 'c']) await make({ class: 'nop', parent: id, name })
+  const cut = (await ask('GET', `/v1/jobs/${id}/tree?limit=2`)).body
+  expect([Object.keys(cut.children).length, cut.more]).toEqual([1, true])
+  const whole = (await ask('GET', `/v1/jobs/${id}/tree?limit=4`)).body
+  expect([Object.keys(whole.children).length, whole.more]).toEqual([3, undefined])
+  await settle()
+})
+
+test('why speaks of one attempt and one value as of one', async () => {
+  const id = await make({ queue: 'core', class: 'broken', inputs: { n: [1] } })
+  await settle()
+  const { reasons } = (await ask('GET', `/v1/jobs/${id}/why`)).body
+  expect(reasons.map(({ message }: { message: string }) => message)).toEqual([
+    'failed after 1 attempt; a retry or a run with force wakes it, input does not',
+    '1 value waits on port n',
+  ])
+})
+
+describe('ports that come into being by *', () => {
+  test('one that nobody has written to yet is empty, and has the default of *', async () => {
+    const id = await make({ queue: 'core', class: 'broken', in: { '*': { default: 7 } } })
+    expect(await ask('GET', `/v1/jobs/${id}/in/later`)).toEqual({
+      status: 200,
+      body: { size: 0, taken: 0, channels: [], default: 7, values: [] },
+    })
+    expect((await ask('GET', `/v1/jobs/${id}`)).body.in).not.toHaveProperty('later')
+    expect((await ask('GET', `/v1/jobs/${id}/out/later`)).status).toBe(422)
+    await settle()
+  })
+
+  test('the output of a flow can be looked at before its node has begun', async () => {
+    const graph = {
+      nodes: { d: { queue: 'core', class: 'double' } },
+      inports: { n: { node: 'd', inport: 'n' } },
+      outports: { doubled: { node: 'd', outport: 'doubled' } },
+    }
+    const id = await make({ queue: 'core', class: 'flow', inputs: { __graph: [graph], n: [4] } })
+    expect(await ask('GET', `/v1/jobs/${id}/out/doubled`)).toMatchObject({ status: 200, body: { size: 0, values: [] } })
+    await settle()
+    expect((await ask('GET', `/v1/jobs/${id}/out/doubled`)).body.values).toMatchObject([{ data: 8 }])
+  })
+})
+
+describe('graphs', () => {
+  const flow = async (graph: object) => {
+    const id = await make({ queue: 'core', class: 'flow', inputs: { __graph: [graph] } })
+    await settle()
+    return id
+  }
+  const nodes = { each: { queue: 'core', class: 'each' }, double: { queue: 'core', class: 'double' } }
+  const graph = (inport: string) => ({
+    nodes,
+    edges: [{ from: { node: 'each', outport: 'out' }, to: { node: 'double', inport } }],
+  })
+
+  test('a port that the class of a node does not have is refused, in a preview too', async () => {
+    const id = await flow({ nodes: {} })
+    const { each: _, ...rest } = nodes
+    for (const path of ['graph', 'graph?preview=true']) {
+      const { status, body } = await ask('PUT', `/v1/flows/${id}/${path}`, graph('m'))
+      expect(status, body.error?.message).toBe(422)
+      expect(body.error).toMatchObject({
+        path: ['edges', 0, 'to', 'inport'],
+        message: 'edges.0.to.inport: node double (double) has no in port m; it has n',
+      })
+    }
+    const out = { nodes: rest, outports: { x: { node: 'double', outport: 'y' } } }
+    expect((await ask('PUT', `/v1/flows/${id}/graph`, out)).body.error.path).toEqual(['outports', 'x', 'outport'])
+    expect((await ask('PUT', `/v1/flows/${id}/graph`, graph('n'))).status).toBe(200)
+    await settle()
+  })
+
+  test('a flow that fails says what its node said', async () => {
+    const node = { queue: 'core', class: 'broken', inports: { n: { init: [1] } } }
+    const id = await flow({ nodes: { printer: node } })
+    const { status, error } = (await ask('GET', `/v1/jobs/${id}`)).body
+    expect([status, error.message]).toEqual(['failed', `node printer (job ${id + 1}) failed: no paper left`])
+  })
+})
