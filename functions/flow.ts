@@ -82,6 +82,8 @@ async function faultOf(job: Job, { nodes }: Graph): Promise<string | undefined> 
 }
 
 export const flow = defineWorker({
+  // A graph may name any job as a node: the flow adopts it.
+  reach: 'all',
   queue: 'core',
   class: 'flow',
   description:

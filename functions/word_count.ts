@@ -30,6 +30,8 @@ export const countWords = defineWorker({
 })
 
 export const wordCount = defineWorker({
+  // It deletes the children that have done their part.
+  reach: 'all',
   class: 'word_count',
   description: 'Has each of args.files files counted by a child of its own, and merges what they find as they end.',
   in: { files: port(z.object({ name: z.string(), text: z.string() })) },

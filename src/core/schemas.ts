@@ -530,6 +530,10 @@ const workerShape = z.strictObject({
   history: history.optional(),
   redeliver: redeliver.optional(),
   shutdown: z.boolean().optional(),
+  reach: z
+    .enum(['family', 'all'])
+    .optional()
+    .meta({ description: 'all: its runs may also change jobs outside their own tree, and delete with force' }),
   description: z.string().max(10_000).optional(),
 })
 

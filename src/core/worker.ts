@@ -78,6 +78,9 @@ export class Later extends Error {
 /** So many runs at once, and so many started in a period (milliseconds), of all jobs that share the key. */
 export type WorkerLimit = { key?: string; concurrency?: number; rate?: { limit: number; period: number } }
 
+/** Which jobs a run may name in what it does: those of its own tree, or all. */
+export type Reach = 'family' | 'all'
+
 export type WorkerOptions = {
   queue?: string
   class: string
@@ -96,6 +99,8 @@ export type WorkerOptions = {
   history?: number
   /** Each run in an invocation of its own: for what is heavy or not trusted. */
   isolate?: boolean
+  /** `'all'`: its runs may also change jobs outside their own tree, adopt any job, and delete with force; `'family'`. */
+  reach?: Reach
   /** false: no messages on `/sidejob/job/<id>` when the status changes. */
   statusPublish?: boolean
 }

@@ -7,6 +7,7 @@ import type { Status } from '../core/job.ts'
 import type { Orphan } from '../core/plan.ts'
 import type { Changes, PastRun, RunError, Snapshot } from '../core/run.ts'
 import type { Restore } from '../redis/verbs/commands.ts'
+import type { Reach } from '../core/worker.ts'
 
 /** A job as its id or one of its aliases, in text: `"7"`, `"nightly"`. */
 export type Ref = string
@@ -258,6 +259,7 @@ export type WorkerDefinition = {
   history?: number
   redeliver?: { after: number; max: number }
   shutdown?: boolean
+  reach?: Reach
   description?: string
 }
 
@@ -513,8 +515,8 @@ export interface Engine extends Custody {
     options: { names?: string[]; tags?: string[]; max?: number; wait?: number; lease?: number },
     call?: Call & { signal?: AbortSignal },
   ): Promise<Snapshot[]>
-  /** The job's new status; after a checkpoint also a fresh snapshot. */
-  commit(token: string, changes: Changes): Promise<{ status: Status; snapshot?: Snapshot }>
+  /** The job's new status; after a checkpoint also a fresh snapshot. `reach`: in place of what the registration says. */
+  commit(token: string, changes: Changes, options?: { reach?: Reach }): Promise<{ status: Status; snapshot?: Snapshot }>
   heartbeat(token: string, options: { progress?: Wire }): Promise<{ leaseUntil: number }>
   release(token: string): Promise<{ status: Status }>
   page(token: string, port: string, after: number): Promise<{ values: Item[]; more: number }>

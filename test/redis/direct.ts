@@ -3,7 +3,7 @@
 
 import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
-import type { Worker } from '../../src/core/worker.ts'
+import type { Reach, Worker } from '../../src/core/worker.ts'
 import { createEngine, type EngineOptions } from '../../src/engine/index.ts'
 import { settle } from '../../src/engine/jobs/outcome.ts'
 import { createRegistry } from '../../src/engine/jobs/registry.ts'
@@ -81,8 +81,8 @@ export async function createWorld(options: RedisOptions, scripts: Scripts = new 
   const document = async (id: number): Promise<Document> => (await store.inspect(String(id))).document
   const status = async (id: number) => statusOf(await document(id))
 
-  const settled = (lent: Lent, changes: Changes, retry: object): Promise<Settled> =>
-    settle(lent.document.tk!, changes, { document: lent.document, retry, registry, random: () => 0, now: now() })
+  const settled = (lent: Lent, changes: Changes, retry: object, reach: Reach = 'all'): Promise<Settled> =>
+    settle(lent.document.tk!, changes, { document: lent.document, retry, reach, registry, random: () => 0, now: now() })
 
   /** A lent job: what its run sees, and its ends. */
   function runOf(lent: Lent) {
@@ -95,8 +95,8 @@ export async function createWorld(options: RedisOptions, scripts: Scripts = new 
       /** What would be sent for it, to be committed in a batch. */
       settled: (changes: Partial<Changes>, retry = {}) => settled(lent, { end: 'completed', ...changes }, retry),
       /** Commits by the token alone; answers the word. */
-      async commit(changes: Partial<Changes> = {}, retry = {}): Promise<string> {
-        const one = await settled(lent, { end: 'completed', ...changes }, retry)
+      async commit(changes: Partial<Changes> = {}, retry = {}, reach?: Reach): Promise<string> {
+        const one = await settled(lent, { end: 'completed', ...changes }, retry, reach)
         return (await store.commit({ queue: '', runs: [one] })).answers[0]!
       },
       suspend: (changes: Partial<Changes> = {}) => runOf(lent).commit({ end: 'suspended', ...changes }),

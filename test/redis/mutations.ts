@@ -1498,6 +1498,23 @@ const schemas: Mutation[] = [
   ),
 ]
 
+const reaching: Mutation[] = [
+  ...of(
+    70,
+    'lib/ops.lua',
+    ["me.token and me.reach ~= 'all' and kin.root", 'false and kin.root', 'a run changes anybody’s job'],
+    ["me.token and me.reach ~= 'all' and kin.root", 'me.token and kin.root', 'reach all is not heard'],
+    ["if force and me.token and me.reach ~= 'all' then", 'if false then', 'every run may delete with force'],
+    ['  need(orphan)\n  check_reach(me, orphan)\n', '  need(orphan)\n', 'a run adopts anybody’s job'],
+    ['kin.root(id) ~= kin.root(me.id)', 'need(id).pa ~= me.id', 'a run cannot reach up'],
+  ),
+  ...of(70, 'lib/family.lua', [
+    '  if not parent then return end\n  kin.roots = nil\n',
+    '  if not parent then return end\n',
+    'who was let go stays of the family',
+  ]),
+]
+
 export const mutations: Mutation[] = [
   ...lanes,
   ...runs,
@@ -1513,4 +1530,5 @@ export const mutations: Mutation[] = [
   ...aged,
   ...breakers,
   ...schemas,
+  ...reaching,
 ]

@@ -3,6 +3,7 @@
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
+import type { Reach } from '../../core/worker.ts'
 import type { Settled } from '../../redis/changes.ts'
 import { childrenOf, type Document } from '../../redis/document.ts'
 import type { Lent } from '../../redis/types.ts'
@@ -43,10 +44,11 @@ export function createRuns({
     return { ...(found?.document ?? known), tk: token }
   }
 
-  async function settleRemote(token: string, changes: Changes): Promise<Settled> {
+  async function settleRemote(token: string, changes: Changes, asked?: Reach): Promise<Settled> {
     const document = await documentOf(token, changes)
     const found = document.q ? await registry.find(document.q, document.c!) : undefined
-    return settle(token, changes, { document, retry: found?.definition.retry, registry, random, now: now() })
+    const { retry, reach } = found?.definition ?? {}
+    return settle(token, changes, { document, retry, reach: asked ?? reach, registry, random, now: now() })
   }
 
   /** A token as a claim gives it; what cannot be one was never given. */
@@ -116,9 +118,9 @@ export function createRuns({
       return []
     },
 
-    async commit(token, changes) {
+    async commit(token, changes, { reach } = {}) {
       checkToken(token)
-      const { answer, lent } = await commitToken(await settleRemote(token, changes))
+      const { answer, lent } = await commitToken(await settleRemote(token, changes, reach))
       if (changes.end !== 'checkpoint' || !lent[0]) return { status: answer as Status }
       const [snapshot] = await snapshots(lent[0].document.q!, lent)
       return { status: answer as Status, snapshot }

@@ -5,6 +5,7 @@ import { raw, type Wire, wire } from '../../core/codec/value.ts'
 import { nextSlot, parseRepeat, type Repeat } from '../../core/repeat.ts'
 import { type Retry, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
+import type { Reach } from '../../core/worker.ts'
 import { opWords, readWords, type Settled, spawnWords, stateWords, type Words } from '../../redis/changes.ts'
 import type { Document } from '../../redis/document.ts'
 import { spawnedJob } from './new-job.ts'
@@ -21,6 +22,8 @@ type Deciding = {
   now: number
   /** Who performed the run. */
   by?: string
+  /** Which jobs the run may name: those of its own tree, or all. */
+  reach?: Reach
 }
 
 const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError): string =>
@@ -99,6 +102,9 @@ const pauseWords = ({ pause }: Changes): Words => {
 const optional = (word: string, value: string | number | undefined): Words =>
   value === undefined ? [] : [word, String(value)]
 
+const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
+  ops?.length && reach === 'all' ? ['reach', reach] : []
+
 const byWords = ({ document, by }: Deciding): Words => (document.hn ? optional('by', by) : [])
 
 /** What is sent to Redis for one run. */
@@ -107,6 +113,7 @@ export async function settle(token: string, changes: Changes, deciding: Deciding
   if (end === 'failed') return { token, n, end, words: failedWords(changes, deciding) }
   const ops = await opsWords(changes, deciding)
   const words = [
+    ...reachWords(changes, deciding),
     // A refusal that may pass (a name taken, a target gone) is retried like any failure, and a final one keeps the
     // repeat going: what they need comes before what may be refused.
     ...(ops.length ? delayWords(deciding) : []),

@@ -50,6 +50,7 @@ const definitionOf = (worker: Worker): WorkerDefinition => ({
   ...(worker.retain === undefined ? {} : { retain: worker.retain }),
   ...(worker.history === undefined ? {} : { history: worker.history }),
   ...(worker.shutdown ? { shutdown: true } : {}),
+  ...(worker.reach ? { reach: worker.reach } : {}),
   ...(worker.description ? { description: worker.description } : {}),
 })
 

@@ -87,6 +87,7 @@ export function createPerformer({
     document: lent.document,
     retry: found?.definition.retry,
     by: found && performedBy(found),
+    reach: found?.definition.reach,
     registry,
     random,
     now: now(),

@@ -13,6 +13,7 @@ import { limited } from './limits.ts'
 import { listening } from './listeners.ts'
 import { oneTime } from './once.ts'
 import { places } from './places.ts'
+import { reaching } from './reach.ts'
 import { runs } from './runs.ts'
 import { time } from './time.ts'
 
@@ -31,4 +32,5 @@ export const rules: Record<number, Facts> = {
   ...ageing,
   ...broken,
   ...data,
+  ...reaching,
 }

@@ -51,6 +51,7 @@ end
 local function unlink(id, doc)
   local parent = doc.pa
   if not parent then return end
+  kin.roots = nil
   if doc.fk then flows.count(id, doc, parent, nil) end
   hset(children_key(parent), doc.pn, false)
   change(id, doc, 'pa', nil)
@@ -117,6 +118,21 @@ function kin.rejoin(id, doc)
 end
 
 local MAX_DEPTH = 1000
+
+-- The topmost job above a job, or the job itself. Kept within a run, for as long as nobody gets or loses a parent.
+function kin.root(id)
+  local roots = within(kin, 'roots')
+  if roots[id] then return roots[id] end
+  local top = id
+  for _ = 1, MAX_DEPTH do
+    local doc = find(top)
+    if not (doc and doc.pa) then break end
+    top = doc.pa
+  end
+  roots[id] = top
+  return top
+end
+
 local function adopt(id, doc, orphan, name)
   local orphan_doc = need(orphan)
   if orphan_doc.pa then refuse('WRONG_STATUS', 'job ' .. orphan .. ' already has a parent (job ' .. orphan_doc.pa .. ')') end
@@ -128,6 +144,7 @@ local function adopt(id, doc, orphan, name)
     if not above then break end
   end
   if doc.x then refuse('WRONG_STATUS', 'job ' .. id .. ' is terminating') end
+  kin.roots = nil
   link(id, doc, name, orphan, orphan_doc)
 end
 

@@ -3,13 +3,22 @@
 
 local ops = {}
 
+-- A run reaches the jobs of its own tree; `reach` is 'all' where its worker's registration, or the key of its commit, says so.
+local function check_reach(me, id)
+  if me.token and me.reach ~= 'all' and kin.root(id) ~= kin.root(me.id) then
+    refuse('FORBIDDEN', 'job ' .. id .. ' is not of the family of job ' .. me.id .. ': expected a job of the same tree, or a worker that is registered with reach "all"')
+  end
+end
+
 -- '' is the job itself, '>name' a child, anything else an id or alias.
 local function take_target(me)
   local text = take()
   if text == '' then return me.id, need(me.id) end
   local child = text:match('^>(.*)$')
   local id = child and need_child(me.id, child) or resolve(text)
-  return id, need(id)
+  local doc = need(id)
+  if not child then check_reach(me, id) end
+  return id, doc
 end
 
 local function take_port(me)
@@ -315,12 +324,18 @@ function ops.forget(me) kin.forget(me.id, need(me.id)) end
 
 function ops.delete(me)
   local id, doc = take_target(me)
-  me.answer = { delete(id, doc, take() == '1') }
+  local force = take() == '1'
+  if force and me.token and me.reach ~= 'all' then
+    refuse('FORBIDDEN', 'a run deletes job ' .. id .. ' with force: expected the scope "admin", or a worker that is registered with reach "all"')
+  end
+  me.answer = { delete(id, doc, force) }
 end
 
 function ops.adopt(me)
-  local orphan, name = take(), take()
-  adopt(me.id, need(me.id), resolve(orphan), name)
+  local orphan, name = resolve(take()), take()
+  need(orphan)
+  check_reach(me, orphan)
+  adopt(me.id, need(me.id), orphan, name)
 end
 
 function ops.disown(me)

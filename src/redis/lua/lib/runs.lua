@@ -18,6 +18,8 @@ local saying = {
   pause = function(run) run.paused, run.till, run.awaits = true, take(), take_list() end,
   -- When it ended by the worker's own clock.
   said = function(run) run.said = take() end,
+  -- Which jobs its ops may name: those of its own tree, or all.
+  reach = function(run) run.reach = take() end,
   -- Who performed it, where its job keeps its runs.
   by = function(run) run.by = take() end,
   -- Given back because the deployment that was lent it knows no such class.
@@ -253,6 +255,7 @@ local function settle(run)
 end
 
 local function carry_out(run)
+  kin.roots = nil
   entries.begin()
   apply(run)
   entries.log(run.id)
