@@ -29,6 +29,7 @@ const table = {
     state: 'GET /v1/jobs/:job/state',
     setState: 'PATCH /v1/jobs/:job/state',
     result: 'GET /v1/jobs/:job/result',
+    takeResult: 'POST /v1/jobs/:job/result/take',
     why: 'GET /v1/jobs/:job/why',
     runs: 'GET /v1/jobs/:job/runs',
     log: 'GET /v1/jobs/:job/log',
@@ -128,7 +129,18 @@ const table = {
     steps: 'GET /v1/runs/:token/steps',
   },
   stats: { show: 'GET /v1/stats', metrics: 'GET /metrics' },
-  keys: { list: 'GET /v1/keys', add: 'POST /v1/keys', remove: 'DELETE /v1/keys/:key' },
+  keys: {
+    list: 'GET /v1/keys',
+    add: 'POST /v1/keys',
+    rotate: 'POST /v1/keys/:key/rotate',
+    remove: 'DELETE /v1/keys/:key',
+  },
+  audit: { read: 'GET /v1/audit' },
+  tenants: {
+    list: 'GET /v1/tenants',
+    add: 'PUT /v1/tenants/:tenant',
+    remove: 'DELETE /v1/tenants/:tenant',
+  },
   system: {
     health: 'GET /health',
     openapi: 'GET /openapi.json',

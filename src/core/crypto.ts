@@ -22,13 +22,10 @@ async function hmac(secret: string, text: string): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.sign('HMAC', imported, encoder.encode(text))))
 }
 
-/** The API key of an idempotent call: asked again, it is the same, though it is kept nowhere. */
-export const keyFrom = async (secret: string, call: string): Promise<string> =>
-  `sj_${(await hmac(secret, `API key ${call}`)).slice(0, 44)}`
-
 /** Proves that whoever has this key's hash let a GET of this address in until a moment. */
 export const proofOf = (hash: string, path: string, until: number): Promise<string> =>
   hmac(hash, `GET ${path} until ${until}`)
 
-export const newKey = (): string =>
-  `sj_${crypto.randomUUID().replaceAll('-', '')}${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`
+/** A new API key; that of a tenant says whose it is. */
+export const newKey = (tenant?: string): string =>
+  `sj_${tenant === undefined ? '' : `${tenant}_`}${hex(crypto.getRandomValues(new Uint8Array(22)))}`

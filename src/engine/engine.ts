@@ -6,8 +6,8 @@ import type { Graph } from '../core/graph.ts'
 import type { Status } from '../core/job.ts'
 import type { Orphan } from '../core/plan.ts'
 import type { Changes, PastRun, RunError, Snapshot } from '../core/run.ts'
-import type { Restore } from '../redis/verbs/commands.ts'
 import type { Reach } from '../core/worker.ts'
+import type { Restore } from '../redis/verbs/commands.ts'
 
 /** A job as its id or one of its aliases, in text: `"7"`, `"nightly"`. */
 export type Ref = string
@@ -168,8 +168,8 @@ export type GroupView = {
   jobs: number
 }
 
-/** Who asks, and under which key the answer is kept, so that asking twice is safe. */
-export type Call = { key?: string; fingerprint?: string }
+/** Who asks (`key:<id>`), and under which key the answer is kept, so that asking twice is safe. */
+export type Call = { key?: string; fingerprint?: string; by?: string }
 
 export type Enqueued = { id: number; status: Status; existing?: true }
 
@@ -280,6 +280,33 @@ export type Fault = { who: string; what: string }
 
 export type Target = { job: Ref; in: string } | { job: Ref; out: string }
 export type Scope = 'admin' | 'write' | 'read' | 'work'
+
+/** How much a key may ask for. */
+export type KeyLimits = { requestsPerSecond?: number }
+
+export type ApiKey = {
+  id: string
+  name: string
+  scopes: Scope[]
+  createdAt: number
+  expiresAt?: number
+  /** To the hour. */
+  lastUsedAt?: number
+  limits?: KeyLimits
+}
+
+/** A key that somebody has come with. */
+export type KnownKey = {
+  id: string
+  name: string
+  scopes: readonly Scope[]
+  limits?: KeyLimits
+  /** The deployment's own. */
+  unlimited?: true
+}
+
+/** Who has asked for what: the key, the verb of the table of routes, method and path. */
+export type AuditEntry = { by: string; name: string; verb: string; method: string; path: string }
 
 /** A job as callers see it who know jobs by their ids and keep no tokens. */
 export type Ward = JobView & {
@@ -410,7 +437,7 @@ export interface Engine extends Custody {
   ): Promise<Record<string, Wire>>
   result(
     job: Ref,
-    options: { wait?: number; peek?: boolean },
+    options: { wait?: number; take?: boolean },
     call?: Call,
   ): Promise<{ ended: true; result: Result | null } | { ended: false; status: Status }>
   /** Whether a job with this id was ever made, though it may be gone. */
@@ -529,12 +556,29 @@ export interface Engine extends Custody {
   dispatch(queue: string, bell: string): Promise<{ runs: number; ended: string }>
   tick(): Promise<{ rung: string[]; more: boolean }>
 
-  keys(): Promise<{ keys: { id: string; name: string; scopes: Scope[]; createdAt: number }[] }>
-  addKey(key: { name: string; scopes: Scope[] }, call?: Call): Promise<{ id: string; key: string }>
+  keys(): Promise<{ keys: ApiKey[] }>
+  addKey(key: Omit<ApiKey, 'id' | 'createdAt' | 'lastUsedAt'>, call?: Call): Promise<{ id: string; key: string }>
+  /** Makes a key that may do the same; the old one ends `overlap` (milliseconds) later, or when it would have. */
+  rotateKey(id: string, options: { overlap: number }, call?: Call): Promise<{ id: string; key: string; until: number }>
   removeKey(id: string): Promise<void>
   /** Whose key this is, or undefined. */
-  authenticate(key: string): Promise<{ name: string; scopes: readonly Scope[] } | undefined>
+  authenticate(key: string): Promise<KnownKey | undefined>
+  /** Whether there is a key with this id, and it has not ended. */
+  knows(id: string): Promise<boolean>
   /** Lets a stream at this path be opened for a minute without the key, in its name. */
   streamToken(key: string, path: string): Promise<{ token: string; expiresAt: number }>
   authenticateStream(token: string, path: string): ReturnType<Engine['authenticate']>
+
+  /** Writes down what an admin's key asks for. */
+  audit(entry: AuditEntry): Promise<void>
+  readAudit(page: {
+    cursor?: string
+    limit?: number
+  }): Promise<{ entries: (AuditEntry & { id: string; at: number })[]; cursor: string | null }>
+
+  tenants(): Promise<{ tenants: { name: string; createdAt: number }[] }>
+  addTenant(name: string): Promise<void>
+  /** Its keys and bells are refused from then on; what it has stays in Redis. */
+  removeTenant(name: string): Promise<void>
+  hasTenant(name: string): Promise<boolean>
 }

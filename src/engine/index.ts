@@ -6,6 +6,7 @@ import type { Settled, Words } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
 import { createStore } from '../redis/store.ts'
 import type { Lent, Ring } from '../redis/types.ts'
+import { createAudit } from './api/audit.ts'
 import { BULK, createBulk, createBulkVerbs } from './api/bulk.ts'
 import { createCallbackVerbs } from './api/callbacks.ts'
 import { createChannels } from './api/channels.ts'
@@ -22,6 +23,7 @@ import { createQueues } from './api/queues.ts'
 import { createResults } from './api/results.ts'
 import { createOne, type OneByOne } from './api/run-one.ts'
 import { createSchedules } from './api/schedules.ts'
+import { createTenants } from './api/tenants.ts'
 import { createWorkers } from './api/workers.ts'
 import { onceOf, type Parts } from './context.ts'
 import type { Call, Engine } from './engine.ts'
@@ -45,6 +47,8 @@ export type EngineOptions = {
   namespace?: string
   /** The key that may do everything, for a deployment's first caller. */
   apiKey?: string
+  /** Of which tenant this is; its namespace is its own. */
+  tenant?: string
   /** Secrets with which calls to push workers are signed. */
   webhookSecrets?: readonly string[]
   allowHosts?: readonly string[]
@@ -174,7 +178,9 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createFlows(parts),
     ...createRuns(parts),
     ...createCallbackVerbs(parts),
-    ...createKeys(parts, options.apiKey),
+    ...createKeys(parts, options),
+    ...createAudit(parts),
+    ...createTenants(parts),
     ...createOne(parts),
     ...createCustody(parts),
 

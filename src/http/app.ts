@@ -5,14 +5,18 @@ import * as z from 'zod'
 import { readUpTo } from '../core/bytes.ts'
 import { codes, SidejobError } from '../core/errors.ts'
 import { check } from '../core/issues.ts'
+import { doors } from '../core/limits.ts'
 import { present } from '../core/present.ts'
 import { closedIn, places } from '../core/schemas.ts'
+import { splitPath } from '../core/tenant.ts'
+import type { AuditEntry } from '../engine/engine.ts'
 import type { Deps } from './deps.ts'
-import { admit, admitSigned, callOf } from './door.ts'
+import { admitSigned, callOf, createDoor, expectSignature, isForced } from './door.ts'
 import type { Facade } from './facade.ts'
 import { formatOf, readBody, respond, wanted } from './format.ts'
-import { namesIn, openapi } from './openapi.ts'
+import { type Listed, namesIn, openapi } from './openapi.ts'
 import type { OpenApi } from './openapi-types.ts'
+import type { Caller, Place } from './places.ts'
 import { type Asked, type Method, pathParams, Reply, type Route } from './route.ts'
 import { list, listed } from './routes.ts'
 
@@ -31,12 +35,16 @@ const READ_ON = 3
  * @example createApp({ engine, verify: verifier(keys), publicUrl: 'https://jobs.example.com' }).fetch(request)
  */
 export const createApp = ({ facades = [], ...deps }: Deps & Beside): Hono => {
-  const app = new Hono()
+  // What a tenant's address says before the path says where, not what.
+  const app = new Hono({ getPath: ({ url }) => splitPath(new URL(url).pathname).path })
+  const admit = createDoor(deps)
+  app.use(guarded)
   const routes = [...list, ...facades.flatMap(({ name, routes }) => listed(name, routes))]
   const served = routes.filter(({ only }) => !only || deps[only])
   let document: OpenApi | undefined
   const describe = () => (document ??= openapi(served, deps.publicUrl))
-  for (const route of served) app.on(route.method, route.pattern ?? pattern(route.path), serve(route, deps, describe))
+  for (const route of served)
+    app.on(route.method, route.pattern ?? pattern(route.path), serve(route, deps, admit, describe))
   app.notFound((c) => {
     const taken = taking(c, app)
     const error = unknown(c, taken, deps.publicUrl)
@@ -54,13 +62,13 @@ const pattern = (path: string): string => path.replace(':dir', ':dir{in|out}').r
 const nothing = z.strictObject({})
 const anything = z.looseObject({})
 
-const serve = (route: Route, deps: Deps, document: () => OpenApi) => {
+const serve = (route: Listed, deps: Deps, admit: ReturnType<typeof createDoor>, document: () => OpenApi) => {
   const { method, path, scope, handle, facade } = route
   const query = route.query ?? (facade ? anything : nothing)
   const params = z.object(Object.fromEntries(namesIn(path).map((name) => [name, pathParams[name]])))
   const body = route.body ?? nothing
   const closed = closedIn(body)
-  const most = deps.limits?.body ?? defaults.body
+  const most = scope === 'signed' ? doors.signedBody : (deps.limits?.body ?? defaults.body)
 
   const bodyOf = (request: Request, bytes: Uint8Array) => {
     if (facade && !facade.json) return undefined
@@ -72,17 +80,22 @@ const serve = (route: Route, deps: Deps, document: () => OpenApi) => {
 
   const ask = async (c: Context): Promise<Response> => {
     const request = c.req.raw
-    const key = await admit(route, request, deps)
+    const { place, caller } = await admit(route, request)
+    const here = place === deps ? deps : insideOf(deps, place)
+    if (route.only && !here[route.only])
+      throw new SidejobError('NOT_FOUND', `${c.req.path} is no route inside a tenant`)
+    if (scope === 'signed') expectSignature(request)
     const bytes = await bytesOf(request, most)
     if (scope === 'signed') await admitSigned(request, bytes, deps)
+    if (caller && isAudited(route, request)) await place.engine.audit(entryOf(route, request, caller))
     const asked: Asked<string, undefined, undefined> = {
-      engine: deps.engine,
-      deps,
+      engine: place.engine,
+      deps: here,
       params: check(params, c.req.param()),
       query: check(query, queryOf(request)) as undefined,
       body: bodyOf(request, bytes) as undefined,
-      call: await callOf(request, key, bytes),
-      ...(key === undefined ? {} : { apiKey: key }),
+      call: await callOf(request, caller, bytes),
+      ...(caller ? { caller } : {}),
       bytes,
       c,
       document,
@@ -92,6 +105,31 @@ const serve = (route: Route, deps: Deps, document: () => OpenApi) => {
 
   if (!facade) return ask
   return (c: Context) => ask(c).catch((error) => facade.fail(c, known(error, deps.report)))
+}
+
+/** What an app is made of inside a tenant: nothing of the deployment's own. */
+const insideOf = (deps: Deps, { engine, publicUrl, downloads }: Place): Deps => ({
+  ...deps,
+  ...{ engine, publicUrl, downloads, clock: undefined, tenants: undefined },
+})
+
+/** What only an admin may ask for, and changes something, is written down before it is done. */
+const isAudited = (route: Route, request: Request): boolean =>
+  (route.scope === 'admin' && route.method !== 'GET') || isForced(route, request)
+
+const entryOf = ({ resource, verb, method }: Listed, { url }: Request, { id, name }: Caller): AuditEntry => {
+  const { pathname, search } = new URL(url)
+  return { by: `key:${id}`, name, verb: `${resource}.${verb}`, method, path: `${pathname}${search}`.slice(0, 1_000) }
+}
+
+/** What every answer carries, whatever else it says. */
+async function guarded(c: Context, next: () => Promise<void>): Promise<void> {
+  await next()
+  const { headers } = c.res
+  headers.set('x-content-type-options', 'nosniff')
+  headers.set('referrer-policy', 'no-referrer')
+  if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
+  if (new URL(c.req.url).protocol === 'https:') headers.set('strict-transport-security', 'max-age=31536000')
 }
 
 /** Reads the body, but not more than is allowed, whatever its Content-Length says. */
@@ -151,7 +189,7 @@ const methods: Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /** What takes the path, when nobody takes it with this method. */
 const taking = ({ req: { path } }: Context, app: Hono): Method[] =>
-  methods.filter((other) => app.router.match(other, path)[0].length > 0)
+  methods.filter((other) => app.router.match(other, path)[0].some(([[, { method }]]) => method === other))
 
 const unknown = ({ req: { path, method } }: Context, taken: Method[], publicUrl: string): SidejobError =>
   taken.length === 0

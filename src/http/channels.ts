@@ -5,6 +5,7 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as z from 'zod'
 import { writeJson } from '../core/codec/json.ts'
 import { raw, type Wire } from '../core/codec/value.ts'
+import { doors } from '../core/limits.ts'
 import { channelList, channelName, closed, moment } from '../core/schemas.ts'
 import { route } from './route.ts'
 
@@ -46,7 +47,12 @@ export const channels = {
       answers: { 200: z.object({ channel: z.string(), message: closed }) },
       media: 'text/event-stream',
     },
-    async ({ engine, params, c }) => events(c, (signal) => engine.subscribe(`/${params.channel}`, signal)),
+    async ({ engine, params, caller, c }) =>
+      events(
+        c,
+        (signal) => engine.subscribe(`/${params.channel}`, signal),
+        () => caller!.home.knows(caller!.id),
+      ),
   ),
 
   token: route(
@@ -58,31 +64,39 @@ export const channels = {
         'Gives a token with which the channel can be subscribed to for a minute: for EventSource, which sends no header',
       answers: { 200: z.object({ token: z.string(), expiresAt: moment }) },
     },
-    ({ engine, apiKey, c }) => engine.streamToken(apiKey!, new URL(c.req.url).pathname),
+    ({ caller, c }) => caller!.home.streamToken(caller!.key!, new URL(c.req.url).pathname),
   ),
 }
 
 type Messages = (signal: AbortSignal) => AsyncIterable<{ channel: string; message: Wire }>
 
-const events = (c: Context, messages: Messages): Response =>
+/** A stream of messages, for as long as whoever listens is there and may: at most an hour, or until the key is removed. */
+const events = (c: Context, messages: Messages, isKnown: () => Promise<boolean>): Response =>
   streamSSE(c, async (stream) => {
     const gone = new AbortController()
     stream.onAbort(() => gone.abort())
-    const beat = beating(stream)
+    const stop = beating(stream, isKnown, () => gone.abort())
     try {
       for await (const { channel, message } of messages(gone.signal)) {
+        if (gone.signal.aborted) break
         await stream.writeSSE({ data: writeJson({ channel, message: raw(message) }) })
       }
     } finally {
-      clearInterval(beat)
+      stop()
     }
   })
 
-// A comment at once, so that the listener knows it is heard, then now and then, so that nobody between cuts the line.
-const BEAT = 15_000
-
-const beating = (stream: SSEStreamingApi) => {
+/**
+ * Sends a comment at once, so that the listener knows it is heard, then now and then, so that nobody between cuts the
+ * line; with each it is asked whether the key still is one. Where that cannot be said, the next beat asks again.
+ */
+const beating = (stream: SSEStreamingApi, isKnown: () => Promise<boolean>, end: () => void) => {
   const comment = () => stream.write(': here\n\n')
   comment()
-  return setInterval(comment, BEAT)
+  const beat = setInterval(async () => ((await isKnown().catch(() => true)) ? comment() : end()), doors.stream.beat)
+  const life = setTimeout(end, doors.stream.life)
+  return () => {
+    clearInterval(beat)
+    clearTimeout(life)
+  }
 }

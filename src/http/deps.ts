@@ -2,6 +2,7 @@
 
 import type { Downloads } from '../core/files.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Tenants } from './places.ts'
 import type { Signed } from './signature.ts'
 
 export type Deps = {
@@ -16,6 +17,8 @@ export type Deps = {
   clock?: { advance: (ms: number) => void | Promise<void> }
   /** Where files are kept; without it there are no downloads. */
   downloads?: Downloads
+  /** Gives each tenant a place of its own; without it there are none. */
+  tenants?: Tenants
   limits?: { body?: number }
   /** Hears of errors that nobody expected. */
   report?: (error: unknown) => void

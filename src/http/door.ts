@@ -1,52 +1,144 @@
-// Who may come in: API keys and their scopes, signatures of QStash, and the keys that make asking twice safe.
+// Who may come in, and where to: API keys with their scopes and tenants, signatures of QStash, and the keys that make
+// asking twice safe.
 
+import { buckets, type Pace } from '../core/bucket.ts'
+import { sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
-import type { Call, Scope } from '../engine/engine.ts'
+import { doors } from '../core/limits.ts'
+import { splitPath, tenantOfKey } from '../core/tenant.ts'
+import type { Call, KnownKey, Scope } from '../engine/engine.ts'
 import type { Deps } from './deps.ts'
 import { utf8 } from './format.ts'
+import type { Caller, Place } from './places.ts'
 import type { Route } from './route.ts'
 
-/** Lets a request in that may ask for this route, and says which key it came with; throws otherwise. */
-export const admit = async (route: Route, request: Request, deps: Deps): Promise<string | undefined> => {
-  if (route.scope === 'open' || route.scope === 'signed') return undefined
-  const token = route.byToken && tokenOf(request)
-  const key = token ? undefined : bearer(request)
-  const scopes = token ? await scopesOfToken(token, request, deps) : await scopesOf(key!, deps)
-  if (!scopes) throw new SidejobError('UNAUTHENTICATED', token ? BAD_TOKEN : 'this API key is not known')
-  const needed = scopeOf(route, request) as Scope
-  if (!scopes.includes(needed) && !scopes.includes('admin')) {
-    const has = scopes.length > 0 ? scopes.join(', ') : 'none'
-    throw new SidejobError(
-      'FORBIDDEN',
-      `${route.method} ${route.path} needs the scope "${needed}", this key has ${has}`,
+export type Admitted = { place: Place; caller?: Caller }
+
+/**
+ * The door of an app: lets a request in that may ask for its route, and says where it is served; throws otherwise.
+ *
+ * @example const admit = createDoor(deps); const { place, caller } = await admit(route, request)
+ */
+export function createDoor(deps: Deps): (route: Route, request: Request) => Promise<Admitted> {
+  const take = buckets(doors.remembered, Date.now)
+
+  /** Who keeps coming with wrong keys from one address is not looked up any more for a while. */
+  const strike = (request: Request, isWrong: boolean): void => {
+    const address = request.headers.get('cf-connecting-ip')
+    if (address === null) return
+    limited(
+      take(`address ${address}`, doors.wrongKeys, isWrong ? 1 : 0),
+      'wrong API keys from this address',
+      doors.wrongKeys,
     )
   }
-  return key
+
+  async function opened(tenant: string): Promise<Place> {
+    const place = await deps.tenants?.open(tenant)
+    if (!place) throw new SidejobError('NOT_FOUND', `there is no tenant ${tenant}`)
+    return place
+  }
+
+  const wrong = (request: Request, message: string): SidejobError => {
+    strike(request, true)
+    return new SidejobError('UNAUTHENTICATED', message)
+  }
+
+  async function byKey(request: Request, tenant: string | undefined): Promise<Admitted> {
+    const key = bearer(request)
+    const own = tenantOfKey(key)
+    const home = own === undefined ? deps : await deps.tenants?.open(own)
+    const known = home && (await knownBy(key, home, deps))
+    if (!known) throw wrong(request, 'this API key is not known')
+    return placed({ ...known, key, home: home.engine }, own, home, tenant)
+  }
+
+  async function byToken(request: Request, token: string, tenant: string | undefined): Promise<Admitted> {
+    const own = token.includes('~') ? token.slice(0, token.indexOf('~')) : undefined
+    const home = own === undefined ? deps : await deps.tenants?.open(own)
+    const known = await home?.engine.authenticateStream(token, new URL(request.url).pathname)
+    if (!home || !known) throw wrong(request, 'this token is not for this address, or its minute is over')
+    return placed({ ...known, home: home.engine }, own, home, tenant)
+  }
+
+  /** A tenant's key is served in its tenant, wherever it asks; one of the deployment enters a tenant as an admin only. */
+  async function placed(caller: Caller, own: string | undefined, home: Place, tenant = own): Promise<Admitted> {
+    if (tenant === own) return { place: home, caller }
+    if (own !== undefined) throw new SidejobError('NOT_FOUND', `there is no tenant ${tenant}`)
+    if (!caller.scopes.includes('admin'))
+      throw new SidejobError(
+        'FORBIDDEN',
+        'a tenant is entered with a key of its own, or one of the deployment with the scope "admin"',
+      )
+    return { place: await opened(tenant!), caller }
+  }
+
+  return async (route, request) => {
+    const { tenant } = splitPath(new URL(request.url).pathname)
+    if (route.scope === 'open' || route.scope === 'signed')
+      return { place: tenant === undefined ? deps : await opened(tenant) }
+    strike(request, false)
+    const token = route.byToken && tokenOf(request)
+    const admitted = token ? await byToken(request, token, tenant) : await byKey(request, tenant)
+    const { id, scopes, limits, unlimited } = admitted.caller!
+    checkScope(route, request, scopes)
+    const pace = paceOf(limits?.requestsPerSecond)
+    if (!unlimited) limited(take(`key ${id}`, pace), 'requests with this API key', pace)
+    return admitted
+  }
 }
 
-/** Throws unless QStash signed this body for this address; which address is ours is configuration, never the request's word. */
+const paceOf = (rate: number | undefined): Pace => (rate === undefined ? doors.requests : { rate, burst: 2 * rate })
+
+function limited(wait: number, what: string, { rate }: Pace): void {
+  if (wait === 0) return
+  const message = `${what}: expected at most ${rate} a second on average; the next is free in ${Math.ceil(wait)} s`
+  throw new SidejobError('LIMITED', message, { retryAfter: wait })
+}
+
+function checkScope(route: Route, request: Request, scopes: readonly Scope[]): void {
+  const needed = neededScope(route, request)
+  if (scopes.includes(needed) || scopes.includes('admin')) return
+  const has = scopes.length > 0 ? scopes.join(', ') : 'none'
+  throw new SidejobError('FORBIDDEN', `${route.method} ${route.path} needs the scope "${needed}", this key has ${has}`)
+}
+
+/** Throws unless there is a signature that QStash may have made for this address: before the body is read. */
 export const admitSigned = async (request: Request, bytes: Uint8Array, { verify, publicUrl }: Deps): Promise<void> => {
   const { pathname, search } = new URL(request.url)
-  const signature = request.headers.get('upstash-signature') ?? undefined
+  const signature = signatureOf(request)
   if (signature && (await verify({ signature, body: utf8(bytes), url: `${publicUrl}${pathname}${search}` }))) return
+  throw unsigned(signature)
+}
+
+/** Throws where there is no signature at all: nothing of the body is read then. */
+export const expectSignature = (request: Request): void => {
+  if (!signatureOf(request)) throw unsigned(undefined)
+}
+
+const signatureOf = (request: Request) => request.headers.get('upstash-signature') ?? undefined
+
+const unsigned = (signature: string | undefined): SidejobError => {
   const came = signature ? 'one that does not fit this body, address and time' : 'none'
-  throw new SidejobError('UNAUTHENTICATED', `expected a valid Upstash-Signature, got ${came}`)
+  return new SidejobError('UNAUTHENTICATED', `expected a valid Upstash-Signature, got ${came}`)
 }
 
 /**
- * Under which key an answer is kept: bound to what is asked, by whom, and to the body. The API key goes in as a piece
- * of its hash, so that it is not readable in Redis.
+ * Who asks, and under which key an answer is kept: bound to what is asked, by whom, and to the body. The API key goes in
+ * as a piece of its hash, so that it is not readable in Redis.
  */
-export const callOf = async (request: Request, apiKey: string | undefined, bytes: Uint8Array): Promise<Call> => {
+export const callOf = async (request: Request, caller: Caller | undefined, bytes: Uint8Array): Promise<Call> => {
+  const by = caller?.id === undefined ? {} : { by: `key:${caller.id}` }
   const given = request.headers.get('idempotency-key')
-  if (given === null) return {}
+  if (given === null) return by
   if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
     throw new SidejobError('BAD_REQUEST', 'Idempotency-Key: expected 1 to 255 printable ASCII characters', {
       path: ['Idempotency-Key'],
     })
   }
-  const who = (await sha256(encoder.encode(apiKey ?? ''))).slice(0, 16)
+  const who = (await sha256(encoder.encode(caller?.key ?? ''))).slice(0, 16)
   return {
+    ...by,
     key: `${request.method} ${new URL(request.url).pathname}:${who}:${given}`,
     fingerprint: await sha256(bytes),
   }
@@ -60,35 +152,33 @@ const bearer = (request: Request): string => {
   throw new SidejobError('UNAUTHENTICATED', `expected the header "Authorization: Bearer <API key>", got ${came}`)
 }
 
-const BAD_TOKEN = 'this token is not for this address, or its minute is over'
-
 /** A token in the query counts where there is no header. */
 const tokenOf = ({ headers, url }: Request): string | undefined =>
   headers.has('authorization') ? undefined : (new URL(url).searchParams.get('token') ?? undefined)
 
-const scopesOfToken = async (
-  token: string,
-  { url }: Request,
-  { engine }: Deps,
-): Promise<readonly Scope[] | undefined> => (await engine.authenticateStream(token, new URL(url).pathname))?.scopes
-
-const scopesOf = async (key: string, { apiKey, engine }: Deps): Promise<readonly Scope[] | undefined> => {
-  if (apiKey && (await isSame(key, apiKey))) return ['admin']
-  return (await engine.authenticate(key))?.scopes
+const knownBy = async (key: string, { engine }: Place, deps: Deps): Promise<KnownKey | undefined> => {
+  if (engine === deps.engine && deps.apiKey && (await isSame(key, deps.apiKey)))
+    return {
+      id: (await sha256(encoder.encode(key))).slice(0, 16),
+      name: 'deployment',
+      scopes: ['admin'],
+      unlimited: true,
+    }
+  return engine.authenticate(key)
 }
 
-const scopeOf = ({ scope, forced }: Route, request: Request) => {
+/** Whether `?force` asks for the scope that force needs. */
+export const isForced = ({ forced }: Route, request: Request): boolean => {
   const force = forced && new URL(request.url).searchParams.get('force')
-  return forced && typeof force === 'string' && !['false', '0'].includes(force) ? forced : scope
+  return typeof force === 'string' && !['false', '0'].includes(force)
 }
 
-// Hashes have one length and tell nothing of the key when their comparison is timed; all of it is compared anyway.
-const isSame = async (a: string, b: string): Promise<boolean> => {
-  const [left, right] = await Promise.all([sha256(encoder.encode(a)), sha256(encoder.encode(b))])
-  let different = 0
-  for (let at = 0; at < left.length; at++) different |= left.charCodeAt(at) ^ right.charCodeAt(at)
-  return different === 0
-}
+const neededScope = (route: Route, request: Request): Scope =>
+  (isForced(route, request) ? route.forced : route.scope) as Scope
+
+// Hashes have one length and tell nothing of the key when their comparison is timed.
+const isSame = async (a: string, b: string): Promise<boolean> =>
+  sameHash(await sha256(encoder.encode(a)), await sha256(encoder.encode(b)))
 
 const encoder = new TextEncoder()
 

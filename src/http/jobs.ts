@@ -32,7 +32,7 @@ import {
   tree,
   why,
 } from '../core/schemas.ts'
-import type { Enqueued } from '../engine/engine.ts'
+import type { Engine, Enqueued } from '../engine/engine.ts'
 import { reply, route } from './route.ts'
 
 const state = z.record(z.string(), closed)
@@ -188,14 +188,27 @@ export const jobs = {
       method: 'GET',
       path: '/v1/jobs/:job/result',
       scope: 'read',
-      summary: 'Takes the result, once; with peek, leaves it; with wait, waits that long for it',
-      query: z.strictObject({ wait: duration.optional(), peek: flag.optional() }),
+      summary: 'Shows the result, and leaves it; with wait, waits that long for it',
+      query: z.strictObject({
+        wait: duration.optional(),
+        peek: flag.optional().meta({ description: 'changes nothing: a look takes nothing anyway' }),
+      }),
       answers: { 200: result.nullable(), 202: z.object({ status }) },
     },
-    async ({ engine, params, query, call }) => {
-      const found = await engine.result(params.job, query, call)
-      return found.ended ? found.result : reply(202, { status: found.status })
+    async ({ engine, params, query: { peek: _, ...query }, call }) =>
+      resultOf(await engine.result(params.job, query, call)),
+  ),
+
+  takeResult: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/result/take',
+      scope: 'write',
+      summary: 'Takes the result: nobody gets it after that; with wait, waits that long for it',
+      body: z.strictObject({ wait: duration.optional() }),
+      answers: { 200: result.nullable(), 202: z.object({ status }) },
     },
+    async ({ engine, params, body, call }) => resultOf(await engine.result(params.job, { ...body, take: true }, call)),
   ),
 
   why: route(
@@ -342,6 +355,9 @@ export const jobs = {
     ({ engine, params, body, call }) => engine.ports(params.job, body, call),
   ),
 }
+
+const resultOf = (found: Awaited<ReturnType<Engine['result']>>) =>
+  found.ended ? found.result : reply(202, { status: found.status })
 
 type Made = { jobs: Enqueued[]; existing: boolean }
 

@@ -1,7 +1,6 @@
 // API keys: who may come in, and for what.
 
-import * as z from 'zod'
-import { done, keyInput, keyList } from '../core/schemas.ts'
+import { done, keyInput, keyList, keyMade, keyRotation, moment } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
 
 export const keys = {
@@ -10,7 +9,7 @@ export const keys = {
       method: 'GET',
       path: '/v1/keys',
       scope: 'read',
-      summary: 'Shows the API keys, by name and scope',
+      summary: 'Shows the API keys: names, scopes, ends, and when each was last used',
       answers: { 200: keyList },
     },
     ({ engine }) => engine.keys(),
@@ -23,9 +22,21 @@ export const keys = {
       scope: 'admin',
       summary: 'Makes an API key, which is shown this once',
       body: keyInput,
-      answers: { 201: z.object({ id: z.string(), key: z.string() }) },
+      answers: { 201: keyMade },
     },
     async ({ engine, body, call }) => reply(201, await engine.addKey(body, call)),
+  ),
+
+  rotate: route(
+    {
+      method: 'POST',
+      path: '/v1/keys/:key/rotate',
+      scope: 'admin',
+      summary: 'Makes a key in the place of another, which goes on for a while (a day)',
+      body: keyRotation,
+      answers: { 201: keyMade.extend({ until: moment }) },
+    },
+    async ({ engine, params, body, call }) => reply(201, await engine.rotateKey(params.key, body, call)),
   ),
 
   remove: route(

@@ -14,11 +14,13 @@ import {
   pathRef,
   portName,
   queueName,
+  tenantName,
   wireName,
 } from '../core/schemas.ts'
 import type { Call, Engine, Scope } from '../engine/engine.ts'
 import type { Deps } from './deps.ts'
 import type { OpenApi } from './openapi-types.ts'
+import type { Caller } from './places.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -41,6 +43,7 @@ export const pathParams = {
   component: label,
   command: label,
   name: className,
+  tenant: tenantName,
   id: label,
   wire: wireName,
 } satisfies Record<string, z.ZodType>
@@ -95,8 +98,8 @@ export type Asked<Path, Query, Body> = {
   body: Inside<Body>
   /** Makes asking twice safe: passed on to every verb that changes something. */
   call: Call
-  /** The API key that it came with; absent where none was needed. */
-  apiKey?: string
+  /** The key that it came with; absent where none was needed. */
+  caller?: Caller
   /** The body as it came. */
   bytes: Uint8Array
   c: Context
@@ -129,7 +132,7 @@ export type Definition<
   /** Opened by a token in the query too, for whoever cannot send a header. */
   byToken?: true
   /** The part that an app must have been given for the route to exist. */
-  only?: 'clock' | 'downloads'
+  only?: 'clock' | 'downloads' | 'tenants'
 }
 
 export type Route<

@@ -1,5 +1,6 @@
 // The table of routes: everything that can be asked for. Checks, scopes, OpenAPI, docs and the typed client come from it.
 
+import { audit } from './audit.ts'
 import { bulk } from './bulk.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
@@ -17,6 +18,7 @@ import { runs } from './runs.ts'
 import { schedules } from './schedules.ts'
 import { stats } from './stats.ts'
 import { system } from './system.ts'
+import { tenants } from './tenants.ts'
 import { workers } from './workers.ts'
 
 export const routes = {
@@ -38,6 +40,8 @@ export const routes = {
   stats,
   doctor,
   keys,
+  audit,
+  tenants,
   files,
   system,
 }

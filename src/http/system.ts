@@ -89,7 +89,10 @@ export const system = {
       summary: 'Does what is due: the sweep that QStash asks for once a minute',
       answers: { 200: z.object({ rung: z.array(z.string()), more: z.boolean() }) },
     },
-    ({ engine }) => engine.tick(),
+    async ({ engine, deps }) => {
+      const [ticked] = await Promise.all([engine.tick(), deps.tenants?.tick()])
+      return ticked
+    },
   ),
 
   advance: route(

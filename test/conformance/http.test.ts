@@ -47,7 +47,7 @@ GET /health
 GET /v1/workers · PUT DELETE /v1/workers/{}/{}
 GET POST /v1/jobs · GET PATCH DELETE /v1/jobs/{}
 POST /v1/jobs/{}/run · POST /v1/jobs/{}/terminate · POST /v1/jobs/{}/retry · POST /v1/jobs/{}/cancel
-GET PATCH /v1/jobs/{}/state · GET /v1/jobs/{}/result · GET /v1/jobs/{}/why
+GET PATCH /v1/jobs/{}/state · GET /v1/jobs/{}/result · POST /v1/jobs/{}/result/take · GET /v1/jobs/{}/why
 GET /v1/jobs/{}/runs · GET /v1/jobs/{}/log · GET /v1/jobs/{}/tree
 POST /v1/jobs/{}/adopt · POST /v1/jobs/{}/disown · PUT DELETE /v1/jobs/{}/aliases/{}
 POST /v1/jobs/{}/lock · POST /v1/jobs/{}/lock/refresh · POST /v1/jobs/{}/unlock
@@ -373,7 +373,8 @@ describe('scopes', () => {
     ['read', 'GET /v1/channels'],
     ['read', 'GET /v1/log'],
     ['read', 'GET /v1/stats'],
-    ['read', 'GET /jq/jobs/1/result'],
+    ['write', 'GET /jq/jobs/1/result'],
+    ['write', 'POST /v1/jobs/JOB/result/take', {}],
     ['write', 'POST /v1/jobs', plain],
     ['write', 'PATCH /v1/jobs/JOB', { priority: 1 }],
     ['write', 'PATCH /v1/jobs/JOB/state', { set: { a: 1 } }],

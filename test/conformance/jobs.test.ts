@@ -485,14 +485,15 @@ describe('state', () => {
 })
 
 describe('result', () => {
-  test('a success: 200 once, then 200 null', async () => {
+  test('a success: looked at as often as one likes, taken once, then 200 null', async () => {
     const kind = await pull()
     const id = await make({ ...kind, keepResult: true })
     expect(await ask(`GET /v1/jobs/${id}/result`)).toMatchObject({ status: 202, body: { status: 'queued' } })
     await commit((await claim(kind.queue)).run.token, { end: 'completed', result: { n: [] } })
     const envelope = { type: 'success', finishedAt: ISO, result: { n: [] } }
-    expect((await ask(`GET /v1/jobs/${id}/result?peek=true`)).body).toEqual(envelope)
-    expect(await ask(`GET /v1/jobs/${id}/result`)).toMatchObject({ status: 200, body: envelope })
+    expect((await ask(`GET /v1/jobs/${id}/result`)).body).toEqual(envelope)
+    expect((await ask(`HEAD /v1/jobs/${id}/result`)).status).toBe(200)
+    expect(await ask(`POST /v1/jobs/${id}/result/take`, {})).toMatchObject({ status: 200, body: envelope })
     expect(await ask(`GET /v1/jobs/${id}/result`)).toMatchObject({ status: 200, body: null })
   })
 

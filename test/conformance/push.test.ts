@@ -91,7 +91,7 @@ test('changes may come as MessagePack', async () => {
   )
   const id = await make(jobOf(kind, { keepResult: true }))
   await reaches(id, 'completed')
-  const shown = await ask(`GET /v1/jobs/${id}/result?peek=1`, undefined, { headers: { accept: 'application/msgpack' } })
+  const shown = await ask(`GET /v1/jobs/${id}/result`, undefined, { headers: { accept: 'application/msgpack' } })
   expect(shown.body.result.bytes).toEqual(new Uint8Array([1, 2]))
   expect((await done(`GET /v1/jobs/${id}/result`)).result).toEqual({ bytes: { $bin: 'AQI=' } })
 })

@@ -64,6 +64,7 @@ const plain: Access[] = [
     by: ['API', 'dashboard'],
     reads: [
       'audience',
+      'audit',
       'channel',
       'channels',
       'constraints',
@@ -77,11 +78,12 @@ const plain: Access[] = [
       'log',
       'queue',
       'queues',
+      'tenants',
       'workers',
     ],
     writes: [],
   },
-  { by: ['API'], reads: [], writes: ['flags', 'flows', 'keys', 'lane'] },
+  { by: ['API'], reads: [], writes: ['audit', 'flags', 'flows', 'keys', 'lane', 'tenants'] },
   { by: ['dispatcher'], reads: ['constraints', 'job', 'workers'], writes: [] },
 ]
 

@@ -46,7 +46,7 @@ async function later(ms: number) {
 }
 
 async function resultOf(id: number): Promise<unknown> {
-  const kept = await kit.engine.result(String(id), { peek: true })
+  const kept = await kit.engine.result(String(id), {})
   if (!kept.ended) return kept.status
   return kept.result?.type === 'success' ? JSON.parse(kept.result.result) : kept.result?.message
 }

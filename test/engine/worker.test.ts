@@ -176,9 +176,9 @@ describe('how a run ends', () => {
   define({ class: 'answer', perform: (job) => job.args })
   test('a result is kept when the job asks for it, and read once', async () => {
     const { id } = await jobOf('answer', { args: '{"n":1.50}', keepResult: true })
-    const { result } = (await kit.engine.result(String(id), { peek: true })) as { result: object }
+    const { result } = (await kit.engine.result(String(id), {})) as { result: object }
     expect(result).toEqual({ type: 'success', finishedAt: expect.any(Number), result: '{"n":1.5}' })
-    expect(await kit.engine.result(String(id), {})).toEqual({ ended: true, result })
+    expect(await kit.engine.result(String(id), { take: true })).toEqual({ ended: true, result })
     expect(await kit.engine.result(String(id), {})).toEqual({ ended: true, result: null })
   })
 
@@ -189,9 +189,9 @@ describe('how a run ends', () => {
 
   test('a result is kept for as long as the job says', async () => {
     const { id } = await jobOf('answer', { args: '1', keepResult: 300 })
-    expect(await kit.engine.result(String(id), { peek: true })).toMatchObject({ result: { result: '1' } })
+    expect(await kit.engine.result(String(id), {})).toMatchObject({ result: { result: '1' } })
     await until(async () => {
-      const { result } = (await kit.engine.result(String(id), { peek: true })) as { result: unknown }
+      const { result } = (await kit.engine.result(String(id), {})) as { result: unknown }
       return result === null
     })
   })

@@ -254,7 +254,18 @@ const answers: Engine = {
   tick: async () => ({ rung: ['core'], more: false }),
   keys: async () => ({ keys: [{ id: 'k1', name: 'ci', scopes: ['read'], createdAt: T }] }),
   addKey: async () => ({ id: 'k1', key: 'sk_new' }),
+  rotateKey: async () => ({ id: 'k2', key: 'sk_newer', until: T }),
   removeKey: async () => {},
+  knows: async () => true,
+  audit: async () => {},
+  readAudit: async () => ({
+    entries: [{ id: '1-0', at: T, by: 'key:k1', name: 'ann', verb: 'keys.add', method: 'POST', path: '/v1/keys' }],
+    cursor: null,
+  }),
+  tenants: async () => ({ tenants: [{ name: 'acme', createdAt: T }] }),
+  addTenant: async () => {},
+  removeTenant: async () => {},
+  hasTenant: async () => true,
   authenticate: async () => undefined,
   streamToken: async () => ({ token: 'a.1.b', expiresAt: T }),
   authenticateStream: async () => undefined,
@@ -282,7 +293,9 @@ export const fakeEngine = (verbs: Partial<Engine> = {}) => {
     return [verb, record]
   })
   const authenticate = async (key: string) => (scopesOf[key] ? { name: key, scopes: scopesOf[key] } : undefined)
-  return { engine: { ...Object.fromEntries(recorded), authenticate } as Engine, calls }
+  // What the door asks for itself is not what the route asks for.
+  const door = { authenticate, knows: verbs.knows ?? answers.knows, audit: verbs.audit ?? answers.audit }
+  return { engine: { ...Object.fromEntries(recorded), ...door } as Engine, calls }
 }
 
 /** Answers like an engine that knows one job, 7, with one input, left, of one registered class, zip. */

@@ -99,12 +99,22 @@ const cases: Case[] = [
   ],
   [
     'jobs.result',
-    ask('GET', '/v1/jobs/7/result?wait=5s&peek=true'),
+    ask('GET', '/v1/jobs/7/result?wait=5s'),
     200,
     { type: 'success', finishedAt: at, result: [1] },
     'result',
     '7',
-    { wait: 5_000, peek: true },
+    { wait: 5_000 },
+    {},
+  ],
+  [
+    'jobs.takeResult',
+    ask('POST', '/v1/jobs/7/result/take', '{"wait":"5s"}'),
+    200,
+    { type: 'success', finishedAt: at, result: [1] },
+    'result',
+    '7',
+    { wait: 5_000, take: true },
     {},
   ],
   [
@@ -569,6 +579,7 @@ const cases: Case[] = [
         { op: 'run', child: 'a' },
       ],
     },
+    { reach: 'all' },
   ],
   [
     'runs.heartbeat',
@@ -640,7 +651,31 @@ const cases: Case[] = [
     { name: 'ci', scopes: ['read', 'work'] },
     {},
   ],
+  [
+    'keys.rotate',
+    ask('POST', '/v1/keys/k1/rotate', '{"overlap":"2h"}'),
+    201,
+    { id: 'k2', key: 'sk_newer', until: at },
+    'rotateKey',
+    'k1',
+    { overlap: 7_200_000 },
+    {},
+  ],
   ['keys.remove', ask('DELETE', '/v1/keys/k1'), 200, {}, 'removeKey', 'k1'],
+  [
+    'audit.read',
+    ask('GET', '/v1/audit?limit=5&cursor=1-0'),
+    200,
+    {
+      entries: [{ id: '1-0', at, by: 'key:k1', name: 'ann', verb: 'keys.add', method: 'POST', path: '/v1/keys' }],
+      cursor: null,
+    },
+    'readAudit',
+    { limit: 5, cursor: '1-0' },
+  ],
+  ['tenants.list', ask('GET', '/v1/tenants'), 200, { tenants: [{ name: 'acme', createdAt: at }] }, 'tenants'],
+  ['tenants.add', ask('PUT', '/v1/tenants/acme'), 200, {}, 'addTenant', 'acme'],
+  ['tenants.remove', ask('DELETE', '/v1/tenants/acme'), 200, {}, 'removeTenant', 'acme'],
   ['files.get', ask('GET', `/files/${FILE}?expires=${NOW / 1000}&signature=right`), 200, 'what is in it'],
   ['files.getById', ask('GET', `/files/${FILE.slice(0, 3)}/${FILE}`), 200, 'what is in it'],
   ['files.list', ask('GET', '/v1/files'), 200, { files: [{ id: FILE, size: 13, storedAt: at }], cursor: null }],
@@ -783,7 +818,13 @@ describe('who may', () => {
 
   test('every GET below /v1 needs read, what belongs to a run work', () => {
     const gets = list.filter(({ method, path }) => method === 'GET' && path.startsWith('/v1/'))
-    expect(gets.filter(({ scope }) => scope !== 'read').map(({ path }) => path)).toEqual([
+    expect(
+      gets
+        .filter(({ scope }) => scope !== 'read')
+        .map(({ path }) => path)
+        .filter((path) => !path.startsWith('/v1/runs')),
+    ).toEqual(['/v1/audit', '/v1/tenants'])
+    expect(gets.filter(({ scope }) => scope === 'work').map(({ path }) => path)).toEqual([
       '/v1/runs/:token/in/:port',
       '/v1/runs/:token/children',
       '/v1/runs/:token/steps',
@@ -962,7 +1003,7 @@ describe('listening', () => {
       setUp({
         authenticateStream: async (...given) => {
           asked.push(given)
-          return { name: 'k', scopes }
+          return { id: 'k1', name: 'k', scopes }
         },
       })
     const without = { as: 'none' as const }

@@ -9,6 +9,7 @@ import { taken, workers } from './workers.ts'
 /** Ends itself in its own run. */
 const ephemeral = defineWorker({
   class: 'ephemeral',
+  reach: 'all',
   perform: (job) => job.op({ op: 'delete', job: job.id, force: true }),
 })
 

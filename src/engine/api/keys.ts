@@ -1,72 +1,155 @@
-// API keys: made, removed, recognised.
+// API keys: made, replaced, removed, recognised.
 
-import { hashOf, keyFrom, newKey, proofOf, sameHash } from '../../core/crypto.ts'
+import { hashOf, newKey, proofOf, sameHash } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { Lru } from '../../core/lru.ts'
 import type { Parts } from '../context.ts'
-import type { Engine, Scope } from '../engine.ts'
+import type { ApiKey, Engine, KnownKey } from '../engine.ts'
 
 /** How long a token for a stream opens it. */
 const STREAM = 60_000
+/** For how long an isolate relies on what it has read of a key. */
+const FRESH = 10_000
+/** How many keys an isolate remembers, those that are none included. */
+const REMEMBERED = 1_000
+/** When a key was last used is written down this seldom. */
+const NOTED_EVERY = 3_600_000
+
+/** A key as Redis has it. */
+type Kept = Omit<ApiKey, 'id' | 'lastUsedAt'> & { hash: string }
+
+const idOf = (hash: string): string => hash.slice(0, 16)
+
+/** The parts of a token: `<tenant>~<id>.<until>.<proof>`, the first only where there is one. */
+const TOKEN = /^(?:[a-z0-9-]+~)?([0-9a-f]{16})\.(\d{1,15})\.([0-9a-f]{64})$/
+
+type Verbs =
+  | 'keys'
+  | 'addKey'
+  | 'rotateKey'
+  | 'removeKey'
+  | 'authenticate'
+  | 'knows'
+  | 'streamToken'
+  | 'authenticateStream'
 
 export function createKeys(
   { store, change, now }: Parts,
-  apiKey?: string,
-): Pick<Engine, 'keys' | 'addKey' | 'removeKey' | 'authenticate' | 'streamToken' | 'authenticateStream'> {
-  const keyCache = new Map<string, { at: number; known: { name: string; scopes: Scope[] } | undefined }>()
+  { apiKey, tenant }: { apiKey?: string; tenant?: string },
+): Pick<Engine, Verbs> {
+  const seen = new Lru<string, { at: number; kept: Kept | null }>(REMEMBERED)
+  const noted = new Lru<string, number>(REMEMBERED)
 
   let ownHash: string | undefined
   const hashOfOwn = async () => apiKey && (ownHash ??= await hashOf(apiKey))
 
-  /** What the key with this hash may do. */
-  async function knownBy(hash: string): ReturnType<Engine['authenticate']> {
-    const own = await hashOfOwn()
-    if (own && sameHash(hash, own)) return { name: 'deployment', scopes: ['admin'] }
-    const cached = keyCache.get(hash)
-    if (cached && Date.now() - cached.at < 10_000) return cached.known
-    const text = await store.apiKey(hash)
-    const known = text === null ? undefined : (JSON.parse(text) as { name: string; scopes: Scope[] })
-    keyCache.set(hash, { at: Date.now(), known })
-    return known
+  async function keptOf(id: string): Promise<Kept | null> {
+    const last = seen.get(id)
+    if (last && Date.now() - last.at < FRESH) return last.kept
+    const text = await store.apiKey(id)
+    const kept = text === null ? null : (JSON.parse(text) as Kept)
+    seen.set(id, { at: Date.now(), kept })
+    return kept
   }
 
-  async function hashStartingWith(id: string): Promise<string | undefined> {
+  const isOver = ({ expiresAt }: Pick<Kept, 'expiresAt'>): boolean => expiresAt !== undefined && expiresAt <= now()
+
+  /** Written once an hour by an isolate that sees the key: who asks waits for it, and nobody else. */
+  async function note(id: string): Promise<void> {
+    if (now() - (noted.get(id) ?? 0) < NOTED_EVERY) return
+    noted.set(id, now())
+    await store.usedApiKey(id, now()).catch(() => noted.delete(id))
+  }
+
+  async function hashOfId(id: string): Promise<string | undefined> {
     const own = await hashOfOwn()
-    if (own?.startsWith(id)) return own
-    return Object.keys(await store.apiKeys()).find((hash) => hash.startsWith(id))
+    if (own && idOf(own) === id) return own
+    return (await keptOf(id))?.hash
+  }
+
+  /** What the key with this hash may do. */
+  async function knownBy(hash: string): Promise<KnownKey | undefined> {
+    const [own, id] = [await hashOfOwn(), idOf(hash)]
+    if (own && sameHash(hash, own)) return { id, name: 'deployment', scopes: ['admin'], unlimited: true }
+    const kept = await keptOf(id)
+    if (!kept || !sameHash(kept.hash, hash) || isOver(kept)) return undefined
+    await note(id)
+    const { name, scopes, limits } = kept
+    return { id, name, scopes, ...(limits ? { limits } : {}) }
+  }
+
+  const keep = (kept: Kept, known = false) => ['apikey', idOf(kept.hash), JSON.stringify(kept), known ? '1' : '']
+
+  async function needed(id: string): Promise<Kept> {
+    const text = await store.apiKey(id)
+    if (text === null) throw new SidejobError('NOT_FOUND', `there is no API key ${id}`)
+    return JSON.parse(text) as Kept
+  }
+
+  /** A key that no call has been told of yet; a call that comes again cannot be told it again. */
+  async function made(
+    about: Omit<Kept, 'hash' | 'createdAt'>,
+    call: Parameters<Engine['addKey']>[1],
+    more: string[][],
+  ) {
+    const key = newKey(tenant)
+    const hash = await hashOf(key)
+    const [id] = await change('', [...more, keep({ ...about, hash, createdAt: now() })], call)
+    if (id === idOf(hash)) return { id, key }
+    throw new SidejobError(
+      'TAKEN',
+      `the API key ${id} was made with this Idempotency-Key, and a key is shown once: remove it, and make another`,
+    )
   }
 
   return {
     async keys() {
-      const rows = Object.entries(await store.apiKeys())
-      return { keys: rows.map(([id, text]) => ({ id: id.slice(0, 16), ...JSON.parse(text) })) }
+      const rows = await store.apiKeys()
+      const keys = Object.entries(rows).flatMap(([id, text]) => {
+        if (id.startsWith('used:')) return []
+        const { hash: _, ...about } = JSON.parse(text) as Kept
+        const used = rows[`used:${id}`]
+        return [{ id, ...about, ...(used === undefined ? {} : { lastUsedAt: Number(used) }) }]
+      })
+      return { keys }
     },
 
-    async addKey({ name, scopes }, call) {
-      const key = call?.key && apiKey ? await keyFrom(apiKey, call.key) : newKey()
-      const hash = await hashOf(key)
-      await change('', [['apikey', hash, JSON.stringify({ name, scopes, createdAt: now() })]], call)
-      return { id: hash.slice(0, 16), key }
+    addKey: (about, call) => made(about, call, []),
+
+    async rotateKey(id, { overlap }, call) {
+      const old = await needed(id)
+      const { hash: _, createdAt: __, ...about } = old
+      const until = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now() + overlap)
+      const fresh = await made(about, call, [keep({ ...old, expiresAt: until }, true)])
+      seen.delete(id)
+      return { ...fresh, until }
     },
 
     async removeKey(id) {
-      const hash = Object.keys(await store.apiKeys()).find((one) => one.startsWith(id))
-      if (!hash || id.length !== 16) throw new SidejobError('NOT_FOUND', `there is no API key ${id}`)
-      await store.removeApiKey(hash)
-      keyCache.delete(hash)
+      if ((await store.removeApiKey(id)) === 0) throw new SidejobError('NOT_FOUND', `there is no API key ${id}`)
+      seen.delete(id)
     },
 
     authenticate: async (key) => knownBy(await hashOf(key)),
 
+    async knows(id) {
+      const own = await hashOfOwn()
+      if (own && idOf(own) === id) return true
+      const kept = await keptOf(id)
+      return kept !== null && !isOver(kept)
+    },
+
     async streamToken(key, path) {
       const hash = await hashOf(key)
       const expiresAt = now() + STREAM
-      return { token: `${hash.slice(0, 16)}.${expiresAt}.${await proofOf(hash, path, expiresAt)}`, expiresAt }
+      const token = `${idOf(hash)}.${expiresAt}.${await proofOf(hash, path, expiresAt)}`
+      return { token: tenant === undefined ? token : `${tenant}~${token}`, expiresAt }
     },
 
     async authenticateStream(token, path) {
-      const [, id, until, proof] = /^([0-9a-f]{16})\.(\d{1,15})\.([0-9a-f]{64})$/.exec(token) ?? []
+      const [, id, until, proof] = TOKEN.exec(token) ?? []
       if (!id || !proof || Number(until) <= now()) return undefined
-      const hash = await hashStartingWith(id)
+      const hash = await hashOfId(id)
       return hash && sameHash(proof, await proofOf(hash, path, Number(until))) ? knownBy(hash) : undefined
     },
   }

@@ -38,10 +38,10 @@ const ends = new Set(['completed', 'failed', 'terminated'])
 
 export function createResults({ change, now }: Parts): Pick<Engine, 'result'> {
   return {
-    async result(job, { wait = 0, peek = false }, call) {
+    async result(job, { wait = 0, take = false }, call) {
       const until = now() + wait
       for (;;) {
-        const [text, status] = await change('', [['result', job, peek ? '1' : '']], call, MINUTE)
+        const [text, status] = await change('', [['result', job, take ? '' : '1']], call, MINUTE)
         if (text) return { ended: true, result: resultOf(text) }
         if (ends.has(status!)) return { ended: true, result: null }
         if (now() >= until) return { ended: false, status: status as Status }

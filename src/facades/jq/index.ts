@@ -112,14 +112,14 @@ export const jq = {
     {
       method: 'GET',
       path: '/jq/jobs/:id/result',
-      scope: 'read',
+      scope: 'write',
       summary: 'Takes the result map, once; nil when it is gone or was not kept',
       answers: { 200: resultMap.nullable(), 202: pending },
       facade,
     },
     async ({ engine, params, call, c }) => {
       if (!(await jobOf(engine, params.id))) return answer(c, 200, null)
-      const found = await engine.result(params.id, {}, call)
+      const found = await engine.result(params.id, { take: c.req.raw.method === 'GET' }, call)
       if (!found.ended) return answer(c, 202, { state: found.status })
       return answer(c, 200, found.result && mapOf(found.result))
     },

@@ -7,6 +7,10 @@ import type { Ready } from '../types.ts'
 /** How many steps, and how many children, are looked through in one command. */
 const STEPS = 2_000
 const CHILDREN = 1_000
+/** How many acts of admins are remembered. */
+const AUDITED = 10_000
+
+const usedField = (id: string): string => `used:${id}`
 
 /** The ports of an audience, as lib/ports.lua keeps it; undefined where they are too many to be named. */
 function listedIn(audience: string | null): string[] | undefined {
@@ -55,9 +59,24 @@ export function createCommands({ client: { ask }, keys }: Parts) {
       const all = (channel: string) => ask<string[]>((redis) => redis.zrange(keys.channel(channel), 0, 999))
       return Promise.all(audiences.map((audience, i) => listedIn(audience) ?? all(channels[i]!)))
     },
+    /** id → what is known of an API key, and `used:<id>` → when it was last used. */
     apiKeys: () => hashOf(keys.apiKeys),
-    apiKey: (hash: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, hash)),
-    removeApiKey: (hash: string) => ask((redis) => redis.hdel(keys.apiKeys, hash)),
+    apiKey: (id: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, id)),
+    removeApiKey: (id: string) => ask<number>((redis) => redis.hdel(keys.apiKeys, id, usedField(id))),
+    usedApiKey: (id: string, at: number) => ask((redis) => redis.hset(keys.apiKeys, { [usedField(id)]: String(at) })),
+    /** Writes down who asks for what; the oldest of very many go. */
+    audit: (entry: string) =>
+      ask((redis) =>
+        redis.xadd(keys.audit, '*', { e: entry }, { trim: { type: 'MAXLEN', comparison: '~', threshold: AUDITED } }),
+      ),
+    readAudit: (before: string, count: number) =>
+      ask<unknown>((redis) => redis.xrevrange(keys.audit, before, '-', count)),
+    tenants: () => hashOf(keys.tenants),
+    tenant: (name: string) => ask<string | null>((redis) => redis.hget(keys.tenants, name)),
+    /** Answers whether it is new. */
+    addTenant: async (name: string, about: string) =>
+      (await ask<number>((redis) => redis.hsetnx(keys.tenants, name, about))) === 1,
+    removeTenant: (name: string) => ask<number>((redis) => redis.hdel(keys.tenants, name)),
     /** What a lane or the key of a claim was answered is known no more. */
     forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
     /** The runs that a job has kept, newest first. */

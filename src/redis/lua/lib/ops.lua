@@ -439,10 +439,12 @@ function ops.result(me)
   me.answer = { text or '', text and '' or status_of(need(id)) }
 end
 
--- An API key, known by its hash only.
-function ops.apikey()
-  local hash, about = take(), take()
-  hset(ns .. 'keys', hash, about)
+-- An API key by its id, with its hash. One that is to be changed must be there: what was removed does not come back.
+function ops.apikey(me)
+  local id, about, known = take(), take(), take() == '1'
+  if known and not hget(ns .. 'keys', id) then refuse('NOT_FOUND', 'there is no API key ' .. id) end
+  hset(ns .. 'keys', id, about)
+  me.answer = { id }
 end
 
 -- Somebody outside listens for the next so many milliseconds.

@@ -1,0 +1,26 @@
+// Token buckets: so many a second on average, and so many at once, for each name. Counted in this isolate alone.
+
+import { Lru } from './lru.ts'
+
+/** So many a second, and so many at once. */
+export type Pace = { rate: number; burst: number }
+
+type Bucket = { left: number; at: number }
+
+/**
+ * Takes from the bucket of a name; answers 0, or the seconds until there is enough.
+ *
+ * @example
+ * const take = buckets(10_000, Date.now)
+ * const wait = take('key-1', { rate: 100, burst: 200 })
+ */
+export function buckets(names: number, now: () => number) {
+  const known = new Lru<string, Bucket>(names)
+  return (name: string, { rate, burst }: Pace, n = 1): number => {
+    const { left, at } = known.get(name) ?? { left: burst, at: now() }
+    const filled = Math.min(burst, left + (Math.max(0, now() - at) * rate) / 1000)
+    const isEnough = filled >= n
+    known.set(name, { left: isEnough ? filled - n : filled, at: now() })
+    return isEnough ? 0 : (n - filled) / rate
+  }
+}

@@ -1,0 +1,22 @@
+// Tenants by name: how a key says whose it is, and where each tenant is reached.
+
+/** What a tenant may be called: a part of keys, addresses and names in Redis. */
+export const TENANT = /^[a-z0-9][a-z0-9-]{0,39}$/
+
+const KEY = /^sj_([a-z0-9][a-z0-9-]{0,39})_[0-9a-f]{44}$/
+const PATH = /^\/t\/([a-z0-9][a-z0-9-]{0,39})(?=\/)/
+
+/** Whose key this is; undefined for one of the deployment itself. */
+export const tenantOfKey = (key: string): string | undefined => KEY.exec(key)?.[1]
+
+/** The tenant that a path is about, and the path as it is there. @example splitPath('/t/acme/v1/jobs') */
+export function splitPath(path: string): { tenant?: string; path: string } {
+  const tenant = PATH.exec(path)?.[1]
+  return tenant === undefined ? { path } : { tenant, path: path.slice(tenant.length + 3) }
+}
+
+/** What the names of a tenant's keys in Redis begin with. No kind of key begins with `t:`, and no tenant's name holds a `:`. */
+export const namespaceOf = (namespace: string, tenant: string): string => `${namespace}t:${tenant}:`
+
+/** Where a tenant is reached from outside. */
+export const addressOf = (publicUrl: string, tenant: string): string => `${publicUrl}/t/${tenant}`

@@ -1,0 +1,19 @@
+// What admins have asked for, newest first.
+
+import * as z from 'zod'
+import { auditPage, count, logCursor } from '../core/schemas.ts'
+import { route } from './route.ts'
+
+export const audit = {
+  read: route(
+    {
+      method: 'GET',
+      path: '/v1/audit',
+      scope: 'admin',
+      summary: 'Shows what admins have asked for, and who: written down before it was done, the last 10,000 or so',
+      query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: logCursor.optional() }),
+      answers: { 200: auditPage },
+    },
+    ({ engine, query }) => engine.readAudit(query),
+  ),
+}

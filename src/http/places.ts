@@ -1,0 +1,62 @@
+// Where a request is served: by the deployment itself, or inside one tenant. A tenant has an engine of its own over a
+// namespace of its own in Redis, so nothing that a request can name there is anybody else's.
+
+import type { Downloads } from '../core/files.ts'
+import { Lru } from '../core/lru.ts'
+import type { Engine, KnownKey } from '../engine/engine.ts'
+
+export type Place = {
+  engine: Engine
+  /** Where it is reached from outside, without a slash at the end. */
+  publicUrl: string
+  /** Where its files are kept; without it there are no downloads. */
+  downloads?: Downloads
+}
+
+/** Who asks: the key, its text where it came as such, and the engine that knows it. */
+export type Caller = KnownKey & { key?: string; home: Engine }
+
+export type Tenants = {
+  /** The place of a tenant; undefined where there is no such tenant. */
+  open: (name: string) => Promise<Place | undefined>
+  /** One round of what is due, of each tenant; one that fails keeps nobody else from theirs. */
+  tick: () => Promise<void>
+}
+
+/** How many tenants an isolate keeps an engine for. */
+const OPEN = 200
+/** How many are asked what is due at once. */
+const AT_ONCE = 8
+
+/**
+ * The places of tenants, made when they are first asked for.
+ *
+ * @example const tenants = createPlaces(engine, (tenant) => ({ engine: createEngine(…), publicUrl: addressOf(publicUrl, tenant) }))
+ */
+export function createPlaces(engine: Pick<Engine, 'hasTenant' | 'tenants'>, make: (tenant: string) => Place): Tenants {
+  const places = new Lru<string, Place>(OPEN)
+
+  function placeOf(name: string): Place {
+    const place = places.get(name) ?? make(name)
+    places.set(name, place)
+    return place
+  }
+
+  return {
+    open: async (name) => ((await engine.hasTenant(name)) ? placeOf(name) : undefined),
+
+    async tick() {
+      const { tenants } = await engine.tenants()
+      const left = tenants.map(({ name }) => name)
+      const failed: unknown[] = []
+      const goOn = async () => {
+        for (let name = left.pop(); name !== undefined; name = left.pop())
+          await placeOf(name)
+            .engine.tick()
+            .catch((error) => failed.push(error))
+      }
+      await Promise.all(Array.from({ length: AT_ONCE }, goOn))
+      if (failed.length > 0) throw failed[0]
+    },
+  }
+}
