@@ -13,8 +13,8 @@ import { iso } from './time.ts'
 export { shift, shiftLength } from './repeat/bedrock.ts'
 export type { Base, Rule } from './repeat/rule.ts'
 
-/** What happens to slots that went by: they run one after the other, or the first one to come is next. */
-const missedWays = ['run', 'skip'] as const
+/** What happens to slots that went by: each is run, one run stands for all of them, or none is run. */
+export const missedWays = ['run', 'last', 'skip'] as const
 
 export type Missed = (typeof missedWays)[number]
 type Options = { missed?: Missed; stopOnFail?: boolean }
@@ -44,7 +44,7 @@ const fields: Record<string, Field> = {
   bedrock: text,
   cron: text,
   tz: optional(text),
-  missed: optional({ is: (value) => missedWays.includes(value as Missed), wanted: '"run" or "skip"' }),
+  missed: optional({ is: (value) => missedWays.includes(value as Missed), wanted: '"run", "last" or "skip"' }),
   stopOnFail: optional({ is: (value) => typeof value === 'boolean', wanted: 'true or false' }),
 }
 
@@ -52,12 +52,12 @@ const fields: Record<string, Field> = {
  * Reads a repeat into the rule of its slots, or says what is wrong with it.
  *
  * @example parseRepeat('scheduled, +1 day').source // 'SCHEDULED, +1 DAY'
- * @example parseRepeat({ cron: '30 2 * * *', tz: 'Europe/Berlin' }).missed // 'run'
+ * @example parseRepeat({ cron: '30 2 * * *', tz: 'Europe/Berlin' }).missed // 'last': Bedrock's words run every slot
  */
 export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
   const given = typeof repeat === 'string' ? { bedrock: repeat } : checked(repeat)
   checkFields(given)
-  const { missed = 'run', stopOnFail = false } = given
+  const { missed = 'cron' in given ? 'last' : 'run', stopOnFail = false } = given
   if ('cron' in given) return { ...cronRule(given.cron, given.tz), source: given, missed, stopOnFail }
   const { text, ...rule } = bedrockRule(given.bedrock)
   return { ...rule, source: typeof repeat === 'string' ? text : { ...given, bedrock: text }, missed, stopOnFail }
@@ -65,7 +65,8 @@ export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
 
 /**
  * The slot that follows a run which was scheduled, started and finished at these moments.
- * It may be in the past, and is due at once then; with `missed: 'skip'` a scheduled slot is later than `now`.
+ * It may be in the past, and is due at once then: with `missed: 'run'` the one after the slot that ran, with 'last' the
+ * last of those that went by meanwhile. With 'skip' a scheduled slot is later than `now`.
  *
  * @example nextSlot('SCHEDULED, +1 HOUR', { scheduled, started, finished }, now) // scheduled + 3_600_000
  */
@@ -73,9 +74,36 @@ export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: n
   const parsed = understood(repeat)
   const from = moments[parsed.base]
   if (!Number.isFinite(from)) throw unanswered(parsed, `the job has no ${parsed.base} time to count from`)
-  const slot = slotAfter(parsed, from!, now)
+  const ran = parsed.base === 'scheduled' ? slotOfRun(parsed, from!, moments.started ?? from!) : from!
+  const slot = slotAfter(parsed, ran, now)
   if (Number.isNaN(slot)) throw unanswered(parsed, `no slot follows ${iso(from!)} before the year 10000`)
   return slot
+}
+
+/**
+ * The slot that a run stands for which began at `started`, when `scheduled` was due: where missed slots are not all
+ * run, the last of them.
+ *
+ * @example slotOfRun({ cron: '0 * * * *' }, Date.UTC(2026, 2, 11, 9), Date.UTC(2026, 2, 11, 13, 5)) // 13:00
+ */
+export const slotOfRun = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): number => {
+  const parsed = understood(repeat)
+  if (parsed.base !== 'scheduled' || parsed.missed === 'run' || !(scheduled < started)) return scheduled
+  const slot = parsed.last(wholeSecond(scheduled), started)
+  return slot > scheduled ? slot : scheduled
+}
+
+/** So late a slot may begin; with `missed: 'skip'` it is left out when it would be later. */
+export const SLOT_GRACE = 300_000
+
+/** Whether a run that began at `started` is too late for any slot of a repeat that runs none that it missed. */
+export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): boolean => {
+  const parsed = understood(repeat)
+  return (
+    parsed.base === 'scheduled' &&
+    parsed.missed === 'skip' &&
+    started - slotOfRun(parsed, scheduled, started) > SLOT_GRACE
+  )
 }
 
 /**
@@ -98,10 +126,11 @@ export const nextTimes = (repeat: Repeat | ParsedRepeat, from: number, n: number
 const understood = (repeat: Repeat | ParsedRepeat): ParsedRepeat =>
   typeof repeat === 'object' && 'next' in repeat ? repeat : parseRepeat(repeat)
 
-const slotAfter = ({ base, next, skip, missed }: ParsedRepeat, moment: number, now: number): number => {
+const slotAfter = ({ base, next, skip, last, missed }: ParsedRepeat, moment: number, now: number): number => {
   const from = wholeSecond(moment)
   const slot = next(from)
-  return base === 'scheduled' && missed === 'skip' && slot <= now ? skip(from, wholeSecond(now)) : slot
+  if (base !== 'scheduled' || missed === 'run' || !(slot <= now)) return slot
+  return missed === 'skip' ? skip(from, wholeSecond(now)) : last(slot, now)
 }
 
 const wholeSecond = (at: number): number => Math.floor(at / SECOND) * SECOND

@@ -69,6 +69,8 @@ export const snapshot = z.object({
     timeout: ms,
     startedAt: ms,
     leaseUntil: ms,
+    /** Of a run for a slot of a schedule: that slot. */
+    scheduledFor: ms.optional(),
   }),
   job: z.object({
     id: jobId,

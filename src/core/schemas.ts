@@ -10,6 +10,7 @@ import { CLOSED, type Closed, each, list, OPEN } from './codec/json.ts'
 import { type Wire, wireSize } from './codec/value.ts'
 import { type Code, SidejobError } from './errors.ts'
 import { isAlias, isId, isPortName, statuses } from './job.ts'
+import { missedWays } from './repeat.ts'
 import { sparse } from './sparse.ts'
 import { TENANT } from './tenant.ts'
 import { duration as readDuration, time as readTime } from './time.ts'
@@ -172,7 +173,18 @@ const redeliver = z
 
 const retry = z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), backoff: backoff.optional() })
 
-export const repeat = z.union([label, z.strictObject({ cron: label, tz: label.optional() })])
+const missed = z.enum(missedWays).meta({
+  description:
+    'what becomes of slots that went by while nothing ran: `run` runs each, `last` one run for all of them (the default of cron), `skip` none that is more than five minutes late',
+})
+const stopOnFail = z.boolean().meta({ description: 'whether a run that fails for good ends the schedule' })
+const repeatOptions = { missed: missed.optional(), stopOnFail: stopOnFail.optional() }
+
+export const repeat = z.union([
+  label,
+  z.strictObject({ cron: label, tz: label.optional(), ...repeatOptions }),
+  z.strictObject({ bedrock: label, ...repeatOptions }),
+])
 
 /** Priorities of 32 bits times this, and a moment, are whole numbers that a double holds. */
 const MAX_AGEING = 3_600_000

@@ -12,7 +12,7 @@ export type Words = string[]
 export type Settled = {
   token: string
   n: number
-  end: Changes['end'] | 'released'
+  end: Changes['end'] | 'released' | 'skipped'
   words: Words
   /** Milliseconds from the request that lent the run to its beginning, by the clock of the lane. */
   late?: number

@@ -1,7 +1,17 @@
 // Repeats: the slots that Bedrock's words and cron patterns give, and what is refused with which words.
 
 import { expect, test } from 'vitest'
-import { type Moments, nextSlot, nextTimes, parseRepeat, type Repeat, shift } from '../../src/core/repeat.ts'
+import {
+  isMissed,
+  type Missed,
+  type Moments,
+  nextSlot,
+  nextTimes,
+  parseRepeat,
+  type Repeat,
+  shift,
+  slotOfRun,
+} from '../../src/core/repeat.ts'
 
 const at = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
 const shown = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
@@ -141,7 +151,7 @@ test.each<[Repeat, RegExp]>([
   [wrong({ cron: undefined }), /cron to be a text/],
   [wrong({ bedrock: 'DAILY', tz: 'UTC' }), /no time zone for Bedrock’s modifiers, which count in UTC/],
   [wrong({ bedrock: 'DAILY', misses: 'skip' }), /no field but bedrock, cron, tz, missed, stopOnFail, got "misses"/],
-  [wrong({ bedrock: 'DAILY', missed: 'drop' }), /missed to be "run" or "skip", got "drop"/],
+  [wrong({ bedrock: 'DAILY', missed: 'drop' }), /missed to be "run", "last" or "skip", got "drop"/],
   [wrong({ bedrock: 'DAILY', stopOnFail: 1 }), /stopOnFail to be true or false, got 1/],
   [{ cron: '' }, /5 or 6 fields/],
   [{ cron: '* * * *' }, /5 or 6 fields, like "30 2 \* \* \*", got "\* \* \* \*"/],
@@ -228,12 +238,46 @@ test('a preview goes on until the repeat stands still or ends', () => {
   ])
 })
 
-test('cron catches up slot by slot, or skips to the first slot to come', () => {
+test('cron catches up slot by slot, with one run for all, or skips to the first slot to come', () => {
   const moments = allAt(at('2026-03-11 13:00:00'))
   const now = at('2026-03-11 16:00:00.500')
-  const slot = (missed: 'run' | 'skip') => shown(nextSlot({ cron: '0 * * * *', missed }, moments, now))
+  const slot = (missed: Missed) => shown(nextSlot({ cron: '0 * * * *', missed }, moments, now))
   expect(slot('run')).toBe('2026-03-11 14:00:00')
+  expect(slot('last')).toBe('2026-03-11 16:00:00')
   expect(slot('skip')).toBe('2026-03-11 17:00:00')
+})
+
+test('a run that comes late stands for the last slot that went by, or for its own where all are run', () => {
+  const [scheduled, started] = [at('2026-03-11 13:00:00'), at('2026-03-11 16:20:00.500')]
+  const stands = (repeat: Repeat) => shown(slotOfRun(repeat, scheduled, started))
+  expect(stands({ cron: '0 * * * *' })).toBe('2026-03-11 16:00:00')
+  expect(stands({ cron: '0 * * * *', missed: 'skip' })).toBe('2026-03-11 16:00:00')
+  expect(stands({ cron: '0 * * * *', missed: 'run' })).toBe('2026-03-11 13:00:00')
+  expect(stands({ bedrock: 'SCHEDULED, +45 MINUTES', missed: 'last' })).toBe('2026-03-11 16:00:00')
+  expect(stands({ bedrock: 'SCHEDULED, +1 HOUR, START OF HOUR', missed: 'last' })).toBe('2026-03-11 16:00:00')
+  expect(stands('SCHEDULED, +45 MINUTES')).toBe('2026-03-11 13:00:00')
+  expect(stands('DAILY')).toBe('2026-03-11 13:00:00')
+})
+
+test('the last slot of a pattern is the one that its preview ends with', () => {
+  const from = at('2026-01-01 00:00:00')
+  const patterns = ['*/9 * 2 * * *', '*/37 * * * *', '30 2 * * *', '0 0 29 2 *', '15 4 * * SUN', '0 */5 * * *']
+  for (const cron of patterns) {
+    for (const tz of ['UTC', 'Europe/Berlin', 'Australia/Lord_Howe']) {
+      const now = at('2026-04-06 01:45:30')
+      const wanted = nextTimes({ cron, tz }, now - 172_800_000, 1_000).findLast((slot) => slot <= now) ?? from
+      expect([cron, tz, shown(slotOfRun({ cron, tz }, from, now))]).toEqual([cron, tz, shown(wanted)])
+    }
+  }
+})
+
+test('a slot is missed when it is more than five minutes late, and no later one is not', () => {
+  const scheduled = at('2026-03-11 13:00:00')
+  const late = (repeat: Repeat, ms: number) => isMissed(repeat, scheduled, scheduled + ms)
+  const hourly = { cron: '0 * * * *', missed: 'skip' } as const
+  expect([late(hourly, 300_000), late(hourly, 300_001), late(hourly, 3_700_000)]).toEqual([false, true, false])
+  expect(late({ cron: '* * * * *', missed: 'skip' }, 86_400_000 * 365)).toBe(false)
+  expect(late({ cron: '0 * * * *' }, 1_800_000)).toBe(false)
 })
 
 const gap = '2026-03-28 12:00:00'

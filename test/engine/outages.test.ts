@@ -1,17 +1,18 @@
 // Schedules through outages: nothing runs for a while, then somebody looks again.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { wire } from '../../src/core/codec/value.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit.ts'
+import { createZone } from '../soak/slots.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 
-const ran: { job: number; at: number }[] = []
-const beat = defineWorker({
-  class: 'beat',
-  perform: (job) => void ran.push({ job: job.id, at: job.startedAt.getTime() }),
-})
+/** The slots that were run, one after the other; null where a run was for none. */
+const ran: (number | null)[] = []
+const beat = defineWorker({ class: 'beat', perform: (job) => void ran.push(job.scheduledFor?.getTime() ?? null) })
 
 /** Whoever is first in the queue. */
 const anyone = { id: 0, queue: 'default', priority: 0, ahead: 0, since: '' }
@@ -43,3 +44,76 @@ test('a minutely schedule goes on after an outage of more than ten hours, and no
   expect((await kit.engine.schedule(String(id))).next[0]).toBeGreaterThan(kit.now())
   await kit.engine.remove(String(id), { force: true })
 }, 60_000)
+
+const every =
+  (length: number) =>
+  (from: number, to: number): number[] =>
+    Array.from(
+      { length: Math.floor(to / length) - Math.floor(from / length) },
+      (_, n) => (Math.floor(from / length) + n + 1) * length,
+    )
+
+/** 02:30 in Berlin, which one day of a year does not have, and another has twice. */
+const nightly = (from: number, to: number): number[] =>
+  createZone(
+    'Europe/Berlin',
+    from - DAY,
+    to + DAY,
+  )((wall) => wall.getUTCHours() === 2 && wall.getUTCMinutes() === 30, {
+    hourly: false,
+  }).filter((slot) => slot > from && slot <= to)
+
+const outages = [
+  ['a minute', MINUTE, { cron: '* * * * *' }, every(MINUTE)],
+  ['an hour', HOUR, { cron: '* * * * *' }, every(MINUTE)],
+  ['a day', DAY, { cron: '0 * * * *' }, every(HOUR)],
+  ['a year', 365 * DAY, { cron: '30 2 * * *', tz: 'Europe/Berlin' }, nightly],
+] as const
+
+const policies = {
+  run: (slots: number[]) => slots,
+  last: (slots: number[]) => slots.slice(-1),
+  skip: (slots: number[]) => slots.slice(-1).filter((slot) => kit.now() - slot <= 5 * MINUTE),
+}
+
+test.each(
+  outages.flatMap(([name, length, repeat, slots]) =>
+    (['run', 'last', 'skip'] as const).map((missed) => ({ name, length, repeat, slots, missed })),
+  ),
+)(
+  'an outage of $name of $repeat.cron with missed: $missed',
+  { timeout: 60_000 },
+  async ({ length, repeat, slots, missed }) => {
+    const id = await kit.make('beat', { repeat: { ...repeat, missed } })
+    const [first] = (await kit.engine.schedule(String(id))).next
+    await kit.advance(first! - kit.now() + 1)
+    ran.length = 0
+    await settleDown()
+    expect(ran).toEqual([first])
+
+    // It ends in the middle between two slots, or late in the minute.
+    const end = first! + length + (length > HOUR ? 20 * MINUTE : 20_000)
+    await kit.advance(end - kit.now())
+    const due = slots(first!, kit.now())
+    const wanted = policies[missed](due)
+    ran.length = 0
+    await settleDown()
+    expect(ran).toEqual(wanted)
+    expect((await kit.engine.schedule(String(id))).next[0]).toBe(slots(due.at(-1)!, due.at(-1)! + 3 * DAY)[0])
+    expect(await kit.engine.get(String(id))).toMatchObject({ status: 'queued', lost: 0, error: null })
+    await kit.engine.remove(String(id), { force: true })
+  },
+)
+
+test('a slot that was missed is left out, but not what came in meanwhile', async () => {
+  const id = await kit.make('beat', { repeat: { cron: '0 * * * *', missed: 'skip' }, in: { in: {} } })
+  const [first] = (await kit.engine.schedule(String(id))).next
+  await kit.advance(first! + 10 * MINUTE - kit.now())
+  await kit.engine.tick()
+  expect((await kit.engine.ready()).map((job) => job.id)).toEqual([id])
+  await kit.engine.write(String(id), 'in', 'in', [wire(1)])
+  ran.length = 0
+  await settleDown()
+  expect(ran).toHaveLength(1)
+  await kit.engine.remove(String(id), { force: true })
+})

@@ -599,6 +599,8 @@ const time: Mutation[] = [
     ['\'"stopOnFail":true\'', "'never'", 'a repeat that is to stop goes on'],
     ['if not run.slot then return end', 'if true then return end', 'every run is for the same slot'],
     ['int(now + CATCH_UP)', 'int(now)', 'slots that are made up for come at once'],
+    ["  change(id, doc, 'ms', nil)\nend\n", 'end\n', 'a slot that was missed marks those after it'],
+    ["  change(id, doc, 'l', doc.l0)\n", '', 'a slot that was not run counts as one'],
     ['      set_times(id, doc, run)\n', '', 'a failed slot comes again at once'],
     [
       '  if not waiting and (doc.w or doc.ns or doc.sl) then\n',
@@ -628,6 +630,15 @@ const time: Mutation[] = [
     'return doc.nc and',
     'pull workers wait for what they make up for',
   ]),
+  ...of(22, 'lib/status.lua', ["    change(id, doc, 'ms', nil)\n", '', 'input waits for the next slot']),
+  ...of(
+    22,
+    'lib/queues.lua',
+    ['now - tonumber(doc.ns) > SLOT_GRACE', 'false', 'no slot is missed'],
+    [' > SLOT_GRACE and not doc.ey', ' > SLOT_GRACE', 'what was asked for is skipped'],
+    ['now - tonumber(doc.ns) > SLOT_GRACE', 'now > tonumber(doc.ns)', 'a slot is missed at once'],
+    ['\'"missed":"skip"\'', "'missed'", 'slots of every schedule are skipped'],
+  ),
 ]
 
 const families: Mutation[] = [

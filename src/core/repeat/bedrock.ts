@@ -73,7 +73,14 @@ export const bedrockRule = (given: string): Rule & { text: string } => {
   const modifiers = rest.map((item) => modifier(given, item, repeatShapes))
   const next = following(modifiers)
   const length = modifiers.reduce((sum, { length }) => sum + length, 0)
-  return { text, base: bases[base]!, next, skip: length > 0 ? skipEven(length) : skipSteps(next) }
+  const isEven = length > 0
+  return {
+    text,
+    base: bases[base]!,
+    next,
+    skip: isEven ? skipEven(length) : skipSteps(next),
+    last: isEven ? lastEven(length) : lastOfSteps(next),
+  }
 }
 
 /**
@@ -137,6 +144,9 @@ const known = (at: number): number => (at >= FIRST && at <= LAST ? at : Number.N
 const skipEven = (length: number) => (from: number, now: number) =>
   known(from + (Math.floor((now - from) / length) + 1) * length)
 
+const lastEven = (length: number) => (from: number, now: number) =>
+  known(from + Math.max(0, Math.floor((now - from) / length)) * length)
+
 // 800 years of months, a year of hours. A rule that is still in the past then ("+1 SECOND, WEEKDAY 1") runs there once.
 const MOST_STEPS = 10_000
 
@@ -144,6 +154,13 @@ const MOST_STEPS = 10_000
 const skipSteps = (next: Step) => (from: number, now: number) => {
   let [slot, before] = [next(from), from]
   for (let n = 1; n < MOST_STEPS && slot > before && slot <= now; n++) [slot, before] = [next(slot), slot]
+  return slot
+}
+
+const lastOfSteps = (next: Step) => (from: number, now: number) => {
+  let slot = from
+  for (let n = 1, then = next(slot); n < MOST_STEPS && then > slot && then <= now; n++)
+    [slot, then] = [then, next(then)]
   return slot
 }
 

@@ -23,7 +23,19 @@ export const cronRule = (pattern: string, tz = 'UTC'): Rule => {
   const { walls, isHourly } = understood(pattern)
   const offset = zoneOffset(tz)
   const next = isHourly ? hourly(walls, offset) : once(walls, offset)
-  return { base: 'scheduled', next, skip: (_, now) => next(now) }
+  return { base: 'scheduled', next, skip: (_, now) => next(now), last: lastOf(next) }
+}
+
+// By halves: each step asks whether a slot comes in the later one.
+const lastOf = (next: Step) => (from: number, now: number) => {
+  let [slot, end] = [from, next(from) <= now ? now : from]
+  while (end - slot >= SECOND) {
+    const middle = slot + Math.ceil((end - slot) / 2 / SECOND) * SECOND
+    const found = next(middle - SECOND)
+    if (found <= now) slot = found
+    else end = middle - SECOND
+  }
+  return slot
 }
 
 const understood = (pattern: string) => {

@@ -10,4 +10,6 @@ export type Rule = {
   next: (from: number) => number
   /** The first slot of the series begun at `from` that is later than `now`, which comes as a whole second. */
   skip: (from: number, now: number) => number
+  /** The last slot of the series begun at `from`, a slot itself, that is not later than `now`. */
+  last: (from: number, now: number) => number
 }

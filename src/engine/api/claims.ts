@@ -12,6 +12,7 @@ import type { Engine } from '../engine.ts'
 import { LAST, settle } from '../jobs/outcome.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { snapshotOf } from '../run/snapshot.ts'
+import { withoutMissed } from './missed-slots.ts'
 
 /** Names are globs of `*` and `?`: a bracket is a bracket. */
 const literalSets = (name: string): string => name.replaceAll('[', '[[]')
@@ -108,7 +109,9 @@ export function createRuns({
         await ring([...answer.rings, ...(await tags.retag(answer))])
         // What was tagged by older constraints is tagged anew by now.
         if (answer.lent.length === 0 && answer.stale.length) return claim(waiter)
-        return snapshots(queue, answer.lent)
+        const lent = await withoutMissed({ store, ring, now }, answer.lent)
+        // A claim with a key is answered as it was the first time.
+        return lent.length === 0 && answer.lent.length && !lane ? claim(waiter) : snapshots(queue, lent)
       }
       const first = await claim()
       const claimed = first.length || wait === 0 ? first : await waiting(claim, end, call?.signal)

@@ -12,6 +12,7 @@ import type { Amendment, Call, Conclusion, Custody, Lending, Loan, Ward } from '
 import { LAST, settle } from '../jobs/outcome.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { dueAtOf, viewOf } from '../run/snapshot.ts'
+import { withoutMissed } from './missed-slots.ts'
 
 /** Who has no terms of its own is lent until somebody ends it: nobody lives to see 100 years. */
 const FOR_EVER = 100 * 365 * 86_400_000
@@ -119,7 +120,9 @@ export function createCustody(parts: Parts): Custody {
       checkClaim(answer)
       const tagged = await parts.tags.retag(answer)
       await ring([...answer.rings, ...tagged])
-      if (answer.lent.length || answer.failed) return [answer]
+      const lent = await withoutMissed(parts, answer.lent)
+      if (lent.length || answer.failed) return [{ ...answer, lent }]
+      if (answer.lent.length && !lane) continue
       if (answer.stale.length && ++tries < MOST_TRIES) continue
       if (answer.seen === undefined || answer.seen <= skip) return []
       skip = answer.seen

@@ -2,7 +2,7 @@
 
 import { writeJson } from '../../core/codec/json.ts'
 import { raw, type Wire, wire } from '../../core/codec/value.ts'
-import { nextSlot, parseRepeat, type Repeat } from '../../core/repeat.ts'
+import { isMissed, nextSlot, parseRepeat, type Repeat } from '../../core/repeat.ts'
 import { type Retry, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
@@ -43,7 +43,7 @@ const delayWords = ({ document, retry = {}, random }: Deciding, floor = 0): Word
 }
 
 /** A slot that this run has used up gives way to the next; a run before its slot leaves it (protocol: repeats). */
-function slotWords({ document, now }: Deciding): Words {
+function slotWords({ document, now }: Pick<Deciding, 'document' | 'now'>): Words {
   if (!document.rp || !document.ns) return []
   const scheduled = Number(document.ns)
   const started = Number(document.l ?? now)
@@ -53,6 +53,17 @@ function slotWords({ document, now }: Deciding): Words {
   // A rule that stands still makes up for nothing: the guard stops it.
   const catchesUp = repeat.base === 'scheduled' && next > scheduled && next <= now
   return ['slot', String(next), ...(catchesUp ? ['catchup'] : [])]
+}
+
+/**
+ * How a run is given back whose slot was missed, where the schedule runs none of those: with the first slot to come.
+ * Undefined where it is to be performed.
+ */
+export function skipped(document: Document, now: number): Settled | undefined {
+  if (!document.ms || !document.rp || !document.ns) return undefined
+  const repeat = parseRepeat(JSON.parse(document.rp) as Repeat)
+  if (!isMissed(repeat, Number(document.ns), Number(document.l ?? now))) return undefined
+  return { token: document.tk!, n: 0, end: 'skipped', words: slotWords({ document, now }) }
 }
 
 function failedWords(changes: Changes, deciding: Deciding): Words {

@@ -9,7 +9,7 @@ import { childrenOf } from '../../redis/document.ts'
 import { shownItem } from '../../redis/item.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Lent, Ring } from '../../redis/types.ts'
-import { LAST, settle } from '../jobs/outcome.ts'
+import { LAST, settle, skipped } from '../jobs/outcome.ts'
 import { performedBy, type Registered, type Registry } from '../jobs/registry.ts'
 import { createBreakers } from '../remote/circuit-breaker.ts'
 import { type PushOptions, push } from '../remote/push.ts'
@@ -227,6 +227,8 @@ export function createPerformer({
    */
   async function runUnseen(lent: Lent, { alone = false, usage = newUsage(), asked }: RunOptions = {}) {
     const { q: queue, c: name } = lent.document
+    const passed = skipped(lent.document, now())
+    if (passed) return passed
     try {
       const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
       // A class that this deployment does not know is not failed: another one may.

@@ -247,6 +247,16 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   get startedAt(): Date {
     return new Date(this.#snapshot.run.startedAt)
   }
+  /**
+   * The slot of the schedule that this run is for, however late it began; null where it is for none: a run by hand, or
+   * for input.
+   *
+   * @example const day = job.scheduledFor?.toISOString().slice(0, 10)
+   */
+  get scheduledFor(): Date | null {
+    const { scheduledFor } = this.#snapshot.run
+    return scheduledFor === undefined ? null : new Date(scheduledFor)
+  }
   /** The same on every attempt to do the same thing: an idempotency key for effects outside. */
   effectKey(what = ''): string {
     const { job, run } = this.#snapshot

@@ -3,6 +3,7 @@
 import type { Wire } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Adoptable } from '../../core/plan.ts'
+import { type Repeat, slotOfRun } from '../../core/repeat.ts'
 import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../../core/run.ts'
 import {
   aliasesOf,
@@ -99,6 +100,13 @@ export const wiringOf = ([child, side, port, size, hasDefault, wires]: RawWiring
       : [...wires.matchAll(ends)].map(([, id, to, name]) => ({ job: Number(id), dir: dirOf(to!), port: name! })),
 })
 
+/** The slot that a run is for: its schedule's, or that of the job itself. */
+function scheduledFor({ rp, ns, l, sf }: Document): { scheduledFor?: number } {
+  if (sf !== undefined) return { scheduledFor: Number(sf) }
+  if (rp === undefined || ns === undefined || Number(ns) > Number(l)) return {}
+  return { scheduledFor: slotOfRun(JSON.parse(rp) as Repeat, Number(ns), Number(l)) }
+}
+
 /** The snapshot of a lent job; `timeout` is the worker's where the job has none of its own. */
 export function snapshotOf(lent: Lent, timeout: number): Snapshot {
   const { document: doc } = lent
@@ -113,6 +121,7 @@ export function snapshotOf(lent: Lent, timeout: number): Snapshot {
       timeout: Number(doc.to ?? timeout),
       startedAt: Number(doc.l),
       leaseUntil: Number(doc.le),
+      ...scheduledFor(doc),
     },
     job: {
       id: lent.id,

@@ -374,6 +374,58 @@ const rule22: Facts = {
     expect(await world.claim()).toEqual([])
     expect(await world.status(id)).toBe('terminated')
   },
+  async 'a slot that is to be skipped is marked when it comes too late, and only then'(world) {
+    const skips = { cron: '0 * * * *', missed: 'skip' }
+    const marked = async (late: number, repeat: unknown, before?: (id: number) => Promise<unknown>) => {
+      const { id, slot } = await hourly(world, {}, repeat)
+      world.advance(slot - world.now() + late)
+      await before?.(id)
+      await world.claim({ max: 0 })
+      await world.tick()
+      const { ms } = await world.document(id)
+      await world.change(id, 'delete', '', '1')
+      return ms
+    }
+    expect(await marked(301_000, skips)).toBe('1')
+    expect(await marked(290_000, skips)).toBeUndefined()
+    expect(await marked(301_000, 'SCHEDULED, +1 HOUR')).toBeUndefined()
+    const asked = async (id: number) => {
+      await world.restore(id, { ...(await world.document(id)), bo: String(world.now() + 5_000) })
+      await world.change(id, 'run', '', '', '', '', '')
+      world.advance(5_001)
+    }
+    expect(await marked(301_000, skips, asked)).toBeUndefined()
+  },
+  async 'a job that is wanted for something else runs, though its slot was missed'(world) {
+    const { id, slot } = await hourly(world, { in: { in: {} } }, { cron: '0 * * * *', missed: 'skip' })
+    world.advance(slot - world.now() + 301_000)
+    await world.tick()
+    expect((await world.document(id)).ms).toBe('1')
+    await world.push(id, 'in', '1')
+    expect((await world.document(id)).ms).toBeUndefined()
+  },
+  async 'a run for a slot that is not to be run leaves nothing but the next slot'(world) {
+    const { id, slot } = await hourly(world, {}, { cron: '0 * * * *', missed: 'skip' })
+    world.advance(slot - world.now() + 301_000)
+    await world.tick()
+    const before = await world.document(id)
+    const run = await world.claimOne()
+    const next = slot + 3 * HOUR
+    const words = ['slot', String(next)]
+    const skipped = { token: run.token, n: 0, end: 'skipped' as const, words }
+    const { answers } = await world.store.commit({ queue: '', runs: [skipped] })
+    expect(answers).toEqual(['queued'])
+    const { l, su, lr, z, ns, ms, k } = await world.document(id)
+    expect({ l, su, lr, z, ns, ms }).toEqual({
+      l: before.l,
+      su: undefined,
+      lr: undefined,
+      z: 't',
+      ns: String(next),
+      ms: undefined,
+    })
+    expect(k).toBe('1')
+  },
   async 'what the steps of one slot have done is not taken for the next'(world) {
     await hourly(world)
     world.advance(3_000)

@@ -123,6 +123,7 @@ local function set_times(id, doc, run)
   if not run.slot then return end
   change(id, doc, 'ns', run.slot ~= '' and run.slot or nil)
   change(id, doc, 'nc', run.catches_up and int(now + CATCH_UP) or nil)
+  change(id, doc, 'ms', nil)
 end
 
 local function succeed(run)
@@ -238,6 +239,24 @@ local function release(run)
   return status_of(doc)
 end
 
+-- A run that was lent for a slot that is not to be run: as if it had never been lent, but for what came meanwhile.
+local function pass_slot(run)
+  local id, doc = run.id, need(run.id)
+  count(doc.q, 'skipped')
+  uncount_run(id, doc)
+  if doc.dc then change(id, doc, 'dc', int(tonumber(doc.dc) - 1)) end
+  change(id, doc, 'l', doc.l0)
+  end_lease(id, doc)
+  if doc.x and not doc.sh then
+    terminate_now(id, doc)
+    return doc.gone or status_of(doc)
+  end
+  if doc.x then change(id, doc, 'x', '1') end
+  set_times(id, doc, run)
+  enqueue(id, doc, doc.ro or doc.rc)
+  return status_of(doc)
+end
+
 local retryable = { TAKEN = true, NOT_FOUND = true }
 local function refused(run, refusal)
   local error = '{"message":' .. cjson.encode(refusal.message) .. ',"reason":"other","code":"' .. refusal.code .. '"}'
@@ -250,6 +269,7 @@ local function settle(run)
   if run.said then change(run.id, need(run.id), 'sa', run.said) end
   if run.ending == 'checkpoint' then return checkpoint(run) end
   if run.ending == 'released' then return release(run) end
+  if run.ending == 'skipped' then return pass_slot(run) end
   if run.ending == 'failed' then return fail(run, run.error, run.retry or '') end
   return succeed(run)
 end

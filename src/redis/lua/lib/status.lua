@@ -165,6 +165,8 @@ local function wake(id, doc, why)
     change(id, doc, why == 'child' and 'rc' or 'ro', '1')
   elseif doc.z == 't' then
     enqueue(id, doc, true)
+  elseif doc.ms then
+    change(id, doc, 'ms', nil)
   elseif doc.z == 's' or doc.z == 'c' then
     if why == 'child' and doc.wf then return false end
     stop_waiting(id, doc)
