@@ -101,11 +101,13 @@ const table = {
   schedules: {
     list: 'GET /v1/schedules',
     add: 'POST /v1/schedules',
+    set: 'PUT /v1/schedules/:alias',
     get: 'GET /v1/schedules/:job',
     patch: 'PATCH /v1/schedules/:job',
     remove: 'DELETE /v1/schedules/:job',
     pause: 'POST /v1/schedules/:job/pause',
     resume: 'POST /v1/schedules/:job/resume',
+    backfill: 'POST /v1/schedules/:job/backfill',
     run: 'POST /v1/schedules/:job/run',
   },
   flows: {

@@ -443,25 +443,23 @@ export const why = z.object({
 })
 
 /** Newest first; `token` to `error` of jobs that keep their runs. */
-export const pastRuns = z.object({
-  runs: z.array(
-    z.object({
-      startedAt: moment,
-      endedAt: moment,
-      outcome: z.string().meta({
-        description: 'completed, suspended, follow, again, failed, lost, conflict, released (given back) or requeued',
-      }),
-      attempt: z.int(),
-      token: z.string().optional(),
-      retried: z.boolean().optional().meta({ description: 'whether it was tried again for this end' }),
-      by: z
-        .string()
-        .optional()
-        .meta({ description: 'function, pull, or the host of the push worker; absent where that is not known' }),
-      error: closed.optional(),
-    }),
-  ),
+const pastRun = z.object({
+  startedAt: moment,
+  endedAt: moment,
+  outcome: z.string().meta({
+    description: 'completed, suspended, follow, again, failed, lost, conflict, released (given back) or requeued',
+  }),
+  attempt: z.int(),
+  token: z.string().optional(),
+  retried: z.boolean().optional().meta({ description: 'whether it was tried again for this end' }),
+  by: z
+    .string()
+    .optional()
+    .meta({ description: 'function, pull, or the host of the push worker; absent where that is not known' }),
+  error: closed.optional(),
 })
+
+export const pastRuns = z.object({ runs: z.array(pastRun) })
 
 export const tree = z.object({
   id: jobId,
@@ -631,9 +629,20 @@ export const scheduleView = z.object({
   queue: z.string(),
   class: z.string(),
   status,
+  aliases: z.array(z.string()),
   repeat: closed,
   paused: z.boolean(),
+  failing: z.boolean().meta({ description: 'its last run failed or was lost' }),
+  error: closed.nullable(),
+  lastRun: pastRun.nullable(),
   next: z.array(moment),
+})
+
+export const backfilled = z.object({
+  jobs: z.array(z.object({ id: jobId, scheduledFor: moment })),
+  next: moment
+    .nullable()
+    .meta({ description: 'where to go on, when there were more slots than one call makes jobs for' }),
 })
 
 export const limitView = z.object({

@@ -103,6 +103,8 @@ export type JobInput = {
   retain?: number
   /** How many of its runs it keeps. */
   history?: number
+  /** The slot of a schedule that it is made for. */
+  scheduledFor?: number
 }
 
 export type LimitSettings = {
@@ -128,8 +130,13 @@ export type ScheduleView = {
   queue: string
   class: string
   status: Status
+  aliases: string[]
   repeat: Wire
   paused: boolean
+  /** Its last run failed or was lost. */
+  failing: boolean
+  error: Wire | null
+  lastRun: PastRun | null
   next: number[]
 }
 
@@ -500,7 +507,19 @@ export interface Engine extends Custody {
   constraint(name: string): Promise<ConstraintView>
   setConstraint(name: string, constraint: Constraint): Promise<ConstraintView>
   removeConstraint(name: string): Promise<void>
-  schedules(page: { limit?: number; cursor?: string }): Promise<{ schedules: ScheduleView[]; cursor: string | null }>
+  schedules(page: {
+    limit?: number
+    cursor?: string
+    failing?: boolean
+  }): Promise<{ schedules: ScheduleView[]; cursor: string | null }>
+  /** Makes the schedule of a name, or makes the one that there is what is asked for. */
+  setSchedule(alias: string, input: JobInput): Promise<ScheduleView>
+  /** Jobs for the slots of a stretch of time, as if nobody had missed them; `next` is where to go on. */
+  backfill(
+    job: Ref,
+    stretch: { from: number; to: number },
+    call?: Call,
+  ): Promise<{ jobs: { id: number; scheduledFor: number }[]; next: number | null }>
   schedule(job: Ref): Promise<ScheduleView>
   patchSchedule(job: Ref, patch: JobPatch, call?: Call): Promise<ScheduleView>
   /** The job stays, and runs no more by itself. */

@@ -1,7 +1,20 @@
 // Schedules: jobs that repeat, with their next slots.
 
 import * as z from 'zod'
-import { closed, count, cursor, done, enqueued, jobInput, jobPatch, scheduleView, stepped } from '../core/schemas.ts'
+import {
+  backfilled,
+  closed,
+  count,
+  cursor,
+  done,
+  enqueued,
+  flag,
+  jobInput,
+  jobPatch,
+  scheduleView,
+  stepped,
+  time,
+} from '../core/schemas.ts'
 import { reply, route } from './route.ts'
 
 const repeating = jobInput.refine(({ repeat }) => repeat !== undefined, { error: 'is missing', path: ['repeat'] })
@@ -18,7 +31,11 @@ export const schedules = {
       path: '/v1/schedules',
       scope: 'read',
       summary: 'Lists the jobs that repeat, by their next slot',
-      query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: cursor.optional() }),
+      query: z.strictObject({
+        limit: count(1, 1_000).optional(),
+        cursor: cursor.optional(),
+        failing: flag.optional().meta({ description: 'only those whose last run failed or was lost' }),
+      }),
       answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
     },
     ({ engine, query }) => engine.schedules(query),
@@ -38,6 +55,18 @@ export const schedules = {
       if (!job!.existing) return reply(201, job!)
       return { ...job!, repeat: (await engine.get(String(job!.id))).repeat }
     },
+  ),
+
+  set: route(
+    {
+      method: 'PUT',
+      path: '/v1/schedules/:alias',
+      scope: 'write',
+      summary: 'Makes the schedule of this name, or makes it what is asked for; asked again it changes nothing',
+      body: repeating,
+      answers: { 200: scheduleView },
+    },
+    ({ engine, params, body }) => engine.setSchedule(params.alias, body),
   ),
 
   get: route(
@@ -68,7 +97,7 @@ export const schedules = {
       method: 'DELETE',
       path: '/v1/schedules/:job',
       scope: 'write',
-      summary: 'Stops repeating: the job stays, and runs no more by itself',
+      summary: 'Stops repeating, and frees the names: the job stays, and runs no more by itself',
       answers: { 200: done },
     },
     ({ engine, params, call }) => engine.endSchedule(params.job, call),
@@ -94,6 +123,20 @@ export const schedules = {
       answers: { 200: scheduleView },
     },
     ({ engine, params, call }) => engine.resumeSchedule(params.job, call),
+  ),
+
+  backfill: route(
+    {
+      method: 'POST',
+      path: '/v1/schedules/:job/backfill',
+      scope: 'write',
+      summary: 'Makes a job for each slot of a stretch of time, up to 1,000 in a call',
+      body: z
+        .strictObject({ from: time, to: time })
+        .refine(({ from, to }) => from < to, { error: 'expected a moment after from', path: ['to'] }),
+      answers: { 201: backfilled },
+    },
+    async ({ engine, params, body, call }) => reply(201, await engine.backfill(params.job, body, call)),
   ),
 
   run: route(

@@ -64,6 +64,8 @@ export type NewJob = {
   slot?: number
   aliases?: string[]
   createdBy?: string
+  /** The slot of a schedule that it is made for. */
+  scheduledFor?: number
   callback?: { spec: string; host: string }
   shutdown?: boolean
   quiet?: boolean
@@ -138,6 +140,7 @@ function specWords(job: NewJob): string[] {
   put(parts, 'g', job.group)
   put(parts, 'cv', job.constraints)
   put(parts, 'tg', job.tag)
+  put(parts, 'sf', text(job.scheduledFor))
   put(parts, 'rv', job.redeliver?.after)
   put(parts, 'rm', text(job.redeliver?.ms))
   put(parts, 'rx', text(job.redeliver?.max))

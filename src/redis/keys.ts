@@ -149,6 +149,7 @@ export const fields = {
   ey: 'wanted earlier than its at, as soon as backoff and lock allow',
   rp: 'repeat',
   rz: 'the repeat is paused',
+  sp: 'hash of what the schedule was last set to be',
   ro: 'input or a request came during the run',
   rc: 'a child ended or wrote during the run; 2 where only who does not follow its children wants to know',
   rt: 'retry',

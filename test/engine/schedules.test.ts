@@ -8,9 +8,23 @@ const HOUR = 3_600_000
 const runs: number[] = []
 const beat = defineWorker({ class: 'beat', perform: () => void runs.push(1) })
 
+const failing = defineWorker({
+  class: 'failing',
+  retry: { max: 0 },
+  perform() {
+    throw new Error('the printer is out of paper')
+  },
+})
+
+const seen: string[] = []
+const slots = defineWorker({
+  class: 'slots',
+  perform: (job) => void seen.push(`${job.scheduledFor?.toISOString()} ${JSON.stringify(job.args)}`),
+})
+
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ workers: [beat] })
+  kit = await startKit({ workers: [beat, failing, slots] })
 })
 afterAll(async () => {
   expect(await kit.engine.verify()).toEqual([])
@@ -69,4 +83,73 @@ test('schedules are listed by their next slot, and no more when they have ended'
   expect((await listed()).at(-1)).toBe(id)
   await kit.engine.patch(String(id), { repeat: null })
   expect(await listed()).not.toContain(id)
+})
+
+const nightly = (more: object = {}) =>
+  ({ queue: 'default', class: 'beat', repeat: { cron: '0 2 * * *' }, ...more }) as never
+
+test('a schedule is made by its name, once, and set again without another slot', async () => {
+  const made = await kit.engine.setSchedule('nightly', nightly())
+  expect(made).toMatchObject({ aliases: ['nightly'], class: 'beat', failing: false, lastRun: null })
+  expect(await kit.engine.setSchedule('nightly', nightly())).toEqual(made)
+
+  const changed = await kit.engine.setSchedule('nightly', nightly({ priority: 3 }))
+  expect(changed).toEqual(made)
+  expect(await kit.engine.get('nightly')).toMatchObject({ id: made.job, priority: 3 })
+
+  const moved = await kit.engine.setSchedule('nightly', nightly({ repeat: { cron: '0 3 * * *' } }))
+  expect(moved.job).toBe(made.job)
+  expect(moved.next[0]).not.toBe(made.next[0])
+})
+
+test('a schedule of another class takes the name over, and the old one runs no more', async () => {
+  const before = await kit.engine.schedule('nightly')
+  const after = await kit.engine.setSchedule('nightly', nightly({ class: 'failing' }))
+  expect(after.job).not.toBe(before.job)
+  expect(await kit.engine.get('nightly')).toMatchObject({ id: after.job, class: 'failing' })
+  await expect(kit.engine.schedule(String(before.job))).rejects.toThrow('does not repeat')
+})
+
+test('a name of a job that does not repeat is not taken', async () => {
+  const id = await kit.make('beat', { alias: ['desk'] })
+  await expect(kit.engine.setSchedule('desk', nightly())).rejects.toThrow(`alias desk is that of job ${id}`)
+})
+
+test('schedules that fail are listed by themselves, with what went wrong', async () => {
+  const { job } = await kit.engine.schedule('nightly')
+  expect((await kit.engine.schedules({ failing: true })).schedules).toEqual([])
+  await kit.engine.run(String(job), {})
+  await kit.until(async () => (await kit.engine.schedule(String(job))).failing)
+  const { schedules } = await kit.engine.schedules({ failing: true })
+  expect(schedules).toMatchObject([{ job, failing: true, lastRun: { outcome: 'failed' } }])
+  expect(schedules[0]!.error).toContain('the printer is out of paper')
+})
+
+test('ending a schedule frees its name', async () => {
+  await kit.engine.endSchedule('nightly')
+  await expect(kit.engine.get('nightly')).rejects.toThrow()
+  const made = await kit.engine.setSchedule('nightly', nightly())
+  expect(made).toMatchObject({ aliases: ['nightly'], failing: false })
+})
+
+test('a backfill makes a job for each slot of a stretch, and each knows its slot', async () => {
+  const id = await kit.make('slots', { repeat: { cron: '0 2 * * *', tz: 'Europe/Berlin' }, args: '{"a":1}' })
+  const from = Date.UTC(2026, 2, 27, 12)
+  const { jobs, next } = await kit.engine.backfill(String(id), { from, to: from + 3 * 24 * HOUR })
+  const slots = ['2026-03-28T01:00:00.000Z', '2026-03-29T01:00:00.000Z', '2026-03-30T00:00:00.000Z']
+  expect(jobs.map(({ scheduledFor }) => new Date(scheduledFor).toISOString())).toEqual(slots)
+  expect(next).toBeNull()
+  for (const { id: made } of jobs) await kit.rest(made, 'completed')
+  expect(seen.toSorted()).toEqual(slots.map((slot) => `${slot} {"a":1}`))
+  await expect(
+    kit.engine.backfill(String(await kit.make('beat', { repeat: 'DAILY' })), { from, to: from + 1 }),
+  ).rejects.toThrow('expected a schedule of a cron pattern')
+})
+
+test('a backfill of more slots than one call makes says where to go on', async () => {
+  const id = await kit.make('beat', { repeat: { cron: '* * * * *' } })
+  const { jobs, next } = await kit.engine.backfill(String(id), { from: 0, to: 24 * HOUR })
+  expect(jobs).toHaveLength(1_000)
+  expect(next).toBe(1_000 * 60_000)
+  await kit.engine.terminate(String(id), {})
 })

@@ -99,8 +99,12 @@ const scheduleShown = {
   queue: 'core',
   class: 'zip',
   status: 'queued' as const,
+  aliases: [],
   repeat: '{"cron":"0 4 * * *"}',
   paused: false,
+  failing: false,
+  error: null,
+  lastRun: null,
   next: [T],
 }
 const groupShown = { id: 'g', concurrency: 3, paused: false, running: 1, waiting: 2, jobs: 3 }
@@ -222,6 +226,8 @@ const answers: Engine = {
   removeConstraint: async () => {},
   schedules: async () => ({ schedules: [scheduleShown], cursor: null }),
   schedule: async () => scheduleShown,
+  setSchedule: async () => scheduleShown,
+  backfill: async () => ({ jobs: [{ id: 8, scheduledFor: T }], next: null }),
   patchSchedule: async () => scheduleShown,
   endSchedule: async () => {},
   pauseSchedule: async () => scheduleShown,

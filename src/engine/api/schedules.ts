@@ -1,59 +1,157 @@
-// Repeating jobs: their next times, paused, resumed, edited, ended.
+// Repeating jobs: their next times, made and set by name, paused, resumed, made up for, ended.
 
 import type { Wire } from '../../core/codec/value.ts'
+import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
-import { nextSlot, nextTimes, type Repeat } from '../../core/repeat.ts'
-import { type Document, statusOf } from '../../redis/document.ts'
+import { nextSlot, nextTimes, parseRepeat, type Repeat } from '../../core/repeat.ts'
+import { aliasesOf, type Document, pastRunOf, statusOf } from '../../redis/document.ts'
 import type { Parts } from '../context.ts'
-import type { Engine, ScheduleView } from '../engine.ts'
+import type { Engine, JobInput, JobPatch, ScheduleView } from '../engine.ts'
 
 /** The slot of a schedule that is paused: the last moment there is. */
 const NEVER = 8_640_000_000_000_000
 
 const PREVIEW = 5
+/** Schedules looked at by one call for those that fail, and jobs made by one backfill. */
+const MOST_PAGES = 20
+const MOST_JOBS = 1_000
+
+const failures = new Set(['failed', 'lost'])
 
 function scheduleOf(id: number, doc: Document): ScheduleView {
   const repeat = JSON.parse(doc.rp!) as Repeat
   const first = Number(doc.ns)
   const next = doc.rz || !doc.ns ? [] : [first, ...nextTimes(repeat, first, PREVIEW - 1)]
+  const lastRun = doc.lr ? pastRunOf(doc.lr) : null
   return {
     job: id,
     queue: doc.q!,
     class: doc.c!,
     status: statusOf(doc),
+    aliases: aliasesOf(doc),
     repeat: doc.rp as Wire,
     paused: doc.rz !== undefined,
+    failing: lastRun !== null && failures.has(lastRun.outcome),
+    error: (doc.er as Wire | undefined) ?? null,
+    lastRun,
     next,
   }
 }
 
+/** What of a job can be changed where it is; a schedule that is to differ in more is made anew. */
+const changeable = ['queue', 'class', 'args', 'priority', 'retry', 'timeout', 'repeat', 'group']
+
+/** Fields of the document that a change can set, and none can take away. */
+const kept = { a: 'args', rt: 'retry', to: 'timeout', g: 'group' } as const
+
+const isChange = (document: Document, input: JobInput): boolean =>
+  document.q === input.queue &&
+  document.c === input.class &&
+  Object.keys(input).every((field) => changeable.includes(field)) &&
+  Object.entries(kept).every(([field, name]) => document[field] === undefined || input[name] !== undefined)
+
+function patchOf(input: JobInput, was: string): JobPatch {
+  const { args, priority = 0, retry, timeout, group, repeat } = input
+  const fields = { args, priority, retry, timeout, group }
+  // The same repeat keeps its next slot.
+  const isSame = JSON.stringify(parseRepeat(repeat!).source) === JSON.stringify(parseRepeat(JSON.parse(was)).source)
+  return { ...fields, ...(isSame ? {} : { repeat }) }
+}
+
+type Verbs = Pick<
+  Engine,
+  | 'schedules'
+  | 'schedule'
+  | 'setSchedule'
+  | 'patchSchedule'
+  | 'endSchedule'
+  | 'pauseSchedule'
+  | 'resumeSchedule'
+  | 'backfill'
+>
+
+/**
+ * The verbs of schedules.
+ *
+ * @example await createSchedules(parts, jobs).setSchedule('nightly', { queue: 'default', class: 'report', repeat })
+ */
 export function createSchedules(
   { store, change, now }: Parts,
-  { patch }: Pick<Engine, 'patch'>,
-): Pick<Engine, 'schedules' | 'schedule' | 'patchSchedule' | 'endSchedule' | 'pauseSchedule' | 'resumeSchedule'> {
+  { patch, enqueue }: Pick<Engine, 'patch' | 'enqueue'>,
+): Verbs {
+  async function look(job: string): Promise<{ id: number; document: Document }> {
+    const found = await store.inspect(job)
+    if (!found.document.rp) throw new SidejobError('NOT_FOUND', `job ${found.id} does not repeat`)
+    return found
+  }
+
   async function schedule(job: string): Promise<ScheduleView> {
-    const { id, document } = await store.inspect(job)
-    if (!document.rp) throw new SidejobError('NOT_FOUND', `job ${id} does not repeat`)
+    const { id, document } = await look(job)
     return scheduleOf(id, document)
   }
 
+  async function named(alias: string): Promise<{ id: number; document: Document } | undefined> {
+    const { jobs } = await store.list({ mode: 'alias', name: alias, limit: 1 })
+    const [found] = jobs
+    if (found && !found.document.rp)
+      throw new SidejobError('TAKEN', `alias ${alias} is that of job ${found.id}, which does not repeat`)
+    return found
+  }
+
+  /** Frees the names and stops repeating, in one step. */
+  async function end(job: string, call?: Parameters<Engine['endSchedule']>[1]): Promise<void> {
+    const { id, document } = await look(job)
+    const names = aliasesOf(document).map((alias) => ['unalias', alias])
+    await change(String(id), [...names, ['patch', '2', 'rp', '', 'ns', '']], call)
+  }
+
+  async function make(alias: string, input: JobInput, print: string): Promise<ScheduleView> {
+    const [made] = (await enqueue([{ ...input, alias: [...(input.alias ?? []), alias] }])).jobs
+    await change(String(made!.id), [['patch', '1', 'sp', print]])
+    return schedule(String(made!.id))
+  }
+
   return {
-    async schedules({ limit = 50, cursor }) {
-      const page = await store.list({ mode: 'repeats', before: cursor, limit })
-      return { schedules: page.jobs.map(({ id, document }) => scheduleOf(id, document)), cursor: page.cursor }
+    async schedules({ limit = 50, cursor, failing = false }) {
+      const schedules: ScheduleView[] = []
+      let next: string | null = cursor ?? '0'
+      for (let page = 0; next !== null && schedules.length < limit && page < MOST_PAGES; page++) {
+        const from: string = next
+        const { jobs, cursor: after } = await store.list({
+          mode: 'repeats',
+          before: from,
+          limit: limit - schedules.length,
+        })
+        const shown = jobs.map(({ id, document }) => scheduleOf(id, document))
+        schedules.push(...(failing ? shown.filter((one) => one.failing) : shown))
+        next = after
+      }
+      return { schedules, cursor: next }
     },
 
     schedule,
+
+    async setSchedule(alias, input) {
+      const print = (await hashOf(JSON.stringify(Object.entries(input).sort()))).slice(0, 16)
+      const found = await named(alias)
+      if (!found) return make(alias, input, print)
+      const { id, document } = found
+      if (document.sp === print) return scheduleOf(id, document)
+      if (isChange(document, input)) {
+        await patch(String(id), patchOf(input, document.rp!))
+        await change(String(id), [['patch', '1', 'sp', print]])
+        return schedule(String(id))
+      }
+      await end(String(id))
+      return make(alias, input, print)
+    },
 
     async patchSchedule(job, changes, call) {
       await patch(job, changes, call)
       return schedule(job)
     },
 
-    async endSchedule(job, call) {
-      await schedule(job)
-      await patch(job, { repeat: null }, call)
-    },
+    endSchedule: end,
 
     async pauseSchedule(job, call) {
       await schedule(job)
@@ -67,6 +165,36 @@ export function createSchedules(
       const next = nextSlot(JSON.parse(repeat) as Repeat, { scheduled: at, started: at, finished: at }, at)
       await change(job, [['patch', '2', 'ns', String(next), 'rz', '']], call)
       return schedule(job)
+    },
+
+    async backfill(job, { from, to }, call) {
+      const { document } = await look(job)
+      const repeat = parseRepeat(JSON.parse(document.rp!) as Repeat)
+      if (!('cron' in Object(repeat.source)))
+        throw new SidejobError(
+          'REFUSED',
+          'expected a schedule of a cron pattern: slots of Bedrock’s words follow from runs',
+        )
+      const slots = nextTimes(repeat, from - 1, MOST_JOBS + 1).filter((slot) => slot <= to)
+      const { q: queue, c: name, a: args, p: priority, to: timeout, rt: retry } = document
+      const template: JobInput = {
+        queue: queue!,
+        class: name!,
+        ...(args === undefined ? {} : { args: args as Wire }),
+        ...(priority === undefined ? {} : { priority: Number(priority) }),
+        ...(timeout === undefined ? {} : { timeout: Number(timeout) }),
+        ...(retry === undefined ? {} : { retry: JSON.parse(retry) }),
+      }
+      const wanted = slots.slice(0, MOST_JOBS)
+      if (wanted.length === 0) return { jobs: [], next: null }
+      const { jobs } = await enqueue(
+        wanted.map((scheduledFor) => ({ ...template, scheduledFor })),
+        call,
+      )
+      return {
+        jobs: jobs.map(({ id }, n) => ({ id, scheduledFor: wanted[n]! })),
+        next: slots[MOST_JOBS] ?? null,
+      }
     },
   }
 }

@@ -131,6 +131,7 @@ function newJob(found: Registered | undefined, input: JobInput, now: number, all
     limits: limitsOf(found, input),
     callback: keptCallback(input.callback, allowHosts),
     createdBy: input.createdBy,
+    scheduledFor: input.scheduledFor,
   }
 }
 
