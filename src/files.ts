@@ -28,6 +28,7 @@ export type R2 = {
   list: (options: {
     limit: number
     cursor?: string
+    prefix?: string
   }) => Promise<{ objects: (R2Object & { key: string })[]; truncated: boolean; cursor?: string }>
   createMultipartUpload: (
     key: string,

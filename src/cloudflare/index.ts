@@ -14,7 +14,7 @@ export * from './worker.ts'
  * @example export { Isolate } from 'sidejob/cloudflare'
  */
 export class Isolate extends WorkerEntrypoint<SidejobEnv> {
-  run(lent: Lent): Promise<Settled | undefined> {
-    return performIsolated(lent, this.env)
+  run(lent: Lent, tenant?: string): Promise<Settled | undefined> {
+    return performIsolated(lent, this.env, tenant)
   }
 }

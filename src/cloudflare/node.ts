@@ -15,7 +15,7 @@ export class Isolate {
     this.env = env
   }
 
-  run(lent: Lent): Promise<Settled | undefined> {
-    return performIsolated(lent, this.env)
+  run(lent: Lent, tenant?: string): Promise<Settled | undefined> {
+    return performIsolated(lent, this.env, tenant)
   }
 }

@@ -11,14 +11,19 @@ import { type Deployment, deploymentOf, type Environment } from '../environment.
 import { createFiles, type R2, r2Bucket } from '../files.ts'
 import { createApp } from '../http/app.ts'
 import type { Facade } from '../http/facade.ts'
+import { createPlaces, type Tenants } from '../http/places.ts'
 import { verifier } from '../http/signature.ts'
 import type { Settled } from '../redis/changes.ts'
 import type { Lent } from '../redis/types.ts'
 import { createClock } from './clock.ts'
 import { type Hooks, markConsole, runHook } from './log.ts'
+import { deploymentFor, folderOf } from './tenants.ts'
 
 /** What a Worker with sidejob in it is given, beside what is its own. */
-export type SidejobEnv = Environment & { FILES?: R2; SELF?: { run: (lent: Lent) => Promise<Settled | undefined> } }
+export type SidejobEnv = Environment & {
+  FILES?: R2
+  SELF?: { run: (lent: Lent, tenant?: string) => Promise<Settled | undefined> }
+}
 
 export type ExecutionContext = { waitUntil: (work: Promise<unknown>) => void }
 
@@ -50,16 +55,17 @@ type Served = {
   key: string
   engine: ReturnType<typeof createEngine>
   app: { fetch: (request: Request) => Response | Promise<Response> }
+  tenants: Tenants<ReturnType<typeof createEngine>>
 }
 
 /** Performs one run in the invocation that this is; set by the Worker that was made last. */
-let performAlone: ((lent: Lent, env: SidejobEnv) => Promise<Settled | undefined>) | undefined
+let performAlone: ((lent: Lent, env: SidejobEnv, tenant?: string) => Promise<Settled | undefined>) | undefined
 
 /** One run in an invocation of its own, for the entrypoint `Isolate`. */
-export function performIsolated(lent: Lent, env: SidejobEnv): Promise<Settled | undefined> {
+export function performIsolated(lent: Lent, env: SidejobEnv, tenant?: string): Promise<Settled | undefined> {
   if (!performAlone)
     throw new Error('Isolate is called before createWorker: call createWorker in the entry of the Worker')
-  return performAlone(lent, env)
+  return performAlone(lent, env, tenant)
 }
 
 function mountOf(mount = ''): string {
@@ -75,9 +81,16 @@ function mounted<E extends SidejobEnv>(env: E, mount: string): E {
 }
 
 /** A deployment without a bucket has no downloads. */
-function downloadsOf({ FILES }: SidejobEnv, { downloads, fileSecret, publicUrl }: Deployment, now: () => number) {
+function downloadsOf(
+  { FILES }: SidejobEnv,
+  { downloads, fileSecret, publicUrl }: Deployment,
+  now: () => number,
+  tenant?: string,
+) {
   if (!FILES || !fileSecret) return undefined
-  const files = createFiles({ bucket: r2Bucket(FILES), secret: fileSecret, publicUrl, now })
+  const whole = r2Bucket(FILES)
+  const bucket = tenant === undefined ? whole : folderOf(whole, `t/${tenant}/`)
+  const files = createFiles({ bucket, secret: fileSecret, publicUrl, now })
   return { ...downloads, files } satisfies Downloads
 }
 
@@ -98,39 +111,52 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   const keep = (work: Promise<unknown>) => invocation.getStore()?.waitUntil(work)
   const clock = createClock()
 
-  function make(env: SidejobEnv): Served {
-    const deployment = deploymentOf(mounted(env, mount))
-    // Of the client in this process, for nobody else to have. Not made before: chance is a request's.
-    const key = crypto.randomUUID() + crypto.randomUUID()
-    const { engine: options, publicUrl, signingKeys, testClock, s3, log } = deployment
-    const downloads = storing && downloadsOf(env, deployment, clock.now)
-    if (log === 'all') markConsole()
+  /** The deployment itself, or one tenant of it. */
+  function placeOf(env: SidejobEnv, deployment: Deployment, tenant?: string) {
+    const { engine: options, publicUrl, s3, log } = deployment
+    const downloads = storing && downloadsOf(env, deployment, clock.now, tenant)
     const engine = createEngine({
       ...options,
       workers: downloads ? [...functions, ...storing({ ...downloads, s3, now: clock.now })] : functions,
       payloads: downloads && settings.payloads?.(downloads),
       clock: () => clock.offset,
       defer: keep,
-      isolate: env.SELF && ((lent) => env.SELF!.run(lent)),
+      isolate: env.SELF && ((lent) => env.SELF!.run(lent, tenant)),
+      tenant,
       env,
       hook: runHook({ ...settings, level: log, keep }),
     })
+    return { engine, publicUrl, downloads }
+  }
+
+  function make(env: SidejobEnv): Served {
+    const deployment = deploymentOf(mounted(env, mount))
+    // Of the client in this process, for nobody else to have. Not made before: chance is a request's.
+    const key = crypto.randomUUID() + crypto.randomUUID()
+    const { signingKeys, testClock, log } = deployment
+    if (log === 'all') markConsole()
+    const own = placeOf(env, deployment)
+    const { engine } = own
+    const tenants = createPlaces(engine, (name) => placeOf(env, deploymentFor(deployment, name), name))
     const app = createApp({
-      engine,
+      ...own,
       verify: verifier({ ...signingKeys, now: clock.now }),
-      publicUrl,
       facades: settings.facades,
       apiKey: key,
       report: (error) => console.error(error),
-      downloads,
+      tenants,
       ...(testClock ? { clock: { advance: (ms: number) => clock.advance(env, ms) } } : {}),
     })
-    return { engine, app, key }
+    return { engine, app, key, tenants }
   }
 
   let served: Served | undefined
   const serve = (env: SidejobEnv): Served => (served ??= make(env))
-  performAlone = async (lent, env) => serve(env).engine.performAlone(lent)
+  performAlone = async (lent, env, tenant) => {
+    const { engine, tenants } = serve(env)
+    const place = tenant === undefined ? { engine } : await tenants.open(tenant)
+    return place?.engine.performAlone(lent)
+  }
 
   async function answer(request: Request, env: SidejobEnv): Promise<Response> {
     await clock.catchUp(env)
@@ -153,7 +179,11 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   const fetch = (request: Request, env: E, context: ExecutionContext): Promise<Response> =>
     within(context, () => answer(request, env as SidejobEnv))
 
-  const tick = (env: SidejobEnv) => clock.catchUp(env).then(() => serve(env).engine.tick())
+  async function tick(env: SidejobEnv): Promise<void> {
+    await clock.catchUp(env)
+    const { engine, tenants } = serve(env)
+    await Promise.all([engine.tick(), tenants.tick()])
+  }
 
   return {
     fetch,

@@ -30,8 +30,8 @@ export type Bucket = Sink & {
   head: (key: string) => Promise<Stored | null>
   get: (key: string, range?: Range) => Promise<(Stored & { body: ReadableStream<Uint8Array> }) | null>
   delete: (key: string) => Promise<void>
-  /** A page of what there is, in the order of keys. */
-  list: (page: { limit: number; cursor?: string }) => Promise<{ objects: Kept[]; cursor?: string }>
+  /** A page of what there is, in the order of keys; of those that begin so. */
+  list: (page: { limit: number; cursor?: string; prefix?: string }) => Promise<{ objects: Kept[]; cursor?: string }>
 }
 
 export type Kept = Pick<Stored, 'size' | 'storedAt'> & { key: string }

@@ -15,6 +15,9 @@ export function splitPath(path: string): { tenant?: string; path: string } {
   return tenant === undefined ? { path } : { tenant, path: path.slice(tenant.length + 3) }
 }
 
+/** What the names of keys in Redis begin with where nothing else is said. */
+export const NAMESPACE = 'sidejob:'
+
 /** What the names of a tenant's keys in Redis begin with. No kind of key begins with `t:`, and no tenant's name holds a `:`. */
 export const namespaceOf = (namespace: string, tenant: string): string => `${namespace}t:${tenant}:`
 

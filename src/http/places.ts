@@ -5,8 +5,8 @@ import type { Downloads } from '../core/files.ts'
 import { Lru } from '../core/lru.ts'
 import type { Engine, KnownKey } from '../engine/engine.ts'
 
-export type Place = {
-  engine: Engine
+export type Place<E extends Engine = Engine> = {
+  engine: E
   /** Where it is reached from outside, without a slash at the end. */
   publicUrl: string
   /** Where its files are kept; without it there are no downloads. */
@@ -16,9 +16,9 @@ export type Place = {
 /** Who asks: the key, its text where it came as such, and the engine that knows it. */
 export type Caller = KnownKey & { key?: string; home: Engine }
 
-export type Tenants = {
+export type Tenants<E extends Engine = Engine> = {
   /** The place of a tenant; undefined where there is no such tenant. */
-  open: (name: string) => Promise<Place | undefined>
+  open: (name: string) => Promise<Place<E> | undefined>
   /** One round of what is due, of each tenant; one that fails keeps nobody else from theirs. */
   tick: () => Promise<void>
 }
@@ -33,10 +33,13 @@ const AT_ONCE = 8
  *
  * @example const tenants = createPlaces(engine, (tenant) => ({ engine: createEngine(…), publicUrl: addressOf(publicUrl, tenant) }))
  */
-export function createPlaces(engine: Pick<Engine, 'hasTenant' | 'tenants'>, make: (tenant: string) => Place): Tenants {
-  const places = new Lru<string, Place>(OPEN)
+export function createPlaces<E extends Engine>(
+  engine: Pick<Engine, 'hasTenant' | 'tenants'>,
+  make: (tenant: string) => Place<E>,
+): Tenants<E> {
+  const places = new Lru<string, Place<E>>(OPEN)
 
-  function placeOf(name: string): Place {
+  function placeOf(name: string): Place<E> {
     const place = places.get(name) ?? make(name)
     places.set(name, place)
     return place

@@ -2,6 +2,7 @@
 
 import type { Wire } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
+import { NAMESPACE } from '../core/tenant.ts'
 import { runArguments, type Words } from './changes.ts'
 import type { Client } from './client.ts'
 import { type Document, jobsArguments, type NewJob, ownInputsOf, withSideValues } from './document.ts'
@@ -94,7 +95,7 @@ export type StoreOptions = {
  * const store = createStore({ client })
  * const { made, rings } = await store.enqueue([{ queue: 'core', class: 'zip', known: true }])
  */
-export function createStore({ client, namespace = 'sidejob:', clock = () => 0, random = randomText }: StoreOptions) {
+export function createStore({ client, namespace = NAMESPACE, clock = () => 0, random = randomText }: StoreOptions) {
   const keys = keysOf(namespace)
   const { evaluate } = client
 

@@ -1,0 +1,42 @@
+// What a tenant has of its own in a deployment: a namespace, addresses, and a folder of the bucket for files.
+
+import type { Bucket } from '../core/files.ts'
+import { addressOf, NAMESPACE, namespaceOf } from '../core/tenant.ts'
+import type { Deployment } from '../environment.ts'
+
+/** A folder of a bucket, as a bucket. */
+export const folderOf = (bucket: Bucket, folder: string): Bucket => ({
+  head: (key) => bucket.head(folder + key),
+  get: (key, range) => bucket.get(folder + key, range),
+  put: (key, bytes, options) => bucket.put(folder + key, bytes, options),
+  upload: (key, options) => bucket.upload(folder + key, options),
+  delete: (key) => bucket.delete(folder + key),
+  async list(page) {
+    const { objects, cursor } = await bucket.list({ ...page, prefix: folder })
+    return { objects: objects.map((kept) => ({ ...kept, key: kept.key.slice(folder.length) })), cursor }
+  },
+})
+
+/**
+ * A deployment as a tenant of it is told: everything with a name is the tenant's, everything else the deployment's.
+ *
+ * @example const acme = deploymentFor(deployment, 'acme')
+ */
+export function deploymentFor(deployment: Deployment, tenant: string): Deployment {
+  const { engine, downloads, fileSecret } = deployment
+  const publicUrl = addressOf(deployment.publicUrl, tenant)
+  const isOwn = downloads.base.startsWith(`${deployment.publicUrl}/`)
+  return {
+    ...deployment,
+    publicUrl,
+    engine: {
+      ...engine,
+      namespace: namespaceOf(engine.namespace ?? NAMESPACE, tenant),
+      qstash: { ...engine.qstash, publicUrl },
+      // The deployment's own key is none of the tenant's: it comes in by the door.
+      apiKey: undefined,
+    },
+    downloads: { ...downloads, base: isOwn ? `${publicUrl}/files` : addressOf(downloads.base, tenant) },
+    fileSecret: fileSecret && `tenant ${tenant} of ${fileSecret}`,
+  }
+}

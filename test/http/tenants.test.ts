@@ -1,0 +1,266 @@
+// Tenants: every route with every key at every address, and two of them on one Redis that see nothing of each other.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newKey } from '../../src/core/crypto.ts'
+import type { SidejobError } from '../../src/core/errors.ts'
+import { addressOf, namespaceOf } from '../../src/core/tenant.ts'
+import type { Engine, Scope } from '../../src/engine/engine.ts'
+import { createEngine } from '../../src/engine/index.ts'
+import { facades } from '../../src/facades/index.ts'
+import { createApp } from '../../src/http/app.ts'
+import { createDoor } from '../../src/http/door.ts'
+import { createPlaces, type Place } from '../../src/http/places.ts'
+import type { Route } from '../../src/http/route.ts'
+import { list, listed } from '../../src/http/routes.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+import { fakeEngine } from './fake-engine.ts'
+
+const publicUrl = 'https://jobs.example.com'
+const routes = [...list, ...facades.flatMap(({ name, routes }) => listed(name, routes))]
+const scopes: Scope[] = ['read', 'write', 'work', 'admin']
+
+describe('each route, with each key, at each address', () => {
+  const keys = new Map<string, { tenant?: string; scope: Scope }>()
+  for (const tenant of [undefined, 'acme', 'globex'])
+    for (const scope of scopes) keys.set(newKey(tenant), { tenant, scope })
+  const placeOf = (tenant?: string): Place => {
+    const authenticate: Engine['authenticate'] = async (key) => {
+      const known = keys.get(key)
+      return known && known.tenant === tenant ? { id: key, name: key, scopes: [known.scope] } : undefined
+    }
+    return { engine: { ...fakeEngine().engine, authenticate }, publicUrl }
+  }
+  const home = { ...placeOf(), verify: async () => true }
+  const places: Record<string, Place> = { acme: placeOf('acme'), globex: placeOf('globex') }
+  const deps = { ...home, tenants: { open: async (name: string) => places[name], tick: async () => undefined } }
+  const admit = createDoor(deps)
+
+  /** What the rule says: the name of a place, or the code of an error. */
+  function expected(route: Route, key: { tenant?: string; scope: Scope } | undefined, address?: string): string {
+    const there = address === undefined ? 'home' : places[address] ? address : 'NOT_FOUND'
+    if (route.scope === 'open' || route.scope === 'signed') return there
+    if (!key) return 'UNAUTHENTICATED'
+    const may = key.scope === 'admin' || key.scope === route.scope
+    if (key.tenant !== undefined) {
+      if (address !== undefined && address !== key.tenant) return 'NOT_FOUND'
+      return may ? key.tenant : 'FORBIDDEN'
+    }
+    if (address !== undefined && key.scope !== 'admin') return 'FORBIDDEN'
+    return may || there === 'NOT_FOUND' ? there : 'FORBIDDEN'
+  }
+
+  async function found(route: Route, key: string | undefined, address?: string): Promise<string> {
+    const path = `${address === undefined ? '' : `/t/${address}`}${route.path.replace(/:\w+/g, 'x')}`
+    const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+    const request = new Request(`http://inside.test${path}`, { method: route.method, headers })
+    try {
+      const { place } = await admit(route, request)
+      return place === deps ? 'home' : Object.keys(places).find((name) => places[name] === place)!
+    } catch (error) {
+      return (error as SidejobError).code
+    }
+  }
+
+  const others: [string, string | undefined][] = [
+    ['no key', undefined],
+    ['a wrong key', newKey()],
+    ['a wrong key of a tenant', newKey('acme')],
+    ['a key of no tenant', newKey('nobody')],
+  ]
+  const asking: [string, string | undefined][] = [
+    ...[...keys].map(([key, { tenant = 'home', scope }]): [string, string] => [`${scope} of ${tenant}`, key]),
+    ...others,
+  ]
+
+  for (const route of routes)
+    test(`${route.method} ${route.path}`, async () => {
+      for (const [name, key] of asking)
+        for (const address of [undefined, 'acme', 'globex', 'nobody'])
+          expect([name, address, await found(route, key, address)]).toEqual([
+            name,
+            address,
+            expected(route, key === undefined ? undefined : keys.get(key), address),
+          ])
+    })
+
+  test('a refusal names the scope that is needed', async () => {
+    const [reading] = [...keys].find(([, { tenant, scope }]) => tenant === 'acme' && scope === 'read')!
+    const app = createApp(deps)
+    const headers = { authorization: `Bearer ${reading}` }
+    const answer = await app.request('/v1/jobs', { method: 'POST', headers })
+    expect(answer.status).toBe(403)
+    expect(await answer.json()).toMatchObject({
+      error: { message: 'POST /v1/jobs needs the scope "write", this key has read' },
+    })
+  })
+
+  test('the clock, and the tenants themselves, are nothing that a tenant can ask for', async () => {
+    const app = createApp({ ...deps, clock: { advance: () => undefined } })
+    const [key] = [...keys].find(([, { tenant, scope }]) => tenant === 'acme' && scope === 'admin')!
+    const headers = { authorization: `Bearer ${key}` }
+    for (const [method, path] of [
+      ['GET', '/v1/tenants'],
+      ['PUT', '/v1/tenants/globex'],
+      ['DELETE', '/v1/tenants/globex'],
+      ['POST', '/v1/test/clock'],
+    ] as const)
+      expect([path, (await app.request(path, { method, headers })).status]).toEqual([path, 404])
+  })
+})
+
+describe('two tenants on one Redis', () => {
+  let kit: Kit
+  let ask: (key: string, address: string, body?: unknown) => Promise<{ status: number; body: never }>
+  const key: Record<string, string> = {}
+  let engineOf: (tenant: string) => Promise<Engine>
+
+  const double = defineWorker({
+    class: 'double',
+    in: { n: port<number>() },
+    perform: async (job) => ((await job.read('n')) ?? 0) * 2,
+  })
+
+  beforeAll(async () => {
+    kit = await startKit({ hold: true, workers: [double], apiKey: 'dev' })
+    const make = (tenant: string): Place => ({
+      engine: createEngine({
+        ...kit.engineOptions,
+        namespace: namespaceOf('sidejob:', tenant),
+        tenant,
+        apiKey: undefined,
+        qstash: { ...kit.engineOptions.qstash, publicUrl: addressOf(kit.engineOptions.qstash.publicUrl, tenant) },
+      }),
+      publicUrl: addressOf(publicUrl, tenant),
+    })
+    const tenants = createPlaces(kit.engine, make)
+    engineOf = async (tenant) => (await tenants.open(tenant))!.engine
+    const app = createApp({ engine: kit.engine, verify: async () => true, publicUrl, tenants, facades })
+    ask = async (as, address, body) => {
+      const [method, path] = address.split(' ') as [string, string]
+      const headers = { authorization: `Bearer ${as}`, 'content-type': 'application/json' }
+      const answer = await app.request(path, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await answer.text()
+      return {
+        status: answer.status,
+        body: (text && /json/.test(answer.headers.get('content-type')!) ? JSON.parse(text) : text) as never,
+      }
+    }
+    for (const tenant of ['acme', 'globex']) {
+      expect((await ask('dev', `PUT /v1/tenants/${tenant}`)).status).toBe(200)
+      const made = await ask('dev', `POST /t/${tenant}/v1/keys`, { name: 'first', scopes: ['admin'] })
+      expect(made.status).toBe(201)
+      key[tenant] = (made.body as { key: string }).key
+    }
+  })
+  afterAll(async () => {
+    for (const tenant of ['acme', 'globex'])
+      expect(await ((await engineOf(tenant)) as Kit['engine']).verify()).toEqual([])
+    await kit.close()
+  })
+
+  /** All that a tenant can name. */
+  async function fill(tenant: string, priority: number) {
+    const job = {
+      class: 'pulled',
+      queue: 'orders',
+      priority,
+      unique: 'key-1',
+      alias: ['nightly'],
+      group: { id: 'g', concurrency: priority },
+      in: { n: { channels: ['/news'] } },
+    }
+    const as = key[tenant]!
+    const done = async (address: string, body?: unknown) => {
+      const answer = await ask(as, address, body)
+      expect([address, answer.status < 300]).toEqual([address, true])
+      return answer.body as { id: number }
+    }
+    await done('PUT /v1/workers/orders/pulled', { pull: true })
+    const { id } = await done('POST /v1/jobs', job)
+    await done('POST /v1/schedules', { class: 'double', repeat: 'hourly' })
+    await done('PUT /v1/limits/api', { concurrency: priority })
+    await done('PUT /v1/constraints/c', { match: { class: 'none' }, concurrency: priority })
+    await done('POST /v1/log', { entry: { from: tenant } })
+    await done('POST /v1/publish', { channel: '/news', message: tenant })
+    await done('PUT /v1/graphs/g', { nodes: {}, edges: [] })
+    return id
+  }
+
+  test('names of one stand for its own, whatever the other calls the same', async () => {
+    const [mine, other] = [await fill('acme', 1), await fill('globex', 2)]
+    expect(mine).toBe(other)
+    for (const [tenant, priority] of [
+      ['acme', 1],
+      ['globex', 2],
+    ] as const) {
+      const as = key[tenant]!
+      expect((await ask(as, 'GET /v1/jobs/nightly')).body).toMatchObject({ priority, in: { n: { size: 1 } } })
+      expect((await ask(as, 'GET /v1/jobs/nightly/in/n')).body).toMatchObject({ values: [{ data: tenant }] })
+      expect((await ask(as, 'GET /v1/limits/api')).body).toMatchObject({ concurrency: priority })
+      expect((await ask(as, 'GET /v1/groups/g')).body).toMatchObject({ concurrency: priority, jobs: 1 })
+      expect((await ask(as, 'GET /v1/constraints/c')).body).toMatchObject({ concurrency: priority })
+      expect(((await ask(as, 'GET /v1/log')).body as { entries: { entry: object }[] }).entries[0]!.entry).toMatchObject(
+        { from: tenant },
+      )
+      expect((await ask(as, 'GET /v1/keys')).body).toMatchObject({ keys: [{ name: 'first' }] })
+      expect((await ask(as, 'GET /v1/audit')).body).toMatchObject({ entries: expect.any(Array) })
+    }
+  })
+
+  test('nothing of a tenant is seen or touched from beside it', async () => {
+    const { body } = await ask(key.acme!, 'POST /v1/jobs', { class: 'double', alias: ['mine'] })
+    const { id } = body as { id: number }
+    for (const as of [key.globex!, 'dev']) {
+      expect((await ask(as, 'GET /v1/jobs/mine')).status).toBe(404)
+      expect((await ask(as, `GET /v1/jobs/${id + 100}`)).status).toBe(404)
+      expect((await ask(as, `POST /v1/jobs/mine/terminate`, {})).status).toBe(404)
+    }
+    for (const path of [
+      '/v1/jobs',
+      '/v1/schedules',
+      '/v1/groups',
+      '/v1/limits',
+      '/v1/channels',
+      '/v1/log',
+      '/v1/constraints',
+    ])
+      expect([path, JSON.stringify((await ask('dev', `GET ${path}`)).body)]).toEqual([
+        path,
+        expect.stringMatching(/^\{"\w+":\[\](,"cursor":null)?\}$/),
+      ])
+    expect((await ask('dev', 'GET /metrics')).body).not.toContain('orders')
+    expect((await ask(key.globex!, 'GET /t/acme/v1/jobs')).status).toBe(404)
+    expect((await ask('dev', 'GET /t/acme/v1/jobs/mine')).status).toBe(200)
+  })
+
+  test('a run takes place in its tenant, and its bells and tick lead there', async () => {
+    const { body } = await ask(key.acme!, 'POST /v1/jobs', { class: 'double', keepResult: true, inputs: { n: [21] } })
+    const { id } = body as { id: number }
+    const before = kit.qstash.counts.published
+    expect(before).toBeGreaterThan(0)
+    const rung = await ask('dev', 'POST /t/acme/dispatch/default', { bell: 'b' })
+    expect(rung.status).toBe(401)
+    await (await engineOf('acme')).dispatch('default', 'b')
+    expect((await ask(key.acme!, `GET /v1/jobs/${id}/result`)).body).toMatchObject({ result: 42 })
+  })
+
+  test('who is shut out is refused, and finds everything as it was when let in again', async () => {
+    expect((await ask('dev', 'DELETE /v1/tenants/globex')).status).toBe(200)
+    expect((await ask(key.globex!, 'GET /v1/jobs')).status).toBe(401)
+    expect((await ask('dev', 'GET /t/globex/v1/jobs')).status).toBe(404)
+    await ask('dev', 'PUT /v1/tenants/globex')
+    expect((await ask(key.globex!, 'GET /v1/jobs/nightly')).status).toBe(200)
+  })
+
+  test('a stream of a tenant hears its channel only, also by a token', async () => {
+    const token = (await ask(key.acme!, 'POST /v1/subscribe/news', {})).body as { token: string }
+    expect(token.token).toMatch(/^acme~/)
+    const app = await engineOf('globex')
+    expect(await app.authenticateStream(token.token, '/v1/subscribe/news')).toBeUndefined()
+  })
+})
