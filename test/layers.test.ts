@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '..')
 const table: Record<string, { ours: string[]; packages: string[]; types?: string[] }> = {
   'src/core': { ours: [], packages: ['zod', 'croner'] },
   'src/redis': { ours: ['src/core'], packages: ['@upstash/redis'] },
-  'src/engine': { ours: ['src/core', 'src/redis'], packages: ['@upstash/qstash'] },
+  'src/engine': { ours: ['src/core', 'src/redis'], packages: [] },
   'src/http': { ours: ['src/core', 'src/dashboard'], types: ['src/engine'], packages: ['hono', 'zod'] },
   'src/facades': { ours: ['src/core', 'src/http'], types: ['src/engine'], packages: ['hono', 'zod'] },
   'src/dashboard': { ours: ['src/core', 'src/engine'], packages: ['hono'] },

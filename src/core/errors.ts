@@ -16,10 +16,17 @@ export const codes = {
   REFUSED: 422,
   LIMITED: 429,
   INTERNAL: 500,
+  MISCONFIGURED: 500,
   UNAVAILABLE: 503,
+  FULL: 507,
 } as const
 
 export type Code = keyof typeof codes
+
+/** Those that speak of what is around us: no job is to blame, and no run fails for them. */
+const outages: ReadonlySet<Code> = new Set<Code>(['MISCONFIGURED', 'UNAVAILABLE', 'FULL'])
+
+export const isOutage = (error: unknown): boolean => error instanceof SidejobError && outages.has(error.code)
 
 export type ErrorDetail = {
   /** Where in the input the fault is, as the path of the field. */

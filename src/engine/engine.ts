@@ -2,6 +2,7 @@
 
 import type { Wire } from '../core/codec/value.ts'
 import type { Constraint } from '../core/constraint.ts'
+import type { Code } from '../core/errors.ts'
 import type { Graph } from '../core/graph.ts'
 import type { Status } from '../core/job.ts'
 import type { Orphan } from '../core/plan.ts'
@@ -409,9 +410,20 @@ export interface Custody {
   ban(queue: string, globs: string[] | null): Promise<void>
 }
 
+/**
+ * `restored`: Redis was seen to have gone back to older data. `problems`: what Redis or QStash refuses at present, and what
+ * to do about it; absent when nothing is.
+ */
+export type Health = {
+  ok: boolean
+  redis: boolean
+  version: string
+  restored?: Restore
+  problems?: { of: 'redis' | 'qstash'; code: Code; message: string; inARow?: number }[]
+}
+
 export interface Engine extends Custody {
-  /** `restored`: Redis was seen to have gone back to older data. */
-  health(): Promise<{ ok: boolean; redis: boolean; version: string; restored?: Restore }>
+  health(): Promise<Health>
 
   enqueue(jobs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }>
   get(job: Ref): Promise<JobView>

@@ -14,6 +14,7 @@ import { createRuns } from './api/claims.ts'
 import { createCustody } from './api/deliveries.ts'
 import { createDoctor } from './api/doctor.ts'
 import { createFlows } from './api/flows.ts'
+import { createHealth } from './api/health.ts'
 import { createJobs } from './api/jobs.ts'
 import { createKeys } from './api/keys.ts'
 import { createLimits } from './api/limits.ts'
@@ -32,6 +33,8 @@ import { createRegistry } from './jobs/registry.ts'
 import { type BellOptions, createBells } from './lane/bells.ts'
 import { createDispatcher, type EagerLane, type LaneOptions, laneDefaults } from './lane/dispatcher.ts'
 import { createLine } from './lane/long-poll.ts'
+import { createRinger, type Guest } from './lane/ringer.ts'
+import { createTick } from './lane/tick.ts'
 import { createCallbacks, type Payload } from './remote/callbacks.ts'
 import { RELAYS, relay } from './remote/relay.ts'
 import { createPerformer } from './run/executor.ts'
@@ -97,10 +100,10 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     now,
   }
   const callbacks = createCallbacks({ ...outgoing, store, registry, ring, random, payloads: options.payloads })
-  registry.serve(CALLBACKS, callbacks.perform)
+  registry.serve(CALLBACKS, callbacks.perform, true)
   registry.serve(RELAYS, relay)
   registry.serve(BULK, createBulk(store))
-  const { lease } = { ...laneDefaults, ...options.lane }
+  const { lease, budget } = { ...laneDefaults, ...options.lane }
   const performer = createPerformer({
     ...{ store, registry, random, now, ring, lease, push: outgoing },
     isolate: options.isolate,
@@ -110,19 +113,9 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const tags = createTags(store, registry)
   const dispatcher = createDispatcher({ store, performer, tags, ring, now, lane: options.lane })
 
-  /** Bells that could not be published are taken back: the tick rings again. */
-  async function publish(rings: Ring[]): Promise<void> {
-    const failed = await bells.ring(rings)
-    if (failed.length === 0) return
-    const words = failed.map(({ queue, bell }) => ['unring', queue, bell])
-    await store.change('', words).catch(() => undefined)
-  }
-
-  async function ring(rings: Ring[]): Promise<void> {
-    if (options.dispatch !== 'eager' || !defer) return publish(rings)
-    const later = rings.filter(({ at }) => at !== undefined)
-    for (const { queue, bell, at } of rings) if (at === undefined) defer(dispatch(queue, bell))
-    await publish(later)
+  const ringer = createRinger({ bells, store, defer, serve: dispatch, eager: options.dispatch === 'eager' })
+  async function ring(rings: Ring[], guest?: Guest): Promise<void> {
+    await ringer.ring(rings, guest)
   }
 
   // A flag, not a promise: an invocation must not wait for another's requests.
@@ -135,9 +128,9 @@ export function createEngine(options: EngineOptions): Engine & Inner {
 
   /** A concurrency of our own workers holds from the first run on, and a class with a shutdown hook is no class that is gone. */
   const mustBeKnown = workers.some(({ concurrency, shutdown }) => concurrency !== undefined || shutdown)
-  async function dispatch(queue: string, bell: string) {
+  async function dispatch(queue: string, bell: string, guest?: Guest) {
     if (mustBeKnown) await announce()
-    return dispatcher.dispatch(queue, bell)
+    return dispatcher.dispatch(queue, bell, guest)
   }
   async function startLane(): Promise<EagerLane> {
     if (mustBeKnown) await announce()
@@ -158,7 +151,10 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const waiting = createLine({ client, store, now })
   const eager =
     options.dispatch === 'eager' && defer
-      ? { start: startLane, goOn: (lane: EagerLane, lent: Lent[]) => defer(dispatcher.goOn(lane, lent)) }
+      ? {
+          start: startLane,
+          goOn: (lane: EagerLane, lent: Lent[]) => defer(dispatcher.goOn(lane, lent, ringer.guest())),
+        }
       : undefined
   const means = { store, client, registry, eager, tags, performer, waiting, ring, announce, change, view, now, random }
   const parts: Parts = { ...means, allowHosts: outgoing.allowHosts }
@@ -184,26 +180,12 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createOne(parts),
     ...createCustody(parts),
 
-    async health() {
-      const restored = await store.epoch().catch(() => undefined)
-      const redis = restored !== undefined
-      return { ok: redis, redis, version: VERSION, ...(restored && { restored }) }
-    },
+    ...createHealth({ client, store, bells, version: VERSION }),
 
     dispatch,
     performAlone: (lent) => performer.run(lent, { alone: true }),
 
-    async tick() {
-      await announce()
-      const rung: string[] = []
-      for (let round = 0; round < 20; round++) {
-        const { rings, more } = await store.tick()
-        await publish(rings)
-        rung.push(...rings.map(({ queue }) => queue))
-        if (!more) return { rung, more: false }
-      }
-      return { rung, more: true }
-    },
+    tick: createTick({ store, announce, ringer, serve: dispatch, budget }),
 
     ...createDoctor(parts),
   }

@@ -171,8 +171,12 @@ const failed = (c: Context, error: unknown, report?: (error: unknown) => void): 
   return send(c, codes[code], { error: { code, message, path, retryAfter } }, headersOf(shown))
 }
 
-const known = (error: unknown, report: (error: unknown) => void = console.error): SidejobError =>
-  error instanceof SidejobError ? error : unexpected(error, report)
+const known = (error: unknown, report: (error: unknown) => void = console.error): SidejobError => {
+  if (!(error instanceof SidejobError)) return unexpected(error, report)
+  // Faults of ours and of our settings are for the operator, too.
+  if (codes[error.code] === 500) report(error)
+  return error
+}
 
 // What went wrong inside is for the operator; the caller gets neither message nor stack.
 const unexpected = (error: unknown, report: (error: unknown) => void): SidejobError => {

@@ -13,11 +13,18 @@ const restored = z.object({
   lost: z.object({ from: z.int(), to: z.int() }),
 })
 
+const problem = z.object({
+  of: z.enum(['redis', 'qstash']),
+  code: z.string(),
+  message: z.string(),
+  inARow: z.int().optional(),
+})
 const health = z.object({
   ok: z.boolean(),
   redis: z.boolean(),
   version: z.string(),
   restored: restored.optional(),
+  problems: z.array(problem).optional(),
 })
 
 export const system = {

@@ -1,7 +1,8 @@
 // Calls Redis over HTTP: scripts by their sha, one retry policy, errors without what was sent.
 
 import { Redis } from '@upstash/redis'
-import { SidejobError } from '../core/errors.ts'
+import { isOutage, SidejobError } from '../core/errors.ts'
+import { faultOf, isAnswer, isNoScript, isTimeout } from './faults.ts'
 import { argumentsOf, type Evaluate, type Script } from './script.ts'
 
 export type RedisOptions = {
@@ -19,24 +20,19 @@ export type Client = {
   listen: (channel: string, signal: AbortSignal) => AsyncIterable<string>
   /** A plain command: `ask((redis) => redis.hget(key, field))`. */
   ask: <T>(command: (redis: Redis) => Promise<T>) => Promise<T>
+  /** Why the last call was not answered; nothing when it was. */
+  fault?: () => SidejobError | undefined
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-// The vendor's text carries the whole command, script and arguments: only its front may be shown.
-const shown = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split(', command was:')[0]!.slice(0, 200)
-
-const isNoScript = (error: unknown): boolean => error instanceof Error && error.message.includes('NOSCRIPT')
-
-/** What a script says that has met data of another schema than its own, see lib/store.lua. */
-const otherSchema = (error: unknown): string | undefined =>
-  error instanceof Error ? /SCHEMA (the data are of .*?);/.exec(error.message)?.[1] : undefined
-
-const isAnswer = (error: unknown): boolean => error instanceof Error && error.name === 'UpstashError'
+// What says which call it is: asked again, such a call is answered as the first time.
+const named = ['once', 'lane'] as const
+const isNamed = (args: object): boolean => named.some((name) => (args as Record<string, unknown>)[name])
 
 /**
- * A client over the vendor's. Every script is safe to send twice, so a request whose answer was lost is sent again.
+ * A client over the vendor's. Every script is safe to send twice, so a request whose answer was lost is sent again; one
+ * that has timed out only if it says which call it is, for Redis may still be at it.
  *
  * @example const { evaluate } = createClient({ url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN })
  */
@@ -53,17 +49,21 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
     signal: () => AbortSignal.timeout(timeout),
   })
 
-  async function send<T>(request: () => Promise<T>): Promise<T> {
+  let fault: SidejobError | undefined
+
+  async function send<T>(request: () => Promise<T>, isSafe = false): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await request()
+        const answer = await request()
+        fault = undefined
+        return answer
       } catch (error) {
         if (isNoScript(error)) throw error
-        const schema = otherSchema(error)
-        if (schema)
-          throw new SidejobError('UNAVAILABLE', `${schema}: deploy the version that wrote them`, { retryAfter: 10 })
-        if (isAnswer(error) || attempt >= attempts)
-          throw new SidejobError('UNAVAILABLE', `Redis did not answer: ${shown(error)}`, { retryAfter: 1 })
+        if (isAnswer(error) || attempt >= attempts || (isTimeout(error) && !isSafe)) {
+          const found = faultOf(error, timeout)
+          if (isOutage(found)) fault = found
+          throw found
+        }
         await pause(50 * 4 ** (attempt - 1))
       }
     }
@@ -72,10 +72,10 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
   async function evaluate<Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]): Promise<unknown> {
     const values = argumentsOf(script, args, rest)
     try {
-      return await send(() => redis.evalsha(script.sha, keys, values))
+      return await send(() => redis.evalsha(script.sha, keys, values), isNamed(args as object))
     } catch (error) {
       if (!isNoScript(error)) throw error
-      return await send(() => redis.eval(script.text, keys, values))
+      return await send(() => redis.eval(script.text, keys, values), isNamed(args as object))
     }
   }
 
@@ -94,7 +94,7 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
     }
   }
 
-  return { evaluate, listen, ask: (command) => send(() => command(redis)) }
+  return { evaluate, listen, ask: (command) => send(() => command(redis), true), fault: () => fault }
 }
 
 /** The data of Server-Sent Events, one text each. */

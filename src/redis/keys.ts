@@ -15,6 +15,7 @@ export const keysOf = (ns: string) => ({
   audit: `${ns}audit`,
   tenants: `${ns}tenants`,
   flags: `${ns}flags`,
+  bells: `${ns}bells`,
   flows: `${ns}flows`,
   channels: `${ns}channels`,
   job: (id: string | number) => `${ns}job:${id}`,
@@ -99,6 +100,7 @@ export const kinds = {
     'string',
     'failures in a row and until when it is open, of a host that is called back, or `push/` and that of push workers; for a day',
   ],
+  '~bells': ['string, expires', 'how many requests in a row QStash has refused, and why, as JSON'],
   '~flags': ['set', 'switches that are on'],
   '~flows': ['hash', 'name → a stored graph, as JSON'],
 } as const satisfies Record<string, readonly [string, string]>

@@ -21,6 +21,7 @@ import type {
   Made,
   Near,
   Once,
+  QueueRow,
   RawWiring,
   Ring,
 } from './types.ts'
@@ -190,6 +191,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
         only: claim?.only === undefined ? '' : String(claim.only),
         tier: claim?.priority === undefined ? '' : String(claim.priority),
         skip: claim?.skip ?? 0,
+        calls: claim?.calls ?? -1,
       },
       [...listWords(patterns), ...listWords(tags), String(runs.length), ...runs.flatMap(runArguments)],
     )) as [
@@ -268,29 +270,6 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
     return { rings: ringsOf(rings), more: more === 'more' }
   }
 
-  type QueueRow = {
-    name: string
-    settings: {
-      ml?: number
-      b?: number
-      paused?: boolean
-      m?: string
-      ag?: number
-      c?: Record<string, number>
-      day?: number
-    }
-    lanes: number
-    ready: number
-    pull: number
-    timers: number
-    leases: number
-    suspended: number
-    completed: number
-    failed: number
-    terminated: number
-    oldest: number | null
-  }
-
   async function overview(queue = ''): Promise<{ queues: QueueRow[]; now: number }> {
     const [, rows, now] = (await evaluate(scripts.overview, [], { ...base(), queue_name: queue }, [])) as [
       string,
@@ -345,7 +324,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
   /** Writes definitions (null removes). `whole`: the local classes among them are all there are. */
   async function register(
     queue: string,
-    classes: { name: string; definition: string | null; serves: 'pull' | 'push'; concurrency?: number }[],
+    classes: { name: string; definition: string | null; serves: 'pull' | 'call' | 'push'; concurrency?: number }[],
     { whole = false }: { whole?: boolean } = {},
   ): Promise<{ rings: Ring[]; changed: boolean }> {
     const rest = classes.flatMap(({ name, definition, serves, concurrency }) => [

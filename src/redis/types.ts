@@ -71,6 +71,8 @@ export type ClaimRequest = {
   skip?: number
   /** Who is to be called when this claim finds nothing, for how long. */
   waiter?: { id: string; wait: number }
+  /** How many of classes whose runs call others; any number without it. */
+  calls?: number
   /** Only this job, and for the whole lease that is asked for. */
   only?: number
 }
@@ -123,3 +125,31 @@ export type Inspection = {
 
 /** A job that is ready: since when, as its sequence says, how urgently, and how many are before it. */
 export type Ready = { id: number; queue: string; since: string; priority: number; ahead: number }
+
+/** A queue as it is counted. */
+export type QueueRow = {
+  name: string
+  settings: {
+    ml?: number
+    cl?: Record<string, true>
+    b?: number
+    paused?: boolean
+    m?: string
+    ag?: number
+    c?: Record<string, number>
+    day?: number
+  }
+  lanes: number
+  ready: number
+  pull: number
+  timers: number
+  leases: number
+  suspended: number
+  completed: number
+  failed: number
+  terminated: number
+  oldest: number | null
+}
+
+/** Requests in a row that QStash has not taken, and why it did not take the last one. */
+export type BellTrouble = { refused: number; why: string }

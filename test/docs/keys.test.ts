@@ -65,6 +65,7 @@ const plain: Access[] = [
     reads: [
       'audience',
       'audit',
+      'bells',
       'channel',
       'channels',
       'constraints',
@@ -83,8 +84,8 @@ const plain: Access[] = [
     ],
     writes: [],
   },
-  { by: ['API'], reads: [], writes: ['audit', 'flags', 'flows', 'keys', 'lane', 'tenants'] },
-  { by: ['dispatcher'], reads: ['constraints', 'job', 'workers'], writes: [] },
+  { by: ['API'], reads: [], writes: ['bells', 'audit', 'flags', 'flows', 'keys', 'lane', 'tenants'] },
+  { by: ['dispatcher'], reads: ['constraints', 'job', 'workers'], writes: ['bells'] },
 ]
 
 const all: Access[] = [...built.map(({ access }) => access), ...plain]
@@ -175,6 +176,7 @@ test('no script uses a field that is not listed', () => {
     'ag',
     'so',
     'pc',
+    'cl',
     'paused',
     'r',
     'p',

@@ -293,6 +293,7 @@ describe('eager dispatch', () => {
     await Promise.all(later)
     const before = kit.qstash.counts.published
     await make(1, 'noop', { wait: 30_000 })
+    await Promise.all(later)
     expect(kit.qstash.counts.published).toBe(before + 1)
   })
 })

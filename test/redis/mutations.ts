@@ -19,8 +19,8 @@ const lanes: Mutation[] = [
     ['if last and last == seq then', 'if false then', 'a repeated request does everything again'],
     ['if last and (last > seq or', 'if last and (', 'an old request is served'],
     [
-      '>= (queue(queue_name).ml or MAX_LANES) then return false end',
-      '>= 1000 then return false end',
+      'if not lanes[lane] and not side.has_room(queue_name) then',
+      'if false then',
       'there are more lanes than the queue may have',
     ],
     [
@@ -38,12 +38,8 @@ const lanes: Mutation[] = [
     2,
     'lib/queues.lua',
     ['    set_lane(q, bell, now + BELL)\n', '', 'a bell on its way does not count'],
-    [
-      'math.min(doc.ml or MAX_LANES, math.ceil(',
-      'math.min(1000, math.ceil(',
-      'more bells ring than there may be lanes',
-    ],
-    ['math.ceil(ready / (doc.b or BATCH))', 'math.min(ready, 1)', 'one bell rings, however much is ready'],
+    ['or math.min(most, math.ceil(', 'or math.min(1000, math.ceil(', 'more bells ring than there may be lanes'],
+    ['math.ceil(ready / batch)) - there', 'math.min(ready, 1)) - there', 'one bell rings, however much is ready'],
     [
       'BELL, LANE, MINUTE = 20000, 45000, 60000',
       'BELL, LANE, MINUTE = 45000, 45000, 60000',

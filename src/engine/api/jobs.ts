@@ -8,10 +8,13 @@ import { pastRunOf, stateOf } from '../../redis/document.ts'
 import { onceOf, type Parts, stepOf } from '../context.ts'
 import type { Call, Engine, JobFilter, JobPatch } from '../engine.ts'
 import { newJobs, repeatOf } from '../jobs/new-job.ts'
+import { isLong, type Registered } from '../jobs/registry.ts'
 import { viewOf } from '../run/snapshot.ts'
 import { pauses, reasonsOf, waitsIn } from './why.ts'
 
 const MAX_TREE = 5_000
+
+const lasts = (found: Registered | undefined): boolean => found !== undefined && isLong(found)
 
 export function createJobs({
   store,
@@ -89,7 +92,7 @@ export function createJobs({
       const at = now()
       const find = await registry.finder(inputs)
       const jobs = newJobs(inputs, find, at, allowHosts)
-      const lane = await eager?.start()
+      const lane = inputs.some((input) => lasts(find(input))) ? undefined : await eager?.start()
       const { made, again, rings, lent } = await tags.enqueue(jobs, onceOf(call), lane)
       if (lane && lent.length) eager!.goOn(lane, lent)
       await ring(rings)

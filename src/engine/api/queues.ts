@@ -1,17 +1,23 @@
 // Queues: counted and set.
 
+import type { QueueRow } from '../../redis/types.ts'
 import type { Parts } from '../context.ts'
 import type { Engine, QueueView } from '../engine.ts'
 
+/** As lib/queues.lua has it: more lanes where runs call others. */
+const LANES = 4
+const CALLING_LANES = 8
+
 export function createQueues({ store, ring }: Parts): Pick<Engine, 'queues' | 'setQueue' | 'stats'> {
-  async function queueViews(name?: string): Promise<QueueView[]> {
-    const { queues } = await store.overview(name)
-    return queues.map((row) => ({
+  const queueViews = async (name?: string): Promise<QueueView[]> => (await store.overview(name)).queues.map(viewOf)
+
+  function viewOf(row: QueueRow): QueueView {
+    return {
       name: row.name,
       paused: row.settings.paused === true,
       mode: row.settings.m === 'pull' ? 'pull' : 'push',
       lanes: row.lanes,
-      maxLanes: row.settings.ml ?? 4,
+      maxLanes: row.settings.ml ?? (row.settings.cl ? CALLING_LANES : LANES),
       batch: row.settings.b ?? 100,
       ageing: row.settings.ag ?? null,
       counts: {
@@ -25,7 +31,7 @@ export function createQueues({ store, ring }: Parts): Pick<Engine, 'queues' | 's
         terminated: row.terminated,
       },
       oldestReady: row.oldest,
-    }))
+    }
   }
 
   return {
@@ -39,9 +45,9 @@ export function createQueues({ store, ring }: Parts): Pick<Engine, 'queues' | 's
     },
 
     async stats() {
-      const { queues } = await store.overview()
-      const views = await queueViews()
-      return { queues: views, today: Object.fromEntries(queues.map(({ name, settings }) => [name, settings.c ?? {}])) }
+      const [{ queues }, { trouble }] = await Promise.all([store.overview(), store.standing()])
+      const today = Object.fromEntries(queues.map(({ name, settings }) => [name, settings.c ?? {}]))
+      return { queues: queues.map(viewOf), today, ...(trouble ? { bells: trouble } : {}) }
     },
   }
 }

@@ -17,11 +17,24 @@ export type Registered = {
   local?: Worker
   /** Performed by the engine itself. */
   inner?: (lent: Lent) => Promise<Settled>
+  /** The engine's own way of performing it calls others. */
+  calls?: true
 }
 
 /** Who performs the runs of a class, in a word. */
 export const performedBy = ({ local, definition: { push } }: Registered): string =>
   local ? 'function' : push ? new URL(push.url).host : 'pull'
+
+/** Its runs call a worker, a host or an invocation of their own: few of them go on at once in one invocation. */
+export const callsOthers = ({ local, calls, definition: { push } }: Registered): boolean =>
+  calls === true || local?.isolate === true || push !== undefined
+
+/** The longest run that is begun where an invocation has been answered already. */
+const BRIEF = 15_000
+
+/** Its runs may outlast an invocation that has been answered. */
+export const isLong = ({ definition: { push, timeout = 0 } }: Registered): boolean =>
+  push !== undefined || timeout > BRIEF
 
 type Named = { queue: string; class: string }
 
@@ -98,7 +111,7 @@ export function createRegistry(store: Store, workers: readonly Worker[], now: ()
   }
 
   /** Makes a class one that the engine performs itself. */
-  function serve(worker: { queue: string; class: string }, inner: Registered['inner']): void {
+  function serve(worker: { queue: string; class: string }, inner: Registered['inner'], calls?: true): void {
     const shown = { ...worker, perform: () => undefined }
     local.set(`${worker.queue}/${worker.class}`, {
       in: {},
@@ -106,6 +119,7 @@ export function createRegistry(store: Store, workers: readonly Worker[], now: ()
       definition: definitionOf(shown),
       local: shown,
       inner,
+      ...(calls ? { calls } : {}),
     })
   }
 
@@ -129,11 +143,11 @@ export function createRegistry(store: Store, workers: readonly Worker[], now: ()
   async function announce(): Promise<void> {
     const byQueue = Map.groupBy(local.values(), ({ local: worker }) => worker!.queue ?? 'default')
     for (const [queue, classes] of byQueue) {
-      const rows = classes.map(({ definition, local: worker }) => ({
-        name: worker!.class,
-        definition: textOf(definition, true),
-        serves: 'push' as const,
-        concurrency: definition.concurrency,
+      const rows = classes.map((found) => ({
+        name: found.local!.class,
+        definition: textOf(found.definition, true),
+        serves: callsOthers(found) ? ('call' as const) : ('push' as const),
+        concurrency: found.definition.concurrency,
       }))
       await store.register(queue, rows, { whole: true })
     }
@@ -165,7 +179,7 @@ export function createRegistry(store: Store, workers: readonly Worker[], now: ()
     },
     async put(queue: string, name: string, definition: WorkerDefinition) {
       fetched.delete(queue)
-      const serves = definition.pull ? 'pull' : 'push'
+      const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition
       return store.register(queue, [{ name, definition: textOf(definition, false), serves, concurrency }])
     },

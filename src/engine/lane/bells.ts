@@ -1,59 +1,122 @@
 // Rings: asks QStash to make us look at a queue, now or at a moment.
 
-import { Client, QstashError } from '@upstash/qstash'
 import { pause } from '../../core/sleep.ts'
-import type { Ring } from '../../redis/types.ts'
+import type { BellTrouble, Ring } from '../../redis/types.ts'
 
-export type BellOptions = { url?: string; token: string; publicUrl: string }
+export type BellOptions = {
+  url?: string
+  token: string
+  publicUrl: string
+  /** Milliseconds that publishing may take, however often it is tried. */
+  timeout?: number
+}
 
-export type Bells = { ring: (rings: Ring[]) => Promise<Ring[]>; sent: () => number }
+export type Bells = {
+  /** Publishes them; answers those that could not be published. */
+  ring: (rings: Ring[]) => Promise<Ring[]>
+  sent: () => number
+  trouble: () => BellTrouble | undefined
+}
 
 /** The address of a queue's bell. */
 export const bellUrl = (publicUrl: string, queue: string): string =>
   `${publicUrl}/dispatch/${encodeURIComponent(queue)}`
 
-// The vendor's client tries again when the network fails, not when the answer is 5xx; else the tick rings, a minute later.
+const QSTASH = 'https://qstash.upstash.io'
 const ATTEMPTS = 3
 const PAUSE = 200
-const isPassing = (error: unknown): boolean => error instanceof QstashError && (error.status ?? 0) >= 500
+/** Whoever waits for a bell to be published waits no longer than this: the tick looks after those that were not. */
+const TIMEOUT = 2_000
+/** As many as the vendor takes in one request without being asked for leave. */
+const BATCH = 100
+/** After so many requests without an answer in a row QStash is left alone for a while. */
+const PATIENCE = 3
+const ALONE = 10_000
+
+class Refused extends Error {
+  readonly passing: boolean
+  constructor(status: number, text: string) {
+    const quota = status === 429 ? ': the messages of its plan are used up, or come too fast' : ''
+    super(`QStash answered ${status}${quota}${text && ` (${text.slice(0, 200)})`}`)
+    this.passing = status >= 500
+  }
+}
+
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
 /**
- * Publishes bells; answers those that could not be published. A bell carries nothing but its own name: Redis alone
- * says whether there is work.
+ * Publishes bells. A bell carries nothing but its own name: Redis alone says whether there is work, and the tick rings
+ * for what was not rung for. Not the vendor's client: it has no timeout, and a request that hangs would hold up a lane.
  */
-export function createBells({ url, token, publicUrl }: BellOptions): Bells {
-  const client = new Client({
-    baseUrl: url,
-    token,
-    devMode: false,
-    retry: { retries: ATTEMPTS - 1, backoff: () => PAUSE },
-    enableTelemetry: false,
-  })
+export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT }: BellOptions): Bells {
+  const address = `${url.replace(/\/+$/, '')}/v2/batch`
   let sent = 0
+  let trouble: BellTrouble | undefined
+  let silent = 0
+  let aloneUntil = 0
 
+  // In a batch the destination is JSON: in a path, a queue's name would be decoded on its way.
   const message = ({ queue, bell, at }: Ring) => ({
-    url: bellUrl(publicUrl, queue),
-    body: { bell },
-    retries: 1,
-    ...(at === undefined ? {} : { notBefore: Math.ceil(at / 1000) }),
+    destination: bellUrl(publicUrl, queue),
+    headers: {
+      'content-type': 'application/json',
+      'upstash-method': 'POST',
+      'upstash-retries': '1',
+      ...(at === undefined ? {} : { 'upstash-not-before': String(Math.ceil(at / 1000)) }),
+    },
+    body: JSON.stringify({ bell }),
   })
 
-  const publish = (rings: Ring[]): Promise<unknown> =>
-    rings.length === 1 ? client.publishJSON(message(rings[0]!)) : client.batchJSON(rings.map(message))
+  async function post(body: string, signal: AbortSignal): Promise<{ error?: string }[]> {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await fetch(address, { method: 'POST', headers, body, signal })
+    if (!response.ok) throw new Refused(response.status, await response.text())
+    return (await response.json()) as { error?: string }[]
+  }
 
-  async function ring(rings: Ring[]): Promise<Ring[]> {
-    if (rings.length === 0) return []
+  async function patiently(body: string): Promise<{ error?: string }[]> {
+    const signal = AbortSignal.timeout(timeout)
     for (let attempt = 1; ; attempt++) {
       try {
-        await publish(rings)
-        sent += rings.length
-        return []
+        return await post(body, signal)
       } catch (error) {
-        if (!isPassing(error) || attempt === ATTEMPTS) return rings
+        const isFinal = error instanceof Refused && !error.passing
+        if (isFinal || attempt === ATTEMPTS || signal.aborted) throw error
         await pause(PAUSE)
       }
     }
   }
 
-  return { ring, sent: () => sent }
+  function refused(why: string): void {
+    trouble = { refused: (trouble?.refused ?? 0) + 1, why }
+  }
+
+  async function publish(rings: Ring[]): Promise<Ring[]> {
+    if (performance.now() < aloneUntil) return rings
+    try {
+      const answers = await patiently(JSON.stringify(rings.map(message)))
+      silent = 0
+      const failed = rings.filter((_, i) => answers[i]?.error !== undefined)
+      sent += rings.length - failed.length
+      if (failed.length)
+        refused(`QStash refused a message: ${answers.find(({ error }) => error)!.error!.slice(0, 200)}`)
+      else trouble = undefined
+      return failed
+    } catch (error) {
+      silent = isTimeout(error) ? silent + 1 : 0
+      if (silent >= PATIENCE) aloneUntil = performance.now() + ALONE
+      refused(isTimeout(error) ? `QStash did not answer within ${timeout} ms` : (error as Error).message)
+      return rings
+    }
+  }
+
+  return {
+    async ring(rings) {
+      const failed: Ring[] = []
+      for (let i = 0; i < rings.length; i += BATCH) failed.push(...(await publish(rings.slice(i, i + BATCH))))
+      return failed
+    },
+    sent: () => sent,
+    trouble: () => trouble,
+  }
 }

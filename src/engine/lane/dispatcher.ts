@@ -6,6 +6,7 @@ import type { CommitAnswer, LaneStart, Lent, Ring } from '../../redis/types.ts'
 import type { Tags } from '../jobs/constraints.ts'
 import { newUsage, type Performer, type Usage } from '../run/executor.ts'
 import { createFlight } from './in-flight.ts'
+import type { Guest } from './ringer.ts'
 
 export type LaneOptions = {
   /** Most runs of one batch; a queue's own setting may be lower. */
@@ -30,7 +31,7 @@ export type DispatcherOptions = {
   store: Store
   performer: Performer
   tags: Tags
-  ring: (rings: Ring[]) => Promise<void>
+  ring: (rings: Ring[], guest?: Guest) => Promise<void>
   now: () => number
   /** Milliseconds on a clock that only measures. */
   elapsed?: () => number
@@ -55,11 +56,15 @@ export function createDispatcher({
 }: DispatcherOptions) {
   const { batch, concurrency, budget, lease } = { ...laneDefaults, ...options }
 
-  type Beginning = { bell?: string; lent?: Lent[]; asked?: number }
+  type Beginning = { bell?: string; lent?: Lent[]; asked?: number; guest?: Guest }
 
   /** Serves a queue, from a bell or from the jobs on that a request has begun its lane with. */
-  async function run(queue: string, lane: string, { bell = '', lent = [], asked = 0 }: Beginning): Promise<Dispatched> {
-    const usage = newUsage()
+  async function run(
+    queue: string,
+    lane: string,
+    { bell = '', lent = [], asked = 0, guest }: Beginning,
+  ): Promise<Dispatched> {
+    const usage = newUsage(guest)
     const flight = createFlight(concurrency, (one, when) => performer.run(one, { usage, asked: when }))
     const renewal = setInterval(() => {
       if (flight.size > 0) store.extend(queue, flight.tokens(), lease, { lane }).catch(() => undefined)
@@ -69,7 +74,7 @@ export function createDispatcher({
         flight.add(lent, asked)
         await flight.landed(PATIENCE)
       }
-      return await serve({ queue, bell, lane, usage, flight, seq: lent.length ? 2 : 1 })
+      return await serve({ queue, bell, lane, usage, flight, guest, seq: lent.length ? 2 : 1 })
     } finally {
       clearInterval(renewal)
     }
@@ -81,31 +86,44 @@ export function createDispatcher({
     lane: string
     usage: Usage
     flight: ReturnType<typeof createFlight>
+    guest?: Guest
     /** The number of its next request. */
     seq: number
   }
 
-  async function serve({ queue, bell, lane, usage, flight, seq }: Lane): Promise<Dispatched> {
-    const started = elapsed()
+  /** How many that call others it takes on: as many as can be called at once. One without any takes one, to wait with. */
+  const callsFree = ({ calls }: Usage, underWay: number): number =>
+    Math.max(underWay ? 0 : 1, calls.most - calls.wanted)
+
+  async function serve({ queue, bell, lane, usage, flight, guest, seq }: Lane): Promise<Dispatched> {
+    const end = Math.min(elapsed() + budget, guest?.until ?? Number.POSITIVE_INFINITY)
     let runs = 0
     for (; ; seq++) {
-      const leave = elapsed() - started >= budget || performer.usedUp(usage)
+      const leave = elapsed() >= end || performer.usedUp(usage)
       const done = flight.take()
       const asked = elapsed()
       const answer: CommitAnswer = await store.commit({
         queue,
         runs: done,
         lane: { id: lane, seq, bell: seq === 1 ? bell : '', leave, waits: SOON },
-        claim: { max: leave ? 0 : batch - flight.size, lease, begun: concurrency },
+        claim: {
+          max: leave ? 0 : batch - flight.size,
+          calls: callsFree(usage, flight.size),
+          lease,
+          begun: concurrency,
+        },
       })
-      await ring([...answer.rings, ...(await tags.retag(answer))])
+      // Who leaves because its time is over leaves no room for others.
+      const here = guest && (leave ? { ...guest, until: 0 } : guest)
+      await ring([...answer.rings, ...(await tags.retag(answer))], here)
       runs += done.length
       flight.add(answer.lent, asked)
       const serves = answer.word === 'ok' || answer.word === 'more'
       if (!flight.idle) {
         // Slow runs hold up nobody: what has ended is committed and more is claimed; and when nothing is left the lane
         // is given up, so that new jobs ring, while we wait only to bring home what is under way.
-        await (serves && !leave ? flight.landed(PATIENCE) : flight.next())
+        const mayClaim = serves && !leave && callsFree(usage, flight.size) > 0
+        await (mayClaim ? flight.landed(PATIENCE) : flight.next())
       } else if (answer.word === 'full' || answer.word === 'stale') {
         return { runs, ended: answer.word }
       } else if (leave) {
@@ -119,9 +137,10 @@ export function createDispatcher({
   }
 
   return {
-    dispatch: (queue: string, bell: string) => run(queue, newLane(), { bell }),
+    dispatch: (queue: string, bell: string, guest?: Guest) => run(queue, newLane(), { bell, guest }),
     /** A lane that a request which makes jobs may begin, and how it goes on with those that it was lent. */
     start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
-    goOn: ({ id, asked }: EagerLane, lent: Lent[]) => run(lent[0]!.document.q!, id, { lent, asked }),
+    goOn: ({ id, asked }: EagerLane, lent: Lent[], guest: Guest) =>
+      run(lent[0]!.document.q!, id, { lent, asked, guest }),
   }
 }

@@ -12,7 +12,7 @@ import {
 } from '../../core/callback.ts'
 import { type Wire, wire } from '../../core/codec/value.ts'
 import { groupKey } from '../../core/constraint.ts'
-import { SidejobError } from '../../core/errors.ts'
+import { isOutage, SidejobError } from '../../core/errors.ts'
 import { retryAfter } from '../../core/retry.ts'
 import type { Changes, Op } from '../../core/run.ts'
 import { callable } from '../../core/url.ts'
@@ -196,7 +196,7 @@ export function createCallbacks(options: CallbackOptions) {
     try {
       return await attempt(lent, spec)
     } catch (error) {
-      if (error instanceof SidejobError && error.code === 'UNAVAILABLE') throw error
+      if (isOutage(error)) throw error
       return commit(lent, spec, { end: 'failed', error: { message: (error as Error).message } })
     }
   }

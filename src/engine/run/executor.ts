@@ -1,8 +1,9 @@
 // Performs one lent job wherever its class is served, and says what is to be committed for it.
 
 import type { Wire } from '../../core/codec/value.ts'
-import { SidejobError } from '../../core/errors.ts'
+import { isOutage } from '../../core/errors.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
+import { createSlots, type Slots } from '../../core/slots.ts'
 import { workerDefaults } from '../../core/worker.ts'
 import type { Settled } from '../../redis/changes.ts'
 import { childrenOf } from '../../redis/document.ts'
@@ -10,7 +11,7 @@ import { shownItem } from '../../redis/item.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Lent, Ring } from '../../redis/types.ts'
 import { LAST, settle, skipped } from '../jobs/outcome.ts'
-import { performedBy, type Registered, type Registry } from '../jobs/registry.ts'
+import { callsOthers, isLong, performedBy, type Registered, type Registry } from '../jobs/registry.ts'
 import { createBreakers } from '../remote/circuit-breaker.ts'
 import { type PushOptions, push } from '../remote/push.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
@@ -56,15 +57,29 @@ const hostOf = (url: string): string => PUSHED + new URL(url).host
 /** Its last run did not succeed: whoever performs it next asks about the host first. */
 const hasFailed = ({ document }: Lent): boolean => Boolean(document.f) || /,(released|lost),/.test(document.lr ?? '')
 
-/** An invocation may call others 32 times. */
-const MAX_ISOLATED = 32
+/** An invocation is one of at most 32, with those that it calls; some are left for what is not ours. */
+const MAX_ISOLATED = 30
 
 /** What the runs of one lane share, or have used up, of their invocation. */
-export type Usage = { isolated: number; deadlines: Deadlines }
+export type Usage = {
+  isolated: number
+  deadlines: Deadlines
+  calls: Slots
+  /** The invocation ends soon: runs that may take long are handed on. */
+  brief: boolean
+  handsOn: boolean
+}
 
 export type RunOptions = { alone?: boolean; usage?: Usage; asked?: number }
 
-export const newUsage = (): Usage => ({ isolated: 0, deadlines: createDeadlines() })
+export const newUsage = ({ calls = createSlots(), brief = false }: Partial<Usage> = {}): Usage => ({
+  ...{ isolated: 0, deadlines: createDeadlines(), calls, brief },
+  handsOn: false,
+})
+
+/** What is thrown when there is no invocation to be had, as opposed to what a run does to its own. */
+const isUnavailable = (error: unknown): boolean =>
+  /too many|invocations|internal error|connection lost|disconnected|has been updated/i.test(String(error))
 
 /** Our own commits of one run while it goes on, and what it may read meanwhile. */
 export function createPerformer({
@@ -216,9 +231,19 @@ export function createPerformer({
     if (found.inner) return found.inner(lent)
     if (!found.local) return performRemote(lent, found)
     if (!found.local.isolate || !isolate || alone) return performLocal(lent, found, usage)
+    return performIsolated(lent, usage)
+  }
+
+  async function performIsolated(lent: Lent, usage: Usage): Promise<Settled | undefined> {
     if (usage.isolated >= MAX_ISOLATED) return release(lent)
     usage.isolated++
-    return isolate(lent)
+    try {
+      return await isolate!(lent)
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      usage.isolated = MAX_ISOLATED
+      return release(lent)
+    }
   }
 
   /**
@@ -229,19 +254,27 @@ export function createPerformer({
     const { q: queue, c: name } = lent.document
     const passed = skipped(lent.document, now())
     if (passed) return passed
+    let leave = () => {}
     try {
       const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
       // A class that this deployment does not know is not failed: another one may.
       if (!found) return release(lent, 'unknown', 'wait', String(RELEASE_FOR))
+      if (usage.brief && isLong(found)) {
+        usage.handsOn = true
+        return release(lent)
+      }
+      if (callsOthers(found)) leave = await usage.calls.take()
       const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
       const settled = await performFound(lent, found, alone, usage)
       if (!settled || asked === undefined || !lent.document.hk) return settled && { ...settled, late }
       const excess = pace.excess(`${queue}/${name}`, asked, elapsed() - asked)
       return { ...settled, late: Math.max(late, Math.ceil(excess / LATENESS)) }
     } catch (error) {
-      if (error instanceof SidejobError && error.code === 'UNAVAILABLE') throw error
+      if (isOutage(error)) throw error
       const changes: Changes = { end: 'failed', n: LAST, error: runError(error) }
       return settle(lent.document.tk!, changes, deciding(lent))
+    } finally {
+      leave()
     }
   }
 
@@ -258,7 +291,7 @@ export function createPerformer({
     return settled
   }
 
-  return { run, page, timeoutOf, usedUp: ({ isolated }: Usage) => isolated >= MAX_ISOLATED }
+  return { run, page, timeoutOf, usedUp: ({ isolated, handsOn }: Usage) => handsOn || isolated >= MAX_ISOLATED }
 }
 
 export type Performer = ReturnType<typeof createPerformer>

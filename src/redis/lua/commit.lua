@@ -5,7 +5,7 @@
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, gone, hints, job, jobs, lane, limit, queue, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, queue, queues, repeats, result, schema, unique, wake
--- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, waiter, wait:int, only, tier, skip:int, ...
+-- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, waiter, wait:int, only, tier, skip:int, calls:int, ...
 -- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints,
 --          failed instead of being lent, seen up to ('' when to the end)}
 --          word: 'ok' | 'empty' (the lane has left) | 'more' (ask again) | 'full' (no lane free) | 'stale'
@@ -76,9 +76,11 @@ end
 
 -- A bell becomes the lane that it woke; a lane that is not known needs a free place.
 local function enter()
+  -- A bell for a queue that there is not makes none.
+  if not text_at(queue_key(queue_name)) then return false end
   local lanes = queue(queue_name).l
   if lanes[bell] then set_lane(queue_name, bell, nil) end
-  if not lanes[lane] and lane_count(queue_name) >= (queue(queue_name).ml or MAX_LANES) then return false end
+  if not lanes[lane] and not side.has_room(queue_name) then return false end
   set_lane(queue_name, lane, now + (lease > 0 and lease or LANE))
   return true
 end
@@ -132,6 +134,7 @@ if claims then
     only = only,
     version = version,
     stale = stale,
+    calls = calls,
   }, head)
 end
 
@@ -150,7 +153,7 @@ if laned then
   elseif #ids == 0 then
     word = 'more'
   end
-  if more and #ids > 0 and lane_count(queue_name) < (queue(queue_name).ml or MAX_LANES) then
+  if more and #ids > 0 and side.has_room(queue_name) then
     to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready')) - #ids
   elseif word ~= 'empty' then
     to_ring[queue_name] = nil
@@ -158,8 +161,8 @@ if laned then
 end
 ring_all()
 ring_timers()
--- A pull worker that got nothing asks again under the same key until it gets something.
-if laned or (lane ~= '' and #ids > 0) then
+-- A pull worker that got nothing asks again under the same key until it gets something; who was not let in has none to keep.
+if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
   local record = int(seq) .. ' ' .. cjson.encode({ w = word, a = answers, t = tokens_of(ids) })
   if not laned or word == 'empty' or word == 'full' then set_expiring(lane_key, record, MINUTE) else set_text(lane_key, record) end
 end

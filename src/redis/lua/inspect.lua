@@ -45,7 +45,7 @@ end
 local ahead = ''
 if not doc.z or doc.z == 'p' or doc.z == 'w' then ahead = int(redis.call('ZRANK', index_of(doc), member_of(id, doc)) or -1) end
 local q = queue(doc.q)
-local facts = { q.paused and 'paused' or '', int(q.ml or MAX_LANES), int(lane_count(doc.q)), q.m or '', int(now) }
+local facts = { q.paused and 'paused' or '', int(side.most_lanes(q)), int(lane_count(doc.q)), q.m or '', int(now) }
 if doc.z == 'w' then
   local moment = next_room(doc.wl)
   facts[6] = moment < never and int(moment) or ''

@@ -6,7 +6,7 @@
 -- writes: job, lane, limit, limits, live, queue, queues, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
 -- returns: {'registered', rings, 'changed' or ''}
---          rest: class, definition ('' removes), 'pull' | 'push' | '', how many at once ('': any number) each; with `whole` the classes are all there are
+--          rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number) each; with `whole` the classes are all there are
 
 -- @include lib/base
 -- @include lib/store
@@ -25,10 +25,18 @@
 -- @include lib/waiters
 -- @include lib/queues
 
-local key, listed, changed, moved = ns .. 'workers:' .. queue_name, {}, false, false
-local current, pull, bounded = hash(key), {}, {}
+local key, listed, changed, moved, recalled = ns .. 'workers:' .. queue_name, {}, false, false, false
+local current, pull, bounded, called = hash(key), {}, {}, {}
 for class in pairs(queue(queue_name).pc or {}) do pull[class] = true end
 for class in pairs(queue(queue_name).cn or {}) do bounded[class] = true end
+for class in pairs(queue(queue_name).cl or {}) do called[class] = true end
+
+-- Runs of these call somebody else: a lane takes on few of them at a time.
+local function note_called(class, calls)
+  if called[class] == calls then return end
+  called[class] = calls
+  recalled = true
+end
 
 -- So many runs of a class at once. What is set on the limit itself stays until the worker says something else.
 local function bound(class, concurrency, anew)
@@ -52,6 +60,7 @@ for _ = 1, take_int() do
     changed = true
   end
   bound(class, tonumber(concurrency), differs)
+  note_called(class, definition and serves == 'call' or nil)
   -- The jobs of a class that is there no more stay where they are.
   local pulled = serves == 'pull' or nil
   if definition and pull[class] ~= pulled then
@@ -64,6 +73,7 @@ if whole ~= '' then
     if not listed[class] and cjson.decode(definition)['local'] then
       hset(key, class, false)
       bound(class)
+      note_called(class, nil)
       changed = true
     end
   end
@@ -71,6 +81,7 @@ end
 
 -- A queue is known from its first class on.
 if changed then change_queue(queue_name, 'cn', next(bounded) and bounded or nil) end
+if recalled then change_queue(queue_name, 'cl', next(called) and called or nil) end
 if changed and hints_wanted() then
   local classes = {}
   for class, definition in pairs(hash(key)) do classes[#classes + 1] = cjson.encode(class) .. ':' .. definition end

@@ -2,7 +2,7 @@
 
 import type { Wire } from '../../core/codec/value.ts'
 import type { Parts } from '../parts.ts'
-import type { Ready } from '../types.ts'
+import type { BellTrouble, Ready } from '../types.ts'
 
 /** How many steps, and how many children, are looked through in one command. */
 const STEPS = 2_000
@@ -11,6 +11,8 @@ const CHILDREN = 1_000
 const AUDITED = 10_000
 
 const usedField = (id: string): string => `used:${id}`
+/** So long what QStash has refused is told: 15 minutes. */
+const TROUBLE = 900_000
 
 /** The ports of an audience, as lib/ports.lua keeps it; undefined where they are too many to be named. */
 function listedIn(audience: string | null): string[] | undefined {
@@ -106,7 +108,17 @@ export function createCommands({ client: { ask }, keys }: Parts) {
     },
     /** The newest job's id. */
     lastId: async () => Number((await ask<string | number | null>((redis) => redis.get(keys.lastId))) ?? 0),
-    /** When Redis was last seen to have gone back to older data; null when it never was. It answers that it can be reached. */
-    epoch: async () => restoreOf(await ask<string | null>((redis) => redis.get(keys.epoch))),
+    /**
+     * When Redis was last seen to have gone back to older data, and what QStash has refused of late, as some isolate has
+     * told. That it answers says that Redis can be reached.
+     */
+    async standing(): Promise<{ restored: Restore | null; trouble: BellTrouble | null }> {
+      const [epoch, trouble] = await ask<(string | null)[]>((redis) => redis.mget(keys.epoch, keys.bells))
+      return { restored: restoreOf(epoch ?? null), trouble: trouble ? (JSON.parse(trouble) as BellTrouble) : null }
+    },
+    setBellTrouble: (trouble?: BellTrouble) =>
+      ask<unknown>((redis) =>
+        trouble ? redis.set(keys.bells, JSON.stringify(trouble), { px: TROUBLE }) : redis.del(keys.bells),
+      ),
   }
 }

@@ -62,16 +62,16 @@ const rule41: Facts = {
 
   async 'ids that were given before Redis went back to older data are not given again to who knows them'(world) {
     const ids = [await world.make(), await world.make(), await world.make()]
-    expect(await world.store.epoch()).toBeNull()
+    expect((await world.store.standing()).restored).toBeNull()
     await goBackTo(world, ids[0]!)
     const before = world.now()
     expect(await world.make()).toBe(ids[2]! + 1)
     const lost = { from: ids[0]! + 1, to: ids[2]! }
-    const noticed = await world.store.epoch()
+    const noticed = (await world.store.standing()).restored
     expect(noticed).toMatchObject({ times: 1, lost })
     expect(noticed!.noticedAt).toBeGreaterThanOrEqual(before - 1_000)
     expect(await world.make()).toBe(ids[2]! + 2)
-    expect(await world.store.epoch()).toEqual(noticed)
+    expect((await world.store.standing()).restored).toEqual(noticed)
   },
 
   async 'who has been lent a job knows its id, and says so when it makes another'(world) {
@@ -81,7 +81,7 @@ const rule41: Facts = {
     expect(await world.make()).toBe(run.id + 1)
     await goBackTo(world, 0)
     await world.make()
-    expect(await world.store.epoch()).toMatchObject({ times: 2, lost: { from: 1, to: run.id + 1 } })
+    expect((await world.store.standing()).restored).toMatchObject({ times: 2, lost: { from: 1, to: run.id + 1 } })
   },
 }
 

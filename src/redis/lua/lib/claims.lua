@@ -84,13 +84,14 @@ end
 -- takes nobody else's with it. Answers the ids, whether it stopped before it had seen everything and where, and how many
 -- it failed instead.
 -- want: { queue, place ('' or 'p'), max, lease, begun (how many start at once), patterns, tags, tier ('' or a priority),
---   skip (how many members to pass over), only ('' or an id) }
+--   skip (how many members to pass over), only ('' or an id), calls (how many of classes that call others, -1: any) }
 -- head: the first members, where they have been read already.
 local function claim(want, head)
   local place = want.place ~= '' and want.place or nil
   if want.only ~= '' then return claim_one(want) end
   local key, ids, from, failed = queue_key(want.queue, indexes[place] or 'ready'), {}, want.skip, 0
-  local choosy, suits_plain = #want.patterns > 0 or place == 'p', plain.suits(want)
+  local called, calling = want.calls >= 0 and queue(want.queue).cl or nil, 0
+  local choosy, suits_plain = #want.patterns > 0 or place == 'p', not called and plain.suits(want)
   while #ids + failed < want.max and from < want.skip + MAX_SCAN do
     local step = head and math.min(HEAD, want.max) or (choosy and STEP or want.max - #ids)
     local members = head or members_at(key, want, from, step)
@@ -115,6 +116,10 @@ local function claim(want, head)
         if #want.stale < MAX_STALE then want.stale[#want.stale + 1] = id end
       elseif wanted(doc, want) then
         if doc.lc and #ids > 0 then return ids, true, from, failed end
+        if called and called[doc.c] then
+          if calling == want.calls then return ids, true, from, failed end
+          calling = calling + 1
+        end
         local full = side.is_limited(doc) and first_full(doc)
         local why = not doc.x and given_up(doc)
         if why then

@@ -13,12 +13,10 @@ local function written_to(index)
   return rows
 end
 
-local function has_room(q) return not queue(q).paused and lane_count(q) < (queue(q).ml or MAX_LANES) end
-
 -- The one queue for whose jobs nobody else needs to come.
 local function only_queue()
   local q = next(to_ring)
-  if lane == '' or not q or next(to_ring, q) or not has_room(q) then return nil end
+  if lane == '' or not q or next(to_ring, q) or queue(q).paused or not side.has_room(q) then return nil end
   return redis.call('ZCARD', queue_key(q, 'ready')) == 0 and q or nil
 end
 

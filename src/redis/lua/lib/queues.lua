@@ -5,6 +5,8 @@ side.waits_until = {}
 
 local BELL, LANE, MINUTE = 20000, 45000, 60000
 local MAX_LANES, BATCH = 4, 100
+-- A lane has as many runs that call others at once: where there are such, more lanes come instead.
+local CALLS, CALLING_LANES = 4, 8
 
 local function purge_lanes(q)
   local doc = queue(q)
@@ -24,6 +26,10 @@ local function lane_count(q)
   return n
 end
 
+-- How many lanes may serve a queue, and whether another one may come.
+function side.most_lanes(doc) return doc.ml or (doc.cl and CALLING_LANES or MAX_LANES) end
+function side.has_room(q) return lane_count(q) < side.most_lanes(queue(q)) end
+
 local function set_lane(q, lane, till)
   put(queue(q).l, lane, till)
   put(queue_dirty, q, true)
@@ -40,7 +46,9 @@ end
 local function ring(q, ready)
   local doc = queue(q)
   if doc.paused then return end
-  local missing = math.min(doc.ml or MAX_LANES, math.ceil(ready / (doc.b or BATCH))) - lane_count(q)
+  local batch, there, most = doc.b or BATCH, lane_count(q), side.most_lanes(doc)
+  -- Lanes that wait for those whom they call do not come back for more.
+  local missing = doc.cl and math.min(most - there, math.ceil(ready / math.min(batch, CALLS))) or math.min(most, math.ceil(ready / batch)) - there
   for _ = 1, missing do
     local bell = new_bell()
     set_lane(q, bell, now + BELL)

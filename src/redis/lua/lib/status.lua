@@ -313,11 +313,11 @@ local function finish(id, doc, place, value)
 end
 
 -- Nobody serves its class any more. Pull workers need no registration.
-local serving = {}
+side.serving = {}
 function side.is_gone(doc)
   local class = doc.q .. '/' .. doc.c
-  if serving[class] == nil then serving[class] = queue(doc.q).m == 'pull' or redis.call('HEXISTS', ns .. 'workers:' .. doc.q, doc.c) == 1 end
-  return not serving[class]
+  if side.serving[class] == nil then side.serving[class] = queue(doc.q).m == 'pull' or redis.call('HEXISTS', ns .. 'workers:' .. doc.q, doc.c) == 1 end
+  return not side.serving[class]
 end
 
 -- After a run of a job that somebody wants to end: the shutdown run, or the end itself.

@@ -1,0 +1,67 @@
+// The tick: once a minute it does what is due, and serves the queues itself when QStash takes no bells.
+
+import { createSlots } from '../../core/slots.ts'
+import type { Store } from '../../redis/store.ts'
+import type { Ring } from '../../redis/types.ts'
+import type { Engine } from '../engine.ts'
+import type { Guest, Ringer } from './ringer.ts'
+
+export type TickOptions = {
+  store: Store
+  announce: () => Promise<void>
+  ringer: Ringer
+  serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
+  /** Milliseconds for which queues are served here, all together. */
+  budget: number
+  elapsed?: () => number
+}
+
+const ROUNDS = 20
+/** So many queues at once; the others after them. */
+const LANES = 4
+
+/**
+ * Makes the verb.
+ *
+ * @example const tick = createTick({ store, announce, ringer, serve, budget: 25_000 }); await tick()
+ */
+export function createTick({
+  store,
+  announce,
+  ringer,
+  serve,
+  budget,
+  elapsed = () => performance.now(),
+}: TickOptions): Engine['tick'] {
+  async function serveUnrung(rings: Ring[]): Promise<void> {
+    const places = createSlots(LANES)
+    const guest: Guest = { until: elapsed() + budget, calls: createSlots() }
+    const left: Ring[] = []
+    const serveOne = async (ring: Ring) => {
+      const leave = await places.take()
+      try {
+        if (ring.at !== undefined || elapsed() >= guest.until) left.push(ring)
+        else await serve(ring.queue, ring.bell, guest)
+      } catch {
+        // What it had begun comes back when its leases end; one queue's trouble is not the others'.
+        left.push(ring)
+      } finally {
+        leave()
+      }
+    }
+    await Promise.all(rings.map(serveOne))
+    await ringer.takeBack(left)
+  }
+
+  return async () => {
+    await announce()
+    const rung: string[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const { rings, more } = await store.tick()
+      await serveUnrung(await ringer.publish(rings))
+      rung.push(...rings.map(({ queue }) => queue))
+      if (!more) return { rung, more: false }
+    }
+    return { rung, more: true }
+  }
+}

@@ -1,0 +1,86 @@
+// What Redis' refusals mean, in our words: who is to do what about them.
+
+import { type Code, SidejobError } from '../core/errors.ts'
+
+type Meaning = { when: RegExp; code: Code; message: string; retryAfter?: number }
+
+const TOKEN = 'UPSTASH_REDIS_REST_TOKEN'
+
+// The first that fits. The vendor's texts are those of its troubleshooting pages; the rest is redis-server's.
+const meanings: readonly Meaning[] = [
+  {
+    when: /WRONGPASS|NOAUTH|unauthorized/i,
+    code: 'MISCONFIGURED',
+    message: `Redis refuses the token: expected ${TOKEN} to be that of the database in UPSTASH_REDIS_REST_URL`,
+  },
+  {
+    when: /NOPERM/,
+    code: 'MISCONFIGURED',
+    message: `Redis allows this token too little: expected ${TOKEN} to be the standard token, not the read-only one`,
+  },
+  {
+    when: /max (request|key) size exceeded/i,
+    code: 'TOO_LARGE',
+    message: 'this is larger than what Redis takes in one request: send less at once',
+  },
+  {
+    when: /max (daily |monthly )?requests? limit exceeded|budget.*exceeded/i,
+    code: 'FULL',
+    message: "the commands of Redis' plan are used up: choose a larger plan, or wait until its next period begins",
+  },
+  {
+    when: /DB capacity quota exceeded|^OOM /i,
+    code: 'FULL',
+    message: "Redis' database is full: choose a larger plan, or delete jobs and keep them for a shorter time",
+  },
+  {
+    when: /max single record size exceeded/i,
+    code: 'FULL',
+    message:
+      'an index of a queue is as large as Redis lets it be: keep its jobs for a shorter time, or use more queues',
+  },
+  {
+    when: /^(LOADING|BUSY|READONLY|MASTERDOWN|MISCONF|TRYAGAIN|CLUSTERDOWN)\b|max concurrent|rate limit/i,
+    code: 'UNAVAILABLE',
+    message: 'Redis is busy with itself',
+    retryAfter: 1,
+  },
+  {
+    when: /script|^WRONGTYPE/i,
+    code: 'INTERNAL',
+    message: 'one of our scripts failed in Redis; the log of this deployment says how',
+  },
+]
+
+// The vendor's text carries the whole command, script and arguments: only its front may be shown.
+const shown = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split(', command was:')[0]!.slice(0, 200)
+
+export const isNoScript = (error: unknown): boolean => error instanceof Error && error.message.includes('NOSCRIPT')
+
+export const isAnswer = (error: unknown): boolean => error instanceof Error && error.name === 'UpstashError'
+
+export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
+
+/** What a script says that has met data of another schema than its own, see lib/store.lua. */
+const otherSchema = (text: string): string | undefined => /SCHEMA (the data are of .*?);/.exec(text)?.[1]
+
+/**
+ * A refusal of Redis, or its silence, as an error for callers. What a script says of itself is kept as the cause, for
+ * the log: it names our lines and may hold a user's data.
+ *
+ * @example throw faultOf(error, 20_000)
+ */
+export function faultOf(error: unknown, timeout: number): SidejobError {
+  const text = shown(error)
+  const schema = otherSchema(error instanceof Error ? error.message : '')
+  if (schema)
+    return new SidejobError('UNAVAILABLE', `${schema}: deploy the version that wrote them`, { retryAfter: 10 })
+  const meaning = isAnswer(error) ? meanings.find(({ when }) => when.test(text)) : undefined
+  if (meaning) {
+    const { code, message, retryAfter } = meaning
+    return new SidejobError(code, message, { retryAfter, cause: new Error(text) })
+  }
+  const why = isTimeout(error) ? `nothing came within ${timeout} ms` : text
+  return new SidejobError('UNAVAILABLE', `Redis did not answer: ${why}`, { retryAfter: 1, cause: new Error(text) })
+}

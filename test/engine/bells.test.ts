@@ -1,0 +1,154 @@
+// Bells that QStash does not take: nobody waits for them, and the work is done all the same.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createEngine } from '../../src/engine/index.ts'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, rawCommand, startKit } from '../kit.ts'
+
+const ODD = 'media/zip ä?#%2F'
+const noop = defineWorker({ class: 'noop', perform: () => undefined })
+
+type Item = { destination: string; body: string; headers: Record<string, string> }
+let close: (() => Promise<void>) | undefined
+let kit: Kit
+afterEach(async () => {
+  await kit?.close()
+  await close?.()
+})
+
+/** A QStash that does as the test says; answers its address and what it was sent. */
+async function startRefusing(answer: (response: ServerResponse, items: Item[]) => unknown) {
+  const came: Item[][] = []
+  const server = createServer(async (request: IncomingMessage, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const items = JSON.parse(Buffer.concat(chunks).toString()) as Item[]
+    came.push(items)
+    answer(response, items)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  close = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, came }
+}
+
+const refusing = (status: number) => (response: ServerResponse) =>
+  response.writeHead(status).end('{"error":"quota exceeded"}')
+
+const startWith = async (url: string, more = {}) => {
+  kit = await startKit({
+    workers: [noop],
+    qstash: { url, token: 'test', publicUrl: 'https://jobs.example.com' },
+    ...more,
+  })
+}
+
+const make = (n: number, queue = 'default') =>
+  kit.engine.enqueue(Array(n).fill({ queue, class: 'noop', args: '1', retain: 60_000 }))
+
+const counts = async () => (await kit.engine.queues()).queues.find(({ name }) => name === 'default')!.counts
+
+describe('a QStash that takes requests and never answers', () => {
+  test('keeps nobody who enqueues for 3 seconds, and the tick does 1,000 jobs', async () => {
+    const { url } = await startRefusing(() => undefined)
+    await startWith(url)
+    const begun = performance.now()
+    await make(1_000)
+    expect(performance.now() - begun).toBeLessThan(3_000)
+    await kit.advance(21_000)
+    await kit.engine.tick()
+    expect(await counts()).toMatchObject({ queued: 0, running: 0, completed: 1_000 })
+    expect(await kit.engine.health()).toMatchObject({
+      ok: true,
+      problems: [{ of: 'qstash', message: expect.stringContaining('did not answer within 2000 ms') }],
+    })
+  })
+
+  test('is left alone for a while after it has been silent three times', async () => {
+    const { url, came } = await startRefusing(() => undefined)
+    await startWith(url, { qstash: { url, token: 'test', publicUrl: 'https://jobs.example.com', timeout: 20 } })
+    for (let i = 0; i < 5; i++) await make(1)
+    expect(came.length).toBe(3)
+  })
+
+  test('keeps no caller at all where an invocation outlasts its answer, which serves the queue itself', async () => {
+    const { url } = await startRefusing(() => undefined)
+    const deferred: Promise<unknown>[] = []
+    await startWith(url, { defer: (work: Promise<unknown>) => deferred.push(work) })
+    await make(10)
+    for (let done = 0; done < deferred.length; ) done = (await Promise.all([...deferred])).length
+    expect(await counts()).toMatchObject({ queued: 0, completed: 10 })
+  })
+})
+
+describe('a day whose messages are used up', () => {
+  test('has its jobs done by the tick, and /health and /v1/stats say why and how often', async () => {
+    const { url } = await startRefusing(refusing(429))
+    await startWith(url)
+    await make(1)
+    await make(250)
+    await kit.advance(21_000)
+    await kit.engine.tick()
+    expect(await counts()).toMatchObject({ queued: 0, completed: 251 })
+    const problem = { of: 'qstash', message: expect.stringMatching(/429.*plan/), inARow: expect.any(Number) }
+    const health = await kit.engine.health()
+    expect(health.problems).toMatchObject([problem])
+    expect(health.problems![0]!.inARow).toBeGreaterThanOrEqual(3)
+    expect(await kit.engine.stats()).toMatchObject({ bells: { refused: expect.any(Number) } })
+    // Another isolate, which has asked QStash for nothing.
+    const other = createEngine(kit.engineOptions)
+    expect((await other.health()).problems).toMatchObject([problem])
+  })
+
+  test('ends: what is told of it is gone with the first bell that is taken', async () => {
+    let status = 429
+    const { url } = await startRefusing((response, items) =>
+      response.writeHead(status).end(status === 200 ? JSON.stringify(items.map(() => ({ messageId: 'm' }))) : '{}'),
+    )
+    await startWith(url)
+    await make(1)
+    expect((await kit.engine.health()).problems).toHaveLength(1)
+    status = 200
+    await make(101)
+    expect((await kit.engine.health()).problems).toBeUndefined()
+    expect((await createEngine(kit.engineOptions).health()).problems).toBeUndefined()
+    await kit.advance(21_000)
+    await kit.engine.tick()
+  })
+})
+
+describe('a batch', () => {
+  test('some of whose messages are refused has those taken back only', async () => {
+    const { url, came } = await startRefusing((response, items) =>
+      response
+        .writeHead(200)
+        .end(
+          JSON.stringify(items.map((_, i) => (i === 0 ? { error: 'invalid destination' } : { messageId: `m${i}` }))),
+        ),
+    )
+    await startWith(url)
+    await make(301)
+    expect(came[0]).toHaveLength(4)
+    expect((await kit.store.overview('default')).queues[0]!.lanes).toBe(3)
+  })
+
+  test('carries the name of its queue whatever that is', async () => {
+    const { url, came } = await startRefusing((response, items) =>
+      response.writeHead(200).end(JSON.stringify(items.map(() => ({ messageId: 'm' })))),
+    )
+    await startWith(url, { workers: [{ ...noop, queue: ODD }] })
+    await make(1, ODD)
+    expect(came[0]![0]!.destination).toBe(`https://jobs.example.com/dispatch/${encodeURIComponent(ODD)}`)
+    expect(JSON.parse(came[0]![0]!.body)).toEqual({ bell: expect.any(String) })
+  })
+})
+
+test('a signed bell for a queue that there is not makes no queue and no key of one', async () => {
+  kit = await startKit({ workers: [noop], hold: true })
+  expect(await kit.engine.dispatch('nowhere', 'b1')).toEqual({ runs: 0, ended: 'full' })
+  expect(await rawCommand(kit.redis.port, 'KEYS', '*')).toBe('*1\r\n$14\r\nsidejob:schema\r\n')
+})
