@@ -8,10 +8,12 @@ import {
   callable,
   defineWorker,
   type Files,
+  fitsGlob,
   type Job,
   keyOf,
   Later,
   mimeFault,
+  requestHeaders,
   retryAfter,
   type Sink,
   type StoreOptions,
@@ -25,23 +27,33 @@ export type Resources = {
   files: Files
   /** Hosts inside our own network that may be asked. */
   allowHosts: readonly string[]
-  /** Credentials for buckets that jobs name. */
-  s3?: { accessKeyId: string; secretAccessKey: string }
+  /** Credentials for buckets that jobs name, and which these may be: `name` at AWS, or `https://host/name`; with `*`. */
+  s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
+  /** No body may be larger, in bytes; 1 GiB. */
+  maxSize?: number
   fetch?: typeof fetch
   now?: () => number
 }
 
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]
 
+/** What says where a request goes and how long it is, we say ourselves. */
+const FRAMING = /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|proxy-.*)$/i
+
 const downloadArgs = z.strictObject({
   url: z.string(),
   /** The host of the URL: for constraints, which can look at args and not into a URL. */
   host: z.string().optional(),
-  headers: z.record(z.string(), z.string()).optional(),
+  headers: requestHeaders
+    .refine(
+      (headers) => !Object.keys(headers).some((name) => FRAMING.test(name)),
+      'expected no header of the connection',
+    )
+    .optional(),
   /** Largest body, in bytes. */
   maxSize: z.int().min(1).optional(),
   /** Which types are wanted; see mimeFault. */
-  mimeType: z.string().optional(),
+  mimeType: z.string().max(1_000).optional(),
   imageSize: z.boolean().optional(),
   /** Ask only for what has changed since the same URL was stored; what has not is not stored again. */
   dedup: z.boolean().optional(),
@@ -130,12 +142,13 @@ function checkStatus(response: Response): void {
 // Asking
 
 const MAX_REDIRECTS = 5
+// Stored as it is; a server that compresses all the same is stored decoded.
+const PLAIN = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'sidejob' }
 const redirects = new Set([301, 302, 303, 307, 308])
-const PRIVATE = ['authorization', 'cookie', 'proxy-authorization']
 
 function guarded(url: string, allowHosts: readonly string[]): URL {
   try {
-    return callable(url, allowHosts)
+    return callable(url, allowHosts, 'downloads')
   } catch (error) {
     return fail(
       { phase: 'performing request', cause: (error as Error).message, code: 'REFUSED', retriable: false },
@@ -146,16 +159,17 @@ function guarded(url: string, allowHosts: readonly string[]): URL {
 
 const drop = (response: Response) => response.body?.cancel().catch(() => undefined)
 
-/** Follows redirects itself: each address goes through the guard, and what was meant for one host stays there. */
-async function request(url: string, headers: Headers, { fetch = globalThis.fetch, allowHosts }: Resources, job: Job) {
+/** Follows redirects itself: each address goes through the guard, and what the caller sends goes to one origin only. */
+async function request(url: string, given: Headers, { fetch = globalThis.fetch, allowHosts }: Resources, job: Job) {
   let target = guarded(url, allowHosts)
+  let headers = given
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     const response = await ask(fetch, target, headers, job.signal)
     const to = redirects.has(response.status) ? response.headers.get('location') : null
     if (to === null || !URL.canParse(to, target)) return { response, url: target.href }
     await drop(response)
     const next = guarded(new URL(to, target).href, allowHosts)
-    if (next.origin !== target.origin) for (const name of PRIVATE) headers.delete(name)
+    if (next.origin !== target.origin) headers = new Headers(PLAIN)
     target = next
   }
   const cause = `stopped after ${MAX_REDIRECTS} redirects`
@@ -217,9 +231,12 @@ function imageSize(start: Uint8Array, type: string, status: number): string | un
 /** R2 and S3 want parts of one size, of at least 5 MiB; 10,000 of these are 80 GB. */
 const PART = 8 * 1024 * 1024
 
+/** Where the deployment says nothing else: 1 GiB. */
+const LARGEST = 1_073_741_824
+
 type Looked = { size: number; type: string; image?: string; sha256: string; md5: string }
 
-type Source = { response: Response; args: Args; job: Job; sink: Sink; key: string }
+type Source = { response: Response; args: Args; job: Job; sink: Sink; key: string; maxSize: number }
 
 /**
  * Takes a body through one buffer, into which the stream itself writes: at no time is there more of it than that, and
@@ -242,7 +259,7 @@ class Taking {
 
   /** Takes what has come meanwhile; false when that was all. */
   async more(reader: ReadableStreamBYOBReader): Promise<boolean> {
-    const { response, args, job } = this.#source
+    const { response, job } = this.#source
     const { done, value } = await reader.read(this.#part.subarray(this.#filled))
     // The buffer went into the stream and has come back.
     if (value) this.#part = new Uint8Array(value.buffer)
@@ -251,7 +268,7 @@ class Taking {
     this.#hashes.md5.update(value)
     this.#size += value.length
     this.#filled += value.length
-    checkSize(response, args, this.#size)
+    checkSize(this.#source, this.#size)
     if (this.#type === '' && this.#filled >= HEAD) await this.#lookAtType()
     if (this.#filled === PART) await this.#flush()
     const total = Number(response.headers.get('content-length')) || null
@@ -325,18 +342,29 @@ class Taking {
   }
 }
 
-function checkSize({ status }: Response, { maxSize = Number.POSITIVE_INFINITY }: Args, size: number): void {
-  if (size <= maxSize) return
-  const cause = `the body is larger than ${maxSize} bytes`
-  fail({ phase: 'downloading file', cause, code: 'TOO_LARGE', status, retriable: false })
+/** What is longer than this may not be so many times as long as what was sent for it. */
+const [FREE, MOST_TIMES] = [1_048_576, 200]
+
+/** Bytes that a body may unfold to that was sent compressed. */
+function unfolded({ headers }: Response): number {
+  const sent = headers.get('content-encoding') ? headers.get('content-length') : null
+  return sent === null ? Number.POSITIVE_INFINITY : Math.max(FREE, MOST_TIMES * Number(sent))
+}
+
+function checkSize({ response, maxSize }: Source, size: number): void {
+  const most = Math.min(maxSize, unfolded(response))
+  if (size <= most) return
+  const cause =
+    most === maxSize ? `the body is larger than ${most} bytes` : `the body unfolds to more than ${most} bytes`
+  fail({ phase: 'downloading file', cause, code: 'TOO_LARGE', status: response.status, retriable: false })
 }
 
 async function store(source: Source): Promise<Looked> {
-  const { response, args, job } = source
+  const { response, job } = source
   const taking = new Taking(source)
   const reader = response.body?.getReader({ mode: 'byob' })
   try {
-    checkSize(response, args, Number(response.headers.get('content-length') ?? 0))
+    checkSize(source, Number(response.headers.get('content-length') ?? 0))
     while (reader && (await taking.more(reader))) job.signal.throwIfAborted()
     return await taking.end()
   } catch (error) {
@@ -351,7 +379,16 @@ async function store(source: Source): Promise<Looked> {
 // The same again
 
 const hex = (text: string): string => createHash('sha256').update(text).digest('hex')
-const recordOf = (url: string): string => `by-url/${hex(url)}`
+
+/** Headers that say nothing of who asks. All others may: what they were answered is for nobody else. */
+const COMMON = new Set(['accept', 'accept-language', 'cache-control', 'referer', 'user-agent'])
+
+/** Where it is kept what a URL answered to these headers; undefined where that is not to be shared. */
+function recordOf({ url, headers = {}, dedup, bucket }: Args): string | undefined {
+  const asked = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
+  if (!dedup || bucket || asked.some(([name]) => !COMMON.has(name))) return undefined
+  return `by-url/${hex(JSON.stringify([url, ...asked.sort(([a], [b]) => (a < b ? -1 : 1))]))}`
+}
 
 type Known = Downloaded & { until: number }
 
@@ -361,20 +398,18 @@ async function read(files: Files, key: string): Promise<Known | undefined> {
 }
 
 /** What is known of a URL, as long as its file is still there. */
-async function knownOf({ files }: Resources, { url, dedup, bucket }: Args): Promise<Known | undefined> {
-  if (!dedup || bucket) return undefined
-  const known = await read(files, recordOf(url))
+async function knownOf({ files }: Resources, record: string | undefined): Promise<Known | undefined> {
+  const known = record && (await read(files, record))
   return known && (await files.bucket.head(keyOf(known.file))) ? known : undefined
 }
 
-async function remember({ files }: Resources, url: string, known: Known): Promise<void> {
+async function remember({ files }: Resources, record: string, known: Known): Promise<void> {
   const bytes = new TextEncoder().encode(JSON.stringify(known))
-  await files.bucket.put(recordOf(url), bytes, { type: 'application/json' })
+  await files.bucket.put(record, bytes, { type: 'application/json' })
 }
 
 const headersFor = ({ headers }: Args, known: Known | undefined): Headers => {
-  // Stored as it is; a server that compresses all the same is stored decoded.
-  const made = new Headers({ accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'sidejob' })
+  const made = new Headers(PLAIN)
   for (const [name, value] of Object.entries(headers ?? {})) made.set(name, value)
   if (known?.etag) made.set('if-none-match', known.etag)
   else if (known?.lastModified) made.set('if-modified-since', known.lastModified)
@@ -383,18 +418,33 @@ const headersFor = ({ headers }: Args, known: Known | undefined): Headers => {
 
 // The jobs
 
+/** Where the bucket is: a place that the deployment has allowed, and nothing of the address but its origin. */
+function endpointOf(
+  bucket: NonNullable<Args['bucket']>,
+  allowed: readonly string[],
+  allowHosts: readonly string[],
+): URL {
+  const given = bucket.endpoint ?? `https://s3.${bucket.region}.amazonaws.com`
+  const { href, origin } = guarded(given, allowHosts)
+  if (href !== `${origin}/`) throw new Terminal(`bucket.endpoint: expected an origin like ${origin}, got ${href}`)
+  const name = bucket.endpoint ? `${origin}/${bucket.name}` : bucket.name
+  if (!allowed.some((one) => fitsGlob(one, name)))
+    throw new Terminal(`bucket ${name} is not among those of this deployment; SIDEJOB_S3_BUCKETS can allow it`)
+  return new URL(origin)
+}
+
 function sinkOf({ files, s3, allowHosts, fetch = globalThis.fetch }: Resources, { bucket }: Args, job: Job): Sink {
   if (!bucket) return files.bucket
   if (!s3) throw new Terminal('this deployment has no credentials for buckets of others')
-  const endpoint = callable(bucket.endpoint ?? `https://s3.${bucket.region}.amazonaws.com`, allowHosts)
+  const endpoint = endpointOf(bucket, s3.buckets, allowHosts)
   return s3Sink({ ...s3, bucket: bucket.name, region: bucket.region, endpoint, fetch, signal: job.signal })
 }
 
 const KEEP = 30 * DAY
 
 /** The file goes by a job of its own, which outlives this one. */
-function keepUntil(job: Job, file: string, url: string | undefined, keep: number): void {
-  job.spawn('reap', { queue: 'files', class: 'reap' }, { args: { file, ...(url ? { url } : {}) }, wait: keep })
+function keepUntil(job: Job, file: string, record: string | undefined, keep: number): void {
+  job.spawn('reap', { queue: 'files', class: 'reap' }, { args: { file, ...(record ? { record } : {}) }, wait: keep })
   job.op({ op: 'disown', child: 'reap' })
 }
 
@@ -411,12 +461,13 @@ async function perform(resources: Resources, job: Job): Promise<Downloaded> {
   if (!parsed.success) throw new Terminal(`args: ${z.prettifyError(parsed.error)}`)
   const args = parsed.data
   const { keep = KEEP } = args
-  const known = await knownOf(resources, args)
+  const record = recordOf(args)
+  const known = await knownOf(resources, record)
   const { response, url } = await request(args.url, headersFor(args, known), resources, job)
-  if (known && response.status === 304) {
+  if (record && known && response.status === 304) {
     await drop(response)
     const { until, ...file } = known
-    await remember(resources, args.url, { ...known, until: Math.max(until, now() + keep) })
+    await remember(resources, record, { ...known, until: Math.max(until, now() + keep) })
     return { ...file, reused: true }
   }
   try {
@@ -427,7 +478,8 @@ async function perform(resources: Resources, job: Job): Promise<Downloaded> {
   }
   const file = await resources.files.idOf(job.id)
   const sink = sinkOf(resources, args, job)
-  const looked = await store({ response, args, job, sink, key: keyOf(file) })
+  const maxSize = Math.min(args.maxSize ?? LARGEST, resources.maxSize ?? LARGEST)
+  const looked = await store({ response, args, job, sink, key: keyOf(file), maxSize })
   const [etag, lastModified] = ['etag', 'last-modified'].map((name) => response.headers.get(name) ?? undefined)
   const downloaded: Downloaded = {
     file,
@@ -437,8 +489,8 @@ async function perform(resources: Resources, job: Job): Promise<Downloaded> {
     ...(etag ? { etag } : {}),
     ...(lastModified ? { lastModified } : {}),
   }
-  if (args.dedup && !args.bucket) await remember(resources, args.url, { ...downloaded, until: now() + keep })
-  if (!args.bucket) keepUntil(job, file, args.dedup ? args.url : undefined, keep)
+  if (record) await remember(resources, record, { ...downloaded, until: now() + keep })
+  if (!args.bucket) keepUntil(job, file, record, keep)
   return downloaded
 }
 
@@ -479,13 +531,13 @@ export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>
     retry: { max: 20, backoff: { base: 10 * SECOND } },
     retain: 0,
     async perform(job) {
-      const { job: of, url, ...given } = job.args as { file?: string; job?: number; url?: string }
+      const { job: of, record, ...given } = job.args as { file?: string; job?: number; record?: string }
       const file = given.file ?? (await files.idOf(of!))
-      const known = url ? await read(files, recordOf(url)) : undefined
+      const known = record ? await read(files, record) : undefined
       const isWanted = known?.file === file
       if (isWanted && known.until > now() + MINUTE) return job.again({ at: known.until })
       await files.bucket.delete(keyOf(file))
-      if (isWanted) await files.bucket.delete(recordOf(url!))
+      if (isWanted) await files.bucket.delete(record!)
       job.count('reaperSuccessfulDeletions')
     },
   })

@@ -23,8 +23,12 @@ const xml = (text: string): string => text.replace(/[<>&]/g, (char) => `&#${char
 /** @example await s3Sink({ bucket, region, endpoint, accessKeyId, secretAccessKey, fetch }).put('a/b', bytes, {}) */
 export function s3Sink({ bucket, endpoint, region, accessKeyId, secretAccessKey, fetch, signal }: S3): Sink {
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3' })
-  const addressOf = (key: string, query = ''): string =>
-    `${endpoint.href.replace(/\/$/, '')}/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}${query}`
+  const addressOf = (key: string, query = ''): string => {
+    const url = new URL(endpoint.origin)
+    url.pathname = [bucket, ...key.split('/')].map(encodeURIComponent).join('/')
+    url.search = query
+    return url.href
+  }
 
   async function ask(method: string, url: string, body?: Uint8Array | string, headers: Record<string, string> = {}) {
     const signed = await client.sign(url, { method, headers })

@@ -29,11 +29,13 @@ const secrets: Record<string, { from: string } | { make: () => string } | { opti
   SIDEJOB_NAMESPACE: { optional: 'what keys in Redis begin with' },
   SIDEJOB_LANE_BUDGET: { optional: 'how long a lane serves before it hands on' },
   SIDEJOB_LANE_LEASE: { optional: 'how long a run is lent before it counts as lost' },
-  SIDEJOB_DOWNLOAD_URL: { optional: 'where files are reached from outside' },
+  SIDEJOB_DOWNLOAD_URL: { optional: 'where files are given by their ids alone' },
+  SIDEJOB_DOWNLOAD_MAX_BYTES: { optional: 'the largest download; 1 GiB' },
   SIDEJOB_FILE_RETENTION: { optional: 'for how long a file is kept after its callback was delivered' },
   SIDEJOB_KAFKA_REST_URL: { optional: 'a Kafka REST proxy for callbacks of downloads' },
   SIDEJOB_S3_ACCESS_KEY_ID: { optional: 'for downloads into buckets of others' },
   SIDEJOB_S3_SECRET_ACCESS_KEY: { optional: 'for downloads into buckets of others' },
+  SIDEJOB_S3_BUCKETS: { optional: 'which buckets of others' },
 }
 
 /** The buckets that the Worker is bound to. */

@@ -49,6 +49,9 @@ export type StackNote = {
 
 export const noteOf = (dir: string) => join(resolve(dir), 'stack.json')
 
+/** Ids of files on this machine outlive the stack; not a secret. */
+const LOCAL_FILES_SECRET = 'the local secret of files'
+
 /** Signs calls to webhooks on this machine; not a secret. */
 const LOCAL_SECRET = `whsec_${btoa('the local webhook secret')}`
 
@@ -107,6 +110,7 @@ export async function startStack({
         SIDEJOB_API_KEY: apiKey,
         SIDEJOB_WEBHOOK_SECRET: webhookSecret,
         SIDEJOB_ALLOW_HOSTS: '127.0.0.1,localhost',
+        SIDEJOB_FILES_SECRET: LOCAL_FILES_SECRET,
         ...defined(vars),
       }),
     })

@@ -24,10 +24,12 @@ export type Environment = {
   SIDEJOB_LOG?: string
   SIDEJOB_FILES_SECRET?: string
   SIDEJOB_DOWNLOAD_URL?: string
+  SIDEJOB_DOWNLOAD_MAX_BYTES?: string
   SIDEJOB_FILE_RETENTION?: string
   SIDEJOB_KAFKA_REST_URL?: string
   SIDEJOB_S3_ACCESS_KEY_ID?: string
   SIDEJOB_S3_SECRET_ACCESS_KEY?: string
+  SIDEJOB_S3_BUCKETS?: string
 }
 
 export type Deployment = {
@@ -40,9 +42,11 @@ export type Deployment = {
   testClock: boolean
   log: LogLevel
   downloads: Omit<Downloads, 'files'>
-  /** What ids and addresses of files are proved by; none, and there are no files. */
-  fileSecret?: string
-  s3?: { accessKeyId: string; secretAccessKey: string }
+  /** What ids and addresses of files are proved by. */
+  fileSecret: string
+  /** Bytes of the largest download. */
+  maxDownload?: number
+  s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
 }
 
 /** Which runs a line of the log tells of: those that failed, all of them, or none. */
@@ -63,6 +67,12 @@ const listOf = (text = ''): string[] =>
     .split(',')
     .map((part) => part.trim())
     .filter(Boolean)
+
+function bytesOf(text: string): number {
+  const bytes = Number(text)
+  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes
+  throw new SidejobError('UNAVAILABLE', `SIDEJOB_DOWNLOAD_MAX_BYTES: expected a number of bytes, got ${text}`)
+}
 
 /**
  * Reads the environment; what is missing is named all at once.
@@ -94,13 +104,21 @@ export function deploymentOf(env: Environment): Deployment {
     log: logLevels.find((level) => level === env.SIDEJOB_LOG) ?? 'failed',
     downloads: {
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
-      base: (env.SIDEJOB_DOWNLOAD_URL ?? `${publicUrl}/files`).replace(/\/+$/, ''),
+      ...(env.SIDEJOB_DOWNLOAD_URL ? { base: env.SIDEJOB_DOWNLOAD_URL.replace(/\/+$/, '') } : {}),
       keep: duration(env.SIDEJOB_FILE_RETENTION ?? '3h'),
       ...(env.SIDEJOB_KAFKA_REST_URL ? { kafka: env.SIDEJOB_KAFKA_REST_URL } : {}),
     },
-    fileSecret: env.SIDEJOB_FILES_SECRET ?? env.SIDEJOB_API_KEY,
+    // Never what people choose or hand out: an id proves a guess at its secret. The token of the store is long and random.
+    fileSecret: env.SIDEJOB_FILES_SECRET ?? `store:${env.UPSTASH_REDIS_REST_TOKEN}`,
+    ...(env.SIDEJOB_DOWNLOAD_MAX_BYTES ? { maxDownload: bytesOf(env.SIDEJOB_DOWNLOAD_MAX_BYTES) } : {}),
     ...(env.SIDEJOB_S3_ACCESS_KEY_ID && env.SIDEJOB_S3_SECRET_ACCESS_KEY
-      ? { s3: { accessKeyId: env.SIDEJOB_S3_ACCESS_KEY_ID, secretAccessKey: env.SIDEJOB_S3_SECRET_ACCESS_KEY } }
+      ? {
+          s3: {
+            accessKeyId: env.SIDEJOB_S3_ACCESS_KEY_ID,
+            secretAccessKey: env.SIDEJOB_S3_SECRET_ACCESS_KEY,
+            buckets: listOf(env.SIDEJOB_S3_BUCKETS),
+          },
+        }
       : {}),
   }
 }

@@ -113,10 +113,11 @@ export function createFiles(options: { bucket: Bucket; secret: string; publicUrl
       const job = numberIn(id)
       return job !== undefined && (await idOf(job)) === id ? job : undefined
     },
-    async sign(id, until) {
-      const expires = Math.ceil(until / 1000)
+    async sign(id, length) {
+      const expires = Math.ceil((now() + length) / 1000)
       const signature = base64url(await mac(`${keyOf(id)}?${expires}`))
-      return `${publicUrl}/files/${id}?expires=${expires}&signature=${signature}`
+      const url = `${publicUrl}/files/${id}?expires=${expires}&signature=${signature}`
+      return { url, expiresAt: expires * 1000 }
     },
     async verify(id, { expires = '', signature = '' }) {
       if (!/^\d{1,12}$/.test(expires) || Number(expires) * 1000 < now() || !/^[\w-]{43}$/.test(signature)) return false

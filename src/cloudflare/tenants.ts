@@ -25,7 +25,8 @@ export const folderOf = (bucket: Bucket, folder: string): Bucket => ({
 export function deploymentFor(deployment: Deployment, tenant: string): Deployment {
   const { engine, downloads, fileSecret } = deployment
   const publicUrl = addressOf(deployment.publicUrl, tenant)
-  const isOwn = downloads.base.startsWith(`${deployment.publicUrl}/`)
+  const { base } = downloads
+  const isOwn = base?.startsWith(`${deployment.publicUrl}/`)
   return {
     ...deployment,
     publicUrl,
@@ -36,7 +37,7 @@ export function deploymentFor(deployment: Deployment, tenant: string): Deploymen
       // The deployment's own key is none of the tenant's: it comes in by the door.
       apiKey: undefined,
     },
-    downloads: { ...downloads, base: isOwn ? `${publicUrl}/files` : addressOf(downloads.base, tenant) },
-    fileSecret: fileSecret && `tenant ${tenant} of ${fileSecret}`,
+    downloads: { ...downloads, base: isOwn ? `${publicUrl}/files` : base && addressOf(base, tenant) },
+    fileSecret: `tenant ${tenant} of ${fileSecret}`,
   }
 }

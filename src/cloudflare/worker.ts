@@ -87,7 +87,7 @@ function downloadsOf(
   now: () => number,
   tenant?: string,
 ) {
-  if (!FILES || !fileSecret) return undefined
+  if (!FILES) return undefined
   const whole = r2Bucket(FILES)
   const bucket = tenant === undefined ? whole : folderOf(whole, `t/${tenant}/`)
   const files = createFiles({ bucket, secret: fileSecret, publicUrl, now })
@@ -113,11 +113,13 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   /** The deployment itself, or one tenant of it. */
   function placeOf(env: SidejobEnv, deployment: Deployment, tenant?: string) {
-    const { engine: options, publicUrl, s3, log } = deployment
+    const { engine: options, publicUrl, s3, maxDownload, log } = deployment
     const downloads = storing && downloadsOf(env, deployment, clock.now, tenant)
     const engine = createEngine({
       ...options,
-      workers: downloads ? [...functions, ...storing({ ...downloads, s3, now: clock.now })] : functions,
+      workers: downloads
+        ? [...functions, ...storing({ ...downloads, s3, maxSize: maxDownload, now: clock.now })]
+        : functions,
       payloads: downloads && settings.payloads?.(downloads),
       clock: () => clock.offset,
       defer: keep,

@@ -1,6 +1,7 @@
 // Constraints: limits for the jobs that a matcher picks, by queue, class, and what stands in their args.
 
 import * as z from 'zod'
+import { fitsGlob } from './glob.ts'
 import { duration, label } from './schemas.ts'
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
@@ -31,12 +32,6 @@ type Condition = z.output<typeof condition>
 
 /** What a matcher looks at. */
 export type Matched = { queue: string; class: string; args: unknown }
-
-const escaped = (text: string): string => text.replace(/[.+^${}()|[\]\\]/g, '\\$&')
-
-/** `*` is any text, `?` one character. */
-const fitsGlob = (glob: string, text: string): boolean =>
-  new RegExp(`^${escaped(glob).replaceAll('*', '[\\s\\S]*').replaceAll('?', '[\\s\\S]')}$`, 'u').test(text)
 
 /** What stands at `a.b.0` in a value; undefined where there is nothing. */
 export function atPath(value: unknown, path: string): unknown {

@@ -45,8 +45,8 @@ export type Files = {
   idOf: (job: number) => Promise<string>
   /** The job of an id, or undefined when we did not give it. */
   jobOf: (id: string) => Promise<number | undefined>
-  /** An address that is good until then. */
-  sign: (id: string, until: number) => Promise<string>
+  /** An address that is good for so long, in milliseconds. */
+  sign: (id: string, length: number) => Promise<{ url: string; expiresAt: number }>
   verify: (id: string, signed: { expires?: string; signature?: string }) => Promise<boolean>
 }
 
@@ -105,8 +105,8 @@ export type Downloads = {
   files: Files
   /** Hosts inside our own network that may be asked. */
   allowHosts: readonly string[]
-  /** Where files are reached from outside: `<base>/<folder>/<id>`. */
-  base: string
+  /** Where files are reached by their ids alone, `<base>/<folder>/<id>`; where it is absent only by signed addresses. */
+  base?: string
   /** For how long after its callback was delivered a file is kept, in milliseconds. */
   keep: number
   /** A Kafka REST proxy. */

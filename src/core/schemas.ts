@@ -275,11 +275,14 @@ const callbackOptions = {
   timeout: positive.refine((ms) => ms <= 30_000, 'expected at most 30 seconds').optional(),
 }
 
+/** A topic of Kafka; in a path `.` and `..` would be other places. */
+export const topic = z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'expected a topic')
+
 /** Who is told when a job ends: a webhook, or a topic behind a Kafka REST proxy. */
 export const callback = z.union([
   z.strictObject({ url: httpUrl, ...callbackOptions }),
   z.strictObject({
-    kafka: z.strictObject({ url: httpUrl, topic: z.string().regex(/^[\w.-]{1,249}$/, 'expected a topic') }),
+    kafka: z.strictObject({ url: httpUrl, topic }),
     ...callbackOptions,
   }),
 ])

@@ -83,19 +83,33 @@ const isPrivateHost = (host: string): boolean => {
   return localNames.test(host) || saysPrivate(host) || !host.replace(/\.$/, '').includes('.')
 }
 
+/** What we call addresses for. */
+export type Use = 'workers' | 'callbacks' | 'downloads'
+
+/** `host` allows all its ports, `host:port` one, `downloads=host:port` that for one use. */
+function isAllowed(entry: string, { hostname, port, protocol }: URL, use: Use): boolean {
+  const [for_, place] = entry.includes('=') ? (entry.split('=', 2) as [string, string]) : [use, entry]
+  const host = hostname.toLowerCase()
+  const wanted = place.toLowerCase()
+  return for_ === use && (wanted === host || wanted === `${host}:${port || (protocol === 'https:' ? 443 : 80)}`)
+}
+
 /**
- * The address as a URL, if we may call it.
+ * The address as a URL, if we may call it for this use.
  *
- * @example callable('https://example.com/hook', [])
+ * @example callable('https://example.com/hook', [], 'callbacks')
  */
-export function callable(address: string, allowHosts: readonly string[]): URL {
+export function callable(address: string, allowHosts: readonly string[], use: Use): URL {
   if (!URL.canParse(address)) throw new SidejobError('BAD_REQUEST', `expected a URL, got ${address.slice(0, 100)}`)
   const url = new URL(address)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new SidejobError('BAD_REQUEST', `expected a URL that begins with http:// or https://, got ${url.protocol}`)
   if (url.username || url.password) throw new SidejobError('BAD_REQUEST', 'expected a URL without user and password')
   const host = url.hostname.toLowerCase()
-  if (isPrivateHost(host) && !allowHosts.includes(host))
-    throw new SidejobError('REFUSED', `${host} is inside our own network; SIDEJOB_ALLOW_HOSTS can allow it`)
+  if (isPrivateHost(host) && !allowHosts.some((entry) => isAllowed(entry, url, use)))
+    throw new SidejobError(
+      'REFUSED',
+      `${url.host} is inside our own network; SIDEJOB_ALLOW_HOSTS can allow it for ${use}`,
+    )
   return url
 }

@@ -16,6 +16,7 @@ const fileView = listedFile.extend({
 })
 
 const HOUR = 3_600_000
+const WEEK = 168 * HOUR
 
 export const files = {
   get: route(
@@ -42,13 +43,15 @@ export const files = {
       method: 'GET',
       path: '/files/:folder/:file',
       scope: 'open',
-      summary: 'Gives a file, or a range of it, to whoever knows its id, which nobody can guess',
+      summary: 'Gives a file, or a range of it, to whoever knows its id, where the deployment says that this is enough',
       answers: { 200: z.string() },
       media: 'application/octet-stream',
       only: 'downloads',
     },
     async ({ deps, params, c }) => {
-      const { files } = deps.downloads!
+      const { files, base } = deps.downloads!
+      if (base === undefined)
+        throw new SidejobError('FORBIDDEN', 'files are given to signed addresses only: GET /v1/files/:file makes them')
       if (!params.file.startsWith(params.folder)) throw missing()
       return send(files, params.file, c.req.raw.headers)
     },
@@ -80,7 +83,9 @@ export const files = {
       path: '/v1/files/:file',
       scope: 'read',
       summary: 'Shows a file, with an address that is good for a while',
-      query: z.strictObject({ for: duration.optional() }),
+      query: z.strictObject({
+        for: duration.refine((ms) => ms > 0 && ms <= WEEK, 'expected at most 7 days').optional(),
+      }),
       answers: { 200: fileView },
       only: 'downloads',
     },
@@ -89,9 +94,7 @@ export const files = {
       const found = await files.bucket.head(await ownKey(files, params.file))
       if (!found) throw missing()
       const { size, type = null, etag, storedAt } = found
-      const expiresAt = Date.now() + (query.for ?? HOUR)
-      const url = await files.sign(params.file, expiresAt)
-      return { id: params.file, size, type, etag, storedAt, url, expiresAt }
+      return { id: params.file, size, type, etag, storedAt, ...(await files.sign(params.file, query.for ?? HOUR)) }
     },
   ),
 

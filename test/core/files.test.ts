@@ -25,7 +25,7 @@ test('only ids and addresses that we made are taken, and only in their time', as
   expect(await files.jobOf(id)).toBe(7)
   expect(await files.jobOf(`B${id.slice(1)}`)).toBeUndefined()
   expect(await files.jobOf((await files.idOf(8)).slice(0, 5) + id.slice(5))).toBeUndefined()
-  const url = new URL(await files.sign(id, now + 60_000))
+  const url = new URL((await files.sign(id, 60_000)).url)
   const signed = Object.fromEntries(url.searchParams)
   expect(await files.verify(id, signed)).toBe(true)
   expect(await files.verify(await files.idOf(8), signed)).toBe(false)
@@ -76,7 +76,18 @@ describe('types', () => {
   })
 
   test('what is none is refused in the words that callers know', () => {
+    for (const empty of ['[]', '[]a]', '[!]', '[!]a]', '[z-a]'])
+      expect(() => mimePatterns(empty)).toThrow(`Invalid MimeType Pattern, "${empty}"`)
     expect(() => mimePatterns('image/[')).toThrow('Invalid MimeType Pattern, "image/["')
     expect(() => mimePatterns('image/\\')).toThrow('Invalid MimeType Pattern')
   })
+})
+
+test('no pattern for types takes long, however many stars it has', () => {
+  const began = performance.now()
+  for (const stars of ['**', '*', '*a']) {
+    expect(mimeFault(`${stars.repeat(200)}X`, 'text/plain'.repeat(100))).toMatch(/^Expected mime-type to be/)
+    expect(mimeFault(stars.repeat(200), 'a'.repeat(1_000))).toBeUndefined()
+  }
+  expect(performance.now() - began).toBeLessThan(1_000)
 })

@@ -6,7 +6,7 @@ import { callable } from '../../src/core/url.ts'
 
 const codeOf = (address: string, allow: string[] = []): string => {
   try {
-    return callable(address, allow).href
+    return callable(address, allow, 'downloads').href
   } catch (error) {
     if (error instanceof SidejobError) return error.code
     throw error
@@ -115,8 +115,24 @@ describe('called', () => {
     expect(codeOf('http://[::1]/', ['[::1]'])).toMatch(/^http/)
   })
 
+  test('an inner host can be allowed at one port, and for one use', () => {
+    const allowed = (address: string, use: 'workers' | 'downloads', ...list: string[]) => {
+      try {
+        return callable(address, list, use).port
+      } catch (error) {
+        return (error as { code: string }).code
+      }
+    }
+    expect(allowed('http://10.0.0.1:8080/', 'workers', '10.0.0.1:8080')).toBe('8080')
+    expect(allowed('http://10.0.0.1:8081/', 'workers', '10.0.0.1:8080')).toBe('REFUSED')
+    expect(allowed('https://10.0.0.1/', 'workers', '10.0.0.1:443')).toBe('')
+    expect(allowed('http://10.0.0.1:8080/', 'workers', 'workers=10.0.0.1:8080')).toBe('8080')
+    expect(allowed('http://10.0.0.1:8080/', 'downloads', 'workers=10.0.0.1:8080')).toBe('REFUSED')
+    expect(allowed('http://[::1]:99/', 'downloads', 'downloads=[::1]:99')).toBe('99')
+  })
+
   test('the error says what was refused, and how it can be allowed', () => {
-    expect(() => callable('http://10.0.0.1/secret', [])).toThrow(
+    expect(() => callable('http://10.0.0.1/secret', [], 'downloads')).toThrow(
       '10.0.0.1 is inside our own network; SIDEJOB_ALLOW_HOSTS',
     )
   })

@@ -2,7 +2,9 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { buffer, text } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { startReceiver } from '../receiver.ts'
 import { type DownloadKit, startDownloads } from './kit.ts'
 import { startS3 } from './s3.ts'
 
@@ -17,7 +19,10 @@ beforeAll(async () => {
   s3 = await startS3()
   const toS3: typeof fetch = (url, init) =>
     fetch(String(url).replace('https://s3.eu-west-1.amazonaws.com', s3.url), init)
-  kit = await startDownloads({ s3: { accessKeyId: 'key', secretAccessKey: 'secret' }, fetch: toS3 })
+  kit = await startDownloads({
+    s3: { accessKeyId: 'key', secretAccessKey: 'secret', buckets: ['theirs', `${s3.url}/theirs`] },
+    fetch: toS3,
+  })
 })
 afterAll(() => Promise.all([kit.close(), s3.close()]))
 afterEach(() => {
@@ -176,4 +181,97 @@ test('arguments that are none end the job at once', async () => {
   expect((await errorOf(await make({ url: 7 }))).message).toContain('args')
   expect((await errorOf(await make({ url: 'http://10.0.0.1/' }))).detail.code).toBe('REFUSED')
   expect(kit.origin.came).toHaveLength(0)
+})
+
+describe('what one caller chooses harms no other', () => {
+  test('a bucket is at the origin of its endpoint, and among those of the deployment', async () => {
+    kit.origin.answer = (_, response) => response.end('hello')
+    const bucket = { name: 'theirs', region: 'eu-west-1' }
+    const before = s3.objects.size
+    for (const [given, message] of [
+      [{ endpoint: `${s3.url}/other-bucket/secret#` }, 'bucket.endpoint: expected an origin like'],
+      [{ endpoint: `${s3.url}/?x=` }, 'bucket.endpoint: expected an origin like'],
+      [{ endpoint: s3.url, name: 'payroll' }, `bucket ${s3.url}/payroll is not among those of this deployment`],
+      [{ endpoint: kit.origin.url }, 'is not among those of this deployment'],
+      [{ name: 'payroll' }, 'bucket payroll is not among those of this deployment'],
+    ] as const) {
+      const error = await errorOf(await make({ bucket: { ...bucket, ...given } }))
+      expect(error.message).toContain(message)
+    }
+    expect(s3.objects.size).toBe(before)
+  })
+
+  test('another origin gets none of the headers that a caller gave', async () => {
+    const secrets = ['x-api-key', 'private-token', 'x-amz-security-token', 'authorization', 'cookie', 'x-mine']
+    const other = await startReceiver(undefined, kit.now)
+    other.answer = (_, response) => response.end('hello')
+    kit.origin.answer = (_, response) => response.writeHead(302, { location: `${other.url}/there` }).end()
+    await resultOf(await make({ headers: Object.fromEntries(secrets.map((name) => [name, 'secret'])) }))
+    const [asked] = other.came
+    expect(secrets.filter((name) => name in asked!.headers)).toEqual([])
+    expect(asked!.headers['user-agent']).toBe('sidejob')
+    await other.close()
+  })
+
+  test('what somebody downloaded with credentials is given to nobody else', async () => {
+    kit.origin.answer = ({ headers }, response) =>
+      headers['if-none-match'] ? response.writeHead(304).end() : response.writeHead(200, { etag: '"v1"' }).end('hello')
+    const url = `${kit.origin.url}/account`
+    const ask = (headers: object) => make({ url, dedup: true, headers })
+    const mallory = await resultOf(await ask({ authorization: 'Bearer mallory' }))
+    expect((await resultOf(await ask({ authorization: 'Bearer alice' }))).file).not.toBe(mallory.file)
+    expect((await resultOf(await ask({}))).file).not.toBe(mallory.file)
+    const german = await resultOf(await ask({ 'accept-language': 'de' }))
+    expect((await resultOf(await ask({ 'accept-language': 'fr' }))).file).not.toBe(german.file)
+    expect(await resultOf(await ask({ 'Accept-Language': 'de' }))).toMatchObject({ file: german.file, reused: true })
+  })
+
+  test('headers that would break a request are refused at once, without another try', async () => {
+    for (const headers of [
+      { 'x-a': 'b\r\nhost: c' },
+      { 'a b': 'c' },
+      { host: 'c' },
+      { 'Transfer-Encoding': 'chunked' },
+    ]) {
+      const id = await make({ headers })
+      expect((await errorOf(id)).message).toContain('args:')
+      expect((await kit.engine.get(String(id))).attempt).toBe(1)
+    }
+  })
+
+  test('a small body that unfolds to a very large one is given up', async () => {
+    kit.origin.answer = (_, response) => {
+      const body = gzipSync(Buffer.alloc(32 * MiB))
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length }).end(body)
+    }
+    const { message, detail } = await errorOf(await make({ url: `${kit.origin.url}/bomb` }))
+    expect([detail.code, message]).toEqual(['TOO_LARGE', expect.stringContaining('the body unfolds to more than')])
+  })
+})
+
+test('a deployment has a largest download, whatever jobs ask for', async () => {
+  const small = await startDownloads({ maxSize: MiB })
+  small.origin.answer = (_, response) => response.end(Buffer.alloc(2 * MiB))
+  const args = JSON.stringify({ url: `${small.origin.url}/file`, maxSize: 5 * MiB })
+  const id = await small.make('download', { queue: 'downloader', args })
+  await small.rest(id, 'failed')
+  expect((await small.engine.get(String(id))).error).toContain('larger than 1048576 bytes')
+  await small.close()
+})
+
+test('a signed address ends, and the id alone opens nothing where files are signed', async () => {
+  const signed = await startDownloads({ signed: true })
+  signed.origin.answer = (_, response) => response.end('hello')
+  signed.caller.answer = (_, response) => response.end()
+  const id = await signed.submit()
+  await signed.until(() => signed.caller.came.length > 0)
+  const { download_url } = JSON.parse(signed.caller.came[0]!.body)
+  expect(await (await fetch(download_url)).text()).toBe('hello')
+  expect((await fetch(`${signed.url}/files/${id.slice(0, 3)}/${id}`)).status).toBe(403)
+  const shown = await (await signed.ask('GET', `/v1/files/${id}?for=1s`)).json()
+  expect((await fetch(shown.url)).status).toBe(200)
+  await signed.advance(2_001)
+  expect((await fetch(shown.url)).status).toBe(403)
+  expect((await signed.ask('GET', `/v1/files/${id}?for=8%20days`)).status).toBe(400)
+  await signed.close()
 })

@@ -55,7 +55,11 @@ async function serve(handler: { fetch: Fetch }) {
 }
 
 export type DownloadOptions = {
-  s3?: { accessKeyId: string; secretAccessKey: string }
+  s3?: { accessKeyId: string; secretAccessKey: string; buckets: string[] }
+  /** The largest body. */
+  maxSize?: number
+  /** Files are given to signed addresses only. */
+  signed?: boolean
   /** What downloads ask with. */
   fetch?: typeof fetch
   /** Who is called back is a Kafka REST proxy. */
@@ -67,7 +71,7 @@ export type DownloadOptions = {
  *
  * @example const kit = await startDownloads()
  */
-export async function startDownloads({ s3, fetch: fetching, kafka }: DownloadOptions = {}) {
+export async function startDownloads({ s3, fetch: fetching, kafka, maxSize, signed }: DownloadOptions = {}) {
   let offset = 0
   const now = () => Date.now() + offset
   const origin = await startReceiver(undefined, now)
@@ -81,12 +85,12 @@ export async function startDownloads({ s3, fetch: fetching, kafka }: DownloadOpt
   const downloads: Downloads = {
     files,
     allowHosts,
-    base: `${http.url}/files`,
+    ...(signed ? {} : { base: `${http.url}/files` }),
     keep: 180 * MINUTE,
     ...(kafka ? { kafka: caller.url } : {}),
   }
   const kit = await startKit({
-    workers: [download({ files, allowHosts, s3, now, fetch: fetching }), reap({ files, now })],
+    workers: [download({ files, allowHosts, s3, maxSize, now, fetch: fetching }), reap({ files, now })],
     webhookSecrets: [SECRET],
     payloads: { downloader: downloaderPayload(downloads) },
     random: () => 0.5,

@@ -35,7 +35,10 @@ const downloads: Downloads = {
     },
     idOf: async () => FILE,
     jobOf: async (id) => (id === FILE ? 7 : undefined),
-    sign: async (id) => `${publicUrl}/files/${id}?expires=1&signature=right`,
+    sign: async (id, length) => ({
+      url: `${publicUrl}/files/${id}?expires=1&signature=right`,
+      expiresAt: Date.now() + length,
+    }),
     verify: async (_, { signature }) => signature === 'right',
   },
   allowHosts: [],

@@ -11,7 +11,7 @@ import { atLeast, atMost, defineShow, exactly, type Measured, told } from './sho
 import { type Soak, startSoak } from './stack.ts'
 
 const MiB = 1024 * 1024
-const CREDENTIALS = { SIDEJOB_S3_ACCESS_KEY_ID: 'key', SIDEJOB_S3_SECRET_ACCESS_KEY: 'secret' }
+const CREDENTIALS = { SIDEJOB_S3_ACCESS_KEY_ID: 'key', SIDEJOB_S3_SECRET_ACCESS_KEY: 'secret', SIDEJOB_S3_BUCKETS: '*' }
 
 /** Gives out so many MiB, no two alike: `/<MiB>` with its length, `/<MiB>/chunked` without. */
 async function startOrigin() {

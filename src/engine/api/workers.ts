@@ -1,11 +1,22 @@
 // The registry of workers as its callers see it.
 
+import { SidejobError } from '../../core/errors.ts'
+import { callable } from '../../core/url.ts'
 import type { Worker } from '../../core/worker.ts'
 import type { Parts } from '../context.ts'
 import type { Engine } from '../engine.ts'
 
+function checkAddress(url: string, allowHosts: readonly string[]): void {
+  try {
+    callable(url, allowHosts, 'workers')
+  } catch (error) {
+    if (!(error instanceof SidejobError)) throw error
+    throw new SidejobError(error.code, `push.url: ${error.message}`, { path: ['push', 'url'], cause: error })
+  }
+}
+
 export function createWorkers(
-  { store, registry, ring, announce }: Parts,
+  { store, registry, ring, announce, allowHosts }: Parts,
   workers: readonly Worker[],
 ): Pick<Engine, 'workers' | 'register' | 'unregister'> {
   return {
@@ -23,6 +34,8 @@ export function createWorkers(
     },
 
     async register(queue, name, definition) {
+      // What would be refused with each run is refused at once.
+      if (definition.push) checkAddress(definition.push.url, allowHosts)
       const { rings } = await registry.put(queue, name, definition)
       await ring(rings)
       return definition

@@ -15,7 +15,7 @@ export function keptCallback(
 ): { spec: string; host: string } | undefined {
   if (!callback) return undefined
   try {
-    return { spec: JSON.stringify(callback), host: callable(addressOf(callback), allowHosts).host }
+    return { spec: JSON.stringify(callback), host: callable(addressOf(callback), allowHosts, 'callbacks').host }
   } catch (error) {
     if (!(error instanceof SidejobError)) throw error
     const path = callback.kafka ? ['callback', 'kafka', 'url'] : ['callback', 'url']

@@ -203,7 +203,7 @@ export function createCallbacks(options: CallbackOptions) {
 
   async function attempt(lent: Lent, spec: Callback): Promise<Settled> {
     const ended = endedOf(lent.document)
-    const url = callable(addressOf(spec), allowHosts)
+    const url = callable(addressOf(spec), allowHosts, 'callbacks')
     const body = await bodyOf(spec, ended)
     const permit = await breakers.enter(url.host)
     if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)

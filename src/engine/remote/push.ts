@@ -208,7 +208,7 @@ export async function push(
   const dialect = format === 'jq' ? jq : ours
   const call = await Promise.resolve()
     .then(async () => ({
-      target: callable(url, options.allowHosts),
+      target: callable(url, options.allowHosts, 'workers'),
       ...(await signed(snapshot, secret ? secretsIn(secret) : options.secrets, dialect, options.now())),
     }))
     .catch(uncalled)

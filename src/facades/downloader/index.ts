@@ -7,7 +7,8 @@ import { unwire, wire } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Downloads, keyOf } from '../../core/files.ts'
 import { mimePatterns } from '../../core/mime.ts'
-import { callable } from '../../core/url.ts'
+import { topic } from '../../core/schemas.ts'
+import { callable, type Use } from '../../core/url.ts'
 import type { Callback, Engine, GroupView, JobInput, JobView, QueueView } from '../../engine/engine.ts'
 import type { Payload } from '../../engine/remote/callbacks.ts'
 import { reply, route } from '../../http/route.ts'
@@ -108,12 +109,20 @@ const submission = z
 type Submission = z.output<typeof submission>
 
 /** An address that we would call; the field is named when not. */
-function address(field: string, url: string, { allowHosts }: Downloads): string {
+function address(field: string, url: string, { allowHosts }: Downloads, use: Use = 'callbacks'): string {
   try {
-    return callable(url, allowHosts).href
+    return callable(url, allowHosts, use).href
   } catch (error) {
     throw new SidejobError('BAD_REQUEST', `${field}: ${(error as Error).message}`, { path: [field] })
   }
+}
+
+function topicOf(given: string): string {
+  const { success, data } = topic.safeParse(given)
+  if (success) return data
+  throw new SidejobError('BAD_REQUEST', 'callback_dst: expected a topic: letters, digits, ., _ and -', {
+    path: ['callback_dst'],
+  })
 }
 
 function destination(
@@ -123,7 +132,7 @@ function destination(
   if (callback_url !== undefined) return { url: address('callback_url', callback_url, downloads) }
   if (callback_dst === undefined) return undefined
   if (callback_type === 'http') return { url: address('callback_dst', callback_dst, downloads) }
-  if (downloads.kafka) return { kafka: { url: downloads.kafka, topic: callback_dst } }
+  if (downloads.kafka) return { kafka: { url: downloads.kafka, topic: topicOf(callback_dst) } }
   throw new SidejobError('BAD_REQUEST', 'callback_type: kafka is not configured here', { path: ['callback_type'] })
 }
 
@@ -146,7 +155,7 @@ function jobOf(asked: Submission, downloads: Downloads): JobInput {
     payload: { as: QUEUE, with: { extra, resource_url: url } },
     ...(bucket ? {} : { afterwards: { queue: 'files', class: 'reap', wait: downloads.keep } }),
   }
-  const { host } = new URL(address('url', url, downloads))
+  const { host } = new URL(address('url', url, downloads, 'downloads'))
   return {
     queue: QUEUE,
     class: 'download',
@@ -172,8 +181,14 @@ function jobOf(asked: Submission, downloads: Downloads): JobInput {
 type Detail = { status?: number; code?: string } | null
 type Kept = { status?: number; image?: string }
 
+const WEEK = 7 * DAY
+
+/** By the id alone where the deployment says so, else signed for longer than a file is kept. */
+const addressOf = async ({ base, files }: Downloads, id: string): Promise<string> =>
+  base === undefined ? (await files.sign(id, WEEK)).url : `${base}/${keyOf(id)}`
+
 /** The ten keys of a callback, always all of them. */
-const payload = (
+const payload = async (
   downloads: Downloads,
   id: string,
   given: Record<string, unknown>,
@@ -185,7 +200,7 @@ const payload = (
   extra: given.extra,
   image_size: result?.image ?? '',
   resource_url: given.resource_url,
-  download_url: result ? `${downloads.base}/${keyOf(id)}` : '',
+  download_url: result ? await addressOf(downloads, id) : '',
   job_id: id,
   response_code: result?.status ?? refused?.detail?.status ?? 0,
   delivered: true,
@@ -201,9 +216,10 @@ export const downloaderPayload =
   (downloads: Downloads): Payload =>
   async (ended, given) => {
     const id = await downloads.files.idOf(ended.job)
-    if (ended.type === 'success') return JSON.stringify(payload(downloads, id, given, unwire(ended.result) as Kept))
+    if (ended.type === 'success')
+      return JSON.stringify(await payload(downloads, id, given, unwire(ended.result) as Kept))
     const detail = ended.error === null ? null : (unwire(ended.error) as Detail)
-    return JSON.stringify(payload(downloads, id, given, undefined, { message: ended.message, detail }))
+    return JSON.stringify(await payload(downloads, id, given, undefined, { message: ended.message, detail }))
   }
 
 const downloadStates: Partial<Record<JobView['status'], string>> = {

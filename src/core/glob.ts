@@ -1,0 +1,50 @@
+// Patterns with `*` and `?`, matched in steps of pattern × text: no pattern makes a match take longer than that.
+
+/** One place of a pattern: which characters fit there, once or any number of times. */
+export type Step = { fits: (char: string) => boolean; many?: true }
+
+/** Of longer texts only so many characters are looked at. */
+const MOST = 1_000
+
+const any = () => true
+
+/** Follows all ways through the pattern at once. */
+export function fitsSteps(steps: readonly Step[], text: string): boolean {
+  let [here, next] = [new Uint8Array(steps.length + 1), new Uint8Array(steps.length + 1)]
+  reach(steps, here, 0)
+  for (const char of text.slice(0, MOST)) {
+    let isAlive = false
+    next.fill(0)
+    for (let at = 0; at < steps.length; at++)
+      if (here[at] && steps[at]!.fits(char)) {
+        reach(steps, next, steps[at]!.many ? at : at + 1)
+        isAlive = true
+      }
+    if (!isAlive) return false
+    ;[here, next] = [next, here]
+  }
+  return here[steps.length] === 1
+}
+
+/** What may be there any number of times may also be left out. */
+function reach(steps: readonly Step[], places: Uint8Array, at: number): void {
+  let place = at
+  while (places[place] === 0) {
+    places[place] = 1
+    if (steps[place]?.many) place++
+  }
+}
+
+/**
+ * `*` is any text, `?` one character; everything else stands for itself.
+ *
+ * @example fitsGlob('mail.*', 'mail.welcome') // true
+ */
+export function fitsGlob(glob: string, text: string): boolean {
+  if (!/[*?]/.test(glob)) return glob === text
+  const steps = [...glob].map(
+    (char): Step =>
+      char === '*' ? { fits: any, many: true } : { fits: char === '?' ? any : (given) => given === char },
+  )
+  return fitsSteps(steps, text)
+}
