@@ -1,9 +1,12 @@
-// Builds src/redis/lua into src/redis/scripts.generated.ts: joins what a script includes, gives its arguments their
-// names, removes comments and computes the sha. `--check` fails when the committed file is not what would be built.
+// Builds src/redis/lua into src/redis/scripts.generated.ts: joins what a script reaches of the files that it includes,
+// gives its arguments their names, removes comments and computes the sha. It refuses what some engine would not take.
+// `--check` fails when the committed file is not what would be built.
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { refusedIn } from './lua-rules.ts'
+import { moveNames, reached, type Unit, unitsOf } from './lua-units.ts'
 
 const root = join(import.meta.dirname, '../src/redis/lua')
 const target = join(import.meta.dirname, '../src/redis/scripts.generated.ts')
@@ -18,8 +21,8 @@ type Source = {
   access: { by: string[]; reads: string[]; writes: string[] }
 }
 
-/** A part that scripts include: the same text in all of them, and the names that it gives to others. */
-type Part = { exported: string[]; text: string }
+/** A part that scripts include: its units, of which a script has those that it reaches, and the names that it gives to others. */
+type Part = { exported: string[]; units: Unit[] }
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 const names = (text: string): string[] => text.split(',').map((n) => n.trim())
@@ -65,7 +68,7 @@ const topNames = (text: string): string[] =>
 const uses = (text: string, name: string): boolean => new RegExp(`(?<![.\\w'])${name}(?![\\w'])`).test(text)
 
 // Lua allows 200 locals in a chunk: each part is a block of its own, and only what others use is declared outside.
-function makePart(part: string, others: string): Part {
+function makePart(part: string, others: string): { exported: string[]; text: string } {
   const exported = topNames(part).filter((name) => uses(others, name))
   let text = part
   for (const name of exported) text = text.replace(new RegExp(`^local function ${name}\\b`, 'm'), `function ${name}`)
@@ -79,18 +82,52 @@ function makePart(part: string, others: string): Part {
   return { exported, text: tighten(`${text}\n`) }
 }
 
-/** The names that the parts of one script share: of those that some script wants, the ones that are used in this one. */
-function sharedIn({ name, text, includes }: Source, parts: Map<string, Part>): Set<string> {
+// A function has 200 registers in some Luas, for its locals and for what it computes; a third of them stays free.
+const NEAR = 90
+
+/** The names that share one table, because there are too many of them for locals: those that are used least, and no tables. */
+function farNames(parts: { exported: string[]; text: string }[], bodies: string[]): Set<string> {
+  const code = [...parts.map(({ text }) => text), ...bodies].join('\n')
+  const often = (name: string): number => code.split(new RegExp(`(?<![.\\w'])${name}(?![\\w'])`)).length
+  const isTable = (name: string): boolean => new RegExp(`^(function ${name}\\.|${name}\\.\\w+ = )`, 'm').test(code)
+  const all = parts
+    .flatMap(({ exported }) => exported)
+    .map((name) => ({ name, often: isTable(name) ? Number.POSITIVE_INFINITY : often(name) }))
+  return new Set(
+    all
+      .sort((a, b) => b.often - a.often)
+      .slice(NEAR)
+      .map(({ name }) => name),
+  )
+}
+
+/** What a script reaches of one part. */
+type Piece = { part: string; exported: string[]; units: number[]; text: string }
+
+/** What a script reaches of the parts that it includes. */
+function piecesOf({ text, includes }: Source, parts: Map<string, Part>): Piece[] {
+  const all = includes.map((part) => ({ part, ...parts.get(part)! }))
+  const live = reached(
+    all.flatMap(({ units }) => units),
+    uncomment(text),
+  )
+  return all.map(({ part, exported, units }) => {
+    const kept = [...units.keys()].filter((at) => live.has(units[at]!))
+    const text = kept.map((at) => units[at]!.text).join('')
+    return { part, exported: exported.filter((one) => uses(text, one)), units: kept, text }
+  })
+}
+
+/** The names that the pieces of one script share: of those that some script wants, the ones that are used in this one. */
+function sharedIn({ name, text }: Source, pieces: Piece[]): Set<string> {
   const usedBeside = (part: string, one: string): boolean =>
-    [text, ...includes.filter((other) => other !== part).map((other) => parts.get(other)!.text)].some((by) =>
-      uses(by, one),
-    )
-  const shared = includes.flatMap((part) => parts.get(part)!.exported.filter((one) => usedBeside(part, one)))
+    [text, ...pieces.filter((other) => other.part !== part).map((other) => other.text)].some((by) => uses(by, one))
+  const shared = pieces.flatMap(({ part, exported }) => exported.filter((one) => usedBeside(part, one)))
   const twice = shared.find((one, at) => shared.indexOf(one) !== at)
   if (twice) throw new Error(`${name}: two of its parts share the name ${twice}: rename one`)
   if (shared.length > 180) throw new Error(`${name}: ${shared.length} shared names; Lua allows 200 locals`)
   // Lua looks a captured local up from the last one declared: those that most functions use come last.
-  const code = [text, ...includes.map((part) => parts.get(part)!.text)].join('\n')
+  const code = [text, ...pieces.map((piece) => piece.text)].join('\n')
   const often = new Map(shared.map((one) => [one, code.split(new RegExp(`(?<![.\\w'])${one}(?![\\w'])`)).length]))
   return new Set(shared.toSorted((a, b) => often.get(a)! - often.get(b)!))
 }
@@ -99,9 +136,9 @@ function sharedIn({ name, text, includes }: Source, parts: Map<string, Part>): S
 const OUTSIDE = 60
 
 /** What stands around a part: a function where it may be one, else a block. What nobody else uses stays inside. */
-function scopeOf({ exported, text }: Part, { args }: Source, shared: Set<string>): Scope {
+function scopeOf({ exported, text }: Piece, { args }: Source, shared: Set<string>): Scope {
   const inner = exported.filter((name) => !shared.has(name))
-  const outside = ['at', ...args.map(({ name }) => name), ...shared].filter((name) => uses(text, name))
+  const outside = ['at', 'far', ...args.map(({ name }) => name), ...shared].filter((name) => uses(text, name))
   const [open, end] = outside.length > OUTSIDE ? ['do', 'end'] : [';(function()', 'end)()']
   return { open: `${open}\n${inner.length ? `local ${inner.join(', ')}\n` : ''}`, end: `${end}\n` }
 }
@@ -109,15 +146,22 @@ function scopeOf({ exported, text }: Part, { args }: Source, shared: Set<string>
 function headOf({ args }: Source, shared: Set<string>): string {
   const declared = args.map((arg) => arg.name).join(', ')
   const values = args.map(({ int }, i) => (int ? `tonumber(ARGV[${i + 1}])` : `ARGV[${i + 1}]`)).join(', ')
-  return [`local ${declared} = ${values}`, `local at = ${args.length}`, `local ${[...shared].join(', ')}`, ''].join(
-    '\n',
-  )
+  const names = shared.size > 0 ? [`local ${[...shared].join(', ')}`] : []
+  return [`local ${declared} = ${values}`, `local at = ${args.length}`, ...names, 'local far = {}', ''].join('\n')
 }
 
 type Scope = { open: string; end: string }
 
 /** A built script: what is sent to Redis is `head`, its parts, each in a scope of its own, and `body`. */
-export type Built = { source: Source; head: string; scopes: Scope[]; body: string; text: string; sha: string }
+export type Built = {
+  source: Source
+  head: string
+  pieces: Piece[]
+  scopes: Scope[]
+  body: string
+  text: string
+  sha: string
+}
 
 /**
  * Builds all scripts. `edit` may change a file's text before: that is how tests take a rule out.
@@ -130,30 +174,40 @@ export function buildScripts(edit: (file: string, text: string) => string = (_, 
     name: basename(file, '.lua'),
     text: uncomment(edit(`lib/${file}`, read(join(root, 'lib', file)))),
   }))
-  const parts = new Map<string, Part>()
-  for (const { name, text } of libs) {
+  const whole = libs.map(({ name, text }) => {
     const others = [...libs.filter((lib) => lib.name !== name), ...sources].map((one) => one.text).join('\n')
-    parts.set(name, makePart(text, others))
-  }
+    return { name, ...makePart(text, others) }
+  })
+  const bodies = sources.map(({ text }) => uncomment(text))
+  const far = farNames(whole, bodies)
+  for (const [i, source] of sources.entries()) source.text = moveNames(bodies[i]!, far, 'far')
+  const parts = new Map<string, Part>()
+  for (const { name, exported, text } of whole)
+    parts.set(name, {
+      exported: exported.filter((one) => !far.has(one)),
+      units: unitsOf(moveNames(text, far, 'far')),
+    })
   const scripts = new Map<string, Built>()
   for (const source of sources) {
-    const shared = sharedIn(source, parts)
+    const pieces = piecesOf(source, parts).filter((piece) => piece.text)
+    const shared = sharedIn(source, pieces)
     const head = headOf(source, shared)
-    const scopes = source.includes.map((name) => scopeOf(parts.get(name)!, source, shared))
+    const scopes = pieces.map((piece) => scopeOf(piece, source, shared))
     // A function of its own: the 200 locals of the chunk are the shared names'.
     const body = tighten(`return (function()\n${uncomment(source.text)}\nend)()\n`)
-    const blocks = source.includes.map((name, i) => `${scopes[i]!.open}${parts.get(name)!.text}${scopes[i]!.end}`)
+    const blocks = pieces.map(({ text }, i) => `${scopes[i]!.open}${text}${scopes[i]!.end}`)
     const text = [head, ...blocks, body].join('')
-    scripts.set(source.name, { source, head, scopes, body, text, sha: createHash('sha1').update(text).digest('hex') })
+    const sha = createHash('sha1').update(text).digest('hex')
+    scripts.set(source.name, { source, head, pieces, scopes, body, text, sha })
   }
   return { parts, scripts }
 }
 
-function emit({ source, head, scopes, body, sha }: Built): string {
+function emit({ source, head, pieces, scopes, body, sha }: Built): string {
   const type = source.args.map(({ name, int }) => `${name}: ${int ? 'number' : 'string'}`).join('; ')
-  const blocks = source.includes.map((name, i) => {
+  const blocks = pieces.map(({ part, units }, i) => {
     const { open, end } = scopes[i]!
-    return `${JSON.stringify(open)}, lib.${name}, ${JSON.stringify(end)}`
+    return `${JSON.stringify(open)}, of('${part}', '${ranges(units)}'), ${JSON.stringify(end)}`
   })
   const note = source.note.map((line) => ` * ${line}`.trimEnd()).join('\n')
   return [
@@ -167,6 +221,28 @@ function emit({ source, head, scopes, body, sha }: Built): string {
   ].join('\n')
 }
 
+/** Places as text, those that follow each other as from-to: `0-3 5`. */
+function ranges(places: number[]): string {
+  const runs: [number, number][] = []
+  for (const at of places) {
+    const last = runs.at(-1)
+    if (last?.[1] === at - 1) last[1] = at
+    else runs.push([at, at])
+  }
+  return runs.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(' ')
+}
+
+/** How the generated module picks the units of a part. */
+const picking = `const of = (part: keyof typeof lib, places: string): string =>
+  places
+    .split(' ')
+    .flatMap((run) => {
+      const [from, to = from] = run.split('-').map(Number)
+      return lib[part].slice(from, to! + 1)
+    })
+    .join('')
+`
+
 function moduleText(): string {
   const { parts, scripts } = buildScripts()
   return [
@@ -175,15 +251,27 @@ function moduleText(): string {
     "import type { Script } from './script.ts'",
     '',
     'const lib = {',
-    ...[...parts].map(([name, { text }]) => `  ${name}: ${JSON.stringify(text)},`),
+    ...[...parts].map(([name, { units }]) => `  ${name}: ${JSON.stringify(units.map(({ text }) => text))},`),
     '}',
     '',
+    picking,
     [...scripts.values()].map(emit).join('\n\n'),
     '',
   ].join('\n')
 }
 
+/** Every place of the scripts that some engine would not take, with its line. */
+export const refusedScripts = (): string[] =>
+  [...luaFiles(root), ...luaFiles(join(root, 'lib')).map((file) => `lib/${file}`)]
+    .flatMap((file) => refusedIn(file, read(join(root, file))))
+    .map(({ file, line, says }) => `src/redis/lua/${file}:${line}: ${says}`)
+
 function main(): void {
+  const refused = refusedScripts()
+  if (refused.length) {
+    console.error(refused.join('\n'))
+    process.exit(1)
+  }
   const output = moduleText()
   if (!process.argv.includes('--check')) {
     writeFileSync(target, output)

@@ -717,7 +717,7 @@ const families: Mutation[] = [
   ...of(
     25,
     'lib/retention.lua',
-    ['if not ends[status_of(doc)] then return nil end', '', 'a root goes before those below it have ended'],
+    ['if not ends[status_of(doc)] then return nil, nil end', '', 'a root goes before those below it have ended'],
     ["(port == '*' or #channels_of(doc, 'i', port) > 0)", 'false', 'a root goes with a subscriber below it'],
     ['  return has_seen(parent, doc)\n', '  return true\n', 'a child goes before its parent has seen its end'],
     ['parent.bb ~= nil and parent.bb == parent.e', 'false', 'a family that is too large stays for ever'],

@@ -14,8 +14,8 @@
 
 local DAY = 86400000
 local key = ns .. 'breaker:' .. host
-local n, till, probed = (redis.call('GET', key) or '0,0'):match('^(%d+),(%d+)(p?)$')
-n, till = tonumber(n), tonumber(till)
+local failures, moment, probed = (redis.call('GET', key) or '0,0'):match('^(%d+),(%d+)(p?)$')
+local n, till = tonumber(failures), tonumber(moment)
 
 local function keep(mark) redis.call('SET', key, int(n) .. ',' .. int(till) .. mark, 'PX', DAY) end
 

@@ -1,13 +1,13 @@
 -- What every script begins with: the clock, the arguments in order, and writes that can be taken back.
 
--- Whole numbers as text; the same few come again and again. They are kept by -n: some Luas make a list as long as n for
+-- Whole numbers as text; the same few come again and again. They are kept by 0 - n: some Luas make a list as long as n for
 -- an index n, which took seconds and 1.8 GB for a moment in minutes. No list begins below zero.
 local numerals = {}
 local function int(n)
-  local text = numerals[-n]
+  local text = numerals[0 - n]
   if not text then
     text = string.format('%.0f', n)
-    numerals[-n] = text
+    numerals[0 - n] = text
   end
   return text
 end

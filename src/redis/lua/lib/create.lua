@@ -96,7 +96,7 @@ end
 function kin.tag(id, doc, version, limits, group)
   local was = doc.g
   change(id, doc, 'lm', nil)
-  for _, e in ipairs(limits) do add_limit(id, doc, unpack(e)) end
+  for _, e in ipairs(limits) do add_limit(id, doc, unpack(e, 1, 5)) end
   if group ~= was then
     if was and not resting[doc.z] then count_in_group(doc, -1) end
     change(id, doc, 'g', group)
@@ -117,7 +117,7 @@ local unique = {}
 function unique.scope(q, class, key) return q .. '\n' .. class .. '\n' .. key end
 function unique.holder(scope)
   local id, till, left_as = (text_at(ns .. 'unique:' .. scope) or ''):match('^(%d+),?(%d*),?(%a*)$')
-  if not id or (till ~= '' and tonumber(till) <= now) then return nil end
+  if not id or (till ~= '' and tonumber(till) <= now) then return nil, nil end
   local doc = find(id)
   if doc then return id, status_of(doc) end
   if left_as and left_as ~= '' then return id, left_as end
@@ -167,7 +167,7 @@ local function claim_unique(spec, id, doc)
 end
 
 local function existing_job(spec, parent, args)
-  if not spec.unique or unique_is(spec, 'c') then return nil end
+  if not spec.unique or unique_is(spec, 'c') then return nil, nil end
   local id, status = unique.holder(unique.scope(spec.queue, spec.class, spec.unique))
   local doc = id and find(id)
   if not doc then return id, status end
@@ -203,7 +203,7 @@ local function create(spec, args, born)
   for _, e in ipairs(spec.listens or {}) do set_channels(id, doc, e[1], e[2], e[3]) end
   for _, alias in ipairs(spec.aliases or {}) do add_alias(id, doc, alias) end
   for _, e in ipairs(spec.inputs or {}) do write(id, doc, 'i', e[1], e[2], { quiet = true }) end
-  for _, e in ipairs(spec.limits or {}) do add_limit(id, doc, unpack(e)) end
+  for _, e in ipairs(spec.limits or {}) do add_limit(id, doc, unpack(e, 1, 5)) end
   if spec.unique then claim_unique(spec, id, doc) end
   local moment, since = moment_of(spec)
   if moment then change(id, doc, 'w', int(moment)) end
@@ -215,7 +215,7 @@ local function create(spec, args, born)
   else
     enqueue(id, doc, nil, since)
   end
-  return id, doc.gone or status_of(doc)
+  return id, doc.gone or status_of(doc), false
 end
 
 -- The job that told of an end has ended itself: the one that it spoke for knows how.

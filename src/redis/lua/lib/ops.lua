@@ -179,7 +179,8 @@ function ops.run(me)
   local force, at_moment, wait, parent, ran = take() == '1', take(), take(), take() == '1', true
   if parent then
     if not doc.pa then refuse('NOT_FOUND', 'job ' .. id .. ' has no parent') end
-    id, doc = doc.pa, need(doc.pa)
+    id = doc.pa
+    doc = need(id)
   end
   if side.is_gone(doc) then
     if doc.z ~= 'l' and doc.z ~= 'T' then

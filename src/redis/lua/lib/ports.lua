@@ -13,7 +13,7 @@ end
 -- How many values were ever pushed to and taken from a port; nil when there is no such port.
 local function counts(doc, dir, port)
   local record = doc[dir .. ':' .. port]
-  if not record then return nil end
+  if not record then return nil, nil, nil end
   local pushed, taken, dropped = record:match('^(%d+),(%d+)(,?d?)$')
   return tonumber(pushed), tonumber(taken), dropped ~= ''
 end
@@ -74,7 +74,9 @@ local function hints()
   local text = text_at(hints_key) or '0,0,'
   if text ~= hints_text then
     local n, till, version = text:match('^(%d+),(%d+),(%d*)$')
-    hints_text, hints_system, hints_till, hints_version = text, tonumber(n), tonumber(till), version
+    hints_text, hints_version = text, version
+    hints_system = tonumber(n)
+    hints_till = tonumber(till)
   end
   return hints_system, hints_till, hints_version
 end
@@ -103,7 +105,7 @@ end
 local function head_of_audience(n, relay) return (n > 0 or relay) and int(n) .. (relay and ',' .. relay or '') or false end
 function relays.list(channel, n, relay, listed)
   local head = head_of_audience(n, relay)
-  replace_text(audience_key(channel), head and (listed and #listed <= FEW and table.concat({ head, unpack(listed) }, ' ') or head))
+  replace_text(audience_key(channel), head and (listed and #listed <= FEW and table.concat({ head, unpack(listed, 1, FEW) }, ' ') or head))
 end
 local function set_audience(channel, n, relay, listed)
   hset(ns .. 'channels', channel, head_of_audience(n, relay))

@@ -111,7 +111,7 @@ local SLICE = 1000
 -- The due members of a time index, and the moment of the next one behind them.
 local function due(q, index, field)
   local moment = queue(q)[field]
-  if not moment or moment > now then return {} end
+  if not moment or moment > now then return {}, nil end
   local key = queue_key(q, index)
   local ids = redis.call('ZRANGEBYSCORE', key, '-inf', int(now), 'LIMIT', 0, SLICE)
   local next_one = #ids < SLICE and redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')

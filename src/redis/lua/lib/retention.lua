@@ -9,14 +9,14 @@ local function all_ended(id)
   for _, member in ipairs(tree) do
     local doc = find(member)
     if doc then
-      if not ends[status_of(doc)] then return nil end
+      if not ends[status_of(doc)] then return nil, nil end
       for field in pairs(doc) do
         local port = field:match('^i:(.+)$')
-        if port and counts(doc, 'i', port) and (port == '*' or #channels_of(doc, 'i', port) > 0) then return nil end
+        if port and counts(doc, 'i', port) and (port == '*' or #channels_of(doc, 'i', port) > 0) then return nil, nil end
       end
     end
   end
-  return tree
+  return tree, nil
 end
 
 -- Whoever has not been told of its end may still ask, and people may send it again.

@@ -195,7 +195,7 @@ local function waited_for(key, children)
   local among, new = {}, writes.sets[key] or {}
   for from = 1, #children, 2400 do
     local piece = lists.slice(children, from, from + 2399)
-    local known = writes.dels[key] and {} or redis.call('SMISMEMBER', key, unpack(piece))
+    local known = writes.dels[key] and {} or redis.call('SMISMEMBER', key, unpack(piece, 1, #piece))
     for i, child in ipairs(piece) do among[from + i - 1] = new[child] or known[i] == 1 end
   end
   return among

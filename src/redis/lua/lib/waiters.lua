@@ -22,7 +22,10 @@ end
 -- Whether the glob takes the character at `t`: where text and glob go on then.
 local function step_over(text, t, glob, g)
   local wanted, byte = glob:byte(g), text:byte(t)
-  if wanted == ANY then return select(2, text:find('^[\128-\191]*', t + 1)) + 1, g + 1 end
+  if wanted == ANY then
+    local _, stop = text:find('^[\128-\191]*', t + 1)
+    return stop + 1, g + 1
+  end
   if wanted == OPEN then
     local found, after = in_set(byte, glob, g)
     if found then return t + 1, after end

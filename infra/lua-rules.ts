@@ -1,0 +1,159 @@
+// What the scripts may not say, because an engine that speaks Lua differs from Redis' own there: found in the syntax
+// tree, refused with file and line. Each rule has cost somebody something in gopher-lua, or would.
+
+import luaparse from 'luaparse'
+
+type Node = luaparse.Node & { loc?: { start: { line: number } }; range?: [number, number] }
+type Scope = Map<string, luaparse.Expression | undefined>
+type FunctionNode = Node & { type: 'FunctionDeclaration'; body: Node[]; parameters: Node[] }
+
+/** A place of a file that a rule refuses. */
+export type Refused = { file: string; line: number; says: string }
+
+const children = (node: object): Node[] =>
+  Object.entries(node)
+    .filter(([name]) => name !== 'loc')
+    .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
+    .filter((value) => value !== null && typeof value === 'object' && 'type' in value)
+
+/** What a call calls, as text: `redis.call`, `:match`, `tonumber`. */
+function calleeOf(node: Node): string {
+  if (node.type === 'Identifier') return node.name
+  if (node.type !== 'MemberExpression') return ''
+  return node.indexer === ':' ? `:${node.identifier.name}` : `${calleeOf(node.base as Node)}.${node.identifier.name}`
+}
+
+const isCall = (node: Node): node is Node & luaparse.CallExpression => node.type === 'CallExpression'
+const nameOf = (node: Node): string => (isCall(node) ? calleeOf(node.base as Node) : '')
+
+/** The tree has no parentheses, which keep one value of a call: they stand between the last of a list and its end. */
+function isInParentheses(last: Node, list: Node, text: string): boolean {
+  const between = text.slice(last.range![1], list.range![1]).replace(/\s/g, '')
+  return isCall(list) ? between.startsWith('))') : between.startsWith(')')
+}
+
+// ---- the rules: each says what is wrong with a node, or nothing --------------------------------------------------------
+
+const maybeNothing = new Set([':match', ':gsub', ':find', 'string.match', 'string.gsub', 'string.find'])
+
+/** In gopher-lua a `match` without a match gives no value at all, and `gsub` gives two. */
+function bareMatch(node: Node, _: Scope, text: string): string | undefined {
+  const values = isCall(node) ? node.arguments : node.type === 'TableConstructorExpression' ? node.fields : []
+  let last = values.at(-1) as Node | undefined
+  if (last?.type === 'TableValue') last = last.value as Node
+  if (!last || !maybeNothing.has(nameOf(last)) || isInParentheses(last, node, text)) return undefined
+  return `${nameOf(last)} as the last value of a list: expected parentheses around it, for it may give no value or several`
+}
+
+const numeric = new Set(['tonumber', 'math.floor', 'math.ceil', 'math.abs', 'math.max', 'math.min', 'take_int'])
+const clocks = new Set(['now', 'micros', 'seq', 'lease', 'this_minute'])
+
+/** Whether an expression may be a large number: what is read, computed from such, or a time. */
+function isUnbounded(node: Node, known: Scope): boolean {
+  if (node.type === 'BinaryExpression' && '+*/^%'.includes(node.operator))
+    return [node.left, node.right].some((side) => isUnbounded(side as Node, known))
+  if (isCall(node)) return numeric.has(nameOf(node))
+  if (node.type !== 'Identifier') return false
+  const value = known.get(node.name)
+  return clocks.has(node.name) || (value !== undefined && value !== node && isUnbounded(value as Node, new Map()))
+}
+
+/** Some Luas make a list as long as n for t[n]: a time in minutes took seconds and 1.8 GB. */
+function bigIndex(node: Node, known: Scope): string | undefined {
+  if (node.type !== 'AssignmentStatement') return undefined
+  const found = node.variables.find((to) => to.type === 'IndexExpression' && isUnbounded(to.index as Node, known))
+  return found && 'a number without a bound as an index: expected a text, or a place in a list'
+}
+
+/** A number that a function of one parameter keeps by: `cache[n] = …` where n is what it was given. */
+function cacheByNumber(node: Node): string | undefined {
+  if (node.type !== 'FunctionDeclaration' || node.parameters.length !== 1) return undefined
+  const given = (node.parameters[0] as { name?: string }).name
+  const formats = walk(node).some(
+    (one) =>
+      isCall(one) &&
+      nameOf(one) === 'string.format' &&
+      one.arguments.some((value) => value.type === 'Identifier' && value.name === given),
+  )
+  const keeps = walk(node).some(
+    (one) =>
+      one.type === 'AssignmentStatement' &&
+      one.variables.some((to) => to.type === 'IndexExpression' && (to.index as { name?: string }).name === given),
+  )
+  return formats && keeps ? 'a number without a bound as an index: expected a text, or 0 - n' : undefined
+}
+
+/** In an older gopher-lua, assigning several calls to variables at once overwrites others. */
+function severalCalls(node: Node): string | undefined {
+  if (node.type !== 'AssignmentStatement' || node.init.length < 2) return undefined
+  const isPlain = node.variables.every((to) => to.type === 'Identifier')
+  if (!isPlain || !node.init.some((value) => isCall(value as Node))) return undefined
+  return 'calls among several values for variables that are there: expected one assignment each, or new locals'
+}
+
+/** unpack fails for thousands: a bound stands beside it. */
+function boundless(node: Node): string | undefined {
+  if (!isCall(node) || nameOf(node) !== 'unpack' || node.arguments.length === 3) return undefined
+  return 'unpack of a list without a bound: expected unpack(list, from, to), or a loop'
+}
+
+/** In gopher-lua a leading 0 makes a number octal. */
+function octal(node: Node): string | undefined {
+  if (!isCall(node) || nameOf(node) !== 'tonumber' || node.arguments.length !== 1) return undefined
+  const given = node.arguments[0] as Node & { value?: unknown; raw?: string }
+  return given.type === 'StringLiteral' && /^.0\d/.test(given.raw ?? '')
+    ? 'tonumber of a text that begins with 0 is octal elsewhere: expected its base beside it'
+    : undefined
+}
+
+const bodyOf = (node: Node): Node[] =>
+  node.type === 'FunctionDeclaration' ? [] : [node, ...children(node).flatMap(bodyOf)]
+
+/** In an older gopher-lua a function that returns fewer values than are wanted leaves what was there before. */
+function unequalReturns(node: Node, _: Scope, text: string): string | undefined {
+  if (node.type !== 'FunctionDeclaration') return undefined
+  const returns = (node as FunctionNode).body.flatMap(bodyOf).filter((one) => one.type === 'ReturnStatement')
+  const counts = returns.flatMap((one) => {
+    const last = one.arguments.at(-1) as Node | undefined
+    const isOpen = !last || last.type === 'VarargLiteral' || (isCall(last) && !isInParentheses(last, one, text))
+    return isOpen ? [] : [one.arguments.length]
+  })
+  return new Set(counts).size > 1
+    ? `returns of ${[...new Set(counts)].sort().join(' and ')} values: expected equally many`
+    : undefined
+}
+
+const rules = [bareMatch, bigIndex, cacheByNumber, severalCalls, boundless, octal, unequalReturns]
+
+const walk = (node: Node): Node[] => [node, ...children(node).flatMap(walk)]
+
+/** What each local was made of, as far as a name says. */
+function localsOf(nodes: Node[]): Scope {
+  const known: Scope = new Map()
+  for (const node of nodes)
+    if (node.type === 'LocalStatement')
+      for (const [i, { name }] of node.variables.entries()) known.set(name, node.init[i])
+  return known
+}
+
+/**
+ * What a file says that it may not.
+ *
+ * @example refusedIn('lib/base.lua', 'local n = tonumber(text:match("%d+"))')[0].line // 1
+ */
+export function refusedIn(file: string, text: string): Refused[] {
+  const tree = parseLua(text)
+  const nodes = walk(tree)
+  const known = localsOf(nodes)
+  return nodes.flatMap((node) =>
+    rules.flatMap((rule) => {
+      const says = rule(node, known, text)
+      return says ? [{ file, line: node.loc!.start.line, says }] : []
+    }),
+  )
+}
+
+/** The syntax tree of a file, with the lines; what stands in parentheses says so. */
+export function parseLua(text: string): Node {
+  return luaparse.parse(text, { luaVersion: '5.1', locations: true, ranges: true, comments: false }) as Node
+}

@@ -1,0 +1,110 @@
+// What some engine would not take is refused with its line; put back into our scripts one by one, it is found.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { buildScripts, refusedScripts } from '../../infra/build-lua.ts'
+import { refusedIn } from '../../infra/lua-rules.ts'
+import { moveNames, reached, unitsOf } from '../../infra/lua-units.ts'
+
+const root = join(import.meta.dirname, '../../src/redis/lua')
+
+test('our scripts say nothing that some engine would not take', () => expect(refusedScripts()).toEqual([]))
+
+const traps: [what: string, file: string, find: string, replace: string, says: RegExp][] = [
+  ['a cache by numbers', 'lib/base.lua', 'numerals[0 - n] = text', 'numerals[n] = text', /number without a bound/],
+  [
+    'a time as an index',
+    'lib/plain.lua',
+    'local lent = 0',
+    'local lent = {}\nlent[this_minute] = 1',
+    /number without a bound/,
+  ],
+  [
+    'a match as the last argument',
+    'lib/status.lua',
+    "tonumber((text:match('^%a+\\n%d+ (%d+)')))",
+    "tonumber(text:match('^%a+\\n%d+ (%d+)'))",
+    /:match as the last value/,
+  ],
+  [
+    'a find as the last argument',
+    'lib/waiters.lua',
+    'return stop + 1, g + 1',
+    "return select(2, text:find('x')) + 1, g + 1",
+    /:find as the last value/,
+  ],
+  [
+    'unpack of all that there is',
+    'lib/store.lua',
+    'unpack(ask, from, math.min(from + 2399, #ask))',
+    'unpack(ask)',
+    /unpack of a list without a bound/,
+  ],
+  [
+    'several calls assigned at once',
+    'lib/ops.lua',
+    '    id = doc.pa\n    doc = need(id)\n',
+    '    id, doc = doc.pa, need(doc.pa)\n',
+    /calls among several values/,
+  ],
+  [
+    'returns of unequal length',
+    'lib/ports.lua',
+    'if not record then return nil, nil, nil end',
+    'if not record then return nil end',
+    /returns of 1 and 3 values/,
+  ],
+]
+
+test.each(traps)('%s, put back into %s, is refused with its line', (_, file, find, replace, says) => {
+  const text = readFileSync(join(root, file), 'utf8')
+  expect(text).toContain(find)
+  const [first, ...others] = refusedIn(
+    file,
+    text.replace(find, () => replace),
+  )
+  expect([first?.says, others]).toEqual([expect.stringMatching(says), []])
+  expect(first!.line).toBeGreaterThanOrEqual(text.slice(0, text.indexOf(find)).split('\n').length - 20)
+})
+
+test.each([
+  ["local n = tonumber((text:match('%d')))", []],
+  ["local n = tonumber(text:match('%d'))", [1]],
+  ["local t = {\n  text:gsub('a', 'b')\n}", [1]],
+  ["local a, b = text:match('(%d)(%d)')", []],
+  ["\nlocal n = tonumber('010')", [2]],
+  ["local n = tonumber('010', 10)", []],
+])('%j is refused in lines %j', (text, lines) =>
+  expect(refusedIn('a.lua', text).map(({ line }) => line)).toEqual(lines),
+)
+
+test('a script has only what it reaches: names, fields, and what is added to lists', () => {
+  const units = unitsOf(
+    [
+      'local lists, ends = {}, {}',
+      'function lists.one() return helper() end',
+      'function lists.two() end',
+      'function helper() end',
+      'table.insert(ends, function() return lists.two() end)',
+      'function unused() end',
+    ].join('\n'),
+  )
+  const kept = (body: string) => [...reached(units, body)].map((unit) => units.indexOf(unit)).sort()
+  expect(kept('return lists.one()')).toEqual([0, 1, 3])
+  expect(kept('local lists = {} return lists.one()')).toEqual([])
+  expect(kept('return ends')).toEqual([0, 2, 4])
+  expect(kept('return lists[name]()')).toEqual([0, 1, 2, 3])
+})
+
+test('a name that is moved stays a local where it is one', () =>
+  expect(moveNames('local function f(wake) return wake end\nreturn wake(t.wake)', new Set(['wake']), 'far')).toBe(
+    'local function f(wake) return wake end\nreturn far.wake(t.wake)',
+  ))
+
+// Bytes that no call needs cost each call: queries are small, and nothing grows unseen.
+const KIB: Record<string, number> = { breaker: 2, flow: 9, limits: 10, overview: 11, peek: 12, tree: 12, list: 18 }
+
+test.each(Object.entries(KIB))('%s is at most %i KiB', (name, kib) =>
+  expect(Buffer.byteLength(buildScripts().scripts.get(name)!.text)).toBeLessThanOrEqual(kib * 1024),
+)
