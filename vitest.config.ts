@@ -1,8 +1,18 @@
 import { defineConfig } from 'vitest/config'
 
+// What the vendor's Lua and limits could break: scripts and their rules, and each path once from outside.
+const strict = [
+  'redis/{scripts,rules,races,plain}',
+  'conformance/*',
+  'workerd/{stack,demo}',
+  'infra/{strict,lua-rules}',
+]
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include:
+      process.env.SIDEJOB_REDIS === 'strict' ? strict.map((file) => `test/${file}.test.ts`) : ['test/**/*.test.ts'],
+    globalSetup: process.env.SIDEJOB_REDIS === 'strict' ? ['test/strict.ts'] : [],
     testTimeout: 20_000,
     hookTimeout: 30_000,
     // Each file owns a Redis of its own; two cores serve two of them well.

@@ -1,4 +1,5 @@
-// Finds or starts a Redis for this machine: one that is given, a server on the PATH, or the embedded one.
+// Finds or starts a Redis for this machine: one that is given, a server on the PATH, the same behind the vendor's Lua and
+// limits, or the embedded one.
 
 import { spawn } from 'node:child_process'
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,8 +8,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Address, type Connection, ConnectionLost, connect, RespError, text } from './resp.ts'
+import { startStrict } from './strict/index.ts'
 
-export type RedisKind = 'url' | 'server' | 'embedded'
+export type RedisKind = 'url' | 'server' | 'strict' | 'embedded'
 
 export type RunningRedis = Address & {
   kind: RedisKind
@@ -18,7 +20,7 @@ export type RunningRedis = Address & {
 }
 
 export type RedisOptions = {
-  /** `embedded`, `server`, or a `redis://` address. Without it: SIDEJOB_REDIS, REDIS_URL, then what is there. */
+  /** `embedded`, `server`, `strict`, or a `redis://` address. Without it: SIDEJOB_REDIS, REDIS_URL, then what is there. */
   force?: string
   /** Where the server keeps its data. */
   dir?: string
@@ -42,8 +44,10 @@ export async function startRedis({
   const choice = force ?? (binary ? 'server' : 'embedded')
   if (/^rediss?:\/\//.test(choice)) return useUrl(choice)
   if (choice === 'embedded') return startEmbedded(port)
-  if (choice !== 'server') throw new Error(`SIDEJOB_REDIS is embedded, server or redis://host:port, not "${choice}"`)
-  if (binary) return persist ? startPersistent(binary, resolve(dir), port) : startForgetful(binary, port)
+  if (choice !== 'server' && choice !== 'strict')
+    throw new Error(`SIDEJOB_REDIS is embedded, server, strict or redis://host:port, not "${choice}"`)
+  if (binary && choice === 'strict') return strictly(await startServer(binary, persist, dir), port)
+  if (binary) return startServer(binary, persist, dir, port)
   throw new Error(
     'a Redis server is wanted and neither redis-server nor valkey-server is on the PATH: install one, or set SIDEJOB_REDIS=embedded',
   )
@@ -113,6 +117,23 @@ async function startEmbedded(port = 0): Promise<RunningRedis> {
         server.close(() => closed(state.close()))
         for (const socket of sockets) socket.destroy()
       }),
+  }
+}
+
+const startServer = (binary: string, persist: boolean, dir: string, port?: number) =>
+  persist ? startPersistent(binary, resolve(dir), port) : startForgetful(binary, port)
+
+/** The vendor's Lua and limits before a server. */
+async function strictly(server: RunningRedis, port?: number): Promise<RunningRedis> {
+  const strict = await startStrict({ redis: server, port })
+  return {
+    ...strict.address,
+    kind: 'strict',
+    describe: `${server.describe}, behind the vendor's Lua and limits`,
+    async close() {
+      await strict.close()
+      await server.close()
+    },
   }
 }
 

@@ -13,9 +13,13 @@ import { createClient } from '../src/redis/client.ts'
 import { createStore } from '../src/redis/store.ts'
 import { countsOf } from './redis/commandstats.ts'
 
-/** Which Redis the tests run on: the server of this machine, or the embedded one. */
-export const kind: 'server' | 'embedded' =
-  process.env.SIDEJOB_REDIS === 'embedded' || !findServer() ? 'embedded' : 'server'
+/** Which Redis the tests run on: the server of this machine, that behind the vendor's Lua and limits, or the embedded one. */
+export const kind: 'server' | 'strict' | 'embedded' =
+  process.env.SIDEJOB_REDIS === 'embedded' || !findServer()
+    ? 'embedded'
+    : process.env.SIDEJOB_REDIS === 'strict'
+      ? 'strict'
+      : 'server'
 
 export type KitOptions = Partial<EngineOptions> & { workers?: Worker[]; lane?: LaneOptions; hold?: boolean }
 

@@ -123,7 +123,7 @@ test('the embedded Redis works with any client, on this machine only, until it i
 
 test('what cannot be had is refused with what to do', async () => {
   await expect(startRedis({ force: 'sqlite' })).rejects.toThrow(
-    'SIDEJOB_REDIS is embedded, server or redis://host:port, not "sqlite"',
+    'SIDEJOB_REDIS is embedded, server, strict or redis://host:port, not "sqlite"',
   )
   const port = await freePort()
   await expect(startRedis({ force: `redis://127.0.0.1:${port}` })).rejects.toThrow(

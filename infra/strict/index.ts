@@ -1,0 +1,90 @@
+// The strict Redis: builds the Go program of this folder when it is first wanted, and starts it in front of a redis-server.
+
+import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { type Plan, planOf } from '../plan.ts'
+import type { Address } from '../resp.ts'
+
+const run = promisify(execFile)
+
+/** Where Debian's golang-github-yuin-gopher-lua-dev puts its sources. */
+const GOPATH = '/usr/share/gocode'
+const cache = join(import.meta.dirname, '../../node_modules/.cache/sidejob-strict')
+
+/** Whether this machine can build it. */
+export const canBuild = (): boolean =>
+  existsSync(`${GOPATH}/src/github.com/yuin/gopher-lua`) && existsSync('/usr/bin/go')
+
+/**
+ * The path of the program, built when its sources are new.
+ *
+ * @example spawn(await strictBinary(), ['-redis', '127.0.0.1:6379'])
+ */
+export async function strictBinary(): Promise<string> {
+  const sources = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.go'))
+  const hash = createHash('sha1')
+  for (const file of sources) hash.update(readFileSync(join(import.meta.dirname, file)))
+  const binary = join(cache, `strict-${hash.digest('hex').slice(0, 12)}`)
+  if (existsSync(binary)) return binary
+  if (!canBuild())
+    throw new Error(
+      'the strict Redis is wanted: install golang-go and golang-github-yuin-gopher-lua-dev, or set SIDEJOB_REDIS=server',
+    )
+  mkdirSync(cache, { recursive: true })
+  const fresh = `${binary}.${process.pid}`
+  const env = { ...process.env, GO111MODULE: 'off', GOPATH, GOCACHE: join(cache, 'go') }
+  await run('go', ['build', '-o', fresh, '.'], { cwd: import.meta.dirname, env })
+  renameSync(fresh, binary)
+  return binary
+}
+
+export type StrictOptions = { redis: Address; port?: number; plan?: Plan; compileEach?: boolean }
+
+/**
+ * Starts it before a redis-server. It ends with this process.
+ *
+ * @example const strict = await startStrict({ redis: { host: '127.0.0.1', port: 6379 } })
+ */
+export async function startStrict({
+  redis,
+  port = 0,
+  plan = planOf(),
+  compileEach = process.env.SIDEJOB_STRICT_COMPILE === 'each',
+}: StrictOptions) {
+  const { record, commandsAMonth, commandsASecond } = plan.redis
+  const args = ['-redis', `${redis.host}:${redis.port}`, '-port', String(port), '-record', String(record)]
+  args.push('-monthly', String(commandsAMonth ?? 0), '-per-second', String(commandsASecond))
+  if (compileEach) args.push('-compile-each')
+  const child = spawn(await strictBinary(), args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const lines = createInterface({ input: child.stdout })
+  const first = await Promise.race([
+    new Promise<string>((resolve) => lines.once('line', resolve)),
+    exited.then(() => Promise.reject(new Error('the strict Redis did not start: what it says stands above'))),
+  ])
+  child.unref()
+  for (const pipe of [child.stdin, child.stdout]) (pipe as unknown as { unref(): void }).unref()
+  return {
+    address: { host: '127.0.0.1', port: Number(first.split(' ')[1]) },
+    async close() {
+      child.stdin.end()
+      await exited
+    },
+  }
+}
+
+/** What each function of a script takes in gopher-lua, which allows 200 registers; the first is the script itself. */
+export async function registersOf(text: string): Promise<{ line: number; registers: number; upvalues: number }[]> {
+  const child = execFile(await strictBinary(), ['-registers'], { maxBuffer: 1 << 26 })
+  const said: string[] = []
+  child.stdout!.on('data', (chunk) => said.push(chunk))
+  child.stderr!.on('data', (chunk) => said.push(chunk))
+  child.stdin!.end(text)
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  if (code !== 0) throw new Error(said.join(''))
+  return JSON.parse(said.join(''))
+}

@@ -1,0 +1,171 @@
+// What a plan allows, refused in the vendor's words. Records are measured by Redis itself, when what was added since
+// could have filled them.
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+const maxKey = 32 * 1024
+
+type limits struct {
+	record, monthly, perSecond int64
+	mutex                      sync.Mutex
+	// Commands as they are billed: those from outside and those of scripts; and those of the second that began at `since`.
+	outside, inside, inSecond int64
+	since                     time.Time
+	// What each record holds at the most: as measured, and all that was added since.
+	sizes map[string]int64
+}
+
+func newLimits() *limits { return &limits{sizes: map[string]int64{}, since: time.Now()} }
+
+func more(what string, page string) string {
+	return what + ". See https://upstash.com/docs/redis/troubleshooting/" + page + " for details"
+}
+
+// Counts a command from outside; answers why it is refused.
+func (l *limits) outer() string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if used := l.outside + l.inside; l.monthly > 0 && used >= l.monthly {
+		return more(fmt.Sprintf("ERR max requests limit exceeded. Limit: %d, Usage: %d", l.monthly, used), "max_requests_limit")
+	}
+	l.outside++
+	l.inSecond++
+	return ""
+}
+
+func (l *limits) inner() {
+	l.mutex.Lock()
+	l.inside++
+	l.inSecond++
+	l.mutex.Unlock()
+}
+
+// Commands beyond the plan's rate wait for the next second.
+func (l *limits) slowDown() {
+	l.mutex.Lock()
+	now := time.Now()
+	if passed := now.Sub(l.since); passed >= time.Second {
+		l.since, l.inSecond = now, 0
+	}
+	wait := time.Duration(0)
+	if l.perSecond > 0 && l.inSecond > l.perSecond {
+		wait = l.since.Add(time.Second).Sub(now)
+	}
+	l.mutex.Unlock()
+	time.Sleep(wait)
+}
+
+// Why a command may not run: a key or a record that is too large.
+func (l *limits) refusal(behind *link, verb string, words [][]byte) string {
+	for _, key := range keysOf(verb, words) {
+		if len(key) > maxKey {
+			return more(fmt.Sprintf("ERR max key size exceeded. Limit: %d bytes, Actual: %d bytes", maxKey, len(key)), "max_key_size_exceeded")
+		}
+	}
+	if l.record == 0 {
+		return ""
+	}
+	for key, added := range growth(verb, words) {
+		if size := l.sizeWith(behind, key, added, replaces[verb]); size > l.record {
+			return more(fmt.Sprintf("ERR max single record size exceeded. Limit: %d bytes, Actual: %d bytes", l.record, size), "max_record_size_exceeded")
+		}
+	}
+	return ""
+}
+
+// What a record would take with what is added. It is measured where it might be too large, and may have shrunk since.
+func (l *limits) sizeWith(behind *link, key string, added int64, anew bool) int64 {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if anew {
+		delete(l.sizes, key)
+		return added
+	}
+	size, known := l.sizes[key]
+	if !known || size+added > l.record {
+		size = measured(behind, key)
+	}
+	if size+added <= l.record {
+		l.sizes[key] = size + added
+	}
+	return size + added
+}
+
+func measured(behind *link, key string) int64 {
+	reply, err := behind.ask([][]byte{[]byte("MEMORY"), []byte("USAGE"), []byte(key), []byte("SAMPLES"), []byte("20")})
+	if err != nil || reply[0] != ':' {
+		return 0
+	}
+	return number(reply[1 : len(reply)-2])
+}
+
+func set(words string) map[string]bool {
+	all := map[string]bool{}
+	for _, word := range strings.Fields(words) {
+		all[word] = true
+	}
+	return all
+}
+
+var (
+	keyless  = set("PING ECHO TIME PUBLISH INFO COMMAND CONFIG DBSIZE RANDOMKEY SCAN KEYS FLUSHALL FLUSHDB MULTI EXEC DISCARD CLIENT SELECT AUTH HELLO SHUTDOWN MEMORY OBJECT LATENCY")
+	manyKeys = set("DEL UNLINK EXISTS TOUCH MGET SINTER SUNION SDIFF")
+	replaces = set("SET SETEX PSETEX GETSET SETNX MSET MSETNX")
+	grows    = set("APPEND SETRANGE LPUSH RPUSH LPUSHX RPUSHX SADD HSET HMSET HSETNX ZADD XADD")
+)
+
+func keysOf(verb string, words [][]byte) [][]byte {
+	switch {
+	case len(words) < 2 || keyless[verb]:
+		return nil
+	case manyKeys[verb]:
+		return words[1:]
+	case verb == "MSET" || verb == "MSETNX":
+		keys := [][]byte{}
+		for i := 1; i < len(words); i += 2 {
+			keys = append(keys, words[i])
+		}
+		return keys
+	}
+	return words[1:2]
+}
+
+// The bytes that a command adds to each record: its words, and what the server takes beside them for an entry.
+func growth(verb string, words [][]byte) map[string]int64 {
+	added := map[string]int64{}
+	switch {
+	case verb == "MSET" || verb == "MSETNX":
+		for i := 2; i < len(words); i += 2 {
+			added[string(words[i-1])] = int64(len(words[i]))
+		}
+	case (replaces[verb] || grows[verb]) && len(words) > 2:
+		for _, word := range words[2:] {
+			added[string(words[1])] += int64(len(word))
+		}
+	}
+	return added
+}
+
+// STRICT COUNTS | STRICT LIMIT record|monthly|per-second n: for tests.
+func (l *limits) command(words [][]byte) []byte {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if len(words) == 1 && strings.EqualFold(string(words[0]), "COUNTS") {
+		return bulkReply(fmt.Sprintf(`{"commands":%d,"outside":%d,"inside":%d}`, l.outside+l.inside, l.outside, l.inside))
+	}
+	if len(words) == 3 {
+		limit := map[string]*int64{"record": &l.record, "monthly": &l.monthly, "per-second": &l.perSecond}[string(words[1])]
+		if limit != nil {
+			*limit = number(words[2])
+			l.sizes = map[string]int64{}
+			return []byte("+OK\r\n")
+		}
+	}
+	return errorReply("ERR expected STRICT COUNTS, or STRICT LIMIT record|monthly|per-second and a number")
+}

@@ -1,0 +1,151 @@
+// A strict Redis for tests: RESP in front of a redis-server, with scripts in gopher-lua and the limits of a plan as
+// refusals. Whatever is no script goes through as it is; a script has the whole database to itself, as at the vendor.
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+func main() {
+	registers := flag.Bool("registers", false, "read a script from the input and say what each of its functions takes")
+	backend := flag.String("redis", "127.0.0.1:6379", "the redis-server behind")
+	port := flag.Int("port", 0, "the port to listen on; 0 takes a free one")
+	each := flag.Bool("compile-each", false, "compile a script at each call instead of once")
+	limits := newLimits()
+	flag.Int64Var(&limits.record, "record", 0, "bytes of the largest record; 0 is no limit")
+	flag.Int64Var(&limits.monthly, "monthly", 0, "commands before all are refused; 0 is no limit")
+	flag.Int64Var(&limits.perSecond, "per-second", 0, "commands a second before they are delayed; 0 is no limit")
+	flag.Parse()
+	if *registers {
+		printRegisters()
+		return
+	}
+	serve(&server{address: *backend, limits: limits, compileEach: *each}, *port)
+}
+
+// Serves until the input ends: that is when whoever started this is gone.
+func serve(s *server, port int) {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if s.scripts, err = newScripts(s); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("port %d\n", listener.Addr().(*net.TCPAddr).Port)
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	for {
+		client, err := listener.Accept()
+		if err != nil {
+			log.Fatal(err)
+		}
+		go s.converse(client)
+	}
+}
+
+type server struct {
+	address     string
+	limits      *limits
+	scripts     *scripts
+	compileEach bool
+	// Scripts write-lock it, everything else reads.
+	lock sync.RWMutex
+}
+
+func (s *server) dial() (*link, error) {
+	conn, err := net.Dial("tcp", s.address)
+	if err != nil {
+		return nil, err
+	}
+	return &link{conn: conn, in: bufio.NewReaderSize(conn, 1<<16), out: bufio.NewWriterSize(conn, 1<<16)}, nil
+}
+
+// One client, with a connection of its own behind it: transactions, names and databases are the connection's.
+func (s *server) converse(conn net.Conn) {
+	defer conn.Close()
+	behind, err := s.dial()
+	if err != nil {
+		return
+	}
+	defer behind.conn.Close()
+	client := &link{conn: conn, in: bufio.NewReaderSize(conn, 1<<16), out: bufio.NewWriterSize(conn, 1<<16)}
+	for {
+		words, err := client.readCommand()
+		if err != nil {
+			return
+		}
+		if verb := verbOf(words); verb == "SUBSCRIBE" || verb == "PSUBSCRIBE" || verb == "MONITOR" {
+			streamTo(client, behind, words)
+			return
+		}
+		reply, err := s.answer(behind, words)
+		if err != nil {
+			return
+		}
+		client.out.Write(reply)
+		if client.in.Buffered() == 0 && client.out.Flush() != nil {
+			return
+		}
+	}
+}
+
+// From here on both sides say what they like.
+func streamTo(client, behind *link, words [][]byte) {
+	client.out.Flush()
+	behind.writeCommand(words)
+	behind.out.Flush()
+	go func() {
+		io.Copy(client.conn, behind.in)
+		client.conn.Close()
+	}()
+	io.Copy(behind.conn, client.in)
+}
+
+func (s *server) answer(behind *link, words [][]byte) ([]byte, error) {
+	verb := verbOf(words)
+	if verb == "STRICT" {
+		return s.limits.command(words[1:]), nil
+	}
+	if refusal := s.limits.outer(); refusal != "" {
+		return errorReply(refusal), nil
+	}
+	defer s.limits.slowDown()
+	switch verb {
+	case "EVAL", "EVAL_RO", "EVALSHA", "EVALSHA_RO":
+		s.lock.Lock()
+		defer s.lock.Unlock()
+		return s.scripts.run(verb, words), nil
+	case "SCRIPT":
+		return s.scripts.command(words), nil
+	}
+	s.lock.RLock()
+	defer s.lock.RUnlock()
+	if refusal := s.limits.refusal(behind, verb, words); refusal != "" {
+		return errorReply(refusal), nil
+	}
+	return behind.ask(words)
+}
+
+func verbOf(words [][]byte) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return strings.ToUpper(string(words[0]))
+}
+
+func number(text []byte) int64 {
+	n, _ := strconv.ParseInt(string(text), 10, 64)
+	return n
+}

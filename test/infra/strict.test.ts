@@ -1,0 +1,134 @@
+// The strict Redis: the vendor's Lua, its limits in its words, what is billed, and what our scripts take there.
+
+import { Redis } from '@upstash/redis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildScripts } from '../../infra/build-lua.ts'
+import { startGateway } from '../../infra/gateway.ts'
+import { planOf } from '../../infra/plan.ts'
+import { startRedis } from '../../infra/redis.ts'
+import { canBuild, registersOf, startStrict, strictBinary } from '../../infra/strict/index.ts'
+import { createWorld } from '../redis/direct.ts'
+
+const TOKEN = 'strict'
+
+async function startStack(compileEach = false) {
+  const server = await startRedis({ force: 'server', persist: false })
+  const strict = await startStrict({ redis: server, compileEach })
+  const gateway = await startGateway({ redis: strict.address, token: TOKEN })
+  const redis = new Redis({ url: gateway.url, token: TOKEN, retry: false, automaticDeserialization: false })
+  return {
+    redis,
+    options: { url: gateway.url, token: TOKEN },
+    limit: (name: string, n: number) => redis.exec(['STRICT', 'LIMIT', name, n]),
+    counts: async () => JSON.parse(await redis.exec<string>(['STRICT', 'COUNTS'])) as Record<string, number>,
+    async close() {
+      await gateway.close()
+      await strict.close()
+      await server.close()
+    },
+  }
+}
+
+describe.skipIf(!canBuild())('the strict Redis', () => {
+  let stack: Awaited<ReturnType<typeof startStack>>
+  beforeAll(async () => {
+    await strictBinary()
+    stack = await startStack()
+  }, 300_000)
+  afterAll(() => stack?.close())
+
+  test.each([
+    ["return tonumber(('x'):match('%d'))", 'value expected'],
+    ['local t = {} for i = 1, 8000 do t[i] = i end return { unpack(t) }', /registry overflow|out of range/],
+    [
+      'local function down(n) if n == 0 then return 0 end return 1 + down(n - 1) end return down(300)',
+      'stack overflow',
+    ],
+    [
+      `local ${Array.from({ length: 201 }, (_, i) => `a${i}`).join(', ')}`,
+      /register overflow|too many local variables/,
+    ],
+    ['made_global = 1', 'attempted to create global variable'],
+    ["return redis.call('SET', 'k')", 'wrong number of arguments'],
+  ])('refuses %s: %s', async (script, says) => {
+    await expect(stack.redis.eval(script, [], [])).rejects.toThrow(says)
+  })
+
+  test('answers scripts as Redis does', async () => {
+    const script = `local list = cjson.decode(ARGV[1])
+      return { 1.9, 'a', true, false, redis.status_reply('FINE'), { KEYS[1], #list }, cjson.encode({ a = { 1, 2 } }), nil, 3 }`
+    expect(await stack.redis.eval(script, ['key'], ['[1,"é",{}]'])).toEqual([
+      ...[1, 'a', 1, null, 'FINE', ['key', 3], '{"a":[1,2]}'],
+    ])
+    await expect(stack.redis.eval("return redis.error_reply('GONE job 7')", [], [])).rejects.toThrow('GONE job 7')
+  })
+
+  test('counts commands as they are billed: those of scripts too', async () => {
+    const before = await stack.counts()
+    await stack.redis.eval("for i = 1, 10 do redis.call('GET', 'k') end", [], [])
+    const after = await stack.counts()
+    expect(after.commands! - before.commands!).toBe(11)
+  })
+
+  test('refuses a key and a record that are too large, and what a month allows no more, in the words of the vendor', async () => {
+    const key = 'k'.repeat(33_000)
+    await expect(stack.redis.set(key, '1')).rejects.toThrow(
+      'ERR max key size exceeded. Limit: 32768 bytes, Actual: 33000 bytes',
+    )
+    await stack.limit('record', 10_000)
+    await stack.redis.rpush('list', 'x'.repeat(6_000))
+    const push = "return redis.call('RPUSH', 'list', ARGV[1])"
+    await expect(stack.redis.eval(push, [], ['x'.repeat(6_000)])).rejects.toThrow(
+      'ERR max single record size exceeded. Limit: 10000',
+    )
+    await stack.redis.del('list')
+    expect(await stack.redis.eval(push, [], ['x'.repeat(6_000)])).toBe(1)
+    await stack.limit('record', 0)
+    const { commands } = await stack.counts()
+    await stack.limit('monthly', commands!)
+    await expect(stack.redis.get('k')).rejects.toThrow(
+      `ERR max requests limit exceeded. Limit: ${commands}, Usage: ${commands}`,
+    )
+    await stack.limit('monthly', 0)
+  })
+
+  test('no function of a script takes more than 150 of its 200 registers', async () => {
+    const most: Record<string, number> = {}
+    for (const [name, { text }] of buildScripts().scripts)
+      most[name] = Math.max(...(await registersOf(text)).map(({ registers }) => registers))
+    expect(Object.entries(most).filter(([, registers]) => registers > 150)).toEqual([])
+  })
+
+  test('an enqueue and a batch of 100 take milliseconds, not seconds', async () => {
+    const world = await createWorld(stack.options)
+    await world.make()
+    await (await world.claimOne()).commit()
+    const timed = async (work: () => Promise<unknown>): Promise<number> => {
+      const from = performance.now()
+      await work()
+      return performance.now() - from
+    }
+    const least = { enqueue: Number.POSITIVE_INFINITY, batch: Number.POSITIVE_INFINITY }
+    for (let round = 0; round < 5; round++) {
+      least.enqueue = Math.min(least.enqueue, await timed(() => world.make()))
+      await world.store.enqueue(Array.from({ length: 199 }, () => ({ queue: 'q', class: 'plain', known: true })))
+      const lane = world.lane()
+      const { runs } = await lane.ask()
+      const settled = await Promise.all(runs.map((run) => run.settled({})))
+      least.batch = Math.min(least.batch, await timed(() => lane.ask({ runs: settled })))
+      await lane.ask({ leave: true })
+      for (const run of await world.claim({ max: 200 })) await run.commit()
+    }
+    console.log(
+      `least of 5: enqueue ${least.enqueue.toFixed(1)} ms, commit and claim of 100 ${least.batch.toFixed(1)} ms`,
+    )
+    // Twenty times what they take on an idle machine: a time in minutes as an index takes seconds.
+    expect(least.enqueue).toBeLessThan(200)
+    expect(least.batch).toBeLessThan(300)
+  }, 60_000)
+})
+
+test('a plan that is not one is refused by name', () => {
+  expect(planOf('free').redis.commandsAMonth).toBe(500_000)
+  expect(() => planOf('gold')).toThrow('SIDEJOB_PLAN: expected free, payg or fixed, got "gold"')
+})
