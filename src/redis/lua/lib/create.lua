@@ -15,7 +15,7 @@ local function next_id() return string.format('%.0f', next_ids(1)) end
 local function must_have_given(id)
   local given = tonumber(text_at(id_key) or 0)
   if id <= given then return end
-  local times = tonumber((text_at(ns .. 'epoch') or '0'):match('^%d+'))
+  local times = tonumber(((text_at(ns .. 'epoch') or '0'):match('^%d+')))
   set_text(id_key, int(id))
   set_text(ns .. 'epoch', int(times + 1) .. ',' .. now_text .. ',' .. int(given + 1) .. ',' .. int(id))
 end
