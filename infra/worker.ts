@@ -4,6 +4,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createWatchdog } from './watchdog.ts'
 
 /** What the process of the Worker is told. It goes through a pipe: nothing of it shows in a list of processes. */
 export type HostOptions = {
@@ -106,6 +107,21 @@ export async function startWorker({ say, onReload, onGone, ...options }: WorkerO
     }
   }
 
+  const { port } = options
+  const watching = setInterval(
+    createWatchdog({
+      pid: () => workerd,
+      isAlive: async () => (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(5_000) })).ok,
+      onLoop(pid, seconds) {
+        say(
+          `a run has used ${seconds} s of CPU without an answer: its code loops. workerd is ended; the run counts as lost`,
+        )
+        process.kill(pid, 'SIGKILL')
+      },
+    }),
+    1_000,
+  ).unref()
+
   return {
     /** The process of workerd itself, where the system says so. */
     get pid() {
@@ -113,6 +129,7 @@ export async function startWorker({ say, onReload, onGone, ...options }: WorkerO
     },
     async close() {
       closing = true
+      clearInterval(watching)
       if (host.exitCode !== null || host.signalCode !== null) return
       const ended = new Promise((resolve) => host.once('exit', resolve))
       if (host.connected) host.disconnect()
