@@ -26,6 +26,8 @@ const secrets: Record<string, { from: string } | { make: () => string } | { opti
   QSTASH_URL: { optional: 'a region of QStash other than the usual one' },
   SIDEJOB_ALLOW_HOSTS: { optional: 'internal hosts that may be called' },
   SIDEJOB_DISPATCH: { optional: 'eager: who enqueues starts the work' },
+  SIDEJOB_LOG: { optional: 'which runs are lines of the log' },
+  SIDEJOB_ORIGINS: { optional: 'whose pages may read streams' },
   SIDEJOB_NAMESPACE: { optional: 'what keys in Redis begin with' },
   SIDEJOB_LANE_BUDGET: { optional: 'how long a lane serves before it hands on' },
   SIDEJOB_LANE_LEASE: { optional: 'how long a run is lent before it counts as lost' },

@@ -22,6 +22,7 @@ export type Environment = {
   SIDEJOB_LANE_LEASE?: string
   SIDEJOB_TEST_CLOCK?: string
   SIDEJOB_LOG?: string
+  SIDEJOB_ORIGINS?: string
   SIDEJOB_FILES_SECRET?: string
   SIDEJOB_DOWNLOAD_URL?: string
   SIDEJOB_DOWNLOAD_MAX_BYTES?: string
@@ -40,6 +41,8 @@ export type Deployment = {
   publicUrl: string
   signingKeys: { current: string; next: string }
   testClock: boolean
+  /** Whose pages may read streams. */
+  origins: readonly string[]
   log: LogLevel
   downloads: Omit<Downloads, 'files'>
   /** What ids and addresses of files are proved by. */
@@ -101,6 +104,7 @@ export function deploymentOf(env: Environment): Deployment {
     publicUrl,
     signingKeys: { current: env.QSTASH_CURRENT_SIGNING_KEY!, next: env.QSTASH_NEXT_SIGNING_KEY! },
     testClock: env.SIDEJOB_TEST_CLOCK === '1',
+    origins: listOf(env.SIDEJOB_ORIGINS),
     log: logLevels.find((level) => level === env.SIDEJOB_LOG) ?? 'failed',
     downloads: {
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),

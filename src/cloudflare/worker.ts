@@ -135,7 +135,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     const deployment = deploymentOf(mounted(env, mount))
     // Of the client in this process, for nobody else to have. Not made before: chance is a request's.
     const key = crypto.randomUUID() + crypto.randomUUID()
-    const { signingKeys, testClock, log } = deployment
+    const { signingKeys, testClock, log, origins } = deployment
     if (log === 'all') markConsole()
     const own = placeOf(env, deployment)
     const { engine } = own
@@ -147,6 +147,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
       apiKey: key,
       report: (error) => console.error(error),
       tenants,
+      origins,
       ...(testClock ? { clock: { advance: (ms: number) => clock.advance(env, ms) } } : {}),
     })
     return { engine, app, key, tenants }

@@ -47,12 +47,14 @@ export const channels = {
       answers: { 200: z.object({ channel: z.string(), message: closed }) },
       media: 'text/event-stream',
     },
-    async ({ engine, params, caller, c }) =>
-      events(
+    async ({ engine, deps, params, caller, c }) => {
+      shareWith(deps.origins ?? [], c)
+      return events(
         c,
         (signal) => engine.subscribe(`/${params.channel}`, signal),
         () => caller!.home.knows(caller!.id),
-      ),
+      )
+    },
   ),
 
   token: route(
@@ -66,6 +68,13 @@ export const channels = {
     },
     ({ caller, c }) => caller!.home.streamToken(caller!.key!, new URL(c.req.url).pathname),
   ),
+}
+
+/** Pages of these origins may read the stream. */
+function shareWith(origins: readonly string[], c: Context): void {
+  const origin = c.req.header('origin')
+  c.header('vary', 'origin')
+  if (origin && (origins.includes(origin) || origins.includes('*'))) c.header('access-control-allow-origin', origin)
 }
 
 type Messages = (signal: AbortSignal) => AsyncIterable<{ channel: string; message: Wire }>

@@ -19,6 +19,8 @@ export type Deps = {
   downloads?: Downloads
   /** Gives each tenant a place of its own; without it there are none. */
   tenants?: Tenants
+  /** Origins (`https://app.example.com`) whose pages may read streams; `*` for all. */
+  origins?: readonly string[]
   limits?: { body?: number }
   /** Hears of errors that nobody expected. */
   report?: (error: unknown) => void

@@ -1,6 +1,7 @@
 // Tokens for streams: they open one address, for a minute, as long as their key may.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createApp } from '../../src/http/app.ts'
 import { type Kit, startKit } from '../kit.ts'
 
 const PATH = '/v1/subscribe/news'
@@ -47,4 +48,17 @@ test('a token ends after a minute, and with its key', async () => {
   const fresh = await kit.engine.streamToken(key, PATH)
   await kit.engine.removeKey(id)
   expect(await may(fresh.token)).toBeUndefined()
+})
+
+test('a page of an origin that is allowed can read a stream, and no other', async () => {
+  const origins = ['https://app.example.com']
+  const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1', origins })
+  const shared = async (origin: string) => {
+    const { token } = await kit.engine.streamToken('dev', PATH)
+    const answer = await app.request(`${PATH}?token=${token}`, { headers: { origin } })
+    await answer.body?.cancel()
+    return [answer.status, answer.headers.get('access-control-allow-origin')]
+  }
+  expect(await shared('https://app.example.com')).toEqual([200, 'https://app.example.com'])
+  expect(await shared('https://evil.example')).toEqual([200, null])
 })

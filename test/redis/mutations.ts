@@ -397,11 +397,17 @@ const places: Mutation[] = [
     ],
     ['if parent_doc and parent_doc.x then\n', 'if false then\n', 'a child of a terminating job lives on'],
   ),
+  ...of(15, 'extend.lua', [' and not is_ending then', ' then', 'a run never hears that its job is to end']),
   ...of(15, 'lib/ops.lua', ["  change(id, doc, 'dl', nil)\n", '', 'a job that was brought back goes all the same']),
   ...of(
     15,
     'lib/runs.lua',
     ['  if doc.x then return terminate_now(id, doc) end\n', '', 'a commit forgets that the job is to end'],
+    [
+      "if run.ending == 'checkpoint' and doc.x == '1' then",
+      'if false then',
+      'a run goes on by checkpoints though its job is to end',
+    ],
     ['  if doc.x and not doc.sh then\n', '  if false then\n', 'a job without a shutdown hook gets a shutdown run'],
   ),
   ...of(15, 'lib/leases.lua', [

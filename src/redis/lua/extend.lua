@@ -29,7 +29,9 @@ for i, token in ipairs(tokens) do
   local id = token:match('^([1-9]%d*)%.') or '0'
   local doc = find(id)
   answers[i] = ''
-  if doc and doc.tk == token and tonumber(doc.le) > now then
+  -- Who asks for its own run alone hears so that its job is to end: what it commits until its lease ends still counts.
+  local is_ending = doc and doc.x == '1' and lane == ''
+  if doc and doc.tk == token and tonumber(doc.le) > now and not is_ending then
     -- From now on the run has a length of its own.
     if own ~= '' then change(id, doc, 'ln', int(lease)) end
     local till = now + (tonumber(doc.ln) or lease)

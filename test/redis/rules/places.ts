@@ -107,6 +107,30 @@ const rule15: Facts = {
     expect(await first.release()).toBe('terminating')
     expect((await world.claimOne()).snapshot.run.reason).toBe('shutdown')
   },
+  async 'a run whose job is to end is told so by its heartbeat, keeps its lease, and may finish'(world) {
+    await world.make()
+    const run = await world.claimOne()
+    await terminate(world, run.id)
+    expect(await run.extend()).toBeNull()
+    expect(await run.commit()).toBe('terminated')
+  },
+  async 'a run whose job is to end gets no further by checkpoints'(world) {
+    for (const [className, status] of [
+      ['plain', 'terminated'],
+      ['closing', 'terminating'],
+    ] as const) {
+      const id = await world.make({ class: className })
+      const run = await world.claimOne()
+      await terminate(world, id)
+      expect(await run.commit({ end: 'checkpoint', state: { set: { a: '1' } } } as never)).toBe('lost')
+      expect(await world.status(id)).toBe(status)
+      expect(await world.document(id)).not.toHaveProperty('s:a')
+      for (const last of await world.claim()) {
+        expect(await last.commit({ end: 'checkpoint' })).toBe('running')
+        expect(await last.commit({ n: 1 })).toBe('terminated')
+      }
+    }
+  },
   async 'a shutdown run that is given back comes again as a shutdown run'(world) {
     const id = await world.make({ class: 'closing' })
     await terminate(world, id)

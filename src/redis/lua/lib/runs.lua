@@ -292,6 +292,13 @@ local function commit(run)
   end
   if doc.tk ~= run.token or tonumber(doc.le) <= now then return 'lost' end
   if run.n < (tonumber(doc.cn) or 0) then return 'lost' end
+  -- A run whose job is to end may finish, and does not go on for long.
+  if run.ending == 'checkpoint' and doc.x == '1' then
+    note_run(run.id, doc, 'released', { by = run.by, again = false })
+    end_lease(run.id, doc)
+    terminate_now(run.id, doc)
+    return 'lost'
+  end
   if doc.hk then note_start(doc, run.late) end
   local ok, status = attempt(carry_out, run)
   if not ok and status.code == 'CONFLICT' then
