@@ -92,6 +92,21 @@ describe.skipIf(!canBuild())('the strict Redis', () => {
     await stack.limit('monthly', 0)
   })
 
+  test('a log of large entries stays below what a record may hold', async () => {
+    const world = await createWorld(stack.options)
+    await stack.limit('record', 60 * 1024 * 1024)
+    const entry = JSON.stringify({ text: 'x'.repeat(60_000) })
+    const id = await world.make()
+    for (let round = 0; round < 15; round++)
+      await world.store.change(
+        String(id),
+        Array.from({ length: 100 }, () => ['log', 'info', entry]),
+      )
+    expect(await stack.redis.xlen(`${world.namespace}log`)).toBeLessThan(500)
+    await world.change(id, 'log', 'info', '{}')
+    await stack.limit('record', 0)
+  }, 60_000)
+
   test('no function of a script takes more than 150 of its 200 registers', async () => {
     const most: Record<string, number> = {}
     for (const [name, { text }] of buildScripts().scripts)

@@ -345,10 +345,13 @@ local function flush_sets()
   end
 end
 
-local LOG_LENGTH = 10000
+-- A record holds 100 MB at the vendor: an entry trims the log to as many of its own size as fill 20 MB, at most 10,000.
+-- Whatever order sizes come in, the k-th largest of those that stay is below 20 MB / k: 76 MB in all.
+local LOG_LENGTH, LOG_BYTES = 10000, 20971520
 local function flush_messages()
   for _, e in ipairs(writes.log) do
-    redis.call('XADD', ns .. 'log', 'MAXLEN', '~', LOG_LENGTH, '*', 'at', int(now), 'job', e[1], 'level', e[2], 'entry', e[3])
+    local most = math.max(1, math.min(LOG_LENGTH, math.floor(LOG_BYTES / #e[3])))
+    redis.call('XADD', ns .. 'log', 'MAXLEN', '~', most, '*', 'at', int(now), 'job', e[1], 'level', e[2], 'entry', e[3])
   end
   for _, m in ipairs(writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
 end
