@@ -58,7 +58,7 @@ const table = {
     subscribe: 'GET /v1/subscribe/:channel',
     token: 'POST /v1/subscribe/:channel',
   },
-  doctor: { examine: 'GET /v1/doctor' },
+  doctor: { examine: 'GET /v1/doctor', repair: 'POST /v1/doctor/repair' },
   log: { write: 'POST /v1/log', read: 'GET /v1/log' },
   workers: {
     list: 'GET /v1/workers',

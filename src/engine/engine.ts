@@ -8,6 +8,7 @@ import type { Status } from '../core/job.ts'
 import type { Orphan } from '../core/plan.ts'
 import type { Changes, PastRun, RunError, Snapshot } from '../core/run.ts'
 import type { Reach } from '../core/worker.ts'
+import type { Fault } from '../redis/types.ts'
 import type { Restore } from '../redis/verbs/commands.ts'
 
 /** A job as its id or one of its aliases, in text: `"7"`, `"nightly"`. */
@@ -284,8 +285,6 @@ export type QueueView = {
   oldestReady: number | null
 }
 
-export type Fault = { who: string; what: string }
-
 export type Target = { job: Ref; in: string } | { job: Ref; out: string }
 export type Scope = 'admin' | 'write' | 'read' | 'work'
 
@@ -561,6 +560,8 @@ export interface Engine extends Custody {
   stats(): Promise<Record<string, unknown>>
   /** What is not as it must be, in one slice of the jobs; where the next one begins. */
   examine(cursor?: string): Promise<{ faults: Fault[]; jobs: number; cursor: string | null }>
+  /** Puts right what is found in a slice, and answers what that was; what is still found then is in `left`. */
+  repair(cursor?: string): Promise<{ repaired: Fault[]; left: Fault[]; jobs: number; cursor: string | null }>
   /** Switches that people set: whether one is on, and setting it. */
   flag(name: string): Promise<boolean>
   setFlag(name: string, on: boolean): Promise<void>

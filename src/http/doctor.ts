@@ -1,8 +1,17 @@
-// Whether everything in Redis is as it must be.
+// Whether everything in Redis is as it must be, and what is done where it is not.
 
 import * as z from 'zod'
 import { cursor } from '../core/schemas.ts'
 import { route } from './route.ts'
+
+const fault = z.object({
+  kind: z.enum(['job', 'queue', 'limit', 'channel', 'alias', 'schedule']),
+  who: z.string(),
+  what: z.string(),
+  remedy: z.string().meta({ description: 'what a repair does about it' }),
+})
+
+const page = { jobs: z.int(), cursor: z.string().nullable() }
 
 export const doctor = {
   examine: route(
@@ -12,14 +21,21 @@ export const doctor = {
       scope: 'read',
       summary: 'Looks for what is not as it must be, a slice of the jobs at a time',
       query: z.strictObject({ cursor: cursor.optional() }),
-      answers: {
-        200: z.object({
-          faults: z.array(z.object({ who: z.string(), what: z.string() })),
-          jobs: z.int(),
-          cursor: z.string().nullable(),
-        }),
-      },
+      answers: { 200: z.object({ faults: z.array(fault), ...page }) },
     },
     ({ engine, query }) => engine.examine(query.cursor),
+  ),
+
+  repair: route(
+    {
+      method: 'POST',
+      path: '/v1/doctor/repair',
+      scope: 'admin',
+      summary:
+        'Puts right what is not as it must be, a slice of the jobs at a time; look first, what it will do is the remedy',
+      query: z.strictObject({ cursor: cursor.optional() }),
+      answers: { 200: z.object({ repaired: z.array(fault), left: z.array(fault), ...page }) },
+    },
+    ({ engine, query }) => engine.repair(query.cursor),
   ),
 }

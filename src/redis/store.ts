@@ -15,6 +15,8 @@ import type {
   CommitAnswer,
   CommitRequest,
   Enqueued,
+  Fault,
+  FaultKind,
   Heir,
   LaneStart,
   Lent,
@@ -88,6 +90,11 @@ export type StoreOptions = {
   clock?: () => number
   random?: () => string
 }
+
+/** Jobs of one look at a time: so that none holds Redis for more than some milliseconds. */
+const VERIFIED_AT_ONCE = 50
+const PHASES = 10
+const FIRST_POSITION = PHASES
 
 /**
  * The verbs of the state.
@@ -342,21 +349,28 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
     return { rings: ringsOf(rings), changed: changed !== '' }
   }
 
-  async function verify(
-    from = 1,
-    size = 500,
-  ): Promise<{ faults: { who: string; what: string }[]; next: number | null; seen: number }> {
-    const [, faults, next, seen] = (await evaluate(scripts.verify, [], { ...base(), from, size }, [])) as [
+  /** Looks at a slice of everything; a position is where a phase goes on, with the number of the phase as its last digit. */
+  async function verify(position = FIRST_POSITION, size = VERIFIED_AT_ONCE) {
+    const args = { ...base(), phase: position % PHASES, from: Math.floor(position / PHASES), size }
+    const [, faults, phase, from, seen] = (await evaluate(scripts.verify, [], args, [])) as [
       string,
-      [string, string][],
+      [FaultKind, string, string, string][],
+      string,
       string,
       string,
     ]
     return {
-      faults: faults.map(([who, what]) => ({ who, what })),
-      next: next ? Number(next) : null,
+      faults: faults.map(([kind, who, what, remedy]): Fault => ({ kind, who, what, remedy })),
+      next: phase === '' ? null : Number(from) * PHASES + Number(phase),
       seen: Number(seen),
     }
+  }
+
+  /** Puts right what was found at jobs, queues, limits, channels and names. */
+  async function repair(targets: readonly Pick<Fault, 'kind' | 'who'>[]): Promise<Ring[]> {
+    const rest = [String(targets.length), ...targets.flatMap(({ kind, who }) => [kind, who])]
+    const [, rings] = (await evaluate(scripts.repair, [], base(), rest)) as [string, RawRing[]]
+    return ringsOf(rings)
   }
 
   /** What is known of a host, and what a call to it has shown. */
@@ -385,6 +399,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
     settings,
     register,
     verify,
+    repair,
     breaker,
     ...createLooks(parts),
     ...createLimits(parts),

@@ -77,6 +77,10 @@ export type ClaimRequest = {
   only?: number
 }
 
+export type FaultKind = 'job' | 'queue' | 'limit' | 'channel' | 'alias' | 'schedule'
+/** What is not as it must be, and what a repair does about it. */
+export type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
+
 export type CommitRequest = {
   queue: string
   runs?: Settled[]

@@ -107,6 +107,7 @@ const scheduleShown = {
   lastRun: null,
   next: [T],
 }
+const faultShown = { kind: 'job' as const, who: '7', what: 'is in 2 places', remedy: 'it is put in one' }
 const groupShown = { id: 'g', concurrency: 3, paused: false, running: 1, waiting: 2, jobs: 3 }
 const graphShown = readGraph('{"nodes":{"a":{"class":"zip","args":[1.0]}},"inports":{"x":{"node":"a","inport":"in"}}}')
 const graphChanged: GraphChange = {
@@ -248,7 +249,8 @@ const answers: Engine = {
   flag: async () => false,
   setFlag: async () => {},
   stats: async () => ({ jobs: 1, queues: [], today: { core: { runs: 3 } } }),
-  examine: async () => ({ faults: [{ who: '7', what: 'is in 2 places' }], jobs: 500, cursor: '501' }),
+  examine: async () => ({ faults: [faultShown], jobs: 50, cursor: '510' }),
+  repair: async () => ({ repaired: [faultShown], left: [], jobs: 50, cursor: null }),
   claim: async () => [snapshot],
   commit: async () => ({ status: 'queued', snapshot }),
   heartbeat: async () => ({ leaseUntil: T }),

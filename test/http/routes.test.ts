@@ -650,9 +650,17 @@ const cases: Case[] = [
     'doctor.examine',
     ask('GET', '/v1/doctor?cursor=501'),
     200,
-    { faults: [{ who: '7', what: 'is in 2 places' }], jobs: 500, cursor: '501' },
+    { faults: [{ who: '7', what: 'is in 2 places' }], jobs: 50, cursor: '510' },
     'examine',
     '501',
+  ],
+  [
+    'doctor.repair',
+    ask('POST', '/v1/doctor/repair?cursor=510'),
+    200,
+    { repaired: [{ who: '7', what: 'is in 2 places' }], left: [], cursor: null },
+    'repair',
+    '510',
   ],
   [
     'keys.list',

@@ -161,7 +161,7 @@ export async function createWorld(options: RedisOptions, scripts: Scripts = new 
   async function faults(): Promise<string[]> {
     const found: string[] = []
     const checked = createStore({ client: sound, namespace, clock })
-    for (let from: number | null = 1; from !== null; ) {
+    for (let from: number | undefined | null; from !== null; ) {
       const slice: Awaited<ReturnType<typeof store.verify>> = await checked.verify(from)
       found.push(...slice.faults.map(({ who, what }) => `${who} ${what}`))
       from = slice.next

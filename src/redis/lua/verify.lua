@@ -1,11 +1,12 @@
--- verify: the invariants of a slice of jobs and of one queue at a time. Read only; finds nothing on a healthy system.
+-- verify: the invariants of a slice of jobs, queues, limits, channels or names. Read only; finds nothing on a healthy system.
 --
 -- keys: none
 -- by: doctor
--- reads: audience, channel, channels, job, jobs, limit, limits, queue, queues, wake
+-- reads: audience, channel, channels, job, jobs, limit, limits, queue, queues, repeats, wake
 -- writes: none
--- args: ns, clock, seed, from:int, size:int
--- returns: {'verified', [id or queue, fault] each, next id or '', jobs seen}
+-- args: ns, clock, seed, phase:int, from:int, size:int
+-- returns: {'verified', [kind, name, fault, remedy] each, next phase or '', where it begins, jobs seen}
+--          phases: 0 jobs (from an id), 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules (from a cursor of a scan)
 
 -- @include lib/base
 -- @include lib/store
@@ -24,21 +25,29 @@
 -- @include lib/queues
 
 local faults, seen = {}, 0
-local function fault(who, what) faults[#faults + 1] = { who, what } end
-
-local last = tonumber(text_at(ns .. 'jobs:last_id') or 0)
-local ids = {}
-for id = from, math.min(last, from + size - 1) do ids[#ids + 1] = int(id) end
-fetch_jobs(ids)
+local kind = 'job'
+local remedies = {
+  place = 'it is put where its document says, and nowhere else',
+  lease = 'its run is given up, and it is queued again',
+  look = 'the queue is told when to look',
+  count = 'it is counted anew',
+  listen = 'it is written into the channel',
+  tie = 'what the family knows of it is written anew',
+  gone = 'the entry is removed',
+  lost = 'nothing brings the value back: the field is removed, and a job that has lost its args fails',
+  name = 'the alias is given to it where it is free, and taken off it where it is not',
+  slot = 'the slots are those of the runs that there are',
+}
+local function fault(who, what, remedy) faults[#faults + 1] = { kind, who, what, remedies[remedy] } end
 
 local places = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 
 -- Where it stands in its index, unless its queue or its limit are about to say that anew.
 local function check_score(id, doc, score)
   if queue(doc.q).so or (doc.wl and limit(doc.wl).doc and limit(doc.wl).doc.so) then return end
-  if tonumber(score) ~= order.score(doc) then fault(id, 'has score ' .. score .. ' in ' .. (doc.wl or indexes[doc.z] or 'ready') .. ', expected ' .. int(order.score(doc))) end
+  if tonumber(score) ~= order.score(doc) then fault(id, 'has score ' .. score .. ' in ' .. (doc.wl or indexes[doc.z] or 'ready') .. ', expected ' .. int(order.score(doc)), 'place') end
   local turn, tier = order.turn_at(doc, doc.wl or '')
-  if turn and tonumber(tier) ~= tonumber(score) then fault(id, 'has a turn at ' .. doc.wl .. ' of tier ' .. tier .. ', waits in ' .. score) end
+  if turn and tonumber(tier) ~= tonumber(score) then fault(id, 'has a turn at ' .. doc.wl .. ' of tier ' .. tier .. ', waits in ' .. score, 'count') end
 end
 
 local function check_waiting_place(id, doc)
@@ -54,8 +63,8 @@ local function check_limit(key)
   local doc, waiting = limit(key).doc, redis.call('ZCARD', limit_key(key, 'waiting'))
   if waiting == 0 or (doc and doc.paused) then return end
   local moment = tonumber(redis.call('ZSCORE', ns .. 'wake', 'k:' .. key))
-  if not moment then fault(key, waiting .. ' jobs wait at a limit, and no moment is set') end
-  if moment and moment > now and room_at(key) > 0 then fault(key, waiting .. ' jobs wait at a limit that has room for ' .. int(room_at(key))) end
+  if not moment then fault(key, waiting .. ' jobs wait at a limit, and no moment is set', 'look') end
+  if moment and moment > now and room_at(key) > 0 then fault(key, waiting .. ' jobs wait at a limit that has room for ' .. int(room_at(key)), 'look') end
 end
 
 -- Each group's jobs that wait for their turns here are as many as it is known to have.
@@ -78,14 +87,14 @@ local function check_turns(key)
   for field, n in pairs(found) do
     local owner, name = field:match('^(.*)\n(turn:.*)$')
     local counted = limit(owner).doc and limit(owner).doc[name]
-    if counted and tonumber((counted:match('%d+$'))) ~= n then fault(key, n .. ' jobs of ' .. owner .. ' wait for their turns (' .. name .. '), counted ' .. counted:match('%d+$')) end
+    if counted and tonumber((counted:match('%d+$'))) ~= n then fault(key, n .. ' jobs of ' .. owner .. ' wait for their turns (' .. name .. '), counted ' .. counted:match('%d+$'), 'count') end
   end
 end
 
 local function check_slots(key)
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', limit_key(key, 'held'), '(' .. int(now), '+inf', 'LIMIT', 0, size)) do
     local holder = find(id)
-    if not holder or holder.z ~= 'l' or not ('\n' .. (holder.hk or '') .. '\n'):find('\n' .. key .. '\n', 1, true) then fault(key, 'a slot is held by job ' .. id .. ', which has no run that holds it') end
+    if not holder or holder.z ~= 'l' or not ('\n' .. (holder.hk or '') .. '\n'):find('\n' .. key .. '\n', 1, true) then fault(key, 'a slot is held by job ' .. id .. ', which has no run that holds it', 'slot') end
   end
 end
 
@@ -98,16 +107,16 @@ local function check_place(id, doc)
     if score then
       n = n + 1
       if (not place or place == 'p') and (doc.z or false) == place then check_score(id, doc, score) end
-      if (doc.z or false) ~= place then fault(id, 'is in ' .. (indexes[place] or 'ready') .. ', its document says ' .. (indexes[doc.z] or 'ready')) end
+      if (doc.z or false) ~= place then fault(id, 'is in ' .. (indexes[place] or 'ready') .. ', its document says ' .. (indexes[doc.z] or 'ready'), 'place') end
     end
   end
-  if n ~= 1 then fault(id, 'is in ' .. n .. ' places (' .. status_of(doc) .. ')') end
+  if n ~= 1 then fault(id, 'is in ' .. n .. ' places (' .. status_of(doc) .. ')', 'place') end
 end
 
 local function check_lease(id, doc)
-  if (doc.z == 'l') ~= (doc.tk ~= nil) then fault(id, 'token and place disagree') end
-  if doc.z == 'l' and not queue(doc.q).nl then fault(id, 'is leased, and nobody will look when the lease ends') end
-  if doc.z == 't' and not queue(doc.q).nt then fault(id, 'waits for a time, and nobody will look') end
+  if (doc.z == 'l') ~= (doc.tk ~= nil) then fault(id, 'token and place disagree', 'lease') end
+  if doc.z == 'l' and not queue(doc.q).nl then fault(id, 'is leased, and nobody will look when the lease ends', 'look') end
+  if doc.z == 't' and not queue(doc.q).nt then fault(id, 'waits for a time, and nobody will look', 'look') end
 end
 
 local function check_ports(id, doc)
@@ -117,23 +126,23 @@ local function check_ports(id, doc)
       local pushed, taken = counts(doc, dir, port)
       local own = doc['v' .. field] and #cjson.decode(doc['v' .. field]) or 0
       local size = own + redis.call('LLEN', list_key(id, dir, port))
-      if own > 0 and size > own then fault(id, sides[dir] .. ' port ' .. port .. ' has values in the document and in a list') end
-      if size ~= pushed - taken then fault(id, sides[dir] .. ' port ' .. port .. ' holds ' .. int(size) .. ', counted ' .. int(pushed - taken)) end
+      if own > 0 and size > own then fault(id, sides[dir] .. ' port ' .. port .. ' has values in the document and in a list', 'count') end
+      if size ~= pushed - taken then fault(id, sides[dir] .. ' port ' .. port .. ' holds ' .. int(size) .. ', counted ' .. int(pushed - taken), 'count') end
     end
   end
 end
 
 local function check_history(id, doc)
   local n = redis.call('LLEN', side_key(id, 'runs'))
-  if n ~= (tonumber(doc.hl) or 0) then fault(id, 'keeps ' .. n .. ' runs, counted ' .. (doc.hl or '0')) end
-  if n > (tonumber(doc.hn) or 0) then fault(id, 'keeps ' .. n .. ' runs, and may keep ' .. (doc.hn or '0')) end
+  if n ~= (tonumber(doc.hl) or 0) then fault(id, 'keeps ' .. n .. ' runs, counted ' .. (doc.hl or '0'), 'count') end
+  if n > (tonumber(doc.hn) or 0) then fault(id, 'keeps ' .. n .. ' runs, and may keep ' .. (doc.hn or '0'), 'count') end
 end
 
 local function check_listening(id, doc)
   for field in pairs(doc) do
     local port = field:match('^ci:(.+)$')
     for _, channel in ipairs(port and channels_of(doc, 'i', port) or {}) do
-      if not redis.call('ZSCORE', ns .. 'channel:' .. channel, id .. ':' .. port) then fault(id, 'in port ' .. port .. ' listens to ' .. channel .. ', which does not know it') end
+      if not redis.call('ZSCORE', ns .. 'channel:' .. channel, id .. ':' .. port) then fault(id, 'in port ' .. port .. ' listens to ' .. channel .. ', which does not know it', 'listen') end
     end
   end
 end
@@ -141,41 +150,46 @@ end
 local function check_channel(channel)
   local n, relayed_by, listed = relays.audience(channel)
   local members = redis.call('ZCARD', ns .. 'channel:' .. channel)
-  if members ~= n then fault(channel, 'has ' .. members .. ' listeners, counted ' .. int(n)) end
+  if members ~= n then fault(channel, 'has ' .. members .. ' listeners, counted ' .. int(n), 'count') end
   for _, member in ipairs(listed or {}) do
-    if not redis.call('ZSCORE', ns .. 'channel:' .. channel, member) then fault(channel, 'names ' .. member .. ', which does not listen') end
+    if not redis.call('ZSCORE', ns .. 'channel:' .. channel, member) then fault(channel, 'names ' .. member .. ', which does not listen', 'count') end
   end
   local known = hget(ns .. 'channels', channel)
-  if known ~= text_at(ns .. 'audience:' .. channel):match('^%S+') then fault(channel, 'is listed as ' .. known) end
+  if known ~= text_at(ns .. 'audience:' .. channel):match('^%S+') then fault(channel, 'is listed as ' .. tostring(known), 'count') end
   local doc = relayed_by and find(relayed_by)
-  if relayed_by and (not doc or doc.rl ~= channel) then fault(channel, 'its relay, job ' .. relayed_by .. ', is none') end
+  if relayed_by and (not doc or doc.rl ~= channel) then fault(channel, 'its relay, job ' .. relayed_by .. ', is none', 'gone') end
 end
 
 local function check_family(id, doc)
   if doc.pa then
     local parent = find(doc.pa)
     if not parent then
-      fault(id, 'its parent ' .. doc.pa .. ' does not exist')
+      fault(id, 'its parent ' .. doc.pa .. ' does not exist', 'tie')
     else
       local entry = hget(children_key(doc.pa), doc.pn) or ''
       local status = status_of(doc)
       if status == 'running' then status = entry:match('^%d+,(%a+)') end
-      if entry ~= id .. ',' .. tostring(status) .. ',' .. doc.c then fault(id, 'its parent knows it as ' .. entry .. ', it is ' .. status_of(doc)) end
+      if entry ~= id .. ',' .. tostring(status) .. ',' .. doc.c then fault(id, 'its parent knows it as ' .. entry .. ', it is ' .. status_of(doc), 'tie') end
     end
   end
   for _, child in ipairs(children_of(id, doc)) do
-    if not find(child.id) then fault(id, 'its child ' .. child.id .. ' does not exist') end
+    local child_doc = find(child.id)
+    if not child_doc then
+      fault(id, 'its child ' .. child.id .. ' does not exist', 'tie')
+    elseif child_doc.pa ~= id or child_doc.pn ~= child.name then
+      fault(id, 'knows job ' .. child.id .. ' as its child ' .. child.name .. ', which it is not', 'tie')
+    end
   end
 end
 
 local function check_waiting(id, doc)
   if not doc.wf then return end
   local members = redis.call('SMEMBERS', side_key(id, 'waiting'))
-  if #members ~= tonumber(doc.wn) then fault(id, 'waits for ' .. doc.wn .. ' children, the set holds ' .. #members) end
-  if #members == 0 then fault(id, 'waits for nothing') end
+  if #members ~= tonumber(doc.wn) then fault(id, 'waits for ' .. doc.wn .. ' children, the set holds ' .. #members, 'tie') end
+  if #members == 0 then fault(id, 'waits for nothing', 'tie') end
   for _, child in ipairs(members) do
     local child_doc = find(child)
-    if not child_doc or ends[status_of(child_doc)] then fault(id, 'waits for child ' .. child .. ', which has ended') end
+    if not child_doc or ends[status_of(child_doc)] then fault(id, 'waits for child ' .. child .. ', which has ended', 'tie') end
   end
 end
 
@@ -187,11 +201,11 @@ local function check_following(id, doc)
     local child_doc = find(child.id)
     local kind = child_doc and flows.kinds[status_of(child_doc)]
     if kind then n[kind] = n[kind] + 1 end
-    if child_doc and child_doc.fk ~= kind then fault(id, 'counts child ' .. child.id .. ' as ' .. tostring(child_doc.fk) .. ', it is ' .. status_of(child_doc)) end
+    if child_doc and child_doc.fk ~= kind then fault(id, 'counts child ' .. child.id .. ' as ' .. tostring(child_doc.fk) .. ', it is ' .. status_of(child_doc), 'tie') end
   end
   local counted = int(n.b) .. ',' .. int(n.s) .. ',' .. int(n.x)
-  if counted ~= doc.fo then fault(id, 'follows ' .. doc.fo .. ' children (busy, suspended, broken), has ' .. counted) end
-  if (doc.z == 'c') ~= (counted == '0,0,0') and (doc.z == 'c' or doc.z == 's') then fault(id, 'is ' .. status_of(doc) .. ' with ' .. counted .. ' children (busy, suspended, broken)') end
+  if counted ~= doc.fo then fault(id, 'follows ' .. doc.fo .. ' children (busy, suspended, broken), has ' .. counted, 'tie') end
+  if (doc.z == 'c') ~= (counted == '0,0,0') and (doc.z == 'c' or doc.z == 's') then fault(id, 'is ' .. status_of(doc) .. ' with ' .. counted .. ' children (busy, suspended, broken)', 'tie') end
 end
 
 -- Nothing stays at a port whose wires lead somewhere.
@@ -200,57 +214,114 @@ local function check_wires(id, doc)
     local dir, port = field:match('^w([io]):(.+)$')
     if dir and counts(doc, dir, port) and flows.holds(id, doc, dir, port) and flows.ends_of(id, doc, dir, port) then
       local owner = find(dir == 'i' and id or doc.pa)
-      if owner.z == 's' or owner.z == 'c' then fault(id, 'keeps values at ' .. sides[dir] .. ' port ' .. port .. ', whose wires lead somewhere') end
+      if owner.z == 's' or owner.z == 'c' then fault(id, 'keeps values at ' .. sides[dir] .. ' port ' .. port .. ', whose wires lead somewhere', 'look') end
     end
   end
 end
 
-for _, id in ipairs(ids) do
+-- What a run under way holds, and until when.
+local function check_run(id, doc)
+  if doc.z ~= 'l' or not doc.le then return end
+  local score = redis.call('ZSCORE', queue_key(doc.q, 'leases'), id)
+  if score and tonumber(score) ~= tonumber(doc.le) then fault(id, 'its lease ends at ' .. doc.le .. ', its queue looks at ' .. score, 'place') end
+  for key in (doc.hk or ''):gmatch('[^\n]+') do
+    if limit(key).doc and not redis.call('ZSCORE', limit_key(key, 'held'), id) then fault(id, 'its run holds no slot of limit ' .. key, 'slot') end
+  end
+end
+
+local function check_names(id, doc)
+  for _, alias in ipairs(doc.al and cjson.decode(doc.al) or {}) do
+    local owner = hget(ns .. 'jobs:aliases', alias)
+    if owner ~= id then fault(id, 'has alias ' .. alias .. ', which names ' .. (owner and 'job ' .. owner or 'no job'), 'name') end
+  end
+  if doc.rp and not redis.call('ZSCORE', ns .. 'repeats', id) then fault(id, 'repeats, and is not among the schedules', 'place') end
+  if raw[queue_key(doc.q)] == false then fault(id, 'its queue ' .. doc.q .. ' has no settings', 'look') end
+end
+
+local function check_values(id, doc)
+  for field, value in pairs(doc) do
+    if value == '^' and redis.call('EXISTS', side_key(id, 'f:' .. field)) == 0 then fault(id, 'value ' .. field .. ' is missing', 'lost') end
+  end
+end
+
+local function check_job(id, doc)
+  seen = seen + 1
+  queue(doc.q)
+  for _, check in ipairs({ check_place, check_lease, check_run, check_ports, check_history, check_listening, check_family, check_waiting, check_following, check_wires, check_names, check_values }) do
+    check(id, doc)
+  end
+end
+
+local HEAD_LENGTH = 20
+
+-- What waits has somebody coming, and the head of no index names a job that is gone.
+local function check_queue(q)
+  local doc = queue(q)
+  local ready = redis.call('ZCARD', queue_key(q, 'ready'))
+  local wake = redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
+  if ready > 0 and lane_count(q) == 0 and not doc.paused and not wake then fault(q, ready .. ' jobs are ready, and neither lane nor moment is set', 'look') end
+  if moment_of_queue(doc) < never and not wake then fault(q, 'has a moment to look at it, and is not in the index', 'look') end
+  for _, place in ipairs(places) do
+    local members, members_ids = redis.call('ZRANGE', queue_key(q, indexes[place] or 'ready'), 0, HEAD_LENGTH - 1), {}
+    for i, member in ipairs(members) do members_ids[i] = member:match(':(%d+)$') or member end
+    fetch_jobs(members_ids)
+    for _, member in ipairs(members_ids) do
+      if not find(member) then fault(q, (indexes[place] or 'ready') .. ' names job ' .. member .. ', which does not exist', 'gone') end
+    end
+  end
+end
+
+local function check_limit_whole(key)
+  check_limit(key)
+  check_turns(key)
+  check_slots(key)
+end
+
+local function check_alias(alias, id)
   local doc = find(id)
-  if doc then
-    seen = seen + 1
-    check_place(id, doc)
-    check_lease(id, doc)
-    check_ports(id, doc)
-    check_history(id, doc)
-    check_listening(id, doc)
-    check_family(id, doc)
-    check_waiting(id, doc)
-    check_following(id, doc)
-    check_wires(id, doc)
-    for field, value in pairs(doc) do
-      if value == '^' and redis.call('EXISTS', side_key(id, 'f:' .. field)) == 0 then fault(id, 'value ' .. field .. ' is missing') end
-    end
-  end
+  local known = doc and doc.al and has(cjson.decode(doc.al), alias)
+  if not known then fault(alias, 'names job ' .. id .. ', which ' .. (doc and 'does not know it' or 'does not exist'), 'gone') end
 end
 
--- Once per sweep: what waits has somebody coming, and no index names a job that is gone.
-if from == 1 then
-  for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
-    local doc = queue(q)
-    local ready = redis.call('ZCARD', queue_key(q, 'ready'))
-    local wake = redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
-    if ready > 0 and lane_count(q) == 0 and not doc.paused and not wake then fault(q, ready .. ' jobs are ready, and neither lane nor moment is set') end
-    if moment_of_queue(doc) < never and not wake then fault(q, 'has a moment to look at it, and is not in the index') end
-    for _, place in ipairs(places) do
-      local members = redis.call('ZRANGE', queue_key(q, indexes[place] or 'ready'), 0, size - 1)
-      local members_ids = {}
-      for i, member in ipairs(members) do members_ids[i] = member:match(':(%d+)$') or member end
-      fetch_jobs(members_ids)
-      for _, member in ipairs(members_ids) do
-        if not find(member) then fault(q, (indexes[place] or 'ready') .. ' names job ' .. member .. ', which does not exist') end
-      end
-    end
-  end
+local function check_schedule(id)
+  local doc = find(id)
+  if not doc or not doc.rp then fault(id, 'is among the schedules, and ' .. (doc and 'does not repeat' or 'does not exist'), 'gone') end
 end
 
-if from == 1 then
-  for _, key in ipairs(redis.call('SMEMBERS', ns .. 'limits')) do
-    check_limit(key)
-    check_turns(key)
-    check_slots(key)
+local function check_jobs()
+  local last = tonumber(text_at(ns .. 'jobs:last_id') or 0)
+  local ids = {}
+  for id = from, math.min(last, from + size - 1) do ids[#ids + 1] = int(id) end
+  fetch_jobs(ids)
+  for _, id in ipairs(ids) do
+    local doc = find(id)
+    if doc then check_job(id, doc) end
   end
-  for channel in pairs(hash(ns .. 'channels')) do check_channel(channel) end
+  return from + size <= last and int(from + size) or '0'
 end
 
-return { 'verified', faults, from + size <= last and int(from + size) or '', int(seen) }
+local AT_ONCE = 10
+local function scan(command, key, step, check)
+  local page = redis.call(command, ns .. key, int(from), 'COUNT', AT_ONCE)
+  for i = 1, #page[2], step do check(page[2][i], page[2][i + 1]) end
+  return page[1]
+end
+
+local phases = {
+  [0] = { 'job', check_jobs },
+  { 'queue', function() return scan('SSCAN', 'queues', 1, check_queue) end },
+  { 'limit', function() return scan('SSCAN', 'limits', 1, check_limit_whole) end },
+  { 'channel', function() return scan('HSCAN', 'channels', 2, check_channel) end },
+  { 'alias', function() return scan('HSCAN', 'jobs:aliases', 2, check_alias) end },
+  { 'schedule', function() return scan('ZSCAN', 'repeats', 2, check_schedule) end },
+}
+
+-- What there is little of is looked at together.
+repeat
+  kind = phases[phase][1]
+  local next_from = phases[phase][2]()
+  from = tonumber(next_from)
+  if from == 0 then phase = phase + 1 end
+until from > 0 or not phases[phase] or seen * 2 > size
+
+return { 'verified', faults, phases[phase] and int(phase) or '', int(from), int(seen) }

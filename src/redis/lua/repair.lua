@@ -1,0 +1,275 @@
+-- repair: puts right what `verify` finds. Documents are believed: indexes, counts and ties are written anew from them.
+--
+-- keys: none
+-- by: doctor
+-- reads: audience, channel, channels, hints, job, jobs, limit, limits, queue, queues, repeats, schema, unique, wake, workers
+-- writes: audience, channel, channels, gone, job, jobs, lane, limit, limits, live, log, queue, queues, repeats, result, schema, unique, wake
+-- args: ns, clock, seed, ...
+-- returns: {'repaired', rings}
+--          rest: how many, then kind and name of each
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/lists
+-- @include lib/order
+-- @include lib/status
+-- @include lib/entries
+-- @include lib/leases
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/follow
+-- @include lib/limits
+-- @include lib/turns
+-- @include lib/ageing
+-- @include lib/create
+-- @include lib/waiters
+-- @include lib/queues
+-- @include lib/retention
+
+local mend = {}
+local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
+
+function mend.values(id, doc)
+  local lost = {}
+  for field, value in pairs(doc) do
+    if value == '^' and not text_at(side_key(id, 'f:' .. field)) then lost[#lost + 1] = field end
+  end
+  for _, field in ipairs(lost) do change(id, doc, field, nil) end
+  if not has(lost, 'a') or resting[doc.z] then return end
+  if doc.z == 'l' then end_lease(id, doc) end
+  local error = '{"message":"its args are lost","reason":"other"}'
+  change(id, doc, 'er', error)
+  finish(id, doc, 'f', error)
+end
+
+-- Values that are there count; those of both places come in the order in which they were written.
+function mend.port(id, doc, dir, port)
+  local field, key = dir .. ':' .. port, list_key(id, dir, port)
+  local own, listed = doc['v' .. field] and cjson.decode(doc['v' .. field]) or {}, redis.call('LLEN', key)
+  if #own > 0 and listed > 0 then
+    for i = #own, 1, -1 do redis.call('LPUSH', key, own[i]) end
+    change(id, doc, 'v' .. field, nil)
+  end
+  local _, taken = counts(doc, dir, port)
+  set_counts(id, doc, dir, port, taken + #own + listed, taken)
+end
+
+function mend.ports(id, doc)
+  for _, field in ipairs(attached_to(id, doc)) do
+    local dir, port = field:match('^([io]):(.+)$')
+    if dir and doc[field] and counts(doc, dir, port) then mend.port(id, doc, dir, port) end
+  end
+end
+
+function mend.history(id, doc)
+  local key, most = side_key(id, 'runs'), tonumber(doc.hn) or 0
+  if most == 0 then
+    del(key)
+  elseif redis.call('LLEN', key) > most then
+    redis.call('LTRIM', key, -most, -1)
+  end
+  local n = math.min(redis.call('LLEN', key), most)
+  change(id, doc, 'hl', n > 0 and int(n) or nil)
+end
+
+function mend.names(id, doc)
+  local kept = {}
+  for _, alias in ipairs(doc.al and cjson.decode(doc.al) or {}) do
+    local owner = hget(ns .. 'jobs:aliases', alias)
+    local other = owner and owner ~= id and find(owner)
+    if not (other and other.al and has(cjson.decode(other.al), alias)) then
+      hset(ns .. 'jobs:aliases', alias, id)
+      kept[#kept + 1] = alias
+    end
+  end
+  change(id, doc, 'al', kept[1] and cjson.encode(kept) or nil)
+end
+
+-- The channel's own members, as documents say: counted, and listed where they are few.
+function mend.channel(channel)
+  local key = ns .. 'channel:' .. channel
+  for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
+    local id, port = member:match('^(%d+):(.*)$')
+    local doc = find(id)
+    if not doc or not has(channels_of(doc, 'i', port), channel) then redis.call('ZREM', key, member) end
+  end
+  local n, _, relay = redis.call('ZCARD', key), relays.audience(channel)
+  local doc = relay and find(relay)
+  local members = n <= 8 and redis.call('ZRANGE', key, 0, -1) or nil
+  set_audience(channel, n, doc and doc.rl == channel and relay or nil, members)
+end
+
+function mend.listening(id, doc)
+  for _, field in ipairs(attached_to(id, doc)) do
+    local port = field:match('^i:(.+)$')
+    for _, channel in ipairs(port and channels_of(doc, 'i', port) or {}) do
+      redis.call('ZADD', ns .. 'channel:' .. channel, 0, id .. ':' .. port)
+      mend.channel(channel)
+    end
+  end
+end
+
+-- Values that stay where wires lead on from are carried on.
+function mend.wires(id, doc)
+  for _, field in ipairs(attached_to(id, doc)) do
+    local dir, port = field:match('^([io]):(.+)$')
+    if dir and doc['w' .. field] and counts(doc, dir, port) and flows.holds(id, doc, dir, port) then flows.set_off(id, doc, dir, port) end
+  end
+end
+
+function mend.waiting(id, doc)
+  if not doc.wf then return end
+  local key, wanted, n = side_key(id, 'waiting'), {}, 0
+  local names = doc.wf ~= '*' and cjson.decode(doc.wf)
+  for _, child in ipairs(children_of(id, doc)) do
+    local child_doc = find(child.id)
+    local awaited = child_doc and not ends[status_of(child_doc)] and (not names or has(names, child.name))
+    if awaited then
+      wanted[child.id] = true
+      sset(key, child.id, true)
+      n = n + 1
+    end
+  end
+  for _, member in ipairs(redis.call('SMEMBERS', key)) do
+    if not wanted[member] then sset(key, member, false) end
+  end
+  change(id, doc, 'wn', int(n))
+  if n > 0 then return end
+  stop_waiting(id, doc)
+  if doc.z == 's' then enqueue(id, doc, true) end
+end
+
+function mend.following(id, doc)
+  if not doc.fo then return end
+  local n = { b = 0, s = 0, c = 0, x = 0 }
+  for _, child in ipairs(children_of(id, doc)) do
+    local child_doc = find(child.id)
+    local is = child_doc and flows.kinds[status_of(child_doc)]
+    if is then
+      n[is] = n[is] + 1
+      change(child.id, child_doc, 'fk', is)
+    end
+  end
+  change(id, doc, 'fo', int(n.b) .. ',' .. int(n.s) .. ',' .. int(n.x))
+  if doc.z == 's' or doc.z == 'c' then flows.keep_up(id, doc) end
+end
+
+-- A child is one by its own document; a parent that is gone has none.
+function mend.family(id, doc)
+  for _, child in ipairs(children_of(id, doc)) do
+    local child_doc = find(child.id)
+    if not child_doc or child_doc.pa ~= id or child_doc.pn ~= child.name then hset(children_key(id), child.name, false) end
+  end
+  mend.waiting(id, doc)
+  mend.following(id, doc)
+  if not doc.pa then return end
+  local parent = find(doc.pa)
+  if not parent then
+    for _, field in ipairs({ 'pa', 'pn', 'fk', 'hp' }) do change(id, doc, field, nil) end
+    return
+  end
+  hset(children_key(doc.pa), doc.pn, id .. ',' .. status_of(doc) .. ',' .. doc.c)
+  change(doc.pa, parent, 'ch', '1')
+  mend.waiting(doc.pa, parent)
+  mend.following(doc.pa, parent)
+end
+
+-- A run needs a token and a lease; without both it is none, and the job is queued again.
+function mend.run(id, doc)
+  local is_run = doc.tk and doc.le
+  if (doc.z == 'l') == (is_run and true or false) then
+    for key in (doc.z == 'l' and doc.hk or ''):gmatch('[^\n]+') do
+      if limit(key).doc then zset(limit_key(key, 'held'), id, tonumber(doc.le)) end
+    end
+    return
+  end
+  end_lease(id, doc)
+  if doc.z == 'l' then enqueue(id, doc, true) end
+end
+
+local moments = {
+  l = function(_, doc) return tonumber(doc.le) end,
+  s = function() return never end,
+}
+function mend.place(id, doc)
+  local q = doc.q
+  for _, place in ipairs(every_place) do
+    if place ~= (doc.z or false) then
+      local key = queue_key(q, indexes[place] or 'ready')
+      zset(key, id, false)
+      zset(key, doc.n .. ':' .. id, false)
+    end
+  end
+  if doc.z == 't' or (doc.z == 'w' and not doc.wl) then return enqueue(id, doc, doc.ey) end
+  local moment = moments[doc.z] and moments[doc.z](id, doc)
+  if resting[doc.z] and doc.z ~= 's' then moment = removal(id, doc, doc.z) end
+  local turn, tier = order.turn_at(doc, doc.wl or '')
+  zset(index_of(doc), member_of(id, doc), moment or (turn and tonumber(tier)) or order.score(doc))
+  if doc.z == 'l' then soonest(q, 'nl', moment) end
+  if resting[doc.z] and moment ~= never then soonest(q, 'nr', moment) end
+  if doc.z == 'w' then put(touched, doc.wl, true) end
+  if not doc.z then put(to_ring, q, (to_ring[q] or 0) + 1) end
+  if doc.z == 'p' then push(within(to_call, q), doc.c) end
+end
+
+-- The first moments are those of the indexes, and the queue is looked at by them.
+function mend.queue(q)
+  for _, place in ipairs(every_place) do
+    local key = queue_key(q, indexes[place] or 'ready')
+    for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
+      if not find(member:match(':(%d+)$') or member) then redis.call('ZREM', key, member) end
+    end
+  end
+  for place, field in pairs({ l = 'nl', t = 'nt', c = 'nr', f = 'nr', T = 'nr' }) do
+    local first = redis.call('ZRANGE', queue_key(q, indexes[place]), 0, 0, 'WITHSCORES')[2]
+    local moment = first and tonumber(first)
+    if moment and moment < never then soonest(q, field, moment) end
+  end
+  change_queue(q, 'wk', nil)
+  sset(ns .. 'queues', q, true)
+  local ready = redis.call('ZCARD', queue_key(q, 'ready'))
+  if ready > 0 then put(to_ring, q, (to_ring[q] or 0) + ready) end
+end
+
+function mend.limit(key)
+  for _, id in ipairs(redis.call('ZRANGE', limit_key(key, 'held'), 0, 999)) do
+    local doc = find(id)
+    local holds = doc and doc.z == 'l' and ('\n' .. (doc.hk or '') .. '\n'):find('\n' .. key .. '\n', 1, true)
+    if not holds then redis.call('ZREM', limit_key(key, 'held'), id) end
+  end
+  zset(ns .. 'wake', 'k:' .. key, now)
+  put(touched, key, true)
+end
+
+function mend.alias(alias)
+  local id = hget(ns .. 'jobs:aliases', alias)
+  local doc = id and find(id)
+  if not (doc and doc.al and has(cjson.decode(doc.al), alias)) then hset(ns .. 'jobs:aliases', alias, false) end
+end
+
+function mend.schedule(id)
+  local doc = find(id)
+  if not doc or not doc.rp then zset(ns .. 'repeats', id, false) end
+end
+
+function mend.job(id)
+  local doc = find(id)
+  if not doc then return end
+  for _, step in ipairs({ 'values', 'ports', 'history', 'names', 'listening', 'wires', 'run', 'place' }) do
+    if not doc.gone then mend[step](id, doc) end
+  end
+  if doc.gone then return end
+  mend.family(id, doc)
+  put(dirty, id, true)
+  change_queue(doc.q, 'wk', nil)
+  sset(ns .. 'queues', doc.q, true)
+end
+
+for _ = 1, take_int() do
+  local kind, name = take(), take()
+  mend[kind](name)
+end
+ring_all()
+ring_timers()
+flush()
+return { 'repaired', rings }

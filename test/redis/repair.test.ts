@@ -1,0 +1,293 @@
+// Damage done by hand, of every kind that the doctor knows: found, named with its remedy, and mended, while all else goes on.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { wire } from '../../src/core/codec/value.ts'
+import { startState } from '../kit.ts'
+import { createWorld, type World } from './direct.ts'
+
+let state: Awaited<ReturnType<typeof startState>>
+beforeAll(async () => {
+  state = await startState()
+})
+afterAll(() => state.close())
+
+type Redis = Parameters<Parameters<World['client']['ask']>[0]>[0]
+/** Makes what is to be damaged, and answers how: with what redis-cli would do. */
+type Damage = (world: World) => Promise<(redis: Redis, key: (name: string) => string) => Promise<unknown>>
+
+const big = JSON.stringify('x'.repeat(1_000))
+const family = async (world: World) => {
+  const parent = await world.make()
+  const child = await world.make({ parent: String(parent), name: 'child' })
+  return { parent, child }
+}
+/** A parent that waits for one child, which is ready. */
+const waiting = async (world: World) => {
+  const parent = await world.make()
+  const run = await world.claimOne()
+  await run.commit({
+    end: 'suspended',
+    waitFor: 'children',
+    ops: [{ op: 'spawn', name: 'child', queue: 'q', class: 'child' }],
+  })
+  return parent
+}
+const limited = { limits: [{ key: 'slots', how: 'set' as const, concurrency: 1 }] }
+const changed = (world: World, id: number, fields: Record<string, string | undefined>) =>
+  world.document(id).then((doc) => async () => world.restore(id, { ...doc, ...fields } as never))
+
+const damages: Record<string, [Damage, RegExp]> = {
+  'a ready job that is in no index': [
+    async (world) => {
+      await world.make()
+      return (redis, key) => redis.del(key('queue:q:ready'))
+    },
+    /is in 0 places \(queued\)/,
+  ],
+  'a job that is in two places': [
+    async (world) => {
+      const id = await world.make()
+      return (redis, key) => redis.zadd(key('queue:q:failed'), { score: 1, member: String(id) })
+    },
+    /is in failed, its document says ready/,
+  ],
+  'a place in the queue that is not the one of its priority': [
+    async (world) => {
+      const id = await world.make({ priority: 5 })
+      const { n } = await world.document(id)
+      return (redis, key) => redis.zadd(key('queue:q:ready'), { score: 9, member: `${n}:${id}` })
+    },
+    /has score 9 in ready/,
+  ],
+  'an index that names a job that is gone': [
+    async () => (redis, key) =>
+      redis.zadd(key('queue:q:completed'), { score: 1, member: '99999' }).then(() => redis.sadd(key('queues'), 'q')),
+    /completed names job 99999, which does not exist/,
+  ],
+  'a document that is gone, with its entries left': [
+    async (world) => {
+      const id = await world.make()
+      return (redis, key) => redis.del(key(`job:${id}`))
+    },
+    /ready names job \d+, which does not exist/,
+  ],
+  'a run without a token': [
+    async (world) => {
+      const id = await world.make()
+      await world.claimOne()
+      return changed(world, id, { tk: undefined })
+    },
+    /token and place disagree/,
+  ],
+  'a lease that its queue looks at another time': [
+    async (world) => {
+      const id = await world.make()
+      await world.claimOne()
+      return (redis, key) => redis.zadd(key('queue:q:leases'), { score: 1, member: String(id) })
+    },
+    /its lease ends at \d+, its queue looks at 1/,
+  ],
+  'a count of a port that is too high': [
+    async (world) => {
+      const id = await world.make({ in: { in: {} } })
+      await world.push(id, 'in', '1')
+      return changed(world, id, { 'i:in': '5,0' })
+    },
+    /in port in holds 1, counted 5/,
+  ],
+  'a list of values that is gone': [
+    async (world) => {
+      const id = await world.make({ in: { in: {} } })
+      await world.push(id, 'in', big)
+      return (redis, key) => redis.del(key(`job:${id}:in:in`))
+    },
+    /in port in holds 0, counted 1/,
+  ],
+  'a value beside the document that is gone': [
+    async (world) => {
+      const id = await world.make({ args: wire(JSON.parse(big)) })
+      return (redis, key) => redis.del(key(`job:${id}:f:a`))
+    },
+    /value a is missing/,
+  ],
+  'a child that its parent does not know': [
+    async (world) => {
+      const { parent } = await family(world)
+      return (redis, key) => redis.del(key(`job:${parent}:children`))
+    },
+    /its parent knows it as , it is queued/,
+  ],
+  'a child that is known twice': [
+    async (world) => {
+      const { parent, child } = await family(world)
+      return (redis, key) => redis.hset(key(`job:${parent}:children`), { again: `${child},queued,plain` })
+    },
+    /knows job \d+ as its child again, which it is not/,
+  ],
+  'a child whose status is old news': [
+    async (world) => {
+      const { parent, child } = await family(world)
+      return (redis, key) => redis.hset(key(`job:${parent}:children`), { child: `${child},failed,plain` })
+    },
+    /its parent knows it as \d+,failed,plain, it is queued/,
+  ],
+  'a parent that is gone': [
+    async (world) => {
+      const { parent } = await family(world)
+      return (redis, key) =>
+        redis.del(key(`job:${parent}`), key(`job:${parent}:children`)).then(() => redis.del(key('queue:q:ready')))
+    },
+    /its parent \d+ does not exist/,
+  ],
+  'a parent that waits for nobody': [
+    async (world) => {
+      const parent = await waiting(world)
+      return (redis, key) => redis.del(key(`job:${parent}:waiting`))
+    },
+    /waits for 1 children, the set holds 0/,
+  ],
+  'an alias that names no job': [
+    async (world) => {
+      await world.make()
+      return (redis, key) => redis.hset(key('jobs:aliases'), { lost: '88888' })
+    },
+    /names job 88888, which does not exist/,
+  ],
+  'an alias that its job has and nobody else knows': [
+    async (world) => {
+      await world.make({ aliases: ['desk'] })
+      return (redis, key) => redis.hdel(key('jobs:aliases'), 'desk')
+    },
+    /has alias desk, which names no job/,
+  ],
+  'a slot of a limit that no run holds': [
+    async (world) => {
+      await world.make(limited)
+      return (redis, key) => redis.zadd(key('limit-held:slots'), { score: world.now() + 3_600_000, member: '77777' })
+    },
+    /a slot is held by job 77777, which has no run that holds it/,
+  ],
+  'a run that holds no slot of its limit': [
+    async (world) => {
+      await world.make(limited)
+      await world.claimOne()
+      return (redis, key) => redis.del(key('limit-held:slots'))
+    },
+    /its run holds no slot of limit slots/,
+  ],
+  'those who wait at a limit, and nobody looks': [
+    async (world) => {
+      await world.make(limited)
+      await world.make(limited)
+      await world.claim()
+      return (redis, key) => redis.zrem(key('wake'), 'k:slots')
+    },
+    /1 jobs wait at a limit, and no moment is set/,
+  ],
+  'a queue without settings': [
+    async (world) => {
+      await world.make({ wait: 600_000 })
+      return (redis, key) => redis.del(key('queue:q'))
+    },
+    /its queue q has no settings/,
+  ],
+  'a queue that nobody looks at': [
+    async (world) => {
+      await world.make({ wait: 600_000 })
+      return (redis, key) => redis.del(key('wake'))
+    },
+    /has a moment to look at it, and is not in the index/,
+  ],
+  'a schedule that is not listed': [
+    async (world) => {
+      await world.make({ repeat: wire('DAILY'), slot: world.now() + 600_000 })
+      return (redis, key) => redis.del(key('repeats'))
+    },
+    /repeats, and is not among the schedules/,
+  ],
+  'a schedule of a job that is gone': [
+    async () => (redis, key) => redis.zadd(key('repeats'), { score: 1, member: '66666' }),
+    /is among the schedules, and does not exist/,
+  ],
+  'a channel that counts too many listeners': [
+    async (world) => {
+      await world.make({ in: { in: { channels: ['news'] } } })
+      return (redis, key) => redis.set(key('audience:news'), '4').then(() => redis.hset(key('channels'), { news: '4' }))
+    },
+    /has 1 listeners, counted 4/,
+  ],
+  'a listener that its channel does not know': [
+    async (world) => {
+      await world.make({ in: { in: { channels: ['news'] } } })
+      return (redis, key) => redis.del(key('channel:news'))
+    },
+    /in port in listens to news, which does not know it/,
+  ],
+  'more runs kept than counted': [
+    async (world) => {
+      const id = await world.make({ history: 3 })
+      await (await world.claimOne()).commit({ end: 'suspended' })
+      return changed(world, id, { hl: '9' })
+    },
+    /keeps 1 runs, counted 9/,
+  ],
+}
+
+/** All slices of a repair; what could not be mended. */
+async function repairAll(world: World): Promise<{ repaired: string[]; left: string[] }> {
+  const engine = world.engine()
+  const [repaired, left]: [string[], string[]] = [[], []]
+  for (let cursor: string | undefined | null; cursor !== null; ) {
+    const slice: Awaited<ReturnType<typeof engine.repair>> = await engine.repair(cursor)
+    repaired.push(...slice.repaired.map(({ who, what }) => `${who} ${what}`))
+    left.push(...slice.left.map(({ who, what }) => `${who} ${what}`))
+    cursor = slice.cursor
+  }
+  return { repaired, left }
+}
+
+test.each(Object.entries(damages))('%s is found, named with its remedy, and mended', async (_, [damage, named]) => {
+  const world = await createWorld(state.options)
+  const neighbour = await world.make({ queue: 'neighbours' })
+  const strike = await damage(world)
+  await world.client.ask((redis) => strike(redis, (name) => `${world.namespace}${name}`))
+
+  const { faults } = await world.store.verify()
+  expect(faults.map(({ what }) => what)).toContainEqual(expect.stringMatching(named))
+  expect(faults.every(({ remedy }) => remedy.length > 10)).toBe(true)
+
+  const { repaired, left } = await repairAll(world)
+  expect(repaired.join('\n')).toMatch(named)
+  expect(left).toEqual([])
+  await repairAll(world)
+  expect(await world.faults()).toEqual([])
+
+  // All else goes on as if nothing had been.
+  const [run] = await world.claim({ queue: 'neighbours' })
+  expect(run!.id).toBe(neighbour)
+  expect(await run!.commit()).toBe('completed')
+})
+
+test('a repair of what is sound changes nothing', async () => {
+  const world = await createWorld(state.options)
+  await waiting(world)
+  await world.make({
+    ...limited,
+    aliases: ['a'],
+    in: { in: { channels: ['c'] } },
+    repeat: wire('DAILY'),
+    slot: world.now() + 9_000,
+  })
+  const contents = async () => {
+    const keys = await world.client.ask((redis) => redis.keys(`${world.namespace}*`))
+    return keys.sort()
+  }
+  const before = await contents()
+  for (const id of [1, 2, 3]) await world.store.repair([{ kind: 'job', who: String(id) }])
+  await world.store.repair([
+    { kind: 'queue', who: 'q' },
+    { kind: 'channel', who: 'c' },
+  ])
+  expect(await contents()).toEqual(before)
+  expect(await world.faults()).toEqual([])
+})
