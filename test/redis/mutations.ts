@@ -262,8 +262,8 @@ const runs: Mutation[] = [
     ],
     ["  if run.at then change(id, doc, 'bo', int(run.at)) end\n", '', 'a job of an unknown class comes back at once'],
     [
-      '  if doc.x and not doc.sh then\n',
-      "  change(id, doc, 'f', '1')\n  if doc.x and not doc.sh then\n",
+      "'sh', nil) end\n  if doc.x and not doc.sh then\n",
+      "'sh', nil) end\n  change(id, doc, 'f', '1')\n  if doc.x and not doc.sh then\n",
       'a job of an unknown class uses up an attempt',
     ],
   ),
@@ -408,7 +408,11 @@ const places: Mutation[] = [
       'if false then',
       'a run goes on by checkpoints though its job is to end',
     ],
-    ['  if doc.x and not doc.sh then\n', '  if false then\n', 'a job without a shutdown hook gets a shutdown run'],
+    [
+      "'sh', nil) end\n  if doc.x and not doc.sh then\n",
+      "'sh', nil) end\n  if false then\n",
+      'a job without a shutdown hook gets a shutdown run',
+    ],
   ),
   ...of(15, 'lib/leases.lua', [
     '  if doc.x then return terminate_now(id, doc) end\n  local lost',
