@@ -8,7 +8,7 @@ import { startGateway } from './gateway.ts'
 import { claimPort } from './ports.ts'
 import { development, startQstash } from './qstash.ts'
 import { type RunningRedis, startRedis } from './redis.ts'
-import { askForTick, scheduleTick } from './tick.ts'
+import { askForTick, EVERY_MINUTE, scheduleTick } from './tick.ts'
 import { startWorker } from './worker.ts'
 
 export type StackOptions = {
@@ -120,7 +120,10 @@ export async function startStack({
     const publicUrl = `${origin}${await mountOf(origin)}`
     await Promise.race([healthy(publicUrl), gone.promise])
     ticking = { url: qstash.url, token: qstash.token, publicUrl }
-    await scheduleTick(ticking)
+    // Nobody else ticks here: there is no cron trigger.
+    await scheduleTick(ticking, 'local', EVERY_MINUTE)
+    // The first tick tells Redis which workers there are.
+    await askForTick(ticking)
 
     const { kind, host, port: redisPort, username, password, db } = redis
     const note: StackNote = {

@@ -1,26 +1,32 @@
-// Has QStash ask for the sweep once a minute.
+// Has QStash ask for the sweep: Cloudflare's cron is the first heart, and this the second.
 
 import { Client } from '@upstash/qstash'
 
-/** Always the same schedule, so that setting it up again replaces it. */
-export const TICK = { scheduleId: 'sidejob-tick', cron: '* * * * *' } as const
-
 export const tickUrl = (publicUrl: string) => `${publicUrl}/tick`
 
-type Where = { url?: string; token: string; publicUrl: string }
+/** One schedule for each Worker: setting it up again replaces it, and that of no other. */
+export const scheduleIdOf = (name: string) => `sidejob-tick-${name}`
+
+export const EVERY_MINUTE = '* * * * *'
+/** Beside a cron trigger that comes each minute: 144 messages a day, of the 1,000 that the free plan has. */
+export const EVERY_TEN_MINUTES = '*/10 * * * *'
+
+export type Where = { url?: string; token: string; publicUrl: string }
 
 // The next minute is the retry.
 const message = { retries: 0, method: 'POST' } as const
 
-const clientFor = ({ url, token }: Where) => new Client({ baseUrl: url, token, devMode: false, enableTelemetry: false })
+export const clientFor = ({ url, token }: Where) =>
+  new Client({ baseUrl: url, token, devMode: false, enableTelemetry: false })
 
-/** Sets the schedule up and asks for the first tick, which tells Redis which workers there are. */
-export async function scheduleTick(where: Where) {
-  await clientFor(where).schedules.create({ ...TICK, ...message, destination: tickUrl(where.publicUrl) })
-  await askForTick(where)
+/** Sets the schedule of a Worker up. */
+export async function scheduleTick(where: Where, name: string, cron: string) {
+  const schedule = { scheduleId: scheduleIdOf(name), cron, destination: tickUrl(where.publicUrl) }
+  await clientFor(where).schedules.create({ ...schedule, ...message })
 }
 
-/** One tick out of turn. */
-export async function askForTick(where: Where) {
-  await clientFor(where).publish({ ...message, url: tickUrl(where.publicUrl) })
+/** One tick out of turn; answers the id of its message. A name that is new takes a while to be known everywhere. */
+export async function askForTick(where: Where, retries = 0): Promise<string> {
+  const { messageId } = await clientFor(where).publish({ ...message, retries, url: tickUrl(where.publicUrl) })
+  return messageId
 }

@@ -9,7 +9,7 @@ export type { RunReport } from '../engine/run/report.ts'
 export * from './worker.ts'
 
 /**
- * One run in an invocation of its own, called through the service binding `SELF` only: for functions with `isolate: true`.
+ * One run in an invocation of its own, for functions with `isolate: true`: it is called when the entry exports it.
  *
  * @example export { Isolate } from 'sidejob/cloudflare'
  */

@@ -7,7 +7,7 @@ import { performIsolated, type SidejobEnv } from './worker.ts'
 export type { RunReport } from '../engine/run/report.ts'
 export * from './worker.ts'
 
-/** One run in an invocation of its own, called through the service binding `SELF` only. */
+/** One run in an invocation of its own, called when the entry exports it. */
 export class Isolate {
   protected env: SidejobEnv
 

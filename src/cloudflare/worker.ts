@@ -20,12 +20,13 @@ import { type Hooks, markConsole, runHook } from './log.ts'
 import { deploymentFor, folderOf } from './tenants.ts'
 
 /** What a Worker with sidejob in it is given, beside what is its own. */
-export type SidejobEnv = Environment & {
-  FILES?: R2
-  SELF?: { run: (lent: Lent, tenant?: string) => Promise<Settled | undefined> }
-}
+export type SidejobEnv = Environment & { FILES?: R2 }
 
-export type ExecutionContext = { waitUntil: (work: Promise<unknown>) => void }
+export type ExecutionContext = {
+  waitUntil: (work: Promise<unknown>) => void
+  /** What the entry exports, as invocations of their own: of this very Worker, whatever it is called. */
+  exports?: { Isolate?: { run: (lent: Lent, tenant?: string) => Promise<Settled | undefined> } }
+}
 
 type Handler = (...given: never[]) => unknown
 
@@ -123,7 +124,8 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
       payloads: downloads && settings.payloads?.(downloads),
       clock: () => clock.offset,
       defer: keep,
-      isolate: env.SELF && ((lent) => env.SELF!.run(lent, tenant)),
+      isolate: (lent) =>
+        invocation.getStore()?.exports?.Isolate?.run(lent, tenant) ?? performIsolated(lent, env, tenant),
       tenant,
       env,
       hook: runHook({ ...settings, level: log, keep }),

@@ -410,12 +410,13 @@ export interface Custody {
 }
 
 /**
- * `restored`: Redis was seen to have gone back to older data. `problems`: what Redis or QStash refuses at present, and what
+ * `redisMs`: a round trip to Redis. `restored`: it was seen to have gone back to older data. `problems`: what Redis or QStash refuses at present, and what
  * to do about it; absent when nothing is.
  */
 export type Health = {
   ok: boolean
   redis: boolean
+  redisMs?: number
   version: string
   restored?: Restore
   problems?: { of: 'redis' | 'qstash'; code: Code; message: string; inARow?: number }[]

@@ -22,6 +22,7 @@ const problem = z.object({
 const health = z.object({
   ok: z.boolean(),
   redis: z.boolean(),
+  redisMs: z.number().optional().meta({ description: 'Milliseconds of one round trip to Redis' }),
   version: z.string(),
   restored: restored.optional(),
   problems: z.array(problem).optional(),

@@ -52,7 +52,12 @@ test('a job whose id was given before has other keys of effects, and other ids o
 
 test('who had made a job sees that Redis went back, makes the next one under a new id, and health says so', async () => {
   const engine = isolate()
-  expect(await engine.health()).toEqual({ ok: true, redis: true, version: expect.any(String) })
+  expect(await engine.health()).toEqual({
+    ok: true,
+    redis: true,
+    redisMs: expect.any(Number),
+    version: expect.any(String),
+  })
   const lost = await charge(engine)
   await goBackBefore(lost)
   const next = await charge(engine)

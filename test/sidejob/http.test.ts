@@ -169,5 +169,10 @@ test('a body is JSON, and who asks needs a key', async () => {
   expect((await post('/v1/jobs', '{"class":')).status).toBe(400)
   expect((await ask('GET', '/v1/jobs', undefined, { authorization: '' })).status).toBe(401)
   expect((await ask('GET', '/nowhere')).body.error.code).toBe('NOT_FOUND')
-  expect((await get('/health')).body).toEqual({ ok: true, redis: true, version: expect.any(String) })
+  expect((await get('/health')).body).toEqual({
+    ok: true,
+    redis: true,
+    redisMs: expect.any(Number),
+    version: expect.any(String),
+  })
 })

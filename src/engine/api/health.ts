@@ -18,9 +18,11 @@ export function createHealth({ client, store, bells, version }: HealthParts): Pi
   return {
     async health() {
       const before = client.fault?.()
+      const start = Date.now()
       const asked: Standing = await store
         .standing()
         .catch((error: SidejobError) => ({ error, restored: null, trouble: null }))
+      const redisMs = Date.now() - start
       const { error: down, restored, trouble: told } = asked
       const fault = down ?? before
       const trouble = bells.trouble() ?? told
@@ -33,6 +35,7 @@ export function createHealth({ client, store, bells, version }: HealthParts): Pi
       return {
         ok: !down,
         redis: !down,
+        ...(down ? {} : { redisMs }),
         version,
         ...(restored && { restored }),
         ...(problems.length ? { problems } : {}),

@@ -1,0 +1,130 @@
+// What a deployment is given and what follows from its name: Worker, namespace, bucket and schedule of its own.
+
+import { randomBytes } from 'node:crypto'
+import { newKey } from '../../src/core/crypto.ts'
+import { development } from '../qstash.ts'
+import { scheduleIdOf } from '../tick.ts'
+
+export type Env = Record<string, string | undefined>
+
+/** What the Worker is told: where it comes from, or how it is made when nobody has one yet. */
+export const secrets: Record<string, { from: string } | { make: () => string } | { optional: string }> = {
+  UPSTASH_REDIS_REST_URL: { from: "the database's page in the Upstash console" },
+  UPSTASH_REDIS_REST_TOKEN: { from: "the database's page in the Upstash console" },
+  QSTASH_TOKEN: { from: "QStash's page in the Upstash console" },
+  QSTASH_CURRENT_SIGNING_KEY: { from: "QStash's page in the Upstash console" },
+  QSTASH_NEXT_SIGNING_KEY: { from: "QStash's page in the Upstash console" },
+  SIDEJOB_API_KEY: { make: newKey },
+  SIDEJOB_WEBHOOK_SECRET: { make: () => `whsec_${randomBytes(32).toString('base64')}` },
+  SIDEJOB_FILES_SECRET: { make: () => randomBytes(32).toString('base64url') },
+  PUBLIC_URL: { optional: 'a domain of yours; else the address under workers.dev is found' },
+  QSTASH_URL: { optional: 'a region of QStash other than the usual one' },
+  SIDEJOB_ALLOW_HOSTS: { optional: 'internal hosts that may be called' },
+  SIDEJOB_DISPATCH: { optional: 'eager: who enqueues starts the work' },
+  SIDEJOB_NAMESPACE: { optional: 'what keys in Redis begin with' },
+  SIDEJOB_LOG: { optional: 'which runs are lines of the log' },
+  SIDEJOB_ORIGINS: { optional: 'whose pages may read streams' },
+  SIDEJOB_LANE_BUDGET: { optional: 'how long a lane serves before it hands on' },
+  SIDEJOB_LANE_LEASE: { optional: 'how long a run is lent before it counts as lost' },
+  SIDEJOB_DOWNLOAD_URL: { optional: 'where files are given by their ids alone' },
+  SIDEJOB_DOWNLOAD_MAX_BYTES: { optional: 'the largest download; 1 GiB' },
+  SIDEJOB_FILE_RETENTION: { optional: 'for how long a file is kept after its callback was delivered' },
+  SIDEJOB_KAFKA_REST_URL: { optional: 'a Kafka REST proxy for callbacks of downloads' },
+  SIDEJOB_S3_ACCESS_KEY_ID: { optional: 'for downloads into buckets of others' },
+  SIDEJOB_S3_SECRET_ACCESS_KEY: { optional: 'for downloads into buckets of others' },
+  SIDEJOB_S3_BUCKETS: { optional: 'which buckets of others' },
+}
+
+export type Names = { worker: string; namespace: string; bucket: string; schedule: string }
+
+const DEFAULT = 'sidejob'
+
+/**
+ * What a deployment's things are called. Nothing of one has a name of another's.
+ *
+ * @example namesOf('sidejob-staging').bucket // 'sidejob-staging-files'
+ */
+export function namesOf(name = DEFAULT): Names {
+  if (!/^[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?$/.test(name))
+    throw new Error(`--name: expected up to 52 of a-z, 0-9 and -, with no - at the ends, got ${JSON.stringify(name)}`)
+  return { worker: name, namespace: `${name}:`, bucket: `${name}-files`, schedule: scheduleIdOf(name) }
+}
+
+const [KEY, SECRET] = [16, 24]
+
+const bytesOf = (secret: string): number => Buffer.from(secret.replace(/^whsec_/, ''), 'base64').length
+
+/** What must not be deployed, one sentence each. */
+function refused(env: Env): string[] {
+  const webhooks = (env.SIDEJOB_WEBHOOK_SECRET ?? '').split(',').map((secret) => secret.trim())
+  const published = new Set<string>(Object.values(development))
+  const key = env.SIDEJOB_API_KEY
+  return [
+    env.SIDEJOB_TEST_CLOCK &&
+      'SIDEJOB_TEST_CLOCK: expected to be unset, for with it everybody who has a key can move the clock',
+    key !== undefined &&
+      key.length < KEY &&
+      `SIDEJOB_API_KEY: expected at least ${KEY} characters, got ${key === 'dev' ? 'the key of local stacks' : key.length}`,
+    ...['QSTASH_TOKEN', 'QSTASH_CURRENT_SIGNING_KEY', 'QSTASH_NEXT_SIGNING_KEY'].map(
+      (name) =>
+        published.has(env[name] ?? '') &&
+        `${name}: expected one of your account, got that of QStash's development server`,
+    ),
+    ...webhooks.map(
+      (secret) =>
+        secret !== '' &&
+        bytesOf(secret) < SECRET &&
+        `SIDEJOB_WEBHOOK_SECRET: expected whsec_ and at least ${SECRET} bytes in base64, got ${bytesOf(secret)} bytes`,
+    ),
+  ].filter((sentence) => typeof sentence === 'string')
+}
+
+export type Plan = {
+  names: Names
+  given: Record<string, string>
+  /** Made when neither the environment nor the Worker has them. */
+  made: string[]
+  missing: string[]
+  refused: string[]
+}
+
+/** What is to be done, by the environment and the name. */
+export function planOf(env: Env, name?: string): Plan {
+  const names = namesOf(name)
+  const all = Object.keys(secrets)
+  const without = all.filter((secret) => !env[secret])
+  return {
+    names,
+    given: {
+      SIDEJOB_NAMESPACE: names.namespace,
+      ...Object.fromEntries(all.flatMap((secret) => (env[secret] ? [[secret, env[secret]]] : []))),
+    },
+    made: without.filter((secret) => 'make' in secrets[secret]!),
+    missing: without.filter((secret) => 'from' in secrets[secret]!),
+    refused: refused(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))),
+  }
+}
+
+export const make = (secret: string): string => (secrets[secret] as { make: () => string }).make()
+
+/** The plan in words; values are never shown. */
+export function describe({ names, given, made, missing, refused: no }: Plan): string[] {
+  const url = given.PUBLIC_URL ?? `https://${names.worker}.<your subdomain>.workers.dev`
+  const steps = [
+    made.length
+      ? `Make ${made.join(', ')}, unless the Worker ${names.worker} has them, and keep them in ${keyFileOf(names)}.`
+      : 'Make no secret: all are given.',
+    `Make the bucket ${names.bucket} in R2, unless it is there; without R2 there are no downloads.`,
+    `Build the Worker ${names.worker} and deploy it, with the secrets ${Object.keys(given).join(', ')}.`,
+    `See that ${url}/health answers, and that ${url}/tick refuses who has not signed.`,
+    `Set up the schedule ${names.schedule} in QStash, and see that one tick arrives.`,
+  ]
+  return [
+    ...steps.map((step, i) => `${i + 1}. ${step}`),
+    ...missing.map((secret) => `Missing: ${secret}, from ${(secrets[secret] as { from: string }).from}.`),
+    ...no.map((sentence) => `Refused: ${sentence}.`),
+  ]
+}
+
+/** Where the keys are that a deployment has made. */
+export const keyFileOf = ({ worker }: Names, folder = '.sidejob'): string => `${folder}/${worker}.keys.json`

@@ -1,0 +1,108 @@
+// What a deployment would do, what it is told, and what is written down about it.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { adviceFor } from '../../../infra/deploy/failure.ts'
+import { qstashRegion } from '../../../infra/deploy/regions.ts'
+import { describe, namesOf, planOf } from '../../../infra/deploy/settings.ts'
+import { configFor } from '../../../infra/deploy/wrangler.ts'
+
+const root = join(import.meta.dirname, '../../..')
+/** What the Worker is told by its environment. */
+const told = [
+  ...readFileSync(join(root, 'src/environment.ts'), 'utf8').matchAll(/^ {2}([A-Z][A-Z0-9_]+)\?: string/gm),
+].map(([, name]) => name!)
+
+const given = {
+  UPSTASH_REDIS_REST_URL: 'https://eu1.upstash.test',
+  UPSTASH_REDIS_REST_TOKEN: 'redis-token',
+  QSTASH_TOKEN: 'qstash-token',
+  QSTASH_CURRENT_SIGNING_KEY: 'sig_1',
+  QSTASH_NEXT_SIGNING_KEY: 'sig_2',
+}
+
+test('it says what it would make, deploy and schedule, and shows no secret', () => {
+  const lines = describe(planOf({ ...given, HOME: '/root' }, 'sidejob-staging'))
+  expect(lines).toEqual([
+    '1. Make SIDEJOB_API_KEY, SIDEJOB_WEBHOOK_SECRET, SIDEJOB_FILES_SECRET, unless the Worker sidejob-staging has them, and keep them in .sidejob/sidejob-staging.keys.json.',
+    '2. Make the bucket sidejob-staging-files in R2, unless it is there; without R2 there are no downloads.',
+    `3. Build the Worker sidejob-staging and deploy it, with the secrets SIDEJOB_NAMESPACE, ${Object.keys(given).join(', ')}.`,
+    '4. See that https://sidejob-staging.<your subdomain>.workers.dev/health answers, and that https://sidejob-staging.<your subdomain>.workers.dev/tick refuses who has not signed.',
+    '5. Set up the schedule sidejob-tick-sidejob-staging in QStash, and see that one tick arrives.',
+  ])
+  for (const secret of Object.values(given)) expect(lines.join('\n')).not.toContain(secret)
+})
+
+test('a key that is given is not made', () => {
+  const own = {
+    SIDEJOB_API_KEY: 'a key of my own, long enough',
+    SIDEJOB_WEBHOOK_SECRET: `whsec_${btoa('x'.repeat(32))}`,
+    SIDEJOB_FILES_SECRET: 'mine',
+  }
+  const plan = planOf({ ...given, ...own })
+  expect(plan).toMatchObject({ made: [], refused: [], missing: [] })
+  expect(describe(plan)[0]).toBe('1. Make no secret: all are given.')
+  expect(plan.given).toMatchObject(own)
+})
+
+test('what is missing is named, with where it comes from', () => {
+  const lines = describe(planOf({ ...given, QSTASH_TOKEN: undefined }))
+  expect(lines.filter((line) => line.startsWith('Missing'))).toEqual([
+    "Missing: QSTASH_TOKEN, from QStash's page in the Upstash console.",
+  ])
+})
+
+test('the first deployment of all keeps its names, and no other has one of them', () => {
+  expect(namesOf()).toEqual({
+    worker: 'sidejob',
+    namespace: 'sidejob:',
+    bucket: 'sidejob-files',
+    schedule: 'sidejob-tick-sidejob',
+  })
+  const names = [namesOf(), namesOf('sidejob-staging'), namesOf('other')].flatMap((one) => Object.values(one))
+  expect(new Set(names).size).toBe(names.length)
+})
+
+test('the configuration is ours with the names of the deployment, and nothing that the account has not', () => {
+  const raw = { main: 'src/worker.ts', r2_buckets: [{ binding: 'FILES' }, { binding: 'MINE' }], minify: true }
+  const shape = { names: namesOf('other'), bucket: true, cron: true, workersDev: true, placement: 'aws:eu-west-1' }
+  expect(configFor(raw, '/project', shape)).toEqual({
+    name: 'other',
+    main: '/project/src/worker.ts',
+    minify: true,
+    workers_dev: true,
+    placement: { region: 'aws:eu-west-1' },
+    r2_buckets: [{ binding: 'FILES', bucket_name: 'other-files' }, { binding: 'MINE' }],
+  })
+  expect(configFor(raw, '/project', { ...shape, bucket: false, cron: false })).toMatchObject({
+    r2_buckets: [{ binding: 'MINE' }],
+    triggers: { crons: [] },
+  })
+})
+
+test('no plan refuses what is committed: it has no limits, and binds no Worker by its name', () => {
+  const toml = readFileSync(join(root, 'wrangler.toml'), 'utf8')
+  expect(toml).not.toMatch(/^\[limits\]|^\[\[services\]\]/m)
+  expect(toml).toContain('redact_query_string = true')
+  expect(toml).toContain('global_fetch_strictly_public')
+})
+
+test('QStash says its region in its address', () => {
+  expect(qstashRegion()).toBe('eu-central-1')
+  expect(qstashRegion('https://qstash-us-east-1.upstash.io')).toBe('us-east-1')
+})
+
+test('nobody is advised about what nobody knows', () => {
+  expect(adviceFor('a comet has struck')).toBeUndefined()
+})
+
+test('whatever the Worker is told, the deployment can tell it', () => {
+  const all = planOf(Object.fromEntries(told.map((name) => [name, 'x'])))
+  expect(Object.keys(all.given).sort()).toEqual(told.filter((name) => name !== 'SIDEJOB_TEST_CLOCK').sort())
+})
+
+test('the README has every setting of the Worker', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  expect(told.filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
+})
