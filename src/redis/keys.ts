@@ -164,6 +164,8 @@ export const fields = {
   pa: 'parent',
   pn: 'name as a child',
   ch: 'has children',
+  tr: 'the topmost job that it was born below, and how many levels below that',
+  tn: 'how many jobs were born below it and are still there',
   wf: 'waits for: * or a list of names',
   wn: 'how many are waited for',
   fo: 'follows its children: how many are busy, suspended, broken',

@@ -1525,6 +1525,15 @@ const reaching: Mutation[] = [
     ['  need(orphan)\n  check_reach(me, orphan)\n', '  need(orphan)\n', 'a run adopts anybody’s job'],
     ['kin.root(id) ~= kin.root(me.id)', 'need(id).pa ~= me.id', 'a run cannot reach up'],
   ),
+  ...of(
+    71,
+    'lib/limits.lua',
+    ['if born > MAX_BORN then', 'if false then', 'a job leads to any number of others'],
+    ['if level + 1 > MAX_LEVELS then', 'if false then', 'families grow to any depth'],
+    ["(parent_doc.tr or ''):match", "(''):match", 'each job counts its own children alone'],
+    ["  change(root, root_doc, 'tn', int(born))\n", '', 'nobody is counted'],
+  ),
+  ...of(71, 'lib/family.lua', ['  if doc.tr then kin.uncount_birth(doc) end\n', '', 'who is gone is counted for ever']),
   ...of(70, 'lib/family.lua', [
     '  if not parent then return end\n  kin.roots = nil\n',
     '  if not parent then return end\n',

@@ -63,4 +63,52 @@ const reach: Facts = {
   },
 }
 
-export const reaching = { 70: reach }
+const below: Facts = {
+  async 'a job leads to a hundred thousand others at most, and one that goes makes room'(world) {
+    const [a] = await crowded(world, 99_999)
+    const run = await world.claimOne({ queue: 'other' })
+    expect(await run.commit({ end: 'suspended', ops: [spawn('one'), spawn('two')] })).toMatch(
+      /^refused:LIMITED job \d+ led to 100000/,
+    )
+    await world.change(a, 'retry', '')
+    const again = await world.claimOne({ queue: 'other' })
+    expect(await again.suspend({ ops: [spawn('one')] })).toBe('suspended')
+    expect((await world.document(a)).tn).toBe('100000')
+    await world.change(a, 'run', '', '1', '', '', '')
+    const last = await world.claimOne({ queue: 'other' })
+    expect(await last.suspend({ ops: [{ op: 'delete', child: 'one', force: true }, spawn('two')] })).toBe('queued')
+    expect((await world.document(a)).tn).toBe('100000')
+  },
+  async 'who is let go stays counted where it was born'(world) {
+    const [a] = await crowded(world, 0)
+    const run = await world.claimOne({ queue: 'other' })
+    await run.suspend({ ops: [spawn('one'), { op: 'disown', child: 'one' }] })
+    expect((await world.document(a)).tn).toBe('1')
+    const child = await world.claimOne()
+    await child.suspend({ ops: [spawn('below')] })
+    expect((await world.document(a)).tn).toBe('2')
+  },
+  async 'a thousand generations below one job there are no more'(world) {
+    const [a] = await crowded(world, 0)
+    const run = await world.claimOne({ queue: 'other' })
+    await run.suspend({ ops: [spawn('one')] })
+    const child = await world.claimOne()
+    const text = await world.client.ask((redis) => redis.get<string>(world.store.keys.job(child.id)))
+    const deep = String(text).replace(`"${a},1"`, `"${a},1000"`)
+    await world.client.ask((redis) => redis.set(world.store.keys.job(child.id), deep))
+    expect(await child.commit({ end: 'suspended', ops: [spawn('below')] })).toMatch(
+      /^refused:LIMITED .* generations below/,
+    )
+  },
+}
+
+const spawn = (name: string): Op => ({ op: 'spawn', name, queue: 'q', class: 'child' })
+
+/** A job that has led to so many others. */
+async function crowded(world: World, born: number) {
+  const id = await world.make({ queue: 'other' })
+  if (born > 0) await world.change(id, 'patch', '1', 'tn', String(born))
+  return [id] as const
+}
+
+export const reaching = { 70: reach, 71: below }

@@ -198,6 +198,7 @@ local function create(spec, args, born)
   if args ~= '' then doc.a = args end
   put(docs, id, doc)
   put(dirty, id, true)
+  if parent_doc then kin.count_birth(id, doc, parent, parent_doc) end
   if parent_doc then link(parent, parent_doc, spec.name ~= '' and spec.name or id, id, doc) end
   for _, e in ipairs(spec.values or {}) do set_value(id, doc, e[1], e[2]) end
   for _, e in ipairs(spec.listens or {}) do set_channels(id, doc, e[1], e[2], e[3]) end

@@ -227,6 +227,7 @@ erase = function(id, doc, status)
   if doc.rp then zset(ns .. 'repeats', id, false) end
   if doc.g and doc.z ~= 'new' and not resting[doc.z] then count_in_group(doc, -1) end
   if doc.rl then relays.set_relay(doc.rl, nil) end
+  if doc.tr then kin.uncount_birth(doc) end
   if doc.al then
     for _, alias in ipairs(cjson.decode(doc.al)) do hset(ns .. 'jobs:aliases', alias, false) end
   end

@@ -284,3 +284,25 @@ local function next_limit(q)
   for _, at_moment in pairs(queue(q).lw or {}) do moment = math.min(moment, at_moment) end
   return moment
 end
+
+-- How much one job may lead to: jobs that are there and were born below it, and how deep. What is let go or adopted
+-- stays counted where it was born, so nothing gets round this by changing its parent.
+function kin.count_birth(id, doc, parent, parent_doc)
+  local MAX_BORN, MAX_LEVELS = 100000, 1000
+  local root, level = (parent_doc.tr or ''):match('^(%d+),(%d+)$')
+  if not root or not find(root) then root, level = parent, 0 end
+  local root_doc = find(root)
+  local born = (tonumber(root_doc.tn) or 0) + 1
+  if born > MAX_BORN then refuse('LIMITED', 'job ' .. root .. ' led to ' .. MAX_BORN .. ' jobs that still exist: expected no more below one job') end
+  if level + 1 > MAX_LEVELS then refuse('LIMITED', 'job ' .. parent .. ' is ' .. MAX_LEVELS .. ' generations below job ' .. root .. ': expected no job deeper') end
+  change(root, root_doc, 'tn', int(born))
+  change(id, doc, 'tr', root .. ',' .. int(level + 1))
+end
+
+-- A job that goes makes room below the one that it was born under, if that is still there.
+function kin.uncount_birth(doc)
+  local root = doc.tr:match('^%d+')
+  local root_doc = find(root)
+  local born = root_doc and tonumber(root_doc.tn)
+  if born then change(root, root_doc, 'tn', born > 1 and int(born - 1) or nil) end
+end
