@@ -403,6 +403,7 @@ export const jobView = z.object({
   lost: z.int(),
   createdAt: moment,
   createdBy: z.string(),
+  by: z.string().optional().meta({ description: 'the API key that asked for it, as key:<id>' }),
   ranAt: moment.nullable(),
   endedAt: moment.nullable(),
   runAt: moment.nullable(),

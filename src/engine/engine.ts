@@ -201,6 +201,8 @@ export type JobView = {
   lost: number
   createdAt: number
   createdBy: string
+  /** The API key that asked for it, as `key:<id>`. */
+  by?: string
   ranAt: number | null
   endedAt: number | null
   runAt: number | null

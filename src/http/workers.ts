@@ -40,8 +40,14 @@ export const workers = {
   ),
 }
 
-// Who may read may not sign in our name.
+/** An address without its query, where tokens are, and without a password. */
+const shownUrl = (url: string): string => {
+  const { origin, pathname, search } = new URL(url)
+  return `${origin}${pathname}${search && '?[redacted]'}`
+}
+
+// Who may read may not sign in our name, nor come to a worker with our token.
 const withoutSecret = <W extends WorkerDefinition>({ push, ...worker }: W) => ({
   ...worker,
-  ...(push && { push: { url: push.url, ...(push.format && { format: push.format }) } }),
+  ...(push && { push: { url: shownUrl(push.url), ...(push.format && { format: push.format }) } }),
 })

@@ -64,6 +64,8 @@ export type NewJob = {
   slot?: number
   aliases?: string[]
   createdBy?: string
+  /** The key of the API that asked for it. */
+  by?: string
   /** The slot of a schedule that it is made for. */
   scheduledFor?: number
   callback?: { spec: string; host: string }
@@ -114,7 +116,7 @@ export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] 
 ]
 
 /** Fields of a job that runs, and then is done: nobody is told, and nothing is kept but itself. */
-const plain = new Set(['q', 'c', 'p', 'b', 'rt', 'to', 'rd', 'sh', 'np'])
+const plain = new Set(['q', 'c', 'p', 'b', 'by', 'rt', 'to', 'rd', 'sh', 'np'])
 
 /** See lib/plain.lua. */
 const isPlain = ({ document, count }: Parts): boolean =>
@@ -126,6 +128,7 @@ function specWords(job: NewJob): string[] {
   if (job.args !== undefined && isBig(job.args)) add(parts, 'value', 'a', job.args)
   put(parts, 'p', job.priority ? String(job.priority) : undefined)
   put(parts, 'b', job.createdBy)
+  put(parts, 'by', job.by)
   put(parts, 'rt', job.retry)
   put(parts, 'cb', job.callback?.spec)
   put(parts, 'cd', job.callback?.host)

@@ -114,6 +114,7 @@ export const fields = {
   a: 'args, a closed value',
   p: 'priority, when not 0',
   b: 'createdBy',
+  by: 'the API key that asked for it, as key:<id>',
   z: 'place: absent = ready, p = ready:pull, t = timers, l = leases, w = waiting at a limit, s c f T = at rest',
   x: 'asked to terminate; 2 while its shutdown run is under way',
   ca: 'cancelled',

@@ -211,7 +211,9 @@ const answers: Engine = {
     cursor: null,
   }),
   workers: async () => ({
-    workers: [{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/', secret: 'whsec_hush' } }],
+    workers: [
+      { queue: 'core', class: 'zip', push: { url: 'https://w.example.com/?token=hush', secret: 'whsec_hush' } },
+    ],
   }),
   register: async (_queue, _class, definition) => definition,
   unregister: async () => {},

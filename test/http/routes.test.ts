@@ -339,7 +339,7 @@ const cases: Case[] = [
     'workers.list',
     ask('GET', '/v1/workers'),
     200,
-    { workers: [{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/' } }] },
+    { workers: [{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/?[redacted]' } }] },
     'workers',
   ],
   [

@@ -235,7 +235,8 @@ describe('two tenants on one Redis', () => {
       ])
     expect((await ask('dev', 'GET /metrics')).body).not.toContain('orders')
     expect((await ask(key.globex!, 'GET /t/acme/v1/jobs')).status).toBe(404)
-    expect((await ask('dev', 'GET /t/acme/v1/jobs/mine')).status).toBe(200)
+    const own = await ask('dev', 'GET /t/acme/v1/jobs/mine')
+    expect(own).toMatchObject({ status: 200, body: { by: expect.stringMatching(/^key:[0-9a-f]{16}$/) } })
   })
 
   test('a run takes place in its tenant, and its bells and tick lead there', async () => {

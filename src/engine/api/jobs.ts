@@ -91,7 +91,7 @@ export function createJobs({
     async enqueue(inputs, call) {
       const at = now()
       const find = await registry.finder(inputs)
-      const jobs = newJobs(inputs, find, at, allowHosts)
+      const jobs = newJobs(inputs, find, at, allowHosts, call?.by)
       const lane = inputs.some((input) => lasts(find(input))) ? undefined : await eager?.start()
       const { made, again, rings, lent } = await tags.enqueue(jobs, onceOf(call), lane)
       if (lane && lent.length) eager!.goOn(lane, lent)

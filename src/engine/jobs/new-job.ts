@@ -98,7 +98,13 @@ function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
 const argsOf = ({ args }: JobInput): Wire | undefined => (args === 'null' ? undefined : args)
 
 /** A job as a caller of the API asks for it. */
-function newJob(found: Registered | undefined, input: JobInput, now: number, allowHosts: readonly string[]): NewJob {
+function newJob(
+  found: Registered | undefined,
+  input: JobInput,
+  now: number,
+  allowHosts: readonly string[],
+  by: string | undefined,
+): NewJob {
   checkOutside(found, input)
   const ports = overlay(found?.in, input.in)
   // Of a class that is not known the script says so.
@@ -131,6 +137,7 @@ function newJob(found: Registered | undefined, input: JobInput, now: number, all
     limits: limitsOf(found, input),
     callback: keptCallback(input.callback, allowHosts),
     createdBy: input.createdBy,
+    by,
     scheduledFor: input.scheduledFor,
   }
 }
@@ -145,11 +152,12 @@ export function newJobs(
   find: (input: JobInput) => Registered | undefined,
   now: number,
   allowHosts: readonly string[] = [],
+  by?: string,
 ): NewJob[] {
   let job: NewJob
   return inputs.map((input, i) => {
     const like = i > 0 && isAlikeBut('args', input, inputs[i - 1]!)
-    job = like ? { ...job, args: argsOf(input) } : given(newJob(find(input), input, now, allowHosts))
+    job = like ? { ...job, args: argsOf(input) } : given(newJob(find(input), input, now, allowHosts, by))
     return job
   })
 }

@@ -196,6 +196,7 @@ export function viewOf(
     lost: Number(doc.lo ?? 0),
     createdAt: createdAtOf(doc),
     createdBy: doc.b ?? '',
+    ...(doc.by ? { by: doc.by } : {}),
     ranAt: number(doc.l),
     endedAt: number(doc.e),
     runAt: runAtOf(doc),
