@@ -91,7 +91,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const now = () => Date.now() + clock()
   const client = 'evaluate' in options.redis ? options.redis : createClient(options.redis)
   const store = createStore({ client, namespace: options.namespace, clock })
-  const registry = createRegistry(store, workers)
+  const registry = createRegistry(store, workers, now, options.qstash.publicUrl)
   const bells = createBells(options.qstash)
   const outgoing = {
     fetch: options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args)),
@@ -120,9 +120,9 @@ export function createEngine(options: EngineOptions): Engine & Inner {
 
   // A flag, not a promise: an invocation must not wait for another's requests.
   let announced = false
-  async function announce(): Promise<void> {
+  async function announce(known?: readonly string[]): Promise<void> {
     if (announced) return
-    await registry.announce()
+    await registry.announce(known)
     announced = true
   }
 

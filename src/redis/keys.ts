@@ -16,6 +16,7 @@ export const keysOf = (ns: string) => ({
   tenants: `${ns}tenants`,
   flags: `${ns}flags`,
   bells: `${ns}bells`,
+  deployed: `${ns}deployed`,
   flows: `${ns}flows`,
   channels: `${ns}channels`,
   job: (id: string | number) => `${ns}job:${id}`,
@@ -63,7 +64,10 @@ export const kinds = {
   '~queue:<q>:suspended, :completed, :failed, :terminated': ['zset', 'when it may be removed → id'],
   '~queue:<q>:waiters': ['zset', 'claims that wait: until when → who, for which classes'],
   '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],
-  '~wake': ['zset', 'when somebody must look → q:<queue> or k:<limit>'],
+  '~wake': [
+    'zset',
+    'when somebody must look → q:<queue> or k:<limit>; at 0 d:<deployment> and the hash of what it announced',
+  ],
   '~limit:<key>': ['string', 'settings of a limit, its room, and the turns that were given, as JSON'],
   '~limit-held:<key>': ['zset', 'lease end → id of a job that holds a slot'],
   '~limit-window:<key>': ['zset', 'start → token, within the period of a rate'],
@@ -99,6 +103,10 @@ export const kinds = {
   '~breaker:<host>': [
     'string',
     'failures in a row and until when it is open, of a host that is called back, or `push/` and that of push workers; for a day',
+  ],
+  '~deployed': [
+    'hash',
+    'deployment → the classes that it announced last, when, and the hashes of its versions, as JSON',
   ],
   '~bells': ['string, expires', 'how many requests in a row QStash has refused, and why, as JSON'],
   '~flags': ['set', 'switches that are on'],

@@ -268,13 +268,15 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
     return ends.map((end) => (end === '' ? null : Number(end)))
   }
 
-  async function tick(limit = 100): Promise<{ rings: Ring[]; more: boolean }> {
-    const [, rings, more] = (await evaluate(scripts.tick, [keys.wake], { ...base(), most: limit }, [])) as [
+  /** `announced`: what each deployment has announced last, see announcement.ts. */
+  async function tick(limit = 100): Promise<{ rings: Ring[]; more: boolean; announced: string[] }> {
+    const [, rings, more, announced] = (await evaluate(scripts.tick, [keys.wake], { ...base(), most: limit }, [])) as [
       string,
       RawRing[],
       string,
+      string[],
     ]
-    return { rings: ringsOf(rings), more: more === 'more' }
+    return { rings: ringsOf(rings), more: more === 'more', announced }
   }
 
   async function overview(queue = ''): Promise<{ queues: QueueRow[]; now: number }> {

@@ -66,6 +66,8 @@ const plain: Access[] = [
       'audience',
       'audit',
       'bells',
+      'deployed',
+      'wake',
       'channel',
       'channels',
       'constraints',
@@ -84,7 +86,11 @@ const plain: Access[] = [
     ],
     writes: [],
   },
-  { by: ['API'], reads: [], writes: ['bells', 'audit', 'flags', 'flows', 'keys', 'lane', 'tenants'] },
+  {
+    by: ['API'],
+    reads: [],
+    writes: ['bells', 'deployed', 'wake', 'audit', 'flags', 'flows', 'keys', 'lane', 'tenants'],
+  },
   { by: ['dispatcher'], reads: ['constraints', 'job', 'workers'], writes: ['bells'] },
 ]
 

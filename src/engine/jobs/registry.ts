@@ -8,6 +8,7 @@ import type { Settled } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Lent } from '../../redis/types.ts'
 import type { PortSpecs, WorkerDefinition } from '../engine.ts'
+import { type Announced, createAnnouncer } from './announcement.ts'
 
 /** A class as the engine uses it; `local` when its function is in this deployment. */
 export type Registered = {
@@ -35,6 +36,14 @@ const BRIEF = 15_000
 /** Its runs may outlast an invocation that has been answered. */
 export const isLong = ({ definition: { push, timeout = 0 } }: Registered): boolean =>
   push !== undefined || timeout > BRIEF
+
+const announcedOf = (found: Registered): Announced => ({
+  queue: found.local!.queue ?? 'default',
+  name: found.local!.class,
+  definition: textOf(found.definition, true),
+  serves: callsOthers(found) ? 'call' : 'push',
+  concurrency: found.definition.concurrency,
+})
 
 type Named = { queue: string; class: string }
 
@@ -98,7 +107,12 @@ function parseDefinition(text: string): WorkerDefinition {
  *
  * @example const zip = await registry.find('core', 'zip')
  */
-export function createRegistry(store: Store, workers: readonly Worker[], now: () => number = Date.now) {
+export function createRegistry(
+  store: Store,
+  workers: readonly Worker[],
+  now: () => number = Date.now,
+  deployment = 'sidejob',
+) {
   const local = new Map<string, Registered>()
   for (const worker of workers) {
     const { concurrency = 1 } = worker
@@ -139,19 +153,7 @@ export function createRegistry(store: Store, workers: readonly Worker[], now: ()
 
   const localClass = (queue: string, name: string): Registered | undefined => local.get(`${queue}/${name}`)
 
-  /** Writes our own classes into the registry, so that scripts and other deployments know them. */
-  async function announce(): Promise<void> {
-    const byQueue = Map.groupBy(local.values(), ({ local: worker }) => worker!.queue ?? 'default')
-    for (const [queue, classes] of byQueue) {
-      const rows = classes.map((found) => ({
-        name: found.local!.class,
-        definition: textOf(found.definition, true),
-        serves: callsOthers(found) ? ('call' as const) : ('push' as const),
-        concurrency: found.definition.concurrency,
-      }))
-      await store.register(queue, rows, { whole: true })
-    }
-  }
+  const announce = createAnnouncer({ store, deployment, now, classes: () => [...local.values()].map(announcedOf) })
 
   return {
     announce,

@@ -8,7 +8,7 @@ import type { Guest, Ringer } from './ringer.ts'
 
 export type TickOptions = {
   store: Store
-  announce: () => Promise<void>
+  announce: (announced: readonly string[]) => Promise<void>
   ringer: Ringer
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
   /** Milliseconds for which queues are served here, all together. */
@@ -54,10 +54,10 @@ export function createTick({
   }
 
   return async () => {
-    await announce()
     const rung: string[] = []
     for (let round = 0; round < ROUNDS; round++) {
-      const { rings, more } = await store.tick()
+      const { rings, more, announced } = await store.tick()
+      if (round === 0) await announce(announced)
       await serveUnrung(await ringer.publish(rings))
       rung.push(...rings.map(({ queue }) => queue))
       if (!more) return { rung, more: false }

@@ -12,7 +12,7 @@ import {
 } from '../../core/callback.ts'
 import { type Wire, wire } from '../../core/codec/value.ts'
 import { groupKey } from '../../core/constraint.ts'
-import { isOutage, SidejobError } from '../../core/errors.ts'
+import { isOutage } from '../../core/errors.ts'
 import { retryAfter } from '../../core/retry.ts'
 import type { Changes, Op } from '../../core/run.ts'
 import { callable } from '../../core/url.ts'

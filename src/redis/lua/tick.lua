@@ -5,7 +5,7 @@
 -- reads: audience, channel, hints, job, jobs, lane, limit, queue, schema, unique, wake, workers
 -- writes: audience, channel, channels, gone, job, jobs, lane, limit, limits, live, log, queue, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, most:int
--- returns: {'ticked', rings, 'more' or ''}
+-- returns: {'ticked', rings, 'more' or '', what each deployment has announced last}
 
 -- @include lib/base
 -- @include lib/store
@@ -27,20 +27,21 @@
 
 local wake_key = ns .. 'wake'
 local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, most)
-if #members == 0 then return { 'ticked', {}, '' } end
-
-local names, keys, touched_now, more = {}, { ns .. 'schema' }, {}, #members == most
+local names, keys, touched_now, announced, more = {}, { ns .. 'schema' }, {}, {}, #members == most
 for _, member in ipairs(members) do
   local kind, name = member:match('^(%a):(.*)$')
   if kind == 'q' then
     names[#names + 1] = name
     keys[#keys + 1] = queue_key(name)
+  elseif kind == 'd' then
+    announced[#announced + 1] = name
   else
     zset(wake_key, member, false)
     touch(name)
     touched_now[#touched_now + 1] = name
   end
 end
+if #names + #touched_now == 0 then return { 'ticked', {}, '', announced } end
 fetch(keys)
 
 for _, q in ipairs(names) do
@@ -67,4 +68,4 @@ end
 ring_all()
 ring_timers()
 flush()
-return { 'ticked', rings, more and 'more' or '' }
+return { 'ticked', rings, more and 'more' or '', announced }

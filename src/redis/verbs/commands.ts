@@ -116,6 +116,18 @@ export function createCommands({ client: { ask }, keys }: Parts) {
       const [epoch, trouble] = await ask<(string | null)[]>((redis) => redis.mget(keys.epoch, keys.bells))
       return { restored: restoreOf(epoch ?? null), trouble: trouble ? (JSON.parse(trouble) as BellTrouble) : null }
     },
+    /** What each deployment has announced last: its id and a hash. It is at the head of the index that ticks read anyway. */
+    announced: async () =>
+      (await ask<string[]>((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).map((member) =>
+        member.slice(2),
+      ),
+    /** What all deployments have announced, by their ids, as JSON. */
+    deployments: () => hashOf(keys.deployed),
+    async setDeployment(id: string, text: string, hash: string, before: readonly string[]): Promise<void> {
+      await ask((redis) => redis.hset(keys.deployed, { [id]: text }))
+      await ask((redis) => redis.zadd(keys.wake, { score: 0, member: `d:${id} ${hash}` }))
+      if (before.length) await ask((redis) => redis.zrem(keys.wake, ...before.map((one) => `d:${one}`)))
+    },
     setBellTrouble: (trouble?: BellTrouble) =>
       ask<unknown>((redis) =>
         trouble ? redis.set(keys.bells, JSON.stringify(trouble), { px: TROUBLE }) : redis.del(keys.bells),

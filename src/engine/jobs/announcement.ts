@@ -1,0 +1,83 @@
+// Tells Redis which classes this deployment brings: when they have changed, and only if it is the newest version of itself.
+
+import { hashOf } from '../../core/crypto.ts'
+import type { Store } from '../../redis/store.ts'
+
+export type Announced = {
+  queue: string
+  name: string
+  definition: string
+  serves: 'push' | 'call'
+  concurrency?: number
+}
+
+export type AnnouncerOptions = {
+  store: Store
+  /** Stays the same over the versions of a deployment, and is no other one's. */
+  deployment: string
+  classes: () => Announced[]
+  now: () => number
+}
+
+/** What a deployment has announced; `hashes` are of its versions, the newest first. */
+type Deployment = { at: number; hashes: string[]; classes: string[] }
+
+/** Versions that are remembered, so that the last isolates of an old one are known as such. */
+const VERSIONS = 8
+/** An old version that is still there after so long has come back: 10 minutes. */
+const ROLLED_BACK = 600_000
+
+// No name has a line of its own in it.
+const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`
+
+const removed = (key: string) => {
+  const [queue, name] = key.split('\n') as [string, string]
+  return { queue, name, definition: null, serves: 'push' as const }
+}
+
+/** Those that this deployment brought, and that nobody brings any more. */
+function goneFrom(own: Deployment | undefined, others: Deployment[], rows: Announced[]): string[] {
+  const kept = new Set([...rows.map(keyOf), ...others.flatMap(({ classes }) => classes)])
+  return (own?.classes ?? []).filter((key) => !kept.has(key))
+}
+
+/**
+ * Makes the verb. It is told what has been announced where that is known already; else it asks, with one command.
+ *
+ * @example const announce = createAnnouncer({ store, deployment: 'a', classes, now }); await announce()
+ */
+export function createAnnouncer({ store, deployment, classes, now }: AnnouncerOptions) {
+  async function write(rows: Announced[], gone: string[], isFirst: boolean): Promise<void> {
+    const byQueue = Map.groupBy([...rows, ...gone.map(removed)], ({ queue }) => queue)
+    await Promise.all([...byQueue].map(([queue, all]) => store.register(queue, all, { whole: isFirst })))
+  }
+
+  async function read(id: string): Promise<{ own?: Deployment; others: Deployment[] }> {
+    const all = Object.entries(await store.deployments()).map(
+      ([of, text]) => [of, JSON.parse(text) as Deployment] as const,
+    )
+    return { own: all.find(([of]) => of === id)?.[1], others: all.filter(([of]) => of !== id).map(([, one]) => one) }
+  }
+
+  return async (announced?: readonly string[]): Promise<void> => {
+    const id = (await hashOf(deployment)).slice(0, 12)
+    const rows = classes()
+    const hash = (await hashOf(JSON.stringify(rows))).slice(0, 16)
+    const newest = `${id} ${hash}`
+    const before = (announced ?? (await store.announced())).filter((one) => one.startsWith(`${id} `))
+    if (before.length === 1 && before[0] === newest) return
+    const { own, others } = await read(id)
+    const isOld = own !== undefined && own.hashes.indexOf(hash) > 0 && now() - own.at < ROLLED_BACK
+    if (isOld) return
+    // Where nobody has announced anything in this way yet, what is there is of an earlier release.
+    await write(rows, goneFrom(own, others, rows), !own && others.length === 0)
+    const hashes = [hash, ...(own?.hashes ?? []).filter((one) => one !== hash)].slice(0, VERSIONS)
+    const text = JSON.stringify({ at: now(), hashes, classes: rows.map(keyOf) } satisfies Deployment)
+    await store.setDeployment(
+      id,
+      text,
+      hash,
+      before.filter((one) => one !== newest),
+    )
+  }
+}

@@ -1,0 +1,130 @@
+// Deployments on one namespace: what they announce, when, and what a day costs on which nothing happens.
+
+import { Client } from '@upstash/qstash'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Worker } from '../../src/core/worker.ts'
+import { createEngine } from '../../src/engine/index.ts'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, kind, rawCommand, startKit } from '../kit.ts'
+import { costOf } from '../redis/commandstats.ts'
+
+const worker = (name: string, queue = 'default') =>
+  defineWorker({ class: name, queue, perform: (job) => void ran.push(job.id) })
+let ran: number[] = []
+
+let kit: Kit
+afterEach(() => kit.close())
+
+/** A version of a deployment, in an isolate of its own; `at` tells deployments apart. */
+const isolate = (workers: Worker[], at = kit.engineOptions.qstash.publicUrl) =>
+  createEngine({ ...kit.engineOptions, workers, qstash: { ...kit.engineOptions.qstash, publicUrl: at } })
+
+/** The bells that are on their way. */
+async function bells(): Promise<string[]> {
+  const document = await rawCommand(kit.redis.port, 'GET', kit.store.keys.queue('default'))
+  return [...document.matchAll(/"(b\w+)":\d{13}/g)].map(([, bell]) => bell!)
+}
+
+const classes = async (queue = 'default') => Object.keys(await kit.store.definitions(queue)).sort()
+
+describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
+  test('costs 3 commands a tick and 144 messages, with a new isolate for every tick of cron', async () => {
+    const queues = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((queue) => worker('work', queue))
+    kit = await startKit({ workers: queues })
+    await kit.engine.tick()
+    const { url, token } = kit.qstash
+    const client = new Client({ baseUrl: url, token, devMode: false, enableTelemetry: false })
+    const destination = `${kit.engineOptions.qstash.publicUrl}/tick`
+    await client.schedules.create({ destination, cron: '*/10 * * * *', retries: 0, method: 'POST' })
+    const before = kit.qstash.counts.scheduled
+    const { billed, messages, commands } = await costOf(kit, async () => {
+      for (let minute = 0; minute < 1_440; minute++) {
+        await kit.advance(60_000)
+        await isolate(queues).tick()
+      }
+    })
+    const scheduled = kit.qstash.counts.scheduled - before
+    expect(scheduled + messages).toBeGreaterThan(140)
+    expect(scheduled + messages).toBeLessThanOrEqual(150)
+    expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual((1_440 + scheduled) * 3)
+  }, 120_000)
+
+  test('is begun by an isolate that asks one command before its first claim, however many queues it serves', async () => {
+    const queues = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((queue) => worker('work', queue))
+    kit = await startKit({ workers: queues, hold: true })
+    await kit.engine.tick()
+    const { jobs } = await kit.engine.enqueue([{ queue: 'a', class: 'work', runAt: kit.now() + 3_600_000 } as never])
+    // The script is there from now on: the call's round trips are its own.
+    await kit.engine.run(String(jobs[0]!.id), { at: kit.now() + 7_200_000 })
+    const cold = isolate(queues)
+    const { calls } = await costOf({ ...kit, until: async () => undefined }, () =>
+      cold.run(String(jobs[0]!.id), { at: kit.now() + 7_200_000 }),
+    )
+    expect(calls).toBe(2)
+  })
+})
+
+describe('two deployments on one namespace', () => {
+  test('each keep their own classes for ten minutes, and lose those only that they give up themselves', async () => {
+    kit = await startKit({ workers: [worker('shared'), worker('ours')] })
+    const theirs = [worker('shared'), worker('theirs')]
+    const at = 'https://other.example.com'
+    for (let minute = 0; minute < 10; minute++) {
+      await isolate([worker('shared'), worker('ours')]).tick()
+      await isolate(theirs, at).tick()
+      expect(await classes()).toEqual(expect.arrayContaining(['ours', 'shared', 'theirs']))
+      await kit.advance(60_000)
+    }
+    await isolate([worker('theirs')], at).tick()
+    expect(await classes()).toEqual(['ours', 'shared', 'theirs'])
+    await isolate([worker('shared')]).tick()
+    expect(await classes()).toEqual(['shared', 'theirs'])
+  })
+})
+
+describe('a deployment that is rolled out', () => {
+  const old = () => isolate([worker('stays'), worker('goes')])
+  const fresh = () => isolate([worker('stays'), worker('comes')])
+
+  test('keeps the classes of its newest version while isolates of the old one go on', async () => {
+    kit = await startKit()
+    await old().tick()
+    expect(await classes()).toEqual(['goes', 'stays'])
+    await fresh().tick()
+    for (let second = 0; second < 5; second++) {
+      await old().tick()
+      expect(await classes()).toEqual(['comes', 'stays'])
+    }
+  })
+
+  test('and is taken back: after ten minutes the old version is the newest again', async () => {
+    kit = await startKit()
+    await old().tick()
+    await fresh().tick()
+    await kit.advance(601_000)
+    await old().tick()
+    expect(await classes()).toEqual(['goes', 'stays'])
+    await old().tick()
+    expect(await classes()).toEqual(['goes', 'stays'])
+  })
+
+  test('with 1,000 jobs in flight loses none and runs none twice', async () => {
+    ran = []
+    kit = await startKit({ hold: true })
+    const [first, second] = [old(), fresh()]
+    await first.tick()
+    const make = async (engine: typeof first, name: string, n: number) =>
+      (await engine.enqueue(Array(n).fill({ queue: 'default', class: name, args: '1', retain: 3_600_000 }))).jobs
+    const made = [...(await make(first, 'stays', 400)), ...(await make(first, 'goes', 200))]
+    await second.tick()
+    made.push(...(await make(second, 'stays', 200)), ...(await make(second, 'comes', 200)))
+    // Either version's isolates answer the bells, in turns, until everything is done.
+    for (let round = 0; ran.length < made.length && round < 50; round++) {
+      const rung = await bells()
+      await Promise.all(rung.map((bell, i) => [first, second][(round + i) % 2]!.dispatch('default', bell)))
+      await kit.advance(11_000)
+      await [first, second][round % 2]!.tick()
+    }
+    expect(ran.toSorted((a, b) => a - b)).toEqual(made.map(({ id }) => id))
+  }, 60_000)
+})
