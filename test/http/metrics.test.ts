@@ -1,6 +1,7 @@
 // What Prometheus reads: of a real engine, and every line in its format.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
 import { metrics } from '../../src/http/metrics.ts'
 import { defineWorker } from '../../src/index.ts'
@@ -19,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 
 const ask = (path: string, init: RequestInit = {}) =>
-  createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' }).request(path, {
+  createApp({ engine: kit.engine, facades, verify: async () => false, publicUrl: 'http://127.0.0.1' }).request(path, {
     headers: { authorization: 'Bearer dev' },
     ...init,
   })
