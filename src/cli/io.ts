@@ -1,0 +1,98 @@
+// How a command talks: to people in a terminal, to files, and as JSON to programs.
+
+import { createInterface } from 'node:readline'
+import type { Io } from './command.ts'
+
+const WIDTH = 30
+/** A cell of a table is cut here. */
+const CELL = 60
+
+const plain = (value: unknown): string => {
+  if (value === null || value === undefined) return ''
+  if (typeof value !== 'object') return String(value)
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return value.join(' ')
+  const { message } = value as { message?: unknown }
+  if (typeof message === 'string') return message
+  const counts = Object.entries(value)
+  if (counts.every(([, one]) => typeof one === 'number'))
+    return counts.flatMap(([name, n]) => (n ? [`${name} ${n}`] : [])).join(', ')
+  return JSON.stringify(value)
+}
+
+const cut = (text: string): string => {
+  const line = text.replaceAll('\n', ' ')
+  return line.length > CELL ? `${line.slice(0, CELL - 1)}…` : line
+}
+
+/** @example table([{ id: 1, class: 'zip' }], ['id', 'class']) // ['id  class', '1   zip'] */
+export function table(rows: readonly object[], columns: readonly string[]): string[] {
+  const cells = rows.map((row) => columns.map((name) => cut(plain((row as Record<string, unknown>)[name]))))
+  const widths = columns.map((name, at) => Math.max(name.length, ...cells.map((row) => row[at]!.length)))
+  return [columns, ...cells].map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at]!))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+function members(data: object): string[] {
+  const shown = Object.entries(data).filter(([, value]) => value !== null && value !== undefined)
+  const width = Math.max(0, ...shown.map(([name]) => name.length))
+  return shown.map(([name, value]) => `${name.padEnd(width)}  ${plain(value)}`)
+}
+
+function linesOf(data: unknown, columns?: readonly string[]): string[] {
+  if (Array.isArray(data)) return data.length ? table(data, columns ?? Object.keys(data[0] as object)) : ['none']
+  return typeof data === 'object' && data !== null ? members(data) : [plain(data)]
+}
+
+export function createIo(json: boolean): Io {
+  const { stdout, stderr, stdin } = process
+  let bar = false
+  let tenths = 0
+  const clear = () => {
+    if (bar) stderr.write('\r\x1b[K')
+    bar = false
+  }
+  const print = (line: string) => {
+    clear()
+    stdout.write(`${line}\n`)
+  }
+  const isTerminal = stdin.isTTY === true
+  return {
+    json,
+    isTerminal,
+    print,
+    show(data, columns) {
+      if (json) return print(JSON.stringify(data))
+      for (const line of linesOf(data, columns)) print(line)
+    },
+    note(line) {
+      clear()
+      stderr.write(`${line}\n`)
+    },
+    async confirm(question) {
+      if (!isTerminal) return false
+      const asked = createInterface({ input: stdin, output: stderr })
+      const answer = await new Promise<string>((resolve) => asked.question(`${question} [y/N] `, resolve))
+      asked.close()
+      return /^y(es)?$/i.test(answer.trim())
+    },
+    progress(done, total, words) {
+      if (!stderr.isTTY) {
+        // In a file a line for each tenth is enough.
+        const reached = Math.floor((10 * done) / Math.max(1, total))
+        if (reached > tenths) stderr.write(`${done} of ${total}, ${words}\n`)
+        tenths = reached
+        return
+      }
+      const full = Math.round((WIDTH * done) / Math.max(1, total))
+      stderr.write(`\r\x1b[K[${'='.repeat(full)}${' '.repeat(WIDTH - full)}] ${done} of ${total}, ${words}`)
+      bar = true
+    },
+    get lines() {
+      return createInterface({ input: stdin })
+    },
+  }
+}

@@ -1,0 +1,54 @@
+// sidejob create, and `npm create sidejob`: a project from one of the templates.
+
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { type Command, UsageError } from '../command.ts'
+import { ownVersion, packageFolder } from '../version.ts'
+
+const templates = () =>
+  readdirSync(join(packageFolder(), 'templates'), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [entry.name] : [],
+  )
+
+/** A name that npm and Cloudflare take. */
+const nameOf = (folder: string): string =>
+  basename(folder)
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, '-')
+    .replace(/^-+|-+$/g, '') || 'my-jobs'
+
+const replaceIn = (path: string, from: string, to: string) =>
+  writeFileSync(path, readFileSync(path, 'utf8').replaceAll(from, to))
+
+/** Makes the project; what is there already is never written over. */
+export function createProject(folder: string, template: string): string[] {
+  const known = templates()
+  if (!known.includes(template)) throw new UsageError(`--template: expected ${known.join(', ')}, got ${template}`)
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw new UsageError(`${folder} is not empty: expected a new folder, or sidejob init for a Worker that is there`)
+  cpSync(join(packageFolder(), 'templates', template), folder, { recursive: true })
+  // npm leaves a .gitignore out of every package.
+  renameSync(join(folder, 'gitignore'), join(folder, '.gitignore'))
+  for (const file of ['package.json', 'wrangler.jsonc', 'README.md'])
+    replaceIn(join(folder, file), 'my-jobs', nameOf(folder))
+  const { SIDEJOB_PACKAGE: version = `^${ownVersion()}` } = process.env
+  const path = join(folder, 'package.json')
+  const settings = JSON.parse(readFileSync(path, 'utf8')) as { dependencies: Record<string, string> }
+  settings.dependencies.sidejob = version
+  writeFileSync(path, `${JSON.stringify(settings, null, 2)}\n`)
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
+  )
+}
+
+export const create: Command = {
+  does: 'makes a project: a Worker with jobs, tests and types',
+  takes: ['folder'],
+  options: { template: { type: 'string', short: 't', default: 'worker', does: 'worker, hono or python' } },
+  async run(_client, { template }, { show, note, json }, [folder]) {
+    const files = createProject(resolve(folder!), String(template))
+    if (json) return show({ folder: resolve(folder!), files })
+    note(`${files.length} files are in ${folder}. Go on with:`)
+    for (const line of [`cd ${folder}`, 'npm install', 'npm test', 'npx sidejob dev']) note(`  ${line}`)
+  },
+}

@@ -1,0 +1,9 @@
+// What one does with a project of one's own: make it, add sidejob to it, and develop it.
+
+import type { Command } from '../command.ts'
+import { create } from './create.ts'
+import { dev } from './dev.ts'
+import { init } from './init.ts'
+import { open } from './open.ts'
+
+export const projectCommands: Record<string, Command> = { create, init, dev, open }

@@ -1,0 +1,170 @@
+// sidejob queues, limits, schedules, …: what is beside jobs.
+
+import type { Client } from '../client/index.ts'
+import { type Command, chosen, type Given, yes } from './command.ts'
+
+/** Shows a list under one member of an answer. */
+const list = (does: string, ask: (client: Client) => Promise<object>, member: string, columns: string[]): Command => ({
+  does,
+  async run(client, _, { show, json }) {
+    const answer = (await ask(client)) as Record<string, unknown>
+    show(json ? answer : answer[member], columns)
+  },
+})
+
+type Act = (client: Client, name: string, given: Given) => Promise<unknown>
+
+const act = (does: string, takes: string, perform: Act, options: Command['options'] = {}): Command => ({
+  does,
+  takes: [takes],
+  options,
+  async run(client, given, { show }, [name]) {
+    show(await perform(client, name!, given))
+  },
+})
+
+const limitOptions = {
+  concurrency: { type: 'string', does: 'how many may run at once' },
+  rate: { type: 'string', does: 'how many may start in a period' },
+  per: { type: 'string', default: '1s', does: "the period: '1s', '1m'" },
+} as const
+
+const settingsOf = ({ concurrency, rate, per }: Given) => ({
+  ...(concurrency ? { concurrency: Number(concurrency) } : {}),
+  ...(rate ? { rate: { limit: Number(rate), period: String(per) } } : {}),
+})
+
+const graph: Command = act('shows the graph of a flow', 'job', (client, job) => client.flows.graph(job))
+
+type Action = Parameters<Client['bulk']['start']>[0]['action']
+
+const bulk = (action: Action): Command => ({
+  does: `${action} for all jobs that fit; without --yes it says how they are counted`,
+  options: {
+    status: { type: 'string', short: 's', does: 'only those with this status' },
+    queue: { type: 'string', short: 'q', does: 'only of this queue' },
+    class: { type: 'string', short: 'c', does: 'only of this class' },
+    group: { type: 'string', does: 'only of this group' },
+    yes,
+  },
+  async run(client, given, { show, note }) {
+    const filter = chosen(given, 'status', 'queue', 'class', 'group') as Parameters<
+      Client['bulk']['start']
+    >[0]['filter']
+    if (!given.yes) {
+      const { jobs, cursor } = await client.jobs.list({ ...filter, limit: 1_000 })
+      note(`${action}: ${jobs.length}${cursor ? ' or more' : ''} jobs fit; --yes does it`)
+      return
+    }
+    show(await client.bulk.start({ filter, action }))
+  },
+})
+
+const scopes = ['read', 'write', 'work', 'admin'] as const
+type Scope = (typeof scopes)[number]
+
+export const resources: Record<string, Command> = {
+  'queues ls': list('lists the queues with their counts', (client) => client.queues.list(), 'queues', [
+    'name',
+    'mode',
+    'paused',
+    'lanes',
+    'counts',
+    'oldestReady',
+  ]),
+  'queues pause': act('stops serving a queue', 'queue', (client, queue) =>
+    client.queues.patch(queue, { paused: true }),
+  ),
+  'queues resume': act('serves a queue again', 'queue', (client, queue) =>
+    client.queues.patch(queue, { paused: false }),
+  ),
+  'limits ls': list('lists the limits with what is in use', (client) => client.limits.list(), 'limits', [
+    'key',
+    'concurrency',
+    'rate',
+    'active',
+    'waiting',
+  ]),
+  'limits set': act(
+    'sets a limit',
+    'key',
+    (client, key, given) => client.limits.set(key, settingsOf(given)),
+    limitOptions,
+  ),
+  'limits rm': act('removes a limit', 'key', (client, key) => client.limits.remove(key)),
+  'groups ls': list('lists the groups that have jobs', (client) => client.groups.list(), 'groups', [
+    'id',
+    'concurrency',
+    'active',
+    'waiting',
+    'jobs',
+  ]),
+  'schedules ls': list('lists the jobs that repeat', (client) => client.schedules.list(), 'schedules', [
+    'job',
+    'class',
+    'status',
+    'paused',
+    'repeat',
+    'next',
+  ]),
+  'schedules show': act('shows a schedule', 'job', (client, job) => client.schedules.get(job)),
+  'schedules add': act(
+    'makes a job that repeats',
+    'class',
+    (client, name, { cron, tz, queue, unique }) =>
+      client.schedules.add({
+        class: name,
+        repeat: { cron: String(cron), ...(tz ? { tz: String(tz) } : {}) },
+        ...chosen({ queue, unique }, 'queue', 'unique'),
+      }),
+    {
+      cron: { type: 'string', does: "when: '0 2 * * *'" },
+      tz: { type: 'string', does: "the zone of its times: 'Europe/Berlin'" },
+      queue: { type: 'string', short: 'q', does: 'its queue' },
+      unique: { type: 'string', does: 'a key, so that it is made once' },
+    },
+  ),
+  'schedules pause': act('pauses a schedule', 'job', (client, job) => client.schedules.pause(job)),
+  'schedules resume': act('goes on with a schedule', 'job', (client, job) => client.schedules.resume(job)),
+  'schedules run': act('runs the job of a schedule now', 'job', (client, job) => client.schedules.run(job)),
+  'schedules rm': act('stops repeating', 'job', (client, job) => client.schedules.remove(job)),
+  'workers ls': list('lists the job classes and who serves them', (client) => client.workers.list(), 'workers', [
+    'queue',
+    'class',
+    'local',
+    'concurrency',
+    'description',
+  ]),
+  'flows graph': graph,
+  'channels ls': list('shows who listens to which channel', (client) => client.channels.list(), 'channels', [
+    'name',
+    'subscribers',
+  ]),
+  'callbacks ls': list('lists the callbacks', (client) => client.callbacks.list(), 'callbacks', [
+    'job',
+    'of',
+    'state',
+    'attempts',
+    'url',
+    'lastError',
+  ]),
+  'files ls': list('lists the stored files', (client) => client.files.list(), 'files', ['id', 'size', 'storedAt']),
+  'keys ls': list('lists the API keys', (client) => client.keys.list(), 'keys', ['id', 'name', 'scopes']),
+  'keys add': act(
+    'makes an API key, and shows it this once',
+    'name',
+    (client, name, { scope }) => client.keys.add({ name, scopes: String(scope).split(',') as Scope[] }),
+    { scope: { type: 'string', default: 'read', does: 'what it may do: read,write,work,admin' } },
+  ),
+  'keys rm': act('removes an API key', 'id', (client, id) => client.keys.remove(id)),
+  'bulk retry': bulk('retry'),
+  'bulk terminate': bulk('terminate'),
+  'bulk delete': bulk('delete'),
+  'bulk requeue': bulk('requeue'),
+  stats: {
+    does: 'shows what has happened today',
+    async run(client, _, { show }) {
+      show(await client.stats.show())
+    },
+  },
+}

@@ -1,0 +1,84 @@
+// Which sidejob a command talks to: what the command line says, else the environment, else a profile, else the stack that
+// runs in this folder.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type Command, type Given, UsageError } from './command.ts'
+
+export type Target = { url: string; key: string }
+type Profiles = Record<string, Target>
+
+const { env } = process
+const DEFAULT = { url: 'http://127.0.0.1:8787', key: 'dev' }
+
+const file = () => env.SIDEJOB_PROFILES ?? join(homedir(), '.config', 'sidejob', 'profiles.json')
+
+function jsonIn<T>(path: string): T | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as T
+  } catch {
+    return undefined
+  }
+}
+
+const profiles = (): Profiles => jsonIn<Profiles>(file()) ?? {}
+
+function profile(name: string): Target {
+  const found = profiles()[name]
+  if (found) return found
+  const known = Object.keys(profiles()).join(', ') || 'none'
+  throw new UsageError(`--profile: there is no profile ${name}; known: ${known}`)
+}
+
+/** An address without a scheme is one of this machine, or is reached by TLS. */
+export function addressOf(given: string): string {
+  const url = /^https?:\/\//.test(given) ? given : `${/^(localhost|127\.)/.test(given) ? 'http' : 'https'}://${given}`
+  if (!URL.canParse(url)) throw new UsageError(`--url: expected an address like https://jobs.example.com, got ${given}`)
+  return url.replace(/\/+$/, '')
+}
+
+/** @example targetOf({ url: 'jobs.example.com' }) */
+export function targetOf({ url, key, profile: name = env.SIDEJOB_PROFILE }: Given): Target {
+  const local = jsonIn<{ url: string }>(join(env.SIDEJOB_DIR ?? '.sidejob', 'stack.json'))
+  const base = name ? profile(String(name)) : { ...DEFAULT, ...(local ? { url: local.url } : {}) }
+  return {
+    url: addressOf(String(url ?? env.SIDEJOB_URL ?? base.url)),
+    key: String(key ?? env.SIDEJOB_API_KEY ?? base.key),
+  }
+}
+
+function save(all: Profiles): void {
+  mkdirSync(dirname(file()), { recursive: true })
+  writeFileSync(file(), `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 })
+}
+
+export const profileCommands: Record<string, Command> = {
+  'profiles ls': {
+    does: 'lists the profiles: addresses and keys under a name',
+    async run(_client, _given, { show }) {
+      show(
+        Object.entries(profiles()).map(([name, { url }]) => ({ name, url })),
+        ['name', 'url'],
+      )
+    },
+  },
+  'profiles set': {
+    does: 'keeps --url and --key under a name',
+    takes: ['name'],
+    async run(_client, given, { note }, [name]) {
+      save({ ...profiles(), [name!]: targetOf(given) })
+      note(`profile ${name} is kept: sidejob --profile ${name} …`)
+    },
+  },
+  'profiles rm': {
+    does: 'forgets a profile',
+    takes: ['name'],
+    async run(_client, _given, { note }, [name]) {
+      profile(name!)
+      const { [name!]: _gone, ...rest } = profiles()
+      save(rest)
+      note(`profile ${name} is gone`)
+    },
+  },
+}

@@ -1,0 +1,54 @@
+"""A pull worker in Python's standard library: serves the job class `shout` of the queue `python`.
+
+It asks for work, does it, and commits what came of it: all of a run or nothing.
+"""
+
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+
+URL = os.environ.get("SIDEJOB_URL", "http://127.0.0.1:8787")
+KEY = os.environ.get("SIDEJOB_API_KEY", "dev")
+
+
+def ask(method: str, path: str, body: dict) -> dict | None:
+    request = urllib.request.Request(URL + path, json.dumps(body).encode(), method=method)
+    request.add_header("authorization", "Bearer " + KEY)
+    request.add_header("content-type", "application/json")
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        text = answer.read()
+        return json.loads(text) if text else None
+
+
+def shout(snapshot: dict) -> dict:
+    return {"end": "completed", "result": snapshot["job"]["args"]["text"].upper()}
+
+
+CLASSES = {"shout": shout}
+
+
+def perform(snapshot: dict) -> dict:
+    try:
+        return CLASSES[snapshot["job"]["class"]](snapshot)
+    except Exception as error:  # whatever it is, the job is told of it and tried again
+        return {"end": "failed", "error": {"message": f"{type(error).__name__}: {error}"}}
+
+
+def serve() -> None:
+    for name in CLASSES:
+        ask("PUT", f"/v1/workers/python/{name}", {"pull": True, "retry": {"max": 3}})
+    print("waiting for work", flush=True)
+    while True:
+        try:
+            claimed = ask("POST", "/v1/queues/python/claim", {"wait": "20s", "max": 10})
+            for run in (claimed or {}).get("runs", []):
+                ask("POST", f"/v1/runs/{run['run']['token']}/commit", perform(run))
+        except (urllib.error.URLError, TimeoutError) as error:
+            print(f"sidejob does not answer ({error}); trying again", flush=True)
+            time.sleep(1)
+
+
+if __name__ == "__main__":
+    serve()
