@@ -47,6 +47,14 @@ function linesOf(data: unknown, columns?: readonly string[]): string[] {
   return typeof data === 'object' && data !== null ? members(data) : [plain(data)]
 }
 
+/** What shows data: as JSON, or as a table or members. */
+export const showing =
+  (json: boolean, print: (line: string) => void): Io['show'] =>
+  (data, columns) => {
+    if (json) return print(JSON.stringify(data))
+    for (const line of linesOf(data, columns)) print(line)
+  }
+
 export function createIo(json: boolean): Io {
   const { stdout, stderr, stdin } = process
   let bar = false
@@ -64,10 +72,7 @@ export function createIo(json: boolean): Io {
     json,
     isTerminal,
     print,
-    show(data, columns) {
-      if (json) return print(JSON.stringify(data))
-      for (const line of linesOf(data, columns)) print(line)
-    },
+    show: showing(json, print),
     note(line) {
       clear()
       stderr.write(`${line}\n`)

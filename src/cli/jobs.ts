@@ -1,7 +1,7 @@
 // sidejob run, ls, show, why, …: one job, or a page of them.
 
-import type { Client } from '../client/index.ts'
-import { type Command, chosen, type Given, type Io, jsonOf, UsageError } from './command.ts'
+import { ApiError, type Client } from '../client/index.ts'
+import { type Command, chosen, count, type Given, type Io, jsonOf, UsageError } from './command.ts'
 
 const ended = ['completed', 'failed', 'terminated']
 const WAIT = '20s'
@@ -53,12 +53,18 @@ const run: Command = {
       ...(given.wait ? { keepResult: true } : {}),
     })
     if (!given.wait) return void show(made)
-    const result = await resultOf(client, made.id, {})
-    const job = await client.jobs.get(made.id)
-    show(result ?? { id: job.id, status: job.status })
-    if (job.status === 'completed') return 0
-    note(`job ${made.id} is ${job.status}`)
-    return 1
+    try {
+      const result = await resultOf(client, made.id, {})
+      const { id, status } = await client.jobs.get(made.id)
+      show(result ?? { id, status })
+      if (status === 'completed') return 0
+      note(`job ${id} is ${status}`)
+      return 1
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error
+      note(`job ${made.id} has ended, and its class keeps no jobs that have`)
+      return 0
+    }
   },
 }
 
@@ -157,16 +163,22 @@ const log: Command = {
 
 type Change = { channel: string; message: unknown }
 
-async function told(client: Client, { channel, message }: Change, given: Given, { show, print, json }: Io) {
+async function told(
+  client: Client,
+  { channel, message }: Change,
+  given: Given,
+  { show, print, json }: Io,
+): Promise<boolean> {
   const [, id] = /^\/sidejob\/job\/(\d+)$/.exec(channel) ?? []
   const { status } = (message ?? {}) as { status?: string }
-  if (!id || !status || (given.failed && status !== 'failed')) return
+  if (!id || !status || (given.failed && status !== 'failed')) return false
   const job = await client.jobs.get(id).catch(() => undefined)
-  if (given.class && job?.class !== given.class) return
+  if (given.class && job?.class !== given.class) return false
   const error = status === 'failed' ? (job?.error as { message?: string } | null)?.message : undefined
   const change = { job: Number(id), class: job?.class ?? null, status, ...(error ? { error } : {}) }
   if (json) show(change)
   else print([`#${id}`, job?.class ?? '(gone)', status, error].filter(Boolean).join(' '))
+  return true
 }
 
 const tail: Command = {
@@ -174,15 +186,19 @@ const tail: Command = {
   options: {
     class: { type: 'string', short: 'c', does: 'only of this class' },
     failed: { type: 'boolean', does: 'only those that fail' },
-    for: { type: 'string', does: 'ends after so many seconds' },
+    count: { type: 'string', short: 'n', does: 'ends after so many' },
   },
   async run(client, given, io) {
-    const signal = given.for ? AbortSignal.timeout(Number(given.for) * 1_000) : undefined
+    let left = given.count === undefined ? Number.POSITIVE_INFINITY : count(given, 'count')
+    const stop = new AbortController()
+    const changes = await client.channels.subscribe('/sidejob/job', undefined, { signal: stop.signal })
     try {
-      const changes = await client.channels.subscribe('/sidejob/job', undefined, { signal })
-      for await (const change of changes) await told(client, change as Change, given, io)
+      for await (const change of changes) {
+        if (await told(client, change as Change, given, io)) left--
+        if (left <= 0) stop.abort()
+      }
     } catch (error) {
-      if (!signal?.aborted) throw error
+      if (!stop.signal.aborted) throw error
     }
   },
 }

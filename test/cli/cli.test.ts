@@ -102,9 +102,11 @@ test('files purge does nothing before it knows which', async () => {
 })
 
 test('what it does not know it says, with what it knows', async () => {
-  const { exit, noted } = await run('callbacks')
-  expect(exit).toBe(2)
-  for (const command of ['download', 'callbacks resend', 'files purge']) expect(noted).toContain(command)
+  const { noted } = await run('--help')
+  for (const command of ['download', 'callbacks   ls, resend', 'files       ls, purge'])
+    expect(noted).toContain(command)
+  expect(await run('bulk')).toMatchObject({ exit: 2, noted: expect.stringContaining('expected retry, terminate') })
+  expect(await run('bluk')).toMatchObject({ exit: 2, noted: expect.stringContaining('there is no command bluk') })
   expect(await run('download --fast')).toMatchObject({ exit: 2, noted: expect.stringContaining('--fast') })
   expect(await run('download --help')).toMatchObject({ exit: 0, noted: expect.stringContaining('--aggregation') })
 })

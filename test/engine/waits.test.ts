@@ -139,8 +139,8 @@ describe('waitFor', () => {
     out: { question: port(z.string()) },
     async perform(job) {
       await job.step('ask', () => job.write('question', 'well?'))
-      const answer = await job.waitFor<string>('answer', { timeout: '1 week' })
-      const again = await job.waitFor<string>('answer', { timeout: '1 day' })
+      const answer = await job.waitFor('answer', { timeout: '1 week' })
+      const again = await job.waitFor('answer', { timeout: '1 day' })
       return { answer, again }
     },
   })

@@ -107,4 +107,13 @@ export function shareModules(from: string, to: string): void {
   cpSync(join(from, 'node_modules'), join(to, 'node_modules'), { recursive: true, verbatimSymlinks: true })
 }
 
+/** The JSON that a command printed, behind what npm may have said before it. */
+export const jsonOf = (out: string) =>
+  JSON.parse(
+    out
+      .trim()
+      .split('\n')
+      .findLast((line) => /^[[{]/.test(line))!,
+  )
+
 export const textOf = (...path: string[]): string => readFileSync(join(...path), 'utf8')

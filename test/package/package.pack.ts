@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePort, must, type Packed, pack, run, shareModules, start, textOf } from './kit.ts'
+import { freePort, jsonOf, must, type Packed, pack, run, shareModules, start, textOf } from './kit.ts'
 
 let packed: Packed
 let first: string
@@ -49,17 +49,17 @@ test('a new project: types, tests, a build for Cloudflare', async () => {
 
 test('dev runs it, and a changed function is seen in the next job', async () => {
   const port = await freePort()
-  const dev = start(first, `npx sidejob dev --port ${port} --memory`)
+  const dev = start(first, `node_modules/.bin/sidejob dev --port ${port} --memory`)
   try {
     await dev.prints(/ready on {3}http/)
-    const made = JSON.parse(await must(first, 'npx sidejob run double --input n=2 --input n=3 --json'))
+    const made = jsonOf(await must(first, 'npx sidejob run double --input n=2 --input n=3 --json'))
     await dev.prints(new RegExp(`✓ double #${made.id} `))
     expect(await must(first, `npx sidejob read ${made.id} doubled --json`)).toContain('[4,6]')
     const from = dev.out.length
     const path = join(first, 'src/jobs/double.ts')
     writeFileSync(path, readFileSync(path, 'utf8').replace('n * 2', 'n * 3'))
     await dev.prints(/reloaded in/, from)
-    const next = JSON.parse(await must(first, 'npx sidejob run double -i n=2 --json'))
+    const next = jsonOf(await must(first, 'npx sidejob run double -i n=2 --json'))
     await dev.prints(new RegExp(`✓ double #${next.id} `))
     expect(await must(first, `npx sidejob read ${next.id} doubled --json`)).toContain('[6]')
   } finally {
@@ -73,7 +73,7 @@ test('a Hono app with jobs beside it', async () => {
   shareModules(first, folder)
   await check(folder)
   const port = await freePort()
-  const dev = start(folder, `npx sidejob dev --port ${port} --memory`)
+  const dev = start(folder, `node_modules/.bin/sidejob dev --port ${port} --memory`)
   try {
     await dev.prints(/ready on {3}\S+\/_sidejob\n/)
     const answer = await fetch(`http://127.0.0.1:${port}/numbers`, { method: 'POST', body: '[1,2]' })
@@ -91,7 +91,7 @@ test('a Worker whose jobs a program in Python does', async () => {
   shareModules(first, folder)
   await check(folder)
   const port = await freePort()
-  const dev = start(folder, `npx sidejob dev --port ${port} --memory`)
+  const dev = start(folder, `node_modules/.bin/sidejob dev --port ${port} --memory`)
   await dev.prints(/ready on/)
   const python = start(folder, 'python3 worker.py', { SIDEJOB_URL: `http://127.0.0.1:${port}` })
   try {
@@ -127,7 +127,7 @@ test('init adds it to a Hono Worker that was there before, and writes over nothi
     app.replace('export default app', "import { jobs } from './jobs/index.ts'\nexport default jobs.with(app)"),
   )
   const port = await freePort()
-  const dev = start(folder, `npx sidejob dev --port ${port} --memory`)
+  const dev = start(folder, `node_modules/.bin/sidejob dev --port ${port} --memory`)
   try {
     await dev.prints(/ready on/)
     expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('mine')
@@ -157,7 +157,7 @@ test('the client works in plain Node 20, 22 and 24, and in a browser', async () 
     `npm install --no-audit --no-fund ${packed.tarball} zod hono playwright-core@1.65.1 ${nodes.join(' ')}`,
   )
   const port = await freePort()
-  const dev = start(first, `npx sidejob dev --port ${port} --memory`)
+  const dev = start(first, `node_modules/.bin/sidejob dev --port ${port} --memory`)
   const url = `http://127.0.0.1:${port}`
   try {
     await dev.prints(/ready on/)

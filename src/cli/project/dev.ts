@@ -18,6 +18,9 @@ export const dev: Command = {
     const { startDev } = await import('../../../infra/dev/index.ts')
     const stopped = new Promise<void>((resolve) => {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
+      // Whoever started us may be gone without a word.
+      const parent = process.ppid
+      setInterval(() => process.ppid !== parent && resolve(), 250).unref()
     })
     const stack = await startDev({
       project,

@@ -52,13 +52,16 @@ function settings(path: string): { change?: Change; advice: string[] } {
   return after === before ? { advice: [] } : { change: { path, before, after }, advice: [] }
 }
 
-const jobsFile = (mount: string) => `// The jobs of this Worker, beside its own routes.
-
-import { createWorker } from 'sidejob/cloudflare'
-import { double } from './double.ts'
-
-export const jobs = createWorker({ functions: [double], mount: '${mount}' })
-`
+const jobsFile = (mount: string): string =>
+  [
+    '// The jobs of this Worker, beside its own routes.',
+    '',
+    "import { createWorker } from 'sidejob/cloudflare'",
+    "import { double } from './double.ts'",
+    '',
+    `export const jobs = createWorker({ functions: [double], mount: '${mount}' })`,
+    '',
+  ].join('\n')
 
 /** What a project needs, as changes of its files; nothing for what is there already. */
 export function planOf(folder: string, mount: string): { changes: Change[]; advice: string[] } {

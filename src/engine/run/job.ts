@@ -66,6 +66,8 @@ const askedBy = { suspended: 'job.suspend(…)', follow: 'job.follow()', again: 
 /** What may happen again in each run of a function that pauses; everything else belongs into a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
+type WaitOptions = { timeout?: Length; as?: string }
+
 type WriteOptions = { setDefault?: boolean; notify?: boolean; log?: boolean }
 
 type Queue = { values: { data: Wire; context?: Wire }[]; next: number; cursor: number; more: number; default?: Wire }
@@ -598,9 +600,16 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     return this.#waits.sleep(length, options)
   }
 
-  /** The next value of an input port, or message of a channel (`/orders/7`); undefined when none comes in time. */
-  waitFor<T = unknown>(name: string, options?: { timeout?: Length; as?: string }): Promise<T | undefined> {
-    return this.#waits.waitFor<T>(name, options)
+  /**
+   * The next value of an input port, or message of a channel (`/orders/7`); undefined when none comes in time. A value
+   * that is not of the port's type fails the job.
+   *
+   * @example const decision = await job.waitFor('decision', { timeout: '3 days' })
+   */
+  waitFor<T = unknown>(channel: `/${string}`, options?: WaitOptions): Promise<T | undefined>
+  waitFor<P extends Name<In>>(port: P, options?: WaitOptions): Promise<Value<In, P> | undefined>
+  waitFor(name: string, options?: WaitOptions): Promise<unknown> {
+    return this.#waits.waitFor(name, options)
   }
 
   /** Makes a child, and answers its result when it has completed; throws `CallFailed` when it ends otherwise. */

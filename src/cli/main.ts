@@ -1,0 +1,134 @@
+// The table of commands, and how one of them is found, helped with and run.
+
+import { parseArgs } from 'node:util'
+import { ApiError, createClient } from '../client/index.ts'
+import { SidejobError } from '../core/errors.ts'
+import { callbacksResend } from './callbacks-resend.ts'
+import { type Command, type Given, type Io, type Option, UsageError } from './command.ts'
+import { completion } from './completion.ts'
+import { doctor } from './doctor.ts'
+import { download } from './download.ts'
+import { filesPurge } from './files-purge.ts'
+import { createIo } from './io.ts'
+import { jobs } from './jobs.ts'
+import { projectCommands } from './project/index.ts'
+import { resources } from './resources.ts'
+import { profileCommands, targetOf } from './target.ts'
+import { version } from './version.ts'
+
+const commands: Record<string, Command> = {
+  ...projectCommands,
+  ...jobs,
+  ...resources,
+  'callbacks resend': callbacksResend,
+  'files purge': filesPurge,
+  download,
+  doctor,
+  ...profileCommands,
+  version,
+}
+commands.completion = completion(commands)
+
+/** What every command takes. */
+const common: Record<string, Option> = {
+  url: { type: 'string', does: 'the address of sidejob (SIDEJOB_URL)' },
+  key: { type: 'string', does: 'the API key (SIDEJOB_API_KEY)' },
+  profile: { type: 'string', does: 'an address and key that are kept under a name' },
+  json: { type: 'boolean', does: 'JSON in place of tables' },
+  help: { type: 'boolean', short: 'h', does: 'says this' },
+}
+
+/** The command that words begin with; a resource alone lists what there is of it. */
+function commandOf(words: string[]): [name: string, command: Command, rest: string[]] | undefined {
+  const [first = '', second = '-'] = words
+  const asked = second.startsWith('-') && commands[`${first} ls`] ? [first, 'ls', ...words.slice(1)] : words
+  const name = Object.keys(commands).find((one) => asked.slice(0, one.split(' ').length).join(' ') === one)
+  return name === undefined ? undefined : [name, commands[name]!, asked.slice(name.split(' ').length)]
+}
+
+const singles = () => Object.entries(commands).filter(([name]) => !name.includes(' '))
+
+/** The commands of one word with what they do; of each resource its verbs in one line. */
+function overview(): string[] {
+  const resources = Map.groupBy(
+    Object.keys(commands).filter((name) => name.includes(' ')),
+    (name) => name.split(' ')[0]!,
+  )
+  return [
+    'sidejob <command>',
+    ...singles().map(([name, { does }]) => `  ${name.padEnd(11)} ${does}`),
+    ...[...resources].map(
+      ([resource, names]) => `  ${resource.padEnd(11)} ${names.map((name) => name.split(' ')[1]).join(', ')}`,
+    ),
+    'sidejob <command> --help says more',
+  ]
+}
+
+function help(name: string, { does, takes = [], options = {} }: Command): string[] {
+  const rows = Object.entries({ ...options, ...common }).map(([option, { type, short, default: usual, does }]) => {
+    const words = `${short ? `-${short}, ` : ''}--${option}${type === 'string' ? ' <…>' : ''}`
+    return `  ${words.padEnd(24)} ${does}${usual ? ` (${usual})` : ''}`
+  })
+  const usage = ['sidejob', name, ...takes.map((one) => (one.startsWith('[') ? one : `<${one}>`))].join(' ')
+  return [`${usage}: ${does}`, ...rows]
+}
+
+function given(rest: string[], { options, takes = [] }: Command): { values: Given; words: string[] } {
+  const parsed = (() => {
+    try {
+      return parseArgs({ args: rest, options: { ...common, ...options }, allowPositionals: true, allowNegative: true })
+    } catch (error) {
+      throw new UsageError((error as Error).message)
+    }
+  })()
+  const { values, positionals: words } = parsed as { values: Given; positionals: string[] }
+  if (values.help) return { values, words }
+  const least = takes.filter((one) => !one.startsWith('[')).length
+  if (words.length < least) throw new UsageError(`expected <${takes[words.length]}>, got nothing`)
+  if (words.length > takes.length && !takes.at(-1)?.includes('…'))
+    throw new UsageError(`expected ${takes.length === 0 ? 'nothing more' : takes.join(' ')}, got ${words.join(' ')}`)
+  return { values, words }
+}
+
+/** The command that was meant, as far as one can tell. */
+function unknown(words: string[]): string {
+  const [first = ''] = words
+  const verbs = Object.keys(commands).filter((name) => name.startsWith(`${first} `))
+  if (verbs.length)
+    return `sidejob ${first}: expected ${verbs.map((name) => name.split(' ')[1]).join(', ')}, got ${words[1] ?? 'nothing'}`
+  return `sidejob: there is no command ${first}; sidejob --help lists them`
+}
+
+/**
+ * Runs a command; answers its exit code.
+ *
+ * @example process.exitCode = await main(['ls', '--json'])
+ */
+export async function main(words: string[], io: (json: boolean) => Io = createIo): Promise<number> {
+  const found = commandOf(words[0] === '--version' || words[0] === '-v' ? ['version'] : words)
+  const plain = io(words.includes('--json'))
+  if (!found) {
+    const asked = words.length === 0 || words[0] === '--help' || words[0] === '-h'
+    for (const line of asked ? overview() : [unknown(words)]) plain.note(line)
+    return asked ? 0 : 2
+  }
+  const [name, command, rest] = found
+  try {
+    const { values, words } = given(rest, command)
+    if (values.help) {
+      for (const line of help(name, command)) plain.note(line)
+      return 0
+    }
+    return (await command.run(createClient(targetOf(values)), values, plain, words)) ?? 0
+  } catch (error) {
+    plain.note(`sidejob ${name}: ${messageOf(error)}`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return `${error.status} ${error.message}`
+  if (error instanceof UsageError || error instanceof SidejobError) return error.message
+  const { message, cause } = error as Error & { cause?: Error }
+  return cause ? `${message}: ${cause.message}` : message
+}

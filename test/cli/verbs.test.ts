@@ -1,0 +1,168 @@
+// Every verb of the command line, against the stack as it is deployed: what it prints, and what has become of the jobs.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createIo, showing } from '../../src/cli/io.ts'
+import { main } from '../../src/cli/main.ts'
+import { startWorkerd, type Workerd } from '../workerd/kit.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+const home = mkdtempSync(join(tmpdir(), 'sidejob-cli-'))
+
+let kit: Workerd
+beforeAll(async () => {
+  kit = await startWorkerd()
+  vi.stubEnv('SIDEJOB_URL', kit.stack.url)
+  vi.stubEnv('SIDEJOB_API_KEY', kit.stack.apiKey)
+  vi.stubEnv('SIDEJOB_PROFILES', join(home, 'profiles.json'))
+})
+afterAll(async () => {
+  await kit.close()
+  rmSync(home, { recursive: true, force: true })
+})
+
+/** A command in this process, with what it printed and noted. */
+async function run(...words: string[]) {
+  let printed = ''
+  let noted = ''
+  const exit = await main(words, (json) => {
+    const io = createIo(json)
+    const print = (line: string) => void (printed += `${line}\n`)
+    return {
+      ...io,
+      print,
+      show: (data, columns) => showing(json, print)(data, columns),
+      note: (line) => void (noted += `${line}\n`),
+    }
+  })
+  return { exit, printed, noted }
+}
+
+async function json<T = Record<string, unknown>>(...words: string[]): Promise<T> {
+  const { exit, printed, noted } = await run(...words, '--json')
+  expect([noted, exit]).toEqual(['', 0])
+  return JSON.parse(printed) as T
+}
+
+const made = async (...words: string[]) => (await json<{ id: number }>('run', ...words)).id
+
+test('run makes a job, and with --wait shows what it gave', async () => {
+  const id = await made('count_words', '--input', 'text="to be or not to be"')
+  await kit.reaches(id, 'completed')
+  expect(await json('read', String(id), 'counts', '--peek')).toEqual([{ to: 2, be: 2, or: 1, not: 1 }])
+  expect(await json('read', String(id), 'counts')).toEqual([{ to: 2, be: 2, or: 1, not: 1 }])
+  expect(await json('read', String(id), 'counts')).toEqual([])
+  expect(await json('run', 'count_words', '-i', 'text="a"', '--wait')).toMatchObject({ status: 'completed' })
+  expect((await run('run', 'noop', '--wait')).exit).toBe(0)
+  expect(await run('run', 'noop', '--args', 'x')).toMatchObject({
+    exit: 2,
+    noted: expect.stringContaining('expected JSON, got x'),
+  })
+  expect(await run('run', 'nobody')).toMatchObject({
+    exit: 1,
+    noted: expect.stringContaining('class nobody is not registered'),
+  })
+  expect(await run('run')).toMatchObject({ exit: 2, noted: 'sidejob run: expected <class>, got nothing\n' })
+})
+
+test('ls, show, why, tree, runs, log, result look at jobs', async () => {
+  const id = String(await made('count_words', '--delay', '1h', '--unique', 'one'))
+  const { jobs } = await json<{ jobs: { id: number }[] }>('ls', '--class', 'count_words', '--status', 'queued')
+  expect(jobs.map((job) => job.id)).toEqual([Number(id)])
+  expect((await run('ls', '-c', 'count_words', '-s', 'queued')).printed).toMatch(
+    new RegExp(`^id +class +queue +status +attempt +createdAt +error\\n${id} +count_words +default +queued `),
+  )
+  expect((await run('show', id)).printed).toMatch(new RegExp(`^id +${id}\\nqueue +default\\n`))
+  expect((await run('why', id)).printed).toMatch(/^[A-Z_]+: /)
+  expect((await run('tree', id)).printed).toBe(`#${id} count_words queued\n`)
+  expect(await json('runs', id)).toEqual({ runs: [] })
+  await kit.client.log.write({ entry: { said: 'hello' } })
+  expect(await run('log', id)).toMatchObject({ exit: 0 })
+  await json('terminate', id)
+  expect(await run('result', id)).toMatchObject({ exit: 0, noted: '' })
+  expect((await run('show', '999999')).noted).toMatch(/^sidejob show: 404 /)
+})
+
+test('send, retry, terminate and delete change jobs', async () => {
+  const id = String(await made('count_words'))
+  expect(await json('send', id, 'text', '"a b"')).toMatchObject({ size: expect.any(Number) })
+  await kit.reaches(Number(id), 'completed')
+  expect((await run('send', id, 'text', 'a')).noted).toContain('a text needs quotes')
+  expect(await run('retry', id)).toMatchObject({ exit: 1, noted: expect.stringContaining('409') })
+  expect(await json('terminate', id)).toMatchObject({ status: 'terminated' })
+  expect(await json('delete', id)).toEqual({ status: 'gone' })
+})
+
+test('tail tells of jobs as they change', async () => {
+  const tailed = run('tail', '--class', 'count_words', '--count', '3')
+  let ended = false
+  void tailed.then(() => (ended = true))
+  await expect.poll(async () => (await made('count_words', '-i', 'text="a"')) && ended, { timeout: 60_000 }).toBe(true)
+  expect((await tailed).printed).toMatch(/^(#\d+ count_words (queued|running|completed)\n){3}$/)
+})
+
+test('queues, limits, groups, schedules, workers, channels, callbacks, files, keys, stats', async () => {
+  expect(await json('queues', 'pause', 'spare')).toMatchObject({ name: 'spare', paused: true })
+  expect((await run('queues')).printed).toMatch(/^name +mode +paused/)
+  expect(await json('queues', 'resume', 'spare')).toMatchObject({ paused: false })
+  expect(await json('limits', 'set', 'mine', '--rate', '5', '--per', '1m')).toMatchObject({ key: 'mine' })
+  expect((await run('limits', 'ls')).printed).toMatch(/mine/)
+  expect(await json('limits', 'rm', 'mine')).toEqual({})
+  expect(await json('groups')).toEqual({ groups: [] })
+  const { id } = await json<{ id: number }>('schedules', 'add', 'noop', '--cron', '0 2 * * *', '--tz', 'Europe/Berlin')
+  expect((await run('schedules')).printed).toContain('0 2 * * *')
+  expect(await json('schedules', 'show', String(id))).toMatchObject({ job: id, paused: false })
+  expect(await json('schedules', 'pause', String(id))).toMatchObject({ paused: true })
+  expect(await json('schedules', 'resume', String(id))).toMatchObject({ paused: false })
+  expect(await json('schedules', 'run', String(id))).toMatchObject({ id })
+  expect(await json('schedules', 'rm', String(id))).toEqual({})
+  expect((await run('workers')).printed).toMatch(/noop/)
+  expect(await json('channels')).toEqual({ channels: [] })
+  expect(await json('callbacks')).toMatchObject({ callbacks: [] })
+  expect(await json('files')).toMatchObject({ files: [] })
+  const key = await json<{ id: string }>('keys', 'add', 'ci', '--scope', 'read,write')
+  expect((await run('keys')).printed).toContain('ci')
+  expect(await json('keys', 'rm', key.id)).toEqual({})
+  expect(await json('stats')).toBeTypeOf('object')
+})
+
+test('bulk says what fits, and does it with --yes', async () => {
+  await made('noop', '--delay', '1h')
+  expect((await run('bulk', 'terminate', '--class', 'noop', '--status', 'queued')).noted).toMatch(
+    /^terminate: \d+ jobs fit; --yes does it\n$/,
+  )
+  expect(await json('bulk', 'terminate', '--class', 'noop', '--status', 'queued', '--yes')).toMatchObject({
+    id: expect.any(Number),
+  })
+})
+
+test('flows graph shows a graph', async () => {
+  const graph = { nodes: { a: { class: 'noop' } }, edges: [] }
+  const { id } = (await kit.client.jobs.enqueue({ queue: 'core', class: 'flow', args: { graph } })) as { id: number }
+  expect(await run('flows', 'graph', String(id), '--json')).toMatchObject({ exit: 0, noted: '' })
+})
+
+test('profiles keep an address and a key under a name', async () => {
+  expect(await run('profiles', 'set', 'here')).toMatchObject({ exit: 0 })
+  expect((await run('profiles')).printed).toContain(`here  ${kit.stack.url}`)
+  expect(await run('version', '--profile', 'there')).toMatchObject({
+    exit: 2,
+    noted: expect.stringContaining('known: here'),
+  })
+  expect(await run('profiles', 'rm', 'here')).toMatchObject({ exit: 0 })
+  expect(await json('version')).toMatchObject({
+    sidejob: expect.stringMatching(/^\d/),
+    server: expect.stringMatching(/^\d/),
+  })
+})
+
+test('a shell completes what it knows, and the help of each fits a screen', async () => {
+  expect((await run('completion', 'bash')).printed).toMatch(/queues\) words="ls pause resume"/)
+  const { noted } = await run('--help')
+  expect(noted.split('\n').length).toBeLessThanOrEqual(41)
+  for (const name of ['run', 'ls', 'init', 'dev', 'create', 'tail', 'download'])
+    expect((await run(...name.split(' '), '--help')).noted.split('\n').length).toBeLessThanOrEqual(24)
+})
