@@ -52,12 +52,14 @@ function settings(path: string): { change?: Change; advice: string[] } {
   return after === before ? { advice: [] } : { change: { path, before, after }, advice: [] }
 }
 
+const imported = (name: string, from: string): string => `import { ${name} } from ${JSON.stringify(from)}`
+
 const jobsFile = (mount: string): string =>
   [
     '// The jobs of this Worker, beside its own routes.',
     '',
-    "import { createWorker } from 'sidejob/cloudflare'",
-    "import { double } from './double.ts'",
+    imported('createWorker', 'sidejob/cloudflare'),
+    imported('double', './double.ts'),
     '',
     `export const jobs = createWorker({ functions: [double], mount: '${mount}' })`,
     '',
@@ -113,9 +115,9 @@ export const init: Command = {
       writeFileSync(path, after)
     }
     if (advice.length) note(`Add to wrangler.toml:\n  ${advice.join('\n  ')}`)
-    note(
-      "In the entry of your Worker:\n  import { jobs } from './jobs/index.ts'\n  export default jobs.with(app)   // app: your Hono app, or { fetch }",
-    )
+    note('In the entry of your Worker:')
+    note(`  ${imported('jobs', './jobs/index.ts')}`)
+    note('  export default jobs.with(app)   // app: your Hono app, or { fetch }')
     note('Then: npm install && npx sidejob dev')
   },
 }
