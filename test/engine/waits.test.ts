@@ -419,7 +419,7 @@ describe('mistakes that used to be silent', () => {
     class: 'approval',
     in: { decision: port(z.object({ ok: z.boolean(), at: z.coerce.date() })) },
     async perform(job) {
-      const answer = await job.waitFor<{ ok: boolean; at: Date }>('decision')
+      const answer = await job.waitFor('decision')
       await job.sleep('1h')
       return [answer!.ok, answer!.at.getTime()]
     },
