@@ -58,10 +58,14 @@ const known = [...classes, closing].flatMap((worker) => [worker, { ...worker, qu
  *
  * @example const world = await createWorld(state.options); const id = await world.make(); const [run] = await world.claim()
  */
-export async function createWorld(options: RedisOptions, scripts: Scripts = new Map(), way: Way = 'as it comes') {
+export async function createWorld(
+  options: RedisOptions,
+  scripts: Scripts = new Map(),
+  way: Way = 'as it comes',
+  namespace = `${crypto.randomUUID().slice(0, 8)}:`,
+) {
   let offset = 0
   const clock = () => offset
-  const namespace = `${crypto.randomUUID().slice(0, 8)}:`
   const sound = createClient(options)
   const client = withScripts(sound, scripts)
   const store = createStore({ client, namespace, clock })
@@ -89,6 +93,7 @@ export async function createWorld(options: RedisOptions, scripts: Scripts = new 
     const token = lent.document.tk!
     return {
       id: lent.id,
+      lent,
       token,
       document: lent.document,
       snapshot: snapshotOf(lent, 30_000),
