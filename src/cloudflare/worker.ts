@@ -109,7 +109,12 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   const mount = mountOf(settings.mount)
   /** The invocation that is under way: it is kept alive for what outlasts its answer. */
   const invocation = new AsyncLocalStorage<ExecutionContext>()
-  const keep = (work: Promise<unknown>) => invocation.getStore()?.waitUntil(work)
+  /** Answers whether there is one: a run that has an invocation of its own has to wait for what it sets off. */
+  const keep = (work: Promise<unknown>): boolean => {
+    const context = invocation.getStore()
+    context?.waitUntil(work)
+    return context !== undefined
+  }
   const clock = createClock()
 
   /** The deployment itself, or one tenant of it. */

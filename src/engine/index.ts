@@ -62,8 +62,8 @@ export type EngineOptions = {
   clock?: () => number
   random?: () => number
   fetch?: typeof fetch
-  /** Keeps an invocation alive for work that outlasts its answer. */
-  defer?: (work: Promise<unknown>) => void
+  /** Keeps an invocation alive for work that outlasts its answer; false: it cannot, and the work is waited for. */
+  defer?: (work: Promise<unknown>) => unknown
   /** Bodies of callbacks in other forms than the usual one. */
   payloads?: Record<string, Payload>
   isolate?: (lent: Lent) => Promise<Settled | undefined>

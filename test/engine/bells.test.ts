@@ -85,6 +85,15 @@ describe('a QStash that takes requests and never answers', () => {
   })
 })
 
+test('a bell is waited for where the invocation cannot be kept for it, as in that of an isolated run', async () => {
+  const { url, came } = await startRefusing((response, items) =>
+    response.writeHead(200).end(JSON.stringify(items.map(() => ({ messageId: 'm' })))),
+  )
+  await startWith(url, { defer: () => false })
+  await make(1)
+  expect(came).toHaveLength(1)
+})
+
 describe('a day whose messages are used up', () => {
   test('has its jobs done by the tick, and /health and /v1/stats say why and how often', async () => {
     const { url } = await startRefusing(refusing(429))

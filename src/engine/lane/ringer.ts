@@ -17,8 +17,8 @@ export type Guest = {
 export type RingerOptions = {
   bells: Bells
   store: Store
-  /** Keeps the invocation alive for what outlasts its answer; without it everything is waited for. */
-  defer?: (work: Promise<unknown>) => void
+  /** Keeps the invocation alive for what outlasts its answer; without it, or where it says false, that is waited for. */
+  defer?: (work: Promise<unknown>) => unknown
   /** Serves a queue here and now, as a guest. */
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
   /** Lanes begin in the invocation that makes jobs: bells are for later. */
@@ -87,8 +87,7 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
       rings.filter((one) => !here.includes(one)),
       own,
     )
-    if (defer) defer(rest)
-    else await rest
+    if (!defer || defer(rest) === false) await rest
   }
 
   return {
