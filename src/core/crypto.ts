@@ -26,6 +26,10 @@ async function hmac(secret: string, text: string): Promise<string> {
 export const proofOf = (hash: string, path: string, until: number): Promise<string> =>
   hmac(hash, `GET ${path} until ${until}`)
 
+/** The API key of a call that may come again: the same while the chance that was kept with its answer is. */
+export const keyFrom = async (secret: string, chance: string, tenant?: string): Promise<string> =>
+  `sj_${tenant === undefined ? '' : `${tenant}_`}${(await hmac(secret, `API key ${chance}`)).slice(0, 44)}`
+
 /** A new API key; that of a tenant says whose it is. */
 export const newKey = (tenant?: string): string =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${hex(crypto.getRandomValues(new Uint8Array(22)))}`

@@ -222,6 +222,7 @@ describe('GET /v1/jobs/:job', () => {
       lost: 0,
       createdAt: ISO,
       createdBy: expect.any(String),
+      by: expect.stringMatching(/^key:/),
       ranAt: null,
       endedAt: null,
       runAt: null,

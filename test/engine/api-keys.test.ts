@@ -20,6 +20,7 @@ const fresh = () => createEngine(kit.engineOptions)
 test('a removed key does not come back with the Idempotency-Key that it was made with', async () => {
   const call = { key: 'POST /v1/keys:me:1', fingerprint: 'f' }
   const { id, key } = await kit.engine.addKey(about, call)
+  expect(await kit.engine.addKey(about, call)).toEqual({ id, key })
   await kit.engine.removeKey(id)
   await expect(kit.engine.addKey(about, call)).rejects.toThrow(`the API key ${id} was made with this Idempotency-Key`)
   await kit.advance(25 * 3_600_000)
@@ -50,7 +51,7 @@ test('a key that was removed meanwhile is not replaced, and not there again', as
   const { id, key } = await kit.engine.addKey(about)
   await kit.engine.removeKey(id)
   await expect(kit.engine.rotateKey(id, { overlap: 60_000 })).rejects.toThrow(`there is no API key ${id}`)
-  const words = ['apikey', id, '{}', '1']
+  const words = ['apikey', id, '{}', '1', '']
   await expect(kit.store.change('', [words])).rejects.toMatchObject({ code: 'NOT_FOUND' })
   expect(await may(key)).toBe(false)
 })

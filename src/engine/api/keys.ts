@@ -1,6 +1,6 @@
 // API keys: made, replaced, removed, recognised.
 
-import { hashOf, newKey, proofOf, sameHash } from '../../core/crypto.ts'
+import { hashOf, keyFrom, newKey, proofOf, sameHash } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
 import type { Parts } from '../context.ts'
@@ -78,7 +78,8 @@ export function createKeys(
     return { id, name, scopes, ...(limits ? { limits } : {}) }
   }
 
-  const keep = (kept: Kept, known = false) => ['apikey', idOf(kept.hash), JSON.stringify(kept), known ? '1' : '']
+  const keep = (kept: Kept, chance: string) => ['apikey', idOf(kept.hash), JSON.stringify(kept), '', chance]
+  const keepKnown = (kept: Kept) => ['apikey', idOf(kept.hash), JSON.stringify(kept), '1', '']
 
   async function needed(id: string): Promise<Kept> {
     const text = await store.apiKey(id)
@@ -86,19 +87,25 @@ export function createKeys(
     return JSON.parse(text) as Kept
   }
 
-  /** A key that no call has been told of yet; a call that comes again cannot be told it again. */
+  /**
+   * A new key, by chance. Where a call may come again, the chance is kept with its answer, and makes the same key with a
+   * secret that Redis does not have: for a day, and as long as the key was not removed.
+   */
   async function made(
     about: Omit<Kept, 'hash' | 'createdAt'>,
     call: Parameters<Engine['addKey']>[1],
     more: string[][],
   ) {
-    const key = newKey(tenant)
+    const chance = newKey()
+    const keyOf = (from: string) => (call?.key && apiKey ? keyFrom(apiKey, from, tenant) : newKey(tenant))
+    const key = await keyOf(chance)
     const hash = await hashOf(key)
-    const [id] = await change('', [...more, keep({ ...about, hash, createdAt: now() })], call)
+    const [id, kept] = await change('', [...more, keep({ ...about, hash, createdAt: now() }, chance)], call)
     if (id === idOf(hash)) return { id, key }
+    if (apiKey && (await store.apiKey(id!)) !== null) return { id: id!, key: await keyOf(kept!) }
     throw new SidejobError(
       'TAKEN',
-      `the API key ${id} was made with this Idempotency-Key, and a key is shown once: remove it, and make another`,
+      `the API key ${id} was made with this Idempotency-Key, and cannot be shown again: make another with another one`,
     )
   }
 
@@ -120,7 +127,7 @@ export function createKeys(
       const old = await needed(id)
       const { hash: _, createdAt: __, ...about } = old
       const until = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now() + overlap)
-      const fresh = await made(about, call, [keep({ ...old, expiresAt: until }, true)])
+      const fresh = await made(about, call, [keepKnown({ ...old, expiresAt: until })])
       seen.delete(id)
       return { ...fresh, until }
     },

@@ -442,10 +442,10 @@ end
 
 -- An API key by its id, with its hash. One that is to be changed must be there: what was removed does not come back.
 function ops.apikey(me)
-  local id, about, known = take(), take(), take() == '1'
+  local id, about, known, chance = take(), take(), take() == '1', take()
   if known and not hget(ns .. 'keys', id) then refuse('NOT_FOUND', 'there is no API key ' .. id) end
   hset(ns .. 'keys', id, about)
-  me.answer = { id }
+  me.answer = { id, chance }
 end
 
 -- Somebody outside listens for the next so many milliseconds.
