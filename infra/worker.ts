@@ -111,7 +111,12 @@ export async function startWorker({ say, onReload, onGone, ...options }: WorkerO
   const watching = setInterval(
     createWatchdog({
       pid: () => workerd,
-      isAlive: async () => (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(5_000) })).ok,
+      // Whatever it answers, it answers: a Worker of one's own may have its health elsewhere.
+      isAlive: async () => {
+        const answer = await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(5_000) })
+        await answer.body?.cancel()
+        return true
+      },
       onLoop(pid, seconds) {
         say(
           `a run has used ${seconds} s of CPU without an answer: its code loops. workerd is ended; the run counts as lost`,
