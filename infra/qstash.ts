@@ -5,6 +5,7 @@ import { createBroker } from './qstash/broker.ts'
 import { createClock } from './qstash/clock.ts'
 import { createFaults } from './qstash/faults.ts'
 import { openJournal } from './qstash/journal.ts'
+import { createQuota, type Plan, planOf, plans } from './qstash/plans.ts'
 import { type Answer, createRoutes, errorAnswer, type Request } from './qstash/routes.ts'
 import { createSchedules } from './qstash/schedules.ts'
 import { createSender } from './qstash/send.ts'
@@ -26,7 +27,9 @@ type Options = {
   now?: () => number
   /** Where undelivered messages, schedules, queues, topics and the dead letter queue outlive this process. */
   file?: string
-  /** How many requests may be open at once, as the plan says. */
+  /** Whose limits hold; as SIDEJOB_PLAN says, or pay as you go. */
+  plan?: Plan
+  /** How many requests may be open at once; as the plan says. */
   parallelism?: number
   /** Lets anyone move the clock: POST /test/clock {"advance": milliseconds}. */
   control?: boolean
@@ -45,7 +48,8 @@ export async function startQstash({
   nextSigningKey = development.nextSigningKey,
   now = Date.now,
   file,
-  parallelism = 100,
+  plan = planOf(),
+  parallelism = plans[plan].parallelism,
   control = false,
 }: Options = {}) {
   const clock = createClock(now)
@@ -53,7 +57,15 @@ export async function startQstash({
   const faults = createFaults()
   const sender = createSender()
   const keys = { current: currentSigningKey, next: nextSigningKey }
-  const broker = createBroker({ clock, faults, journal, sender, keys, parallelism })
+  const broker = createBroker({
+    clock,
+    faults,
+    journal,
+    sender,
+    keys,
+    parallelism,
+    quota: createQuota(plan, clock.now),
+  })
   const schedules = createSchedules({ clock, broker, journal })
   const routes = createRoutes({ broker, schedules, faults, token, now: clock.now })
 

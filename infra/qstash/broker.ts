@@ -22,6 +22,7 @@ import {
   type Settings,
   toJournal,
 } from './message.ts'
+import type { Quota } from './plans.ts'
 import { nextAttempt } from './rules.ts'
 import type { Flight, Outcome, Sender } from './send.ts'
 
@@ -60,13 +61,14 @@ type Options = {
   sender: Sender
   keys: Keys
   parallelism: number
+  quota: Quota
 }
 
 export type Broker = ReturnType<typeof createBroker>
 
 const DEDUPLICATION_WINDOW = 600_000
 
-export function createBroker({ clock, faults, journal, sender, keys, parallelism }: Options) {
+export function createBroker({ clock, faults, journal, sender, keys, parallelism, quota }: Options) {
   const trips = new Map<string, Trip>()
   const queues = new Map<string, QueueGate<Trip>>()
   const flows = new Map<string, FlowGate<Trip>>()
@@ -114,6 +116,7 @@ export function createBroker({ clock, faults, journal, sender, keys, parallelism
   return {
     counts,
     keys,
+    quota,
     topics,
     dead,
     flows,
@@ -121,9 +124,8 @@ export function createBroker({ clock, faults, journal, sender, keys, parallelism
     logbook,
 
     publish(destination: string, headers: Headers, body: Buffer, origin: Origin): Receipt[] {
-      if (body.length > limits.message)
-        throw new Refusal(412, `the body has ${body.length} bytes; at most ${limits.message}`)
       const settings = readSettings(headers)
+      quota.check(body, settings)
       return targetsOf(destination).map((target) => accept(target, headers, settings, body, origin))
     },
 
@@ -211,6 +213,7 @@ export function createBroker({ clock, faults, journal, sender, keys, parallelism
       counts.deduplicated++
       return { messageId: earlier, ...shown, deduplicated: true }
     }
+    quota.take()
     counts[origin.kind]++
     depart(makeMessage(id, target, headers, settings, body, origin), origin)
     return { messageId: id, ...shown }

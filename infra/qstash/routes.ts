@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type Broker, deadView } from './broker.ts'
 import type { Faults } from './faults.ts'
 import { type Headers, isHttp, keptHeaders, messageView, Refusal } from './message.ts'
+import { plans, quotaHeaders } from './plans.ts'
 import type { Schedules } from './schedules.ts'
 
 export type Request = {
@@ -143,8 +144,13 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
   function sending(handler: Handler): Handler {
     return (call) => {
       const refused = faults.take('refuse')
+      broker.quota.admit()
       if (refused === 429)
-        throw new Refusal(429, 'quota exceeded: the daily limit of messages is reached', quotaHeaders(now()))
+        throw new Refusal(
+          429,
+          'quota exceeded: the daily limit of messages is reached',
+          quotaHeaders(plans.free.daily, now()),
+        )
       if (refused) throw new Refusal(refused, 'internal error')
       const answer = handler(call)
       return faults.take('drop') ? { ...answer, drop: true } : answer
@@ -403,11 +409,3 @@ function readJson<T>(body: Buffer): T {
     throw new Refusal(400, `the body is not JSON: ${(error as Error).message}`)
   }
 }
-
-const DAY = 86_400_000
-
-const quotaHeaders = (time: number): Headers => ({
-  'RateLimit-Limit': '1000',
-  'RateLimit-Remaining': '0',
-  'RateLimit-Reset': String(Math.ceil((Math.floor(time / DAY) + 1) * (DAY / 1_000))),
-})
