@@ -13,3 +13,37 @@ export const doors = {
   /** How long a stream lives, and how often it is asked whether its key still is one: milliseconds. */
   stream: { life: 3_600_000, beat: 15_000 },
 } as const
+
+// Every limit of what callers choose, each once: its number, its unit, and what becomes of what is above it.
+// docs/limits.md is made from this.
+
+export type Limit = { most: number; unit: string; of: string; above: string }
+
+const refused = '400 BAD_REQUEST, nothing is done'
+const tooLarge = '413 TOO_LARGE, nothing is done'
+const failsRun = 'the run fails with TOO_LARGE'
+
+export const limits = {
+  valueBytes: {
+    most: 1_048_576,
+    unit: 'bytes',
+    of: 'one value: args, a state field, a value at a port, a result',
+    above: `${tooLarge}; ${failsRun}`,
+  },
+  runBytes: { most: 8_388_608, unit: 'bytes', of: 'all that one run changes', above: failsRun },
+  ops: { most: 10_000, unit: 'ops', of: 'what one run does', above: `${refused}; ${failsRun}` },
+  countNames: { most: 50, unit: 'names', of: 'what one run counts', above: `${refused}; ${failsRun}` },
+  logBytes: {
+    most: 16_384,
+    unit: 'bytes',
+    of: 'one entry of the log',
+    above: `${tooLarge}; of a run only its size is kept`,
+  },
+  runWords: { most: 100_000, unit: 'words', of: 'ops and values of one run, with their names', above: failsRun },
+  commitBytes: {
+    most: 4_194_304,
+    unit: 'bytes',
+    of: 'one request of a lane that commits runs',
+    above: 'what is left goes with the next request',
+  },
+} as const satisfies Record<string, Limit>

@@ -82,7 +82,7 @@ const CONTROL = /\p{Cc}/u
 const encoder = new TextEncoder()
 
 /** Text of 1 to `most` bytes without control characters. */
-const isText = (text: string, most = 255): boolean =>
+export const isText = (text: string, most = 255): boolean =>
   text.length > 0 &&
   (text.length * 3 <= most || encoder.encode(text).length <= most) &&
   !CONTROL.test(text) &&

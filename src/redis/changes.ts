@@ -1,6 +1,7 @@
 // What a run did, as the arguments that lib/runs.lua and lib/ops.lua take.
 
-import type { Wire } from '../core/codec/value.ts'
+import { type Wire, wire } from '../core/codec/value.ts'
+import { limits } from '../core/limits.ts'
 import type { Changes, JobRef, Op, PortOptions, PortRef } from '../core/run.ts'
 import { jobArguments, type NewJob } from './document.ts'
 import { itemText } from './item.ts'
@@ -14,6 +15,8 @@ export type Settled = {
   n: number
   end: Changes['end'] | 'released' | 'skipped'
   words: Words
+  /** What is said beside its error where it cannot be committed: when it is tried again. */
+  again?: Words
   /** Milliseconds from the request that lent the run to its beginning, by the clock of the lane. */
   late?: number
 }
@@ -73,6 +76,12 @@ export const defineWords = (dir: 'i' | 'o', specs: PortOptions, of?: JobRef): Wo
   ...specWords(specs),
 ]
 
+// Of an entry that is too large only its size is sent, so that a run does not fail for what it logs.
+const keptEntry = (entry: Wire): Wire =>
+  entry.length <= limits.logBytes.most
+    ? entry
+    : wire({ message: `an entry of ${entry.length} characters, of which only its size is kept`, $size: entry.length })
+
 type Encoder = { [K in Op['op']]: (op: Extract<Op, { op: K }>, context: Wire | undefined) => Words }
 
 const encoders: Omit<Encoder, 'spawn'> = {
@@ -81,7 +90,7 @@ const encoders: Omit<Encoder, 'spawn'> = {
   default: (op) => ['default', ...portWords(op.of), ...('value' in op ? ['1', `=${op.value}`] : ['0', ''])],
   connect: (op) => ['connect', ...portWords(op.from), String(op.to.length), ...op.to.flatMap(portWords)],
   publish: (op, context) => publishWords(op.channel, op.message, op.context ?? context),
-  log: (op) => ['log', 'info', op.entry],
+  log: (op) => ['log', 'info', keptEntry(op.entry)],
   entry: ({ reads, defaults, context = '' }) => ['entry', context, ...countWords(reads), ...countWords(defaults)],
   run: (op) => ['run', targetOf(op), flag(op.force), text(op.at), text(op.wait), ''],
   terminate: (op) => ['terminate', targetOf(op), flag(op.recursive)],

@@ -5,6 +5,7 @@ import type { Status } from '../core/job.ts'
 import { NAMESPACE } from '../core/tenant.ts'
 import { runArguments, type Words } from './changes.ts'
 import type { Client } from './client.ts'
+import { isolating } from './commits.ts'
 import { type Document, jobsArguments, type NewJob, ownInputsOf, withSideValues } from './document.ts'
 import { keysOf } from './keys.ts'
 import { listWords, type Parts, type RawRing, refusalOf, ringsOf } from './parts.ts'
@@ -42,6 +43,7 @@ type RawLent = [
   RawHeir[]?,
   RawWiring[]?,
   string?,
+  string?,
 ]
 
 type RawMade = [first: string, status: Status, existing: string, n: string]
@@ -63,6 +65,7 @@ function lentOf([
   family = [],
   wires = [],
   more,
+  fault,
 ]: RawLent): Lent {
   const document = withSideValues(JSON.parse(text) as Document, side)
   const id = Number(document.tk!.slice(0, document.tk!.indexOf('.')))
@@ -72,6 +75,22 @@ function lentOf([
     inputs: { ...ownInputsOf(document), ...Object.fromEntries(inputs) },
     childCount: Number(childCount),
     ...(more ? { moreSteps: true as const } : {}),
+    ...(fault
+      ? { fault: { code: fault.slice(0, fault.indexOf(' ')), message: fault.slice(fault.indexOf(' ') + 1) } }
+      : {}),
+  }
+}
+
+/** What cannot be read is that job's fault alone. */
+function lentOrFault(row: RawLent): Lent {
+  try {
+    return lentOf(row)
+  } catch (error) {
+    const document = JSON.parse(row[0]) as Document
+    console.error(`sidejob: job ${document.tk} cannot be read: ${error}`)
+    const fault = { code: 'INTERNAL', message: 'what is kept of this job cannot be read: sidejob doctor says more' }
+    const id = Number.parseInt(document.tk!, 10)
+    return { id, document, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [], fault }
   }
 }
 
@@ -178,7 +197,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
       ...ids,
     ]
     const { patterns = [], tags = [] } = claim ?? {}
-    const [word, answers, lent, rings, nextDue, stale = [], version = '', failed, seen] = (await evaluate(
+    const [word, answers, lent, rings, nextDue, stale = [], version = '', failed, seen, faults = []] = (await evaluate(
       scripts.commit,
       known,
       {
@@ -211,8 +230,10 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
       string?,
       string?,
       string?,
+      [job: string, what: string][]?,
     ]
-    const claimed = lent.map(lentOf)
+    for (const [job, what] of faults) console.error(`sidejob: job ${job} met a fault in Redis: ${what}`)
+    const claimed = lent.map(lentOrFault)
     sees(claimed)
     return {
       word,
@@ -393,7 +414,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
   return {
     keys,
     enqueue,
-    commit,
+    commit: isolating(commit),
     change,
     extend,
     tick,

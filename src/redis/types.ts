@@ -34,6 +34,8 @@ export type Lent = {
   wires: RawWiring[]
   /** There are more steps than are told unasked. */
   moreSteps?: true
+  /** Why there is nothing beside the document: code and message. */
+  fault?: { code: string; message: string }
 }
 
 /** A port of a follower or its child, as lib/claims.lua tells it: child or '', side, port, size, default, wires. */
@@ -91,7 +93,7 @@ export type CommitRequest = {
 
 export type CommitAnswer = {
   word: 'ok' | 'empty' | 'more' | 'full' | 'stale'
-  /** One word for each run: its job's new status, 'lost', 'conflict' or 'refused:CODE why'. */
+  /** One word for each run: its job's new status, 'lost', 'conflict' or 'refused:CODE why', or 'later': not committed yet. */
   answers: string[]
   lent: Lent[]
   rings: Ring[]

@@ -18,6 +18,8 @@ import { withoutMissed } from './missed-slots.ts'
 const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 
 const CLAIM_LEASE = 60_000
+/** So many jobs that it does not want does one claim look through. */
+const MOST_SEEN = 50_000
 
 export function createRuns({
   store,
@@ -99,19 +101,23 @@ export function createRuns({
       const end = now() + wait
       await announce()
       const lane = await laneOf(call)
-      const claim = async (waiter?: Waiter): Promise<Snapshot[]> => {
+      const claim = async (waiter?: Waiter, skip = 0): Promise<Snapshot[]> => {
         const answer = await store.commit({
           queue,
           lane: lane ?? { id: crypto.randomUUID().replaceAll('-', ''), seq: 1 },
-          claim: { max, lease, begun: max, pull: true, patterns: names.map(literalSets), tags: wanted, waiter },
+          claim: { max, lease, begun: max, pull: true, patterns: names.map(literalSets), tags: wanted, waiter, skip },
         })
         checkClaim(answer)
         await ring([...answer.rings, ...(await tags.retag(answer))])
-        // What was tagged by older constraints is tagged anew by now.
-        if (answer.lent.length === 0 && answer.stale.length) return claim(waiter)
-        const lent = await withoutMissed({ store, ring, now }, answer.lent)
-        // A claim with a key is answered as it was the first time.
-        return lent.length === 0 && answer.lent.length && !lane ? claim(waiter) : snapshots(queue, lent)
+        const sound = await performer.sound(answer.lent)
+        const lent = await withoutMissed({ store, ring, now }, sound)
+        if (lent.length > 0) return snapshots(queue, lent)
+        // What was tagged by older constraints is tagged anew by now, and what had a fault has failed. A claim with a key
+        // is answered as it was the first time.
+        if (answer.stale.length || sound.length < answer.lent.length) return claim(waiter, skip)
+        if (answer.lent.length && !lane) return claim(waiter, skip)
+        if (answer.seen !== undefined && answer.seen > skip && skip < MOST_SEEN) return claim(waiter, answer.seen)
+        return []
       }
       const first = await claim()
       const claimed = first.length || wait === 0 ? first : await waiting(claim, end, call?.signal)

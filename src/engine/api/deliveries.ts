@@ -120,8 +120,10 @@ export function createCustody(parts: Parts): Custody {
       checkClaim(answer)
       const tagged = await parts.tags.retag(answer)
       await ring([...answer.rings, ...tagged])
-      const lent = await withoutMissed(parts, answer.lent)
-      if (lent.length || answer.failed) return [{ ...answer, lent }]
+      const sound = await parts.performer.sound(answer.lent)
+      const failed = answer.failed + answer.lent.length - sound.length
+      const lent = await withoutMissed(parts, sound)
+      if (lent.length || failed) return [{ ...answer, lent, failed }]
       if (answer.lent.length && !lane) continue
       if (answer.stale.length && ++tries < MOST_TRIES) continue
       if (answer.seen === undefined || answer.seen <= skip) return []

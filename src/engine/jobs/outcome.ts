@@ -123,11 +123,12 @@ export async function settle(token: string, changes: Changes, deciding: Deciding
   const { end, n = 0 } = changes
   if (end === 'failed') return { token, n, end, words: failedWords(changes, deciding) }
   const ops = await opsWords(changes, deciding)
+  const again = delayWords(deciding)
   const words = [
     ...reachWords(changes, deciding),
     // A refusal that may pass (a name taken, a target gone) is retried like any failure, and a final one keeps the
     // repeat going: what they need comes before what may be refused.
-    ...(ops.length ? delayWords(deciding) : []),
+    ...(ops.length ? again : []),
     ...slotWords(deciding),
     ...byWords(deciding),
     ...readWords(changes.reads ?? {}),
@@ -143,5 +144,5 @@ export async function settle(token: string, changes: Changes, deciding: Deciding
     ...(deciding.document.kr || deciding.document.cb ? optional('result', changes.result) : []),
     ...optional('said', changes.saidAt),
   ]
-  return { token, n, end, words }
+  return { token, n, end, words, again }
 }

@@ -60,6 +60,12 @@ const hasFailed = ({ document }: Lent): boolean => Boolean(document.f) || /,(rel
 /** An invocation is one of at most 32, with those that it calls; some are left for what is not ours. */
 const MAX_ISOLATED = 30
 
+const faulted = ({ code, message }: { code: string; message: string }): Changes => ({
+  end: 'failed',
+  n: LAST,
+  error: { message: `${code}: ${message}` },
+})
+
 /** What the runs of one lane share, or have used up, of their invocation. */
 export type Usage = {
   isolated: number
@@ -256,6 +262,7 @@ export function createPerformer({
     if (passed) return passed
     let leave = () => {}
     try {
+      if (lent.fault) return settle(lent.document.tk!, faulted(lent.fault), deciding(lent))
       const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
       // A class that this deployment does not know is not failed: another one may.
       if (!found) return release(lent, 'unknown', 'wait', String(RELEASE_FOR))
@@ -291,7 +298,17 @@ export function createPerformer({
     return settled
   }
 
-  return { run, page, timeoutOf, usedUp: ({ isolated, handsOn }: Usage) => handsOn || isolated >= MAX_ISOLATED }
+  /** Those of what was lent that can be run; the others have failed with their fault. */
+  async function sound(lent: Lent[]): Promise<Lent[]> {
+    const faulty = lent.filter(({ fault }) => fault)
+    if (faulty.length === 0) return lent
+    const runs = await Promise.all(faulty.map((one) => run(one)))
+    const { rings } = await store.commit({ queue: '', runs: runs.filter((settled) => settled !== undefined) })
+    await ring(rings)
+    return lent.filter(({ fault }) => !fault)
+  }
+
+  return { run, sound, page, timeoutOf, usedUp: ({ isolated, handsOn }: Usage) => handsOn || isolated >= MAX_ISOLATED }
 }
 
 export type Performer = ReturnType<typeof createPerformer>

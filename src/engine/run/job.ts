@@ -3,8 +3,10 @@
 import { unwire, type Wire, wire } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { lastingName } from '../../core/lasting.ts'
+import { limits } from '../../core/limits.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import type { Changes, Op, PortOptions, PortRef, Snapshot, Wiring } from '../../core/run.ts'
+import { isText } from '../../core/schemas.ts'
 import { Ending, type Port, type Ports, Terminal, type ValueOf, type Worker } from '../../core/worker.ts'
 import type { SpawnOptions } from './options.ts'
 import type { Pause } from './pause.ts'
@@ -138,6 +140,27 @@ class Entry {
   }
 }
 
+const tooMuch = new SidejobError(
+  'TOO_LARGE',
+  `this run brought too much: expected at most ${limits.ops.most} ops, ${limits.countNames.most} names of counts and ${limits.runBytes.most} bytes in all`,
+)
+
+/** About how many bytes an op is: its values, and something for its names. */
+const weightOf = (op: Op): number => {
+  if (op.op === 'write') return op.values.reduce((sum, value) => sum + value.length, 100)
+  if (op.op === 'publish') return op.message.length + 100
+  if (op.op === 'log') return Math.min(op.entry.length, limits.logBytes.most) + 100
+  return op.op === 'spawn' ? (op.args?.length ?? 0) + 200 : 100
+}
+
+const nameOf = (name: string): string => {
+  if (isText(name)) return name
+  throw new SidejobError(
+    'BAD_REQUEST',
+    `expected a name: text of at most 255 bytes without control characters, got ${JSON.stringify(name.slice(0, 50))}`,
+  )
+}
+
 /**
  * A job during one run. Reads and writes touch the snapshot and a buffer only; all of it happens when the run commits,
  * or none of it.
@@ -155,6 +178,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   #queues = new Map<string, Queue>()
   #state = new Map<string, Wire | undefined>()
   #ops: Op[] = []
+  #weight = 0
   #commits = 0
   #counts: Record<string, number> = {}
   #shown = 0
@@ -440,12 +464,15 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   /** Sets fields of the state to values that are closed already. */
   setClosed(values: Record<string, Wire>): void {
     this.#open()
-    for (const [field, value] of Object.entries(values)) this.#state.set(field, value)
+    for (const [field, value] of Object.entries(values)) {
+      this.#weigh(value.length)
+      this.#state.set(nameOf(field), value)
+    }
   }
   /** Sets fields of the state. */
   set(values: Record<string, unknown>): void {
     this.#open()
-    for (const [field, value] of Object.entries(values)) this.#state.set(field, wire(value))
+    this.setClosed(Object.fromEntries(Object.entries(values).map(([field, value]) => [field, wire(value) as Wire])))
   }
   unset(...names: string[]): void {
     this.#open()
@@ -536,7 +563,8 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
 
   /** Adds to the day's counts of the queue, whether the run succeeds or fails. */
   count(name: string, n = 1): void {
-    this.#counts[name] = (this.#counts[name] ?? 0) + n
+    this.#counts[nameOf(name)] = (ownOf(this.#counts, name) ?? 0) + n
+    if (Object.keys(this.#counts).length > limits.countNames.most) throw (this.#broken = tooMuch)
   }
 
   get counts(): Record<string, number> {
@@ -662,6 +690,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   async #commit(): Promise<void> {
     const changes = this.#collect('checkpoint')
     this.#ops = []
+    this.#weight = 0
     this.#entry.start()
     this.#snapshot = { ...this.#snapshot, state: this.#stateNow() }
     this.#state.clear()
@@ -698,6 +727,14 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     this.#beginEntry()
     if (!repeatable.has(op.op)) this.#note(op.op)
     this.#ops.push(op)
+    this.#weigh(weightOf(op))
+  }
+
+  /** What can never be committed ends the run at once, before it has filled the memory of others. */
+  #weigh(bytes: number): void {
+    this.#weight += bytes
+    if (this.#ops.length > limits.ops.most || this.#weight > limits.runBytes.most) this.#broken = tooMuch
+    if (this.#broken) throw this.#broken
   }
 
   #note(what: string): void {

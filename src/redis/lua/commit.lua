@@ -7,7 +7,7 @@
 -- writes: audience, channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, queue, queues, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, waiter, wait:int, only, tier, skip:int, calls:int, ...
 -- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints,
---          failed instead of being lent, seen up to ('' when to the end)}
+--          failed instead of being lent, seen up to ('' when to the end), faults: [job, what] each}
 --          word: 'ok' | 'empty' (the lane has left) | 'more' (ask again) | 'full' (no lane free) | 'stale'
 
 -- @include lib/base
@@ -49,12 +49,6 @@ local function next_due()
   if queue_name == '' or queue(queue_name).paused then return '' end
   local moment = math.min(queue(queue_name).nt or never, next_limit(queue_name))
   return moment < never and int(moment) or ''
-end
-
-local function snapshots(ids)
-  local list = {}
-  for i, id in ipairs(ids) do list[i] = snapshot(id) end
-  return list
 end
 
 -- The same request again gets the same answer: the answers as kept, the runs as far as they still hold.
@@ -173,5 +167,4 @@ for i, run in ipairs(runs) do
   local doc = run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id)
   if doc and doc.tk == run.token then again[#again + 1] = run.id end
 end
-for i, id in ipairs(stale) do stale[i] = { id, raw[key_of(id)], flat_side_values(id, find(id)) } end
-return { word, answers, snapshots(#again > 0 and again or ids), rings, next_due(), stale, version, int(failed), more and int(seen) or '' }
+return { word, answers, snapshots(#again > 0 and again or ids), rings, next_due(), with_documents(stale), version, int(failed), more and int(seen) or '', work.faults }

@@ -91,7 +91,7 @@ function mend.channel(channel)
   for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
     local id, port = member:match('^(%d+):(.*)$')
     local doc = find(id)
-    if not doc or not has(channels_of(doc, 'i', port), channel) then redis.call('ZREM', key, member) end
+    if not doc or not has(channels_of(id, doc, 'i', port), channel) then redis.call('ZREM', key, member) end
   end
   local n, _, relay = redis.call('ZCARD', key), relays.audience(channel)
   local doc = relay and find(relay)
@@ -102,7 +102,7 @@ end
 function mend.listening(id, doc)
   for _, field in ipairs(attached_to(id, doc)) do
     local port = field:match('^i:(.+)$')
-    for _, channel in ipairs(port and channels_of(doc, 'i', port) or {}) do
+    for _, channel in ipairs(port and channels_of(id, doc, 'i', port) or {}) do
       redis.call('ZADD', ns .. 'channel:' .. channel, 0, id .. ':' .. port)
       mend.channel(channel)
     end

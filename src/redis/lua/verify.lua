@@ -141,7 +141,7 @@ end
 local function check_listening(id, doc)
   for field in pairs(doc) do
     local port = field:match('^ci:(.+)$')
-    for _, channel in ipairs(port and channels_of(doc, 'i', port) or {}) do
+    for _, channel in ipairs(port and channels_of(id, doc, 'i', port) or {}) do
       if not redis.call('ZSCORE', ns .. 'channel:' .. channel, id .. ':' .. port) then fault(id, 'in port ' .. port .. ' listens to ' .. channel .. ', which does not know it', 'listen') end
     end
   end

@@ -53,8 +53,10 @@ local function sequence_of(moment, id) return digits(moment * 1000 + tonumber(id
 -- Every change to what the script knows goes through `put`, so that one refused run can be undone without the others.
 -- Lists that are used again, not entries: a table for each of some 30 changes to a run was a fifth of its time.
 local journal
+local work = { puts = 0, faults = {} } -- how much this script has done so far, and what it could not: { job, what }
 local was_in, was_key, was_value = {}, {}, {}
 local function put(t, k, v)
+  work.puts = work.puts + 1
   if journal then
     journal = journal + 1
     was_in[journal], was_key[journal], was_value[journal] = t, k, t[k]
@@ -74,6 +76,17 @@ local function try(f, ...)
   local ok, answer = pcall(f, ...)
   if not ok and (type(answer) ~= 'table' or not answer.code) then error(answer, 0) end
   return ok, answer
+end
+
+-- The same, where any fault is the caller's own and refused like the rest: what it was is for those who run this.
+function work.isolate(who, f, ...)
+  journal = 0
+  local ok, answer = pcall(f, ...)
+  if not ok then rollback() end
+  journal = nil
+  if ok or (type(answer) == 'table' and answer.code) then return ok, answer end
+  push(work.faults, { who, type(answer) == 'table' and answer.err or tostring(answer) })
+  return false, { code = 'INTERNAL', message = 'this cannot be carried out: the fault is on our side' }
 end
 
 -- The same, with everything undone that was refused: for those who go on with something else.

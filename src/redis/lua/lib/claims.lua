@@ -43,15 +43,14 @@ end
 
 -- A job with a tag is lent only to who asks for it.
 local function wanted(doc, want)
-  return matches(doc.c, want.patterns) and (not doc.tg or has(want.tags, doc.tg)) and (want.tier == '' or tonumber(doc.p or 0) == tonumber(want.tier))
+  return globs.match(doc.c, want.patterns, want.liked) and (not doc.tg or has(want.tags, doc.tg)) and (want.tier == '' or tonumber(doc.p or 0) == tonumber(want.tier))
 end
 
 -- Why a job fails instead of being lent: nobody answered so often, or its class is banned from the queue.
-local function given_up(doc)
+local function given_up(doc, want)
   if doc.rx and (tonumber(doc.dc) or 0) >= tonumber(doc.rx) then return 'lent ' .. doc.dc .. ' times, and nobody answered' end
-  for _, ban in ipairs(queue(doc.q).bn or {}) do
-    if is_like(doc.c, ban) then return 'class ' .. doc.c .. ' is banned from queue ' .. doc.q .. ' by ' .. ban end
-  end
+  local ban = globs.first(doc.c, queue(doc.q).bn or {}, want.banned)
+  if ban then return 'class ' .. doc.c .. ' is banned from queue ' .. doc.q .. ' by ' .. ban end
 end
 
 local function give_up(id, doc, why)
@@ -62,102 +61,32 @@ local function give_up(id, doc, why)
   finish(id, doc, 'f', error)
 end
 
--- One job by its id, if it is ready.
-local function claim_one(want)
-  local id, doc = want.only, find(want.only)
-  if not doc or doc.q ~= want.queue or (doc.z and doc.z ~= 'p') or (tonumber(doc.lu) or 0) > now then return {}, false, 0, 0 end
-  return { lend(id, doc, want.lease, true) }, false, 0, 0
-end
-
--- Jobs that were tagged by older constraints are not lent before they have been tagged anew.
-local MAX_STALE = 100
-
-local HEAD, STEP, MAX_SCAN = 100, 100, 1000
-
-local function members_at(key, want, from, n)
-  local doc = queue(want.queue)
-  if want.tier == '' or doc.ag or doc.so then return redis.call('ZRANGE', key, from, from + n - 1) end
-  return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n)
-end
-
--- Up to `max` jobs by priority and age. A job that was lost before is lent alone, so that whatever took its run down
--- takes nobody else's with it. Answers the ids, whether it stopped before it had seen everything and where, and how many
--- it failed instead.
--- want: { queue, place ('' or 'p'), max, lease, begun (how many start at once), patterns, tags, tier ('' or a priority),
---   skip (how many members to pass over), only ('' or an id), calls (how many of classes that call others, -1: any) }
--- head: the first members, where they have been read already.
-local function claim(want, head)
-  local place = want.place ~= '' and want.place or nil
-  if want.only ~= '' then return claim_one(want) end
-  local key, ids, from, failed = queue_key(want.queue, indexes[place] or 'ready'), {}, want.skip, 0
-  local called, calling = want.calls >= 0 and queue(want.queue).cl or nil, 0
-  local choosy, suits_plain = #want.patterns > 0 or place == 'p', not called and plain.suits(want)
-  while #ids + failed < want.max and from < want.skip + MAX_SCAN do
-    local step = head and math.min(HEAD, want.max) or (choosy and STEP or want.max - #ids)
-    local members = head or members_at(key, want, from, step)
-    head = nil
-    local candidates, texts, others = {}, {}, {}
-    for i, member in ipairs(members) do candidates[i] = member:sub(15) end
-    fetch_jobs(candidates)
-    for i, id in ipairs(candidates) do
-      texts[i] = suits_plain and plain.ready(id, members[i])
-      if not texts[i] then others[#others + 1] = id end
-    end
-    fetch_limits(others)
-    for i, id in ipairs(candidates) do
-      local doc = not texts[i] and find(id)
-      if texts[i] then
-        ids[#ids + 1] = plain.lend(id, texts[i], members[i], want, #ids < want.begun)
-      elseif not doc or doc.z ~= place or member_of(id, doc) ~= members[i] then
-        zset(key, members[i], false)
-      elseif (tonumber(doc.lu) or 0) > now then
-        enqueue(id, doc, true)
-      elseif not doc.x and (doc.cv or '') ~= want.version then
-        if #want.stale < MAX_STALE then want.stale[#want.stale + 1] = id end
-      elseif wanted(doc, want) then
-        if doc.lc and #ids > 0 then return ids, true, from, failed end
-        if called and called[doc.c] then
-          if calling == want.calls then return ids, true, from, failed end
-          calling = calling + 1
-        end
-        local full = side.is_limited(doc) and first_full(doc)
-        local why = not doc.x and given_up(doc)
-        if why then
-          give_up(id, doc, why)
-          failed = failed + 1
-        elseif full then
-          set_aside(id, doc, full)
-        elseif not doc.x and not guard(id, doc) then
-          stop_runaway(id, doc)
-        else
-          ids[#ids + 1] = lend(id, doc, place and tonumber(doc.rm) or want.lease, #ids < want.begun)
-          if doc.lc then return ids, true, from, failed end
-        end
-      end
-      if #ids + failed == want.max then return ids, true, from, failed end
-    end
-    if #members < step then return ids, #want.stale > 0, from, failed end
-    from = from + #members
-  end
-  return ids, true, from, failed
-end
-
-local MAX_VALUES, MAX_BYTES = 1000, 1048576
+local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
 
 -- The waiting values of a port from the front, or behind some of them, within the bounds of a snapshot.
 local function first_values(id, doc, dir, port, n, skip)
-  local items = lists.now(id, doc, dir, port, math.min(n, MAX_VALUES), skip)
-  local bytes = 0
-  for i, item in ipairs(items) do
-    bytes = bytes + #item
-    if bytes > MAX_BYTES and i > 1 then return lists.slice(items, 1, i - 1) end
+  local items, bytes, step = {}, 0, FIRST_VALUES
+  n = math.min(n, MAX_VALUES)
+  -- A few first, then as many more as would be within the bounds if they are no larger.
+  while #items < n do
+    local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)
+    for _, item in ipairs(more) do
+      bytes = bytes + #item
+      if bytes > MAX_BYTES and #items > 0 then return items end
+      items[#items + 1] = item
+    end
+    if #more == 0 then return items end
+    step = math.max(1, math.floor((MAX_BYTES - bytes) * #items / bytes))
   end
   return items
 end
 
--- What is in the document itself is not said again.
+-- What is in the document itself is not said again. Read once: a claim weighs it before it lends the job.
+local inputs_of = {}
 local function flat_inputs(id, doc)
+  if inputs_of[id] then return inputs_of[id] end
   local flat = {}
+  inputs_of[id] = flat
   for _, field in ipairs(attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
     if dir == 'i' and doc[field] then
@@ -185,6 +114,107 @@ local function flat_side_values(id, doc)
   return flat
 end
 
+-- How many bytes the snapshot of a job takes, but for its family.
+local function weigh(id, doc)
+  local bytes = #(raw[key_of(id)] or '')
+  if #attached_to(id, doc) == 0 then return bytes end
+  for _, text in ipairs(flat_side_values(id, doc)) do bytes = bytes + #text end
+  for _, port in ipairs(flat_inputs(id, doc)) do
+    for _, item in ipairs(port[2]) do bytes = bytes + #item end
+  end
+  return bytes
+end
+
+-- One job by its id, if it is ready.
+local function claim_one(want)
+  local id, doc = want.only, find(want.only)
+  if not doc or doc.q ~= want.queue or (doc.z and doc.z ~= 'p') or (tonumber(doc.lu) or 0) > now then return {}, false, 0, 0 end
+  return { lend(id, doc, want.lease, true) }, false, 0, 0
+end
+
+-- Jobs that were tagged by older constraints are not lent before they have been tagged anew.
+local MAX_STALE = 100
+
+local HEAD, STEP, MAX_SCAN = 100, 100, 1000
+
+-- What the snapshots of one claim hold together, in bytes: who asks for more asks again. The first job comes alone.
+local MAX_CLAIM = 4194304
+
+local function members_at(key, want, from, n)
+  local doc = queue(want.queue)
+  if want.tier == '' or doc.ag or doc.so then return redis.call('ZRANGE', key, from, from + n - 1) end
+  return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n)
+end
+
+-- Up to `max` jobs by priority and age. A job that was lost before is lent alone, so that whatever took its run down
+-- takes nobody else's with it. Answers the ids, whether it stopped before it had seen everything and where, and how many
+-- it failed instead.
+-- want: { queue, place ('' or 'p'), max, lease, begun (how many start at once), patterns, tags, tier ('' or a priority),
+--   skip (how many members to pass over), only ('' or an id), calls (how many of classes that call others, -1: any) }
+-- head: the first members, where they have been read already.
+local function claim(want, head)
+  local place = want.place ~= '' and want.place or nil
+  if want.only ~= '' then return claim_one(want) end
+  local key, ids, from, failed = queue_key(want.queue, indexes[place] or 'ready'), {}, want.skip, 0
+  local called, calling = want.calls >= 0 and queue(want.queue).cl or nil, 0
+  local choosy, suits_plain, bytes = #want.patterns > 0 or place == 'p', not called and plain.suits(want), 0
+  want.liked, want.banned = {}, {}
+  while #ids + failed < want.max and from < want.skip + MAX_SCAN do
+    local step = head and math.min(HEAD, want.max) or (choosy and STEP or want.max - #ids)
+    local members = head or members_at(key, want, from, step)
+    head = nil
+    local candidates, texts, others = {}, {}, {}
+    for i, member in ipairs(members) do candidates[i] = member:sub(15) end
+    fetch_jobs(candidates)
+    for i, id in ipairs(candidates) do
+      texts[i] = suits_plain and plain.ready(id, members[i])
+      if not texts[i] then others[#others + 1] = id end
+    end
+    fetch_limits(others)
+    for i, id in ipairs(candidates) do
+      local doc = not texts[i] and find(id)
+      if texts[i] then
+        ids[#ids + 1] = plain.lend(id, texts[i], members[i], want, #ids < want.begun)
+      elseif not doc or doc.z ~= place or member_of(id, doc) ~= members[i] then
+        zset(key, members[i], false)
+      elseif (tonumber(doc.lu) or 0) > now then
+        enqueue(id, doc, true)
+      elseif not doc.x and (doc.cv or '') ~= want.version then
+        if #want.stale < MAX_STALE then want.stale[#want.stale + 1] = id end
+      elseif globs.steps <= 0 then
+        return ids, true, from + i - 1, failed
+      elseif wanted(doc, want) then
+        if doc.lc and #ids > 0 then return ids, true, from, failed end
+        if called and called[doc.c] then
+          if calling == want.calls then return ids, true, from, failed end
+          calling = calling + 1
+        end
+        local full = side.is_limited(doc) and first_full(doc)
+        local why = not doc.x and given_up(doc, want)
+        if why then
+          give_up(id, doc, why)
+          failed = failed + 1
+        elseif full then
+          set_aside(id, doc, full)
+        elseif not doc.x and not guard(id, doc) then
+          stop_runaway(id, doc)
+        else
+          -- What cannot be weighed cannot be shown either, and is found out then.
+          local weighed, weight = pcall(weigh, id, doc)
+          bytes = bytes + (weighed and weight or 0)
+          if bytes > MAX_CLAIM and #ids > 0 then return ids, true, from, failed end
+          ids[#ids + 1] = lend(id, doc, place and tonumber(doc.rm) or want.lease, #ids < want.begun)
+          if doc.lc then return ids, true, from, failed end
+        end
+      end
+      if #ids + failed == want.max then return ids, true, from, failed end
+    end
+    if #members < step then return ids, #want.stale > 0, from, failed end
+    from = from + #members
+  end
+  return ids, true, from, failed
+end
+
 -- The job that tells of the last end, as text with its last error; nothing when there is none.
 local function callback_of(doc)
   local callback = doc.cj and find(doc.cj)
@@ -210,6 +240,8 @@ local function legacy(id, doc)
   return 'cancelled', ''
 end
 
+local MAX_FAMILY = 8388608
+
 -- The children that have ended, for a parent that has waited for them: name, id, class, how, args, what each left.
 -- One that pauses for some is told of those.
 local function flat_family(parent, doc, children)
@@ -230,11 +262,13 @@ local function flat_family(parent, doc, children)
   end
   table.sort(ids, function(a, b) return tonumber(a) < tonumber(b) end)
   fetch_jobs(ids)
-  local rows = {}
+  local rows, bytes = {}, 0
   for _, id in ipairs(ids) do
     local child = find(id)
     if child then
       local how, left = legacy(id, child)
+      bytes = bytes + #left + #(get_value(id, child, 'a') or '')
+      if bytes > MAX_FAMILY then refuse('TOO_LARGE', 'what the children of job ' .. parent .. ' were given and left is more than 8 MiB together') end
       rows[#rows + 1] = { names[id], id, child.c, how, get_value(id, child, 'a') or '', left }
     end
   end
@@ -294,4 +328,20 @@ local function snapshot(id)
   local steps, more_steps = flat_steps(id, doc)
   local children, total = flat_children(id, doc)
   return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total, flat_family(id, doc, children), doc.fo and flat_wires(id, doc, children) or {}, more_steps }
+end
+
+-- What each of these runs sees. Where that cannot be had it is a fault of this run alone: its document, and why.
+local function snapshots(ids)
+  local list = {}
+  for i, id in ipairs(ids) do
+    local ok, found = work.isolate(id, snapshot, id)
+    list[i] = ok and found or { raw[key_of(id)], {}, {}, {}, {}, 0, {}, {}, '', found.code .. ' ' .. found.message }
+  end
+  return list
+end
+
+local function with_documents(ids)
+  local rows = {}
+  for i, id in ipairs(ids) do rows[i] = { id, raw[key_of(id)], flat_side_values(id, find(id)) } end
+  return rows
 end

@@ -236,7 +236,7 @@ erase = function(id, doc, status)
     if dir and doc[field] then
       local pushed, taken = counts(doc, dir, port)
       lists.forget(lists.of(id, doc, dir, port, pushed - taken))
-      for _, c in ipairs(dir == 'i' and channels_of(doc, dir, port) or {}) do member_change(c, id .. ':' .. port, false) end
+      for _, c in ipairs(dir == 'i' and channels_of(id, doc, dir, port) or {}) do member_change(c, id .. ':' .. port, false) end
     elseif doc[field] == '^' then
       local side = side_key(id, 'f:' .. field)
       put(writes.strings, side, nil)

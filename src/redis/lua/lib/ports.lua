@@ -143,8 +143,8 @@ local function member_change(channel, member, present)
   end
 end
 
-local function channels_of(doc, dir, port)
-  local text = doc['c' .. dir .. ':' .. port]
+local function channels_of(id, doc, dir, port)
+  local text = get_value(id, doc, 'c' .. dir .. ':' .. port)
   return text and cjson.decode(text) or {}
 end
 local function has(list, item)
@@ -157,7 +157,7 @@ end
 local function set_channels(id, doc, dir, port, channels)
   if #channels > 0 and port == '*' then refuse('REFUSED', 'port * cannot have channels') end
   if dir == 'i' then
-    local old, member = channels_of(doc, dir, port), id .. ':' .. port
+    local old, member = channels_of(id, doc, dir, port), id .. ':' .. port
     for _, c in ipairs(old) do
       if not has(channels, c) then member_change(c, member, false) end
     end
@@ -165,7 +165,7 @@ local function set_channels(id, doc, dir, port, channels)
       if not has(old, c) and not has(lists.slice(channels, 1, i - 1), c) then member_change(c, member, true) end
     end
   end
-  change(id, doc, 'c' .. dir .. ':' .. port, #channels > 0 and cjson.encode(channels) or nil)
+  set_value(id, doc, 'c' .. dir .. ':' .. port, #channels > 0 and cjson.encode(channels) or nil)
 end
 
 -- Writing and taking -------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ local function write(id, doc, dir, port, items, options)
   end
   if not options.unnoted then entries.note('write', id, dir, port, items) end
   if dir == 'o' then
-    for _, channel in ipairs(channels_of(doc, dir, port)) do
+    for _, channel in ipairs(channels_of(id, doc, dir, port)) do
       for _, item in ipairs(items) do publish(channel, with_channel(item, channel)) end
     end
   end
@@ -416,7 +416,7 @@ local function deliver(channel, member, item)
   local doc = find(id)
   local pushed, _, dropped
   if doc then pushed, _, dropped = counts(doc, 'i', port) end
-  if not pushed or dropped or not has(channels_of(doc, 'i', port), channel) then
+  if not pushed or dropped or not has(channels_of(id, doc, 'i', port), channel) then
     member_change(channel, member, false)
     return 0
   end
@@ -528,10 +528,12 @@ end
 table.insert(consequences, tell_all)
 
 -- A line for the log page, and a message for whoever listens to /sidejob/log.
+local MAX_LOG = 16384
 local function log(job, level, entry, is_fault)
   local message, reason, rest = (is_fault and entry or ''):match('^{"message":(".-"),("reason":"%a+")(.*)$')
   -- The error of a run, in SideJob's words: `error` and `backtrace`.
   if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
+  if #entry > MAX_LOG then entry = '{"message":"an entry of ' .. #entry .. ' bytes, of which only its size is kept","$size":' .. #entry .. '}' end
   push(writes.log, { job or '', level, entry })
   if hints_wanted() then push(told, { '/sidejob/log', '@\n\nl\n' .. entries.text(job, entry) }) end
 end

@@ -12,7 +12,7 @@ local function all_ended(id)
       if not ends[status_of(doc)] then return nil, nil end
       for field in pairs(doc) do
         local port = field:match('^i:(.+)$')
-        if port and counts(doc, 'i', port) and (port == '*' or #channels_of(doc, 'i', port) > 0) then return nil, nil end
+        if port and counts(doc, 'i', port) and (port == '*' or #channels_of(member, doc, 'i', port) > 0) then return nil, nil end
       end
     end
   end

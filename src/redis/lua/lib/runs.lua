@@ -257,7 +257,7 @@ local function pass_slot(run)
   return status_of(doc)
 end
 
-local retryable = { TAKEN = true, NOT_FOUND = true }
+local retryable = { TAKEN = true, NOT_FOUND = true, INTERNAL = true }
 local function refused(run, refusal)
   local error = '{"message":' .. cjson.encode(refusal.message) .. ',"reason":"other","code":"' .. refusal.code .. '"}'
   fail(run, error, retryable[refusal.code] and run.retry or '')
@@ -282,8 +282,12 @@ local function carry_out(run)
   return settle(run)
 end
 
--- Answers in one word what became of the run: its job's new status, 'lost', 'conflict' or 'refused:CODE why'.
+-- Whatever the runs of a batch do, one script does so much of it: the others are committed with the next.
+local MAX_PUTS = 40000
+
+-- Answers in one word what became of the run: its job's new status, 'lost', 'conflict', 'refused:CODE why', or 'later'.
 local function commit(run)
+  if work.puts > MAX_PUTS then return 'later' end
   local doc = find(run.id)
   if not doc then return text_at(gone_key(run.token, run.n)) or 'lost' end
   if doc.cm then
@@ -300,7 +304,7 @@ local function commit(run)
     return 'lost'
   end
   if doc.hk then note_start(doc, run.late) end
-  local ok, status = attempt(carry_out, run)
+  local ok, status = work.isolate(run.id, carry_out, run)
   if not ok and status.code == 'CONFLICT' then
     conflict(run)
     status = 'conflict'

@@ -34,11 +34,15 @@ local function step_over(text, t, glob, g)
   end
 end
 
+-- How far this script may compare texts with globs: a step is a character compared.
+local globs = { steps = 40000 }
+
 -- Whether a text is like a glob: `*` any text, `?` any character, `[a-z]` one of a set. Goes back to the last star only,
 -- so that no glob takes longer than its length times that of the text; Lua's own patterns can take for ever.
 local function is_like(text, glob)
   local t, g, star, from = 1, 1, nil, 1
   while t <= #text do
+    globs.steps = globs.steps - (glob:byte(g) == OPEN and #glob - g or 1)
     local after, rest = step_over(text, t, glob, g)
     if glob:byte(g) == STAR then
       star, from, g = g, t, g + 1
@@ -54,12 +58,18 @@ local function is_like(text, glob)
   return glob:find('^%**$', g) ~= nil
 end
 
-local function matches(class, globs)
-  for _, glob in ipairs(globs) do
-    if is_like(class, glob) then return true end
+-- The first of the globs that a class is like, asked once for each class; `known` is kept by the caller.
+function globs.first(class, list, known)
+  if known[class] == nil then
+    known[class] = false
+    for _, glob in ipairs(list) do
+      known[class] = known[class] or (is_like(class, glob) and glob)
+    end
   end
-  return #globs == 0
+  return known[class]
 end
+
+function globs.match(class, list, known) return #list == 0 or globs.first(class, list, known) ~= false end
 
 local MAX_CALLS = 100
 
@@ -81,17 +91,24 @@ local function call_waiters(q, classes)
   local key = queue_key(q, 'waiters')
   local waiting = redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '+inf', 'LIMIT', 0, MAX_CALLS)
   put(writes.trims, key, now)
+  local claims = {}
+  for i, member in ipairs(waiting) do
+    local waiter, patterns = waiter_of(member)
+    claims[i] = { member = member, waiter = waiter, patterns = patterns, known = {} }
+  end
+  local in_vain = {} -- classes that none of those left wants
   for _, class in ipairs(classes) do
-    for i, member in ipairs(waiting) do
-      local waiter, patterns = waiter_of(member)
-      if class == '' or matches(class, patterns) then
-        zset(key, member, false)
-        push(writes.messages, { ns .. 'call:' .. waiter, 'ready' })
-        table.remove(waiting, i)
+    for i, claim in ipairs(in_vain[class] and {} or claims) do
+      -- Who cannot be told apart any more is called too: that costs a claim, and loses nothing.
+      if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then
+        zset(key, claim.member, false)
+        push(writes.messages, { ns .. 'call:' .. claim.waiter, 'ready' })
+        table.remove(claims, i)
         break
       end
+      in_vain[class] = i == #claims
     end
-    if #waiting == 0 then return end
+    if #claims == 0 then return end
   end
 end
 
