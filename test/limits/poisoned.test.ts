@@ -51,7 +51,7 @@ const poisons: Record<string, Poison> = {
   },
   'a wait for 10,000 children': {
     perform: (job) => {
-      job.spawn('one', { class: 'quick' }, { wait: 3_600 })
+      job.spawn('one', { class: 'quick' }, { wait: 36_000_000 })
       return job.suspend({ waitFor: many(10_000, (i) => (i ? `child ${i}` : 'one')) })
     },
     ends: 'suspended',
@@ -76,7 +76,7 @@ const poisons: Record<string, Poison> = {
 }
 
 /** As long as real work: what a fault adds to a batch is small beside it. */
-const quick = defineWorker({ class: 'quick', perform: () => new Promise((resolve) => setTimeout(resolve, 600)) })
+const quick = defineWorker({ class: 'quick', perform: () => new Promise((resolve) => setTimeout(resolve, 900)) })
 const workers = Object.entries(poisons)
   .filter(([, { push }]) => !push)
   .map(([name, { perform }]) =>

@@ -230,7 +230,7 @@ const runs: Mutation[] = [
     'the answer is forgotten at the next claim',
   ]),
   ...of(9, 'lib/runs.lua', [
-    'ok, status = attempt(',
+    'ok, status = work.isolate(run.id, ',
     'ok, status = pcall(',
     'a refused run leaves half of what it did',
   ]),
@@ -728,7 +728,7 @@ const families: Mutation[] = [
     25,
     'lib/retention.lua',
     ['if not ends[status_of(doc)] then return nil, nil end', '', 'a root goes before those below it have ended'],
-    ["(port == '*' or #channels_of(doc, 'i', port) > 0)", 'false', 'a root goes with a subscriber below it'],
+    ["(port == '*' or #channels_of(member, doc, 'i', port) > 0)", 'false', 'a root goes with a subscriber below it'],
     ['  return has_seen(parent, doc)\n', '  return true\n', 'a child goes before its parent has seen its end'],
     ['parent.bb ~= nil and parent.bb == parent.e', 'false', 'a family that is too large stays for ever'],
     [
@@ -1021,8 +1021,8 @@ const listening: Mutation[] = [
     30,
     'lib/waiters.lua',
     ['        break\n', '', 'a job calls all claims that wait'],
-    ["if class == '' or matches(class, patterns) then", 'if true then', 'a job calls whoever waits, for whatever'],
-    ['        table.remove(waiting, i)\n', '', 'two jobs call one claim'],
+    ["if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then", 'if true then', 'a job calls whoever waits, for whatever'],
+    ['        table.remove(claims, i)\n', '', 'two jobs call one claim'],
     [
       "'(' .. int(now), '+inf', 'LIMIT', 0, MAX_CALLS",
       "'-inf', '+inf', 'LIMIT', 0, MAX_CALLS",
