@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import type { Wire } from './codec/value.ts'
+import { limits } from './limits.ts'
 import {
   alias,
   channelName,
@@ -9,11 +10,13 @@ import {
   childName,
   className,
   closed,
+  inputs,
   jobId,
   label,
   portName,
   portSpecs,
   queueName,
+  stateFields,
   status,
   values,
 } from './schemas.ts'
@@ -131,7 +134,7 @@ const spawn = z.strictObject({
   args: closed.optional(),
   inports: portSpecs.optional(),
   outports: portSpecs.optional(),
-  inputs: z.record(portName, values).optional(),
+  inputs: inputs.optional(),
   at: ms.optional(),
   wait: ms.optional(),
   priority: z.int32().optional(),
@@ -204,7 +207,7 @@ const op = z.union([
         .strictObject({ in: z.array(portName).max(1_000).optional(), out: z.array(portName).max(1_000).optional() })
         .optional(),
     }),
-    z.strictObject({ op: z.literal('expect'), state: z.string(), value: closed.optional() }),
+    z.strictObject({ op: z.literal('expect'), state: label, value: closed.optional() }),
     z.strictObject({ op: z.literal('channels'), of: portRef, set: channelNames }),
     z.strictObject({ op: z.literal('step'), name: label, value: closed }),
     z.strictObject({ op: z.literal('inherit'), child: childName }),
@@ -245,14 +248,20 @@ export const changes = z
     reads: z.record(portName, z.strictObject({ cursor: count, count })).optional(),
     state: z
       .strictObject({
-        set: z.record(z.string(), closed).optional(),
-        unset: z.array(z.string()).max(10_000).optional(),
+        set: stateFields.optional(),
+        unset: z.array(label).max(limits.stateFields.most).optional(),
       })
       .optional(),
-    ops: z.array(op).max(10_000).optional(),
+    ops: z.array(op).max(limits.ops.most).optional(),
     progress: closed.optional(),
     /** Added to the day's counts of the queue, also when the run failed. */
-    counts: z.record(label, count).optional(),
+    counts: z
+      .record(label, count)
+      .refine(
+        (given) => Object.keys(given).length <= limits.countNames.most,
+        `expected at most ${limits.countNames.most} names`,
+      )
+      .optional(),
     /** When it ended by the worker's own clock: ISO 8601, kept as it says it. */
     saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
   })

@@ -10,6 +10,7 @@ import { CLOSED, type Closed, each, list, OPEN } from './codec/json.ts'
 import { type Wire, wireSize } from './codec/value.ts'
 import { type Code, SidejobError } from './errors.ts'
 import { isAlias, isId, isPortName, statuses } from './job.ts'
+import { limits } from './limits.ts'
 import { missedWays } from './repeat.ts'
 import { sparse } from './sparse.ts'
 import { TENANT } from './tenant.ts'
@@ -50,6 +51,7 @@ export const time = amount.transform(read(readTime)).meta({ description: 'ISO 86
 /** A duration in a request: seconds, or a text with units. */
 export const duration = amount
   .transform(read(readDuration))
+  .refine((ms) => ms <= limits.durationMs.most, 'expected at most 10 years')
   .meta({ description: "seconds, or a text like '5m', '1h30m', '3 days'" })
 
 /** A yes or no in a query: `?force`, `?force=true`, `?force=false`. */
@@ -137,8 +139,28 @@ export const channelNames = z.array(channelName).max(1_000)
 
 // Jobs
 
+export const inputs = z
+  .record(portName, values)
+  .refine((given) => Object.keys(given).length <= limits.ports.most, `expected at most ${limits.ports.most} ports`)
+
+/** Fields of the state by name. */
+export const stateFields = z
+  .record(label, closed)
+  .refine(
+    (given) => Object.keys(given).length <= limits.stateFields.most,
+    `expected at most ${limits.stateFields.most} fields`,
+  )
+
 const portSpec = z.strictObject({ default: closed.optional(), channels: channelNames.optional() })
-export const portSpecs = z.record(anyPort, portSpec)
+export const portSpecs = z
+  .record(anyPort, portSpec)
+  .refine((specs) => Object.keys(specs).length <= limits.ports.most, `expected at most ${limits.ports.most} ports`)
+
+/** How long one call may wait for something. */
+export const waitTime = duration.refine(
+  (ms) => ms <= limits.waitMs.most,
+  `expected at most ${limits.waitMs.most / 1_000} seconds`,
+)
 
 const positive = duration.refine((ms) => ms > 0, 'expected a duration above 0')
 
@@ -297,7 +319,7 @@ export const jobInput = sparse(
       parent: ref.optional(),
       in: portSpecs.optional(),
       out: portSpecs.optional(),
-      inputs: z.record(portName, values).optional(),
+      inputs: inputs.optional(),
       at: time.optional(),
       wait: duration.optional(),
       priority: priority.optional(),
@@ -356,8 +378,8 @@ export const runOptions = z
   .refine(notBoth, NOT_BOTH)
 
 export const stateChange = z.strictObject({
-  set: z.record(z.string(), closed).optional(),
-  unset: z.array(z.string()).max(VALUES).optional(),
+  set: stateFields.optional(),
+  unset: z.array(label).max(limits.stateFields.most).optional(),
 })
 
 export const enqueued = z.object({ id: jobId, status, existing: z.literal(true).optional() })
@@ -692,10 +714,15 @@ export const wireView = z.object({
 })
 
 export const claimOptions = z.strictObject({
-  names: z.array(label).max(1_000).optional(),
-  tags: z.array(label).max(1_000).optional(),
+  names: z
+    .array(
+      label.refine((name) => isText(name, limits.claimName.most), `expected at most ${limits.claimName.most} bytes`),
+    )
+    .max(limits.claimNames.most)
+    .optional(),
+  tags: z.array(label).max(limits.claimNames.most).optional(),
   max: z.int().min(1).max(1_000).optional(),
-  wait: duration.optional(),
+  wait: waitTime.optional(),
   lease: positive.optional(),
 })
 

@@ -9,7 +9,6 @@ import {
   count,
   cursor,
   done,
-  duration,
   enqueued,
   flag,
   jobInputs,
@@ -30,6 +29,7 @@ import {
   status,
   stepped,
   tree,
+  waitTime,
   why,
 } from '../core/schemas.ts'
 import type { Engine, Enqueued } from '../engine/engine.ts'
@@ -190,7 +190,7 @@ export const jobs = {
       scope: 'read',
       summary: 'Shows the result, and leaves it; with wait, waits that long for it',
       query: z.strictObject({
-        wait: duration.optional(),
+        wait: waitTime.optional(),
         peek: flag.optional().meta({ description: 'changes nothing: a look takes nothing anyway' }),
       }),
       answers: { 200: result.nullable(), 202: z.object({ status }) },
@@ -205,7 +205,7 @@ export const jobs = {
       path: '/v1/jobs/:job/result/take',
       scope: 'write',
       summary: 'Takes the result: nobody gets it after that; with wait, waits that long for it',
-      body: z.strictObject({ wait: duration.optional() }),
+      body: z.strictObject({ wait: waitTime.optional() }),
       answers: { 200: result.nullable(), 202: z.object({ status }) },
     },
     async ({ engine, params, body, call }) => resultOf(await engine.result(params.job, { ...body, take: true }, call)),

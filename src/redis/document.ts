@@ -261,7 +261,8 @@ export type Child = { id: number; status: Status; class: string }
 
 /** A children hash, flat as Redis gives it. */
 export function childrenOf(flat: string[]): Record<string, Child> {
-  const children: Record<string, Child> = {}
+  // A child may be called `__proto__`.
+  const children: Record<string, Child> = Object.create(null)
   for (let i = 0; i < flat.length; i += 2) {
     const [, id, status, className] = /^(\d+),(\w+),([\s\S]*)$/.exec(flat[i + 1]!)!
     children[flat[i]!] = { id: Number(id), status: status as Status, class: className! }

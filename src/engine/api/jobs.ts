@@ -64,10 +64,10 @@ export function createJobs({
   }
 
   /** What jobs of our own are to do is not for others to say. */
-  async function checkArgs(job: string): Promise<void> {
+  async function checkTheirs(job: string): Promise<void> {
     const { id, document } = await store.inspect(job)
     if (registry.local(document.q!, document.c!)?.inner)
-      throw new SidejobError('REFUSED', `job ${id} is one of our own: its args cannot be changed`, { path: ['args'] })
+      throw new SidejobError('REFUSED', `job ${id} is one of our own: it takes no changes`)
   }
 
   async function patch(job: string, { args, priority, retry, timeout, repeat, runAt, group }: JobPatch, call?: Call) {
@@ -81,7 +81,7 @@ export function createJobs({
       const next = repeat === null ? {} : repeatOf(repeat, now())
       fields.push(['rp', next.repeat ?? ''], ['ns', next.slot === undefined ? '' : String(next.slot)])
     }
-    if (args !== undefined) await checkArgs(job)
+    await checkTheirs(job)
     if (group) await regroup(job, group)
     await change(job, [['patch', String(fields.length), ...fields.flat()]], call)
     return view(job)
@@ -144,6 +144,7 @@ export function createJobs({
     },
 
     async setState(job, { set = {}, unset = [] }, call) {
+      await checkTheirs(job)
       const ops = [
         ...Object.entries(set).map(([field, value]) => ['set', field, value]),
         ...unset.map((field) => ['unset', field]),

@@ -57,6 +57,9 @@ type ResultMap = {
   message?: unknown
 }
 
+/** However much later a worker wants to be asked again: a day. */
+const MOST_LATER = 86_400_000
+
 /** What a call brought: the run's changes, or 'later' when the worker will commit by itself; and how its host is. */
 export type Pushed = Outcome & { changes: Changes | 'later' }
 
@@ -118,7 +121,7 @@ function refusal(response: Response, bytes: Uint8Array | undefined, { isFinal }:
   const detail = saying(bytes)
   const changes = failed(`the worker answered ${status}${status < 400 ? ', and redirects are not followed' : ''}`, {
     ...(final ? { retry: false } : {}),
-    ...(after === undefined ? {} : { after }),
+    ...(after === undefined ? {} : { after: Math.min(after, MOST_LATER) }),
     ...(detail === undefined ? {} : { detail }),
   })
   return { changes, down: status >= 500 || passing.has(status), after }

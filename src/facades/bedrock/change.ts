@@ -1,6 +1,7 @@
 // UpdateJob, CancelJob, DeleteJob, RequeueJobs, and the names that crash: what others do to jobs.
 
 import { SidejobError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
 import type { Amendment, Call, Engine } from '../../engine/engine.ts'
 import { repeatIn } from './create.ts'
 import { readCompact } from './data.ts'
@@ -10,6 +11,8 @@ import { Refusal, refusals } from './refusal.ts'
 import { isTaken, stateOf } from './shown.ts'
 
 const MOST_DATA = 1024 * 1024
+/** Jobs that are requeued at the same time. */
+const AT_ONCE = 20
 
 export async function updateJob(engine: Engine, from: Given, call: Call): Promise<void> {
   const id = needJob(from)
@@ -64,10 +67,14 @@ const listOf = (text = ''): string[] =>
 export async function requeueJobs(engine: Engine, from: Given): Promise<void> {
   const name = from('name') ? needName(from) : undefined
   const forgiven = from('decrementFailures') === 'true' || leadingNumber(from('decrementFailures')) !== 0
-  for (const id of listOf(from('jobIDs')).filter(isJob)) {
+  const ids = listOf(from('jobIDs')).filter(isJob)
+  if (ids.length > limits.requeued.most)
+    throw new Refusal(402, `Expected at most ${limits.requeued.most} jobIDs, got ${ids.length}`)
+  const requeue = async (id: string) => {
     const job = await wardOf(engine, id).catch(unknown)
     if (job) await engine.requeue(id, { forgiven, class: name }).catch(unknown)
   }
+  for (let at = 0; at < ids.length; at += AT_ONCE) await Promise.all(ids.slice(at, at + AT_ONCE).map(requeue))
 }
 
 // Ids that lead nowhere are passed over.
