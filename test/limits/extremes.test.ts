@@ -118,7 +118,7 @@ const quick = defineWorker({ class: 'quick', in: { in: {} }, perform: () => unde
 let doors: Doors
 let job = 0
 beforeAll(async () => {
-  doors = await startDoors({ workers: [quick] })
+  doors = await startDoors({ hold: false, workers: [quick, { ...quick, queue: 'calm' }] })
   job = await doors.make('quick', { wait: 36_000_000 })
 })
 afterAll(() => doors.close())
@@ -148,7 +148,7 @@ test.each(asked.map((route) => [`${route.method} ${route.path}`, route] as const
   async (_, route) => {
     const broken: string[] = []
     const all = [...askings(route)]
-    const neighbour = await doors.make('quick')
+    const neighbour = await doors.make('quick', { queue: 'calm', retain: 3_600_000 })
     const send = async ({ path, body }: Asking) =>
       doors.app.fetch(
         new Request(`http://inside.test${path}`, {
@@ -175,10 +175,7 @@ test.each(asked.map((route) => [`${route.method} ${route.path}`, route] as const
     // Many together may have been slow: each is asked alone before that is believed.
     if (doors.slow().length > 0) for (const asking of all) await doors.watched(asking.path, () => send(asking))
     expect(doors.slow()).toEqual([])
-    await doors.engine.dispatch('default', '')
-    expect(await doors.engine.get(String(neighbour)).catch(({ code }) => code)).toSatisfy(
-      (found) => found === 'NOT_FOUND' || found.status === 'completed' || found.status === 'queued',
-    )
+    await doors.rest(neighbour, 'completed')
     expect(await doors.engine.verify()).toEqual([])
   },
 )

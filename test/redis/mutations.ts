@@ -1021,7 +1021,11 @@ const listening: Mutation[] = [
     30,
     'lib/waiters.lua',
     ['        break\n', '', 'a job calls all claims that wait'],
-    ["if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then", 'if true then', 'a job calls whoever waits, for whatever'],
+    [
+      "if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then",
+      'if true then',
+      'a job calls whoever waits, for whatever',
+    ],
     ['        table.remove(claims, i)\n', '', 'two jobs call one claim'],
     [
       "'(' .. int(now), '+inf', 'LIMIT', 0, MAX_CALLS",
