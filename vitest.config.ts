@@ -5,6 +5,7 @@ const strict = [
   'redis/{scripts,rules,races,plain}',
   'conformance/*',
   'workerd/{stack,demo}',
+  'limits/{hold-up,extremes}',
   'infra/{strict,lua-rules}',
 ]
 

@@ -117,7 +117,8 @@ local modes = {
     show_all(ids)
   end,
   repeats = function()
-    local from = tonumber(before ~= '' and before or 0)
+    -- A place behind the last one is the end, however far behind: Redis takes no number of any size.
+    local from = before ~= '' and math.min(tonumber(before), redis.call('ZCARD', ns .. 'repeats')) or 0
     local ids = redis.call('ZRANGE', ns .. 'repeats', from, from + most - 1)
     fetch_jobs(ids)
     for _, id in ipairs(ids) do show(id) end
