@@ -5,6 +5,7 @@ import { VERSION } from '../../src/engine/index.ts'
 import { askForTick, clientFor, tickUrl, type Where } from '../tick.ts'
 import { DeployFailure } from './failure.ts'
 
+/** `redisMs`: milliseconds of one round trip from the Worker to Redis, as its header Server-Timing says. */
 export type Health = { ok: boolean; version: string; redis: boolean; redisMs?: number }
 
 type Patience = { patience?: number; pause?: number }
@@ -28,7 +29,9 @@ export async function checkHealth(url: string, patience: Patience = {}): Promise
     if (!response) return undefined
     const health = (await response.json().catch(() => undefined)) as Partial<Health> | undefined
     last = `${response.status} ${JSON.stringify(health ?? 'no JSON')}`
-    return health?.version === VERSION && health.ok ? (health as Health) : undefined
+    if (health?.version !== VERSION || !health.ok) return undefined
+    const took = /\bredis\b.*;dur=([\d.]+)/.exec(response.headers.get('server-timing') ?? '')?.[1]
+    return { ...(health as Health), ...(took && { redisMs: Number(took) }) }
   }, patience)
   if (found) return found
   const redis = /"redis":false/.test(last) ? ' Look at UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN.' : ''

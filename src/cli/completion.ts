@@ -15,9 +15,11 @@ function bash(commands: Record<string, Command>): string[] {
     '_sidejob() {',
     `  local words="${firsts.join(' ')}"`,
     '  [ "$COMP_CWORD" -gt 1 ] && words="--json --help"',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell fills it in
     '  [ "$COMP_CWORD" -eq 2 ] && case "${COMP_WORDS[1]}" in',
     ...cases,
     '  esac',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell fills it in
     '  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))',
     '}',
     'complete -F _sidejob sidejob',

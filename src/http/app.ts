@@ -150,9 +150,9 @@ const queryOf = (request: Request): Record<string, string> => {
 
 const answer = (c: Context, { answers }: Route, given: unknown): Response => {
   if (given instanceof Response) return given
-  const { status, body } = given instanceof Reply ? given : new Reply(200, given)
-  if (status === 204) return new Response(null, { status })
-  return send(c, status, present(shapeOf(answers[status]!), body ?? (given === undefined ? {} : null)))
+  const { status, body, headers } = given instanceof Reply ? given : new Reply(200, given)
+  if (status === 204) return new Response(null, { status, headers })
+  return send(c, status, present(shapeOf(answers[status]!), body ?? (given === undefined ? {} : null)), headers)
 }
 
 const shapes = new WeakMap<z.ZodType, ReturnType<typeof places>>()

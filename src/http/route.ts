@@ -66,15 +66,18 @@ type Inside<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 export class Reply<Status extends number = number, Body = unknown> {
   readonly status: Status
   readonly body: Body
+  readonly headers: Record<string, string>
 
-  constructor(status: Status, body: Body) {
+  constructor(status: Status, body: Body, headers: Record<string, string> = {}) {
     this.status = status
     this.body = body
+    this.headers = headers
   }
 }
 
 /** @example reply(202, { status: 'running' }) */
-export const reply = <Status extends number, Body>(status: Status, body: Body) => new Reply(status, body)
+export const reply = <Status extends number, Body>(status: Status, body: Body, headers?: Record<string, string>) =>
+  new Reply(status, body, headers)
 
 /** What a handler may return: the body of a 200 as it is, a reply with another status, or a stream or page. */
 export type Answer<A extends Answers> =

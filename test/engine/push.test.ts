@@ -590,10 +590,11 @@ test.each([
   ['http://localhost:9/', 'localhost'],
   ['http://[::1]:9/', '[::1]'],
   ['http://169.254.169.254/latest', '169.254.169.254'],
-])('a worker inside our own network (%s) is not called unless it is allowed', async (url, host) => {
-  const job = await jobOf(() => undefined, { push: { url }, retry: { max: 5 } })
-  expect(job).toMatchObject({ status: 'failed', attempt: 1 })
-  expect(job.error.message).toContain(`${host} is inside our own network`)
+])('a worker inside our own network (%s) is not registered unless it is allowed', async (url, host) => {
+  const registered = jobOf(() => undefined, { push: { url }, retry: { max: 5 } })
+  await expect(registered).rejects.toMatchObject({ path: ['push', 'url'] })
+  await expect(registered).rejects.toThrow(`${host}`)
+  await expect(registered).rejects.toThrow('is inside our own network; SIDEJOB_ALLOW_HOSTS can allow it for workers')
 })
 
 /** Milliseconds that a job waits after its first failure. */

@@ -152,7 +152,7 @@ const scenarios: Record<string, Scenario> = {
     await kit.engine.take(a, 'in', 'in', {})
     await kit.engine.retry(a)
     await flow.settle()
-    expect(await flow.error()).toBe(`node b (job ${b}) failed`)
+    expect(await flow.error()).toBe(`node b ${bad(b)}`)
     await kit.engine.take(b, 'in', 'in', {})
     await kit.engine.retry(b)
     await flow.settle()

@@ -434,8 +434,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/queues.lua',
-      find: "if doc and doc.z == 't' then enqueue(id, doc) else zset(key, id, false) end",
-      replace: 'zset(key, id, false)',
+      find: 'miss_slot(id, doc)\n      enqueue(id, doc)\n    else',
+      replace: 'zset(key, id, false)\n    else',
       says: 'a due timer is taken out, and put into the queue by another call',
     },
   },

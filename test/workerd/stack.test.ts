@@ -121,7 +121,7 @@ test('QStash asks for a tick every minute', async () => {
   const { url, token } = workerd.stack.note.qstash
   const schedules = await new Client({ baseUrl: url, token, devMode: false }).schedules.list()
   expect(schedules).toMatchObject([
-    { scheduleId: 'sidejob-tick', cron: '* * * * *', destination: `${workerd.stack.url}/tick` },
+    { scheduleId: 'sidejob-tick-local', cron: '* * * * *', destination: `${workerd.stack.url}/tick` },
   ])
 })
 
