@@ -130,7 +130,11 @@ const runs: Mutation[] = [
     ],
     ["if run.ending ~= 'completed' or run.size > 0 or", 'if', 'whatever a plain run did, it completes'],
   ),
-  ...of(5, 'extend.lua', ['and tonumber(doc.le) > now then', 'then', 'a lease that has ended is extended']),
+  ...of(5, 'extend.lua', [
+    'tonumber(doc.le) > now and not is_ending',
+    'not is_ending',
+    'a lease that has ended is extended',
+  ]),
   ...of(5, 'lib/plain.lua', [
     "id .. '.' .. run .. '.' .. repeats .. seed .. string.format('%x', lent)",
     "id .. '.1.constant00000'",
@@ -1145,9 +1149,13 @@ const oneTime: Mutation[] = [
   ...of(
     32,
     'commit.lua',
-    ["if laned or (lane ~= '' and #ids > 0) then", 'if laned then', 'a pull worker that asks twice is lent twice'],
     [
-      "if laned or (lane ~= '' and #ids > 0) then",
+      "if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then",
+      'if entered or (laned and #runs > 0) then',
+      'a pull worker that asks twice is lent twice',
+    ],
+    [
+      "if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then",
       "if lane ~= '' then",
       'a pull worker that got nothing gets nothing for a minute',
     ],

@@ -45,7 +45,7 @@ async function resting(world: World, making: Making = one): Promise<number> {
 
 const NO_ROLLBACK = {
   file: 'lib/runs.lua',
-  find: 'ok, status = attempt(',
+  find: 'ok, status = work.isolate(run.id, ',
   replace: 'ok, status = pcall(',
 }
 const NO_JOURNAL = {
@@ -72,8 +72,9 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/claims.lua',
-      find: 'lists.now(id, doc, dir, port, math.min(n, MAX_VALUES), skip)',
-      replace: "redis.call('LPOP', side_key(id, 'in:' .. port), n) or lists.now(id, doc, dir, port, n, skip)",
+      find: 'local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)',
+      replace:
+        "local more = redis.call('LPOP', side_key(id, 'in:' .. port), n) or lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)",
       says: 'a claim takes what it shows',
     },
   },

@@ -26,15 +26,20 @@
 -- @include lib/retention
 
 local wake_key = ns .. 'wake'
-local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, most)
-local names, keys, touched_now, announced, more = {}, { ns .. 'schema' }, {}, {}, #members == most
+-- Deployments stand in front of what is due, and are no work.
+local DEPLOYMENTS = 20
+local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, most + DEPLOYMENTS)
+local names, keys, touched_now, announced, more = {}, { ns .. 'schema' }, {}, {}, #members == most + DEPLOYMENTS
 for _, member in ipairs(members) do
   local kind, name = member:match('^(%a):(.*)$')
-  if kind == 'q' then
+  if kind == 'd' then
+    announced[#announced + 1] = name
+  elseif #names + #touched_now == most then
+    more = true
+    break
+  elseif kind == 'q' then
     names[#names + 1] = name
     keys[#keys + 1] = queue_key(name)
-  elseif kind == 'd' then
-    announced[#announced + 1] = name
   else
     zset(wake_key, member, false)
     touch(name)

@@ -39,7 +39,13 @@ local bells = 0
 local rings = {} -- what the caller must ring: { queue, bell, at }
 local function new_bell()
   bells = bells + 1
-  return 'b' .. seed .. bells
+  return 'bell-' .. seed .. bells
+end
+
+local function bells_of(doc)
+  local n = 0
+  for lane in pairs(doc.l) do if lane:find('^bell%-') then n = n + 1 end end
+  return n
 end
 
 -- As many bells as it takes for the ready work, within the lanes that the queue may have.
@@ -47,8 +53,8 @@ local function ring(q, ready)
   local doc = queue(q)
   if doc.paused then return end
   local batch, there, most = doc.b or BATCH, lane_count(q), side.most_lanes(doc)
-  -- Lanes that wait for those whom they call do not come back for more.
-  local missing = doc.cl and math.min(most - there, math.ceil(ready / math.min(batch, CALLS))) or math.min(most, math.ceil(ready / batch)) - there
+  -- Lanes that wait for those whom they call do not come back for more: only bells that are on their way count.
+  local missing = doc.cl and math.min(most - there, math.ceil(ready / math.min(batch, CALLS)) - bells_of(doc)) or math.min(most, math.ceil(ready / batch)) - there
   for _ = 1, missing do
     local bell = new_bell()
     set_lane(q, bell, now + BELL)

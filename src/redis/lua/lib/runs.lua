@@ -220,12 +220,17 @@ local function checkpoint(run)
   return 'running'
 end
 
+-- A run that was given back was neither a run nor a delivery.
+local function uncount(id, doc)
+  uncount_run(id, doc)
+  if doc.dc then change(id, doc, 'dc', int(tonumber(doc.dc) - 1)) end
+end
+
 -- A job that this deployment cannot perform goes back, with a delay and without using an attempt.
 local function release(run)
   local id, doc = run.id, need(run.id)
   note_run(id, doc, 'released', { error = run.error, again = not doc.x })
-  uncount_run(id, doc)
-  if doc.dc then change(id, doc, 'dc', int(tonumber(doc.dc) - 1)) end
+  uncount(id, doc)
   end_lease(id, doc)
   if run.unknown and doc.sh and side.is_gone(doc) then change(id, doc, 'sh', nil) end
   if doc.x and not doc.sh then
@@ -243,8 +248,7 @@ end
 local function pass_slot(run)
   local id, doc = run.id, need(run.id)
   count(doc.q, 'skipped')
-  uncount_run(id, doc)
-  if doc.dc then change(id, doc, 'dc', int(tonumber(doc.dc) - 1)) end
+  uncount(id, doc)
   change(id, doc, 'l', doc.l0)
   end_lease(id, doc)
   if doc.x and not doc.sh then
