@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 const strict = [
   'redis/{scripts,rules,races,plain}',
   'conformance/*',
-  'workerd/{stack,demo}',
+  'workerd/{stack,demo.slow}',
   'limits/{hold-up,extremes}',
   'infra/{strict,lua-rules}',
 ]
