@@ -16,6 +16,8 @@ export type Facts = {
   /** Tokens whose runs have ended, and the jobs whose runs were committed. */
   ended: string[]
   committed: number[]
+  /** Tokens of runs that were refused a checkpoint because their jobs are to end. */
+  stopped: string[]
   /** Jobs that were given a time by their own run. */
   timed: number[]
   /** Jobs that were asked to run. */
@@ -39,6 +41,7 @@ export const noFacts = (): Facts => ({
   logs: [],
   ended: [],
   committed: [],
+  stopped: [],
   timed: [],
   wanted: [],
   delayed: [],
@@ -207,6 +210,17 @@ export function createJudge(report: Report) {
         report('two runs of a job at once', `${id}: ${was.tk} until ${was.le}, ${doc.tk}`)
       const held = Math.max(Number(was?.bo ?? 0), Number(was?.lu ?? 0))
       if (!facts.meddled && held > now + MARGIN) report('a backoff or a lock did not hold', `${id} until ${held}`)
+    }
+  }
+
+  /** A job whose run was refused a checkpoint ends in the same step, or waits for its shutdown run. */
+  function stops({ before, after, facts }: Step): void {
+    for (const token of facts.stopped) {
+      const id = Number.parseInt(token, 10)
+      const doc = after.jobs.get(id)?.doc
+      const expected = before.jobs.get(id)?.doc.sh ? 'terminating' : 'terminated'
+      if (doc && (doc.tk === token || statusOf(doc) !== expected))
+        report('a job that is to end goes on', `${token}: expected ${expected}, got ${statusOf(doc)}`)
     }
   }
 
@@ -392,7 +406,7 @@ export function createJudge(report: Report) {
   }
 
   const checks = [
-    ...[places, values, logs, leases, limited, times, waiting, lanes],
+    ...[places, values, logs, leases, stops, limited, times, waiting, lanes],
     ...[uniques, triggers, wishes, delays, left, patience, callbacks, wards],
   ]
 

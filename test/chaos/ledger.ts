@@ -22,10 +22,18 @@ export function createLedger(world: World) {
       world.report('a repeated commit got another answer', `${key}: ${known.answer}, ${answer}`)
   }
 
-  function checkLost({ job, settled: { token } }: Plan): void {
-    const doc = world.view.jobs.get(job)?.doc
-    if (doc?.tk === token && Number(doc.le) > world.now + MARGIN)
-      world.report('a run with a valid lease was told lost', token)
+  const docOf = (token: string) => world.view.jobs.get(Number.parseInt(token, 10))?.doc
+
+  const isLent = (token: string): boolean => {
+    const doc = docOf(token)
+    return doc?.tk === token && Number(doc.le) > world.now + MARGIN
+  }
+
+  /** Its job was told to end while this run held it. */
+  const isEnding = (token: string): boolean => isLent(token) && docOf(token)!.x === '1'
+
+  function checkLost(token: string): void {
+    if (isLent(token)) world.report('a run with a valid lease was told lost', token)
   }
 
   function checkHeld({ job, settled: { token } }: Plan): void {
@@ -43,8 +51,17 @@ export function createLedger(world: World) {
     }
     answered.set(key, { answer, at: world.now })
     world.count(`commit ${settled.end}: ${answer.split(' ', 1)[0]}`)
-    if (answer === 'lost') checkLost(plan)
+    if (settled.end === 'checkpoint' && isEnding(settled.token)) stop(facts, plan, answer)
+    else if (answer === 'lost') checkLost(settled.token)
     else count(facts, plan, answer)
+  }
+
+  /** A run whose job is to end gets no further by a checkpoint: its lease is over, and nothing of it counts. */
+  function stop(facts: Facts, { settled: { token } }: Plan, answer: string): void {
+    world.count('checkpoint of a job that is to end')
+    if (answer !== 'lost') world.report('a run whose job is to end went on', `${token}: ${answer}`)
+    facts.ended.push(token)
+    facts.stopped.push(token)
   }
 
   /** A commit that its job knows of. */
@@ -68,6 +85,17 @@ export function createLedger(world: World) {
       const facts = noFacts()
       for (const [i, answer] of answers.entries()) add(facts, plans[i]!, answer)
       return facts
+    },
+
+    /** A run that asks for itself hears by its heartbeat that its job is to end; its lane keeps all that it holds. */
+    heartbeat(tokens: string[], leases: (number | null)[], lane: string): Partial<Facts> {
+      for (const [i, token] of tokens.entries()) {
+        const hears = lane === '' && isEnding(token)
+        if (hears) world.count('heartbeat of a job that is to end')
+        if (hears && leases[i] !== null) world.report('a run did not hear that its job is to end', token)
+        if (!hears && leases[i] === null) checkLost(token)
+      }
+      return {}
     },
 
     /** A claim that is asked again may answer what it lent, and nothing else. Answers whether it was asked before. */

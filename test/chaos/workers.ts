@@ -75,10 +75,23 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     })
   }
 
+  function extend(by: Process, queue: string, tokens: () => string[], lease: number, lane = ''): void {
+    let asked: string[] = []
+    world.send({
+      label: 'extend',
+      by,
+      call: () => {
+        asked = tokens()
+        return store.extend(queue, asked, lease, { lane })
+      },
+      facts: (leases) => ledger.heartbeat(asked, leases, lane),
+    })
+  }
+
   function renew(by: Process, queue: string, tokens: () => string[], lane = ''): void {
     after(RENEW, () => {
       if (by.dead || tokens().length === 0) return
-      world.send({ label: 'extend', by, call: () => store.extend(queue, tokens(), 45_000, { lane }) })
+      extend(by, queue, tokens, 45_000, lane)
       renew(by, queue, tokens, lane)
     })
   }
@@ -150,7 +163,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
   /** As by a push worker that answers later: its own lease, its own commit. */
   function performElsewhere(lent: Lent): void {
     const by = { dead: false }
-    world.send({ label: 'extend', by, call: () => store.extend(lent.document.q!, [lent.document.tk!], MINUTE) })
+    extend(by, lent.document.q!, () => [lent.document.tk!], MINUTE)
     perform(by, lent, 0, (plan) => plan && after(durationOf(), () => commitAlone(by, plan)))
   }
 
