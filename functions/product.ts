@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineWorker, port, Terminal } from '../src/index.ts'
 
 const MAX = 100_000
-const lists = z.array(z.array(z.unknown())).min(1, 'expected at least one list')
+const lists = z.array(z.array(z.unknown()))
 
 /** Every choice of one element of each list. */
 const choices = (lists: unknown[][]): unknown[][] =>
@@ -12,7 +12,7 @@ export const product = defineWorker({
   queue: 'core',
   class: 'product',
   description: 'All ways to take one element of each of several lists; the first list varies slowest.',
-  in: { in: port(lists) },
+  in: { in: port(lists.min(1, 'expected at least one list')) },
   out: { out: port(lists) },
   async perform(job) {
     for await (const { in: factors } of job.inputs('in')) {

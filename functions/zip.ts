@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { defineWorker, port } from '../src/index.ts'
 
-const lists = z.array(z.array(z.unknown())).min(1, 'expected at least one list')
+const lists = z.array(z.array(z.unknown()))
 
 export const zip = defineWorker({
   queue: 'core',
   class: 'zip',
   description:
     'Turns lists into a list of their first elements, of their second ones, …, as many as the first list has.',
-  in: { in: port(lists) },
+  in: { in: port(lists.min(1, 'expected at least one list')) },
   out: { out: port(lists) },
   async perform(job) {
     for await (const { in: rows } of job.inputs('in'))
