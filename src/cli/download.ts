@@ -81,13 +81,13 @@ export const download: Command = {
     limit: { type: 'string', short: 'l', default: '4', does: 'how many of an aggregation at once' },
     callback: { type: 'string', short: 'c', does: 'a URL that is called at the end of each' },
     dedup: { type: 'boolean', does: 'does not store again what has not changed' },
-    'no-wait': { type: 'boolean', does: 'prints the id of each job, and waits for none' },
+    wait: { type: 'boolean', does: 'waits for each, as usual; --no-wait only prints the id of each job' },
   },
   async run(client, given, io) {
     const urls = await urlsOf(io.lines)
     if (urls.length === 0) throw new UsageError('expected URLs on the input, got none')
     const downloads = await submit(client, urls, given)
-    if (given['no-wait']) {
+    if (given.wait === false) {
       for (const { id, url } of downloads) io.print(`${id}\t${url}`)
       return 0
     }
