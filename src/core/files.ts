@@ -45,8 +45,8 @@ export type Files = {
   idOf: (job: number) => Promise<string>
   /** The job of an id, or undefined when we did not give it. */
   jobOf: (id: string) => Promise<number | undefined>
-  /** An address that is good for so long, in milliseconds. */
-  sign: (id: string, length: number) => Promise<{ url: string; expiresAt: number }>
+  /** An address that is good for so long, in milliseconds; with a moment `since`, for up to twice as long, and the same text for so long from then. */
+  sign: (id: string, length: number, since?: number) => Promise<{ url: string; expiresAt: number }>
   verify: (id: string, signed: { expires?: string; signature?: string }) => Promise<boolean>
 }
 

@@ -35,6 +35,21 @@ test('only ids and addresses that we made are taken, and only in their time', as
   expect(await files.verify(id, signed)).toBe(false)
 })
 
+test('an address signed from a moment on stays the same, and is good for as long as was asked when it is given', async () => {
+  const since = 1_800_000_000_500
+  let now = since
+  const files = createFiles({ bucket: {} as never, secret: 's', publicUrl: 'https://j', now: () => now })
+  const id = await files.idOf(7)
+  const first = await files.sign(id, 60_000, since)
+  now = since + 59_999
+  expect(await files.sign(id, 60_000, since)).toEqual(first)
+  expect(first.expiresAt - now).toBeGreaterThanOrEqual(60_000)
+  now = since + 60_000
+  const second = await files.sign(id, 60_000, since)
+  expect(second.url).not.toBe(first.url)
+  expect(second.expiresAt - now).toBeGreaterThanOrEqual(60_000)
+})
+
 test.each([
   [null, undefined],
   ['bytes=0-', { offset: 0, length: 100 }],

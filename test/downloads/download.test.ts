@@ -275,3 +275,18 @@ test('a signed address ends, and the id alone opens nothing where files are sign
   expect((await signed.ask('GET', `/v1/files/${id}?for=8%20days`)).status).toBe(400)
   await signed.close()
 })
+
+test('a second try of a callback has the same body, to the byte, also where its address is signed', async () => {
+  const signed = await startDownloads({ signed: true })
+  signed.origin.answer = (_, response) => response.end('hello')
+  signed.caller.answer = (_, response) => response.writeHead(signed.caller.came.length === 1 ? 500 : 200).end()
+  const id = await signed.submit()
+  await signed.until(
+    async () => signed.calls(id).length === 1 && (await signed.stateOf(id)).callback_state === 'Pending',
+  )
+  await signed.advance(6_000)
+  await signed.until(() => signed.calls(id).length === 2)
+  const [first, second] = signed.caller.came.map(({ body }) => body)
+  expect(second).toBe(first)
+  await signed.close()
+})

@@ -183,14 +183,15 @@ type Kept = { status?: number; image?: string }
 
 const WEEK = 7 * DAY
 
-/** By the id alone where the deployment says so, else signed for longer than a file is kept. */
-const addressOf = async ({ base, files }: Downloads, id: string): Promise<string> =>
-  base === undefined ? (await files.sign(id, WEEK)).url : `${base}/${keyOf(id)}`
+/** By the id alone where the deployment says so, else signed for longer than a file is kept: the same on every try. */
+const addressOf = async ({ base, files }: Downloads, id: string, since: number): Promise<string> =>
+  base === undefined ? (await files.sign(id, WEEK, since)).url : `${base}/${keyOf(id)}`
 
 /** The ten keys of a callback, always all of them. */
 const payload = async (
   downloads: Downloads,
   id: string,
+  since: number,
   given: Record<string, unknown>,
   result: Kept | undefined,
   refused?: { message: string; detail: Detail },
@@ -200,7 +201,7 @@ const payload = async (
   extra: given.extra,
   image_size: result?.image ?? '',
   resource_url: given.resource_url,
-  download_url: result ? await addressOf(downloads, id) : '',
+  download_url: result ? await addressOf(downloads, id, since) : '',
   job_id: id,
   response_code: result?.status ?? refused?.detail?.status ?? 0,
   delivered: true,
@@ -217,9 +218,11 @@ export const downloaderPayload =
   async (ended, given) => {
     const id = await downloads.files.idOf(ended.job)
     if (ended.type === 'success')
-      return JSON.stringify(await payload(downloads, id, given, unwire(ended.result) as Kept))
+      return JSON.stringify(await payload(downloads, id, ended.finishedAt, given, unwire(ended.result) as Kept))
     const detail = ended.error === null ? null : (unwire(ended.error) as Detail)
-    return JSON.stringify(await payload(downloads, id, given, undefined, { message: ended.message, detail }))
+    return JSON.stringify(
+      await payload(downloads, id, ended.finishedAt, given, undefined, { message: ended.message, detail }),
+    )
   }
 
 const downloadStates: Partial<Record<JobView['status'], string>> = {
