@@ -98,10 +98,17 @@ export function createLedger(world: World) {
       return {}
     },
 
-    /** A claim that is asked again may answer what it lent, and nothing else. Answers whether it was asked before. */
-    claim(key: string, { lent, word }: CommitAnswer): boolean {
+    /**
+     * A claim that is asked again may answer what it lent, and nothing else. Answers whether it was asked before. A lane
+     * that was not let in and committed nothing leaves no answer behind: when it asks again, it asks for the first time.
+     */
+    claim(key: string, { lent, word, answers }: CommitAnswer): boolean {
       const tokens = lent.map(({ document }) => document.tk!)
       const known = lentTo.get(key)
+      if (!known && word === 'full' && answers.length === 0) {
+        if (tokens.length) world.report('a lane that was not let in was lent something', `${key}: ${tokens}`)
+        return false
+      }
       if (!known) lentTo.set(key, new Set(tokens))
       for (const token of known && word !== 'stale' ? tokens : [])
         if (!known!.has(token)) world.report('a repeated claim lent something new', `${key}: ${token}`)
