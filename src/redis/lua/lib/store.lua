@@ -346,7 +346,7 @@ local function flush_sets()
 end
 
 -- A record holds 100 MB at the vendor: an entry trims the log to as many of its own size as fill 20 MB, at most 10,000.
--- Whatever order sizes come in, the k-th largest of those that stay is below 20 MB / k: 76 MB in all.
+-- Whatever order sizes come in, the k-th largest of those that stay is below 20 MB / k, and none is above 16 KB: 61 MB, 77 as Redis keeps them.
 local LOG_LENGTH, LOG_BYTES = 10000, 20971520
 local function flush_messages()
   for _, e in ipairs(writes.log) do
