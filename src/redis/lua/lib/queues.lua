@@ -39,12 +39,12 @@ local bells = 0
 local rings = {} -- what the caller must ring: { queue, bell, at }
 local function new_bell()
   bells = bells + 1
-  return 'bell-' .. seed .. bells
+  return 'bell' .. seed .. bells
 end
 
 local function bells_of(doc)
   local n = 0
-  for lane in pairs(doc.l) do if lane:find('^bell%-') then n = n + 1 end end
+  for lane in pairs(doc.l) do if lane:find('^bell') then n = n + 1 end end
   return n
 end
 
