@@ -134,7 +134,11 @@ test('bulk says what fits, and does it with --yes', async () => {
 test('flows graph shows a graph', async () => {
   const graph = { nodes: { a: { class: 'noop' } }, edges: [] }
   const { id } = (await kit.client.jobs.enqueue({ queue: 'core', class: 'flow', args: { graph } })) as { id: number }
-  expect(await run('flows', 'graph', String(id), '--json')).toMatchObject({ exit: 0, noted: '' })
+  // A flow has its graph from its first run on.
+  await vi.waitFor(
+    async () => expect(await run('flows', 'graph', String(id), '--json')).toMatchObject({ exit: 0, noted: '' }),
+    10_000,
+  )
 })
 
 test('profiles keep an address and a key under a name', async () => {
