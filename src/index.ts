@@ -15,7 +15,7 @@ export { callable } from './core/url.ts'
 export { Later, type Port, port, Terminal } from './core/worker.ts'
 export { createEngine as createSidejob, type EngineOptions as SidejobOptions } from './engine/index.ts'
 export { Job } from './engine/run/job.ts'
-export { CallFailed, type Waits } from './engine/run/steps.ts'
+export { CallFailed, type Steps } from './engine/run/steps.ts'
 
 type Definition<In extends Ports, Out extends Ports> = WorkerOptions & {
   in?: In

@@ -1,8 +1,8 @@
 // What the entry of a Worker imports.
 
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import type { Settled } from '../redis/changes.ts'
-import type { Lent } from '../redis/types.ts'
+import type { RunOutcome } from '../redis/changes.ts'
+import type { ClaimedJob } from '../redis/types.ts'
 import { performIsolated, type SidejobEnv } from './worker.ts'
 
 export type { RunReport } from '../engine/run/report.ts'
@@ -14,7 +14,7 @@ export * from './worker.ts'
  * @example export { Isolate } from 'sidejob/cloudflare'
  */
 export class Isolate extends WorkerEntrypoint<SidejobEnv> {
-  run(lent: Lent, tenant?: string): Promise<Settled | undefined> {
+  run(lent: ClaimedJob, tenant?: string): Promise<RunOutcome | undefined> {
     return performIsolated(lent, this.env, tenant)
   }
 }

@@ -1,7 +1,7 @@
 // The same for tests in Node, where there are no entrypoints: what an app imports loads, and runs in one process.
 
-import type { Settled } from '../redis/changes.ts'
-import type { Lent } from '../redis/types.ts'
+import type { RunOutcome } from '../redis/changes.ts'
+import type { ClaimedJob } from '../redis/types.ts'
 import { performIsolated, type SidejobEnv } from './worker.ts'
 
 export type { RunReport } from '../engine/run/report.ts'
@@ -15,7 +15,7 @@ export class Isolate {
     this.env = env
   }
 
-  run(lent: Lent, tenant?: string): Promise<Settled | undefined> {
+  run(lent: ClaimedJob, tenant?: string): Promise<RunOutcome | undefined> {
     return performIsolated(lent, this.env, tenant)
   }
 }

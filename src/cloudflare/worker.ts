@@ -13,8 +13,8 @@ import { createApp } from '../http/app.ts'
 import type { Facade } from '../http/facade.ts'
 import { createPlaces, type Tenants } from '../http/places.ts'
 import { verifier } from '../http/signature.ts'
-import type { Settled } from '../redis/changes.ts'
-import type { Lent } from '../redis/types.ts'
+import type { RunOutcome } from '../redis/changes.ts'
+import type { ClaimedJob } from '../redis/types.ts'
 import { createClock } from './clock.ts'
 import { type Hooks, markConsole, runHook } from './log.ts'
 import { deploymentFor, folderOf } from './tenants.ts'
@@ -25,7 +25,7 @@ export type SidejobEnv = Environment & { FILES?: R2 }
 export type ExecutionContext = {
   waitUntil: (work: Promise<unknown>) => void
   /** What the entry exports, as invocations of their own: of this very Worker, whatever it is called. */
-  exports?: { Isolate?: { run: (lent: Lent, tenant?: string) => Promise<Settled | undefined> } }
+  exports?: { Isolate?: { run: (lent: ClaimedJob, tenant?: string) => Promise<RunOutcome | undefined> } }
 }
 
 type Handler = (...given: never[]) => unknown
@@ -60,10 +60,10 @@ type Served = {
 }
 
 /** Performs one run in the invocation that this is; set by the Worker that was made last. */
-let performAlone: ((lent: Lent, env: SidejobEnv, tenant?: string) => Promise<Settled | undefined>) | undefined
+let performAlone: ((lent: ClaimedJob, env: SidejobEnv, tenant?: string) => Promise<RunOutcome | undefined>) | undefined
 
 /** One run in an invocation of its own, for the entrypoint `Isolate`. */
-export function performIsolated(lent: Lent, env: SidejobEnv, tenant?: string): Promise<Settled | undefined> {
+export function performIsolated(lent: ClaimedJob, env: SidejobEnv, tenant?: string): Promise<RunOutcome | undefined> {
   if (!performAlone)
     throw new Error('Isolate is called before createWorker: call createWorker in the entry of the Worker')
   return performAlone(lent, env, tenant)

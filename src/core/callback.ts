@@ -1,7 +1,7 @@
 // What is told of a job's end, and how often it is tried.
 
 import { writeJson } from './codec/json.ts'
-import { raw, type Wire } from './codec/value.ts'
+import { type Encoded, raw } from './codec/value.ts'
 import type { Retry } from './retry.ts'
 import { iso } from './time.ts'
 
@@ -48,7 +48,7 @@ export type Ended = {
   class: string
   status: 'completed' | 'failed' | 'terminated'
   finishedAt: number
-} & ({ type: 'success'; result: Wire } | { type: 'failure'; reason: string; message: string; error: Wire | null })
+} & ({ type: 'success'; result: Encoded } | { type: 'failure'; reason: string; message: string; error: Encoded | null })
 
 /**
  * The id under which a receiver knows it again: the same on every try. The moment is part of it, because an end that a

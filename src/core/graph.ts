@@ -2,8 +2,8 @@
 
 import * as z from 'zod'
 import { CLOSED, list, parseJson, writeJson } from './codec/json.ts'
-import type { Wire } from './codec/value.ts'
-import { wireToJson } from './codec/value.ts'
+import type { Encoded } from './codec/value.ts'
+import { encodedToJson } from './codec/value.ts'
 import { check } from './issues.ts'
 import { present } from './present.ts'
 import { channelNames, childName, className, closed, closedIn, places, portName, queueName, values } from './schemas.ts'
@@ -83,17 +83,17 @@ const outside = places(graph)
  *
  * @example readGraph('{"nodes":{"a":{}}}') // throws: nodes.a.class: is missing
  */
-export const readGraph = (text: Wire): Graph => check(graph, parseJson(wireToJson(text), inside))
+export const readGraph = (text: Encoded): Graph => check(graph, parseJson(encodedToJson(text), inside))
 
 const KEPT = 5
 
 /** The graphs before this one, oldest first. */
-export const earlier = (history: Wire | undefined): Wire[] =>
-  history === undefined ? [] : (parseJson(history, list(CLOSED)) as Wire[])
+export const earlier = (history: Encoded | undefined): Encoded[] =>
+  history === undefined ? [] : (parseJson(history, list(CLOSED)) as Encoded[])
 
 /** The history with one more graph in it; it goes back so far and no further. */
-export const remember = (history: Wire | undefined, text: Wire): Wire =>
-  `[${[...earlier(history), text].slice(-KEPT).join(',')}]` as Wire
+export const remember = (history: Encoded | undefined, text: Encoded): Encoded =>
+  `[${[...earlier(history), text].slice(-KEPT).join(',')}]` as Encoded
 
 /** A graph as text, its values as they came. */
-export const graphText = (graph: Graph): Wire => writeJson(present(outside, graph)) as Wire
+export const graphText = (graph: Graph): Encoded => writeJson(present(outside, graph)) as Encoded

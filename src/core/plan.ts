@@ -1,6 +1,6 @@
 // What has to be done so that a flow is as its graph says: which jobs to start, stop and adopt, which wires to lay.
 
-import { unwire, type Wire } from './codec/value.ts'
+import { decodeValue, type Encoded } from './codec/value.ts'
 import { SidejobError } from './errors.ts'
 import type { Graph, GraphNode, GraphPort } from './graph.ts'
 import type { Status } from './job.ts'
@@ -22,10 +22,10 @@ export type FlowFacts = {
 export type Adoptable = {
   queue: string
   class: string
-  args: Wire | null
+  args: Encoded | null
   parent: number | null
   /** Why it has failed, if it has. */
-  error?: Wire | null
+  error?: Encoded | null
 }
 
 export type Orphan = { node: string | null; job: number; dir: 'in' | 'out'; port: string; values: number }
@@ -107,11 +107,11 @@ const own = <T>(record: Record<string, T>, name: string): T | undefined =>
 const specsOf = (ports: Record<string, GraphPort> = {}): PortOptions =>
   Object.fromEntries(Object.entries(ports).map(([name, { init: _, ...spec }]) => [name, spec]))
 
-const initsOf = (ports: Record<string, GraphPort> = {}): Record<string, Wire[]> =>
+const initsOf = (ports: Record<string, GraphPort> = {}): Record<string, Encoded[]> =>
   Object.fromEntries(Object.entries(ports).flatMap(([name, { init }]) => (init ? [[name, init]] : [])))
 
 /** The op that makes a node's job. */
-export function spawnOf(graph: Graph, name: string, inputs: Record<string, Wire[]> = {}): Op {
+export function spawnOf(graph: Graph, name: string, inputs: Record<string, Encoded[]> = {}): Op {
   const { queue, class: className, args, inports, outports } = graph.nodes[name]!
   return {
     ...{ op: 'spawn', name, queue, class: className },
@@ -151,7 +151,7 @@ function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
   for (const [part, is, wanted] of [
     ['queue', job.queue, node.queue],
     ['class', job.class, node.class],
-    ['args', unwire(job.args ?? 'null'), unwire(node.args ?? 'null')],
+    ['args', decodeValue(job.args ?? 'null'), decodeValue(node.args ?? 'null')],
   ] as const)
     if (!isSame(is, wanted))
       throw refused(
@@ -188,7 +188,7 @@ function compare(graph: Graph, before: Graph | undefined, facts: FlowFacts) {
     rowOf: (child: string | undefined, dir: 'in' | 'out', port: string) =>
       facts.wires.find((row) => row.child === child && row.dir === dir && row.port === port),
     /** First values of ports that had none in the graph before. */
-    given(side: 'inports' | 'outports', name: string): Record<string, Wire[]> {
+    given(side: 'inports' | 'outports', name: string): Record<string, Encoded[]> {
       const was = isReplaced(name) ? {} : initsOf(wasNode(name)?.[side])
       return Object.fromEntries(Object.entries(initsOf(graph.nodes[name]![side])).filter(([port]) => !own(was, port)))
     },
@@ -323,7 +323,7 @@ const laysOf = (seen: Comparison, start: Set<string>): Op[] => [
 
 /** The first values that do not come with the making of a job. */
 function writesOf({ graph, given }: Comparison, start: Set<string>): Op[] {
-  const write = (to: PortRef, values: Wire[]): Op[] => (values.length ? [{ op: 'write', to, values }] : [])
+  const write = (to: PortRef, values: Encoded[]): Op[] => (values.length ? [{ op: 'write', to, values }] : [])
   return Object.keys(graph.nodes).flatMap((child) => [
     ...(start.has(child)
       ? []

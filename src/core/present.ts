@@ -1,6 +1,6 @@
 // Turns what the engine answers outward, where the answer's shape says so: closed values as they came, times in ISO 8601.
 
-import { raw, type Wire } from './codec/value.ts'
+import { type Encoded, raw } from './codec/value.ts'
 import type { Places } from './schemas.ts'
 import { iso } from './time.ts'
 
@@ -11,7 +11,7 @@ import { iso } from './time.ts'
  */
 export const present = (place: Places | undefined, tree: unknown): unknown => {
   if (!place || tree === null || tree === undefined) return tree
-  if (place === 'closed') return raw(tree as Wire)
+  if (place === 'closed') return raw(tree as Encoded)
   if (place === 'moment') return iso(tree as number)
   if (Array.isArray(tree)) return tree.map((item) => present(place.items, item))
   if (typeof tree !== 'object') return tree

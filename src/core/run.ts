@@ -1,7 +1,7 @@
 // The run protocol: what a run sees (snapshot) and what it did (changes). Times and durations in milliseconds.
 
 import * as z from 'zod'
-import type { Wire } from './codec/value.ts'
+import type { Encoded } from './codec/value.ts'
 import { limits } from './limits.ts'
 import {
   alias,
@@ -291,5 +291,5 @@ export type PastRun = {
   token?: string
   retried?: boolean
   by?: string
-  error?: Wire
+  error?: Encoded
 }

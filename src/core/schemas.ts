@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { alike } from './alike.ts'
 import { isCallbackGroup } from './callback.ts'
 import { CLOSED, type Closed, each, list, OPEN } from './codec/json.ts'
-import { type Wire, wireSize } from './codec/value.ts'
+import { type Encoded, wireSize } from './codec/value.ts'
 import { type Code, SidejobError } from './errors.ts'
 import { isAlias, isId, isPortName, statuses } from './job.ts'
 import { limits } from './limits.ts'
@@ -22,13 +22,13 @@ import { duration as readDuration, time as readTime } from './time.ts'
 const VALUE = 1024 * 1024
 
 // A character is at most 3 bytes of UTF-8, so that few values have to be counted.
-const isSmall = (wire: Wire) => wire.length * 3 <= VALUE || wireSize(wire) <= VALUE
+const isSmall = (wire: Encoded) => wire.length * 3 <= VALUE || wireSize(wire) <= VALUE
 
 /** Any value of the user, kept closed: the reader of the body has already cut it out as a wire. */
 export const closed = z.string('is missing').refine(isSmall, {
   error: 'expected a value of at most 1 MiB',
   params: { code: 'TOO_LARGE' satisfies Code },
-}) as unknown as z.ZodType<Wire, unknown>
+}) as unknown as z.ZodType<Encoded, unknown>
 
 /** A moment in an answer: milliseconds inside, ISO 8601 outside. */
 export const moment = z.iso.datetime() as unknown as z.ZodType<number, string>

@@ -1,7 +1,7 @@
 // Waiting for a while.
 
 /** Waits so many milliseconds, or until the signal. */
-export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
     const stop = () => {

@@ -6,25 +6,25 @@ import type { Status } from '../core/job.ts'
 import type { Words } from '../redis/changes.ts'
 import type { Client } from '../redis/client.ts'
 import type { Store } from '../redis/store.ts'
-import type { Lent, Once, Ring } from '../redis/types.ts'
+import type { ClaimedJob, Once, Ring } from '../redis/types.ts'
 import type { Call, JobView } from './engine.ts'
-import type { Tags } from './jobs/constraints.ts'
+import type { Constraints } from './jobs/constraints.ts'
 import type { Registry } from './jobs/registry.ts'
 import type { EagerLane } from './lane/dispatcher.ts'
-import type { Line } from './lane/long-poll.ts'
-import type { Performer } from './run/executor.ts'
+import type { LongPoll } from './lane/long-poll.ts'
+import type { Executor } from './run/executor.ts'
 
-export type Parts = {
+export type Context = {
   store: Store
   client: Client
   registry: Registry
-  tags: Tags
-  performer: Performer
-  waiting: Line
+  tags: Constraints
+  performer: Executor
+  waiting: LongPoll
   /** Says to whom there is something to do. */
   ring: (rings: Ring[]) => Promise<void>
   /** A lane that a request may begin with the jobs that it makes; absent where only bells start lanes. */
-  eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: Lent[]) => void }
+  eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: ClaimedJob[]) => void }
   /** Writes down which workers this deployment brings; once. */
   announce: () => Promise<void>
   /** One job's verbs: asked, rung for, answered. */

@@ -1,6 +1,6 @@
 // What sidejob can do, as one list of verbs: the doors call these, nothing else.
 
-import type { Wire } from '../core/codec/value.ts'
+import type { Encoded } from '../core/codec/value.ts'
 import type { Constraint } from '../core/constraint.ts'
 import type { Code } from '../core/errors.ts'
 import type { Graph } from '../core/graph.ts'
@@ -15,7 +15,7 @@ import type { Restore } from '../redis/verbs/commands.ts'
 export type Ref = string
 export type Dir = 'in' | 'out'
 
-export type PortSpec = { default?: Wire; channels?: string[] }
+export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
 /** After so long without an answer (milliseconds, or modifiers: "+5 MINUTES") a run goes to somebody else; after `max` the job fails. */
@@ -67,12 +67,12 @@ export type CallbackView = CallbackProgress & {
 export type JobInput = {
   queue: string
   class: string
-  args?: Wire
+  args?: Encoded
   name?: string
   parent?: Ref
   in?: PortSpecs
   out?: PortSpecs
-  inputs?: Record<string, Wire[]>
+  inputs?: Record<string, Encoded[]>
   at?: number
   wait?: number
   priority?: number
@@ -133,11 +133,11 @@ export type ScheduleView = {
   class: string
   status: Status
   aliases: string[]
-  repeat: Wire
+  repeat: Encoded
   paused: boolean
   /** Its last run failed or was lost. */
   failing: boolean
-  error: Wire | null
+  error: Encoded | null
   lastRun: PastRun | null
   next: number[]
 }
@@ -182,16 +182,16 @@ export type Call = { key?: string; fingerprint?: string; by?: string }
 
 export type Enqueued = { id: number; status: Status; existing?: true }
 
-export type Item = { data: Wire; context?: Wire; default?: true }
+export type Item = { data: Encoded; context?: Encoded; default?: true }
 
-export type PortView = { size: number; taken: number; default?: Wire; channels: string[] }
+export type PortView = { size: number; taken: number; default?: Encoded; channels: string[] }
 
 export type JobView = {
   id: number
   queue: string
   class: string
   status: Status
-  args: Wire | null
+  args: Encoded | null
   name: string | null
   parent: { id: number; name: string } | null
   aliases: string[]
@@ -207,9 +207,9 @@ export type JobView = {
   endedAt: number | null
   runAt: number | null
   waitingFor: 'children' | 'parent' | string[] | null
-  error: Wire | null
-  progress: Wire | null
-  repeat: Wire | null
+  error: Encoded | null
+  progress: Encoded | null
+  repeat: Encoded | null
   callback: CallbackProgress | null
   in: Record<string, PortView>
   out: Record<string, PortView>
@@ -240,7 +240,7 @@ export type BulkInput = {
 }
 
 export type Result =
-  | { type: 'success'; finishedAt: number; saidAt?: string; result: Wire }
+  | { type: 'success'; finishedAt: number; saidAt?: string; result: Encoded }
   | {
       type: 'failure'
       finishedAt: number
@@ -248,7 +248,7 @@ export type Result =
       saidAt?: string
       reason: 'other' | 'timeout'
       message: string
-      error: Wire | null
+      error: Encoded | null
       /** The worker said that trying again makes no sense. */
       retry?: false
     }
@@ -259,8 +259,8 @@ export type WorkerDefinition = {
   /** How many runs of the class there may be at once. */
   concurrency?: number
   limits?: { key?: string; concurrency?: number; rate?: { limit: number; period: number } }[]
-  in?: Record<string, { default?: Wire; schema?: Wire; channels?: string[] }>
-  out?: Record<string, { default?: Wire; schema?: Wire; channels?: string[] }>
+  in?: Record<string, { default?: Encoded; schema?: Encoded; channels?: string[] }>
+  out?: Record<string, { default?: Encoded; schema?: Encoded; channels?: string[] }>
   /** `format: 'jq'`: called with JQ's words, in MessagePack. */
   push?: { url: string; secret?: string; format?: 'jq' }
   pull?: boolean
@@ -318,7 +318,7 @@ export type KnownKey = {
 export type AuditEntry = { by: string; name: string; verb: string; method: string; path: string }
 
 /** A job as callers see it who know jobs by their ids and keep no tokens. */
-export type Ward = JobView & {
+export type DeliveredJob = JobView & {
   /** Since when, or from when on, it is due. */
   dueAt: number
   slot: number | null
@@ -333,16 +333,16 @@ export type Ward = JobView & {
 }
 
 /** A child that has ended, as its parent is told of it: `left` is its result, or its error. */
-export type Heir = {
+export type ChildResult = {
   id: number
   name: string
   class: string
   how: 'finished' | 'cancelled' | 'failed'
-  args: Wire | null
-  left: Wire | null
+  args: Encoded | null
+  left: Encoded | null
 }
 
-export type Lending = {
+export type DeliveryRequest = {
   /** Globs: `*`, `?`, `[a-z]`. */
   names?: string[]
   tags?: string[]
@@ -354,9 +354,9 @@ export type Lending = {
 }
 
 /** A job that was lent, as it was before, and the children that have ended, when it has waited for them. */
-export type Loan = { token: string; job: Ward; family: Heir[] }
+export type Delivery = { token: string; job: DeliveredJob; family: ChildResult[] }
 
-export type Conclusion = {
+export type DeliveryEnd = {
   end: 'completed' | 'suspended' | 'again' | 'failed'
   /** Only the run of this token. */
   token?: string
@@ -368,47 +368,47 @@ export type Conclusion = {
   /** Of a job that repeats, the next slot: by its repeat, still this one, the moment asked for, or none any more. */
   slot?: 'next' | 'keep' | 'asked' | 'none'
   error?: RunError
-  args?: Wire
+  args?: Encoded
   priority?: number
   class?: string
   /** Deletes the children that were finished or cancelled. */
   forget?: boolean
 }
 
-export type Amendment = {
-  args?: Wire
+export type DeliveryUpdate = {
+  args?: Encoded
   priority?: number
   /** null: none any more. */
   repeat?: Repeat | null
   dueAt?: number | 'same'
   /** Only if the arguments still are these. */
-  was?: Wire
+  was?: Encoded
   /** Whether deliveries without an answer are counted anew. */
   counted?: 'anew'
 }
 
 /** Runs for callers that know jobs by their ids. */
-export interface Custody {
-  ward(job: Ref): Promise<Ward>
+export interface Deliveries {
+  deliveredJob(job: Ref): Promise<DeliveredJob>
   /** `failed`: how many failed instead of being lent. */
-  lend(
+  deliver(
     queue: string,
-    lending: Lending,
+    request: DeliveryRequest,
     call?: Call & { signal?: AbortSignal },
-  ): Promise<{ loans: Loan[]; failed: number }>
+  ): Promise<{ deliveries: Delivery[]; failed: number }>
   /** Of what was lent nobody will hear: it does not count, and the call may be made again. */
-  putBack(loans: Loan[], call?: Call): Promise<void>
+  giveBack(deliveries: Delivery[], call?: Call): Promise<void>
   /** What was done under the key of this call is not done again; what was refused may be asked for again. */
   once(call: Call, act: () => Promise<void>): Promise<void>
   /** Ends the run that a job is in, whoever has it. */
-  conclude(job: Ref, conclusion: Conclusion): Promise<{ status: Status }>
+  finishDelivery(job: Ref, end: DeliveryEnd): Promise<{ status: Status }>
   /** Back into the queue, whatever it was doing. */
   requeue(job: Ref, options?: { forgiven?: boolean; class?: string }, call?: Call): Promise<void>
   /** Cancels or deletes a job, and takes it from its run, if it still is as it was seen. */
-  withdraw(seen: Ward, act: 'cancel' | 'delete', call?: Call): Promise<void>
-  amend(job: Ref, amendment: Amendment, call?: Call): Promise<void>
+  withdrawJob(seen: DeliveredJob, act: 'cancel' | 'delete', call?: Call): Promise<void>
+  updateDelivery(job: Ref, update: DeliveryUpdate, call?: Call): Promise<void>
   /** Jobs of classes like these fail instead of being lent; null: of none any more. */
-  ban(queue: string, globs: string[] | null): Promise<void>
+  block(queue: string, globs: string[] | null): Promise<void>
 }
 
 /**
@@ -424,7 +424,7 @@ export type Health = {
   problems?: { of: 'redis' | 'qstash'; code: Code; message: string; inARow?: number }[]
 }
 
-export interface Engine extends Custody {
+export interface Engine extends Deliveries {
   health(): Promise<Health>
 
   enqueue(jobs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }>
@@ -450,12 +450,12 @@ export interface Engine extends Custody {
   /** The last callback once more, now: the same body and id. `job` is the job that ended, or the callback itself. */
   resend(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
 
-  state(job: Ref): Promise<Record<string, Wire>>
+  state(job: Ref): Promise<Record<string, Encoded>>
   setState(
     job: Ref,
-    change: { set?: Record<string, Wire>; unset?: string[] },
+    change: { set?: Record<string, Encoded>; unset?: string[] },
     call?: Call,
-  ): Promise<Record<string, Wire>>
+  ): Promise<Record<string, Encoded>>
   result(
     job: Ref,
     options: { wait?: number; take?: boolean },
@@ -485,23 +485,28 @@ export interface Engine extends Custody {
     job: Ref,
     dir: Dir,
     port: string,
-    values: Wire[],
-    options?: { notify?: boolean; log?: boolean; setDefault?: boolean; context?: Wire },
+    values: Encoded[],
+    options?: { notify?: boolean; log?: boolean; setDefault?: boolean; context?: Encoded },
     call?: Call,
   ): Promise<{ size: number }>
   take(job: Ref, dir: Dir, port: string, options: { max?: number }, call?: Call): Promise<{ values: Item[] }>
   /** undefined clears the default. */
-  setDefault(job: Ref, dir: Dir, port: string, value: Wire | undefined, call?: Call): Promise<void>
+  setDefault(job: Ref, dir: Dir, port: string, value: Encoded | undefined, call?: Call): Promise<void>
   setChannels(job: Ref, dir: Dir, port: string, channels: string[], call?: Call): Promise<void>
   connect(job: Ref, dir: Dir, port: string, to: Target[], call?: Call): Promise<{ moved: number }>
 
-  publish(channel: string, message: Wire, options?: { context?: Wire }, call?: Call): Promise<{ subscribers: number }>
+  publish(
+    channel: string,
+    message: Encoded,
+    options?: { context?: Encoded },
+    call?: Call,
+  ): Promise<{ subscribers: number }>
   channels(): Promise<{ channels: { name: string; subscribers: { job: number; port: string }[] }[] }>
   /** Messages of a channel and of all below it, at most once each, until the signal aborts. */
-  subscribe(channel: string, signal: AbortSignal): AsyncIterable<{ channel: string; message: Wire }>
-  log(entry: Wire, call?: Call): Promise<void>
+  subscribe(channel: string, signal: AbortSignal): AsyncIterable<{ channel: string; message: Encoded }>
+  log(entry: Encoded, call?: Call): Promise<void>
   readLog(filter: { job?: Ref; level?: string; cursor?: string; limit?: number }): Promise<{
-    entries: { id: string; at: number; job: number | null; level: string; entry: Wire }[]
+    entries: { id: string; at: number; job: number | null; level: string; entry: Encoded }[]
     cursor: string | null
   }>
 
@@ -549,7 +554,7 @@ export interface Engine extends Custody {
   undoGraph(job: Ref, call?: Call): Promise<GraphChange>
   wires(job: Ref): Promise<{ wires: WireView[] }>
   /** Puts values into the far end of a wire. */
-  inject(job: Ref, wire: string, values: Wire[], call?: Call): Promise<{ size: number }>
+  inject(job: Ref, wire: string, values: Encoded[], call?: Call): Promise<{ size: number }>
   /** Takes what waits at the far end of a wire. */
   drain(job: Ref, wire: string, options: { max?: number }, call?: Call): Promise<{ values: Item[] }>
   /** Moves what waits at the far end of a wire to that of another. */
@@ -579,13 +584,13 @@ export interface Engine extends Custody {
   ): Promise<Snapshot[]>
   /** The job's new status; after a checkpoint also a fresh snapshot. `reach`: in place of what the registration says. */
   commit(token: string, changes: Changes, options?: { reach?: Reach }): Promise<{ status: Status; snapshot?: Snapshot }>
-  heartbeat(token: string, options: { progress?: Wire }): Promise<{ leaseUntil: number }>
+  heartbeat(token: string, options: { progress?: Encoded }): Promise<{ leaseUntil: number }>
   release(token: string): Promise<{ status: Status }>
   page(token: string, port: string, after: number): Promise<{ values: Item[]; more: number }>
   /** The children, of which there were too many for the snapshot, page by page: as they are now. */
   children(token: string, cursor?: string): Promise<{ children: Snapshot['children']; cursor: string | null }>
   /** What steps have kept that were too many for the snapshot. */
-  steps(token: string, cursor?: string): Promise<{ steps: Record<string, Wire>; cursor: string | null }>
+  steps(token: string, cursor?: string): Promise<{ steps: Record<string, Encoded>; cursor: string | null }>
 
   /** One lane of a queue: claims, performs and commits until nothing is left or the time is over. */
   dispatch(queue: string, bell: string): Promise<{ runs: number; ended: string }>

@@ -2,16 +2,16 @@
 
 import { CALLBACKS } from '../core/callback.ts'
 import type { Worker } from '../core/worker.ts'
-import type { Settled, Words } from '../redis/changes.ts'
+import type { RunOutcome, Words } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
 import { createStore } from '../redis/store.ts'
-import type { Lent, Ring } from '../redis/types.ts'
+import type { ClaimedJob, Ring } from '../redis/types.ts'
 import { createAudit } from './api/audit.ts'
 import { BULK, createBulk, createBulkVerbs } from './api/bulk.ts'
 import { createCallbackVerbs } from './api/callbacks.ts'
 import { createChannels } from './api/channels.ts'
 import { createRuns } from './api/claims.ts'
-import { createCustody } from './api/deliveries.ts'
+import { createDeliveries } from './api/deliveries.ts'
 import { createDoctor } from './api/doctor.ts'
 import { createFlows } from './api/flows.ts'
 import { createHealth } from './api/health.ts'
@@ -26,18 +26,18 @@ import { createOne, type OneByOne } from './api/run-one.ts'
 import { createSchedules } from './api/schedules.ts'
 import { createTenants } from './api/tenants.ts'
 import { createWorkers } from './api/workers.ts'
-import { onceOf, type Parts } from './context.ts'
+import { type Context, onceOf } from './context.ts'
 import type { Call, Engine } from './engine.ts'
-import { createTags } from './jobs/constraints.ts'
+import { createConstraints } from './jobs/constraints.ts'
 import { createRegistry } from './jobs/registry.ts'
 import { type BellOptions, createBells } from './lane/bells.ts'
 import { createDispatcher, type EagerLane, type LaneOptions, laneDefaults } from './lane/dispatcher.ts'
-import { createLine } from './lane/long-poll.ts'
+import { createLongPoll } from './lane/long-poll.ts'
 import { createRinger, type Guest } from './lane/ringer.ts'
 import { createTick } from './lane/tick.ts'
 import { createCallbacks, type Payload } from './remote/callbacks.ts'
 import { RELAYS, relay } from './remote/relay.ts'
-import { createPerformer } from './run/executor.ts'
+import { createExecutor } from './run/executor.ts'
 import type { RunHook } from './run/report.ts'
 import { viewOf } from './run/snapshot.ts'
 
@@ -66,7 +66,7 @@ export type EngineOptions = {
   defer?: (work: Promise<unknown>) => unknown
   /** Bodies of callbacks in other forms than the usual one. */
   payloads?: Record<string, Payload>
-  isolate?: (lent: Lent) => Promise<Settled | undefined>
+  isolate?: (lent: ClaimedJob) => Promise<RunOutcome | undefined>
   /** What functions find as `job.env`. */
   env?: unknown
   /** Stands around every run: for logs and traces. */
@@ -78,7 +78,7 @@ export type Inner = {
   /** Everything that is not as it must be; nothing on a healthy system. */
   verify: () => Promise<{ who: string; what: string }[]>
   /** One run of an isolated worker, in the invocation that this is. */
-  performAlone: (lent: Lent) => Promise<Settled | undefined>
+  performAlone: (lent: ClaimedJob) => Promise<RunOutcome | undefined>
 } & OneByOne
 
 /**
@@ -104,13 +104,13 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   registry.serve(RELAYS, relay)
   registry.serve(BULK, createBulk(store))
   const { lease, budget } = { ...laneDefaults, ...options.lane }
-  const performer = createPerformer({
+  const performer = createExecutor({
     ...{ store, registry, random, now, ring, lease, push: outgoing },
     isolate: options.isolate,
     env: options.env,
     hook: options.hook,
   })
-  const tags = createTags(store, registry)
+  const tags = createConstraints(store, registry)
   const dispatcher = createDispatcher({ store, performer, tags, ring, now, lane: options.lane })
 
   const ringer = createRinger({ bells, store, defer, serve: dispatch, eager: options.dispatch === 'eager' })
@@ -148,16 +148,16 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     return viewOf(id, document, beside)
   }
 
-  const waiting = createLine({ client, store, now })
+  const waiting = createLongPoll({ client, store, now })
   const eager =
     options.dispatch === 'eager' && defer
       ? {
           start: startLane,
-          goOn: (lane: EagerLane, lent: Lent[]) => defer(dispatcher.goOn(lane, lent, ringer.guest())),
+          goOn: (lane: EagerLane, lent: ClaimedJob[]) => defer(dispatcher.goOn(lane, lent, ringer.guest())),
         }
       : undefined
   const means = { store, client, registry, eager, tags, performer, waiting, ring, announce, change, view, now, random }
-  const parts: Parts = { ...means, allowHosts: outgoing.allowHosts }
+  const parts: Context = { ...means, allowHosts: outgoing.allowHosts }
   const jobs = createJobs(parts)
 
   return {
@@ -178,7 +178,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createAudit(parts),
     ...createTenants(parts),
     ...createOne(parts),
-    ...createCustody(parts),
+    ...createDeliveries(parts),
 
     ...createHealth({ client, store, bells, version: VERSION }),
 

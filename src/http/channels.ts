@@ -4,7 +4,7 @@ import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as z from 'zod'
 import { writeJson } from '../core/codec/json.ts'
-import { raw, type Wire } from '../core/codec/value.ts'
+import { type Encoded, raw } from '../core/codec/value.ts'
 import { doors } from '../core/limits.ts'
 import { channelList, channelName, closed, moment } from '../core/schemas.ts'
 import { route } from './route.ts'
@@ -77,7 +77,7 @@ function shareWith(origins: readonly string[], c: Context): void {
   if (origin && (origins.includes(origin) || origins.includes('*'))) c.header('access-control-allow-origin', origin)
 }
 
-type Messages = (signal: AbortSignal) => AsyncIterable<{ channel: string; message: Wire }>
+type Messages = (signal: AbortSignal) => AsyncIterable<{ channel: string; message: Encoded }>
 
 /** A stream of messages, for as long as whoever listens is there and may: at most an hour, or until the key is removed. */
 const events = (c: Context, messages: Messages, isKnown: () => Promise<boolean>): Response =>

@@ -1,6 +1,6 @@
 // What a run did, as the arguments that lib/runs.lua and lib/ops.lua take.
 
-import { type Wire, wire } from '../core/codec/value.ts'
+import { type Encoded, encodeValue } from '../core/codec/value.ts'
 import { limits } from '../core/limits.ts'
 import type { Changes, JobRef, Op, PortOptions, PortRef } from '../core/run.ts'
 import { jobArguments, type NewJob } from './document.ts'
@@ -10,7 +10,7 @@ import { itemText } from './item.ts'
 export type Words = string[]
 
 /** A run's end as the engine has decided it: what the worker said, with times and retries worked out. */
-export type Settled = {
+export type RunOutcome = {
   token: string
   n: number
   end: Changes['end'] | 'released' | 'skipped'
@@ -47,7 +47,7 @@ const countWords = (counts: Record<string, number> = {}): Words => {
 const flag = (on: boolean | undefined): string => (on ? '1' : '')
 const text = (n: number | undefined): string => (n === undefined ? '' : String(n))
 
-type Writing = { values: Wire[]; context?: Wire; notify?: boolean; log?: boolean; setDefault?: boolean }
+type Writing = { values: Encoded[]; context?: Encoded; notify?: boolean; log?: boolean; setDefault?: boolean }
 
 export const writeWords = (to: PortRef, { values, context, notify, log, setDefault }: Writing): Words => [
   'write',
@@ -63,7 +63,7 @@ const amendWords = (dir: 'i' | 'o', { of, in: ins, out, drop = {} }: Extract<Op,
     : []
 }
 
-export const publishWords = (channel: string, data: Wire, context?: Wire): Words => [
+export const publishWords = (channel: string, data: Encoded, context?: Encoded): Words => [
   'publish',
   channel,
   itemText({ data, context, channel }),
@@ -77,12 +77,15 @@ export const defineWords = (dir: 'i' | 'o', specs: PortOptions, of?: JobRef): Wo
 ]
 
 // Of an entry that is too large only its size is sent, so that a run does not fail for what it logs.
-const keptEntry = (entry: Wire): Wire =>
+const keptEntry = (entry: Encoded): Encoded =>
   entry.length <= limits.logBytes.most
     ? entry
-    : wire({ message: `an entry of ${entry.length} characters, of which only its size is kept`, $size: entry.length })
+    : encodeValue({
+        message: `an entry of ${entry.length} characters, of which only its size is kept`,
+        $size: entry.length,
+      })
 
-type Encoder = { [K in Op['op']]: (op: Extract<Op, { op: K }>, context: Wire | undefined) => Words }
+type Encoder = { [K in Op['op']]: (op: Extract<Op, { op: K }>, context: Encoded | undefined) => Words }
 
 const encoders: Omit<Encoder, 'spawn'> = {
   write: (op, context) => writeWords(op.to, { ...op, context: op.context ?? context }),
@@ -112,8 +115,8 @@ const encoders: Omit<Encoder, 'spawn'> = {
 }
 
 /** One op as words; a spawn needs its class looked up first, so it comes as a NewJob. */
-export const opWords = (op: Exclude<Op, { op: 'spawn' }>, context?: Wire): Words =>
-  (encoders[op.op] as (op: Op, context?: Wire) => Words)(op, context)
+export const opWords = (op: Exclude<Op, { op: 'spawn' }>, context?: Encoded): Words =>
+  (encoders[op.op] as (op: Op, context?: Encoded) => Words)(op, context)
 
 export const spawnWords = (name: string, job: NewJob): Words => ['spawn', name, ...jobArguments(job)]
 
@@ -133,7 +136,7 @@ export const stateWords = ({ set = {}, unset = [] }: NonNullable<Changes['state'
 ]
 
 /** The arguments of one run in a commit. */
-export const runArguments = ({ token, n, end, words, late = 0 }: Settled): string[] => [
+export const runArguments = ({ token, n, end, words, late = 0 }: RunOutcome): string[] => [
   token,
   String(n),
   end,

@@ -1,21 +1,21 @@
 // Commits so that a fault of one run is that run's: what cannot be carried out is looked for by halves and fails as a
 // run does, with its attempts; what is too much for one request is sent in several.
 
-import { type Wire, wireSize } from '../core/codec/value.ts'
+import { type Encoded, wireSize } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
-import { runArguments, type Settled } from './changes.ts'
+import { type RunOutcome, runArguments } from './changes.ts'
 import type { CommitAnswer, CommitRequest, Ring } from './types.ts'
 
 type Commit = (request: CommitRequest) => Promise<CommitAnswer>
 
 // A short word is not counted to the byte: most are, and there are many.
-const sizeOf = (word: string): number => (word.length < 1_000 ? word.length : wireSize(word as Wire))
+const sizeOf = (word: string): number => (word.length < 1_000 ? word.length : wireSize(word as Encoded))
 
 const bytesOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + sizeOf(word), 0)
 
 /** What one run brought that no commit will ever take; nothing when it may be sent. */
-function excess({ words }: Settled): string | undefined {
+function excess({ words }: RunOutcome): string | undefined {
   if (words.length > limits.runWords.most)
     return `expected at most ${limits.runWords.most} words of ops and values, got ${words.length}`
   const total = bytesOf(words)
@@ -29,21 +29,21 @@ function excess({ words }: Settled): string | undefined {
 }
 const BESIDE = 4_096
 
-const failed = ({ token, n, again = [] }: Settled, code: string, message: string): Settled => ({
+const failed = ({ token, n, again = [] }: RunOutcome, code: string, message: string): RunOutcome => ({
   token,
   n,
   end: 'failed',
   words: ['error', JSON.stringify({ message, reason: 'other', code }), ...again],
 })
 
-const checked = (run: Settled): Settled => {
+const checked = (run: RunOutcome): RunOutcome => {
   const why = run.end === 'failed' ? undefined : excess(run)
   return why === undefined ? run : failed(run, 'TOO_LARGE', `this run brought too much: ${why}`)
 }
 
 /** Cuts a batch where it would be too large for one request; a run is never cut. */
-function pieces(runs: readonly Settled[]): Settled[][] {
-  const cut: Settled[][] = [[]]
+function pieces(runs: readonly RunOutcome[]): RunOutcome[][] {
+  const cut: RunOutcome[][] = [[]]
   let bytes = 0
   for (const run of runs) {
     const size = bytesOf(runArguments(run))
@@ -66,19 +66,19 @@ const blamed: ReadonlySet<string> = new Set(['INTERNAL', 'TOO_LARGE'])
  */
 export function isolating(commit: Commit): Commit {
   /** By their tokens alone, without a lane: one by one, or together, they have the same effect. */
-  async function alone(runs: Settled[]): Promise<CommitAnswer> {
+  async function alone(runs: RunOutcome[]): Promise<CommitAnswer> {
     try {
       return await commit({ queue: '', runs })
     } catch (error) {
       if (!(error instanceof SidejobError) || !blamed.has(error.code)) throw error
       if (runs.length > 1) return halves(runs)
-      const [run] = runs as [Settled]
+      const [run] = runs as [RunOutcome]
       if (run.end === 'failed') throw error
       return commit({ queue: '', runs: [failed(run, error.code, error.message)] })
     }
   }
 
-  async function halves(runs: Settled[]): Promise<CommitAnswer> {
+  async function halves(runs: RunOutcome[]): Promise<CommitAnswer> {
     const middle = Math.ceil(runs.length / 2)
     const first = await alone(runs.slice(0, middle))
     const second = await alone(runs.slice(middle))
@@ -86,7 +86,7 @@ export function isolating(commit: Commit): Commit {
   }
 
   /** Some did not fit into what one script does: they are committed with the next, until none is left. */
-  async function finished(runs: Settled[], answer: CommitAnswer): Promise<CommitAnswer> {
+  async function finished(runs: RunOutcome[], answer: CommitAnswer): Promise<CommitAnswer> {
     const late = runs.filter((_, i) => answer.answers[i] === 'later')
     if (late.length === 0) return answer
     const rest = await finished(late, await alone(late))
@@ -95,7 +95,7 @@ export function isolating(commit: Commit): Commit {
     return { ...answer, answers, rings: [...answer.rings, ...rest.rings] }
   }
 
-  async function withRequest(request: CommitRequest, runs: Settled[]): Promise<CommitAnswer> {
+  async function withRequest(request: CommitRequest, runs: RunOutcome[]): Promise<CommitAnswer> {
     try {
       return await finished(runs, await commit({ ...request, runs }))
     } catch (error) {

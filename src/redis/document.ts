@@ -1,7 +1,7 @@
 // A job's document as TypeScript reads and writes it.
 
 import { isAlikeBut } from '../core/alike.ts'
-import type { Wire } from '../core/codec/value.ts'
+import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
 import { shownItem } from './item.ts'
@@ -9,7 +9,7 @@ import { shownItem } from './item.ts'
 /** A flat map of strings; its names are in keys.ts. */
 export type Document = Record<string, string>
 
-export type PortSpec = { default?: Wire; channels?: string[] }
+export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
 /** A limit that a job counts against; `first`: the first to name it sets it, `set`: every time, absent: set elsewhere. */
@@ -26,7 +26,7 @@ export type NewJob = {
   class: string
   /** The class is one that the caller knows to be registered. */
   known: boolean
-  args?: Wire
+  args?: Encoded
   at?: number
   wait?: number
   priority?: number
@@ -36,7 +36,7 @@ export type NewJob = {
   out?: PortSpecs
   /** Items per input port. */
   inputs?: Record<string, string[]>
-  retry?: Wire
+  retry?: Encoded
   timeout?: number
   keepResult?: number
   retain?: number
@@ -60,7 +60,7 @@ export type NewJob = {
   limits?: LimitKey[]
   /** The version of the constraints that the limits come from. */
   constraints?: string
-  repeat?: Wire
+  repeat?: Encoded
   slot?: number
   aliases?: string[]
   createdBy?: string
@@ -228,7 +228,11 @@ export function ownInputsOf(doc: Document): Record<string, string[]> {
   return inputs
 }
 
-export const defaultOf = (doc: Document, dir: 'i' | 'o', port: string): { data: Wire; context?: Wire } | undefined => {
+export const defaultOf = (
+  doc: Document,
+  dir: 'i' | 'o',
+  port: string,
+): { data: Encoded; context?: Encoded } | undefined => {
   const item = doc[`d${dir}:${port}`]
   return item === undefined ? undefined : shownItem(item)
 }
@@ -236,9 +240,9 @@ export const defaultOf = (doc: Document, dir: 'i' | 'o', port: string): { data: 
 export const channelsOf = (doc: Document, dir: 'i' | 'o', port: string): string[] =>
   JSON.parse(doc[`c${dir}:${port}`] ?? '[]') as string[]
 
-export function stateOf(doc: Document): Record<string, Wire> {
-  const state: Record<string, Wire> = {}
-  for (const field in doc) if (field.startsWith('s:')) state[field.slice(2)] = doc[field] as Wire
+export function stateOf(doc: Document): Record<string, Encoded> {
+  const state: Record<string, Encoded> = {}
+  for (const field in doc) if (field.startsWith('s:')) state[field.slice(2)] = doc[field] as Encoded
   return state
 }
 
@@ -253,7 +257,7 @@ export function pastRunOf(text: string): PastRun {
     token,
     retried: retried === '1',
     ...(by.join(',') && { by: by.join(',') }),
-    ...(error && { error: error as Wire }),
+    ...(error && { error: error as Encoded }),
   }
 }
 

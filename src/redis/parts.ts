@@ -1,11 +1,11 @@
 // What the verbs of the state are made of: the connection, the keys, what every script is told, and how it answers.
 
-import type { Wire } from '../core/codec/value.ts'
+import type { Encoded } from '../core/codec/value.ts'
 import { type Code, SidejobError } from '../core/errors.ts'
 import type { Client } from './client.ts'
 import type { Document } from './document.ts'
 import type { Keys } from './keys.ts'
-import type { Ring, Told } from './types.ts'
+import type { CallbackJob, Ring } from './types.ts'
 
 export type Parts = {
   client: Client
@@ -19,8 +19,8 @@ export type RawRing = [string, string, string]
 export const ringsOf = (rings: RawRing[]): Ring[] =>
   rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
 
-export const toldOf = ([text, error]: string[] = []): { callback?: Told } =>
-  text ? { callback: { document: JSON.parse(text) as Document, ...(error ? { error: error as Wire } : {}) } } : {}
+export const toldOf = ([text, error]: string[] = []): { callback?: CallbackJob } =>
+  text ? { callback: { document: JSON.parse(text) as Document, ...(error ? { error: error as Encoded } : {}) } } : {}
 
 export const listWords = (list: readonly string[]): string[] => [String(list.length), ...list]
 

@@ -1,6 +1,6 @@
 // The state, as a list of verbs: each is one script, one round trip, one atomic step.
 
-import type { Wire } from '../core/codec/value.ts'
+import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
 import { NAMESPACE } from '../core/tenant.ts'
 import { runArguments, type Words } from './changes.ts'
@@ -13,14 +13,14 @@ import * as scripts from './scripts.generated.ts'
 import type {
   BreakerSettings,
   BreakerState,
+  ClaimedJob,
   CommitAnswer,
   CommitRequest,
+  EndedChild,
   Enqueued,
   Fault,
   FaultKind,
-  Heir,
   LaneStart,
-  Lent,
   Made,
   Near,
   Once,
@@ -32,7 +32,7 @@ import { createCommands } from './verbs/commands.ts'
 import { createLimits } from './verbs/limits.ts'
 import { createLooks } from './verbs/looks.ts'
 
-type RawHeir = [string, string, string, Heir['how'], string, string]
+type RawHeir = [string, string, string, EndedChild['how'], string, string]
 type RawLent = [
   string,
   [string, string[]][]?,
@@ -66,7 +66,7 @@ function lentOf([
   wires = [],
   more,
   fault,
-]: RawLent): Lent {
+]: RawLent): ClaimedJob {
   const document = withSideValues(JSON.parse(text) as Document, side)
   const id = Number(document.tk!.slice(0, document.tk!.indexOf('.')))
   const heirs = family.map(heirOf)
@@ -82,7 +82,7 @@ function lentOf([
 }
 
 /** What cannot be read is that job's fault alone. */
-function lentOrFault(row: RawLent): Lent {
+function lentOrFault(row: RawLent): ClaimedJob {
   try {
     return lentOf(row)
   } catch (error) {
@@ -94,10 +94,10 @@ function lentOrFault(row: RawLent): Lent {
   }
 }
 
-const heirOf = ([name, id, className, how, args, left]: RawHeir): Heir => ({
+const heirOf = ([name, id, className, how, args, left]: RawHeir): EndedChild => ({
   ...{ id: Number(id), name, class: className, how },
-  args: args === '' ? null : (args as Wire),
-  left: left === '' ? null : (left as Wire),
+  args: args === '' ? null : (args as Encoded),
+  left: left === '' ? null : (left as Encoded),
 })
 
 const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 12)

@@ -1,8 +1,8 @@
 // What the verbs of the state take and answer.
 
-import type { Wire } from '../core/codec/value.ts'
+import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
-import type { Settled } from './changes.ts'
+import type { RunOutcome } from './changes.ts'
 import type { Child, Document } from './document.ts'
 
 /** A bell to ring: now, or at a moment. */
@@ -19,10 +19,10 @@ export type Made = { id: number; status: Status; existing?: true }
 /** A lane that begins with the jobs that are made, where nothing was ready before them. */
 export type LaneStart = { id: string; max: number; lease: number; begun: number }
 
-export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: Lent[]; stale?: string }
+export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: ClaimedJob[]; stale?: string }
 
 /** A job lent to a run: the document as it was, and what stands beside it. */
-export type Lent = {
+export type ClaimedJob = {
   id: number
   document: Document
   inputs: Record<string, string[]>
@@ -30,7 +30,7 @@ export type Lent = {
   steps: string[]
   childCount: number
   /** Children that have ended, of a parent that has waited for them. */
-  family: Heir[]
+  family: EndedChild[]
   wires: RawWiring[]
   /** There are more steps than are told unasked. */
   moreSteps?: true
@@ -42,13 +42,13 @@ export type Lent = {
 export type RawWiring = [child: string, side: 'i' | 'o', port: string, size: string, hasDefault: string, wires: string]
 
 /** An ended child: how it ended, its arguments, and its result or error. */
-export type Heir = {
+export type EndedChild = {
   id: number
   name: string
   class: string
   how: 'finished' | 'cancelled' | 'failed'
-  args: Wire | null
-  left: Wire | null
+  args: Encoded | null
+  left: Encoded | null
 }
 
 /** `oldest`: the item that waits longest; `passed`: minute:count:count of the minute before. */
@@ -85,7 +85,7 @@ export type Fault = { kind: FaultKind; who: string; what: string; remedy: string
 
 export type CommitRequest = {
   queue: string
-  runs?: Settled[]
+  runs?: RunOutcome[]
   /** `waits`: for how long it waits by itself for what comes, when there is nothing. */
   lane?: { id: string; seq: number; bell?: string; leave?: boolean; waits?: number }
   claim?: ClaimRequest
@@ -95,7 +95,7 @@ export type CommitAnswer = {
   word: 'ok' | 'empty' | 'more' | 'full' | 'stale'
   /** One word for each run: its job's new status, 'lost', 'conflict' or 'refused:CODE why', or 'later': not committed yet. */
   answers: string[]
-  lent: Lent[]
+  lent: ClaimedJob[]
   rings: Ring[]
   nextDue?: number
   /** Jobs that wait, tagged by older constraints than these. */
@@ -108,7 +108,7 @@ export type CommitAnswer = {
 }
 
 /** The job that tells of another's last end: its document and its last error. */
-export type Told = { document: Document; error?: Wire }
+export type CallbackJob = { document: Document; error?: Encoded }
 
 /** When a host that keeps failing is left alone, and for how long: milliseconds. */
 export type BreakerSettings = { threshold: number; base: number; cap: number; probing: number }
@@ -117,7 +117,7 @@ export type BreakerState = { state: 'closed' | 'open' | 'probe'; failures: numbe
 export type Inspection = {
   id: number
   document: Document
-  callback?: Told
+  callback?: CallbackJob
   children: string[]
   childCount: number
   items: string[]

@@ -1,22 +1,22 @@
 // A job's ports, state and children in memory, and what the changes of a run make of them: all of them, or none.
 
-import { unwire, type Wire, wire } from '../core/codec/value.ts'
+import { decodeValue, type Encoded, encodeValue } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 import { isPortName, type Status } from '../core/job.ts'
 import type { Changes, Op, PortOptions, PortRef, SnapshotItem } from '../core/run.ts'
 
 export type Port = { taken: number; values: SnapshotItem[]; default?: SnapshotItem; channels: string[] }
 export type Side = Record<string, Port>
-export type Child = { id: number; class: string; status: Status; in: Side; out: Side; left?: Wire }
+export type Child = { id: number; class: string; status: Status; in: Side; out: Side; left?: Encoded }
 
 export type Memory = {
   /** The job, as errors name it. */
   who: string
   in: Side
   out: Side
-  state: Record<string, Wire>
+  state: Record<string, Encoded>
   children: Record<string, Child>
-  steps: Record<string, Wire>
+  steps: Record<string, Encoded>
   lastId: number
 }
 
@@ -28,8 +28,8 @@ export const mapped = <A, B>(from: Record<string, A>, to: (value: A) => B): Reco
 
 const refused = (message: string) => new SidejobError('REFUSED', message)
 
-export const itemsOf = (values: unknown[]): SnapshotItem[] => values.map((value) => ({ data: wire(value) }))
-export const valuesOf = (items: SnapshotItem[]): unknown[] => items.map(({ data }) => unwire(data))
+export const itemsOf = (values: unknown[]): SnapshotItem[] => values.map((value) => ({ data: encodeValue(value) }))
+export const valuesOf = (items: SnapshotItem[]): unknown[] => items.map(({ data }) => decodeValue(data))
 
 const portOf = (
   { default: value, channels = [] }: PortOptions[string],
@@ -45,7 +45,7 @@ const portOf = (
 /** The ports of a side as a worker or a job declares them. */
 export const sideOf = (specs: Record<string, { default?: unknown; channels?: string[] }> = {}): Side =>
   mapped(specs, ({ default: value, channels }) =>
-    portOf({ channels, ...(value === undefined ? {} : { default: wire(value) }) }),
+    portOf({ channels, ...(value === undefined ? {} : { default: encodeValue(value) }) }),
   )
 
 /** The ports that can be seen: `*` stands for those that are not there yet. */
@@ -111,7 +111,7 @@ function move(memory: Memory, from: PortRef, to: PortRef[]): boolean {
 
 /** What an op does here, and whether it wakes the job. What is not in the table can be seen in the ops only. */
 const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) => boolean | undefined } = {
-  write(memory, { to, values, context = wire({ job: ID }), setDefault }) {
+  write(memory, { to, values, context = encodeValue({ job: ID }), setDefault }) {
     const port = portAt(memory, to)
     const items = values.map((data) => ({ data, context }))
     if (setDefault) port.default = items.at(-1)

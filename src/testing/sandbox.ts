@@ -1,12 +1,12 @@
 // A job without Redis: its worker's function is performed for real, over a snapshot of what is kept in memory.
 
-import { unwire, wire } from '../core/codec/value.ts'
+import { decodeValue, encodeValue } from '../core/codec/value.ts'
 import { ended, type Status } from '../core/job.ts'
 import { retryDelay } from '../core/retry.ts'
 import type { Changes, Op, RunError, Snapshot } from '../core/run.ts'
 import { duration } from '../core/time.ts'
 import { type Worker, workerDefaults } from '../core/worker.ts'
-import { perform } from '../engine/run/function.ts'
+import { runFunction } from '../engine/run/function.ts'
 import {
   applied,
   childOf,
@@ -52,7 +52,7 @@ function remember(worker: Worker, options: SandboxOptions): Memory {
     who: `job ${ID} (${worker.class})`,
     in: sideOf({ ...worker.in, ...options.in }),
     out: sideOf({ ...worker.out, ...options.out }),
-    state: mapped(options.state ?? {}, wire),
+    state: mapped(options.state ?? {}, encodeValue),
     children: {},
     steps: {},
     lastId: ID,
@@ -107,7 +107,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       id: ID,
       queue: worker.queue ?? workerDefaults.queue,
       class: worker.class,
-      args: options.args === undefined ? null : wire(options.args),
+      args: options.args === undefined ? null : encodeValue(options.args),
       name: options.name ?? null,
       createdAt,
       createdBy: '',
@@ -198,7 +198,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     woken = false
     if (runAt !== undefined && runAt <= now) runAt = undefined
     const ops: Op[] = []
-    const changes = await perform(worker, snapshot(), {
+    const changes = await runFunction(worker, snapshot(), {
       checkpoint: async (changes) => {
         commit(changes)
         ops.push(...doings(changes))
@@ -207,7 +207,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       page: async () => ({ values: [], more: 0 }),
       peek: async (of) => of.map(peek),
       look: async () => null,
-      storedGraph: async (name) => (Object.hasOwn(graphs, name) ? wire(graphs[name]) : null),
+      storedGraph: async (name) => (Object.hasOwn(graphs, name) ? encodeValue(graphs[name]) : null),
       progress: async () => undefined,
       steps: async () => memory.steps,
       children: async () => snapshot().children,
@@ -227,7 +227,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     }
     rest(changes)
     ops.push(...doings(changes))
-    return { end, ops, ...(result === undefined ? {} : { result: unwire(result) }) }
+    return { end, ops, ...(result === undefined ? {} : { result: decodeValue(result) }) }
   }
 
   return {
@@ -255,7 +255,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     setDefault(port: string, value: unknown): void {
       const own = open(memory.in, 'in', port, memory.who)
       if (value === undefined) delete own.default
-      else own.default = { data: wire(value) }
+      else own.default = { data: encodeValue(value) }
     },
     /** Takes all that an output port holds. */
     take(port: string): unknown[] {
@@ -275,7 +275,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       { status, left, out = {} }: { status?: Status; left?: unknown; out?: Record<string, unknown[]> },
     ): void {
       if (status) childOf(memory, name).status = status
-      if (left !== undefined) childOf(memory, name).left = wire(left)
+      if (left !== undefined) childOf(memory, name).left = encodeValue(left)
       for (const [port, values] of Object.entries(out)) feed(memory, name, port, values)
       wake()
     },
@@ -287,7 +287,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       return runAt
     },
     get state(): Record<string, unknown> {
-      return mapped(memory.state, unwire)
+      return mapped(memory.state, decodeValue)
     },
     /** What the output ports hold. */
     get out() {
@@ -301,7 +301,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     get defaults(): Record<string, unknown> {
       const ports = Object.entries(listed(memory.out))
       return Object.fromEntries(
-        ports.flatMap(([name, port]) => (port.default ? [[name, unwire(port.default.data)]] : [])),
+        ports.flatMap(([name, port]) => (port.default ? [[name, decodeValue(port.default.data)]] : [])),
       )
     },
   }

@@ -1,11 +1,11 @@
 // What runs do: drawn by chance from a table of moves, written down as changes, and what must follow if they count.
 
-import type { Wire } from '../../src/core/codec/value.ts'
+import type { Encoded } from '../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../src/core/run.ts'
-import { settle } from '../../src/engine/jobs/outcome.ts'
-import type { Settled } from '../../src/redis/changes.ts'
+import { outcomeOf } from '../../src/engine/jobs/outcome.ts'
+import type { RunOutcome } from '../../src/redis/changes.ts'
 import { type Child, childrenOf } from '../../src/redis/document.ts'
-import type { Lent } from '../../src/redis/types.ts'
+import type { ClaimedJob } from '../../src/redis/types.ts'
 import { classes, classNames, isCallback, NEWS, QUEUES, registry } from './classes.ts'
 import { type Facts, portOf } from './judge.ts'
 import { idOf, nameOf } from './redis.ts'
@@ -13,7 +13,7 @@ import type { World } from './world.ts'
 
 /** What a run wants to commit, and the facts that follow if it is taken. */
 export type Plan = {
-  settled: Settled
+  settled: RunOutcome
   job: number
   key: string
   facts: Pick<Facts, 'must' | 'may' | 'read' | 'logs' | 'timed' | 'meddled' | 'wanted' | 'waits'>
@@ -24,7 +24,7 @@ export type Peeked = { name: string; child: Child; taken: number; values: string
 
 type Draft = {
   world: World
-  lent: Lent
+  lent: ClaimedJob
   children: Record<string, Child>
   peeked: Peeked
   tag: string
@@ -40,10 +40,10 @@ type Draft = {
 const MOST_JOBS = 12
 
 /** A value by its name. Every third is so large that two of them do not wait in a document. */
-export const text = (value: string): Wire =>
-  JSON.stringify(value.charCodeAt(value.length - 1) % 3 === 0 ? value.padEnd(300, '.') : value) as Wire
+export const text = (value: string): Encoded =>
+  JSON.stringify(value.charCodeAt(value.length - 1) % 3 === 0 ? value.padEnd(300, '.') : value) as Encoded
 
-const valuesOf = (draft: Draft, n: number, quiet = false): Wire[] =>
+const valuesOf = (draft: Draft, n: number, quiet = false): Encoded[] =>
   Array.from({ length: n }, () => {
     const value = `${quiet ? 'q' : ''}${draft.tag}:${draft.may.length}`
     draft.may.push(value)
@@ -51,7 +51,7 @@ const valuesOf = (draft: Draft, n: number, quiet = false): Wire[] =>
   })
 
 /** Values that have to appear somewhere when the commit counts. */
-function mustAppear(draft: Draft, n: number, quiet = false): Wire[] {
+function mustAppear(draft: Draft, n: number, quiet = false): Encoded[] {
   const values = valuesOf(draft, n, quiet)
   draft.must.push(...values.map(nameOf))
   return values
@@ -190,9 +190,9 @@ const moves: { weight: number; when: (draft: Draft) => boolean; make: (draft: Dr
   {
     weight: 1,
     when: always,
-    make: (draft) => draft.ops.push({ op: 'step', name: `s${draft.world.random.int(3)}`, value: '1' as Wire }),
+    make: (draft) => draft.ops.push({ op: 'step', name: `s${draft.world.random.int(3)}`, value: '1' as Encoded }),
   },
-  { weight: 0.5, when: always, make: (draft) => draft.ops.push({ op: 'log', entry: '{"said":1}' as Wire }) },
+  { weight: 0.5, when: always, make: (draft) => draft.ops.push({ op: 'log', entry: '{"said":1}' as Encoded }) },
   {
     weight: 0.7,
     when: isParent,
@@ -273,7 +273,7 @@ const tell = ({ world: { random, faulty } }: Draft): End =>
     ? { end: 'failed', error: { message: 'nobody there', retry: !random.chance(0.3) } }
     : { end: 'completed' }
 
-function draftOf(world: World, lent: Lent, n: number, peeked: Peeked): Draft {
+function draftOf(world: World, lent: ClaimedJob, n: number, peeked: Peeked): Draft {
   return {
     world,
     lent,
@@ -291,17 +291,23 @@ function draftOf(world: World, lent: Lent, n: number, peeked: Peeked): Draft {
 }
 
 /** The log that a run keeps in its state: which commits of this job have counted. */
-const logOf = ({ lent, tag }: Draft): Wire =>
-  JSON.stringify([...JSON.parse(lent.document['s:log'] ?? '[]'), tag]) as Wire
+const logOf = ({ lent, tag }: Draft): Encoded =>
+  JSON.stringify([...JSON.parse(lent.document['s:log'] ?? '[]'), tag]) as Encoded
 
 /** What a run commits after it has seen its snapshot. */
-export async function behave(world: World, lent: Lent, n: number, peeked: Peeked, checkpoint: boolean): Promise<Plan> {
+export async function behave(
+  world: World,
+  lent: ClaimedJob,
+  n: number,
+  peeked: Peeked,
+  checkpoint: boolean,
+): Promise<Plan> {
   const draft = draftOf(world, lent, n, peeked)
   const said = isCallback({ doc: lent.document }) ? tell(draft) : world.faulty ? atRandom(draft) : diligent(draft)
   const end: End = checkpoint ? { end: 'checkpoint' } : said
   const log = logOf(draft)
   const changes: Changes = { ...end, n, reads: draft.reads, state: { set: { log } }, ops: draft.ops }
-  const settled = await settle(lent.document.tk!, changes, {
+  const settled = await outcomeOf(lent.document.tk!, changes, {
     document: lent.document,
     retry: classes[lent.document.c!]!.retry,
     registry,
@@ -326,7 +332,7 @@ export async function behave(world: World, lent: Lent, n: number, peeked: Peeked
 }
 
 /** A run that hands its job back as it was. */
-export const handBack = (lent: Lent, n: number): Plan => ({
+export const handBack = (lent: ClaimedJob, n: number): Plan => ({
   settled: { token: lent.document.tk!, n, end: 'released', words: [] },
   job: lent.id,
   key: `${lent.document.tk}#${n}`,

@@ -1,6 +1,6 @@
 // Those outside: they make jobs, feed and empty their ports, and tell them what to do, at the worst moments.
 
-import { wire } from '../../src/core/codec/value.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Status } from '../../src/core/job.ts'
 import { type Words, writeWords } from '../../src/redis/changes.ts'
 import { type Document, limitWords, type NewJob, statusOf } from '../../src/redis/document.ts'
@@ -102,7 +102,7 @@ export function createClients(world: World, ledger: Ledger) {
       { length: random.chance(0.2) ? 2 : 1 },
       (): NewJob => ({
         ...jobOf('a', 'narrow', someGroup(0.3)),
-        args: wire(`${++made}`.padStart(random.chance(0.2) ? 600 : 1)),
+        args: encodeValue(`${++made}`.padStart(random.chance(0.2) ? 600 : 1)),
         wait: wait(1_000, 20_000),
         unique: { key: 'd', held: 'started', debounce: { max: most } },
       }),

@@ -1,7 +1,7 @@
 // Who serves the queues: lanes that a bell has woken, workers that claim for themselves, and the tick.
 
 import { childrenOf } from '../../src/redis/document.ts'
-import type { CommitAnswer, Lent } from '../../src/redis/types.ts'
+import type { ClaimedJob, CommitAnswer } from '../../src/redis/types.ts'
 import { behave, handBack, outputOf, type Peeked, type Plan } from './behaviours.ts'
 import { classes, QUEUES, type Setting, TAG } from './classes.ts'
 import type { Ledger } from './ledger.ts'
@@ -25,7 +25,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     return random.chance(0.12) ? random.between(5_000, 50_000) : random.between(30, 4_000)
   }
 
-  async function peek(lent: Lent): Promise<Peeked> {
+  async function peek(lent: ClaimedJob): Promise<Peeked> {
     const children = Object.entries(childrenOf(lent.children)).filter(([, child]) => outputOf(child.class))
     if (children.length === 0 || !random.chance(0.6)) return []
     const rows = await store.peek(
@@ -39,7 +39,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
   }
 
   /** One run from its snapshot to its plan; `done` gets nothing when it was lost on the way. */
-  function perform(by: Process, lent: Lent, n: number, done: (plan?: Plan) => void): void {
+  function perform(by: Process, lent: ClaimedJob, n: number, done: (plan?: Plan) => void): void {
     after(20, async () => {
       const peeked = await peek(lent)
       after(durationOf(), async () => {
@@ -139,7 +139,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     else performAll(lane, lent)
   }
 
-  function performAll(lane: Lane, lent: Lent[]): void {
+  function performAll(lane: Lane, lent: ClaimedJob[]): void {
     const plans: Plan[] = []
     let left = lent.length
     const stalled = world.strikes('lane stalls')
@@ -161,7 +161,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
   }
 
   /** As by a push worker that answers later: its own lease, its own commit. */
-  function performElsewhere(lent: Lent): void {
+  function performElsewhere(lent: ClaimedJob): void {
     const by = { dead: false }
     extend(by, lent.document.q!, () => [lent.document.tk!], MINUTE)
     perform(by, lent, 0, (plan) => plan && after(durationOf(), () => commitAlone(by, plan)))
@@ -202,12 +202,12 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     return ready.length ? random.pick(ready).id : undefined
   }
 
-  function setDeadline({ id, document: { tk } }: Lent): void {
+  function setDeadline({ id, document: { tk } }: ClaimedJob): void {
     const words = ['deadline', tk!, String(Math.round(world.now + random.between(5_000, MINUTE)))]
     world.send({ label: 'deadline', call: () => store.change(String(id), [words]), facts: () => ({ meddled: true }) })
   }
 
-  function performByHand(lent: Lent): void {
+  function performByHand(lent: ClaimedJob): void {
     const by = { dead: false }
     let open = [lent.document.tk!]
     if (world.faulty && random.chance(0.2)) setDeadline(lent)

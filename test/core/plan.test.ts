@@ -1,7 +1,7 @@
 // What a plan says for a flow as it is and a graph as it should be.
 
 import { expect, test } from 'vitest'
-import { wire } from '../../src/core/codec/value.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { type Graph, readGraph } from '../../src/core/graph.ts'
 import { type FlowFacts, planGraph, wiresOf } from '../../src/core/plan.ts'
 import type { Wiring } from '../../src/core/run.ts'
@@ -12,7 +12,7 @@ const edge = (from: string, to: string) => {
 }
 const graphOf = (nodes: Record<string, object>, edges: object[] = [], more: object = {}): Graph => {
   const named = Object.entries(nodes).map(([name, node]) => [name, { class: 'x', ...node }])
-  return readGraph(wire({ nodes: Object.fromEntries(named), edges, ...more }))
+  return readGraph(encodeValue({ nodes: Object.fromEntries(named), edges, ...more }))
 }
 
 /** A flow with these nodes running, as jobs 11, 12, … */

@@ -4,7 +4,15 @@ import { decode } from '@msgpack/msgpack'
 import { expect, test } from 'vitest'
 import { JsonError, toBase64, writeJson } from '../../src/core/codec/json.ts'
 import { Ext, writeMsgpack } from '../../src/core/codec/msgpack.ts'
-import { raw, unwire, type Wire, wire, wireSize, wireToJson, wireToMsgpack } from '../../src/core/codec/value.ts'
+import {
+  decodeValue,
+  type Encoded,
+  encodedToJson,
+  encodedToMsgpack,
+  encodeValue,
+  raw,
+  wireSize,
+} from '../../src/core/codec/value.ts'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1e6)
 let state = seed
@@ -15,7 +23,7 @@ const random = (below: number): number => {
 const pick = <T>(items: readonly T[]): T => items[random(items.length)]!
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
-const slice = (text: string): Wire => `~${Buffer.from(text, 'hex').toString('base64')}`
+const slice = (text: string): Encoded => `~${Buffer.from(text, 'hex').toString('base64')}`
 
 test.each([
   [null, 'null'],
@@ -25,7 +33,7 @@ test.each([
   [{ at: new Date(0) }, '{"at":"1970-01-01T00:00:00.000Z"}'],
   [JSON.parse('{"__proto__":1}'), '{"__proto__":1}'],
 ])('%o closes as the JSON text %s', (value, text) => {
-  expect(wire(value)).toBe(text)
+  expect(encodeValue(value)).toBe(text)
 })
 
 test.each([
@@ -35,14 +43,14 @@ test.each([
   [[Number.NaN, Number.NEGATIVE_INFINITY]],
   [{ e: [new Ext(5, new Uint8Array([1]))] }],
 ])('%o closes as MessagePack, and opens as it was', (value) => {
-  expect(wire(value)).toMatch(/^~/)
-  expect(unwire(wire(value))).toEqual(value instanceof Buffer ? new Uint8Array(value) : value)
+  expect(encodeValue(value)).toMatch(/^~/)
+  expect(decodeValue(encodeValue(value))).toEqual(value instanceof Buffer ? new Uint8Array(value) : value)
 })
 
 test('a map closes as MessagePack, and opens as an object', () => {
   expect(
-    unwire(
-      wire(
+    decodeValue(
+      encodeValue(
         new Map<unknown, unknown>([
           [1, 'a'],
           ['b', 2n],
@@ -57,14 +65,16 @@ test.each([
   [() => 1, 'function'],
   [Symbol('x'), 'symbol'],
 ])('%o is no value, and the error says what came', (value, came) => {
-  expect(() => wire(value)).toThrow(new TypeError(`expected a value that JSON can hold, like null, came ${came}`))
+  expect(() => encodeValue(value)).toThrow(
+    new TypeError(`expected a value that JSON can hold, like null, came ${came}`),
+  )
 })
 
 test('what is nested too deep to be read again is not closed', () => {
   const deep = (levels: number, leaf: unknown): unknown => (levels ? [deep(levels - 1, leaf)] : leaf)
-  expect(unwire(wire(deep(200, 1n)))).toEqual(deep(200, 1))
-  expect(() => wire(deep(201, 1))).toThrow(JsonError)
-  expect(() => wire(deep(201, 1n))).toThrow(/at most 200 levels/)
+  expect(decodeValue(encodeValue(deep(200, 1n)))).toEqual(deep(200, 1))
+  expect(() => encodeValue(deep(201, 1))).toThrow(JsonError)
+  expect(() => encodeValue(deep(201, 1n))).toThrow(/at most 200 levels/)
 })
 
 test.each([
@@ -75,12 +85,12 @@ test.each([
   [slice('82a16101a16102'), { a: 2 }],
   [slice('d6ff00000001'), new Ext(-1, new Uint8Array([0, 0, 0, 1]))],
 ])('%s opens as %o', (closed, value) => {
-  expect(unwire(closed)).toEqual(value)
+  expect(decodeValue(closed)).toEqual(value)
 })
 
 test('names that differ only in an escape open as different names', () => {
-  expect(unwire('{"k":{"0\\n":1},"1\\\\":[1]}')).toEqual({ k: { '0\n': 1 }, '1\\': [1] })
-  expect(Object.keys(unwire('{"k":{"0\\n":1},"1\\"":[1]}') as object)).toEqual(['k', '1"'])
+  expect(decodeValue('{"k":{"0\\n":1},"1\\\\":[1]}')).toEqual({ k: { '0\n': 1 }, '1\\': [1] })
+  expect(Object.keys(decodeValue('{"k":{"0\\n":1},"1\\"":[1]}') as object)).toEqual(['k', '1"'])
 })
 
 test.each([
@@ -100,7 +110,7 @@ test.each([
   ['82a16101a16102', '{"a":2}'],
   ['81a95f5f70726f746f5f5f01', '{"__proto__":1}'],
 ])('the slice %s reads as the JSON text %s', (bytes, text) => {
-  expect(wireToJson(slice(bytes))).toBe(text)
+  expect(encodedToJson(slice(bytes))).toBe(text)
 })
 
 test.each([
@@ -126,7 +136,7 @@ test.each([
   ['{"$ext":[-1,"AAAAAQ=="]}', 'd6ff00000001'],
   ['[{"\\u0024bin":""}]', '91c400'],
 ])('the JSON text %s goes out as the bytes %s', (text, bytes) => {
-  expect(hex(wireToMsgpack(text))).toBe(bytes)
+  expect(hex(encodedToMsgpack(text))).toBe(bytes)
 })
 
 test.each<object>([
@@ -145,20 +155,20 @@ test.each<object>([
   { $toString: 1 },
   { constructor: 1 },
 ])('%j only looks like a form, and stays a map', (value) => {
-  expect(decode(wireToMsgpack(wire(value)))).toEqual(value)
+  expect(decode(encodedToMsgpack(encodeValue(value)))).toEqual(value)
 })
 
 test('an integer beyond 64 bits converts at the deepest place too', () => {
   const deepest = (inner: string) => '['.repeat(200) + inner + ']'.repeat(200)
-  expect(hex(wireToMsgpack(deepest('9'.repeat(30))))).toContain(hex(writeMsgpack('9'.repeat(30))))
-  expect(wireToMsgpack(deepest('9'.repeat(1_000_000))).length).toBeGreaterThan(1_000_000)
+  expect(hex(encodedToMsgpack(deepest('9'.repeat(30))))).toContain(hex(writeMsgpack('9'.repeat(30))))
+  expect(encodedToMsgpack(deepest('9'.repeat(1_000_000))).length).toBeGreaterThan(1_000_000)
 })
 
 test('a value that needs no conversion goes out as it came', () => {
   const text = '[1.0, "\\u0041",{"a":1,"a":2}]'
   const bytes = 'dd00000001cd0001'
-  expect(wireToJson(text)).toBe(text)
-  expect(hex(wireToMsgpack(slice(bytes)))).toBe(bytes)
+  expect(encodedToJson(text)).toBe(text)
+  expect(hex(encodedToMsgpack(slice(bytes)))).toBe(bytes)
   expect(writeJson({ a: raw(text), b: raw(slice(bytes)) })).toBe(`{"a":${text},"b":[1]}`)
   expect(hex(writeMsgpack([raw('1.0'), raw(slice(bytes))]))).toBe(`9201${bytes}`)
 })
@@ -200,8 +210,8 @@ const tree = (depth: number): unknown => {
 test(`random values go through JSON and come back as they were (seed ${seed})`, () => {
   for (let n = 0; n < 500; n++) {
     const slice = `~${toBase64(writeMsgpack(tree(3)))}`
-    const text = wireToJson(slice)
+    const text = encodedToJson(slice)
     expect(JSON.parse(text)).toBeDefined()
-    expect(`~${toBase64(wireToMsgpack(text))}`).toBe(slice)
+    expect(`~${toBase64(encodedToMsgpack(text))}`).toBe(slice)
   }
 })

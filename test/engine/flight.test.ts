@@ -1,7 +1,7 @@
 // Slow runs hold up nobody: what has ended beside them is committed, and new jobs are served.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createFlight } from '../../src/engine/lane/in-flight.ts'
+import { createInFlight } from '../../src/engine/lane/in-flight.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit.ts'
 
@@ -33,7 +33,7 @@ test('jobs in one batch with a slow run complete, and so do those that come afte
 })
 
 test('a run that ends while nobody looks is still to be brought home', async () => {
-  const flight = createFlight(1, async () => ({ token: '1.1.x', n: 0, end: 'completed', words: [] }))
+  const flight = createInFlight(1, async () => ({ token: '1.1.x', n: 0, end: 'completed', words: [] }))
   expect(flight.idle).toBe(true)
   flight.add(
     [{ id: 1, document: { tk: '1.1.x' }, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] }],

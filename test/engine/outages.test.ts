@@ -1,7 +1,7 @@
 // Schedules through outages: nothing runs for a while, then somebody looks again.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { wire } from '../../src/core/codec/value.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit.ts'
 import { createZone } from '../soak/slots.ts'
@@ -111,7 +111,7 @@ test('a slot that was missed is left out, but not what came in meanwhile', async
   await kit.advance(first! + 10 * MINUTE - kit.now())
   await kit.engine.tick()
   expect((await kit.engine.ready()).map((job) => job.id)).toEqual([id])
-  await kit.engine.write(String(id), 'in', 'in', [wire(1)])
+  await kit.engine.write(String(id), 'in', 'in', [encodeValue(1)])
   ran.length = 0
   await settleDown()
   expect(ran).toHaveLength(1)

@@ -1,11 +1,11 @@
 // What a run took longer than is usual for its class, batch by batch.
 
 import { expect, test } from 'vitest'
-import { createPace } from '../../src/engine/run/run-time.ts'
+import { createRunTimes } from '../../src/engine/run/run-time.ts'
 
 /** Batches of runs, each with when it was asked for and what its runs took; what each took too long. */
 function excesses(...batches: [asked: number, ...took: number[]][]): number[][] {
-  const pace = createPace()
+  const pace = createRunTimes()
   return batches.map(([asked, ...took]) => took.map((ms) => Math.round(pace.excess('q/c', asked, ms))))
 }
 
@@ -29,7 +29,7 @@ test('a class that has become slower is taken at that, a tenth with each batch',
 })
 
 test('classes are told apart', () => {
-  const pace = createPace()
+  const pace = createRunTimes()
   pace.excess('q/fast', 0, 5)
   pace.excess('q/slow', 0, 50)
   expect([pace.excess('q/fast', 1, 50), pace.excess('q/slow', 1, 50)]).toEqual([45, 0])

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isFromSidejob } from '../../examples/node-worker/webhook.ts'
 import { writeMsgpack } from '../../src/core/codec/msgpack.ts'
-import { wireToJson } from '../../src/core/codec/value.ts'
+import { encodedToJson } from '../../src/core/codec/value.ts'
 import type { WorkerDefinition } from '../../src/engine/engine.ts'
 import { webhookHeaders } from '../../src/engine/remote/sign.ts'
 import { type Kit, startKit } from '../kit.ts'
@@ -89,7 +89,7 @@ const resultOf = async (id: number) => {
 }
 
 const outOf = async (id: number) =>
-  (await kit.engine.look(String(id), 'out', 'out')).values.map(({ data }) => wireToJson(data))
+  (await kit.engine.look(String(id), 'out', 'out')).values.map(({ data }) => encodedToJson(data))
 
 describe('what is sent', () => {
   test('the snapshot has every member of the protocol', async () => {

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Worker } from '../../src/core/worker.ts'
-import { CallFailed, defineWorker, type Job, port, type Waits } from '../../src/index.ts'
+import { CallFailed, defineWorker, type Job, port, type Steps } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
 import { type Kit, startKit } from '../kit.ts'
 
@@ -334,7 +334,7 @@ describe('branches', () => {
   define({
     class: 'limited',
     async perform(job) {
-      const branches = Array.from({ length: 10 }, (_, i) => (at: Waits) => at.callWorker<number>('square', i))
+      const branches = Array.from({ length: 10 }, (_, i) => (at: Steps) => at.callWorker<number>('square', i))
       return job.parallel(branches, { limit: 3 })
     },
   })

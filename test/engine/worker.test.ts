@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { z } from 'zod'
 import type { Worker } from '../../src/core/worker.ts'
 import { defineWorker, type Job, port, Terminal } from '../../src/index.ts'
-import type { Lent } from '../../src/redis/types.ts'
+import type { ClaimedJob } from '../../src/redis/types.ts'
 import { type Kit, startKit } from '../kit.ts'
 
 const MINUTE = 60_000
@@ -986,7 +986,7 @@ describe('isolated workers', () => {
   const light = defineWorker({ class: 'light', perform: () => undefined })
 
   test('run in an invocation of their own, at most 30 for one lane', async () => {
-    const calls: Lent[] = []
+    const calls: ClaimedJob[] = []
     const own = await startKit({
       hold: true,
       workers: [isolated, light],

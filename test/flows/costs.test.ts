@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { wire } from '../../src/core/codec/value.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { type Kit, kind, startKit } from '../kit.ts'
 import { costOf } from '../redis/commandstats.ts'
 import { chain, workers } from './kit.ts'
@@ -24,7 +24,7 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
   async function measure(n: number) {
     let id = 0
     await cost(async () => {
-      id = await kit.make('flow', { queue: 'core', inputs: { __graph: [wire(chain(n))] } })
+      id = await kit.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(chain(n))] } })
     })
     const value = async (what: string) => {
       const spent = await cost(() => kit.engine.write(String(id), 'in', 'x', [what]))

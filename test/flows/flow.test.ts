@@ -1,7 +1,7 @@
 // What a flow does, in every order in which its nodes may run.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { wire } from '../../src/core/codec/value.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Order } from '../../src/testing/index.ts'
 import { type Kit, startKit } from '../kit.ts'
 import { SEEDS } from '../orders.ts'
@@ -227,10 +227,10 @@ const scenarios: Record<string, Scenario> = {
   },
   async 'a stored graph, also when it is stored later'(order) {
     const name = `stored ${JSON.stringify(order)}`
-    const flow = await startFlow(kit, undefined, order, { args: wire([name]) })
+    const flow = await startFlow(kit, undefined, order, { args: encodeValue([name]) })
     await flow.run({ in: [[1, 2]] })
     expect(await flow.status()).toBe('suspended')
-    await kit.store.setGraph(name, wire(sumDouble))
+    await kit.store.setGraph(name, encodeValue(sumDouble))
     await flow.run({ in: [[3]] })
     expect(await flow.take('out')).toEqual([6, 6])
   },
@@ -244,8 +244,8 @@ const scenarios: Record<string, Scenario> = {
     )
     await flow.run({ x: [1, 2] })
     const [a, w] = [await flow.child('a'), await flow.child('w')]
-    await kit.engine.write(a, 'out', 'aside', [wire(7)]).catch(() => undefined)
-    await kit.engine.write(w, 'out', 'out', [wire(3)])
+    await kit.engine.write(a, 'out', 'aside', [encodeValue(7)]).catch(() => undefined)
+    await kit.engine.write(w, 'out', 'out', [encodeValue(3)])
     await flow.update({
       nodes: { a: node('connect'), w: node('asker'), d: node('double') },
       edges: [edge('a.out', 'w.in'), edge('w.out', 'd.in')],

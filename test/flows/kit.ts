@@ -1,7 +1,7 @@
 // Small workers for flows, and a flow to put them in.
 
 import { core } from '../../functions/core.ts'
-import { unwire, wire } from '../../src/core/codec/value.ts'
+import { decodeValue, encodeValue } from '../../src/core/codec/value.ts'
 import type { graph } from '../../src/core/graph.ts'
 import type { Worker } from '../../src/core/worker.ts'
 import { defineWorker, type Job, port, Terminal } from '../../src/index.ts'
@@ -98,7 +98,7 @@ export function chain(n: number, className = 'connect'): Graph {
 export async function startFlow(kit: Kit, graph?: Graph, order: Order = 'fifo', more: object = {}) {
   const id = await kit.make('flow', {
     queue: 'core',
-    ...(graph ? { inputs: { __graph: [wire(graph)] } } : {}),
+    ...(graph ? { inputs: { __graph: [encodeValue(graph)] } } : {}),
     ...more,
   })
   const ref = String(id)
@@ -110,27 +110,28 @@ export async function startFlow(kit: Kit, graph?: Graph, order: Order = 'fifo', 
     settle,
     view,
     async give(port: string, ...values: unknown[]) {
-      await kit.engine.write(ref, 'in', port, values.map(wire))
+      await kit.engine.write(ref, 'in', port, values.map(encodeValue))
     },
     /** Writes, and lets everything run. */
     async run(inputs: Record<string, unknown[]> = {}) {
-      for (const [port, values] of Object.entries(inputs)) await kit.engine.write(ref, 'in', port, values.map(wire))
+      for (const [port, values] of Object.entries(inputs))
+        await kit.engine.write(ref, 'in', port, values.map(encodeValue))
       return settle()
     },
     async update(graph: Graph) {
-      await kit.engine.write(ref, 'in', '__graph', [wire(graph)])
+      await kit.engine.write(ref, 'in', '__graph', [encodeValue(graph)])
       return settle()
     },
     async take(port: string): Promise<unknown[]> {
       const { out } = await view()
       if (!out[port]) return []
       const { values } = await kit.engine.take(ref, 'out', port, { max: 10_000 })
-      return values.filter((value) => !value.default).map(({ data }) => unwire(data))
+      return values.filter((value) => !value.default).map(({ data }) => decodeValue(data))
     },
     status: async () => (await view()).status,
     error: async () => {
       const { error } = await view()
-      return error === null ? undefined : (unwire(error) as { message: string }).message
+      return error === null ? undefined : (decodeValue(error) as { message: string }).message
     },
     children: async () => (await view()).children,
     child: async (name: string) => String((await view()).children[name]!.id),

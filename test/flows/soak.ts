@@ -1,7 +1,7 @@
 // Flows under fire: invocations that die at any moment, and graphs that change while values stream. What went in is
 // counted against what came out and what is left anywhere.
 
-import { wire } from '../../src/core/codec/value.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { readGraph } from '../../src/core/graph.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { createEngine } from '../../src/engine/index.ts'
@@ -178,7 +178,7 @@ export async function underEdits({
         // Spread over the stream.
         await kit.until(() => written >= (values * n) / edits, 600_000)
         names = edited(names, n, random)
-        const { start, stop, wires } = await kit.engine.setGraph(flow.ref, readGraph(wire(graphOf(names))), {})
+        const { start, stop, wires } = await kit.engine.setGraph(flow.ref, readGraph(encodeValue(graphOf(names))), {})
         made.made++
         made.started += start.length
         made.stopped += stop.length

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
-import { unwire, wire } from '../../src/core/codec/value.ts'
+import { decodeValue, encodeValue } from '../../src/core/codec/value.ts'
 import { duration } from '../../src/core/time.ts'
 import type { PortSpecs } from '../../src/engine/engine.ts'
 import { type Kit, startKit } from '../kit.ts'
@@ -17,7 +17,10 @@ afterAll(() => kit.close())
 
 const specsOf = (ports: Row['with']['in'] = {}): PortSpecs =>
   Object.fromEntries(
-    Object.entries(ports).map(([name, spec]) => [name, 'default' in spec ? { default: wire(spec.default) } : {}]),
+    Object.entries(ports).map(([name, spec]) => [
+      name,
+      'default' in spec ? { default: encodeValue(spec.default) } : {},
+    ]),
   )
 
 const mapped = <A, B>(from: Record<string, A>, to: (value: A) => B): Record<string, B> =>
@@ -29,14 +32,14 @@ async function player(className: string, { in: ins, out: outs, args }: Row['with
       queue: 'core',
       in: specsOf(ins),
       out: specsOf(outs),
-      ...(args === undefined ? {} : { args: wire(args) }),
+      ...(args === undefined ? {} : { args: encodeValue(args) }),
     }),
   )
   return {
     advance: (time) => kit.advance(duration(time)),
-    setDefault: (port, value) => kit.engine.setDefault(id, 'in', port, wire(value)),
+    setDefault: (port, value) => kit.engine.setDefault(id, 'in', port, encodeValue(value)),
     async write(port, values) {
-      await kit.engine.write(id, 'in', port, values.map(wire))
+      await kit.engine.write(id, 'in', port, values.map(encodeValue))
     },
     async settle(ask) {
       if (ask) await kit.engine.run(id, {})
@@ -47,14 +50,14 @@ async function player(className: string, { in: ins, out: outs, args }: Row['with
       const out: Record<string, unknown[]> = {}
       for (const [port, { size }] of Object.entries(outputs)) {
         const { values } = size > 0 ? await kit.engine.take(id, 'out', port, { max: size }) : { values: [] }
-        out[port] = values.map(({ data }) => unwire(data))
+        out[port] = values.map(({ data }) => decodeValue(data))
       }
       const defaults = Object.entries(outputs).filter(([, port]) => port.default !== undefined)
       return {
         status,
-        error: error === null ? undefined : (unwire(error) as { message: string }).message,
+        error: error === null ? undefined : (decodeValue(error) as { message: string }).message,
         out,
-        outDefaults: mapped(Object.fromEntries(defaults), (port) => unwire(port.default!)),
+        outDefaults: mapped(Object.fromEntries(defaults), (port) => decodeValue(port.default!)),
         left: mapped(inputs, ({ size }) => size),
       }
     },

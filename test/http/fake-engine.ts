@@ -5,12 +5,12 @@ import { readGraph } from '../../src/core/graph.ts'
 import type { Snapshot } from '../../src/core/run.ts'
 import type {
   CallbackView,
+  DeliveredJob,
   Engine,
   GraphChange,
   JobView,
   QueueView,
   Scope,
-  Ward,
   WireView,
 } from '../../src/engine/engine.ts'
 
@@ -144,7 +144,7 @@ const told: CallbackView = {
 
 const stepped = { id: 7, status: 'queued' as const }
 
-const ward: Ward = {
+const ward: DeliveredJob = {
   ...view,
   dueAt: T,
   slot: null,
@@ -157,15 +157,15 @@ const ward: Ward = {
 }
 
 const answers: Engine = {
-  ward: async () => ward,
-  lend: async () => ({ loans: [{ token: 't-1', job: ward, family: [] }], failed: 0 }),
-  conclude: async () => ({ status: 'completed' }),
+  deliveredJob: async () => ward,
+  deliver: async () => ({ deliveries: [{ token: 't-1', job: ward, family: [] }], failed: 0 }),
+  finishDelivery: async () => ({ status: 'completed' }),
   requeue: async () => {},
-  putBack: async () => {},
+  giveBack: async () => {},
   once: async (_, act) => act(),
-  withdraw: async () => {},
-  amend: async () => {},
-  ban: async () => {},
+  withdrawJob: async () => {},
+  updateDelivery: async () => {},
+  block: async () => {},
   bulk: async () => ({ id: 9, status: 'queued' }),
   wasMade: async () => true,
   health: async () => ({ ok: true, redis: true, version: '1' }),

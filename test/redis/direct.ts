@@ -5,18 +5,18 @@ import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
 import type { Reach, Worker } from '../../src/core/worker.ts'
 import { createEngine, type EngineOptions } from '../../src/engine/index.ts'
-import { settle } from '../../src/engine/jobs/outcome.ts'
+import { outcomeOf } from '../../src/engine/jobs/outcome.ts'
 import { createRegistry } from '../../src/engine/jobs/registry.ts'
 import { relay } from '../../src/engine/remote/relay.ts'
 import { snapshotOf } from '../../src/engine/run/snapshot.ts'
 import { defineWorker } from '../../src/index.ts'
-import type { Settled } from '../../src/redis/changes.ts'
+import type { RunOutcome } from '../../src/redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../../src/redis/client.ts'
 import { type Document, type NewJob, statusOf } from '../../src/redis/document.ts'
 import { itemOf } from '../../src/redis/item.ts'
 import type { Script } from '../../src/redis/script.ts'
 import { createStore } from '../../src/redis/store.ts'
-import type { CommitRequest, Lent, Ring } from '../../src/redis/types.ts'
+import type { ClaimedJob, CommitRequest, Ring } from '../../src/redis/types.ts'
 
 /** Scripts by name that take the place of those committed. */
 export type Scripts = Map<string, { text: string; sha: string }>
@@ -85,11 +85,18 @@ export async function createWorld(
   const document = async (id: number): Promise<Document> => (await store.inspect(String(id))).document
   const status = async (id: number) => statusOf(await document(id))
 
-  const settled = (lent: Lent, changes: Changes, retry: object, reach: Reach = 'all'): Promise<Settled> =>
-    settle(lent.document.tk!, changes, { document: lent.document, retry, reach, registry, random: () => 0, now: now() })
+  const settled = (lent: ClaimedJob, changes: Changes, retry: object, reach: Reach = 'all'): Promise<RunOutcome> =>
+    outcomeOf(lent.document.tk!, changes, {
+      document: lent.document,
+      retry,
+      reach,
+      registry,
+      random: () => 0,
+      now: now(),
+    })
 
   /** A lent job: what its run sees, and its ends. */
-  function runOf(lent: Lent) {
+  function runOf(lent: ClaimedJob) {
     const token = lent.document.tk!
     return {
       id: lent.id,
@@ -135,7 +142,7 @@ export async function createWorld(
     let seq = 0
     return {
       id,
-      async ask({ bell = '', leave = false, max = 100, at = ++seq, waits = 0, runs = [] as Settled[] } = {}) {
+      async ask({ bell = '', leave = false, max = 100, at = ++seq, waits = 0, runs = [] as RunOutcome[] } = {}) {
         const request: CommitRequest = { queue, runs, lane: { id, seq: at, bell, leave, waits } }
         if (!leave) request.claim = { max, lease: LEASE, begun: max }
         const answer = await store.commit(request)

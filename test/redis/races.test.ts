@@ -2,7 +2,7 @@
 // played here at that very point; each test is seen to fail with scripts that are broken in that one way.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Wire } from '../../src/core/codec/value.ts'
+import type { Encoded } from '../../src/core/codec/value.ts'
 import type { Op } from '../../src/core/run.ts'
 import { kind, startState } from '../kit.ts'
 import { type Fault, isNoticed, readScripts } from './broken.ts'
@@ -10,7 +10,7 @@ import { createWorld, type Making, type World } from './direct.ts'
 
 type Window = { says: string; fact: (world: World) => Promise<void>; broken: Fault }
 
-const value = (n: number | string): Wire => JSON.stringify(n) as Wire
+const value = (n: number | string): Encoded => JSON.stringify(n) as Encoded
 const one: Making = { in: { in: {} }, out: { out: {} } }
 const retry = { max: 3, backoff: { base: 1_000, jitter: 0 } }
 const FOR_EVER = 600_000
@@ -22,7 +22,7 @@ async function die(world: World): Promise<void> {
   world.advance(2_000)
 }
 
-const seen = ({ snapshot }: { snapshot: { in: Record<string, { values: { data: Wire }[] }> } }, port = 'in') =>
+const seen = ({ snapshot }: { snapshot: { in: Record<string, { values: { data: Encoded }[] }> } }, port = 'in') =>
   (snapshot.in[port]?.values ?? []).map(({ data }) => data)
 const write = (...values: number[]): Op => ({ op: 'write', to: { out: 'out' }, values: values.map(value) })
 const broken: Op = { op: 'write', to: { in: 'nowhere' }, values: [value(0)] }
@@ -497,7 +497,7 @@ const windows: Record<string, Window> = {
       const id = await world.make(one)
       await world.push(id, 'in', '1', '2')
       const running = await world.claimOne()
-      const set = { queue: '[1]' as Wire }
+      const set = { queue: '[1]' as Encoded }
       expect(await running.commit({ end: 'checkpoint', reads: read(0, 1), state: { set } })).toBe('running')
       await die(world)
       const again = await world.claimOne()

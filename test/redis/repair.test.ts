@@ -1,7 +1,7 @@
 // Damage done by hand, of every kind that the doctor knows: found, named with its remedy, and mended, while all else goes on.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { wire } from '../../src/core/codec/value.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { startState } from '../kit.ts'
 import { createWorld, type World } from './direct.ts'
 
@@ -105,7 +105,7 @@ const damages: Record<string, [Damage, RegExp]> = {
   ],
   'a value beside the document that is gone': [
     async (world) => {
-      const id = await world.make({ args: wire(JSON.parse(big)) })
+      const id = await world.make({ args: encodeValue(JSON.parse(big)) })
       return (redis, key) => redis.del(key(`job:${id}:f:a`))
     },
     /value a is missing/,
@@ -200,7 +200,7 @@ const damages: Record<string, [Damage, RegExp]> = {
   ],
   'a schedule that is not listed': [
     async (world) => {
-      await world.make({ repeat: wire('DAILY'), slot: world.now() + 600_000 })
+      await world.make({ repeat: encodeValue('DAILY'), slot: world.now() + 600_000 })
       return (redis, key) => redis.del(key('repeats'))
     },
     /repeats, and is not among the schedules/,
@@ -275,7 +275,7 @@ test('a repair of what is sound changes nothing', async () => {
     ...limited,
     aliases: ['a'],
     in: { in: { channels: ['c'] } },
-    repeat: wire('DAILY'),
+    repeat: encodeValue('DAILY'),
     slot: world.now() + 9_000,
   })
   const contents = async () => {

@@ -1,7 +1,7 @@
 // A desk to work at jobs from: values as they are, one run at a time, and what the log says.
 
 import { parseJson } from '../../src/core/codec/json.ts'
-import { type Wire, wire } from '../../src/core/codec/value.ts'
+import { type Encoded, encodeValue } from '../../src/core/codec/value.ts'
 import type { Worker } from '../../src/core/worker.ts'
 import type { PortSpecs } from '../../src/engine/engine.ts'
 import { createEngine, type EngineOptions } from '../../src/engine/index.ts'
@@ -27,11 +27,11 @@ const wired = (specs: Specs = {}): PortSpecs =>
   Object.fromEntries(
     Object.entries(specs).map(([port, { default: value, ...spec }]) => [
       port,
-      { ...spec, ...(value === undefined ? {} : { default: wire(value) }) },
+      { ...spec, ...(value === undefined ? {} : { default: encodeValue(value) }) },
     ]),
   )
 
-const plain = (value: Wire): unknown => JSON.parse(value)
+const plain = (value: Encoded): unknown => JSON.parse(value)
 
 /** What has been said of an entry that a test cannot know. */
 const withoutTime = (entry: unknown) => {
@@ -47,12 +47,12 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
       queue: 'default',
       class: className,
       ...input,
-      ...(args === undefined ? {} : { args: wire(args) }),
+      ...(args === undefined ? {} : { args: encodeValue(args) }),
       ...(parent === undefined ? {} : { parent: String(parent) }),
       ...(input.in ? { in: wired(input.in) } : {}),
       ...(input.out ? { out: wired(input.out) } : {}),
       ...(inputs
-        ? { inputs: Object.fromEntries(Object.entries(inputs).map(([port, list]) => [port, list.map(wire)])) }
+        ? { inputs: Object.fromEntries(Object.entries(inputs).map(([port, list]) => [port, list.map(encodeValue)])) }
         : {}),
     }
     const { jobs } = await engine.enqueue([made as never])
@@ -75,11 +75,12 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
       const { error } = await view(id)
       return error && (plain(error) as { message: string }).message
     },
-    put: (id: number, port: string, ...values: unknown[]) => engine.write(String(id), 'in', port, values.map(wire)),
+    put: (id: number, port: string, ...values: unknown[]) =>
+      engine.write(String(id), 'in', port, values.map(encodeValue)),
     write: (id: number, dir: Dir, port: string, values: unknown[], { context, ...options }: Writing = {}) =>
-      engine.write(String(id), dir, port, values.map(wire), {
+      engine.write(String(id), dir, port, values.map(encodeValue), {
         ...options,
-        ...(context ? { context: wire(context) } : {}),
+        ...(context ? { context: encodeValue(context) } : {}),
       }),
     /** One value, the default where nothing waits; undefined where there is neither. */
     read: async (id: number, dir: Dir, port: string) => {
@@ -100,7 +101,7 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
       return value === undefined ? undefined : plain(value)
     },
     setDefault: (id: number, dir: Dir, port: string, value?: unknown) =>
-      engine.setDefault(String(id), dir, port, value === undefined ? undefined : wire(value)),
+      engine.setDefault(String(id), dir, port, value === undefined ? undefined : encodeValue(value)),
     ports: (id: number, specs: { in?: Specs; out?: Specs }) =>
       engine.ports(String(id), {
         ...(specs.in ? { in: wired(specs.in) } : {}),
@@ -109,12 +110,12 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
     connect: (id: number, dir: Dir, port: string, ...to: { job: number; in?: string; out?: string }[]) =>
       engine.connect(String(id), dir, port, to.map((one) => ({ ...one, job: String(one.job) })) as never),
     publish: (channel: string, message: unknown, context?: object) =>
-      engine.publish(channel, wire(message), context ? { context: wire(context) } : {}),
+      engine.publish(channel, encodeValue(message), context ? { context: encodeValue(context) } : {}),
     state: async (id: number) =>
       Object.fromEntries(Object.entries(await engine.state(String(id))).map(([field, value]) => [field, plain(value)])),
     set: (id: number, set: Record<string, unknown>, unset: string[] = []) =>
       engine.setState(String(id), {
-        set: Object.fromEntries(Object.entries(set).map(([field, value]) => [field, wire(value)])),
+        set: Object.fromEntries(Object.entries(set).map(([field, value]) => [field, encodeValue(value)])),
         unset,
       }),
     run: (id: number, options: Parameters<typeof engine.run>[1] = {}) => engine.run(String(id), options),

@@ -1,7 +1,7 @@
 // Families at random, to any depth: children that wait for their parent, parents that wait for their children, siblings
 // made by children; and at any moment somebody cancels, fails, deletes or is lost. In the end everything has ended.
 
-import type { Wire } from '../../src/core/codec/value.ts'
+import type { Encoded } from '../../src/core/codec/value.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { type Random, seeded } from '../chaos/random.ts'
 import { createWorld } from '../facades/kit.ts'
@@ -42,7 +42,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
   async function create(parent?: Member): Promise<void> {
     if (parent && !/RUNNING|RUNQUEUED|PAUSED/.test((await stateOf(parent.id)) ?? '')) return
     const given = {
-      ...{ queue: 'bedrock', class: 'any', args: '{}' as Wire },
+      ...{ queue: 'bedrock', class: 'any', args: '{}' as Encoded },
       ...(parent ? { parent: String(parent.id), joins: true } : { retain: 0 }),
       ...(random.chance(0.5) ? { redeliver: { after: '+5 MINUTES', max: 10 } } : {}),
     }

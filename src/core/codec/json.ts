@@ -1,7 +1,7 @@
 // JSON text in and out: read strictly, with user values left closed where a pattern says so, and written with them put back.
 
 import { SidejobError } from '../errors.ts'
-import type { Wire } from './opaque.ts'
+import type { Encoded } from './opaque.ts'
 
 /** The deepest nesting of objects and arrays that is read; conversions between formats rely on it. */
 export const DEPTH = 200
@@ -235,7 +235,7 @@ class Reader {
     return first >= LETTERS ? this.literal() : this.number()
   }
 
-  private slice(): Wire {
+  private slice(): Encoded {
     const from = this.at
     this.skip()
     return this.text.slice(from, this.at)

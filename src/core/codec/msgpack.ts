@@ -16,7 +16,7 @@ import {
   toBase64,
   writeJson,
 } from './json.ts'
-import type { Wire } from './opaque.ts'
+import type { Encoded } from './opaque.ts'
 
 /** A MessagePack extension, its bytes not interpreted; a timestamp is one of type -1. */
 export class Ext {
@@ -181,7 +181,7 @@ class Reader {
     }
   }
 
-  private slice(): Wire {
+  private slice(): Encoded {
     const from = this.at
     this.skip()
     return `~${toBase64(this.bytes.subarray(from, this.at))}`

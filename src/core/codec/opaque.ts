@@ -1,4 +1,4 @@
 // What a user's value looks like while it is closed.
 
 /** JSON text as it came, or `~` and the base64 of a MessagePack slice. JSON text never begins with `~`. */
-export type Wire = string & { readonly __wire?: never }
+export type Encoded = string & { readonly __wire?: never }

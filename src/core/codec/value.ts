@@ -13,24 +13,24 @@ import {
   writeJson,
 } from './json.ts'
 import { Ext, fits64, parseMsgpack, writeMsgpack } from './msgpack.ts'
-import type { Wire } from './opaque.ts'
+import type { Encoded } from './opaque.ts'
 
-export type { Wire } from './opaque.ts'
+export type { Encoded } from './opaque.ts'
 
 /**
  * Closes a JavaScript value: as JSON text, or as MessagePack when it holds bytes, bigints, NaN, Infinity, a Map or an Ext.
  *
  * @example wire({ n: 1 }) // '{"n":1}'
  */
-export const wire = (value: unknown): Wire => {
+export const encodeValue = (value: unknown): Encoded => {
   let beyond = false
   const text = JSON.stringify(value, function (this: Record<string, unknown>, name, shown) {
     beyond ||= isBeyondJson(this[name])
     return beyond ? undefined : shown
   })
-  if (beyond) return parseMsgpack(writeMsgpack(value), CLOSED) as Wire
+  if (beyond) return parseMsgpack(writeMsgpack(value), CLOSED) as Encoded
   if (text === undefined) throw new TypeError(`expected a value that JSON can hold, like null, came ${typeof value}`)
-  return parseJson(text, CLOSED) as Wire
+  return parseJson(text, CLOSED) as Encoded
 }
 
 /**
@@ -39,7 +39,7 @@ export const wire = (value: unknown): Wire => {
  *
  * @example unwire('{"n":1}') // { n: 1 }
  */
-export const unwire = (wire: Wire): unknown =>
+export const decodeValue = (wire: Encoded): unknown =>
   isSlice(wire) ? parseMsgpack(sliceOf(wire), OPEN, forgiving) : parseJson(wire, OPEN, forgiving)
 
 /**
@@ -48,7 +48,7 @@ export const unwire = (wire: Wire): unknown =>
  *
  * @example wireToJson('~xAJoaQ==') // '{"$bin":"aGk="}'
  */
-export const wireToJson = (wire: Wire): string =>
+export const encodedToJson = (wire: Encoded): string =>
   isSlice(wire) ? writeJson(parseMsgpack(sliceOf(wire), OPEN, { builder: maps })) : wire
 
 /**
@@ -58,11 +58,11 @@ export const wireToJson = (wire: Wire): string =>
  *
  * @example wireToMsgpack('{"$bin":"aGk="}') // c4 02 68 69
  */
-export const wireToMsgpack = (wire: Wire): Uint8Array =>
+export const encodedToMsgpack = (wire: Encoded): Uint8Array =>
   isSlice(wire) ? sliceOf(wire) : writeMsgpack(parseJson(wire, OPEN, exact))
 
 /** Counts the bytes of a value as it came. @example wireSize('"é"') // 4 */
-export const wireSize = (wire: Wire): number =>
+export const wireSize = (wire: Encoded): number =>
   isSlice(wire) ? base64Size(wire.slice(1)) : encoder.encode(wire).length
 
 /**
@@ -70,22 +70,22 @@ export const wireSize = (wire: Wire): number =>
  *
  * @example writeJson({ args: raw('[1.0]') }) // '{"args":[1.0]}'
  */
-export const raw = (wire: Wire): Raw => new RawWire(wire)
+export const raw = (wire: Encoded): Raw => new RawWire(wire)
 
 class RawWire extends Raw {
-  readonly wire: Wire
+  readonly wire: Encoded
 
-  constructor(wire: Wire) {
+  constructor(wire: Encoded) {
     super()
     this.wire = wire
   }
 
   json(): string {
-    return wireToJson(this.wire)
+    return encodedToJson(this.wire)
   }
 
   msgpack(): Uint8Array {
-    return wireToMsgpack(this.wire)
+    return encodedToMsgpack(this.wire)
   }
 }
 
@@ -94,9 +94,9 @@ const encoder = new TextEncoder()
 // Not JSON.parse, though that is twice as fast: in Node 24 (V8 13.6) it can take a name with \" for one with \\ seen before.
 const forgiving: ParseOptions = { builder: lenient }
 
-const isSlice = (wire: Wire): boolean => wire.startsWith('~')
+const isSlice = (wire: Encoded): boolean => wire.startsWith('~')
 
-const sliceOf = (wire: Wire): Uint8Array => fromBase64(wire.slice(1))
+const sliceOf = (wire: Encoded): Uint8Array => fromBase64(wire.slice(1))
 
 const base64Size = (text: string): number => (text.length / 4) * 3 - padding(text)
 

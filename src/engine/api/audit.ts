@@ -1,9 +1,9 @@
 // What admins have asked for: written down before it is done, and read newest first.
 
-import type { Parts } from '../context.ts'
+import type { Context } from '../context.ts'
 import type { AuditEntry, Engine } from '../engine.ts'
 
-export function createAudit({ store }: Parts): Pick<Engine, 'audit' | 'readAudit'> {
+export function createAudit({ store }: Context): Pick<Engine, 'audit' | 'readAudit'> {
   return {
     async audit(entry) {
       await store.audit(JSON.stringify(entry))

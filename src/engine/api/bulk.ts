@@ -1,11 +1,11 @@
 // One act on many jobs: a job of our own that goes through all that fit a filter, a slice in each run. What a run does and
 // where it has come to are one commit, so a run that is lost has done nothing to anybody.
 
-import { type Wire, wire } from '../../core/codec/value.ts'
-import type { Settled, Words } from '../../redis/changes.ts'
+import { type Encoded, encodeValue } from '../../core/codec/value.ts'
+import type { RunOutcome, Words } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
-import type { Lent } from '../../redis/types.ts'
-import { onceOf, type Parts } from '../context.ts'
+import type { ClaimedJob } from '../../redis/types.ts'
+import { type Context, onceOf } from '../context.ts'
 import type { BulkInput, Engine } from '../engine.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
@@ -22,7 +22,7 @@ const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWi
  * @example registry.serve(BULK, createBulk(store))
  */
 export function createBulk(store: Store) {
-  return async ({ id, document }: Lent): Promise<Settled> => {
+  return async ({ id, document }: ClaimedJob): Promise<RunOutcome> => {
     const { filter, action } = JSON.parse(document.a!) as BulkInput
     const { parent, queue, ...wanted } = filter
     const mode = parent === undefined ? ({ mode: 'all' } as const) : ({ mode: 'children', name: parent } as const)
@@ -31,16 +31,16 @@ export function createBulk(store: Store) {
     const page = await store.list({ ...wanted, ...mode, queue, before, limit: SLICE })
     const ids = page.jobs.filter(({ document: { q } }) => q !== BULK.queue && (queue === q || !isOurs(q!)))
     const words: Words = ['bulk', action, String(ids.length), ...ids.map((job) => String(job.id))]
-    if (page.cursor !== null) words.push('set', 'cursor', wire(page.cursor))
+    if (page.cursor !== null) words.push('set', 'cursor', encodeValue(page.cursor))
     return { token: document.tk!, n: 0, end: page.cursor === null ? 'completed' : 'again', words }
   }
 }
 
-export function createBulkVerbs({ tags, ring, announce }: Parts): Pick<Engine, 'bulk'> {
+export function createBulkVerbs({ tags, ring, announce }: Context): Pick<Engine, 'bulk'> {
   return {
     async bulk(input, call) {
       await announce()
-      const args = wire(input) as Wire
+      const args = encodeValue(input) as Encoded
       const job = { ...BULK, known: true, args, keepResult: DAY, createdBy: 'bulk' }
       const { made, rings } = await tags.enqueue([job], onceOf(call))
       await ring(rings)

@@ -2,7 +2,7 @@
 
 import { CALLBACKS } from '../../core/callback.ts'
 import type { Status } from '../../core/job.ts'
-import { type Parts, stepOf } from '../context.ts'
+import { type Context, stepOf } from '../context.ts'
 import type { CallbackState, Engine } from '../engine.ts'
 import { callbackView } from '../remote/callbacks.ts'
 
@@ -13,7 +13,7 @@ const callbackStatuses: Record<CallbackState, Status> = {
   FAILED: 'failed',
 }
 
-export function createCallbackVerbs({ store, change }: Parts): Pick<Engine, 'callbacks' | 'resend'> {
+export function createCallbackVerbs({ store, change }: Context): Pick<Engine, 'callbacks' | 'resend'> {
   return {
     async callbacks({ state, limit = 50, cursor }) {
       const { queue, class: name } = CALLBACKS

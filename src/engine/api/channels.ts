@@ -1,8 +1,8 @@
 // Channels: published to, listed, listened to.
 
-import type { Wire } from '../../core/codec/value.ts'
+import type { Encoded } from '../../core/codec/value.ts'
 import { publishWords } from '../../redis/changes.ts'
-import { onceOf, type Parts } from '../context.ts'
+import { type Context, onceOf } from '../context.ts'
 import type { Engine } from '../engine.ts'
 
 const LISTEN = 60_000
@@ -28,7 +28,7 @@ export function createChannels({
   client,
   registry,
   ring,
-}: Parts): Pick<Engine, 'publish' | 'channels' | 'subscribe'> {
+}: Context): Pick<Engine, 'publish' | 'channels' | 'subscribe'> {
   const audience = createAudience()
   return {
     async publish(channel, message, { context } = {}, call) {
@@ -67,7 +67,7 @@ export function createChannels({
         for await (const text of client.listen(store.keys.live(channel), signal)) {
           if (text === '') continue
           const end = text.indexOf('\t')
-          yield { channel: text.slice(0, end), message: text.slice(end + 1) as Wire }
+          yield { channel: text.slice(0, end), message: text.slice(end + 1) as Encoded }
         }
       } finally {
         clearInterval(timer)

@@ -4,12 +4,12 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
-import type { Settled } from '../../redis/changes.ts'
+import type { RunOutcome } from '../../redis/changes.ts'
 import { childrenOf, type Document } from '../../redis/document.ts'
-import type { Lent } from '../../redis/types.ts'
-import { checkClaim, laneOf, type Parts } from '../context.ts'
+import type { ClaimedJob } from '../../redis/types.ts'
+import { type Context, checkClaim, laneOf } from '../context.ts'
 import type { Engine } from '../engine.ts'
-import { LAST, settle } from '../jobs/outcome.ts'
+import { LAST, outcomeOf } from '../jobs/outcome.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
@@ -31,7 +31,7 @@ export function createRuns({
   now,
   random,
   waiting,
-}: Parts): Pick<Engine, 'claim' | 'commit' | 'heartbeat' | 'release' | 'page' | 'children' | 'steps'> {
+}: Context): Pick<Engine, 'claim' | 'commit' | 'heartbeat' | 'release' | 'page' | 'children' | 'steps'> {
   /** Whose document a commit by token needs: failures count up, repeats move on, refusals may be retried. */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
@@ -47,11 +47,11 @@ export function createRuns({
     return { ...(found?.document ?? known), tk: token }
   }
 
-  async function settleRemote(token: string, changes: Changes, asked?: Reach): Promise<Settled> {
+  async function settleRemote(token: string, changes: Changes, asked?: Reach): Promise<RunOutcome> {
     const document = await documentOf(token, changes)
     const found = document.q ? await registry.find(document.q, document.c!) : undefined
     const { retry, reach } = found?.definition ?? {}
-    return settle(token, changes, { document, retry, reach: asked ?? reach, registry, random, now: now() })
+    return outcomeOf(token, changes, { document, retry, reach: asked ?? reach, registry, random, now: now() })
   }
 
   /** A token as a claim gives it; what cannot be one was never given. */
@@ -70,7 +70,7 @@ export function createRuns({
     if (refused) throw new SidejobError('REFUSED', `${refused[1]}: ${refused[2]}; the run has failed`)
   }
 
-  async function commitToken(settled: Settled): Promise<{ answer: string; lent: Lent[] }> {
+  async function commitToken(settled: RunOutcome): Promise<{ answer: string; lent: ClaimedJob[] }> {
     const { answers, lent, rings } = await store.commit({ queue: '', runs: [settled] })
     await ring(rings)
     checkAnswer(answers[0]!)
@@ -80,7 +80,7 @@ export function createRuns({
   const giveBack = async (token: string): Promise<string> =>
     (await commitToken({ token, n: LAST, end: 'released', words: [] })).answer
 
-  const snapshots = (queue: string, lent: Lent[]) =>
+  const snapshots = (queue: string, lent: ClaimedJob[]) =>
     Promise.all(
       lent.map(async (one) => {
         const found = await registry.find(queue, one.document.c!)

@@ -1,15 +1,23 @@
-// Runs for callers that know jobs by their ids and keep no tokens: lending by the job's own terms, ending, taking back.
+// Runs for callers that know jobs by their ids and keep no tokens: request by the job's own terms, ending, taking back.
 
-import { wire } from '../../core/codec/value.ts'
+import { encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { nextSlot, parseRepeat, type Repeat, shift } from '../../core/repeat.ts'
 import type { Words } from '../../redis/changes.ts'
 import { type Document, number, statusOf } from '../../redis/document.ts'
-import type { CommitAnswer, Lent } from '../../redis/types.ts'
-import { checkClaim, laneOf, onceOf, type Parts } from '../context.ts'
-import type { Amendment, Call, Conclusion, Custody, Lending, Loan, Ward } from '../engine.ts'
-import { LAST, settle } from '../jobs/outcome.ts'
+import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
+import { type Context, checkClaim, laneOf, onceOf } from '../context.ts'
+import type {
+  Call,
+  DeliveredJob,
+  Deliveries,
+  Delivery,
+  DeliveryEnd,
+  DeliveryRequest,
+  DeliveryUpdate,
+} from '../engine.ts'
+import { LAST, outcomeOf } from '../jobs/outcome.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { dueAtOf, viewOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
@@ -22,7 +30,7 @@ const MOST_TRIES = 5
 
 type Lane = { id: string; seq: number }
 
-function wardOf(id: number, document: Document, children: string[] = []): Ward {
+function deliveredJobOf(id: number, document: Document, children: string[] = []): DeliveredJob {
   return {
     ...viewOf(id, document, { children }),
     dueAt: dueAtOf(document),
@@ -37,11 +45,11 @@ function wardOf(id: number, document: Document, children: string[] = []): Ward {
 }
 
 /** The job as it was before it was lent. */
-function before({ id, document, children }: Lent): Ward {
+function before({ id, document, children }: ClaimedJob): DeliveredJob {
   const { l0, dc, ...doc } = document
   const past: Document = { ...doc, ...(dc === undefined ? {} : { dc: String(Number(dc) - 1) }) }
   delete past.l
-  return wardOf(id, l0 === undefined ? past : { ...past, l: l0 }, children)
+  return deliveredJobOf(id, l0 === undefined ? past : { ...past, l: l0 }, children)
 }
 
 const refused = (answer: string): SidejobError | undefined => {
@@ -49,8 +57,8 @@ const refused = (answer: string): SidejobError | undefined => {
   return found ? new SidejobError('REFUSED', `${found[1]}: ${found[2]}; the run has failed`) : undefined
 }
 
-/** What a conclusion changes of the job beside its end. */
-function changeWords({ args, priority, class: name, forget }: Conclusion): Words {
+/** What a deliveryEnd changes of the job beside its end. */
+function changeWords({ args, priority, class: name, forget }: DeliveryEnd): Words {
   const fields: string[] = []
   if (args !== undefined) fields.push('a', args)
   if (priority !== undefined) fields.push('p', priority === 0 ? '' : String(priority))
@@ -65,7 +73,7 @@ function changeWords({ args, priority, class: name, forget }: Conclusion): Words
 
 /** The next slot of a job that repeats; a run that is asked for again comes at it. */
 function slotWords(
-  { end, slot = 'next', at, wait = 0 }: Conclusion,
+  { end, slot = 'next', at, wait = 0 }: DeliveryEnd,
   document: Document,
   words: Words,
   now: number,
@@ -82,15 +90,15 @@ function slotWords(
   return ['slot', moment, ...(end === 'again' && moment ? ['at', moment] : [])]
 }
 
-/** The repeat of an amendment as the document keeps it, with its next slot. */
-function repeatFields({ repeat, dueAt }: Amendment, document: Document, now: number): string[] {
+/** The repeat of an update as the document keeps it, with its next slot. */
+function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: Document, now: number): string[] {
   const due = dueAt === 'same' ? Number(document.ns ?? dueAtOf(document)) : dueAt
   if (repeat === undefined) return due === undefined ? [] : [document.rp ? 'ns' : 'w', String(due)]
   const kept = document.z === 'l' ? [] : ['w', String(due ?? dueAtOf(document))]
   if (repeat === null) return ['rp', '', 'ns', '', ...kept]
   const moments = { scheduled: Number(document.ns ?? dueAtOf(document)), started: number(document.l), finished: now }
   const slot = due ?? nextSlot(repeat, moments, now)
-  return ['rp', wire(sourceOf(repeat)), 'ns', String(slot), 'w', '']
+  return ['rp', encodeValue(sourceOf(repeat)), 'ns', String(slot), 'w', '']
 }
 
 const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
@@ -99,21 +107,21 @@ const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
  * The verbs of callers that know jobs by id.
  *
  * @example
- * const { lend, conclude } = createCustody(parts)
- * const { loans } = await lend('bedrock', { names: ['mail*'] })
- * await conclude(String(loans[0]!.job.id), { end: 'completed' })
+ * const { deliver, finishDelivery } = createDeliveries(parts)
+ * const { deliveries } = await deliver('bedrock', { names: ['mail*'] })
+ * await finishDelivery(String(deliveries[0]!.job.id), { end: 'completed' })
  */
-export function createCustody(parts: Parts): Custody {
+export function createDeliveries(parts: Context): Deliveries {
   const { store, registry, ring, change, waiting, now, random } = parts
 
-  async function ward(job: string): Promise<Ward> {
+  async function deliveredJob(job: string): Promise<DeliveredJob> {
     const { id, document, children } = await store.inspect(job)
-    return wardOf(id, document, children)
+    return deliveredJobOf(id, document, children)
   }
 
   /** Goes through a queue in pieces until something is found, or its end is: one answer, or none. */
-  async function look(queue: string, lending: Lending, lane?: Lane, waiter?: Waiter): Promise<CommitAnswer[]> {
-    const { names = [], tags, max = 1, priority, lease = FOR_EVER } = lending
+  async function look(queue: string, request: DeliveryRequest, lane?: Lane, waiter?: Waiter): Promise<CommitAnswer[]> {
+    const { names = [], tags, max = 1, priority, lease = FOR_EVER } = request
     const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
     for (let skip = 0, tries = 0; ; ) {
       const answer = await store.commit({ queue, lane, claim: { ...claim, skip } })
@@ -132,7 +140,7 @@ export function createCustody(parts: Parts): Custody {
   }
 
   /** Leases whose length depends on the date, or that end with the next slot, get their end now. */
-  async function loanOf(lent: Lent): Promise<Loan> {
+  async function deliveryOf(lent: ClaimedJob): Promise<Delivery> {
     const { document } = lent
     const job = before(lent)
     const until = document.rv === undefined ? undefined : leaseEnd(document)
@@ -149,17 +157,17 @@ export function createCustody(parts: Parts): Custody {
     return Math.min(end, nextSlot(JSON.parse(document.rp) as Repeat, moments, started))
   }
 
-  async function lend(queue: string, lending: Lending, call?: Call & { signal?: AbortSignal }) {
-    const { wait = 0 } = lending
+  async function deliver(queue: string, request: DeliveryRequest, call?: Call & { signal?: AbortSignal }) {
+    const { wait = 0 } = request
     const end = now() + wait
     const lane = await laneOf(call)
-    const first = await look(queue, lending, lane)
+    const first = await look(queue, request, lane)
     const [found] =
       first.length || wait === 0
         ? first
-        : await waiting((waiter) => look(queue, lending, lane, waiter), end, call?.signal)
-    if (!found) return { loans: [], failed: 0 }
-    return { loans: await Promise.all(found.lent.map(loanOf)), failed: found.failed }
+        : await waiting((waiter) => look(queue, request, lane, waiter), end, call?.signal)
+    if (!found) return { deliveries: [], failed: 0 }
+    return { deliveries: await Promise.all(found.lent.map(deliveryOf)), failed: found.failed }
   }
 
   /** Lends one job, though it is not due, so that it can be ended; undefined when somebody else was faster. */
@@ -172,7 +180,7 @@ export function createCustody(parts: Parts): Custody {
   }
 
   /** The document with the run that is to be ended. */
-  async function inHand(job: string, { token, seizes }: Conclusion): Promise<{ id: number; document?: Document }> {
+  async function inHand(job: string, { token, seizes }: DeliveryEnd): Promise<{ id: number; document?: Document }> {
     const { id, document } = await store.inspect(job)
     if (token !== undefined && document.tk !== token) throw lost(id)
     const leased = document.z === 'l'
@@ -186,16 +194,16 @@ export function createCustody(parts: Parts): Custody {
   const lost = (id: number) =>
     new SidejobError('LOST', `job ${id} has been lent to somebody else since, or was never lent with this token`)
 
-  async function conclude(job: string, conclusion: Conclusion): Promise<{ status: Status }> {
+  async function finishDelivery(job: string, deliveryEnd: DeliveryEnd): Promise<{ status: Status }> {
     for (let tries = 1; ; tries++) {
-      const { id, document } = await inHand(job, conclusion)
+      const { id, document } = await inHand(job, deliveryEnd)
       if (document) {
-        const { end, at, wait, waitFor, error } = conclusion
+        const { end, at, wait, waitFor, error } = deliveryEnd
         const changes = { end, n: LAST, at, wait, waitFor, error }
-        const settled = await settle(document.tk!, changes, { document, registry, random, now: now() })
-        const words = [...changeWords(conclusion), ...settled.words]
-        words.push(...slotWords(conclusion, document, settled.words, now()))
-        const { answers, rings } = await store.commit({ queue: '', runs: [{ ...settled, words }] })
+        const outcome = await outcomeOf(document.tk!, changes, { document, registry, random, now: now() })
+        const words = [...changeWords(deliveryEnd), ...outcome.words]
+        words.push(...slotWords(deliveryEnd, document, outcome.words, now()))
+        const { answers, rings } = await store.commit({ queue: '', runs: [{ ...outcome, words }] })
         await ring(rings)
         const refusal = refused(answers[0]!)
         if (refusal) throw refusal
@@ -206,17 +214,17 @@ export function createCustody(parts: Parts): Custody {
   }
 
   return {
-    ward,
-    lend,
-    conclude,
+    deliveredJob,
+    deliver,
+    finishDelivery,
 
     async requeue(job, { forgiven = false, class: name } = {}, call) {
       const renamed = name === undefined ? [] : [['rename', name]]
       await change(job, [...renamed, ['requeue', '', forgiven ? '1' : '']], call)
     },
 
-    async putBack(loans, call) {
-      await Promise.all(loans.map(({ job }) => change(String(job.id), [['requeue', '', '1']])))
+    async giveBack(deliveries, call) {
+      await Promise.all(deliveries.map(({ job }) => change(String(job.id), [['requeue', '', '1']])))
       const lane = await laneOf(call)
       if (lane) await store.forget(lane.id)
     },
@@ -229,16 +237,16 @@ export function createCustody(parts: Parts): Custody {
       await change('', [], call)
     },
 
-    async withdraw({ id, status }, act, call) {
+    async withdrawJob({ id, status }, act, call) {
       const taken = status === 'running' ? [['requeue', '', '']] : []
       const ending = act === 'cancel' ? ['cancel', ''] : ['delete', '', '1']
       await change(String(id), [['expect', '1', status], ...taken, ending], call)
     },
 
-    async amend(job, amendment, call) {
-      const { args, priority, was, counted } = amendment
+    async updateDelivery(job, update, call) {
+      const { args, priority, was, counted } = update
       const { document } = await store.inspect(job)
-      const fields = repeatFields(amendment, document, now())
+      const fields = repeatFields(update, document, now())
       if (args !== undefined) fields.push('a', args)
       if (priority !== undefined) fields.push('p', priority === 0 ? '' : String(priority))
       if (counted === 'anew') fields.push('dc', '')
@@ -246,7 +254,7 @@ export function createCustody(parts: Parts): Custody {
       await change(job, [...same, ['patch', String(fields.length / 2), ...fields]], call)
     },
 
-    async ban(queue, globs) {
+    async block(queue, globs) {
       await ring(await store.settings(queue, {}, globs === null ? { unban: true } : { ban: globs }))
     },
   }

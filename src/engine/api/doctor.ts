@@ -1,7 +1,7 @@
 // Looks for what is not as it must be, and puts it right.
 
 import type { Fault } from '../../redis/types.ts'
-import type { Parts } from '../context.ts'
+import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
 
 const FIRST = '10'
@@ -17,7 +17,7 @@ function targetsOf(faults: readonly Fault[]): Target[] {
 export function createDoctor({
   store,
   ring,
-}: Parts): Pick<Engine, 'examine' | 'repair'> & { verify: () => Promise<Fault[]> } {
+}: Context): Pick<Engine, 'examine' | 'repair'> & { verify: () => Promise<Fault[]> } {
   async function examine(cursor = FIRST) {
     const { faults, seen, next } = await store.verify(Number(cursor))
     return { faults, jobs: seen, cursor: next === null ? null : String(next) }

@@ -1,6 +1,6 @@
 // Flows from outside: their graphs, changed while they run, and what stands at their wires.
 
-import { type Wire, wire } from '../../core/codec/value.ts'
+import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { type Code, SidejobError } from '../../core/errors.ts'
 import { earlier, type Graph, graphText, readGraph, remember } from '../../core/graph.ts'
 import {
@@ -18,7 +18,7 @@ import { opWords, spawnWords, type Words, writeWords } from '../../redis/changes
 import { type Document, defaultOf, portsOf, statusOf } from '../../redis/document.ts'
 import { shownItem } from '../../redis/item.ts'
 import type { FlowState } from '../../redis/types.ts'
-import type { Parts } from '../context.ts'
+import type { Context } from '../context.ts'
 import type { Call, Engine, GraphChange, Item, Ref, WireView } from '../engine.ts'
 import { spawnedJob } from '../jobs/new-job.ts'
 import { adoptable, wiringOf } from '../run/snapshot.ts'
@@ -43,7 +43,7 @@ const TRIES = 5
 const overtaken = new Set<Code>(['CONFLICT', 'TAKEN', 'NOT_FOUND'])
 const MOST = 10_000
 
-const textOf = ({ document }: FlowState): Wire | undefined => document['s:graph'] as Wire | undefined
+const textOf = ({ document }: FlowState): Encoded | undefined => document['s:graph'] as Encoded | undefined
 
 /** The run that makes up for what may have happened between our look and our change. */
 const RUN: Words = ['run', '', '1', '', '', '']
@@ -102,7 +102,7 @@ export function createFlows({
   registry,
   announce,
   change,
-}: Pick<Parts, 'store' | 'registry' | 'announce' | 'change'>): Flows {
+}: Pick<Context, 'store' | 'registry' | 'announce' | 'change'>): Flows {
   /** A class that nobody has registered yet may have any port. */
   async function checkPorts(graph: Graph, before: Graph | undefined): Promise<void> {
     const named = namedPorts(graph, before)
@@ -138,7 +138,7 @@ export function createFlows({
       ops.map(async (op) =>
         op.op === 'spawn'
           ? spawnWords(op.name, await spawnedJob(registry, op, id))
-          : opWords(op, wire({ job: id }) as Wire),
+          : opWords(op, encodeValue({ job: id }) as Encoded),
       ),
     )
 
@@ -165,7 +165,7 @@ export function createFlows({
   }
 
   /** One script: the graph, its history, and everything that follows. */
-  async function put(state: FlowState, graph: Graph, past: Wire | undefined, call?: Call): Promise<GraphChange> {
+  async function put(state: FlowState, graph: Graph, past: Encoded | undefined, call?: Call): Promise<GraphChange> {
     const text = textOf(state)
     const plan = await planOf(state, graph, text === undefined ? undefined : readGraph(text))
     const words = [
@@ -183,7 +183,7 @@ export function createFlows({
     return changeOf(plan, true)
   }
 
-  const historyOf = ({ document }: FlowState) => document['s:history'] as Wire | undefined
+  const historyOf = ({ document }: FlowState) => document['s:history'] as Encoded | undefined
 
   function graphOf(state: FlowState): Graph {
     const text = textOf(state)
@@ -226,7 +226,7 @@ export function createFlows({
         const before = earlier(historyOf(state))
         const last = before.pop()
         if (last === undefined) throw new SidejobError('WRONG_STATUS', `job ${state.id} had no graph before this one`)
-        return put(state, readGraph(last), before.length ? (`[${before.join(',')}]` as Wire) : undefined, call)
+        return put(state, readGraph(last), before.length ? (`[${before.join(',')}]` as Encoded) : undefined, call)
       }),
 
     async wires(job) {

@@ -1,11 +1,11 @@
 // Jobs: made, shown, changed, run, ended, and who belongs to whom.
 
-import { wire } from '../../core/codec/value.ts'
+import { encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
 import { pastRunOf, stateOf } from '../../redis/document.ts'
-import { onceOf, type Parts, stepOf } from '../context.ts'
+import { type Context, onceOf, stepOf } from '../context.ts'
 import type { Call, Engine, JobFilter, JobPatch } from '../engine.ts'
 import { newJobs, repeatOf } from '../jobs/new-job.ts'
 import { isLong, type Registered } from '../jobs/registry.ts'
@@ -27,7 +27,7 @@ export function createJobs({
   now,
   view,
   allowHosts,
-}: Parts): Pick<
+}: Context): Pick<
   Engine,
   | 'enqueue'
   | 'get'
@@ -74,7 +74,7 @@ export function createJobs({
     const fields: [string, string][] = []
     if (args !== undefined) fields.push(['a', args])
     if (priority !== undefined) fields.push(['p', priority === 0 ? '' : String(priority)])
-    if (retry !== undefined) fields.push(['rt', wire(retry)])
+    if (retry !== undefined) fields.push(['rt', encodeValue(retry)])
     if (timeout !== undefined) fields.push(['to', String(timeout)])
     if (runAt !== undefined) fields.push(['w', runAt === null ? '' : String(runAt)])
     if (repeat !== undefined) {

@@ -3,7 +3,7 @@
 import { hashOf, keyFrom, newKey, proofOf, sameHash } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
-import type { Parts } from '../context.ts'
+import type { Context } from '../context.ts'
 import type { ApiKey, Engine, KnownKey } from '../engine.ts'
 
 /** How long a token for a stream opens it. */
@@ -34,7 +34,7 @@ type Verbs =
   | 'authenticateStream'
 
 export function createKeys(
-  { store, change, now }: Parts,
+  { store, change, now }: Context,
   { apiKey, tenant }: { apiKey?: string; tenant?: string },
 ): Pick<Engine, Verbs> {
   const seen = new Lru<string, { at: number; kept: Kept | null }>(REMEMBERED)

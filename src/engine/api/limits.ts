@@ -3,7 +3,7 @@
 import { type Constraint, groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
-import type { Parts } from '../context.ts'
+import type { Context } from '../context.ts'
 import type { Engine, GroupView, LimitView } from '../engine.ts'
 
 type LimitRow = Awaited<ReturnType<Store['limits']>>[number]
@@ -23,7 +23,7 @@ export function createLimits({
   store,
   tags,
   ring,
-}: Parts): Pick<
+}: Context): Pick<
   Engine,
   | 'limits'
   | 'limit'

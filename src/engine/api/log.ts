@@ -1,13 +1,13 @@
 // The log: written, and read with filters.
 
-import { unwire, type Wire, wire } from '../../core/codec/value.ts'
-import type { Parts } from '../context.ts'
+import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
+import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
 
 const LOG_PAGE = 1_000
 const LOG_PAGES = 10
 
-type LogRow = { id: string; at: number; job: number | null; level: string; entry: Wire }
+type LogRow = { id: string; at: number; job: number | null; level: string; entry: Encoded }
 
 /** Entries of a stream as Redis answers them: their ids, each with its fields and values in one list. */
 function logRows(answer: unknown): LogRow[] {
@@ -15,17 +15,17 @@ function logRows(answer: unknown): LogRow[] {
     const { at, job, level, entry } = Object.fromEntries(
       Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]),
     )
-    return { id, at: Number(at), job: job ? Number(job) : null, level: level!, entry: entry as Wire }
+    return { id, at: Number(at), job: job ? Number(job) : null, level: level!, entry: entry as Encoded }
   })
 }
 
 /** A text is a message. */
-const entryOf = (entry: Wire): Wire => {
-  const text = unwire(entry)
-  return typeof text === 'string' ? wire({ message: text }) : entry
+const entryOf = (entry: Encoded): Encoded => {
+  const text = decodeValue(entry)
+  return typeof text === 'string' ? encodeValue({ message: text }) : entry
 }
 
-export function createLog({ store, change }: Parts): Pick<Engine, 'log' | 'readLog'> {
+export function createLog({ store, change }: Context): Pick<Engine, 'log' | 'readLog'> {
   return {
     async log(entry, call) {
       await change('', [['log', 'info', entryOf(entry)]], call)

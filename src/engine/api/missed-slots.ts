@@ -1,11 +1,11 @@
 // Pull workers are not given runs for slots that their schedules do not run any more.
 
-import type { Lent } from '../../redis/types.ts'
-import type { Parts } from '../context.ts'
+import type { ClaimedJob } from '../../redis/types.ts'
+import type { Context } from '../context.ts'
 import { skipped } from '../jobs/outcome.ts'
 
 /** Those of a claim that are to be performed; the others are given back with their next slot. */
-export async function withoutMissed({ store, ring, now }: Pick<Parts, 'store' | 'ring' | 'now'>, lent: Lent[]) {
+export async function withoutMissed({ store, ring, now }: Pick<Context, 'store' | 'ring' | 'now'>, lent: ClaimedJob[]) {
   const back = lent.flatMap(({ document }) => skipped(document, now()) ?? [])
   if (back.length === 0) return lent
   const { rings } = await store.commit({ queue: '', runs: back })

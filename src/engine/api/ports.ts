@@ -1,23 +1,23 @@
 // Ports: declared, looked at, written, read and connected from outside.
 
-import type { Wire } from '../../core/codec/value.ts'
+import type { Encoded } from '../../core/codec/value.ts'
 import { defineWords, type Words, writeWords } from '../../redis/changes.ts'
 import { itemText, shownItem } from '../../redis/item.ts'
-import { MINUTE, type Parts } from '../context.ts'
+import { type Context, MINUTE } from '../context.ts'
 import type { Dir, Engine } from '../engine.ts'
 import { overlay } from '../jobs/new-job.ts'
 import { portView } from '../run/snapshot.ts'
 
 const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
 /** Outside every value has a context, if only an empty one. */
-const withContext = (item: string) => ({ context: '{}' as Wire, ...shownItem(item) })
+const withContext = (item: string) => ({ context: '{}' as Encoded, ...shownItem(item) })
 
 export function createPorts({
   store,
   registry,
   change,
   view,
-}: Parts): Pick<Engine, 'ports' | 'look' | 'write' | 'take' | 'setDefault' | 'setChannels' | 'connect'> {
+}: Context): Pick<Engine, 'ports' | 'look' | 'write' | 'take' | 'setDefault' | 'setChannels' | 'connect'> {
   const portOf = (dir: Dir, port: string): { in: string } | { out: string } =>
     dir === 'in' ? { in: port } : { out: port }
 

@@ -1,14 +1,14 @@
 // Queues: counted and set.
 
 import type { QueueRow } from '../../redis/types.ts'
-import type { Parts } from '../context.ts'
+import type { Context } from '../context.ts'
 import type { Engine, QueueView } from '../engine.ts'
 
 /** As lib/queues.lua has it: more lanes where runs call others. */
 const LANES = 4
 const CALLING_LANES = 8
 
-export function createQueues({ store, ring }: Parts): Pick<Engine, 'queues' | 'setQueue' | 'stats'> {
+export function createQueues({ store, ring }: Context): Pick<Engine, 'queues' | 'setQueue' | 'stats'> {
   const queueViews = async (name?: string): Promise<QueueView[]> => (await store.overview(name)).queues.map(viewOf)
 
   function viewOf(row: QueueRow): QueueView {

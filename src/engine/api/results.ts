@@ -1,9 +1,9 @@
 // Results: waited for, taken once, or looked at.
 
-import { type Wire, wire } from '../../core/codec/value.ts'
+import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
-import { pause } from '../../core/sleep.ts'
-import { MINUTE, type Parts } from '../context.ts'
+import { sleep } from '../../core/sleep.ts'
+import { type Context, MINUTE } from '../context.ts'
 import type { Engine, Result } from '../engine.ts'
 
 function resultOf(text: string): Result {
@@ -11,7 +11,7 @@ function resultOf(text: string): Result {
   const [finishedAt, , saidAt] = times!.split(' ')
   const said = saidAt === undefined ? {} : { saidAt }
   const value = rest.join('\n')
-  if (type === 'success') return { type, finishedAt: Number(finishedAt), ...said, result: value as Wire }
+  if (type === 'success') return { type, finishedAt: Number(finishedAt), ...said, result: value as Encoded }
   const {
     message = '',
     reason = 'other',
@@ -29,14 +29,14 @@ function resultOf(text: string): Result {
     ...said,
     reason,
     message,
-    error: detail === null ? null : wire(detail),
+    error: detail === null ? null : encodeValue(detail),
     ...(retry === false ? { retry } : {}),
   }
 }
 
 const ends = new Set(['completed', 'failed', 'terminated'])
 
-export function createResults({ change, now }: Parts): Pick<Engine, 'result'> {
+export function createResults({ change, now }: Context): Pick<Engine, 'result'> {
   return {
     async result(job, { wait = 0, take = false }, call) {
       const until = now() + wait
@@ -45,7 +45,7 @@ export function createResults({ change, now }: Parts): Pick<Engine, 'result'> {
         if (text) return { ended: true, result: resultOf(text) }
         if (ends.has(status!)) return { ended: true, result: null }
         if (now() >= until) return { ended: false, status: status as Status }
-        await pause(Math.min(250, until - now()))
+        await sleep(Math.min(250, until - now()))
       }
     },
   }

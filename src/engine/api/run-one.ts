@@ -3,9 +3,9 @@
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
 import type { Store } from '../../redis/store.ts'
-import type { Lent, Ready, Ring } from '../../redis/types.ts'
-import type { Tags } from '../jobs/constraints.ts'
-import type { Performer } from '../run/executor.ts'
+import type { ClaimedJob, Ready, Ring } from '../../redis/types.ts'
+import type { Constraints } from '../jobs/constraints.ts'
+import type { Executor } from '../run/executor.ts'
 
 export type Performed = { id: number; class: string; status: Status; error?: Pick<RunError, 'message' | 'stack'> }
 
@@ -14,7 +14,7 @@ const FIRST = -(2 ** 31) - 1
 /** Long enough for every run: nobody renews it. */
 const LEASE = 3_600_000
 
-type One = { store: Store; performer: Performer; tags: Tags; ring: (rings: Ring[]) => Promise<void> }
+type One = { store: Store; performer: Executor; tags: Constraints; ring: (rings: Ring[]) => Promise<void> }
 
 /**
  * Runs by hand, one by one, where no lane does.
@@ -39,7 +39,7 @@ export function createOne({ store, performer, tags, ring }: One) {
     store.change(String(id), [['patch', '1', 'p', priority === 0 ? '' : String(priority)]])
 
   /** Lends the job, put before all others for as long as that takes. */
-  async function lend({ id, queue, ahead }: Ready): Promise<Lent | undefined> {
+  async function lend({ id, queue, ahead }: Ready): Promise<ClaimedJob | undefined> {
     if (ahead > 0) await setPriority(id, FIRST)
     for (;;) {
       const answer = await store.commit({ queue, claim: { max: 1, lease: LEASE, begun: 1 } })

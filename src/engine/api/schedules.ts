@@ -1,11 +1,11 @@
 // Repeating jobs: their next times, made and set by name, paused, resumed, made up for, ended.
 
-import type { Wire } from '../../core/codec/value.ts'
+import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { nextSlot, nextTimes, parseRepeat, type Repeat } from '../../core/repeat.ts'
 import { aliasesOf, type Document, pastRunOf, statusOf } from '../../redis/document.ts'
-import type { Parts } from '../context.ts'
+import type { Context } from '../context.ts'
 import type { Engine, JobInput, JobPatch, ScheduleView } from '../engine.ts'
 
 /** The slot of a schedule that is paused: the last moment there is. */
@@ -29,10 +29,10 @@ function scheduleOf(id: number, doc: Document): ScheduleView {
     class: doc.c!,
     status: statusOf(doc),
     aliases: aliasesOf(doc),
-    repeat: doc.rp as Wire,
+    repeat: doc.rp as Encoded,
     paused: doc.rz !== undefined,
     failing: lastRun !== null && failures.has(lastRun.outcome),
-    error: (doc.er as Wire | undefined) ?? null,
+    error: (doc.er as Encoded | undefined) ?? null,
     lastRun,
     next,
   }
@@ -76,7 +76,7 @@ type Verbs = Pick<
  * @example await createSchedules(parts, jobs).setSchedule('nightly', { queue: 'default', class: 'report', repeat })
  */
 export function createSchedules(
-  { store, change, now }: Parts,
+  { store, change, now }: Context,
   { patch, enqueue }: Pick<Engine, 'patch' | 'enqueue'>,
 ): Verbs {
   async function look(job: string): Promise<{ id: number; document: Document }> {
@@ -180,7 +180,7 @@ export function createSchedules(
       const template: JobInput = {
         queue: queue!,
         class: name!,
-        ...(args === undefined ? {} : { args: args as Wire }),
+        ...(args === undefined ? {} : { args: args as Encoded }),
         ...(priority === undefined ? {} : { priority: Number(priority) }),
         ...(timeout === undefined ? {} : { timeout: Number(timeout) }),
         ...(retry === undefined ? {} : { retry: JSON.parse(retry) }),

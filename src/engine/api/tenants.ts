@@ -2,7 +2,7 @@
 
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
-import type { Parts } from '../context.ts'
+import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
 
 /** For how long an isolate relies on what it has read of a tenant. */
@@ -14,7 +14,7 @@ const MOST = 1_000
 export function createTenants({
   store,
   now,
-}: Parts): Pick<Engine, 'tenants' | 'addTenant' | 'removeTenant' | 'hasTenant'> {
+}: Context): Pick<Engine, 'tenants' | 'addTenant' | 'removeTenant' | 'hasTenant'> {
   const seen = new Lru<string, { at: number; is: boolean }>(REMEMBERED)
 
   return {

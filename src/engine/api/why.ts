@@ -1,6 +1,6 @@
 // Why a job is not running: plain facts, the immediate cause first.
 
-import { unwire, type Wire } from '../../core/codec/value.ts'
+import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { childrenOf, portsOf, statusOf, waitingOf } from '../../redis/document.ts'
 import type { Inspection } from '../../redis/types.ts'
 import type { Reason } from '../engine.ts'
@@ -149,9 +149,9 @@ function endReasons({ document: doc }: Inspection): Reason[] {
  *
  * @example waitsIn({ '~answer#1': '{"until":7,"on":"answer"}' }) // [{ on: 'answer', until: 7 }]
  */
-export function waitsIn(steps: Record<string, Wire>): Waiting['waits'] {
+export function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
   const ours = Object.entries(steps).filter(([key]) => key.startsWith(OURS))
-  const kept = ours.map(([, value]) => unwire(value) as Waited | null)
+  const kept = ours.map(([, value]) => decodeValue(value) as Waited | null)
   return kept.flatMap((one) => (one?.on === undefined || one.done ? [] : [{ on: one.on, until: one.until }]))
 }
 

@@ -3,7 +3,7 @@
 import { SidejobError } from '../../core/errors.ts'
 import { callable } from '../../core/url.ts'
 import type { Worker } from '../../core/worker.ts'
-import type { Parts } from '../context.ts'
+import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
 
 function checkAddress(url: string, allowHosts: readonly string[]): void {
@@ -16,7 +16,7 @@ function checkAddress(url: string, allowHosts: readonly string[]): void {
 }
 
 export function createWorkers(
-  { store, registry, ring, announce, allowHosts }: Parts,
+  { store, registry, ring, announce, allowHosts }: Context,
   workers: readonly Worker[],
 ): Pick<Engine, 'workers' | 'register' | 'unregister'> {
   return {

@@ -1,6 +1,6 @@
 // Tags jobs with the limits of the constraints that are about them, and anew when the constraints have changed.
 
-import { unwire, type Wire } from '../../core/codec/value.ts'
+import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { type Constraint, isAbout, limitKeyOf } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Document, type LimitKey, limitWords, type NewJob } from '../../redis/document.ts'
@@ -24,12 +24,12 @@ const groupOf = ({ g: id, gc }: Document): { id: string; concurrency?: number } 
   id === undefined ? undefined : { id, ...(gc === undefined ? {} : { concurrency: Number(gc) }) }
 
 /** The constraints as this deployment knows them; scripts say when they are no longer those. */
-export function createTags(store: Store, registry: Registry) {
+export function createConstraints(store: Store, registry: Registry) {
   let known = none
 
-  function limitsFor(job: { queue: string; class: string; args?: Wire }): LimitKey[] {
+  function limitsFor(job: { queue: string; class: string; args?: Encoded }): LimitKey[] {
     if (known.list.length === 0) return []
-    const matched = { ...job, args: job.args === undefined ? null : unwire(job.args) }
+    const matched = { ...job, args: job.args === undefined ? null : decodeValue(job.args) }
     return known.list
       .filter(([, constraint]) => isAbout(constraint, matched))
       .map(([name, constraint]) => ({
@@ -42,7 +42,7 @@ export function createTags(store: Store, registry: Registry) {
 
   /** All that a job counts against, as the arguments of the op that says so. */
   async function tagWords(id: number, doc: Document, group = groupOf(doc)): Promise<string[]> {
-    const job = { queue: doc.q!, class: doc.c!, args: doc.a as Wire | undefined }
+    const job = { queue: doc.q!, class: doc.c!, args: doc.a as Encoded | undefined }
     const found = await registry.find(job.queue, job.class)
     const limits = [...limitsOf(found, { ...job, group }), ...limitsFor(job)]
     return ['tag', String(id), known.version, String(limits.length), ...limits.flatMap(limitWords), group?.id ?? '']
@@ -83,4 +83,4 @@ export function createTags(store: Store, registry: Registry) {
   }
 }
 
-export type Tags = ReturnType<typeof createTags>
+export type Constraints = ReturnType<typeof createConstraints>

@@ -1,7 +1,7 @@
 // From what a caller asks for to a job that can be made: its worker's definition laid below, times and repeats worked out.
 
 import { isAlikeBut } from '../../core/alike.ts'
-import { type Wire, wire } from '../../core/codec/value.ts'
+import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { nextSlot, parseRepeat, shiftLength } from '../../core/repeat.ts'
@@ -21,9 +21,9 @@ export const keptFor = (keep: boolean | number | undefined): number | undefined 
 export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): PortSpecs =>
   own ? { ...base, ...own } : base
 
-type Values = Record<string, Wire[]>
+type Values = Record<string, Encoded[]>
 
-const itemsOf = (inputs: Values = {}, context?: Wire): Record<string, string[]> =>
+const itemsOf = (inputs: Values = {}, context?: Encoded): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries(inputs).map(([port, values]) => [port, values.map((data) => itemText({ data, context }))]),
   )
@@ -35,12 +35,12 @@ function checkInputs(inputs: Values = {}, ports: PortSpecs, className: string): 
 }
 
 /** The first slot of a repeat, and its text as the job keeps it. */
-export function repeatOf(repeat: JobInput['repeat'], now: number, at?: number): { repeat?: Wire; slot?: number } {
+export function repeatOf(repeat: JobInput['repeat'], now: number, at?: number): { repeat?: Encoded; slot?: number } {
   if (repeat === undefined) return {}
   const { source } = parseRepeat(repeat)
   const isCron = typeof repeat !== 'string' && 'cron' in repeat
   const slot = at ?? (isCron ? nextSlot(repeat, { scheduled: now, started: now, finished: now }, now) : now)
-  return { repeat: wire(source), slot }
+  return { repeat: encodeValue(source), slot }
 }
 
 /** As modifiers, and its length in milliseconds where that is always the same. */
@@ -95,7 +95,7 @@ function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
   return { key, period, ...(until === undefined || until === 'ended' ? {} : { held: until }) }
 }
 
-const argsOf = ({ args }: JobInput): Wire | undefined => (args === 'null' ? undefined : args)
+const argsOf = ({ args }: JobInput): Encoded | undefined => (args === 'null' ? undefined : args)
 
 /** A job as a caller of the API asks for it. */
 function newJob(
@@ -122,7 +122,7 @@ function newJob(
     in: ports,
     out: overlay(found?.out, input.out),
     inputs: input.inputs && itemsOf(input.inputs),
-    retry: input.retry === undefined ? undefined : wire(input.retry),
+    retry: input.retry === undefined ? undefined : encodeValue(input.retry),
     timeout: input.timeout,
     keepResult: keptFor(input.keepResult),
     unique: uniqueOf(input),
@@ -175,8 +175,8 @@ export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): 
     args: args === 'null' ? undefined : args,
     in: overlay(found?.in, inports),
     out: overlay(found?.out, outports),
-    inputs: itemsOf(inputs, wire({ job: by })),
-    retry: retry === undefined ? undefined : wire(retry),
+    inputs: itemsOf(inputs, encodeValue({ job: by })),
+    retry: retry === undefined ? undefined : encodeValue(retry),
     keepResult: keptFor(keepResult),
     limits: limitsOf(found, { queue, class: spawn.class }),
     createdBy: `job:${by}`,

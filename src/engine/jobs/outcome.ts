@@ -1,12 +1,12 @@
 // From what a run said to what is committed: retries, next slots and spawned jobs worked out, everything as words.
 
 import { writeJson } from '../../core/codec/json.ts'
-import { raw, type Wire, wire } from '../../core/codec/value.ts'
+import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
 import { isMissed, nextSlot, parseRepeat, type Repeat } from '../../core/repeat.ts'
 import { type Retry, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
-import { opWords, readWords, type Settled, spawnWords, stateWords, type Words } from '../../redis/changes.ts'
+import { opWords, type RunOutcome, readWords, spawnWords, stateWords, type Words } from '../../redis/changes.ts'
 import type { Document } from '../../redis/document.ts'
 import { spawnedJob } from './new-job.ts'
 import type { Registry } from './registry.ts'
@@ -59,7 +59,7 @@ function slotWords({ document, now }: Pick<Deciding, 'document' | 'now'>): Words
  * How a run is given back whose slot was missed, where the schedule runs none of those: with the first slot to come.
  * Undefined where it is to be performed.
  */
-export function skipped(document: Document, now: number): Settled | undefined {
+export function skipped(document: Document, now: number): RunOutcome | undefined {
   if (!document.ms || !document.rp || !document.ns) return undefined
   const repeat = parseRepeat(JSON.parse(document.rp) as Repeat)
   if (!isMissed(repeat, Number(document.ns), Number(document.l ?? now))) return undefined
@@ -87,7 +87,7 @@ const expectWords = ({ ops = [] }: Changes): Words => ops.flatMap((op) => (op.op
 async function opsWords({ ops = [] }: Changes, { document, registry }: Deciding): Promise<Words> {
   if (ops.length === 0) return []
   const id = Number(document.tk!.split('.', 1)[0])
-  const context = wire({ job: id }) as Wire
+  const context = encodeValue({ job: id }) as Encoded
   const words: Words = []
   for (const op of ops)
     if (op.op !== 'expect')
@@ -119,7 +119,7 @@ const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
 const byWords = ({ document, by }: Deciding): Words => (document.hn ? optional('by', by) : [])
 
 /** What is sent to Redis for one run. */
-export async function settle(token: string, changes: Changes, deciding: Deciding): Promise<Settled> {
+export async function outcomeOf(token: string, changes: Changes, deciding: Deciding): Promise<RunOutcome> {
   const { end, n = 0 } = changes
   if (end === 'failed') return { token, n, end, words: failedWords(changes, deciding) }
   const ops = await opsWords(changes, deciding)

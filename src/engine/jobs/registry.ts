@@ -1,12 +1,12 @@
 // Which classes there are and how each is served: our own functions, and what others have registered in Redis.
 
 import { parseJson, writeJson } from '../../core/codec/json.ts'
-import { raw, wire } from '../../core/codec/value.ts'
+import { encodeValue, raw } from '../../core/codec/value.ts'
 import { closedIn, worker as definitionSchema } from '../../core/schemas.ts'
 import type { Ports, Worker } from '../../core/worker.ts'
-import type { Settled } from '../../redis/changes.ts'
+import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
-import type { Lent } from '../../redis/types.ts'
+import type { ClaimedJob } from '../../redis/types.ts'
 import type { PortSpecs, WorkerDefinition } from '../engine.ts'
 import { type Announced, createAnnouncer } from './announcement.ts'
 
@@ -17,7 +17,7 @@ export type Registered = {
   definition: WorkerDefinition
   local?: Worker
   /** Performed by the engine itself. */
-  inner?: (lent: Lent) => Promise<Settled>
+  inner?: (lent: ClaimedJob) => Promise<RunOutcome>
   /** The engine's own way of performing it calls others. */
   calls?: true
 }
@@ -58,7 +58,7 @@ const specsOf = (ports: Ports = {}): PortSpecs =>
   Object.fromEntries(
     Object.entries(ports).map(([name, { default: value, channels }]) => [
       name,
-      { ...(value === undefined ? {} : { default: wire(value) }), ...(channels ? { channels } : {}) },
+      { ...(value === undefined ? {} : { default: encodeValue(value) }), ...(channels ? { channels } : {}) },
     ]),
   )
 

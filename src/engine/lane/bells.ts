@@ -1,6 +1,6 @@
 // Rings: asks QStash to make us look at a queue, now or at a moment.
 
-import { pause } from '../../core/sleep.ts'
+import { sleep } from '../../core/sleep.ts'
 import type { BellTrouble, Ring } from '../../redis/types.ts'
 
 export type BellOptions = {
@@ -82,7 +82,7 @@ export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT 
       } catch (error) {
         const isFinal = error instanceof Refused && !error.passing
         if (isFinal || attempt === ATTEMPTS || signal.aborted) throw error
-        await pause(PAUSE)
+        await sleep(PAUSE)
       }
     }
   }

@@ -1,11 +1,11 @@
 // One lane of a queue: claim, perform, commit with the next claim, until nothing is left or the time is over.
 
-import { pause } from '../../core/sleep.ts'
+import { sleep } from '../../core/sleep.ts'
 import type { Store } from '../../redis/store.ts'
-import type { CommitAnswer, LaneStart, Lent, Ring } from '../../redis/types.ts'
-import type { Tags } from '../jobs/constraints.ts'
-import { newUsage, type Performer, type Usage } from '../run/executor.ts'
-import { createFlight } from './in-flight.ts'
+import type { ClaimedJob, CommitAnswer, LaneStart, Ring } from '../../redis/types.ts'
+import type { Constraints } from '../jobs/constraints.ts'
+import { type Executor, newUsage, type Usage } from '../run/executor.ts'
+import { createInFlight } from './in-flight.ts'
 import type { Guest } from './ringer.ts'
 
 export type LaneOptions = {
@@ -29,8 +29,8 @@ const PATIENCE = 1_000
 
 export type DispatcherOptions = {
   store: Store
-  performer: Performer
-  tags: Tags
+  performer: Executor
+  tags: Constraints
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
   now: () => number
   /** Milliseconds on a clock that only measures. */
@@ -56,7 +56,7 @@ export function createDispatcher({
 }: DispatcherOptions) {
   const { batch, concurrency, budget, lease } = { ...laneDefaults, ...options }
 
-  type Beginning = { bell?: string; lent?: Lent[]; asked?: number; guest?: Guest }
+  type Beginning = { bell?: string; lent?: ClaimedJob[]; asked?: number; guest?: Guest }
 
   /** Serves a queue, from a bell or from the jobs on that a request has begun its lane with. */
   async function run(
@@ -65,7 +65,7 @@ export function createDispatcher({
     { bell = '', lent = [], asked = 0, guest }: Beginning,
   ): Promise<Dispatched> {
     const usage = newUsage(guest)
-    const flight = createFlight(concurrency, (one, when) => performer.run(one, { usage, asked: when }))
+    const flight = createInFlight(concurrency, (one, when) => performer.run(one, { usage, asked: when }))
     const renewal = setInterval(() => {
       if (flight.size > 0) store.extend(queue, flight.tokens(), lease, { lane }).catch(() => undefined)
     }, lease / RENEWALS)
@@ -85,7 +85,7 @@ export function createDispatcher({
     bell: string
     lane: string
     usage: Usage
-    flight: ReturnType<typeof createFlight>
+    flight: ReturnType<typeof createInFlight>
     guest?: Guest
     /** The number of its next request. */
     seq: number
@@ -131,7 +131,7 @@ export function createDispatcher({
       } else if (answer.word === 'empty') {
         const wait = answer.nextDue === undefined ? Number.POSITIVE_INFINITY : answer.nextDue - now()
         if (wait > SOON) return { runs, ended: 'empty' }
-        await pause(Math.max(0, wait))
+        await sleep(Math.max(0, wait))
       }
     }
   }
@@ -140,7 +140,7 @@ export function createDispatcher({
     dispatch: (queue: string, bell: string, guest?: Guest) => run(queue, newLane(), { bell, guest }),
     /** A lane that a request which makes jobs may begin, and how it goes on with those that it was lent. */
     start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
-    goOn: ({ id, asked }: EagerLane, lent: Lent[], guest: Guest) =>
+    goOn: ({ id, asked }: EagerLane, lent: ClaimedJob[], guest: Guest) =>
       run(lent[0]!.document.q!, id, { lent, asked, guest }),
   }
 }

@@ -1,7 +1,7 @@
 // The runs of a lane that are under way: so many at once, what they did to be taken as they end.
 
-import type { Settled } from '../../redis/changes.ts'
-import type { Lent } from '../../redis/types.ts'
+import type { RunOutcome } from '../../redis/changes.ts'
+import type { ClaimedJob } from '../../redis/types.ts'
 
 const pause = (ms: number): { over: Promise<void>; cancel: () => void } => {
   let timer: ReturnType<typeof setTimeout>
@@ -16,11 +16,14 @@ const pause = (ms: number): { over: Promise<void>; cancel: () => void } => {
  *
  * @example flight.add(lent, performance.now()); await flight.landed(1_000); const done = flight.take()
  */
-export function createFlight(limit: number, perform: (lent: Lent, asked: number) => Promise<Settled | undefined>) {
-  const open = new Map<string, Lent>()
-  const waiting: [lent: Lent, asked: number][] = []
+export function createInFlight(
+  limit: number,
+  perform: (lent: ClaimedJob, asked: number) => Promise<RunOutcome | undefined>,
+) {
+  const open = new Map<string, ClaimedJob>()
+  const waiting: [lent: ClaimedJob, asked: number][] = []
   let running = 0
-  let done: Settled[] = []
+  let done: RunOutcome[] = []
   let fault: { error: unknown } | undefined
   let tell = () => {}
 
@@ -29,7 +32,7 @@ export function createFlight(limit: number, perform: (lent: Lent, asked: number)
       tell = resolve
     })
 
-  async function run(lent: Lent, asked: number): Promise<void> {
+  async function run(lent: ClaimedJob, asked: number): Promise<void> {
     running++
     try {
       const settled = await perform(lent, asked)
@@ -48,9 +51,9 @@ export function createFlight(limit: number, perform: (lent: Lent, asked: number)
   }
 
   return {
-    add(lent: readonly Lent[], asked: number): void {
+    add(lent: readonly ClaimedJob[], asked: number): void {
       for (const one of lent) open.set(one.document.tk!, one)
-      waiting.push(...lent.map((one): [Lent, number] => [one, asked]))
+      waiting.push(...lent.map((one): [ClaimedJob, number] => [one, asked]))
       next()
     },
     /** How many have not ended. */
@@ -63,7 +66,7 @@ export function createFlight(limit: number, perform: (lent: Lent, asked: number)
     },
     tokens: (): string[] => [...open.keys()],
     /** What has ended since it was last asked for; throws what a run could not be performed for. */
-    take(): Settled[] {
+    take(): RunOutcome[] {
       if (fault) throw fault.error
       const ended = done
       done = []

@@ -1,6 +1,6 @@
 // Standing in line for work: called when there is some, and asking now and then besides.
 
-import { pause } from '../../core/sleep.ts'
+import { sleep } from '../../core/sleep.ts'
 import type { Client } from '../../redis/client.ts'
 import type { Store } from '../../redis/store.ts'
 
@@ -11,15 +11,15 @@ export type Waiter = { id: string; wait: number }
 const ASK_AGAIN = 15_000
 
 /** Claims until there is something, or until `end`. */
-export type Line = <T>(claim: (waiter?: Waiter) => Promise<T[]>, end: number, signal?: AbortSignal) => Promise<T[]>
+export type LongPoll = <T>(claim: (waiter?: Waiter) => Promise<T[]>, end: number, signal?: AbortSignal) => Promise<T[]>
 
 /**
  * Makes the line of those who wait for work.
  *
  * @example const waiting = createLine({ client, store, now }); await waiting(claim, now() + 30_000)
  */
-export const createLine =
-  ({ client, store, now }: { client: Client; store: Store; now: () => number }): Line =>
+export const createLongPoll =
+  ({ client, store, now }: { client: Client; store: Store; now: () => number }): LongPoll =>
   async (claim, end, signal) => {
     const over = AbortSignal.any([AbortSignal.timeout(Math.max(0, end - now())), ...(signal ? [signal] : [])])
     const id = crypto.randomUUID().replaceAll('-', '')
@@ -31,7 +31,7 @@ export const createLine =
       )
     const quiet = async (call: Promise<boolean>) => {
       for (let ms = 0; ms < ASK_AGAIN && now() < end && !over.aborted; ms += 500)
-        if (await Promise.race([call, pause(500, over).then(() => false)])) return
+        if (await Promise.race([call, sleep(500, over).then(() => false)])) return
     }
     await quiet(next())
     try {

@@ -10,21 +10,21 @@ import {
   patienceOf,
   webhookId,
 } from '../../core/callback.ts'
-import { type Wire, wire } from '../../core/codec/value.ts'
+import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { groupKey } from '../../core/constraint.ts'
 import { isOutage } from '../../core/errors.ts'
 import { retryAfter } from '../../core/retry.ts'
 import type { Changes, Op } from '../../core/run.ts'
 import { callable } from '../../core/url.ts'
-import type { Settled } from '../../redis/changes.ts'
+import type { RunOutcome } from '../../redis/changes.ts'
 import { type Document, number, statusOf } from '../../redis/document.ts'
 import type { Store } from '../../redis/store.ts'
-import type { Lent, Ring, Told } from '../../redis/types.ts'
+import type { CallbackJob, ClaimedJob, Ring } from '../../redis/types.ts'
 import type { Callback, CallbackProgress, CallbackState, CallbackView } from '../engine.ts'
 import { addressOf } from '../jobs/callback-spec.ts'
-import { settle } from '../jobs/outcome.ts'
+import { outcomeOf } from '../jobs/outcome.ts'
 import type { Registry } from '../jobs/registry.ts'
-import { createBreakers, type Outcome } from './circuit-breaker.ts'
+import { createCircuitBreakers, type HostReport } from './circuit-breaker.ts'
 import { webhookHeaders } from './sign.ts'
 
 /** Makes the body of a callback that is not the usual one: from the end, and from what the caller gave for it. */
@@ -50,7 +50,7 @@ const LONGEST = 86_400_000
 /** The end that a callback's job holds. */
 export function endedOf(document: Document): Ended {
   const { job, end, ...rest } = JSON.parse(document.a!) as Ended
-  const value = document.ct as Wire
+  const value = document.ct as Encoded
   if (rest.status === 'completed') return { ...rest, job, end, type: 'success', result: value } as Ended
   const { message = '', reason = 'other', detail } = JSON.parse(value) as Record<string, string>
   return {
@@ -60,7 +60,7 @@ export function endedOf(document: Document): Ended {
     type: 'failure',
     message,
     reason,
-    error: detail === undefined ? null : wire(detail),
+    error: detail === undefined ? null : encodeValue(detail),
   } as Ended
 }
 
@@ -73,7 +73,7 @@ function headersOf(given: Record<string, string> = {}, own: Record<string, strin
 
 type Message = { spec: Callback; ended: Ended; body: string }
 
-type Sent = { ok: true } | { ok: false; message: string; final?: boolean; outcome: Outcome }
+type Sent = { ok: true } | { ok: false; message: string; final?: boolean; outcome: HostReport }
 
 const reasonOf = (error: unknown): string => {
   const { name, message, cause } = error as Error & { cause?: { code?: string } }
@@ -107,7 +107,7 @@ async function kafkaFault({ body }: Response): Promise<string | undefined> {
 
 export function createCallbacks(options: CallbackOptions) {
   const { store, registry, fetch, secrets, allowHosts, payloads = {}, ring, random, now } = options
-  const breakers = createBreakers({
+  const breakers = createCircuitBreakers({
     store,
     now,
     shut: async (host, until) =>
@@ -154,7 +154,7 @@ export function createCallbacks(options: CallbackOptions) {
     }
   }
 
-  const later = ({ document }: Lent, wait: number, message: string): Settled => ({
+  const later = ({ document }: ClaimedJob, wait: number, message: string): RunOutcome => ({
     token: document.tk!,
     n: 0,
     end: 'released',
@@ -162,7 +162,7 @@ export function createCallbacks(options: CallbackOptions) {
   })
 
   /** Kept back without a try; but not for longer than all tries would take. */
-  function keptBack(lent: Lent, spec: Callback, host: string, until: number): Promise<Settled> | Settled {
+  function keptBack(lent: ClaimedJob, spec: Callback, host: string, until: number): Promise<RunOutcome> | RunOutcome {
     const since = Number(lent.document.rs ?? lent.document.t)
     const message = `${host} keeps failing: tried again after ${new Date(until).toISOString()}`
     if (now() - since > patienceOf(spec.retry))
@@ -171,8 +171,8 @@ export function createCallbacks(options: CallbackOptions) {
     return later(lent, Math.max(0, until - now()) + 1_000 + random() * 9_000, message)
   }
 
-  const commit = (lent: Lent, spec: Callback, changes: Changes): Promise<Settled> =>
-    settle(lent.document.tk!, changes, {
+  const commit = (lent: ClaimedJob, spec: Callback, changes: Changes): Promise<RunOutcome> =>
+    outcomeOf(lent.document.tk!, changes, {
       document: lent.document,
       retry: callbackRetry(spec.retry),
       registry,
@@ -184,14 +184,14 @@ export function createCallbacks(options: CallbackOptions) {
   function delivered({ afterwards }: Callback, { job }: Ended): Changes {
     if (!afterwards) return { end: 'completed' }
     const ops: Op[] = [
-      { op: 'spawn', name: 'afterwards', ...afterwards, args: wire({ job }) },
+      { op: 'spawn', name: 'afterwards', ...afterwards, args: encodeValue({ job }) },
       { op: 'disown', child: 'afterwards' },
     ]
     return { end: 'completed', ops }
   }
 
   /** One try of one callback, as it is to be committed; whatever goes wrong is a try that failed. */
-  async function perform(lent: Lent): Promise<Settled> {
+  async function perform(lent: ClaimedJob): Promise<RunOutcome> {
     const spec = JSON.parse(lent.document.cb!) as Callback
     try {
       return await attempt(lent, spec)
@@ -201,7 +201,7 @@ export function createCallbacks(options: CallbackOptions) {
     }
   }
 
-  async function attempt(lent: Lent, spec: Callback): Promise<Settled> {
+  async function attempt(lent: ClaimedJob, spec: Callback): Promise<RunOutcome> {
     const ended = endedOf(lent.document)
     const url = callable(addressOf(spec), allowHosts, 'callbacks')
     const body = await bodyOf(spec, ended)
@@ -239,7 +239,7 @@ const messageOf = (error: string | undefined): string | null =>
   error === undefined ? null : (JSON.parse(error) as { message: string }).message
 
 /** What a job shows of telling its last end; null when nobody is to be told. */
-export function progressOf(document: Document, told?: Told): CallbackProgress | null {
+export function progressOf(document: Document, told?: CallbackJob): CallbackProgress | null {
   if (!document.cb || document.of) return null
   const job = number(document.cj)
   if (!told) {

@@ -10,7 +10,7 @@ export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, ca
 const FRESH = 1_000
 
 /** What a call showed: `down` is about the host, not about what was asked of it; absent where it was not even asked. */
-export type Outcome = { down?: boolean; after?: number }
+export type HostReport = { down?: boolean; after?: number }
 
 export type BreakerOptions = {
   store: Store
@@ -26,7 +26,7 @@ export type BreakerOptions = {
  * const permit = await breakers.enter('example.com')
  * if (permit.state !== 'open') await breakers.leave('example.com', permit, { down: false })
  */
-export function createBreakers({ store, now, shut }: BreakerOptions, settings = breakerDefaults) {
+export function createCircuitBreakers({ store, now, shut }: BreakerOptions, settings = breakerDefaults) {
   const seen = new Map<string, BreakerState & { at: number }>()
 
   const keep = (host: string, state: BreakerState): void => {
@@ -60,7 +60,7 @@ export function createBreakers({ store, now, shut }: BreakerOptions, settings = 
   }
 
   /** What is known of the host after the call. */
-  async function leave(host: string, permit: BreakerState, { down, after = 0 }: Outcome): Promise<BreakerState> {
+  async function leave(host: string, permit: BreakerState, { down, after = 0 }: HostReport): Promise<BreakerState> {
     if (down === undefined) return permit
     if (down) {
       const word = permit.state === 'probe' ? 'probe failed' : 'failed'
@@ -79,4 +79,4 @@ export function createBreakers({ store, now, shut }: BreakerOptions, settings = 
   return { enter, pass, leave }
 }
 
-export type Breakers = ReturnType<typeof createBreakers>
+export type CircuitBreakers = ReturnType<typeof createCircuitBreakers>

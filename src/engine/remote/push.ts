@@ -3,7 +3,7 @@
 import { readUpTo } from '../../core/bytes.ts'
 import { CLOSED, type Closed, parseJson, writeJson } from '../../core/codec/json.ts'
 import { parseMsgpack } from '../../core/codec/msgpack.ts'
-import { type Wire, wire } from '../../core/codec/value.ts'
+import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { callBody, readResultMap } from '../../core/jq.ts'
 import { present } from '../../core/present.ts'
@@ -13,7 +13,7 @@ import { closedIn, places } from '../../core/schemas.ts'
 import { callable } from '../../core/url.ts'
 import type { WorkerDefinition } from '../engine.ts'
 import { LAST } from '../jobs/outcome.ts'
-import type { Outcome } from './circuit-breaker.ts'
+import type { HostReport } from './circuit-breaker.ts'
 import { webhookHeaders } from './sign.ts'
 
 export type PushOptions = {
@@ -50,10 +50,10 @@ const passing = new Set([408, 425, 429])
 
 type ResultMap = {
   type: 'success' | 'failure'
-  result?: Wire
+  result?: Encoded
   reason?: unknown
   should_retry?: unknown
-  error?: Wire
+  error?: Encoded
   message?: unknown
 }
 
@@ -61,7 +61,7 @@ type ResultMap = {
 const MOST_LATER = 86_400_000
 
 /** What a call brought: the run's changes, or 'later' when the worker will commit by itself; and how its host is. */
-export type Pushed = Outcome & { changes: Changes | 'later' }
+export type Pushed = HostReport & { changes: Changes | 'later' }
 
 /** JQ's result map is a short form of changes. */
 function fromResultMap({ type, result, reason, should_retry, error, message = '' }: ResultMap): Changes {
@@ -111,8 +111,8 @@ function readChanges(bytes: Uint8Array, contentType: string | null): Changes {
 }
 
 /** The beginning of what a refusing worker says, for people. */
-const saying = (bytes: Uint8Array | undefined): Wire | undefined =>
-  bytes?.length ? wire(new TextDecoder().decode(bytes.subarray(0, SHOWN))) : undefined
+const saying = (bytes: Uint8Array | undefined): Encoded | undefined =>
+  bytes?.length ? encodeValue(new TextDecoder().decode(bytes.subarray(0, SHOWN))) : undefined
 
 function refusal(response: Response, bytes: Uint8Array | undefined, { isFinal }: Dialect, now: number): Pushed {
   const { status, headers } = response

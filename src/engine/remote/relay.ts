@@ -1,13 +1,13 @@
 // Messages for more listeners than one script may reach: a job for each such channel hands them on, a page in each run.
 // What a run does is in Redis alone (lib/ports.lua), so a run that is lost has handed on nothing.
 
-import type { Settled } from '../../redis/changes.ts'
-import type { Lent } from '../../redis/types.ts'
+import type { RunOutcome } from '../../redis/changes.ts'
+import type { ClaimedJob } from '../../redis/types.ts'
 
 export const RELAYS = { queue: 'sidejob.relay', class: 'relay' } as const
 
 /** One run of a relay, as it is to be committed. */
-export const relay = async ({ document }: Lent): Promise<Settled> => ({
+export const relay = async ({ document }: ClaimedJob): Promise<RunOutcome> => ({
   token: document.tk!,
   n: 0,
   end: 'completed',

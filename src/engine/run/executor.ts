@@ -1,27 +1,27 @@
 // Performs one lent job wherever its class is served, and says what is to be committed for it.
 
-import type { Wire } from '../../core/codec/value.ts'
+import type { Encoded } from '../../core/codec/value.ts'
 import { isOutage } from '../../core/errors.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import { createSlots, type Slots } from '../../core/slots.ts'
 import { workerDefaults } from '../../core/worker.ts'
-import type { Settled } from '../../redis/changes.ts'
+import type { RunOutcome } from '../../redis/changes.ts'
 import { childrenOf } from '../../redis/document.ts'
 import { shownItem } from '../../redis/item.ts'
 import type { Store } from '../../redis/store.ts'
-import type { Lent, Ring } from '../../redis/types.ts'
-import { LAST, settle, skipped } from '../jobs/outcome.ts'
+import type { ClaimedJob, Ring } from '../../redis/types.ts'
+import { LAST, outcomeOf, skipped } from '../jobs/outcome.ts'
 import { callsOthers, isLong, performedBy, type Registered, type Registry } from '../jobs/registry.ts'
-import { createBreakers } from '../remote/circuit-breaker.ts'
+import { createCircuitBreakers } from '../remote/circuit-breaker.ts'
 import { type PushOptions, push } from '../remote/push.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
-import { LostRun, perform, runError } from './function.ts'
+import { LostRun, runError, runFunction } from './function.ts'
 import type { JobTools } from './job.ts'
 import { type RunHook, reportOf, startOf } from './report.ts'
-import { createPace } from './run-time.ts'
+import { createRunTimes } from './run-time.ts'
 import { adoptable, snapshotOf } from './snapshot.ts'
 
-export type PerformerOptions = {
+export type ExecutorOptions = {
   store: Store
   registry: Registry
   push: PushOptions
@@ -31,7 +31,7 @@ export type PerformerOptions = {
   /** Milliseconds on a clock that only measures. */
   elapsed?: () => number
   /** Performs one run in an invocation of its own; absent: isolation is not to be had here. */
-  isolate?: (lent: Lent) => Promise<Settled | undefined>
+  isolate?: (lent: ClaimedJob) => Promise<RunOutcome | undefined>
   /** As long as a lane's own: what shows its progress is alive. */
   lease: number
   /** What functions find as `job.env`. */
@@ -55,7 +55,8 @@ const LATENESS = 3
 const hostOf = (url: string): string => PUSHED + new URL(url).host
 
 /** Its last run did not succeed: whoever performs it next asks about the host first. */
-const hasFailed = ({ document }: Lent): boolean => Boolean(document.f) || /,(released|lost),/.test(document.lr ?? '')
+const hasFailed = ({ document }: ClaimedJob): boolean =>
+  Boolean(document.f) || /,(released|lost),/.test(document.lr ?? '')
 
 /** An invocation is one of at most 32, with those that it calls; some are left for what is not ours. */
 const MAX_ISOLATED = 30
@@ -88,7 +89,7 @@ const isUnavailable = (error: unknown): boolean =>
   /too many|invocations|internal error|connection lost|disconnected|has been updated/i.test(String(error))
 
 /** Our own commits of one run while it goes on, and what it may read meanwhile. */
-export function createPerformer({
+export function createExecutor({
   store,
   registry,
   push: pushing,
@@ -100,11 +101,11 @@ export function createPerformer({
   lease,
   env,
   hook,
-}: PerformerOptions) {
-  const breakers = createBreakers({ store, now, shut: async () => undefined })
-  const pace = createPace()
+}: ExecutorOptions) {
+  const breakers = createCircuitBreakers({ store, now, shut: async () => undefined })
+  const pace = createRunTimes()
 
-  const deciding = (lent: Lent, found?: Registered) => ({
+  const deciding = (lent: ClaimedJob, found?: Registered) => ({
     document: lent.document,
     retry: found?.definition.retry,
     by: found && performedBy(found),
@@ -116,15 +117,15 @@ export function createPerformer({
 
   const timeoutOf = (found: Registered): number => found.definition.timeout ?? workerDefaults.timeout
 
-  async function checkpoint(lent: Lent, changes: Changes, found: Registered) {
-    const settled = await settle(lent.document.tk!, changes, deciding(lent, found))
+  async function checkpoint(lent: ClaimedJob, changes: Changes, found: Registered) {
+    const settled = await outcomeOf(lent.document.tk!, changes, deciding(lent, found))
     const { answers, lent: fresh, rings } = await store.commit({ queue: '', runs: [settled] })
     await ring(rings)
     if (answers[0] !== 'running') throw new LostRun(`the checkpoint was not taken: ${answers[0]}`)
     return snapshotOf(fresh[0]!, timeoutOf(found))
   }
 
-  const toolsOf = (lent: Lent, found: Registered): JobTools => ({
+  const toolsOf = (lent: ClaimedJob, found: Registered): JobTools => ({
     checkpoint: (changes) => checkpoint(lent, changes, found),
     page: (port, after) => page(lent.id, port, after),
     peek: (of) => peek(of),
@@ -171,8 +172,8 @@ export function createPerformer({
     return all
   }
 
-  async function allSteps(id: number): Promise<Record<string, Wire>> {
-    const all: Record<string, Wire> = {}
+  async function allSteps(id: number): Promise<Record<string, Encoded>> {
+    const all: Record<string, Encoded> = {}
     for (let cursor = '0', more = true; more; more = cursor !== '0') {
       const page = await store.steps(id, cursor)
       Object.assign(all, page.steps)
@@ -191,18 +192,22 @@ export function createPerformer({
     return all
   }
 
-  const release = (lent: Lent, ...words: string[]): Settled => ({
+  const release = (lent: ClaimedJob, ...words: string[]): RunOutcome => ({
     token: lent.document.tk!,
     n: 0,
     end: 'released',
     words,
   })
 
-  async function performLocal(lent: Lent, found: Registered, { deadlines }: Usage): Promise<Settled | undefined> {
+  async function performLocal(
+    lent: ClaimedJob,
+    found: Registered,
+    { deadlines }: Usage,
+  ): Promise<RunOutcome | undefined> {
     const snapshot = snapshotOf(lent, timeoutOf(found))
     try {
-      const changes = await perform(found.local!, snapshot, toolsOf(lent, found), deadlines)
-      return await settle(lent.document.tk!, changes, deciding(lent, found))
+      const changes = await runFunction(found.local!, snapshot, toolsOf(lent, found), deadlines)
+      return await outcomeOf(lent.document.tk!, changes, deciding(lent, found))
     } catch (error) {
       if (error instanceof LostRun) return undefined
       throw error
@@ -210,13 +215,13 @@ export function createPerformer({
   }
 
   /** Kept back without using an attempt; spread, so that not all who wait for a host come in the same second. */
-  function spare(lent: Lent, host: string, until: number): Settled {
+  function spare(lent: ClaimedJob, host: string, until: number): RunOutcome {
     const wait = Math.max(0, until - now()) + 1_000 + random() * 9_000
     const message = `${host.slice(PUSHED.length)} keeps failing: tried again after ${new Date(until).toISOString()}`
     return release(lent, 'wait', String(Math.ceil(wait)), 'error', JSON.stringify({ message, reason: 'other' }))
   }
 
-  async function performRemote(lent: Lent, found: Registered): Promise<Settled | undefined> {
+  async function performRemote(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {
     const { push: address } = found.definition
     if (!address) return release(lent, 'wait', String(found.definition.pull ? BRIEFLY : RELEASE_FOR))
     const host = hostOf(address.url)
@@ -227,20 +232,20 @@ export function createPerformer({
     const after = await breakers.leave(host, permit, outcome).catch(() => permit)
     // Only the probe's own failure counts against its job: so who keeps failing by itself comes to an end.
     if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
-    if (changes !== 'later') return settle(lent.document.tk!, changes, deciding(lent, found))
+    if (changes !== 'later') return outcomeOf(lent.document.tk!, changes, deciding(lent, found))
     const { q, tk, rm } = lent.document
     await store.extend(q!, [tk!], Number(rm ?? LATER_LEASE), { own: rm !== undefined })
     return undefined
   }
 
-  async function performFound(lent: Lent, found: Registered, alone: boolean, usage: Usage) {
+  async function performFound(lent: ClaimedJob, found: Registered, alone: boolean, usage: Usage) {
     if (found.inner) return found.inner(lent)
     if (!found.local) return performRemote(lent, found)
     if (!found.local.isolate || !isolate || alone) return performLocal(lent, found, usage)
     return performIsolated(lent, usage)
   }
 
-  async function performIsolated(lent: Lent, usage: Usage): Promise<Settled | undefined> {
+  async function performIsolated(lent: ClaimedJob, usage: Usage): Promise<RunOutcome | undefined> {
     if (usage.isolated >= MAX_ISOLATED) return release(lent)
     usage.isolated++
     try {
@@ -256,13 +261,13 @@ export function createPerformer({
    * What is to be committed for one run; undefined when that is somebody else's business now. `asked` is when the
    * request that lent it was sent: a rate counts from when the run began.
    */
-  async function runUnseen(lent: Lent, { alone = false, usage = newUsage(), asked }: RunOptions = {}) {
+  async function runUnseen(lent: ClaimedJob, { alone = false, usage = newUsage(), asked }: RunOptions = {}) {
     const { q: queue, c: name } = lent.document
     const passed = skipped(lent.document, now())
     if (passed) return passed
     let leave = () => {}
     try {
-      if (lent.fault) return settle(lent.document.tk!, faulted(lent.fault), deciding(lent))
+      if (lent.fault) return outcomeOf(lent.document.tk!, faulted(lent.fault), deciding(lent))
       const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
       // A class that this deployment does not know is not failed: another one may.
       if (!found) return release(lent, 'unknown', 'wait', String(RELEASE_FOR))
@@ -279,14 +284,14 @@ export function createPerformer({
     } catch (error) {
       if (isOutage(error)) throw error
       const changes: Changes = { end: 'failed', n: LAST, error: runError(error) }
-      return settle(lent.document.tk!, changes, deciding(lent))
+      return outcomeOf(lent.document.tk!, changes, deciding(lent))
     } finally {
       leave()
     }
   }
 
   /** The same, with the hook around it. */
-  async function run(lent: Lent, options: RunOptions = {}) {
+  async function run(lent: ClaimedJob, options: RunOptions = {}) {
     if (!hook) return runUnseen(lent, options)
     let settled: Awaited<ReturnType<typeof runUnseen>>
     await hook(startOf(lent), async () => {
@@ -299,7 +304,7 @@ export function createPerformer({
   }
 
   /** Those of what was lent that can be run; the others have failed with their fault. */
-  async function sound(lent: Lent[]): Promise<Lent[]> {
+  async function sound(lent: ClaimedJob[]): Promise<ClaimedJob[]> {
     const faulty = lent.filter(({ fault }) => fault)
     if (faulty.length === 0) return lent
     const runs = await Promise.all(faulty.map((one) => run(one)))
@@ -311,4 +316,4 @@ export function createPerformer({
   return { run, sound, page, timeoutOf, usedUp: ({ isolated, handsOn }: Usage) => handsOn || isolated >= MAX_ISOLATED }
 }
 
-export type Performer = ReturnType<typeof createPerformer>
+export type Executor = ReturnType<typeof createExecutor>

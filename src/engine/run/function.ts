@@ -1,6 +1,6 @@
 // Runs a worker's function against a snapshot: startup, perform or shutdown, within its time.
 
-import { type Wire, wire } from '../../core/codec/value.ts'
+import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { Changes, RunError, Snapshot } from '../../core/run.ts'
 import { Later, Terminal, type Worker, workerDefaults } from '../../core/worker.ts'
 import { LAST } from '../jobs/outcome.ts'
@@ -18,12 +18,12 @@ class Timeout extends Error {
 }
 
 /** What an error carries, as far as a value can hold it: never the reason for another error. */
-function detailOf(error: unknown): Wire | undefined {
+function detailOf(error: unknown): Encoded | undefined {
   const { detail } = (error ?? {}) as { detail?: unknown }
   try {
-    return detail === undefined ? undefined : wire(detail)
+    return detail === undefined ? undefined : encodeValue(detail)
   } catch {
-    return wire(String(detail))
+    return encodeValue(String(detail))
   }
 }
 
@@ -92,7 +92,7 @@ function within<T>(ms: number, deadlines: Deadlines, stop: Stop, first: Promise<
  *
  * @example const changes = await perform(zip, snapshot, tools)
  */
-export async function perform(
+export async function runFunction(
   worker: Worker,
   snapshot: Snapshot,
   tools: JobTools,

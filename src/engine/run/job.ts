@@ -1,6 +1,6 @@
 // What a worker's function holds: its job as it was when the run began, and everything the run does, kept until commit.
 
-import { unwire, type Wire, wire } from '../../core/codec/value.ts'
+import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { lastingName } from '../../core/lasting.ts'
 import { limits } from '../../core/limits.ts'
@@ -13,14 +13,14 @@ import type { Pause } from './pause.ts'
 import {
   type Branch,
   type CallOptions,
-  type Desk,
-  type Heir,
+  type ChildEnd,
   type Length,
   lengthOf,
   type Results,
-  Waits,
+  type RunAccess,
+  Steps,
 } from './steps.ts'
-import { createPauses } from './suspension.ts'
+import { createSuspension } from './suspension.ts'
 
 declare global {
   namespace Cloudflare {
@@ -34,19 +34,19 @@ export type JobTools = {
   /** Commits what was done so far under the same lease. */
   checkpoint: (changes: Changes) => Promise<Snapshot>
   /** The values of our own port behind those in the snapshot. */
-  page: (port: string, after: number) => Promise<{ values: { data: Wire; context?: Wire }[]; more: number }>
+  page: (port: string, after: number) => Promise<{ values: { data: Encoded; context?: Encoded }[]; more: number }>
   /** The waiting values of other jobs' ports. */
   peek: (
     of: { id: number; dir: 'in' | 'out'; port: string }[],
-  ) => Promise<({ taken: number; values: { data: Wire }[] } | null)[]>
+  ) => Promise<({ taken: number; values: { data: Encoded }[] } | null)[]>
   /** A job as one that might be adopted; null where there is none. */
   look: (id: number) => Promise<Adoptable | null>
   /** A graph that is stored under a name; null where there is none. */
-  storedGraph: (name: string) => Promise<Wire | null>
+  storedGraph: (name: string) => Promise<Encoded | null>
   /** Shows how far the run is. */
-  progress: (value: Wire) => Promise<unknown>
+  progress: (value: Encoded) => Promise<unknown>
   /** What all steps have kept. */
-  steps: () => Promise<Record<string, Wire>>
+  steps: () => Promise<Record<string, Encoded>>
   /** All children, as they are now. */
   children: () => Promise<Snapshot['children']>
   /** The time that passes in a run. */
@@ -72,13 +72,19 @@ type WaitOptions = { timeout?: Length; as?: string }
 
 type WriteOptions = { setDefault?: boolean; notify?: boolean; log?: boolean }
 
-type Queue = { values: { data: Wire; context?: Wire }[]; next: number; cursor: number; more: number; default?: Wire }
+type Queue = {
+  values: { data: Encoded; context?: Encoded }[]
+  next: number
+  cursor: number
+  more: number
+  default?: Encoded
+}
 
 const portOptions = (specs: SpawnOptions['in'] = {}): PortOptions =>
   Object.fromEntries(
     Object.entries(specs).map(([name, { default: value, channels }]) => [
       name,
-      { ...(value === undefined ? {} : { default: wire(value) }), ...(channels ? { channels } : {}) },
+      { ...(value === undefined ? {} : { default: encodeValue(value) }), ...(channels ? { channels } : {}) },
     ]),
   )
 
@@ -91,8 +97,8 @@ const timesOf = ({ at, wait }: { at?: Date | number; wait?: Length }) => ({
   ...(wait === undefined ? {} : { wait: lengthOf(wait) }),
 })
 
-const wires = (lists: Record<string, unknown[]> = {}): Record<string, Wire[]> =>
-  Object.fromEntries(Object.entries(lists).map(([port, values]) => [port, values.map(wire)]))
+const wires = (lists: Record<string, unknown[]> = {}): Record<string, Encoded[]> =>
+  Object.fromEntries(Object.entries(lists).map(([port, values]) => [port, values.map(encodeValue)]))
 
 const membersOf = (entry: object | string): object => {
   if (typeof entry === 'string') return { message: entry }
@@ -176,7 +182,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   #tools: JobTools
   #stop: { readonly signal: AbortSignal }
   #queues = new Map<string, Queue>()
-  #state = new Map<string, Wire | undefined>()
+  #state = new Map<string, Encoded | undefined>()
   #ops: Op[] = []
   #weight = 0
   #commits = 0
@@ -194,10 +200,10 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   #options: WriteOptions = {}
   #entry = new Entry()
   /** What steps and waits have kept, as far as it is known here. */
-  #steps: Map<string, Wire>
+  #steps: Map<string, Encoded>
   #moreSteps: boolean
-  #pauses = createPauses()
-  readonly #waits: Waits
+  #pauses = createSuspension()
+  readonly #waits: Steps
   /** How many steps are under way. */
   #acting = 0
   /** The steps that were begun and are not kept yet. */
@@ -222,7 +228,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     this.#stop = stop
     this.#steps = new Map(Object.entries(snapshot.steps ?? {}))
     this.#moreSteps = snapshot.moreSteps ?? false
-    this.#waits = new Waits(this.#desk())
+    this.#waits = new Steps(this.#desk())
   }
 
   /** How the run ends when all that is left of its function waits. */
@@ -246,7 +252,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
 
   get args(): unknown {
     const { args } = this.#snapshot.job
-    return args === null ? null : unwire(args)
+    return args === null ? null : decodeValue(args)
   }
   get name(): string | null {
     return this.#snapshot.job.name
@@ -321,7 +327,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   /** The same, as it came, of whatever type it is. */
-  async readClosed(port: Name<In>): Promise<Wire | undefined> {
+  async readClosed(port: Name<In>): Promise<Encoded | undefined> {
     this.#open()
     const item = await this.#next(port)
     if (!item) return this.#readDefault(port)
@@ -330,7 +336,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   /** Those that are given because they have changed count as no read. */
-  #readDefault(port: string): Wire | undefined {
+  #readDefault(port: string): Encoded | undefined {
     const { default: value } = this.#queue(port)
     if (value === undefined || this.#defaultsOnly) return value
     this.#beginEntry()
@@ -358,7 +364,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
 
   async *#defaultTuple<P extends Name<In>>(ports: P[]): AsyncGenerator<{ [K in P]: Value<In, K> }> {
     const memo = `inputs:${ports.join(',')}`
-    const seen = wire(ports.map((port) => this.#queue(port).default))
+    const seen = encodeValue(ports.map((port) => this.#queue(port).default))
     if (this.#stateWire(memo) === seen) return
     this.#defaultsOnly = true
     try {
@@ -383,7 +389,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     this.#op({
       op: 'write',
       to: { out: port },
-      values: [wire(value)],
+      values: [encodeValue(value)],
       ...this.#options,
       ...options,
       ...(setDefault ? { setDefault } : {}),
@@ -428,8 +434,8 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     }
   }
 
-  #contextOf(): { context?: Wire } {
-    return Object.keys(this.#context).length ? { context: wire({ job: this.id, ...this.#context }) } : {}
+  #contextOf(): { context?: Encoded } {
+    return Object.keys(this.#context).length ? { context: encodeValue({ job: this.id, ...this.#context }) } : {}
   }
 
   /** What follows belongs to another entry of the log, if that is said; who reads the log sees then what went together. */
@@ -441,7 +447,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     if (this.#entry.depth > 0) return
     const reads = this.#entry.end(this.#ops.length)
     if (!reads) return
-    const context = Object.keys(this.#context).length ? { context: wire(this.#context) } : {}
+    const context = Object.keys(this.#context).length ? { context: encodeValue(this.#context) } : {}
     this.#ops.push({ op: 'entry', ...reads, ...context })
     this.#entry.from = this.#ops.length
   }
@@ -449,20 +455,20 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   /** Gives an output port a default, in place of the one it has. Wakes nobody. */
   setDefault<P extends Name<Out>>(port: P, value: Value<Out, P>): void {
     this.#checked('out', port, value)
-    this.#op({ op: 'default', of: { out: port }, value: wire(value) })
+    this.#op({ op: 'default', of: { out: port }, value: encodeValue(value) })
   }
 
   /** A field of the job's state; undefined when it is not set. */
   get<T = unknown>(field: string): T | undefined {
     const value = this.#stateWire(field)
-    return value === undefined ? undefined : (unwire(value) as T)
+    return value === undefined ? undefined : (decodeValue(value) as T)
   }
   /** The same, as it came: no digit of it is lost. */
-  getClosed(field: string): Wire | undefined {
+  getClosed(field: string): Encoded | undefined {
     return this.#stateWire(field)
   }
   /** Sets fields of the state to values that are closed already. */
-  setClosed(values: Record<string, Wire>): void {
+  setClosed(values: Record<string, Encoded>): void {
     this.#open()
     for (const [field, value] of Object.entries(values)) {
       this.#weigh(value.length)
@@ -472,7 +478,9 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   /** Sets fields of the state. */
   set(values: Record<string, unknown>): void {
     this.#open()
-    this.setClosed(Object.fromEntries(Object.entries(values).map(([field, value]) => [field, wire(value) as Wire])))
+    this.setClosed(
+      Object.fromEntries(Object.entries(values).map(([field, value]) => [field, encodeValue(value) as Encoded])),
+    )
   }
   unset(...names: string[]): void {
     this.#open()
@@ -489,7 +497,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
       queue: worker.queue ?? 'default',
       class: worker.class,
       ...rest,
-      ...(args === undefined ? {} : { args: wire(args) }),
+      ...(args === undefined ? {} : { args: encodeValue(args) }),
       ...(inputs ? { inputs: wires(inputs) } : {}),
       ...(inports ? { inports: portOptions(inports) } : {}),
       ...(outports ? { outports: portOptions(outports) } : {}),
@@ -528,14 +536,20 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     const answer: Record<string, T[]> = {}
     names.forEach((child, i) => {
       const values = rows[i] ? this.#unseen(child, port, rows[i]) : []
-      if (values.length) answer[child] = values.map(({ data }) => unwire(data) as T)
+      if (values.length) answer[child] = values.map(({ data }) => decodeValue(data) as T)
     })
     return answer
   }
 
   /** Writes to an input port of a child, also of one that this run has just made. */
   writeChild(child: string, port: string, ...values: unknown[]): void {
-    this.#op({ op: 'write', to: { child, in: port }, values: values.map(wire), ...this.#options, ...this.#contextOf() })
+    this.#op({
+      op: 'write',
+      to: { child, in: port },
+      values: values.map(encodeValue),
+      ...this.#options,
+      ...this.#contextOf(),
+    })
   }
 
   /** Moves all values of a port to others, and copies its default. */
@@ -549,7 +563,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   /** A graph that is stored under a name; null where there is none. */
-  storedGraph(name: string): Promise<Wire | null> {
+  storedGraph(name: string): Promise<Encoded | null> {
     return this.#tools.storedGraph(name)
   }
 
@@ -558,7 +572,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     const now = Date.now()
     if (this.#closed || now - this.#shown < PROGRESS) return
     this.#shown = now
-    this.#tools.progress(wire(value)).catch(() => undefined)
+    this.#tools.progress(encodeValue(value)).catch(() => undefined)
   }
 
   /** Adds to the day's counts of the queue, whether the run succeeds or fails. */
@@ -572,12 +586,12 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   publish(channel: string, message: unknown): void {
-    this.#op({ op: 'publish', channel, message: wire(message), ...this.#contextOf() })
+    this.#op({ op: 'publish', channel, message: encodeValue(message), ...this.#contextOf() })
   }
 
   /** An entry of the log: an object, a text, or an error. */
   log(entry: object | string): void {
-    this.#op({ op: 'log', entry: wire({ ...this.#context, ...membersOf(entry) }) })
+    this.#op({ op: 'log', entry: encodeValue({ ...this.#context, ...membersOf(entry) }) })
   }
 
   /** Any other change of the run protocol (run, terminate, adopt, ports …). */
@@ -653,7 +667,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   each<T>(
     name: string,
     list: number | readonly T[],
-    turn: (item: T, at: Waits, index: number) => unknown,
+    turn: (item: T, at: Steps, index: number) => unknown,
   ): Promise<void> {
     return this.#waits.each(name, list, turn)
   }
@@ -679,7 +693,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
       )
     if (ending instanceof Ending) return { ...this.#collect(ending.end), ...ending.options }
     const changes = this.#collect(this.#suspends && ending === undefined ? 'suspended' : 'completed')
-    return ending === undefined ? changes : { ...changes, result: wire(ending) }
+    return ending === undefined ? changes : { ...changes, result: encodeValue(ending) }
   }
 
   close(): void {
@@ -711,7 +725,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     if (this.#entry.hasDefaults) this.#endEntry()
     const reads: NonNullable<Changes['reads']> = {}
     for (const [port, { cursor, next }] of this.#queues) if (next > 0) reads[port] = { cursor, count: next }
-    const set: Record<string, Wire> = {}
+    const set: Record<string, Encoded> = {}
     const unset: string[] = []
     for (const [field, value] of this.#state) {
       if (value === undefined) unset.push(field)
@@ -742,13 +756,13 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   /** What the helpers of steps and waits get to see of this run. */
-  #desk(): Desk {
+  #desk(): RunAccess {
     const uses = new Map<string, number>()
     return {
       queue: this.queue,
       now: () => this.startedAt.getTime() + this.#tools.now() - this.#began,
       kept: (key) => this.#kept(key),
-      keep: (key, value) => this.#keep(key, wire(value)),
+      keep: (key, value) => this.#keep(key, encodeValue(value)),
       forget: (prefix) => this.#forget(prefix),
       once: (key, action) => this.#once(key, action),
       op: (op) => this.#act(() => this.#op(op)),
@@ -765,7 +779,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     }
   }
 
-  async #kept(key: string): Promise<Wire | undefined> {
+  async #kept(key: string): Promise<Encoded | undefined> {
     this.#open()
     if (!this.#steps.has(key) && this.#moreSteps) {
       const steps = await this.#pauses.during(() => this.#tools.steps())
@@ -775,7 +789,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     return this.#steps.get(key)
   }
 
-  #keep(name: string, value: Wire): void {
+  #keep(name: string, value: Encoded): void {
     this.#op({ op: 'step', name, value })
     this.#steps.set(name, value)
   }
@@ -810,22 +824,22 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
 
   async #doOnce<T>(name: string, action: () => T | Promise<T>): Promise<T> {
     const known = await this.#kept(name)
-    if (known !== undefined) return unwire(known) as T
+    if (known !== undefined) return decodeValue(known) as T
     return this.#pauses.during(async () => {
-      const value = wire((await this.#act(action)) ?? null)
+      const value = encodeValue((await this.#act(action)) ?? null)
       this.#keep(name, value)
       await this.checkpoint()
       // As every later run will see it.
-      return unwire(value) as T
+      return decodeValue(value) as T
     })
   }
 
-  #heir(child: string): Heir | 'open' | undefined {
+  #heir(child: string): ChildEnd | 'open' | undefined {
     const { finished = [], failed = [], cancelled = [] } = this.#snapshot.family ?? {}
     const ended = finished.find(({ name }) => name === child)
-    if (ended) return { result: ended.result ?? (wire(null) as Wire) }
+    if (ended) return { result: ended.result ?? (encodeValue(null) as Encoded) }
     const broken = [...failed, ...cancelled].find(({ name }) => name === child)
-    if (broken) return { error: broken.error ?? (wire({}) as Wire) }
+    if (broken) return { error: broken.error ?? (encodeValue({}) as Encoded) }
     return ownOf(this.children, child) || this.#snapshot.moreChildren ? 'open' : undefined
   }
 
@@ -851,7 +865,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   }
 
   /** The values that a child's port has beyond those read already. */
-  #unseen(child: string, port: string, { taken, values }: { taken: number; values: { data: Wire }[] }) {
+  #unseen(child: string, port: string, { taken, values }: { taken: number; values: { data: Encoded }[] }) {
     const key = `${port} ${child}`
     const seen = this.#seen.get(key) ?? 0
     const rest = values.slice(seen)
@@ -860,13 +874,13 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     return rest
   }
 
-  #stateNow(): Record<string, Wire> {
+  #stateNow(): Record<string, Encoded> {
     const state = new Map(Object.entries(this.#snapshot.state))
     for (const [field, value] of this.#state) value === undefined ? state.delete(field) : state.set(field, value)
     return Object.fromEntries(state)
   }
 
-  #stateWire(field: string): Wire | undefined {
+  #stateWire(field: string): Encoded | undefined {
     return this.#state.has(field) ? this.#state.get(field) : ownOf(this.#snapshot.state, field)
   }
 
@@ -880,7 +894,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     return queue
   }
 
-  async #next(port: string): Promise<{ data: Wire } | undefined> {
+  async #next(port: string): Promise<{ data: Encoded } | undefined> {
     await this.#turn
     const queue = this.#queue(port)
     if (queue.next === queue.values.length && queue.more > 0)
@@ -897,8 +911,8 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     queue.more = more
   }
 
-  #valueOf<P extends Name<In>>(port: P, data: Wire): Value<In, P> {
-    return this.#checked('in', port, unwire(data)) as Value<In, P>
+  #valueOf<P extends Name<In>>(port: P, data: Encoded): Value<In, P> {
+    return this.#checked('in', port, decodeValue(data)) as Value<In, P>
   }
 
   /** A value as the port's schema has it; what the schema does not take fails the run, for good. */

@@ -1,8 +1,8 @@
 // What is told of a run as it ends: for hooks, logs and the terminal of whoever develops.
 
 import type { RunError } from '../../core/run.ts'
-import type { Settled } from '../../redis/changes.ts'
-import type { Lent } from '../../redis/types.ts'
+import type { RunOutcome } from '../../redis/changes.ts'
+import type { ClaimedJob } from '../../redis/types.ts'
 
 /** The job of a run that begins. */
 export type RunStart = { job: number; queue: string; class: string; attempt: number }
@@ -20,7 +20,7 @@ export type RunReport = RunStart & {
   error?: Pick<RunError, 'message' | 'reason' | 'stack'>
 }
 
-export const startOf = ({ id, document }: Lent): RunStart => ({
+export const startOf = ({ id, document }: ClaimedJob): RunStart => ({
   job: id,
   queue: document.q!,
   class: document.c!,
@@ -28,7 +28,7 @@ export const startOf = ({ id, document }: Lent): RunStart => ({
 })
 
 /** @example const report = reportOf(lent, settled, 12) */
-export function reportOf(lent: Lent, { end, words }: Settled, ms: number): RunReport {
+export function reportOf(lent: ClaimedJob, { end, words }: RunOutcome, ms: number): RunReport {
   const report = { ...startOf(lent), ms: Math.round(ms) }
   if (end !== 'failed') return { ...report, outcome: end as RunReport['outcome'] }
   const [, text = '{}', again, delay] = words

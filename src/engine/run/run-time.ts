@@ -12,7 +12,7 @@ type Pace = { asked: number; least: number; usual: number }
  *
  * @example const pace = createPace(); pace.excess('queue/class', asked, elapsed() - asked) // 0 … 75 ms
  */
-export function createPace() {
+export function createRunTimes() {
   const paces = new Map<string, Pace>()
 
   function usualBefore({ least, usual }: Pace): number {

@@ -1,6 +1,6 @@
 // A lent job as its run sees it, and any job as people see it.
 
-import type { Wire } from '../../core/codec/value.ts'
+import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import { type Repeat, slotOfRun } from '../../core/repeat.ts'
@@ -21,11 +21,11 @@ import {
 } from '../../redis/document.ts'
 import { shownItem } from '../../redis/item.ts'
 import type { Store } from '../../redis/store.ts'
-import type { Heir, Lent, RawWiring, Told } from '../../redis/types.ts'
+import type { CallbackJob, ClaimedJob, EndedChild, RawWiring } from '../../redis/types.ts'
 import type { JobView, PortView } from '../engine.ts'
 import { progressOf } from '../remote/callbacks.ts'
 
-function inputsOf({ document, inputs }: Lent): Record<string, SnapshotIn> {
+function inputsOf({ document, inputs }: ClaimedJob): Record<string, SnapshotIn> {
   const ports: Record<string, SnapshotIn> = {}
   for (const { port, pushed, taken } of portsOf(document, 'i')) {
     const values = (inputs[port] ?? []).map(shownItem)
@@ -40,7 +40,7 @@ function inputsOf({ document, inputs }: Lent): Record<string, SnapshotIn> {
   return ports
 }
 
-function outputsOf({ document }: Lent): Record<string, SnapshotOut> {
+function outputsOf({ document }: ClaimedJob): Record<string, SnapshotOut> {
   const ports: Record<string, SnapshotOut> = {}
   for (const { port, pushed, taken } of portsOf(document, 'o')) {
     const fallback = defaultOf(document, 'o', port)
@@ -53,14 +53,14 @@ function outputsOf({ document }: Lent): Record<string, SnapshotOut> {
   return ports
 }
 
-function stepsOf(flat: string[]): Record<string, Wire> {
-  const steps: Record<string, Wire> = {}
-  for (let i = 0; i < flat.length; i += 2) steps[flat[i]!] = flat[i + 1] as Wire
+function stepsOf(flat: string[]): Record<string, Encoded> {
+  const steps: Record<string, Encoded> = {}
+  for (let i = 0; i < flat.length; i += 2) steps[flat[i]!] = flat[i + 1] as Encoded
   return steps
 }
 
-function familyOf({ family }: Lent): NonNullable<Snapshot['family']> {
-  const those = (is: Heir['how'], leaves: 'result' | 'error') =>
+function familyOf({ family }: ClaimedJob): NonNullable<Snapshot['family']> {
+  const those = (is: EndedChild['how'], leaves: 'result' | 'error') =>
     family
       .filter(({ how }) => how === is)
       .map(({ how, left, ...heir }) => ({ ...heir, ...(left === null ? {} : { [leaves]: left }) }))
@@ -82,9 +82,9 @@ export async function adoptable(store: Store, id: number): Promise<Adoptable | n
   return {
     queue: queue!,
     class: name!,
-    args: (args as Wire | undefined) ?? null,
+    args: (args as Encoded | undefined) ?? null,
     parent: parentOf(found.document)?.id ?? null,
-    error: (found.document.er as Wire | undefined) ?? null,
+    error: (found.document.er as Encoded | undefined) ?? null,
   }
 }
 
@@ -108,7 +108,7 @@ function scheduledFor({ rp, ns, l, sf }: Document): { scheduledFor?: number } {
 }
 
 /** The snapshot of a lent job; `timeout` is the worker's where the job has none of its own. */
-export function snapshotOf(lent: Lent, timeout: number): Snapshot {
+export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
   const { document: doc } = lent
   const children = childrenOf(lent.children)
   const missing = lent.childCount - Object.keys(children).length
@@ -127,7 +127,7 @@ export function snapshotOf(lent: Lent, timeout: number): Snapshot {
       id: lent.id,
       queue: doc.q!,
       class: doc.c!,
-      args: (doc.a as Wire | undefined) ?? null,
+      args: (doc.a as Encoded | undefined) ?? null,
       name: doc.pn ?? null,
       createdAt: createdAtOf(doc),
       createdBy: doc.b ?? '',
@@ -178,7 +178,11 @@ const runAtOf = (doc: Document): number | null => {
 export function viewOf(
   id: number,
   doc: Document,
-  { children = [], childCount = 0, callback }: { children?: string[]; childCount?: number; callback?: Told } = {},
+  {
+    children = [],
+    childCount = 0,
+    callback,
+  }: { children?: string[]; childCount?: number; callback?: CallbackJob } = {},
 ): JobView {
   const missing = childCount - children.length / 2
   return {
@@ -186,7 +190,7 @@ export function viewOf(
     queue: doc.q!,
     class: doc.c!,
     status: statusOf(doc),
-    args: (doc.a as Wire | undefined) ?? null,
+    args: (doc.a as Encoded | undefined) ?? null,
     name: doc.pn ?? null,
     parent: parentOf(doc),
     aliases: aliasesOf(doc),
@@ -201,9 +205,9 @@ export function viewOf(
     endedAt: number(doc.e),
     runAt: runAtOf(doc),
     waitingFor: waitingOf(doc),
-    error: (doc.er as Wire | undefined) ?? null,
-    progress: (doc.pg as Wire | undefined) ?? null,
-    repeat: (doc.rp as Wire | undefined) ?? null,
+    error: (doc.er as Encoded | undefined) ?? null,
+    progress: (doc.pg as Encoded | undefined) ?? null,
+    repeat: (doc.rp as Encoded | undefined) ?? null,
     callback: progressOf(doc, callback),
     in: portViews(doc, 'i'),
     out: portViews(doc, 'o'),

@@ -1,7 +1,7 @@
 // What a function does once, and what it waits for: each helper keeps what came of it under a key of its own, so that
 // the function, called anew in the job's next run, gets it again at once and goes on behind it.
 
-import { unwire, type Wire } from '../../core/codec/value.ts'
+import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import type { Op } from '../../core/run.ts'
 import { duration } from '../../core/time.ts'
 import { Terminal } from '../../core/worker.ts'
@@ -12,14 +12,14 @@ import type { Pause } from './pause.ts'
 export type Length = number | string
 
 /** What an ended child left: its result, or its error. */
-export type Heir = { result?: Wire; error?: Wire }
+export type ChildEnd = { result?: Encoded; error?: Encoded }
 
 /** What helpers need of the run that they are in. */
-export type Desk = {
+export type RunAccess = {
   queue: string
   /** Milliseconds, by the clock of the state. */
   now: () => number
-  kept: (key: string) => Promise<Wire | undefined>
+  kept: (key: string) => Promise<Encoded | undefined>
   keep: (key: string, value: unknown) => void
   /** Nobody will ask for these again: all whose keys begin so. */
   forget: (prefix: string) => void
@@ -31,9 +31,9 @@ export type Desk = {
   /** A value of an input port as the port's schema has it. */
   checked: (port: string, value: unknown) => unknown
   /** Takes the next value of an input port, if one waits. */
-  take: (port: string) => Promise<{ data: Wire } | undefined>
+  take: (port: string) => Promise<{ data: Encoded } | undefined>
   /** A child that has ended; 'open' as long as it has not, undefined when there is none. */
-  heir: (child: string) => Heir | 'open' | undefined
+  heir: (child: string) => ChildEnd | 'open' | undefined
   /** Ends the run as soon as nothing else goes on in it. Never settles: the next run comes back to it. */
   pause: (what: Pause) => Promise<never>
   /** How often a key has been used in this run, this time included. */
@@ -54,7 +54,7 @@ export const OURS = '~'
 const KEPT = 30 * 86_400_000
 
 /** One way of several; what it waits for, it waits for by itself. */
-export type Branch<T = unknown> = (at: Waits) => T | Promise<T>
+export type Branch<T = unknown> = (at: Steps) => T | Promise<T>
 
 export type Results<B extends readonly Branch[]> = { -readonly [K in keyof B]: Awaited<ReturnType<B[K]>> }
 
@@ -72,9 +72,9 @@ function portFor(key: string): string {
   return `wait_${hash.toString(36)}`
 }
 
-const opened = ({ result, error }: Heir): Called['done'] => ({
-  ...(result === undefined ? {} : { result: unwire(result) }),
-  ...(error === undefined ? {} : { error: unwire(error) as { message?: string } }),
+const opened = ({ result, error }: ChildEnd): Called['done'] => ({
+  ...(result === undefined ? {} : { result: decodeValue(result) }),
+  ...(error === undefined ? {} : { error: decodeValue(error) as { message?: string } }),
 })
 
 const GONE: Called['done'] = { error: { message: 'is gone, and has left nothing' } }
@@ -93,11 +93,11 @@ function answerOf<T>(child: string, { result, error }: NonNullable<Called['done'
  * await job.sleep('3 days')
  * const answer = await job.waitFor('answer', { timeout: '1 week' })
  */
-export class Waits {
-  readonly #desk: Desk
+export class Steps {
+  readonly #desk: RunAccess
   readonly #scope: string
 
-  constructor(desk: Desk, scope = '') {
+  constructor(desk: RunAccess, scope = '') {
     this.#desk = desk
     this.#scope = scope
   }
@@ -138,7 +138,7 @@ export class Waits {
       if (!known && isChannel(name)) desk.op({ op: 'amend', in: { [port]: { channels: [name] } } })
       return desk.pause({ until })
     }
-    const value = found && unwire(found.data)
+    const value = found && decodeValue(found.data)
     const answer = given(value)
     desk.keep(key, { done: true, value })
     if (known && isChannel(name)) desk.op({ op: 'amend', drop: { in: [port] } })
@@ -178,14 +178,14 @@ export class Waits {
   async each<T>(
     name: string,
     list: number | readonly T[],
-    turn: (item: T, at: Waits, index: number) => unknown,
+    turn: (item: T, at: Steps, index: number) => unknown,
   ): Promise<void> {
     const key = this.#key(name, name)
     const count = typeof list === 'number' ? list : list.length
     const { next = 0 } = (await this.#kept<{ next?: number }>(key)) ?? {}
     for (let i = next; i < count; i++) {
       const scope = `${key}[${i}]/`
-      await turn((typeof list === 'number' ? i : list[i]) as T, new Waits(this.#desk, scope), i)
+      await turn((typeof list === 'number' ? i : list[i]) as T, new Steps(this.#desk, scope), i)
       this.#desk.forget(scope)
       this.#desk.keep(key, { next: i + 1 })
     }
@@ -203,7 +203,7 @@ export class Waits {
     const walk = async () => {
       while (next < branches.length && !broken) {
         const i = next++
-        results[i] = await branches[i]!(new Waits(this.#desk, `${key}[${i}]/`))
+        results[i] = await branches[i]!(new Steps(this.#desk, `${key}[${i}]/`))
       }
     }
     const walkers = Array.from({ length: Math.min(Math.max(1, limit), branches.length) }, walk)
@@ -216,7 +216,7 @@ export class Waits {
 
   async #kept<T>(key: string): Promise<T | undefined> {
     const kept = await this.#desk.kept(key)
-    return kept === undefined ? undefined : (unwire(kept) as T)
+    return kept === undefined ? undefined : (decodeValue(kept) as T)
   }
 
   /** `~sleep#2` for the second of its kind in this run; a name that was given is used once. */

@@ -12,7 +12,7 @@ const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
  * const pauses = createPauses()
  * await Promise.race([perform(job), pauses.ended])
  */
-export function createPauses() {
+export function createSuspension() {
   const { promise: ended, resolve, reject } = Promise.withResolvers<Ending>()
   // Nobody may be there to hear of it.
   ended.catch(() => undefined)

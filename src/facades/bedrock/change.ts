@@ -2,7 +2,7 @@
 
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import type { Amendment, Call, Engine } from '../../engine/engine.ts'
+import type { Call, DeliveryUpdate, Engine } from '../../engine/engine.ts'
 import { repeatIn } from './create.ts'
 import { readCompact } from './data.ts'
 import { type Given, isJob, leadingNumber, momentOf, needJob, needName, needText, priorityOf } from './given.ts'
@@ -18,7 +18,7 @@ export async function updateJob(engine: Engine, from: Given, call: Call): Promis
   const id = needJob(from)
   const { own } = readCompact(needText(from, 'data', MOST_DATA))
   const repeat = repeatIn(from('repeat'))
-  const amendment: Amendment = {
+  const amendment: DeliveryUpdate = {
     args: own,
     priority: priorityOf(from('jobPriority')),
     dueAt: momentOf(from('nextRun'), 'nextRun'),
@@ -29,7 +29,7 @@ export async function updateJob(engine: Engine, from: Given, call: Call): Promis
   const job = await wardOf(engine, id)
   // A run under way has no next time to change, unless it repeats.
   if (isTaken(job) && job.repeat === null && !amendment.repeat) delete amendment.dueAt
-  await engine.amend(id, amendment, call).catch((error) => {
+  await engine.updateDelivery(id, amendment, call).catch((error) => {
     // Counted from a start that never was, or beyond the year 9999.
     if (repeat && error instanceof SidejobError && error.code === 'BAD_REQUEST') throw refusals.malformed('repeat')
     throw error
@@ -43,7 +43,7 @@ export const cancelJob = (engine: Engine, from: Given, call: Call): Promise<void
     if (Object.keys(job.children).length > 0)
       throw new Refusal(404, 'Invalid jobID - Cannot cancel a job with children')
     if (!job.parent) throw new Refusal(404, 'Invalid jobID - Cannot cancel a job without a parent')
-    if (cancellable.has(stateOf(job))) await engine.withdraw(job, 'cancel', call)
+    if (cancellable.has(stateOf(job))) await engine.withdrawJob(job, 'cancel', call)
   })
 
 const undeletable: Record<string, string> = {
@@ -55,7 +55,7 @@ export const deleteJob = (engine: Engine, from: Given, call: Call): Promise<void
   withJob(engine, needJob(from), async (job) => {
     const why = undeletable[stateOf(job)]
     if (why) throw new Refusal(405, why)
-    await engine.withdraw(job, 'delete', call)
+    await engine.withdrawJob(job, 'delete', call)
   })
 
 const listOf = (text = ''): string[] =>
@@ -83,6 +83,6 @@ const unknown = (error: unknown): undefined => {
   throw error
 }
 
-export const crash = (engine: Engine, from: Given): Promise<void> => engine.ban(QUEUE, listOf(from('names')))
+export const crash = (engine: Engine, from: Given): Promise<void> => engine.block(QUEUE, listOf(from('names')))
 
-export const clearCrashed = (engine: Engine): Promise<void> => engine.ban(QUEUE, null)
+export const clearCrashed = (engine: Engine): Promise<void> => engine.block(QUEUE, null)

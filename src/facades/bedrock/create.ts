@@ -1,9 +1,9 @@
 // CreateJob and CreateJobs: one way for both, since many are made or none.
 
-import type { Wire } from '../../core/codec/value.ts'
+import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { parseRepeat, shiftLength } from '../../core/repeat.ts'
-import type { Call, Engine, JobInput, Ward } from '../../engine/engine.ts'
+import type { Call, DeliveredJob, Engine, JobInput } from '../../engine/engine.ts'
 import { mergePatch, readData } from './data.ts'
 import { type Given, momentOf, needName, priorityOf } from './given.ts'
 import { QUEUE, wardOf } from './jobs.ts'
@@ -15,7 +15,7 @@ const MOST_DELIVERIES = 10
 
 type Wanted = {
   name: string
-  data: Wire
+  data: Encoded
   priority?: number
   firstRun?: number
   retryAfter?: string
@@ -63,9 +63,9 @@ const wantedOf = (from: Given): Wanted => ({
   repeat: from('repeat'),
 })
 
-const readGiven = (text: string | undefined): Wire => (text === undefined ? '{}' : readData(text).own)
+const readGiven = (text: string | undefined): Encoded => (text === undefined ? '{}' : readData(text).own)
 
-type Parents = Map<string, Ward>
+type Parents = Map<string, DeliveredJob>
 
 /** The parents, each in a state in which it may have children. */
 async function parentsOf(engine: Engine, wanted: Wanted[]): Promise<Parents> {
@@ -122,13 +122,13 @@ const inWords = (error: unknown): never => {
 /** A unique job that is there already takes over what is new: data merged, repeat and priority as given now. */
 async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }: Wanted): Promise<void> {
   for (let tries = 1; ; tries++) {
-    const { args } = await engine.ward(String(id))
+    const { args } = await engine.deliveredJob(String(id))
     const was = args ?? '{}'
     if (was === data) return
     const bedrock = repeat ? { bedrock: repeat, stopOnFail: true } : null
     const amendment = { args: mergePatch(was, data), was, priority, repeat: bedrock, dueAt: 'same' as const }
     try {
-      return await engine.amend(String(id), amendment)
+      return await engine.updateDelivery(String(id), amendment)
     } catch (error) {
       const changed = error instanceof SidejobError && error.code === 'CONFLICT'
       if (!changed || tries === 5) throw error

@@ -2,12 +2,12 @@
 // (retryAfterCount, originalNextRun, mockRequest) is only shown there, and ignored where it comes back.
 
 import { CLOSED, each, maps, parseJson } from '../../core/codec/json.ts'
-import type { Wire } from '../../core/codec/value.ts'
+import type { Encoded } from '../../core/codec/value.ts'
 import { refusals } from './refusal.ts'
 
 const OURS = ['retryAfterCount', 'originalNextRun', 'mockRequest']
 
-type Members = Map<string, Wire>
+type Members = Map<string, Encoded>
 
 const isObject = (text: string): boolean => text.startsWith('{')
 
@@ -21,7 +21,7 @@ const membersOf = (text: string): Members | undefined => {
   }
 }
 
-const written = (members: Members): Wire =>
+const written = (members: Members): Encoded =>
   `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
 
 // Clients of Bedrock escape line breaks in headers.
@@ -36,7 +36,7 @@ const minified = (text: string): string => text.replace(/("(?:[^"\\]|\\.)*")|\s+
  *
  * @example readData('{"n": 1}').own // '{"n": 1}'
  */
-export const readData = (text: string): { own: Wire; ends: boolean; mocked: boolean } => {
+export const readData = (text: string): { own: Encoded; ends: boolean; mocked: boolean } => {
   const given = [text.trim(), unescaped(text.trim())].find((one) => membersOf(one))
   const members = given === undefined ? undefined : membersOf(given)
   if (!members) throw refusals.badData()
@@ -52,10 +52,10 @@ export const readCompact = (text: string): ReturnType<typeof readData> => {
   return { ...read, own: minified(read.own) }
 }
 
-const isTrue = (value: Wire | undefined): boolean => value === 'true' || value === '"true"'
+const isTrue = (value: Encoded | undefined): boolean => value === 'true' || value === '"true"'
 
 /** Data with members added at its end. @example withMembers('{"a":1}', { b: 2 }) // '{"a":1,"b":2}' */
-export const withMembers = (own: Wire, added: Record<string, unknown>): Wire => {
+export const withMembers = (own: Encoded, added: Record<string, unknown>): Encoded => {
   const more = Object.entries(added).filter(([, value]) => value !== undefined)
   if (more.length === 0) return own
   const open = own.slice(0, own.lastIndexOf('}')).trimEnd()
@@ -68,7 +68,7 @@ export const withMembers = (own: Wire, added: Record<string, unknown>): Wire => 
  *
  * @example mergePatch('{"a":{"b":1},"c":2}', '{"a":{"d":3},"c":null}') // '{"a":{"b":1,"d":3}}'
  */
-export const mergePatch = (old: Wire, patch: Wire): Wire => {
+export const mergePatch = (old: Encoded, patch: Encoded): Encoded => {
   if (!isObject(patch)) return minified(patch)
   const members: Members = (isObject(old) && membersOf(old)) || new Map()
   for (const [name, value] of membersOf(patch)!) {

@@ -1,6 +1,6 @@
 // FinishJob, RetryJob and FailJob: the ends of a run, for whoever has it.
 
-import type { Conclusion, Engine, Ward } from '../../engine/engine.ts'
+import type { DeliveredJob, DeliveryEnd, Engine } from '../../engine/engine.ts'
 import { readCompact } from './data.ts'
 import { delayOf, type Given, isOn, momentOf, needJob, needName, priorityOf } from './given.ts'
 import { wardOf } from './jobs.ts'
@@ -9,12 +9,12 @@ import { isTaken, MOCK, repeatOf, waitsForChildren } from './shown.ts'
 
 const ENDED = new Set(['completed', 'failed', 'terminated'])
 
-const children = (job: Ward) => Object.values(job.children)
-const hasPending = (job: Ward): boolean => children(job).some(({ status }) => !ENDED.has(status))
-const hasFailed = (job: Ward): boolean => children(job).some(({ status }) => status === 'failed')
+const children = (job: DeliveredJob) => Object.values(job.children)
+const hasPending = (job: DeliveredJob): boolean => children(job).some(({ status }) => !ENDED.has(status))
+const hasFailed = (job: DeliveredJob): boolean => children(job).some(({ status }) => status === 'failed')
 
 /** The job whose run is to be ended, in a state in which that may be. */
-async function endable(engine: Engine, from: Given): Promise<Ward> {
+async function endable(engine: Engine, from: Given): Promise<DeliveredJob> {
   const job = await wardOf(engine, needJob(from))
   if (!isTaken(job) && job.tag !== MOCK) throw new Refusal(405, 'Can only retry/finish RUNNING and RUNQUEUED jobs')
   if (job.parent && !repeatOf(job)) await checkParent(engine, String(job.parent.id))
@@ -27,7 +27,7 @@ async function checkParent(engine: Engine, id: string): Promise<void> {
 }
 
 /** New data, and whether it says that the job is not to repeat. */
-function dataIn(from: Given, job: Ward): { args?: string; ends: boolean } {
+function dataIn(from: Given, job: DeliveredJob): { args?: string; ends: boolean } {
   const text = from('data')
   if (!text) return { ends: false }
   const { own, ends, mocked } = readCompact(text)
@@ -35,7 +35,7 @@ function dataIn(from: Given, job: Ward): { args?: string; ends: boolean } {
   return { args: own, ends }
 }
 
-const seizing = (from: Given, job: Ward): Partial<Conclusion> => ({
+const seizing = (from: Given, job: DeliveredJob): Partial<DeliveryEnd> => ({
   token: from('token'),
   seizes: job.tag === MOCK,
 })
@@ -47,11 +47,11 @@ export async function finishJob(engine: Engine, from: Given): Promise<void> {
   const repeats = repeatOf(job) !== '' && !ends && !isOn(from('ignoreRepeat'))
   if (hasPending(job)) {
     // It repeats only after the run in which its children are all there.
-    await engine.conclude(String(job.id), { ...base, end: 'suspended', waitFor: 'children', slot: 'keep' })
+    await engine.finishDelivery(String(job.id), { ...base, end: 'suspended', waitFor: 'children', slot: 'keep' })
     return
   }
   if (!repeats && hasFailed(job)) throw new Refusal(405, 'Failed to delete a job with outstanding children')
-  await engine.conclude(String(job.id), { ...base, end: 'completed', slot: repeats ? 'next' : 'none' })
+  await engine.finishDelivery(String(job.id), { ...base, end: 'completed', slot: repeats ? 'next' : 'none' })
 }
 
 export async function retryJob(engine: Engine, from: Given): Promise<void> {
@@ -60,7 +60,7 @@ export async function retryJob(engine: Engine, from: Given): Promise<void> {
   const repeats = repeatOf(job) !== '' && !ends && !isOn(from('ignoreRepeat'))
   const delay = delayOf(from('delay'))
   const at = momentOf(from('nextRun'), 'nextRun')
-  await engine.conclude(String(job.id), {
+  await engine.finishDelivery(String(job.id), {
     ...seizing(from, job),
     end: 'again',
     args,
@@ -75,7 +75,7 @@ export async function failJob(engine: Engine, from: Given): Promise<void> {
   const job = await wardOf(engine, needJob(from))
   if (!isTaken(job)) throw new Refusal(405, 'Can only fail RUNNING or RUNQUEUED jobs')
   const text = from('data')
-  await engine.conclude(String(job.id), {
+  await engine.finishDelivery(String(job.id), {
     token: from('token'),
     end: 'failed',
     args: text ? readCompact(text).own : undefined,

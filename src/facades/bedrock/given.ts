@@ -1,7 +1,7 @@
 // The parameters of a command: headers in any case, or members of a JSON body, which win. Each is read as Bedrock does.
 
 import { CLOSED, each, list, parseJson } from '../../core/codec/json.ts'
-import { unwire, type Wire, wireToJson } from '../../core/codec/value.ts'
+import { decodeValue, type Encoded, encodedToJson } from '../../core/codec/value.ts'
 import { time } from '../../core/time.ts'
 import { formatOf, readBody } from '../../http/format.ts'
 import { Refusal, refusals } from './refusal.ts'
@@ -10,13 +10,13 @@ import { Refusal, refusals } from './refusal.ts'
 export type Given = (name: string) => string | undefined
 
 /** A closed value as the text of a parameter: a string's content, any other value's JSON. */
-const textOf = (value: Wire | undefined): string | undefined => {
+const textOf = (value: Encoded | undefined): string | undefined => {
   if (value === undefined || value === 'null') return undefined
-  const json = wireToJson(value)
-  return json.startsWith('"') ? (unwire(json) as string) : json
+  const json = encodedToJson(value)
+  return json.startsWith('"') ? (decodeValue(json) as string) : json
 }
 
-const members = (body: Record<string, Wire>): Given => {
+const members = (body: Record<string, Encoded>): Given => {
   const named = new Map(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]))
   return (name) => textOf(named.get(name.toLowerCase()))
 }
@@ -44,12 +44,12 @@ const inHeaders =
     return value === null || isForeign(lower, value) ? undefined : decoded(value)
   }
 
-const bodyOf = (request: Request, bytes: Uint8Array): Record<string, Wire> => {
+const bodyOf = (request: Request, bytes: Uint8Array): Record<string, Encoded> => {
   if (bytes.length === 0) return {}
   const type = request.headers.get('content-type')
   const read = readBody(bytes, type?.includes('msgpack') ? formatOf(type) : 'json', each(CLOSED))
   if (typeof read !== 'object' || read === null || Array.isArray(read)) throw refusals.badJson()
-  return read as Record<string, Wire>
+  return read as Record<string, Encoded>
 }
 
 /** The parameters of a request. */
@@ -63,13 +63,13 @@ export const givenJobs = (text: string | undefined): Given[] => {
   const jobs = listIn(text ?? '')
   if (jobs.length === 0) throw refusals.badJson()
   return jobs.map((job) => {
-    const body = job.startsWith('{') ? (parseJson(job, each(CLOSED)) as Record<string, Wire>) : {}
+    const body = job.startsWith('{') ? (parseJson(job, each(CLOSED)) as Record<string, Encoded>) : {}
     if (Object.keys(body).length === 0) throw refusals.badJson()
     return members(body)
   })
 }
 
-const listIn = (text: string): Wire[] => {
+const listIn = (text: string): Encoded[] => {
   try {
     const { jobs } = parseJson(`{"jobs":${text}\n}`, { jobs: LIST }) as { jobs: unknown }
     return Array.isArray(jobs) ? jobs : []

@@ -1,7 +1,7 @@
 // The jobs of the facade: one queue, whose workers take jobs by name.
 
 import { SidejobError } from '../../core/errors.ts'
-import type { Engine, Ward } from '../../engine/engine.ts'
+import type { DeliveredJob, Engine } from '../../engine/engine.ts'
 import { refusals } from './refusal.ts'
 
 export const QUEUE = 'bedrock'
@@ -17,8 +17,8 @@ export async function openQueue(engine: Engine): Promise<void> {
 }
 
 /** A job of this queue. */
-export async function wardOf(engine: Engine, id: string, otherwise = refusals.noJob()): Promise<Ward> {
-  const found = await engine.ward(id).catch((error) => {
+export async function wardOf(engine: Engine, id: string, otherwise = refusals.noJob()): Promise<DeliveredJob> {
+  const found = await engine.deliveredJob(id).catch((error) => {
     if (error instanceof SidejobError && error.code === 'NOT_FOUND') throw otherwise
     throw error
   })
@@ -29,7 +29,7 @@ export async function wardOf(engine: Engine, id: string, otherwise = refusals.no
 const MOST_TRIES = 5
 
 /** Does something with a job as it is seen; once more when it has changed meanwhile. */
-export async function withJob(engine: Engine, id: string, act: (job: Ward) => Promise<void>): Promise<void> {
+export async function withJob(engine: Engine, id: string, act: (job: DeliveredJob) => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       return await act(await wardOf(engine, id))

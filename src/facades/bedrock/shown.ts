@@ -1,8 +1,8 @@
 // How Bedrock shows jobs: its states, its times, the keys of GetJob and QueryJob, sorted as it sorts them.
 
-import { raw, unwire, type Wire } from '../../core/codec/value.ts'
+import { decodeValue, type Encoded, raw } from '../../core/codec/value.ts'
 import { iso } from '../../core/time.ts'
-import type { Heir, Loan, Ward } from '../../engine/engine.ts'
+import type { ChildResult, DeliveredJob, Delivery } from '../../engine/engine.ts'
 import { withMembers } from './data.ts'
 
 export const MOCK = 'mock'
@@ -11,9 +11,9 @@ export const MOCK = 'mock'
 export const isManual = (name: string): boolean => name.startsWith('manual')
 
 /** RUNNING, and for jobs with retryAfter RUNQUEUED: somebody has it, or had it and did not answer. */
-const held = ({ redeliver }: Ward): string => (redeliver === null ? 'RUNNING' : 'RUNQUEUED')
+const held = ({ redeliver }: DeliveredJob): string => (redeliver === null ? 'RUNNING' : 'RUNQUEUED')
 
-const states: Record<Ward['status'], (job: Ward) => string> = {
+const states: Record<DeliveredJob['status'], (job: DeliveredJob) => string> = {
   queued: (job) => (job.unanswered ? held(job) : 'QUEUED'),
   running: held,
   terminating: held,
@@ -23,13 +23,14 @@ const states: Record<Ward['status'], (job: Ward) => string> = {
   terminated: () => 'CANCELLED',
 }
 
-export const stateOf = (job: Ward): string => states[job.status](job)
+export const stateOf = (job: DeliveredJob): string => states[job.status](job)
 
 /** Somebody may end its run. */
-export const isTaken = (job: Ward): boolean => ['RUNNING', 'RUNQUEUED'].includes(stateOf(job))
+export const isTaken = (job: DeliveredJob): boolean => ['RUNNING', 'RUNQUEUED'].includes(stateOf(job))
 
 /** A parent that waits for its children. */
-export const waitsForChildren = (job: Ward): boolean => job.status === 'suspended' && job.waitingFor === 'children'
+export const waitsForChildren = (job: DeliveredJob): boolean =>
+  job.status === 'suspended' && job.waitingFor === 'children'
 
 /** @example shownTime(Date.UTC(2026, 2, 11, 12)) // '2026-03-11 12:00:00' */
 export const shownTime = (at: number): string => iso(at).slice(0, 19).replace('T', ' ')
@@ -38,20 +39,20 @@ export const shownTime = (at: number): string => iso(at).slice(0, 19).replace('T
 const shownDue = (at: number, ran: boolean): string =>
   ran || at % 1000 === 0 ? shownTime(at) : iso(at).slice(0, 23).replace('T', ' ')
 
-const nextRunOf = (job: Ward): string => {
+const nextRunOf = (job: DeliveredJob): string => {
   const ran = job.ranAt !== null
   if (job.status === 'running' && job.redeliver !== null) return shownTime(job.leaseUntil!)
   return waitsForChildren(job) && ran ? shownTime(job.ranAt!) : shownDue(job.dueAt, ran)
 }
 
 /** What Bedrock knows of a repeat: its text. */
-export const repeatOf = ({ repeat }: Ward): string => {
-  const kept = repeat === null ? '' : (unwire(repeat) as string | { bedrock?: string })
+export const repeatOf = ({ repeat }: DeliveredJob): string => {
+  const kept = repeat === null ? '' : (decodeValue(repeat) as string | { bedrock?: string })
   return typeof kept === 'string' ? kept : (kept.bedrock ?? '')
 }
 
 /** The data as Bedrock's clients expect it: with what Bedrock keeps there. */
-export const dataOf = (job: Ward): Wire => {
+export const dataOf = (job: DeliveredJob): Encoded => {
   const counts = job.deliveries > 0 && !isManual(job.class)
   const anchored = counts && job.slot !== null && repeatOf(job).startsWith('SCHEDULED')
   return withMembers(job.args ?? '{}', {
@@ -61,7 +62,7 @@ export const dataOf = (job: Ward): Wire => {
   })
 }
 
-const common = (job: Ward) => ({
+const common = (job: DeliveredJob) => ({
   created: shownTime(job.createdAt),
   data: raw(dataOf(job)),
   jobID: job.id,
@@ -77,13 +78,13 @@ const sorted = (shown: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(shown).sort(([a], [b]) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)))
 
 /** The ten keys of QueryJob. */
-export const queried = (job: Ward) => sorted({ ...common(job), state: stateOf(job) })
+export const queried = (job: DeliveredJob) => sorted({ ...common(job), state: stateOf(job) })
 
-const heirs = (family: Heir[], is: Heir['how']) =>
+const heirs = (family: ChildResult[], is: ChildResult['how']) =>
   family.filter(({ how }) => how === is).map(({ id, args }) => ({ data: raw(args ?? '{}'), jobID: id }))
 
 /** Finished and cancelled children are shown together or not at all, failed ones only where there are some. */
-const familyOf = (family: Heir[]) => {
+const familyOf = (family: ChildResult[]) => {
   if (family.length === 0) return {}
   const failed = heirs(family, 'failed')
   return {
@@ -94,7 +95,7 @@ const familyOf = (family: Heir[]) => {
 }
 
 /** The nine keys of GetJob, and those of families. What is shown is the job before it was taken. */
-export const taken = ({ job, family }: Loan, parents: Map<number, Ward>) => {
+export const taken = ({ job, family }: Delivery, parents: Map<number, DeliveredJob>) => {
   const parent = job.parent === null ? undefined : parents.get(job.parent.id)
   // Before it was taken it was in no run: what its lease is now must not show.
   const shown = common({ ...job, status: 'queued' })

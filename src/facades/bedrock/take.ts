@@ -1,6 +1,6 @@
 // GetJob and GetJobs: atomic deliveries by name, at once or as soon as there is something.
 
-import type { Call, Engine, Loan, Ward } from '../../engine/engine.ts'
+import type { Call, DeliveredJob, Delivery, Engine } from '../../engine/engine.ts'
 import { type Given, isSet, leadingNumber, needText, priorityOf } from './given.ts'
 import { QUEUE } from './jobs.ts'
 import { Refusal, refusals } from './refusal.ts'
@@ -32,9 +32,9 @@ const waitOf = (from: Given): number => {
   return timeout === undefined ? TIMEOUT : Math.max(0, leadingNumber(timeout))
 }
 
-async function parentsOf(engine: Engine, loans: Loan[]): Promise<Map<number, Ward>> {
-  const ids = [...new Set(loans.flatMap(({ job }) => job.parent?.id ?? []))]
-  const wards = await Promise.all(ids.map((id) => engine.ward(String(id)).catch(() => undefined)))
+async function parentsOf(engine: Engine, deliveries: Delivery[]): Promise<Map<number, DeliveredJob>> {
+  const ids = [...new Set(deliveries.flatMap(({ job }) => job.parent?.id ?? []))]
+  const wards = await Promise.all(ids.map((id) => engine.deliveredJob(String(id)).catch(() => undefined)))
   return new Map(wards.filter((ward) => ward !== undefined).map((ward) => [ward.id, ward]))
 }
 
@@ -53,12 +53,12 @@ export async function take(
   const wait = waitOf(from)
   const mocked = isSet(from, 'mockRequest') || isSet(from, 'getMockedJobs')
   const lending = { names: globsOf(name), max, priority, wait, tags: mocked ? [MOCK] : [] }
-  const { loans, failed } = await engine.lend(QUEUE, lending, call)
+  const { deliveries, failed } = await engine.deliver(QUEUE, lending, call)
   // What nobody will hear of does not count as delivered.
-  if (call.signal.aborted) await engine.putBack(loans, call)
+  if (call.signal.aborted) await engine.giveBack(deliveries, call)
   // Where all that was chosen had failed on the way there is nothing, but it is no 404.
-  if (loans.length === 0 && failed === 0)
+  if (deliveries.length === 0 && failed === 0)
     throw wait > 0 ? new Refusal(303, 'Timeout') : new Refusal(404, 'No job found')
-  const parents = await parentsOf(engine, loans)
-  return { jobs: loans.map((loan) => taken(loan, parents)), tokens: loans.map(({ token }) => token) }
+  const parents = await parentsOf(engine, deliveries)
+  return { jobs: deliveries.map((delivery) => taken(delivery, parents)), tokens: deliveries.map(({ token }) => token) }
 }

@@ -3,7 +3,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod'
 import { CALLBACKS, isCallbackGroup } from '../../core/callback.ts'
-import { unwire, wire } from '../../core/codec/value.ts'
+import { decodeValue, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Downloads, keyOf } from '../../core/files.ts'
 import { mimePatterns } from '../../core/mime.ts'
@@ -159,7 +159,7 @@ function jobOf(asked: Submission, downloads: Downloads): JobInput {
   return {
     queue: QUEUE,
     class: 'download',
-    args: wire({
+    args: encodeValue({
       url,
       host,
       ...(asked.request_headers ? { headers: asked.request_headers } : {}),
@@ -218,8 +218,8 @@ export const downloaderPayload =
   async (ended, given) => {
     const id = await downloads.files.idOf(ended.job)
     if (ended.type === 'success')
-      return JSON.stringify(await payload(downloads, id, ended.finishedAt, given, unwire(ended.result) as Kept))
-    const detail = ended.error === null ? null : (unwire(ended.error) as Detail)
+      return JSON.stringify(await payload(downloads, id, ended.finishedAt, given, decodeValue(ended.result) as Kept))
+    const detail = ended.error === null ? null : (decodeValue(ended.error) as Detail)
     return JSON.stringify(
       await payload(downloads, id, ended.finishedAt, given, undefined, { message: ended.message, detail }),
     )
@@ -257,16 +257,16 @@ const jobState = z.object({
 function stateOf(id: string, view: JobView): z.output<typeof jobState> {
   // What the last attempt said is forgotten when the next begins.
   const said = view.error !== null && view.status !== 'running' ? view.error : null
-  const error = said && (unwire(said) as { message: string; detail?: Detail })
+  const error = said && (decodeValue(said) as { message: string; detail?: Detail })
   return {
     job_id: id,
-    url: view.args === null ? '' : ((unwire(view.args) as { url?: string }).url ?? ''),
+    url: view.args === null ? '' : ((decodeValue(view.args) as { url?: string }).url ?? ''),
     aggr_id: view.group ?? '',
     download_state: downloadStates[view.status] ?? 'Pending',
     download_count: view.attempt,
     response_code: error?.detail?.status ?? (view.status === 'completed' ? 200 : 0),
     error: error?.message ?? '',
-    progress: view.progress === null ? null : unwire(view.progress),
+    progress: view.progress === null ? null : decodeValue(view.progress),
     callback_state: callbackStates[view.callback?.state ?? ''] ?? '',
     callback_count: view.callback?.attempts ?? 0,
     callback_error: view.callback?.lastError ?? '',

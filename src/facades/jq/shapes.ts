@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { fromBase64 } from '../../core/codec/json.ts'
-import { unwire, type Wire } from '../../core/codec/value.ts'
+import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { className, closed } from '../../core/schemas.ts'
 
 const isJsonInteger = (text: string): boolean => /^-?\d+$/.test(text)
@@ -11,14 +11,14 @@ const isJsonInteger = (text: string): boolean => /^-?\d+$/.test(text)
 const isMsgpackInteger = ([first = 0]: Uint8Array): boolean =>
   first <= 0x7f || first >= 0xe0 || (first >= 0xcc && first <= 0xd3)
 
-const isInteger = (wire: Wire): boolean =>
+const isInteger = (wire: Encoded): boolean =>
   wire.startsWith('~') ? isMsgpackInteger(fromBase64(wire.slice(1))) : isJsonInteger(wire)
 
 /** An integer as JQ means it, which a float is not, whatever its value. */
 const integer = (least: number, most: number) =>
   closed
     .transform((wire, ctx) => {
-      const n = isInteger(wire) ? Number(unwire(wire)) : Number.NaN
+      const n = isInteger(wire) ? Number(decodeValue(wire)) : Number.NaN
       if (n >= least && n <= most) return n
       ctx.addIssue({ code: 'custom', message: `expected an integer from ${least} to ${most}` })
       return z.NEVER

@@ -1,6 +1,6 @@
 // What one command of Redis answers, without a script.
 
-import type { Wire } from '../../core/codec/value.ts'
+import type { Encoded } from '../../core/codec/value.ts'
 import type { Parts } from '../parts.ts'
 import type { BellTrouble, Ready } from '../types.ts'
 
@@ -85,11 +85,11 @@ export function createCommands({ client: { ask }, keys }: Parts) {
     runs: async (id: number) => (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).reverse(),
 
     /** What steps have kept, a page of them; the cursor of the last is '0'. */
-    async steps(id: number, cursor: string): Promise<{ steps: Record<string, Wire>; cursor: string }> {
+    async steps(id: number, cursor: string): Promise<{ steps: Record<string, Encoded>; cursor: string }> {
       const [next, flat] = await ask<[string, string[]]>(
         (redis) => redis.hscan(keys.steps(id), cursor, { count: STEPS }) as Promise<[string, string[]]>,
       )
-      return { steps: flatToMap(flat) as Record<string, Wire>, cursor: String(next) }
+      return { steps: flatToMap(flat) as Record<string, Encoded>, cursor: String(next) }
     },
     /** A page of a job's children, flat; the cursor of the last is '0'. */
     async children(id: number, cursor: string): Promise<{ children: string[]; cursor: string }> {
@@ -98,7 +98,7 @@ export function createCommands({ client: { ask }, keys }: Parts) {
       )
       return { children, cursor: String(next) }
     },
-    graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Wire | null>,
+    graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Encoded | null>,
     setGraph: (name: string, text: string) => ask((redis) => redis.hset(keys.flows, { [name]: text })),
     removeGraph: (name: string) => ask<number>((redis) => redis.hdel(keys.flows, name)),
     readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),

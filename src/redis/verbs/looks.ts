@@ -4,7 +4,7 @@ import type { Status } from '../../core/job.ts'
 import { childrenOf, type Document, withSideValues } from '../document.ts'
 import { type Parts, refusalOf, toldOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { FlowState, Inspection, RawWiring, Told } from '../types.ts'
+import type { CallbackJob, FlowState, Inspection, RawWiring } from '../types.ts'
 
 export function createLooks({ client: { evaluate }, keys, base }: Parts) {
   async function inspect(job: string, of?: { dir: 'i' | 'o'; port: string; limit: number }): Promise<Inspection> {
@@ -55,7 +55,7 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
     group?: string
     before?: string
     limit: number
-  }): Promise<{ jobs: { id: number; document: Document; callback?: Told }[]; cursor: string | null }> {
+  }): Promise<{ jobs: { id: number; document: Document; callback?: CallbackJob }[]; cursor: string | null }> {
     const answer = (await evaluate(
       scripts.list,
       [],

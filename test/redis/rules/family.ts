@@ -1,7 +1,7 @@
 // Rules 23–25: parents and children, and what is removed.
 
 import { expect } from 'vitest'
-import { wire } from '../../../src/core/codec/value.ts'
+import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
 import type { PortSpecs } from '../../../src/redis/document.ts'
 import type { Facts, Making, Run, World } from '../direct.ts'
@@ -159,7 +159,7 @@ const rule23: Facts = {
     const slot = Math.floor(world.now() / 1000) * 1000
     const id = await world.make({ queue: 'other' })
     const run = await parentRun(world)
-    await world.make({ parent: String(id), name: 'a', repeat: wire('SCHEDULED, +1 HOUR'), slot })
+    await world.make({ parent: String(id), name: 'a', repeat: encodeValue('SCHEDULED, +1 HOUR'), slot })
     await run.suspend({ waitFor })
     expect(await waiting(world, id)).toHaveLength(1)
     expect(await (await world.claimOne()).commit()).toBe('queued')
@@ -174,7 +174,7 @@ const rule23: Facts = {
   },
 }
 
-const quiet = { op: 'write' as const, to: { out: 'out' }, values: [wire(1)] }
+const quiet = { op: 'write' as const, to: { out: 'out' }, values: [encodeValue(1)] }
 
 const rule24: Facts = {
   async 'a run of a child wakes its parent'(world) {

@@ -1,7 +1,7 @@
 // Rules 35 and 36: jobs that follow their children, and wires between ports.
 
 import { expect } from 'vitest'
-import type { Wire } from '../../../src/core/codec/value.ts'
+import type { Encoded } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
 import type { Facts, Making, World } from '../direct.ts'
 
@@ -96,7 +96,7 @@ const rule35: Facts = {
   async 'an appointment and the next slot of a repeat come after its children'(world) {
     const waits: (() => Making)[] = [
       () => ({ at: world.now() + 60_000, in: { in: {} } }),
-      () => ({ repeat: '"STARTED, +1 MINUTE"' as Wire, slot: world.now() }),
+      () => ({ repeat: '"STARTED, +1 MINUTE"' as Encoded, slot: world.now() }),
     ]
     for (const waiting of waits) {
       const making = waiting()

@@ -1,7 +1,7 @@
 // Rules 26–28: slots, batons, constraints.
 
 import { expect } from 'vitest'
-import { wire } from '../../../src/core/codec/value.ts'
+import { encodeValue } from '../../../src/core/codec/value.ts'
 import { type Constraint, limitKeyOf } from '../../../src/core/constraint.ts'
 import { type Facts, type Making, queuesOf, type Run, type World } from '../direct.ts'
 
@@ -519,7 +519,7 @@ const rule27: Facts = {
 }
 
 const constraint: Constraint = { match: { class: 'plain' }, concurrency: 1 }
-const constrain = (world: World, name = 'c') => world.store.constraint(name, wire(constraint))
+const constrain = (world: World, name = 'c') => world.store.constraint(name, encodeValue(constraint))
 const claimWith = async (world: World) => {
   const { lent, stale, version, word } = await world.lane().ask()
   return { ids: lent.map(({ id }) => id), stale: stale.map(({ id }) => id), version, word }
@@ -545,7 +545,7 @@ const rule28: Facts = {
     await constrain(world)
     const { made, stale } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true }])
     expect(made).toEqual([])
-    expect(JSON.parse(stale!)).toMatchObject({ version: '1', list: { c: wire(constraint) } })
+    expect(JSON.parse(stale!)).toMatchObject({ version: '1', list: { c: encodeValue(constraint) } })
     expect(await world.store.lastId()).toBe(0)
   },
   async 'the current ones are taken'(world) {
@@ -599,16 +599,16 @@ const rule28: Facts = {
     expect((await claimWith(world)).ids).toEqual([id])
   },
   async 'patterns and paths are matched against what the args say, digits and all'(world) {
-    const args = wire({ host: 'a.com', n: 1 })
+    const args = encodeValue({ host: 'a.com', n: 1 })
     const engine = world.engine({ workers: [] })
     await world.store.settings('q', { mode: 'pull' })
     await world.store.constraint(
       'host',
-      wire({ match: { args: { host: { glob: '*.com' } } }, concurrency: 1, groupBy: 'host' }),
+      encodeValue({ match: { args: { host: { glob: '*.com' } } }, concurrency: 1, groupBy: 'host' }),
     )
     const { jobs } = await engine.enqueue([
       { queue: 'q', class: 'plain', args },
-      { queue: 'q', class: 'plain', args: wire({ host: 'a.org' }) },
+      { queue: 'q', class: 'plain', args: encodeValue({ host: 'a.org' }) },
     ])
     const tags = await Promise.all(jobs.map(async ({ id }) => (await world.document(id)).lm))
     expect(tags).toEqual(['constraint:host:"a.com"', undefined])

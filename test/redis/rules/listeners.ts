@@ -1,7 +1,7 @@
 // Rule 30: what is said to those outside who listen, and who is called when there is work.
 
 import { expect } from 'vitest'
-import type { Wire } from '../../../src/core/codec/value.ts'
+import type { Encoded } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
 import type { Facts, World } from '../direct.ts'
 
@@ -81,8 +81,8 @@ const rule30: Facts = {
     await world.make()
     const run = await world.claimOne()
     await listen(world, 60_000)
-    const publish: Op = { op: 'publish', channel: SAID, message: '1' as Wire }
-    const broken: Op = { op: 'write', to: { out: 'none' }, values: ['1' as Wire] }
+    const publish: Op = { op: 'publish', channel: SAID, message: '1' as Encoded }
+    const broken: Op = { op: 'write', to: { out: 'none' }, values: ['1' as Encoded] }
     const said = await heard(world, () => run.commit({ ops: [publish, broken] }))
     expect(said[0]).toEqual([])
   },

@@ -1,7 +1,7 @@
 // Rules 31–33: what is there once, what is done once, and what is never asked for.
 
 import { expect } from 'vitest'
-import { wire } from '../../../src/core/codec/value.ts'
+import { encodeValue } from '../../../src/core/codec/value.ts'
 import { pastRunOf } from '../../../src/redis/document.ts'
 import type { Once } from '../../../src/redis/types.ts'
 import type { Facts, Making, World } from '../direct.ts'
@@ -87,9 +87,9 @@ const rule31: Facts = {
     expect(await enqueue(world, unique())).toEqual({ id: next, status: 'terminated', existing: true })
   },
   async 'a debounced job that waits is moved by who asks again, with the newest args'(world) {
-    const first = await enqueue(world, debounced({ args: wire(1) }))
+    const first = await enqueue(world, debounced({ args: encodeValue(1) }))
     world.advance(8_000)
-    expect(await enqueue(world, debounced({ args: wire(2) }))).toEqual({ ...first, existing: true })
+    expect(await enqueue(world, debounced({ args: encodeValue(2) }))).toEqual({ ...first, existing: true })
     world.advance(8_000)
     expect(await world.claim()).toEqual([])
     world.advance(2_001)
@@ -99,15 +99,15 @@ const rule31: Facts = {
   },
   async 'of many in one call the last says what a debounced job does, great or small'(world) {
     const great = 'x'.repeat(2_000)
-    const asked = (args?: string): Making => debounced({ args: args === undefined ? undefined : wire(args) })
+    const asked = (args?: string): Making => debounced({ args: args === undefined ? undefined : encodeValue(args) })
     const call = (...all: (string | undefined)[]) =>
       world.store.enqueue(all.map((args) => ({ queue: 'q', class: 'plain', known: true, ...asked(args) })))
     const { made } = await call('first', great)
     expect(made.map(({ existing }) => existing)).toEqual([undefined, true])
     const id = made[0]!.id
-    expect((await world.document(id)).a).toBe(wire(great))
+    expect((await world.document(id)).a).toBe(encodeValue(great))
     await call('small')
-    expect((await world.document(id)).a).toBe(wire('small'))
+    expect((await world.document(id)).a).toBe(encodeValue('small'))
     expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:${id}:*`))).toEqual([])
     await call(undefined)
     expect((await world.document(id)).a).toBeUndefined()
@@ -116,7 +116,7 @@ const rule31: Facts = {
     const { id } = await enqueue(world, debounced({}, 26_000))
     for (let n = 0; n < 3; n++) {
       world.advance(8_000)
-      expect(await enqueue(world, debounced({ args: wire(n) }, 26_000))).toMatchObject({ id, existing: true })
+      expect(await enqueue(world, debounced({ args: encodeValue(n) }, 26_000))).toMatchObject({ id, existing: true })
     }
     world.advance(1_000)
     expect(await world.claim()).toEqual([])
@@ -134,31 +134,31 @@ const rule31: Facts = {
     expect(await world.claim()).toEqual([])
   },
   async 'a debounced job that is due for good keeps its place, and takes the newest args'(world) {
-    const { id } = await enqueue(world, debounced({ args: wire(1) }, 10_000))
+    const { id } = await enqueue(world, debounced({ args: encodeValue(1) }, 10_000))
     await world.make()
     world.advance(10_001)
     await (await world.claim({ max: 1 }))[0]!.commit()
     const { n } = await world.document(id)
-    expect(await enqueue(world, debounced({ args: wire(2) }, 10_000))).toMatchObject({ id, existing: true })
+    expect(await enqueue(world, debounced({ args: encodeValue(2) }, 10_000))).toMatchObject({ id, existing: true })
     expect(await world.document(id)).toMatchObject({ n, a: '2' })
     expect((await world.claimOne()).id).toBe(id)
   },
   async 'from when a debounced job is lent, its key stands for the next one'(world) {
-    const { id } = await enqueue(world, debounced({ args: wire(1) }))
+    const { id } = await enqueue(world, debounced({ args: encodeValue(1) }))
     world.advance(10_001)
     const run = await world.claimOne()
-    const { id: next, existing } = await enqueue(world, debounced({ args: wire(2) }))
+    const { id: next, existing } = await enqueue(world, debounced({ args: encodeValue(2) }))
     expect({ same: next === id, existing }).toEqual({ same: false, existing: undefined })
     expect((await world.document(id)).a).toBe('1')
     expect(await run.fail({ max: 1 })).toBe('queued')
-    expect(await enqueue(world, debounced({ args: wire(3) }))).toMatchObject({ id: next, existing: true })
+    expect(await enqueue(world, debounced({ args: encodeValue(3) }))).toMatchObject({ id: next, existing: true })
     expect((await world.document(id)).a).toBe('1')
   },
   async 'a debounced job that has failed and is tried again is not put off, nor given other args'(world) {
-    const { id } = await enqueue(world, debounced({ args: wire(1) }))
+    const { id } = await enqueue(world, debounced({ args: encodeValue(1) }))
     world.advance(10_001)
     expect(await (await world.claimOne()).fail({ max: 1 })).toBe('queued')
-    const { existing } = await enqueue(world, debounced({ args: wire(2) }))
+    const { existing } = await enqueue(world, debounced({ args: encodeValue(2) }))
     expect(existing).toBeUndefined()
     expect((await world.document(id)).a).toBe('1')
   },
@@ -171,8 +171,8 @@ const rule31: Facts = {
     expect(await enqueue(world, debounced({ class: 'closing' }))).toMatchObject({ id: next, existing: true })
   },
   async 'what holds a key by another rule is not put off'(world) {
-    const { id } = await enqueue(world, { ...unique(), args: wire(1) })
-    expect(await enqueue(world, debounced({ args: wire(2) }))).toMatchObject({ id, existing: true })
+    const { id } = await enqueue(world, { ...unique(), args: encodeValue(1) })
+    expect(await enqueue(world, debounced({ args: encodeValue(2) }))).toMatchObject({ id, existing: true })
     expect((await world.claimOne()).document.a).toBe('1')
   },
   async 'a debounced job counts against the limits of its newest args'(world) {
@@ -260,7 +260,7 @@ const rule32: Facts = {
   },
   async 'a result is taken once, and who did not get the answer gets it again'(world) {
     const id = await world.make({ keepResult: HOUR })
-    await (await world.claimOne()).commit({ result: wire(42) })
+    await (await world.claimOne()).commit({ result: encodeValue(42) })
     const take = (key: string) => world.store.change('', [['result', String(id), '']], { ...once(), key })
     const first = (await take('a')).answer
     expect(first[0]).toMatch(/^success\n.*\n42$/)
@@ -271,11 +271,11 @@ const rule32: Facts = {
     const id = await world.make({ keepResult: HOUR })
     const take = () => world.store.change('', [['result', String(id), '']], once())
     expect((await take()).answer[0]).toBe('')
-    await (await world.claimOne()).commit({ result: wire(42) })
+    await (await world.claimOne()).commit({ result: encodeValue(42) })
     expect((await take()).answer[0]).toMatch(/42$/)
   },
   async 'a claim of a pull worker that is sent twice lends once, and keeps tokens only'(world) {
-    await world.make({ pull: true, args: wire('secret') })
+    await world.make({ pull: true, args: encodeValue('secret') })
     await world.make({ pull: true })
     const claim = () =>
       world.store.commit({
@@ -386,7 +386,7 @@ const rule33: Facts = {
   },
   async 'a run whose commit is refused is kept once, as it ended'(world) {
     const id = await world.make({ history: 9 })
-    const ops = [{ op: 'write' as const, to: { out: 'none' }, values: [wire(1)] }]
+    const ops = [{ op: 'write' as const, to: { out: 'none' }, values: [encodeValue(1)] }]
     expect(await (await world.claimOne()).commit({ ops })).toMatch(/^refused/)
     expect((await world.store.runs(id)).map(pastRunOf)).toMatchObject([
       { outcome: 'failed', retried: false, error: expect.stringContaining('none') },
@@ -427,7 +427,7 @@ const rule33: Facts = {
     const spawn = { op: 'spawn' as const, name: 'a', queue: 'q', class: 'child' }
     await (await world.claimOne()).commit({
       end: 'checkpoint',
-      ops: [spawn, { op: 'step', name: 's', value: wire(1) }],
+      ops: [spawn, { op: 'step', name: 's', value: encodeValue(1) }],
     })
     expect(await world.document(id)).toMatchObject({ ch: '1', st: '1' })
   },

@@ -1,11 +1,11 @@
 // Rules 14–18: where a job is, and how it ends.
 
 import { expect } from 'vitest'
-import type { Wire } from '../../../src/core/codec/value.ts'
+import type { Encoded } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
 import { type Facts, queuesOf, type World } from '../direct.ts'
 
-const one = '1' as Wire
+const one = '1' as Encoded
 const retry = { max: 3, backoff: { base: 10_000, jitter: 0 } }
 const run = (world: World, id: number, { force = '', at = '' }: { force?: '1' | ''; at?: number | '' } = {}) =>
   world.change(id, 'run', '', force, at, '', '')

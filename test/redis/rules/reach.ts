@@ -1,7 +1,7 @@
 // Rule 70: which jobs a run may change.
 
 import { expect } from 'vitest'
-import { wire } from '../../../src/core/codec/value.ts'
+import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
 import type { Facts, World } from '../direct.ts'
 
@@ -17,7 +17,7 @@ async function tree(world: World) {
   return { root, child, below, stranger, run: await world.claimOne() }
 }
 
-const write = (job: number): Op => ({ op: 'write', to: { job, in: 'in' }, values: [wire(1)] })
+const write = (job: number): Op => ({ op: 'write', to: { job, in: 'in' }, values: [encodeValue(1)] })
 
 const reach: Facts = {
   async 'a run writes to the jobs above and below it'(world) {

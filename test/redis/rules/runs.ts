@@ -1,13 +1,17 @@
 // Rules 5–13: runs, tokens, commits.
 
 import { expect } from 'vitest'
-import type { Wire } from '../../../src/core/codec/value.ts'
+import type { Encoded } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
 import type { Facts, Run, World } from '../direct.ts'
 
-const one = '1' as Wire
+const one = '1' as Encoded
 const retry = { max: 3, backoff: { base: 10_000, jitter: 0 } }
-const outOf = (port: string, ...values: string[]): Op => ({ op: 'write', to: { out: port }, values: values as Wire[] })
+const outOf = (port: string, ...values: string[]): Op => ({
+  op: 'write',
+  to: { out: port },
+  values: values as Encoded[],
+})
 const readFrom = (id: number, port: string, cursor: number, count: number): Op => ({
   op: 'read',
   from: { job: id, out: port },
@@ -168,7 +172,7 @@ const rule6: Facts = {
     const run = await world.claimOne()
     await run.commit({ end: 'checkpoint', n: 0, state: { set: { n: one } } })
     world.advance(45_001)
-    expect(await run.commit({ n: 1, state: { set: { n: '2' as Wire } }, ops: [outOf('out', '1')] })).toBe('lost')
+    expect(await run.commit({ n: 1, state: { set: { n: '2' as Encoded } }, ops: [outOf('out', '1')] })).toBe('lost')
     await world.tick()
     expect((await world.document(id))['s:n']).toBe('1')
     expect(await world.values(id, 'out', 'out')).toEqual([])
@@ -414,9 +418,9 @@ const rule9: Facts = {
     const ops: Op[] = [
       spawn('a', { outports: { out: {} }, inports: { in: {} } }),
       spawn('b', { inports: { in: {} } }),
-      { op: 'write', to: { child: 'a', out: 'out' }, values: [one, '2' as Wire] },
+      { op: 'write', to: { child: 'a', out: 'out' }, values: [one, '2' as Encoded] },
       { op: 'connect', from: { child: 'a', out: 'out' }, to: [{ child: 'b', in: 'in' }, { in: 'in' }] },
-      { op: 'write', to: { child: 'b', in: 'in' }, values: ['3' as Wire] },
+      { op: 'write', to: { child: 'b', in: 'in' }, values: ['3' as Encoded] },
     ]
     expect(await run.suspend({ ops })).toBe('queued')
     const { children } = (await world.claim()).find((one) => one.id === id)!.snapshot

@@ -1,7 +1,7 @@
 // Rules 19–22: timers, the index of moments, clocks, repeats.
 
 import { expect } from 'vitest'
-import { wire } from '../../../src/core/codec/value.ts'
+import { encodeValue } from '../../../src/core/codec/value.ts'
 import { defineWorker } from '../../../src/index.ts'
 import { type Facts, queuesOf, type World } from '../direct.ts'
 
@@ -237,7 +237,7 @@ const rule21: Facts = {
       inputs: { in: ['=1'] },
       aliases: ['x'],
       unique: { key: 'u' },
-      args: wire('a'.repeat(600)) as never,
+      args: encodeValue('a'.repeat(600)) as never,
     })
     const lane = world.lane()
     const [run] = (await lane.ask()).runs
@@ -246,7 +246,7 @@ const rule21: Facts = {
       n: 0,
       ops: [
         { op: 'spawn', name: 'a', queue: 'q', class: 'child' },
-        { op: 'step', name: 's', value: wire(1) },
+        { op: 'step', name: 's', value: encodeValue(1) },
       ],
     })
     await world.change(id, 'lock', 1_000, 'token').catch(() => undefined)
@@ -260,7 +260,7 @@ const rule21: Facts = {
 
 const hourly = (world: World, more: object = {}, repeat: unknown = 'SCHEDULED, +1 HOUR') => {
   const slot = Math.ceil(world.now() / 1000) * 1000 + 1000
-  return world.make({ repeat: wire(repeat), slot, ...more }).then((id) => ({ id, slot }))
+  return world.make({ repeat: encodeValue(repeat), slot, ...more }).then((id) => ({ id, slot }))
 }
 const slotOf = async (world: World, id: number) => Number((await world.document(id)).ns)
 
@@ -327,7 +327,7 @@ const rule22: Facts = {
   async 'a refused commit is a failure like any other: the next slot comes in an hour'(world) {
     const { id, slot } = await hourly(world)
     world.advance(3_000)
-    const ops = [{ op: 'write' as const, to: { out: 'none' }, values: [wire(1)] }]
+    const ops = [{ op: 'write' as const, to: { out: 'none' }, values: [encodeValue(1)] }]
     for (const [i, end] of (['completed', 'checkpoint'] as const).entries()) {
       expect(await (await world.claimOne()).commit({ end, ops })).toMatch(/^refused:/)
       expect(await slotOf(world, id)).toBe(slot + (i + 1) * HOUR)
@@ -430,7 +430,7 @@ const rule22: Facts = {
     await hourly(world)
     world.advance(3_000)
     const run = await world.claimOne()
-    await run.commit({ end: 'checkpoint', n: 0, ops: [{ op: 'step', name: 's', value: wire(1) }] })
+    await run.commit({ end: 'checkpoint', n: 0, ops: [{ op: 'step', name: 's', value: encodeValue(1) }] })
     await run.commit({ end: 'failed', n: 1, error: { message: 'x' } })
     world.advance(HOUR)
     expect((await world.claimOne()).snapshot.steps).toBeUndefined()

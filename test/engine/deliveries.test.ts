@@ -1,7 +1,7 @@
 // Jobs for callers that know them by id: held children, redelivery by a job's own terms, tags, bans, taking runs away.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { JobInput, Lending } from '../../src/engine/engine.ts'
+import type { DeliveryRequest, JobInput } from '../../src/engine/engine.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { type Kit, startKit } from '../kit.ts'
 
@@ -24,8 +24,8 @@ const one = async (name: string) => {
   expect(runs).toHaveLength(1)
   return runs[0]!
 }
-const lend = async (lending: Lending = {}) =>
-  (await engine.lend('q', { max: 10, ...lending })).loans.map(({ job }) => job.class)
+const lend = async (lending: DeliveryRequest = {}) =>
+  (await engine.deliver('q', { max: 10, ...lending })).deliveries.map(({ job }) => job.class)
 const status = async (id: number) => (await engine.get(String(id))).status
 const healthy = async () => expect(await engine.verify()).toEqual([])
 
@@ -159,11 +159,11 @@ describe('lending', () => {
   })
 
   test('a class that is banned fails in place of being lent, until the ban is lifted', async () => {
-    await engine.ban('q', ['bad*'])
+    await engine.block('q', ['bad*'])
     const bad = await make('bad/one')
-    expect(await engine.lend('q', {})).toEqual({ loans: [], failed: 1 })
+    expect(await engine.deliver('q', {})).toEqual({ deliveries: [], failed: 1 })
     expect(await status(bad)).toBe('failed')
-    await engine.ban('q', null)
+    await engine.block('q', null)
     await make('bad/two')
     expect(await lend()).toEqual(['bad/two'])
     await healthy()
@@ -174,11 +174,11 @@ describe('lending', () => {
     const [run] = await claim()
     await kit.advance(5_100)
     await make('other')
-    expect(await engine.ward(String(id))).toMatchObject({ deliveries: 1, status: 'running' })
+    expect(await engine.deliveredJob(String(id))).toMatchObject({ deliveries: 1, status: 'running' })
     expect(await lend()).toEqual(['slow', 'other'])
     await expect(engine.commit(run!.run.token, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
     await kit.advance(5_100)
-    expect(await engine.lend('q', {})).toEqual({ loans: [], failed: 1 })
+    expect(await engine.deliver('q', {})).toEqual({ deliveries: [], failed: 1 })
     expect(await status(id)).toBe('failed')
     await healthy()
   })
@@ -190,7 +190,7 @@ describe('deliveries', () => {
     const id = await make('slow', { redeliver: { after: '+5 SECONDS', max: 1 } })
     await claim()
     await kit.advance(5_100)
-    expect(await engine.lend('q', {})).toEqual({ loans: [], failed: 1 })
+    expect(await engine.deliver('q', {})).toEqual({ deliveries: [], failed: 1 })
     return id
   }
 
@@ -222,10 +222,14 @@ describe('deliveries', () => {
 describe('a run of a job that is known by its id', () => {
   test('is ended by conclude, also late, as long as nobody else has it', async () => {
     const id = await make('job', { redeliver: { after: '+1 SECOND' } })
-    await expect(engine.conclude(String(id), { end: 'completed' })).rejects.toMatchObject({ code: 'WRONG_STATUS' })
+    await expect(engine.finishDelivery(String(id), { end: 'completed' })).rejects.toMatchObject({
+      code: 'WRONG_STATUS',
+    })
     await claim()
     await kit.advance(2_000)
-    expect(await engine.conclude(String(id), { end: 'completed', args: '{"n":1}' })).toEqual({ status: 'completed' })
+    expect(await engine.finishDelivery(String(id), { end: 'completed', args: '{"n":1}' })).toEqual({
+      status: 'completed',
+    })
     expect((await engine.get(String(id))).args).toBe('{"n":1}')
     await healthy()
   })
@@ -248,7 +252,7 @@ describe('a run of a job that is known by its id', () => {
       await make('b', { parent: String(parent), joins: true }),
     ]
     await engine.commit(run.run.token, { end: 'suspended', waitFor: 'children' })
-    await engine.conclude(String((await one('a')).job.id), { end: 'completed' })
+    await engine.finishDelivery(String((await one('a')).job.id), { end: 'completed' })
     await engine.requeue(String(a))
     await engine.commit((await one('b')).run.token, { end: 'completed' })
     expect([await status(b), await status(parent)]).toEqual(['completed', 'suspended'])
