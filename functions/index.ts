@@ -2,11 +2,8 @@
 
 import { core } from './core.ts'
 import { download, type Resources, reap } from './download.ts'
-import { fibonacci } from './fibonacci.ts'
-import { noop } from './noop.ts'
-import { countWords, wordCount } from './word_count.ts'
 
-export const workers = [...core, countWords, fibonacci, noop, wordCount]
+export const workers = [...core]
 
 /** Those that need what only a deployment has: a place for files. */
 export const storing = (resources: Resources) => [download(resources), reap(resources)]

@@ -1,4 +1,4 @@
-// The process in which the Worker runs: builds it as it is deployed, serves it with workerd, and ends with its parent.
+// The process in which the Worker runs: builds it as it is deployed, with the examples beside it, serves it with workerd, and ends with its parent.
 //
 // Not `wrangler dev`: that puts a second workerd in front of the first and an inspector behind it. Measured on two
 // cores: 450 requests/s through it, 3,700 without. The build is wrangler's all the same, the one that is deployed.
@@ -14,6 +14,8 @@ import { workerdBelow } from './workerd-pid.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const config = join(root, 'wrangler.toml')
+// What is deployed, and the examples beside it.
+const entry = join(root, 'examples/worker.ts')
 // The miniflare that wrangler brings, so that there is one workerd in the tree.
 const wranglerPackage = createRequire(import.meta.url).resolve('wrangler/package.json')
 const requireAsWrangler = createRequire(wranglerPackage)
@@ -65,7 +67,16 @@ async function serve({ port, vars, dir }: HostOptions) {
 /** Bundles the Worker into a folder, as `wrangler deploy` does before it uploads. */
 function build(dir: string) {
   rmSync(dir, { recursive: true, force: true })
-  const command = [join(wranglerPackage, '../bin/wrangler.js'), 'deploy', '--dry-run', '--outdir', dir, '-c', config]
+  const command = [
+    join(wranglerPackage, '../bin/wrangler.js'),
+    'deploy',
+    entry,
+    '--dry-run',
+    '--outdir',
+    dir,
+    '-c',
+    config,
+  ]
   const env = { ...process.env, ...quiet }
   const wrangler = spawn(process.execPath, command, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''

@@ -1,4 +1,4 @@
-// The deployed entry of this repository: the standard library and the examples, with the words of other systems beside
+// The deployed entry of this repository: the standard library and your workers, with the words of other systems beside
 // its own API, as any other Worker would serve them.
 
 import { storing, workers } from '../functions/index.ts'

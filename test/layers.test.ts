@@ -77,6 +77,18 @@ test('every folder of src is in the table', () => {
   expect(folders.map(({ name }) => `src/${name}`).filter((folder) => !(folder in table))).toEqual([])
 })
 
+test('what is deployed has none of the examples, which anybody with a key could let run for hours', () => {
+  const reached = new Set<string>()
+  const follow = (file: string): void => {
+    if (reached.has(file)) return
+    reached.add(file)
+    for (const { to } of importsOf(file)) if (to.endsWith('.ts')) follow(to)
+  }
+  follow('src/worker.ts')
+  expect(reached).toContain('functions/core.ts')
+  expect([...reached].filter((file) => file.startsWith('examples/'))).toEqual([])
+})
+
 /** The rooms of the engine, from the top floor down: each may import those after it, and the files beside them types. */
 const rooms = ['api', 'lane', 'run', 'remote', 'jobs']
 

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { examples } from '../../examples/functions/index.ts'
 import { workers } from '../../functions/index.ts'
 import { startGateway } from '../../infra/gateway.ts'
 import { development, startQstash } from '../../infra/qstash.ts'
@@ -61,7 +62,11 @@ async function inNode(redis: Address) {
     SIDEJOB_API_KEY: KEY,
   })
   const verify = verifier({ ...signingKeys, now: Date.now })
-  serve = createApp({ engine: createEngine({ ...engine, workers }), publicUrl, verify }).fetch
+  serve = createApp({
+    engine: createEngine({ ...engine, workers: [...workers, ...examples] }),
+    publicUrl,
+    verify,
+  }).fetch
   return {
     url,
     workerd: undefined,

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { fibonacci } from '../../functions/fibonacci.ts'
+import { fibonacci } from '../../examples/functions/fibonacci.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { createClock, drain, runInline } from '../../src/testing/index.ts'
 import { type Kit, startKit } from '../kit.ts'

@@ -1,7 +1,7 @@
 // Counting the words of more files than a parent may have children.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { workers } from '../../functions/index.ts'
+import { examples as workers } from '../../examples/functions/index.ts'
 import { type Kit, startKit } from '../kit.ts'
 
 let kit: Kit

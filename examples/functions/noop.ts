@@ -1,4 +1,4 @@
-import { defineWorker } from '../src/index.ts'
+import { defineWorker } from '../../src/index.ts'
 
 export const noop = defineWorker({
   class: 'noop',

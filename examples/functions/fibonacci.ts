@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { defineWorker, port } from '../../src/index.ts'
 
 export const fibonacci = defineWorker({
   class: 'fibonacci',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineWorker, port, Terminal } from '../src/index.ts'
+import { defineWorker, port, Terminal } from '../../src/index.ts'
 
 const counts = z.record(z.string(), z.number())
 type Counts = z.infer<typeof counts>

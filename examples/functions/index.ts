@@ -1,0 +1,7 @@
+// Workers to try things out with: the stack on your machine serves them beside yours, a deployment does not.
+
+import { fibonacci } from './fibonacci.ts'
+import { noop } from './noop.ts'
+import { countWords, wordCount } from './word_count.ts'
+
+export const examples = [countWords, fibonacci, noop, wordCount]

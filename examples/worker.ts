@@ -1,0 +1,16 @@
+// The Worker of the stack on your machine: what a deployment serves, and the examples.
+
+import { storing, workers } from '../functions/index.ts'
+import { createWorker } from '../src/cloudflare/index.ts'
+import { downloaderPayload } from '../src/facades/downloader/index.ts'
+import { facades } from '../src/facades/index.ts'
+import { examples } from './functions/index.ts'
+
+export { Isolate } from '../src/cloudflare/index.ts'
+
+export default createWorker({
+  functions: [...workers, ...examples],
+  storing,
+  facades,
+  payloads: (downloads) => ({ downloader: downloaderPayload(downloads) }),
+})
