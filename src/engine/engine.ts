@@ -178,7 +178,8 @@ export type GroupView = {
 }
 
 /** Who asks (`key:<id>`), and under which key the answer is kept, so that asking twice is safe. */
-export type Call = { key?: string; fingerprint?: string; by?: string }
+/** Who asks, and whether it is the same call as before; the signal aborts when the caller hangs up. */
+export type Call = { key?: string; fingerprint?: string; by?: string; signal?: AbortSignal }
 
 export type Enqueued = { id: number; status: Status; existing?: true }
 
@@ -391,11 +392,7 @@ export type DeliveryUpdate = {
 export interface Deliveries {
   deliveredJob(job: Ref): Promise<DeliveredJob>
   /** `failed`: how many failed instead of being lent. */
-  deliver(
-    queue: string,
-    request: DeliveryRequest,
-    call?: Call & { signal?: AbortSignal },
-  ): Promise<{ deliveries: Delivery[]; failed: number }>
+  deliver(queue: string, request: DeliveryRequest, call?: Call): Promise<{ deliveries: Delivery[]; failed: number }>
   /** Of what was lent nobody will hear: it does not count, and the call may be made again. */
   giveBack(deliveries: Delivery[], call?: Call): Promise<void>
   /** What was done under the key of this call is not done again; what was refused may be asked for again. */
@@ -580,7 +577,7 @@ export interface Engine extends Deliveries {
   claim(
     queue: string,
     options: { names?: string[]; tags?: string[]; max?: number; wait?: number; lease?: number },
-    call?: Call & { signal?: AbortSignal },
+    call?: Call,
   ): Promise<Snapshot[]>
   /** The job's new status; after a checkpoint also a fresh snapshot. `reach`: in place of what the registration says. */
   commit(token: string, changes: Changes, options?: { reach?: Reach }): Promise<{ status: Status; snapshot?: Snapshot }>

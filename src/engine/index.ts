@@ -148,7 +148,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     return viewOf(id, document, beside)
   }
 
-  const waiting = createLongPoll({ client, store, now })
+  const waiting = createLongPoll({ client, now })
   const eager =
     options.dispatch === 'eager' && defer
       ? {

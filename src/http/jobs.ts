@@ -195,8 +195,8 @@ export const jobs = {
       }),
       answers: { 200: result.nullable(), 202: z.object({ status }) },
     },
-    async ({ engine, params, query: { peek: _, ...query }, call }) =>
-      resultOf(await engine.result(params.job, query, call)),
+    async ({ engine, params, query: { peek: _, ...query }, call, c }) =>
+      resultOf(await engine.result(params.job, query, { ...call, signal: c.req.raw.signal })),
   ),
 
   takeResult: route(
@@ -208,7 +208,8 @@ export const jobs = {
       body: z.strictObject({ wait: waitTime.optional() }),
       answers: { 200: result.nullable(), 202: z.object({ status }) },
     },
-    async ({ engine, params, body, call }) => resultOf(await engine.result(params.job, { ...body, take: true }, call)),
+    async ({ engine, params, body, call, c }) =>
+      resultOf(await engine.result(params.job, { ...body, take: true }, { ...call, signal: c.req.raw.signal })),
   ),
 
   why: route(

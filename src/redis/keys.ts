@@ -35,6 +35,7 @@ export const keysOf = (ns: string) => ({
   live: (name: string) => `${ns}live:${name}`,
   /** Where a claim that waits is called. */
   calls: (waiter: string) => `${ns}call:${waiter}`,
+  ended: (job: string) => `${ns}ended:${job}`,
 })
 
 export type Keys = ReturnType<typeof keysOf>
@@ -99,7 +100,10 @@ export const kinds = {
   '~audit': ['stream, capped', 'what admins have asked for: who, when, which route and path'],
   '~tenants': ['hash', 'tenant → since when there is one; its own keys begin with `~t:<tenant>:`'],
   '~log': ['stream, capped', 'the log'],
-  '~live:<channel>, ~call:<waiter>': ['pub/sub', 'messages for listeners outside; calls to claims that wait'],
+  '~live:<channel>, ~call:<waiter>, ~ended:<id>': [
+    'pub/sub',
+    'messages for listeners outside; calls to claims that wait; the end of a job, to those who wait for its result',
+  ],
   '~breaker:<host>': [
     'string',
     'failures in a row and until when it is open, of a host that is called back, or `push/` and that of push workers; for a day',
@@ -216,6 +220,7 @@ export const fields = {
   hn: 'how many of its runs it keeps',
   hl: 'how many it has kept',
   cm: 'last commit: token|n|answer',
+  wu: 'until when somebody waits for its end',
   'i:<port>': 'input port: pushed,taken[,d when dropped]',
   'o:<port>': 'output port: pushed,taken[,d when dropped]',
   'vi:<port>': 'values that wait, a list of items, as long as they are small together',

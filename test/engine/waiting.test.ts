@@ -1,6 +1,8 @@
-// Claims that wait: called at once, cheap while nothing happens, over when their time is.
+// Claims and readers of results that wait: called at once, cheap while nothing happens, over when their time is.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createEngine } from '../../src/engine/index.ts'
+import { createClient } from '../../src/redis/client.ts'
 import { type Kit, kind, startKit } from '../kit.ts'
 
 let kit: Kit
@@ -85,4 +87,53 @@ test('a waiter that gets nothing costs no request while it waits, and answers an
   const before = kit.gateway.counters.requests
   expect(await claim(2_500)).toEqual([])
   expect(kit.gateway.counters.requests - before).toBeLessThanOrEqual(5)
+})
+
+/** A job that is lent, and that somebody waits for: what he gets, and what ends the job. */
+async function awaited(more: { take?: boolean; signal?: AbortSignal } = {}, engine = kit.engine) {
+  const { id } = (await enqueue({ keepResult: 60_000 })).jobs[0]!
+  const [snapshot] = await claim(0)
+  const { signal, ...options } = more
+  const result = engine.result(String(id), { wait: 60_000, ...options }, { signal })
+  await kit.until(async () => (await kit.store.inspect(String(id))).document.wu !== undefined)
+  return { id, result, end: () => kit.engine.commit(snapshot!.run.token, { end: 'completed', result: '42' as never }) }
+}
+
+test.each([false, true])('whoever waits for a result hears of it when it is there (taken: %s)', async (take) => {
+  const { result, end } = await awaited({ take })
+  await end()
+  expect(await result).toMatchObject({ ended: true, result: { type: 'success', result: '42' } })
+})
+
+test('many may wait for one result, and the result of a job that fails', async () => {
+  const { id } = (await enqueue({ keepResult: 60_000 })).jobs[0]!
+  const [snapshot] = await claim(0)
+  const results = Array.from({ length: 5 }, () => kit.engine.result(String(id), { wait: 60_000 }))
+  await kit.until(async () => (await kit.store.inspect(String(id))).document.wu !== undefined)
+  await kit.engine.commit(snapshot!.run.token, { end: 'failed', error: { message: 'no' } })
+  for (const result of await Promise.all(results)) expect(result).toMatchObject({ result: { message: 'no' } })
+})
+
+test('a reader of results who has hung up takes nothing along, and is not waited for', async () => {
+  const hangUp = new AbortController()
+  const { id, result, end } = await awaited({ take: true, signal: hangUp.signal })
+  hangUp.abort()
+  expect(await result).toEqual({ ended: false, status: 'running' })
+  await end()
+  expect(await kit.engine.result(String(id), {})).toMatchObject({ ended: true, result: { result: '42' } })
+})
+
+test('where Redis lets nobody subscribe, a result and a job are waited for all the same', async () => {
+  const client = createClient(kit.options)
+  const refused = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no more connections')) }) }
+  const deaf = createEngine({ ...kit.engineOptions, redis: { ...client, listen: () => refused } })
+  const { result, end } = await awaited({}, deaf)
+  const before = kit.gateway.counters.requests
+  await end()
+  expect(await result).toMatchObject({ ended: true, result: { result: '42' } })
+  expect(kit.gateway.counters.requests - before).toBeLessThanOrEqual(5)
+
+  const claimed = deaf.claim('pull', { wait: 60_000 })
+  await enqueue()
+  await kit.engine.commit((await claimed)[0]!.run.token, { end: 'completed' })
 })

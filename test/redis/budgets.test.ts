@@ -243,6 +243,29 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     }
   })
 
+  // A look, the subscription, a look that says that somebody waits, the message, and the look that finds the result: the
+  // time in between costs nothing.
+  test('a result that is waited for, up to 15 s (budget 4 calls and 20 billed, measured 4 and 18)', async () => {
+    await kit.engine.setQueue('pull', { mode: 'pull' })
+    const lent = async () => {
+      await kit.engine.enqueue([{ queue: 'pull', class: 'x', keepResult: 60_000 }])
+      const [snapshot] = await kit.engine.claim('pull', {})
+      const { job, run } = snapshot!
+      return { id: String(job.id), end: () => kit.engine.commit(run.token, { end: 'completed' }) }
+    }
+    const alone = await cost((await lent()).end)
+    const { id, end } = await lent()
+    const { calls, billed, commands } = await cost(async () => {
+      const { requests } = kit.gateway.counters
+      const result = kit.engine.result(id, { wait: 60_000 })
+      await kit.until(() => kit.gateway.counters.requests - requests === 3)
+      await end()
+      await result
+    })
+    expect(calls - alone.calls).toBe(4)
+    expect(billed - alone.billed, JSON.stringify(commands)).toBeLessThanOrEqual(18)
+  })
+
   // HGETALL of the channels, MGET of who listens; a ZRANGE for each with more than eight listeners.
   test('all channels and who listens (measured 2 calls)', async () => {
     const channels = Array.from({ length: 50 }, (_, n) => `/shown/${n}`)

@@ -1148,6 +1148,19 @@ const oneTime: Mutation[] = [
   ]),
   ...of(
     32,
+    'lib/status.lua',
+    ["push(writes.messages, { ns .. 'ended:' .. id, is })", '', 'who waits for a result is not called'],
+    [
+      '  if not doc.wu or not ends[is] then return end',
+      '  if not doc.wu then return end',
+      'a run that begins calls them',
+    ],
+    ['  if tonumber(doc.wu) > now then', '  if true then', 'those who have left are called'],
+    ["  change(id, doc, 'wu', nil)\n", '', 'they are waited for ever after'],
+    ['    call_watchers(id, doc, resting[place])\n', '', 'nobody hears of a job that is gone when it ends'],
+  ),
+  ...of(
+    32,
     'commit.lua',
     [
       "if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then",

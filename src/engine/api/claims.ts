@@ -120,7 +120,10 @@ export function createRuns({
         return []
       }
       const first = await claim()
-      const claimed = first.length || wait === 0 ? first : await waiting(claim, end, call?.signal)
+      const claimed =
+        first.length || wait === 0
+          ? first
+          : await waiting(claim, { channel: store.keys.calls, end, signal: call?.signal })
       // With a key the same claim may be asked for again; without, nobody will ever hear of these.
       if (!call?.signal?.aborted || lane) return claimed
       await Promise.all(claimed.map(({ run }) => giveBack(run.token)))

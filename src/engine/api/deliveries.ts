@@ -157,7 +157,7 @@ export function createDeliveries(parts: Context): Deliveries {
     return Math.min(end, nextSlot(JSON.parse(document.rp) as Repeat, moments, started))
   }
 
-  async function deliver(queue: string, request: DeliveryRequest, call?: Call & { signal?: AbortSignal }) {
+  async function deliver(queue: string, request: DeliveryRequest, call?: Call) {
     const { wait = 0 } = request
     const end = now() + wait
     const lane = await laneOf(call)
@@ -165,7 +165,11 @@ export function createDeliveries(parts: Context): Deliveries {
     const [found] =
       first.length || wait === 0
         ? first
-        : await waiting((waiter) => look(queue, request, lane, waiter), end, call?.signal)
+        : await waiting((waiter) => look(queue, request, lane, waiter), {
+            channel: store.keys.calls,
+            end,
+            signal: call?.signal,
+          })
     if (!found) return { deliveries: [], failed: 0 }
     return { deliveries: await Promise.all(found.lent.map(deliveryOf)), failed: found.failed }
   }

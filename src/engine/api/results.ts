@@ -2,9 +2,9 @@
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
-import { sleep } from '../../core/sleep.ts'
 import { type Context, MINUTE } from '../context.ts'
 import type { Engine, Result } from '../engine.ts'
+import type { Waiter } from '../lane/long-poll.ts'
 
 function resultOf(text: string): Result {
   const [type, times, ...rest] = text.split('\n')
@@ -36,17 +36,28 @@ function resultOf(text: string): Result {
 
 const ends = new Set(['completed', 'failed', 'terminated'])
 
-export function createResults({ change, now }: Context): Pick<Engine, 'result'> {
+type Answer = Awaited<ReturnType<Engine['result']>>
+
+export function createResults({ store, change, now, waiting }: Context): Pick<Engine, 'result'> {
   return {
     async result(job, { wait = 0, take = false }, call) {
-      const until = now() + wait
-      for (;;) {
-        const [text, status] = await change('', [['result', job, take ? '' : '1']], call, MINUTE)
-        if (text) return { ended: true, result: resultOf(text) }
-        if (ends.has(status!)) return { ended: true, result: null }
-        if (now() >= until) return { ended: false, status: status as Status }
-        await sleep(Math.min(250, until - now()))
+      const end = now() + wait
+      const ask = async (wait: number): Promise<{ answer: Answer; id: string }> => {
+        const words = ['result', job, take ? '' : '1', String(wait)]
+        const [text, status, id = ''] = await change('', [words], call, MINUTE)
+        if (text) return { answer: { ended: true, result: resultOf(text) }, id }
+        if (ends.has(status!)) return { answer: { ended: true, result: null }, id }
+        return { answer: { ended: false, status: status as Status }, id }
       }
+      let { answer, id } = await ask(0)
+      if (answer.ended || wait === 0) return answer
+      const again = async ({ wait }: Waiter): Promise<Answer[]> => {
+        // Whoever has gone takes nothing along.
+        if (!call?.signal?.aborted) answer = (await ask(wait)).answer
+        return answer.ended ? [answer] : []
+      }
+      await waiting(again, { channel: () => store.keys.ended(id), end, signal: call?.signal })
+      return answer
     },
   }
 }

@@ -21,6 +21,25 @@ async function runOne(world: World): Promise<void> {
   await (await world.claimOne()).commit()
 }
 
+/** Asks for a result, waiting for so long; answers what says how it was called by now. */
+async function waitFor(world: World, id: number, ms: number): Promise<() => Promise<string>> {
+  const channel = world.store.keys.ended(String(id))
+  const over = new AbortController()
+  const calls = world.client.listen(channel, over.signal)[Symbol.asyncIterator]()
+  await calls.next()
+  await world.store.change('', [['result', String(id), '1', String(ms)]], {
+    key: `wait${id}`,
+    period: 1,
+    fingerprint: '',
+  })
+  return async () => {
+    await world.client.ask((redis) => redis.publish(channel, 'nothing'))
+    const { value } = await calls.next()
+    over.abort()
+    return value
+  }
+}
+
 /** What ends a job. */
 const ends: ((world: World, id: number) => Promise<unknown>)[] = [
   runOne,
@@ -261,7 +280,7 @@ const rule32: Facts = {
   async 'a result is taken once, and who did not get the answer gets it again'(world) {
     const id = await world.make({ keepResult: HOUR })
     await (await world.claimOne()).commit({ result: encodeValue(42) })
-    const take = (key: string) => world.store.change('', [['result', String(id), '']], { ...once(), key })
+    const take = (key: string) => world.store.change('', [['result', String(id), '', '0']], { ...once(), key })
     const first = (await take('a')).answer
     expect(first[0]).toMatch(/^success\n.*\n42$/)
     expect((await take('a')).answer).toEqual(first)
@@ -269,10 +288,37 @@ const rule32: Facts = {
   },
   async 'that there is no result yet is not kept as the answer'(world) {
     const id = await world.make({ keepResult: HOUR })
-    const take = () => world.store.change('', [['result', String(id), '']], once())
+    const take = () => world.store.change('', [['result', String(id), '', '0']], once())
     expect((await take()).answer[0]).toBe('')
     await (await world.claimOne()).commit({ result: encodeValue(42) })
     expect((await take()).answer[0]).toMatch(/42$/)
+  },
+  async 'who waits for a result is called when the job ends, and not before'(world) {
+    const id = await world.make({ keepResult: HOUR })
+    const called = await waitFor(world, id, HOUR)
+    const run = await world.claimOne()
+    await run.commit({ result: encodeValue(42) })
+    expect(await called()).toBe('completed')
+    expect((await world.document(id)).wu).toBeUndefined()
+  },
+  async 'who waits for a job that is gone when it ends is called too'(world) {
+    const called = await waitFor(world, await world.make({ retain: 0 }), HOUR)
+    await runOne(world)
+    expect(await called()).toBe('completed')
+  },
+  async 'whatever ends a job calls who waits for it'(world) {
+    for (const end of ends) {
+      const id = await world.make()
+      const called = await waitFor(world, id, HOUR)
+      await end(world, id)
+      expect(await called()).not.toBe('nothing')
+    }
+  },
+  async 'nobody is called who has waited for long enough'(world) {
+    const called = await waitFor(world, await world.make(), 1)
+    world.advance(2)
+    await runOne(world)
+    expect(await called()).toBe('nothing')
   },
   async 'a claim of a pull worker that is sent twice lends once, and keeps tokens only'(world) {
     await world.make({ pull: true, args: encodeValue('secret') })

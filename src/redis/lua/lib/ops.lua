@@ -431,13 +431,19 @@ function ops.patch(me)
   if doc.z == 'w' then move(me.id, doc, 'w', nil, doc.wl) end
 end
 
--- The result that is kept, or else the job's status: asked in one step, so that a job cannot end between the two.
+-- The result that is kept, or else the job's status: asked in one step, so that a job cannot end between the two. Whoever
+-- waits for so long says it, and is called when the job ends.
 function ops.result(me)
-  local id, peek = resolve(take()), take() == '1'
+  local id, peek, wait = resolve(take()), take() == '1', take_int()
   local text = result.of(id)
+  local status = text and '' or status_of(need(id))
   if text and not peek then del(ns .. 'result:' .. id) end
+  if not text and not ends[status] and wait > 0 then
+    local doc = need(id)
+    change(id, doc, 'wu', int(math.max(tonumber(doc.wu) or 0, now + wait)))
+  end
   me.nothing = not text
-  me.answer = { text or '', text and '' or status_of(need(id)) }
+  me.answer = { text or '', status, id }
 end
 
 -- An API key by its id, with its hash. One that is to be changed must be there: what was removed does not come back.

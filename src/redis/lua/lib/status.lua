@@ -71,11 +71,19 @@ local function tell_parent(id, doc, status)
   hset(side_key(doc.pa, 'children'), doc.pn, id .. ',' .. status .. ',' .. doc.c)
 end
 
+-- Who waits for its end is called once: as long as `wu` says that somebody does.
+local function call_watchers(id, doc, is)
+  if not doc.wu or not ends[is] then return end
+  if tonumber(doc.wu) > now then push(writes.messages, { ns .. 'ended:' .. id, is }) end
+  change(id, doc, 'wu', nil)
+end
+
 local function announce(id, doc, was)
   local is = status_of(doc)
   if is == was then return end
   tell_parent(id, doc, is)
   tell_status(id, doc, is)
+  call_watchers(id, doc, is)
 end
 
 -- Set by limits: slots of a run, the reserved room of a job that is ready, the jobs of a group that are not at rest.
@@ -304,6 +312,7 @@ local function finish(id, doc, place, value)
   if keep <= now and not doc.pa and not doc.ch then
     count(doc.q, resting[place])
     tell_status(id, doc, resting[place])
+    call_watchers(id, doc, resting[place])
     return erase(id, doc, resting[place])
   end
   move(id, doc, place, keep)
