@@ -349,12 +349,12 @@ const rule32: Facts = {
 
 const SIDES = ['children', 'steps', 'waiting', 'runs', 'minute', 'in:in', 'out:out']
 
-/** Puts keys of the wrong type in place of those that a job does not have: whoever asks for one breaks down. */
+/** Puts keys of the wrong type in place of those that a job does not have: who asks for one breaks down, or has a fault. */
 async function withoutAsking(world: World, id: number, act: () => Promise<void>): Promise<void> {
   const sides = SIDES.map((name) => `${world.store.keys.job(id)}:${name}`)
   await world.client.ask((redis) => redis.mset(Object.fromEntries(sides.map((key) => [key, 'x']))))
   await act().catch((error: Error) => {
-    expect(error.message).not.toContain('WRONGTYPE')
+    expect(`${error.message} ${error.cause}`).not.toContain('WRONGTYPE')
     throw error
   })
   const untouched = await world.client.ask((redis) => redis.mget<string[]>(...sides))
@@ -365,15 +365,32 @@ async function withoutAsking(world: World, id: number, act: () => Promise<void>)
 const rule33: Facts = {
   async 'what a job does not have is never asked for, from its making to its end'(world) {
     const id = await world.make({ in: { in: {} }, out: { out: {} } })
-    await withoutAsking(world, id, async () => {
+    const claimSound = async () => {
       const run = await world.claimOne()
-      expect(await run.commit({ end: 'again' })).toBe('queued')
-      expect(await (await world.claimOne()).suspend()).toBe('suspended')
+      expect(run.lent.fault).toBeUndefined()
+      return run
+    }
+    await withoutAsking(world, id, async () => {
+      expect(await (await claimSound()).commit({ end: 'again' })).toBe('queued')
+      expect(await (await claimSound()).suspend()).toBe('suspended')
       await world.change(id, 'run', '', '', '', '', '')
-      expect(await (await world.claimOne()).fail()).toBe('failed')
+      expect(await (await claimSound()).fail()).toBe('failed')
       await world.change(id, 'terminate', '', '1')
       expect(await world.status(id)).toBe('terminated')
     })
+  },
+  async 'a job whose values cannot be read is lent with that fault, and not as if it had none'(world) {
+    const id = await world.make({ in: { in: {} } })
+    await world.push(id, 'in', `"${'x'.repeat(600)}"`)
+    const list = `${world.store.keys.job(id)}:in:in`
+    await world.client.ask(async (redis) => {
+      await redis.rename(list, `${list}:away`)
+      await redis.set(list, 'no list')
+    })
+    const run = await world.claimOne()
+    expect(run.lent.fault).toMatchObject({ code: 'INTERNAL' })
+    await world.client.ask((redis) => redis.rename(`${list}:away`, list))
+    expect(await run.suspend()).toBe('suspended')
   },
   async 'the runaway guard and the last run are in the document: no key beside it'(world) {
     const id = await world.make()

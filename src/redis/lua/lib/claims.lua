@@ -86,7 +86,6 @@ local inputs_of = {}
 local function flat_inputs(id, doc)
   if inputs_of[id] then return inputs_of[id] end
   local flat = {}
-  inputs_of[id] = flat
   for _, field in ipairs(attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
     if dir == 'i' and doc[field] then
@@ -94,6 +93,7 @@ local function flat_inputs(id, doc)
       if pushed ~= taken and not doc['v' .. field] then flat[#flat + 1] = { port, first_values(id, doc, dir, port, tonumber(pushed) - tonumber(taken)) } end
     end
   end
+  inputs_of[id] = flat
   return flat
 end
 
