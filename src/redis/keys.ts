@@ -67,7 +67,7 @@ export const kinds = {
   '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],
   '~wake': [
     'zset',
-    'when somebody must look → q:<queue> or k:<limit>; at 0 d:<deployment> and the hash of what it announced',
+    'when somebody must look → q:<queue> or k:<limit>, or u:schema; at 0 d:<deployment> and the hash of what it announced',
   ],
   '~limit:<key>': ['string', 'settings of a limit, its room, and the turns that were given, as JSON'],
   '~limit-held:<key>': ['zset', 'lease end → id of a job that holds a slot'],
@@ -84,7 +84,10 @@ export const kinds = {
   '~audience:<channel>': ['string', 'the same, and the ports that listen as long as they are few'],
   '~channel:<name>': ['zset', 'id:port, in the order of their names'],
   '~hints': ['string', 'listeners of system channels, until when somebody outside listens, version of the constraints'],
-  '~schema': ['string', 'the schema of the data: the number that the newest version has written'],
+  '~schema': [
+    'string',
+    'the schema of the data: the number that the newest version has written; 0, since when and where data of before are brought over',
+  ],
   '~epoch': [
     'string',
     'how often Redis was seen to have gone back to older data; when last, and the ids that were lost, from which to which',

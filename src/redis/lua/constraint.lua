@@ -2,7 +2,7 @@
 --
 -- keys: the constraints and the hints
 -- by: API
--- reads: constraints, hints, job, limit, limits, queue, schema
+-- reads: constraints, hints, job, jobs, limit, limits, queue, schema
 -- writes: constraints, hints, job, limit, limits, queue, schema, wake
 -- args: ns, clock, seed, name, definition
 -- returns: {'set', constraints, rings} | {'refused', code, message}

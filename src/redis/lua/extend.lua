@@ -2,7 +2,7 @@
 --
 -- keys: the queue and the jobs
 -- by: API, dispatcher
--- reads: hints, job, lane, queue, schema
+-- reads: hints, job, jobs, lane, queue, schema
 -- writes: job, lane, limit, live, queue, schema, wake
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
 -- returns: {'extended', leaseUntil or '' for each token}

@@ -1,9 +1,9 @@
 -- limit: what is set on a limit: so many at once, so many in a period, paused, shut until a moment; or that it is no more.
 --
--- keys: the limit
+-- keys: the limit, and the schema of the data
 -- by: API, callbacks, dashboard
--- reads: job, limit, queue
--- writes: job, lane, limit, limits, queue, wake
+-- reads: job, jobs, limit, queue
+-- writes: job, lane, limit, limits, queue, schema, wake
 -- args: ns, clock, seed, key, act, concurrency, rate, period, paused, till
 -- returns: {'set', rings} | {'refused', code, message}
 --          act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same, if there is such a limit) | 'shut' (until `till`,

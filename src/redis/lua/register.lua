@@ -2,8 +2,8 @@
 --
 -- keys: the registry and the queue
 -- by: API, tick
--- reads: audience, channel, hints, job, limit, queue, workers
--- writes: job, lane, limit, limits, live, queue, queues, wake, workers
+-- reads: audience, channel, hints, job, jobs, limit, queue, workers
+-- writes: job, lane, limit, limits, live, queue, queues, schema, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
 -- returns: {'registered', rings, 'changed' or ''}
 --          rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number) each; with `whole` the classes are all there are
@@ -42,6 +42,7 @@ end
 local function bound(class, concurrency, anew)
   local own = side.worker_limit(queue_name, class)
   if not concurrency and not bounded[class] then return end
+  fetch({ ns .. 'schema' })
   bounded[class] = concurrency and true or nil
   if concurrency and (anew or not limit(own).doc) then
     define_limit(own, { c = concurrency, gone = false }, 'set')

@@ -2,7 +2,7 @@
 --
 -- keys: the index of moments
 -- by: tick
--- reads: audience, channel, hints, job, jobs, lane, limit, queue, schema, unique, wake, workers
+-- reads: audience, channel, hints, job, jobs, lane, limit, limits, queue, schema, unique, wake, workers
 -- writes: audience, channel, channels, gone, job, jobs, lane, limit, limits, live, log, queue, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, most:int
 -- returns: {'ticked', rings, 'more' or '', what each deployment has announced last}
@@ -29,7 +29,7 @@ local wake_key = ns .. 'wake'
 -- Deployments stand in front of what is due, and are no work.
 local DEPLOYMENTS = 20
 local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, most + DEPLOYMENTS)
-local names, keys, touched_now, announced, more = {}, { ns .. 'schema' }, {}, {}, #members == most + DEPLOYMENTS
+local names, keys, touched_now, announced, is_former, more = {}, { ns .. 'schema' }, {}, {}, false, #members == most + DEPLOYMENTS
 for _, member in ipairs(members) do
   local kind, name = member:match('^(%a):(.*)$')
   if kind == 'd' then
@@ -40,14 +40,18 @@ for _, member in ipairs(members) do
   elseif kind == 'q' then
     names[#names + 1] = name
     keys[#keys + 1] = queue_key(name)
+  elseif kind == 'u' then
+    zset(wake_key, member, false)
+    is_former = true
   else
     zset(wake_key, member, false)
     touch(name)
     touched_now[#touched_now + 1] = name
   end
 end
-if #names + #touched_now == 0 then return { 'ticked', {}, '', announced } end
+if #names + #touched_now == 0 and not is_former then return { 'ticked', {}, '', announced } end
 fetch(keys)
+if is_former and not is_brought_over() and adopted.go_on() then more = true end
 
 for _, q in ipairs(names) do
   change_queue(q, 'wk', nil)

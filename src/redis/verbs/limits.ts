@@ -54,7 +54,7 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     const { concurrency, rate, paused, until } = settings
     const answer = (await evaluate(
       scripts.limit,
-      [keys.limit(key)],
+      [keys.limit(key), keys.schema],
       {
         ...base(),
         key,

@@ -41,10 +41,29 @@ function counting.__index(state, name)
   return state[name]
 end
 
+-- Before there were schemas the indexes of a limit had names that another limit may have. Until such data are brought over,
+-- whoever looks at a limit takes over what is left there, in pieces where both versions have written.
+local PIECE = 1000
+local adopted = { is_whole = true }
+function adopted.index(former, index)
+  if redis.call('TYPE', former).ok ~= 'zset' or redis.call('RENAMENX', former, index) == 1 then return end
+  local flat, rows = redis.call('ZRANGE', former, 0, PIECE - 1, 'WITHSCORES'), {}
+  for i = 1, #flat, 2 do
+    rows[i], rows[i + 1] = flat[i + 1], flat[i]
+  end
+  redis.call('ZADD', index, 'GT', unpack(rows, 1, #rows))
+  redis.call('ZREMRANGEBYRANK', former, 0, PIECE - 1)
+  if #flat == 2 * PIECE then adopted.is_whole = false end
+end
+function adopted.limit(key)
+  for _, part in ipairs({ 'waiting', 'held', 'window' }) do adopted.index(ns .. 'limit:' .. key .. ':' .. part, limit_key(key, part)) end
+end
+
 -- What is known of a limit: its settings, how many hold a slot, how many started within the period.
 local function limit(key)
   local state = limits[key]
   if state then return state end
+  if not is_brought_over() then adopted.limit(key) end
   local text = text_at(limit_key(key))
   state = setmetatable({ key = key, doc = text and cjson.decode(text) or false }, counting)
   limits[key] = state
@@ -264,6 +283,21 @@ end)
 
 -- Room may have come free here.
 local function touch(key) put(touched, key, true) end
+
+-- A few limits of data from before there were schemas. For an hour after the first look the former version may still write.
+-- Answers whether more is left.
+local HOUR, LIMITS_AT_ONCE = 3600000, 20
+function adopted.go_on()
+  local since, cursor = (text_at(schema_key) or ''):match('^0,(%d+),(%d+)$')
+  if not since then since, cursor = now_text, '0' end
+  local page = redis.call('SSCAN', ns .. 'limits', cursor, 'COUNT', LIMITS_AT_ONCE)
+  for _, key in ipairs(page[2]) do limit(key) end
+  local further = adopted.is_whole and page[1] or cursor
+  local is_over = adopted.is_whole and further == '0' and now - tonumber(since) >= HOUR
+  set_text(schema_key, is_over and int(SCHEMA) or '0,' .. since .. ',' .. further)
+  raw[schema_key] = writes.strings[schema_key]
+  return not adopted.is_whole or further ~= '0'
+end
 
 -- The limits of a queue whose moment has come; answers how many.
 local function due_limits(q)

@@ -39,13 +39,16 @@ local function call_in_pieces(command, key, args)
   end
 end
 
--- The schema that this version writes. It reads that and the one before it; a database that says nothing is of an early one.
+-- The schema that this version writes. It reads that and the one before it. Data that say nothing are of before there were
+-- schemas, if there are any; while they are brought over (see lib/limits.lua) they say `0,since,cursor`.
 local SCHEMA = 1
 local schema_key = ns .. 'schema'
+local function schema_number() return raw[schema_key] and tonumber((raw[schema_key]:match('^%d+'))) end
+local function is_brought_over() return raw[schema_key] == nil or schema_number() == SCHEMA end
 
 -- A text, not a refusal: every engine of Lua hands on the words of an error, and nothing has been written yet.
 local function check_schema()
-  local number = raw[schema_key] and tonumber(raw[schema_key])
+  local number = schema_number()
   if number and (number > SCHEMA or number < SCHEMA - 1) then
     error('SCHEMA the data are of schema ' .. int(number) .. ', and this version reads ' .. SCHEMA .. ' and the one before it;', 0)
   end
@@ -260,7 +263,20 @@ local function set_value(id, doc, field, value)
   change(id, doc, field, value)
 end
 
+-- New data are of our schema from the first write on, others when the tick has brought them over: it comes as long as
+-- whoever writes here asks for it, for a former version's tick forgets what it does not know.
+local function say_schema()
+  if raw[schema_key] == false then
+    local id_key = ns .. 'jobs:last_id'
+    if raw[id_key] == nil then fetch({ id_key }) end
+    set_text(schema_key, raw[id_key] and '0,' .. now_text .. ',0' or int(SCHEMA))
+    raw[schema_key] = writes.strings[schema_key]
+  end
+  if not is_brought_over() then zset(ns .. 'wake', 'u:schema', now) end
+end
+
 local function flush_texts(more_to_come)
+  say_schema()
   local dels, sets = {}, writes.texts
   for key, text in pairs(writes.strings) do
     raw[key] = text
@@ -283,11 +299,6 @@ local function flush_texts(more_to_come)
   for q in pairs(more_to_come and {} or queue_dirty) do
     sets[#sets + 1] = queue_key(q)
     sets[#sets + 1] = cjson.encode(queues[q])
-  end
-  if raw[schema_key] == false or (raw[schema_key] and tonumber(raw[schema_key]) < SCHEMA) then
-    raw[schema_key] = int(SCHEMA)
-    sets[#sets + 1] = schema_key
-    sets[#sets + 1] = raw[schema_key]
   end
   for key in pairs(writes.dels) do dels[#dels + 1] = key end
   for key, list in pairs(writes.lists) do
