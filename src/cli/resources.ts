@@ -36,6 +36,15 @@ const settingsOf = ({ concurrency, rate, per }: Given) => ({
 
 const graph: Command = act('shows the graph of a flow', 'job', (client, job) => client.flows.graph(job))
 
+/** Each process with its jobs as a list of ids. */
+async function processesOf(client: Client) {
+  const { processes, ...rest } = await client.processes.list()
+  return { processes: processes.map((one) => ({ ...one, jobs: one.runs.map(({ job }) => job) })), ...rest }
+}
+
+const signal = (word: 'quiet' | 'stop' | null, does: string): Command =>
+  act(does, 'process', (client, process) => client.processes.signal(process, { signal: word }))
+
 type Action = Parameters<Client['bulk']['start']>[0]['action']
 
 const bulk = (action: Action): Command => ({
@@ -78,6 +87,18 @@ export const resources: Record<string, Command> = {
   'queues resume': act('serves a queue again', 'queue', (client, queue) =>
     client.queues.patch(queue, { paused: false }),
   ),
+  'processes ls': list('shows who is at work, and how much each has', processesOf, 'processes', [
+    'id',
+    'kind',
+    'queues',
+    'live',
+    'signal',
+    'jobs',
+    'seenAt',
+  ]),
+  'processes quiet': signal('quiet', 'tells a process to take no new jobs'),
+  'processes stop': signal('stop', 'tells a process to end when it has done what it has'),
+  'processes resume': signal(null, 'tells a process to go on'),
   'limits ls': list('lists the limits with what is in use', (client) => client.limits.list(), 'limits', [
     'key',
     'concurrency',

@@ -86,6 +86,7 @@ const table = {
   bulk: { start: 'POST /v1/bulk' },
   callbacks: { list: 'GET /v1/callbacks', resend: 'POST /v1/callbacks/:job/resend' },
   queues: { list: 'GET /v1/queues', patch: 'PATCH /v1/queues/:queue', claim: 'POST /v1/queues/:queue/claim' },
+  processes: { list: 'GET /v1/processes', signal: 'POST /v1/processes/:process/signal' },
   limits: {
     list: 'GET /v1/limits',
     get: 'GET /v1/limits/:key',

@@ -100,6 +100,7 @@ export const className = named(`a class: ${TEXT}`, (text) => isText(text))
 export const childName = named(`a name: ${TEXT}`, (text) => isText(text))
 export const channelName = named(`a channel: ${TEXT}`, (text) => isText(text))
 export const label = named(TEXT, (text) => isText(text))
+export const processName = named(`a process: ${TEXT}`, (text) => isText(text))
 export const alias = named('an alias: begins with a letter, at most 255 long, no control characters', isAlias)
 export const portName = named('a port name: a-z, A-Z, 0-9 and _, at most 100 long', isPortName)
 const anyPort = named('a port name (a-z, A-Z, 0-9 and _, at most 100 long), or "*"', (text) =>
@@ -724,6 +725,7 @@ export const claimOptions = z.strictObject({
   max: z.int().min(1).max(1_000).optional(),
   wait: waitTime.optional(),
   lease: positive.optional(),
+  process: processName.optional(),
 })
 
 export const scope = z.enum(['admin', 'write', 'read', 'work'])

@@ -8,7 +8,7 @@ import type { Status } from '../core/job.ts'
 import type { Orphan } from '../core/plan.ts'
 import type { Changes, PastRun, RunError, Snapshot } from '../core/run.ts'
 import type { Reach } from '../core/worker.ts'
-import type { Fault } from '../redis/types.ts'
+import type { Fault, Signal } from '../redis/types.ts'
 import type { Restore } from '../redis/verbs/commands.ts'
 
 /** A job as its id or one of its aliases, in text: `"7"`, `"nightly"`. */
@@ -288,6 +288,25 @@ export type QueueView = {
   oldestReady: number | null
 }
 
+/** A run that is under way. `by`: function, pull, or the host of the push worker. */
+export type RunUnderWay = {
+  job: number
+  queue: string
+  class: string
+  startedAt: number
+  leaseUntil: number
+  by: string
+}
+
+/**
+ * Who is at work: a lane (an invocation that serves a queue, until `until` unless it is renewed), or a program that asks
+ * for work under a name (`live`: it was heard within the last minute, or has a run).
+ */
+export type ProcessView = { id: string; queues: string[]; runs: RunUnderWay[] } & (
+  | { kind: 'lane'; until: number }
+  | { kind: 'pull'; startedAt: number; seenAt: number; live: boolean; signal: Signal | null }
+)
+
 export type Target = { job: Ref; in: string } | { job: Ref; out: string }
 export type Scope = 'admin' | 'write' | 'read' | 'work'
 
@@ -515,6 +534,10 @@ export interface Engine extends Deliveries {
     queue: string,
     patch: { lanes?: number; batch?: number; paused?: boolean; mode?: 'push' | 'pull'; ageing?: number | null },
   ): Promise<QueueView>
+  /** Who is at work, and on which jobs. `others`: runs of nobody with a name; `more`: there are more runs than are shown. */
+  processes(): Promise<{ processes: ProcessView[]; others: RunUnderWay[]; more: boolean }>
+  /** Tells a process to take no new jobs, to stop, or (null) to go on; it hears with its next claim or heartbeat. */
+  signal(process: string, signal: Signal | null): Promise<void>
   limits(): Promise<{ limits: LimitView[] }>
   limit(key: string): Promise<LimitView>
   setLimit(key: string, settings: LimitSettings): Promise<LimitView>
@@ -573,15 +596,15 @@ export interface Engine extends Deliveries {
   /** Makes the job that does it: its progress and its result say to how many jobs it was done, and how many it passed over. */
   bulk(input: BulkInput, call?: Call): Promise<Enqueued>
 
-  /** An empty list: nothing came in time. */
+  /** An empty list: nothing came in time. `told` hears what the process that asks was told; to stop ends its wait. */
   claim(
     queue: string,
-    options: { names?: string[]; tags?: string[]; max?: number; wait?: number; lease?: number },
-    call?: Call,
+    options: { names?: string[]; tags?: string[]; max?: number; wait?: number; lease?: number; process?: string },
+    call?: Call & { told?: (signal: Signal) => void },
   ): Promise<Snapshot[]>
   /** The job's new status; after a checkpoint also a fresh snapshot. `reach`: in place of what the registration says. */
   commit(token: string, changes: Changes, options?: { reach?: Reach }): Promise<{ status: Status; snapshot?: Snapshot }>
-  heartbeat(token: string, options: { progress?: Encoded }): Promise<{ leaseUntil: number }>
+  heartbeat(token: string, options: { progress?: Encoded }): Promise<{ leaseUntil: number; signal?: Signal }>
   release(token: string): Promise<{ status: Status }>
   page(token: string, port: string, after: number): Promise<{ values: Item[]; more: number }>
   /** The children, of which there were too many for the snapshot, page by page: as they are now. */

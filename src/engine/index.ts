@@ -20,6 +20,7 @@ import { createKeys } from './api/keys.ts'
 import { createLimits } from './api/limits.ts'
 import { createLog } from './api/log.ts'
 import { createPorts } from './api/ports.ts'
+import { createProcesses } from './api/processes.ts'
 import { createQueues } from './api/queues.ts'
 import { createResults } from './api/results.ts'
 import { createOne, type OneByOne } from './api/run-one.ts'
@@ -168,6 +169,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createLog(parts),
     ...createWorkers(parts, workers),
     ...createQueues(parts),
+    ...createProcesses(parts),
     ...createBulkVerbs(parts),
     ...createLimits(parts),
     ...createSchedules(parts, jobs),

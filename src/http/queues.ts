@@ -1,6 +1,7 @@
 // Queues: their counts and settings, and claiming from them.
 
 import * as z from 'zod'
+import { orders } from '../core/process.ts'
 import { snapshot } from '../core/run.ts'
 import { claimOptions, queuePatch, queueView } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
@@ -36,11 +37,15 @@ export const queues = {
       scope: 'work',
       summary: 'Claims runs for a pull worker; with wait, waits for them; 204 when there are none',
       body: claimOptions,
-      answers: { 200: z.object({ runs: z.array(snapshot) }), 204: z.null() },
+      answers: { 200: z.object({ runs: z.array(snapshot), signal: orders.optional() }), 204: z.null() },
     },
     async ({ engine, params, body, call, c }) => {
-      const runs = await engine.claim(params.queue, body, { ...call, signal: c.req.raw.signal })
-      return runs.length > 0 ? { runs } : reply(204, null)
+      let signal: z.output<typeof orders> | undefined
+      const told = (word: typeof signal) => {
+        signal = word
+      }
+      const runs = await engine.claim(params.queue, body, { ...call, signal: c.req.raw.signal, told })
+      return runs.length > 0 || signal ? { runs, ...(signal ? { signal } : {}) } : reply(204, null)
     },
   ),
 }

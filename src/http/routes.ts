@@ -12,6 +12,7 @@ import { keys } from './keys.ts'
 import { constraints, groups, limits } from './limits.ts'
 import { log } from './log.ts'
 import { ports } from './ports.ts'
+import { processes } from './processes.ts'
 import { queues } from './queues.ts'
 import type { Route } from './route.ts'
 import { runs } from './runs.ts'
@@ -30,6 +31,7 @@ export const routes = {
   log,
   workers,
   queues,
+  processes,
   limits,
   constraints,
   groups,

@@ -1,6 +1,7 @@
 // Runs: what a worker does with its claim: commit, stay alive, give back, read on.
 
 import * as z from 'zod'
+import { orders } from '../core/process.ts'
 import { changes, heartbeat, snapshot } from '../core/run.ts'
 import { closed, count, items, status } from '../core/schemas.ts'
 import type { Caller } from './places.ts'
@@ -31,7 +32,7 @@ export const runs = {
       scope: 'work',
       summary: 'Keeps the lease of a run, and says how far it is',
       body: heartbeat,
-      answers: { 200: z.object({ leaseUntil: z.number() }) },
+      answers: { 200: z.object({ leaseUntil: z.number(), signal: orders.optional() }) },
     },
     ({ engine, params, body }) => engine.heartbeat(params.token, body),
   ),

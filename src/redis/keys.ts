@@ -13,6 +13,7 @@ export const keysOf = (ns: string) => ({
   log: `${ns}log`,
   apiKeys: `${ns}keys`,
   audit: `${ns}audit`,
+  processes: `${ns}processes`,
   tenants: `${ns}tenants`,
   flags: `${ns}flags`,
   bells: `${ns}bells`,
@@ -101,6 +102,10 @@ export const kinds = {
   '~gone:<token>': ['string, expires', 'the answer of a commit whose job is deleted'],
   '~keys': ['hash', 'id of an API key → its hash, name, scopes, limits and end; `used:<id>` → when it was last used'],
   '~audit': ['stream, capped', 'what admins have asked for: who, when, which route and path'],
+  '~processes': [
+    'hash',
+    'program that asks for work under a name → since,heard,signal, and the queues that it asks, a line each',
+  ],
   '~tenants': ['hash', 'tenant → since when there is one; its own keys begin with `~t:<tenant>:`'],
   '~log': ['stream, capped', 'the log'],
   '~live:<channel>, ~call:<waiter>, ~ended:<id>': [
@@ -131,6 +136,7 @@ export const fields = {
   b: 'createdBy',
   by: 'the API key that asked for it, as key:<id>',
   z: 'place: absent = ready, p = ready:pull, t = timers, l = leases, w = waiting at a limit, s c f T = at rest',
+  pr: 'the process that has the run under way, where it has a name',
   x: 'asked to terminate; 2 while its shutdown run is under way',
   ca: 'cancelled',
   dl: 'to be deleted when its tree has ended',

@@ -27,6 +27,7 @@ import type {
   QueueRow,
   RawWiring,
   Ring,
+  Signal,
 } from './types.ts'
 import { createCommands } from './verbs/commands.ts'
 import { createLimits } from './verbs/limits.ts'
@@ -100,6 +101,9 @@ const heirOf = ([name, id, className, how, args, left]: RawHeir): EndedChild => 
   left: left === '' ? null : (left as Encoded),
 })
 
+/** So many characters of a lane's name are in the tokens of its runs. */
+export const LANE_MARK = 6
+
 const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 12)
 
 export type StoreOptions = {
@@ -130,6 +134,8 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
     const offset = clock()
     return { ns: namespace, clock: offset ? String(offset) : '', seed: random() }
   }
+  /** Whose lane a run is in shows in its token. */
+  const markedBy = (lane: string) => ({ seed: `${lane.slice(0, LANE_MARK)}${random().slice(-LANE_MARK)}` })
   const parts: Parts = { client, keys, base }
   const onceArgs = (once?: Once) => ({
     once: once ? keys.once(once.key) : '',
@@ -167,7 +173,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
         keys.hints,
         keys.schema,
       ],
-      { ...base(), ...onceArgs(once), tagged, ...laneArgs(lane), seen },
+      { ...base(), ...onceArgs(once), tagged, ...laneArgs(lane), ...(lane ? markedBy(lane.id) : {}), seen },
       jobsArguments(jobs),
     )) as [string, ...never[]]
     if (word === 'stale') return { made: [], again: false, rings: [], lent: [], stale: rest[0]! }
@@ -197,41 +203,45 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
       ...ids,
     ]
     const { patterns = [], tags = [] } = claim ?? {}
-    const [word, answers, lent, rings, nextDue, stale = [], version = '', failed, seen, faults = []] = (await evaluate(
-      scripts.commit,
-      known,
-      {
-        ...base(),
-        queue_name: queue,
-        lane: lane?.id ?? '',
-        seq: lane?.seq ?? 0,
-        bell: lane?.bell ?? '',
-        place: claim?.pull ? 'p' : '',
-        max: claim?.max ?? 0,
-        lease: claim?.lease ?? 0,
-        begun: claim?.begun ?? 0,
-        leave: lane?.leave ? '1' : '',
-        waits: lane?.waits ?? 0,
-        waiter: claim?.waiter?.id ?? '',
-        wait: claim?.waiter?.wait ?? 0,
-        only: claim?.only === undefined ? '' : String(claim.only),
-        tier: claim?.priority === undefined ? '' : String(claim.priority),
-        skip: claim?.skip ?? 0,
-        calls: claim?.calls ?? -1,
-      },
-      [...listWords(patterns), ...listWords(tags), String(runs.length), ...runs.flatMap(runArguments)],
-    )) as [
-      CommitAnswer['word'],
-      string[],
-      RawLent[],
-      RawRing[],
-      string,
-      [string, string, string[]][]?,
-      string?,
-      string?,
-      string?,
-      [job: string, what: string][]?,
-    ]
+    const [word, answers, lent, rings, nextDue, stale = [], version = '', failed, seen, faults = [], told] =
+      (await evaluate(
+        scripts.commit,
+        known,
+        {
+          ...base(),
+          ...(lane && !claim?.pull ? markedBy(lane.id) : {}),
+          queue_name: queue,
+          lane: lane?.id ?? '',
+          seq: lane?.seq ?? 0,
+          bell: lane?.bell ?? '',
+          place: claim?.pull ? 'p' : '',
+          max: claim?.max ?? 0,
+          lease: claim?.lease ?? 0,
+          begun: claim?.begun ?? 0,
+          leave: lane?.leave ? '1' : '',
+          waits: lane?.waits ?? 0,
+          waiter: claim?.waiter?.id ?? '',
+          wait: claim?.waiter?.wait ?? 0,
+          only: claim?.only === undefined ? '' : String(claim.only),
+          tier: claim?.priority === undefined ? '' : String(claim.priority),
+          skip: claim?.skip ?? 0,
+          calls: claim?.calls ?? -1,
+          process: claim?.process ?? '',
+        },
+        [...listWords(patterns), ...listWords(tags), String(runs.length), ...runs.flatMap(runArguments)],
+      )) as [
+        CommitAnswer['word'],
+        string[],
+        RawLent[],
+        RawRing[],
+        string,
+        [string, string, string[]][]?,
+        string?,
+        string?,
+        string?,
+        [job: string, what: string][]?,
+        string?,
+      ]
     for (const [job, what] of faults) console.error(`sidejob: job ${job} met a fault in Redis: ${what}`)
     const claimed = lent.map(lentOrFault)
     sees(claimed)
@@ -248,6 +258,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
       version,
       failed: Number(failed ?? 0),
       ...(seen ? { seen: Number(seen) } : {}),
+      ...(told ? { signal: told as Signal } : {}),
     }
   }
 
@@ -273,20 +284,31 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
     return { answer, rings: ringsOf(rings), id: String(id), again: false, heard }
   }
 
-  /** New lease ends for tokens; null where the lease is lost. `own`: so they are renewed from now on, whoever asks. */
-  async function extend(
+  async function extension(
     queue: string,
     tokens: string[],
     lease: number,
     { lane = '', progress = '', own = false }: { lane?: string; progress?: string; own?: boolean } = {},
-  ): Promise<(number | null)[]> {
-    const [, ends] = (await evaluate(
+  ): Promise<{ ends: (number | null)[]; signal?: Signal }> {
+    const [, ends, told] = (await evaluate(
       scripts.extend,
       [keys.queue(queue), keys.hints, keys.schema, ...tokens.map((token) => keys.job(token.split('.', 1)[0]!))],
       { ...base(), queue_name: queue, lane, lease, progress, own: own ? '1' : '' },
       [String(tokens.length), ...tokens],
-    )) as [string, string[]]
-    return ends.map((end) => (end === '' ? null : Number(end)))
+    )) as [string, string[], string]
+    return {
+      ends: ends.map((end) => (end === '' ? null : Number(end))),
+      ...(told ? { signal: told as Signal } : {}),
+    }
+  }
+
+  /** New lease ends for tokens; null where the lease is lost. `own`: so they are renewed from now on, whoever asks. */
+  const extend = async (...given: Parameters<typeof extension>) => (await extension(...given)).ends
+
+  /** The same for one run that is alone, with what its process was told. */
+  async function heartbeat(token: string, lease: number, progress?: string) {
+    const { ends, signal } = await extension('', [token], lease, { progress })
+    return { leaseUntil: ends[0] ?? null, ...(signal ? { signal } : {}) }
   }
 
   /** `announced`: what each deployment has announced last, see announcement.ts. */
@@ -417,6 +439,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
     commit: isolating(commit),
     change,
     extend,
+    heartbeat,
     tick,
     overview,
     settings,

@@ -75,8 +75,31 @@ export type ClaimRequest = {
   waiter?: { id: string; wait: number }
   /** How many of classes whose runs call others; any number without it. */
   calls?: number
+  /** The name of the program that asks. */
+  process?: string
   /** Only this job, and for the whole lease that is asked for. */
   only?: number
+}
+
+/** What a program that asks for work can be told: to take no new jobs, or to stop. */
+export type Signal = 'quiet' | 'stop'
+
+/** Who is at work: lanes, programs that ask under a name, and the runs under way. */
+export type AtWork = {
+  lanes: { queue: string; lane: string; until: number }[]
+  processes: { name: string; since: number; heard: number; signal: Signal | null; queues: string[] }[]
+  runs: {
+    job: number
+    queue: string
+    class: string
+    token: string
+    startedAt: number
+    leaseUntil: number
+    process?: string
+  }[]
+  /** There are more runs than are shown. */
+  more: boolean
+  now: number
 }
 
 export type FaultKind = 'job' | 'queue' | 'limit' | 'channel' | 'alias' | 'schedule'
@@ -105,6 +128,8 @@ export type CommitAnswer = {
   failed: number
   /** How far the claim has looked, when not to the end. */
   seen?: number
+  /** What the process that asks was told. */
+  signal?: Signal
 }
 
 /** The job that tells of another's last end: its document and its last error. */

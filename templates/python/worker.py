@@ -5,12 +5,16 @@ It asks for work, does it, and commits what came of it: all of a run or nothing.
 
 import json
 import os
+import secrets
+import socket
 import time
 import urllib.error
 import urllib.request
 
 URL = os.environ.get("SIDEJOB_URL", "http://127.0.0.1:8787")
 KEY = os.environ.get("SIDEJOB_API_KEY", "dev")
+# Under this name `sidejob processes` shows it, and `sidejob processes stop` ends it.
+NAME = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(2)}"
 
 
 def ask(method: str, path: str, body: dict) -> dict | None:
@@ -42,9 +46,11 @@ def serve() -> None:
     print("waiting for work", flush=True)
     while True:
         try:
-            claimed = ask("POST", "/v1/queues/python/claim", {"wait": "20s", "max": 10})
+            claimed = ask("POST", "/v1/queues/python/claim", {"wait": "20s", "max": 10, "process": NAME})
             for run in (claimed or {}).get("runs", []):
                 ask("POST", f"/v1/runs/{run['run']['token']}/commit", perform(run))
+            if (claimed or {}).get("signal") == "stop":
+                return print("stopped", flush=True)
         except (urllib.error.URLError, TimeoutError) as error:
             print(f"sidejob does not answer ({error}); trying again", flush=True)
             time.sleep(1)

@@ -96,10 +96,16 @@ test('send, retry, terminate and delete change jobs', async () => {
   expect(await json('delete', id)).toEqual({ status: 'gone' })
 })
 
-test('queues, limits, groups, schedules, workers, channels, callbacks, files, keys, stats', async () => {
+test('queues, processes, limits, groups, schedules, workers, channels, callbacks, files, keys, stats', async () => {
   expect(await json('queues', 'pause', 'spare')).toMatchObject({ name: 'spare', paused: true })
   expect((await run('queues')).printed).toMatch(/^name +mode +paused/)
   expect(await json('queues', 'resume', 'spare')).toMatchObject({ paused: false })
+  const pulling = { body: JSON.stringify({ process: 'host:1' }), method: 'POST' }
+  const headers = { authorization: `Bearer ${kit.stack.apiKey}`, 'content-type': 'application/json' }
+  await fetch(`${kit.stack.url}/v1/queues/spare/claim`, { ...pulling, headers })
+  expect((await run('processes')).printed).toMatch(/^host:1 +pull +spare +true/m)
+  for (const word of ['quiet', 'stop', 'resume']) expect(await json('processes', word, 'host:1')).toEqual({})
+  expect(await run('processes', 'stop', 'nobody')).toMatchObject({ exit: 1, noted: expect.stringMatching(/404/) })
   expect(await json('limits', 'set', 'mine', '--rate', '5', '--per', '1m')).toMatchObject({ key: 'mine' })
   expect((await run('limits', 'ls')).printed).toMatch(/mine/)
   expect(await json('limits', 'rm', 'mine')).toEqual({})

@@ -370,6 +370,73 @@ describe('a run that is held for longer than its lease', () => {
   })
 })
 
+describe('a process that asks under a name', () => {
+  const processOf = async (id: string) => (await kit.engine.processes()).processes.find((one) => one.id === id)
+
+  test('is shown with what it does, and with its name in the history of the job', async () => {
+    const queue = await queueOf('work')
+    const id = await kit.make('work', { queue, history: 5 })
+    const [run] = await kit.engine.claim(queue, { process: 'host:1' })
+    expect(await processOf('host:1')).toMatchObject({
+      ...{ kind: 'pull', queues: [queue], live: true, signal: null },
+      runs: [{ job: id, queue, class: 'work', by: 'pull', leaseUntil: run!.run.leaseUntil }],
+    })
+    await commit(run!.run.token, { end: 'completed' })
+    expect(await processOf('host:1')).toMatchObject({ runs: [] })
+    expect(await kit.engine.runs(String(id))).toMatchObject({ runs: [{ by: 'host:1' }] })
+  })
+
+  test('is told with its next claim to take no new jobs, and others get them', async () => {
+    const queue = await queueOf('work')
+    await ask(`/v1/queues/${queue}/claim`, { process: 'host:2' })
+    expect(await ask('/v1/processes/host:2/signal', { signal: 'quiet' })).toEqual({ status: 200, body: {} })
+    const id = await kit.make('work', { queue })
+    const claim = await ask(`/v1/queues/${queue}/claim`, { process: 'host:2' })
+    expect(claim).toEqual({ status: 200, body: { runs: [], signal: 'quiet' } })
+    expect(idsOf(await kit.engine.claim(queue, { process: 'host:3' }))).toEqual([id])
+    await ask('/v1/processes/host:2/signal', { signal: null })
+    const next = await kit.make('work', { queue })
+    expect(idsOf(await kit.engine.claim(queue, { process: 'host:2' }))).toEqual([next])
+  })
+
+  test('is told to stop with a heartbeat, and its claims wait no longer', async () => {
+    const queue = await queueOf('work')
+    await kit.make('work', { queue })
+    const [run] = await kit.engine.claim(queue, { process: 'host:4' })
+    await kit.engine.signal('host:4', 'stop')
+    const beat = await ask(`/v1/runs/${run!.run.token}/heartbeat`, {})
+    expect(beat).toMatchObject({ status: 200, body: { signal: 'stop' } })
+    const claim = await ask(`/v1/queues/${queue}/claim`, { process: 'host:4', wait: '60s' })
+    expect(claim).toEqual({ status: 200, body: { runs: [], signal: 'stop' } })
+    expect(await commit(run!.run.token, { end: 'completed' })).toEqual({ status: 'completed' })
+  })
+
+  test('is dead when it was not heard for a minute and has nothing, and not shown after ten', async () => {
+    const queue = await queueOf('work')
+    await kit.engine.claim(queue, { process: 'host:5' })
+    await kit.advance(2 * MINUTE)
+    expect(await processOf('host:5')).toMatchObject({ live: false })
+    await kit.advance(10 * MINUTE)
+    expect(await processOf('host:5')).toBeUndefined()
+  })
+
+  test('is nobody as long as it has not asked', async () => {
+    expect(await ask('/v1/processes/host:6/signal', { signal: 'stop' })).toMatchObject({
+      status: 404,
+      body: { error: { message: expect.stringContaining('no process called "host:6" has asked for work') } },
+    })
+    expect((await ask('/v1/processes/host:6/signal', { signal: 'die' })).status).toBe(400)
+  })
+
+  test('runs of nobody with a name are shown apart', async () => {
+    const { id, token } = await claimed()
+    const { others, more } = await kit.engine.processes()
+    expect(others).toContainEqual(expect.objectContaining({ job: id, by: 'pull' }))
+    expect(more).toBe(false)
+    await commit(token, { end: 'completed' })
+  })
+})
+
 describe('a release', () => {
   test('gives the run back as if it had not been claimed', async () => {
     const { queue, id, token } = await claimed({ inputs: { in: ['1'] } })

@@ -272,6 +272,14 @@ const answers: Engine = {
     entries: [{ id: '1-0', at: T, by: 'key:k1', name: 'ann', verb: 'keys.add', method: 'POST', path: '/v1/keys' }],
     cursor: null,
   }),
+  processes: async () => ({
+    processes: [
+      { id: 'host:7', kind: 'pull', queues: ['core'], startedAt: T, seenAt: T, live: true, signal: null, runs: [] },
+    ],
+    others: [],
+    more: false,
+  }),
+  signal: async () => {},
   tenants: async () => ({ tenants: [{ name: 'acme', createdAt: T }] }),
   addTenant: async () => {},
   removeTenant: async () => {},

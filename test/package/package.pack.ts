@@ -98,6 +98,10 @@ test('a Worker whose jobs a program in Python does', async () => {
     await python.prints(/waiting for work/)
     const out = await must(folder, `npx sidejob run report --args '{"text": "hello"}' --wait --json`)
     expect(out).toContain('"result":{"text":"hello","shouted":"HELLO"}')
+    const { processes } = JSON.parse(await must(folder, 'npx sidejob processes --json'))
+    const name = processes.find(({ kind }: { kind: string }) => kind === 'pull').id
+    await must(folder, `npx sidejob processes stop ${name}`)
+    await python.prints(/stopped/)
   } finally {
     await python.close()
     await dev.close()

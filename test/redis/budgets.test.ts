@@ -286,4 +286,16 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(messages).toBeLessThanOrEqual(20)
     expect((await kit.engine.list({ queue })).jobs).toEqual([])
   })
+
+  // HGET asks what it was told, HSET is a beat; the first one of all asks by HLEN whether there is a place for it.
+  test('a claim under a name costs no call more than one without, and one command (the first one three)', async () => {
+    await kit.engine.register('pulled', 'work', { pull: true })
+    const claim = (process?: string) => cost(() => kit.engine.claim('pulled', { process }))
+    await claim()
+    const nameless = await claim()
+    const first = await claim('host:1')
+    const named = await claim('host:1')
+    expect([first.calls, named.calls]).toEqual([nameless.calls, nameless.calls])
+    expect([first.billed - nameless.billed, named.billed - nameless.billed]).toEqual([3, 1])
+  })
 })

@@ -34,6 +34,7 @@ export type Claiming = {
   begun?: number
   names?: string[]
   only?: number
+  process?: string
 }
 
 /** Jobs that are plain go a way of their own through the scripts (lib/plain.lua); those with a unique key do not. */
@@ -125,8 +126,8 @@ export async function createWorld(
   }
 
   /** Lends what is ready, to nobody's lane. */
-  async function claim({ queue = 'q', pull, max = 100, lease = LEASE, begun = max, names, only }: Claiming = {}) {
-    const { lent } = await store.commit({ queue, claim: { max, lease, begun, pull, patterns: names, only } })
+  async function claim({ queue = 'q', pull, max = 100, lease = LEASE, begun = max, names, ...who }: Claiming = {}) {
+    const { lent } = await store.commit({ queue, claim: { max, lease, begun, pull, patterns: names, ...who } })
     return lent.map(runOf)
   }
 

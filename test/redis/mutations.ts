@@ -1040,7 +1040,7 @@ const listening: Mutation[] = [
     ['till > now and till)', 'till > now and till or nil)', 'who leaves the line stays in it'],
   ),
   ...of(30, 'commit.lua', [
-    '#ids == 0 and now + wait or now)',
+    "#ids == 0 and told == '' and now + wait or now)",
     'now + wait)',
     'who has got a job is called for the next one',
   ]),
@@ -1595,6 +1595,42 @@ const reaching: Mutation[] = [
   ]),
 ]
 
+const processes: Mutation[] = [
+  ...of(
+    80,
+    'lib/processes.lua',
+    ['  if is_new or now - known.heard >= BEAT then\n', '  if is_new then\n', 'beats are not written'],
+    ['if is_new or now - known.heard >= BEAT', 'if true', 'a beat is written with each claim'],
+    ['not known or now - known.heard > FORGOTTEN', 'not known', 'an old signal holds for a new process'],
+    ['if not text and not has_place() then', 'if false then', 'any number of processes is known'],
+    ['      hset(processes_key, flat[i], false)\n', '', 'the dead make no room'],
+    ['if is_new then known.queues[#known.queues + 1] = q end', '', 'nobody knows which queues it asks'],
+  ),
+  ...of(80, 'lib/claims.lua', ["  change(id, doc, 'pr', process)\n", '', 'nobody knows who has a run']),
+  ...of(
+    80,
+    'lib/leases.lua',
+    ["'cn', 'l0', 'pr' }", "'cn', 'l0' }", 'a run stays with its process for ever'],
+    ['doc.pr or (doc.ln', '(doc.ln', 'the history does not know which process'],
+  ),
+  ...of(80, 'extend.lua', ['if doc.pr then told =', 'if false then told =', 'a long run makes its process look dead']),
+  ...of(80, 'processes.lua', ["and not lane:find('^bell')", '', 'a bell looks like a lane']),
+  ...of(80, 'processes.lua', ["  more = 'more'\n", '', 'a cut list looks whole']),
+  ...of(
+    81,
+    'commit.lua',
+    ["max > 0 and told == '' and", 'max > 0 and', 'who is quiet gets jobs'],
+    ["#ids == 0 and told == '' and", '#ids == 0 and', 'who is quiet is called in vain'],
+    ['work.faults, told }', 'work.faults }', 'nobody is told'],
+  ),
+  ...of(81, 'signal.lua', ['known.signal = signal', 'known.signal = known.signal', 'a signal is lost']),
+  ...of(81, 'signal.lua', [
+    "if not text then return { 'gone' } end",
+    "if not text then text = '0,0,' end",
+    'nobody is somebody',
+  ]),
+]
+
 export const mutations: Mutation[] = [
   ...lanes,
   ...runs,
@@ -1611,4 +1647,5 @@ export const mutations: Mutation[] = [
   ...breakers,
   ...schemas,
   ...reaching,
+  ...processes,
 ]

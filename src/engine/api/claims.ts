@@ -97,17 +97,31 @@ export function createRuns({
   }
 
   return {
-    async claim(queue, { names = [], tags: wanted = [], max = 1, wait = 0, lease = CLAIM_LEASE }, call) {
+    async claim(queue, { names = [], tags: wanted = [], max = 1, wait = 0, lease = CLAIM_LEASE, process }, call) {
       const end = now() + wait
+      const stopped = new AbortController()
+      const over = AbortSignal.any([stopped.signal, ...(call?.signal ? [call.signal] : [])])
       await announce()
       const lane = await laneOf(call)
       const claim = async (waiter?: Waiter, skip = 0): Promise<Snapshot[]> => {
         const answer = await store.commit({
           queue,
           lane: lane ?? { id: crypto.randomUUID().replaceAll('-', ''), seq: 1 },
-          claim: { max, lease, begun: max, pull: true, patterns: names.map(literalSets), tags: wanted, waiter, skip },
+          claim: {
+            max,
+            lease,
+            begun: max,
+            pull: true,
+            patterns: names.map(literalSets),
+            tags: wanted,
+            waiter,
+            skip,
+            process,
+          },
         })
         checkClaim(answer)
+        if (answer.signal) call?.told?.(answer.signal)
+        if (answer.signal === 'stop') stopped.abort()
         await ring([...answer.rings, ...(await tags.retag(answer))])
         const sound = await performer.sound(answer.lent)
         const lent = await withoutMissed({ store, ring, now }, sound)
@@ -121,9 +135,9 @@ export function createRuns({
       }
       const first = await claim()
       const claimed =
-        first.length || wait === 0
+        first.length || wait === 0 || stopped.signal.aborted
           ? first
-          : await waiting(claim, { channel: store.keys.calls, end, signal: call?.signal })
+          : await waiting(claim, { channel: store.keys.calls, end, signal: over })
       // With a key the same claim may be asked for again; without, nobody will ever hear of these.
       if (!call?.signal?.aborted || lane) return claimed
       await Promise.all(claimed.map(({ run }) => giveBack(run.token)))
@@ -140,9 +154,9 @@ export function createRuns({
 
     async heartbeat(token, { progress }) {
       checkToken(token)
-      const [leaseUntil] = await store.extend('', [token], CLAIM_LEASE, { progress })
-      if (leaseUntil === null || leaseUntil === undefined) throw lost()
-      return { leaseUntil }
+      const { leaseUntil, ...told } = await store.heartbeat(token, CLAIM_LEASE, progress)
+      if (leaseUntil === null) throw lost()
+      return { leaseUntil, ...told }
     },
 
     async release(token) {

@@ -3,11 +3,12 @@
 --
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
--- reads: audience, channel, constraints, gone, hints, job, jobs, lane, limit, queue, result, schema, unique, wake, workers
--- writes: audience, channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, queue, queues, repeats, result, schema, unique, wake
--- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, waiter, wait:int, only, tier, skip:int, calls:int, ...
+-- reads: audience, channel, constraints, gone, hints, job, jobs, lane, limit, processes, queue, result, schema, unique, wake, workers
+-- writes: audience, channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, repeats, result, schema, unique, wake
+-- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
 -- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints,
---          failed instead of being lent, seen up to ('' when to the end), faults: [job, what] each}
+--          failed instead of being lent, seen up to ('' when to the end), faults: [job, what] each,
+--          what the process was told}
 --          word: 'ok' | 'empty' (the lane has left) | 'more' (ask again) | 'full' (no lane free) | 'stale'
 
 -- @include lib/base
@@ -28,6 +29,7 @@
 -- @include lib/queues
 -- @include lib/ops
 -- @include lib/plain
+-- @include lib/processes
 -- @include lib/claims
 -- @include lib/runs
 
@@ -104,7 +106,9 @@ for i, run in ipairs(runs) do answers[i] = answers[i] or commit(run) end
 -- Pull workers serve themselves: they keep a record under a lane's name, and take no lane's place.
 local laned = lane ~= '' and place ~= 'p'
 local entered = laned and enter()
-local claims = max > 0 and (entered or not laned) and not (queue_name ~= '' and queue(queue_name).paused)
+-- Who was told to take no new jobs gets none, and nobody calls it.
+local told = process ~= '' and processes.heard(process, queue_name) or ''
+local claims = max > 0 and told == '' and (entered or not laned) and not (queue_name ~= '' and queue(queue_name).paused)
 local moved = claims and due_timers(queue_name) + take_back(queue_name) + due_limits(queue_name) + side.move_on(queue_name) + order.go_on(queue_name) or 0
 if #runs + moved > 0 then
   flush(true)
@@ -129,10 +133,11 @@ if claims then
     version = version,
     stale = stale,
     calls = calls,
+    process = process ~= '' and process or nil,
   }, head)
 end
 
-if waiter ~= '' then stand(queue_name, waiter, patterns, #ids == 0 and now + wait or now) end
+if waiter ~= '' then stand(queue_name, waiter, patterns, #ids == 0 and told == '' and now + wait or now) end
 
 local word = 'ok'
 if laned then
@@ -167,4 +172,4 @@ for i, run in ipairs(runs) do
   local doc = run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id)
   if doc and doc.tk == run.token then again[#again + 1] = run.id end
 end
-return { word, answers, snapshots(#again > 0 and again or ids), rings, next_due(), with_documents(stale), version, int(failed), more and int(seen) or '', work.faults }
+return { word, answers, snapshots(#again > 0 and again or ids), rings, next_due(), with_documents(stale), version, int(failed), more and int(seen) or '', work.faults, told }

@@ -2,10 +2,10 @@
 --
 -- keys: the queue and the jobs
 -- by: API, dispatcher
--- reads: hints, job, jobs, lane, queue, schema
--- writes: job, lane, limit, live, queue, schema, wake
+-- reads: hints, job, jobs, lane, processes, queue, schema
+-- writes: job, lane, limit, live, processes, queue, schema, wake
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
--- returns: {'extended', leaseUntil or '' for each token}
+-- returns: {'extended', leaseUntil or '' for each token, what the process of the last one was told}
 
 -- @include lib/base
 -- @include lib/store
@@ -21,10 +21,11 @@
 -- @include lib/ageing
 -- @include lib/waiters
 -- @include lib/queues
+-- @include lib/processes
 
 fetch(KEYS)
 
-local answers, tokens = {}, take_list()
+local answers, tokens, told = {}, take_list(), ''
 for i, token in ipairs(tokens) do
   local id = token:match('^([1-9]%d*)%.') or '0'
   local doc = find(id)
@@ -41,8 +42,9 @@ for i, token in ipairs(tokens) do
     move(id, doc, 'l', till)
     if doc.hk then renew_slots(id, doc) end
     answers[i] = doc.le
+    if doc.pr then told = processes.heard(doc.pr, doc.q) end
   end
 end
 if lane ~= '' and queue(queue_name).l[lane] then set_lane(queue_name, lane, now + lease) end
 flush()
-return { 'extended', answers }
+return { 'extended', answers, told }

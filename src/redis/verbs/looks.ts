@@ -4,7 +4,7 @@ import type { Status } from '../../core/job.ts'
 import { childrenOf, type Document, withSideValues } from '../document.ts'
 import { type Parts, refusalOf, toldOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { CallbackJob, FlowState, Inspection, RawWiring } from '../types.ts'
+import type { AtWork, CallbackJob, FlowState, Inspection, RawWiring, Signal } from '../types.ts'
 
 export function createLooks({ client: { evaluate }, keys, base }: Parts) {
   async function inspect(job: string, of?: { dir: 'i' | 'o'; port: string; limit: number }): Promise<Inspection> {
@@ -140,8 +140,43 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
     }
   }
 
+  /** Who is at work, and on what: at most so many runs. */
+  async function atWork(most: number): Promise<AtWork> {
+    const [, lanes, processes, runs, more, now] = (await evaluate(scripts.processes, [], { ...base(), most }, [])) as [
+      string,
+      [string, string, string][],
+      [string, string][],
+      [string, string, string, string, string, string, string][],
+      string,
+      string,
+    ]
+    return {
+      lanes: lanes.map(([queue, lane, until]) => ({ queue, lane, until: Number(until) })),
+      processes: processes.map(([name, record]) => {
+        const [head, ...queues] = record.split('\n')
+        const [since, heard, signal] = head!.split(',')
+        return { name, since: Number(since), heard: Number(heard), signal: (signal || null) as Signal | null, queues }
+      }),
+      runs: runs.map(([job, queue, name, token, startedAt, leaseUntil, process]) => ({
+        ...{ job: Number(job), queue, class: name, token },
+        ...{ startedAt: Number(startedAt), leaseUntil: Number(leaseUntil) },
+        ...(process ? { process } : {}),
+      })),
+      more: more !== '',
+      now: Number(now),
+    }
+  }
+
+  /** Tells a process something; null: to go on. False: nobody has that name. */
+  async function signal(name: string, word: Signal | null): Promise<boolean> {
+    const [answer] = (await evaluate(scripts.signal, [], { ...base(), name, signal: word ?? '' }, [])) as [string]
+    return answer === 'told'
+  }
+
   return {
     inspect,
+    atWork,
+    signal,
     list,
     tree,
     peek,

@@ -13,6 +13,7 @@ import { limited } from './limits.ts'
 import { listening } from './listeners.ts'
 import { oneTime } from './once.ts'
 import { places } from './places.ts'
+import { processes } from './processes.ts'
 import { reaching } from './reach.ts'
 import { runs } from './runs.ts'
 import { time } from './time.ts'
@@ -33,4 +34,5 @@ export const rules: Record<number, Facts> = {
   ...broken,
   ...data,
   ...reaching,
+  ...processes,
 }

@@ -19,7 +19,7 @@ local function stop_runaway(id, doc)
 end
 
 local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq' }
-local function lend(id, doc, lease, begun)
+local function lend(id, doc, lease, begun, process)
   for _, field in ipairs(used_up) do
     if doc[field] then change(id, doc, field, nil) end
   end
@@ -31,6 +31,7 @@ local function lend(id, doc, lease, begun)
   change(id, doc, 'tk', tokens.next(id, doc.k, doc.rp and 'r' or ''))
   change(id, doc, 'le', int(now + lease))
   change(id, doc, 'ln', doc.z == 'p' and int(lease) or nil)
+  change(id, doc, 'pr', process)
   change(id, doc, 'l0', doc.l)
   change(id, doc, 'l', now_text)
   if doc.sa then change(id, doc, 'sa', nil) end
@@ -129,7 +130,7 @@ end
 local function claim_one(want)
   local id, doc = want.only, find(want.only)
   if not doc or doc.q ~= want.queue or (doc.z and doc.z ~= 'p') or (tonumber(doc.lu) or 0) > now then return {}, false, 0, 0 end
-  return { lend(id, doc, want.lease, true) }, false, 0, 0
+  return { lend(id, doc, want.lease, true, want.process) }, false, 0, 0
 end
 
 -- Jobs that were tagged by older constraints are not lent before they have been tagged anew.
@@ -150,7 +151,7 @@ end
 -- takes nobody else's with it. Answers the ids, whether it stopped before it had seen everything and where, and how many
 -- it failed instead.
 -- want: { queue, place ('' or 'p'), max, lease, begun (how many start at once), patterns, tags, tier ('' or a priority),
---   skip (how many members to pass over), only ('' or an id), calls (how many of classes that call others, -1: any) }
+--   skip (how many members to pass over), process (nil or its name), only ('' or an id), calls (how many of classes that call others, -1: any) }
 -- head: the first members, where they have been read already.
 local function claim(want, head)
   local place = want.place ~= '' and want.place or nil
@@ -203,7 +204,7 @@ local function claim(want, head)
           local weighed, weight = pcall(weigh, id, doc)
           bytes = bytes + (weighed and weight or 0)
           if bytes > MAX_CLAIM and #ids > 0 then return ids, true, from, failed end
-          ids[#ids + 1] = lend(id, doc, place and tonumber(doc.rm) or want.lease, #ids < want.begun)
+          ids[#ids + 1] = lend(id, doc, place and tonumber(doc.rm) or want.lease, #ids < want.begun, want.process)
           if doc.lc then return ids, true, from, failed end
         end
       end

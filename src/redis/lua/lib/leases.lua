@@ -1,6 +1,6 @@
 -- How a lease ends: committed, released, or lost.
 
-local lease_fields = { 'tk', 'le', 'ln', 'bg', 'cn', 'l0' }
+local lease_fields = { 'tk', 'le', 'ln', 'bg', 'cn', 'l0', 'pr' }
 local function end_lease(id, doc)
   if doc.hk then release_slots(id, doc) end
   for _, field in ipairs(lease_fields) do
@@ -25,7 +25,7 @@ local function note_run(id, doc, outcome, more)
   if #error > MAX_KEPT_ERROR then
     error = '{"message":"its error is ' .. #error .. ' bytes long: only that of the last run is kept, with the job","reason":"other"}'
   end
-  local by = more and more.by or (doc.ln and side.of(doc.q, doc.c, doc.tg) and 'pull') or ''
+  local by = more and more.by or doc.pr or (doc.ln and side.of(doc.q, doc.c, doc.tg) and 'pull') or ''
   local kept = lists.at(side_key(id, 'runs'), n)
   lists.push(kept, { line .. ',' .. doc.tk .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error })
   if n == tonumber(doc.hn) then lists.pop(kept, 1) else change(id, doc, 'hl', int(n + 1)) end

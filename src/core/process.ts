@@ -1,0 +1,48 @@
+// Who is at work, as it is shown, and what programs that ask for work are told.
+
+import * as z from 'zod'
+import { jobId, moment } from './schemas.ts'
+
+/** What a program that asks for work was told. */
+export const orders = z.enum(['quiet', 'stop']).meta({
+  description:
+    'quiet: it gets no new jobs; stop: nor do its claims wait, and it is to end when it has done what it has',
+})
+
+export const processSignal = z.strictObject({
+  signal: orders.nullable().meta({ description: 'quiet: no new jobs; stop: no new jobs, and an end; null: go on' }),
+})
+
+const runUnderWay = z.object({
+  job: jobId,
+  queue: z.string(),
+  class: z.string(),
+  startedAt: moment,
+  leaseUntil: moment,
+  by: z.string().meta({ description: 'function, pull, or the host of the push worker' }),
+})
+const atWork = { id: z.string(), queues: z.array(z.string()), runs: z.array(runUnderWay) }
+
+export const processList = z.object({
+  processes: z.array(
+    z.union([
+      z.object({
+        kind: z.literal('lane'),
+        ...atWork,
+        /** When it counts as dead, unless it is heard. */
+        until: moment,
+      }),
+      z.object({
+        kind: z.literal('pull'),
+        ...atWork,
+        startedAt: moment,
+        /** To five seconds. */
+        seenAt: moment,
+        live: z.boolean().meta({ description: 'heard within the last minute, or it has a run' }),
+        signal: orders.nullable(),
+      }),
+    ]),
+  ),
+  others: z.array(runUnderWay).meta({ description: 'runs of nobody with a name' }),
+  more: z.boolean().meta({ description: 'there are more runs than the 1,000 that are shown' }),
+})

@@ -1,0 +1,61 @@
+// Who is at work: lanes, and programs that ask for work under a name of their own; and what these are told.
+
+import { SidejobError } from '../../core/errors.ts'
+import { LANE_MARK } from '../../redis/store.ts'
+import type { AtWork } from '../../redis/types.ts'
+import type { Context } from '../context.ts'
+import type { Engine, ProcessView, RunUnderWay } from '../engine.ts'
+
+/** How many runs are shown at most. */
+const MOST_RUNS = 1_000
+/** Who was not heard for so long is not shown, unless he has a run. */
+const FORGOTTEN = 600_000
+const LIVE = 60_000
+
+type Run = AtWork['runs'][number]
+
+/** The first letters of the lane that a run is in, as its token has them. */
+const markOf = ({ token }: Run): string => token.split('.')[2]!.replace(/^r/, '').slice(0, LANE_MARK)
+
+export function createProcesses({ store, registry }: Context): Pick<Engine, 'processes' | 'signal'> {
+  async function shown(runs: Run[]): Promise<(run: Run) => RunUnderWay> {
+    const find = await registry.finder(runs)
+    return ({ token: _, process: __, ...run }) => {
+      const { push, pull } = find(run)?.definition ?? {}
+      return { ...run, by: push ? new URL(push.url).host : pull ? 'pull' : 'function' }
+    }
+  }
+
+  return {
+    async processes() {
+      const { lanes, processes, runs, more, now } = await store.atWork(MOST_RUNS)
+      const show = await shown(runs)
+      const left = new Set(runs)
+      const take = (isTheirs: (run: Run) => boolean): RunUnderWay[] =>
+        [...left].filter(isTheirs).map((run) => {
+          left.delete(run)
+          return show(run)
+        })
+      const named = processes.map(({ name, since, heard, signal, queues }): ProcessView & { kind: 'pull' } => {
+        const own = take(({ process }) => process === name)
+        const live = own.length > 0 || now - heard < LIVE
+        return { id: name, kind: 'pull', queues, startedAt: since, seenAt: heard, live, signal, runs: own }
+      })
+      const serving = lanes.map(({ queue, lane, until }): ProcessView => {
+        const own = take((run) => run.queue === queue && markOf(run) === lane.slice(0, LANE_MARK))
+        return { id: lane, kind: 'lane', queues: [queue], until, runs: own }
+      })
+      const heard = named.filter(({ live, seenAt }) => live || now - seenAt < FORGOTTEN)
+      const byId = (a: ProcessView, b: ProcessView) => (a.id < b.id ? -1 : 1)
+      return { processes: [...heard.sort(byId), ...serving.sort(byId)], others: [...left].map(show), more }
+    },
+
+    async signal(process, signal) {
+      if (await store.signal(process, signal)) return
+      throw new SidejobError(
+        'NOT_FOUND',
+        `no process called ${JSON.stringify(process)} has asked for work; a lane is told nothing: pause its queue`,
+      )
+    },
+  }
+}

@@ -1,0 +1,54 @@
+-- processes: who is at work: lanes, programs that ask under a name, and which runs they have. Read only.
+--
+-- keys: none
+-- by: API, dashboard
+-- reads: job, processes, queue, queues
+-- writes: none
+-- args: ns, clock, seed, most:int
+-- returns: {'processes', [queue, lane, until] each, [name, record] each,
+--          [id, queue, class, token, began, lease end, process] each, 'more' or '', now}
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/lists
+-- @include lib/order
+-- @include lib/status
+-- @include lib/entries
+-- @include lib/leases
+-- @include lib/ports
+-- @include lib/family
+-- @include lib/limits
+-- @include lib/turns
+-- @include lib/ageing
+-- @include lib/create
+-- @include lib/waiters
+-- @include lib/queues
+
+local names = redis.call('SMEMBERS', ns .. 'queues')
+local keys, lanes, ids, more = {}, {}, {}, ''
+for i, name in ipairs(names) do keys[i] = queue_key(name) end
+fetch(keys)
+for _, name in ipairs(names) do
+  local doc = queue(name)
+  for lane, till in pairs(doc.l) do
+    if till > now and not lane:find('^bell') then lanes[#lanes + 1] = { name, lane, int(till) } end
+  end
+  -- No end of a lease is waited for where nothing is lent.
+  if doc.nl and #ids < most then
+    local found = redis.call('ZRANGE', queue_key(name, 'leases'), 0, most - #ids)
+    for _, id in ipairs(found) do ids[#ids + 1] = id end
+  end
+end
+if #ids > most then
+  more = 'more'
+  ids[#ids] = nil
+end
+fetch_jobs(ids)
+local runs = {}
+for _, id in ipairs(ids) do
+  local doc = find(id)
+  if doc and doc.z == 'l' then runs[#runs + 1] = { id, doc.q, doc.c, doc.tk, doc.l, doc.le, doc.pr or '' } end
+end
+local known, rows = redis.call('HGETALL', ns .. 'processes'), {}
+for i = 1, #known, 2 do rows[#rows + 1] = { known[i], known[i + 1] } end
+return { 'processes', lanes, rows, runs, more, int(now) }

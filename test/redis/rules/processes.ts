@@ -1,0 +1,126 @@
+// Rule 80: programs that ask for work under a name.
+
+import { expect } from 'vitest'
+import type { Facts, World } from '../direct.ts'
+
+const MINUTE = 60_000
+const only = async (world: World) => (await world.store.atWork(100)).processes[0]!
+const ask = (world: World, process: string, queue = 'q') => world.claim({ queue, pull: true, process })
+
+const heard: Facts = {
+  async 'who asks under a name is known, with the queues that he asks'(world) {
+    await ask(world, 'a:1')
+    await ask(world, 'a:1', 'other')
+    expect(await only(world)).toMatchObject({ name: 'a:1', signal: null, queues: ['q', 'other'] })
+  },
+  async 'who asks without a name is nobody'(world) {
+    await world.claim({ pull: true })
+    expect((await world.store.atWork(100)).processes).toEqual([])
+  },
+  async 'a beat is written at most every five seconds'(world) {
+    await ask(world, 'a:1')
+    const { since, heard } = await only(world)
+    world.advance(4_000)
+    await ask(world, 'a:1')
+    expect(await only(world)).toMatchObject({ since, heard })
+    world.advance(2_000)
+    await ask(world, 'a:1')
+    expect((await only(world)).heard).toBeGreaterThanOrEqual(since + 6_000)
+    expect((await only(world)).since).toBe(since)
+  },
+  async 'what a process has under way is known until it has ended'(world) {
+    const id = await world.make({ pull: true })
+    const [run] = await ask(world, 'a:1')
+    expect((await world.store.atWork(100)).runs).toMatchObject([{ job: id, process: 'a:1' }])
+    await run!.suspend()
+    expect((await world.document(id)).pr).toBeUndefined()
+  },
+  async 'a heartbeat of a run is one of its process'(world) {
+    await world.make({ pull: true })
+    const [run] = await ask(world, 'a:1')
+    world.advance(20_000)
+    expect(await world.store.heartbeat(run!.token, MINUTE)).toEqual({ leaseUntil: expect.any(Number) })
+    expect((await only(world)).heard).toBeGreaterThanOrEqual((await only(world)).since + 20_000)
+  },
+  async 'a run of a process is one of it in the history'(world) {
+    const id = await world.make({ pull: true, history: 5 })
+    const [run] = await ask(world, 'a:1')
+    await run!.suspend()
+    expect(await world.engine().runs(String(id))).toMatchObject({ runs: [{ by: 'a:1' }] })
+  },
+  async 'one that was not heard for ten minutes begins anew, and has forgotten what it was told'(world) {
+    await ask(world, 'a:1')
+    const { since } = await only(world)
+    await world.store.signal('a:1', 'quiet')
+    world.advance(11 * MINUTE)
+    await ask(world, 'a:1')
+    expect(await only(world)).toMatchObject({ signal: null })
+    expect((await only(world)).since).toBeGreaterThan(since + 10 * MINUTE)
+  },
+  async 'a thousand are known; those that nobody hears make room'(world) {
+    const beats = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, i) => [`old:${i}`, `${world.now()},${world.now()},`]),
+    )
+    await world.client.ask((redis) => redis.hset(world.store.keys.processes, beats))
+    await ask(world, 'new:1')
+    expect((await world.store.atWork(100)).processes).toHaveLength(1_000)
+    world.advance(11 * MINUTE)
+    await ask(world, 'new:1')
+    expect(await only(world)).toMatchObject({ name: 'new:1' })
+    expect((await world.store.atWork(100)).processes).toHaveLength(1)
+  },
+  async 'a lane that is at work is known, and its bells are not'(world) {
+    const { rings } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true }])
+    expect((await world.store.atWork(100)).lanes).toEqual([])
+    const lane = world.lane()
+    const { ids } = await lane.ask({ bell: rings[0]!.bell })
+    const { lanes, runs } = await world.store.atWork(100)
+    expect(lanes).toMatchObject([{ queue: 'q', lane: lane.id }])
+    expect(runs.map(({ job }) => job)).toEqual(ids)
+    expect(runs[0]!.token.split('.')[2]!.slice(0, 6)).toBe(lane.id.slice(0, 6))
+  },
+  async 'at most so many runs are shown, and that there are more is said'(world) {
+    for (let i = 0; i < 3; i++) await world.make()
+    await world.claim()
+    expect(await world.store.atWork(2)).toMatchObject({ runs: [{}, {}], more: true })
+    expect(await world.store.atWork(3)).toMatchObject({ runs: [{}, {}, {}], more: false })
+  },
+}
+
+const told: Facts = {
+  async 'who was told to be quiet gets nothing, until he is told to go on'(world) {
+    await world.make({ pull: true })
+    await ask(world, 'a:1', 'other')
+    expect(await world.store.signal('a:1', 'quiet')).toBe(true)
+    expect(await ask(world, 'a:1')).toEqual([])
+    await world.store.signal('a:1', null)
+    expect(await ask(world, 'a:1')).toHaveLength(1)
+  },
+  async 'another one gets it'(world) {
+    await world.make({ pull: true })
+    await ask(world, 'a:1', 'other')
+    await world.store.signal('a:1', 'stop')
+    expect(await ask(world, 'b:2')).toHaveLength(1)
+  },
+  async 'who is quiet and waits is not called for a job that others could have'(world) {
+    await ask(world, 'a:1')
+    await world.store.signal('a:1', 'quiet')
+    const waiter = { id: 'w', wait: MINUTE }
+    const claim = { max: 1, lease: MINUTE, pull: true, process: 'a:1', waiter }
+    expect(await world.store.commit({ queue: 'q', claim })).toMatchObject({ signal: 'quiet' })
+    expect(await world.client.ask((redis) => redis.zcard(`${world.store.keys.queue('q')}:waiters`))).toBe(0)
+  },
+  async 'it is told with each claim, and with a heartbeat of its run'(world) {
+    await world.make({ pull: true })
+    const [run] = await ask(world, 'a:1')
+    await world.store.signal('a:1', 'stop')
+    const claim = { max: 1, lease: MINUTE, pull: true, process: 'a:1' }
+    expect(await world.store.commit({ queue: 'q', claim })).toMatchObject({ signal: 'stop' })
+    expect(await world.store.heartbeat(run!.token, MINUTE)).toMatchObject({ signal: 'stop' })
+  },
+  async 'nobody of that name is nobody'(world) {
+    expect(await world.store.signal('a:1', 'stop')).toBe(false)
+  },
+}
+
+export const processes: Record<number, Facts> = { 80: heard, 81: told }
