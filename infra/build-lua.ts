@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { shortenFields } from './lua-records.ts'
 import { refusedIn } from './lua-rules.ts'
 import { moveNames, reached, type Unit, unitsOf } from './lua-units.ts'
 
@@ -109,7 +110,7 @@ function piecesOf({ text, includes }: Source, parts: Map<string, Part>): Piece[]
   const all = includes.map((part) => ({ part, ...parts.get(part)! }))
   const live = reached(
     all.flatMap(({ units }) => units),
-    uncomment(text),
+    text,
   )
   return all.map(({ part, exported, units }) => {
     const kept = [...units.keys()].filter((at) => live.has(units[at]!))
@@ -169,16 +170,19 @@ export type Built = {
  * @example buildScripts((file, text) => text).scripts.get('commit').sha
  */
 export function buildScripts(edit: (file: string, text: string) => string = (_, text) => text) {
-  const sources = luaFiles(root).map((file) => parse(file, edit(file, read(join(root, file)))))
+  const sources = luaFiles(root).map((file) => {
+    const source = parse(file, edit(file, read(join(root, file))))
+    return { ...source, text: shortenFields(file, uncomment(source.text)) }
+  })
   const libs = luaFiles(join(root, 'lib')).map((file) => ({
     name: basename(file, '.lua'),
-    text: uncomment(edit(`lib/${file}`, read(join(root, 'lib', file)))),
+    text: shortenFields(`lib/${file}`, uncomment(edit(`lib/${file}`, read(join(root, 'lib', file))))),
   }))
   const whole = libs.map(({ name, text }) => {
     const others = [...libs.filter((lib) => lib.name !== name), ...sources].map((one) => one.text).join('\n')
     return { name, ...makePart(text, others) }
   })
-  const bodies = sources.map(({ text }) => uncomment(text))
+  const bodies = sources.map(({ text }) => text)
   const far = farNames(whole, bodies)
   for (const [i, source] of sources.entries()) source.text = moveNames(bodies[i]!, far, 'far')
   const parts = new Map<string, Part>()
@@ -194,7 +198,7 @@ export function buildScripts(edit: (file: string, text: string) => string = (_, 
     const head = headOf(source, shared)
     const scopes = pieces.map((piece) => scopeOf(piece, source, shared))
     // A function of its own: the 200 locals of the chunk are the shared names'.
-    const body = tighten(`return (function()\n${uncomment(source.text)}\nend)()\n`)
+    const body = tighten(`return (function()\n${source.text}\nend)()\n`)
     const blocks = pieces.map(({ text }, i) => `${scopes[i]!.open}${text}${scopes[i]!.end}`)
     const text = [head, ...blocks, body].join('')
     const sha = createHash('sha1').update(text).digest('hex')

@@ -2,8 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { buildScripts, refusedScripts } from '../../infra/build-lua.ts'
+import { shortenFields } from '../../infra/lua-records.ts'
 import { refusedIn } from '../../infra/lua-rules.ts'
 import { moveNames, reached, unitsOf } from '../../infra/lua-units.ts'
 
@@ -108,3 +109,22 @@ const KIB: Record<string, number> = { breaker: 2, flow: 25, limits: 25, overview
 test.each(Object.entries(KIB))('%s is at most %i KiB', (name, kib) =>
   expect(Buffer.byteLength(buildScripts().scripts.get(name)!.text)).toBeLessThanOrEqual(kib * 1024),
 )
+
+describe('the names of fields', () => {
+  test('are long in sources and short in scripts', () => {
+    const source =
+      "change(id, doc, fields.lease_until, doc.token)\nreturn fields { place = 'new', created_at = f({ 1 }) }"
+    expect(shortenFields('x.lua', source)).toBe("change(id, doc, 'le', doc.tk)\nreturn { z = 'new', t = f({ 1 }) }")
+    expect(shortenFields('x.lua', 'queue(doc.queue).mode, settings.rate, queue_record.lanes')).toBe(
+      'queue(doc.q).m, settings.r, queue_record.l',
+    )
+  })
+
+  test.each([
+    ['\nif parent_doc.lease_til then', 'x.lua:2: expected a field of a job (src/redis/keys.ts), got lease_til'],
+    ['queue(q).lanez', 'x.lua:1: expected a field of a queue (src/redis/keys.ts), got lanez'],
+    ['limit_fields { rat = 1 }', 'x.lua:1: expected a field of a limit (src/redis/keys.ts), got rat'],
+  ])('that no record has are refused: %j', (source, error) => {
+    expect(() => shortenFields('x.lua', source)).toThrow(error)
+  })
+})

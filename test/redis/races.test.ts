@@ -89,8 +89,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/runs.lua',
-      find: "  if run.error then set_value(id, doc, 'er', run.error) end\n  enqueue(id, doc, true)\n",
-      replace: "  if run.error then set_value(id, doc, 'er', run.error) end\n",
+      find: '  if run.error then set_value(id, doc, fields.last_error, run.error) end\n  enqueue(id, doc, true)\n',
+      replace: '  if run.error then set_value(id, doc, fields.last_error, run.error) end\n',
       says: 'a run that is given back leaves its job where it was',
     },
   },
@@ -108,8 +108,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/runs.lua',
-      find: "  count(doc.q, 'errors')\n",
-      replace: "  count(doc.q, 'errors')\n  change(id, doc, 'vi:in', nil)\n",
+      find: "  count(doc.queue, 'errors')\n",
+      replace: "  count(doc.queue, 'errors')\n  change(id, doc, 'vi:in', nil)\n",
       says: 'what a failed run has read is gone',
     },
   },
@@ -152,7 +152,7 @@ const windows: Record<string, Window> = {
     broken: {
       file: 'lib/runs.lua',
       find: "  elseif delay ~= '' then\n",
-      replace: "  elseif delay ~= '' and not doc.ro then\n",
+      replace: "  elseif delay ~= '' and not doc.input_during_run then\n",
       says: 'a run that fails after a wake-up fails for good',
     },
   },
@@ -168,7 +168,7 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/runs.lua',
-      find: '  if doc.x then return terminate_now(id, doc) end\n',
+      find: '  if doc.terminating then return terminate_now(id, doc) end\n',
       replace: '',
       says: 'the end of a run forgets that the job is to end',
     },
@@ -189,8 +189,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/claims.lua',
-      find: "if doc.x then change(id, doc, 'x', '2') end",
-      replace: "change(id, doc, 'x', nil)",
+      find: "if doc.terminating then change(id, doc, fields.terminating, '2') end",
+      replace: 'change(id, doc, fields.terminating, nil)',
       says: 'a claim is written over a wish to end',
     },
   },
@@ -225,8 +225,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/runs.lua',
-      find: 'doc.tk ~= run.token or tonumber(doc.le) <= now',
-      replace: 'tonumber(doc.le or 0) <= now',
+      find: 'doc.token ~= run.token or tonumber(doc.lease_until) <= now',
+      replace: 'tonumber(doc.lease_until or 0) <= now',
       says: 'whoever has run the job may commit',
     },
   },
@@ -572,7 +572,7 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/ops.lua',
-      find: 'or doc.lk ~= token then',
+      find: 'or doc.lock_token ~= token then',
       replace: 'then',
       says: 'anybody makes it longer',
     },

@@ -49,7 +49,7 @@ fetch(KEYS)
 
 local function next_due()
   if queue_name == '' or queue(queue_name).paused then return '' end
-  local moment = math.min(queue(queue_name).nt or never, next_limit(queue_name))
+  local moment = math.min(queue(queue_name).next_timer or never, next_limit(queue_name))
   return moment < never and int(moment) or ''
 end
 
@@ -59,7 +59,7 @@ local function repeated(record)
   for _, token in ipairs(record.t) do
     local id = token:match('^%d+')
     local doc = find(id)
-    if doc and doc.tk == token then ids[#ids + 1] = id end
+    if doc and doc.token == token then ids[#ids + 1] = id end
   end
   return { record.w, record.a, snapshots(ids), {}, next_due() }
 end
@@ -74,7 +74,7 @@ end
 local function enter()
   -- A bell for a queue that there is not makes none.
   if not text_at(queue_key(queue_name)) then return false end
-  local lanes = queue(queue_name).l
+  local lanes = queue(queue_name).lanes
   if lanes[bell] then set_lane(queue_name, bell, nil) end
   if not lanes[lane] and not side.has_room(queue_name) then return false end
   set_lane(queue_name, lane, now + (lease > 0 and lease or LANE))
@@ -94,8 +94,8 @@ for i, run in ipairs(runs) do
   answers[i] = plain.finish(run)
   if not answers[i] then
     local doc = find(run.id)
-    if doc and doc.pa then parents[#parents + 1] = doc.pa end
-    if doc and doc.fk then flows.wired_to(doc, parents) end
+    if doc and doc.parent then parents[#parents + 1] = doc.parent end
+    if doc and doc.followed_as then flows.wired_to(doc, parents) end
     ended[#ended + 1] = run.id
   end
 end
@@ -118,7 +118,7 @@ end
 local ids, more, seen, failed, stale = {}, false, 0, 0, {}
 local _, _, version = hints()
 if claims then
-  local most = laned and math.min(max, queue(queue_name).b or BATCH) or max
+  local most = laned and math.min(max, queue(queue_name).batch or BATCH) or max
   ids, more, seen, failed = claim({
     queue = queue_name,
     place = place,
@@ -170,6 +170,6 @@ flush()
 local again = {}
 for i, run in ipairs(runs) do
   local doc = run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id)
-  if doc and doc.tk == run.token then again[#again + 1] = run.id end
+  if doc and doc.token == run.token then again[#again + 1] = run.id end
 end
 return { word, answers, snapshots(#again > 0 and again or ids), rings, next_due(), with_documents(stale), version, int(failed), more and int(seen) or '', work.faults, told }

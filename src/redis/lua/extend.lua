@@ -31,20 +31,20 @@ for i, token in ipairs(tokens) do
   local doc = find(id)
   answers[i] = ''
   -- Who asks for its own run alone hears so that its job is to end: what it commits until its lease ends still counts.
-  local is_ending = doc and doc.x == '1' and lane == ''
-  if doc and doc.tk == token and tonumber(doc.le) > now and not is_ending then
+  local is_ending = doc and doc.terminating == '1' and lane == ''
+  if doc and doc.token == token and tonumber(doc.lease_until) > now and not is_ending then
     -- From now on the run has a length of its own.
-    if own ~= '' then change(id, doc, 'ln', int(lease)) end
-    local till = now + (tonumber(doc.ln) or lease)
-    change(id, doc, 'le', int(till))
-    change(id, doc, 'bg', '1')
-    if progress ~= '' then set_value(id, doc, 'pg', progress) end
+    if own ~= '' then change(id, doc, fields.lease_length, int(lease)) end
+    local till = now + (tonumber(doc.lease_length) or lease)
+    change(id, doc, fields.lease_until, int(till))
+    change(id, doc, fields.begun, '1')
+    if progress ~= '' then set_value(id, doc, fields.progress, progress) end
     move(id, doc, 'l', till)
-    if doc.hk then renew_slots(id, doc) end
-    answers[i] = doc.le
-    if doc.pr then told = processes.heard(doc.pr, doc.q) end
+    if doc.held_limits then renew_slots(id, doc) end
+    answers[i] = doc.lease_until
+    if doc.process then told = processes.heard(doc.process, doc.queue) end
   end
 end
-if lane ~= '' and queue(queue_name).l[lane] then set_lane(queue_name, lane, now + lease) end
+if lane ~= '' and queue(queue_name).lanes[lane] then set_lane(queue_name, lane, now + lease) end
 flush()
 return { 'extended', answers, told }

@@ -39,15 +39,15 @@ if port ~= '' then
   local pushed, taken, dropped = counts(doc, dir, port)
   -- One that only `*` stands for is empty until somebody writes to it.
   local may_be = not pushed and doc[dir .. ':*'] and port:match('^[%w_]+$')
-  if dropped or not (pushed or may_be) then return { 'refused', 'REFUSED', 'job ' .. id .. ' (' .. doc.c .. ') does not have ' .. sides[dir] .. ' port ' .. port } end
+  if dropped or not (pushed or may_be) then return { 'refused', 'REFUSED', 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. sides[dir] .. ' port ' .. port } end
   if pushed and pushed > taken then items = lists.now(id, doc, dir, port, most) end
 end
 local ahead = ''
-if not doc.z or doc.z == 'p' or doc.z == 'w' then ahead = int(redis.call('ZRANK', index_of(doc), member_of(id, doc)) or -1) end
-local q = queue(doc.q)
-local facts = { q.paused and 'paused' or '', int(side.most_lanes(q)), int(lane_count(doc.q)), q.m or '', int(now) }
-if doc.z == 'w' then
-  local moment = next_room(doc.wl)
+if not doc.place or doc.place == 'p' or doc.place == 'w' then ahead = int(redis.call('ZRANK', index_of(doc), member_of(id, doc)) or -1) end
+local queue_record = queue(doc.queue)
+local facts = { queue_record.paused and 'paused' or '', int(side.most_lanes(queue_record)), int(lane_count(doc.queue)), queue_record.mode or '', int(now) }
+if doc.place == 'w' then
+  local moment = next_room(doc.waiting_limit)
   facts[6] = moment < never and int(moment) or ''
 end
 local children, total = flat_children(id, doc)

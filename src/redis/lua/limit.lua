@@ -28,22 +28,22 @@
 
 fetch(KEYS)
 
-if act == 'shut' and not limit(key).doc then return { 'set', {} } end
-if act ~= 'set' and not limit(key).doc then return { 'refused', 'NOT_FOUND', 'there is no limit ' .. key } end
+if act == 'shut' and not limit(key).settings then return { 'set', {} } end
+if act ~= 'set' and not limit(key).settings then return { 'refused', 'NOT_FOUND', 'there is no limit ' .. key } end
 
 local settings = {}
 local function setting(field, given)
   if given ~= '' then settings[field] = tonumber(given) or false end
 end
-setting('c', concurrency)
-setting('r', rate)
-setting('p', period)
+setting(limit_fields.concurrency, concurrency)
+setting(limit_fields.rate, rate)
+setting(limit_fields.period, period)
 if paused ~= '' then settings.paused = paused == '1' and 1 or false end
 
 if act == 'shut' then
-  define_limit(key, { shut = tonumber(till) or false }, 'set')
+  define_limit(key, limit_fields { shut = tonumber(till) or false }, 'set')
 elseif act == 'remove' then
-  define_limit(key, { c = false, r = false, p = false, paused = false, auto = false, gone = 1 }, 'set')
+  define_limit(key, limit_fields { concurrency = false, rate = false, period = false, paused = false, auto = false, gone = 1 }, 'set')
 else
   settings.gone = false
   define_limit(key, settings, 'set')

@@ -29,8 +29,8 @@ for i, name in ipairs(names) do keys[i] = limit_key(name) end
 fetch(keys)
 for _, name in ipairs(names) do
   local state = limit(name)
-  if state.doc and not state.doc.gone then
-    rows[#rows + 1] = { name, cjson.encode(state.doc), int(state.held), int(state.started), int(redis.call('ZCARD', limit_key(name, 'waiting'))) }
+  if state.settings and not state.settings.gone then
+    rows[#rows + 1] = { name, cjson.encode(state.settings), int(state.held), int(state.started), int(redis.call('ZCARD', limit_key(name, 'waiting'))) }
   end
 end
 return { 'limits', rows }

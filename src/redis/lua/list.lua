@@ -29,11 +29,11 @@ local jobs, cursor = {}, ''
 
 local parent -- whose children are wanted, where they are looked for among all jobs
 local function fits(doc)
-  return (not parent or doc.pa == parent)
+  return (not parent or doc.parent == parent)
     and (status == '' or status_of(doc) == status)
-    and (class == '' or doc.c == class)
-    and (queue_name == '' or doc.q == queue_name)
-    and (group == '' or doc.g == group)
+    and (class == '' or doc.class == class)
+    and (queue_name == '' or doc.queue == queue_name)
+    and (group == '' or doc.group == group)
 end
 
 local function show(id)
@@ -78,7 +78,7 @@ local SORTED = 10000
 
 -- The ids in a queue's indexes of a status, newest first; nothing when there are too many, or some wait at limits.
 local function indexed()
-  if queue_name == '' or status == '' or (status == 'queued' and (queue(queue_name).wc or 0) > 0) then return nil end
+  if queue_name == '' or status == '' or (status == 'queued' and (queue(queue_name).at_limits or 0) > 0) then return nil end
   local total, ids = 0, {}
   for _, place in ipairs(places[status]) do
     total = total + redis.call('ZCARD', queue_key(queue_name, place))

@@ -29,12 +29,12 @@ local keys, lanes, ids, more = {}, {}, {}, ''
 for i, name in ipairs(names) do keys[i] = queue_key(name) end
 fetch(keys)
 for _, name in ipairs(names) do
-  local doc = queue(name)
-  for lane, till in pairs(doc.l) do
+  local queue_record = queue(name)
+  for lane, till in pairs(queue_record.lanes) do
     if till > now and not lane:find('^bell') then lanes[#lanes + 1] = { name, lane, int(till) } end
   end
   -- No end of a lease is waited for where nothing is lent.
-  if doc.nl and #ids < most then
+  if queue_record.next_lease and #ids < most then
     local found = redis.call('ZRANGE', queue_key(name, 'leases'), 0, most - #ids)
     for _, id in ipairs(found) do ids[#ids + 1] = id end
   end
@@ -47,7 +47,7 @@ fetch_jobs(ids)
 local runs = {}
 for _, id in ipairs(ids) do
   local doc = find(id)
-  if doc and doc.z == 'l' then runs[#runs + 1] = { id, doc.q, doc.c, doc.tk, doc.l, doc.le, doc.pr or '' } end
+  if doc and doc.place == 'l' then runs[#runs + 1] = { id, doc.queue, doc.class, doc.token, doc.ran_at, doc.lease_until, doc.process or '' } end
 end
 local known, rows = redis.call('HGETALL', ns .. 'processes'), {}
 for i = 1, #known, 2 do rows[#rows + 1] = { known[i], known[i + 1] } end

@@ -27,9 +27,9 @@
 
 local key, listed, changed, moved, recalled = ns .. 'workers:' .. queue_name, {}, false, false, false
 local current, pull, bounded, called = hash(key), {}, {}, {}
-for class in pairs(queue(queue_name).pc or {}) do pull[class] = true end
-for class in pairs(queue(queue_name).cn or {}) do bounded[class] = true end
-for class in pairs(queue(queue_name).cl or {}) do called[class] = true end
+for class in pairs(queue(queue_name).pulled_classes or {}) do pull[class] = true end
+for class in pairs(queue(queue_name).bounded_classes or {}) do bounded[class] = true end
+for class in pairs(queue(queue_name).called_classes or {}) do called[class] = true end
 
 -- Runs of these call somebody else: a lane takes on few of them at a time.
 local function note_called(class, calls)
@@ -44,10 +44,10 @@ local function bound(class, concurrency, anew)
   if not concurrency and not bounded[class] then return end
   fetch({ ns .. 'schema' })
   bounded[class] = concurrency and true or nil
-  if concurrency and (anew or not limit(own).doc) then
-    define_limit(own, { c = concurrency, gone = false }, 'set')
-  elseif not concurrency and limit(own).doc then
-    define_limit(own, { c = false, r = false, p = false, paused = false, gone = 1 }, 'set')
+  if concurrency and (anew or not limit(own).settings) then
+    define_limit(own, limit_fields { concurrency = concurrency, gone = false }, 'set')
+  elseif not concurrency and limit(own).settings then
+    define_limit(own, limit_fields { concurrency = false, rate = false, period = false, paused = false, gone = 1 }, 'set')
   end
 end
 
@@ -81,15 +81,15 @@ if whole ~= '' then
 end
 
 -- A queue is known from its first class on.
-if changed then change_queue(queue_name, 'cn', next(bounded) and bounded or nil) end
-if recalled then change_queue(queue_name, 'cl', next(called) and called or nil) end
+if changed then change_queue(queue_name, queue_fields.bounded_classes, next(bounded) and bounded or nil) end
+if recalled then change_queue(queue_name, queue_fields.called_classes, next(called) and called or nil) end
 if changed and hints_wanted() then
   local classes = {}
   for class, definition in pairs(hash(key)) do classes[#classes + 1] = cjson.encode(class) .. ':' .. definition end
   push(told, { '/sidejob/workers/' .. queue_name, '@\n\nl\n{' .. table.concat(classes, ',') .. '}' })
 end
 if moved then
-  change_queue(queue_name, 'pc', next(pull) and pull or nil)
+  change_queue(queue_name, queue_fields.pulled_classes, next(pull) and pull or nil)
   side.serve_anew(queue_name)
 end
 ring_all()

@@ -35,10 +35,10 @@ function mend.values(id, doc)
     if value == '^' and not text_at(side_key(id, 'f:' .. field)) then lost[#lost + 1] = field end
   end
   for _, field in ipairs(lost) do change(id, doc, field, nil) end
-  if not has(lost, 'a') or resting[doc.z] then return end
-  if doc.z == 'l' then end_lease(id, doc) end
+  if not has(lost, fields.args) or resting[doc.place] then return end
+  if doc.place == 'l' then end_lease(id, doc) end
   local error = '{"message":"its args are lost","reason":"other"}'
-  change(id, doc, 'er', error)
+  change(id, doc, fields.last_error, error)
   finish(id, doc, 'f', error)
 end
 
@@ -62,27 +62,27 @@ function mend.ports(id, doc)
 end
 
 function mend.history(id, doc)
-  local key, most = side_key(id, 'runs'), tonumber(doc.hn) or 0
+  local key, most = side_key(id, 'runs'), tonumber(doc.history) or 0
   if most == 0 then
     del(key)
   elseif redis.call('LLEN', key) > most then
     redis.call('LTRIM', key, -most, -1)
   end
   local n = math.min(redis.call('LLEN', key), most)
-  change(id, doc, 'hl', n > 0 and int(n) or nil)
+  change(id, doc, fields.history_kept, n > 0 and int(n) or nil)
 end
 
 function mend.names(id, doc)
   local kept = {}
-  for _, alias in ipairs(doc.al and cjson.decode(doc.al) or {}) do
+  for _, alias in ipairs(doc.aliases and cjson.decode(doc.aliases) or {}) do
     local owner = hget(ns .. 'jobs:aliases', alias)
-    local other = owner and owner ~= id and find(owner)
-    if not (other and other.al and has(cjson.decode(other.al), alias)) then
+    local other_doc = owner and owner ~= id and find(owner)
+    if not (other_doc and other_doc.aliases and has(cjson.decode(other_doc.aliases), alias)) then
       hset(ns .. 'jobs:aliases', alias, id)
       kept[#kept + 1] = alias
     end
   end
-  change(id, doc, 'al', kept[1] and cjson.encode(kept) or nil)
+  change(id, doc, fields.aliases, kept[1] and cjson.encode(kept) or nil)
 end
 
 -- The channel's own members, as documents say: counted, and listed where they are few.
@@ -96,7 +96,7 @@ function mend.channel(channel)
   local n, _, relay = redis.call('ZCARD', key), relays.audience(channel)
   local doc = relay and find(relay)
   local members = n <= 8 and redis.call('ZRANGE', key, 0, -1) or nil
-  set_audience(channel, n, doc and doc.rl == channel and relay or nil, members)
+  set_audience(channel, n, doc and doc.relay_channel == channel and relay or nil, members)
 end
 
 function mend.listening(id, doc)
@@ -118,9 +118,9 @@ function mend.wires(id, doc)
 end
 
 function mend.waiting(id, doc)
-  if not doc.wf then return end
+  if not doc.waits_for then return end
   local key, wanted, n = side_key(id, 'waiting'), {}, 0
-  local names = doc.wf ~= '*' and cjson.decode(doc.wf)
+  local names = doc.waits_for ~= '*' and cjson.decode(doc.waits_for)
   for _, child in ipairs(children_of(id, doc)) do
     local child_doc = find(child.id)
     local awaited = child_doc and not ends[status_of(child_doc)] and (not names or has(names, child.name))
@@ -133,83 +133,83 @@ function mend.waiting(id, doc)
   for _, member in ipairs(redis.call('SMEMBERS', key)) do
     if not wanted[member] then sset(key, member, false) end
   end
-  change(id, doc, 'wn', int(n))
+  change(id, doc, fields.waits_for_count, int(n))
   if n > 0 then return end
   stop_waiting(id, doc)
-  if doc.z == 's' then enqueue(id, doc, true) end
+  if doc.place == 's' then enqueue(id, doc, true) end
 end
 
 function mend.following(id, doc)
-  if not doc.fo then return end
+  if not doc.followed then return end
   local n = { b = 0, s = 0, c = 0, x = 0 }
   for _, child in ipairs(children_of(id, doc)) do
     local child_doc = find(child.id)
     local is = child_doc and flows.kinds[status_of(child_doc)]
     if is then
       n[is] = n[is] + 1
-      change(child.id, child_doc, 'fk', is)
+      change(child.id, child_doc, fields.followed_as, is)
     end
   end
-  change(id, doc, 'fo', int(n.b) .. ',' .. int(n.s) .. ',' .. int(n.x))
-  if doc.z == 's' or doc.z == 'c' then flows.keep_up(id, doc) end
+  change(id, doc, fields.followed, int(n.b) .. ',' .. int(n.s) .. ',' .. int(n.x))
+  if doc.place == 's' or doc.place == 'c' then flows.keep_up(id, doc) end
 end
 
 -- A child is one by its own document; a parent that is gone has none.
 function mend.family(id, doc)
   for _, child in ipairs(children_of(id, doc)) do
     local child_doc = find(child.id)
-    if not child_doc or child_doc.pa ~= id or child_doc.pn ~= child.name then hset(children_key(id), child.name, false) end
+    if not child_doc or child_doc.parent ~= id or child_doc.child_name ~= child.name then hset(children_key(id), child.name, false) end
   end
   mend.waiting(id, doc)
   mend.following(id, doc)
-  if not doc.pa then return end
-  local parent = find(doc.pa)
+  if not doc.parent then return end
+  local parent = find(doc.parent)
   if not parent then
-    for _, field in ipairs({ 'pa', 'pn', 'fk', 'hp' }) do change(id, doc, field, nil) end
+    for _, field in ipairs({ fields.parent, fields.child_name, fields.followed_as, fields.held }) do change(id, doc, field, nil) end
     return
   end
-  hset(children_key(doc.pa), doc.pn, id .. ',' .. status_of(doc) .. ',' .. doc.c)
-  change(doc.pa, parent, 'ch', '1')
-  mend.waiting(doc.pa, parent)
-  mend.following(doc.pa, parent)
+  hset(children_key(doc.parent), doc.child_name, id .. ',' .. status_of(doc) .. ',' .. doc.class)
+  change(doc.parent, parent, fields.has_children, '1')
+  mend.waiting(doc.parent, parent)
+  mend.following(doc.parent, parent)
 end
 
 -- A run needs a token and a lease; without both it is none, and the job is queued again.
 function mend.run(id, doc)
-  local is_run = doc.tk and doc.le
-  if (doc.z == 'l') == (is_run and true or false) then
-    for key in (doc.z == 'l' and doc.hk or ''):gmatch('[^\n]+') do
-      if limit(key).doc then zset(limit_key(key, 'held'), id, tonumber(doc.le)) end
+  local is_run = doc.token and doc.lease_until
+  if (doc.place == 'l') == (is_run and true or false) then
+    for key in (doc.place == 'l' and doc.held_limits or ''):gmatch('[^\n]+') do
+      if limit(key).settings then zset(limit_key(key, 'held'), id, tonumber(doc.lease_until)) end
     end
     return
   end
   end_lease(id, doc)
-  if doc.z == 'l' then enqueue(id, doc, true) end
+  if doc.place == 'l' then enqueue(id, doc, true) end
 end
 
 local moments = {
-  l = function(_, doc) return tonumber(doc.le) end,
+  l = function(_, doc) return tonumber(doc.lease_until) end,
   s = function() return never end,
 }
 function mend.place(id, doc)
-  local q = doc.q
+  local q = doc.queue
   for _, place in ipairs(every_place) do
-    if place ~= (doc.z or false) then
+    if place ~= (doc.place or false) then
       local key = queue_key(q, indexes[place] or 'ready')
       zset(key, id, false)
-      zset(key, doc.n .. ':' .. id, false)
+      zset(key, doc.sequence .. ':' .. id, false)
     end
   end
-  if doc.z == 't' or (doc.z == 'w' and not doc.wl) then return enqueue(id, doc, doc.ey) end
-  local moment = moments[doc.z] and moments[doc.z](id, doc)
-  if resting[doc.z] and doc.z ~= 's' then moment = removal(id, doc, doc.z) end
-  local turn, tier = order.turn_at(doc, doc.wl or '')
+  if doc.place == 't' or (doc.place == 'w' and not doc.waiting_limit) then return enqueue(id, doc, doc.wanted_early) end
+  local moment = moments[doc.place] and moments[doc.place](id, doc)
+  if resting[doc.place] and doc.place ~= 's' then moment = removal(id, doc, doc.place) end
+  local turn, tier = order.turn_at(doc, doc.waiting_limit or '')
   zset(index_of(doc), member_of(id, doc), moment or (turn and tonumber(tier)) or order.score(doc))
-  if doc.z == 'l' then soonest(q, 'nl', moment) end
-  if resting[doc.z] and moment ~= never then soonest(q, 'nr', moment) end
-  if doc.z == 'w' then put(touched, doc.wl, true) end
-  if not doc.z then put(to_ring, q, (to_ring[q] or 0) + 1) end
-  if doc.z == 'p' then push(within(to_call, q), doc.c) end
+  if doc.place == 'l' then soonest(q, queue_fields.next_lease, moment) end
+  if resting[doc.place] and moment ~= never then soonest(q, queue_fields.next_removal, moment) end
+  if doc.place == 'w' then put(touched, doc.waiting_limit, true) end
+  if not doc.place then put(to_ring, q, (to_ring[q] or 0) + 1) end
+  if doc.place == 'p' then push(within(to_call, q), doc.class) end
 end
 
 -- The first moments are those of the indexes, and the queue is looked at by them.
@@ -220,12 +220,12 @@ function mend.queue(q)
       if not find(member:match(':(%d+)$') or member) then redis.call('ZREM', key, member) end
     end
   end
-  for place, field in pairs({ l = 'nl', t = 'nt', c = 'nr', f = 'nr', T = 'nr' }) do
+  for place, field in pairs({ l = queue_fields.next_lease, t = queue_fields.next_timer, c = queue_fields.next_removal, f = queue_fields.next_removal, T = queue_fields.next_removal }) do
     local first = redis.call('ZRANGE', queue_key(q, indexes[place]), 0, 0, 'WITHSCORES')[2]
     local moment = first and tonumber(first)
     if moment and moment < never then soonest(q, field, moment) end
   end
-  change_queue(q, 'wk', nil)
+  change_queue(q, queue_fields.wake_at, nil)
   sset(ns .. 'queues', q, true)
   local ready = redis.call('ZCARD', queue_key(q, 'ready'))
   if ready > 0 then put(to_ring, q, (to_ring[q] or 0) + ready) end
@@ -234,7 +234,7 @@ end
 function mend.limit(key)
   for _, id in ipairs(redis.call('ZRANGE', limit_key(key, 'held'), 0, 999)) do
     local doc = find(id)
-    local holds = doc and doc.z == 'l' and ('\n' .. (doc.hk or '') .. '\n'):find('\n' .. key .. '\n', 1, true)
+    local holds = doc and doc.place == 'l' and ('\n' .. (doc.held_limits or '') .. '\n'):find('\n' .. key .. '\n', 1, true)
     if not holds then redis.call('ZREM', limit_key(key, 'held'), id) end
   end
   zset(ns .. 'wake', 'k:' .. key, now)
@@ -244,12 +244,12 @@ end
 function mend.alias(alias)
   local id = hget(ns .. 'jobs:aliases', alias)
   local doc = id and find(id)
-  if not (doc and doc.al and has(cjson.decode(doc.al), alias)) then hset(ns .. 'jobs:aliases', alias, false) end
+  if not (doc and doc.aliases and has(cjson.decode(doc.aliases), alias)) then hset(ns .. 'jobs:aliases', alias, false) end
 end
 
 function mend.schedule(id)
   local doc = find(id)
-  if not doc or not doc.rp then zset(ns .. 'repeats', id, false) end
+  if not doc or not doc.repeats then zset(ns .. 'repeats', id, false) end
 end
 
 function mend.job(id)
@@ -261,8 +261,8 @@ function mend.job(id)
   if doc.gone then return end
   mend.family(id, doc)
   put(dirty, id, true)
-  change_queue(doc.q, 'wk', nil)
-  sset(ns .. 'queues', doc.q, true)
+  change_queue(doc.queue, queue_fields.wake_at, nil)
+  sset(ns .. 'queues', doc.queue, true)
 end
 
 for _ = 1, take_int() do

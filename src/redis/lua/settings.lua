@@ -25,20 +25,20 @@
 -- @include lib/waiters
 -- @include lib/queues
 
-if lanes ~= '' then change_queue(queue_name, 'ml', tonumber(lanes)) end
-if batch ~= '' then change_queue(queue_name, 'b', tonumber(batch)) end
-if paused ~= '' then change_queue(queue_name, 'paused', paused == '1' or nil) end
-if mode ~= '' and mode ~= (queue(queue_name).m or 'push') then
-  change_queue(queue_name, 'm', mode == 'pull' and 'pull' or nil)
+if lanes ~= '' then change_queue(queue_name, queue_fields.most_lanes, tonumber(lanes)) end
+if batch ~= '' then change_queue(queue_name, queue_fields.batch, tonumber(batch)) end
+if paused ~= '' then change_queue(queue_name, queue_fields.paused, paused == '1' or nil) end
+if mode ~= '' and mode ~= (queue(queue_name).mode or 'push') then
+  change_queue(queue_name, queue_fields.mode, mode == 'pull' and 'pull' or nil)
   side.serve_anew(queue_name)
 end
-if ageing ~= '' and tonumber(ageing) ~= (queue(queue_name).ag or 0) then
-  change_queue(queue_name, 'ag', tonumber(ageing) > 0 and tonumber(ageing) or nil)
+if ageing ~= '' and tonumber(ageing) ~= (queue(queue_name).ageing or 0) then
+  change_queue(queue_name, queue_fields.ageing, tonumber(ageing) > 0 and tonumber(ageing) or nil)
   order.begin_anew(queue_name)
 end
-if unban ~= '' then change_queue(queue_name, 'bn', nil) end
+if unban ~= '' then change_queue(queue_name, queue_fields.banned, nil) end
 local bans, known = {}, {}
-for _, ban in ipairs(queue(queue_name).bn or {}) do
+for _, ban in ipairs(queue(queue_name).banned or {}) do
   bans[#bans + 1] = ban
   known[ban] = true
 end
@@ -46,8 +46,8 @@ for _ = 1, take_int() do
   local glob = take()
   if not known[glob] then bans[#bans + 1] = glob end
 end
-if #bans > 0 then change_queue(queue_name, 'bn', bans) end
-change_queue(queue_name, 'wk', queue(queue_name).wk)
+if #bans > 0 then change_queue(queue_name, queue_fields.banned, bans) end
+change_queue(queue_name, queue_fields.wake_at, queue(queue_name).wake_at)
 to_call[queue_name] = {}
 for i = 1, 100 do to_call[queue_name][i] = '' end
 to_ring[queue_name] = (to_ring[queue_name] or 0) + redis.call('ZCARD', queue_key(queue_name, 'ready'))

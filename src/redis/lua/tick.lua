@@ -54,7 +54,7 @@ fetch(keys)
 if is_former and not is_brought_over() and adopted.go_on() then more = true end
 
 for _, q in ipairs(names) do
-  change_queue(q, 'wk', nil)
+  change_queue(q, queue_fields.wake_at, nil)
   zset(wake_key, 'q:' .. q, false)
   purge_lanes(q)
   if due_timers(q) == SLICE then more = true end
@@ -62,16 +62,16 @@ for _, q in ipairs(names) do
   if sweep(q) then more = true end
   side.move_on(q)
   order.go_on(q)
-  if queue(q).mv or queue(q).so then more = true end
+  if queue(q).moving or queue(q).reordering then more = true end
   if not to_ring[q] then to_ring[q] = 0 end
 end
 flush()
 for _, key in ipairs(touched_now) do
-  if limit(key).doc and limit(key).doc.so then more = true end
+  if limit(key).settings and limit(key).settings.reordering then more = true end
 end
 
 for q in pairs(to_ring) do
-  change_queue(q, 'wk', queue(q).wk)
+  change_queue(q, queue_fields.wake_at, queue(q).wake_at)
   to_ring[q] = redis.call('ZCARD', queue_key(q, 'ready'))
 end
 ring_all()

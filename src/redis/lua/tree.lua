@@ -35,6 +35,6 @@ local list = {}
 for i = 1, math.min(most, #members) do
   local id = members[i]
   local doc = find(id)
-  if doc then list[#list + 1] = { id, id == root and '' or doc.pa or '', doc.pn or '', doc.c, status_of(doc) } end
+  if doc then list[#list + 1] = { id, id == root and '' or doc.parent or '', doc.child_name or '', doc.class, status_of(doc) } end
 end
 return { 'tree', list, (more or #members > most) and 'more' or '' }

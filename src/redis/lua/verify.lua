@@ -44,14 +44,14 @@ local places = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 
 -- Where it stands in its index, unless its queue or its limit are about to say that anew.
 local function check_score(id, doc, score)
-  if queue(doc.q).so or (doc.wl and limit(doc.wl).doc and limit(doc.wl).doc.so) then return end
-  if tonumber(score) ~= order.score(doc) then fault(id, 'has score ' .. score .. ' in ' .. (doc.wl or indexes[doc.z] or 'ready') .. ', expected ' .. int(order.score(doc)), 'place') end
-  local turn, tier = order.turn_at(doc, doc.wl or '')
-  if turn and tonumber(tier) ~= tonumber(score) then fault(id, 'has a turn at ' .. doc.wl .. ' of tier ' .. tier .. ', waits in ' .. score, 'count') end
+  if queue(doc.queue).reordering or (doc.waiting_limit and limit(doc.waiting_limit).settings and limit(doc.waiting_limit).settings.reordering) then return end
+  if tonumber(score) ~= order.score(doc) then fault(id, 'has score ' .. score .. ' in ' .. (doc.waiting_limit or indexes[doc.place] or 'ready') .. ', expected ' .. int(order.score(doc)), 'place') end
+  local turn, tier = order.turn_at(doc, doc.waiting_limit or '')
+  if turn and tonumber(tier) ~= tonumber(score) then fault(id, 'has a turn at ' .. doc.waiting_limit .. ' of tier ' .. tier .. ', waits in ' .. score, 'count') end
 end
 
 local function check_waiting_place(id, doc)
-  if doc.z ~= 'w' then return 0 end
+  if doc.place ~= 'w' then return 0 end
   local score = redis.call('ZSCORE', index_of(doc), member_of(id, doc))
   if not score then return 0 end
   check_score(id, doc, score)
@@ -60,8 +60,8 @@ end
 
 -- Whoever waits at a limit has somebody before it, or a moment at which it is looked at.
 local function check_limit(key)
-  local doc, waiting = limit(key).doc, redis.call('ZCARD', limit_key(key, 'waiting'))
-  if waiting == 0 or (doc and doc.paused) then return end
+  local settings, waiting = limit(key).settings, redis.call('ZCARD', limit_key(key, 'waiting'))
+  if waiting == 0 or (settings and settings.paused) then return end
   local moment = tonumber(redis.call('ZSCORE', ns .. 'wake', 'k:' .. key))
   if not moment then fault(key, waiting .. ' jobs wait at a limit, and no moment is set', 'look') end
   if moment and moment > now and room_at(key) > 0 then fault(key, waiting .. ' jobs wait at a limit that has room for ' .. int(room_at(key)), 'look') end
@@ -86,7 +86,7 @@ local function check_turns(key)
   end
   for field, n in pairs(found) do
     local owner, name = field:match('^(.*)\n(turn:.*)$')
-    local counted = limit(owner).doc and limit(owner).doc[name]
+    local counted = limit(owner).settings and limit(owner).settings[name]
     if counted and tonumber((counted:match('%d+$'))) ~= n then fault(key, n .. ' jobs of ' .. owner .. ' wait for their turns (' .. name .. '), counted ' .. counted:match('%d+$'), 'count') end
   end
 end
@@ -102,21 +102,21 @@ end
 local function check_place(id, doc)
   local n = check_waiting_place(id, doc)
   for _, place in ipairs(places) do
-    local member = (not place or place == 'p') and doc.n .. ':' .. id or id
-    local score = redis.call('ZSCORE', queue_key(doc.q, indexes[place] or 'ready'), member)
+    local member = (not place or place == 'p') and doc.sequence .. ':' .. id or id
+    local score = redis.call('ZSCORE', queue_key(doc.queue, indexes[place] or 'ready'), member)
     if score then
       n = n + 1
-      if (not place or place == 'p') and (doc.z or false) == place then check_score(id, doc, score) end
-      if (doc.z or false) ~= place then fault(id, 'is in ' .. (indexes[place] or 'ready') .. ', its document says ' .. (indexes[doc.z] or 'ready'), 'place') end
+      if (not place or place == 'p') and (doc.place or false) == place then check_score(id, doc, score) end
+      if (doc.place or false) ~= place then fault(id, 'is in ' .. (indexes[place] or 'ready') .. ', its document says ' .. (indexes[doc.place] or 'ready'), 'place') end
     end
   end
   if n ~= 1 then fault(id, 'is in ' .. n .. ' places (' .. status_of(doc) .. ')', 'place') end
 end
 
 local function check_lease(id, doc)
-  if (doc.z == 'l') ~= (doc.tk ~= nil) then fault(id, 'token and place disagree', 'lease') end
-  if doc.z == 'l' and not queue(doc.q).nl then fault(id, 'is leased, and nobody will look when the lease ends', 'look') end
-  if doc.z == 't' and not queue(doc.q).nt then fault(id, 'waits for a time, and nobody will look', 'look') end
+  if (doc.place == 'l') ~= (doc.token ~= nil) then fault(id, 'token and place disagree', 'lease') end
+  if doc.place == 'l' and not queue(doc.queue).next_lease then fault(id, 'is leased, and nobody will look when the lease ends', 'look') end
+  if doc.place == 't' and not queue(doc.queue).next_timer then fault(id, 'waits for a time, and nobody will look', 'look') end
 end
 
 local function check_ports(id, doc)
@@ -134,8 +134,8 @@ end
 
 local function check_history(id, doc)
   local n = redis.call('LLEN', side_key(id, 'runs'))
-  if n ~= (tonumber(doc.hl) or 0) then fault(id, 'keeps ' .. n .. ' runs, counted ' .. (doc.hl or '0'), 'count') end
-  if n > (tonumber(doc.hn) or 0) then fault(id, 'keeps ' .. n .. ' runs, and may keep ' .. (doc.hn or '0'), 'count') end
+  if n ~= (tonumber(doc.history_kept) or 0) then fault(id, 'keeps ' .. n .. ' runs, counted ' .. (doc.history_kept or '0'), 'count') end
+  if n > (tonumber(doc.history) or 0) then fault(id, 'keeps ' .. n .. ' runs, and may keep ' .. (doc.history or '0'), 'count') end
 end
 
 local function check_listening(id, doc)
@@ -157,35 +157,35 @@ local function check_channel(channel)
   local known = hget(ns .. 'channels', channel)
   if known ~= text_at(ns .. 'audience:' .. channel):match('^%S+') then fault(channel, 'is listed as ' .. tostring(known), 'count') end
   local doc = relayed_by and find(relayed_by)
-  if relayed_by and (not doc or doc.rl ~= channel) then fault(channel, 'its relay, job ' .. relayed_by .. ', is none', 'gone') end
+  if relayed_by and (not doc or doc.relay_channel ~= channel) then fault(channel, 'its relay, job ' .. relayed_by .. ', is none', 'gone') end
 end
 
 local function check_family(id, doc)
-  if doc.pa then
-    local parent = find(doc.pa)
+  if doc.parent then
+    local parent = find(doc.parent)
     if not parent then
-      fault(id, 'its parent ' .. doc.pa .. ' does not exist', 'tie')
+      fault(id, 'its parent ' .. doc.parent .. ' does not exist', 'tie')
     else
-      local entry = hget(children_key(doc.pa), doc.pn) or ''
+      local entry = hget(children_key(doc.parent), doc.child_name) or ''
       local status = status_of(doc)
       if status == 'running' then status = entry:match('^%d+,(%a+)') end
-      if entry ~= id .. ',' .. tostring(status) .. ',' .. doc.c then fault(id, 'its parent knows it as ' .. entry .. ', it is ' .. status_of(doc), 'tie') end
+      if entry ~= id .. ',' .. tostring(status) .. ',' .. doc.class then fault(id, 'its parent knows it as ' .. entry .. ', it is ' .. status_of(doc), 'tie') end
     end
   end
   for _, child in ipairs(children_of(id, doc)) do
     local child_doc = find(child.id)
     if not child_doc then
       fault(id, 'its child ' .. child.id .. ' does not exist', 'tie')
-    elseif child_doc.pa ~= id or child_doc.pn ~= child.name then
+    elseif child_doc.parent ~= id or child_doc.child_name ~= child.name then
       fault(id, 'knows job ' .. child.id .. ' as its child ' .. child.name .. ', which it is not', 'tie')
     end
   end
 end
 
 local function check_waiting(id, doc)
-  if not doc.wf then return end
+  if not doc.waits_for then return end
   local members = redis.call('SMEMBERS', side_key(id, 'waiting'))
-  if #members ~= tonumber(doc.wn) then fault(id, 'waits for ' .. doc.wn .. ' children, the set holds ' .. #members, 'tie') end
+  if #members ~= tonumber(doc.waits_for_count) then fault(id, 'waits for ' .. doc.waits_for_count .. ' children, the set holds ' .. #members, 'tie') end
   if #members == 0 then fault(id, 'waits for nothing', 'tie') end
   for _, child in ipairs(members) do
     local child_doc = find(child)
@@ -195,17 +195,17 @@ end
 
 -- A follower has its children counted as they are, and is where they say.
 local function check_following(id, doc)
-  if not doc.fo then return end
+  if not doc.followed then return end
   local n = { b = 0, s = 0, c = 0, x = 0 }
   for _, child in ipairs(children_of(id, doc)) do
     local child_doc = find(child.id)
     local kind = child_doc and flows.kinds[status_of(child_doc)]
     if kind then n[kind] = n[kind] + 1 end
-    if child_doc and child_doc.fk ~= kind then fault(id, 'counts child ' .. child.id .. ' as ' .. tostring(child_doc.fk) .. ', it is ' .. status_of(child_doc), 'tie') end
+    if child_doc and child_doc.followed_as ~= kind then fault(id, 'counts child ' .. child.id .. ' as ' .. tostring(child_doc.followed_as) .. ', it is ' .. status_of(child_doc), 'tie') end
   end
   local counted = int(n.b) .. ',' .. int(n.s) .. ',' .. int(n.x)
-  if counted ~= doc.fo then fault(id, 'follows ' .. doc.fo .. ' children (busy, suspended, broken), has ' .. counted, 'tie') end
-  if (doc.z == 'c') ~= (counted == '0,0,0') and (doc.z == 'c' or doc.z == 's') then fault(id, 'is ' .. status_of(doc) .. ' with ' .. counted .. ' children (busy, suspended, broken)', 'tie') end
+  if counted ~= doc.followed then fault(id, 'follows ' .. doc.followed .. ' children (busy, suspended, broken), has ' .. counted, 'tie') end
+  if (doc.place == 'c') ~= (counted == '0,0,0') and (doc.place == 'c' or doc.place == 's') then fault(id, 'is ' .. status_of(doc) .. ' with ' .. counted .. ' children (busy, suspended, broken)', 'tie') end
 end
 
 -- Nothing stays at a port whose wires lead somewhere.
@@ -213,7 +213,7 @@ local function check_wires(id, doc)
   for field in pairs(doc) do
     local dir, port = field:match('^w([io]):(.+)$')
     if dir and counts(doc, dir, port) and flows.holds(id, doc, dir, port) and flows.ends_of(id, doc, dir, port) then
-      local owner = find(dir == 'i' and id or doc.pa)
+      local owner = find(dir == 'i' and id or doc.parent)
       if owner.z == 's' or owner.z == 'c' then fault(id, 'keeps values at ' .. sides[dir] .. ' port ' .. port .. ', whose wires lead somewhere', 'look') end
     end
   end
@@ -221,21 +221,21 @@ end
 
 -- What a run under way holds, and until when.
 local function check_run(id, doc)
-  if doc.z ~= 'l' or not doc.le then return end
-  local score = redis.call('ZSCORE', queue_key(doc.q, 'leases'), id)
-  if score and tonumber(score) ~= tonumber(doc.le) then fault(id, 'its lease ends at ' .. doc.le .. ', its queue looks at ' .. score, 'place') end
-  for key in (doc.hk or ''):gmatch('[^\n]+') do
-    if limit(key).doc and not redis.call('ZSCORE', limit_key(key, 'held'), id) then fault(id, 'its run holds no slot of limit ' .. key, 'slot') end
+  if doc.place ~= 'l' or not doc.lease_until then return end
+  local score = redis.call('ZSCORE', queue_key(doc.queue, 'leases'), id)
+  if score and tonumber(score) ~= tonumber(doc.lease_until) then fault(id, 'its lease ends at ' .. doc.lease_until .. ', its queue looks at ' .. score, 'place') end
+  for key in (doc.held_limits or ''):gmatch('[^\n]+') do
+    if limit(key).settings and not redis.call('ZSCORE', limit_key(key, 'held'), id) then fault(id, 'its run holds no slot of limit ' .. key, 'slot') end
   end
 end
 
 local function check_names(id, doc)
-  for _, alias in ipairs(doc.al and cjson.decode(doc.al) or {}) do
+  for _, alias in ipairs(doc.aliases and cjson.decode(doc.aliases) or {}) do
     local owner = hget(ns .. 'jobs:aliases', alias)
     if owner ~= id then fault(id, 'has alias ' .. alias .. ', which names ' .. (owner and 'job ' .. owner or 'no job'), 'name') end
   end
-  if doc.rp and not redis.call('ZSCORE', ns .. 'repeats', id) then fault(id, 'repeats, and is not among the schedules', 'place') end
-  if raw[queue_key(doc.q)] == false then fault(id, 'its queue ' .. doc.q .. ' has no settings', 'look') end
+  if doc.repeats and not redis.call('ZSCORE', ns .. 'repeats', id) then fault(id, 'repeats, and is not among the schedules', 'place') end
+  if raw[queue_key(doc.queue)] == false then fault(id, 'its queue ' .. doc.queue .. ' has no settings', 'look') end
 end
 
 local function check_values(id, doc)
@@ -246,7 +246,7 @@ end
 
 local function check_job(id, doc)
   seen = seen + 1
-  queue(doc.q)
+  queue(doc.queue)
   for _, check in ipairs({ check_place, check_lease, check_run, check_ports, check_history, check_listening, check_family, check_waiting, check_following, check_wires, check_names, check_values }) do
     check(id, doc)
   end
@@ -256,11 +256,11 @@ local HEAD_LENGTH = 20
 
 -- What waits has somebody coming, and the head of no index names a job that is gone.
 local function check_queue(q)
-  local doc = queue(q)
+  local queue_record = queue(q)
   local ready = redis.call('ZCARD', queue_key(q, 'ready'))
   local wake = redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
-  if ready > 0 and lane_count(q) == 0 and not doc.paused and not wake then fault(q, ready .. ' jobs are ready, and neither lane nor moment is set', 'look') end
-  if moment_of_queue(doc) < never and not wake then fault(q, 'has a moment to look at it, and is not in the index', 'look') end
+  if ready > 0 and lane_count(q) == 0 and not queue_record.paused and not wake then fault(q, ready .. ' jobs are ready, and neither lane nor moment is set', 'look') end
+  if moment_of_queue(queue_record) < never and not wake then fault(q, 'has a moment to look at it, and is not in the index', 'look') end
   for _, place in ipairs(places) do
     local members, members_ids = redis.call('ZRANGE', queue_key(q, indexes[place] or 'ready'), 0, HEAD_LENGTH - 1), {}
     for i, member in ipairs(members) do members_ids[i] = member:match(':(%d+)$') or member end
@@ -279,13 +279,13 @@ end
 
 local function check_alias(alias, id)
   local doc = find(id)
-  local known = doc and doc.al and has(cjson.decode(doc.al), alias)
+  local known = doc and doc.aliases and has(cjson.decode(doc.aliases), alias)
   if not known then fault(alias, 'names job ' .. id .. ', which ' .. (doc and 'does not know it' or 'does not exist'), 'gone') end
 end
 
 local function check_schedule(id)
   local doc = find(id)
-  if not doc or not doc.rp then fault(id, 'is among the schedules, and ' .. (doc and 'does not repeat' or 'does not exist'), 'gone') end
+  if not doc or not doc.repeats then fault(id, 'is among the schedules, and ' .. (doc and 'does not repeat' or 'does not exist'), 'gone') end
 end
 
 local function check_jobs()

@@ -21,7 +21,7 @@ local function score_side(q, place, cursor)
   local further, members, ids = next_slice(index, cursor)
   for i, id in ipairs(ids) do
     local doc = find(id)
-    if doc and doc.z == place and member_of(id, doc) == members[i] then zset(index, members[i], order.score(doc)) end
+    if doc and doc.place == place and member_of(id, doc) == members[i] then zset(index, members[i], order.score(doc)) end
   end
   return further
 end
@@ -30,13 +30,13 @@ local slices = {
   r = function(q, cursor) return score_side(q, nil, cursor) end,
   p = function(q, cursor) return score_side(q, 'p', cursor) end,
   w = function(q, cursor)
-    if (queue(q).wc or 0) == 0 then return '0' end
+    if (queue(q).at_limits or 0) == 0 then return '0' end
     local answer, keys = redis.call('SSCAN', ns .. 'limits', cursor, 'COUNT', LIMITS_AT_ONCE), {}
     for i, key in ipairs(answer[2]) do keys[i] = ns .. 'limit:' .. key end
     fetch(keys)
     for _, key in ipairs(answer[2]) do
-      if limit(key).doc then
-        order.save(key, 'so', '0')
+      if limit(key).settings then
+        order.save(key, limit_fields.reordering, '0')
         zset(ns .. 'wake', 'k:' .. key, now)
       end
     end
@@ -47,15 +47,15 @@ local what_follows = { r = 'p:0', p = 'w:0' }
 
 -- One slice of a queue; answers whether there was something to do.
 function order.go_on(q)
-  local place, cursor = (queue(q).so or ''):match('^(%a):(%d+)$')
+  local place, cursor = (queue(q).reordering or ''):match('^(%a):(%d+)$')
   if not place then return 0 end
   local further = slices[place](q, cursor)
-  change_queue(q, 'so', further ~= '0' and place .. ':' .. further or what_follows[place])
+  change_queue(q, queue_fields.reordering, further ~= '0' and place .. ':' .. further or what_follows[place])
   return 1
 end
 
 function order.begin_anew(q)
-  change_queue(q, 'so', 'r:0')
+  change_queue(q, queue_fields.reordering, 'r:0')
   for _ = 1, 4 do
     order.go_on(q)
     flush(true)
@@ -65,14 +65,14 @@ end
 -- One slice of those who wait at a limit. They keep their turns, which are numbered by when they were given.
 function order.go_on_at(key)
   local index = ns .. 'limit-waiting:' .. key
-  local further, members, ids = next_slice(index, limit(key).doc.so)
+  local further, members, ids = next_slice(index, limit(key).settings.reordering)
   fetch_limits(ids)
   for i, id in ipairs(ids) do
     local doc = find(id)
-    if doc and doc.z == 'w' and member_of(id, doc) == members[i] then
+    if doc and doc.place == 'w' and member_of(id, doc) == members[i] then
       order.change_tier(id, doc)
       zset(index, members[i], order.score(doc))
     end
   end
-  order.save(key, 'so', further ~= '0' and further or nil)
+  order.save(key, limit_fields.reordering, further ~= '0' and further or nil)
 end

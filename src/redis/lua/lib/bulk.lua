@@ -2,9 +2,9 @@
 
 -- What stands around the sequence and the args of each: see lib/plain.lua for the mark of those that are ready.
 local function frame(spec, place, past)
-  local mark, fields = spec.tail:match('^( ?){(.*)}$')
+  local mark, rest = spec.tail:match('^( ?){(.*)}$')
   local since = past and '"t":"' .. now_text .. '",' or ''
-  return (place == '' and mark or '') .. '{"n":"', '",' .. place .. since .. fields
+  return (place == '' and mark or '') .. '{"n":"', '",' .. place .. since .. rest
 end
 
 -- Numbers that follow each other, as text in two pieces: the last two digits, of which there are few, and the others, which
@@ -28,7 +28,7 @@ local function decimal(n) return string.format('%.0f', n) end
 local function create_unseen(spec, n, first, head, tail)
   local texts, rows = writes.texts, within(writes.rows, queue_key(spec.queue, 'ready'))
   local key, with_args, encode, priority = ns .. 'job:', tail .. ',"a":', cjson.encode, int(spec.priority)
-  local sequences, ids, before, ageing = counter(256, digits), counter(100, decimal), next_ticks(n), queue(spec.queue).ag
+  local sequences, ids, before, ageing = counter(256, digits), counter(100, decimal), next_ticks(n), queue(spec.queue).ageing
   local t, r = #texts, #rows
   for i = 1, n do
     local args, since, since_end, id, id_end = ARGV[at + i], sequences(before + i)
@@ -72,7 +72,7 @@ local function create_plain(spec, n)
   end
   count(q, 'made', n)
   if moment then
-    soonest(q, 'nt', moment)
+    soonest(q, queue_fields.next_timer, moment)
   elseif pull then
     for _ = 1, n do push(within(to_call, q), spec.class) end
   else

@@ -4,12 +4,12 @@ local RUNS_A_MINUTE = 600
 
 -- Counts a run; false when the job has run too often this minute. Slots that are made up for are no fault of the job's.
 local function guard(id, doc)
-  if doc.nc and (tonumber(doc.ns) or never) <= now then return true end
+  if doc.catch_up_at and (tonumber(doc.next_slot) or never) <= now then return true end
   local at_minute, n
-  if doc.m then at_minute, n = doc.m:match('^(%d+):(%d+)$') end
+  if doc.runs_this_minute then at_minute, n = doc.runs_this_minute:match('^(%d+):(%d+)$') end
   n = at_minute == this_minute and tonumber(n) + 1 or 1
   if n > RUNS_A_MINUTE then return false end
-  change(id, doc, 'm', this_minute .. ':' .. int(n))
+  change(id, doc, fields.runs_this_minute, this_minute .. ':' .. int(n))
   return true
 end
 
@@ -18,25 +18,25 @@ local function stop_runaway(id, doc)
   terminate_one(id, doc)
 end
 
-local used_up = { 'ro', 'rc', 'bo', 'ey', 'rq' }
+local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered }
 local function lend(id, doc, lease, begun, process)
   for _, field in ipairs(used_up) do
     if doc[field] then change(id, doc, field, nil) end
   end
-  if doc.pg then set_value(id, doc, 'pg', nil) end
-  if doc.uk == 's' or doc.uk == 'b' then free_unique(id, doc) end
-  if doc.w and tonumber(doc.w) <= now then change(id, doc, 'w', nil) end
-  if doc.x then change(id, doc, 'x', '2') end
-  change(id, doc, 'k', doc.k or '1')
-  change(id, doc, 'tk', tokens.next(id, doc.k, doc.rp and 'r' or ''))
-  change(id, doc, 'le', int(now + lease))
-  change(id, doc, 'ln', doc.z == 'p' and int(lease) or nil)
-  change(id, doc, 'pr', process)
-  change(id, doc, 'l0', doc.l)
-  change(id, doc, 'l', now_text)
-  if doc.sa then change(id, doc, 'sa', nil) end
-  if doc.rv then change(id, doc, 'dc', int((tonumber(doc.dc) or 0) + 1)) end
-  if begun then change(id, doc, 'bg', '1') end
+  if doc.progress then set_value(id, doc, fields.progress, nil) end
+  if doc.unique_held == 's' or doc.unique_held == 'b' then free_unique(id, doc) end
+  if doc.not_before and tonumber(doc.not_before) <= now then change(id, doc, fields.not_before, nil) end
+  if doc.terminating then change(id, doc, fields.terminating, '2') end
+  change(id, doc, fields.run_number, doc.run_number or '1')
+  change(id, doc, fields.token, tokens.next(id, doc.run_number, doc.repeats and 'r' or ''))
+  change(id, doc, fields.lease_until, int(now + lease))
+  change(id, doc, fields.lease_length, doc.place == 'p' and int(lease) or nil)
+  change(id, doc, fields.process, process)
+  change(id, doc, fields.previous_ran_at, doc.ran_at)
+  change(id, doc, fields.ran_at, now_text)
+  if doc.said_ended_at then change(id, doc, fields.said_ended_at, nil) end
+  if doc.redeliver_after then change(id, doc, fields.deliveries, int((tonumber(doc.deliveries) or 0) + 1)) end
+  if begun then change(id, doc, fields.begun, '1') end
   move(id, doc, 'l', now + lease)
   if side.is_limited(doc) then take_slots(id, doc) end
   return id
@@ -44,20 +44,20 @@ end
 
 -- A job with a tag is lent only to who asks for it.
 local function wanted(doc, want)
-  return globs.match(doc.c, want.patterns, want.liked) and (not doc.tg or has(want.tags, doc.tg)) and (want.tier == '' or tonumber(doc.p or 0) == tonumber(want.tier))
+  return globs.match(doc.class, want.patterns, want.liked) and (not doc.tag or has(want.tags, doc.tag)) and (want.tier == '' or tonumber(doc.priority or 0) == tonumber(want.tier))
 end
 
 -- Why a job fails instead of being lent: nobody answered so often, or its class is banned from the queue.
 local function given_up(doc, want)
-  if doc.rx and (tonumber(doc.dc) or 0) >= tonumber(doc.rx) then return 'lent ' .. doc.dc .. ' times, and nobody answered' end
-  local ban = globs.first(doc.c, queue(doc.q).bn or {}, want.banned)
-  if ban then return 'class ' .. doc.c .. ' is banned from queue ' .. doc.q .. ' by ' .. ban end
+  if doc.max_deliveries and (tonumber(doc.deliveries) or 0) >= tonumber(doc.max_deliveries) then return 'lent ' .. doc.deliveries .. ' times, and nobody answered' end
+  local ban = globs.first(doc.class, queue(doc.queue).banned or {}, want.banned)
+  if ban then return 'class ' .. doc.class .. ' is banned from queue ' .. doc.queue .. ' by ' .. ban end
 end
 
 local function give_up(id, doc, why)
   local error = '{"message":' .. cjson.encode(why) .. ',"reason":"other"}'
-  for _, field in ipairs({ 'ns', 'w' }) do change(id, doc, field, nil) end
-  set_value(id, doc, 'er', error)
+  for _, field in ipairs({ fields.next_slot, fields.not_before }) do change(id, doc, field, nil) end
+  set_value(id, doc, fields.last_error, error)
   log(id, 'error', error, true)
   finish(id, doc, 'f', error)
 end
@@ -129,7 +129,7 @@ end
 -- One job by its id, if it is ready.
 local function claim_one(want)
   local id, doc = want.only, find(want.only)
-  if not doc or doc.q ~= want.queue or (doc.z and doc.z ~= 'p') or (tonumber(doc.lu) or 0) > now then return {}, false, 0, 0 end
+  if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= 'p') or (tonumber(doc.lock_until) or 0) > now then return {}, false, 0, 0 end
   return { lend(id, doc, want.lease, true, want.process) }, false, 0, 0
 end
 
@@ -142,8 +142,8 @@ local HEAD, STEP, MAX_SCAN = 100, 100, 1000
 local MAX_CLAIM = 4194304
 
 local function members_at(key, want, from, n)
-  local doc = queue(want.queue)
-  if want.tier == '' or doc.ag or doc.so then return redis.call('ZRANGE', key, from, from + n - 1) end
+  local queue_record = queue(want.queue)
+  if want.tier == '' or queue_record.ageing or queue_record.reordering then return redis.call('ZRANGE', key, from, from + n - 1) end
   return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n)
 end
 
@@ -157,7 +157,7 @@ local function claim(want, head)
   local place = want.place ~= '' and want.place or nil
   if want.only ~= '' then return claim_one(want) end
   local key, ids, from, failed = queue_key(want.queue, indexes[place] or 'ready'), {}, want.skip, 0
-  local called, calling = want.calls >= 0 and queue(want.queue).cl or nil, 0
+  local called, calling = want.calls >= 0 and queue(want.queue).called_classes or nil, 0
   local choosy, suits_plain, bytes = #want.patterns > 0 or place == 'p', not called and plain.suits(want), 0
   want.liked, want.banned = {}, {}
   while #ids + failed < want.max and from < want.skip + MAX_SCAN do
@@ -176,36 +176,36 @@ local function claim(want, head)
       local doc = not texts[i] and find(id)
       if texts[i] then
         ids[#ids + 1] = plain.lend(id, texts[i], members[i], want, #ids < want.begun)
-      elseif not doc or doc.z ~= place or member_of(id, doc) ~= members[i] then
+      elseif not doc or doc.place ~= place or member_of(id, doc) ~= members[i] then
         zset(key, members[i], false)
-      elseif (tonumber(doc.lu) or 0) > now then
+      elseif (tonumber(doc.lock_until) or 0) > now then
         enqueue(id, doc, true)
-      elseif not doc.x and (doc.cv or '') ~= want.version then
+      elseif not doc.terminating and (doc.constraints_version or '') ~= want.version then
         if #want.stale < MAX_STALE then want.stale[#want.stale + 1] = id end
       elseif globs.steps <= 0 then
         return ids, true, from + i - 1, failed
       elseif wanted(doc, want) then
-        if doc.lc and #ids > 0 then return ids, true, from, failed end
-        if called and called[doc.c] then
+        if doc.lost_in_a_row and #ids > 0 then return ids, true, from, failed end
+        if called and called[doc.class] then
           if calling == want.calls then return ids, true, from, failed end
           calling = calling + 1
         end
         local full = side.is_limited(doc) and first_full(doc)
-        local why = not doc.x and given_up(doc, want)
+        local why = not doc.terminating and given_up(doc, want)
         if why then
           give_up(id, doc, why)
           failed = failed + 1
         elseif full then
           set_aside(id, doc, full)
-        elseif not doc.x and not guard(id, doc) then
+        elseif not doc.terminating and not guard(id, doc) then
           stop_runaway(id, doc)
         else
           -- What cannot be weighed cannot be shown either, and is found out then.
           local weighed, weight = pcall(weigh, id, doc)
           bytes = bytes + (weighed and weight or 0)
           if bytes > MAX_CLAIM and #ids > 0 then return ids, true, from, failed end
-          ids[#ids + 1] = lend(id, doc, place and tonumber(doc.rm) or want.lease, #ids < want.begun, want.process)
-          if doc.lc then return ids, true, from, failed end
+          ids[#ids + 1] = lend(id, doc, place and tonumber(doc.redeliver_after_ms) or want.lease, #ids < want.begun, want.process)
+          if doc.lost_in_a_row then return ids, true, from, failed end
         end
       end
       if #ids + failed == want.max then return ids, true, from, failed end
@@ -218,14 +218,14 @@ end
 
 -- The job that tells of the last end, as text with its last error; nothing when there is none.
 local function callback_of(doc)
-  local callback = doc.cj and find(doc.cj)
+  local callback = doc.callback_job and find(doc.callback_job)
   if not callback then return {} end
-  return { text_at(key_of(doc.cj)), get_value(doc.cj, callback, 'er') or '' }
+  return { text_at(key_of(doc.callback_job)), get_value(doc.callback_job, callback, fields.last_error) or '' }
 end
 
 local MAX_CHILDREN = 1000
 local function flat_children(id, doc)
-  if not doc.ch then return {}, 0 end
+  if not doc.has_children then return {}, 0 end
   local key = children_key(id)
   local scanned = redis.call('HSCAN', key, 0, 'COUNT', MAX_CHILDREN)
   if scanned[1] == '0' then return scanned[2], #scanned[2] / 2 end
@@ -235,9 +235,9 @@ end
 
 -- How an ended child ended, and what it left: its result, or its error.
 local function legacy(id, doc)
-  local kept = doc.kr and result.of(id)
-  if doc.z == 'c' then return 'finished', kept and kept:match('^[^\n]*\n[^\n]*\n(.*)$') or '' end
-  if doc.z == 'f' then return 'failed', get_value(id, doc, 'er') or '' end
+  local kept = doc.keep_result and result.of(id)
+  if doc.place == 'c' then return 'finished', kept and kept:match('^[^\n]*\n[^\n]*\n(.*)$') or '' end
+  if doc.place == 'f' then return 'failed', get_value(id, doc, fields.last_error) or '' end
   return 'cancelled', ''
 end
 
@@ -246,7 +246,7 @@ local MAX_FAMILY = 8388608
 -- The children that have ended, for a parent that has waited for them: name, id, class, how, args, what each left.
 -- One that pauses for some is told of those.
 local function flat_family(parent, doc, children)
-  if not doc.fw and not doc.aw then return {} end
+  if not doc.wait_over and not doc.awaited_children then return {} end
   local names, ids = {}, {}
   local function see(name, entry)
     local id, status = (entry or ''):match('^(%d+),(%a+),')
@@ -254,8 +254,8 @@ local function flat_family(parent, doc, children)
     ids[#ids + 1] = id
     names[id] = name
   end
-  if doc.aw then
-    local awaited = cjson.decode(doc.aw)
+  if doc.awaited_children then
+    local awaited = cjson.decode(doc.awaited_children)
     hfetch(children_key(parent), awaited)
     for _, name in ipairs(awaited) do see(name, hget(children_key(parent), name)) end
   else
@@ -265,12 +265,12 @@ local function flat_family(parent, doc, children)
   fetch_jobs(ids)
   local rows, bytes = {}, 0
   for _, id in ipairs(ids) do
-    local child = find(id)
-    if child then
-      local how, left = legacy(id, child)
-      bytes = bytes + #left + #(get_value(id, child, 'a') or '')
+    local child_doc = find(id)
+    if child_doc then
+      local how, left = legacy(id, child_doc)
+      bytes = bytes + #left + #(get_value(id, child_doc, fields.args) or '')
       if bytes > MAX_FAMILY then refuse('TOO_LARGE', 'what the children of job ' .. parent .. ' were given and left is more than 8 MiB together') end
-      rows[#rows + 1] = { names[id], id, child.c, how, get_value(id, child, 'a') or '', left }
+      rows[#rows + 1] = { names[id], id, child_doc.class, how, get_value(id, child_doc, fields.args) or '', left }
     end
   end
   return rows
@@ -313,7 +313,7 @@ end
 -- A function's own list of steps is short. A long one comes when it is asked for, lest every run pays for all before it.
 local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
 local function flat_steps(id, doc)
-  if not doc.st then return {}, '' end
+  if not doc.has_steps then return {}, '' end
   local scanned = redis.call('HSCAN', side_key(id, 'steps'), 0, 'COUNT', MAX_STEPS)
   local flat, bytes = scanned[2], 0
   for _, text in ipairs(flat) do bytes = bytes + #text end
@@ -325,10 +325,10 @@ end
 local function snapshot(id)
   if plain.text(id) then return { raw[key_of(id)] } end
   local doc = find(id)
-  if not doc.ch and not doc.st and #attached_to(id, doc) == 0 then return { raw[key_of(id)] } end
+  if not doc.has_children and not doc.has_steps and #attached_to(id, doc) == 0 then return { raw[key_of(id)] } end
   local steps, more_steps = flat_steps(id, doc)
   local children, total = flat_children(id, doc)
-  return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total, flat_family(id, doc, children), doc.fo and flat_wires(id, doc, children) or {}, more_steps }
+  return { raw[key_of(id)], flat_inputs(id, doc), flat_side_values(id, doc), children, steps, total, flat_family(id, doc, children), doc.followed and flat_wires(id, doc, children) or {}, more_steps }
 end
 
 -- What each of these runs sees. Where that cannot be had it is a fault of this run alone: its document, and why.

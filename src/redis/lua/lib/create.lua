@@ -29,7 +29,7 @@ local function resolve(ref)
 end
 
 local function check_registered(q, class, known)
-  if known == '1' or queue(q).m == 'pull' then return end
+  if known == '1' or queue(q).mode == 'pull' then return end
   if redis.call('HEXISTS', ns .. 'workers:' .. q, class) == 0 then
     refuse('REFUSED', 'class ' .. class .. ' is not registered for queue ' .. q)
   end
@@ -39,19 +39,19 @@ local function add_alias(id, doc, alias)
   local owner = hget(ns .. 'jobs:aliases', alias)
   if owner == id then return end
   if owner then refuse('TAKEN', 'alias ' .. alias .. ' belongs to job ' .. owner) end
-  local list = doc.al and cjson.decode(doc.al) or {}
+  local list = doc.aliases and cjson.decode(doc.aliases) or {}
   list[#list + 1] = alias
-  change(id, doc, 'al', cjson.encode(list))
+  change(id, doc, fields.aliases, cjson.encode(list))
   hset(ns .. 'jobs:aliases', alias, id)
 end
 
 local function remove_alias(id, doc, alias)
-  local list, left = doc.al and cjson.decode(doc.al) or {}, {}
+  local list, left = doc.aliases and cjson.decode(doc.aliases) or {}, {}
   for _, a in ipairs(list) do
     if a ~= alias then left[#left + 1] = a end
   end
   if #left == #list then refuse('NOT_FOUND', 'job ' .. id .. ' has no alias ' .. alias) end
-  change(id, doc, 'al', #left > 0 and cjson.encode(left) or nil)
+  change(id, doc, fields.aliases, #left > 0 and cjson.encode(left) or nil)
   hset(ns .. 'jobs:aliases', alias, false)
 end
 
@@ -86,28 +86,28 @@ end
 -- how: first (a group: the first to name it sets it), set, or '' (set elsewhere).
 local function add_limit(id, doc, key, how, concurrency, rate, period)
   if how ~= '' then
-    define_limit(key, { c = tonumber(concurrency), r = tonumber(rate), p = tonumber(period), auto = how == 'first' and 1 or nil }, how)
+    define_limit(key, limit_fields { concurrency = tonumber(concurrency), rate = tonumber(rate), period = tonumber(period), auto = how == 'first' and 1 or nil }, how)
   end
-  if how == 'first' then change(id, doc, 'gc', concurrency ~= '' and concurrency or nil) end
-  change(id, doc, 'lm', doc.lm and doc.lm .. '\n' .. key or key)
+  if how == 'first' then change(id, doc, fields.group_concurrency, concurrency ~= '' and concurrency or nil) end
+  change(id, doc, fields.limits, doc.limits and doc.limits .. '\n' .. key or key)
 end
 
 -- The keys that a job counts against, all of them anew; a running one counts so from its next run.
 function kin.tag(id, doc, version, limits, group)
-  local was = doc.g
-  change(id, doc, 'lm', nil)
+  local was = doc.group
+  change(id, doc, fields.limits, nil)
   for _, e in ipairs(limits) do add_limit(id, doc, unpack(e, 1, 5)) end
   if group ~= was then
-    if was and not resting[doc.z] then count_in_group(doc, -1) end
-    change(id, doc, 'g', group)
-    if doc.g and not resting[doc.z] then count_in_group(doc, 1) end
+    if was and not resting[doc.place] then count_in_group(doc, -1) end
+    change(id, doc, fields.group, group)
+    if doc.group and not resting[doc.place] then count_in_group(doc, 1) end
   end
-  change(id, doc, 'cv', version)
-  if doc.ad and not has(keys_of(doc), doc.ad) then drop_baton(id, doc) end
-  if doc.z == 'w' or not doc.z or doc.z == 'p' then
+  change(id, doc, fields.constraints_version, version)
+  if doc.reserved_limit and not has(keys_of(doc), doc.reserved_limit) then drop_baton(id, doc) end
+  if doc.place == 'w' or not doc.place or doc.place == 'p' then
     local full = first_full(doc)
     if full then return set_aside(id, doc, full) end
-    if doc.z == 'w' then move(id, doc, side.of(doc.q, doc.c, doc.tg), nil, nil, true) end
+    if doc.place == 'w' then move(id, doc, side.of(doc.queue, doc.class, doc.tag), nil, nil, true) end
   end
 end
 
@@ -123,36 +123,36 @@ function unique.holder(scope)
   if left_as and left_as ~= '' then return id, left_as end
 end
 function unique.hold(id, doc, scope)
-  change(id, doc, 'u', scope)
+  change(id, doc, fields.unique_scope, scope)
   set_text(ns .. 'unique:' .. scope, id)
 end
 function unique.hold_for(id, doc, scope, ms)
-  change(id, doc, 'ut', scope)
+  change(id, doc, fields.timed_unique_scope, scope)
   set_expiring(ns .. 'unique:' .. scope, id .. ',' .. int(now + ms), ms)
 end
 
 function unique.let_go(id, doc)
   free_unique(id, doc, true)
-  change(id, doc, 'u', nil)
+  change(id, doc, fields.unique_scope, nil)
 end
 
 -- A job of a debounced key that waits is asked for again: the newest call says what it is to do, and when.
 function unique.postpone(id, doc, spec, args)
   local newest = args ~= '' and args or nil
   for _, e in ipairs(spec.values or {}) do
-    if e[1] == 'a' then newest = e[2] end
+    if e[1] == fields.args then newest = e[2] end
   end
-  set_value(id, doc, 'a', newest)
-  local most = spec.debounce ~= '' and tonumber(doc.t) + tonumber(spec.debounce) or never
-  local moment, said = math.min(now + tonumber(spec.wait), most), cjson.decode(spec.tail)
-  change(id, doc, 'w', moment > now and int(moment) or nil)
-  change(id, doc, 'ey', nil)
-  kin.tag(id, doc, said.cv, spec.limits or {}, said.g)
-  if moment > now or doc.z == 't' then enqueue(id, doc) end
+  set_value(id, doc, fields.args, newest)
+  local most = spec.debounce ~= '' and tonumber(doc.created_at) + tonumber(spec.debounce) or never
+  local moment, asked_doc = math.min(now + tonumber(spec.wait), most), cjson.decode(spec.tail)
+  change(id, doc, fields.not_before, moment > now and int(moment) or nil)
+  change(id, doc, fields.wanted_early, nil)
+  kin.tag(id, doc, asked_doc.constraints_version, spec.limits or {}, asked_doc.group)
+  if moment > now or doc.place == 't' then enqueue(id, doc) end
 end
 
 -- Whether a job waits and nobody has begun it; one that is asked to end will not be.
-function unique.waits(doc) return not doc.x and (not doc.z or doc.z == 'p' or doc.z == 't' or doc.z == 'w') end
+function unique.waits(doc) return not doc.terminating and (not doc.place or doc.place == 'p' or doc.place == 't' or doc.place == 'w') end
 
 -- How: with letters in it, d = held until deleted, s = until started, not until ended; p = a hit must have the same parent, or none;
 -- c = makes a job whoever holds the key, and holds it only if it is free.
@@ -161,8 +161,8 @@ local function unique_is(spec, letter) return spec.unique_how:find(letter, 1, tr
 local function claim_unique(spec, id, doc)
   local scope = unique.scope(spec.queue, spec.class, spec.unique)
   if unique_is(spec, 'c') and unique.holder(scope) then return end
-  if unique_is(spec, 'd') then change(id, doc, 'uk', '1') end
-  if unique_is(spec, 's') then change(id, doc, 'uk', spec.debounce and 'b' or 's') end
+  if unique_is(spec, 'd') then change(id, doc, fields.unique_held, '1') end
+  if unique_is(spec, 's') then change(id, doc, fields.unique_held, spec.debounce and 'b' or 's') end
   if spec.unique_for == '' then unique.hold(id, doc, scope) else unique.hold_for(id, doc, scope, tonumber(spec.unique_for)) end
 end
 
@@ -171,10 +171,10 @@ local function existing_job(spec, parent, args)
   local id, status = unique.holder(unique.scope(spec.queue, spec.class, spec.unique))
   local doc = id and find(id)
   if not doc then return id, status end
-  if unique_is(spec, 'p') and doc.pa and doc.pa ~= parent then
-    refuse('CONFLICT', 'job ' .. id .. ' is that job, and a child of job ' .. doc.pa)
+  if unique_is(spec, 'p') and doc.parent and doc.parent ~= parent then
+    refuse('CONFLICT', 'job ' .. id .. ' is that job, and a child of job ' .. doc.parent)
   end
-  if spec.debounce and doc.uk == 'b' then
+  if spec.debounce and doc.unique_held == 'b' then
     if not unique.waits(doc) then return unique.let_go(id, doc) end
     unique.postpone(id, doc, spec, args)
   end
@@ -189,13 +189,13 @@ local function create(spec, args, born)
   if same then return same, status, true end
   local parent_doc = parent and need(parent)
   local held = spec.joining and kin.joins(parent, parent_doc)
-  if parent_doc and parent_doc.x and not born then refuse('WRONG_STATUS', 'job ' .. parent .. ' is terminating') end
+  if parent_doc and parent_doc.terminating and not born then refuse('WRONG_STATUS', 'job ' .. parent .. ' is terminating') end
   local id, doc = next_id(), cjson.decode(spec.tail)
-  doc.z, doc.t, doc.n = 'new', now_text, sequence()
-  if doc.tg and not side.of(doc.q, doc.c) then
-    refuse('REFUSED', 'tag: expected a class that pull workers serve, and class ' .. doc.c .. ' of queue ' .. doc.q .. ' is called', 'tag')
+  doc.place, doc.created_at, doc.sequence = 'new', now_text, sequence()
+  if doc.tag and not side.of(doc.queue, doc.class) then
+    refuse('REFUSED', 'tag: expected a class that pull workers serve, and class ' .. doc.class .. ' of queue ' .. doc.queue .. ' is called', 'tag')
   end
-  if args ~= '' then doc.a = args end
+  if args ~= '' then doc.args = args end
   put(docs, id, doc)
   put(dirty, id, true)
   if parent_doc then kin.count_birth(id, doc, parent, parent_doc) end
@@ -207,9 +207,9 @@ local function create(spec, args, born)
   for _, e in ipairs(spec.limits or {}) do add_limit(id, doc, unpack(e, 1, 5)) end
   if spec.unique then claim_unique(spec, id, doc) end
   local moment, since = moment_of(spec)
-  if moment then change(id, doc, 'w', int(moment)) end
+  if moment then change(id, doc, fields.not_before, int(moment)) end
   count(spec.queue, 'made')
-  if parent_doc and parent_doc.x then
+  if parent_doc and parent_doc.terminating then
     terminate_now(id, doc)
   elseif held then
     kin.hold(id, doc, parent, parent_doc)
@@ -222,38 +222,38 @@ end
 -- The job that told of an end has ended itself: the one that it spoke for knows how.
 local told_as = { c = 'DELIVERED', f = 'FAILED', T = 'FAILED' }
 local function note_told(id, doc, place)
-  local job = find(doc.of)
-  if job and job.cj == id then change(doc.of, job, 'cs', told_as[place]) end
+  local told_doc = find(doc.callback_of)
+  if told_doc and told_doc.callback_job == id then change(doc.callback_of, told_doc, fields.callback_status, told_as[place]) end
 end
 
 -- Callbacks to one destination are a group of their own: one that is slow or down holds up nobody else.
 local AT_DESTINATION = '8'
 local function join_destination(id, doc, host)
-  change(id, doc, 'g', 'callback:' .. host)
-  add_limit(id, doc, 'group:' .. doc.g, 'first', AT_DESTINATION, '', '')
+  change(id, doc, fields.group, 'callback:' .. host)
+  add_limit(id, doc, 'group:' .. doc.group, 'first', AT_DESTINATION, '', '')
 end
 
 -- Tells of an end: a job of our own, made in the same step, so that each end has one and none has two. It holds all
 -- that it will say, for the job that it speaks for may be gone by then.
 call_back = function(id, doc, place, value)
-  if doc.of then return note_told(id, doc, place) end
-  local told, n = next_id(), int((tonumber(doc.ce) or 0) + 1)
-  local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.q) .. ',"class":' .. cjson.encode(doc.c) .. ',"status":"' .. resting[place] .. '","finishedAt":' .. int(now) .. '}'
-  local new = { q = 'sidejob', c = 'callback', z = 'new', t = int(now), n = sequence(), b = 'job:' .. id, of = id, oe = n }
+  if doc.callback_of then return note_told(id, doc, place) end
+  local told, n = next_id(), int((tonumber(doc.ends_told) or 0) + 1)
+  local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.queue) .. ',"class":' .. cjson.encode(doc.class) .. ',"status":"' .. resting[place] .. '","finishedAt":' .. int(now) .. '}'
+  local new = fields { queue = 'sidejob', class = 'callback', place = 'new', created_at = int(now), sequence = sequence(), created_by = 'job:' .. id, callback_of = id, callback_end = n }
   put(docs, told, new)
   put(dirty, told, true)
-  set_value(told, new, 'a', args)
-  set_value(told, new, 'cb', get_value(id, doc, 'cb'))
-  set_value(told, new, 'ct', value)
-  join_destination(told, new, doc.cd)
-  change(id, doc, 'ce', n)
-  change(id, doc, 'cj', told)
-  change(id, doc, 'cs', nil)
+  set_value(told, new, fields.args, args)
+  set_value(told, new, fields.callback, get_value(id, doc, fields.callback))
+  set_value(told, new, fields.callback_result, value)
+  join_destination(told, new, doc.callback_host)
+  change(id, doc, fields.ends_told, n)
+  change(id, doc, fields.callback_job, told)
+  change(id, doc, fields.callback_status, nil)
   count('sidejob', 'made')
   enqueue(told, new)
 end
 
-local stopped_by = { 'f', 'lc', 'bo', 'e', 'x' }
+local stopped_by = { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at, fields.terminating }
 
 -- The relay of a channel is one job for as long as something is said there now and then; whatever became of it, the
 -- next message makes it run again.
@@ -261,16 +261,16 @@ relays.hand_over = function(channel, id, item)
   local doc = id and find(id)
   if doc then
     write(id, doc, 'i', 'in', { item }, { unnoted = true })
-    if doc.z ~= 'f' and doc.z ~= 'T' then return end
+    if doc.place ~= 'f' and doc.place ~= 'T' then return end
     for _, field in ipairs(stopped_by) do change(id, doc, field, nil) end
     return enqueue(id, doc, true)
   end
   id = next_id()
-  doc = { q = 'sidejob.relay', c = 'relay', z = 'new', n = sequence(), a = cjson.encode(channel), np = '1', rl = channel, ['i:in'] = '0,0' }
+  doc = fields { queue = 'sidejob.relay', class = 'relay', place = 'new', sequence = sequence(), args = cjson.encode(channel), quiet = '1', relay_channel = channel, ['i:in'] = '0,0' }
   put(docs, id, doc)
   put(dirty, id, true)
   relays.set_relay(channel, id)
-  count(doc.q, 'made')
+  count(doc.queue, 'made')
   write(id, doc, 'i', 'in', { item }, { quiet = true, unnoted = true })
   enqueue(id, doc)
 end

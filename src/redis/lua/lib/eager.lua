@@ -28,7 +28,7 @@ local function begin_lane()
   local index = queue_key(q, 'ready')
   for i, row in ipairs(written_to(index)) do
     local member, id = row[1], row[1]:sub(15)
-    local text = i <= math.min(batch, queue(q).b or BATCH) and plain.ready(id, member)
+    local text = i <= math.min(batch, queue(q).batch or BATCH) and plain.ready(id, member)
     if not text then break end
     plain.lend(id, text, member, want, i <= begun)
     put(writes.zsets[index], member, nil)

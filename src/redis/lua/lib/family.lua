@@ -17,7 +17,7 @@ end
 -- Every child as { name, id, status, class }.
 local function children_of(id, doc)
   local list = {}
-  if not doc.ch then return list end
+  if not doc.has_children then return list end
   for name, entry in pairs(hash(children_key(id))) do
     local child, status, class = entry:match('^(%d+),(%a+),(.*)$')
     list[#list + 1] = { name = name, id = child, status = status, class = class }
@@ -32,58 +32,58 @@ local function need_child(id, name)
 end
 
 local function link(parent, parent_doc, name, id, doc)
-  if not parent_doc.ch then hash_is_empty(children_key(parent)) end
+  if not parent_doc.has_children then hash_is_empty(children_key(parent)) end
   local taken_by = child_id(parent, name)
   if taken_by and find(taken_by) then refuse('TAKEN', 'job ' .. parent .. ' already has a child ' .. name .. ' (job ' .. taken_by .. ')') end
-  change(id, doc, 'pa', parent)
-  change(id, doc, 'pn', name)
-  change(parent, parent_doc, 'ch', '1')
+  change(id, doc, fields.parent, parent)
+  change(id, doc, fields.child_name, name)
+  change(parent, parent_doc, fields.has_children, '1')
   local status = status_of(doc)
-  hset(children_key(parent), name, id .. ',' .. (status == 'running' and 'queued' or status) .. ',' .. doc.c)
-  change(id, doc, 'fk', nil)
-  if parent_doc.fo then flows.count(id, doc, parent, flows.kinds[status]) end
-  if parent_doc.wf == '*' and not ends[status] then
+  hset(children_key(parent), name, id .. ',' .. (status == 'running' and 'queued' or status) .. ',' .. doc.class)
+  change(id, doc, fields.followed_as, nil)
+  if parent_doc.followed then flows.count(id, doc, parent, flows.kinds[status]) end
+  if parent_doc.waits_for == '*' and not ends[status] then
     sset(side_key(parent, 'waiting'), id, true)
-    change(parent, parent_doc, 'wn', int(tonumber(parent_doc.wn) + 1))
+    change(parent, parent_doc, fields.waits_for_count, int(tonumber(parent_doc.waits_for_count) + 1))
   end
 end
 
 local function unlink(id, doc)
-  local parent = doc.pa
+  local parent = doc.parent
   if not parent then return end
   kin.roots = nil
-  if doc.fk then flows.count(id, doc, parent, nil) end
-  hset(children_key(parent), doc.pn, false)
-  change(id, doc, 'pa', nil)
-  change(id, doc, 'pn', nil)
+  if doc.followed_as then flows.count(id, doc, parent, nil) end
+  hset(children_key(parent), doc.child_name, false)
+  change(id, doc, fields.parent, nil)
+  change(id, doc, fields.child_name, nil)
   local parent_doc = find(parent)
-  if parent_doc and parent_doc.wf then push(within(settled, parent), id) end
+  if parent_doc and parent_doc.waits_for then push(within(settled, parent), id) end
 end
 
 -- A child made from outside for the run that its parent is in is held until that run has ended; below a parent that
 -- waits for its children it is one more of them. Answers whether it is held.
 function kin.joins(parent, doc)
-  if doc.z == 'l' or doc.rq then return true end
-  if doc.wf then return false end
+  if doc.place == 'l' or doc.unanswered then return true end
+  if doc.waits_for then return false end
   refuse('WRONG_STATUS', 'job ' .. parent .. ' is ' .. status_of(doc) .. ': it is neither running nor waiting for children')
 end
 
 function kin.hold(id, doc, parent, parent_doc)
-  change(id, doc, 'hp', '1')
-  change(parent, parent_doc, 'hc', '1')
+  change(id, doc, fields.held, '1')
+  change(parent, parent_doc, fields.holds_children, '1')
   move(id, doc, 's', never)
 end
 
 -- What held it is over.
 function kin.free(id, doc)
-  if not doc.hp then return end
-  change(id, doc, 'hp', nil)
-  if doc.z == 's' then enqueue(id, doc) end
+  if not doc.held then return end
+  change(id, doc, fields.held, nil)
+  if doc.place == 's' then enqueue(id, doc) end
 end
 
 let_children_go = function(id, doc, cancelled)
-  if not doc.hc then return end
-  change(id, doc, 'hc', nil)
+  if not doc.holds_children then return end
+  change(id, doc, fields.holds_children, nil)
   local held = {}
   for _, child in ipairs(children_of(id, doc)) do
     if child.status == 'suspended' then held[#held + 1] = child.id end
@@ -91,10 +91,10 @@ let_children_go = function(id, doc, cancelled)
   fetch_jobs(held)
   for _, child in ipairs(held) do
     local child_doc = find(child)
-    if child_doc and child_doc.hp then
+    if child_doc and child_doc.held then
       if cancelled then
-        change(child, child_doc, 'hp', nil)
-        change(child, child_doc, 'ca', '1')
+        change(child, child_doc, fields.held, nil)
+        change(child, child_doc, fields.cancelled, '1')
         terminate_now(child, child_doc)
       else
         kin.free(child, child_doc)
@@ -106,15 +106,15 @@ end
 -- A child that somebody may pause for is gone.
 function kin.missed(parent)
   local doc = find(parent)
-  if doc and doc.aw and doc.z ~= 'l' then wake(parent, doc, 'child') end
+  if doc and doc.awaited_children and doc.place ~= 'l' then wake(parent, doc, 'child') end
 end
 
 -- An ended child that is to run again is waited for again.
 function kin.rejoin(id, doc)
-  local parent = doc.pa and find(doc.pa)
-  if not parent or parent.wf ~= '*' then return end
-  sset(side_key(doc.pa, 'waiting'), id, true)
-  change(doc.pa, parent, 'wn', int(tonumber(parent.wn) + 1))
+  local parent_doc = doc.parent and find(doc.parent)
+  if not parent_doc or parent_doc.waits_for ~= '*' then return end
+  sset(side_key(doc.parent, 'waiting'), id, true)
+  change(doc.parent, parent_doc, fields.waits_for_count, int(tonumber(parent_doc.waits_for_count) + 1))
 end
 
 local MAX_DEPTH = 1000
@@ -126,8 +126,8 @@ function kin.root(id)
   local top = id
   for _ = 1, MAX_DEPTH do
     local doc = find(top)
-    if not (doc and doc.pa) then break end
-    top = doc.pa
+    if not (doc and doc.parent) then break end
+    top = doc.parent
   end
   roots[id] = top
   return top
@@ -135,29 +135,29 @@ end
 
 local function adopt(id, doc, orphan, name)
   local orphan_doc = need(orphan)
-  if orphan_doc.pa then refuse('WRONG_STATUS', 'job ' .. orphan .. ' already has a parent (job ' .. orphan_doc.pa .. ')') end
+  if orphan_doc.parent then refuse('WRONG_STATUS', 'job ' .. orphan .. ' already has a parent (job ' .. orphan_doc.parent .. ')') end
   local above = id
   for _ = 1, MAX_DEPTH do
     if above == orphan then refuse('REFUSED', 'job ' .. id .. ' cannot adopt job ' .. orphan .. ': it is the job itself or above it') end
     local above_doc = find(above)
-    above = above_doc and above_doc.pa
+    above = above_doc and above_doc.parent
     if not above then break end
   end
-  if doc.x then refuse('WRONG_STATUS', 'job ' .. id .. ' is terminating') end
+  if doc.terminating then refuse('WRONG_STATUS', 'job ' .. id .. ' is terminating') end
   kin.roots = nil
   link(id, doc, name, orphan, orphan_doc)
 end
 
 -- Ends one job: at once, or by a shutdown run, or when the run that holds it has ended.
 local function terminate_one(id, doc)
-  if doc.z == 'T' or doc.x then return end
-  if doc.z == 'l' then
-    change(id, doc, 'x', '1')
+  if doc.place == 'T' or doc.terminating then return end
+  if doc.place == 'l' then
+    change(id, doc, fields.terminating, '1')
     local status = status_of(doc)
     tell_parent(id, doc, status)
     tell_status(id, doc, status)
   else
-    if doc.sh and side.is_gone(doc) then change(id, doc, 'sh', nil) end
+    if doc.has_shutdown and side.is_gone(doc) then change(id, doc, fields.has_shutdown, nil) end
     terminate_now(id, doc)
   end
 end
@@ -198,38 +198,38 @@ function kin.fits(id) return not select(2, tree_of(id)) end
 local GONE = 60000
 local function gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. int(n) end
 local function keep_answer(doc)
-  if not doc.cm then return end
-  local token, n, answer = doc.cm:match('^([^|]*)|(%d+)|(.*)$')
-  local ended = tonumber(((doc.lr or ''):match('^%d+,(%d+)'))) or 0
+  if not doc.last_commit then return end
+  local token, n, answer = doc.last_commit:match('^([^|]*)|(%d+)|(.*)$')
+  local ended = tonumber(((doc.last_run or ''):match('^%d+,(%d+)'))) or 0
   if token and ended > now - GONE then set_expiring(gone_key(token, tonumber(n)), answer, GONE) end
 end
 
 -- A key that is held for a time outlasts its job, and tells how that stood.
 function kin.leave_unique(id, doc, status)
-  local key = ns .. 'unique:' .. doc.ut
+  local key = ns .. 'unique:' .. doc.timed_unique_scope
   local till = (text_at(key) or ''):match('^' .. id .. ',(%d+)$')
   local left = till and tonumber(till) - now or 0
   if left > 0 then set_expiring(key, id .. ',' .. till .. ',' .. status, left) end
 end
 
-local sides_of = { ch = 'children', st = 'steps', wf = 'waiting', hl = 'runs' }
+local sides_of = fields { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs' }
 
 -- Removes every trace of one job. Its children must be gone or disowned before.
 erase = function(id, doc, status)
-  local parent = doc.pa
+  local parent = doc.parent
   unlink(id, doc)
   if parent then kin.missed(parent) end
   keep_answer(doc)
   free_unique(id, doc, true)
-  if doc.ut then kin.leave_unique(id, doc, status or status_of(doc)) end
-  if doc.z ~= 'new' then leave_place(id, doc) end
-  if doc.hk then release_slots(id, doc) end
-  if doc.rp then zset(ns .. 'repeats', id, false) end
-  if doc.g and doc.z ~= 'new' and not resting[doc.z] then count_in_group(doc, -1) end
-  if doc.rl then relays.set_relay(doc.rl, nil) end
-  if doc.tr then kin.uncount_birth(doc) end
-  if doc.al then
-    for _, alias in ipairs(cjson.decode(doc.al)) do hset(ns .. 'jobs:aliases', alias, false) end
+  if doc.timed_unique_scope then kin.leave_unique(id, doc, status or status_of(doc)) end
+  if doc.place ~= 'new' then leave_place(id, doc) end
+  if doc.held_limits then release_slots(id, doc) end
+  if doc.repeats then zset(ns .. 'repeats', id, false) end
+  if doc.group and doc.place ~= 'new' and not resting[doc.place] then count_in_group(doc, -1) end
+  if doc.relay_channel then relays.set_relay(doc.relay_channel, nil) end
+  if doc.root_and_level then kin.uncount_birth(doc) end
+  if doc.aliases then
+    for _, alias in ipairs(cjson.decode(doc.aliases)) do hset(ns .. 'jobs:aliases', alias, false) end
   end
   for _, field in ipairs(attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
@@ -264,17 +264,17 @@ local function delete(id, doc, force)
   local waiting = false
   for _, member in ipairs(tree) do
     local member_doc = find(member)
-    if member_doc and member_doc.z ~= 'T' then
+    if member_doc and member_doc.place ~= 'T' then
       if not force then refuse('WRONG_STATUS', 'job ' .. member .. ' is ' .. status_of(member_doc) .. ': only what is terminated, with all below it, can be deleted') end
       terminate_one(member, member_doc)
-      if not member_doc.gone and member_doc.z ~= 'T' then
-        change(member, member_doc, 'dl', '1')
+      if not member_doc.gone and member_doc.place ~= 'T' then
+        change(member, member_doc, fields.delete_requested, '1')
         waiting = true
       end
     end
   end
   if waiting then
-    change(id, doc, 'dl', '1')
+    change(id, doc, fields.delete_requested, '1')
     return 'ending'
   end
   for i = #tree, 1, -1 do
@@ -303,8 +303,8 @@ function kin.forget(id, doc)
       end
     end
   end
-  if left > 0 or not doc.ch then return end
-  change(id, doc, 'ch', nil)
+  if left > 0 or not doc.has_children then return end
+  change(id, doc, fields.has_children, nil)
   put(writes.hashes, children_key(id), nil)
   del(children_key(id))
 end
@@ -312,10 +312,10 @@ end
 -- A tree that was told to go waits for its last run; this is it, or one of its last.
 delete_marked = function(id, doc)
   local top, top_doc = id, doc
-  while top_doc.pa do
-    local above = find(top_doc.pa)
-    if not above or not above.dl then break end
-    top, top_doc = top_doc.pa, above
+  while top_doc.parent do
+    local above_doc = find(top_doc.parent)
+    if not above_doc or not above_doc.delete_requested then break end
+    top, top_doc = top_doc.parent, above_doc
   end
   delete(top, top_doc, true)
 end

@@ -3,50 +3,50 @@
 
 -- From now on: every child is counted, and remembers as what.
 function flows.follow(id, doc)
-  if doc.fo then return end
-  change(id, doc, 'fo', '0,0,0')
+  if doc.followed then return end
+  change(id, doc, fields.followed, '0,0,0')
   local children, ids = children_of(id, doc), {}
   for i, child in ipairs(children) do ids[i] = child.id end
   fetch_jobs(ids)
   for _, child in ipairs(children) do
     local child_doc = find(child.id)
     if child_doc then
-      change(child.id, child_doc, 'fk', nil)
+      change(child.id, child_doc, fields.followed_as, nil)
       flows.count(child.id, child_doc, id, flows.kinds[child.status])
     end
   end
 end
 
 local function resume(id, doc)
-  for _, field in ipairs({ 'f', 'lc', 'bo', 'e' }) do change(id, doc, field, nil) end
+  for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at }) do change(id, doc, field, nil) end
   enqueue(id, doc, true)
 end
 
 -- The children are completed: so is it, unless it has another appointment.
 local function complete(id, doc)
-  if not doc.w and not doc.ns then return finish(id, doc, 'c', 'null') end
+  if not doc.not_before and not doc.next_slot then return finish(id, doc, 'c', 'null') end
   result.keep(id, doc, 'c', 'null')
   enqueue(id, doc)
-  wake_parent(id, doc, doc.rp)
+  wake_parent(id, doc, doc.repeats)
 end
 
 -- Where a follower is, as its children are.
 function flows.keep_up(id, doc)
-  if doc.fo == '0,0,0' then
-    if doc.z ~= 'c' then complete(id, doc) end
-  elseif doc.z ~= 's' then
-    change(id, doc, 'e', nil)
+  if doc.followed == '0,0,0' then
+    if doc.place ~= 'c' then complete(id, doc) end
+  elseif doc.place ~= 's' then
+    change(id, doc, fields.ended_at, nil)
     move(id, doc, 's', never)
   end
 end
 
 -- What its children did, to a follower that is at rest or in a run; any other will run anyway.
 local function after_children(id, doc, turned)
-  if doc.z == 'l' then
-    if turned then change(id, doc, 'rc', '1') end
-  elseif doc.z == 's' or doc.z == 'c' or doc.z == 'f' then
+  if doc.place == 'l' then
+    if turned then change(id, doc, fields.child_during_run, '1') end
+  elseif doc.place == 's' or doc.place == 'c' or doc.place == 'f' then
     if turned then return resume(id, doc) end
-    if doc.z ~= 'f' then flows.keep_up(id, doc) end
+    if doc.place ~= 'f' then flows.keep_up(id, doc) end
   end
 end
 
@@ -57,7 +57,7 @@ table.insert(consequences, function()
     flows.moved = {}
     for id, did in pairs(batch) do
       local doc = find(id)
-      if doc and doc.fo then after_children(id, doc, did == 'turned') end
+      if doc and doc.followed then after_children(id, doc, did == 'turned') end
     end
   end
   return did

@@ -1,7 +1,7 @@
 -- Limits: so many at once, so many in a period, of all jobs that carry a key. A job that finds no room waits aside, in
 -- its order, and comes back with the room reserved: that is its baton, and whoever drops it hands it on.
 
-local limits = {} -- key → { doc, held, started }
+local limits = {} -- key → { settings, held, started }
 local touched = {} -- limits where room may have come free
 
 -- What a limit has beside its settings stands before its key: a key is any text, also one that ends like a part.
@@ -9,7 +9,7 @@ local function limit_key(key, part) return ns .. (part and 'limit-' .. part .. '
 
 local function keys_of(doc)
   local keys = {}
-  for key in (doc.lm or ''):gmatch('[^\n]+') do keys[#keys + 1] = key end
+  for key in (doc.limits or ''):gmatch('[^\n]+') do keys[#keys + 1] = key end
   keys[#keys + 1] = side.own_limit(doc)
   return keys
 end
@@ -25,18 +25,18 @@ end
 
 -- A run reaches its target somewhat after it was lent, and the more so the later its lane began it. It counts from so
 -- much later, lest two periods' starts arrive in one. 3 % of the period cost at most 3 % of the rate.
-local function margin(doc, late) return late + math.max(math.min(doc.p * 0.03, 100), 3 * late) end
+local function margin(settings, late) return late + math.max(math.min(settings.period * 0.03, 100), 3 * late) end
 
 -- How many hold a slot, and how many started within the period: counted when somebody asks.
 local counts_of = {
   held = function(state) return redis.call('ZCOUNT', limit_key(state.key, 'held'), '(' .. int(now), '+inf') end,
   started = function(state)
-    return state.doc.r and redis.call('ZCOUNT', limit_key(state.key, 'window'), '(' .. int(now - state.doc.p), '+inf') or 0
+    return state.settings.rate and redis.call('ZCOUNT', limit_key(state.key, 'window'), '(' .. int(now - state.settings.period), '+inf') or 0
   end,
 }
 local counting = {}
 function counting.__index(state, name)
-  if not state.doc or not counts_of[name] then return nil end
+  if not state.settings or not counts_of[name] then return nil end
   state[name] = counts_of[name](state)
   return state[name]
 end
@@ -65,38 +65,38 @@ local function limit(key)
   if state then return state end
   if not is_brought_over() then adopted.limit(key) end
   local text = text_at(limit_key(key))
-  state = setmetatable({ key = key, doc = text and cjson.decode(text) or false }, counting)
+  state = setmetatable({ key = key, settings = text and cjson.decode(text) or false }, counting)
   limits[key] = state
   return state
 end
 
 function order.save(key, field, value)
   local state = limit(key)
-  put(state.doc, field, value)
-  set_text(limit_key(key), cjson.encode(state.doc))
+  put(state.settings, field, value)
+  set_text(limit_key(key), cjson.encode(state.settings))
 end
 
 -- How many more may start.
 local function room_at(key)
   local state = limit(key)
-  local doc = state.doc
-  if not doc then return never end
-  if doc.open then return never end
-  if doc.paused or (doc.shut or 0) > now then return 0 end
-  local promised = doc.a or 0
-  return math.min((doc.c or never) - state.held - promised, (doc.r or never) - state.started - promised)
+  local settings = state.settings
+  if not settings then return never end
+  if settings.open then return never end
+  if settings.paused or (settings.shut or 0) > now then return 0 end
+  local promised = settings.promised or 0
+  return math.min((settings.concurrency or never) - state.held - promised, (settings.rate or never) - state.started - promised)
 end
 
 -- The first of its keys that has no room for this job; what was promised to it counts for it.
 first_full = function(doc)
   for _, key in ipairs(keys_of(doc)) do
-    if room_at(key) + (doc.ad == key and 1 or 0) < 1 then return key end
+    if room_at(key) + (doc.reserved_limit == key and 1 or 0) < 1 then return key end
   end
 end
 
 -- It waits in its old order, or for its turn; who comes new, at the end.
 set_aside = function(id, doc, key)
-  if doc.z and doc.z ~= 'p' and doc.z ~= 'w' then queue_up(id, doc) end
+  if doc.place and doc.place ~= 'p' and doc.place ~= 'w' then queue_up(id, doc) end
   move(id, doc, 'w', nil, key)
   put(touched, key, true)
 end
@@ -105,31 +105,31 @@ local function take_slots(id, doc)
   local keys = keys_of(doc)
   for _, key in ipairs(keys) do
     local state = limit(key)
-    if state.doc then
-      zset(limit_key(key, 'held'), id, tonumber(doc.le))
+    if state.settings then
+      zset(limit_key(key, 'held'), id, tonumber(doc.lease_until))
       put(state, 'held', state.held + 1)
-      if state.doc.r then
-        zset(limit_key(key, 'window'), doc.tk, now + margin(state.doc, 0))
+      if state.settings.rate then
+        zset(limit_key(key, 'window'), doc.token, now + margin(state.settings, 0))
         put(state, 'started', state.started + 1)
       end
     end
   end
-  if #keys > 0 then change(id, doc, 'hk', table.concat(keys, '\n')) end
+  if #keys > 0 then change(id, doc, fields.held_limits, table.concat(keys, '\n')) end
 end
 
 local function held_keys(doc)
   local keys = {}
-  for key in (doc.hk or ''):gmatch('[^\n]+') do keys[#keys + 1] = key end
+  for key in (doc.held_limits or ''):gmatch('[^\n]+') do keys[#keys + 1] = key end
   return keys
 end
 
 -- A run that is over has reached its target by now; and it began `late` ms after its lane had asked for it.
 local function note_start(doc, late)
   for _, key in ipairs(held_keys(doc)) do
-    local limit_doc = limit(key).doc
-    if limit_doc and limit_doc.r then
-      local moment = math.min(now, tonumber(doc.l) + margin(limit_doc, late))
-      if moment > now - limit_doc.p then zset(limit_key(key, 'window'), doc.tk, moment) end
+    local settings = limit(key).settings
+    if settings and settings.rate then
+      local moment = math.min(now, tonumber(doc.ran_at) + margin(settings, late))
+      if moment > now - settings.period then zset(limit_key(key, 'window'), doc.token, moment) end
     end
   end
 end
@@ -139,47 +139,47 @@ release_slots = function(id, doc)
   for _, key in ipairs(held_keys(doc)) do
     local state = limit(key)
     zset(limit_key(key, 'held'), id, false)
-    if state.doc and tonumber(doc.le) > now then put(state, 'held', state.held - 1) end
+    if state.settings and tonumber(doc.lease_until) > now then put(state, 'held', state.held - 1) end
     put(touched, key, true)
   end
-  change(id, doc, 'hk', nil)
+  change(id, doc, fields.held_limits, nil)
 end
 
 renew_slots = function(id, doc)
-  for _, key in ipairs(held_keys(doc)) do zset(limit_key(key, 'held'), id, tonumber(doc.le)) end
+  for _, key in ipairs(held_keys(doc)) do zset(limit_key(key, 'held'), id, tonumber(doc.lease_until)) end
 end
 
 drop_baton = function(id, doc)
-  local key = doc.ad
-  change(id, doc, 'ad', nil)
-  if limit(key).doc then order.save(key, 'a', math.max(0, (limit(key).doc.a or 0) - 1)) end
+  local key = doc.reserved_limit
+  change(id, doc, fields.reserved_limit, nil)
+  if limit(key).settings then order.save(key, limit_fields.promised, math.max(0, (limit(key).settings.promised or 0) - 1)) end
   put(touched, key, true)
 end
 
 -- how: 'first', the first to name it sets it; 'set', every time.
 local function define_limit(key, settings, how)
   local state = limit(key)
-  if not state.doc then
+  if not state.settings then
     put(state, 'held', 0)
     put(state, 'started', 0)
-    put(state, 'doc', {})
+    put(state, 'settings', {})
     sset(ns .. 'limits', key, true)
   elseif how == 'first' then
     return
   end
-  if state.doc.open and not settings.open then order.save(key, 'open', nil) end
+  if state.settings.open and not settings.open then order.save(key, limit_fields.open, nil) end
   for field, value in pairs(settings) do
-    if state.doc[field] ~= value then order.save(key, field, value or nil) end
+    if state.settings[field] ~= value then order.save(key, field, value or nil) end
   end
-  set_text(limit_key(key), cjson.encode(state.doc))
+  set_text(limit_key(key), cjson.encode(state.settings))
   put(touched, key, true)
 end
 
 -- A group lives as long as it has jobs that have not come to rest. One that comes back after that sets it anew.
 count_in_group = function(doc, n)
-  local key = 'group:' .. doc.g
-  if not limit(key).doc then define_limit(key, { c = tonumber(doc.gc), auto = 1 }, 'first') end
-  order.save(key, 'j', (limit(key).doc.j or 0) + n)
+  local key = 'group:' .. doc.group
+  if not limit(key).settings then define_limit(key, limit_fields { concurrency = tonumber(doc.group_concurrency), auto = 1 }, 'first') end
+  order.save(key, limit_fields.jobs, (limit(key).settings.jobs or 0) + n)
   put(touched, key, true)
 end
 
@@ -213,11 +213,11 @@ local function admit(key)
   fetch_limits(ids)
   for i, id in ipairs(ids) do
     local doc = find(id)
-    if doc and doc.z == 'w' then
-      move(id, doc, side.of(doc.q, doc.c, doc.tg), nil, nil, true)
-      if limit(key).doc then
-        change(id, doc, 'ad', key)
-        order.save(key, 'a', (limit(key).doc.a or 0) + 1)
+    if doc and doc.place == 'w' then
+      move(id, doc, side.of(doc.queue, doc.class, doc.tag), nil, nil, true)
+      if limit(key).settings then
+        change(id, doc, fields.reserved_limit, key)
+        order.save(key, limit_fields.promised, (limit(key).settings.promised or 0) + 1)
       end
     else
       zset(limit_key(key, 'waiting'), rows[i][1], false)
@@ -228,21 +228,21 @@ end
 
 -- When room comes by itself: the first lease that ends, the first start that leaves the period.
 local function next_room(key)
-  local doc = limit(key).doc
-  if not doc or doc.paused then return never end
-  if (doc.shut or 0) > now then return doc.shut end
+  local settings = limit(key).settings
+  if not settings or settings.paused then return never end
+  if (settings.shut or 0) > now then return settings.shut end
   local moment = never
   local function first(part, from, plus)
     local row = redis.call('ZRANGEBYSCORE', limit_key(key, part), '(' .. int(from), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
     moment = math.min(moment, (tonumber(row[2]) or never) + plus, pending_moment(limit_key(key, part)) + plus)
   end
-  if doc.c then first('held', now, 0) end
-  if doc.r then first('window', now - doc.p, doc.p) end
+  if settings.concurrency then first('held', now, 0) end
+  if settings.rate then first('window', now - settings.period, settings.period) end
   return moment == never and now + 1000 or moment
 end
 
 local function forget_limit(key)
-  put(limits[key], 'doc', false)
+  put(limits[key], 'settings', false)
   set_text(limit_key(key), nil)
   for _, part in ipairs({ 'held', 'window', 'waiting' }) do del(limit_key(key, part)) end
   del(limit_key(key))
@@ -254,9 +254,9 @@ local function watch(key, waiter)
   local moment, doc = next_room(key), find(waiter)
   if moment == never then return end
   if doc then
-    local waits = queue(doc.q).lw or {}
+    local waits = queue(doc.queue).limit_moments or {}
     waits[key] = moment
-    change_queue(doc.q, 'lw', waits)
+    change_queue(doc.queue, queue_fields.limit_moments, waits)
   end
   zset(ns .. 'wake', 'k:' .. key, moment)
 end
@@ -267,15 +267,15 @@ table.insert(consequences, function()
     local keys = touched
     touched = {}
     for key in pairs(keys) do
-      local doc = limit(key).doc
-      if doc and (doc.auto and (doc.j or 0) <= 0 and limit(key).held <= 0 or doc.gone and redis.call('ZCARD', limit_key(key, 'waiting')) == 0) then
+      local settings = limit(key).settings
+      if settings and (settings.auto and (settings.jobs or 0) <= 0 and limit(key).held <= 0 or settings.gone and redis.call('ZCARD', limit_key(key, 'waiting')) == 0) then
         forget_limit(key)
       else
-        if doc and doc.so then order.go_on_at(key) end
+        if settings and settings.reordering then order.go_on_at(key) end
         local waiter = admit(key)
         if waiter then watch(key, waiter) end
-        if doc and doc.so then zset(ns .. 'wake', 'k:' .. key, now) end
-        if doc and doc.r then put(writes.trims, limit_key(key, 'window'), now - doc.p) end
+        if settings and settings.reordering then zset(ns .. 'wake', 'k:' .. key, now) end
+        if settings and settings.rate then put(writes.trims, limit_key(key, 'window'), now - settings.period) end
       end
     end
   end
@@ -301,7 +301,7 @@ end
 
 -- The limits of a queue whose moment has come; answers how many.
 local function due_limits(q)
-  local waits, n = queue(q).lw, 0
+  local waits, n = queue(q).limit_moments, 0
   for key, moment in pairs(waits or {}) do
     if moment <= now then
       put(touched, key, true)
@@ -309,13 +309,13 @@ local function due_limits(q)
       n = n + 1
     end
   end
-  if n > 0 then change_queue(q, 'lw', next(waits) and waits or nil) end
+  if n > 0 then change_queue(q, queue_fields.limit_moments, next(waits) and waits or nil) end
   return n
 end
 
 local function next_limit(q)
   local moment = never
-  for _, at_moment in pairs(queue(q).lw or {}) do moment = math.min(moment, at_moment) end
+  for _, at_moment in pairs(queue(q).limit_moments or {}) do moment = math.min(moment, at_moment) end
   return moment
 end
 
@@ -323,20 +323,20 @@ end
 -- stays counted where it was born, so nothing gets round this by changing its parent.
 function kin.count_birth(id, doc, parent, parent_doc)
   local MAX_BORN, MAX_LEVELS = 100000, 1000
-  local root, level = (parent_doc.tr or ''):match('^(%d+),(%d+)$')
+  local root, level = (parent_doc.root_and_level or ''):match('^(%d+),(%d+)$')
   if not root or not find(root) then root, level = parent, 0 end
   local root_doc = find(root)
-  local born = (tonumber(root_doc.tn) or 0) + 1
+  local born = (tonumber(root_doc.descendants) or 0) + 1
   if born > MAX_BORN then refuse('LIMITED', 'job ' .. root .. ' led to ' .. MAX_BORN .. ' jobs that still exist: expected no more below one job') end
   if level + 1 > MAX_LEVELS then refuse('LIMITED', 'job ' .. parent .. ' is ' .. MAX_LEVELS .. ' generations below job ' .. root .. ': expected no job deeper') end
-  change(root, root_doc, 'tn', int(born))
-  change(id, doc, 'tr', root .. ',' .. int(level + 1))
+  change(root, root_doc, fields.descendants, int(born))
+  change(id, doc, fields.root_and_level, root .. ',' .. int(level + 1))
 end
 
 -- A job that goes makes room below the one that it was born under, if that is still there.
 function kin.uncount_birth(doc)
-  local root = doc.tr:match('^%d+')
+  local root = doc.root_and_level:match('^%d+')
   local root_doc = find(root)
-  local born = root_doc and tonumber(root_doc.tn)
-  if born then change(root, root_doc, 'tn', born > 1 and int(born - 1) or nil) end
+  local born = root_doc and tonumber(root_doc.descendants)
+  if born then change(root, root_doc, fields.descendants, born > 1 and int(born - 1) or nil) end
 end

@@ -78,9 +78,9 @@ function ops.wire(me)
   local from, calls, targets = take_port(me), take() == '1', {}
   for i = 1, take_int() do targets[i] = take_port(me) end
   if #targets > 1000 then refuse('TOO_LARGE', 'expected at most 1000 wires at one port, came ' .. #targets) end
-  local own = from.dir == 'i' and from.id == me.id or from.dir == 'o' and from.doc.pa == me.id
+  local own = from.dir == 'i' and from.id == me.id or from.dir == 'o' and from.doc.parent == me.id
   if not own then refuse('REFUSED', 'job ' .. me.id .. ' can lay wires from its inputs and from the outputs of its children') end
-  flows.lay(from.id, from.doc, from.dir, from.port, calls and 'call' or targets, from.id == me.id and 'the flow' or from.doc.pn)
+  flows.lay(from.id, from.doc, from.dir, from.port, calls and 'call' or targets, from.id == me.id and 'the flow' or from.doc.child_name)
 end
 
 function ops.amend(me)
@@ -131,7 +131,7 @@ end
 -- What a relay has left makes it run again; such runs say nothing about a job that runs wild.
 function ops.relay(me)
   local doc = need(me.id)
-  if relays.run(me.id, doc) then change(me.id, doc, 'ro', '1') end
+  if relays.run(me.id, doc) then change(me.id, doc, fields.input_during_run, '1') end
   uncount_run(me.id, doc)
 end
 
@@ -150,15 +150,15 @@ end
 
 -- Of several moments that were asked for, the earliest counts.
 local function run_at(id, doc, moment)
-  if moment > now and (tonumber(doc.w) or never) > moment then change(id, doc, 'w', int(moment)) end
+  if moment > now and (tonumber(doc.not_before) or never) > moment then change(id, doc, fields.not_before, int(moment)) end
 end
 
 -- It was to end, or to go, and is not to any more.
 local function spare(id, doc)
-  change(id, doc, 'dl', nil)
-  if not doc.x then return end
-  change(id, doc, 'x', nil)
-  if doc.et then change(id, doc, 'et', nil) end
+  change(id, doc, fields.delete_requested, nil)
+  if not doc.terminating then return end
+  change(id, doc, fields.terminating, nil)
+  if doc.end_was_told then change(id, doc, fields.end_was_told, nil) end
   tell_parent(id, doc, 'queued')
   tell_status(id, doc, status_of(doc))
 end
@@ -166,10 +166,10 @@ end
 -- Nothing of how it came to rest holds any more.
 local function wake_up(id, doc, force)
   spare(id, doc)
-  change(id, doc, 'e', nil)
-  if doc.z == 'f' then change(id, doc, 'f', nil) end
-  if force then change(id, doc, 'bo', nil) end
-  change(id, doc, 'hp', nil)
+  change(id, doc, fields.ended_at, nil)
+  if doc.place == 'f' then change(id, doc, fields.failures, nil) end
+  if force then change(id, doc, fields.backoff_until, nil) end
+  change(id, doc, fields.held, nil)
   stop_waiting(id, doc)
 end
 
@@ -178,33 +178,33 @@ function ops.run(me)
   local id, doc = take_target(me)
   local force, at_moment, wait, parent, ran = take() == '1', take(), take(), take() == '1', true
   if parent then
-    if not doc.pa then refuse('NOT_FOUND', 'job ' .. id .. ' has no parent') end
-    id = doc.pa
+    if not doc.parent then refuse('NOT_FOUND', 'job ' .. id .. ' has no parent') end
+    id = doc.parent
     doc = need(id)
   end
   if side.is_gone(doc) then
-    if doc.z ~= 'l' and doc.z ~= 'T' then
-      change(id, doc, 'sh', nil)
+    if doc.place ~= 'l' and doc.place ~= 'T' then
+      change(id, doc, fields.has_shutdown, nil)
       terminate_now(id, doc)
     end
-    me.warning = { 'REFUSED', 'class ' .. doc.c .. ' is no longer registered for queue ' .. doc.q .. ': job ' .. id .. ' is terminated' }
+    me.warning = { 'REFUSED', 'class ' .. doc.class .. ' is no longer registered for queue ' .. doc.queue .. ': job ' .. id .. ' is terminated' }
     return
   end
   local moment = at_moment ~= '' and tonumber(at_moment) or (wait ~= '' and now + tonumber(wait)) or 0
-  local stopped = doc.x or doc.z == 'f' or doc.z == 'T'
+  local stopped = doc.terminating or doc.place == 'f' or doc.place == 'T'
   if stopped and not force then
     ran = false
-  elseif doc.z == 'l' then
-    if doc.x == '1' then spare(id, doc) end
-    if moment <= now then change(id, doc, 'ro', '1') end
+  elseif doc.place == 'l' then
+    if doc.terminating == '1' then spare(id, doc) end
+    if moment <= now then change(id, doc, fields.input_during_run, '1') end
     run_at(id, doc, moment)
   else
-    if force then change(id, doc, 'dc', nil) end
+    if force then change(id, doc, fields.deliveries, nil) end
     wake_up(id, doc, force)
     -- The delay that it was made with is used up; what was asked for later stays.
-    if moment <= now and not doc.l then change(id, doc, 'w', nil) end
+    if moment <= now and not doc.ran_at then change(id, doc, fields.not_before, nil) end
     run_at(id, doc, moment)
-    if doc.z and doc.z ~= 'p' then enqueue(id, doc, moment <= now) end
+    if doc.place and doc.place ~= 'p' then enqueue(id, doc, moment <= now) end
   end
   me.answer = { id, status_of(doc), ran and '1' or '' }
 end
@@ -219,20 +219,20 @@ end
 -- What has not begun is terminated, and known as cancelled; a running one is asked to end.
 function ops.cancel(me)
   local id, doc = take_target(me)
-  if doc.z == 'c' or doc.z == 'T' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. status_of(doc) .. ': there is nothing to cancel') end
-  change(id, doc, 'ca', '1')
+  if doc.place == 'c' or doc.place == 'T' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. status_of(doc) .. ': there is nothing to cancel') end
+  change(id, doc, fields.cancelled, '1')
   terminate_one(id, doc)
   me.answer = { id, doc.gone or status_of(doc) }
 end
 
 function kin.retry(id, doc)
-  for _, field in ipairs({ 'f', 'lc', 'dc', 'bo', 'e' }) do change(id, doc, field, nil) end
+  for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.deliveries, fields.backoff_until, fields.ended_at }) do change(id, doc, field, nil) end
   enqueue(id, doc, true)
 end
 
 function ops.retry(me)
   local id, doc = take_target(me)
-  if doc.z ~= 'f' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. status_of(doc) .. ': only a failed job can be retried') end
+  if doc.place ~= 'f' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. status_of(doc) .. ': only a failed job can be retried') end
   kin.retry(id, doc)
   me.answer = { id, status_of(doc) }
 end
@@ -240,31 +240,31 @@ end
 -- The callback of a job's last end once more, with the same body and id, its tries counted anew.
 function ops.resend(me)
   local id, doc = take_target(me)
-  local told = doc.of and id or doc.cj
-  local callback = told and find(told)
-  if not callback then refuse('NOT_FOUND', 'job ' .. id .. ' has no callback that could be sent again') end
-  if callback.z == 'l' then refuse('BUSY', 'the callback of job ' .. callback.of .. ' (job ' .. told .. ') is being sent') end
-  for _, field in ipairs({ 'f', 'lc', 'bo', 'e', 'x', 'w' }) do change(told, callback, field, nil) end
-  change(told, callback, 'rs', int(now))
-  local job = find(callback.of)
-  if job and job.cj == told then change(callback.of, job, 'cs', nil) end
-  if callback.z and callback.z ~= 'p' then enqueue(told, callback, true) end
-  me.answer = { told, status_of(callback) }
+  local told = doc.callback_of and id or doc.callback_job
+  local callback_doc = told and find(told)
+  if not callback_doc then refuse('NOT_FOUND', 'job ' .. id .. ' has no callback_doc that could be sent again') end
+  if callback_doc.place == 'l' then refuse('BUSY', 'the callback_doc of job ' .. callback_doc.callback_of .. ' (job ' .. told .. ') is being sent') end
+  for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at, fields.terminating, fields.not_before }) do change(told, callback_doc, field, nil) end
+  change(told, callback_doc, fields.resent_at, int(now))
+  local told_doc = find(callback_doc.callback_of)
+  if told_doc and told_doc.callback_job == told then change(callback_doc.callback_of, told_doc, fields.callback_status, nil) end
+  if callback_doc.place and callback_doc.place ~= 'p' then enqueue(told, callback_doc, true) end
+  me.answer = { told, status_of(callback_doc) }
 end
 
 -- Back into the queue, whatever it was doing: a run under way is taken from whoever has it, and has had no effect.
 function kin.requeue(id, doc, forgiven)
   local rested = ends[status_of(doc)]
-  if doc.z == 'l' then
+  if doc.place == 'l' then
     note_run(id, doc, 'requeued', { again = true })
     uncount_run(id, doc)
     end_lease(id, doc)
   end
   wake_up(id, doc, true)
-  for _, field in ipairs({ 'ca', 'ey', 'lc', 'rq', 'w' }) do change(id, doc, field, nil) end
-  if forgiven and doc.dc then change(id, doc, 'dc', int(math.max(0, tonumber(doc.dc) - 1))) end
+  for _, field in ipairs({ fields.cancelled, fields.wanted_early, fields.lost_in_a_row, fields.unanswered, fields.not_before }) do change(id, doc, field, nil) end
+  if forgiven and doc.deliveries then change(id, doc, fields.deliveries, int(math.max(0, tonumber(doc.deliveries) - 1))) end
   if rested then kin.rejoin(id, doc) end
-  enqueue(id, doc, true, tonumber(doc.t))
+  enqueue(id, doc, true, tonumber(doc.created_at))
 end
 
 function ops.requeue(me)
@@ -277,10 +277,10 @@ end
 function ops.bulk(me)
   -- Each answers whether there was something to do.
   local acts = {
-    retry = function(id, doc) return doc.z == 'f' and (kin.retry(id, doc) or true) end,
-    requeue = function(id, doc) return doc.z ~= nil and doc.z ~= 'p' and (kin.requeue(id, doc) or true) end,
-    terminate = function(id, doc) return doc.z ~= 'T' and not doc.x and (terminate_one(id, doc) or true) end,
-    delete = function(id, doc) return not doc.dl and kin.fits(id) and delete(id, doc, true) ~= nil end,
+    retry = function(id, doc) return doc.place == 'f' and (kin.retry(id, doc) or true) end,
+    requeue = function(id, doc) return doc.place ~= nil and doc.place ~= 'p' and (kin.requeue(id, doc) or true) end,
+    terminate = function(id, doc) return doc.place ~= 'T' and not doc.terminating and (terminate_one(id, doc) or true) end,
+    delete = function(id, doc) return not doc.delete_requested and kin.fits(id) and delete(id, doc, true) ~= nil end,
   }
   local act, ids, doc = acts[take()], take_list(), need(me.id)
   local done, passed = tonumber(doc['s:done']) or 0, tonumber(doc['s:passed']) or 0
@@ -292,7 +292,7 @@ function ops.bulk(me)
   change(me.id, doc, 's:done', int(done))
   change(me.id, doc, 's:passed', int(passed))
   me.result = '{"done":' .. int(done) .. ',"passed":' .. int(passed) .. '}'
-  set_value(me.id, doc, 'pg', me.result)
+  set_value(me.id, doc, fields.progress, me.result)
 end
 
 -- Whether this was done under the call's key: nothing is done, and nothing kept.
@@ -313,12 +313,12 @@ end
 -- Another class: of a queue where pull workers choose by it.
 function ops.rename(me)
   local id, doc, class = me.id, need(me.id), take()
-  local key = doc.u and doc.u:match('\n([^\n]*)$')
+  local key = doc.unique_scope and doc.unique_scope:match('\n([^\n]*)$')
   unique.let_go(id, doc)
-  change(id, doc, 'c', class)
-  local scope = key and unique.scope(doc.q, class, key)
+  change(id, doc, fields.class, class)
+  local scope = key and unique.scope(doc.queue, class, key)
   if scope and not unique.holder(scope) then unique.hold(id, doc, scope) end
-  if doc.pa then hset(children_key(doc.pa), doc.pn, id .. ',' .. (kin.status(doc.pa, doc.pn) or status_of(doc)) .. ',' .. class) end
+  if doc.parent then hset(children_key(doc.parent), doc.child_name, id .. ',' .. (kin.status(doc.parent, doc.child_name) or status_of(doc)) .. ',' .. class) end
 end
 
 function ops.forget(me) kin.forget(me.id, need(me.id)) end
@@ -360,7 +360,7 @@ end
 function ops.step(me)
   local name, value = take(), take()
   hset(side_key(me.id, 'steps'), name, value)
-  change(me.id, need(me.id), 'st', '1')
+  change(me.id, need(me.id), fields.has_steps, '1')
 end
 
 -- Steps that nobody will ask for again.
@@ -375,37 +375,37 @@ end
 
 function ops.lock(me)
   local doc, ttl, token = need(me.id), take_int(), take()
-  if doc.z == 'l' then refuse('BUSY', 'job ' .. me.id .. ' is running: it cannot be locked before its run has ended') end
-  if (tonumber(doc.lu) or 0) > now then refuse('BUSY', 'job ' .. me.id .. ' is locked until ' .. doc.lu) end
-  change(me.id, doc, 'lu', int(now + ttl))
-  change(me.id, doc, 'lk', token)
+  if doc.place == 'l' then refuse('BUSY', 'job ' .. me.id .. ' is running: it cannot be locked before its run has ended') end
+  if (tonumber(doc.lock_until) or 0) > now then refuse('BUSY', 'job ' .. me.id .. ' is locked until ' .. doc.lock_until) end
+  change(me.id, doc, fields.lock_until, int(now + ttl))
+  change(me.id, doc, fields.lock_token, token)
 end
 
 local function need_lock(me)
   local doc, token = need(me.id), take()
-  if (tonumber(doc.lu) or 0) <= now or doc.lk ~= token then refuse('CONFLICT', 'job ' .. me.id .. ' is not locked with this token') end
+  if (tonumber(doc.lock_until) or 0) <= now or doc.lock_token ~= token then refuse('CONFLICT', 'job ' .. me.id .. ' is not locked with this token') end
   return doc
 end
 
 function ops.refresh(me)
   local doc = need_lock(me)
-  change(me.id, doc, 'lu', int(now + take_int()))
+  change(me.id, doc, fields.lock_until, int(now + take_int()))
 end
 
 -- Until when the run under way has the job.
 function ops.deadline(me)
   local doc, token, till = need(me.id), take(), take_int()
-  if doc.tk ~= token then refuse('LOST', 'job ' .. me.id .. ' is not in this run') end
-  change(me.id, doc, 'le', int(till))
+  if doc.token ~= token then refuse('LOST', 'job ' .. me.id .. ' is not in this run') end
+  change(me.id, doc, fields.lease_until, int(till))
   move(me.id, doc, 'l', till)
-  if doc.hk then renew_slots(me.id, doc) end
+  if doc.held_limits then renew_slots(me.id, doc) end
 end
 
 function ops.unlock(me)
   local doc = need_lock(me)
-  change(me.id, doc, 'lu', nil)
-  change(me.id, doc, 'lk', nil)
-  if doc.z == 't' then enqueue(me.id, doc) end
+  change(me.id, doc, fields.lock_until, nil)
+  change(me.id, doc, fields.lock_token, nil)
+  if doc.place == 't' then enqueue(me.id, doc) end
 end
 
 function ops.tag(me)
@@ -422,13 +422,13 @@ function ops.patch(me)
   for _ = 1, take_int() do
     local field, value = take(), take()
     set_value(me.id, doc, field, value ~= '' and value or nil)
-    if field == 'rp' and value == '' then zset(ns .. 'repeats', me.id, false) end
-    if field == 'w' then postponed = (tonumber(value) or 0) > now end
-    if field == 'w' or field == 'ns' then moved = true end
+    if field == fields.repeats and value == '' then zset(ns .. 'repeats', me.id, false) end
+    if field == fields.not_before then postponed = (tonumber(value) or 0) > now end
+    if field == fields.not_before or field == fields.next_slot then moved = true end
   end
-  if doc.z == 't' or (not doc.z and postponed) or (doc.z == 'p' and moved) then return enqueue(me.id, doc) end
-  if not doc.z or doc.z == 'p' then zset(index_of(doc), member_of(me.id, doc), order.score(doc)) end
-  if doc.z == 'w' then move(me.id, doc, 'w', nil, doc.wl) end
+  if doc.place == 't' or (not doc.place and postponed) or (doc.place == 'p' and moved) then return enqueue(me.id, doc) end
+  if not doc.place or doc.place == 'p' then zset(index_of(doc), member_of(me.id, doc), order.score(doc)) end
+  if doc.place == 'w' then move(me.id, doc, 'w', nil, doc.waiting_limit) end
 end
 
 -- The result that is kept, or else the job's status: asked in one step, so that a job cannot end between the two. Whoever
@@ -440,7 +440,7 @@ function ops.result(me)
   if text and not peek then del(ns .. 'result:' .. id) end
   if not text and not ends[status] and wait > 0 then
     local doc = need(id)
-    change(id, doc, 'wu', int(math.max(tonumber(doc.wu) or 0, now + wait)))
+    change(id, doc, fields.waited_until, int(math.max(tonumber(doc.waited_until) or 0, now + wait)))
   end
   me.nothing = not text
   me.answer = { text or '', status, id }
@@ -463,5 +463,5 @@ end
 -- A bell that could not be published is taken back.
 function ops.unring()
   local q, bell = take(), take()
-  if queue(q).l[bell] then set_lane(q, bell, nil) end
+  if queue(q).lanes[bell] then set_lane(q, bell, nil) end
 end

@@ -30,7 +30,7 @@ end
 
 -- Whether a claim may lend plain jobs unseen: it takes whatever comes, no class has a limit of its own, and nobody listens.
 function plain.suits(want)
-  return want.place == '' and #want.patterns == 0 and want.version == '' and not queue(want.queue).bn and not queue(want.queue).cn and not hints_wanted()
+  return want.place == '' and #want.patterns == 0 and want.version == '' and not queue(want.queue).banned and not queue(want.queue).bounded_classes and not hints_wanted()
 end
 
 -- The text of a plain job that is ready, as the index names it; nil when it is none.
@@ -46,7 +46,7 @@ function plain.lend(id, text, member, want, begun)
   set_text(key_of(id), text:sub(1, REST - 1) .. lease .. '"l":"' .. now_text .. '","m":"' .. this_minute .. ':1",' .. text:sub(REST))
   zset(queue_key(want.queue, 'ready'), member, false)
   zset(queue_key(want.queue, 'leases'), id, till)
-  soonest(want.queue, 'nl', till)
+  soonest(want.queue, queue_fields.next_lease, till)
   return id
 end
 
@@ -80,6 +80,6 @@ function plain.finish(run)
   local ended = '"z":"c","e":"' .. now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. now_text .. ',completed,1","cm":"' .. run.token .. '|' .. int(run.n) .. '|completed",'
   set_text(key_of(id), text:sub(2, REST - 1) .. ended .. text:sub(began))
   zset(queue_key(queue_name, 'completed'), id, keep)
-  soonest(queue_name, 'nr', keep)
+  soonest(queue_name, queue_fields.next_removal, keep)
   return 'completed'
 end

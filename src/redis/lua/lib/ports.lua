@@ -33,7 +33,7 @@ local function open_port(id, doc, dir, port)
   local pushed, taken, dropped = counts(doc, dir, port)
   if pushed and not dropped and port ~= '*' then return pushed, taken end
   if not doc[dir .. ':*'] or counts(doc, dir, '*') == nil then
-    refuse('REFUSED', 'job ' .. id .. ' (' .. doc.c .. ') does not have ' .. sides[dir] .. ' port ' .. port)
+    refuse('REFUSED', 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. sides[dir] .. ' port ' .. port)
   end
   if #port > 100 or not port:match('^[%w_]+$') then
     refuse('REFUSED', 'expected a port name (a-z, A-Z, 0-9 and _, at most 100 long), came ' .. port)
@@ -251,8 +251,8 @@ end
 
 -- Down to a child, across to a sibling, up to the parent: never round in a circle, whoever was adopted by whom since.
 local function reaches(id, doc, dir, to_id, to_doc, to_dir)
-  if dir == 'i' then return to_dir == 'i' and to_doc.pa == id end
-  return doc.pa ~= nil and (to_dir == 'i' and to_doc.pa == doc.pa or to_dir == 'o' and to_id == doc.pa)
+  if dir == 'i' then return to_dir == 'i' and to_doc.parent == id end
+  return doc.parent ~= nil and (to_dir == 'i' and to_doc.parent == doc.parent or to_dir == 'o' and to_id == doc.parent)
 end
 
 local function is_there(doc, dir, port)
@@ -304,7 +304,7 @@ function flows.send_on(id, doc, dir, port, options)
     if n > 0 then note_passing(id, doc, dir, port, n) end
     if not flows.holds(id, doc, dir, port) then return end
   end
-  local owner = dir == 'i' and id or doc.pa
+  local owner = dir == 'i' and id or doc.parent
   local owner_doc = owner and find(owner)
   if owner_doc then wake(owner, owner_doc, 'own') end
 end
@@ -342,15 +342,15 @@ end
 -- targets: ends, or 'call'; none takes them away. Refusals name the nodes, as the graph does.
 function flows.lay(id, doc, dir, port, targets, node)
   local wire = 'wire from ' .. node .. '.' .. port
-  if not is_there(doc, dir, port) then refuse('REFUSED', wire .. ': job ' .. id .. ' (' .. doc.c .. ') does not have ' .. sides[dir] .. ' port ' .. port) end
+  if not is_there(doc, dir, port) then refuse('REFUSED', wire .. ': job ' .. id .. ' (' .. doc.class .. ') does not have ' .. sides[dir] .. ' port ' .. port) end
   local pushed, taken = open_port(id, doc, dir, port)
   local text = targets == 'call' and '!' or nil
   if not text and #targets > 0 then
     local list = {}
     for i, to in ipairs(targets) do
       if not is_there(to.doc, to.dir, to.port) then
-        local name = to.id == doc.pa and 'the flow' or to.doc.pn or to.id
-        refuse('REFUSED', wire .. ' to ' .. name .. '.' .. to.port .. ': job ' .. to.id .. ' (' .. to.doc.c .. ') does not have ' .. sides[to.dir] .. ' port ' .. to.port)
+        local name = to.id == doc.parent and 'the flow' or to.doc.child_name or to.id
+        refuse('REFUSED', wire .. ' to ' .. name .. '.' .. to.port .. ': job ' .. to.id .. ' (' .. to.doc.class .. ') does not have ' .. sides[to.dir] .. ' port ' .. to.port)
       end
       open_port(to.id, to.doc, to.dir, to.port)
       if not reaches(id, doc, dir, to.id, to.doc, to.dir) then
@@ -464,13 +464,13 @@ function relays.run(id, doc)
   local most = math.min(MAX_DIRECT, budget)
   local pushed, taken = counts(doc, 'i', 'in')
   while most > 0 and pushed > taken do
-    local members = listeners(doc.rl, doc.ru, most)
+    local members = listeners(doc.relay_channel, doc.relay_cursor, most)
     local list = lists.of(id, doc, 'i', 'in', pushed - taken)
-    deliver_all(doc.rl, members, lists.items(list, 1)[1])
+    deliver_all(doc.relay_channel, members, lists.items(list, 1)[1])
     if #members == most then
-      change(id, doc, 'ru', members[most])
+      change(id, doc, fields.relay_cursor, members[most])
     else
-      change(id, doc, 'ru', nil)
+      change(id, doc, fields.relay_cursor, nil)
       lists.pop(list, 1)
       taken = taken + 1
       set_counts(id, doc, 'i', 'in', pushed, taken)
@@ -513,7 +513,7 @@ end
 
 local told = {} -- messages of our own: { channel, item }
 tell_status = function(id, doc, status)
-  if doc.np then return end
+  if doc.quiet then return end
   if hints_wanted() then push(told, { '/sidejob/job/' .. id, '@\n\nl\n{"status":"' .. status .. '"}' }) end
 end
 local function tell_all()

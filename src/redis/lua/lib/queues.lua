@@ -9,10 +9,10 @@ local MAX_LANES, BATCH = 4, 100
 local CALLS, CALLING_LANES = 4, 8
 
 local function purge_lanes(q)
-  local doc = queue(q)
-  for lane, till in pairs(doc.l) do
+  local queue_record = queue(q)
+  for lane, till in pairs(queue_record.lanes) do
     if till <= now then
-      put(doc.l, lane, nil)
+      put(queue_record.lanes, lane, nil)
       put(queue_dirty, q, true)
       put(writes.expires, ns .. 'lane:' .. lane, MINUTE)
     end
@@ -22,16 +22,16 @@ end
 local function lane_count(q)
   purge_lanes(q)
   local n = 0
-  for _ in pairs(queue(q).l) do n = n + 1 end
+  for _ in pairs(queue(q).lanes) do n = n + 1 end
   return n
 end
 
 -- How many lanes may serve a queue, and whether another one may come.
-function side.most_lanes(doc) return doc.ml or (doc.cl and CALLING_LANES or MAX_LANES) end
+function side.most_lanes(queue_record) return queue_record.most_lanes or (queue_record.called_classes and CALLING_LANES or MAX_LANES) end
 function side.has_room(q) return lane_count(q) < side.most_lanes(queue(q)) end
 
 local function set_lane(q, lane, till)
-  put(queue(q).l, lane, till)
+  put(queue(q).lanes, lane, till)
   put(queue_dirty, q, true)
 end
 
@@ -42,19 +42,19 @@ local function new_bell()
   return 'bell' .. seed .. bells
 end
 
-local function bells_of(doc)
+local function bells_of(queue_record)
   local n = 0
-  for lane in pairs(doc.l) do if lane:find('^bell') then n = n + 1 end end
+  for lane in pairs(queue_record.lanes) do if lane:find('^bell') then n = n + 1 end end
   return n
 end
 
 -- As many bells as it takes for the ready work, within the lanes that the queue may have.
 local function ring(q, ready)
-  local doc = queue(q)
-  if doc.paused then return end
-  local batch, there, most = doc.b or BATCH, lane_count(q), side.most_lanes(doc)
+  local queue_record = queue(q)
+  if queue_record.paused then return end
+  local batch, there, most = queue_record.batch or BATCH, lane_count(q), side.most_lanes(queue_record)
   -- Lanes that wait for those whom they call do not come back for more: only bells that are on their way count.
-  local missing = doc.cl and math.min(most - there, math.ceil(ready / math.min(batch, CALLS)) - bells_of(doc)) or math.min(most, math.ceil(ready / batch)) - there
+  local missing = queue_record.called_classes and math.min(most - there, math.ceil(ready / math.min(batch, CALLS)) - bells_of(queue_record)) or math.min(most, math.ceil(ready / batch)) - there
   for _ = 1, missing do
     local bell = new_bell()
     set_lane(q, bell, now + BELL)
@@ -69,40 +69,40 @@ local function ring_all()
 end
 
 -- When somebody must come: a timer is due, or a limit has room and no lane of the queue waits for that.
-local function next_call(q, doc)
+local function next_call(q, queue_record)
   local room = next_limit(q)
   if lane_count(q) > 0 or room <= (side.waits_until[q] or 0) then room = never end
-  return math.min(doc.nt or never, room)
+  return math.min(queue_record.next_timer or never, room)
 end
 
 -- What is within the next minute gets a bell for that very moment, unless an earlier one is on its way.
 local function ring_timers()
-  for q, doc in pairs(queues) do
-    local moment = doc.paused and never or next_call(q, doc)
-    if moment > now and moment <= now + MINUTE and not (doc.tb and doc.tb > now and doc.tb <= moment) then
-      change_queue(q, 'tb', moment)
+  for q, queue_record in pairs(queues) do
+    local moment = queue_record.paused and never or next_call(q, queue_record)
+    if moment > now and moment <= now + MINUTE and not (queue_record.timer_bell and queue_record.timer_bell > now and queue_record.timer_bell <= moment) then
+      change_queue(q, queue_fields.timer_bell, moment)
       rings[#rings + 1] = { q, new_bell(), int(moment) }
     end
   end
 end
 
 -- The earliest moment at which the tick has to look at a queue if nobody else did.
-local function moment_of_queue(doc)
-  local moment = (doc.mv or doc.so) and now or math.min(doc.nl or never, doc.nr or never)
-  for _, till in pairs(doc.l) do moment = math.min(moment, till) end
-  if doc.nt then
-    local rung = doc.tb and doc.tb > now and doc.tb <= doc.nt
-    moment = math.min(moment, rung and doc.nt + BELL or math.max(now, doc.nt - MINUTE))
+local function moment_of_queue(queue_record)
+  local moment = (queue_record.moving or queue_record.reordering) and now or math.min(queue_record.next_lease or never, queue_record.next_removal or never)
+  for _, till in pairs(queue_record.lanes) do moment = math.min(moment, till) end
+  if queue_record.next_timer then
+    local rung = queue_record.timer_bell and queue_record.timer_bell > now and queue_record.timer_bell <= queue_record.next_timer
+    moment = math.min(moment, rung and queue_record.next_timer + BELL or math.max(now, queue_record.next_timer - MINUTE))
   end
   return moment
 end
 
 table.insert(before_flush, function(more_to_come)
   for q in pairs(more_to_come and {} or queue_dirty) do
-    local doc = queues[q]
-    local moment = moment_of_queue(doc)
-    if moment < (doc.wk or never) then
-      doc.wk = moment
+    local queue_record = queues[q]
+    local moment = moment_of_queue(queue_record)
+    if moment < (queue_record.wake_at or never) then
+      queue_record.wake_at = moment
       zset(ns .. 'wake', 'q:' .. q, moment)
     end
     if raw[queue_key(q)] == false then
@@ -130,15 +130,15 @@ end
 -- A slot that nobody looked at in time, of a repeat that runs no such slots: who is lent the job works out the next one.
 local SLOT_GRACE = 300000
 local function miss_slot(id, doc)
-  local late = doc.ns and now - tonumber(doc.ns) > SLOT_GRACE and not doc.ey
-  if late and (get_value(id, doc, 'rp') or ''):find('"missed":"skip"', 1, true) then change(id, doc, 'ms', '1') end
+  local late = doc.next_slot and now - tonumber(doc.next_slot) > SLOT_GRACE and not doc.wanted_early
+  if late and (get_value(id, doc, fields.repeats) or ''):find('"missed":"skip"', 1, true) then change(id, doc, fields.slot_missed, '1') end
 end
 
 local function due_timers(q)
-  local ids, key = due(q, 'timers', 'nt')
+  local ids, key = due(q, 'timers', queue_fields.next_timer)
   for _, id in ipairs(ids) do
     local doc = find(id)
-    if doc and doc.z == 't' then
+    if doc and doc.place == 't' then
       miss_slot(id, doc)
       enqueue(id, doc)
     else
@@ -149,13 +149,13 @@ local function due_timers(q)
 end
 
 local function take_back(q)
-  local ids, key = due(q, 'leases', 'nl')
+  local ids, key = due(q, 'leases', queue_fields.next_lease)
   for _, id in ipairs(ids) do
     local doc = find(id)
-    if not doc or doc.z ~= 'l' then
+    if not doc or doc.place ~= 'l' then
       zset(key, id, false)
-    elseif tonumber(doc.le) > now then
-      move(id, doc, 'l', tonumber(doc.le))
+    elseif tonumber(doc.lease_until) > now then
+      move(id, doc, 'l', tonumber(doc.lease_until))
     else
       lose(id, doc)
     end
@@ -167,16 +167,16 @@ end
 -- that claims, which take from the front, do not shift them. A pass that has moved something is followed by another.
 -- The queue keeps how far that is: the side, how many have been passed over, how many moved.
 function side.move_on(q)
-  if not queue(q).mv then return 0 end
-  local at_side, from, moved = queue(q).mv:match('^(%a):(%d+):(%d+)$')
+  if not queue(q).moving then return 0 end
+  local at_side, from, moved = queue(q).moving:match('^(%a):(%d+):(%d+)$')
   local place, n = at_side == 'p' and 'p' or nil, 0
   local members, ids = redis.call('ZREVRANGE', queue_key(q, indexes[place] or 'ready'), from, from + SLICE - 1), {}
   for i, member in ipairs(members) do ids[i] = member:sub(15) end
   fetch_jobs(ids)
   for _, id in ipairs(ids) do
     local doc = find(id)
-    if doc and doc.z == place and side.of(q, doc.c, doc.tg) ~= place then
-      move(id, doc, side.of(q, doc.c, doc.tg), nil, nil, true)
+    if doc and doc.place == place and side.of(q, doc.class, doc.tag) ~= place then
+      move(id, doc, side.of(q, doc.class, doc.tag), nil, nil, true)
       n = n + 1
     end
   end
@@ -189,13 +189,13 @@ function side.move_on(q)
   elseif moved ~= '0' then
     further = 'r:0:0'
   end
-  change_queue(q, 'mv', further)
+  change_queue(q, queue_fields.moving, further)
   return n
 end
 
 -- Begins anew with moving what waits; the first slices of it at once, the others with claims and ticks.
 function side.serve_anew(q)
-  change_queue(q, 'mv', 'r:0:0')
+  change_queue(q, queue_fields.moving, 'r:0:0')
   for _ = 1, 4 do
     side.move_on(q)
     flush(true)

@@ -20,18 +20,18 @@ local function all_ended(id)
 end
 
 -- Whoever has not been told of its end may still ask, and people may send it again.
-local function untold(doc) return doc.cj and doc.cs ~= 'DELIVERED' and find(doc.cj) end
+local function untold(doc) return doc.callback_job and doc.callback_status ~= 'DELIVERED' and find(doc.callback_job) end
 
 -- Not 'follow': who follows its children keeps them as long as it is there.
 local committed = { completed = true, suspended = true, again = true }
 
 -- Whether the parent's last run was committed and had seen the child's end. One script may end the child and lend the
 -- parent, in one millisecond; a parent at rest that waits for nobody has seen what ended in that.
-local function has_seen(parent, doc)
-  local started, outcome = (parent.lr or ''):match('^(%d+),%d+,(%a+)')
-  local ended = tonumber(doc.e) or 0
-  if parent.z == 'l' or not committed[outcome] then return false end
-  return tonumber(started) > ended or (tonumber(started) == ended and parent.z == 's' and not parent.wf)
+local function has_seen(parent_doc, doc)
+  local started, outcome = (parent_doc.last_run or ''):match('^(%d+),%d+,(%a+)')
+  local ended = tonumber(doc.ended_at) or 0
+  if parent_doc.place == 'l' or not committed[outcome] then return false end
+  return tonumber(started) > ended or (tonumber(started) == ended and parent_doc.place == 's' and not parent_doc.waits_for)
 end
 
 -- A family that is too large goes branch by branch, when all the branches of a job have ended.
@@ -39,27 +39,27 @@ local function open_branches(id, doc)
   for _, child in ipairs(children_of(id, doc)) do
     if not ends[child.status] then return end
   end
-  change(id, doc, 'bb', doc.e)
+  change(id, doc, fields.branchwise_after, doc.ended_at)
 end
 
 -- A child goes once its parent has committed a run that saw its end; below a parent that has ended it goes with that,
 -- unless their family is too large.
 local function may_go(doc)
-  local parent = doc.pa and find(doc.pa)
-  if not parent then return true end
-  if ends[status_of(parent)] then return parent.bb ~= nil and parent.bb == parent.e end
-  return has_seen(parent, doc)
+  local parent_doc = doc.parent and find(doc.parent)
+  if not parent_doc then return true end
+  if ends[status_of(parent_doc)] then return parent_doc.branchwise_after ~= nil and parent_doc.branchwise_after == parent_doc.ended_at end
+  return has_seen(parent_doc, doc)
 end
 
 local function remove_due(key, id)
   local doc = find(id)
-  if not doc or not resting[doc.z] then return zset(key, id, false) end
+  if not doc or not resting[doc.place] then return zset(key, id, false) end
   local tree, too_large
   if not untold(doc) and may_go(doc) then tree, too_large = all_ended(id) end
   if too_large then open_branches(id, doc) end
   if not tree then
     zset(index_of(doc), id, now + RETRY_IN)
-    return soonest(doc.q, 'nr', now + RETRY_IN)
+    return soonest(doc.queue, queue_fields.next_removal, now + RETRY_IN)
   end
   for i = #tree, 1, -1 do
     local member = find(tree[i])
@@ -71,9 +71,9 @@ local SWEEP = 200
 
 -- One bounded slice of a queue's retention; answers whether there is more that is due.
 local function sweep(q)
-  local doc = queue(q)
-  if not doc.nr or doc.nr > now then return false end
-  change_queue(q, 'nr', nil)
+  local queue_record = queue(q)
+  if not queue_record.next_removal or queue_record.next_removal > now then return false end
+  change_queue(q, queue_fields.next_removal, nil)
   local more = false
   for _, place in ipairs({ 'c', 'f', 'T' }) do
     local key = queue_key(q, indexes[place])
@@ -82,11 +82,11 @@ local function sweep(q)
     for _, id in ipairs(ids) do remove_due(key, id) end
     if #ids == SWEEP then
       more = true
-      soonest(q, 'nr', now)
+      soonest(q, queue_fields.next_removal, now)
     else
       local later = redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '(+inf', 'LIMIT', 0, 1, 'WITHSCORES')
       local moment = math.min(tonumber(later[2]) or never, pending_moment(key))
-      if moment < never then soonest(q, 'nr', moment) end
+      if moment < never then soonest(q, queue_fields.next_removal, moment) end
     end
   end
   return more

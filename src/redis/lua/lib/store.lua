@@ -106,11 +106,11 @@ end
 -- Most jobs have none, which their text tells without a walk. A field that has gone may still be named.
 local function attached_to(id, doc)
   if not attached[id] then
-    local fields = {}
+    local found = {}
     for field, value in pairs(doc) do
-      if value == '^' or field:find('^[io]:') then fields[#fields + 1] = field end
+      if value == '^' or field:find('^[io]:') then found[#found + 1] = field end
     end
-    put(attached, id, fields)
+    put(attached, id, found)
   end
   return attached[id]
 end
@@ -145,13 +145,13 @@ local function change(id, doc, field, value)
 end
 
 local function queue(q)
-  local doc = queues[q]
-  if not doc then
+  local queue_record = queues[q]
+  if not queue_record then
     local text = text_at(queue_key(q))
-    doc = text and cjson.decode(text) or { l = {}, c = {} }
-    queues[q] = doc
+    queue_record = text and cjson.decode(text) or queue_fields { lanes = {}, counts = {} }
+    queues[q] = queue_record
   end
-  return doc
+  return queue_record
 end
 
 local function change_queue(q, field, value)
@@ -162,12 +162,12 @@ end
 -- Counts of the day, per queue: made, run, completed, failed, lost.
 local today = math.floor(now / 86400000)
 local function count(q, what, n)
-  local doc = queue(q)
-  if doc.day ~= today then
-    change_queue(q, 'day', today)
-    change_queue(q, 'c', {})
+  local queue_record = queue(q)
+  if queue_record.day ~= today then
+    change_queue(q, queue_fields.day, today)
+    change_queue(q, queue_fields.counts, {})
   end
-  put(doc.c, what, (doc.c[what] or 0) + (n or 1))
+  put(queue_record.counts, what, (queue_record.counts[what] or 0) + (n or 1))
   if not queue_dirty[q] then put(queue_dirty, q, true) end
 end
 
@@ -220,10 +220,10 @@ local empty = { __index = function() return false end }
 local function hash_is_empty(key) fields_read[key] = setmetatable({}, empty) end
 
 -- Fields that will be wanted, in as few commands as there are pieces of them.
-local function hfetch(key, fields)
+local function hfetch(key, names)
   local known, ask = fields_read[key] or {}, {}
   fields_read[key] = known
-  for _, field in ipairs(fields) do
+  for _, field in ipairs(names) do
     if known[field] == nil then ask[#ask + 1] = field end
   end
   for from = 1, #ask, 2400 do
@@ -290,7 +290,7 @@ local function flush_texts(more_to_come)
       raw[key] = text
       sets[#sets + 1] = key
       sets[#sets + 1] = text
-      if doc.rp then zset(ns .. 'repeats', id, tonumber(doc.ns) or never) end
+      if doc.repeats then zset(ns .. 'repeats', id, tonumber(doc.next_slot) or never) end
     else
       raw[key] = false
       dels[#dels + 1] = key
@@ -333,9 +333,9 @@ local function flush_sets()
     call_in_pieces('ZREM', key, gone)
     call_in_pieces('ZADD', key, kept)
   end
-  for key, fields in pairs(writes.hashes) do
+  for key, hash in pairs(writes.hashes) do
     local gone, kept = {}, {}
-    for field, value in pairs(fields) do
+    for field, value in pairs(hash) do
       if value then
         kept[#kept + 1] = field
         kept[#kept + 1] = value

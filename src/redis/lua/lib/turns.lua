@@ -21,7 +21,7 @@ end
 local function front_of(key, tier)
   local name = tier .. ',' .. key
   if fronts[name] == nil then
-    local first = redis.call('ZRANGEBYSCORE', index_of({ z = 'w', wl = key }), tier, tier, 'LIMIT', 0, 1)[1]
+    local first = redis.call('ZRANGEBYSCORE', index_of(fields { place = 'w', waiting_limit = key }), tier, tier, 'LIMIT', 0, 1)[1]
     put(fronts, name, first and first:sub(1, 13) or false)
   end
   return fronts[name]
@@ -29,14 +29,14 @@ end
 
 local function account(group, key, tier)
   local owner, field = group ~= '' and 'group:' .. group or key, 'turn:' .. tier .. ',' .. key
-  local last, n = (limit(owner).doc and limit(owner).doc[field] or ''):match('^(%x+),(%d+)$')
+  local last, n = (limit(owner).settings and limit(owner).settings[field] or ''):match('^(%x+),(%d+)$')
   return owner, field, last, tonumber(n or 0)
 end
 
 -- Leaves out what is over, if there is much.
 local function make_room(owner)
   local idle, n = {}, 0
-  for field, value in pairs(limit(owner).doc) do
+  for field, value in pairs(limit(owner).settings) do
     if field:sub(1, 5) == 'turn:' then
       n = n + 1
       if value:find(',0', 1, true) == 14 then idle[#idle + 1] = field end
@@ -48,7 +48,7 @@ local function make_room(owner)
 end
 
 -- Nobody shares the limit of his own group.
-local function is_shared(doc, key) return key ~= 'group:' .. (doc.g or '') and limit(key).doc end
+local function is_shared(doc, key) return key ~= 'group:' .. (doc.group or '') and limit(key).settings end
 
 local function note_turn(key, turn, tier, group)
   local owner, field, last, n = account(group, key, tier)
@@ -60,11 +60,11 @@ end
 function order.take_turn(id, doc, key)
   if not is_shared(doc, key) then return end
   local tier = int(order.score(doc))
-  local group = doc.g and limit('group:' .. doc.g).doc and doc.g or ''
+  local group = doc.group and limit('group:' .. doc.group).settings and doc.group or ''
   local turn, of, whose = order.turn_at(doc, key)
   if of ~= tier or whose ~= group then
     local _, _, last, n = account(group, key, tier)
-    local front = n == 0 and (front_of(key, tier) or doc.n)
+    local front = n == 0 and (front_of(key, tier) or doc.sequence)
     turn = (not front or (last and last >= front)) and turn_after(last) or front
     order.keep_turn(id, doc, key, turn, tier, group)
   end
@@ -73,18 +73,18 @@ end
 
 -- A job whose tier is another one now has the same turn in that.
 function order.change_tier(id, doc)
-  local turn, was, group = order.turn_at(doc, doc.wl)
+  local turn, was, group = order.turn_at(doc, doc.waiting_limit)
   local tier = int(order.score(doc))
   if not turn or was == tier then return end
   order.leave_turn(doc, true)
-  order.keep_turn(id, doc, doc.wl, turn, tier, group)
-  note_turn(doc.wl, turn, tier, group)
+  order.keep_turn(id, doc, doc.waiting_limit, turn, tier, group)
+  note_turn(doc.waiting_limit, turn, tier, group)
 end
 
 function order.leave_turn(doc, is_let_through)
-  local turn, tier, group = order.turn_at(doc, doc.wl)
+  local turn, tier, group = order.turn_at(doc, doc.waiting_limit)
   if not turn then return end
-  local owner, field, last, n = account(group, doc.wl, tier)
+  local owner, field, last, n = account(group, doc.waiting_limit, tier)
   if not last then return end
   if n > 1 then
     order.save(owner, field, last .. ',' .. int(n - 1))

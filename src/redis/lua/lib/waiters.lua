@@ -77,7 +77,7 @@ local MAX_CALLS = 100
 -- time, leaves: whoever is called stands for all who could come.
 local function stand(q, waiter, patterns, till)
   zset(queue_key(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > now and till)
-  if till > now then change_queue(q, 'pw', math.max(queue(q).pw or 0, till)) end
+  if till > now then change_queue(q, queue_fields.pulls_until, math.max(queue(q).pulls_until or 0, till)) end
 end
 
 local function waiter_of(member)
@@ -114,7 +114,7 @@ end
 
 table.insert(before_flush, function()
   for q, classes in pairs(to_call) do
-    if (queue(q).pw or 0) > now then call_waiters(q, classes) end
+    if (queue(q).pulls_until or 0) > now then call_waiters(q, classes) end
   end
   to_call = {}
 end)
