@@ -1730,6 +1730,20 @@ const schemas: Mutation[] = [
   ),
   ...of(
     41,
+    'lib/ops.lua',
+    [
+      "  if known ~= '' and known ~= id then hset(ns .. 'keys', known, false) end\n",
+      '',
+      'an API key of before stays where it was',
+    ],
+    [
+      "if known ~= '' and not hget(ns .. 'keys', known) then",
+      'if false then',
+      'an API key that was removed comes back',
+    ],
+  ),
+  ...of(
+    41,
     'tick.lua',
     ["{ ns .. 'schema' }", '{}', 'the tick looks at data of any schema'],
     ['and adopted.go_on() then more', 'then more', 'the tick brings nothing over'],

@@ -19,6 +19,7 @@ const NOTED_EVERY = 3_600_000
 type Kept = Omit<ApiKey, 'id' | 'lastUsedAt'> & { hash: string }
 
 const idOf = (hash: string): string => hash.slice(0, 16)
+const HASH = /^[0-9a-f]{64}$/
 
 /** The parts of a token: `<tenant>~<id>.<until>.<proof>`, the first only where there is one. */
 const TOKEN = /^(?:[a-z0-9-]+~)?([0-9a-f]{16})\.(\d{1,15})\.([0-9a-f]{64})$/
@@ -43,13 +44,33 @@ export function createKeys(
   let ownHash: string | undefined
   const hashOfOwn = async () => apiKey && (ownHash ??= await hashOf(apiKey))
 
-  async function keptOf(id: string): Promise<Kept | null> {
+  async function keptOf(id: string, hash?: string): Promise<Kept | null> {
     const last = seen.get(id)
     if (last && Date.now() - last.at < FRESH) return last.kept
     const text = await store.apiKey(id)
-    const kept = text === null ? null : (JSON.parse(text) as Kept)
+    const former = text === null && hash ? await store.apiKey(hash) : null
+    const kept = former === null ? (JSON.parse(text ?? 'null') as Kept | null) : await adopt(hash!, former)
     seen.set(id, { at: Date.now(), kept })
     return kept
+  }
+
+  /** A key of before there were schemas stands under its whole hash: it is given its id when somebody asks for it. */
+  async function adopt(hash: string, text: string): Promise<Kept | null> {
+    const kept = { ...(JSON.parse(text) as Kept), hash }
+    await change('', [['apikey', idOf(hash), JSON.stringify(kept), hash, '']]).catch((error) => {
+      // Somebody else has given it its id, or has removed it.
+      if (!(error instanceof SidejobError) || error.code !== 'NOT_FOUND') throw error
+    })
+    seen.delete(idOf(hash))
+    return keptOf(idOf(hash))
+  }
+
+  /** All keys, each under its id. */
+  async function rowsOf(): Promise<Record<string, string>> {
+    const rows = await store.apiKeys()
+    const former = Object.entries(rows).filter(([field]) => HASH.test(field))
+    for (const [hash, text] of former) await adopt(hash, text)
+    return former.length ? store.apiKeys() : rows
   }
 
   const isOver = ({ expiresAt }: Pick<Kept, 'expiresAt'>): boolean => expiresAt !== undefined && expiresAt <= now()
@@ -71,7 +92,7 @@ export function createKeys(
   async function knownBy(hash: string): Promise<KnownKey | undefined> {
     const [own, id] = [await hashOfOwn(), idOf(hash)]
     if (own && sameHash(hash, own)) return { id, name: 'deployment', scopes: ['admin'], unlimited: true }
-    const kept = await keptOf(id)
+    const kept = await keptOf(id, hash)
     if (!kept || !sameHash(kept.hash, hash) || isOver(kept)) return undefined
     await note(id)
     const { name, scopes, limits } = kept
@@ -79,11 +100,11 @@ export function createKeys(
   }
 
   const keep = (kept: Kept, chance: string) => ['apikey', idOf(kept.hash), JSON.stringify(kept), '', chance]
-  const keepKnown = (kept: Kept) => ['apikey', idOf(kept.hash), JSON.stringify(kept), '1', '']
+  const keepKnown = (kept: Kept) => ['apikey', idOf(kept.hash), JSON.stringify(kept), idOf(kept.hash), '']
 
   async function needed(id: string): Promise<Kept> {
-    const text = await store.apiKey(id)
-    if (text === null) throw new SidejobError('NOT_FOUND', `there is no API key ${id}`)
+    const text = (await store.apiKey(id)) ?? (await rowsOf())[id]
+    if (text === undefined) throw new SidejobError('NOT_FOUND', `there is no API key ${id}`)
     return JSON.parse(text) as Kept
   }
 
@@ -111,7 +132,7 @@ export function createKeys(
 
   return {
     async keys() {
-      const rows = await store.apiKeys()
+      const rows = await rowsOf()
       const keys = Object.entries(rows).flatMap(([id, text]) => {
         if (id.startsWith('used:')) return []
         const { hash: _, ...about } = JSON.parse(text) as Kept
@@ -133,7 +154,8 @@ export function createKeys(
     },
 
     async removeKey(id) {
-      if ((await store.removeApiKey(id)) === 0) throw new SidejobError('NOT_FOUND', `there is no API key ${id}`)
+      await needed(id)
+      await store.removeApiKey(id)
       seen.delete(id)
     },
 

@@ -126,6 +126,18 @@ const rule41: Facts = {
     expect(await world.faults()).toEqual([])
   },
 
+  async 'an API key of before stands under its id once somebody asks for it, and does not come back when it is gone'(
+    world,
+  ) {
+    const key = `${world.namespace}keys`
+    await world.client.ask((redis) => redis.hset(key, { former: 'about' }))
+    const adopt = () => world.change('', 'apikey', 'id', 'about', 'former', '')
+    await adopt()
+    expect(await world.client.ask((redis) => redis.hkeys(key))).toEqual(['id'])
+    await world.client.ask((redis) => redis.del(key))
+    expect(await adopt().catch(({ code }) => code)).toBe('NOT_FOUND')
+  },
+
   async 'data of a newer schema are left alone, by all who would change a job'(world) {
     await world.make()
     const run = await world.claimOne()

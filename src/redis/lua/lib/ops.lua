@@ -446,10 +446,12 @@ function ops.result(me)
   me.answer = { text or '', status, id }
 end
 
--- An API key by its id, with its hash. One that is to be changed must be there: what was removed does not come back.
+-- An API key by its id, with its hash. One that is to be changed must be there: what was removed does not come back. `known`
+-- is where it stands: under its id, or where an earlier version has put it.
 function ops.apikey(me)
-  local id, about, known, chance = take(), take(), take() == '1', take()
-  if known and not hget(ns .. 'keys', id) then refuse('NOT_FOUND', 'there is no API key ' .. id) end
+  local id, about, known, chance = take(), take(), take(), take()
+  if known ~= '' and not hget(ns .. 'keys', known) then refuse('NOT_FOUND', 'there is no API key ' .. id) end
+  if known ~= '' and known ~= id then hset(ns .. 'keys', known, false) end
   hset(ns .. 'keys', id, about)
   me.answer = { id, chance }
 end
