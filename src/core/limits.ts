@@ -51,6 +51,18 @@ export const limits = {
   ports: { most: 1_000, unit: 'ports', of: 'one side of a job, as one call names them', above: refused },
   stateFields: { most: 1_000, unit: 'fields', of: 'the state, as one call or run sets them', above: refused },
   durationMs: { most: 315_576_000_000, unit: 'ms', of: 'every duration: ten years', above: refused },
+  family: {
+    most: 500,
+    unit: 'jobs',
+    of: 'what one call ends or deletes at once of a job and all below it',
+    above: 'a job of our own goes on, as many at a time',
+  },
+  generations: {
+    most: 1_000,
+    unit: 'jobs',
+    of: 'the way up from a job that adopts, or is born, to the topmost',
+    above: '429 LIMITED, nothing is done',
+  },
   requeued: { most: 1_000, unit: 'ids', of: 'one RequeueJobs of Bedrock', above: 'refused in Bedrock’s words' },
   runWords: { most: 100_000, unit: 'words', of: 'ops and values of one run, with their names', above: failsRun },
   commitBytes: {

@@ -454,7 +454,12 @@ export interface Engine extends Deliveries {
     options: { force?: boolean; at?: number; wait?: number; parent?: boolean },
     call?: Call,
   ): Promise<{ id: number; status: Status; ran?: false }>
-  terminate(job: Ref, options: { recursive?: boolean }, call?: Call): Promise<{ id: number; status: Status }>
+  /** `rest`: the job that goes on with what is below, where that is too much for one step. */
+  terminate(
+    job: Ref,
+    options: { recursive?: boolean },
+    call?: Call,
+  ): Promise<{ id: number; status: Status; rest?: number }>
   retry(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
   cancel(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
 

@@ -7,7 +7,7 @@ import { type Client, createClient, type RedisOptions } from '../redis/client.ts
 import { createStore } from '../redis/store.ts'
 import type { ClaimedJob, Ring } from '../redis/types.ts'
 import { createAudit } from './api/audit.ts'
-import { BULK, createBulk, createBulkVerbs } from './api/bulk.ts'
+import { BULK, createBulk, createBulkVerbs, FAMILY, goThroughFamily } from './api/bulk.ts'
 import { createCallbackVerbs } from './api/callbacks.ts'
 import { createChannels } from './api/channels.ts'
 import { createRuns } from './api/claims.ts'
@@ -104,6 +104,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   registry.serve(CALLBACKS, callbacks.perform, true)
   registry.serve(RELAYS, relay)
   registry.serve(BULK, createBulk(store))
+  registry.serve(FAMILY, goThroughFamily)
   const { lease, budget } = { ...laneDefaults, ...options.lane }
   const performer = createExecutor({
     ...{ store, registry, random, now, ring, lease, push: outgoing },

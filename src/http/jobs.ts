@@ -11,6 +11,7 @@ import {
   done,
   enqueued,
   flag,
+  jobId,
   jobInputs,
   jobPatch,
   jobView,
@@ -133,7 +134,11 @@ export const jobs = {
       scope: 'write',
       summary: 'Ends a job for good, after its shutdown run',
       body: z.strictObject({ recursive: z.boolean().optional() }),
-      answers: { 200: stepped },
+      answers: {
+        200: stepped.extend({
+          rest: jobId.optional().meta({ description: 'the job that goes on with a family too large for one step' }),
+        }),
+      },
     },
     ({ engine, params, body, call }) => engine.terminate(params.job, body, call),
   ),

@@ -85,3 +85,27 @@ test.each(SUFFIXES)('a group called like another one and :%s takes nothing from 
   for (const path of ['/v1/groups', '/v1/limits', '/metrics', `/v1/groups/${tenant}:${suffix}`])
     expect(await doors.ask('GET', path)).toMatchObject({ status: 200 })
 })
+
+test('a family of 1,500 is ended and deleted by one call each, and nobody waits for it', async () => {
+  const wait = '10h'
+  const root = await make({ class: 'quick', wait })
+  const child = (i: number) => ({ class: 'quick', wait, parent: root, name: `child ${i}` })
+  for (let from = 0; from < 1_500; from += 250) {
+    const some = Array.from({ length: 250 }, (_, i) => child(from + i))
+    expect(await doors.ask('POST', '/v1/jobs', some)).toMatchObject({ status: 201 })
+  }
+  const ended = await doors.ask('POST', `/v1/jobs/${root}/terminate`, { recursive: true })
+  expect(JSON.parse(ended.text)).toEqual({ id: root, status: 'terminated', rest: expect.any(Number) })
+  await drain(doors.engine)
+  const overview = await doors.ask('GET', '/v1/queues')
+  expect(
+    JSON.parse(overview.text).queues.find(({ name }: { name: string }) => name === 'default').counts,
+  ).toMatchObject({
+    scheduled: 0,
+    terminated: 1_501,
+  })
+  expect(await doors.ask('DELETE', `/v1/jobs/${root}`)).toMatchObject({ status: 202 })
+  await drain(doors.engine)
+  expect(await doors.ask('GET', `/v1/jobs/${root}`)).toMatchObject({ status: 404 })
+  expect((await doors.engine.list({ status: 'terminated' })).jobs).toEqual([])
+})

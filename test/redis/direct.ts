@@ -4,6 +4,7 @@
 import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
 import type { Reach, Worker } from '../../src/core/worker.ts'
+import { goThroughFamily } from '../../src/engine/api/bulk.ts'
 import { createEngine, type EngineOptions } from '../../src/engine/index.ts'
 import { outcomeOf } from '../../src/engine/jobs/outcome.ts'
 import { createRegistry } from '../../src/engine/jobs/registry.ts'
@@ -118,6 +119,8 @@ export async function createWorld(
         const runs = [{ token, n: 0, end: 'released' as const, words }]
         return (await store.commit({ queue: '', runs })).answers[0]!
       },
+      /** One slice of a job that goes through a family. */
+      goThrough: async () => (await store.commit({ queue: '', runs: [await goThroughFamily(lent)] })).answers[0]!,
       /** What the engine commits for a run of a relay. */
       relaying: () => relay(lent),
       relay: async () => (await store.commit({ queue: '', runs: [await relay(lent)] })).answers[0]!,

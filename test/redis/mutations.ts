@@ -847,7 +847,7 @@ const families: Mutation[] = [
       'a child that its parent saw at once stays',
     ],
     ['for i = #tree, 1, -1 do', 'for i = 1, 1 do', 'only the root goes'],
-    ['local SWEEP = 200', 'local SWEEP = 5000', 'everything goes in one slice'],
+    ['local SWEEP, MAX_SWEPT = 200,', 'local SWEEP, MAX_SWEPT = 5000,', 'everything goes in one slice'],
     [
       '    zset(index_of(doc), id, now + RETRY_IN)\n',
       '    zset(index_of(doc), id, never)\n',
@@ -858,8 +858,8 @@ const families: Mutation[] = [
     25,
     'lib/status.lua',
     [
-      'and not doc.relay_channel then return never end',
-      'and false then return never end',
+      'if has_inputs(id, doc) and not doc.relay_channel',
+      'if false and not doc.relay_channel',
       'a job that input can wake goes',
     ],
     ['now + (tonumber(doc.retain) or DAY)', 'now + (tonumber(doc.retain) or 30 * DAY)', 'what has ended stays a month'],
@@ -1461,11 +1461,7 @@ const channels: Mutation[] = [
     '',
     'a channel names a relay that has gone',
   ]),
-  ...of(29, 'lib/status.lua', [
-    'and not doc.relay_channel then return never end',
-    'then return never end',
-    'a relay that nobody needs stays',
-  ]),
+  ...of(29, 'lib/status.lua', ['and not doc.relay_channel and', 'and', 'a relay that nobody needs stays']),
 ]
 
 const flows: Mutation[] = [
@@ -1837,6 +1833,62 @@ const processes: Mutation[] = [
   ]),
 ]
 
+const branching: Mutation[] = [
+  ...of(72, 'lib/retention.lua', [
+    '      if work.puts < MAX_SWEPT then remove_due',
+    '      if true then remove_due',
+    'large families go in one sweep',
+  ]),
+  ...of(72, 'lib/status.lua', [
+    'and not doc.family_top then',
+    'then',
+    'a job that has gone through a family stays for ever',
+  ]),
+  ...of(
+    72,
+    'lib/family.lua',
+    ['kin.left = 500', 'kin.left = 100000', 'one script goes through a family of any size'],
+    ["put(kin, 'left', kin.left - #tree)", '', 'one script goes through any number of families'],
+    ["not tree and kin.hand_on(id, 'terminate') or nil", 'nil', 'only the top of a large family is terminated'],
+    ["if doc.delete_requested == 'f' then return 'ending' end", '', 'a large family is deleted twice'],
+    [
+      "force and 'delete' or 'delete terminated'",
+      "'delete'",
+      'a large family is deleted without force, terminated or not',
+    ],
+    ["  change(id, doc, fields.delete_requested, 'f')\n", '', 'a large family that was to go stays'],
+    [
+      '        if child ~= id then tree[#tree + 1] = child end\n',
+      '        tree[#tree + 1] = child\n',
+      'a circle has no end',
+    ],
+    [
+      'if levels > MAX_DEPTH then refuse',
+      'if levels > MAX_DEPTH then break end if false then refuse',
+      'a long chain becomes a circle',
+    ],
+  ),
+  ...of(
+    72,
+    'lib/branches.lua',
+    ['if child_doc.has_children then branches.stand(id, doc, child, child_doc) end', '', 'grandchildren live on'],
+    ["if next_page ~= '0' then write(", 'if false then write(', 'children of the second page live on'],
+    [
+      "elseif more then change(me.id, doc, fields.input_during_run, '1')",
+      "elseif false then change(me.id, doc, fields.input_during_run, '1')",
+      'a family is left half way',
+    ],
+    ['if waits then me.at = now + 1000', 'if false then me.at = now + 1000', 'a deletion does not wait for runs'],
+    ["(not deletes or top_doc.delete_requested == 'f')", 'true', 'who was brought back goes all the same'],
+    ['  uncount_run(me.id, doc)\n', '', 'going through many looks like running wild'],
+    [
+      '  terminate_one(doc.family_top, top_doc)\n  if top_doc.place',
+      '  if true then return done, false, false end\n  if top_doc.place',
+      'the top of a family stays',
+    ],
+  ),
+]
+
 export const mutations: Mutation[] = [
   ...lanes,
   ...runs,
@@ -1854,4 +1906,5 @@ export const mutations: Mutation[] = [
   ...schemas,
   ...reaching,
   ...processes,
+  ...branching,
 ]

@@ -37,6 +37,17 @@ const changed = (world: World, id: number, fields: Record<string, string | undef
   world.document(id).then((doc) => async () => world.restore(id, { ...doc, ...fields } as never))
 
 const damages: Record<string, [Damage, RegExp]> = {
+  'a circle of parents': [
+    async (world) => {
+      const { parent, child } = await family(world)
+      const doc = await world.document(parent)
+      return (redis, key) =>
+        world
+          .restore(parent, { ...doc, pa: String(child), pn: 'up' } as never)
+          .then(() => redis.hset(key(`job:${child}:children`), { up: `${parent},queued,plain` }))
+    },
+    /is above itself/,
+  ],
   'a ready job that is in no index': [
     async (world) => {
       await world.make()

@@ -9,6 +9,8 @@ import { type Context, onceOf } from '../context.ts'
 import type { BulkInput, Engine } from '../engine.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
+/** What becomes of a family that is too large for one script; what its runs do is in Redis alone (lib/branches.lua). */
+export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 
 const SLICE = 200
 const DAY = 86_400_000
@@ -35,6 +37,14 @@ export function createBulk(store: Store) {
     return { token: document.tk!, n: 0, end: page.cursor === null ? 'completed' : 'again', words }
   }
 }
+
+/** One run of such a job, as it is to be committed. */
+export const goThroughFamily = async ({ document }: ClaimedJob): Promise<RunOutcome> => ({
+  token: document.tk!,
+  n: 0,
+  end: 'completed',
+  words: ['family'],
+})
 
 export function createBulkVerbs({ tags, ring, announce }: Context): Pick<Engine, 'bulk'> {
   return {

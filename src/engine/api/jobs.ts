@@ -124,10 +124,8 @@ export function createJobs({
 
     async terminate(job, { recursive }, call) {
       await announce()
-      const words = ['terminate', '', recursive ? '1' : '']
-      let answer = await change(job, [words], call)
-      while (answer[2] === 'more') answer = await change(job, [words])
-      return stepOf(answer)
+      const answer = await change(job, [['terminate', '', recursive ? '1' : '']], call)
+      return { ...stepOf(answer), ...(answer[2] ? { rest: Number(answer[2]) } : {}) }
     },
 
     async retry(job, call) {

@@ -28,6 +28,7 @@
 -- @include lib/waiters
 -- @include lib/queues
 -- @include lib/ops
+-- @include lib/branches
 -- @include lib/plain
 -- @include lib/processes
 -- @include lib/claims

@@ -154,8 +154,20 @@ function mend.following(id, doc)
   if doc.place == 's' or doc.place == 'c' then flows.keep_up(id, doc) end
 end
 
+-- Who is above himself is let go by his parent.
+function mend.circle(id, doc)
+  local seen, above = {}, doc.parent
+  while above and above ~= id and not seen[above] do
+    seen[above] = true
+    local above_doc = find(above)
+    above = above_doc and above_doc.parent
+  end
+  if above == id then unlink(id, doc) end
+end
+
 -- A child is one by its own document; a parent that is gone has none.
 function mend.family(id, doc)
+  mend.circle(id, doc)
   for _, child in ipairs(children_of(id, doc)) do
     local child_doc = find(child.id)
     if not child_doc or child_doc.parent ~= id or child_doc.child_name ~= child.name then hset(children_key(id), child.name, false) end

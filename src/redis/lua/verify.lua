@@ -33,6 +33,7 @@ local remedies = {
   count = 'it is counted anew',
   listen = 'it is written into the channel',
   tie = 'what the family knows of it is written anew',
+  circle = 'its parent lets it go',
   gone = 'the entry is removed',
   lost = 'nothing brings the value back: the field is removed, and a job that has lost its args fails',
   name = 'the alias is given to it where it is free, and taken off it where it is not',
@@ -160,8 +161,24 @@ local function check_channel(channel)
   if relayed_by and (not doc or doc.relay_channel ~= channel) then fault(channel, 'its relay, job ' .. relayed_by .. ', is none', 'gone') end
 end
 
+-- Nobody is above himself. What is known to lead to a top is not gone through again.
+local rooted = {}
+local function check_circle(id)
+  local way, seen, above = {}, {}, id
+  while above and not rooted[above] and not seen[above] do
+    seen[above] = true
+    way[#way + 1] = above
+    local above_doc = find(above)
+    above = above_doc and above_doc.parent
+  end
+  if above == id and seen[id] then fault(id, 'is above itself', 'circle') end
+  if above and seen[above] then return end
+  for _, member in ipairs(way) do rooted[member] = true end
+end
+
 local function check_family(id, doc)
   if doc.parent then
+    check_circle(id)
     local parent = find(doc.parent)
     if not parent then
       fault(id, 'its parent ' .. doc.parent .. ' does not exist', 'tie')

@@ -2,6 +2,7 @@
 
 import type { Facts } from '../direct.ts'
 import { ageing } from './ageing.ts'
+import { branching } from './branches.ts'
 import { broken } from './breakers.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
@@ -35,4 +36,5 @@ export const rules: Record<number, Facts> = {
   ...data,
   ...reaching,
   ...processes,
+  ...branching,
 }

@@ -253,6 +253,19 @@ call_back = function(id, doc, place, value)
   enqueue(told, new)
 end
 
+-- What is below a job and too much for one script: a job of our own goes through it (lib/branches.lua).
+function kin.hand_on(top, act)
+  local id = next_id()
+  local doc = fields { queue = 'sidejob.bulk', class = 'family', place = 'new', created_at = now_text, sequence = sequence(), created_by = 'job:' .. top, family_top = top, keep_result = '86400000' }
+  put(doc, 'i:in', '0,0')
+  put(docs, id, doc)
+  put(dirty, id, true)
+  set_value(id, doc, fields.args, '{"job":' .. top .. ',"action":"' .. act .. '"}')
+  count(doc.queue, 'made')
+  enqueue(id, doc)
+  return id
+end
+
 local stopped_by = { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at, fields.terminating }
 
 -- The relay of a channel is one job for as long as something is said there now and then; whatever became of it, the

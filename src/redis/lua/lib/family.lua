@@ -136,12 +136,13 @@ end
 local function adopt(id, doc, orphan, name)
   local orphan_doc = need(orphan)
   if orphan_doc.parent then refuse('WRONG_STATUS', 'job ' .. orphan .. ' already has a parent (job ' .. orphan_doc.parent .. ')') end
-  local above = id
-  for _ = 1, MAX_DEPTH do
+  local above, levels = id, 0
+  while above do
     if above == orphan then refuse('REFUSED', 'job ' .. id .. ' cannot adopt job ' .. orphan .. ': it is the job itself or above it') end
+    if levels > MAX_DEPTH then refuse('LIMITED', 'job ' .. id .. ' has more than ' .. MAX_DEPTH .. ' jobs above it: expected no more where a job is adopted') end
     local above_doc = find(above)
     above = above_doc and above_doc.parent
-    if not above then break end
+    levels = levels + 1
   end
   if doc.terminating then refuse('WRONG_STATUS', 'job ' .. id .. ' is terminating') end
   kin.roots = nil
@@ -162,37 +163,63 @@ local function terminate_one(id, doc)
   end
 end
 
-local MAX_TREE = 5000
+-- How many jobs of families one script touches, whatever it was asked for; what is more is handed on.
+kin.left = 500
 
--- The job and all below it, nearest first; `more` when there are more than one script should touch, or than are wanted.
+-- The children of a job by their ids; nil where there are many more than are wanted. A page may end early, so it is asked
+-- for more than that.
+function kin.few_children(id, doc, most)
+  if not doc.has_children then return {} end
+  local key, ids = children_key(id), {}
+  local scanned = writes.dels[key] and { '0', {} } or redis.call('HSCAN', key, 0, 'COUNT', 4 * most)
+  if scanned[1] ~= '0' then return nil end
+  local pending = writes.hashes[key] or {}
+  for i = 1, #scanned[2], 2 do
+    if pending[scanned[2][i]] == nil then ids[#ids + 1] = scanned[2][i + 1]:match('^%d+') end
+  end
+  for _, entry in pairs(pending) do
+    if entry then ids[#ids + 1] = entry:match('^%d+') end
+  end
+  return ids
+end
+
+-- The job and all below it, nearest first; `more` when there are more than are wanted.
 local function tree_of(id, most)
   local tree, at_job = { id }, 1
-  most = math.min(most or MAX_TREE, MAX_TREE)
   while at_job <= #tree and #tree < most do
     local doc = find(tree[at_job])
     if doc then
-      local ids = {}
-      for _, child in ipairs(children_of(tree[at_job], doc)) do ids[#ids + 1] = child.id end
+      local ids = kin.few_children(tree[at_job], doc, most)
+      if not ids then return tree, true end
       fetch_jobs(ids)
-      for _, child in ipairs(ids) do tree[#tree + 1] = child end
+      -- Above itself is a job only where a circle was made, which has no other way back.
+      for _, child in ipairs(ids) do
+        if child ~= id then tree[#tree + 1] = child end
+      end
     end
     at_job = at_job + 1
   end
   return tree, at_job <= #tree
 end
 
+-- The job and all below it, where this script may touch so many; else nil.
+function kin.whole(id)
+  local tree, more = tree_of(id, math.max(kin.left, 2))
+  if more or (#tree > kin.left and #tree > 1) then return nil end
+  put(kin, 'left', kin.left - #tree)
+  return tree
+end
+
+-- Answers the job that goes on with what is below, where that is too much for one script.
 local function terminate(id, doc, recursive)
-  if not recursive then return terminate_one(id, doc), false end
-  local tree, more = tree_of(id)
-  for _, member in ipairs(tree) do
+  if not recursive then return terminate_one(id, doc) end
+  local tree = kin.whole(id)
+  for _, member in ipairs(tree or { id }) do
     local member_doc = find(member)
     if member_doc then terminate_one(member, member_doc) end
   end
-  return nil, more
+  return not tree and kin.hand_on(id, 'terminate') or nil
 end
-
--- Whether one script may touch all that is below a job.
-function kin.fits(id) return not select(2, tree_of(id)) end
 
 -- The answer of a run's commit outlasts its job for so long.
 local GONE = 60000
@@ -257,15 +284,31 @@ erase = function(id, doc, status)
   if hints_wanted() then push(told, { '/sidejob/job/' .. id, '@\n\nl\n{"deleted":true}' }) end
 end
 
+-- Only what is terminated goes without force.
+function kin.check_terminated(id, doc, force)
+  if force or doc.place == 'T' then return end
+  refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. status_of(doc) .. ': only what is terminated, with all below it, can be deleted')
+end
+
+-- A family that is too large for one script is deleted by a job of our own, which is asked for once.
+function kin.delete_large(id, doc, force)
+  if doc.delete_requested == 'f' then return 'ending' end
+  kin.check_terminated(id, doc, force)
+  if force then terminate_one(id, doc) end
+  kin.hand_on(id, force and 'delete' or 'delete terminated')
+  change(id, doc, fields.delete_requested, 'f')
+  return 'ending'
+end
+
 -- Deletes a tree that has been terminated, children first. Answers 'gone', 'ending' (forced: runs have to end first).
 local function delete(id, doc, force)
-  local tree, more = tree_of(id)
-  if more then refuse('TOO_LARGE', 'job ' .. id .. ' has more than ' .. MAX_TREE .. ' jobs below it: delete them from below') end
+  local tree = kin.whole(id)
+  if not tree then return kin.delete_large(id, doc, force) end
   local waiting = false
   for _, member in ipairs(tree) do
     local member_doc = find(member)
     if member_doc and member_doc.place ~= 'T' then
-      if not force then refuse('WRONG_STATUS', 'job ' .. member .. ' is ' .. status_of(member_doc) .. ': only what is terminated, with all below it, can be deleted') end
+      kin.check_terminated(member, member_doc, force)
       terminate_one(member, member_doc)
       if not member_doc.gone and member_doc.place ~= 'T' then
         change(member, member_doc, fields.delete_requested, '1')
@@ -288,9 +331,9 @@ end
 function kin.forget(id, doc)
   local left = 0
   for _, child in ipairs(children_of(id, doc)) do
-    local tree, more = tree_of(child.id)
-    local keep = more or child.status == 'failed'
-    for _, member in ipairs(tree) do
+    local tree = child.status ~= 'failed' and kin.whole(child.id)
+    local keep = not tree
+    for _, member in ipairs(tree or {}) do
       local member_doc = find(member)
       if member_doc and not ends[status_of(member_doc)] then keep = true end
     end
@@ -312,10 +355,10 @@ end
 -- A tree that was told to go waits for its last run; this is it, or one of its last.
 delete_marked = function(id, doc)
   local top, top_doc = id, doc
-  while top_doc.parent do
-    local above_doc = find(top_doc.parent)
+  for _ = 1, MAX_DEPTH do
+    local above_doc = top_doc.parent and find(top_doc.parent)
     if not above_doc or not above_doc.delete_requested then break end
     top, top_doc = top_doc.parent, above_doc
   end
-  delete(top, top_doc, true)
+  if top_doc.delete_requested ~= 'f' then delete(top, top_doc, true) end
 end

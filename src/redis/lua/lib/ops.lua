@@ -211,9 +211,8 @@ end
 
 function ops.terminate(me)
   local id, doc = take_target(me)
-  local recursive = take() == '1'
-  local _, more = terminate(id, doc, recursive)
-  me.answer = { id, doc.gone or status_of(doc), more and 'more' or '' }
+  local rest = terminate(id, doc, take() == '1')
+  me.answer = { id, doc.gone or status_of(doc), rest or '' }
 end
 
 -- What has not begun is terminated, and known as cancelled; a running one is asked to end.
@@ -280,7 +279,7 @@ function ops.bulk(me)
     retry = function(id, doc) return doc.place == 'f' and (kin.retry(id, doc) or true) end,
     requeue = function(id, doc) return doc.place ~= nil and doc.place ~= 'p' and (kin.requeue(id, doc) or true) end,
     terminate = function(id, doc) return doc.place ~= 'T' and not doc.terminating and (terminate_one(id, doc) or true) end,
-    delete = function(id, doc) return not doc.delete_requested and kin.fits(id) and delete(id, doc, true) ~= nil end,
+    delete = function(id, doc) return not doc.delete_requested and delete(id, doc, true) ~= nil end,
   }
   local act, ids, doc = acts[take()], take_list(), need(me.id)
   local done, passed = tonumber(doc['s:done']) or 0, tonumber(doc['s:passed']) or 0

@@ -3,8 +3,9 @@
 local RETRY_IN = 600000
 
 -- A family, if all of it has ended and nothing can wake it; else whether it is too large to be looked at in one piece.
+local MAX_TREE = 1000
 local function all_ended(id)
-  local tree, more = tree_of(id)
+  local tree, more = tree_of(id, MAX_TREE)
   if more then return nil, true end
   for _, member in ipairs(tree) do
     local doc = find(member)
@@ -67,7 +68,8 @@ local function remove_due(key, id)
   end
 end
 
-local SWEEP = 200
+-- So much, in changes, does one sweep: families may be large.
+local SWEEP, MAX_SWEPT = 200, 20000
 
 -- One bounded slice of a queue's retention; answers whether there is more that is due.
 local function sweep(q)
@@ -79,8 +81,10 @@ local function sweep(q)
     local key = queue_key(q, indexes[place])
     local ids = redis.call('ZRANGEBYSCORE', key, '-inf', int(now), 'LIMIT', 0, SWEEP)
     fetch_jobs(ids)
-    for _, id in ipairs(ids) do remove_due(key, id) end
-    if #ids == SWEEP then
+    for _, id in ipairs(ids) do
+      if work.puts < MAX_SWEPT then remove_due(key, id) end
+    end
+    if #ids == SWEEP or work.puts >= MAX_SWEPT then
       more = true
       soonest(q, queue_fields.next_removal, now)
     else

@@ -246,7 +246,7 @@ end
 
 -- When a job at rest may go: never while data can still wake it.
 local function removal(id, doc, place)
-  if has_inputs(id, doc) and not doc.relay_channel then return never end
+  if has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then return never end
   if place == 'f' then return now + (tonumber(doc.retain_failed) or FAILED_FOR) end
   return now + (tonumber(doc.retain) or DAY)
 end
