@@ -4,6 +4,7 @@ import { Client } from '@upstash/qstash'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
 import { createEngine } from '../../src/engine/index.ts'
+import { createRegistry } from '../../src/engine/jobs/registry.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, kind, rawCommand, startKit } from '../kit.ts'
 import { costOf } from '../redis/commandstats.ts'
@@ -127,4 +128,39 @@ describe('a deployment that is rolled out', () => {
     }
     expect(ran.toSorted((a, b) => a - b)).toEqual(made.map(({ id }) => id))
   }, 60_000)
+})
+
+describe('a class that somebody registers', () => {
+  const push = { push: { url: 'http://127.0.0.1:9/' }, in: {}, out: {} }
+
+  test('is known at once, also where its queue’s classes were being read meanwhile', async () => {
+    kit = await startKit({ hold: true })
+    let goOn = () => {}
+    const read = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const slow = {
+      ...kit.store,
+      async definitions(queue: string) {
+        const found = await kit.store.definitions(queue)
+        await read
+        return found
+      },
+    }
+    const registry = createRegistry(slow, [])
+    const reading = registry.find('called', 'before')
+    await registry.put('called', 'new', push)
+    goOn()
+    expect(await reading).toBeUndefined()
+    expect(await registry.find('called', 'new')).toMatchObject({ definition: push })
+  })
+
+  test('is known a second later in other isolates, which have asked for its queue’s classes before', async () => {
+    kit = await startKit({ hold: true })
+    const [one, other] = [kit.store, kit.store].map((store) => createRegistry(store, [], kit.now))
+    expect(await other!.find('called', 'new')).toBeUndefined()
+    await one!.put('called', 'new', push)
+    await kit.advance(1_000)
+    expect(await other!.find('called', 'new')).toMatchObject({ definition: push })
+  })
 })

@@ -50,6 +50,8 @@ type Named = { queue: string; class: string }
 const isNamedAs = (one: Named, other: Named): boolean => one.class === other.class && one.queue === other.queue
 
 const FRESH = 5_000
+/** A class that is not among those that were read may have come since: they are read again after this. */
+const MISSING = 1_000
 /** Reading so many queues with a job's change costs less than asking for the right one afterwards. */
 const MAX_NEAR = 20
 const closedDefinition = closedIn(definitionSchema)
@@ -138,17 +140,31 @@ export function createRegistry(
   }
 
   const fetched = new Map<string, { at: number; classes: Map<string, Registered> }>()
+  /** How often this isolate has changed a queue's classes: what was read before that is not kept. */
+  const changes = new Map<string, number>()
 
-  async function remote(queue: string): Promise<Map<string, Registered>> {
+  async function remote(queue: string, wanted: readonly string[] = []): Promise<Map<string, Registered>> {
     const known = fetched.get(queue)
-    if (known && now() - known.at < FRESH) return known.classes
+    const isFresh = (ms: number) => known !== undefined && now() - known.at < ms
+    if (isFresh(wanted.every((name) => known?.classes.has(name)) ? FRESH : MISSING)) return known!.classes
+    const before = changes.get(queue)
     const classes = new Map<string, Registered>()
     for (const [name, text] of Object.entries(await store.definitions(queue))) {
       const definition = parseDefinition(text)
       classes.set(name, { in: definition.in as PortSpecs, out: definition.out as PortSpecs, definition })
     }
-    fetched.set(queue, { at: now(), classes })
+    if (changes.get(queue) === before) fetched.set(queue, { at: now(), classes })
     return classes
+  }
+
+  /** Registers, or takes back; who asks from now on reads the classes anew. */
+  async function change(queue: string, classes: Parameters<Store['register']>[1]) {
+    const forget = () => {
+      changes.set(queue, (changes.get(queue) ?? 0) + 1)
+      fetched.delete(queue)
+    }
+    forget()
+    return store.register(queue, classes).finally(forget)
   }
 
   const localClass = (queue: string, name: string): Registered | undefined => local.get(`${queue}/${name}`)
@@ -166,28 +182,32 @@ export function createRegistry(
     /** Looks up the classes of many jobs at once, so that none of them has to wait. */
     async finder(jobs: readonly Named[]): Promise<(job: Named) => Registered | undefined> {
       const named = jobs.filter((job, i) => i === 0 || !isNamedAs(job, jobs[i - 1]!))
-      const others = new Set(named.filter((job) => !localClass(job.queue, job.class)).map(({ queue }) => queue))
+      const others = Map.groupBy(
+        named.filter((job) => !localClass(job.queue, job.class)),
+        ({ queue }) => queue,
+      )
+      const namesOf = (jobs: readonly Named[]) => jobs.map((job) => job.class)
       const classes = new Map(
-        await Promise.all([...others].map(async (queue) => [queue, await remote(queue)] as const)),
+        await Promise.all(
+          [...others].map(async ([queue, jobs]) => [queue, await remote(queue, namesOf(jobs))] as const),
+        ),
       )
       return (job) => localClass(job.queue, job.class) ?? classes.get(job.queue)?.get(job.class)
     },
     async find(queue: string, name: string): Promise<Registered | undefined> {
-      return localClass(queue, name) ?? (await remote(queue)).get(name)
+      return localClass(queue, name) ?? (await remote(queue, [name])).get(name)
     },
     async list(queue: string): Promise<Map<string, Registered>> {
       fetched.delete(queue)
       return remote(queue)
     },
     async put(queue: string, name: string, definition: WorkerDefinition) {
-      fetched.delete(queue)
       const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition
-      return store.register(queue, [{ name, definition: textOf(definition, false), serves, concurrency }])
+      return change(queue, [{ name, definition: textOf(definition, false), serves, concurrency }])
     },
     async remove(queue: string, name: string) {
-      fetched.delete(queue)
-      return store.register(queue, [{ name, definition: null, serves: 'push' }])
+      return change(queue, [{ name, definition: null, serves: 'push' }])
     },
   }
 }
