@@ -544,6 +544,8 @@ export interface Engine extends Deliveries {
   /** Tells a process to take no new jobs, to stop, or (null) to go on; it hears with its next claim or heartbeat. */
   signal(process: string, signal: Signal | null): Promise<void>
   limits(): Promise<{ limits: LimitView[] }>
+  /** Limits and groups in one look. */
+  bounds(): Promise<{ limits: LimitView[]; groups: GroupView[] }>
   limit(key: string): Promise<LimitView>
   setLimit(key: string, settings: LimitSettings): Promise<LimitView>
   removeLimit(key: string): Promise<void>

@@ -26,8 +26,8 @@ export const stats = {
       media: 'text/plain',
     },
     async ({ engine }) => {
-      const [stats, { limits }, { groups }] = await Promise.all([engine.stats(), engine.limits(), engine.groups()])
-      const text = metrics({ ...(stats as Pick<Measured, 'queues' | 'today'>), limits, groups })
+      const [stats, bounds] = await Promise.all([engine.stats(), engine.bounds()])
+      const text = metrics({ ...(stats as Pick<Measured, 'queues' | 'today'>), ...bounds })
       return new Response(text, {
         headers: { 'content-type': 'text/plain; version=0.0.4', 'cache-control': 'no-store' },
       })

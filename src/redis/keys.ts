@@ -56,7 +56,10 @@ export const kinds = {
     'its last runs, oldest left: as in `lr`, then token, 1 when it was tried again, who performed it; and its error in the next line',
   ],
   '~queues': ['set', 'names of queues'],
-  '~queue:<q>': ['string', 'settings, lanes and counts of a queue, as JSON'],
+  '~queue:<q>': [
+    'string',
+    'settings, lanes and counts of a queue, as JSON; with a space before it where its jobs are counted by place',
+  ],
   '~queue:<q>:ready, :ready:pull': [
     'zset',
     'priority, with ageing times that and the moment of becoming ready → sequence:id',
@@ -287,6 +290,9 @@ export const queueFields = {
   paused: ['paused', 'nothing is lent'],
   ageing: ['ag', 'after how long a job that waits gains one priority'],
   lanes: ['l', 'lane or bell → until when it is there'],
+  jobsAt: ['at', 'how many jobs there are in each of its indexes, by the first letter; terminated is T'],
+  firstReady: ['fr', 'the sequence of the job in front, of those that are ready'],
+  firstPull: ['fp', 'the same, of those for pull workers'],
   counts: ['c', 'counts of the day, by what'],
   day: ['day', 'the day of these counts, since 1970'],
   nextLease: ['nl', 'the earliest lease end'],

@@ -246,6 +246,7 @@ const answers: Engine = {
   storeGraph: async () => {},
   dropGraph: async () => {},
   groups: async () => ({ groups: [groupShown] }),
+  bounds: async () => ({ limits: [], groups: [groupShown] }),
   group: async () => groupShown,
   setGroup: async () => groupShown,
   flag: async () => false,

@@ -644,7 +644,7 @@ const cases: Case[] = [
     ask('GET', '/metrics'),
     200,
     '# TYPE sidejob_events_total counter\nsidejob_events_total{queue="core",event="runs"} 3\n',
-    'groups',
+    'bounds',
   ],
   [
     'doctor.examine',

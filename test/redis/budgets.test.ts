@@ -225,7 +225,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     }
   })
 
-  // The sums over all queues are not among them: they ask 10 commands of each queue.
   test('what a page about jobs shows (budget 2 calls and 20 billed, measured 1 and 5)', async () => {
     const queue = await use('shown')
     const { jobs: made } = await kit.engine.enqueue(jobs(50, queue, 'listener'))
@@ -264,6 +263,33 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     })
     expect(calls - alone.calls).toBe(4)
     expect(billed - alone.billed, JSON.stringify(commands)).toBeLessThanOrEqual(18)
+  })
+
+  // EVALSHA, TIME, SMEMBERS and MGET; two to four that count one queue in part anew, and a GET of how bells fare.
+  test('the sums over 50 queues (budget 10, measured 6 to 9)', async () => {
+    const queues = Array.from({ length: 50 }, (_, i) => `summed${i}`)
+    for (const queue of queues) await kit.engine.setQueue(queue, { mode: 'pull' })
+    await make(queues.flatMap((queue) => jobs(2, queue, 'listener', { wait: 3_600_000 })))
+    await make(queues.flatMap((queue) => jobs(1, queue, 'listener')))
+    const sums: Record<string, [() => Promise<unknown>, calls: number]> = {
+      queues: [() => kit.engine.queues(), 1],
+      stats: [() => kit.engine.stats(), 2],
+    }
+    for (const [name, [ask, most]] of Object.entries(sums)) {
+      await cost(ask)
+      for (let look = 0; look < 10; look++) {
+        const { calls, billed, commands } = await cost(ask)
+        expect({ name, calls }).toEqual({ name, calls: most })
+        expect(billed, `${name}: ${JSON.stringify(commands)}`).toBeLessThanOrEqual(10)
+      }
+    }
+    // Prometheus has two commands more for each limit.
+    const { limits } = await kit.engine.bounds()
+    const { calls, billed } = await cost(() => Promise.all([kit.engine.stats(), kit.engine.bounds()]))
+    expect(calls).toBe(3)
+    expect(billed).toBeLessThanOrEqual(14 + 2 * limits.length)
+    const row = (await kit.engine.queues()).queues.find(({ name }) => name === 'summed7')
+    expect(row).toMatchObject({ counts: { queued: 3, scheduled: 2 }, oldestReady: expect.any(Number) })
   })
 
   // HGETALL of the channels, MGET of who listens; a ZRANGE for each with more than eight listeners.

@@ -1889,6 +1889,54 @@ const branching: Mutation[] = [
   ),
 ]
 
+const counting: Mutation[] = [
+  ...of(
+    45,
+    'lib/store.lua',
+    ['if front == gone[i]:sub(1, 13) then front = nil break end', '', 'who has been lent stays in front'],
+    ['  if not front and n > #kept / 2 then front = ', '  if false then front = ', 'nobody looks who comes next'],
+    ['if not front or since < front then front = since end', 'front = since', 'who comes last is in front'],
+    [
+      'if i == 2 or i > made_together then',
+      'if i > made_together then',
+      'of jobs that are made together none is in front',
+    ],
+    ['if not is_gone[member] then return', 'if true then return', 'who is about to go comes next'],
+    [
+      'if text and text:sub(1, 1) ~= COUNTED then queue_record.jobs_at = nil end',
+      '',
+      'the counts of older versions are believed',
+    ],
+    ['    added = 0\n', '', 'what is there is counted twice where it is counted the first time'],
+    [
+      'tally.add(queue_record, place, added - #gone)',
+      'tally.add(queue_record, place, added)',
+      'who leaves is counted on',
+    ],
+    ['if of and (left < #one[3] or tally', 'if of and (false or tally', 'who was not there is taken off'],
+    ['tally.add(queues[of[1]], of[2], 0) < 0) then', 'false) then', 'there are fewer than none'],
+  ),
+  ...of(
+    45,
+    'overview.lua',
+    [
+      '  for _, place in ipairs(part) do tally.look(q, queue_record, place) end\n',
+      '',
+      'a count that is wrong stays so',
+    ],
+    [
+      "    if raw[queue_key(name)] then redis.call('SET', queue_key(name), tally.text(name)) end\n",
+      '',
+      'each look counts anew',
+    ],
+  ),
+  ...of(45, 'lib/claims.lua', [
+    "if from == 0 and want.tier == '' then tally.heads[key] = members end",
+    'tally.heads[key] = members',
+    'who comes next is looked for behind those that stay',
+  ]),
+]
+
 export const mutations: Mutation[] = [
   ...lanes,
   ...runs,
@@ -1907,4 +1955,5 @@ export const mutations: Mutation[] = [
   ...reaching,
   ...processes,
   ...branching,
+  ...counting,
 ]

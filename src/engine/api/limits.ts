@@ -26,6 +26,7 @@ export function createLimits({
 }: Context): Pick<
   Engine,
   | 'limits'
+  | 'bounds'
   | 'limit'
   | 'setLimit'
   | 'removeLimit'
@@ -65,10 +66,18 @@ export function createLimits({
     await ring(rings)
   }
 
+  async function bounds() {
+    const rows = await store.limits()
+    return {
+      limits: rows.filter(({ key }) => !isGroup(key)).map(limitView),
+      groups: rows.filter(({ key }) => isGroup(key)).map(groupView),
+    }
+  }
+
   return {
-    async limits() {
-      return { limits: (await store.limits()).filter(({ key }) => !isGroup(key)).map(limitView) }
-    },
+    bounds,
+
+    limits: async () => ({ limits: (await bounds()).limits }),
 
     limit: limitOf,
 
@@ -94,9 +103,7 @@ export function createLimits({
 
     removeConstraint: (name) => putConstraint(name, null),
 
-    async groups() {
-      return { groups: (await store.limits()).filter(({ key }) => isGroup(key)).map(groupView) }
-    },
+    groups: async () => ({ groups: (await bounds()).groups }),
 
     group: groupOf,
 

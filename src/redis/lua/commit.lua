@@ -43,8 +43,8 @@ for i = 1, take_int() do runs[i] = take_run() end
 -- A claim of nothing but the head of the queue reads it first, so that its jobs come with everything else.
 local head
 if #runs == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and skip == 0 then
-  head = redis.call('ZRANGE', queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0, math.min(HEAD, max) - 1)
-  for _, member in ipairs(head) do KEYS[#KEYS + 1] = key_of(member:sub(15)) end
+  head = redis.call('ZRANGE', queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0, math.min(HEAD, max))
+  for i = 1, math.min(HEAD, max, #head) do KEYS[#KEYS + 1] = key_of(head[i]:sub(15)) end
 end
 fetch(KEYS)
 

@@ -5,7 +5,7 @@
 -- reads: limit, limits
 -- writes: none
 -- args: ns, clock, seed, key
--- returns: {'limits', [key, document, held, started, waiting] each}
+-- returns: {'limits', [key, document, held, waiting] each}
 
 -- @include lib/base
 -- @include lib/store
@@ -30,7 +30,7 @@ fetch(keys)
 for _, name in ipairs(names) do
   local state = limit(name)
   if state.settings and not state.settings.gone then
-    rows[#rows + 1] = { name, cjson.encode(state.settings), int(state.held), int(state.started), int(redis.call('ZCARD', limit_key(name, 'waiting'))) }
+    rows[#rows + 1] = { name, cjson.encode(state.settings), int(state.held), int(redis.call('ZCARD', limit_key(name, 'waiting'))) }
   end
 end
 return { 'limits', rows }

@@ -237,6 +237,7 @@ function mend.queue(q)
     local moment = first and tonumber(first)
     if moment and moment < never then soonest(q, field, moment) end
   end
+  tally.look_at_all(q, queue(q))
   change_queue(q, queue_fields.wake_at, nil)
   sset(ns .. 'queues', q, true)
   local ready = redis.call('ZCARD', queue_key(q, 'ready'))

@@ -278,6 +278,10 @@ local function check_queue(q)
   local wake = redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
   if ready > 0 and lane_count(q) == 0 and not queue_record.paused and not wake then fault(q, ready .. ' jobs are ready, and neither lane nor moment is set', 'look') end
   if moment_of_queue(queue_record) < never and not wake then fault(q, 'has a moment to look at it, and is not in the index', 'look') end
+  for place, letter in pairs(queue_record.jobs_at and tally.places or {}) do
+    local n, counted = redis.call('ZCARD', queue_key(q, place)), queue_record.jobs_at[letter] or 0
+    if n ~= counted then fault(q, 'has ' .. int(n) .. ' jobs in ' .. place .. ', counted ' .. int(counted), 'count') end
+  end
   for _, place in ipairs(places) do
     local members, members_ids = redis.call('ZRANGE', queue_key(q, indexes[place] or 'ready'), 0, HEAD_LENGTH - 1), {}
     for i, member in ipairs(members) do members_ids[i] = member:match(':(%d+)$') or member end

@@ -11,7 +11,6 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     rate: { limit: number; period: number } | null
     paused: boolean
     running: number
-    started: number
     waiting: number
     ready: number
     jobs: number | null
@@ -20,7 +19,7 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
   /** The limits there are, or one. */
   async function limits(key = ''): Promise<LimitRow[]> {
     const [, rows] = (await evaluate(scripts.limits, [], { ...base(), key }, [])) as [string, string[][]]
-    return rows.map(([name, json, held, started, waiting]) => {
+    return rows.map(([name, json, held, waiting]) => {
       const doc = JSON.parse(json!) as { c?: number; r?: number; p?: number; paused?: number; a?: number; j?: number }
       return {
         key: name!,
@@ -28,7 +27,6 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
         rate: doc.r === undefined ? null : { limit: doc.r, period: doc.p! },
         paused: doc.paused === 1,
         running: Number(held),
-        started: Number(started),
         waiting: Number(waiting),
         ready: doc.a ?? 0,
         jobs: doc.j ?? null,

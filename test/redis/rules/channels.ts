@@ -102,6 +102,7 @@ const rule29: Facts = {
     const [gone, ...others] = ids.sort((a, b) => (`${a}:in` < `${b}:in` ? -1 : 1))
     await world.client.ask((redis) => redis.del(world.store.keys.job(gone!)))
     await world.client.ask((redis) => redis.zrem(`${world.namespace}queue:q:timers`, String(gone)))
+    await world.recount()
     await publish(world, 1)
     await relayAll(world)
     expect(await heard(world, others)).toEqual(['1'])

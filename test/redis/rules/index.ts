@@ -6,6 +6,7 @@ import { branching } from './branches.ts'
 import { broken } from './breakers.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
+import { counting } from './counts.ts'
 import { data } from './data.ts'
 import { families } from './family.ts'
 import { flows } from './flows.ts'
@@ -34,6 +35,7 @@ export const rules: Record<number, Facts> = {
   ...ageing,
   ...broken,
   ...data,
+  ...counting,
   ...reaching,
   ...processes,
   ...branching,

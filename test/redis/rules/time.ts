@@ -211,6 +211,7 @@ const rule21: Facts = {
         .zadd(`${world.store.keys.queue('q')}:ready`, { score: 0, member: `${before.n}:${id}` })
         .exec(),
     )
+    await world.recount()
     const second = await world.claimOne()
     expect(second.token.split('.').slice(0, 2)).toEqual(first.token.split('.').slice(0, 2))
     expect(second.token).not.toBe(first.token)

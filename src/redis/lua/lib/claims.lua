@@ -141,10 +141,11 @@ local HEAD, STEP, MAX_SCAN = 100, 100, 1000
 -- What the snapshots of one claim hold together, in bytes: who asks for more asks again. The first job comes alone.
 local MAX_CLAIM = 4194304
 
+-- With one more, who is in front when all of them have gone.
 local function members_at(key, want, from, n)
   local queue_record = queue(want.queue)
-  if want.tier == '' or queue_record.ageing or queue_record.reordering then return redis.call('ZRANGE', key, from, from + n - 1) end
-  return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n)
+  if want.tier == '' or queue_record.ageing or queue_record.reordering then return redis.call('ZRANGE', key, from, from + n) end
+  return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n + 1)
 end
 
 -- Up to `max` jobs by priority and age. A job that was lost before is lent alone, so that whatever took its run down
@@ -164,8 +165,9 @@ local function claim(want, head)
     local step = head and math.min(HEAD, want.max) or (choosy and STEP or want.max - #ids)
     local members = head or members_at(key, want, from, step)
     head = nil
+    if from == 0 and want.tier == '' then tally.heads[key] = members end
     local candidates, texts, others = {}, {}, {}
-    for i, member in ipairs(members) do candidates[i] = member:sub(15) end
+    for i = 1, math.min(step, #members) do candidates[i] = members[i]:sub(15) end
     fetch_jobs(candidates)
     for i, id in ipairs(candidates) do
       texts[i] = suits_plain and plain.ready(id, members[i])
@@ -210,8 +212,8 @@ local function claim(want, head)
       end
       if #ids + failed == want.max then return ids, true, from, failed end
     end
-    if #members < step then return ids, #want.stale > 0, from, failed end
-    from = from + #members
+    if #candidates < step then return ids, #want.stale > 0, from, failed end
+    from = from + #candidates
   end
   return ids, true, from, failed
 end

@@ -21,22 +21,31 @@ local function key_of(id)
 end
 local function side_key(id, name) return ns .. 'job:' .. id .. ':' .. name end
 local queue_keys = {} -- place → queue → key, because every job asks for several
+local tally = { of = {}, heads = {} } -- `of`: the key of an index that is counted → its queue and place
+tally.places = { ['ready'] = 'r', ['ready:pull'] = 'p', ['timers'] = 't', ['leases'] = 'l', ['suspended'] = 's', ['completed'] = 'c', ['failed'] = 'f', ['terminated'] = 'T' }
 local function queue_key(q, place)
   local known = queue_keys[place or '']
   if not known then
     known = {}
     queue_keys[place or ''] = known
   end
-  if not known[q] then known[q] = ns .. 'queue:' .. q .. (place and ':' .. place or '') end
+  if not known[q] then
+    known[q] = ns .. 'queue:' .. q .. (place and ':' .. place or '')
+    if tally.places[place] then tally.of[known[q]] = { q, place } end
+  end
   return known[q]
 end
 
 -- Variadic calls in pieces: unpack fails near 8,000 in Redis' Lua, near 5,000 in others. A thousand pairs are one piece.
+-- Answers the sum of what they answer, where that is a number.
 local function call_in_pieces(command, key, args)
+  local sum, answer = 0, nil
   for from = 1, #args, 2400 do
     local to = math.min(from + 2399, #args)
-    if key then redis.call(command, key, unpack(args, from, to)) else redis.call(command, unpack(args, from, to)) end
+    if key then answer = redis.call(command, key, unpack(args, from, to)) else answer = redis.call(command, unpack(args, from, to)) end
+    sum = sum + (tonumber(answer) or 0)
   end
+  return sum
 end
 
 -- The schema that this version writes. It reads that and the one before it. Data that say nothing are of before there were
@@ -144,11 +153,14 @@ local function change(id, doc, field, value)
   if not dirty[id] then put(dirty, id, true) end
 end
 
+-- A queue's document begins with a space as long as who writes it counts its jobs: an older version takes it away.
+local COUNTED = ' '
 local function queue(q)
   local queue_record = queues[q]
   if not queue_record then
     local text = text_at(queue_key(q))
-    queue_record = text and cjson.decode(text) or queue_fields { lanes = {}, counts = {} }
+    queue_record = text and cjson.decode(text) or queue_fields { lanes = {}, counts = {}, jobs_at = {} }
+    if text and text:sub(1, 1) ~= COUNTED then queue_record.jobs_at = nil end
     queues[q] = queue_record
   end
   return queue_record
@@ -275,9 +287,168 @@ local function say_schema()
   if not is_brought_over() then zset(ns .. 'wake', 'u:schema', now) end
 end
 
-local function flush_texts(more_to_come)
-  say_schema()
-  local dels, sets = {}, writes.texts
+-- Jobs are counted in their queue's document as they come into its indexes and leave them, so that a look at all queues
+-- is one MGET. A queue that an older version has written is counted when it is next written.
+tally.fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
+function tally.look(q, queue_record, place)
+  local n = redis.call('ZCARD', queue_key(q, place))
+  queue_record.jobs_at[tally.places[place]] = n > 0 and n or nil
+  local first = n > 0 and tally.fronts[place] and redis.call('ZRANGE', queue_key(q, place), 0, 0)[1]
+  if tally.fronts[place] then queue_record[tally.fronts[place]] = first and first:sub(1, 13) or nil end
+end
+function tally.look_at_all(q, queue_record)
+  queue_record.jobs_at = {}
+  for place in pairs(tally.places) do tally.look(q, queue_record, place) end
+end
+
+-- The document as it is written: what has never been counted is not said to be.
+function tally.text(q) return (queues[q][queue_fields.jobs_at] and COUNTED or '') .. cjson.encode(queues[q]) end
+
+function tally.add(queue_record, place, n)
+  local letter = tally.places[place]
+  local sum = (queue_record.jobs_at[letter] or 0) + n
+  queue_record.jobs_at[letter] = sum ~= 0 and sum or nil
+  return sum
+end
+
+-- The sequence of the first that is left in an index: of those that a claim has read, else of those that are there.
+function tally.first_left(key, gone)
+  local is_gone = {}
+  for _, member in ipairs(gone) do is_gone[member] = true end
+  local function first_of(members)
+    for _, member in ipairs(members) do
+      if not is_gone[member] then return member:sub(1, 13) end
+    end
+  end
+  return first_of(tally.heads[key] or {}) or first_of(redis.call('ZRANGE', key, 0, #gone))
+end
+
+-- The sequence of the job in front, when there are n. Jobs that were made together stand in the order of their making.
+function tally.front_of(front, n, key, gone, kept, made_together)
+  for i = 1, front and #gone or 0 do
+    if front == gone[i]:sub(1, 13) then front = nil break end
+  end
+  if not front and n > #kept / 2 then front = tally.first_left(key, gone) end
+  for i = 2, #kept, 2 do
+    if i == 2 or i > made_together then
+      local since = kept[i]:sub(1, 13)
+      if not front or since < front then front = since end
+    end
+  end
+  return front
+end
+
+-- What came into an index of a queue, and what is about to leave it.
+function tally.note(key, gone, kept, added, made_together)
+  local q, place = tally.of[key][1], tally.of[key][2]
+  local queue_record, field = queue(q), tally.fronts[place]
+  if not queue_record.jobs_at then
+    tally.look_at_all(q, queue_record)
+    added = 0
+    queue_dirty[q] = true
+  end
+  local n = tally.add(queue_record, place, added - #gone)
+  if added ~= #gone then queue_dirty[q] = true end
+  local front = field and tally.front_of(queue_record[field], n, key, gone, kept, made_together)
+  if field and front ~= queue_record[field] then
+    queue_record[field] = front
+    queue_dirty[q] = true
+  end
+end
+
+-- What goes as a whole. Nothing is taken out of it before; where something is written anew, it has to go first.
+local function keys_to_delete()
+  local dels, first = {}, {}
+  for key in pairs(writes.dels) do
+    local is_anew = writes.lists[key] and writes.lists[key].push[1]
+    for _, kind in ipairs({ 'zsets', 'hashes', 'sets' }) do
+      local grows = false
+      for _, value in pairs(writes[kind][key] or {}) do grows = grows or value end
+      if not grows then writes[kind][key] = nil end
+      is_anew = is_anew or grows
+    end
+    local list = is_anew and first or dels
+    if not writes.strings[key] and not writes.expiring[key] then list[#list + 1] = key end
+  end
+  call_in_pieces('DEL', nil, first)
+  for key, list in pairs(writes.lists) do
+    if list.pop > 0 and list.pop == list.had and not list.push[1] then dels[#dels + 1] = key end
+  end
+  return dels
+end
+
+-- Members by whether they stay: { key, those that go, score and member of those that stay }.
+local function split(key, members, kept)
+  local gone = {}
+  for member, score in pairs(members) do
+    if score then
+      kept[#kept + 1] = score == never and '+inf' or int(score)
+      kept[#kept + 1] = member
+    else
+      gone[#gone + 1] = member
+    end
+  end
+  return gone
+end
+
+local function grow_indexes(leaving)
+  for key in pairs(writes.rows) do within(writes.zsets, key) end
+  for key, members in pairs(writes.zsets) do
+    local kept = writes.rows[key] or {}
+    local rows = #kept
+    local gone = split(key, members, kept)
+    local added = call_in_pieces('ZADD', key, kept)
+    if #gone > 0 then leaving[#leaving + 1] = { 'ZREM', key, gone } end
+    if tally.of[key] then tally.note(key, gone, kept, added, rows) end
+  end
+end
+
+local function grow_sets(leaving)
+  for key, members in pairs(writes.sets) do
+    local gone, kept = {}, {}
+    for member, present in pairs(members) do
+      if present then kept[#kept + 1] = member else gone[#gone + 1] = member end
+    end
+    call_in_pieces('SADD', key, kept)
+    if #gone > 0 then leaving[#leaving + 1] = { 'SREM', key, gone } end
+  end
+  for key, fields in pairs(writes.hashes) do
+    local gone, kept = {}, {}
+    for field, value in pairs(fields) do
+      if value then
+        kept[#kept + 1] = field
+        kept[#kept + 1] = value
+      else
+        gone[#gone + 1] = field
+      end
+    end
+    call_in_pieces('HSET', key, kept)
+    if #gone > 0 then leaving[#leaving + 1] = { 'HDEL', key, gone } end
+  end
+end
+
+-- Values are found by how many there are: one too many would be taken for another. So these are taken back.
+local function grow_lists()
+  local pushed = {}
+  for key, list in pairs(writes.lists) do
+    if list.push[1] then
+      local mine = { key = key, n = 0 }
+      pushed[#pushed + 1] = mine
+      for from = 1, #list.push, 2400 do
+        local to = math.min(from + 2399, #list.push)
+        local ok, length = pcall(redis.call, 'RPUSH', key, unpack(list.push, from, to))
+        if not ok then
+          for _, one in ipairs(pushed) do if one.n > 0 then redis.call('LTRIM', one.key, 0, -1 - one.n) end end
+          error(length, 0)
+        end
+        mine.n = mine.n + to - from + 1
+      end
+    end
+  end
+end
+
+local function write_texts(more_to_come, dels)
+  local sets = writes.texts
   for key, text in pairs(writes.strings) do
     raw[key] = text
     sets[#sets + 1] = key
@@ -290,7 +461,6 @@ local function flush_texts(more_to_come)
       raw[key] = text
       sets[#sets + 1] = key
       sets[#sets + 1] = text
-      if doc.repeats then zset(ns .. 'repeats', id, tonumber(doc.next_slot) or never) end
     else
       raw[key] = false
       dels[#dels + 1] = key
@@ -298,62 +468,30 @@ local function flush_texts(more_to_come)
   end
   for q in pairs(more_to_come and {} or queue_dirty) do
     sets[#sets + 1] = queue_key(q)
-    sets[#sets + 1] = cjson.encode(queues[q])
+    sets[#sets + 1] = tally.text(q)
   end
-  for key in pairs(writes.dels) do dels[#dels + 1] = key end
-  for key, list in pairs(writes.lists) do
-    if list.pop > 0 and list.pop == list.had then dels[#dels + 1] = key end
-  end
-  call_in_pieces('DEL', nil, dels)
   call_in_pieces('MSET', nil, sets)
   for key, e in pairs(writes.expiring) do redis.call('SET', key, e[1], 'PX', int(e[2])) end
+end
+
+-- What leaves an index may not have been there, or never been counted: then it is counted anew, and written once more.
+local function shrink(more_to_come, leaving, dels)
+  local miscounted = {}
+  for _, one in ipairs(leaving) do
+    local of, left = tally.of[one[2]], call_in_pieces(one[1], one[2], one[3])
+    if of and (left < #one[3] or tally.add(queues[of[1]], of[2], 0) < 0) then
+      tally.look(of[1], queues[of[1]], of[2])
+      miscounted[of[1]] = true
+    end
+  end
+  for key, list in pairs(writes.lists) do
+    if list.pop > 0 and (list.pop < list.had or list.push[1]) then redis.call('LTRIM', key, list.pop, -1) end
+  end
+  call_in_pieces('DEL', nil, dels)
+  for q in pairs(miscounted) do queue_dirty[q] = true end
+  for q in pairs(more_to_come and {} or miscounted) do redis.call('SET', queue_key(q), tally.text(q)) end
   for key, before in pairs(writes.trims) do redis.call('ZREMRANGEBYSCORE', key, '-inf', int(before)) end
   for key, ms in pairs(writes.expires) do redis.call('PEXPIRE', key, int(ms)) end
-end
-
-local function flush_lists()
-  for key, list in pairs(writes.lists) do
-    if list.pop > 0 and list.pop < list.had then redis.call('LTRIM', key, list.pop, -1) end
-    call_in_pieces('RPUSH', key, list.push)
-  end
-end
-
-local function flush_sets()
-  for key in pairs(writes.rows) do within(writes.zsets, key) end
-  for key, members in pairs(writes.zsets) do
-    local gone, kept = {}, writes.rows[key] or {}
-    for member, score in pairs(members) do
-      if score then
-        kept[#kept + 1] = score == never and '+inf' or int(score)
-        kept[#kept + 1] = member
-      else
-        gone[#gone + 1] = member
-      end
-    end
-    call_in_pieces('ZREM', key, gone)
-    call_in_pieces('ZADD', key, kept)
-  end
-  for key, hash in pairs(writes.hashes) do
-    local gone, kept = {}, {}
-    for field, value in pairs(hash) do
-      if value then
-        kept[#kept + 1] = field
-        kept[#kept + 1] = value
-      else
-        gone[#gone + 1] = field
-      end
-    end
-    call_in_pieces('HDEL', key, gone)
-    call_in_pieces('HSET', key, kept)
-  end
-  for key, members in pairs(writes.sets) do
-    local gone, kept = {}, {}
-    for member, present in pairs(members) do
-      if present then kept[#kept + 1] = member else gone[#gone + 1] = member end
-    end
-    call_in_pieces('SREM', key, gone)
-    call_in_pieces('SADD', key, kept)
-  end
 end
 
 -- A record holds 100 MB at the vendor: an entry trims the log to as many of its own size as fill 20 MB, at most 10,000.
@@ -380,14 +518,26 @@ end
 
 -- Writes everything, in as few commands as there are kinds of keys; what was read stays known. With `more_to_come`
 -- the queues' documents wait for the second flush.
+--
+-- The order is one in which a refusal in the middle does no harm. First comes what makes records larger, which the vendor
+-- may refuse: an entry too many is passed over, and taken out, by whoever meets it in an index. Then the documents, which
+-- say what is true, and at last what takes away.
 local function flush(more_to_come)
   conclude()
   for _, step in ipairs(before_flush) do step(more_to_come) end
-  flush_texts(more_to_come)
-  flush_lists()
-  flush_sets()
+  for id in pairs(dirty) do
+    local doc = docs[id]
+    if doc and doc.repeats then zset(ns .. 'repeats', id, tonumber(doc.next_slot) or never) end
+  end
+  say_schema()
+  local leaving, dels = {}, keys_to_delete()
+  grow_indexes(leaving)
+  grow_sets(leaving)
+  grow_lists()
+  write_texts(more_to_come, dels)
+  shrink(more_to_come, leaving, dels)
   flush_messages()
-  dirty, fields_read = {}, {}
+  dirty, fields_read, tally.heads = {}, {}, {}
   if not more_to_come then queue_dirty = {} end
   writes = no_writes()
 end

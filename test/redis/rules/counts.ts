@@ -1,0 +1,114 @@
+// Rule 45: a queue's document counts the jobs of each of its indexes, and says which of those that are ready came first.
+
+import { expect } from 'vitest'
+import type { Facts, World } from '../direct.ts'
+
+const sequenceOf = async (world: World, id: number) => (await world.document(id)).n!
+/** Since when the first has waited, as the queue tells it, and as its index does. */
+async function front(world: World, index: 'ready' | 'ready:pull' = 'ready') {
+  const key = `${world.store.keys.queue('q')}:${index}`
+  const [first] = await world.client.ask((redis) => redis.zrange<string[]>(key, 0, 0))
+  const told = (await world.queueDocument())[index === 'ready' ? 'fr' : 'fp'] ?? null
+  return { told, is: first?.slice(0, 13) ?? null }
+}
+
+/** What a queue tells of its front is so, and is of this job. */
+async function expectFront(world: World, id: number | null, index?: 'ready:pull') {
+  const { told, is } = await front(world, index)
+  expect(told).toBe(is)
+  expect(told).toBe(id === null ? null : await sequenceOf(world, id))
+}
+
+const counts: Facts = {
+  async 'a queue knows who is in front, whoever comes and goes'(world) {
+    const [a, b, c, d] = [await world.make(), await world.make(), await world.make(), await world.make()]
+    await expectFront(world, a)
+    await world.claimOne({ max: 1 })
+    await expectFront(world, b)
+    await world.change(b, 'terminate', '', '')
+    await expectFront(world, c)
+    await world.change(d, 'terminate', '', '')
+    await expectFront(world, c)
+    await world.claimOne()
+    await expectFront(world, null)
+    const last = await world.make()
+    await expectFront(world, last)
+  },
+  async 'of many that are made and lent together too'(world) {
+    const many = () => world.store.enqueue(Array(250).fill({ queue: 'q', class: 'plain', known: true }))
+    const { made } = await many()
+    await expectFront(world, made[0]!.id)
+    await world.claim({ max: 100 })
+    await expectFront(world, made[100]!.id)
+    await many()
+    await expectFront(world, made[100]!.id)
+    await world.claim({ max: 1_000 })
+    expect((await front(world)).told).toBe((await front(world)).is)
+  },
+  async 'of jobs for pull workers too, which take what they like'(world) {
+    const a = await world.make({ pull: true })
+    const b = await world.make({ class: 'child', pull: true })
+    await expectFront(world, a, 'ready:pull')
+    await world.claim({ pull: true, names: ['child'] })
+    await expectFront(world, a, 'ready:pull')
+    await world.make({ class: 'child', pull: true })
+    const [run] = await world.claim({ pull: true, names: ['plain'], max: 1 })
+    expect([run!.id, b]).toEqual([a, b])
+    expect((await front(world, 'ready:pull')).told).toBe((await front(world, 'ready:pull')).is)
+  },
+  async 'and of those behind a long row that nobody asks for'(world) {
+    const { made } = await world.store.enqueue([
+      { queue: 'q', class: 'plain', known: true },
+      ...Array(120).fill({ queue: 'q', class: 'child', known: true }),
+      { queue: 'q', class: 'plain', known: true },
+    ])
+    await world.store.settings('q', { mode: 'pull' })
+    expect(await world.claim({ pull: true, names: ['plain'], max: 2 })).toHaveLength(2)
+    await expectFront(world, made[1]!.id, 'ready:pull')
+  },
+  async 'taking a job out of where it is not leaves the counts as they are'(world) {
+    for (let i = 0; i < 3; i++) {
+      await world.make()
+      await (await world.claimOne()).suspend()
+    }
+    const id = await world.make()
+    await world.store.repair([{ kind: 'job', who: String(id) }])
+    expect((await world.queueDocument()).at).toEqual({ r: 1, s: 3 })
+  },
+  async 'a queue that was written by a version which did not count is counted when it is next written'(world) {
+    await world.make()
+    await (await world.claimOne()).suspend()
+    const waiting = await world.make()
+    await world.make({ wait: 60_000 })
+    await world.recount()
+    await world.make()
+    expect((await world.queueDocument()).at).toEqual({ r: 2, s: 1, t: 1 })
+    await expectFront(world, waiting)
+  },
+  async 'or when it is looked at, and stays so'(world) {
+    await world.make()
+    await world.recount()
+    expect(await world.queueOf()).toMatchObject({ ready: 1, oldest: expect.any(Number) })
+    const text = await world.client.ask((redis) => redis.get<string>(world.store.keys.queue('q')))
+    expect(text).toMatch(/^ \{.*"at":\{"r":1\}/)
+  },
+  async 'what has come in uncounted is counted when it has been looked at often enough'(world) {
+    const id = await world.make()
+    const key = `${world.store.keys.queue('q')}:failed`
+    await world.client.ask((redis) => redis.zadd(key, { score: world.now() + 60_000, member: '88888' }))
+    for (let i = 0; i < 200 && (await world.queueOf()).failed === 0; i++);
+    expect(await world.queueOf()).toMatchObject({ ready: 1, failed: 1 })
+    await world.client.ask((redis) => redis.zrem(key, '88888'))
+    await world.recount()
+    expect((await world.claimOne()).id).toBe(id)
+  },
+  async 'entries that were never counted are not missed when they go'(world) {
+    await world.make()
+    const entry = { score: -1, member: '0000000000000:99999' }
+    await world.client.ask((redis) => redis.zadd(`${world.store.keys.queue('q')}:ready`, entry))
+    await world.claim()
+    expect((await world.queueDocument()).at).toEqual({ l: 1 })
+  },
+}
+
+export const counting: Record<number, Facts> = { 45: counts }
