@@ -25,6 +25,7 @@ import { waitEach } from './wait_each.ts'
 import { widget } from './widget.ts'
 import { zip } from './zip.ts'
 
+// Whatever comes to their ports stays there when a run refuses it: so they have always been, and flows rely on it.
 export const core = [
   array,
   concat,
@@ -50,4 +51,4 @@ export const core = [
   waitEach,
   widget,
   zip,
-]
+].map((worker) => ({ ...worker, checked: 'run' as const }))

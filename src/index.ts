@@ -1,6 +1,7 @@
 // What users import to write workers and to run sidejob.
 
-import type { Ports, Worker, WorkerOptions } from './core/worker.ts'
+import type * as z from 'zod'
+import type { Ending, Ports, Worker, WorkerOptions } from './core/worker.ts'
 import type { Job } from './engine/run/job.ts'
 
 export { SidejobError } from './core/errors.ts'
@@ -17,15 +18,27 @@ export { createEngine as createSidejob, type EngineOptions as SidejobOptions } f
 export { Job } from './engine/run/job.ts'
 export { CallFailed, type Steps } from './engine/run/steps.ts'
 
-type Definition<In extends Ports, Out extends Ports> = WorkerOptions & {
+/** What `perform` gives back: its result, where one is described, or how the run ends without one. */
+type Returned<Result extends z.ZodType> = z.input<Result> | Ending | undefined
+
+type Definition<
+  In extends Ports,
+  Out extends Ports,
+  Args extends z.ZodType,
+  Result extends z.ZodType,
+> = WorkerOptions & {
+  /** What a job is made with. Whoever makes one with other args is refused, with the place of the fault. */
+  args?: Args
   in?: In
   out?: Out
+  /** What a run returns. One that returns something else fails. */
+  result?: Result
   /** Called before the first run. */
-  startup?: (job: Job<In, Out>) => unknown
+  startup?: (job: Job<In, Out, z.output<Args>>) => unknown
   /** One run. Returns nothing (completed), `job.suspend()`, `job.again()` or a result; throws to fail. */
-  perform: (job: Job<In, Out>) => unknown
+  perform: (job: Job<In, Out, z.output<Args>>) => Returned<Result> | Promise<Returned<Result>>
   /** The last run of a job that is terminated. */
-  shutdown?: (job: Job<In, Out>) => unknown
+  shutdown?: (job: Job<In, Out, z.output<Args>>) => unknown
 }
 
 /**
@@ -44,6 +57,8 @@ type Definition<In extends Ports, Out extends Ports> = WorkerOptions & {
 export const defineWorker = <
   const In extends Ports = Record<never, never>,
   const Out extends Ports = Record<never, never>,
+  Args extends z.ZodType = z.ZodType,
+  Result extends z.ZodType = z.ZodType,
 >(
-  definition: Definition<In, Out>,
-): Worker<Job<In, Out>> => definition as Worker<Job<In, Out>>
+  definition: Definition<In, Out, Args, Result>,
+): Worker<Job<In, Out, z.output<Args>>> => definition as Worker<Job<In, Out, z.output<Args>>>

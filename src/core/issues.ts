@@ -17,8 +17,21 @@ export const check = <Schema extends z.ZodType>(schema: Schema, input: unknown):
   throw fault(innermost(first(parsed.error.issues), []))
 }
 
+/**
+ * What a schema finds wrong with a value; nothing, where it takes it.
+ *
+ * @example faultOf(z.number(), 'x') // { path: [], message: 'expected a number, got "x"' }
+ */
+export const faultOf = (schema: z.ZodType, input: unknown): { path: Path; message: string } | undefined => {
+  const parsed = schema.safeParse(input, { error: expected, reportInput: true })
+  if (parsed.success) return undefined
+  const { issue, path } = innermost(first(parsed.error.issues), [])
+  if (issue.code !== 'unrecognized_keys') return { path, message: words(issue) }
+  return { path: [...path, issue.keys[0]!], message: 'unknown member' }
+}
+
 /** Writes a path as code would: `in.left.channels[0]`. */
-const dotted = (path: Path): string =>
+export const dotted = (path: Path): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i ? '.' : ''}${step}`)).join('') || 'the body'
 
 const fault = ({ issue, path }: Found): SidejobError => {

@@ -541,10 +541,16 @@ export const logPage = z.object({
 
 const workerPorts = z.record(
   anyPort,
-  z.strictObject({ default: closed.optional(), schema: closed.optional(), channels: channelNames.optional() }),
+  z.strictObject({
+    default: closed.optional(),
+    schema: closed.optional().meta({ description: 'JSON Schema of the values' }),
+    channels: channelNames.optional(),
+  }),
 )
 
 const workerShape = z.strictObject({
+  args: closed.optional().meta({ description: 'JSON Schema of the args that its jobs are made with' }),
+  result: closed.optional().meta({ description: 'JSON Schema of the results of its runs' }),
   concurrency: concurrency.optional().meta({
     description: 'how many runs of the class there may be at once, in all lanes: the limit worker:<queue>/<class>',
   }),

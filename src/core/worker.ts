@@ -101,12 +101,18 @@ export type WorkerOptions = {
   isolate?: boolean
   /** `'all'`: its runs may also change jobs outside their own tree, adopt any job, and delete with force; `'family'`. */
   reach?: Reach
+  /** Who finds values that are not as a schema says: `'door'`, whoever writes them; `'run'`, only the run that reads them. */
+  checked?: 'door' | 'run'
   /** false: no messages on `/sidejob/job/<id>` when the status changes. */
   statusPublish?: boolean
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of workers holds workers of every job type
 export type Worker<J = any> = WorkerOptions & {
+  /** What the job is made with: whoever makes one with other args is refused. */
+  args?: z.ZodType
+  /** What a run returns: one that returns something else fails. */
+  result?: z.ZodType
   in?: Ports
   out?: Ports
   startup?: (job: J) => unknown

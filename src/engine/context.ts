@@ -8,6 +8,7 @@ import type { Client } from '../redis/client.ts'
 import type { Store } from '../redis/store.ts'
 import type { ClaimedJob, Once, Ring } from '../redis/types.ts'
 import type { Call, JobView } from './engine.ts'
+import type { Classes } from './jobs/classes.ts'
 import type { Constraints } from './jobs/constraints.ts'
 import type { Registry } from './jobs/registry.ts'
 import type { EagerLane } from './lane/dispatcher.ts'
@@ -18,6 +19,7 @@ export type Context = {
   store: Store
   client: Client
   registry: Registry
+  classes: Classes
   tags: Constraints
   performer: Executor
   waiting: LongPoll

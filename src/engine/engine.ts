@@ -257,6 +257,9 @@ export type Result =
 export type Reason = { code: string; message: string; since?: number; until?: number; job?: number; key?: string }
 
 export type WorkerDefinition = {
+  /** What args, and what result, its jobs have, as JSON Schema. */
+  args?: Encoded
+  result?: Encoded
   /** How many runs of the class there may be at once. */
   concurrency?: number
   limits?: { key?: string; concurrency?: number; rate?: { limit: number; period: number } }[]

@@ -29,6 +29,7 @@ import { createTenants } from './api/tenants.ts'
 import { createWorkers } from './api/workers.ts'
 import { type Context, onceOf } from './context.ts'
 import type { Call, Engine } from './engine.ts'
+import { createClasses } from './jobs/classes.ts'
 import { createConstraints } from './jobs/constraints.ts'
 import { createRegistry } from './jobs/registry.ts'
 import { type BellOptions, createBells } from './lane/bells.ts'
@@ -150,6 +151,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     return viewOf(id, document, beside)
   }
 
+  const classes = createClasses({ store, registry })
   const waiting = createLongPoll({ client, now })
   const eager =
     options.dispatch === 'eager' && defer
@@ -158,7 +160,22 @@ export function createEngine(options: EngineOptions): Engine & Inner {
           goOn: (lane: EagerLane, lent: ClaimedJob[]) => defer(dispatcher.goOn(lane, lent, ringer.guest())),
         }
       : undefined
-  const means = { store, client, registry, eager, tags, performer, waiting, ring, announce, change, view, now, random }
+  const means = {
+    store,
+    client,
+    registry,
+    classes,
+    eager,
+    tags,
+    performer,
+    waiting,
+    ring,
+    announce,
+    change,
+    view,
+    now,
+    random,
+  }
   const parts: Context = { ...means, allowHosts: outgoing.allowHosts }
   const jobs = createJobs(parts)
 

@@ -1,6 +1,7 @@
 // Pull workers: they claim runs, keep them alive, and commit by token; what comes too late counts for nothing.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Changes, Snapshot } from '../../src/core/run.ts'
 import { createApp } from '../../src/http/app.ts'
 import { type Kit, startKit } from '../kit.ts'
@@ -34,6 +35,107 @@ async function claimed(input: object = {}, options: { lease?: number } = {}) {
   const [run] = await kit.engine.claim(queue, options)
   return { queue, id, run: run!, token: run!.run.token }
 }
+
+/** What the first fault of a refusal says, and where it is. */
+const refusal = (work: Promise<unknown>) =>
+  work.then(
+    () => 'taken',
+    ({ code, message, path }) => ({ code, message, path }),
+  )
+
+const number = encodeValue({ type: 'number' })
+
+/** A class of pull workers whose values are described. */
+async function describedQueue(): Promise<string> {
+  const queue = `pull${queues++}`
+  await kit.engine.register(queue, 'double', {
+    args: encodeValue({ type: 'object', properties: { by: { type: 'integer' } }, required: ['by'] }),
+    in: { n: { schema: number } },
+    out: { doubled: { schema: number } },
+    result: encodeValue({ type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }),
+    pull: true,
+  })
+  return queue
+}
+
+describe('a class of pull workers whose values are described by JSON Schema', () => {
+  const args = encodeValue({ by: 2 })
+
+  test('a job with input or args of a wrong type was taken, and failed later: now it is refused at the door', async () => {
+    const queue = await describedQueue()
+    const make = (input: object) => refusal(kit.make('double', { queue, args, ...input }))
+    expect(await make({ inputs: { n: [encodeValue(1), encodeValue('x')] } })).toEqual({
+      code: 'REFUSED',
+      message: 'inputs.n[1]: expected a number, got "x" (in port n of class double)',
+      path: ['inputs', 'n', 1],
+    })
+    expect(await make({ args: encodeValue({ by: 1.5 }) })).toMatchObject({
+      message: 'args.by: expected a whole number, got 1.5 (args of class double)',
+      path: ['args', 'by'],
+    })
+    expect(await make({ args: undefined })).toMatchObject({
+      message: expect.stringContaining('expected an object, got null'),
+    })
+    expect(await kit.engine.list({ queue })).toMatchObject({ jobs: [] })
+    const answer = await ask('/v1/jobs', { class: 'double', queue, args: {} })
+    expect(answer).toMatchObject({ status: 422, body: { error: { code: 'REFUSED', path: ['args', 'by'] } } })
+  })
+
+  test('a value of a wrong type is not written, nor made a default', async () => {
+    const queue = await describedQueue()
+    const id = String(await kit.make('double', { queue, args }))
+    expect(await refusal(kit.engine.write(id, 'in', 'n', [encodeValue(true)]))).toMatchObject({
+      code: 'REFUSED',
+      path: ['values', 0],
+    })
+    expect(await refusal(kit.engine.setDefault(id, 'in', 'n', encodeValue('x')))).toMatchObject({ path: ['value'] })
+    await kit.engine.write(id, 'in', 'n', [encodeValue(1)])
+    expect(await kit.engine.look(id, 'in', 'n')).toMatchObject({ size: 1 })
+  })
+
+  test.each([
+    ['result', { end: 'completed', result: encodeValue({ sum: 'x' }) }, 'result.sum: expected a number, got "x"'],
+    [
+      'output',
+      { end: 'completed', ops: [{ op: 'write', to: { out: 'doubled' }, values: [encodeValue(2), encodeValue('x')] }] },
+      'ops[0].values[1]: expected a number, got "x"',
+    ],
+  ] as [string, Changes, string][])(
+    'a run whose %s is of a wrong type has failed, and its worker hears it',
+    async (_, changes, message) => {
+      const queue = await describedQueue()
+      const id = await kit.make('double', { queue, args, retry: { max: 3 } })
+      const [run] = await kit.engine.claim(queue, {})
+      expect(await refusal(commit(run!.run.token, changes))).toMatchObject({
+        code: 'REFUSED',
+        message: `${message}; the run has failed`,
+      })
+      const { status, error } = await view(id)
+      expect({ status, error: JSON.parse(error!) }).toMatchObject({ status: 'failed', error: { message } })
+    },
+  )
+
+  test('a run whose values are right is committed', async () => {
+    const queue = await describedQueue()
+    const id = await kit.make('double', { queue, args, inputs: { n: [encodeValue(1)] }, keepResult: true })
+    const [run] = await kit.engine.claim(queue, {})
+    const ops: Changes['ops'] = [{ op: 'write', to: { out: 'doubled' }, values: [encodeValue(2)] }]
+    await commit(run!.run.token, { end: 'completed', ops, result: encodeValue({ sum: 2 }) })
+    expect(await kit.engine.result(String(id), {})).toMatchObject({ ended: true, result: { result: '{"sum":2}' } })
+  })
+
+  test('a schema that cannot be used is refused when the class is registered', async () => {
+    const register = (schema: unknown) =>
+      refusal(kit.engine.register('pull', 'odd', { in: { n: { schema: encodeValue(schema) } }, pull: true }))
+    expect(await register({ properties: { a: { type: 'text' } } })).toMatchObject({
+      code: 'BAD_REQUEST',
+      path: ['in', 'n', 'schema', 'properties', 'a', 'type'],
+    })
+    expect(await register({ enum: ['x'.repeat(70_000)] })).toMatchObject({
+      message: expect.stringContaining('at most 65536 bytes'),
+    })
+  })
+})
 
 const write = (value: string): Changes['ops'] => [{ op: 'write', to: { out: 'out' }, values: [value] }]
 

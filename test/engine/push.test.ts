@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isFromSidejob } from '../../examples/node-worker/webhook.ts'
 import { writeMsgpack } from '../../src/core/codec/msgpack.ts'
-import { encodedToJson } from '../../src/core/codec/value.ts'
+import { encodedToJson, encodeValue } from '../../src/core/codec/value.ts'
 import type { WorkerDefinition } from '../../src/engine/engine.ts'
 import { webhookHeaders } from '../../src/engine/remote/sign.ts'
 import { type Kit, startKit } from '../kit.ts'
@@ -216,6 +216,20 @@ describe('what a worker answers', () => {
     expect(await outOf(id)).toEqual(['10', '20'])
     expect(await kit.engine.state(String(id))).toEqual({ done: 'true' })
     expect(await resultOf(id)).toMatchObject({ type: 'success', result: '{"sum":3}' })
+  })
+
+  test.each([
+    [{ result: 'x' }, 'result: expected a number, got "x"'],
+    [
+      { ops: [{ op: 'write', to: { out: 'out' }, values: [1, null] }] },
+      'ops[0].values[1]: expected a number, got null',
+    ],
+  ])('changes whose values its registration does not take, %j: failed, not tried again', async (changes, message) => {
+    const number = encodeValue({ type: 'number' })
+    const definition = { result: number, out: { out: { schema: number } }, retry: { max: 3 } }
+    const job = await jobOf(({ answer }) => json(answer, { end: 'completed', ...changes }), definition)
+    expect(job).toMatchObject({ status: 'failed', attempt: 1, error: { message } })
+    expect(await outOf(job.id)).toEqual([])
   })
 
   test.each([200, 204])('%i without a body: completed', async (status) => {

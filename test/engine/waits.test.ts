@@ -417,6 +417,7 @@ describe('what is done outside of steps', () => {
 describe('mistakes that used to be silent', () => {
   define({
     class: 'approval',
+    checked: 'run',
     in: { decision: port(z.object({ ok: z.boolean(), at: z.coerce.date() })) },
     async perform(job) {
       const answer = await job.waitFor('decision')

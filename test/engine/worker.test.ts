@@ -241,6 +241,47 @@ describe('how a run ends', () => {
   })
 })
 
+describe('args and results that are described', () => {
+  const args = z.object({ n: z.number(), by: z.number().default(2) })
+  define({
+    class: 'times',
+    args,
+    result: z.object({ product: z.number() }),
+    perform: ({ args: { n, by } }) => ({ product: n * by }),
+  })
+  define({ class: 'odd', result: z.number(), perform: () => 'x' as never })
+  define({ class: 'caller', perform: (job: Job) => void job.spawn('child', { class: 'times' }, { args: { n: 'x' } }) })
+
+  test('a run gets its args as they are described, defaults and all', async () => {
+    const { id } = await jobOf('times', { args: '{"n":21}', keepResult: true })
+    expect(await kit.engine.result(String(id), {})).toMatchObject({ result: { result: '{"product":42}' } })
+  })
+
+  test('a job with other args is not made, neither from outside nor by a run', async () => {
+    await expect(kit.make('times', { args: '{"n":"x"}' })).rejects.toThrow(
+      'args.n: expected a number, got "x" (args of class times)',
+    )
+    const job = await jobOf('caller')
+    expect(job).toMatchObject({ status: 'failed', children: {} })
+    expect(job.error.message).toBe('args.n: expected a number, got "x" (args of class times)')
+  })
+
+  test('a run that returns something else has failed', async () => {
+    const job = await jobOf('odd')
+    expect(job).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining(`the result of job ${job.id}: `) },
+    })
+  })
+
+  test('they are told to whoever asks what workers there are, as JSON Schema', async () => {
+    const { workers: all } = await kit.engine.workers()
+    const told = all.find(({ class: name }) => name === 'times')!
+    expect(JSON.parse(told.args!)).toMatchObject({ required: ['n'], properties: { n: { type: 'number' } } })
+    expect(JSON.parse(told.result!)).toMatchObject({ properties: { product: { type: 'number' } } })
+  })
+})
+
 describe('failures', () => {
   define({
     class: 'broken',
@@ -371,6 +412,7 @@ describe('failures', () => {
   define({
     class: 'typed',
     retry: { max: 5 },
+    checked: 'run',
     in: { n: port(z.number()) },
     async perform(job) {
       await job.read('n')

@@ -105,7 +105,7 @@ const cases: Case[] = [
     'result',
     '7',
     { wait: 5_000 },
-    {},
+    { signal: expect.any(AbortSignal) },
   ],
   [
     'jobs.takeResult',
@@ -115,7 +115,7 @@ const cases: Case[] = [
     'result',
     '7',
     { wait: 5_000, take: true },
-    {},
+    { signal: expect.any(AbortSignal) },
   ],
   [
     'jobs.why',

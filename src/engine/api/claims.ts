@@ -9,7 +9,7 @@ import { childrenOf, type Document } from '../../redis/document.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import { type Context, checkClaim, laneOf } from '../context.ts'
 import type { Engine } from '../engine.ts'
-import { LAST, outcomeOf } from '../jobs/outcome.ts'
+import { LAST, outcomeOf, soundChanges } from '../jobs/outcome.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
@@ -24,6 +24,7 @@ const MOST_SEEN = 50_000
 export function createRuns({
   store,
   registry,
+  classes,
   tags,
   performer,
   ring,
@@ -47,11 +48,23 @@ export function createRuns({
     return { ...(found?.document ?? known), tk: token }
   }
 
-  async function settleRemote(token: string, changes: Changes, asked?: Reach): Promise<RunOutcome> {
+  /** What has no class any more is not checked: its commit says that it is gone. */
+  const classOf = (token: string) =>
+    classes.of(token.split('.', 1)[0]!).catch((error) => {
+      if (error instanceof SidejobError && error.code === 'NOT_FOUND') return { found: undefined }
+      throw error
+    })
+
+  async function settleRemote(token: string, said: Changes, asked?: Reach) {
+    const tells = said.result !== undefined || (said.ops?.length ?? 0) > 0
+    const { changes, fault } = tells
+      ? soundChanges(said, (await classOf(token)).found)
+      : { changes: said, fault: undefined }
     const document = await documentOf(token, changes)
     const found = document.q ? await registry.find(document.q, document.c!) : undefined
     const { retry, reach } = found?.definition ?? {}
-    return outcomeOf(token, changes, { document, retry, reach: asked ?? reach, registry, random, now: now() })
+    const deciding = { document, retry, reach: asked ?? reach, registry, random, now: now() }
+    return { outcome: await outcomeOf(token, changes, deciding), fault }
   }
 
   /** A token as a claim gives it; what cannot be one was never given. */
@@ -83,6 +96,7 @@ export function createRuns({
   const snapshots = (queue: string, lent: ClaimedJob[]) =>
     Promise.all(
       lent.map(async (one) => {
+        classes.note(one.id, { queue, class: one.document.c! })
         const found = await registry.find(queue, one.document.c!)
         return snapshotOf(one, found ? performer.timeoutOf(found) : 30_000)
       }),
@@ -146,7 +160,9 @@ export function createRuns({
 
     async commit(token, changes, { reach } = {}) {
       checkToken(token)
-      const { answer, lent } = await commitToken(await settleRemote(token, changes, reach))
+      const { outcome, fault } = await settleRemote(token, changes, reach)
+      const { answer, lent } = await commitToken(outcome)
+      if (fault) throw new SidejobError('REFUSED', `${fault.message}; the run has failed`, { path: fault.path })
       if (changes.end !== 'checkpoint' || !lent[0]) return { status: answer as Status }
       const [snapshot] = await snapshots(lent[0].document.q!, lent)
       return { status: answer as Status, snapshot }

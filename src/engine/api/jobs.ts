@@ -19,6 +19,7 @@ const lasts = (found: Registered | undefined): boolean => found !== undefined &&
 export function createJobs({
   store,
   registry,
+  classes,
   tags,
   ring,
   eager,
@@ -96,6 +97,7 @@ export function createJobs({
       const { made, again, rings, lent } = await tags.enqueue(jobs, onceOf(call), lane)
       if (lane && lent.length) eager!.goOn(lane, lent)
       await ring(rings)
+      for (const [i, { id }] of made.slice(0, 100).entries()) classes.note(id, inputs[i]!)
       return { jobs: made, existing: again }
     },
 

@@ -5,6 +5,7 @@ import { defineWords, type Words, writeWords } from '../../redis/changes.ts'
 import { itemText, shownItem } from '../../redis/item.ts'
 import { type Context, MINUTE } from '../context.ts'
 import type { Dir, Engine } from '../engine.ts'
+import { checkDefault, checkValues } from '../jobs/checks.ts'
 import { overlay } from '../jobs/new-job.ts'
 import { portView } from '../run/snapshot.ts'
 
@@ -15,6 +16,7 @@ const withContext = (item: string) => ({ context: '{}' as Encoded, ...shownItem(
 export function createPorts({
   store,
   registry,
+  classes,
   change,
   view,
 }: Context): Pick<Engine, 'ports' | 'look' | 'write' | 'take' | 'setDefault' | 'setChannels' | 'connect'> {
@@ -43,6 +45,8 @@ export function createPorts({
     },
 
     async write(job, dir, port, values, writing = {}, call) {
+      const { name, found } = await classes.of(job)
+      checkValues(found, name, { dir, port }, values, ['values'])
       const [size] = await change(job, [writeWords(portOf(dir, port), { ...writing, values })], call)
       return { size: Number(size) }
     },
@@ -55,6 +59,8 @@ export function createPorts({
     },
 
     async setDefault(job, dir, port, value, call) {
+      const { name, found } = await classes.of(job)
+      if (value !== undefined) checkDefault(found, name, { dir, port }, value)
       const words = value === undefined ? ['0', ''] : ['1', itemText({ data: value })]
       await change(job, [['default', '', sideOf(dir), port, ...words]], call)
     },

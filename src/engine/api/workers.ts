@@ -5,6 +5,7 @@ import { callable } from '../../core/url.ts'
 import type { Worker } from '../../core/worker.ts'
 import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
+import { checkSchemas } from '../jobs/checks.ts'
 
 function checkAddress(url: string, allowHosts: readonly string[]): void {
   try {
@@ -34,6 +35,7 @@ export function createWorkers(
     },
 
     async register(queue, name, definition) {
+      checkSchemas(definition)
       // What would be refused with each run is refused at once.
       if (definition.push) checkAddress(definition.push.url, allowHosts)
       const { rings } = await registry.put(queue, name, definition)

@@ -10,6 +10,7 @@ import type { LimitKey, NewJob } from '../../redis/document.ts'
 import { itemText } from '../../redis/item.ts'
 import type { JobInput, PortSpecs } from '../engine.ts'
 import { keptCallback } from './callback-spec.ts'
+import { checkArgs, checkValues } from './checks.ts'
 import type { Registered, Registry } from './registry.ts'
 
 const HOUR = 3_600_000
@@ -28,10 +29,12 @@ const itemsOf = (inputs: Values = {}, context?: Encoded): Record<string, string[
     Object.entries(inputs).map(([port, values]) => [port, values.map((data) => itemText({ data, context }))]),
   )
 
-function checkInputs(inputs: Values = {}, ports: PortSpecs, className: string): void {
-  for (const port of Object.keys(inputs))
+function checkInputs(found: Registered, inputs: Values = {}, ports: PortSpecs, className: string): void {
+  for (const [port, values] of Object.entries(inputs)) {
     if (!Object.hasOwn(ports, port) && !Object.hasOwn(ports, '*'))
       throw new SidejobError('REFUSED', `${className} does not have in port ${port}`, { path: ['inputs', port] })
+    checkValues(found, className, { dir: 'in', port }, values, ['inputs', port])
+  }
 }
 
 /** The first slot of a repeat, and its text as the job keeps it. */
@@ -108,7 +111,7 @@ function newJob(
   checkOutside(found, input)
   const ports = overlay(found?.in, input.in)
   // Of a class that is not known the script says so.
-  if (found) checkInputs(input.inputs, ports, input.class)
+  if (found) checkInputs(found, input.inputs, ports, input.class)
   return {
     ...common(found),
     queue: input.queue,
@@ -157,6 +160,7 @@ export function newJobs(
   let job: NewJob
   return inputs.map((input, i) => {
     const like = i > 0 && isAlikeBut('args', input, inputs[i - 1]!)
+    checkArgs(find(input), input.class, input.args)
     job = like ? { ...job, args: argsOf(input) } : given(newJob(find(input), input, now, allowHosts, by))
     return job
   })
@@ -168,6 +172,9 @@ export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): 
   const found = registry.local(queue, spawn.class) ?? (await registry.find(queue, spawn.class))
   checkOutside(found, { queue, class: spawn.class })
   const { name, inports, outports, inputs, keepResult, retry, args, ...rest } = spawn
+  checkArgs(found, spawn.class, args)
+  for (const [port, values] of Object.entries(inputs ?? {}))
+    checkValues(found, spawn.class, { dir: 'in', port }, values, ['inputs', port])
   return {
     ...rest,
     ...common(found),

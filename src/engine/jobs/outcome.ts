@@ -2,14 +2,17 @@
 
 import { writeJson } from '../../core/codec/json.ts'
 import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
+import { dotted } from '../../core/issues.ts'
+import type { Fault } from '../../core/json-schema/index.ts'
 import { isMissed, nextSlot, parseRepeat, type Repeat } from '../../core/repeat.ts'
 import { type Retry, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
 import { opWords, type RunOutcome, readWords, spawnWords, stateWords, type Words } from '../../redis/changes.ts'
 import type { Document } from '../../redis/document.ts'
+import { faultOfRun } from './checks.ts'
 import { spawnedJob } from './new-job.ts'
-import type { Registry } from './registry.ts'
+import type { Registered, Registry } from './registry.ts'
 
 /** The number of a run's last commit where nobody counts: above every checkpoint's. */
 export const LAST = 1_000_000_000
@@ -22,6 +25,8 @@ type Deciding = {
   now: number
   /** Who performed the run. */
   by?: string
+  /** Its class, where what others answer for it is to be checked: our own functions have checked it. */
+  found?: Registered
   /** Which jobs the run may name: those of its own tree, or all. */
   reach?: Reach
 }
@@ -118,8 +123,17 @@ const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
 
 const byWords = ({ document, by }: Deciding): Words => (document.hn ? optional('by', by) : [])
 
+/** A run of somebody else whose values are not as its class says has failed, and will again. */
+export function soundChanges(changes: Changes, found: Registered | undefined): { changes: Changes; fault?: Fault } {
+  const fault = found && !found.local ? faultOfRun(found, changes) : undefined
+  if (!fault) return { changes }
+  const message = `${dotted(fault.path)}: ${fault.message}`
+  return { changes: { end: 'failed', n: LAST, error: { message, retry: false } }, fault: { ...fault, message } }
+}
+
 /** What is sent to Redis for one run. */
-export async function outcomeOf(token: string, changes: Changes, deciding: Deciding): Promise<RunOutcome> {
+export async function outcomeOf(token: string, said: Changes, deciding: Deciding): Promise<RunOutcome> {
+  const { changes } = soundChanges(said, deciding.found)
   const { end, n = 0 } = changes
   if (end === 'failed') return { token, n, end, words: failedWords(changes, deciding) }
   const ops = await opsWords(changes, deciding)

@@ -9,6 +9,7 @@ import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { PortSpecs, WorkerDefinition } from '../engine.ts'
 import { type Announced, createAnnouncer } from './announcement.ts'
+import { announcedDefinition } from './checks.ts'
 
 /** A class as the engine uses it; `local` when its function is in this deployment. */
 export type Registered = {
@@ -40,7 +41,7 @@ export const isLong = ({ definition: { push, timeout = 0 } }: Registered): boole
 const announcedOf = (found: Registered): Announced => ({
   queue: found.local!.queue ?? 'default',
   name: found.local!.class,
-  definition: textOf(found.definition, true),
+  definition: textOf(announcedDefinition(found.definition, found.local!), true),
   serves: callsOthers(found) ? 'call' : 'push',
   concurrency: found.definition.concurrency,
 })
@@ -94,6 +95,8 @@ const withRawPorts = (ports: WorkerDefinition['in'] = {}) =>
 const textOf = (definition: WorkerDefinition, local: boolean): string =>
   writeJson({
     ...definition,
+    ...(definition.args === undefined ? {} : { args: raw(definition.args) }),
+    ...(definition.result === undefined ? {} : { result: raw(definition.result) }),
     in: withRawPorts(definition.in),
     out: withRawPorts(definition.out),
     ...(local ? { local: true } : {}),

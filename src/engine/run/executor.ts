@@ -110,6 +110,7 @@ export function createExecutor({
     retry: found?.definition.retry,
     by: found && performedBy(found),
     reach: found?.definition.reach,
+    found,
     registry,
     random,
     now: now(),

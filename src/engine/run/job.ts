@@ -175,10 +175,10 @@ const nameOf = (name: string): string => {
  * for await (const { left, right } of job.inputs('left', 'right')) job.write('pair', [left, right])
  */
 // biome-ignore lint/suspicious/noExplicitAny: without its worker's ports a job has any
-export class Job<In extends Ports = any, Out extends Ports = any> {
+export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown> {
   readonly id: number
   #snapshot: Snapshot
-  #ports: { in?: Ports; out?: Ports }
+  #ports: Pick<Worker, 'in' | 'out' | 'args' | 'result'>
   #tools: JobTools
   #stop: { readonly signal: AbortSignal }
   #queues = new Map<string, Queue>()
@@ -215,7 +215,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   readonly #began: number
 
   constructor(
-    worker: Pick<Worker, 'in' | 'out'>,
+    worker: Pick<Worker, 'in' | 'out' | 'args' | 'result'>,
     snapshot: Snapshot,
     tools: JobTools,
     stop: { readonly signal: AbortSignal },
@@ -250,9 +250,11 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
     return (this.#tools.env ?? {}) as Cloudflare.Env
   }
 
-  get args(): unknown {
+  /** What the job was made with, as the worker's `args` has it. */
+  get args(): Args {
     const { args } = this.#snapshot.job
-    return args === null ? null : decodeValue(args)
+    const value = args === null ? null : decodeValue(args)
+    return this.#taken(this.#ports.args, value, `args of job ${this.id}`) as Args
   }
   get name(): string | null {
     return this.#snapshot.job.name
@@ -693,6 +695,7 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
       )
     if (ending instanceof Ending) return { ...this.#collect(ending.end), ...ending.options }
     const changes = this.#collect(this.#suspends && ending === undefined ? 'suspended' : 'completed')
+    if (changes.end === 'completed') ending = this.#taken(this.#ports.result, ending, `the result of job ${this.id}`)
     return ending === undefined ? changes : { ...changes, result: encodeValue(ending) }
   }
 
@@ -919,11 +922,15 @@ export class Job<In extends Ports = any, Out extends Ports = any> {
   #checked(dir: 'in' | 'out', port: string, value: unknown): unknown {
     const ports = this.#ports[dir] ?? {}
     const { schema }: Port = ownOf(ports, port) ?? ports['*'] ?? {}
+    return this.#taken(schema, value, `${dir} port ${port} of job ${this.id}`)
+  }
+
+  #taken(schema: Port['schema'], value: unknown, of: string): unknown {
     if (!schema) return value
     const checked = schema.safeParse(value)
     if (checked.success) return checked.data
     const [issue] = checked.error.issues
     const where = issue?.path.length ? ` at ${issue.path.join('.')}` : ''
-    throw new Terminal(`${dir} port ${port} of job ${this.id}${where}: ${issue?.message}`)
+    throw new Terminal(`${of}${where}: ${issue?.message}`)
   }
 }

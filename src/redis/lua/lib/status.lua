@@ -71,7 +71,7 @@ local function tell_parent(id, doc, status)
   hset(side_key(doc.parent, 'children'), doc.child_name, id .. ',' .. status .. ',' .. doc.class)
 end
 
--- Who waits for its end is called once: as long as `wu` says that somebody does.
+-- Who waits for its end is called once: as long as the job says that somebody does.
 local function call_watchers(id, doc, is)
   if not doc.waited_until or not ends[is] then return end
   if tonumber(doc.waited_until) > now then push(writes.messages, { ns .. 'ended:' .. id, is }) end

@@ -1,0 +1,372 @@
+// Checks values against JSON Schemas that others gave: what a value is is said as everywhere here, and neither a schema
+// nor a value can make it take long.
+
+import { type Pattern, patternOf, type Spend } from './pattern.ts'
+
+export type Path = (string | number)[]
+/** What is wrong, and where: `expected a number, got "x"`. */
+export type Fault = { path: Path; message: string }
+
+type Schema = boolean | Record<string, unknown>
+
+/** Of a schema: bytes of its text, how deep it goes, and how many schemas it is made of. */
+export const most = { bytes: 65_536, depth: 32, schemas: 2_000 } as const
+
+const one = ['additionalProperties', 'propertyNames', 'items', 'contains', 'not', 'if', 'then', 'else']
+const list = ['prefixItems', 'allOf', 'anyOf', 'oneOf']
+const named = ['properties', 'patternProperties', '$defs', 'definitions']
+const numbers = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
+const sizes = ['length', 'items', 'properties', 'contains'].flatMap((of) => {
+  const name = of[0]!.toUpperCase() + of.slice(1)
+  return [`min${name}`, `max${name}`]
+})
+const others = ['type', 'enum', 'const', 'pattern', 'required', 'dependentRequired', 'uniqueItems', '$ref']
+/** Those that say nothing of a value; of `format` there is a dialect in every library. */
+const remarks = [
+  ...['title', 'description', 'default', 'examples', 'format', 'deprecated', 'readOnly', 'writeOnly'],
+  ...['$schema', '$id', '$comment', 'contentEncoding', 'contentMediaType'],
+]
+const keywords = new Set([...one, ...list, ...named, ...numbers, ...sizes, ...others, ...remarks])
+
+const kinds: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
+}
+
+/** What a schema can be wrong in: the first fault, with its place. */
+class SchemaFault extends Error {
+  readonly path: Path
+  constructor(path: Path, message: string) {
+    super(message)
+    this.path = path
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
+
+const textsOf = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string')
+
+/** How each keyword has to be written, beside those that hold schemas. */
+const written: Record<string, [(value: unknown) => boolean, string]> = {
+  ...Object.fromEntries(numbers.map((name) => [name, [Number.isFinite, 'a number']])),
+  ...Object.fromEntries(sizes.map((name) => [name, [(n: unknown) => Number.isInteger(n) && Number(n) >= 0, 'a size']])),
+  type: [
+    (is) => [is].flat().every((name) => Object.hasOwn(kinds, String(name))),
+    `of ${Object.keys(kinds).join(', ')}`,
+  ],
+  enum: [Array.isArray, 'a list of values'],
+  required: [textsOf, 'a list of names'],
+  uniqueItems: [(is) => typeof is === 'boolean', 'true or false'],
+  dependentRequired: [(is) => isObject(is) && Object.values(is).every(textsOf), 'lists of names'],
+  $ref: [(to) => typeof to === 'string' && /^#(\/|$)/.test(to), 'a place in this schema, like "#/$defs/item"'],
+}
+
+const step = (text: string): string => decodeURIComponent(text).replaceAll('~1', '/').replaceAll('~0', '~')
+
+function found(root: unknown, ref: string): Schema | undefined {
+  let at: unknown = root
+  for (const name of ref.split('/').slice(1).map(step))
+    at =
+      (isObject(at) || Array.isArray(at)) && Object.hasOwn(at, name) ? (at as Record<string, unknown>)[name] : undefined
+  return isObject(at) || typeof at === 'boolean' ? (at as Schema) : undefined
+}
+
+/** Reads a schema once: its words, its places and its patterns. */
+class Checked {
+  readonly patterns = new Map<string, Pattern | undefined>()
+  readonly #root: unknown
+  readonly #lenient: boolean
+  #schemas = 0
+
+  constructor(root: unknown, lenient: boolean) {
+    this.#root = root
+    this.#lenient = lenient
+    this.#read(root, [])
+  }
+
+  #read(schema: unknown, path: Path): void {
+    if (typeof schema === 'boolean') return
+    if (!isObject(schema)) throw new SchemaFault(path, 'expected a schema: an object, true or false')
+    if (path.length > 2 * most.depth)
+      throw new SchemaFault(path, `expected at most ${most.depth} schemas in each other`)
+    if (++this.#schemas > most.schemas) throw new SchemaFault(path, `expected at most ${most.schemas} schemas in one`)
+    for (const [word, value] of Object.entries(schema)) this.#word(word, value, [...path, word])
+  }
+
+  #word(word: string, value: unknown, path: Path): void {
+    if (!keywords.has(word) && !word.startsWith('x-') && !this.#lenient)
+      throw new SchemaFault(path, 'this word of JSON Schema is not known here')
+    const [isRight, expected] = written[word] ?? []
+    if (isRight && !isRight(value)) throw new SchemaFault(path, `expected ${expected}`)
+    if (word === '$ref' && !found(this.#root, value as string)) throw new SchemaFault(path, 'there is no such place')
+    if (word === 'pattern') this.#pattern(value, path)
+    if (one.includes(word)) this.#read(value, path)
+    if (list.includes(word)) this.#each(Array.isArray(value) ? value : undefined, path, 'a list of schemas')
+    if (!named.includes(word)) return
+    this.#each(isObject(value) ? value : undefined, path, 'schemas by their names')
+    if (word === 'patternProperties')
+      for (const name of Object.keys(value as object)) this.#pattern(name, [...path, name])
+  }
+
+  #each(schemas: object | undefined, path: Path, expected: string): void {
+    if (!schemas) throw new SchemaFault(path, `expected ${expected}`)
+    for (const [name, schema] of Object.entries(schemas)) this.#read(schema, [...path, name])
+  }
+
+  #pattern(text: unknown, path: Path): void {
+    try {
+      this.patterns.set(text as string, patternOf(String(text)))
+    } catch (error) {
+      if (!this.#lenient) throw new SchemaFault(path, (error as Error).message)
+      this.patterns.set(text as string, undefined)
+    }
+  }
+}
+
+const shown = (value: unknown): string => {
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (typeof value === 'string') return value.length > 60 ? `${value.length} characters` : JSON.stringify(value)
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}
+
+const isType = (value: unknown, type: string): boolean => {
+  if (type === 'integer') return typeof value === 'bigint' || Number.isInteger(value)
+  if (type === 'number') return typeof value === 'number' || typeof value === 'bigint'
+  if (type === 'null') return value === null
+  if (type === 'array') return Array.isArray(value)
+  return type === 'object' ? isObject(value) : typeof value === type
+}
+
+/** The same text for the same value, in whatever order its members came. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) =>
+    typeof inner === 'bigint'
+      ? Number(inner)
+      : isObject(inner)
+        ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : inner,
+  )
+
+class TooMuch extends Error {}
+
+const ENOUGH = { steps: 2_000, perByte: 4, depth: 256 }
+
+/** One look at one value. */
+class Look {
+  readonly #root: Schema
+  readonly #patterns: Checked['patterns']
+  #left: number
+  #depth = 0
+
+  constructor(root: Schema, patterns: Checked['patterns'], bytes: number) {
+    this.#root = root
+    this.#patterns = patterns
+    this.#left = ENOUGH.steps + ENOUGH.perByte * bytes
+  }
+
+  readonly #spend: Spend = (steps) => {
+    this.#left -= steps
+    if (this.#left < 0) throw new TooMuch()
+  }
+
+  fault(schema: Schema, value: unknown, path: Path): Fault | undefined {
+    this.#spend(1)
+    if (typeof schema === 'boolean')
+      return schema ? undefined : { path, message: `expected nothing here, got ${shown(value)}` }
+    if (++this.#depth > ENOUGH.depth) throw new TooMuch()
+    const fault = this.#kind(schema, value, path) ?? this.#parts(schema, value, path) ?? this.#ways(schema, value, path)
+    this.#depth--
+    return fault
+  }
+
+  #kind(schema: Record<string, unknown>, value: unknown, path: Path): Fault | undefined {
+    const { type, enum: values } = schema
+    const wrong = (expected: string) => ({ path, message: `expected ${expected}, got ${shown(value)}` })
+    if (type !== undefined) {
+      const types = [type].flat() as string[]
+      if (!types.some((name) => isType(value, name))) return wrong(types.map((name) => kinds[name]).join(' or '))
+    }
+    const options = values ?? ('const' in schema ? [schema.const] : undefined)
+    if (options) {
+      const is = canonical(value)
+      const all = (options as unknown[]).map(canonical)
+      this.#spend(all.length)
+      if (!all.includes(is)) return wrong(all.length > 10 ? `one of ${all.length} values` : all.join(' or '))
+    }
+    if (typeof value === 'number' || typeof value === 'bigint') return this.#number(schema, Number(value), wrong)
+    return typeof value === 'string' ? this.#text(schema, value, wrong) : undefined
+  }
+
+  #number(schema: Record<string, unknown>, n: number, wrong: (expected: string) => Fault): Fault | undefined {
+    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema as Record<string, number>
+    if (n < minimum!) return wrong(`at least ${minimum}`)
+    if (n > maximum!) return wrong(`at most ${maximum}`)
+    if (n <= exclusiveMinimum!) return wrong(`more than ${exclusiveMinimum}`)
+    if (n >= exclusiveMaximum!) return wrong(`less than ${exclusiveMaximum}`)
+    const times = multipleOf === undefined ? 0 : n / multipleOf
+    return Math.abs(times - Math.round(times)) > 1e-9 ? wrong(`a multiple of ${multipleOf}`) : undefined
+  }
+
+  #text(schema: Record<string, unknown>, text: string, wrong: (expected: string) => Fault): Fault | undefined {
+    const { minLength, maxLength, pattern } = schema as { minLength?: number; maxLength?: number; pattern?: string }
+    const length = minLength === undefined && maxLength === undefined ? 0 : [...text].length
+    if (length < minLength!) return wrong(`at least ${minLength} characters`)
+    if (length > maxLength!) return wrong(`at most ${maxLength} characters`)
+    if (pattern === undefined || this.#matches(pattern, text)) return undefined
+    return wrong(`a text like ${pattern}`)
+  }
+
+  #matches(pattern: string, text: string): boolean {
+    return this.#patterns.get(pattern)?.(text, this.#spend) ?? true
+  }
+
+  #parts(schema: Record<string, unknown>, value: unknown, path: Path): Fault | undefined {
+    if (Array.isArray(value)) return this.#items(schema, value, path)
+    return isObject(value) ? this.#members(schema, value, path) : undefined
+  }
+
+  #items(schema: Record<string, unknown>, items: unknown[], path: Path): Fault | undefined {
+    const {
+      prefixItems = [],
+      items: rest = true,
+      contains,
+      minContains = 1,
+      maxContains,
+    } = schema as {
+      prefixItems?: Schema[]
+      items?: Schema
+      contains?: Schema
+      minContains?: number
+      maxContains?: number
+    }
+    const size = this.#size(schema, items.length, 'Items', 'items', path)
+    if (size) return size
+    if (schema.uniqueItems && new Set(items.map(canonical)).size < items.length)
+      return { path, message: 'expected no item twice' }
+    for (const [i, item] of items.entries()) {
+      const fault = this.fault(prefixItems[i] ?? rest, item, [...path, i])
+      if (fault) return fault
+    }
+    if (contains === undefined) return undefined
+    const n = items.filter((item, i) => !this.fault(contains, item, [...path, i])).length
+    if (n >= minContains && !(n > maxContains!)) return undefined
+    return { path, message: `expected ${n < minContains ? 'more' : 'fewer'} items of a kind, got ${n}` }
+  }
+
+  #members(schema: Record<string, unknown>, value: Record<string, unknown>, path: Path): Fault | undefined {
+    const { required = [], dependentRequired = {} } = schema as {
+      required?: string[]
+      dependentRequired?: Record<string, string[]>
+    }
+    const names = Object.keys(value)
+    const wanted = [
+      ...required,
+      ...names.flatMap((name) => (Object.hasOwn(dependentRequired, name) ? dependentRequired[name]! : [])),
+    ]
+    this.#spend(wanted.length)
+    const missing = wanted.find((name) => !Object.hasOwn(value, name))
+    if (missing !== undefined) return { path: [...path, missing], message: 'is missing' }
+    const size = this.#size(schema, names.length, 'Properties', 'members', path)
+    if (size) return size
+    for (const name of names) {
+      const fault = this.#member(schema, name, value[name], [...path, name])
+      if (fault) return fault
+    }
+    return undefined
+  }
+
+  #member(schema: Record<string, unknown>, name: string, value: unknown, path: Path): Fault | undefined {
+    const {
+      properties = {},
+      patternProperties = {},
+      additionalProperties = true,
+      propertyNames = true,
+    } = schema as {
+      properties?: Record<string, Schema>
+      patternProperties?: Record<string, Schema>
+      additionalProperties?: Schema
+      propertyNames?: Schema
+    }
+    if (this.fault(propertyNames, name, path)) return { path, message: 'a member cannot be called that' }
+    const own = Object.hasOwn(properties, name) ? [properties[name]!] : []
+    const like = Object.entries(patternProperties).flatMap(([text, one]) => (this.#matches(text, name) ? [one] : []))
+    const all = [...own, ...like]
+    if (all.length === 0) {
+      if (additionalProperties === false) return { path, message: 'unknown member' }
+      return this.fault(additionalProperties, value, path)
+    }
+    for (const one of all) {
+      const fault = this.fault(one, value, path)
+      if (fault) return fault
+    }
+    return undefined
+  }
+
+  #size(schema: Record<string, unknown>, n: number, word: string, of: string, path: Path): Fault | undefined {
+    const [min, max] = [schema[`min${word}`], schema[`max${word}`]] as number[]
+    if (n < min!) return { path, message: `expected at least ${min} ${of}, got ${n}` }
+    return n > max! ? { path, message: `expected at most ${max} ${of}, got ${n}` } : undefined
+  }
+
+  #ways(schema: Record<string, unknown>, value: unknown, path: Path): Fault | undefined {
+    const { $ref, allOf = [], anyOf, oneOf, not } = schema as Record<string, Schema[]> & { $ref?: string; not?: Schema }
+    const all = [
+      ...($ref === undefined ? [] : [found(this.#root, $ref)!]),
+      ...allOf!,
+      ...this.#conditional(schema, value, path),
+    ]
+    for (const one of all) {
+      const fault = this.fault(one, value, path)
+      if (fault) return fault
+    }
+    if (not !== undefined && !this.fault(not, value, path))
+      return { path, message: `expected another value, got ${shown(value)}` }
+    return (anyOf && this.#some(anyOf, value, path, false)) ?? (oneOf && this.#some(oneOf, value, path, true))
+  }
+
+  #conditional(schema: Record<string, unknown>, value: unknown, path: Path): Schema[] {
+    if (schema.if === undefined) return []
+    const branch = this.fault(schema.if as Schema, value, path) ? schema.else : schema.then
+    return branch === undefined ? [] : [branch as Schema]
+  }
+
+  /** Of several forms the one was meant whose fault lies deepest in; when several fit as badly, none was. */
+  #some(forms: Schema[], value: unknown, path: Path, isOnly: boolean): Fault | undefined {
+    const faults = forms.map((form) => this.fault(form, value, path))
+    const fitting = faults.filter((fault) => !fault).length
+    if (fitting === 1 || (fitting > 1 && !isOnly)) return undefined
+    if (fitting > 1)
+      return { path, message: `expected only one of ${forms.length} forms, got ${shown(value)} that fits ${fitting}` }
+    const deepest = (faults as Fault[]).toSorted((a, b) => b.path.length - a.path.length)
+    if (deepest.length === 1 || deepest[0]!.path.length > (deepest[1]?.path.length ?? 0)) return deepest[0]
+    return { path, message: `expected one of ${forms.length} forms, got ${shown(value)}` }
+  }
+}
+
+/** What is wrong with a value whose text has so many bytes; nothing, where it is as the schema says. */
+export type Check = (value: unknown, bytes: number) => Fault | undefined
+
+/**
+ * Makes a check of a schema; `lenient` leaves out what is not known here, for schemas that have been taken already.
+ *
+ * @throws the first fault of the schema, with its place in `path`.
+ * @example checkOf({ type: 'number' })('x', 3) // { path: [], message: 'expected a number, got "x"' }
+ */
+export function checkOf(schema: unknown, { lenient = false } = {}): Check {
+  const { patterns } = new Checked(schema, lenient)
+  return (value, bytes) => {
+    try {
+      return new Look(schema as Schema, patterns, bytes).fault(schema as Schema, value, [])
+    } catch (error) {
+      if (error instanceof TooMuch) return { path: [], message: 'takes too long to check: expected a simpler value' }
+      throw error
+    }
+  }
+}

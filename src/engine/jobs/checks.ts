@@ -1,0 +1,137 @@
+// Whether values are as their class says: its args, what its ports hold, its results. Our own functions say it in zod,
+// others in JSON Schema, which travels with the registration.
+
+import { decodeValue, type Encoded } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { dotted } from '../../core/issues.ts'
+import { type Check, checkOf, type Fault, most, type Path } from '../../core/json-schema/index.ts'
+import { jsonSchemaOf, zodCheck } from '../../core/json-schema/zod.ts'
+import type { Changes } from '../../core/run.ts'
+import type { Ports, Worker } from '../../core/worker.ts'
+import type { Dir, WorkerDefinition } from '../engine.ts'
+
+/** A class: our own function, or what somebody has registered. */
+type Described = { local?: Worker; definition: WorkerDefinition }
+
+/** What of a class has a schema: `args`, `result`, `in n`, `out doubled`. */
+type Part = 'args' | 'result' | { dir: Dir; port: string }
+
+const nameOf = (part: Part): string => (typeof part === 'string' ? part : `${part.dir} ${part.port}`)
+
+const portOf = <P>(ports: Record<string, P> | undefined, port: string): P | undefined =>
+  ports && (Object.hasOwn(ports, port) ? ports[port] : ports['*'])
+
+function schemaOf(worker: Worker, part: Part): Worker['args'] {
+  return typeof part === 'string' ? worker[part] : portOf(worker[part.dir], part.port)?.schema
+}
+
+function textOf(definition: WorkerDefinition, part: Part): Encoded | undefined {
+  return typeof part === 'string' ? definition[part] : portOf(definition[part.dir], part.port)?.schema
+}
+
+function make({ local, definition }: Described, part: Part): Check | undefined {
+  if (local?.checked === 'run') return undefined
+  const schema = local && schemaOf(local, part)
+  if (local) return schema && zodCheck(schema)
+  const text = textOf(definition, part)
+  return text === undefined ? undefined : checkOf(decodeValue(text), { lenient: true })
+}
+
+const made = new WeakMap<Described, Map<string, Check | undefined>>()
+
+function checkFor(found: Described, part: Part): Check | undefined {
+  const checks = made.get(found) ?? new Map<string, Check | undefined>()
+  made.set(found, checks)
+  const name = nameOf(part)
+  if (!checks.has(name)) checks.set(name, make(found, part))
+  return checks.get(name)
+}
+
+/** What is wrong with a value; nothing where its class says nothing of it. */
+export function faultIn(found: Described | undefined, part: Part, value: Encoded): Fault | undefined {
+  return found && checkFor(found, part)?.(decodeValue(value), value.length)
+}
+
+const refusal = (className: string, part: Part, { path, message }: Fault): SidejobError => {
+  const of = typeof part === 'string' ? part : `${part.dir} port ${part.port}`
+  return new SidejobError('REFUSED', `${dotted(path)}: ${message} (${of} of class ${className})`, { path })
+}
+
+/** @throws REFUSED with the place of the first value that its class does not take. */
+export function checkValues(found: Described | undefined, name: string, part: Part, values: Encoded[], at: Path): void {
+  for (const [i, value] of values.entries()) {
+    const fault = faultIn(found, part, value)
+    if (fault) throw refusal(name, part, { ...fault, path: [...at, i, ...fault.path] })
+  }
+}
+
+/** @throws REFUSED where its class does not take what stands for a value that nobody has written. */
+export function checkDefault(found: Described | undefined, name: string, part: Part, value: Encoded): void {
+  const fault = faultIn(found, part, value)
+  if (fault) throw refusal(name, part, { ...fault, path: ['value', ...fault.path] })
+}
+
+/** @throws REFUSED where its class does not take what a job is made with; none is null. */
+export function checkArgs(found: Described | undefined, name: string, args = 'null' as Encoded): void {
+  const fault = faultIn(found, 'args', args)
+  if (fault) throw refusal(name, 'args', { ...fault, path: ['args', ...fault.path] })
+}
+
+/** What is wrong with what a run did: its result, and what it wrote to ports of its own. */
+export function faultOfRun(found: Described, changes: Changes): Fault | undefined {
+  if (changes.result !== undefined && changes.end === 'completed') {
+    const fault = faultIn(found, 'result', changes.result)
+    if (fault) return { ...fault, path: ['result', ...fault.path] }
+  }
+  for (const [i, op] of (changes.ops ?? []).entries()) {
+    if (op.op !== 'write' || 'child' in op.to || 'job' in op.to) continue
+    const part: Part = 'in' in op.to ? { dir: 'in', port: op.to.in } : { dir: 'out', port: op.to.out }
+    for (const [n, value] of op.values.entries()) {
+      const fault = faultIn(found, part, value)
+      if (fault) return { ...fault, path: ['ops', i, 'values', n, ...fault.path] }
+    }
+  }
+  return undefined
+}
+
+function checkSchema(schema: Encoded | undefined, path: Path): void {
+  if (schema === undefined) return
+  const refuse = (at: Path, message: string, cause?: unknown) => {
+    throw new SidejobError('BAD_REQUEST', `${dotted(at)}: ${message}`, { path: at, cause })
+  }
+  if (schema.length > most.bytes) refuse(path, `expected a schema of at most ${most.bytes} bytes, got ${schema.length}`)
+  try {
+    checkOf(decodeValue(schema))
+  } catch (error) {
+    refuse([...path, ...((error as { path?: Path }).path ?? [])], (error as Error).message, error)
+  }
+}
+
+/** @throws BAD_REQUEST with the place of what is wrong in one of the schemas of a definition. */
+export function checkSchemas(definition: WorkerDefinition): void {
+  checkSchema(definition.args, ['args'])
+  checkSchema(definition.result, ['result'])
+  for (const dir of ['in', 'out'] as const)
+    for (const [port, { schema }] of Object.entries(definition[dir] ?? {})) checkSchema(schema, [dir, port, 'schema'])
+}
+
+const toldPorts = (specs: WorkerDefinition['in'], ports: Ports = {}): WorkerDefinition['in'] =>
+  Object.fromEntries(
+    Object.entries(specs ?? {}).map(([name, spec]) => {
+      const schema = jsonSchemaOf(ports[name]?.schema)
+      return [name, schema === undefined ? spec : { ...spec, schema }]
+    }),
+  )
+
+/** The definition of a function of ours with its schemas, as it is announced. */
+export function announcedDefinition(definition: WorkerDefinition, worker: Worker): WorkerDefinition {
+  if (worker.checked === 'run') return definition
+  const [args, result] = [jsonSchemaOf(worker.args), jsonSchemaOf(worker.result)]
+  return {
+    ...definition,
+    ...(args === undefined ? {} : { args }),
+    ...(result === undefined ? {} : { result }),
+    in: toldPorts(definition.in, worker.in),
+    out: toldPorts(definition.out, worker.out),
+  }
+}
