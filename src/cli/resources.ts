@@ -183,9 +183,18 @@ export const resources: Record<string, Command> = {
   'bulk delete': bulk('delete'),
   'bulk requeue': bulk('requeue'),
   stats: {
-    does: 'shows what has happened today',
-    async run(client, _, { show }) {
-      show(await client.stats.show())
+    does: 'shows what has happened, today and ever; with --days, day by day',
+    options: { days: { type: 'string', does: 'so many days, from today back' } },
+    async run(client, { days }, { show, json }) {
+      const { queues, days: kept, ...found } = await client.stats.show(days ? { days: String(days) } : {})
+      if (json) return show({ ...found, queues, ...(kept && { days: kept }) })
+      if (kept) return show(kept, ['day', 'counts'])
+      const { processed, failed, today, total } = found
+      show({ processed, failed })
+      show(
+        queues.map(({ name }) => ({ queue: name, today: today[name], total: total[name] })),
+        ['queue', 'today', 'total'],
+      )
     },
   },
 }

@@ -131,7 +131,7 @@ const table = {
     children: 'GET /v1/runs/:token/children',
     steps: 'GET /v1/runs/:token/steps',
   },
-  stats: { show: 'GET /v1/stats', metrics: 'GET /metrics' },
+  stats: { show: 'GET /v1/stats', series: 'GET /v1/stats/series', metrics: 'GET /metrics' },
   keys: {
     list: 'GET /v1/keys',
     add: 'POST /v1/keys',

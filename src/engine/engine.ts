@@ -7,8 +7,9 @@ import type { Graph } from '../core/graph.ts'
 import type { Status } from '../core/job.ts'
 import type { Orphan } from '../core/plan.ts'
 import type { Changes, PastRun, RunError, Snapshot } from '../core/run.ts'
+import type { Point } from '../core/series.ts'
 import type { Reach } from '../core/worker.ts'
-import type { Fault, Signal } from '../redis/types.ts'
+import type { BellTrouble, Fault, Signal } from '../redis/types.ts'
 import type { Restore } from '../redis/verbs/commands.ts'
 
 /** A job as its id or one of its aliases, in text: `"7"`, `"nightly"`. */
@@ -310,6 +311,26 @@ export type ProcessView = { id: string; queues: string[]; runs: RunUnderWay[] } 
   | { kind: 'pull'; startedAt: number; seenAt: number; live: boolean; signal: Signal | null }
 )
 
+/** Event → how often. */
+export type Counts = Record<string, number>
+
+/** What was counted on a day (UTC), in all and by queue; `waits` as in `Stats`. */
+export type DayView = { day: string; counts: Counts; queues: Record<string, { counts: Counts; waits?: number[] }> }
+
+export type Stats = {
+  queues: QueueView[]
+  /** Runs that have ended, ever, and those of them that failed. */
+  processed: number
+  failed: number
+  /** Queue → what it has counted since midnight UTC, and ever. */
+  today: Record<string, Counts>
+  total: Record<string, Counts>
+  /** Queue → how many runs of today had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, longer. */
+  waits: Record<string, number[]>
+  days?: DayView[]
+  bells?: BellTrouble
+}
+
 export type Target = { job: Ref; in: string } | { job: Ref; out: string }
 export type Scope = 'admin' | 'write' | 'read' | 'work'
 
@@ -595,7 +616,14 @@ export interface Engine extends Deliveries {
   groups(): Promise<{ groups: GroupView[] }>
   group(id: string): Promise<GroupView>
   setGroup(id: string, settings: Omit<LimitSettings, 'rate'>): Promise<GroupView>
-  stats(): Promise<Record<string, unknown>>
+  /** `days`: so many days, from today back, of what is kept for five years. */
+  stats(options?: { days?: number }): Promise<Stats>
+  /** What happened in each of the last 240 minutes or 336 hours, oldest first; `more`: of 50 queues, and there are others. */
+  series(of: { queue?: string; step?: 'minute' | 'hour' }): Promise<{
+    step: 'minute' | 'hour'
+    points: Point[]
+    more: boolean
+  }>
   /** What is not as it must be, in one slice of the jobs; where the next one begins. */
   examine(cursor?: string): Promise<{ faults: Fault[]; jobs: number; cursor: string | null }>
   /** Puts right what is found in a slice, and answers what that was; what is still found then is in `left`. */

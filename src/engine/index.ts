@@ -25,6 +25,7 @@ import { createQueues } from './api/queues.ts'
 import { createResults } from './api/results.ts'
 import { createOne, type OneByOne } from './api/run-one.ts'
 import { createSchedules } from './api/schedules.ts'
+import { createStats } from './api/stats.ts'
 import { createTenants } from './api/tenants.ts'
 import { createWorkers } from './api/workers.ts'
 import { type Context, onceOf } from './context.ts'
@@ -188,6 +189,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createWorkers(parts, workers),
     ...createQueues(parts),
     ...createProcesses(parts),
+    ...createStats(parts),
     ...createBulkVerbs(parts),
     ...createLimits(parts),
     ...createSchedules(parts, jobs),

@@ -4,8 +4,8 @@ import type { GroupView, LimitView, QueueView } from '../engine/engine.ts'
 
 export type Measured = {
   queues: QueueView[]
-  /** Per queue, what was counted since midnight UTC. */
-  today: Record<string, Record<string, number>>
+  /** Per queue, what was ever counted. */
+  total: Record<string, Record<string, number>>
   limits: LimitView[]
   groups: GroupView[]
 }
@@ -33,9 +33,9 @@ const family = (name: string, type: 'gauge' | 'counter', help: string, samples: 
 /**
  * Writes what was measured, one family after the other.
  *
- * @example metrics({ queues, today: { core: { runs: 7 } }, limits: [], groups: [] })
+ * @example metrics({ queues, total: { core: { runs: 7 } }, limits: [], groups: [] })
  */
-export function metrics({ queues, today, limits, groups }: Measured): string {
+export function metrics({ queues, total, limits, groups }: Measured): string {
   const perQueue = (value: (queue: QueueView) => number): Sample[] =>
     queues.map((queue) => [{ queue: queue.name }, value(queue)])
   const rooms = [
@@ -54,8 +54,8 @@ export function metrics({ queues, today, limits, groups }: Measured): string {
     family(
       'sidejob_events_total',
       'counter',
-      'What happened to jobs, and what they count themselves; begins anew at midnight UTC.',
-      Object.entries(today).flatMap(([queue, counts]) =>
+      'What happened to jobs, and what they count themselves.',
+      Object.entries(total).flatMap(([queue, counts]) =>
         Object.entries(counts).map(([event, n]): Sample => [{ queue, event }, n]),
       ),
     ),

@@ -1,7 +1,8 @@
 // Numbers about the whole.
 
 import * as z from 'zod'
-import { type Measured, metrics } from './metrics.ts'
+import { series, seriesQuery, stats as shown, statsQuery } from '../core/stats.ts'
+import { metrics } from './metrics.ts'
 import { route } from './route.ts'
 
 export const stats = {
@@ -11,9 +12,22 @@ export const stats = {
       path: '/v1/stats',
       scope: 'read',
       summary: 'Shows numbers about the whole',
-      answers: { 200: z.record(z.string(), z.unknown()) },
+      query: statsQuery,
+      answers: { 200: shown },
     },
-    ({ engine }) => engine.stats(),
+    ({ engine, query }) => engine.stats(query),
+  ),
+
+  series: route(
+    {
+      method: 'GET',
+      path: '/v1/stats/series',
+      scope: 'read',
+      summary: 'Shows what happened in each of the last minutes or hours',
+      query: seriesQuery,
+      answers: { 200: series },
+    },
+    ({ engine, query }) => engine.series(query),
   ),
 
   metrics: route(
@@ -27,7 +41,7 @@ export const stats = {
     },
     async ({ engine }) => {
       const [stats, bounds] = await Promise.all([engine.stats(), engine.bounds()])
-      const text = metrics({ ...(stats as Pick<Measured, 'queues' | 'today'>), ...bounds })
+      const text = metrics({ ...stats, ...bounds })
       return new Response(text, {
         headers: { 'content-type': 'text/plain; version=0.0.4', 'cache-control': 'no-store' },
       })

@@ -167,8 +167,12 @@ export type QueueRow = {
     paused?: boolean
     m?: string
     ag?: number
+    /** Counts of the day that `day` says, and of all days before. */
     c?: Record<string, number>
+    ca?: Record<string, number>
     day?: number
+    /** How many runs of that day had waited for how long. */
+    wh?: number[]
   }
   lanes: number
   ready: number

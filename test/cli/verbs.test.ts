@@ -124,7 +124,9 @@ test('queues, processes, limits, groups, schedules, workers, channels, callbacks
   const key = await json<{ id: string }>('keys', 'add', 'ci', '--scope', 'read,write')
   expect((await run('keys')).printed).toContain('ci')
   expect(await json('keys', 'rm', key.id)).toEqual({})
-  expect(await json('stats')).toBeTypeOf('object')
+  expect((await run('stats')).printed).toMatch(/^processed +\d+\n/)
+  expect((await run('stats', '--days', '2')).printed).toMatch(/^\d{4}-\d\d-\d\d +.*runs \d/m)
+  expect(await json('stats')).toMatchObject({ processed: expect.any(Number), today: { default: {} } })
 })
 
 test('bulk says what fits, and does it with --yes', async () => {

@@ -39,7 +39,7 @@ test('queues, what happened and limits are there, line by line', async () => {
 })
 
 test('names cannot break out of their quotes', () => {
-  const text = metrics({ queues: [], today: { 'a"\\\n': { runs: 1 } }, limits: [], groups: [] })
+  const text = metrics({ queues: [], total: { 'a"\\\n': { runs: 1 } }, limits: [], groups: [] })
   expect(text.split('\n')[2]).toBe('sidejob_events_total{queue="a\\"\\\\\\n",event="runs"} 1')
 })
 

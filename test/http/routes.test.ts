@@ -638,7 +638,22 @@ const cases: Case[] = [
     't-1',
     '3',
   ],
-  ['stats.show', ask('GET', '/v1/stats'), 200, { jobs: 1 }, 'stats'],
+  [
+    'stats.show',
+    ask('GET', '/v1/stats?days=7'),
+    200,
+    { processed: 3, today: { core: { runs: 3 } } },
+    'stats',
+    { days: 7 },
+  ],
+  [
+    'stats.series',
+    ask('GET', '/v1/stats/series?queue=core&step=hour'),
+    200,
+    { step: 'hour', points: [{ at, longestWait: 4, runs: 1 }] },
+    'series',
+    { queue: 'core', step: 'hour' },
+  ],
   [
     'stats.metrics',
     ask('GET', '/metrics'),

@@ -1937,6 +1937,33 @@ const counting: Mutation[] = [
   ]),
 ]
 
+const history: Mutation[] = [
+  ...of(
+    82,
+    'lib/history.lua',
+    [
+      'if queue_record.day and next(queue_record.counts) then keep_day(q, queue_record) end',
+      '',
+      'a day that is over is lost',
+    ],
+    ['  change_queue(q, queue_fields.counts, {})\n', '', 'today goes on for ever'],
+    [
+      'change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))',
+      '',
+      'the sum of all is that of today',
+    ],
+    ['local kept = text and cjson.decode(text) or {}', 'local kept = {}', 'a queue forgets the days of the others'],
+    ['do hset(key, int(old), false) end', 'do end', 'days are kept for ever'],
+    ['  change_queue(q, queue_fields.minute, minute)\n', '', 'a minute begins anew with each count'],
+    ['math.floor(queue_record.minute / 60) ~= hour', 'false', 'hours are not told'],
+    ['  change_queue(q, queue_fields.minute_wait, nil)\n', '', 'a wait is told of every minute after it'],
+    ['  change_queue(q, queue_fields.waits, nil)\n', '', 'waits of yesterday are those of today'],
+    ['histogram[at] = histogram[at] + n', 'histogram[at] = histogram[at]', 'nobody has waited'],
+    ['kind .. int(moment % most) end', 'kind .. int(moment) end', 'places are not used again'],
+  ),
+  ...of(82, 'commit.lua', ['if ids[1] then history.waited', 'if false then history.waited', 'no wait is told']),
+]
+
 export const mutations: Mutation[] = [
   ...lanes,
   ...runs,
@@ -1956,4 +1983,5 @@ export const mutations: Mutation[] = [
   ...processes,
   ...branching,
   ...counting,
+  ...history,
 ]

@@ -8,31 +8,32 @@ import type { Engine, QueueView } from '../engine.ts'
 const LANES = 4
 const CALLING_LANES = 8
 
-export function createQueues({ store, ring }: Context): Pick<Engine, 'queues' | 'setQueue' | 'stats'> {
-  const queueViews = async (name?: string): Promise<QueueView[]> => (await store.overview(name)).queues.map(viewOf)
-
-  function viewOf(row: QueueRow): QueueView {
-    return {
-      name: row.name,
-      paused: row.settings.paused === true,
-      mode: row.settings.m === 'pull' ? 'pull' : 'push',
-      lanes: row.lanes,
-      maxLanes: row.settings.ml ?? (row.settings.cl ? CALLING_LANES : LANES),
-      batch: row.settings.b ?? 100,
-      ageing: row.settings.ag ?? null,
-      counts: {
-        queued: row.ready + row.pull + row.timers,
-        scheduled: row.timers,
-        running: row.leases,
-        terminating: 0,
-        suspended: row.suspended,
-        completed: row.completed,
-        failed: row.failed,
-        terminated: row.terminated,
-      },
-      oldestReady: row.oldest,
-    }
+/** A queue as callers see it. */
+export function viewOf(row: QueueRow): QueueView {
+  return {
+    name: row.name,
+    paused: row.settings.paused === true,
+    mode: row.settings.m === 'pull' ? 'pull' : 'push',
+    lanes: row.lanes,
+    maxLanes: row.settings.ml ?? (row.settings.cl ? CALLING_LANES : LANES),
+    batch: row.settings.b ?? 100,
+    ageing: row.settings.ag ?? null,
+    counts: {
+      queued: row.ready + row.pull + row.timers,
+      scheduled: row.timers,
+      running: row.leases,
+      terminating: 0,
+      suspended: row.suspended,
+      completed: row.completed,
+      failed: row.failed,
+      terminated: row.terminated,
+    },
+    oldestReady: row.oldest,
   }
+}
+
+export function createQueues({ store, ring }: Context): Pick<Engine, 'queues' | 'setQueue'> {
+  const queueViews = async (name?: string): Promise<QueueView[]> => (await store.overview(name)).queues.map(viewOf)
 
   return {
     async queues() {
@@ -42,12 +43,6 @@ export function createQueues({ store, ring }: Context): Pick<Engine, 'queues' | 
     async setQueue(queue, patch) {
       await ring(await store.settings(queue, patch))
       return (await queueViews(queue))[0]!
-    },
-
-    async stats() {
-      const [{ queues }, { trouble }] = await Promise.all([store.overview(), store.standing()])
-      const today = Object.fromEntries(queues.map(({ name, settings }) => [name, settings.c ?? {}]))
-      return { queues: queues.map(viewOf), today, ...(trouble ? { bells: trouble } : {}) }
     },
   }
 }

@@ -308,8 +308,6 @@ async function find(engine: Engine, { files }: Downloads, id: string): Promise<J
   return view
 }
 
-type Counts = Record<string, Record<string, number> | undefined>
-
 const responses = ['200', 'tls', 'mime', 'body', 'image-size']
 
 const aggregations = async (engine: Engine): Promise<GroupView[]> =>
@@ -323,11 +321,7 @@ const isAlive = (queue: QueueView | undefined): boolean => !queue?.oldestReady |
 /** The numbers of a component under the original's names; counters are those of the day. */
 const components: Record<string, (engine: Engine) => Promise<Record<string, number> | undefined>> = {
   async processor(engine) {
-    const [{ today = {} }, { queues }, groups] = await Promise.all([
-      engine.stats() as Promise<{ today?: Counts }>,
-      engine.queues(),
-      aggregations(engine),
-    ])
+    const [{ today, queues }, groups] = await Promise.all([engine.stats(), aggregations(engine)])
     const { downloader = {}, files = {} } = today
     const own = queues.find(({ name }) => name === QUEUE)
     if (!isAlive(own)) return undefined
@@ -351,7 +345,7 @@ const components: Record<string, (engine: Engine) => Promise<Record<string, numb
     }
   },
   async notifier(engine) {
-    const { today = {}, queues = [] } = (await engine.stats()) as { today?: Counts; queues?: QueueView[] }
+    const { today, queues } = await engine.stats()
     if (!isAlive(queues.find(({ name }) => name === CALLBACKS.queue))) return undefined
     return {
       alive: 1,

@@ -3,8 +3,8 @@
 --
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
--- reads: audience, channel, constraints, gone, hints, job, jobs, lane, limit, processes, queue, result, schema, unique, wake, workers
--- writes: audience, channel, channels, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, repeats, result, schema, unique, wake
+-- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, processes, queue, result, schema, unique, wake, workers
+-- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
 -- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints,
 --          failed instead of being lent, seen up to ('' when to the end), faults: [job, what] each,
@@ -13,6 +13,7 @@
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/history
 -- @include lib/lists
 -- @include lib/order
 -- @include lib/status
@@ -138,6 +139,7 @@ if claims then
   }, head)
 end
 
+if ids[1] then history.waited(queue_name, plain.waited(ids[1]), #ids) end
 if waiter ~= '' then stand(queue_name, waiter, patterns, #ids == 0 and told == '' and now + wait or now) end
 
 local word = 'ok'

@@ -2,8 +2,8 @@
 --
 -- keys: what is read anyway: the idempotency key, the lane, the queues, the limits, the id counter, the hints
 -- by: API
--- reads: audience, channel, constraints, epoch, hints, job, jobs, lane, limit, once, queue, schema, unique, workers
--- writes: audience, channel, channels, epoch, hints, job, jobs, lane, limit, limits, live, once, queue, queues, repeats, schema, unique, wake
+-- reads: audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, once, queue, schema, unique, workers
+-- writes: audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live, once, queue, queues, repeats, schema, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, seen:int, ...
 -- returns: {'made', answers, rings, runs} | {'again', answers, {}, runs} | {'refused', code, message, which, member}
 --          | {'stale', constraints}: they were tagged by older ones
@@ -12,6 +12,7 @@
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/history
 -- @include lib/lists
 -- @include lib/order
 -- @include lib/status

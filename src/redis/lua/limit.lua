@@ -2,8 +2,8 @@
 --
 -- keys: the limit, and the schema of the data
 -- by: API, callbacks, dashboard
--- reads: job, jobs, limit, queue
--- writes: job, lane, limit, limits, queue, schema, wake
+-- reads: days, job, jobs, limit, queue
+-- writes: counts, days, job, lane, limit, limits, queue, schema, wake
 -- args: ns, clock, seed, key, act, concurrency, rate, period, paused, till
 -- returns: {'set', rings} | {'refused', code, message}
 --          act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same, if there is such a limit) | 'shut' (until `till`,
@@ -11,6 +11,7 @@
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/history
 -- @include lib/lists
 -- @include lib/order
 -- @include lib/status

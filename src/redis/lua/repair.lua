@@ -2,14 +2,15 @@
 --
 -- keys: none
 -- by: doctor
--- reads: audience, channel, channels, hints, job, jobs, limit, limits, queue, queues, repeats, schema, unique, wake, workers
--- writes: audience, channel, channels, gone, job, jobs, lane, limit, limits, live, log, queue, queues, repeats, result, schema, unique, wake
+-- reads: audience, channel, channels, days, hints, job, jobs, limit, limits, queue, queues, repeats, schema, unique, wake, workers
+-- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, queues, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, ...
 -- returns: {'repaired', rings}
 --          rest: how many, then kind and name of each
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/history
 -- @include lib/lists
 -- @include lib/order
 -- @include lib/status

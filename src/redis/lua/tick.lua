@@ -2,13 +2,14 @@
 --
 -- keys: the index of moments
 -- by: tick
--- reads: audience, channel, hints, job, jobs, lane, limit, limits, queue, schema, unique, wake, workers
--- writes: audience, channel, channels, gone, job, jobs, lane, limit, limits, live, log, queue, repeats, result, schema, unique, wake
+-- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, queue, schema, unique, wake, workers
+-- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, most:int
 -- returns: {'ticked', rings, 'more' or '', what each deployment has announced last}
 
 -- @include lib/base
 -- @include lib/store
+-- @include lib/history
 -- @include lib/lists
 -- @include lib/order
 -- @include lib/status

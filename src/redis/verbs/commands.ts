@@ -73,6 +73,11 @@ export function createCommands({ client: { ask }, keys }: Parts) {
       ),
     readAudit: (before: string, count: number) =>
       ask<unknown>((redis) => redis.xrevrange(keys.audit, before, '-', count)),
+    /** What was counted on each of these days: queue → counts and waits, as JSON. */
+    async days(days: number[]): Promise<(string | null)[]> {
+      const kept = await ask<unknown>((redis) => redis.hmget(keys.days, ...days.map(String)))
+      return (kept as (string | null)[] | null) ?? []
+    },
     tenants: () => hashOf(keys.tenants),
     tenant: (name: string) => ask<string | null>((redis) => redis.hget(keys.tenants, name)),
     /** Answers whether it is new. */

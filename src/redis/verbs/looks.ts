@@ -167,6 +167,18 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
     }
   }
 
+  /** What a queue, or each of the first so many, has counted: as it was written down, and as it is now. */
+  async function series(queue: string, kind: 'm' | 'h', mostQueues: number) {
+    const args = { ...base(), queue_name: queue, kind, most_queues: mostQueues }
+    const [, rows, more, now] = (await evaluate(scripts.series, [], args, [])) as [
+      string,
+      [queue: string, now: string, before: string[]][],
+      string,
+      string,
+    ]
+    return { rows: rows.map(([, latest, before]) => ({ latest, before })), more: more !== '', now: Number(now) }
+  }
+
   /** Tells a process something; null: to go on. False: nobody has that name. */
   async function signal(name: string, word: Signal | null): Promise<boolean> {
     const [answer] = (await evaluate(scripts.signal, [], { ...base(), name, signal: word ?? '' }, [])) as [string]
@@ -176,6 +188,7 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
   return {
     inspect,
     atWork,
+    series,
     signal,
     list,
     tree,

@@ -18,6 +18,7 @@ import { places } from './places.ts'
 import { processes } from './processes.ts'
 import { reaching } from './reach.ts'
 import { runs } from './runs.ts'
+import { stats } from './stats.ts'
 import { time } from './time.ts'
 
 export const rules: Record<number, Facts> = {
@@ -39,4 +40,5 @@ export const rules: Record<number, Facts> = {
   ...reaching,
   ...processes,
   ...branching,
+  ...stats,
 }

@@ -50,6 +50,17 @@ function plain.lend(id, text, member, want, begun)
   return id
 end
 
+-- For how long a job that was lent had been ready.
+function plain.waited(id)
+  local text = plain.text(id)
+  local n = text and text:sub(SEQUENCE, SEQUENCE + 12) or nil
+  if not n then
+    local doc = find(id)
+    n = doc.sequence
+  end
+  return math.max(0, now - moment_of_sequence(n))
+end
+
 -- Whether a plain job is lent under this token.
 function plain.holds(id, token)
   local text = plain.text(id)

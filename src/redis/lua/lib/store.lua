@@ -171,18 +171,6 @@ local function change_queue(q, field, value)
   put(queue_dirty, q, true)
 end
 
--- Counts of the day, per queue: made, run, completed, failed, lost.
-local today = math.floor(now / 86400000)
-local function count(q, what, n)
-  local queue_record = queue(q)
-  if queue_record.day ~= today then
-    change_queue(q, queue_fields.day, today)
-    change_queue(q, queue_fields.counts, {})
-  end
-  put(queue_record.counts, what, (queue_record.counts[what] or 0) + (n or 1))
-  if not queue_dirty[q] then put(queue_dirty, q, true) end
-end
-
 local function within(map, key)
   if not map[key] then put(map, key, {}) end
   return map[key]

@@ -1,0 +1,50 @@
+// Numbers about the whole, as they are shown.
+
+import * as z from 'zod'
+import { count, moment, queueName, queueView } from './schemas.ts'
+import { counted } from './series.ts'
+
+const counts = z.record(z.string(), z.int()).meta({ description: 'event → how often' })
+const waits = z.array(z.int()).meta({
+  description:
+    'how many runs had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, and longer, when they began; none where nothing ran',
+})
+
+export const statsQuery = z.strictObject({
+  days: count(1, 1_826).optional().meta({ description: 'so many days, from today back; five years are kept' }),
+})
+
+export const stats = z.object({
+  queues: z.array(queueView),
+  processed: z.int().meta({ description: 'runs that have ended, ever' }),
+  failed: z.int().meta({ description: 'those of them that failed' }),
+  today: z.record(z.string(), counts).meta({ description: 'of each queue, since midnight UTC' }),
+  total: z.record(z.string(), counts).meta({ description: 'of each queue, ever' }),
+  waits: z.record(z.string(), waits).meta({ description: 'of each queue, since midnight UTC' }),
+  days: z
+    .array(
+      z.object({
+        day: z.string(),
+        counts,
+        queues: z.record(z.string(), z.object({ counts, waits: waits.optional() })),
+      }),
+    )
+    .optional()
+    .meta({ description: 'newest first, without those on which nothing happened' }),
+  bells: z.object({ refused: z.int(), why: z.string() }).optional(),
+})
+
+export const seriesQuery = z.strictObject({
+  queue: queueName.optional().meta({ description: 'all together where none is named' }),
+  step: z.enum(['minute', 'hour']).optional(),
+})
+
+const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Record<(typeof counted)[number], z.ZodInt>
+
+export const series = z.object({
+  step: z.enum(['minute', 'hour']),
+  points: z.array(z.object({ at: moment, longestWait: z.int().meta({ description: 'milliseconds' }), ...point })).meta({
+    description: 'oldest first, of the last 240 minutes or 336 hours, without those in which nothing happened',
+  }),
+  more: z.boolean().meta({ description: 'only the first 50 queues by name are in it' }),
+})

@@ -1,0 +1,71 @@
+// Numbers about the whole: what has happened today, on each day that is kept, and minute by minute.
+
+import { pointsOf, summed } from '../../core/series.ts'
+import type { QueueRow } from '../../redis/types.ts'
+import type { Context } from '../context.ts'
+import type { Counts, DayView, Engine } from '../engine.ts'
+import { viewOf } from './queues.ts'
+
+const DAY = 86_400_000
+const STEPS = { minute: { kind: 'm', ms: 60_000, most: 240 }, hour: { kind: 'h', ms: 3_600_000, most: 336 } } as const
+/** So many queues are summed up where none is named. */
+const MOST_QUEUES = 50
+
+const sum = (all: readonly Counts[]): Counts => {
+  const total: Counts = {}
+  for (const counts of all) for (const [name, n] of Object.entries(counts)) total[name] = (total[name] ?? 0) + n
+  return total
+}
+
+type Kept = Record<string, { c: Counts; w?: number[] }>
+
+/** What each queue counted on which day: those that are kept, and those that are not over, or that nobody has looked at since. */
+function daysOf(kept: Map<number, Kept>, queues: readonly QueueRow[], days: readonly number[]): DayView[] {
+  for (const { name, settings } of queues) {
+    if (settings.day === undefined || !days.includes(settings.day)) continue
+    const day = kept.get(settings.day) ?? {}
+    kept.set(settings.day, { ...day, [name]: { c: settings.c ?? {}, w: settings.wh } })
+  }
+  return days.flatMap((day) => {
+    const queues = kept.get(day)
+    if (!queues) return []
+    const own = Object.entries(queues).map(([name, { c, w }]) => [name, { counts: c, ...(w ? { waits: w } : {}) }])
+    const counts = sum(Object.values(queues).map(({ c }) => c))
+    return [{ day: new Date(day * DAY).toISOString().slice(0, 10), counts, queues: Object.fromEntries(own) }]
+  })
+}
+
+const byName = <T>(queues: readonly QueueRow[], value: (settings: QueueRow['settings']) => T): Record<string, T> =>
+  Object.fromEntries(queues.map(({ name, settings }) => [name, value(settings)]))
+
+export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series'> {
+  return {
+    async stats({ days = 0 } = {}) {
+      const [{ queues, now }, { trouble }] = await Promise.all([store.overview(), store.standing()])
+      const today = Math.floor(now / DAY)
+      const isToday = (settings: QueueRow['settings']) => settings.day === today
+      const total = byName(queues, ({ c = {}, ca = {} }) => sum([ca, c]))
+      const all = sum(Object.values(total))
+      const asked = Array.from({ length: days }, (_, ago) => today - ago)
+      const texts = days > 0 ? await store.days(asked) : []
+      const kept = new Map(texts.flatMap((text, i) => (text ? [[asked[i]!, JSON.parse(text) as Kept] as const] : [])))
+      return {
+        queues: queues.map(viewOf),
+        processed: all.runs ?? 0,
+        failed: all.errors ?? 0,
+        today: byName(queues, (settings) => (isToday(settings) ? (settings.c ?? {}) : {})),
+        waits: byName(queues, (settings) => (isToday(settings) ? (settings.wh ?? []) : [])),
+        total,
+        ...(days > 0 ? { days: daysOf(kept, queues, asked) } : {}),
+        ...(trouble ? { bells: trouble } : {}),
+      }
+    },
+
+    async series({ queue = '', step = 'minute' }) {
+      const { kind, ms, most } = STEPS[step]
+      const { rows, more, now } = await store.series(queue, kind, MOST_QUEUES)
+      const since = (Math.floor(now / ms) - most + 1) * ms
+      return { step, points: summed(rows.map((row) => pointsOf(row, { step: ms, since }))), more }
+    },
+  }
+}

@@ -1,0 +1,100 @@
+-- What is counted, per queue: made, runs, errors, completed, failed, terminated, lost, skipped, and what jobs count themselves.
+--
+-- The queue's document has the counts of the day, and those of all days before. At the first count of a minute, and of an
+-- hour, all of them are written down as they were: so a point of a series is the difference of two. These are texts beside
+-- the document, written with the same MSET, in places that come again: no command, and no more room after four hours.
+
+local today, minute = math.floor(now / 86400000), math.floor(now / 60000)
+local MINUTES, HOURS, DAYS = 240, 336, 1826
+
+local history = { series = { 'made', 'runs', 'errors', 'completed', 'failed', 'terminated', 'lost', 'skipped' } }
+
+-- At most so many names in all, and so many queues of a day by their names.
+local MOST_NAMES, MOST_QUEUES_KEPT = 100, 100
+
+local function size_of(map)
+  local n = 0
+  for _ in pairs(map) do n = n + 1 end
+  return n
+end
+
+-- Two maps of counts together, in which no more than so many names are kept.
+local function add_counts(before, more)
+  local sum, left = {}, MOST_NAMES
+  for what, n in pairs(before) do
+    sum[what] = n
+    left = left - 1
+  end
+  for what, n in pairs(more) do
+    if not sum[what] then left = left - 1 end
+    if sum[what] or left >= 0 then sum[what] = (sum[what] or 0) + n end
+  end
+  return sum
+end
+
+-- How long what was claimed had been ready: how many runs waited for up to so many milliseconds, and for longer.
+local WAITS = { 10, 100, 1000, 5000, 30000, 60000, 600000, 3600000 }
+
+local function no_waits()
+  local list = {}
+  for i = 1, #WAITS + 1 do list[i] = 0 end
+  return list
+end
+
+-- The day that is over goes to the others, and what is older than five years goes away.
+local function keep_day(q, queue_record)
+  local key, field = ns .. 'days', int(queue_record.day)
+  local text = hget(key, field)
+  local kept = text and cjson.decode(text) or {}
+  local name = (kept[q] or size_of(kept) < MOST_QUEUES_KEPT) and q or ':others'
+  local own = { c = add_counts((kept[name] or {}).c or {}, queue_record.counts), w = name == q and queue_record.waits or nil }
+  kept[name] = own
+  hset(key, field, cjson.encode(kept))
+  for old = queue_record.day - DAYS, math.min(today - DAYS, queue_record.day) - 1 do hset(key, int(old), false) end
+  change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))
+end
+
+-- All counts of a queue, as they are at a moment.
+function history.written_down(queue_record, moment, waited)
+  local words = { int(moment), int(waited or 0) }
+  for i, what in ipairs(history.series) do words[i + 2] = int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0)) end
+  return table.concat(words, ',')
+end
+
+-- Where the counts of a minute or an hour are written down.
+function history.key(q, kind, moment, most) return ns .. 'counts:' .. q .. ':' .. kind .. int(moment % most) end
+
+local function turn(q, queue_record)
+  local hour = math.floor(minute / 60)
+  set_text(history.key(q, 'm', minute, MINUTES), history.written_down(queue_record, minute, queue_record.minute_wait))
+  change_queue(q, queue_fields.minute_wait, nil)
+  if not queue_record.minute or math.floor(queue_record.minute / 60) ~= hour then
+    set_text(history.key(q, 'h', hour, HOURS), history.written_down(queue_record, hour, queue_record.hour_wait))
+    change_queue(q, queue_fields.hour_wait, nil)
+  end
+  change_queue(q, queue_fields.minute, minute)
+  if queue_record.day == today then return end
+  if queue_record.day and next(queue_record.counts) then keep_day(q, queue_record) end
+  change_queue(q, queue_fields.day, today)
+  change_queue(q, queue_fields.counts, {})
+  change_queue(q, queue_fields.waits, nil)
+end
+
+local function count(q, what, n)
+  local queue_record = queue(q)
+  if queue_record.minute ~= minute then turn(q, queue_record) end
+  put(queue_record.counts, what, (queue_record.counts[what] or 0) + (n or 1))
+  if not queue_dirty[q] then put(queue_dirty, q, true) end
+end
+
+-- Notes for how long the first of the runs that a claim lends had been ready, and that all of them were for up to as long.
+function history.waited(q, ms, n)
+  local queue_record = queue(q)
+  if queue_record.minute ~= minute then turn(q, queue_record) end
+  local histogram, at = queue_record.waits or no_waits(), 1
+  while WAITS[at] and ms > WAITS[at] do at = at + 1 end
+  histogram[at] = histogram[at] + n
+  change_queue(q, queue_fields.waits, histogram)
+  if ms > (queue_record.minute_wait or 0) then change_queue(q, queue_fields.minute_wait, ms) end
+  if ms > (queue_record.hour_wait or 0) then change_queue(q, queue_fields.hour_wait, ms) end
+end

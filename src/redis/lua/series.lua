@@ -1,0 +1,34 @@
+-- series: what queues have counted, as it was written down minute by minute or hour by hour, and as it is now. Read only.
+--
+-- keys: none
+-- by: API, dashboard
+-- reads: counts, queue, queues
+-- writes: none
+-- args: ns, clock, seed, queue_name, kind, most_queues:int
+-- returns: {'series', [queue, as it is now, [as it was] each] each, 'more' or '', now}
+
+-- @include lib/base
+-- @include lib/store
+-- @include lib/history
+
+local names, more = { queue_name }, ''
+if queue_name == '' then
+  names = redis.call('SMEMBERS', ns .. 'queues')
+  table.sort(names)
+  if #names > most_queues then more = 'more' end
+end
+local keys, rows, most = {}, {}, kind == 'm' and MINUTES or HOURS
+for i = 1, math.min(#names, most_queues) do
+  keys[#keys + 1] = queue_key(names[i])
+  for place = 0, most - 1 do keys[#keys + 1] = history.key(names[i], kind, place, most) end
+end
+fetch(keys)
+for i = 1, math.min(#names, most_queues) do
+  local queue_record, found = queue(names[i]), {}
+  for place = 0, most - 1 do
+    local text = raw[history.key(names[i], kind, place, most)]
+    if text then found[#found + 1] = text end
+  end
+  rows[i] = { names[i], history.written_down(queue_record, 0, kind == 'm' and queue_record.minute_wait or queue_record.hour_wait), found }
+end
+return { 'series', rows, more, int(now) }

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { pointsOf, summed } from '../../src/core/series.ts'
+
+const before = ['12,40,5,2,0,0,0,0,0,0', '10,0,3,2,0,0,0,0,0,0']
+const latest = '0,7,6,6,1,0,0,0,0,0'
+
+test('a point is what happened from one mark to the next, the last one up to now', () => {
+  expect(pointsOf({ before, latest }, { step: 1_000, since: 0 })).toMatchObject([
+    { at: 10_000, made: 2, runs: 0, longestWait: 40 },
+    { at: 12_000, made: 1, runs: 4, errors: 1, longestWait: 7 },
+  ])
+})
+
+test('what is too long ago is left out', () => {
+  expect(pointsOf({ before, latest }, { step: 1_000, since: 11_000 })).toMatchObject([{ at: 12_000 }])
+  expect(pointsOf({ before: [], latest }, { step: 1_000, since: 0 })).toEqual([])
+})
+
+test('points of queues are added, the longest wait is the longest of any', () => {
+  const one = pointsOf({ before, latest }, { step: 1_000, since: 0 })
+  expect(summed([one, one.slice(1)])).toMatchObject([
+    { at: 10_000, made: 2, longestWait: 40 },
+    { at: 12_000, made: 2, runs: 8, longestWait: 7 },
+  ])
+  expect(one).toMatchObject([{ made: 2 }, { made: 1 }])
+})

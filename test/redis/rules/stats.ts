@@ -1,0 +1,135 @@
+// Rule 82: what is counted, and kept.
+
+import { expect } from 'vitest'
+import { createStats } from '../../../src/engine/api/stats.ts'
+import type { Context } from '../../../src/engine/context.ts'
+import type { Facts, World } from '../direct.ts'
+
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
+
+const statsOf = ({ store }: World) => createStats({ store } as Context)
+const points = async (world: World, step: 'minute' | 'hour' = 'minute', queue: string | undefined = 'q') =>
+  (await statsOf(world).series({ queue, step })).points
+
+/** Moves to the beginning of the next minute, hour or day, so that no test sees one end. */
+const toNext = (world: World, ms: number) => world.advance(ms - (world.now() % ms) + 1_000)
+
+async function once(world: World, queue = 'q') {
+  await world.make({ queue })
+  return (await world.claimOne({ queue })).commit()
+}
+
+const kept: Facts = {
+  async 'what was counted on a day is there when it is over, and today begins anew'(world) {
+    toNext(world, DAY)
+    await once(world)
+    const yesterday = new Date(world.now()).toISOString().slice(0, 10)
+    toNext(world, DAY)
+    await once(world)
+    await once(world)
+    const stats = await statsOf(world).stats({ days: 2 })
+    expect(stats).toMatchObject({
+      processed: 3,
+      failed: 0,
+      today: { q: { runs: 2 } },
+      total: { q: { runs: 3, made: 3 } },
+    })
+    expect(stats.waits.q!.reduce((sum, n) => sum + n, 0)).toBe(2)
+    expect(stats.days).toMatchObject([
+      { counts: { runs: 2 }, queues: { q: { counts: { runs: 2 } } } },
+      { day: yesterday, counts: { runs: 1 }, queues: { q: { counts: { runs: 1 } } } },
+    ])
+  },
+  async 'a queue that rests since yesterday has counted nothing today, and yesterday all the same'(world) {
+    toNext(world, DAY)
+    await once(world)
+    toNext(world, DAY)
+    const stats = await statsOf(world).stats({ days: 2 })
+    expect(stats).toMatchObject({ processed: 1, today: { q: {} }, waits: { q: [] } })
+    expect(stats.days).toMatchObject([{ counts: { runs: 1 } }])
+  },
+  async 'queues share a day'(world) {
+    toNext(world, DAY)
+    await once(world)
+    await once(world, 'other')
+    toNext(world, DAY)
+    await once(world)
+    await once(world, 'other')
+    const [, before] = (await statsOf(world).stats({ days: 2 })).days!
+    expect(before).toMatchObject({ counts: { runs: 2 }, queues: { q: {}, other: {} } })
+  },
+  async 'after five years a day is forgotten, and its counts stay in the sum of all'(world) {
+    toNext(world, DAY)
+    await once(world)
+    for (const days of [1, 1_826]) {
+      world.advance(days * DAY)
+      await once(world)
+    }
+    const fields = await world.client.ask((redis) => redis.hkeys(world.store.keys.days))
+    expect(fields).toHaveLength(1)
+    expect(await statsOf(world).stats()).toMatchObject({ processed: 3 })
+  },
+  async 'a run that fails is counted as one'(world) {
+    await world.make()
+    await (await world.claimOne()).fail()
+    expect(await statsOf(world).stats()).toMatchObject({ processed: 1, failed: 1, total: { q: { failed: 1 } } })
+  },
+  async 'a minute is told by what happened in it'(world) {
+    toNext(world, HOUR)
+    await once(world)
+    world.advance(3 * MINUTE)
+    await once(world)
+    await once(world)
+    expect(await points(world)).toMatchObject([
+      { made: 1, runs: 1, completed: 1 },
+      { made: 2, runs: 2, completed: 2 },
+    ])
+    const [first, second] = await points(world)
+    expect(second!.at - first!.at).toBe(3 * MINUTE)
+    expect(await points(world, 'hour')).toMatchObject([{ made: 3, runs: 3 }])
+  },
+  async 'an hour is told by what happened in it, over midnight too'(world) {
+    toNext(world, DAY)
+    world.advance(23 * HOUR)
+    await once(world)
+    world.advance(HOUR)
+    await once(world)
+    expect(await points(world, 'hour')).toMatchObject([{ runs: 1 }, { runs: 1 }])
+  },
+  async 'only the last four hours are told by the minute, and older places are used again'(world) {
+    toNext(world, HOUR)
+    await once(world)
+    world.advance(240 * MINUTE)
+    expect(await points(world)).toEqual([])
+    await once(world)
+    expect(await points(world)).toMatchObject([{ runs: 1 }])
+    const keys = await world.client.ask((redis) => redis.keys(`${world.namespace}counts:q:m*`))
+    expect(keys).toHaveLength(1)
+  },
+  async 'the longest wait of a minute is that of the job that was next'(world) {
+    toNext(world, HOUR)
+    await world.make()
+    world.advance(7_000)
+    await (await world.claimOne()).commit()
+    await once(world)
+    const [point] = await points(world)
+    expect(point!.longestWait).toBeGreaterThanOrEqual(7_000)
+    expect(point!.longestWait).toBeLessThan(60_000)
+    const { waits } = await statsOf(world).stats()
+    expect(waits.q).toHaveLength(9)
+    expect(waits.q![4]).toBe(1)
+    expect(waits.q!.reduce((sum, n) => sum + n, 0)).toBe(2)
+    world.advance(2 * MINUTE)
+    await once(world)
+    expect((await points(world)).map(({ longestWait }) => longestWait >= 7_000)).toEqual([true, false])
+  },
+  async 'all queues are told together where none is named'(world) {
+    toNext(world, HOUR)
+    await once(world)
+    await once(world, 'other')
+    expect(await points(world, 'minute', '')).toMatchObject([{ runs: 2 }])
+    expect(await points(world)).toMatchObject([{ runs: 1 }])
+  },
+}
+
+export const stats: Record<number, Facts> = { 82: kept }
