@@ -5,6 +5,7 @@ import { fileTypeFromBuffer } from 'file-type/core'
 import { imageDimensionsFromData } from 'image-dimensions'
 import { z } from 'zod'
 import {
+  askedAtOf,
   callable,
   defineWorker,
   type Files,
@@ -44,6 +45,8 @@ const downloadArgs = z.strictObject({
   url: z.string(),
   /** The host of the URL: for constraints, which can look at args and not into a URL. */
   host: z.string().optional(),
+  /** When it was asked for, by the clock of who tells the file's id at once. */
+  askedAt: z.number().optional(),
   headers: requestHeaders
     .refine(
       (headers) => !Object.keys(headers).some((name) => FRAMING.test(name)),
@@ -476,7 +479,7 @@ async function perform(resources: Resources, job: Job): Promise<Downloaded> {
     await drop(response)
     throw error
   }
-  const file = await resources.files.idOf(job.id)
+  const file = await resources.files.idOf(job.id, askedAtOf(job, args))
   const sink = sinkOf(resources, args, job)
   const maxSize = Math.min(args.maxSize ?? LARGEST, resources.maxSize ?? LARGEST)
   const looked = await store({ response, args, job, sink, key: keyOf(file), maxSize })
@@ -522,6 +525,8 @@ export const download = (resources: Resources) =>
     },
   })
 
+type Reaped = { file?: string; job?: number; askedAt?: number; record?: string }
+
 /** Removes a file, named or by the job that stored it, unless the same was asked for again meanwhile. */
 export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>) =>
   defineWorker({
@@ -531,8 +536,8 @@ export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>
     retry: { max: 20, backoff: { base: 10 * SECOND } },
     retain: 0,
     async perform(job) {
-      const { job: of, record, ...given } = job.args as { file?: string; job?: number; record?: string }
-      const file = given.file ?? (await files.idOf(of!))
+      const { job: of, askedAt, record, ...given } = job.args as Reaped
+      const file = given.file ?? (await files.idOf(of!, askedAt))
       const known = record ? await read(files, record) : undefined
       const isWanted = known?.file === file
       if (isWanted && known.until > now() + MINUTE) return job.again({ at: known.until })

@@ -4,6 +4,7 @@ import {
   type Bucket,
   type Files,
   fileId,
+  isKindred,
   keyOf,
   numberIn,
   type Range,
@@ -104,14 +105,15 @@ export function createFiles(options: { bucket: Bucket; secret: string; publicUrl
   const mac = async (text: string) =>
     new Uint8Array(await crypto.subtle.sign('HMAC', await key(), encoder.encode(text)))
 
-  const idOf = async (job: number): Promise<string> => fileId(job, await mac(`job:${job}`))
+  const idOf = async (job: number, askedAt?: number): Promise<string> =>
+    fileId(job, await mac(`job:${job}`), askedAt === undefined ? undefined : await mac(`job:${job}:${askedAt}`))
 
   return {
     bucket,
     idOf,
     async jobOf(id) {
       const job = numberIn(id)
-      return job !== undefined && (await idOf(job)) === id ? job : undefined
+      return job !== undefined && isKindred(await idOf(job), id) ? job : undefined
     },
     async sign(id, length, since) {
       const from = since === undefined ? now() : since + (Math.floor((now() - since) / length) + 1) * length

@@ -5,7 +5,7 @@ import type { Ending, Ports, Worker, WorkerOptions } from './core/worker.ts'
 import type { Job } from './engine/run/job.ts'
 
 export { SidejobError } from './core/errors.ts'
-export { type Bucket, type Files, keyOf, type Sink, type StoreOptions, type Upload } from './core/files.ts'
+export { askedAtOf, type Bucket, type Files, keyOf, type Sink, type StoreOptions, type Upload } from './core/files.ts'
 export { fitsGlob } from './core/glob.ts'
 export { type Graph, graphText, readGraph, remember } from './core/graph.ts'
 export { mimeFault, mimePatterns } from './core/mime.ts'

@@ -41,9 +41,12 @@ export type Range = { offset: number; length: number }
 /** The files of a deployment, by their ids. */
 export type Files = {
   bucket: Bucket
-  /** The id of the file that a job stores; it holds a proof that we gave it. */
-  idOf: (job: number) => Promise<string>
-  /** The job of an id, or undefined when we did not give it. */
+  /**
+   * The id of the file that a job stores; it holds a proof that we gave it, and when the file was asked for: after Redis
+   * went back to older data the number may be another job's. Without a moment as ids were before.
+   */
+  idOf: (job: number, askedAt?: number) => Promise<string>
+  /** The number in an id, or undefined when that shows that we did not give it. */
   jobOf: (id: string) => Promise<number | undefined>
   /** An address that is good for so long, in milliseconds; with a moment `since`, for up to twice as long, and the same text for so long from then. */
   sign: (id: string, length: number, since?: number) => Promise<{ url: string; expiresAt: number }>
@@ -53,33 +56,51 @@ export type Files = {
 /** The key under which a file lies: a folder of the first three characters, then the id. */
 export const keyOf = (id: string): string => `${id.slice(0, 3)}/${id}`
 
-// 84 bits in 14 characters: 34 of a MAC in front, so that names spread and cannot be guessed, then 50 of the number.
+// 84 bits in 14 characters: 34 of proof in front, so that names spread and cannot be guessed, then 50 of the number. The
+// first 10 prove the number, so that most guesses are looked up nowhere; the other 24 also hold the moment.
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const NUMBER = 50n
 const MAC = 34n
+const LASTING = 24n
 
 const macOf = (bytes: Uint8Array): bigint =>
   bytes.slice(0, 5).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n) >> (40n - MAC)
 
 /**
- * Writes a number and the MAC of it as an id of 14 characters.
+ * Writes a number, the MAC of it and that of its moment as an id of 14 characters.
  *
- * @example fileId(7, mac) // 'q0Zx-AAAAAAAAH'
+ * @example fileId(7, mac, lasting) // 'q0Zx-AAAAAAAAH'
  */
-export function fileId(job: number, mac: Uint8Array): string {
-  let rest = (macOf(mac) << NUMBER) | BigInt(job)
+export function fileId(job: number, mac: Uint8Array, lasting = mac): string {
+  const proof = ((macOf(mac) >> LASTING) << LASTING) | (macOf(lasting) & ((1n << LASTING) - 1n))
+  let rest = (proof << NUMBER) | BigInt(job)
   let id = ''
   for (let i = 0; i < 14; i++, rest >>= 6n) id = alphabet[Number(rest & 63n)] + id
   return id
 }
 
+/**
+ * When a job's file was asked for, as its id says: when the job was made, or when Downloader's API told the id. What that was
+ * asked for before ids held a moment keeps the id that was told then.
+ */
+export const askedAtOf = (
+  { createdBy, createdAt }: { createdBy: string; createdAt: Date | number },
+  { askedAt }: { askedAt?: number },
+): number | undefined => askedAt ?? (createdBy === 'downloader' ? undefined : Number(createdAt))
+
+const bitsOf = (id: string): bigint =>
+  [...id].reduce((sum, character) => (sum << 6n) | BigInt(alphabet.indexOf(character)), 0n)
+
 /** Reads the number; whether the id is one of ours shows when it is written again. */
 export function numberIn(id: string): number | undefined {
   if (!/^[\w-]{14}$/.test(id)) return undefined
-  const all = [...id].reduce((sum, character) => (sum << 6n) | BigInt(alphabet.indexOf(character)), 0n)
-  const job = Number(all & ((1n << NUMBER) - 1n))
+  const job = Number(bitsOf(id) & ((1n << NUMBER) - 1n))
   return job > 0 ? job : undefined
 }
+
+/** Two ids of the same number, the same secret, and maybe two moments. */
+export const isKindred = (one: string, other: string): boolean =>
+  bitsOf(one) >> (NUMBER + LASTING) === bitsOf(other) >> (NUMBER + LASTING) && numberIn(one) === numberIn(other)
 
 /**
  * Which bytes a Range header asks for: undefined for the whole file, which is also the answer to forms that we do not

@@ -41,8 +41,8 @@ export type Callback = {
   timeout?: number
   /** A body of another form: one of the deployment's payloads, and what it is filled with. */
   payload?: { as: string; with: Record<string, unknown> }
-  /** A job that is made in the step in which the callback is delivered; its argument names the job that ended. */
-  afterwards?: { queue: string; class: string; wait?: number }
+  /** A job that is made in the step in which the callback is delivered; its args name the job that ended, beside those given. */
+  afterwards?: { queue: string; class: string; wait?: number; args?: Record<string, unknown> }
 }
 
 export type CallbackState = 'PENDING' | 'IN_PROGRESS' | 'DELIVERED' | 'FAILED'

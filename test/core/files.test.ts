@@ -35,6 +35,14 @@ test('only ids and addresses that we made are taken, and only in their time', as
   expect(await files.verify(id, signed)).toBe(false)
 })
 
+test('a number that is given again after a failover is another id, and one of before is still known', async () => {
+  const files = createFiles({ bucket: {} as never, secret: 's', publicUrl: 'https://j', now: () => 0 })
+  const ids = [await files.idOf(7), await files.idOf(7, 1_800_000_000_000), await files.idOf(7, 1_800_000_000_001)]
+  expect(new Set(ids).size).toBe(3)
+  for (const id of ids) expect(await files.jobOf(id)).toBe(7)
+  expect(ids[0]).toBe('LH5ShMAAAAAAAH')
+})
+
 test('an address signed from a moment on stays the same, and is good for as long as was asked when it is given', async () => {
   const since = 1_800_000_000_500
   let now = since

@@ -458,6 +458,20 @@ describe('callbacks', () => {
     expect((await kit.ask('POST', '/downloader/retry/AAAAAAAAAAAAAA')).status).toBe(404)
   })
 
+  test('an id of before Redis went back to older data is no other job, whose number it has', async () => {
+    kit.origin.answer = gives(pdf)
+    kit.caller.answer = says(200)
+    const id = await kit.submit()
+    await kit.until(async () => (await kit.stateOf(id)).callback_state === 'Success')
+    const job = (await kit.files.jobOf(id))!
+    for (const other of [await kit.files.idOf(job), await kit.files.idOf(job, kit.now() - 60_000)]) {
+      expect(await kit.files.jobOf(other)).toBe(job)
+      expect((await kit.ask('GET', `/downloader/jobs/${other}`)).status).toBe(404)
+      expect((await kit.ask('GET', `/v1/files/${other}`)).status).toBe(404)
+    }
+    expect((await kit.ask('GET', `/v1/files/${id}`)).status).toBe(200)
+  })
+
   test('what was downloaded is downloaded once more when it is asked for, and told of once more', async () => {
     kit.origin.answer = inTurn(gives(pdf), gives(jpeg))
     const id = await kit.submit()

@@ -184,7 +184,7 @@ export function createCallbacks(options: CallbackOptions) {
   function delivered({ afterwards }: Callback, { job }: Ended): Changes {
     if (!afterwards) return { end: 'completed' }
     const ops: Op[] = [
-      { op: 'spawn', name: 'afterwards', ...afterwards, args: encodeValue({ job }) },
+      { op: 'spawn', name: 'afterwards', ...afterwards, args: encodeValue({ ...afterwards.args, job }) },
       { op: 'disown', child: 'afterwards' },
     ]
     return { end: 'completed', ops }

@@ -274,6 +274,10 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   get lost(): number {
     return this.#snapshot.run.lost
   }
+  /** Who asked for it. */
+  get createdBy(): string {
+    return this.#snapshot.job.createdBy
+  }
   get createdAt(): Date {
     return new Date(this.#snapshot.job.createdAt)
   }

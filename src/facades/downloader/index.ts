@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { CALLBACKS, isCallbackGroup } from '../../core/callback.ts'
 import { decodeValue, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
-import { type Downloads, keyOf } from '../../core/files.ts'
+import { askedAtOf, type Downloads, keyOf } from '../../core/files.ts'
 import { mimePatterns } from '../../core/mime.ts'
 import { topic } from '../../core/schemas.ts'
 import { callable, type Use } from '../../core/url.ts'
@@ -147,13 +147,13 @@ const metadataOf = (extra = '{}'): Record<string, string> =>
       .map(([name, value]) => [name, String(value)]),
   )
 
-function jobOf(asked: Submission, downloads: Downloads): JobInput {
+function jobOf(asked: Submission, downloads: Downloads, askedAt: number): JobInput {
   const { url, extra = '', max_retries: max = 2, s3_bucket: bucket, s3_region: region, download_timeout } = asked
   const to = destination(asked, downloads)
   const callback: Callback | undefined = to && {
     ...to,
-    payload: { as: QUEUE, with: { extra, resource_url: url } },
-    ...(bucket ? {} : { afterwards: { queue: 'files', class: 'reap', wait: downloads.keep } }),
+    payload: { as: QUEUE, with: { extra, resource_url: url, askedAt } },
+    ...(bucket ? {} : { afterwards: { queue: 'files', class: 'reap', wait: downloads.keep, args: { askedAt } } }),
   }
   const { host } = new URL(address('url', url, downloads, 'downloads'))
   return {
@@ -162,6 +162,7 @@ function jobOf(asked: Submission, downloads: Downloads): JobInput {
     args: encodeValue({
       url,
       host,
+      askedAt,
       ...(asked.request_headers ? { headers: asked.request_headers } : {}),
       ...(asked.mime_type ? { mimeType: asked.mime_type } : {}),
       ...(asked.extract_image_size ? { imageSize: true } : {}),
@@ -216,7 +217,7 @@ const payload = async (
 export const downloaderPayload =
   (downloads: Downloads): Payload =>
   async (ended, given) => {
-    const id = await downloads.files.idOf(ended.job)
+    const id = await downloads.files.idOf(ended.job, given.askedAt as number | undefined)
     if (ended.type === 'success')
       return JSON.stringify(await payload(downloads, id, ended.finishedAt, given, decodeValue(ended.result) as Kept))
     const detail = ended.error === null ? null : (decodeValue(ended.error) as Detail)
@@ -254,13 +255,15 @@ const jobState = z.object({
   callback_error: z.string(),
 })
 
+const argsOf = ({ args }: JobView) => (args === null ? {} : decodeValue(args)) as { url?: string; askedAt?: number }
+
 function stateOf(id: string, view: JobView): z.output<typeof jobState> {
   // What the last attempt said is forgotten when the next begins.
   const said = view.error !== null && view.status !== 'running' ? view.error : null
   const error = said && (decodeValue(said) as { message: string; detail?: Detail })
   return {
     job_id: id,
-    url: view.args === null ? '' : ((decodeValue(view.args) as { url?: string }).url ?? ''),
+    url: argsOf(view).url ?? '',
     aggr_id: view.group ?? '',
     download_state: downloadStates[view.status] ?? 'Pending',
     download_count: view.attempt,
@@ -304,7 +307,7 @@ async function find(engine: Engine, { files }: Downloads, id: string): Promise<J
   const view = await engine.get(String(job)).catch((error) => {
     throw error instanceof SidejobError && error.code === 'NOT_FOUND' ? missing() : error
   })
-  if (view.queue !== QUEUE) throw missing()
+  if (view.queue !== QUEUE || (await files.idOf(job, askedAtOf(view, argsOf(view)))) !== id) throw missing()
   return view
 }
 
@@ -373,8 +376,12 @@ export const downloader = {
     },
     async ({ engine, deps, body, call }) => {
       const downloads = deps.downloads!
-      const { jobs } = await engine.enqueue([jobOf(body, downloads)], call)
-      return reply(201, { id: await downloads.files.idOf(jobs[0]!.id) })
+      const now = Date.now()
+      const { jobs, existing } = await engine.enqueue([jobOf(body, downloads, now)], call)
+      const { id } = jobs[0]!
+      // Asked for twice with one key: the moment is that of the first time.
+      const askedAt = existing ? argsOf(await engine.get(String(id))).askedAt : now
+      return reply(201, { id: await downloads.files.idOf(id, askedAt) })
     },
   ),
 
