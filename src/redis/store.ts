@@ -289,7 +289,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
     tokens: string[],
     lease: number,
     { lane = '', progress = '', own = false }: { lane?: string; progress?: string; own?: boolean } = {},
-  ): Promise<{ ends: (number | null)[]; signal?: Signal }> {
+  ): Promise<{ ends: (number | null)[]; ending: string[]; signal?: Signal }> {
     const [, ends, told] = (await evaluate(
       scripts.extend,
       [keys.queue(queue), keys.hints, keys.schema, ...tokens.map((token) => keys.job(token.split('.', 1)[0]!))],
@@ -297,13 +297,20 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
       [String(tokens.length), ...tokens],
     )) as [string, string[], string]
     return {
-      ends: ends.map((end) => (end === '' ? null : Number(end))),
+      ends: ends.map((end) => (end === '' ? null : Number.parseInt(end, 10))),
+      ending: tokens.filter((_, i) => ends[i]!.endsWith('!')),
       ...(told ? { signal: told as Signal } : {}),
     }
   }
 
   /** New lease ends for tokens; null where the lease is lost. `own`: so they are renewed from now on, whoever asks. */
   const extend = async (...given: Parameters<typeof extension>) => (await extension(...given)).ends
+
+  /** Renews the leases of a lane; answers the tokens whose jobs are to end, and those that are lost. */
+  async function renew(queue: string, tokens: string[], lease: number, lane: string) {
+    const { ends, ending } = await extension(queue, tokens, lease, { lane })
+    return { ending, lost: tokens.filter((_, i) => ends[i] === null) }
+  }
 
   /** The same for one run that is alone, with what its process was told. */
   async function heartbeat(token: string, lease: number, progress?: string) {
@@ -439,6 +446,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
     commit: isolating(commit),
     change,
     extend,
+    renew,
     heartbeat,
     tick,
     overview,

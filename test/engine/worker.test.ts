@@ -623,6 +623,34 @@ async function lose(id: number) {
 }
 
 describe('leases', () => {
+  const ready = signal()
+  const told = signal<Error>()
+  const stopped = signal()
+  define({
+    class: 'stoppable',
+    timeout: 60 * MINUTE,
+    out: { out: {} },
+    async perform(job) {
+      ready.resolve()
+      await new Promise((resolve) => job.signal.addEventListener('abort', resolve))
+      told.resolve(job.signal.reason)
+      await stopped.promise
+      job.write('out', 'what could be saved')
+    },
+  })
+  test('a run whose job is terminated never heard of it: its signal aborts, and what it ends with counts', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const id = await kit.make('stoppable')
+    await ready.promise
+    await kit.engine.terminate(String(id), {})
+    await vi.advanceTimersByTimeAsync(15_000)
+    vi.useRealTimers()
+    expect((await told.promise).message).toBe('the job is to end: somebody has terminated it')
+    stopped.resolve()
+    await kit.rest(id, 'terminated')
+    expect(await valuesOf(id)).toEqual(['what could be saved'])
+  })
+
   const begun = signal()
   const goOn = signal()
   define({

@@ -437,6 +437,11 @@ const places: Mutation[] = [
     ],
     ['if parent_doc and parent_doc.terminating then\n', 'if false then\n', 'a child of a terminating job lives on'],
   ),
+  ...of(15, 'extend.lua', [
+    "(doc.terminating == '1' and '!' or '')",
+    "''",
+    'a lane never hears that a job of its runs is to end',
+  ]),
   ...of(15, 'extend.lua', [' and not is_ending then', ' then', 'a run never hears that its job is to end']),
   ...of(15, 'lib/ops.lua', [
     '  change(id, doc, fields.delete_requested, nil)\n',

@@ -66,8 +66,14 @@ export function createDispatcher({
   ): Promise<Dispatched> {
     const usage = newUsage(guest)
     const flight = createInFlight(concurrency, (one, when) => performer.run(one, { usage, asked: when }))
+    /** A run whose job is to end, or that is somebody else's by now, hears of it. */
+    const renew = async () => {
+      const { ending, lost } = await store.renew(queue, flight.tokens(), lease, lane)
+      usage.stops.tell(ending, 'the job is to end: somebody has terminated it')
+      usage.stops.tell(lost, 'the lease of this run has ended: nothing of it will be kept')
+    }
     const renewal = setInterval(() => {
-      if (flight.size > 0) store.extend(queue, flight.tokens(), lease, { lane }).catch(() => undefined)
+      if (flight.size > 0) renew().catch(() => undefined)
     }, lease / RENEWALS)
     try {
       if (lent.length) {

@@ -20,6 +20,7 @@ import type { JobTools } from './job.ts'
 import { type RunHook, reportOf, startOf } from './report.ts'
 import { createRunTimes } from './run-time.ts'
 import { adoptable, snapshotOf } from './snapshot.ts'
+import { Stops } from './stops.ts'
 
 export type ExecutorOptions = {
   store: Store
@@ -72,6 +73,8 @@ export type Usage = {
   isolated: number
   deadlines: Deadlines
   calls: Slots
+  /** Runs of functions that can be told to stop. */
+  stops: Stops
   /** The invocation ends soon: runs that may take long are handed on. */
   brief: boolean
   handsOn: boolean
@@ -80,7 +83,7 @@ export type Usage = {
 export type RunOptions = { alone?: boolean; usage?: Usage; asked?: number }
 
 export const newUsage = ({ calls = createSlots(), brief = false }: Partial<Usage> = {}): Usage => ({
-  ...{ isolated: 0, deadlines: createDeadlines(), calls, brief },
+  ...{ isolated: 0, deadlines: createDeadlines(), calls, stops: new Stops(), brief },
   handsOn: false,
 })
 
@@ -118,16 +121,20 @@ export function createExecutor({
 
   const timeoutOf = (found: Registered): number => found.definition.timeout ?? workerDefaults.timeout
 
-  async function checkpoint(lent: ClaimedJob, changes: Changes, found: Registered) {
+  async function checkpoint(lent: ClaimedJob, changes: Changes, found: Registered, stops: Stops) {
     const settled = await outcomeOf(lent.document.tk!, changes, deciding(lent, found))
     const { answers, lent: fresh, rings } = await store.commit({ queue: '', runs: [settled] })
     await ring(rings)
-    if (answers[0] !== 'running') throw new LostRun(`the checkpoint was not taken: ${answers[0]}`)
+    if (answers[0] !== 'running') {
+      const why = `the checkpoint was not taken: ${answers[0]}`
+      stops.tell([lent.document.tk!], why)
+      throw new LostRun(why)
+    }
     return snapshotOf(fresh[0]!, timeoutOf(found))
   }
 
-  const toolsOf = (lent: ClaimedJob, found: Registered): JobTools => ({
-    checkpoint: (changes) => checkpoint(lent, changes, found),
+  const toolsOf = (lent: ClaimedJob, found: Registered, stops: Stops): JobTools => ({
+    checkpoint: (changes) => checkpoint(lent, changes, found, stops),
     page: (port, after) => page(lent.id, port, after),
     peek: (of) => peek(of),
     steps: () => allSteps(lent.id),
@@ -203,11 +210,11 @@ export function createExecutor({
   async function performLocal(
     lent: ClaimedJob,
     found: Registered,
-    { deadlines }: Usage,
+    { deadlines, stops }: Usage,
   ): Promise<RunOutcome | undefined> {
     const snapshot = snapshotOf(lent, timeoutOf(found))
     try {
-      const changes = await runFunction(found.local!, snapshot, toolsOf(lent, found), deadlines)
+      const changes = await runFunction(found.local!, snapshot, toolsOf(lent, found, stops), { deadlines, stops })
       return await outcomeOf(lent.document.tk!, changes, deciding(lent, found))
     } catch (error) {
       if (error instanceof LostRun) return undefined

@@ -6,6 +6,7 @@ import { Later, Terminal, type Worker, workerDefaults } from '../../core/worker.
 import { LAST } from '../jobs/outcome.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { Job, type JobTools } from './job.ts'
+import type { Stops } from './stops.ts'
 
 export const timeoutOf = (worker: Pick<Worker, 'timeout'>, snapshot: Snapshot): number =>
   snapshot.run.timeout || worker.timeout || workerDefaults.timeout
@@ -50,7 +51,7 @@ async function steps(worker: Worker, job: Job, snapshot: Snapshot): Promise<unkn
 /** A signal that is made when somebody asks for it: most functions never do. */
 class Stop {
   #controller: AbortController | undefined
-  #reason: Timeout | undefined
+  #reason: Error | undefined
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
@@ -58,8 +59,8 @@ class Stop {
     return this.#controller.signal
   }
 
-  stop(why: Timeout): void {
-    this.#reason = why
+  stop(why: Error): void {
+    this.#reason ??= why
     this.#controller?.abort(why)
   }
 }
@@ -96,9 +97,10 @@ export async function runFunction(
   worker: Worker,
   snapshot: Snapshot,
   tools: JobTools,
-  deadlines = createDeadlines(),
+  { deadlines = createDeadlines(), stops }: { deadlines?: Deadlines; stops?: Stops } = {},
 ): Promise<Changes> {
   const stop = new Stop()
+  const leave = stops?.add(snapshot.run.token, (why) => stop.stop(why))
   const job = new Job(worker, snapshot, tools, stop)
   try {
     const first = [steps(worker, job, snapshot), job.paused]
@@ -108,6 +110,7 @@ export async function runFunction(
     if (error instanceof LostRun) throw error
     return { end: 'failed', n: LAST, error: runError(error), counts: job.counts }
   } finally {
+    leave?.()
     job.close()
   }
 }

@@ -236,7 +236,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#pauses.ended
   }
 
-  /** Aborts when the run has taken too long. */
+  /** Aborts when the run has taken too long, its job is to end, or it is somebody else's run by now: stop what you do. */
   get signal(): AbortSignal {
     return this.#stop.signal
   }

@@ -5,7 +5,7 @@
 -- reads: hints, job, jobs, lane, processes, queue, schema
 -- writes: job, lane, limit, live, processes, queue, schema, wake
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
--- returns: {'extended', leaseUntil or '' for each token, what the process of the last one was told}
+-- returns: {'extended', leaseUntil or '' for each token, with ! where its job is to end, what the process of the last one was told}
 
 -- @include lib/base
 -- @include lib/store
@@ -41,7 +41,7 @@ for i, token in ipairs(tokens) do
     if progress ~= '' then set_value(id, doc, fields.progress, progress) end
     move(id, doc, 'l', till)
     if doc.held_limits then renew_slots(id, doc) end
-    answers[i] = doc.lease_until
+    answers[i] = doc.lease_until .. (doc.terminating == '1' and '!' or '')
     if doc.process then told = processes.heard(doc.process, doc.queue) end
   end
 end

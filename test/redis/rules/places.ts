@@ -91,6 +91,13 @@ const rule15: Facts = {
     expect(last.snapshot.run.reason).toBe('shutdown')
     expect(await last.commit()).toBe('terminated')
   },
+  async 'the lane of a running job that is terminated hears of it when it renews the lease'(world) {
+    const id = await world.make({ class: 'closing' })
+    const { token } = (await world.claimOne()).snapshot.run
+    expect(await world.store.renew('q', [token, '9.1.x'], 45_000, 'lane')).toEqual({ ending: [], lost: ['9.1.x'] })
+    await terminate(world, id)
+    expect(await world.store.renew('q', [token], 45_000, 'lane')).toEqual({ ending: [token], lost: [] })
+  },
   async 'a running job that is terminated keeps its lease until it is taken back'(world) {
     const id = await world.make({ class: 'closing' })
     await world.claimOne()
