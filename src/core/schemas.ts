@@ -611,6 +611,10 @@ export const workerView = workerShape
     push: z.object({ url: z.string(), format: z.literal('jq').optional() }).optional(),
     retry: shownRetry.optional(),
     timeout: z.number().optional(),
+    cron: z
+      .object({ expression: z.string(), tz: z.string().optional(), missed: missed.optional(), args: closed.optional() })
+      .optional()
+      .meta({ description: 'it repeats by itself: the schedule cron:<queue>/<class>' }),
     retain: z.number().optional(),
     redeliver: z.object({ after: z.number(), max: z.int() }).optional(),
   })

@@ -78,6 +78,20 @@ export class Later extends Error {
 /** So many runs at once, and so many started in a period (milliseconds), of all jobs that share the key. */
 export type WorkerLimit = { key?: string; concurrency?: number; rate?: { limit: number; period: number } }
 
+/**
+ * A job of the class that repeats: made when the deployment first announces the class, set anew when a new deployment says
+ * something else, and removed when it says nothing any more. It is the schedule `cron:<queue>/<class>`.
+ */
+export type Cron = {
+  /** Five fields, or six with seconds first. */
+  expression: string
+  /** The zone of its times; UTC. */
+  tz?: string
+  /** What becomes of slots that went by while nothing ran; `last`: one run for all of them. */
+  missed?: 'run' | 'last' | 'skip'
+  args?: unknown
+}
+
 /** Which jobs a run may name in what it does: those of its own tree, or all. */
 export type Reach = 'family' | 'all'
 
@@ -95,6 +109,7 @@ export type WorkerOptions = {
   limits?: readonly WorkerLimit[]
   /** Milliseconds for which a job without input ports is kept after its end; a day. 0: gone at once. */
   retain?: number
+  cron?: Cron
   /** How many of its last runs a job keeps, to be seen at `/v1/jobs/:job/runs`: up to 100; 0. */
   history?: number
   /** Each run in an invocation of its own: for what is heavy or not trusted. */

@@ -275,6 +275,8 @@ export type WorkerDefinition = {
   history?: number
   redeliver?: { after: number; max: number }
   shutdown?: boolean
+  /** A function that repeats by itself: the schedule `cron:<queue>/<class>`. */
+  cron?: { expression: string; tz?: string; missed?: 'run' | 'last' | 'skip'; args?: Encoded }
   reach?: Reach
   description?: string
 }

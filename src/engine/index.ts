@@ -32,6 +32,7 @@ import { type Context, onceOf } from './context.ts'
 import type { Call, Engine } from './engine.ts'
 import { createClasses } from './jobs/classes.ts'
 import { createConstraints } from './jobs/constraints.ts'
+import { cronSetter } from './jobs/cron.ts'
 import { createRegistry } from './jobs/registry.ts'
 import { type BellOptions, createBells } from './lane/bells.ts'
 import { createDispatcher, type EagerLane, type LaneOptions, laneDefaults } from './lane/dispatcher.ts'
@@ -94,7 +95,10 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const now = () => Date.now() + clock()
   const client = 'evaluate' in options.redis ? options.redis : createClient(options.redis)
   const store = createStore({ client, namespace: options.namespace, clock })
-  const registry = createRegistry(store, workers, now, options.qstash.publicUrl)
+  const registry = createRegistry(
+    ...([store, workers, now, options.qstash.publicUrl] as const),
+    options.tenant ? undefined : cronSetter(() => ({ ...jobs, ...schedules })),
+  )
   const bells = createBells(options.qstash)
   const outgoing = {
     fetch: options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args)),
@@ -179,6 +183,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   }
   const parts: Context = { ...means, allowHosts: outgoing.allowHosts }
   const jobs = createJobs(parts)
+  const schedules = createSchedules(parts, jobs)
 
   return {
     ...jobs,
@@ -192,7 +197,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createStats(parts),
     ...createBulkVerbs(parts),
     ...createLimits(parts),
-    ...createSchedules(parts, jobs),
+    ...schedules,
     ...createFlows(parts),
     ...createRuns(parts),
     ...createCallbackVerbs(parts),

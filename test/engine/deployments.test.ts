@@ -164,3 +164,74 @@ describe('a class that somebody registers', () => {
     expect(await other!.find('called', 'new')).toMatchObject({ definition: push })
   })
 })
+
+describe('a function with a cron', () => {
+  const NIGHTLY = { expression: '0 2 * * *', tz: 'Europe/Berlin', missed: 'run' } as const
+  let slots: number[] = []
+  const report = (cron?: Worker['cron'], args?: unknown) =>
+    defineWorker({
+      class: 'report',
+      cron: cron && { ...cron, args },
+      perform: (job) => void slots.push(Number(job.scheduledFor)),
+    })
+  const schedules = async () => (await kit.engine.schedules({})).schedules
+  const nightly = () => kit.engine.schedule('cron:default/report')
+
+  test('repeats from its announcement on, as one job, whatever announces it how often', async () => {
+    kit = await startKit({ workers: [report(NIGHTLY)] })
+    slots = []
+    await Promise.all([kit.engine.tick(), isolate([report(NIGHTLY)]).tick()])
+    await isolate([report(NIGHTLY), worker('other')]).tick()
+    const [only, ...others] = await schedules()
+    expect(others).toEqual([])
+    expect(only).toMatchObject({ class: 'report', aliases: ['cron:default/report'], paused: false })
+    expect(JSON.parse(only!.repeat)).toEqual({ cron: '0 2 * * *', tz: 'Europe/Berlin', missed: 'run' })
+    await kit.advance(only!.next[1]! - kit.now() + 1_000)
+    await kit.engine.tick()
+    await kit.until(() => slots.length === 2)
+    expect(slots).toEqual(only!.next.slice(0, 2))
+  })
+
+  test('is set anew by a version that says something else, and stays paused otherwise', async () => {
+    kit = await startKit({ workers: [report(NIGHTLY)] })
+    await kit.engine.tick()
+    const { job } = await nightly()
+    await kit.engine.pauseSchedule(String(job))
+    await isolate([report(NIGHTLY), worker('other')]).tick()
+    expect(await nightly()).toMatchObject({ job, paused: true })
+    await isolate([report({ expression: '30 3 * * *' }, { deep: true })]).tick()
+    const changed = await nightly()
+    expect(JSON.parse(changed.repeat)).toEqual({ cron: '30 3 * * *' })
+    expect(await kit.engine.get('cron:default/report')).toMatchObject({ args: '{"deep":true}' })
+  })
+
+  test('is removed, with its job, by a version that has it no more', async () => {
+    kit = await startKit({ workers: [report(NIGHTLY)] })
+    await kit.engine.tick()
+    const { job } = await nightly()
+    await isolate([report()]).tick()
+    expect(await schedules()).toEqual([])
+    await expect(kit.engine.get(String(job))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await isolate([report(NIGHTLY)]).tick()
+    await kit.advance(11 * 60_000)
+    await isolate([report(NIGHTLY)]).tick()
+    expect(await schedules()).toMatchObject([{ class: 'report' }])
+  })
+
+  test('whose class is gone leaves nothing behind', async () => {
+    kit = await startKit({ workers: [report(NIGHTLY), worker('other')] })
+    await kit.engine.tick()
+    await isolate([worker('other')]).tick()
+    expect(await schedules()).toEqual([])
+    expect(await classes()).toEqual(['other'])
+  })
+
+  test('is shown with its class, and a wrong pattern is told at once', async () => {
+    kit = await startKit({ workers: [report(NIGHTLY)] })
+    expect((await kit.engine.workers()).workers).toContainEqual(
+      expect.objectContaining({ class: 'report', cron: NIGHTLY }),
+    )
+    expect(() => isolate([report({ expression: 'at night' })])).toThrow(/^cron of class report: /)
+    expect(() => isolate([report({ expression: '0 2 * * *', tz: 'Mars' })])).toThrow(/^cron of class report: /)
+  })
+})

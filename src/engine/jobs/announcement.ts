@@ -2,6 +2,7 @@
 
 import { hashOf } from '../../core/crypto.ts'
 import type { Store } from '../../redis/store.ts'
+import type { WorkerDefinition } from '../engine.ts'
 
 export type Announced = {
   queue: string
@@ -9,7 +10,11 @@ export type Announced = {
   definition: string
   serves: 'push' | 'call'
   concurrency?: number
+  cron?: WorkerDefinition['cron']
 }
+
+/** Makes the schedule of a class what its definition says, or removes it where that says nothing any more. */
+export type SetCron = (of: { queue: string; name: string }, cron: WorkerDefinition['cron'] | null) => Promise<void>
 
 export type AnnouncerOptions = {
   store: Store
@@ -17,10 +22,12 @@ export type AnnouncerOptions = {
   deployment: string
   classes: () => Announced[]
   now: () => number
+  /** Absent where functions do not repeat by themselves. */
+  setCron?: SetCron
 }
 
 /** What a deployment has announced; `hashes` are of its versions, the newest first. */
-type Deployment = { at: number; hashes: string[]; classes: string[] }
+type Deployment = { at: number; hashes: string[]; classes: string[]; crons?: string[] }
 
 /** Versions that are remembered, so that the last isolates of an old one are known as such. */
 const VERSIONS = 8
@@ -30,15 +37,21 @@ const ROLLED_BACK = 600_000
 // No name has a line of its own in it.
 const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`
 
-const removed = (key: string) => {
+const namedBy = (key: string): { queue: string; name: string } => {
   const [queue, name] = key.split('\n') as [string, string]
-  return { queue, name, definition: null, serves: 'push' as const }
+  return { queue, name }
 }
 
-/** Those that this deployment brought, and that nobody brings any more. */
-function goneFrom(own: Deployment | undefined, others: Deployment[], rows: Announced[]): string[] {
-  const kept = new Set([...rows.map(keyOf), ...others.flatMap(({ classes }) => classes)])
-  return (own?.classes ?? []).filter((key) => !kept.has(key))
+const removed = (key: string) => ({ ...namedBy(key), definition: null, serves: 'push' as const })
+
+/** Those that this deployment brought, and that nobody brings any more: classes, or their schedules. */
+function goneFrom(
+  what: 'classes' | 'crons',
+  { own, others }: { own?: Deployment; others: Deployment[] },
+  rows: Announced[],
+): string[] {
+  const kept = new Set([...rows.map(keyOf), ...others.flatMap((one) => one[what] ?? [])])
+  return (own?.[what] ?? []).filter((key) => !kept.has(key))
 }
 
 /**
@@ -46,7 +59,15 @@ function goneFrom(own: Deployment | undefined, others: Deployment[], rows: Annou
  *
  * @example const announce = createAnnouncer({ store, deployment: 'a', classes, now }); await announce()
  */
-export function createAnnouncer({ store, deployment, classes, now }: AnnouncerOptions) {
+export function createAnnouncer({ store, deployment, classes, now, setCron }: AnnouncerOptions) {
+  async function schedule(repeating: Announced[], gone: string[]): Promise<void> {
+    if (!setCron) return
+    await Promise.all([
+      ...repeating.map((row) => setCron(row, row.cron!)),
+      ...gone.map((key) => setCron(namedBy(key), null)),
+    ])
+  }
+
   async function write(rows: Announced[], gone: string[], isFirst: boolean): Promise<void> {
     const byQueue = Map.groupBy([...rows, ...gone.map(removed)], ({ queue }) => queue)
     await Promise.all([...byQueue].map(([queue, all]) => store.register(queue, all, { whole: isFirst })))
@@ -66,13 +87,21 @@ export function createAnnouncer({ store, deployment, classes, now }: AnnouncerOp
     const newest = `${id} ${hash}`
     const before = (announced ?? (await store.announced())).filter((one) => one.startsWith(`${id} `))
     if (before.length === 1 && before[0] === newest) return
-    const { own, others } = await read(id)
+    const all = await read(id)
+    const { own, others } = all
     const isOld = own !== undefined && own.hashes.indexOf(hash) > 0 && now() - own.at < ROLLED_BACK
     if (isOld) return
     // Where nobody has announced anything in this way yet, what is there is of an earlier release.
-    await write(rows, goneFrom(own, others, rows), !own && others.length === 0)
+    await write(rows, goneFrom('classes', all, rows), !own && others.length === 0)
+    const repeating = rows.filter(({ cron }) => cron)
+    await schedule(repeating, goneFrom('crons', all, repeating))
     const hashes = [hash, ...(own?.hashes ?? []).filter((one) => one !== hash)].slice(0, VERSIONS)
-    const text = JSON.stringify({ at: now(), hashes, classes: rows.map(keyOf) } satisfies Deployment)
+    const text = JSON.stringify({
+      at: now(),
+      hashes,
+      classes: rows.map(keyOf),
+      crons: repeating.map(keyOf),
+    } satisfies Deployment)
     await store.setDeployment(
       id,
       text,

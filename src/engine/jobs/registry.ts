@@ -2,13 +2,14 @@
 
 import { parseJson, writeJson } from '../../core/codec/json.ts'
 import { encodeValue, raw } from '../../core/codec/value.ts'
+import { parseRepeat } from '../../core/repeat.ts'
 import { closedIn, worker as definitionSchema } from '../../core/schemas.ts'
-import type { Ports, Worker } from '../../core/worker.ts'
+import type { Cron, Ports, Worker } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { PortSpecs, WorkerDefinition } from '../engine.ts'
-import { type Announced, createAnnouncer } from './announcement.ts'
+import { type Announced, createAnnouncer, type SetCron } from './announcement.ts'
 import { announcedDefinition } from './checks.ts'
 
 /** A class as the engine uses it; `local` when its function is in this deployment. */
@@ -44,6 +45,7 @@ const announcedOf = (found: Registered): Announced => ({
   definition: textOf(announcedDefinition(found.definition, found.local!), true),
   serves: callsOthers(found) ? 'call' : 'push',
   concurrency: found.definition.concurrency,
+  ...(found.definition.cron ? { cron: found.definition.cron } : {}),
 })
 
 type Named = { queue: string; class: string }
@@ -65,6 +67,17 @@ const specsOf = (ports: Ports = {}): PortSpecs =>
     ]),
   )
 
+/** @throws where the pattern or the zone is none. */
+function cronOf({ class: name }: Worker, { args, ...cron }: Cron): NonNullable<WorkerDefinition['cron']> {
+  const { expression, tz, missed } = cron
+  try {
+    parseRepeat({ cron: expression, ...(tz ? { tz } : {}), ...(missed ? { missed } : {}) })
+  } catch (error) {
+    throw new Error(`cron of class ${name}: ${(error as Error).message}`)
+  }
+  return { ...cron, ...(args === undefined ? {} : { args: encodeValue(args) }) }
+}
+
 const definitionOf = (worker: Worker): WorkerDefinition => ({
   in: specsOf(worker.in),
   out: specsOf(worker.out),
@@ -75,6 +88,7 @@ const definitionOf = (worker: Worker): WorkerDefinition => ({
   ...(worker.retain === undefined ? {} : { retain: worker.retain }),
   ...(worker.history === undefined ? {} : { history: worker.history }),
   ...(worker.shutdown ? { shutdown: true } : {}),
+  ...(worker.cron ? { cron: cronOf(worker, worker.cron) } : {}),
   ...(worker.reach ? { reach: worker.reach } : {}),
   ...(worker.description ? { description: worker.description } : {}),
 })
@@ -117,6 +131,7 @@ export function createRegistry(
   workers: readonly Worker[],
   now: () => number = Date.now,
   deployment = 'sidejob',
+  setCron?: SetCron,
 ) {
   const local = new Map<string, Registered>()
   for (const worker of workers) {
@@ -172,7 +187,10 @@ export function createRegistry(
 
   const localClass = (queue: string, name: string): Registered | undefined => local.get(`${queue}/${name}`)
 
-  const announce = createAnnouncer({ store, deployment, now, classes: () => [...local.values()].map(announcedOf) })
+  const announce = createAnnouncer({
+    ...{ store, deployment, now, setCron },
+    classes: () => [...local.values()].map(announcedOf),
+  })
 
   return {
     announce,

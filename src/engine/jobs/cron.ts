@@ -1,0 +1,40 @@
+// The schedules of functions that repeat by themselves: `cron` in their definition.
+
+import { SidejobError } from '../../core/errors.ts'
+import type { Engine } from '../engine.ts'
+import type { SetCron } from './announcement.ts'
+
+type Verbs = Pick<Engine, 'setSchedule' | 'endSchedule' | 'remove' | 'schedule'>
+
+const is = (error: unknown, code: string): boolean => error instanceof SidejobError && error.code === code
+
+/**
+ * Makes what sets them.
+ *
+ * @example const setCron = cronSetter(() => engine); await setCron({ queue: 'default', name: 'report' }, { expression: '0 2 * * *' })
+ */
+export const cronSetter =
+  (verbs: () => Verbs): SetCron =>
+  async ({ queue, name }, cron) => {
+    const engine = verbs()
+    const alias = `cron:${queue}/${name}`
+    if (!cron) {
+      try {
+        const { job } = await engine.schedule(alias)
+        await engine.endSchedule(alias)
+        await engine.remove(String(job), { force: true })
+      } catch (error) {
+        // Somebody has ended it before.
+        if (!is(error, 'NOT_FOUND')) throw error
+      }
+      return
+    }
+    const { expression, args, ...rest } = cron
+    const input = { queue, class: name, repeat: { cron: expression, ...rest }, ...(args === undefined ? {} : { args }) }
+    const set = () => engine.setSchedule(alias, input)
+    await set().catch((error) => {
+      // Another isolate of this version has made it meanwhile.
+      if (!is(error, 'TAKEN')) throw error
+      return set()
+    })
+  }
