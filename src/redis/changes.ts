@@ -3,8 +3,8 @@
 import { type Encoded, encodeValue } from '../core/codec/value.ts'
 import { limits } from '../core/limits.ts'
 import type { Changes, JobRef, Op, PortOptions, PortRef } from '../core/run.ts'
-import { jobArguments, type NewJob } from './document.ts'
 import { itemText } from './item.ts'
+import { jobArguments, type NewJob } from './new-job.ts'
 
 /** Words of one op: its name, then its arguments. */
 export type Words = string[]

@@ -3,8 +3,8 @@
 import type { Encoded } from '../core/codec/value.ts'
 import { type Code, SidejobError } from '../core/errors.ts'
 import type { Client } from './client.ts'
-import type { Document } from './document.ts'
 import type { Keys } from './keys.ts'
+import { decodeRecord } from './record.ts'
 import type { CallbackJob, Ring } from './types.ts'
 
 export type Parts = {
@@ -20,7 +20,7 @@ export const ringsOf = (rings: RawRing[]): Ring[] =>
   rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
 
 export const toldOf = ([text, error]: string[] = []): { callback?: CallbackJob } =>
-  text ? { callback: { document: JSON.parse(text) as Document, ...(error ? { error: error as Encoded } : {}) } } : {}
+  text ? { callback: { document: decodeRecord(text), ...(error ? { error: error as Encoded } : {}) } } : {}
 
 export const listWords = (list: readonly string[]): string[] => [String(list.length), ...list]
 

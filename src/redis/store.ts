@@ -6,9 +6,10 @@ import { NAMESPACE } from '../core/tenant.ts'
 import { runArguments, type Words } from './changes.ts'
 import type { Client } from './client.ts'
 import { isolating } from './commits.ts'
-import { type Document, jobsArguments, type NewJob, ownInputsOf, withSideValues } from './document.ts'
 import { keysOf } from './keys.ts'
+import { jobsArguments, type NewJob } from './new-job.ts'
 import { listWords, type Parts, type RawRing, refusalOf, ringsOf } from './parts.ts'
+import { decodeRecord, ownInputsOf } from './record.ts'
 import * as scripts from './scripts.generated.ts'
 import type {
   BreakerSettings,
@@ -68,8 +69,8 @@ function lentOf([
   more,
   fault,
 ]: RawLent): ClaimedJob {
-  const document = withSideValues(JSON.parse(text) as Document, side)
-  const id = Number(document.tk!.slice(0, document.tk!.indexOf('.')))
+  const document = decodeRecord(text, side)
+  const id = Number(document.token!.slice(0, document.token!.indexOf('.')))
   const heirs = family.map(heirOf)
   return {
     ...{ id, document, children, steps, family: heirs, wires },
@@ -87,10 +88,10 @@ function lentOrFault(row: RawLent): ClaimedJob {
   try {
     return lentOf(row)
   } catch (error) {
-    const document = JSON.parse(row[0]) as Document
-    console.error(`sidejob: job ${document.tk} cannot be read: ${error}`)
+    const document = decodeRecord(row[0])
+    console.error(`sidejob: job ${document.token} cannot be read: ${error}`)
     const fault = { code: 'INTERNAL', message: 'what is kept of this job cannot be read: sidejob doctor says more' }
-    const id = Number.parseInt(document.tk!, 10)
+    const id = Number.parseInt(document.token!, 10)
     return { id, document, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [], fault }
   }
 }
@@ -253,7 +254,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
       ...(nextDue ? { nextDue: Number(nextDue) } : {}),
       stale: stale.map(([id, text, side]) => ({
         id: Number(id),
-        document: withSideValues(JSON.parse(text) as Document, side),
+        document: decodeRecord(text, side),
       })),
       version,
       failed: Number(failed ?? 0),

@@ -3,7 +3,7 @@
 import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
 import type { RunOutcome } from './changes.ts'
-import type { Child, Document } from './document.ts'
+import type { Child, JobRecord } from './record.ts'
 
 /** A bell to ring: now, or at a moment. */
 export type Ring = { queue: string; bell: string; at?: number }
@@ -24,7 +24,7 @@ export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: Clai
 /** A job lent to a run: the document as it was, and what stands beside it. */
 export type ClaimedJob = {
   id: number
-  document: Document
+  document: JobRecord
   inputs: Record<string, string[]>
   children: string[]
   steps: string[]
@@ -54,7 +54,7 @@ export type EndedChild = {
 /** `oldest`: the item that waits longest; `passed`: minute:count:count of the minute before. */
 export type FlowState = {
   id: number
-  document: Document
+  document: JobRecord
   children: Record<string, Child>
   ports: { wiring: RawWiring; oldest?: string; passed?: string }[]
   now: number
@@ -122,7 +122,7 @@ export type CommitAnswer = {
   rings: Ring[]
   nextDue?: number
   /** Jobs that wait, tagged by older constraints than these. */
-  stale: { id: number; document: Document }[]
+  stale: { id: number; document: JobRecord }[]
   version: string
   /** How many jobs the claim failed instead of lending them. */
   failed: number
@@ -133,7 +133,7 @@ export type CommitAnswer = {
 }
 
 /** The job that tells of another's last end: its document and its last error. */
-export type CallbackJob = { document: Document; error?: Encoded }
+export type CallbackJob = { document: JobRecord; error?: Encoded }
 
 /** When a host that keeps failing is left alone, and for how long: milliseconds. */
 export type BreakerSettings = { threshold: number; base: number; cap: number; probing: number }
@@ -141,7 +141,7 @@ export type BreakerState = { state: 'closed' | 'open' | 'probe'; failures: numbe
 
 export type Inspection = {
   id: number
-  document: Document
+  document: JobRecord
   callback?: CallbackJob
   children: string[]
   childCount: number

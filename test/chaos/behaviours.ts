@@ -4,7 +4,7 @@ import type { Encoded } from '../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../src/core/run.ts'
 import { outcomeOf } from '../../src/engine/jobs/outcome.ts'
 import type { RunOutcome } from '../../src/redis/changes.ts'
-import { type Child, childrenOf } from '../../src/redis/document.ts'
+import { type Child, childrenOf } from '../../src/redis/record.ts'
 import type { ClaimedJob } from '../../src/redis/types.ts'
 import { classes, classNames, isCallback, NEWS, QUEUES, registry } from './classes.ts'
 import { type Facts, portOf } from './judge.ts'
@@ -78,7 +78,7 @@ function readOwn(draft: Draft, all = false): void {
 }
 
 function writeOut(draft: Draft): void {
-  const port = outputOf(draft.lent.document.c!)
+  const port = outputOf(draft.lent.document.class)
   if (port) draft.ops.push({ op: 'write', to: { out: port }, values: mustAppear(draft, 1 + draft.world.random.int(2)) })
 }
 
@@ -91,10 +91,10 @@ function writeChild(draft: Draft): void {
 }
 
 function writeOther(draft: Draft): void {
-  const all = [...draft.world.view.jobs.values()].filter(({ doc }) => inputOf(doc.c!))
+  const all = [...draft.world.view.jobs.values()].filter(({ doc }) => inputOf(doc.class))
   if (all.length === 0) return
   const { id, doc } = draft.world.random.pick(all)
-  draft.ops.push({ op: 'write', to: { job: id, in: inputOf(doc.c!)! }, values: mustAppear(draft, 1) })
+  draft.ops.push({ op: 'write', to: { job: id, in: inputOf(doc.class)! }, values: mustAppear(draft, 1) })
 }
 
 function spawn(draft: Draft): void {
@@ -133,9 +133,9 @@ function readChild(draft: Draft): void {
 function connectToChild(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const to = child && inputOf(child.class)
-  const from = outputOf(draft.lent.document.c!)
+  const from = outputOf(draft.lent.document.class)
   // What a herald has written may be in the child's port already, as news.
-  if (name && to && from === 'out' && draft.lent.document.c !== 'herald')
+  if (name && to && from === 'out' && draft.lent.document.class !== 'herald')
     draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
 }
 
@@ -145,7 +145,7 @@ function wire(draft: Draft): void {
   const [other, sibling] = someChild(draft) ?? []
   if (sibling?.class === 'reader') return
   const [from, to] = [child && outputOf(child.class), sibling && inputOf(sibling.class)]
-  const [own, out] = [inputOf(draft.lent.document.c!), outputOf(draft.lent.document.c!)]
+  const [own, out] = [inputOf(draft.lent.document.class), outputOf(draft.lent.document.class)]
   if (own && other && to && draft.world.random.chance(0.3))
     draft.ops.push({ op: 'wire', from: { in: own }, to: [{ child: other, in: to }] })
   // What a herald has written may be in the other port already, as news.
@@ -163,7 +163,7 @@ function toChild(draft: Draft, op: (name: string) => Op): void {
 }
 
 function adopt(draft: Draft): void {
-  const orphans = [...draft.world.view.jobs.values()].filter(({ doc }) => !doc.pa)
+  const orphans = [...draft.world.view.jobs.values()].filter(({ doc }) => !doc.parent)
   if (orphans.length)
     draft.ops.push({ op: 'adopt', job: draft.world.random.pick(orphans).id, name: `a${draft.world.random.int(9)}` })
 }
@@ -176,7 +176,7 @@ const moves: { weight: number; when: (draft: Draft) => boolean; make: (draft: Dr
   { weight: 6, when: always, make: (draft) => readOwn(draft, true) },
   { weight: 5, when: always, make: writeOut },
   { weight: 3, when: always, make: spawn },
-  { weight: 6, when: ({ lent }) => lent.document.c === 'parent', make: spawn },
+  { weight: 6, when: ({ lent }) => lent.document.class === 'parent', make: spawn },
   { weight: 4, when: isParent, make: writeChild },
   { weight: 5, when: isParent, make: readChild },
   { weight: 2, when: isParent, make: connectToChild },
@@ -241,7 +241,7 @@ function waitForChildren({ world, children }: Draft): End {
 
 function endOf(draft: Draft): End {
   const { random } = draft.world
-  const { c: name, x } = draft.lent.document
+  const { class: name, terminating: x } = draft.lent.document
   if (x === '2') return random.chance(0.1) ? { end: 'failed', error: { message: 'in shutdown' } } : { end: 'completed' }
   if ((draft.spawned || isParent(draft)) && random.chance(0.2)) return { end: 'follow' }
   if ((draft.spawned || isParent(draft)) && random.chance(0.5)) return waitForChildren(draft)
@@ -253,11 +253,13 @@ function endOf(draft: Draft): End {
 function diligent(draft: Draft): End {
   readOwn(draft, true)
   // Wires and channels may lead round through several jobs, which then feed each other for ever.
-  const output = outputOf(draft.lent.document.c!)
+  const output = outputOf(draft.lent.document.class)
   const leadsOn = ['wo', 'co'].some((field) => draft.lent.document[`${field}:${output}`] !== undefined)
   if (draft.read.some(({ values }) => values.length) && !leadsOn) writeOut(draft)
   const open = Object.values(draft.children).some(({ status }) => status === 'queued' || status === 'terminating')
-  return open && draft.lent.document.x !== '2' ? { end: 'suspended', waitFor: 'children' } : { end: 'completed' }
+  return open && draft.lent.document.terminating !== '2'
+    ? { end: 'suspended', waitFor: 'children' }
+    : { end: 'completed' }
 }
 
 function atRandom(draft: Draft): End {
@@ -279,7 +281,7 @@ function draftOf(world: World, lent: ClaimedJob, n: number, peeked: Peeked): Dra
     lent,
     peeked,
     children: childrenOf(lent.children),
-    tag: `${lent.document.tk}#${n}`,
+    tag: `${lent.document.token}#${n}`,
     ops: [],
     reads: {},
     must: [],
@@ -307,9 +309,9 @@ export async function behave(
   const end: End = checkpoint ? { end: 'checkpoint' } : said
   const log = logOf(draft)
   const changes: Changes = { ...end, n, reads: draft.reads, state: { set: { log } }, ops: draft.ops }
-  const settled = await outcomeOf(lent.document.tk!, changes, {
+  const settled = await outcomeOf(lent.document.token!, changes, {
     document: lent.document,
-    retry: classes[lent.document.c!]!.retry,
+    retry: classes[lent.document.class]!.retry,
     registry,
     random: world.random.next,
     now: world.now,
@@ -333,8 +335,8 @@ export async function behave(
 
 /** A run that hands its job back as it was. */
 export const handBack = (lent: ClaimedJob, n: number): Plan => ({
-  settled: { token: lent.document.tk!, n, end: 'released', words: [] },
+  settled: { token: lent.document.token!, n, end: 'released', words: [] },
   job: lent.id,
-  key: `${lent.document.tk}#${n}`,
+  key: `${lent.document.token}#${n}`,
   facts: { must: [], may: [], read: [], logs: [], timed: [], waits: [], meddled: false, wanted: [lent.id] },
 })

@@ -4,7 +4,8 @@ import { writeJson } from '../../src/core/codec/json.ts'
 import type { WorkerDefinition } from '../../src/engine/engine.ts'
 import { limitsOf } from '../../src/engine/jobs/new-job.ts'
 import type { Registered, Registry } from '../../src/engine/jobs/registry.ts'
-import type { NewJob, PortSpecs } from '../../src/redis/document.ts'
+import type { NewJob, PortSpecs } from '../../src/redis/new-job.ts'
+import type { JobRecord } from '../../src/redis/record.ts'
 import { seeded } from './random.ts'
 
 const retry = { max: 2, backoff: { base: 3_000, factor: 2 } }
@@ -19,7 +20,7 @@ export const CALLBACKS = 'sidejob'
 const CALLBACK = 'callback'
 export const callback = { spec: '{"url":"https://example.com/hook"}', host: 'example.com' }
 
-export const isCallback = ({ doc }: { doc: { of?: string } }): boolean => doc.of !== undefined
+export const isCallback = ({ doc }: { doc: JobRecord }): boolean => doc.callbackOf !== undefined
 
 /** A class whose worker has a concurrency of its own in one queue: at most so many, and for a while one less. */
 export const BOUNDED = { queue: 'b', class: 'timer', concurrency: 2 }

@@ -3,8 +3,9 @@
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Status } from '../../src/core/job.ts'
 import { type Words, writeWords } from '../../src/redis/changes.ts'
-import { type Document, limitWords, type NewJob, statusOf } from '../../src/redis/document.ts'
 import { itemText } from '../../src/redis/item.ts'
+import { limitWords, type NewJob } from '../../src/redis/new-job.ts'
+import { type JobRecord, statusOf } from '../../src/redis/record.ts'
 import { inputOf, outputOf, text } from './behaviours.ts'
 import {
   BOUNDED,
@@ -29,7 +30,7 @@ import type { World } from './world.ts'
 
 const MINUTE = 60_000
 const hasEnded = (status: Status): boolean => ['completed', 'failed', 'terminated'].includes(status)
-const atRest = ({ doc }: SeenJob): boolean => 'scfT'.includes(doc.z ?? '-')
+const atRest = ({ doc }: SeenJob): boolean => 'scfT'.includes(doc.place ?? '-')
 const MOST_JOBS = 14
 
 export function createClients(world: World, ledger: Ledger) {
@@ -149,11 +150,11 @@ export function createClients(world: World, ledger: Ledger) {
   }
 
   function write(): void {
-    const job = someJob(({ doc }) => inputOf(doc.c!) !== undefined)
+    const job = someJob(({ doc }) => inputOf(doc.class) !== undefined)
     if (!job) return
     const quiet = random.chance(0.1)
     const values = Array.from({ length: 1 + random.int(2) }, () => newValue(quiet))
-    const words = writeWords({ in: inputOf(job.doc.c!)! }, { values: values.map(text), notify: !quiet })
+    const words = writeWords({ in: inputOf(job.doc.class)! }, { values: values.map(text), notify: !quiet })
     call('write', job.id, [words], () => ({ must: values, may: values }))
   }
 
@@ -174,10 +175,10 @@ export function createClients(world: World, ledger: Ledger) {
 
   function connect(): void {
     // What a herald has written may be in the other port already, as news.
-    const from = someJob(({ doc, lists }) => lists['o:out'] !== undefined && doc.c !== 'herald')
-    const to = someJob(({ doc }) => inputOf(doc.c!) !== undefined)
+    const from = someJob(({ doc, lists }) => lists['o:out'] !== undefined && doc.class !== 'herald')
+    const to = someJob(({ doc }) => inputOf(doc.class) !== undefined)
     if (from && to)
-      call('connect', from.id, [['connect', '', 'o', 'out', '1', String(to.id), 'i', inputOf(to.doc.c!)!]])
+      call('connect', from.id, [['connect', '', 'o', 'out', '1', String(to.id), 'i', inputOf(to.doc.class)!]])
   }
 
   function run(): void {
@@ -192,7 +193,7 @@ export function createClients(world: World, ledger: Ledger) {
   }
 
   /** Does something if a job still is as it was seen. */
-  function callIf(label: string, id: number, expected: Words, words: Words[], is: (doc: Document) => boolean): void {
+  function callIf(label: string, id: number, expected: Words, words: Words[], is: (doc: JobRecord) => boolean): void {
     call(label, id, [expected, ...words], () => {
       if (!is(world.view.jobs.get(id)!.doc))
         world.report('a condition did not hold back', `${label} ${id}: ${expected}`)
@@ -215,13 +216,13 @@ export function createClients(world: World, ledger: Ledger) {
 
   /** As who takes a job back, under another name. */
   function rename(): void {
-    const job = someJob(({ doc }) => renames[doc.c!] !== undefined)
+    const job = someJob(({ doc }) => renames[doc.class] !== undefined)
     if (job)
       call(
         'rename',
         job.id,
         [
-          ['rename', renames[job.doc.c!]!],
+          ['rename', renames[job.doc.class]!],
           ['requeue', '', ''],
         ],
         () => ({ meddled: true }),
@@ -231,7 +232,7 @@ export function createClients(world: World, ledger: Ledger) {
   function withdraw(): void {
     const job = someJob()
     if (!job) return
-    const taken = job.doc.z === 'l' ? [['requeue', '', '']] : []
+    const taken = job.doc.place === 'l' ? [['requeue', '', '']] : []
     callIfStatus('withdraw', job, [...taken, random.chance(0.5) ? ['cancel', ''] : ['delete', '', '1']])
   }
 
@@ -239,13 +240,13 @@ export function createClients(world: World, ledger: Ledger) {
     const job = someJob()
     if (!job) return
     // Some have not looked lately.
-    const seen = random.chance(0.3) ? String(1 + random.int(2)) : (job.doc.p ?? '')
+    const seen = random.chance(0.3) ? String(1 + random.int(2)) : String(job.doc.priority ?? '')
     const words = [['patch', '1', 'p', String(random.int(3))]]
-    callIf('amend', job.id, ['was', 'p', seen], words, ({ p = '' }) => p === seen)
+    callIf('amend', job.id, ['was', 'p', seen], words, ({ priority = '' }) => String(priority) === seen)
   }
 
   function resend(): void {
-    const job = someJob(({ doc }) => doc.cj !== undefined || doc.of !== undefined)
+    const job = someJob(({ doc }) => doc.callbackJob !== undefined || doc.callbackOf !== undefined)
     if (job) call('resend', job.id, [['resend', '']], ([told]) => ({ meddled: true, wanted: [Number(told)] }))
   }
 
@@ -289,13 +290,13 @@ export function createClients(world: World, ledger: Ledger) {
 
   function adopt(): void {
     const parent = someJob()
-    const orphan = someJob(({ doc }) => !doc.pa)
+    const orphan = someJob(({ doc }) => !doc.parent)
     if (parent && orphan) call('adopt', parent.id, [['adopt', String(orphan.id), `o${random.int(9)}`]])
   }
 
   function disown(): void {
-    const child = someJob(({ doc }) => doc.pa !== undefined)
-    if (child) call('disown', Number(child.doc.pa), [['disown', child.doc.pn!]], () => ({ meddled: true }))
+    const child = someJob(({ doc }) => doc.parent !== undefined)
+    if (child) call('disown', Number(child.doc.parent), [['disown', child.doc.childName!]], () => ({ meddled: true }))
   }
 
   function setPaused(queue: string, paused: boolean): void {
@@ -368,13 +369,13 @@ export function createClients(world: World, ledger: Ledger) {
     const job = someJob()
     if (!job) return
     const group = someGroup(0.6)
-    const keys = limitKeysOf(job.doc.q!, job.doc.c!, group)
+    const keys = limitKeysOf(job.doc.queue, job.doc.class, group)
     const words = ['tag', '', '', String(keys.length), ...keys.flatMap(limitWords), group ?? '']
     call('regroup', job.id, [words], () => ({ meddled: true }))
   }
 
   const flag = (p: number): string => (random.chance(p) ? '1' : '')
-  const isFailed = ({ doc }: SeenJob): boolean => doc.z === 'f'
+  const isFailed = ({ doc }: SeenJob): boolean => doc.place === 'f'
 
   const acts: { weight: number; act: () => void }[] = [
     { weight: 16, act: enqueue },
@@ -409,11 +410,11 @@ export function createClients(world: World, ledger: Ledger) {
       act: tell(
         'forget',
         () => ['forget'],
-        ({ doc }) => doc.ch !== undefined,
+        ({ doc }) => doc.hasChildren !== undefined,
       ),
     },
     { weight: 0.5, act: ban },
-    { weight: 1, act: tell('default', ({ doc }) => ['default', '', 'o', outputOf(doc.c!) ?? 'out', '1', '=0']) },
+    { weight: 1, act: tell('default', ({ doc }) => ['default', '', 'o', outputOf(doc.class) ?? 'out', '1', '=0']) },
   ]
 
   return {
@@ -436,6 +437,6 @@ export function createClients(world: World, ledger: Ledger) {
       if (random.chance(0.5)) shut(key)
     }
     for (const { id, doc } of world.view.jobs.values())
-      if (doc.rp) call('terminate', id, [['terminate', '', '']], () => ({ meddled: true }))
+      if (doc.repeats) call('terminate', id, [['terminate', '', '']], () => ({ meddled: true }))
   }
 }

@@ -45,7 +45,7 @@ async function playOn(world: World, goesOn: () => boolean): Promise<void> {
 }
 
 const isAtRest = ({ view }: World): boolean =>
-  [...view.jobs.values()].every(({ doc }) => doc.z && 'scfT'.includes(doc.z)) &&
+  [...view.jobs.values()].every(({ doc }) => doc.place && 'scfT'.includes(doc.place)) &&
   [...view.queues.values()].every(({ l }) => Object.keys(l).length === 0)
 
 /** Deleted and expired jobs leave nothing behind. */

@@ -1,6 +1,6 @@
 // What must be true of every step, told from what Redis held before it and what it holds after it.
 
-import { type Document, statusOf } from '../../src/redis/document.ts'
+import { type JobRecord, statusOf } from '../../src/redis/record.ts'
 import { DELIVERIES, isCallback, limits } from './classes.ts'
 import type { SeenJob, View } from './redis.ts'
 
@@ -60,11 +60,11 @@ type Report = (fault: string, detail: string) => void
 const MARGIN = 1_000
 
 const ended = new Set(['completed', 'failed', 'terminated'])
-const hasEnded = (doc: Document): boolean => ended.has(statusOf(doc))
+const hasEnded = (doc: JobRecord): boolean => ended.has(statusOf(doc))
 const hadEnded = (job: SeenJob | undefined): boolean => job !== undefined && hasEnded(job.doc)
-const isStopped = (doc: Document): boolean => doc.x !== undefined || doc.z === 'f' || doc.z === 'T'
+const isStopped = (doc: JobRecord): boolean => doc.terminating !== undefined || doc.place === 'f' || doc.place === 'T'
 
-const isHolding = ({ hk = '', le }: Document, key: string, now: number): boolean =>
+const isHolding = ({ heldLimits: hk = '', leaseUntil: le }: JobRecord, key: string, now: number): boolean =>
   hk.split('\n').includes(key) && Number(le) > now + MARGIN
 
 const countsOf = (record = '0,0'): [number, number] => record.split(',').slice(0, 2).map(Number) as [number, number]
@@ -74,11 +74,16 @@ const outcomes: Record<string, (string | undefined)[]> = { c: ['DELIVERED'], f: 
 
 type PortStep = { port: string; job: number; field: string; popped: string[]; unknown: number; pushed: string[] }
 
+type Named = `${string}:${string}`
+
+const portFields = (doc: JobRecord): [field: Named, counts: string][] =>
+  Object.entries(doc).filter((entry): entry is [Named, string] => /^[io]:/.test(entry[0]))
+
 /** How each port of a job got from what it held to what it holds. */
 function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortStep[] {
   const steps: PortStep[] = []
-  for (const [field, record] of Object.entries(is.doc)) {
-    if (!/^[io]:/.test(field) || record === was?.doc[field]) continue
+  for (const [field, record] of portFields(is.doc)) {
+    if (record === was?.doc[field]) continue
     const [pushed, taken] = countsOf(record)
     const [pushedBefore, takenBefore] = countsOf(was?.doc[field])
     const had = was?.lists[field] ?? []
@@ -100,18 +105,19 @@ function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortS
   return steps
 }
 
-const fieldsLike = (record: Record<string, string>, pattern: RegExp): string =>
+const fieldsLike = (record: JobRecord, pattern: RegExp): string =>
   JSON.stringify(Object.entries(record).filter(([field]) => pattern.test(field)))
 
 /** How many values have ever come in; those that a wire has carried on in the same step too. */
-const cameIn = (doc: Document): number =>
-  Object.entries(doc).reduce((sum, [field, value]) => sum + (/^i:/.test(field) ? Number.parseInt(value, 10) : 0), 0)
+const cameIn = (doc: JobRecord): number =>
+  portFields(doc).reduce((sum, [field, value]) => sum + (/^i:/.test(field) ? Number.parseInt(value, 10) : 0), 0)
 
 /** A wire that leads nowhere any more calls the job that has laid it. */
 const isCalled = (id: number, { jobs }: View): boolean =>
   [...jobs.values()].some(
     ({ id: other, doc, lists }) =>
-      (other === id || doc.pa === String(id)) && Object.keys(lists).some((port) => doc[`w${port}`] !== undefined),
+      (other === id || doc.parent === String(id)) &&
+      Object.keys(lists).some((port) => doc[`w${port as Named}`] !== undefined),
   )
 
 export function createJudge(report: Report) {
@@ -122,7 +128,7 @@ export function createJudge(report: Report) {
   const childNewsAt = new Map<number, number>()
   const lentAt = new Map<number, number>()
   /** A time that is set while a job is at rest waits for its next run. */
-  const idleTimes = new Map<number, string>()
+  const idleTimes = new Map<number, number>()
   const startsOf = new Map<string, number[]>()
 
   function places({ after }: Step): void {
@@ -204,11 +210,11 @@ export function createJudge(report: Report) {
   function leases({ before, after, facts, no, now }: Step): void {
     for (const { id, doc } of after.jobs.values()) {
       const was = before.jobs.get(id)?.doc
-      if (doc.tk === undefined || doc.tk === was?.tk) continue
+      if (doc.token === undefined || doc.token === was?.token) continue
       lentAt.set(id, no)
-      if (was?.tk && !facts.ended.includes(was.tk) && Number(was.le) > now + MARGIN)
-        report('two runs of a job at once', `${id}: ${was.tk} until ${was.le}, ${doc.tk}`)
-      const held = Math.max(Number(was?.bo ?? 0), Number(was?.lu ?? 0))
+      if (was?.token && !facts.ended.includes(was.token) && was.leaseUntil! > now + MARGIN)
+        report('two runs of a job at once', `${id}: ${was.token} until ${was.leaseUntil}, ${doc.token}`)
+      const held = Math.max(Number(was?.backoffUntil ?? 0), Number(was?.lockUntil ?? 0))
       if (!facts.meddled && held > now + MARGIN) report('a backoff or a lock did not hold', `${id} until ${held}`)
     }
   }
@@ -218,8 +224,8 @@ export function createJudge(report: Report) {
     for (const token of facts.stopped) {
       const id = Number.parseInt(token, 10)
       const doc = after.jobs.get(id)?.doc
-      const expected = before.jobs.get(id)?.doc.sh ? 'terminating' : 'terminated'
-      if (doc && (doc.tk === token || statusOf(doc) !== expected))
+      const expected = before.jobs.get(id)?.doc.hasShutdown ? 'terminating' : 'terminated'
+      if (doc && (doc.token === token || statusOf(doc) !== expected))
         report('a job that is to end goes on', `${token}: expected ${expected}, got ${statusOf(doc)}`)
     }
   }
@@ -228,18 +234,31 @@ export function createJudge(report: Report) {
   function times({ before, after, facts, now }: Step): void {
     for (const { id, doc } of after.jobs.values()) {
       const was = before.jobs.get(id)?.doc
-      if (doc.w && doc.w !== was?.w && was?.z === doc.z && (doc.z === 's' || doc.z === 'c')) idleTimes.set(id, doc.w)
-      if (!was?.w || was.w === doc.w || facts.meddled || facts.timed.includes(id) || isStopped(doc)) continue
-      if (Number(was.w) > now + MARGIN) report('a time was forgotten', `${id}: ${was.w} → ${doc.w}`)
+      if (
+        doc.notBefore &&
+        doc.notBefore !== was?.notBefore &&
+        was?.place === doc.place &&
+        (doc.place === 's' || doc.place === 'c')
+      )
+        idleTimes.set(id, doc.notBefore)
+      if (
+        !was?.notBefore ||
+        was.notBefore === doc.notBefore ||
+        facts.meddled ||
+        facts.timed.includes(id) ||
+        isStopped(doc)
+      )
+        continue
+      if (was.notBefore! > now + MARGIN) report('a time was forgotten', `${id}: ${was.notBefore} → ${doc.notBefore}`)
     }
   }
 
   /** An `at` gives way to input, a backoff and a lock do not; a failure has a backoff. */
   function delays({ before, after, facts, no, now }: Step): void {
-    const heldUntil = ({ bo = '0', lu = '0' }: Document): number => Math.max(Number(bo), Number(lu))
+    const heldUntil = ({ backoffUntil = 0, lockUntil = 0 }: JobRecord): number => Math.max(backoffUntil, lockUntil)
     for (const { id, doc } of after.jobs.values()) {
       const was = before.jobs.get(id)
-      if (was?.doc.z === 't' && doc.z === 't' && fedAt.get(id) === no && heldUntil(doc) < now)
+      if (was?.doc.place === 't' && doc.place === 't' && fedAt.get(id) === no && heldUntil(doc) < now)
         report('input did not wake a job that waits for a time', String(id))
       if (facts.delayed.includes(id) && !facts.meddled && !isStopped(doc) && heldUntil(doc) < now)
         report('a failure is tried again without backoff', String(id))
@@ -250,7 +269,7 @@ export function createJudge(report: Report) {
   function left({ after, facts, now }: Step): void {
     for (const { queue: name, looked } of facts.left) {
       const queue = after.queues.get(name)!
-      const ready = [...after.jobs.values()].filter(({ doc }) => doc.q === name && doc.z === undefined)
+      const ready = [...after.jobs.values()].filter(({ doc }) => doc.queue === name && doc.place === undefined)
       if (queue.paused) continue
       if (ready.length && Object.keys(queue.l).length === 0)
         report('a lane left work behind', `${name}: ${ready[0]!.id}`)
@@ -263,17 +282,26 @@ export function createJudge(report: Report) {
     for (const { job, names } of facts.waits) {
       const was = before.jobs.get(job)?.doc
       const doc = after.jobs.get(job)?.doc
-      if (!was || !doc || doc.wf || isStopped(doc) || was.ro || facts.meddled || wantedAt.get(job) === no) continue
+      if (
+        !was ||
+        !doc ||
+        doc.waitsFor ||
+        isStopped(doc) ||
+        was.inputDuringRun ||
+        facts.meddled ||
+        wantedAt.get(job) === no
+      )
+        continue
       if (fieldsLike(was, /^di:/) !== fieldsLike(doc, /^di:/) || isCalled(job, after)) continue
       if (cameIn(doc) > cameIn(was)) continue
       const open = [...after.jobs.values()].filter(
         ({ id, doc: child }) =>
-          child.pa === String(job) &&
-          (names === 'children' || names.includes(child.pn!)) &&
+          child.parent === String(job) &&
+          (names === 'children' || names.includes(child.childName!)) &&
           !hasEnded(child) &&
-          !child.rp &&
+          !child.repeats &&
           !hadEnded(before.jobs.get(id)) &&
-          child.e === before.jobs.get(id)?.doc.e,
+          child.endedAt === before.jobs.get(id)?.doc.endedAt,
       )
       if (open.length) report('a parent that waits was run again', `${job}: ${open[0]!.id}`)
     }
@@ -282,14 +310,14 @@ export function createJudge(report: Report) {
   function waiting({ before, after, facts }: Step): void {
     for (const { id, doc } of after.jobs.values()) {
       const was = before.jobs.get(id)
-      if (!was?.doc.wf || doc.wf || was.doc.z !== 's') continue
-      if (doc.z === 's') report('a parent waits for nothing', String(id))
+      if (!was?.doc.waitsFor || doc.waitsFor || was.doc.place !== 's') continue
+      if (doc.place === 's') report('a parent waits for nothing', String(id))
       const own = fieldsLike(was.doc, /^d?i:/) !== fieldsLike(doc, /^d?i:/)
       if (own || isStopped(doc) || facts.meddled || facts.wanted.includes(id) || isCalled(id, after)) continue
       const open = was.waiting.filter((child) => {
         const found = after.jobs.get(child)?.doc
-        const endedNow = found?.e !== before.jobs.get(child)?.doc.e
-        return found?.pa === String(id) && !hasEnded(found) && !found.rp && !endedNow
+        const endedNow = found?.endedAt !== before.jobs.get(child)?.doc.endedAt
+        return found?.parent === String(id) && !hasEnded(found) && !found.repeats && !endedNow
       })
       if (open.length) report('a parent was woken before its children had ended', `${id}: ${open}`)
     }
@@ -299,14 +327,14 @@ export function createJudge(report: Report) {
   function limited({ before, after, facts, now }: Step): void {
     if (facts.meddled) return
     for (const { id, doc } of after.jobs.values()) {
-      if (doc.tk === undefined || doc.tk === before.jobs.get(id)?.doc.tk) continue
-      for (const key of doc.hk?.split('\n') ?? []) {
+      if (doc.token === undefined || doc.token === before.jobs.get(id)?.doc.token) continue
+      for (const key of doc.heldLimits?.split('\n') ?? []) {
         const { concurrency = Number.POSITIVE_INFINITY, rate } = limits[key]!
         const holders = [...after.jobs.values()].filter(({ doc: other }) => isHolding(other, key, now)).length
         if (holders > concurrency) report('a limit was exceeded', `${key}: ${holders} at once`)
-        const starts = [...(startsOf.get(key) ?? []), Number(doc.l)]
+        const starts = [...(startsOf.get(key) ?? []), doc.ranAt!]
         startsOf.set(key, starts)
-        const recent = starts.filter((start) => rate && start > Number(doc.l) - rate.period).length
+        const recent = starts.filter((start) => rate && start > doc.ranAt! - rate.period).length
         if (rate && recent > rate.limit) report('a rate was exceeded', `${key}: ${recent} in ${rate.period} ms`)
       }
     }
@@ -323,10 +351,10 @@ export function createJudge(report: Report) {
   function uniques({ after }: Step): void {
     const owners = new Map<string, number>()
     for (const { id, doc } of after.jobs.values()) {
-      if (hasEnded(doc) || doc.e || (doc.uk === 'b' && doc.l)) hasFreed.add(id)
-      if (!doc.u || hasFreed.has(id)) continue
-      if (owners.has(doc.u)) report('two jobs of one unique key', `${owners.get(doc.u)} and ${id}`)
-      owners.set(doc.u, id)
+      if (hasEnded(doc) || doc.endedAt || (doc.uniqueHeld === 'b' && doc.ranAt)) hasFreed.add(id)
+      if (!doc.uniqueScope || hasFreed.has(id)) continue
+      if (owners.has(doc.uniqueScope)) report('two jobs of one unique key', `${owners.get(doc.uniqueScope)} and ${id}`)
+      owners.set(doc.uniqueScope, id)
     }
   }
 
@@ -334,58 +362,59 @@ export function createJudge(report: Report) {
   function triggers({ before, after, facts }: Step): void {
     for (const [id, args] of facts.told) {
       const doc = after.jobs.get(id)?.doc
-      if (doc && doc.a !== args) report('a debounced job does not do what it was told', String(id))
+      if (doc && doc.args !== args) report('a debounced job does not do what it was told', String(id))
     }
     for (const { id, doc } of after.jobs.values()) {
       const was = before.jobs.get(id)?.doc
-      if (was?.uk === 'b' && was.l && was.a !== doc.a) report('a job that has begun was told otherwise', String(id))
+      if (was?.uniqueHeld === 'b' && was.ranAt && was.args !== doc.args)
+        report('a job that has begun was told otherwise', String(id))
     }
   }
 
   /** Every end is told once: by a job of its own, made in the same step, with the number of the end. */
   function callbacks({ before, after }: Step): void {
-    const news = new Map<number, Document[]>()
+    const news = new Map<number, JobRecord[]>()
     for (const job of after.jobs.values())
       if (isCallback(job) && !before.jobs.has(job.id))
-        news.set(Number(job.doc.of), [...(news.get(Number(job.doc.of)) ?? []), job.doc])
+        news.set(Number(job.doc.callbackOf), [...(news.get(Number(job.doc.callbackOf)) ?? []), job.doc])
     for (const id of new Set([...before.jobs.keys(), ...after.jobs.keys(), ...news.keys()])) {
       const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]
       const told = news.get(id) ?? []
-      if ((was ?? is)?.cb && !(was ?? is)?.of) toldOnce(id, told, was, is)
+      if ((was ?? is)?.callback && !(was ?? is)?.callbackOf) toldOnce(id, told, was, is)
       else if (told.length) report('an end was told that nobody wanted to hear of', String(id))
     }
     for (const { id, doc } of after.jobs.values()) {
-      const teller = doc.cj && after.jobs.get(Number(doc.cj))?.doc
-      if (teller && !(outcomes[teller.z ?? ''] ?? [doc.cs]).includes(doc.cs))
-        report('a job does not know how its callback went', `${id}: ${doc.cs}, ${teller.z}`)
+      const teller = doc.callbackJob && after.jobs.get(Number(doc.callbackJob))?.doc
+      if (teller && !(outcomes[teller.place ?? ''] ?? [doc.callbackStatus]).includes(doc.callbackStatus))
+        report('a job does not know how its callback went', `${id}: ${doc.callbackStatus}, ${teller.place}`)
     }
   }
 
-  function toldOnce(id: number, told: Document[], was: Document | undefined, is: Document | undefined): void {
-    const first = Number(was?.ce ?? 0) + 1
-    const numbers = told.map(({ oe }) => Number(oe)).sort((a, b) => a - b)
+  function toldOnce(id: number, told: JobRecord[], was: JobRecord | undefined, is: JobRecord | undefined): void {
+    const first = Number(was?.endsTold ?? 0) + 1
+    const numbers = told.map(({ callbackEnd: oe }) => Number(oe)).sort((a, b) => a - b)
     if (numbers.some((n, i) => n !== first + i)) report('ends are told out of order', `${id}: ${numbers} from ${first}`)
-    if (is && Number(is.ce ?? 0) !== first - 1 + told.length)
-      report('a job miscounts its callbacks', `${id}: ${is.ce} after ${told.length} more than ${first - 1}`)
+    if (is && Number(is.endsTold ?? 0) !== first - 1 + told.length)
+      report('a job miscounts its callbacks', `${id}: ${is.endsTold} after ${told.length} more than ${first - 1}`)
     // What had ended before it was terminated has been told.
-    const isKnown = was && (was.et || (hasEnded(was) && is?.z !== 'c' && is?.z !== 'f'))
-    const hasJustEnded = !isKnown && (!is || (hasEnded(is) && is.e !== was?.e))
+    const isKnown = was && (was.endWasTold || (hasEnded(was) && is?.place !== 'c' && is?.place !== 'f'))
+    const hasJustEnded = !isKnown && (!is || (hasEnded(is) && is.endedAt !== was?.endedAt))
     if (hasJustEnded && told.length === 0) report('an end was not told', String(id))
-    const ends = told.map(({ a }) => JSON.parse(a!).status as string)
+    const ends = told.map(({ args: a }) => JSON.parse(a!).status as string)
     if (new Set(ends).size < ends.length) report('an end was told twice', `${id}: ${ends}`)
-    const last = told.find(({ oe }) => Number(oe) === first - 1 + told.length)
-    if (last && is && hasEnded(is) && is.z !== 'T' && JSON.parse(last.a!).status !== statusOf(is))
-      report('another end was told than there was', `${id}: ${last.a} for ${statusOf(is)}`)
+    const last = told.find(({ callbackEnd: oe }) => Number(oe) === first - 1 + told.length)
+    if (last && is && hasEnded(is) && is.place !== 'T' && JSON.parse(last.args!).status !== statusOf(is))
+      report('another end was told than there was', `${id}: ${last.args} for ${statusOf(is)}`)
   }
 
   /** Who is held has a parent whose run has not ended; who has been delivered too often has failed. */
   function wards({ before, after, facts }: Step): void {
     for (const { id, doc } of after.jobs.values()) {
-      const parent = after.jobs.get(Number(doc.pa))?.doc
-      if (doc.hp && doc.z === 's' && (!parent?.hc || 'scT'.includes(parent.z ?? '-')))
-        report('a child is held, and nobody will let it go', `${id} of ${doc.pa}`)
-      if (facts.meddled || doc.dc === before.jobs.get(id)?.doc.dc) continue
-      if (Number(doc.dc ?? 0) > DELIVERIES) report('a job was delivered too often', `${id}: ${doc.dc}`)
+      const parent = after.jobs.get(Number(doc.parent))?.doc
+      if (doc.held && doc.place === 's' && (!parent?.holdsChildren || 'scT'.includes(parent.place ?? '-')))
+        report('a child is held, and nobody will let it go', `${id} of ${doc.parent}`)
+      if (facts.meddled || doc.deliveries === before.jobs.get(id)?.doc.deliveries) continue
+      if ((doc.deliveries ?? 0) > DELIVERIES) report('a job was delivered too often', `${id}: ${doc.deliveries}`)
     }
   }
 
@@ -393,15 +422,15 @@ export function createJudge(report: Report) {
     for (const id of after.jobs.keys()) if (!before.jobs.has(id)) wantedAt.set(id, no)
     for (const id of facts.wanted) wantedAt.set(id, no)
     for (const id of facts.committed) {
-      const parent = Number(before.jobs.get(id)?.doc.pa)
+      const parent = Number(before.jobs.get(id)?.doc.parent)
       const was = before.jobs.get(parent)?.doc
-      if (was && !was.wf && !isStopped(was) && after.jobs.get(id)?.doc.pa === String(parent))
+      if (was && !was.waitsFor && !isStopped(was) && after.jobs.get(id)?.doc.parent === String(parent))
         childNewsAt.set(parent, no)
     }
     for (const { id, doc } of after.jobs.values()) {
       if (isStopped(doc)) wantedAt.delete(id)
       // One that follows its children is where they are, without a run.
-      if (isStopped(doc) || doc.wf || (doc.fo && doc.z !== 'l')) childNewsAt.delete(id)
+      if (isStopped(doc) || doc.waitsFor || (doc.followed && doc.place !== 'l')) childNewsAt.delete(id)
     }
   }
 
@@ -419,19 +448,19 @@ export function createJudge(report: Report) {
     rest({ jobs }: View): void {
       for (const { id, doc } of jobs.values()) {
         const last = lentAt.get(id) ?? -1
-        if (statusOf(doc) === 'terminating' || !doc.z || !'scfT'.includes(doc.z))
+        if (statusOf(doc) === 'terminating' || !doc.place || !'scfT'.includes(doc.place))
           report('not at rest', `${id} ${statusOf(doc)} ${JSON.stringify(doc)}`)
         // Held for a parent that has failed, until somebody retries that.
-        else if (doc.hp) continue
+        else if (doc.held) continue
         // A time that was asked for during a run that then waits for children comes after them.
-        else if ((wantedAt.get(id) ?? -1) > last && !(doc.wf && doc.w))
+        else if ((wantedAt.get(id) ?? -1) > last && !(doc.waitsFor && doc.notBefore))
           report('a wake-up was lost', `${id} ${statusOf(doc)}`)
         else if ((childNewsAt.get(id) ?? -1) > last)
           report('a parent did not hear of a child', `${id} ${statusOf(doc)}`)
-        const idle = idleTimes.get(id) === doc.w
-        const awaits = doc.z === 's' && (doc.wf || doc.fo)
-        if ((doc.z === 's' || doc.z === 'c') && doc.w && !awaits && !idle)
-          report('a time was never kept', `${id} ${doc.w}`)
+        const idle = idleTimes.get(id) === doc.notBefore
+        const awaits = doc.place === 's' && (doc.waitsFor || doc.followed)
+        if ((doc.place === 's' || doc.place === 'c') && doc.notBefore && !awaits && !idle)
+          report('a time was never kept', `${id} ${doc.notBefore}`)
       }
     },
   }

@@ -26,11 +26,11 @@ export function createLedger(world: World) {
 
   const isLent = (token: string): boolean => {
     const doc = docOf(token)
-    return doc?.tk === token && Number(doc.le) > world.now + MARGIN
+    return doc?.token === token && doc.leaseUntil! > world.now + MARGIN
   }
 
   /** Its job was told to end while this run held it. */
-  const isEnding = (token: string): boolean => isLent(token) && docOf(token)!.x === '1'
+  const isEnding = (token: string): boolean => isLent(token) && docOf(token)!.terminating === '1'
 
   function checkLost(token: string): void {
     if (isLent(token)) world.report('a run with a valid lease was told lost', token)
@@ -38,7 +38,7 @@ export function createLedger(world: World) {
 
   function checkHeld({ job, settled: { token } }: Plan): void {
     const doc = world.view.jobs.get(job)?.doc
-    if (doc && (doc.tk !== token || Number(doc.le) <= world.now))
+    if (doc && (doc.token !== token || doc.leaseUntil! <= world.now))
       world.report('a run whose lease had ended was committed', token)
   }
 
@@ -103,7 +103,7 @@ export function createLedger(world: World) {
      * that was not let in and committed nothing leaves no answer behind: when it asks again, it asks for the first time.
      */
     claim(key: string, { lent, word, answers }: CommitAnswer): boolean {
-      const tokens = lent.map(({ document }) => document.tk!)
+      const tokens = lent.map(({ document }) => document.token!)
       const known = lentTo.get(key)
       if (!known && word === 'full' && answers.length === 0) {
         if (tokens.length) world.report('a lane that was not let in was lent something', `${key}: ${tokens}`)

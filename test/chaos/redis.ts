@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto'
 import { type Address, connect, decode, type Reply, RespError } from '../../infra/resp.ts'
 import type { Client } from '../../src/redis/client.ts'
-import type { Document } from '../../src/redis/document.ts'
 import { itemOf } from '../../src/redis/item.ts'
+import { decodeRecord, type JobRecord } from '../../src/redis/record.ts'
 import { argumentsOf, type Script } from '../../src/redis/script.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
 
@@ -97,7 +97,7 @@ export type Direct = Awaited<ReturnType<typeof directClient>>
 export type QueueDocument = { l: Record<string, number>; ml?: number; paused?: boolean; nt?: number }
 export type SeenJob = {
   id: number
-  doc: Document
+  doc: JobRecord
   /** `i:port` or `o:port` → the values that wait, by their ids. */
   lists: Record<string, string[]>
   /** Children that it waits for. */
@@ -127,7 +127,7 @@ type RawJob = {
 
 const seenJob = (id: string, { text, lists, side, waiting }: RawJob): SeenJob => ({
   id: Number(id),
-  doc: { ...(JSON.parse(text) as Document), ...side },
+  doc: decodeRecord(text, Object.entries(side).flat()),
   lists: Object.fromEntries(Object.entries(lists).map(([port, items]) => [port, items.map(idOf)])),
   waiting: waiting ? waiting.split(' ').map(Number) : [],
 })

@@ -1,6 +1,6 @@
 // Who serves the queues: lanes that a bell has woken, workers that claim for themselves, and the tick.
 
-import { childrenOf } from '../../src/redis/document.ts'
+import { childrenOf } from '../../src/redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../src/redis/types.ts'
 import { behave, handBack, outputOf, type Peeked, type Plan } from './behaviours.ts'
 import { classes, QUEUES, type Setting, TAG } from './classes.ts'
@@ -43,7 +43,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     after(20, async () => {
       const peeked = await peek(lent)
       after(durationOf(), async () => {
-        const checkpoint = world.faulty && lent.document.x !== '2' && random.chance(0.15)
+        const checkpoint = world.faulty && lent.document.terminating !== '2' && random.chance(0.15)
         if (by.dead) return
         if (world.faulty && random.chance(0.04)) return done(handBack(lent, n))
         const plan = await behave(world, lent, n, peeked, checkpoint)
@@ -51,10 +51,10 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
         commitAlone(by, plan, (answer) => {
           const [fresh] = answer.lent
           if (answer.answers[0] !== 'running' || !fresh) return done()
-          if (fresh.document.tk !== lent.document.tk)
+          if (fresh.document.token !== lent.document.token)
             return world.report(
               "a checkpoint was answered with another run's snapshot",
-              `${plan.key}: ${fresh.document.tk}`,
+              `${plan.key}: ${fresh.document.token}`,
             )
           perform(by, fresh, n + 1, done)
         })
@@ -150,7 +150,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
       after(stalled ? random.between(20_000, 120_000) : 0, () => ask(lane, plans))
     }
     for (const one of lent) {
-      const token = one.document.tk!
+      const token = one.document.token!
       lane.open.add(token)
       const elsewhere = world.faulty && random.chance(0.05)
       if (elsewhere) performElsewhere(one)
@@ -163,7 +163,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
   /** As by a push worker that answers later: its own lease, its own commit. */
   function performElsewhere(lent: ClaimedJob): void {
     const by = { dead: false }
-    extend(by, lent.document.q!, () => [lent.document.tk!], MINUTE)
+    extend(by, lent.document.queue, () => [lent.document.token!], MINUTE)
     perform(by, lent, 0, (plan) => plan && after(durationOf(), () => commitAlone(by, plan)))
   }
 
@@ -198,18 +198,20 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
   }
 
   function someReady(queue: string): number | undefined {
-    const ready = [...world.view.jobs.values()].filter(({ doc }) => doc.q === queue && (!doc.z || doc.z === 'p'))
+    const ready = [...world.view.jobs.values()].filter(
+      ({ doc }) => doc.queue === queue && (!doc.place || doc.place === 'p'),
+    )
     return ready.length ? random.pick(ready).id : undefined
   }
 
-  function setDeadline({ id, document: { tk } }: ClaimedJob): void {
+  function setDeadline({ id, document: { token: tk } }: ClaimedJob): void {
     const words = ['deadline', tk!, String(Math.round(world.now + random.between(5_000, MINUTE)))]
     world.send({ label: 'deadline', call: () => store.change(String(id), [words]), facts: () => ({ meddled: true }) })
   }
 
   function performByHand(lent: ClaimedJob): void {
     const by = { dead: false }
-    let open = [lent.document.tk!]
+    let open = [lent.document.token!]
     if (world.faulty && random.chance(0.2)) setDeadline(lent)
     if (random.chance(0.5)) renew(by, '', () => open)
     perform(by, lent, 0, (plan) => {
@@ -222,9 +224,9 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     QUEUES.filter((queue) =>
       [...world.view.jobs.values()].some(
         ({ doc }) =>
-          doc.q === queue &&
-          (classes[doc.c!]?.pull || doc.tg || settings[queue]!.pull) &&
-          !'scfT'.includes(doc.z ?? '-'),
+          doc.queue === queue &&
+          (classes[doc.class]?.pull || doc.tag || settings[queue]!.pull) &&
+          !'scfT'.includes(doc.place ?? '-'),
       ),
     )
 

@@ -56,7 +56,8 @@ test('a renewal arrives while every place for calls is taken', async () => {
   await start({ lane: { lease: 1_500 } })
   const ids = await make(40)
   await kit.until(() => held.length === LANES * CALLS)
-  const leases = async () => Promise.all(ids.map(async (id) => Number((await kit.store.inspect(id)).document.le ?? 0)))
+  const leases = async () =>
+    Promise.all(ids.map(async (id) => Number((await kit.store.inspect(id)).document.leaseUntil ?? 0)))
   const first = Math.max(...(await leases()))
   // Twice as long as a lease: without renewals all would be lost.
   await kit.until(async () => (await leases()).filter((until) => until > first + 1_500).length >= LANES * CALLS)

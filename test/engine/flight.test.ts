@@ -36,7 +36,18 @@ test('a run that ends while nobody looks is still to be brought home', async () 
   const flight = createInFlight(1, async () => ({ token: '1.1.x', n: 0, end: 'completed', words: [] }))
   expect(flight.idle).toBe(true)
   flight.add(
-    [{ id: 1, document: { tk: '1.1.x' }, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] }],
+    [
+      {
+        id: 1,
+        document: { queue: 'q', class: 'c', sequence: '', token: '1.1.x' },
+        inputs: {},
+        children: [],
+        steps: [],
+        childCount: 0,
+        family: [],
+        wires: [],
+      },
+    ],
     0,
   )
   await new Promise((resolve) => setTimeout(resolve, 5))

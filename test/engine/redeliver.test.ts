@@ -73,8 +73,8 @@ test('a class says it for its jobs, each of which may say otherwise', async () =
   await register('slow', { pull: true, redeliver: { after: '10m', max: 3 } })
   const ids = [await make({ class: 'slow' }), await make({ class: 'slow', redeliver: { after: 60 } })]
   expect(await Promise.all(ids.map(documentOf))).toMatchObject([
-    { rm: '600000', rx: '3' },
-    { rm: '60000', rx: '10' },
+    { redeliverAfterMs: 600_000, maxDeliveries: 3 },
+    { redeliverAfterMs: 60_000, maxDeliveries: 10 },
   ])
   for (const { run } of await claim()) await kit.engine.commit(run.token, { end: 'completed' })
 })
@@ -97,13 +97,13 @@ test('a push worker that answers later has as long, and then it is called again'
   await register('pushed', { push: { url }, redeliver: { after: '3 minutes', max: 2 } })
   const id = await make({ class: 'pushed' })
   const lent = async (times: number) => {
-    await kit.until(async () => calls === times && (await documentOf(id)).ln !== undefined)
-    const { l, le } = await documentOf(id)
+    await kit.until(async () => calls === times && (await documentOf(id)).leaseLength !== undefined)
+    const { ranAt: l, leaseUntil: le } = await documentOf(id)
     expect(Number(le) - Number(l)).toBeGreaterThanOrEqual(180_000)
     expect(Number(le) - Number(l)).toBeLessThan(190_000)
   }
   await lent(1)
-  await kit.engine.heartbeat((await documentOf(id)).tk!, {})
+  await kit.engine.heartbeat((await documentOf(id)).token!, {})
   await kit.advance(181_000)
   await kit.engine.tick()
   await lent(2)

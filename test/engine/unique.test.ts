@@ -144,7 +144,7 @@ test('debounced: in bulk the last says, and the same request again moves nothing
 test('debounced: new args count against the constraints that are about them', async () => {
   const match = { queue: 'q', args: { customer: 'big' } }
   await kit.engine.setConstraint('big', { match, concurrency: 1 } as never)
-  const limitsOf = async (id: number) => (await kit.store.inspect(String(id))).document.lm
+  const limitsOf = async (id: number) => (await kit.store.inspect(String(id))).document.limits
   const id = await make(debounced(), { args: '{"customer":"small"}' })
   expect(await limitsOf(id)).toBeUndefined()
   expect(await make(debounced(), { args: '{"customer":"big"}' })).toBe(id)

@@ -95,7 +95,7 @@ async function awaited(more: { take?: boolean; signal?: AbortSignal } = {}, engi
   const [snapshot] = await claim(0)
   const { signal, ...options } = more
   const result = engine.result(String(id), { wait: 60_000, ...options }, { signal })
-  await kit.until(async () => (await kit.store.inspect(String(id))).document.wu !== undefined)
+  await kit.until(async () => (await kit.store.inspect(String(id))).document.waitedUntil !== undefined)
   return { id, result, end: () => kit.engine.commit(snapshot!.run.token, { end: 'completed', result: '42' as never }) }
 }
 
@@ -109,7 +109,7 @@ test('many may wait for one result, and the result of a job that fails', async (
   const { id } = (await enqueue({ keepResult: 60_000 })).jobs[0]!
   const [snapshot] = await claim(0)
   const results = Array.from({ length: 5 }, () => kit.engine.result(String(id), { wait: 60_000 }))
-  await kit.until(async () => (await kit.store.inspect(String(id))).document.wu !== undefined)
+  await kit.until(async () => (await kit.store.inspect(String(id))).document.waitedUntil !== undefined)
   await kit.engine.commit(snapshot!.run.token, { end: 'failed', error: { message: 'no' } })
   for (const result of await Promise.all(results)) expect(result).toMatchObject({ result: { message: 'no' } })
 })

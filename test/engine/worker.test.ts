@@ -669,7 +669,7 @@ describe('leases', () => {
       const { document } = await kit.store.inspect(String(id))
       await kit.advance(30_000)
       vi.advanceTimersByTime(15_000)
-      await until(async () => (await kit.store.inspect(String(id))).document.le !== document.le)
+      await until(async () => (await kit.store.inspect(String(id))).document.leaseUntil !== document.leaseUntil)
       await kit.engine.tick()
     }
     expect(await view(id)).toMatchObject({ status: 'running', lost: 0 })
@@ -1077,7 +1077,7 @@ describe('isolated workers', () => {
       expect(calls).toHaveLength(30)
       expect(await own.statusOf(jobs[40]!.id)).toBe('completed')
       expect(await own.engine.dispatch('default', 'second')).toMatchObject({ ended: 'empty', runs: 10 })
-      expect(calls.map(({ document }) => document.c)).toEqual(Array(40).fill('heavy'))
+      expect(calls.map(({ document }) => document.class)).toEqual(Array(40).fill('heavy'))
       expect(await own.engine.result(String(jobs[39]!.id), {})).toMatchObject({ result: { result: '{"n":39}' } })
       expect(await own.engine.get(String(jobs[39]!.id))).toMatchObject({ attempt: 0, lost: 0 })
       expect(await own.engine.verify()).toEqual([])

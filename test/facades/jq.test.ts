@@ -142,7 +142,7 @@ describe('pushing', () => {
     const { id } = await read(await ask('POST', '/jq/jobs', sent))
     expect(await kit.engine.get(id)).toMatchObject({ queue: 'jq', class: 'thumb', priority: -5 })
     const { document } = await kit.store.inspect(id)
-    expect([document.rt, document.kr, document.to]).toEqual(['{"max":3}', '3600000', '10000'])
+    expect([document.retry, document.keepResult, document.timeout]).toEqual(['{"max":3}', 3_600_000, 10_000])
     await kit.engine.setQueue('jq', { paused: false })
     await ended(id)
   })

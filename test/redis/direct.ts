@@ -13,13 +13,28 @@ import { snapshotOf } from '../../src/engine/run/snapshot.ts'
 import { defineWorker } from '../../src/index.ts'
 import type { RunOutcome } from '../../src/redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../../src/redis/client.ts'
-import { type Document, type NewJob, statusOf } from '../../src/redis/document.ts'
 import { itemOf } from '../../src/redis/item.ts'
+import { jobFields } from '../../src/redis/keys.ts'
+import type { NewJob } from '../../src/redis/new-job.ts'
+import { type JobRecord, statusOf } from '../../src/redis/record.ts'
 import type { Script } from '../../src/redis/script.ts'
 import { createStore } from '../../src/redis/store.ts'
 import type { ClaimedJob, CommitRequest, Ring } from '../../src/redis/types.ts'
 
 /** Scripts by name that take the place of those committed. */
+/** A record as it stands in Redis. */
+export const encodeRecord = (record: JobRecord): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      Object.entries(record)
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => [
+          name in jobFields ? jobFields[name as keyof typeof jobFields][0] : name,
+          String(value),
+        ]),
+    ),
+  )
+
 export type Scripts = Map<string, { text: string; sha: string }>
 
 /** What a rule says, as tests: each drives a world of its own. */
@@ -84,11 +99,11 @@ export async function createWorld(
     return made[0]!.id
   }
 
-  const document = async (id: number): Promise<Document> => (await store.inspect(String(id))).document
+  const document = async (id: number): Promise<JobRecord> => (await store.inspect(String(id))).document
   const status = async (id: number) => statusOf(await document(id))
 
   const settled = (lent: ClaimedJob, changes: Changes, retry: object, reach: Reach = 'all'): Promise<RunOutcome> =>
-    outcomeOf(lent.document.tk!, changes, {
+    outcomeOf(lent.document.token!, changes, {
       document: lent.document,
       retry,
       reach,
@@ -99,7 +114,7 @@ export async function createWorld(
 
   /** A lent job: what its run sees, and its ends. */
   function runOf(lent: ClaimedJob) {
-    const token = lent.document.tk!
+    const token = lent.document.token!
     return {
       id: lent.id,
       lent,
@@ -170,8 +185,8 @@ export async function createWorld(
   const queueOf = async (name = 'q') => (await store.overview(name)).queues[0]!
 
   /** Writes a document as an older copy of Redis would have it. */
-  const restore = (id: number, doc: Document) =>
-    client.ask((redis) => redis.set(store.keys.job(id), JSON.stringify(doc)).then(() => undefined))
+  const restore = (id: number, doc: JobRecord) =>
+    client.ask((redis) => redis.set(store.keys.job(id), encodeRecord(doc)).then(() => undefined))
 
   const queueDocument = async (queue = 'q') =>
     JSON.parse((await client.ask((redis) => redis.get<string>(store.keys.queue(queue))))!)

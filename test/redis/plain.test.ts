@@ -1,9 +1,9 @@
 // What goes the way of plain jobs (lib/plain.lua) leaves the same behind as what goes the long way.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Document } from '../../src/redis/document.ts'
+import type { JobRecord } from '../../src/redis/record.ts'
 import { startState } from '../kit.ts'
-import { createWorld, type Making, type Way, type World, ways } from './direct.ts'
+import { createWorld, encodeRecord, type Making, type Way, type World, ways } from './direct.ts'
 
 let state: Awaited<ReturnType<typeof startState>>
 beforeAll(async () => {
@@ -31,8 +31,11 @@ const plain: Record<string, Making> = {
   },
 }
 
+/** A record as it stands in Redis. */
+const encoded = (record: JobRecord): Record<string, string> => JSON.parse(encodeRecord(record))
+
 /** The same for every run: without what is new each time, and when it was made, which a sequence says too. */
-function shape({ u: _, t: __, ...doc }: Document): Document {
+function shape({ u: _, t: __, ...doc }: Record<string, string>): Record<string, string> {
   const of = (value: string) =>
     value
       .replace(/\b\d{13}\b/g, 'T')
@@ -48,7 +51,7 @@ const textOf = ({ client, store }: World, id: number) =>
 async function life(making: Making, way: Way, begun: number) {
   const world = await createWorld(state.options, undefined, way)
   const id = await world.make(making)
-  const looks: (Document | null)[] = []
+  const looks: (Record<string, string> | null)[] = []
   const look = async () => {
     const text = await textOf(world, id)
     looks.push(text ? shape(JSON.parse(text)) : null)
@@ -75,7 +78,7 @@ async function life(making: Making, way: Way, begun: number) {
     .then(({ settings, ...row }) => ({ ...row, counts: settings.c, oldest: null }))
   return {
     marked,
-    seen: { lent: shape(lent[0]!.document), answers, looks, counts, queue, faults: await world.faults() },
+    seen: { lent: shape(encoded(lent[0]!.document)), answers, looks, counts, queue, faults: await world.faults() },
   }
 }
 

@@ -355,7 +355,7 @@ const windows: Record<string, Window> = {
       const parent = await resting(world, {})
       const orphans = [await resting(world, {}), await resting(world, {})]
       expect(await wins(orphans.map((id) => world.change(parent, 'adopt', id, 'a')))).toBe(1)
-      const parents = await Promise.all(orphans.map(async (id) => (await world.document(id)).pa))
+      const parents = await Promise.all(orphans.map(async (id) => (await world.document(id)).parent))
       expect(parents.sort()).toEqual([String(parent), undefined])
     },
     broken: {
@@ -370,7 +370,7 @@ const windows: Record<string, Window> = {
     async fact(world) {
       const ids = [await resting(world, {}), await resting(world, {})]
       expect(await wins(ids.map((id) => world.change(id, 'alias', 'x')))).toBe(1)
-      const aliases = await Promise.all(ids.map(async (id) => (await world.document(id)).al))
+      const aliases = await Promise.all(ids.map(async (id) => (await world.document(id)).aliases))
       const owner = ids[aliases.findIndex((al) => al !== undefined)]
       expect(aliases.filter((al) => al !== undefined)).toEqual(['["x"]'])
       expect((await world.store.inspect('x')).id).toBe(owner)

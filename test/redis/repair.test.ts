@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
+import type { JobRecord } from '../../src/redis/record.ts'
 import { startState } from '../kit.ts'
 import { createWorld, type World } from './direct.ts'
 
@@ -33,7 +34,7 @@ const waiting = async (world: World) => {
   return parent
 }
 const limited = { limits: [{ key: 'slots', how: 'set' as const, concurrency: 1 }] }
-const changed = (world: World, id: number, fields: Record<string, string | undefined>) =>
+const changed = (world: World, id: number, fields: Partial<JobRecord>) =>
   world.document(id).then((doc) => async () => world.restore(id, { ...doc, ...fields } as never))
 
 const damages: Record<string, [Damage, RegExp]> = {
@@ -65,7 +66,7 @@ const damages: Record<string, [Damage, RegExp]> = {
   'a place in the queue that is not the one of its priority': [
     async (world) => {
       const id = await world.make({ priority: 5 })
-      const { n } = await world.document(id)
+      const { sequence: n } = await world.document(id)
       return (redis, key) => redis.zadd(key('queue:q:ready'), { score: 9, member: `${n}:${id}` })
     },
     /has score 9 in ready/,
@@ -86,7 +87,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     async (world) => {
       const id = await world.make()
       await world.claimOne()
-      return changed(world, id, { tk: undefined })
+      return changed(world, id, { token: undefined })
     },
     /token and place disagree/,
   ],
@@ -238,7 +239,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     async (world) => {
       const id = await world.make({ history: 3 })
       await (await world.claimOne()).commit({ end: 'suspended' })
-      return changed(world, id, { hl: '9' })
+      return changed(world, id, { historyKept: 9 })
     },
     /keeps 1 runs, counted 9/,
   ],

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'
-import type { NewJob } from '../../src/redis/document.ts'
+import type { NewJob } from '../../src/redis/new-job.ts'
 import { createStore, type Store } from '../../src/redis/store.ts'
 import { kind, rawCommand, startState } from '../kit.ts'
 
@@ -64,7 +64,7 @@ describe('enqueue', () => {
     expect(made.map(({ id }) => id)).toEqual([1, 2, 3])
     expect(idsOf(lent)).toEqual([2, 3])
     expect(rings).toHaveLength(1)
-    const runs = lent.map(({ document }) => ({ token: document.tk!, n: 0, end: 'completed' as const, words: [] }))
+    const runs = lent.map(({ document }) => ({ token: document.token!, n: 0, end: 'completed' as const, words: [] }))
     const next = await store.commit({ queue: 'q', runs, lane: { id: 'l', seq: 2 }, claim: { max: 2, lease: 45_000 } })
     expect(next).toMatchObject({ word: 'ok', answers: ['completed', 'completed'] })
     expect(idsOf(next.lent)).toEqual([1])
@@ -78,7 +78,7 @@ describe('enqueue', () => {
     expect(again).toMatchObject({ again: true, rings: [] })
     expect(again.lent).toEqual(first.lent)
     expect((await store.enqueue([job()], once, '', lane('other'))).lent).toEqual([])
-    await finish(first.lent[0]!.document.tk!)
+    await finish(first.lent[0]!.document.token!)
     expect((await store.enqueue([job()], once, '', lane())).lent).toEqual([])
   })
 
@@ -123,7 +123,7 @@ describe('enqueue', () => {
     const id = await make({ unique })
     expect((await store.enqueue([job({ unique })])).made).toEqual([{ id, status: 'queued', existing: true }])
     const [lent] = await claim()
-    await finish(lent!.document.tk!)
+    await finish(lent!.document.token!)
     expect((await store.enqueue([job({ unique })])).made[0]!.existing).toBeUndefined()
   })
 
@@ -150,8 +150,8 @@ describe('enqueue', () => {
   test('values over 512 bytes stand beside the document and come back whole', async () => {
     const args = JSON.stringify('x'.repeat(2_000))
     const id = await make({ args })
-    expect((await document(id)).a).toBe(args)
-    expect((await claim())[0]!.document.a).toBe(args)
+    expect((await document(id)).args).toBe(args)
+    expect((await claim())[0]!.document.args).toBe(args)
   })
 })
 
@@ -174,7 +174,7 @@ describe('commit', () => {
     const [lent] = await claim()
     expect(lent!.inputs).toEqual({ n: ['=1', '=2'] })
     const words = ['consume', '', 'i', 'n', '0', '1', 'set', 'x', '7', 'write', '', 'o', 'm', '', '1', '=9']
-    const refused = await finish(lent!.document.tk!, 'completed', [
+    const refused = await finish(lent!.document.token!, 'completed', [
       ...words,
       'write',
       '>nobody',
@@ -185,13 +185,13 @@ describe('commit', () => {
       '=0',
     ])
     expect(refused.answers[0]).toMatch(/^refused:NOT_FOUND/)
-    expect(await document(id)).toMatchObject({ 'i:n': '2,0', 'o:m': '0,0', z: 'f' })
+    expect(await document(id)).toMatchObject({ 'i:n': '2,0', 'o:m': '0,0', place: 'f' })
   })
 
   test('a repeated commit by token gets the first answer, also when the job is gone', async () => {
     await make({ retain: 0 })
     const [lent] = await claim()
-    const token = lent!.document.tk!
+    const token = lent!.document.token!
     expect((await finish(token)).answers).toEqual(['completed'])
     expect((await finish(token)).answers).toEqual(['completed'])
     await expect(store.inspect('1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
@@ -201,7 +201,7 @@ describe('commit', () => {
     const id = await make()
     const [lent] = await claim()
     offset += 46_000
-    expect((await finish(lent!.document.tk!, 'completed', ['set', 'x', '1'])).answers).toEqual(['lost'])
+    expect((await finish(lent!.document.token!, 'completed', ['set', 'x', '1'])).answers).toEqual(['lost'])
     expect((await document(id))['s:x']).toBeUndefined()
   })
 })
@@ -210,10 +210,10 @@ describe('extend', () => {
   test('moves the end of a lease, and says which are lost', async () => {
     await make()
     const [lent] = await claim()
-    const token = lent!.document.tk!
+    const token = lent!.document.token!
     offset += 40_000
     const [end] = await store.extend('q', [token], 45_000)
-    expect(end).toBeGreaterThan(Number(lent!.document.le))
+    expect(end).toBeGreaterThan(lent!.document.leaseUntil!)
     expect(await store.extend('q', [token, '1.1.other'], 45_000)).toEqual([expect.any(Number), null])
   })
 })
@@ -310,7 +310,7 @@ describe('tick', () => {
     await claim()
     offset += 46_000
     await store.tick()
-    expect(await document(id)).toMatchObject({ lo: '1', z: 't' })
+    expect(await document(id)).toMatchObject({ lostRuns: 1, place: 't' })
     offset += 2_000
     expect(await claim()).toHaveLength(1)
   })
@@ -318,7 +318,7 @@ describe('tick', () => {
   test('removes what is past its retention', async () => {
     await make({ retain: 60_000 })
     const [lent] = await claim()
-    await finish(lent!.document.tk!)
+    await finish(lent!.document.token!)
     offset += 61_000
     await store.tick()
     await expect(store.inspect('1')).rejects.toMatchObject({ code: 'NOT_FOUND' })

@@ -6,8 +6,7 @@ import type { Worker } from '../../src/core/worker.ts'
 import type { PortSpecs } from '../../src/engine/engine.ts'
 import { createEngine, type EngineOptions } from '../../src/engine/index.ts'
 import { type Client, createClient } from '../../src/redis/client.ts'
-import type { Document } from '../../src/redis/document.ts'
-import { keysOf } from '../../src/redis/keys.ts'
+import { jobFields, keysOf } from '../../src/redis/keys.ts'
 import { drain, type Order, runInline } from '../../src/testing/index.ts'
 import { type Kit, startKit } from '../kit.ts'
 
@@ -128,9 +127,11 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
     /** As if it had run so often already. */
     async ranThisMinute(id: number, n: number): Promise<void> {
       const key = keysOf(namespace).job(id)
-      const document = JSON.parse((await client.ask((redis) => redis.get<string>(key)))!) as Document
+      const stored = JSON.parse((await client.ask((redis) => redis.get<string>(key)))!)
       const minute = Math.floor((Date.now() + clock()) / 60_000)
-      await client.ask((redis) => redis.set(key, JSON.stringify({ ...document, m: `${minute}:${n}` })))
+      await client.ask((redis) =>
+        redis.set(key, JSON.stringify({ ...stored, [jobFields.runsThisMinute[0]]: `${minute}:${n}` })),
+      )
     },
     /** The names of keys that are there. */
     keys: async (pattern: string) => client.ask((redis) => redis.keys(`${namespace}${pattern}`)),

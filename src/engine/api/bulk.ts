@@ -3,6 +3,7 @@
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { RunOutcome, Words } from '../../redis/changes.ts'
+import { stateFieldOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import { type Context, onceOf } from '../context.ts'
@@ -25,22 +26,23 @@ const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWi
  */
 export function createBulk(store: Store) {
   return async ({ id, document }: ClaimedJob): Promise<RunOutcome> => {
-    const { filter, action } = JSON.parse(document.a!) as BulkInput
+    const { filter, action } = JSON.parse(document.args!) as BulkInput
     const { parent, queue, ...wanted } = filter
     const mode = parent === undefined ? ({ mode: 'all' } as const) : ({ mode: 'children', name: parent } as const)
     // What is made after it was asked for is not meant.
-    const before = document['s:cursor'] === undefined ? String(id) : (JSON.parse(document['s:cursor']) as string)
+    const cursor = stateFieldOf(document, 'cursor')
+    const before = cursor === undefined ? String(id) : (JSON.parse(cursor) as string)
     const page = await store.list({ ...wanted, ...mode, queue, before, limit: SLICE })
-    const ids = page.jobs.filter(({ document: { q } }) => q !== BULK.queue && (queue === q || !isOurs(q!)))
+    const ids = page.jobs.filter(({ document: { queue: q } }) => q !== BULK.queue && (queue === q || !isOurs(q!)))
     const words: Words = ['bulk', action, String(ids.length), ...ids.map((job) => String(job.id))]
     if (page.cursor !== null) words.push('set', 'cursor', encodeValue(page.cursor))
-    return { token: document.tk!, n: 0, end: page.cursor === null ? 'completed' : 'again', words }
+    return { token: document.token!, n: 0, end: page.cursor === null ? 'completed' : 'again', words }
   }
 }
 
 /** One run of such a job, as it is to be committed. */
 export const goThroughFamily = async ({ document }: ClaimedJob): Promise<RunOutcome> => ({
-  token: document.tk!,
+  token: document.token!,
   n: 0,
   end: 'completed',
   words: ['family'],

@@ -5,7 +5,7 @@ import type { Status } from '../../core/job.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
-import { childrenOf, type Document } from '../../redis/document.ts'
+import { childrenOf, type JobRecord } from '../../redis/record.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import { type Context, checkClaim, laneOf } from '../context.ts'
 import type { Engine } from '../engine.ts'
@@ -38,14 +38,14 @@ export function createRuns({
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
 
   /** The job of a token as it is now; what is known without it, when it has gone. */
-  async function documentOf(token: string, changes: Changes): Promise<Document> {
-    const known = { tk: token, kr: '1' }
+  async function recordOf(token: string, changes: Changes): Promise<JobRecord> {
+    const known: JobRecord = { queue: '', class: '', sequence: '', token, keepResult: 1 }
     if (!needsDocument(token, changes)) return known
     const found = await store.inspect(token.split('.', 1)[0]!).catch((error) => {
       if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
       throw error
     })
-    return { ...(found?.document ?? known), tk: token }
+    return { ...(found?.document ?? known), token }
   }
 
   /** What has no class any more is not checked: its commit says that it is gone. */
@@ -60,8 +60,8 @@ export function createRuns({
     const { changes, fault } = tells
       ? soundChanges(said, (await classOf(token)).found)
       : { changes: said, fault: undefined }
-    const document = await documentOf(token, changes)
-    const found = document.q ? await registry.find(document.q, document.c!) : undefined
+    const document = await recordOf(token, changes)
+    const found = document.queue ? await registry.find(document.queue, document.class) : undefined
     const { retry, reach } = found?.definition ?? {}
     const deciding = { document, retry, reach: asked ?? reach, registry, random, now: now() }
     return { outcome: await outcomeOf(token, changes, deciding), fault }
@@ -96,8 +96,8 @@ export function createRuns({
   const snapshots = (queue: string, lent: ClaimedJob[]) =>
     Promise.all(
       lent.map(async (one) => {
-        classes.note(one.id, { queue, class: one.document.c! })
-        const found = await registry.find(queue, one.document.c!)
+        classes.note(one.id, { queue, class: one.document.class })
+        const found = await registry.find(queue, one.document.class)
         return snapshotOf(one, found ? performer.timeoutOf(found) : 30_000)
       }),
     )
@@ -106,7 +106,7 @@ export function createRuns({
   async function jobOf(token: string): Promise<number> {
     checkToken(token)
     const { id, document } = await store.inspect(token.split('.', 1)[0]!)
-    if (document.tk !== token) throw lost()
+    if (document.token !== token) throw lost()
     return id
   }
 
@@ -164,7 +164,7 @@ export function createRuns({
       const { answer, lent } = await commitToken(outcome)
       if (fault) throw new SidejobError('REFUSED', `${fault.message}; the run has failed`, { path: fault.path })
       if (changes.end !== 'checkpoint' || !lent[0]) return { status: answer as Status }
-      const [snapshot] = await snapshots(lent[0].document.q!, lent)
+      const [snapshot] = await snapshots(lent[0].document.queue, lent)
       return { status: answer as Status, snapshot }
     },
 

@@ -5,7 +5,7 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { nextSlot, parseRepeat, type Repeat, shift } from '../../core/repeat.ts'
 import type { Words } from '../../redis/changes.ts'
-import { type Document, number, statusOf } from '../../redis/document.ts'
+import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
 import { type Context, checkClaim, laneOf, onceOf } from '../context.ts'
 import type {
@@ -30,26 +30,29 @@ const MOST_TRIES = 5
 
 type Lane = { id: string; seq: number }
 
-function deliveredJobOf(id: number, document: Document, children: string[] = []): DeliveredJob {
+function deliveredJobOf(id: number, document: JobRecord, children: string[] = []): DeliveredJob {
   return {
     ...viewOf(id, document, { children }),
     dueAt: dueAtOf(document),
-    redeliver: document.rv ?? null,
-    deliveries: Number(document.dc ?? 0),
-    unanswered: document.rq !== undefined,
-    leaseUntil: number(document.le),
-    slot: number(document.ns),
-    tag: document.tg ?? null,
-    cancelled: document.ca !== undefined,
+    redeliver: document.redeliverAfter ?? null,
+    deliveries: document.deliveries ?? 0,
+    unanswered: document.unanswered !== undefined,
+    leaseUntil: document.leaseUntil ?? null,
+    slot: document.nextSlot ?? null,
+    tag: document.tag ?? null,
+    cancelled: document.cancelled !== undefined,
   }
 }
 
 /** The job as it was before it was lent. */
 function before({ id, document, children }: ClaimedJob): DeliveredJob {
-  const { l0, dc, ...doc } = document
-  const past: Document = { ...doc, ...(dc === undefined ? {} : { dc: String(Number(dc) - 1) }) }
-  delete past.l
-  return deliveredJobOf(id, l0 === undefined ? past : { ...past, l: l0 }, children)
+  const { ranAt: _, previousRanAt, deliveries, ...rest } = document
+  const past: JobRecord = {
+    ...rest,
+    ...(deliveries === undefined ? {} : { deliveries: deliveries - 1 }),
+    ...(previousRanAt === undefined ? {} : { ranAt: previousRanAt }),
+  }
+  return deliveredJobOf(id, past, children)
 }
 
 const refused = (answer: string): SidejobError | undefined => {
@@ -71,18 +74,20 @@ function changeWords({ args, priority, class: name, forget }: DeliveryEnd): Word
   ]
 }
 
+const textOf = (moment: number | undefined): string | undefined => (moment === undefined ? undefined : String(moment))
+
 /** The next slot of a job that repeats; a run that is asked for again comes at it. */
 function slotWords(
   { end, slot = 'next', at, wait = 0 }: DeliveryEnd,
-  document: Document,
+  document: JobRecord,
   words: Words,
   now: number,
 ): Words {
-  if (!document.rp) return []
+  if (!document.repeats) return []
   const next = words.lastIndexOf('slot')
   const moments = {
-    next: next < 0 ? document.ns : words[next + 1],
-    keep: document.ns,
+    next: next < 0 ? textOf(document.nextSlot) : words[next + 1],
+    keep: textOf(document.nextSlot),
     asked: String(at ?? now + wait),
     none: '',
   }
@@ -91,12 +96,16 @@ function slotWords(
 }
 
 /** The repeat of an update as the document keeps it, with its next slot. */
-function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: Document, now: number): string[] {
-  const due = dueAt === 'same' ? Number(document.ns ?? dueAtOf(document)) : dueAt
-  if (repeat === undefined) return due === undefined ? [] : [document.rp ? 'ns' : 'w', String(due)]
-  const kept = document.z === 'l' ? [] : ['w', String(due ?? dueAtOf(document))]
+function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, now: number): string[] {
+  const due = dueAt === 'same' ? (document.nextSlot ?? dueAtOf(document)) : dueAt
+  if (repeat === undefined) return due === undefined ? [] : [document.repeats ? 'ns' : 'w', String(due)]
+  const kept = document.place === 'l' ? [] : ['w', String(due ?? dueAtOf(document))]
   if (repeat === null) return ['rp', '', 'ns', '', ...kept]
-  const moments = { scheduled: Number(document.ns ?? dueAtOf(document)), started: number(document.l), finished: now }
+  const moments = {
+    scheduled: document.nextSlot ?? dueAtOf(document),
+    started: document.ranAt ?? null,
+    finished: now,
+  }
   const slot = due ?? nextSlot(repeat, moments, now)
   return ['rp', encodeValue(sourceOf(repeat)), 'ns', String(slot), 'w', '']
 }
@@ -143,18 +152,19 @@ export function createDeliveries(parts: Context): Deliveries {
   async function deliveryOf(lent: ClaimedJob): Promise<Delivery> {
     const { document } = lent
     const job = before(lent)
-    const until = document.rv === undefined ? undefined : leaseEnd(document)
-    if (until !== undefined && until !== Number(document.le))
-      await change(String(lent.id), [['deadline', document.tk!, String(until)]])
-    return { token: document.tk!, job, family: lent.family }
+    const until = document.redeliverAfter === undefined ? undefined : leaseEnd(document)
+    if (until !== undefined && until !== document.leaseUntil!)
+      await change(String(lent.id), [['deadline', document.token!, String(until)]])
+    return { token: document.token!, job, family: lent.family }
   }
 
-  function leaseEnd(document: Document): number {
-    const started = Number(document.l)
-    const end = document.rm === undefined ? shift(document.rv!, started) : Number(document.le)
-    if (!document.rp) return end
-    const moments = { scheduled: Number(document.ns ?? started), started, finished: started }
-    return Math.min(end, nextSlot(JSON.parse(document.rp) as Repeat, moments, started))
+  function leaseEnd(document: JobRecord): number {
+    const started = document.ranAt!
+    const end =
+      document.redeliverAfterMs === undefined ? shift(document.redeliverAfter!, started) : document.leaseUntil!
+    if (!document.repeats) return end
+    const moments = { scheduled: document.nextSlot ?? started, started, finished: started }
+    return Math.min(end, nextSlot(JSON.parse(document.repeats) as Repeat, moments, started))
   }
 
   async function deliver(queue: string, request: DeliveryRequest, call?: Call) {
@@ -175,21 +185,21 @@ export function createDeliveries(parts: Context): Deliveries {
   }
 
   /** Lends one job, though it is not due, so that it can be ended; undefined when somebody else was faster. */
-  async function seize(id: number, document: Document, due: boolean): Promise<Document | undefined> {
+  async function seize(id: number, document: JobRecord, due: boolean): Promise<JobRecord | undefined> {
     if (!due) await change(String(id), [['run', '', '1', '', '', '']])
     const claim = { max: 1, lease: BRIEFLY, begun: 1, pull: true, only: id }
-    const { lent, rings } = await store.commit({ queue: document.q!, claim })
+    const { lent, rings } = await store.commit({ queue: document.queue, claim })
     await ring(rings)
     return lent[0]?.document
   }
 
   /** The document with the run that is to be ended. */
-  async function inHand(job: string, { token, seizes }: DeliveryEnd): Promise<{ id: number; document?: Document }> {
+  async function inHand(job: string, { token, seizes }: DeliveryEnd): Promise<{ id: number; document?: JobRecord }> {
     const { id, document } = await store.inspect(job)
-    if (token !== undefined && document.tk !== token) throw lost(id)
-    const leased = document.z === 'l'
-    if (leased && Number(document.le) > now()) return { id, document }
-    const due = leased || document.rq !== undefined
+    if (token !== undefined && document.token !== token) throw lost(id)
+    const leased = document.place === 'l'
+    if (leased && document.leaseUntil! > now()) return { id, document }
+    const due = leased || document.unanswered !== undefined
     if (token === undefined && (due || seizes)) return { id, document: await seize(id, document, due) }
     if (token !== undefined) throw lost(id)
     throw new SidejobError('WRONG_STATUS', `job ${id} is ${statusOf(document)}: it is in no run that could be ended`)
@@ -204,7 +214,7 @@ export function createDeliveries(parts: Context): Deliveries {
       if (document) {
         const { end, at, wait, waitFor, error } = deliveryEnd
         const changes = { end, n: LAST, at, wait, waitFor, error }
-        const outcome = await outcomeOf(document.tk!, changes, { document, registry, random, now: now() })
+        const outcome = await outcomeOf(document.token!, changes, { document, registry, random, now: now() })
         const words = [...changeWords(deliveryEnd), ...outcome.words]
         words.push(...slotWords(deliveryEnd, document, outcome.words, now()))
         const { answers, rings } = await store.commit({ queue: '', runs: [{ ...outcome, words }] })

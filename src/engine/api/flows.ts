@@ -15,8 +15,8 @@ import {
 } from '../../core/plan.ts'
 import type { Op } from '../../core/run.ts'
 import { opWords, spawnWords, type Words, writeWords } from '../../redis/changes.ts'
-import { type Document, defaultOf, portsOf, statusOf } from '../../redis/document.ts'
 import { shownItem } from '../../redis/item.ts'
+import { defaultOf, type JobRecord, portsOf, stateFieldOf, statusOf } from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Call, Engine, GraphChange, Item, Ref, WireView } from '../engine.ts'
@@ -43,7 +43,7 @@ const TRIES = 5
 const overtaken = new Set<Code>(['CONFLICT', 'TAKEN', 'NOT_FOUND'])
 const MOST = 10_000
 
-const textOf = ({ document }: FlowState): Encoded | undefined => document['s:graph'] as Encoded | undefined
+const textOf = ({ document }: FlowState): Encoded | undefined => stateFieldOf(document, 'graph')
 
 /** The run that makes up for what may have happened between our look and our change. */
 const RUN: Words = ['run', '', '1', '', '', '']
@@ -51,7 +51,7 @@ const RUN: Words = ['run', '', '1', '', '', '']
 const ENDED = new Set(['terminating', 'terminated'])
 
 function checkFlow({ id, document }: FlowState): void {
-  if (document.c !== 'flow') throw new SidejobError('REFUSED', `job ${id} (${document.c}) is no flow`)
+  if (document.class !== 'flow') throw new SidejobError('REFUSED', `job ${id} (${document.class}) is no flow`)
   const status = statusOf(document)
   if (ENDED.has(status)) throw new SidejobError('WRONG_STATUS', `job ${id} is ${status}: it has no use for a graph`)
 }
@@ -86,7 +86,7 @@ function wireView(state: FlowState, { id, from, to }: GraphWire): WireView {
 
 const changeOf = ({ ops: _, ...plan }: Plan, applied: boolean): GraphChange => ({ applied, ...plan })
 
-const inputsOf = (doc: Document) =>
+const inputsOf = (doc: JobRecord) =>
   Object.fromEntries(
     portsOf(doc, 'i')
       .filter(({ port }) => port !== '__graph')
@@ -183,7 +183,7 @@ export function createFlows({
     return changeOf(plan, true)
   }
 
-  const historyOf = ({ document }: FlowState) => document['s:history'] as Encoded | undefined
+  const historyOf = ({ document }: FlowState) => stateFieldOf(document, 'history')
 
   function graphOf(state: FlowState): Graph {
     const text = textOf(state)

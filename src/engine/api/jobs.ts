@@ -4,7 +4,7 @@ import { encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
-import { pastRunOf, stateOf } from '../../redis/document.ts'
+import { pastRunOf, stateOf } from '../../redis/record.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
 import type { Call, Engine, JobFilter, JobPatch } from '../engine.ts'
 import { newJobs, repeatOf } from '../jobs/new-job.ts'
@@ -67,7 +67,7 @@ export function createJobs({
   /** What jobs of our own are to do is not for others to say. */
   async function checkTheirs(job: string): Promise<void> {
     const { id, document } = await store.inspect(job)
-    if (registry.local(document.q!, document.c!)?.inner)
+    if (registry.local(document.queue, document.class)?.inner)
       throw new SidejobError('REFUSED', `job ${id} is one of our own: it takes no changes`)
   }
 
@@ -160,13 +160,13 @@ export function createJobs({
     async why(job) {
       const inspection = await store.inspect(job)
       const waits = pauses(inspection) ? waitsIn((await store.steps(inspection.id, '0')).steps) : []
-      return { running: inspection.document.z === 'l', reasons: reasonsOf(inspection, waits) }
+      return { running: inspection.document.place === 'l', reasons: reasonsOf(inspection, waits) }
     },
 
     async runs(job) {
       const { id, document } = await store.inspect(job)
-      const kept = document.hl ? await store.runs(id) : []
-      return { runs: (kept.length ? kept : document.lr ? [document.lr] : []).map(pastRunOf) }
+      const kept = document.historyKept ? await store.runs(id) : []
+      return { runs: (kept.length ? kept : document.lastRun ? [document.lastRun] : []).map(pastRunOf) }
     },
 
     async tree(job, limit = MAX_TREE) {

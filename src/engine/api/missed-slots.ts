@@ -11,5 +11,5 @@ export async function withoutMissed({ store, ring, now }: Pick<Context, 'store' 
   const { rings } = await store.commit({ queue: '', runs: back })
   await ring(rings)
   const tokens = new Set(back.map(({ token }) => token))
-  return lent.filter(({ document }) => !tokens.has(document.tk!))
+  return lent.filter(({ document }) => !tokens.has(document.token!))
 }

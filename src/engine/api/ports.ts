@@ -3,6 +3,7 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { defineWords, type Words, writeWords } from '../../redis/changes.ts'
 import { itemText, shownItem } from '../../redis/item.ts'
+import { countsOf } from '../../redis/record.ts'
 import { type Context, MINUTE } from '../context.ts'
 import type { Dir, Engine } from '../engine.ts'
 import { checkDefault, checkValues } from '../jobs/checks.ts'
@@ -26,7 +27,7 @@ export function createPorts({
   return {
     async ports(job, specs, call) {
       const { document } = await store.inspect(job)
-      const found = await registry.find(document.q!, document.c!)
+      const found = await registry.find(document.queue, document.class)
       const ops: Words[] = []
       if (specs.in) ops.push(defineWords('i', overlay(found?.in, specs.in)))
       if (specs.out) ops.push(defineWords('o', overlay(found?.out, specs.out)))
@@ -37,11 +38,10 @@ export function createPorts({
     async look(job, dir, port, limit = 100) {
       const { document, items } = await store.inspect(job, { dir: sideOf(dir), port, limit })
       const side = sideOf(dir)
-      const counts = document[`${side}:${port}`]
+      const counts = countsOf(document, side, port)
       // Not written to yet: it will have the default that `*` has then, and no channels.
       if (counts === undefined) return { ...portView(document, side, '*', 0, 0), channels: [], values: [] }
-      const [pushed, taken] = counts.split(',').map(Number) as [number, number]
-      return { ...portView(document, side, port, pushed, taken), values: items.map(withContext) }
+      return { ...portView(document, side, port, counts.pushed, counts.taken), values: items.map(withContext) }
     },
 
     async write(job, dir, port, values, writing = {}, call) {

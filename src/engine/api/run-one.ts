@@ -58,7 +58,7 @@ export function createOne({ store, performer, tags, ring }: One) {
     if (!settled) return undefined
     const { answers, rings } = await store.commit({ queue: '', runs: [settled] })
     await ring(rings)
-    const performed = { id: lent!.id, class: lent!.document.c! }
+    const performed = { id: lent!.id, class: lent!.document.class }
     const answer = answers[0]!
     const refused = /^refused:[A-Z_]+ ([\s\S]*)$/.exec(answer)
     if (refused) return { ...performed, status: 'failed', error: { message: refused[1]! } }

@@ -4,7 +4,7 @@ import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { nextSlot, nextTimes, parseRepeat, type Repeat } from '../../core/repeat.ts'
-import { aliasesOf, type Document, pastRunOf, statusOf } from '../../redis/document.ts'
+import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Engine, JobInput, JobPatch, ScheduleView } from '../engine.ts'
 
@@ -18,21 +18,21 @@ const MOST_JOBS = 1_000
 
 const failures = new Set(['failed', 'lost'])
 
-function scheduleOf(id: number, doc: Document): ScheduleView {
-  const repeat = JSON.parse(doc.rp!) as Repeat
-  const first = Number(doc.ns)
-  const next = doc.rz || !doc.ns ? [] : [first, ...nextTimes(repeat, first, PREVIEW - 1)]
-  const lastRun = doc.lr ? pastRunOf(doc.lr) : null
+function scheduleOf(id: number, doc: JobRecord): ScheduleView {
+  const repeat = JSON.parse(doc.repeats!) as Repeat
+  const first = doc.nextSlot!
+  const next = doc.repeatPaused || !doc.nextSlot ? [] : [first, ...nextTimes(repeat, first, PREVIEW - 1)]
+  const lastRun = doc.lastRun ? pastRunOf(doc.lastRun) : null
   return {
     job: id,
-    queue: doc.q!,
-    class: doc.c!,
+    queue: doc.queue,
+    class: doc.class,
     status: statusOf(doc),
     aliases: aliasesOf(doc),
-    repeat: doc.rp as Encoded,
-    paused: doc.rz !== undefined,
+    repeat: doc.repeats as Encoded,
+    paused: doc.repeatPaused !== undefined,
     failing: lastRun !== null && failures.has(lastRun.outcome),
-    error: (doc.er as Encoded | undefined) ?? null,
+    error: (doc.lastError as Encoded | undefined) ?? null,
     lastRun,
     next,
   }
@@ -42,13 +42,13 @@ function scheduleOf(id: number, doc: Document): ScheduleView {
 const changeable = ['queue', 'class', 'args', 'priority', 'retry', 'timeout', 'repeat', 'group']
 
 /** Fields of the document that a change can set, and none can take away. */
-const kept = { a: 'args', rt: 'retry', to: 'timeout', g: 'group' } as const
+const kept = ['args', 'retry', 'timeout', 'group'] as const
 
-const isChange = (document: Document, input: JobInput): boolean =>
-  document.q === input.queue &&
-  document.c === input.class &&
+const isChange = (document: JobRecord, input: JobInput): boolean =>
+  document.queue === input.queue &&
+  document.class === input.class &&
   Object.keys(input).every((field) => changeable.includes(field)) &&
-  Object.entries(kept).every(([field, name]) => document[field] === undefined || input[name] !== undefined)
+  kept.every((name) => document[name] === undefined || input[name] !== undefined)
 
 function patchOf(input: JobInput, was: string): JobPatch {
   const { args, priority = 0, retry, timeout, group, repeat } = input
@@ -79,9 +79,9 @@ export function createSchedules(
   { store, change, now }: Context,
   { patch, enqueue }: Pick<Engine, 'patch' | 'enqueue'>,
 ): Verbs {
-  async function look(job: string): Promise<{ id: number; document: Document }> {
+  async function look(job: string): Promise<{ id: number; document: JobRecord }> {
     const found = await store.inspect(job)
-    if (!found.document.rp) throw new SidejobError('NOT_FOUND', `job ${found.id} does not repeat`)
+    if (!found.document.repeats) throw new SidejobError('NOT_FOUND', `job ${found.id} does not repeat`)
     return found
   }
 
@@ -90,10 +90,10 @@ export function createSchedules(
     return scheduleOf(id, document)
   }
 
-  async function named(alias: string): Promise<{ id: number; document: Document } | undefined> {
+  async function named(alias: string): Promise<{ id: number; document: JobRecord } | undefined> {
     const { jobs } = await store.list({ mode: 'alias', name: alias, limit: 1 })
     const [found] = jobs
-    if (found && !found.document.rp)
+    if (found && !found.document.repeats)
       throw new SidejobError('TAKEN', `alias ${alias} is that of job ${found.id}, which does not repeat`)
     return found
   }
@@ -136,9 +136,9 @@ export function createSchedules(
       const found = await named(alias)
       if (!found) return make(alias, input, print)
       const { id, document } = found
-      if (document.sp === print) return scheduleOf(id, document)
+      if (document.scheduleHash === print) return scheduleOf(id, document)
       if (isChange(document, input)) {
-        await patch(String(id), patchOf(input, document.rp!))
+        await patch(String(id), patchOf(input, document.repeats!))
         await change(String(id), [['patch', '1', 'sp', print]])
         return schedule(String(id))
       }
@@ -169,14 +169,14 @@ export function createSchedules(
 
     async backfill(job, { from, to }, call) {
       const { document } = await look(job)
-      const repeat = parseRepeat(JSON.parse(document.rp!) as Repeat)
+      const repeat = parseRepeat(JSON.parse(document.repeats!) as Repeat)
       if (!('cron' in Object(repeat.source)))
         throw new SidejobError(
           'REFUSED',
           'expected a schedule of a cron pattern: slots of Bedrock’s words follow from runs',
         )
       const slots = nextTimes(repeat, from - 1, MOST_JOBS + 1).filter((slot) => slot <= to)
-      const { q: queue, c: name, a: args, p: priority, to: timeout, rt: retry } = document
+      const { queue, class: name, args, priority, timeout, retry } = document
       const template: JobInput = {
         queue: queue!,
         class: name!,

@@ -1,7 +1,7 @@
 // Why a job is not running: plain facts, the immediate cause first.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
-import { childrenOf, portsOf, statusOf, waitingOf } from '../../redis/document.ts'
+import { childrenOf, defaultOf, portsOf, statusOf, waitingOf } from '../../redis/record.ts'
 import type { Inspection } from '../../redis/types.ts'
 import type { Reason } from '../engine.ts'
 import { OURS, type Waited } from '../run/steps.ts'
@@ -11,13 +11,11 @@ type Waiting = Inspection & { waits: { on: string; until?: number }[] }
 
 const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
 
-const at = (value: string | undefined): number | undefined => (value === undefined ? undefined : Number(value))
-
 /** A run that was given back says why, where its worker is known to be down. */
 function backoffText(doc: Inspection['document']): string {
-  if (doc.lr?.split(',')[2] !== 'released')
-    return `${counted(Number(doc.f ?? 0), 'failure')}, ${counted(Number(doc.lc ?? 0), 'loss', 'losses')} in a row; backs off until`
-  const why = doc.er ? `: ${(JSON.parse(doc.er) as { message: string }).message}` : ''
+  if (doc.lastRun?.split(',')[2] !== 'released')
+    return `${counted(doc.failures ?? 0, 'failure')}, ${counted(doc.lostInARow ?? 0, 'loss', 'losses')} in a row; backs off until`
+  const why = doc.lastError ? `: ${(JSON.parse(doc.lastError) as { message: string }).message}` : ''
   return `its last run was given back without using an attempt${why}; waits until`
 }
 
@@ -38,7 +36,7 @@ function awaitedReasons({ waits }: Waiting): Reason[] {
 
 /** The children that its function has called and waits for. */
 function calledReasons({ document: doc, children }: Inspection): Reason[] {
-  const called = doc.aw ? (JSON.parse(doc.aw) as string[]) : []
+  const called = doc.awaitedChildren ? (JSON.parse(doc.awaitedChildren) as string[]) : []
   const all = childrenOf(children)
   return called.map((name) => {
     const child = Object.hasOwn(all, name) ? all[name] : undefined
@@ -59,28 +57,28 @@ function timeReasons(waiting: Waiting): Reason[] {
     if (until !== undefined && until > now)
       reasons.push({ code, message: `${message} ${new Date(until).toISOString()}`, until })
   }
-  wait('LOCKED', at(doc.lu), 'locked by a client until')
-  wait('BACKOFF', at(doc.bo), backoffText(doc))
-  if (!doc.ey) {
-    wait('DUE', at(doc.w), 'asked to run at')
-    wait('REPEAT', at(doc.ns), 'repeats; the next slot is')
+  wait('LOCKED', doc.lockUntil, 'locked by a client until')
+  wait('BACKOFF', doc.backoffUntil, backoffText(doc))
+  if (!doc.wantedEarly) {
+    wait('DUE', doc.notBefore, 'asked to run at')
+    wait('REPEAT', doc.nextSlot, 'repeats; the next slot is')
     const awaited = [...calledReasons(waiting), ...awaitedReasons(waiting)]
-    if (doc.sl && awaited.length > 0) return [...reasons, ...awaited]
-    wait('PAUSED_UNTIL', at(doc.sl), 'its function pauses until')
+    if (doc.sleepUntil && awaited.length > 0) return [...reasons, ...awaited]
+    wait('PAUSED_UNTIL', doc.sleepUntil, 'its function pauses until')
   }
   return reasons
 }
 
 function queueReasons({ document: doc, ahead, queue }: Inspection): Reason[] {
   const reasons: Reason[] = []
-  if (queue.paused) reasons.push({ code: 'PAUSED', message: `queue ${doc.q} is paused` })
-  if (doc.z === 'p') {
-    const asking = doc.tg === undefined ? '' : `, asking for tag ${doc.tg}`
+  if (queue.paused) reasons.push({ code: 'PAUSED', message: `queue ${doc.queue} is paused` })
+  if (doc.place === 'p') {
+    const asking = doc.tag === undefined ? '' : `, asking for tag ${doc.tag}`
     reasons.push({ code: 'PULL', message: `waits for a pull worker to claim it${asking}; ${ahead ?? 0} are before it` })
   } else if (ahead !== null)
     reasons.push({
       code: 'QUEUED',
-      message: `${ahead} are before it in queue ${doc.q}; ${queue.lanes} of ${queue.maxLanes} lanes are open`,
+      message: `${ahead} are before it in queue ${doc.queue}; ${queue.lanes} of ${queue.maxLanes} lanes are open`,
     })
   return reasons
 }
@@ -91,8 +89,8 @@ function limitReasons({ document: doc, ahead, limitFree }: Inspection): Reason[]
   return [
     {
       code: 'LIMITED',
-      message: `limit ${doc.wl} is full${after}${next}`,
-      key: doc.wl!,
+      message: `limit ${doc.waitingLimit} is full${after}${next}`,
+      key: doc.waitingLimit!,
       ...(limitFree === null ? {} : { until: limitFree }),
     },
   ]
@@ -104,16 +102,18 @@ function restReasons(inspection: Waiting): Reason[] {
   if (awaited.length > 0) return awaited
   const waiting = waitingOf(doc)
   if (waiting === 'parent')
-    return [{ code: 'PARENT', message: `waits until the run of its parent ${doc.pa} has ended`, job: Number(doc.pa) }]
+    return [
+      { code: 'PARENT', message: `waits until the run of its parent ${doc.parent} has ended`, job: Number(doc.parent) },
+    ]
   if (waiting)
     return [
       {
         code: 'CHILDREN',
-        message: `waits for ${counted(Number(doc.wn), 'child', 'children')} to end${waiting === 'children' ? '' : `: ${waiting.join(', ')}`}`,
+        message: `waits for ${counted(doc.waitsForCount!, 'child', 'children')} to end${waiting === 'children' ? '' : `: ${waiting.join(', ')}`}`,
       },
     ]
   const empty = portsOf(doc, 'i').filter(
-    ({ port, pushed, taken }) => pushed === taken && doc[`di:${port}`] === undefined,
+    ({ port, pushed, taken }) => pushed === taken && defaultOf(doc, 'i', port) === undefined,
   )
   if (empty.length)
     return empty.map(({ port }) => ({ code: 'INPUT', message: `waits for input on port ${port}`, key: port }))
@@ -126,15 +126,15 @@ function endReasons({ document: doc }: Inspection): Reason[] {
   if (status === 'terminated')
     return [
       {
-        code: doc.ca ? 'CANCELLED' : 'TERMINATED',
-        message: `${doc.ca ? 'cancelled' : 'terminated'}; only a run with force wakes it`,
+        code: doc.cancelled ? 'CANCELLED' : 'TERMINATED',
+        message: `${doc.cancelled ? 'cancelled' : 'terminated'}; only a run with force wakes it`,
       },
     ]
   const kept = portsOf(doc, 'i').filter(({ pushed, taken }) => pushed > taken)
   return [
     {
       code: 'FAILED',
-      message: `failed after ${counted(Number(doc.f ?? 1), 'attempt')}; a retry or a run with force wakes it, input does not`,
+      message: `failed after ${counted(doc.failures ?? 1, 'attempt')}; a retry or a run with force wakes it, input does not`,
     },
     ...kept.map(({ port, pushed, taken }) => ({
       code: 'INPUT_KEPT',
@@ -156,15 +156,16 @@ export function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
 }
 
 /** Whether a job's steps can tell what it waits for. */
-export const pauses = ({ document: { z, st } }: Inspection): boolean => st !== undefined && (z === 's' || z === 't')
+export const pauses = ({ document: { place: z, hasSteps: st } }: Inspection): boolean =>
+  st !== undefined && (z === 's' || z === 't')
 
 /** @example reasonsOf(inspection, [])[0].message // 'waits for input on port left' */
 export function reasonsOf(inspection: Inspection, waits: Waiting['waits']): Reason[] {
   const { document: doc } = inspection
   const waiting = { ...inspection, waits }
-  if (doc.z === 'l') return []
-  if (doc.z === 't') return timeReasons(waiting)
-  if (doc.z === 'w') return limitReasons(inspection)
-  if (doc.z === undefined || doc.z === 'p') return queueReasons(inspection)
-  return doc.z === 's' ? restReasons(waiting) : endReasons(inspection)
+  if (doc.place === 'l') return []
+  if (doc.place === 't') return timeReasons(waiting)
+  if (doc.place === 'w') return limitReasons(inspection)
+  if (doc.place === undefined || doc.place === 'p') return queueReasons(inspection)
+  return doc.place === 's' ? restReasons(waiting) : endReasons(inspection)
 }

@@ -22,7 +22,7 @@ export function createClasses({ store, registry }: { store: Store; registry: Reg
   }
   async function look(job: string): Promise<Named> {
     const { id, document } = await store.inspect(job)
-    const named = { queue: document.q!, class: document.c! }
+    const named = { queue: document.queue, class: document.class }
     note(id, named)
     return named
   }

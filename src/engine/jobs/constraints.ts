@@ -3,7 +3,8 @@
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { type Constraint, isAbout, limitKeyOf } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
-import { type Document, type LimitKey, limitWords, type NewJob } from '../../redis/document.ts'
+import { type LimitKey, limitWords, type NewJob } from '../../redis/new-job.ts'
+import type { JobRecord } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { CommitAnswer, LaneStart, Once, Ring } from '../../redis/types.ts'
 import { limitsOf } from './new-job.ts'
@@ -20,7 +21,7 @@ function parse(text: string | null): Known {
 }
 
 /** A job's group, with its limit for when it has to be set anew. */
-const groupOf = ({ g: id, gc }: Document): { id: string; concurrency?: number } | undefined =>
+const groupOf = ({ group: id, groupConcurrency: gc }: JobRecord): { id: string; concurrency?: number } | undefined =>
   id === undefined ? undefined : { id, ...(gc === undefined ? {} : { concurrency: Number(gc) }) }
 
 /** The constraints as this deployment knows them; scripts say when they are no longer those. */
@@ -41,8 +42,8 @@ export function createConstraints(store: Store, registry: Registry) {
   }
 
   /** All that a job counts against, as the arguments of the op that says so. */
-  async function tagWords(id: number, doc: Document, group = groupOf(doc)): Promise<string[]> {
-    const job = { queue: doc.q!, class: doc.c!, args: doc.a as Encoded | undefined }
+  async function tagWords(id: number, doc: JobRecord, group = groupOf(doc)): Promise<string[]> {
+    const job = { queue: doc.queue, class: doc.class, args: doc.args as Encoded | undefined }
     const found = await registry.find(job.queue, job.class)
     const limits = [...limitsOf(found, { ...job, group }), ...limitsFor(job)]
     return ['tag', String(id), known.version, String(limits.length), ...limits.flatMap(limitWords), group?.id ?? '']

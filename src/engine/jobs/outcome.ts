@@ -9,7 +9,7 @@ import { type Retry, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
 import { opWords, type RunOutcome, readWords, spawnWords, stateWords, type Words } from '../../redis/changes.ts'
-import type { Document } from '../../redis/document.ts'
+import type { JobRecord } from '../../redis/record.ts'
 import { faultOfRun } from './checks.ts'
 import { spawnedJob } from './new-job.ts'
 import type { Registered, Registry } from './registry.ts'
@@ -18,7 +18,7 @@ import type { Registered, Registry } from './registry.ts'
 export const LAST = 1_000_000_000
 
 type Deciding = {
-  document: Document
+  document: JobRecord
   retry?: Retry
   registry: Registry
   random: () => number
@@ -42,18 +42,18 @@ const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError
   })
 
 const delayWords = ({ document, retry = {}, random }: Deciding, floor = 0): Words => {
-  const own = document.rt ? (JSON.parse(document.rt) as Retry) : retry
-  const delay = retryDelay(own, Number(document.f ?? 0) + 1, random(), floor)
+  const own = document.retry ? (JSON.parse(document.retry) as Retry) : retry
+  const delay = retryDelay(own, (document.failures ?? 0) + 1, random(), floor)
   return delay === undefined ? [] : ['retry', String(delay)]
 }
 
 /** A slot that this run has used up gives way to the next; a run before its slot leaves it (protocol: repeats). */
 function slotWords({ document, now }: Pick<Deciding, 'document' | 'now'>): Words {
-  if (!document.rp || !document.ns) return []
-  const scheduled = Number(document.ns)
-  const started = Number(document.l ?? now)
+  if (!document.repeats || !document.nextSlot) return []
+  const scheduled = document.nextSlot
+  const started = document.ranAt ?? now
   if (scheduled > started) return []
-  const repeat = parseRepeat(JSON.parse(document.rp) as Repeat)
+  const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
   const next = nextSlot(repeat, { scheduled, started, finished: now }, now)
   // A rule that stands still makes up for nothing: the guard stops it.
   const catchesUp = repeat.base === 'scheduled' && next > scheduled && next <= now
@@ -64,11 +64,11 @@ function slotWords({ document, now }: Pick<Deciding, 'document' | 'now'>): Words
  * How a run is given back whose slot was missed, where the schedule runs none of those: with the first slot to come.
  * Undefined where it is to be performed.
  */
-export function skipped(document: Document, now: number): RunOutcome | undefined {
-  if (!document.ms || !document.rp || !document.ns) return undefined
-  const repeat = parseRepeat(JSON.parse(document.rp) as Repeat)
-  if (!isMissed(repeat, Number(document.ns), Number(document.l ?? now))) return undefined
-  return { token: document.tk!, n: 0, end: 'skipped', words: slotWords({ document, now }) }
+export function skipped(document: JobRecord, now: number): RunOutcome | undefined {
+  if (!document.slotMissed || !document.repeats || !document.nextSlot) return undefined
+  const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
+  if (!isMissed(repeat, document.nextSlot, document.ranAt ?? now)) return undefined
+  return { token: document.token!, n: 0, end: 'skipped', words: slotWords({ document, now }) }
 }
 
 function failedWords(changes: Changes, deciding: Deciding): Words {
@@ -91,7 +91,7 @@ const expectWords = ({ ops = [] }: Changes): Words => ops.flatMap((op) => (op.op
 
 async function opsWords({ ops = [] }: Changes, { document, registry }: Deciding): Promise<Words> {
   if (ops.length === 0) return []
-  const id = Number(document.tk!.split('.', 1)[0])
+  const id = Number(document.token!.split('.', 1)[0])
   const context = encodeValue({ job: id }) as Encoded
   const words: Words = []
   for (const op of ops)
@@ -121,7 +121,7 @@ const optional = (word: string, value: string | number | undefined): Words =>
 const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
   ops?.length && reach === 'all' ? ['reach', reach] : []
 
-const byWords = ({ document, by }: Deciding): Words => (document.hn ? optional('by', by) : [])
+const byWords = ({ document, by }: Deciding): Words => (document.history ? optional('by', by) : [])
 
 /** A run of somebody else whose values are not as its class says has failed, and will again. */
 export function soundChanges(changes: Changes, found: Registered | undefined): { changes: Changes; fault?: Fault } {
@@ -155,7 +155,7 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
     ...waitWords(changes),
     ...pauseWords(changes),
     ...countWords(changes),
-    ...(deciding.document.kr || deciding.document.cb ? optional('result', changes.result) : []),
+    ...(deciding.document.keepResult || deciding.document.callback ? optional('result', changes.result) : []),
     ...optional('said', changes.saidAt),
   ]
   return { token, n, end, words, again }

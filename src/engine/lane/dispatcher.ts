@@ -147,6 +147,6 @@ export function createDispatcher({
     /** A lane that a request which makes jobs may begin, and how it goes on with those that it was lent. */
     start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
     goOn: ({ id, asked }: EagerLane, lent: ClaimedJob[], guest: Guest) =>
-      run(lent[0]!.document.q!, id, { lent, asked, guest }),
+      run(lent[0]!.document.queue, id, { lent, asked, guest }),
   }
 }

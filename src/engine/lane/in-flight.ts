@@ -41,7 +41,7 @@ export function createInFlight(
       fault ??= { error }
     }
     running--
-    open.delete(lent.document.tk!)
+    open.delete(lent.document.token!)
     next()
     tell()
   }
@@ -52,7 +52,7 @@ export function createInFlight(
 
   return {
     add(lent: readonly ClaimedJob[], asked: number): void {
-      for (const one of lent) open.set(one.document.tk!, one)
+      for (const one of lent) open.set(one.document.token!, one)
       waiting.push(...lent.map((one): [ClaimedJob, number] => [one, asked]))
       next()
     },

@@ -17,7 +17,7 @@ import { retryAfter } from '../../core/retry.ts'
 import type { Changes, Op } from '../../core/run.ts'
 import { callable } from '../../core/url.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
-import { type Document, number, statusOf } from '../../redis/document.ts'
+import { createdAtOf, type JobRecord, statusOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { CallbackJob, ClaimedJob, Ring } from '../../redis/types.ts'
 import type { Callback, CallbackProgress, CallbackState, CallbackView } from '../engine.ts'
@@ -48,9 +48,9 @@ const TIMEOUT = 30_000
 const LONGEST = 86_400_000
 
 /** The end that a callback's job holds. */
-export function endedOf(document: Document): Ended {
-  const { job, end, ...rest } = JSON.parse(document.a!) as Ended
-  const value = document.ct as Encoded
+export function endedOf(document: JobRecord): Ended {
+  const { job, end, ...rest } = JSON.parse(document.args!) as Ended
+  const value = document.callbackResult as Encoded
   if (rest.status === 'completed') return { ...rest, job, end, type: 'success', result: value } as Ended
   const { message = '', reason = 'other', detail } = JSON.parse(value) as Record<string, string>
   return {
@@ -155,7 +155,7 @@ export function createCallbacks(options: CallbackOptions) {
   }
 
   const later = ({ document }: ClaimedJob, wait: number, message: string): RunOutcome => ({
-    token: document.tk!,
+    token: document.token!,
     n: 0,
     end: 'released',
     words: ['wait', String(Math.ceil(wait)), 'error', JSON.stringify({ message, reason: 'other' })],
@@ -163,7 +163,7 @@ export function createCallbacks(options: CallbackOptions) {
 
   /** Kept back without a try; but not for longer than all tries would take. */
   function keptBack(lent: ClaimedJob, spec: Callback, host: string, until: number): Promise<RunOutcome> | RunOutcome {
-    const since = Number(lent.document.rs ?? lent.document.t)
+    const since = lent.document.resentAt ?? createdAtOf(lent.document)
     const message = `${host} keeps failing: tried again after ${new Date(until).toISOString()}`
     if (now() - since > patienceOf(spec.retry))
       return commit(lent, spec, { end: 'failed', error: { message: `${host} kept failing: given up`, retry: false } })
@@ -172,7 +172,7 @@ export function createCallbacks(options: CallbackOptions) {
   }
 
   const commit = (lent: ClaimedJob, spec: Callback, changes: Changes): Promise<RunOutcome> =>
-    outcomeOf(lent.document.tk!, changes, {
+    outcomeOf(lent.document.token!, changes, {
       document: lent.document,
       retry: callbackRetry(spec.retry),
       registry,
@@ -192,7 +192,7 @@ export function createCallbacks(options: CallbackOptions) {
 
   /** One try of one callback, as it is to be committed; whatever goes wrong is a try that failed. */
   async function perform(lent: ClaimedJob): Promise<RunOutcome> {
-    const spec = JSON.parse(lent.document.cb!) as Callback
+    const spec = JSON.parse(lent.document.callback!) as Callback
     try {
       return await attempt(lent, spec)
     } catch (error) {
@@ -226,24 +226,24 @@ const states: Partial<Record<string, CallbackState>> = {
   terminated: 'FAILED',
 }
 
-const stateOf = (document: Document): CallbackState => states[statusOf(document)] ?? 'PENDING'
+const stateOf = (document: JobRecord): CallbackState => states[statusOf(document)] ?? 'PENDING'
 
 /** How often it was sent: its failures since, or what its last run says when that was the end. */
-function attemptsOf(document: Document): number {
-  const [, , outcome, attempt] = (document.lr ?? '').split(',')
+function attemptsOf(document: JobRecord): number {
+  const [, , outcome, attempt] = (document.lastRun ?? '').split(',')
   if (outcome === 'completed') return Number(attempt)
-  return Number(document.f ?? 0) + (document.z === 'l' ? 1 : 0)
+  return (document.failures ?? 0) + (document.place === 'l' ? 1 : 0)
 }
 
 const messageOf = (error: string | undefined): string | null =>
   error === undefined ? null : (JSON.parse(error) as { message: string }).message
 
 /** What a job shows of telling its last end; null when nobody is to be told. */
-export function progressOf(document: Document, told?: CallbackJob): CallbackProgress | null {
-  if (!document.cb || document.of) return null
-  const job = number(document.cj)
+export function progressOf(document: JobRecord, told?: CallbackJob): CallbackProgress | null {
+  if (!document.callback || document.callbackOf) return null
+  const job = document.callbackJob === undefined ? null : Number(document.callbackJob)
   if (!told) {
-    const state = (document.cs as CallbackState | undefined) ?? (job === null ? null : 'FAILED')
+    const state = (document.callbackStatus as CallbackState | undefined) ?? (job === null ? null : 'FAILED')
     return { state, attempts: 0, lastError: null, job }
   }
   return {
@@ -255,19 +255,19 @@ export function progressOf(document: Document, told?: CallbackJob): CallbackProg
 }
 
 /** A callback's job as its own. */
-export function callbackView(id: number, document: Document): CallbackView {
-  const { origin, pathname } = new URL(addressOf(JSON.parse(document.cb!) as Callback))
+export function callbackView(id: number, document: JobRecord): CallbackView {
+  const { origin, pathname } = new URL(addressOf(JSON.parse(document.callback!) as Callback))
   return {
-    of: Number(document.of),
-    end: Number(document.oe),
+    of: Number(document.callbackOf),
+    end: document.callbackEnd!,
     job: id,
     state: stateOf(document),
     attempts: attemptsOf(document),
-    lastError: messageOf(document.er),
+    lastError: messageOf(document.lastError),
     // Without its query, where tokens are.
     url: origin + pathname,
-    createdAt: Number(document.t),
-    nextAt: document.z === 't' ? number(document.bo) : null,
-    endedAt: number(document.e),
+    createdAt: document.createdAt!,
+    nextAt: document.place === 't' ? (document.backoffUntil ?? null) : null,
+    endedAt: document.endedAt ?? null,
   }
 }

@@ -8,7 +8,7 @@ export const RELAYS = { queue: 'sidejob.relay', class: 'relay' } as const
 
 /** One run of a relay, as it is to be committed. */
 export const relay = async ({ document }: ClaimedJob): Promise<RunOutcome> => ({
-  token: document.tk!,
+  token: document.token!,
   n: 0,
   end: 'completed',
   words: ['relay'],

@@ -6,8 +6,8 @@ import type { Changes, Snapshot } from '../../core/run.ts'
 import { createSlots, type Slots } from '../../core/slots.ts'
 import { workerDefaults } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
-import { childrenOf } from '../../redis/document.ts'
 import { shownItem } from '../../redis/item.ts'
+import { childrenOf, countsOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ring } from '../../redis/types.ts'
 import { LAST, outcomeOf, skipped } from '../jobs/outcome.ts'
@@ -57,7 +57,7 @@ const hostOf = (url: string): string => PUSHED + new URL(url).host
 
 /** Its last run did not succeed: whoever performs it next asks about the host first. */
 const hasFailed = ({ document }: ClaimedJob): boolean =>
-  Boolean(document.f) || /,(released|lost),/.test(document.lr ?? '')
+  Boolean(document.failures) || /,(released|lost),/.test(document.lastRun ?? '')
 
 /** An invocation is one of at most 32, with those that it calls; some are left for what is not ours. */
 const MAX_ISOLATED = 30
@@ -122,12 +122,12 @@ export function createExecutor({
   const timeoutOf = (found: Registered): number => found.definition.timeout ?? workerDefaults.timeout
 
   async function checkpoint(lent: ClaimedJob, changes: Changes, found: Registered, stops: Stops) {
-    const settled = await outcomeOf(lent.document.tk!, changes, deciding(lent, found))
+    const settled = await outcomeOf(lent.document.token!, changes, deciding(lent, found))
     const { answers, lent: fresh, rings } = await store.commit({ queue: '', runs: [settled] })
     await ring(rings)
     if (answers[0] !== 'running') {
       const why = `the checkpoint was not taken: ${answers[0]}`
-      stops.tell([lent.document.tk!], why)
+      stops.tell([lent.document.token!], why)
       throw new LostRun(why)
     }
     return snapshotOf(fresh[0]!, timeoutOf(found))
@@ -142,13 +142,13 @@ export function createExecutor({
     now,
     look: (id) => adoptable(store, id),
     storedGraph: (name) => store.graph(name),
-    progress: (value) => store.extend(lent.document.q!, [lent.document.tk!], lease, { progress: value }),
+    progress: (value) => store.extend(lent.document.queue, [lent.document.token!], lease, { progress: value }),
     env,
   })
 
   async function page(id: number, port: string, after: number) {
     const { document } = await store.inspect(String(id))
-    const [pushed, taken] = (document[`i:${port}`] ?? '0,0').split(',').map(Number) as [number, number]
+    const { pushed, taken } = countsOf(document, 'i', port) ?? { pushed: 0, taken: 0 }
     const skip = after - taken
     const items = await store.values(id, 'in', port, Math.max(0, skip), PAGE)
     const values = items.map(shownItem)
@@ -201,7 +201,7 @@ export function createExecutor({
   }
 
   const release = (lent: ClaimedJob, ...words: string[]): RunOutcome => ({
-    token: lent.document.tk!,
+    token: lent.document.token!,
     n: 0,
     end: 'released',
     words,
@@ -215,7 +215,7 @@ export function createExecutor({
     const snapshot = snapshotOf(lent, timeoutOf(found))
     try {
       const changes = await runFunction(found.local!, snapshot, toolsOf(lent, found, stops), { deadlines, stops })
-      return await outcomeOf(lent.document.tk!, changes, deciding(lent, found))
+      return await outcomeOf(lent.document.token!, changes, deciding(lent, found))
     } catch (error) {
       if (error instanceof LostRun) return undefined
       throw error
@@ -240,8 +240,8 @@ export function createExecutor({
     const after = await breakers.leave(host, permit, outcome).catch(() => permit)
     // Only the probe's own failure counts against its job: so who keeps failing by itself comes to an end.
     if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
-    if (changes !== 'later') return outcomeOf(lent.document.tk!, changes, deciding(lent, found))
-    const { q, tk, rm } = lent.document
+    if (changes !== 'later') return outcomeOf(lent.document.token!, changes, deciding(lent, found))
+    const { queue: q, token: tk, redeliverAfterMs: rm } = lent.document
     await store.extend(q!, [tk!], Number(rm ?? LATER_LEASE), { own: rm !== undefined })
     return undefined
   }
@@ -270,12 +270,12 @@ export function createExecutor({
    * request that lent it was sent: a rate counts from when the run began.
    */
   async function runUnseen(lent: ClaimedJob, { alone = false, usage = newUsage(), asked }: RunOptions = {}) {
-    const { q: queue, c: name } = lent.document
+    const { queue, class: name } = lent.document
     const passed = skipped(lent.document, now())
     if (passed) return passed
     let leave = () => {}
     try {
-      if (lent.fault) return outcomeOf(lent.document.tk!, faulted(lent.fault), deciding(lent))
+      if (lent.fault) return outcomeOf(lent.document.token!, faulted(lent.fault), deciding(lent))
       const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
       // A class that this deployment does not know is not failed: another one may.
       if (!found) return release(lent, 'unknown', 'wait', String(RELEASE_FOR))
@@ -286,13 +286,13 @@ export function createExecutor({
       if (callsOthers(found)) leave = await usage.calls.take()
       const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
       const settled = await performFound(lent, found, alone, usage)
-      if (!settled || asked === undefined || !lent.document.hk) return settled && { ...settled, late }
+      if (!settled || asked === undefined || !lent.document.heldLimits) return settled && { ...settled, late }
       const excess = pace.excess(`${queue}/${name}`, asked, elapsed() - asked)
       return { ...settled, late: Math.max(late, Math.ceil(excess / LATENESS)) }
     } catch (error) {
       if (isOutage(error)) throw error
       const changes: Changes = { end: 'failed', n: LAST, error: runError(error) }
-      return outcomeOf(lent.document.tk!, changes, deciding(lent))
+      return outcomeOf(lent.document.token!, changes, deciding(lent))
     } finally {
       leave()
     }

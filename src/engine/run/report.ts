@@ -22,9 +22,9 @@ export type RunReport = RunStart & {
 
 export const startOf = ({ id, document }: ClaimedJob): RunStart => ({
   job: id,
-  queue: document.q!,
-  class: document.c!,
-  attempt: Number(document.f ?? 0) + 1,
+  queue: document.queue,
+  class: document.class,
+  attempt: (document.failures ?? 0) + 1,
 })
 
 /** @example const report = reportOf(lent, settled, 12) */

@@ -5,21 +5,20 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import { type Repeat, slotOfRun } from '../../core/repeat.ts'
 import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../../core/run.ts'
+import { shownItem } from '../../redis/item.ts'
 import {
   aliasesOf,
   channelsOf,
   childrenOf,
   createdAtOf,
-  type Document,
   defaultOf,
-  number,
+  type JobRecord,
   parentOf,
   portsOf,
   stateOf,
   statusOf,
   waitingOf,
-} from '../../redis/document.ts'
-import { shownItem } from '../../redis/item.ts'
+} from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { CallbackJob, ClaimedJob, EndedChild, RawWiring } from '../../redis/types.ts'
 import type { JobView, PortView } from '../engine.ts'
@@ -78,13 +77,13 @@ export async function adoptable(store: Store, id: number): Promise<Adoptable | n
     throw error
   })
   if (!found) return null
-  const { q: queue, c: name, a: args } = found.document
+  const { queue, class: name, args } = found.document
   return {
     queue: queue!,
     class: name!,
     args: (args as Encoded | undefined) ?? null,
     parent: parentOf(found.document)?.id ?? null,
-    error: (found.document.er as Encoded | undefined) ?? null,
+    error: (found.document.lastError as Encoded | undefined) ?? null,
   }
 }
 
@@ -101,7 +100,7 @@ export const wiringOf = ([child, side, port, size, hasDefault, wires]: RawWiring
 })
 
 /** The slot that a run is for: its schedule's, or that of the job itself. */
-function scheduledFor({ rp, ns, l, sf }: Document): { scheduledFor?: number } {
+function scheduledFor({ repeats: rp, nextSlot: ns, ranAt: l, scheduledFor: sf }: JobRecord): { scheduledFor?: number } {
   if (sf !== undefined) return { scheduledFor: Number(sf) }
   if (rp === undefined || ns === undefined || Number(ns) > Number(l)) return {}
   return { scheduledFor: slotOfRun(JSON.parse(rp) as Repeat, Number(ns), Number(l)) }
@@ -114,24 +113,24 @@ export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
   const missing = lent.childCount - Object.keys(children).length
   return {
     run: {
-      token: doc.tk!,
-      attempt: Number(doc.f ?? 0) + 1,
-      lost: Number(doc.lo ?? 0),
-      reason: doc.x === '2' ? 'shutdown' : 'run',
-      timeout: Number(doc.to ?? timeout),
-      startedAt: Number(doc.l),
-      leaseUntil: Number(doc.le),
+      token: doc.token!,
+      attempt: (doc.failures ?? 0) + 1,
+      lost: doc.lostRuns ?? 0,
+      reason: doc.terminating === '2' ? 'shutdown' : 'run',
+      timeout: doc.timeout ?? timeout,
+      startedAt: doc.ranAt!,
+      leaseUntil: doc.leaseUntil!,
       ...scheduledFor(doc),
     },
     job: {
       id: lent.id,
-      queue: doc.q!,
-      class: doc.c!,
-      args: (doc.a as Encoded | undefined) ?? null,
-      name: doc.pn ?? null,
+      queue: doc.queue,
+      class: doc.class,
+      args: (doc.args as Encoded | undefined) ?? null,
+      name: doc.childName ?? null,
       createdAt: createdAtOf(doc),
-      createdBy: doc.b ?? '',
-      ranAt: doc.su ? number(doc.l0 ?? doc.l) : null,
+      createdBy: doc.createdBy ?? '',
+      ranAt: doc.startedUp ? (doc.previousRanAt ?? doc.ranAt ?? null) : null,
       parent: parentOf(doc),
       aliases: aliasesOf(doc),
     },
@@ -143,17 +142,17 @@ export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
     ...(lent.steps.length ? { steps: stepsOf(lent.steps) } : {}),
     ...(lent.moreSteps ? { moreSteps: true as const } : {}),
     ...(lent.family.length ? { family: familyOf(lent) } : {}),
-    ...(doc.fo ? { wires: lent.wires.map(wiringOf) } : {}),
+    ...(doc.followed ? { wires: lent.wires.map(wiringOf) } : {}),
   }
 }
 
-function portViews(doc: Document, dir: 'i' | 'o'): Record<string, PortView> {
+function portViews(doc: JobRecord, dir: 'i' | 'o'): Record<string, PortView> {
   const ports: Record<string, PortView> = {}
   for (const { port, pushed, taken } of portsOf(doc, dir)) ports[port] = portView(doc, dir, port, pushed, taken)
   return ports
 }
 
-export function portView(doc: Document, dir: 'i' | 'o', port: string, pushed: number, taken: number): PortView {
+export function portView(doc: JobRecord, dir: 'i' | 'o', port: string, pushed: number, taken: number): PortView {
   const fallback = defaultOf(doc, dir, port)
   return {
     size: pushed - taken,
@@ -164,20 +163,22 @@ export function portView(doc: Document, dir: 'i' | 'o', port: string, pushed: nu
 }
 
 /** Since when, or from when on, it is due: its sequence begins with the microseconds of that. */
-export const dueAtOf = (doc: Document): number =>
-  (doc.z === 't' ? runAtOf(doc) : null) ?? Math.floor(Number.parseInt(doc.n!, 16) / 1000)
+export const dueAtOf = (doc: JobRecord): number =>
+  (doc.place === 't' ? runAtOf(doc) : null) ?? Math.floor(Number.parseInt(doc.sequence, 16) / 1000)
 
 /** When it is due, if it waits for a time. */
-const runAtOf = (doc: Document): number | null => {
-  if (doc.z !== 't') return number(doc.w ?? doc.ns ?? doc.sl)
-  const wanted = doc.ey ? [] : [doc.w, doc.ns, doc.sl].filter((t) => t !== undefined).map(Number)
+const runAtOf = (doc: JobRecord): number | null => {
+  if (doc.place !== 't') return doc.notBefore ?? doc.nextSlot ?? doc.sleepUntil ?? null
+  const wanted = doc.wantedEarly
+    ? []
+    : [doc.notBefore, doc.nextSlot, doc.sleepUntil].filter((t) => t !== undefined).map(Number)
   const earliest = wanted.length ? Math.min(...wanted) : 0
-  return Math.max(earliest, Number(doc.bo ?? 0), Number(doc.lu ?? 0))
+  return Math.max(earliest, doc.backoffUntil ?? 0, doc.lockUntil ?? 0)
 }
 
 export function viewOf(
   id: number,
-  doc: Document,
+  doc: JobRecord,
   {
     children = [],
     childCount = 0,
@@ -187,27 +188,27 @@ export function viewOf(
   const missing = childCount - children.length / 2
   return {
     id,
-    queue: doc.q!,
-    class: doc.c!,
+    queue: doc.queue,
+    class: doc.class,
     status: statusOf(doc),
-    args: (doc.a as Encoded | undefined) ?? null,
-    name: doc.pn ?? null,
+    args: (doc.args as Encoded | undefined) ?? null,
+    name: doc.childName ?? null,
     parent: parentOf(doc),
     aliases: aliasesOf(doc),
-    priority: Number(doc.p ?? 0),
-    group: doc.g ?? null,
-    attempt: Number(doc.f ?? 0) + (statusOf(doc) === 'running' ? 1 : 0),
-    lost: Number(doc.lo ?? 0),
+    priority: doc.priority ?? 0,
+    group: doc.group ?? null,
+    attempt: (doc.failures ?? 0) + (statusOf(doc) === 'running' ? 1 : 0),
+    lost: doc.lostRuns ?? 0,
     createdAt: createdAtOf(doc),
-    createdBy: doc.b ?? '',
-    ...(doc.by ? { by: doc.by } : {}),
-    ranAt: number(doc.l),
-    endedAt: number(doc.e),
+    createdBy: doc.createdBy ?? '',
+    ...(doc.apiKey ? { by: doc.apiKey } : {}),
+    ranAt: doc.ranAt ?? null,
+    endedAt: doc.endedAt ?? null,
     runAt: runAtOf(doc),
     waitingFor: waitingOf(doc),
-    error: (doc.er as Encoded | undefined) ?? null,
-    progress: (doc.pg as Encoded | undefined) ?? null,
-    repeat: (doc.rp as Encoded | undefined) ?? null,
+    error: (doc.lastError as Encoded | undefined) ?? null,
+    progress: (doc.progress as Encoded | undefined) ?? null,
+    repeat: (doc.repeats as Encoded | undefined) ?? null,
     callback: progressOf(doc, callback),
     in: portViews(doc, 'i'),
     out: portViews(doc, 'o'),

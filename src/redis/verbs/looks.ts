@@ -1,8 +1,8 @@
 // What is looked at without being changed: jobs, their trees, what waits at their ports, flows.
 
 import type { Status } from '../../core/job.ts'
-import { childrenOf, type Document, withSideValues } from '../document.ts'
 import { type Parts, refusalOf, toldOf } from '../parts.ts'
+import { childrenOf, decodeRecord, type JobRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { AtWork, CallbackJob, FlowState, Inspection, RawWiring, Signal } from '../types.ts'
 
@@ -29,7 +29,7 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
     ]
     return {
       id: Number(id),
-      document: withSideValues(JSON.parse(text) as Document, side),
+      document: decodeRecord(text, side),
       ...toldOf(callback),
       children,
       childCount: Number(childCount),
@@ -55,7 +55,7 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
     group?: string
     before?: string
     limit: number
-  }): Promise<{ jobs: { id: number; document: Document; callback?: CallbackJob }[]; cursor: string | null }> {
+  }): Promise<{ jobs: { id: number; document: JobRecord; callback?: CallbackJob }[]; cursor: string | null }> {
     const answer = (await evaluate(
       scripts.list,
       [],
@@ -76,7 +76,7 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
     if (answer[0] === 'refused') throw refusalOf(answer[1] as unknown as string, answer[2])
     const jobs = answer[1].map(([id, text, side, callback]) => ({
       id: Number(id),
-      document: withSideValues(JSON.parse(text) as Document, side),
+      document: decodeRecord(text, side),
       ...toldOf(callback),
     }))
     return { jobs, cursor: answer[2] || null }
@@ -129,7 +129,7 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
     ]
     return {
       id: Number(id),
-      document: withSideValues(JSON.parse(text) as Document, side),
+      document: decodeRecord(text, side),
       children: childrenOf(children),
       ports: rows.map(([child, dir, port, size, hasDefault, wires, oldest, passed]) => ({
         wiring: [child, dir, port, size, hasDefault, wires],

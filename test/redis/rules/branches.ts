@@ -151,7 +151,7 @@ const rule72: Facts = {
     const { root } = await large(world)
     const [, , id] = await terminate(world, root)
     await goThrough(world)
-    expect((await world.document(Number(id))).m).toMatch(/:0$/)
+    expect((await world.document(Number(id))).runsThisMinute).toMatch(/:0$/)
   },
   async 'large families that have ended go in several sweeps'(world) {
     const roots = [await large(world, 450, 1), await large(world, 450, 1), await large(world, 450, 1)]

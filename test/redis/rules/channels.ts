@@ -166,7 +166,7 @@ const rule29: Facts = {
     await publish(world, 1)
     const id = await relayOf(world)
     await (await relayRun(world)).relay()
-    expect((await world.document(id)).m).toMatch(/:0$/)
+    expect((await world.document(id)).runsThisMinute).toMatch(/:0$/)
     await relayAll(world)
   },
   async 'a relay goes a day after it was last needed'(world) {

@@ -3,7 +3,7 @@
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'
 
-const sequenceOf = async (world: World, id: number) => (await world.document(id)).n!
+const sequenceOf = async (world: World, id: number) => (await world.document(id)).sequence
 /** Since when the first has waited, as the queue tells it, and as its index does. */
 async function front(world: World, index: 'ready' | 'ready:pull' = 'ready') {
   const key = `${world.store.keys.queue('q')}:${index}`

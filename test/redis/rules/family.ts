@@ -3,7 +3,7 @@
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
-import type { PortSpecs } from '../../../src/redis/document.ts'
+import type { PortSpecs } from '../../../src/redis/new-job.ts'
 import type { Facts, Making, Run, World } from '../direct.ts'
 
 const DAY = 86_400_000
@@ -111,7 +111,7 @@ const rule23: Facts = {
     await complete(world, ids.a!)
     expect(await status(world, id)).toBe('suspended')
     expect(await waiting(world, id)).toHaveLength(2)
-    expect((await world.document(id)).wn).toBe('2')
+    expect((await world.document(id)).waitsForCount).toBe(2)
   },
   async 'a child that had ended and is deleted counts no second time'(world) {
     const { id, ids } = await family(world, ['a', 'b'], { waitFor })
@@ -137,7 +137,7 @@ const rule23: Facts = {
     const { id, ids } = await family(world, ['a'], { waitFor }, { in: { in: {} } })
     await world.push(id, 'in', '1')
     expect(await waiting(world, id)).toEqual([])
-    expect(await world.document(id)).not.toHaveProperty('wf')
+    expect(await world.document(id)).not.toHaveProperty('waitsFor')
     const run = await parentRun(world)
     await complete(world, ids.a!)
     expect(await run.suspend()).toBe('queued')
@@ -147,7 +147,7 @@ const rule23: Facts = {
       const { id } = await family(world, ['a'], { waitFor }, { class: className })
       await world.change(id, 'terminate', '', '')
       expect(await waiting(world, id)).toEqual([])
-      expect(await world.document(id)).not.toHaveProperty('wf')
+      expect(await world.document(id)).not.toHaveProperty('waitsFor')
     }
   },
   async 'a parent that is deleted leaves no trace of its waiting'(world) {

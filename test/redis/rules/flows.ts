@@ -72,7 +72,7 @@ const rule35: Facts = {
     expect(await status(world, id)).toBe('completed')
     await world.push(ids.a!, 'n', '1')
     expect(await status(world, id)).toBe('suspended')
-    expect((await world.document(id)).e).toBeUndefined()
+    expect((await world.document(id)).endedAt).toBeUndefined()
     await end(world)
     expect(await status(world, id)).toBe('completed')
     await isIdle(world)

@@ -111,7 +111,7 @@ const rule26: Facts = {
     expect(await of(world)).toMatchObject({ running: 1, waiting: 1 })
     await run.commit()
     expect(await of(world)).toMatchObject({ running: 1, waiting: 1 })
-    expect((await world.document(holder!)).z).toBe('l')
+    expect((await world.document(holder!)).place).toBe('l')
   },
   async 'a running job that counts against something else does so from its next run'(world) {
     const id = await world.make(limits(1))
@@ -147,9 +147,9 @@ const rule26: Facts = {
     await makeAll(world, 2, {})
     await makeAll(world, 2, { class: 'child' })
     const runs = await world.claim()
-    expect(runs.map(({ document }) => document.c)).toEqual(['plain', 'plain', 'child', 'child'])
+    expect(runs.map(({ document }) => document.class)).toEqual(['plain', 'plain', 'child', 'child'])
     expect(await of(world, WORKER)).toMatchObject({ concurrency: 2, running: 2, waiting: 3 })
-    expect((await world.document(5)).k ?? '1').toBe('1')
+    expect((await world.document(5)).runNumber ?? '1').toBe('1')
     await runs[0]!.commit()
     expect((await world.claimOne()).id).toBe(3)
   },
@@ -256,7 +256,7 @@ async function served(world: World, run: Run, n: number): Promise<string[]> {
     await run.commit()
     run = await world.claimOne()
     lentTo.set(world, run)
-    groups.push(run.document.g ?? '')
+    groups.push(run.document.group ?? '')
   }
   return groups
 }
@@ -278,8 +278,12 @@ const rule27: Facts = {
     const { ids } = await crowded(world, 1)
     const free = await world.make()
     expect((await world.claimOne()).id).toBe(free)
-    const { f, k = '1', m } = await world.document(ids[0]!)
-    expect({ f, k, m }).toEqual({ f: undefined, k: '1', m: undefined })
+    const { failures, runNumber = 1, runsThisMinute } = await world.document(ids[0]!)
+    expect({ failures, runNumber, runsThisMinute }).toEqual({
+      failures: undefined,
+      runNumber: 1,
+      runsThisMinute: undefined,
+    })
   },
   async 'those who waited come back by priority, then by age'(world) {
     const { run, ids } = await crowded(world, 2)
@@ -294,10 +298,10 @@ const rule27: Facts = {
   },
   async 'who comes back keeps the place in the order that it had'(world) {
     const { run, ids } = await crowded(world, 1)
-    const since = (await world.document(ids[0]!)).n
+    const since = (await world.document(ids[0]!)).sequence
     const later = await world.make()
     await run.commit()
-    expect((await world.document(ids[0]!)).n).toBe(since)
+    expect((await world.document(ids[0]!)).sequence).toBe(since)
     expect((await world.claim()).map(({ id }) => id)).toEqual([ids[0], later])
   },
   async 'room that was given to one who waited is not taken by who comes later'(world) {
@@ -305,7 +309,7 @@ const rule27: Facts = {
     await run.commit()
     const pushy = await world.make({ ...limits(1), priority: -9 })
     expect((await world.claimOne()).id).toBe(ids[0])
-    expect((await world.document(pushy)).z).toBe('w')
+    expect((await world.document(pushy)).place).toBe('w')
   },
   async 'whoever leaves with room that was given to it hands it on'(world) {
     for (const leave of Object.values(departures)) {
@@ -404,7 +408,7 @@ const rule27: Facts = {
     await served(world, run, 1)
     await running(world).commit({ end: 'again' })
     await world.claimOne()
-    const turns = [again, second!].map(async (id) => (await world.document(id)).wt!.slice(0, 13))
+    const turns = [again, second!].map(async (id) => (await world.document(id)).turns!.slice(0, 13))
     expect(new Set(await Promise.all(turns)).size).toBe(1)
   },
   async 'a job that has had its turn at one limit and finds another one full has it still'(world) {
@@ -419,10 +423,10 @@ const rule27: Facts = {
     await run.commit()
     expect(await world.claim()).toEqual([])
     const next = await world.claimOne()
-    expect((await world.document(first)).wl).toBe('other')
+    expect((await world.document(first)).waitingLimit).toBe('other')
     await holder.commit()
     await world.claim()
-    expect((await world.document(first)).wl).toBe(KEY)
+    expect((await world.document(first)).waitingLimit).toBe(KEY)
     await next.commit()
     expect((await world.claimOne()).id).toBe(first)
   },
@@ -514,7 +518,7 @@ const rule27: Facts = {
     await (await world.claimOne()).commit()
     await crowded(world, 0)
     await world.change(id!, 'terminate', '', '')
-    expect((await world.claimOne()).document.x).toBe('2')
+    expect((await world.claimOne()).document.terminating).toBe('2')
   },
 }
 
@@ -564,7 +568,7 @@ const rule28: Facts = {
     await engine.enqueue([{ queue: 'q', class: 'plain' }])
     await constrain(world)
     const { jobs } = await engine.enqueue([{ queue: 'q', class: 'plain' }])
-    expect((await world.document(jobs[0]!.id)).lm).toBe('constraint:c')
+    expect((await world.document(jobs[0]!.id)).limits).toBe('constraint:c')
   },
   async 'a job that waits is not lent before it has been tagged anew, and does not keep its lane'(world) {
     const id = await world.make()
@@ -610,7 +614,7 @@ const rule28: Facts = {
       { queue: 'q', class: 'plain', args },
       { queue: 'q', class: 'plain', args: encodeValue({ host: 'a.org' }) },
     ])
-    const tags = await Promise.all(jobs.map(async ({ id }) => (await world.document(id)).lm))
+    const tags = await Promise.all(jobs.map(async ({ id }) => (await world.document(id)).limits))
     expect(tags).toEqual(['constraint:host:"a.com"', undefined])
   },
 }

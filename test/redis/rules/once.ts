@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
-import { pastRunOf } from '../../../src/redis/document.ts'
+import { pastRunOf } from '../../../src/redis/record.ts'
 import type { Once } from '../../../src/redis/types.ts'
 import type { Facts, Making, World } from '../direct.ts'
 
@@ -113,7 +113,7 @@ const rule31: Facts = {
     expect(await world.claim()).toEqual([])
     world.advance(2_001)
     const run = await world.claimOne()
-    expect(run.document).toMatchObject({ a: '2' })
+    expect(run.document).toMatchObject({ args: '2' })
     await run.commit()
   },
   async 'of many in one call the last says what a debounced job does, great or small'(world) {
@@ -124,12 +124,12 @@ const rule31: Facts = {
     const { made } = await call('first', great)
     expect(made.map(({ existing }) => existing)).toEqual([undefined, true])
     const id = made[0]!.id
-    expect((await world.document(id)).a).toBe(encodeValue(great))
+    expect((await world.document(id)).args).toBe(encodeValue(great))
     await call('small')
-    expect((await world.document(id)).a).toBe(encodeValue('small'))
+    expect((await world.document(id)).args).toBe(encodeValue('small'))
     expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:${id}:*`))).toEqual([])
     await call(undefined)
-    expect((await world.document(id)).a).toBeUndefined()
+    expect((await world.document(id)).args).toBeUndefined()
   },
   async 'a debounced job is put off at most to so long after it was made'(world) {
     const { id } = await enqueue(world, debounced({}, 26_000))
@@ -140,16 +140,16 @@ const rule31: Facts = {
     world.advance(1_000)
     expect(await world.claim()).toEqual([])
     world.advance(1_001)
-    expect((await world.claimOne()).document.a).toBe('2')
+    expect((await world.claimOne()).document.args).toBe('2')
   },
   async 'a debounced job that is due and not yet lent is put off too, from wherever it waits'(world) {
     const { id } = await enqueue(world, debounced())
     world.advance(10_001)
     await world.make({ wait: 0 })
     await world.lane().ask({ max: 1, at: 1 })
-    expect((await world.document(id)).z).toBeUndefined()
+    expect((await world.document(id)).place).toBeUndefined()
     await enqueue(world, debounced())
-    expect((await world.document(id)).z).toBe('t')
+    expect((await world.document(id)).place).toBe('t')
     expect(await world.claim()).toEqual([])
   },
   async 'a debounced job that is due for good keeps its place, and takes the newest args'(world) {
@@ -157,9 +157,9 @@ const rule31: Facts = {
     await world.make()
     world.advance(10_001)
     await (await world.claim({ max: 1 }))[0]!.commit()
-    const { n } = await world.document(id)
+    const { sequence: n } = await world.document(id)
     expect(await enqueue(world, debounced({ args: encodeValue(2) }, 10_000))).toMatchObject({ id, existing: true })
-    expect(await world.document(id)).toMatchObject({ n, a: '2' })
+    expect(await world.document(id)).toMatchObject({ sequence: n, args: '2' })
     expect((await world.claimOne()).id).toBe(id)
   },
   async 'from when a debounced job is lent, its key stands for the next one'(world) {
@@ -168,10 +168,10 @@ const rule31: Facts = {
     const run = await world.claimOne()
     const { id: next, existing } = await enqueue(world, debounced({ args: encodeValue(2) }))
     expect({ same: next === id, existing }).toEqual({ same: false, existing: undefined })
-    expect((await world.document(id)).a).toBe('1')
+    expect((await world.document(id)).args).toBe('1')
     expect(await run.fail({ max: 1 })).toBe('queued')
     expect(await enqueue(world, debounced({ args: encodeValue(3) }))).toMatchObject({ id: next, existing: true })
-    expect((await world.document(id)).a).toBe('1')
+    expect((await world.document(id)).args).toBe('1')
   },
   async 'a debounced job that has failed and is tried again is not put off, nor given other args'(world) {
     const { id } = await enqueue(world, debounced({ args: encodeValue(1) }))
@@ -179,7 +179,7 @@ const rule31: Facts = {
     expect(await (await world.claimOne()).fail({ max: 1 })).toBe('queued')
     const { existing } = await enqueue(world, debounced({ args: encodeValue(2) }))
     expect(existing).toBeUndefined()
-    expect((await world.document(id)).a).toBe('1')
+    expect((await world.document(id)).args).toBe('1')
   },
   async 'a debounced job that is asked to end is not put off: the next one is made'(world) {
     const { id } = await enqueue(world, debounced({ class: 'closing', shutdown: true }))
@@ -192,15 +192,15 @@ const rule31: Facts = {
   async 'what holds a key by another rule is not put off'(world) {
     const { id } = await enqueue(world, { ...unique(), args: encodeValue(1) })
     expect(await enqueue(world, debounced({ args: encodeValue(2) }))).toMatchObject({ id, existing: true })
-    expect((await world.claimOne()).document.a).toBe('1')
+    expect((await world.claimOne()).document.args).toBe('1')
   },
   async 'a debounced job counts against the limits of its newest args'(world) {
     const limit = (key: string) => ({ key, how: 'set' as const, concurrency: 1 })
     const { id } = await enqueue(world, debounced({ group: 'a', limits: [limit('group:a'), limit('one')] }))
     await enqueue(world, debounced({ group: 'b', limits: [limit('group:b'), limit('two')] }))
-    expect(await world.document(id)).toMatchObject({ g: 'b', lm: 'group:b\ntwo' })
+    expect(await world.document(id)).toMatchObject({ group: 'b', limits: 'group:b\ntwo' })
     world.advance(10_001)
-    expect((await world.claimOne()).document.hk).toBe('group:b\ntwo')
+    expect((await world.claimOne()).document.heldLimits).toBe('group:b\ntwo')
   },
   async 'another queue, another class, another key are others'(world) {
     await enqueue(world, unique())
@@ -226,10 +226,10 @@ const rule32: Facts = {
     const first = await enqueue(world, making)
     world.advance(5_000)
     const again = await enqueue(world, making, once())
-    const { w } = await world.document(first.id)
+    const { notBefore: w } = await world.document(first.id)
     world.advance(5_000)
     expect(await enqueue(world, making, once())).toEqual(again)
-    expect((await world.document(first.id)).w).toBe(w)
+    expect((await world.document(first.id)).notBefore).toBe(w)
   },
   async 'a key that was used for another body is refused'(world) {
     await enqueue(world, {}, once())
@@ -299,7 +299,7 @@ const rule32: Facts = {
     const run = await world.claimOne()
     await run.commit({ result: encodeValue(42) })
     expect(await called()).toBe('completed')
-    expect((await world.document(id)).wu).toBeUndefined()
+    expect((await world.document(id)).waitedUntil).toBeUndefined()
   },
   async 'who waits for a job that is gone when it ends is called too'(world) {
     const called = await waitFor(world, await world.make({ retain: 0 }), HOUR)
@@ -329,7 +329,7 @@ const rule32: Facts = {
         lane: { id: 'key', seq: 1 },
         claim: { max: 1, lease: 45_000, begun: 1, pull: true },
       })
-    const tokens = [await claim(), await claim()].map(({ lent }) => lent.map(({ document }) => document.tk))
+    const tokens = [await claim(), await claim()].map(({ lent }) => lent.map(({ document }) => document.token))
     expect(tokens[0]).toEqual(tokens[1])
     expect((await world.queueOf()).leases).toBe(1)
     expect(await world.client.ask((redis) => redis.get(world.store.keys.lane('key')))).not.toContain('secret')
@@ -395,7 +395,7 @@ const rule33: Facts = {
   async 'the runaway guard and the last run are in the document: no key beside it'(world) {
     const id = await world.make()
     await (await world.claimOne()).suspend()
-    const { m, lr } = await world.document(id)
+    const { runsThisMinute: m, lastRun: lr } = await world.document(id)
     expect(m).toMatch(/^\d+:1$/)
     expect(lr).toMatch(/^\d+,\d+,suspended,1$/)
     expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:*`))).toEqual([world.store.keys.job(id)])
@@ -418,9 +418,9 @@ const rule33: Facts = {
     world.advance(6_000)
     await world.tick()
     await (await next()).release('wait', '1', 'error', '{"message":"unknown"}')
-    expect((await world.document(id)).hl).toBe('4')
+    expect((await world.document(id)).historyKept).toBe(4)
     await (await next()).fail({ max: 1 }, 'x'.repeat(9_000))
-    expect((await world.document(id)).hl).toBe('4')
+    expect((await world.document(id)).historyKept).toBe(4)
     const [last, ...others] = await runs()
     expect(last).toMatchObject({ outcome: 'failed', retried: false, attempt: 2 })
     expect(JSON.parse(last!.error!)).toEqual({
@@ -492,7 +492,7 @@ const rule33: Facts = {
       end: 'checkpoint',
       ops: [spawn, { op: 'step', name: 's', value: encodeValue(1) }],
     })
-    expect(await world.document(id)).toMatchObject({ ch: '1', st: '1' })
+    expect(await world.document(id)).toMatchObject({ hasChildren: '1', hasSteps: '1' })
   },
 }
 

@@ -233,7 +233,7 @@ const rule15: Facts = {
     await terminate(world, id)
     expect(await first.commit({ ops: [spawn('a'), spawn('b', { class: 'closing' })] })).toBe('terminated')
     const { jobs } = await world.store.list({ mode: 'children', name: String(id), limit: 9 })
-    const statuses = await Promise.all(jobs.map(async (job) => [job.document.c, await world.status(job.id)]))
+    const statuses = await Promise.all(jobs.map(async (job) => [job.document.class, await world.status(job.id)]))
     expect(statuses.sort()).toEqual([
       ['child', 'terminated'],
       ['closing', 'terminating'],

@@ -33,7 +33,7 @@ const heard: Facts = {
     const [run] = await ask(world, 'a:1')
     expect((await world.store.atWork(100)).runs).toMatchObject([{ job: id, process: 'a:1' }])
     await run!.suspend()
-    expect((await world.document(id)).pr).toBeUndefined()
+    expect((await world.document(id)).process).toBeUndefined()
   },
   async 'a heartbeat of a run is one of its process'(world) {
     await world.make({ pull: true })

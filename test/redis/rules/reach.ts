@@ -73,20 +73,20 @@ const below: Facts = {
     await world.change(a, 'retry', '')
     const again = await world.claimOne({ queue: 'other' })
     expect(await again.suspend({ ops: [spawn('one')] })).toBe('suspended')
-    expect((await world.document(a)).tn).toBe('100000')
+    expect((await world.document(a)).descendants).toBe(100000)
     await world.change(a, 'run', '', '1', '', '', '')
     const last = await world.claimOne({ queue: 'other' })
     expect(await last.suspend({ ops: [{ op: 'delete', child: 'one', force: true }, spawn('two')] })).toBe('queued')
-    expect((await world.document(a)).tn).toBe('100000')
+    expect((await world.document(a)).descendants).toBe(100000)
   },
   async 'who is let go stays counted where it was born'(world) {
     const [a] = await crowded(world, 0)
     const run = await world.claimOne({ queue: 'other' })
     await run.suspend({ ops: [spawn('one'), { op: 'disown', child: 'one' }] })
-    expect((await world.document(a)).tn).toBe('1')
+    expect((await world.document(a)).descendants).toBe(1)
     const child = await world.claimOne()
     await child.suspend({ ops: [spawn('below')] })
-    expect((await world.document(a)).tn).toBe('2')
+    expect((await world.document(a)).descendants).toBe(2)
   },
   async 'a thousand generations below one job there are no more'(world) {
     const [a] = await crowded(world, 0)

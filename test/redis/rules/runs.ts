@@ -456,7 +456,7 @@ const rule9: Facts = {
     expect(await world.values(a, 'out', 'out')).toEqual([])
     expect(await world.values(b, 'out', 'out')).toEqual(['2'])
     expect(await world.document(a)).not.toHaveProperty('s:n')
-    expect(await world.document(a)).not.toHaveProperty('al')
+    expect(await world.document(a)).not.toHaveProperty('aliases')
     expect((await world.store.list({ mode: 'children', name: String(a), limit: 9 })).jobs).toEqual([])
     expect((await world.store.list({ mode: 'children', name: String(c), limit: 9 })).jobs).toHaveLength(1)
     expect((await world.store.list({ mode: 'alias', name: 'spoilt', limit: 9 })).jobs).toEqual([])
@@ -470,7 +470,7 @@ const rule9: Facts = {
     const job = { queue: 'q', class: 'plain', known: true }
     const { made } = await world.store.enqueue([job, { ...job, parent: '1', name: 'x' }])
     expect(made.map(({ id }) => id)).toEqual([1, 2])
-    expect(await world.document(1)).toHaveProperty('ch')
+    expect(await world.document(1)).toHaveProperty('hasChildren')
   },
 }
 
@@ -481,7 +481,7 @@ const rule10: Facts = {
     const ops = [outOf('out', '1'), outOf('none', '1')]
     expect(await run.commit({ ops }, retry)).toMatch(/^refused:REFUSED .*none/)
     expect(await world.status(id)).toBe('failed')
-    expect(JSON.parse((await world.document(id)).er!)).toMatchObject({ code: 'REFUSED' })
+    expect(JSON.parse((await world.document(id)).lastError!)).toMatchObject({ code: 'REFUSED' })
     expect(await world.values(id, 'out', 'out')).toEqual([])
   },
   async 'a name that is taken may be free on the next attempt'(world) {
@@ -490,8 +490,8 @@ const rule10: Facts = {
     const spawn: Op = { op: 'spawn', name: 'a', queue: 'other', class: 'child' }
     expect(await run.commit({ ops: [spawn, spawn] }, retry)).toMatch(/^refused:TAKEN/)
     expect(await world.status(id)).toBe('queued')
-    expect(Number((await world.document(id)).bo)).toBeGreaterThan(world.now() + 5_000)
-    expect(await world.document(id)).not.toHaveProperty('ch')
+    expect((await world.document(id)).backoffUntil!).toBeGreaterThan(world.now() + 5_000)
+    expect(await world.document(id)).not.toHaveProperty('hasChildren')
   },
   async 'a target that is gone is tried again'(world) {
     const id = await world.make()
@@ -510,9 +510,9 @@ const rule10: Facts = {
     await world.engine({ workers: [], lane: { budget: 500 } }).dispatch('new', 'bell')
     const doc = await world.document(id)
     expect(await world.status(id)).toBe('queued')
-    expect(Number(doc.bo)).toBeGreaterThan(world.now() + 8_000)
+    expect(doc.backoffUntil!).toBeGreaterThan(world.now() + 8_000)
     expect(doc).not.toHaveProperty('f')
-    expect(doc.lr).toContain('released')
+    expect(doc.lastRun).toContain('released')
     world.advance(10_001)
     expect(await world.claim({ queue: 'new' })).toHaveLength(1)
   },
@@ -551,14 +551,14 @@ const rule11: Facts = {
   async 'conflicts do not make a runaway'(world) {
     const id = await world.make({ in: { in: {} } })
     world.advance(60_000 - (world.now() % 60_000))
-    await world.restore(id, { ...(await world.document(id)), m: `${minuteOf(world)}:599` })
+    await world.restore(id, { ...(await world.document(id)), runsThisMinute: `${minuteOf(world)}:599` })
     for (let i = 0; i < 3; i++) await collide(world, id)
     expect(await world.claim()).toHaveLength(1)
   },
   async 'lost runs do not make a runaway'(world) {
     const id = await world.make()
     world.advance(60_000 - (world.now() % 60_000))
-    await world.restore(id, { ...(await world.document(id)), m: `${minuteOf(world)}:599` })
+    await world.restore(id, { ...(await world.document(id)), runsThisMinute: `${minuteOf(world)}:599` })
     await world.claim({ lease: 1_000, begun: 0 })
     world.advance(1_001)
     await world.tick()
@@ -567,7 +567,7 @@ const rule11: Facts = {
   async 'a job that runs too often in a minute is terminated'(world) {
     const id = await world.make()
     world.advance(60_000 - (world.now() % 60_000))
-    await world.restore(id, { ...(await world.document(id)), m: `${minuteOf(world)}:599` })
+    await world.restore(id, { ...(await world.document(id)), runsThisMinute: `${minuteOf(world)}:599` })
     await (await world.claimOne()).commit({ end: 'again' })
     expect(await world.claim()).toEqual([])
     expect(await world.status(id)).toBe('terminated')
@@ -615,8 +615,8 @@ const rule13: Facts = {
   async 'only runs that had begun count as lost'(world) {
     const ids = [await world.make(), await world.make(), await world.make()]
     await lose(world, { begun: 1 })
-    const lost = await Promise.all(ids.map(async (id) => (await world.document(id)).lo))
-    expect(lost).toEqual(['1', undefined, undefined])
+    const lost = await Promise.all(ids.map(async (id) => (await world.document(id)).lostRuns))
+    expect(lost).toEqual([1, undefined, undefined])
     expect(await world.queueOf()).toMatchObject({ ready: 2, timers: 1 })
   },
   async 'a run whose lease was extended has begun'(world) {
@@ -625,7 +625,7 @@ const rule13: Facts = {
     await run!.extend()
     world.advance(45_001)
     await world.tick()
-    expect((await world.document(id)).lo).toBe('1')
+    expect((await world.document(id)).lostRuns).toBe(1)
   },
   async 'a job that was lost is lent alone'(world) {
     await world.make()
@@ -641,7 +641,7 @@ const rule13: Facts = {
   async 'a job that was lost comes back after a while, and each time later'(world) {
     const id = await world.make()
     await lose(world)
-    const backoff = async () => Number((await world.document(id)).bo) - world.now()
+    const backoff = async () => (await world.document(id)).backoffUntil! - world.now()
     expect(await backoff()).toBeLessThanOrEqual(1_000)
     world.advance(1_001)
     await lose(world)
@@ -667,7 +667,7 @@ const rule13: Facts = {
       await world.change(other, 'delete', '', '1')
     }
     expect(await world.claim({ pull: true })).toEqual([])
-    expect([await world.status(id), (await world.document(id)).er]).toEqual([
+    expect([await world.status(id), (await world.document(id)).lastError]).toEqual([
       'failed',
       expect.stringContaining('lent 2 times'),
     ])
@@ -675,7 +675,7 @@ const rule13: Facts = {
   async 'a lane has such a job as long as any; who answers later has it as long as the job says'(world) {
     const id = await world.make({ redeliver: { after: '+5 MINUTES', ms: 300_000 } })
     const run = await world.claimOne()
-    const length = async () => Number((await world.document(id)).le) - world.now()
+    const length = async () => (await world.document(id)).leaseUntil! - world.now()
     expect(await length()).toBeLessThanOrEqual(45_000)
     await world.store.extend('q', [run.token], 300_000, { own: true })
     expect(await length()).toBeGreaterThan(290_000)
@@ -685,11 +685,11 @@ const rule13: Facts = {
   },
   async 'what is given back was not delivered, and a conflict or a checkpoint is an answer'(world) {
     const id = await world.make({ redeliver: { after: '+5 SECONDS', ms: 5_000, max: 1 }, in: { in: {} } })
-    const deliveries = async () => (await world.document(id)).dc
+    const deliveries = async () => (await world.document(id)).deliveries
     const given = await world.claimOne()
-    expect(await deliveries()).toBe('1')
+    expect(await deliveries()).toBe(1)
     await given.release('at', '0')
-    expect(await deliveries()).toBe('0')
+    expect(await deliveries()).toBe(0)
     const overtaken = await world.claimOne()
     expect(await overtaken.commit({ reads: { in: { cursor: 1, count: 1 } } })).toBe('conflict')
     expect(await deliveries()).toBeUndefined()

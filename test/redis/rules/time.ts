@@ -208,7 +208,7 @@ const rule21: Facts = {
       redis
         .multi()
         .zrem(`${world.store.keys.queue('q')}:leases`, String(id))
-        .zadd(`${world.store.keys.queue('q')}:ready`, { score: 0, member: `${before.n}:${id}` })
+        .zadd(`${world.store.keys.queue('q')}:ready`, { score: 0, member: `${before.sequence}:${id}` })
         .exec(),
     )
     await world.recount()
@@ -263,7 +263,7 @@ const hourly = (world: World, more: object = {}, repeat: unknown = 'SCHEDULED, +
   const slot = Math.ceil(world.now() / 1000) * 1000 + 1000
   return world.make({ repeat: encodeValue(repeat), slot, ...more }).then((id) => ({ id, slot }))
 }
-const slotOf = async (world: World, id: number) => Number((await world.document(id)).ns)
+const slotOf = async (world: World, id: number) => (await world.document(id)).nextSlot!
 
 const rule22: Facts = {
   async 'the next slot follows from the slot, however late the run was'(world) {
@@ -343,13 +343,13 @@ const rule22: Facts = {
       const run = await world.claimOne()
       const before = world.now()
       await run.commit()
-      const { z, ns, nc } = await world.document(id)
-      expect({ z, ns }).toEqual({ z: 't', ns: String(slot + n * HOUR) })
+      const { place: z, nextSlot: ns, catchUpAt: nc } = await world.document(id)
+      expect({ z, ns }).toEqual({ z: 't', ns: slot + n * HOUR })
       expect(Number(nc)).toBeGreaterThanOrEqual(before + 100)
       world.advance(101)
     }
     await (await world.claimOne()).commit()
-    expect(await world.document(id)).not.toHaveProperty('nc')
+    expect(await world.document(id)).not.toHaveProperty('catchUpAt')
   },
   async 'a slot that a pull worker makes up for waits for his asking alone'(world) {
     const pull = { pull: true }
@@ -364,7 +364,7 @@ const rule22: Facts = {
     await (await world.claimOne()).commit()
     world.advance(60_000 - (world.now() % 60_000))
     const full = async () =>
-      world.restore(id, { ...(await world.document(id)), m: `${Math.floor(world.now() / 60_000)}:600` })
+      world.restore(id, { ...(await world.document(id)), runsThisMinute: `${Math.floor(world.now() / 60_000)}:600` })
     await full()
     for (let n = 0; n < 4; n++) {
       await (await world.claimOne()).commit()
@@ -383,7 +383,7 @@ const rule22: Facts = {
       await before?.(id)
       await world.claim({ max: 0 })
       await world.tick()
-      const { ms } = await world.document(id)
+      const { slotMissed: ms } = await world.document(id)
       await world.change(id, 'delete', '', '1')
       return ms
     }
@@ -391,7 +391,7 @@ const rule22: Facts = {
     expect(await marked(290_000, skips)).toBeUndefined()
     expect(await marked(301_000, { ...skips, missed: 'run' })).toBeUndefined()
     const asked = async (id: number) => {
-      await world.restore(id, { ...(await world.document(id)), bo: String(world.now() + 5_000) })
+      await world.restore(id, { ...(await world.document(id)), backoffUntil: world.now() + 5_000 })
       await world.change(id, 'run', '', '', '', '', '')
       world.advance(5_001)
     }
@@ -401,9 +401,9 @@ const rule22: Facts = {
     const { id, slot } = await hourly(world, { in: { in: {} } }, { cron: '0 * * * *', missed: 'skip' })
     world.advance(slot - world.now() + 301_000)
     await world.tick()
-    expect((await world.document(id)).ms).toBe('1')
+    expect((await world.document(id)).slotMissed).toBe('1')
     await world.push(id, 'in', '1')
-    expect((await world.document(id)).ms).toBeUndefined()
+    expect((await world.document(id)).slotMissed).toBeUndefined()
   },
   async 'a run for a slot that is not to be run leaves nothing but the next slot'(world) {
     const { id, slot } = await hourly(world, {}, { cron: '0 * * * *', missed: 'skip' })
@@ -416,16 +416,24 @@ const rule22: Facts = {
     const skipped = { token: run.token, n: 0, end: 'skipped' as const, words }
     const { answers } = await world.store.commit({ queue: '', runs: [skipped] })
     expect(answers).toEqual(['queued'])
-    const { l, su, lr, z, ns, ms, k } = await world.document(id)
+    const {
+      ranAt: l,
+      startedUp: su,
+      lastRun: lr,
+      place: z,
+      nextSlot: ns,
+      slotMissed: ms,
+      runNumber: k,
+    } = await world.document(id)
     expect({ l, su, lr, z, ns, ms }).toEqual({
-      l: before.l,
+      l: before.ranAt,
       su: undefined,
       lr: undefined,
       z: 't',
-      ns: String(next),
+      ns: next,
       ms: undefined,
     })
-    expect(k).toBe('1')
+    expect(k).toBe(1)
   },
   async 'what the steps of one slot have done is not taken for the next'(world) {
     await hourly(world)

@@ -1,0 +1,217 @@
+// A job that is to be made, as the scripts take it: the fields of its record, and what else is asked for it.
+
+import { isAlikeBut } from '../core/alike.ts'
+import type { Encoded } from '../core/codec/value.ts'
+import { jobFields } from './keys.ts'
+
+export type PortSpec = { default?: Encoded; channels?: string[] }
+export type PortSpecs = Record<string, PortSpec>
+
+/** A limit that a job counts against; `first`: the first to name it sets it, `set`: every time, absent: set elsewhere. */
+export type LimitKey = {
+  key: string
+  how?: 'first' | 'set'
+  concurrency?: number
+  rate?: { limit: number; period: number }
+}
+
+/** A job as it is to be made: everything that the worker's definition says is already in it. */
+export type NewJob = {
+  queue: string
+  class: string
+  /** The class is one that the caller knows to be registered. */
+  known: boolean
+  args?: Encoded
+  at?: number
+  wait?: number
+  priority?: number
+  parent?: string
+  name?: string
+  in?: PortSpecs
+  out?: PortSpecs
+  /** Items per input port. */
+  inputs?: Record<string, string[]>
+  retry?: Encoded
+  timeout?: number
+  keepResult?: number
+  retain?: number
+  /** How many of its runs it keeps. */
+  history?: number
+  /** `held`: until deleted, not only until ended; `hit` says what a job that holds it does to this one. */
+  unique?: {
+    key: string
+    period?: number
+    held?: 'deleted' | 'started'
+    hit?: 'same parent' | 'ignored'
+    /** A hit while it waits moves it to `wait` from then, with the newest args; at most to so long after it was made. */
+    debounce?: { max?: number }
+  }
+  /** A child for the run that its parent is in: it is held until that run has ended. */
+  joins?: boolean
+  /** To whom it goes when nobody answers: after so long to somebody else, so often until it fails. */
+  redeliver?: { after: string; ms?: number; max?: number }
+  tag?: string
+  group?: string
+  limits?: LimitKey[]
+  /** The version of the constraints that the limits come from. */
+  constraints?: string
+  repeat?: Encoded
+  slot?: number
+  aliases?: string[]
+  createdBy?: string
+  /** The key of the API that asked for it. */
+  by?: string
+  /** The slot of a schedule that it is made for. */
+  scheduledFor?: number
+  callback?: { spec: string; host: string }
+  shutdown?: boolean
+  quiet?: boolean
+}
+
+const BIG = 512
+const isBig = (value: string): boolean => value.length > BIG / 3 && new TextEncoder().encode(value).length > BIG
+
+const text = (value: number | undefined): string => (value === undefined ? '' : String(value))
+
+/** What is in the record itself, by the names of fields in Redis, and what the script is to do beside that. */
+type Parts = { fields: Record<string, string>; options: string[]; count: number }
+
+type Field = keyof typeof jobFields
+
+function put(parts: Parts, name: Field, value: string | undefined): void {
+  putField(parts, jobFields[name][0], value)
+}
+
+function putField(parts: Parts, field: string, value: string | undefined): void {
+  if (value === undefined || value === '') return
+  if (isBig(value)) add(parts, 'value', field, value)
+  else parts.fields[field] = value
+}
+
+function add(parts: Parts, ...words: string[]): void {
+  parts.options.push(...words)
+  parts.count++
+}
+
+function putPorts(parts: Parts, dir: 'i' | 'o', specs: PortSpecs = {}): void {
+  for (const [port, spec] of Object.entries(specs)) {
+    parts.fields[`${dir}:${port}`] = '0,0'
+    putField(parts, `d${dir}:${port}`, spec.default === undefined ? undefined : `=${spec.default}`)
+    if (spec.channels?.length && dir === 'i')
+      add(parts, 'listen', dir, port, String(spec.channels.length), ...spec.channels)
+    else if (spec.channels?.length) putField(parts, `c${dir}:${port}`, JSON.stringify(spec.channels))
+  }
+}
+
+const hits = { 'same parent': 'p', ignored: 'c' } as const
+
+const uniqueHow = ({ held, hit }: NonNullable<NewJob['unique']>): string =>
+  `${held ? held[0] : ''}${hit ? hits[hit] : ''}`
+
+/** A limit's key, how it is set, and to what. */
+export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] => [
+  key,
+  how ?? '',
+  text(concurrency),
+  text(rate?.limit),
+  text(rate?.period),
+]
+
+/** Fields of a job that runs, and then is done: nobody is told, and nothing is kept but itself. */
+const plainFields = [
+  'queue',
+  'class',
+  'priority',
+  'createdBy',
+  'apiKey',
+  'retry',
+  'timeout',
+  'retain',
+  'hasShutdown',
+  'quiet',
+] satisfies Field[]
+const plain = new Set<string>(plainFields.map((name) => jobFields[name][0]))
+
+/** See lib/plain.lua. */
+const isPlain = ({ fields, count }: Parts): boolean =>
+  count === 0 && Object.keys(fields).every((field) => plain.has(field))
+
+/** What jobs that differ only in their args have in common, as lib/create.lua takes it. */
+function specWords(job: NewJob): string[] {
+  const parts: Parts = { fields: {}, options: [], count: 0 }
+  put(parts, 'queue', job.queue)
+  put(parts, 'class', job.class)
+  if (job.args !== undefined && isBig(job.args)) add(parts, 'value', jobFields.args[0], job.args)
+  put(parts, 'priority', job.priority ? String(job.priority) : undefined)
+  put(parts, 'createdBy', job.createdBy)
+  put(parts, 'apiKey', job.by)
+  put(parts, 'retry', job.retry)
+  put(parts, 'callback', job.callback?.spec)
+  put(parts, 'callbackHost', job.callback?.host)
+  put(parts, 'timeout', text(job.timeout))
+  put(parts, 'keepResult', text(job.keepResult))
+  put(parts, 'retain', text(job.retain))
+  put(parts, 'history', job.history ? String(job.history) : undefined)
+  put(parts, 'repeats', job.repeat)
+  put(parts, 'nextSlot', text(job.slot))
+  put(parts, 'hasShutdown', job.shutdown ? '1' : '')
+  put(parts, 'quiet', job.quiet ? '1' : '')
+  put(parts, 'group', job.group)
+  put(parts, 'constraintsVersion', job.constraints)
+  put(parts, 'tag', job.tag)
+  put(parts, 'scheduledFor', text(job.scheduledFor))
+  put(parts, 'redeliverAfter', job.redeliver?.after)
+  put(parts, 'redeliverAfterMs', text(job.redeliver?.ms))
+  put(parts, 'maxDeliveries', text(job.redeliver?.max))
+  putPorts(parts, 'i', job.in)
+  putPorts(parts, 'o', job.out)
+  if (job.parent !== undefined) add(parts, 'parent', job.parent, job.name ?? '')
+  if (job.joins) add(parts, 'joining')
+  if (job.unique) add(parts, 'unique', job.unique.key, text(job.unique.period), uniqueHow(job.unique))
+  if (job.unique?.debounce) add(parts, 'debounce', text(job.unique.debounce.max))
+  for (const limit of job.limits ?? []) add(parts, 'limit', ...limitWords(limit))
+  for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
+  for (const [port, items] of Object.entries(job.inputs ?? {}))
+    add(parts, 'input', port, String(items.length), ...items)
+  // A repeat's first slot is a timer, and a tag says who is to be asked: only the long way sees them.
+  if (job.slot !== undefined && parts.count === 0) add(parts, 'value', jobFields.nextSlot[0], String(job.slot))
+  if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
+  return [
+    job.queue,
+    job.class,
+    job.known ? '1' : '',
+    text(job.at),
+    text(job.wait),
+    String(job.priority ?? 0),
+    (isPlain(parts) ? ' ' : '') + JSON.stringify(parts.fields),
+    String(parts.count),
+    ...parts.options,
+  ]
+}
+
+/** Args that are part of the document; '' where there are none, or they stand beside it. */
+const ownArgs = ({ args = '' }: NewJob): string => (isBig(args) ? '' : args)
+
+/** The arguments of one new job. */
+export const jobArguments = (job: NewJob): string[] => [...specWords(job), ownArgs(job)]
+
+const PLAIN = '0'
+const OPTIONS = 7
+
+const isLike = (one: NewJob, other: NewJob): boolean => isAlikeBut('args', one, other) && !isBig(other.args ?? '')
+
+/** The arguments of many: jobs in a row that differ only in their args say once what they share. */
+export function jobsArguments(jobs: readonly NewJob[]): string[] {
+  const words: string[] = []
+  let groups = 0
+  for (let from = 0; from < jobs.length; ) {
+    const first = jobs[from]!
+    const spec = specWords(first)
+    let to = from + 1
+    if (spec[OPTIONS] === PLAIN) while (to < jobs.length && isLike(first, jobs[to]!)) to++
+    words.push(...spec, String(to - from))
+    for (; from < to; from++) words.push(ownArgs(jobs[from]!))
+    groups++
+  }
+  return [String(groups), ...words]
+}

@@ -1,0 +1,152 @@
+// A job's record as TypeScript reads it: decoded once, with its long names.
+
+import type { Encoded } from '../core/codec/value.ts'
+import type { Status } from '../core/job.ts'
+import type { PastRun } from '../core/run.ts'
+import { shownItem } from './item.ts'
+import { jobFields } from './keys.ts'
+
+type Fields = typeof jobFields
+type Always = 'sequence' | 'queue' | 'class'
+type ValueOf<F extends keyof Fields> = Fields[F] extends readonly [string, string, 'number'] ? number : string
+
+/**
+ * A job's record. What is absent is not so, none, or the default. Ports, defaults, channels, wires and state stand in it
+ * under names with a colon, which the functions below read.
+ */
+export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fields, Always>]?: ValueOf<F> } & {
+  [named: `${string}:${string}`]: string
+}
+
+const byShort = new Map(Object.entries(jobFields).map(([name, [short, , kind]]) => [short as string, { name, kind }]))
+
+/** What a field of a record is, from how Redis has it: `a:b` names stay as they are. */
+function putField(record: Record<string, string | number>, short: string, value: string): void {
+  const field = byShort.get(short)
+  if (field === undefined) record[short] = value
+  else record[field.name] = field.kind === 'number' ? Number(value) : value
+}
+
+/**
+ * The record of a job from its text in Redis; `beside` are values that are kept beside it, as a flat list.
+ *
+ * @example decodeRecord('{"n":"…","q":"mail","c":"send","le":"1700000000000"}').leaseUntil // 1700000000000
+ */
+export function decodeRecord(text: string, beside: string[] = []): JobRecord {
+  const record: Record<string, string | number> = {}
+  const stored = JSON.parse(text) as Record<string, string>
+  for (const short in stored) putField(record, short, stored[short]!)
+  for (let i = 0; i < beside.length; i += 2) putField(record, beside[i]!, beside[i + 1]!)
+  return record as JobRecord
+}
+
+const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'failed', T: 'terminated' }
+
+/** The status follows from the place, as in lib/status.lua. */
+export const statusOf = (record: JobRecord): Status =>
+  resting[record.place ?? ''] ?? (record.terminating ? 'terminating' : record.place === 'l' ? 'running' : 'queued')
+
+/** The names in a record that begin with this, and a colon. */
+const namedOf = (record: JobRecord, kind: string): `${string}:${string}`[] =>
+  Object.keys(record).filter((name): name is `${string}:${string}` => name.startsWith(`${kind}:`))
+
+export type PortRecord = { port: string; pushed: number; taken: number }
+
+/** The declared ports of one side, `*` left out. */
+export function portsOf(record: JobRecord, dir: 'i' | 'o'): PortRecord[] {
+  const ports: PortRecord[] = []
+  for (const field of namedOf(record, dir)) {
+    if (field[2] === '*') continue
+    const [pushed, taken, dropped] = record[field]!.split(',')
+    if (!dropped) ports.push({ port: field.slice(2), pushed: Number(pushed), taken: Number(taken) })
+  }
+  return ports
+}
+
+/** Input port → the items that wait there, of those ports whose values are in the document itself. */
+export function ownInputsOf(record: JobRecord): Record<string, string[]> {
+  const inputs: Record<string, string[]> = {}
+  for (const field of namedOf(record, 'vi')) inputs[field.slice(3)] = JSON.parse(record[field]!) as string[]
+  return inputs
+}
+
+export const defaultOf = (
+  record: JobRecord,
+  dir: 'i' | 'o',
+  port: string,
+): { data: Encoded; context?: Encoded } | undefined => {
+  const item = record[`d${dir}:${port}`]
+  return item === undefined ? undefined : shownItem(item)
+}
+
+export const channelsOf = (record: JobRecord, dir: 'i' | 'o', port: string): string[] =>
+  JSON.parse(record[`c${dir}:${port}`] ?? '[]') as string[]
+
+export function stateOf(record: JobRecord): Record<string, Encoded> {
+  const state: Record<string, Encoded> = {}
+  for (const field of namedOf(record, 's')) state[field.slice(2)] = record[field] as Encoded
+  return state
+}
+
+/** A run as `lr` has it, or one of the list of those that are kept. */
+export function pastRunOf(text: string): PastRun {
+  const [line, error] = text.split('\n') as [string, string?]
+  const [startedAt, endedAt, outcome, attempt, token, retried, ...by] = line.split(',')
+  const run = { startedAt: Number(startedAt), endedAt: Number(endedAt), outcome: outcome!, attempt: Number(attempt) }
+  if (token === undefined) return run
+  return {
+    ...run,
+    token,
+    retried: retried === '1',
+    ...(by.join(',') && { by: by.join(',') }),
+    ...(error && { error: error as Encoded }),
+  }
+}
+
+export type Child = { id: number; status: Status; class: string }
+
+/** A children hash, flat as Redis gives it. */
+export function childrenOf(flat: string[]): Record<string, Child> {
+  // A child may be called `__proto__`.
+  const children: Record<string, Child> = Object.create(null)
+  for (let i = 0; i < flat.length; i += 2) {
+    const [, id, status, className] = /^(\d+),(\w+),([\s\S]*)$/.exec(flat[i + 1]!)!
+    children[flat[i]!] = { id: Number(id), status: status as Status, class: className! }
+  }
+  return children
+}
+
+/** Only a job that has lost its first sequence has to keep the time apart. */
+export const createdAtOf = (record: JobRecord): number =>
+  record.createdAt === undefined ? Math.floor(Number.parseInt(record.sequence, 16) / 1000) : record.createdAt
+
+export const parentOf = (record: JobRecord): { id: number; name: string } | null =>
+  record.parent === undefined ? null : { id: Number(record.parent), name: record.childName ?? '' }
+
+export const aliasesOf = (record: JobRecord): string[] =>
+  record.aliases === undefined ? [] : (JSON.parse(record.aliases) as string[])
+
+export const waitingOf = (record: JobRecord): 'children' | 'parent' | string[] | null =>
+  record.held
+    ? 'parent'
+    : record.waitsFor === undefined
+      ? null
+      : record.waitsFor === '*'
+        ? 'children'
+        : (JSON.parse(record.waitsFor) as string[])
+
+/** One field of its state. */
+export const stateFieldOf = (record: JobRecord, field: string): Encoded | undefined =>
+  record[`s:${field}`] as Encoded | undefined
+
+/** How many values were written to a declared port and how many were taken; undefined where there is no such port. */
+export function countsOf(
+  record: JobRecord,
+  dir: 'i' | 'o',
+  port: string,
+): { pushed: number; taken: number } | undefined {
+  const counts = record[`${dir}:${port}`]
+  if (counts === undefined) return undefined
+  const [pushed, taken] = counts.split(',')
+  return { pushed: Number(pushed), taken: Number(taken) }
+}
