@@ -83,6 +83,18 @@ function makePart(part: string, others: string): { exported: string[]; text: str
   return { exported, text: tighten(`${text}\n`) }
 }
 
+/** Of two functions of one name, in parts that a script includes, one would take the place of the other without a word. */
+function refuseTwins(script: string, parts: { name: string; exported: string[]; text: string }[]): void {
+  const declared = parts.flatMap(({ name: part, exported, text }) =>
+    exported.filter((name) => text.includes(`function ${name}(`)).map((name) => ({ name, part: `lib/${part}.lua` })),
+  )
+  for (const [name, twins] of Map.groupBy(declared, (one) => one.name))
+    if (twins.length > 1)
+      throw new Error(
+        `${script}.lua: expected one function ${name}, got those of ${twins.map((one) => one.part).join(' and ')}`,
+      )
+}
+
 // A function has 200 registers in some Luas, for its locals and for what it computes; a third of them stays free.
 const NEAR = 90
 
@@ -182,6 +194,11 @@ export function buildScripts(edit: (file: string, text: string) => string = (_, 
     const others = [...libs.filter((lib) => lib.name !== name), ...sources].map((one) => one.text).join('\n')
     return { name, ...makePart(text, others) }
   })
+  for (const { name, includes } of sources)
+    refuseTwins(
+      name,
+      whole.filter((part) => includes.includes(part.name)),
+    )
   const bodies = sources.map(({ text }) => text)
   const far = farNames(whole, bodies)
   for (const [i, source] of sources.entries()) source.text = moveNames(bodies[i]!, far, 'far')

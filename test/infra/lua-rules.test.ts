@@ -80,6 +80,14 @@ test.each([
   expect(refusedIn('a.lua', text).map(({ line }) => line)).toEqual(lines),
 )
 
+test('two functions of one name in parts of one script are refused', () => {
+  const twin = (file: string, text: string) =>
+    file === 'lib/order.lua' ? `${text}\nlocal function take_back(q) return q end\n` : text
+  expect(() => buildScripts(twin)).toThrow(
+    /expected one function take_back, got those of lib\/order\.lua and lib\/queues\.lua/,
+  )
+})
+
 test('a script has only what it reaches: names, fields, and what is added to lists', () => {
   const units = unitsOf(
     [

@@ -675,8 +675,8 @@ const time: Mutation[] = [
     [".. seed .. string.format('%x', lent)", '.. seed', 'the tokens of one claim share their nonce'],
   ),
   ...of(21, 'lib/store.lua', [
-    "  call_in_pieces('MSET', nil, sets)\n",
-    "  call_in_pieces('MSET', nil, sets)\n  for i = 1, #sets, 2 do redis.call('PEXPIRE', sets[i], 86400000) end\n",
+    '  if not ok then undo_pushes(why) end\nend\n',
+    "  if not ok then undo_pushes(why) end\n  for i = 1, #sets, 2 do redis.call('PEXPIRE', sets[i], 86400000) end\nend\n",
     'documents expire by themselves',
   ]),
   ...of(

@@ -156,7 +156,7 @@ local function check_channel(channel)
     if not redis.call('ZSCORE', ns .. 'channel:' .. channel, member) then fault(channel, 'names ' .. member .. ', which does not listen', 'count') end
   end
   local known = hget(ns .. 'channels', channel)
-  if known ~= text_at(ns .. 'audience:' .. channel):match('^%S+') then fault(channel, 'is listed as ' .. tostring(known), 'count') end
+  if known ~= (text_at(ns .. 'audience:' .. channel) or ''):match('^%S+') then fault(channel, 'is listed as ' .. tostring(known), 'count') end
   local doc = relayed_by and find(relayed_by)
   if relayed_by and (not doc or doc.relay_channel ~= channel) then fault(channel, 'its relay, job ' .. relayed_by .. ', is none', 'gone') end
 end

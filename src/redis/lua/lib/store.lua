@@ -415,22 +415,21 @@ local function grow_sets(leaving)
   end
 end
 
--- Values are found by how many there are: one too many would be taken for another. So these are taken back.
+-- Values are found by how many there are: one too many would be taken for another. What was pushed is taken back when the
+-- documents that count it cannot follow.
+local pushed = {}
+local function undo_pushes(why)
+  for _, one in ipairs(pushed) do redis.call('LTRIM', one.key, 0, -1 - one.n) end
+  error(why, 0)
+end
 local function grow_lists()
-  local pushed = {}
+  pushed = {}
   for key, list in pairs(writes.lists) do
-    if list.push[1] then
-      local mine = { key = key, n = 0 }
-      pushed[#pushed + 1] = mine
-      for from = 1, #list.push, 2400 do
-        local to = math.min(from + 2399, #list.push)
-        local ok, length = pcall(redis.call, 'RPUSH', key, unpack(list.push, from, to))
-        if not ok then
-          for _, one in ipairs(pushed) do if one.n > 0 then redis.call('LTRIM', one.key, 0, -1 - one.n) end end
-          error(length, 0)
-        end
-        mine.n = mine.n + to - from + 1
-      end
+    for from = 1, #list.push, 2400 do
+      local to = math.min(from + 2399, #list.push)
+      local ok, why = pcall(redis.call, 'RPUSH', key, unpack(list.push, from, to))
+      if not ok then undo_pushes(why) end
+      pushed[#pushed + 1] = { key = key, n = to - from + 1 }
     end
   end
 end
@@ -458,8 +457,8 @@ local function write_texts(more_to_come, dels)
     sets[#sets + 1] = queue_key(q)
     sets[#sets + 1] = tally.text(q)
   end
-  call_in_pieces('MSET', nil, sets)
-  for key, e in pairs(writes.expiring) do redis.call('SET', key, e[1], 'PX', int(e[2])) end
+  local ok, why = pcall(call_in_pieces, 'MSET', nil, sets)
+  if not ok then undo_pushes(why) end
 end
 
 -- What leaves an index may not have been there, or never been counted: then it is counted anew, and written once more.
@@ -476,6 +475,7 @@ local function shrink(more_to_come, leaving, dels)
     if list.pop > 0 and (list.pop < list.had or list.push[1]) then redis.call('LTRIM', key, list.pop, -1) end
   end
   call_in_pieces('DEL', nil, dels)
+  for key, e in pairs(writes.expiring) do redis.call('SET', key, e[1], 'PX', int(e[2])) end
   for q in pairs(miscounted) do queue_dirty[q] = true end
   for q in pairs(more_to_come and {} or miscounted) do redis.call('SET', queue_key(q), tally.text(q)) end
   for key, before in pairs(writes.trims) do redis.call('ZREMRANGEBYSCORE', key, '-inf', int(before)) end
