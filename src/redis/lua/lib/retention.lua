@@ -69,7 +69,7 @@ local function remove_due(key, id)
 end
 
 -- So much, in changes, does one sweep: families may be large.
-local SWEEP, MAX_SWEPT = 200, 20000
+local SWEEP, MAX_SWEPT = 200, 5000
 
 -- One bounded slice of a queue's retention; answers whether there is more that is due.
 local function sweep(q)
