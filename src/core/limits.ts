@@ -51,6 +51,37 @@ export const limits = {
   ports: { most: 1_000, unit: 'ports', of: 'one side of a job, as one call names them', above: refused },
   stateFields: { most: 1_000, unit: 'fields', of: 'the state, as one call or run sets them', above: refused },
   durationMs: { most: 315_576_000_000, unit: 'ms', of: 'every duration: ten years', above: refused },
+  published: {
+    most: 10_000,
+    unit: 'messages',
+    of: 'what one call or run publishes: values × channels',
+    above: `${tooLarge}; ${failsRun}`,
+  },
+  delivered: {
+    most: 1_000,
+    unit: 'messages',
+    of: 'what one step puts into the ports that listen',
+    above: 'the relay of the channel goes on, page by page',
+  },
+  channelLevels: { most: 16, unit: 'names', of: 'between the slashes of a channel', above: refused },
+  waiting: {
+    most: 100_000,
+    unit: 'values',
+    of: 'what waits at one port',
+    above: '429 LIMITED, nothing is done; the run fails; a port that listens misses the message',
+  },
+  moved: {
+    most: 10_000,
+    unit: 'values',
+    of: 'what connecting ports, or a wire, moves at once: values × targets',
+    above: 'the rest stays, and goes when it is asked for again',
+  },
+  copied: {
+    most: 8_388_608,
+    unit: 'bytes',
+    of: 'a value or default that connecting, or a wire, copies: bytes × targets',
+    above: `${tooLarge}; ${failsRun}`,
+  },
   family: {
     most: 500,
     unit: 'jobs',

@@ -98,7 +98,11 @@ const TEXT = 'text of at most 255 bytes without control characters'
 export const queueName = named(`a queue: ${TEXT}, ":" and "/"`, (text) => isText(text) && !/[:/]/.test(text))
 export const className = named(`a class: ${TEXT}`, (text) => isText(text))
 export const childName = named(`a name: ${TEXT}`, (text) => isText(text))
-export const channelName = named(`a channel: ${TEXT}`, (text) => isText(text))
+const LEVELS = limits.channelLevels.most
+export const channelName = named(
+  `a channel: ${TEXT}, and at most ${LEVELS} names between slashes`,
+  (text) => isText(text) && text.split('/').filter(Boolean).length <= LEVELS,
+)
 export const label = named(TEXT, (text) => isText(text))
 export const processName = named(`a process: ${TEXT}`, (text) => isText(text))
 export const alias = named('an alias: begins with a letter, at most 255 long, no control characters', isAlias)

@@ -86,7 +86,9 @@ test.each(SUFFIXES)('a group called like another one and :%s takes nothing from 
     expect(await doors.ask('GET', path)).toMatchObject({ status: 200 })
 })
 
-test('a family of 1,500 is ended and deleted by one call each, and nobody waits for it', async () => {
+test('a family of 1,500 is ended and deleted by one call each, and nobody waits for it', {
+  timeout: 60_000,
+}, async () => {
   const wait = '10h'
   const root = await make({ class: 'quick', wait })
   const child = (i: number) => ({ class: 'quick', wait, parent: root, name: `child ${i}` })
@@ -108,4 +110,44 @@ test('a family of 1,500 is ended and deleted by one call each, and nobody waits 
   await drain(doors.engine)
   expect(await doors.ask('GET', `/v1/jobs/${root}`)).toMatchObject({ status: 404 })
   expect((await doors.engine.list({ status: 'terminated' })).jobs).toEqual([])
+})
+
+const values = (n: number) => Array.from({ length: n }, () => 1)
+
+test('one write of 10,000 values holds nobody up, however many channels its port says them on', {
+  timeout: 60_000,
+}, async () => {
+  const wait = '10h'
+  const port = (n: number) => ({ out: { channels: Array.from({ length: n }, (_, i) => `/many/${n}/${i}`) } })
+  await make({ class: 'quick', wait, in: { in: { channels: ['/many/1'] } } })
+  const one = await make({ class: 'quick', wait, out: port(1) })
+  expect(await doors.ask('POST', `/v1/jobs/${one}/out/out`, { values: values(10_000) })).toMatchObject({ status: 200 })
+  const many = await make({ class: 'quick', wait, out: port(1_000) })
+  expect(await doors.ask('POST', `/v1/jobs/${many}/out/out`, { values: values(10_000) })).toMatchObject({ status: 413 })
+  expect(await doors.ask('POST', `/v1/jobs/${many}/out/out`, { values: values(10) })).toMatchObject({ status: 200 })
+  await drain(doors.engine)
+})
+
+test('10,000 values that are connected to 1,000 ports go ten at a time, and one port that is named 1,000 times gets them once', {
+  timeout: 60_000,
+}, async () => {
+  const wait = '10h'
+  const from = await make({ class: 'quick', wait, out: { out: {} } })
+  const ports = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`p${i}`, {}]))
+  const to = await make({ class: 'quick', wait, in: ports })
+  await doors.ask('POST', `/v1/jobs/${from}/out/out`, { values: values(10_000) })
+  const targets = (name: (i: number) => string) => Array.from({ length: 1_000 }, (_, i) => ({ job: to, in: name(i) }))
+  const connect = (name: (i: number) => string) =>
+    doors.ask('POST', `/v1/jobs/${from}/out/out/connect`, { to: targets(name) })
+  expect(JSON.parse((await connect((i) => `p${i}`)).text)).toEqual({ moved: 10 })
+  expect(JSON.parse((await connect(() => 'p0')).text)).toEqual({ moved: 9_990 })
+  expect(JSON.parse((await doors.ask('GET', `/v1/jobs/${to}/in/p0`)).text)).toMatchObject({ size: 10_000 })
+})
+
+test('a message to 500 listeners, or by the relay to more, holds nobody up', { timeout: 60_000 }, async () => {
+  const job = { class: 'quick', wait: '10h', in: { in: { channels: ['/crowd'] } } }
+  for (let n = 0; n < 4; n++)
+    expect(await doors.ask('POST', '/v1/jobs', Array(250).fill(job))).toMatchObject({ status: 201 })
+  const { text } = await doors.ask('POST', '/v1/publish', { channel: '/crowd', message: 1 })
+  expect(JSON.parse(text)).toEqual({ subscribers: 1_000 })
 })

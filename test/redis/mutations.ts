@@ -1135,8 +1135,8 @@ const listening: Mutation[] = [
       'what a refused run has said is heard',
     ],
     [
-      '  if till > now then\n    local _, _, _, value',
-      '  if true then\n    local _, _, _, value',
+      '  if till > now then\n    for _, item',
+      '  if true then\n    for _, item',
       'everything is said outside, whoever listens',
     ],
     ['return system > 0 or till > now', 'return system > 0', 'who listens outside hears nothing of statuses'],
@@ -1418,11 +1418,11 @@ const channels: Mutation[] = [
   ...of(
     29,
     'lib/ports.lua',
-    ['if n > MAX_DIRECT or n > budget or', 'if false or', 'one script reaches everybody, however many they are'],
+    ['if n > MAX_DIRECT or', 'if', 'one script reaches everybody, however many they are'],
     ['and has_left(relayed_by))', 'and false)', 'a message to few overtakes one that is on its way'],
     ["'(' .. behind or", "'[' .. behind or", 'the last port of a page gets the message twice'],
     [
-      'change(id, doc, fields.relay_cursor, members[most])',
+      'change(id, doc, fields.relay_cursor, members[page])',
       'change(id, doc, fields.relay_cursor, nil)',
       'a relay does not know how far it has got',
     ],
@@ -1969,6 +1969,51 @@ const history: Mutation[] = [
   ...of(82, 'commit.lua', ['if ids[1] then history.waited', 'if false then history.waited', 'no wait is told']),
 ]
 
+const amounts: Mutation[] = [
+  ...of(
+    73,
+    'lib/ports.lua',
+    [
+      '  if waiting + more <= MAX_WAITING then return end\n',
+      '  if true then return end\n',
+      'any number of values waits at a port',
+    ],
+    ['if pushed - taken + #items > MAX_WAITING then return 0 end', '', 'a message to a full port harms who says it'],
+    ['if relays.published > MAX_PUBLISHED then', 'if false then', 'one write says any number of messages'],
+    ['    if #channels > 0 then relays.charge(#channels * #items) end\n', '', 'messages of ports are not counted'],
+    ['  if bytes * n > MAX_COPIED then', '  if false then', 'a value becomes as many as it has targets'],
+    [
+      'if bytes * n > MAX_COPIED and i > 1 then return i - 1 end',
+      '',
+      'values are copied at once, however large together',
+    ],
+    ['math.max(1, math.floor(MAX_MOVE / n))', 'MAX_MOVE', 'values are copied at once, however many together'],
+    [
+      "  if default then check_copies(id, dir, port, 'a default', #default, n) end\n",
+      '',
+      'a default becomes as many as it has targets',
+    ],
+    ['n * #items > budget or', '', 'one script puts many messages into many ports'],
+    ['n * size_together(items) > bytes_left or', '', 'one script puts large messages into many ports'],
+    [
+      'math.min(most, math.floor(bytes_left / #oldest[1]))',
+      'most',
+      'a relay puts large messages into many ports at once',
+    ],
+    ['  if #writes.messages > MAX_LIVE then return end\n', '', 'any number is said outside'],
+  ),
+  ...of(73, 'lib/ops.lua', [
+    'if twice or not seen[name] then targets',
+    'if true then targets',
+    'one target named twice gets everything twice',
+  ]),
+  ...of(73, 'lib/runs.lua', [
+    'kin.roots, relays.published = nil, 0',
+    'kin.roots = nil',
+    'what others of a batch say counts against a run',
+  ]),
+]
+
 export const mutations: Mutation[] = [
   ...lanes,
   ...runs,
@@ -1989,4 +2034,5 @@ export const mutations: Mutation[] = [
   ...branching,
   ...counting,
   ...history,
+  ...amounts,
 ]

@@ -2,6 +2,7 @@
 
 import type { Facts } from '../direct.ts'
 import { ageing } from './ageing.ts'
+import { measured } from './amounts.ts'
 import { branching } from './branches.ts'
 import { broken } from './breakers.ts'
 import { callbacks } from './callbacks.ts'
@@ -41,4 +42,5 @@ export const rules: Record<number, Facts> = {
   ...processes,
   ...branching,
   ...stats,
+  ...measured,
 }

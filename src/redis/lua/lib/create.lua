@@ -270,10 +270,10 @@ local stopped_by = { fields.failures, fields.lost_in_a_row, fields.backoff_until
 
 -- The relay of a channel is one job for as long as something is said there now and then; whatever became of it, the
 -- next message makes it run again.
-relays.hand_over = function(channel, id, item)
+relays.hand_over = function(channel, id, items)
   local doc = id and find(id)
   if doc then
-    write(id, doc, 'i', 'in', { item }, { unnoted = true })
+    write(id, doc, 'i', 'in', items, { unnoted = true })
     if doc.place ~= 'f' and doc.place ~= 'T' then return end
     for _, field in ipairs(stopped_by) do change(id, doc, field, nil) end
     return enqueue(id, doc, true)
@@ -284,6 +284,6 @@ relays.hand_over = function(channel, id, item)
   put(dirty, id, true)
   relays.set_relay(channel, id)
   count(doc.queue, 'made')
-  write(id, doc, 'i', 'in', { item }, { quiet = true, unnoted = true })
+  write(id, doc, 'i', 'in', items, { quiet = true, unnoted = true })
   enqueue(id, doc)
 end

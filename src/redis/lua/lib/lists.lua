@@ -54,8 +54,17 @@ function lists.slice(list, from, to)
   return piece
 end
 
+-- Many as one change: each for itself was half of the time that 10,000 values take.
+local MANY = 100
 function lists.push(list, items)
-  for _, item in ipairs(items) do push(list.push, item) end
+  if #items < MANY then
+    for _, item in ipairs(items) do push(list.push, item) end
+    return
+  end
+  local all = lists.slice(list.push, 1, #list.push)
+  for _, item in ipairs(items) do all[#all + 1] = item end
+  put(list, 'push', all)
+  work.puts = work.puts + #items
 end
 
 -- All of it goes, and nothing that was to be done with it is.

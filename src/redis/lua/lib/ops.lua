@@ -68,15 +68,27 @@ function ops.channels(me)
   set_channels(of.id, of.doc, of.dir, of.port, channels)
 end
 
+-- A connection copies to each port once, however often it is named; two wires are two.
+local function take_targets(me, twice)
+  local targets, seen = {}, {}
+  for _ = 1, take_int() do
+    local to = take_port(me)
+    local name = to.id .. ':' .. to.dir .. ':' .. to.port
+    if twice or not seen[name] then targets[#targets + 1] = to end
+    seen[name] = true
+  end
+  return targets
+end
+
 function ops.connect(me)
-  local from, targets = take_port(me), {}
-  for i = 1, take_int() do targets[i] = take_port(me) end
+  local from = take_port(me)
+  local targets = take_targets(me)
   me.answer = { int(connect(from.id, from.doc, from.dir, from.port, targets)) }
 end
 
 function ops.wire(me)
-  local from, calls, targets = take_port(me), take() == '1', {}
-  for i = 1, take_int() do targets[i] = take_port(me) end
+  local from, calls = take_port(me), take() == '1'
+  local targets = take_targets(me, true)
   if #targets > 1000 then refuse('TOO_LARGE', 'expected at most 1000 wires at one port, came ' .. #targets) end
   local own = from.dir == 'i' and from.id == me.id or from.dir == 'o' and from.doc.parent == me.id
   if not own then refuse('REFUSED', 'job ' .. me.id .. ' can lay wires from its inputs and from the outputs of its children') end
@@ -125,7 +137,8 @@ end
 
 function ops.publish(me)
   local channel, item = take(), take()
-  me.answer = { int(publish(channel, item)) }
+  relays.charge(1)
+  me.answer = { int(publish(channel, { item })) }
 end
 
 -- What a relay has left makes it run again; such runs say nothing about a job that runs wild.

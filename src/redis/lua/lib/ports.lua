@@ -172,20 +172,40 @@ end
 
 local publish, pass
 
+-- How much may wait at one port: who writes more is refused, and who only listens misses it.
+local MAX_WAITING = 100000
+function lists.check_room(id, dir, port, waiting, more)
+  if waiting + more <= MAX_WAITING then return end
+  refuse('LIMITED', sides[dir] .. ' port ' .. port .. ' of job ' .. id .. ' holds ' .. int(waiting) .. ' values: expected at most ' .. MAX_WAITING .. ', read some first')
+end
+
+-- How much one call or run may publish, in messages: values times channels. Counted whoever listens, so that nobody's
+-- listening makes it fail. Runs behind it are left for the next script.
+relays.published = 0
+local MAX_PUBLISHED = 10000
+function relays.charge(n)
+  put(relays, 'published', relays.published + n)
+  if relays.published > MAX_PUBLISHED then
+    refuse('TOO_LARGE', 'expected at most ' .. MAX_PUBLISHED .. ' messages, values times channels, of one call or run, came ' .. int(relays.published))
+  end
+  work.puts = work.puts + n
+end
+
 -- options: quiet (wake nobody), default (set the default instead of pushing), unnoted (no part of any log entry)
 local function write(id, doc, dir, port, items, options)
   local pushed, taken = open_port(id, doc, dir, port)
   if options.default then
     set_value(id, doc, 'd' .. dir .. ':' .. port, items[#items])
   else
+    lists.check_room(id, dir, port, pushed - taken, #items)
     lists.push(lists.of(id, doc, dir, port, pushed - taken), items)
     set_counts(id, doc, dir, port, pushed + #items, taken)
   end
   if not options.unnoted then entries.note('write', id, dir, port, items) end
   if dir == 'o' then
-    for _, channel in ipairs(channels_of(id, doc, dir, port)) do
-      for _, item in ipairs(items) do publish(channel, with_channel(item, channel)) end
-    end
+    local channels = channels_of(id, doc, dir, port)
+    if #channels > 0 then relays.charge(#channels * #items) end
+    for _, channel in ipairs(channels) do publish(channel, items) end
   end
   if doc['w' .. dir .. ':' .. port] then return pass(id, doc, dir, port, options) end
   if options.quiet then return end
@@ -222,14 +242,33 @@ end
 
 local MAX_MOVE = 10000
 
+local MAX_COPIED = 8388608
+local function check_copies(id, dir, port, what, bytes, n)
+  if bytes * n > MAX_COPIED then
+    refuse('TOO_LARGE', sides[dir] .. ' port ' .. port .. ' of job ' .. id .. ': expected at most ' .. MAX_COPIED .. ' bytes, copied to all its targets, came ' .. what .. ' of ' .. int(bytes) .. ' bytes for ' .. int(n))
+  end
+end
+
+-- How many values may go to so many targets at once: each is copied for each of them.
+local function copied_at_once(id, doc, dir, port, waiting, n)
+  local most, bytes = math.min(waiting, math.max(1, math.floor(MAX_MOVE / n))), 0
+  for i, item in ipairs(lists.items(lists.of(id, doc, dir, port, waiting), most)) do
+    bytes = bytes + #item
+    if bytes * n > MAX_COPIED and i > 1 then return i - 1 end
+    check_copies(id, dir, port, 'a value', #item, n)
+  end
+  return most
+end
+
 -- Moves the values of a port, and copies its default, to every target; at most so many at once, the rest stays.
 local function connect(id, doc, dir, port, targets, options)
   local pushed, taken = open_port(id, doc, dir, port)
-  local items = {}
+  local items, n = {}, #targets
   if pushed > taken then
-    items = take_items(id, doc, dir, port, math.min(pushed - taken, MAX_MOVE))
+    items = take_items(id, doc, dir, port, copied_at_once(id, doc, dir, port, pushed - taken, math.max(1, n)))
   end
   local default = get_value(id, doc, 'd' .. dir .. ':' .. port)
+  if default then check_copies(id, dir, port, 'a default', #default, n) end
   for _, to in ipairs(targets) do
     local field = 'd' .. to.dir .. ':' .. to.port
     open_port(to.id, to.doc, to.dir, to.port)
@@ -408,20 +447,22 @@ end
 -- Publishing ---------------------------------------------------------------------------------------------------------
 
 -- To more ports than this a message goes by the channel's relay, a job that delivers it page by page; and so does all
--- that follows while the relay has anything left, or it would overtake. `budget`: deliveries left to this script.
-local MAX_DIRECT, budget = 1000, 5000
+-- that follows while the relay has anything left, or it would overtake. `budget`: deliveries left to this script, and bytes.
+local MAX_DIRECT, budget, bytes_left = 500, 1000, 8388608
 
-local function deliver(channel, member, item)
+local function deliver(channel, member, items)
   local id, port = member:match('^(%d+):(.*)$')
   local doc = find(id)
-  local pushed, _, dropped
-  if doc then pushed, _, dropped = counts(doc, 'i', port) end
+  local pushed, taken, dropped
+  if doc then pushed, taken, dropped = counts(doc, 'i', port) end
   if not pushed or dropped or not has(channels_of(id, doc, 'i', port), channel) then
     member_change(channel, member, false)
     return 0
   end
-  write(id, doc, 'i', port, { item }, {})
-  return 1
+  -- Who does not read misses what comes then.
+  if pushed - taken + #items > MAX_WAITING then return 0 end
+  write(id, doc, 'i', port, items, {})
+  return #items
 end
 
 -- The ports that listen, in the order of their names, from behind one of them on.
@@ -429,12 +470,19 @@ local function listeners(channel, behind, most)
   return redis.call('ZRANGEBYLEX', ns .. 'channel:' .. channel, behind and '(' .. behind or '-', '+', 'LIMIT', 0, most)
 end
 
-local function deliver_all(channel, members, item)
+local function size_together(items)
+  local bytes = 0
+  for _, item in ipairs(items) do bytes = bytes + #item end
+  return bytes
+end
+
+local function deliver_all(channel, members, items)
   local ids, reached = {}, 0
   for i, member in ipairs(members) do ids[i] = member:match('^%d+') end
   fetch_jobs(ids)
-  for _, member in ipairs(members) do reached = reached + deliver(channel, member, item) end
-  budget = budget - #members
+  for _, member in ipairs(members) do reached = reached + deliver(channel, member, items) end
+  budget = budget - #members * #items
+  bytes_left = bytes_left - #members * size_together(items)
   return reached
 end
 
@@ -459,43 +507,70 @@ local function has_left(relay)
   return pushed and pushed > taken
 end
 
+-- Where all who listen are on one page, several messages go to them at once.
+local function together(list, n, most)
+  local items, bytes = lists.items(list, math.max(1, math.floor(most / (n + 1)))), 0
+  for i, item in ipairs(items) do
+    bytes = bytes + #item * n
+    if bytes > bytes_left and i > 1 then return lists.slice(items, 1, i - 1) end
+  end
+  return items
+end
+
 -- What a relay does in one run: its oldest message for the next page of listeners, and the next one when that is done.
 function relays.run(id, doc)
   local most = math.min(MAX_DIRECT, budget)
   local pushed, taken = counts(doc, 'i', 'in')
   while most > 0 and pushed > taken do
-    local members = listeners(doc.relay_channel, doc.relay_cursor, most)
     local list = lists.of(id, doc, 'i', 'in', pushed - taken)
-    deliver_all(doc.relay_channel, members, lists.items(list, 1)[1])
-    if #members == most then
-      change(id, doc, fields.relay_cursor, members[most])
+    local oldest = lists.items(list, 1)
+    local page = math.max(1, math.min(most, math.floor(bytes_left / #oldest[1])))
+    local members = listeners(doc.relay_channel, doc.relay_cursor, page)
+    if #members < page and not doc.relay_cursor then oldest = together(list, #members, most) end
+    deliver_all(doc.relay_channel, members, oldest)
+    if #members == page then
+      change(id, doc, fields.relay_cursor, members[page])
     else
       change(id, doc, fields.relay_cursor, nil)
-      lists.pop(list, 1)
-      taken = taken + 1
+      lists.pop(list, #oldest)
+      taken = taken + #oldest
       set_counts(id, doc, 'i', 'in', pushed, taken)
     end
     -- A message costs something even where nobody is left to hear it.
-    most = most - #members - 10
+    most = bytes_left > 0 and most - #members * #oldest - 10 or 0
   end
   return pushed > taken
 end
 
--- A message goes to every input port that listens to the channel or to one above it, and to whoever is subscribed
--- outside. A subscriber that cannot take it is dropped; it never harms the publisher.
-publish = function(channel, item)
-  local all, reached = levels(channel), 0
+-- Whoever is subscribed outside hears so many messages of one script; what is more passes by.
+local MAX_LIVE = 20000
+local function tell_live(channel, item, all)
+  if #writes.messages > MAX_LIVE then return end
+  local _, _, _, value = parts(item)
+  -- On one line, as an event has to be. In JSON a line may end only where a space may stand.
+  local text = channel .. '\t' .. value:gsub('[\r\n]', ' ')
+  for _, level in ipairs(all) do push(writes.messages, { ns .. 'live:' .. level, text }) end
+end
+
+-- Messages go to every input port that listens to the channel or to one above it, and to whoever is subscribed
+-- outside. A subscriber that cannot take one is dropped; it never harms the publisher.
+publish = function(channel, items)
+  local all, reached, marked = levels(channel), 0, nil
   local asked = {}
   relays.foresee(channel, asked)
   fetch(asked)
   for _, level in ipairs(all) do
     local n, relayed_by = relays.audience(level)
-    if n > MAX_DIRECT or n > budget or (relayed_by and n > 0 and has_left(relayed_by)) then
-      relays.hand_over(level, relayed_by, item)
+    if n > 0 and not marked then
+      marked = {}
+      for i, item in ipairs(items) do marked[i] = with_channel(item, channel) end
+    end
+    if n > MAX_DIRECT or n * #items > budget or n * size_together(items) > bytes_left or (relayed_by and n > 0 and has_left(relayed_by)) then
+      relays.hand_over(level, relayed_by, marked or items)
       reached = reached + n
     elseif n > 0 then
       local members = everyone(level)
-      reached = reached + deliver_all(level, members, item)
+      reached = reached + deliver_all(level, members, marked)
       if #members <= FEW then
         for _, member in ipairs(members) do relays.heard[#relays.heard + 1] = member:match('^%d+') end
       end
@@ -503,10 +578,7 @@ publish = function(channel, item)
   end
   local _, till = hints()
   if till > now then
-    local _, _, _, value = parts(item)
-    -- On one line, as an event has to be. In JSON a line may end only where a space may stand.
-    local text = channel .. '\t' .. value:gsub('[\r\n]', ' ')
-    for _, level in ipairs(all) do push(writes.messages, { ns .. 'live:' .. level, text }) end
+    for _, item in ipairs(items) do tell_live(channel, item, all) end
   end
   return reached
 end
@@ -521,7 +593,7 @@ local function tell_all()
   while #told > 0 do
     local batch = told
     told = {}
-    for _, e in ipairs(batch) do publish(e[1], with_channel(e[2], e[1])) end
+    for _, e in ipairs(batch) do publish(e[1], { e[2] }) end
   end
   return did
 end

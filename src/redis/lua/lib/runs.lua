@@ -279,7 +279,7 @@ local function settle(run)
 end
 
 local function carry_out(run)
-  kin.roots = nil
+  kin.roots, relays.published = nil, 0
   entries.begin()
   apply(run)
   entries.log(run.id)
