@@ -13,6 +13,7 @@ export const present = (place: Places | undefined, tree: unknown): unknown => {
   if (!place || tree === null || tree === undefined) return tree
   if (place === 'closed') return raw(tree as Encoded)
   if (place === 'moment') return iso(tree as number)
+  if (place === 'span') return (tree as number) / 1_000
   if (Array.isArray(tree)) return tree.map((item) => present(place.items, item))
   if (typeof tree !== 'object') return tree
   const at = (name: string) => (place.members && Object.hasOwn(place.members, name) ? place.members[name] : place.each)

@@ -33,6 +33,9 @@ export const closed = z.string('is missing').refine(isSmall, {
 /** A moment in an answer: milliseconds inside, ISO 8601 outside. */
 export const moment = z.iso.datetime() as unknown as z.ZodType<number, string>
 
+/** A duration in an answer: milliseconds inside, seconds outside, as a request takes them. */
+export const span = z.number().meta({ description: 'seconds' })
+
 const read = (parse: (given: number | string) => number) => (given: number | string, ctx: z.RefinementCtx) => {
   try {
     return parse(given)
@@ -594,18 +597,18 @@ const shownRetry = z.object({
   max: z.int().optional(),
   backoff: z
     .object({
-      base: z.number().optional(),
+      base: span.optional(),
       factor: z.number().optional(),
-      cap: z.number().optional(),
+      cap: span.optional(),
       jitter: z.number().optional(),
-      delays: z.array(z.number()).optional(),
+      delays: z.array(span).optional(),
     })
     .optional(),
 })
 
-const shownRate = z.object({ limit: z.int(), period: z.number() })
+export const shownRate = z.object({ limit: z.int(), period: span })
 
-/** A worker as it is shown: durations in milliseconds, and of the push address everything but its secret. */
+/** A worker as it is shown: all of the push address but its secret. */
 export const workerView = workerShape
   .omit({ push: true, retry: true, timeout: true, retain: true, limits: true, redeliver: true })
   .extend({
@@ -614,13 +617,13 @@ export const workerView = workerShape
       .optional(),
     push: z.object({ url: z.string(), format: z.literal('jq').optional() }).optional(),
     retry: shownRetry.optional(),
-    timeout: z.number().optional(),
+    timeout: span.optional(),
     cron: z
       .object({ expression: z.string(), tz: z.string().optional(), missed: missed.optional(), args: closed.optional() })
       .optional()
       .meta({ description: 'it repeats by itself: the schedule cron:<queue>/<class>' }),
-    retain: z.number().optional(),
-    redeliver: z.object({ after: z.number(), max: z.int() }).optional(),
+    retain: span.optional(),
+    redeliver: z.object({ after: span, max: z.int() }).optional(),
   })
 
 export const workerList = z.object({
@@ -649,7 +652,7 @@ export const queueView = z.object({
   lanes: z.int(),
   maxLanes: z.int(),
   batch: z.int(),
-  ageing: z.number().nullable(),
+  ageing: span.nullable(),
   counts: z.record(z.enum([...statuses, 'scheduled']), z.int()),
   oldestReady: moment.nullable(),
 })
@@ -816,8 +819,8 @@ export const failure = z.object({
 
 // Where the special things are
 
-/** Where in a shape closed values and moments stand: at this place, below named members, or below every member or item. */
-export type Places = 'closed' | 'moment' | { members?: Record<string, Places>; each?: Places; items?: Places }
+/** Where in a shape closed values, moments and spans stand: at this place, below named members, or below every member or item. */
+export type Places = 'closed' | 'moment' | 'span' | { members?: Record<string, Places>; each?: Places; items?: Places }
 
 /**
  * Reads off a schema where its closed values and moments are; the options of a union are laid over each other.
@@ -827,6 +830,7 @@ export type Places = 'closed' | 'moment' | { members?: Record<string, Places>; e
 export const places = (schema: z.ZodType): Places | undefined => {
   if (schema === closed) return 'closed'
   if (schema === moment) return 'moment'
+  if (schema === span) return 'span'
   const def = schema._zod.def as unknown as Def
   switch (def.type) {
     case 'object':
@@ -861,7 +865,7 @@ export const closedIn = (schema: z.ZodType): Closed => pattern(places(schema))
 
 const pattern = (place: Places | undefined): Closed => {
   if (place === 'closed') return CLOSED
-  if (place === undefined || place === 'moment') return OPEN
+  if (place === undefined || typeof place === 'string') return OPEN
   const named = Object.entries(place.members ?? {}).map(([name, below]) => [name, pattern(below)])
   return {
     ...Object.fromEntries(named),

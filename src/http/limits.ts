@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { constraint } from '../core/constraint.ts'
-import { done, groupSettings, groupView, limitSettings, limitView } from '../core/schemas.ts'
+import { done, groupSettings, groupView, limitSettings, limitView, shownRate } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const limits = {
@@ -54,7 +54,7 @@ export const limits = {
 
 const constraintView = constraint.extend({
   name: z.string(),
-  rate: z.object({ limit: z.int(), period: z.number() }).optional(),
+  rate: shownRate.optional(),
 })
 
 export const constraints = {

@@ -129,13 +129,13 @@ describe('limits and groups', () => {
     const shown = {
       key: 'k',
       concurrency: 2,
-      rate: { limit: 5, period: 60_000 },
+      rate: { limit: 5, period: 60 },
       paused: false,
       running: 0,
       waiting: 0,
     }
     const made = await done('PUT /v1/limits/k', { concurrency: 2, rate: { limit: 5, period: '1m' } })
-    expect(made).toMatchObject({ ...shown, rate: { limit: 5 } })
+    expect(made).toMatchObject(shown)
     expect(await done('GET /v1/limits/k')).toEqual(made)
     expect((await done('GET /v1/limits')).limits).toContainEqual(made)
     await done('DELETE /v1/limits/k')

@@ -89,10 +89,18 @@ test('a waiter that gets nothing costs no request while it waits, and answers an
   expect(kit.gateway.counters.requests - before).toBeLessThanOrEqual(5)
 })
 
+/** A job of a queue of its own, lent. */
+async function lent() {
+  const queue = crypto.randomUUID()
+  await kit.engine.setQueue(queue, { mode: 'pull' })
+  const { id } = (await enqueue({ queue, keepResult: 60_000 })).jobs[0]!
+  const [snapshot] = await kit.engine.claim(queue, {})
+  return { id, snapshot }
+}
+
 /** A job that is lent, and that somebody waits for: what he gets, and what ends the job. */
 async function awaited(more: { take?: boolean; signal?: AbortSignal } = {}, engine = kit.engine) {
-  const { id } = (await enqueue({ keepResult: 60_000 })).jobs[0]!
-  const [snapshot] = await claim(0)
+  const { id, snapshot } = await lent()
   const { signal, ...options } = more
   const result = engine.result(String(id), { wait: 60_000, ...options }, { signal })
   await kit.until(async () => (await kit.store.inspect(String(id))).document.waitedUntil !== undefined)
@@ -106,8 +114,7 @@ test.each([false, true])('whoever waits for a result hears of it when it is ther
 })
 
 test('many may wait for one result, and the result of a job that fails', async () => {
-  const { id } = (await enqueue({ keepResult: 60_000 })).jobs[0]!
-  const [snapshot] = await claim(0)
+  const { id, snapshot } = await lent()
   const results = Array.from({ length: 5 }, () => kit.engine.result(String(id), { wait: 60_000 }))
   await kit.until(async () => (await kit.store.inspect(String(id))).document.waitedUntil !== undefined)
   await kit.engine.commit(snapshot!.run.token, { end: 'failed', error: { message: 'no' } })

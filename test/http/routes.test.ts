@@ -353,7 +353,7 @@ const cases: Case[] = [
     {
       in: { '*': { default: 1, schema: { type: 'number' } } },
       push: { url: 'https://w.example.com/' },
-      timeout: 60_000,
+      timeout: 60,
       retain: 0,
     },
     'register',
@@ -402,13 +402,7 @@ const cases: Case[] = [
     { names: ['z*'], max: 2, wait: 20_000, lease: 60_000 },
     { signal: expect.any(AbortSignal), told: expect.any(Function) },
   ],
-  [
-    'limits.list',
-    ask('GET', '/v1/limits'),
-    200,
-    { limits: [{ key: 'api', rate: { limit: 5, period: 1000 } }] },
-    'limits',
-  ],
+  ['limits.list', ask('GET', '/v1/limits'), 200, { limits: [{ key: 'api', rate: { limit: 5, period: 1 } }] }, 'limits'],
   ['limits.get', ask('GET', '/v1/limits/api'), 200, { key: 'api', waiting: 2 }, 'limit', 'api'],
   [
     'limits.set',

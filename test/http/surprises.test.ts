@@ -157,3 +157,51 @@ describe('graphs', () => {
     expect([status, error.message]).toEqual(['failed', `node printer (job ${id + 1}) failed: no paper left`])
   })
 })
+
+describe('what GET gives, PUT takes: a second is a second on both ways', () => {
+  const retry = { max: 3, backoff: { base: 0.5, factor: 2, cap: 3600, jitter: 0, delays: [0.25, 90] } }
+  const worker = {
+    pull: true,
+    timeout: 1.5,
+    retain: 86_400,
+    retry,
+    redeliver: { after: 600, max: 3 },
+    limits: [{ key: 'api', rate: { limit: 2, period: 60 } }],
+  }
+  test.each([
+    ['/v1/limits/mine', { rate: { limit: 5, period: 1 }, concurrency: 3 }, { rate: { limit: 5, period: 1 } }],
+    [
+      '/v1/constraints/mine',
+      { match: { class: 'x' }, rate: { limit: 5, period: '1m' } },
+      { rate: { limit: 5, period: 60 } },
+    ],
+    ['/v1/workers/units/mine', worker, worker],
+  ])('%s', async (path, given, shown) => {
+    const read = async () => {
+      if (!path.startsWith('/v1/workers')) return (await ask('GET', path)).body
+      const { workers } = (await ask('GET', '/v1/workers')).body
+      const { queue: _, class: __, ...definition } = workers.find(({ queue }: { queue: string }) => queue === 'units')
+      return definition
+    }
+    expect((await ask('PUT', path, given)).body).toMatchObject(shown)
+    const first = await read()
+    expect(first).toMatchObject(shown)
+    const { name: _, key: __, running: ___, waiting: ____, ...writable } = first
+    expect((await ask('PUT', path, writable)).status).toBe(200)
+    expect(await read()).toEqual(first)
+  })
+
+  test('/v1/queues', async () => {
+    const ageing = async () => {
+      const { queues } = (await ask('GET', '/v1/queues')).body
+      return queues.find(({ name }: { name: string }) => name === 'units').ageing
+    }
+    for (const given of ['1 minute', 60]) {
+      await ask('PATCH', '/v1/queues/units', { ageing: given })
+      expect(await ageing()).toBe(60)
+    }
+    expect((await kit.engine.queues()).queues.find(({ name }) => name === 'units')!.ageing).toBe(60_000)
+    await ask('PATCH', '/v1/queues/units', { ageing: null })
+    await ask('DELETE', '/v1/constraints/mine')
+  })
+})
