@@ -10,7 +10,7 @@ import { adviceFor, DeployFailure } from './failure.ts'
 import { keepKeys, readKeys, withSecrets } from './keys.ts'
 import { qstashRegion, redisRegion, warnings } from './regions.ts'
 import { type Env, keyFileOf, make, type Names, namesOf, type Plan, planOf } from './settings.ts'
-import { createWrangler, type Wrangler, writeConfig } from './wrangler.ts'
+import { createWrangler, hasFiles, type Wrangler, writeConfig } from './wrangler.ts'
 
 export type DeployOptions = {
   env: Env
@@ -122,7 +122,7 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   const means = await meansOf(env)
   const { url, workersDev } = await addressOf(plan, means)
   const fresh = await freshKeys({ env, say }, plan, keyFileOf(plan.names, folder), means)
-  const bucket = await makeBucket(plan.names, means, say)
+  const bucket = hasFiles(toml) && (await makeBucket(plan.names, means, say))
   const redis = await redisRegion(env)
   const placement = redis && `aws:${redis}`
   const config = writeConfig(toml, join(folder, 'deploy'), { names: plan.names, bucket, placement, cron, workersDev })

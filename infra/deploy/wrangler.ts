@@ -58,6 +58,16 @@ export function createWrangler(env: Env): Wrangler {
   }
 }
 
+/** What a configuration calls its Worker. */
+export const nameIn = (config: string): string | undefined =>
+  (readRawConfig({ config }).rawConfig as { name?: string }).name
+
+/** Whether the Worker of a configuration has files. */
+export const hasFiles = (config: string): boolean =>
+  ((readRawConfig({ config }).rawConfig as Raw).r2_buckets as { binding: string }[] | undefined)?.some(
+    ({ binding }) => binding === FILES,
+  ) === true
+
 /** Writes the configuration of a deployment beside nothing that is committed; answers where. */
 export function writeConfig(toml: string, folder: string, shape: Shape): string {
   const { rawConfig } = readRawConfig({ config: toml })

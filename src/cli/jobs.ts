@@ -195,10 +195,10 @@ const tail: Command = {
     try {
       for await (const change of changes) {
         if (await told(client, change as Change, given, io)) left--
-        if (left <= 0) stop.abort()
+        if (left <= 0) break
       }
-    } catch (error) {
-      if (!stop.signal.aborted) throw error
+    } finally {
+      stop.abort()
     }
   },
 }

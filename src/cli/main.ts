@@ -46,23 +46,30 @@ function commandOf(words: string[]): [name: string, command: Command, rest: stri
   return name === undefined ? undefined : [name, commands[name]!, asked.slice(name.split(' ').length)]
 }
 
-const singles = () => Object.entries(commands).filter(([name]) => !name.includes(' '))
+/** Commands of one word that are about no job. */
+const others = ['stats', 'download', 'doctor', 'version', 'completion']
 
-/** The commands of one word with what they do; of each resource its verbs in one line. */
+/** All commands, by what they are about; it fits a screen. */
 function overview(): string[] {
-  const resources = Map.groupBy(
+  const about = Map.groupBy(
     Object.keys(commands).filter((name) => name.includes(' ')),
     (name) => name.split(' ')[0]!,
   )
+  const rows = [
+    ['project', Object.keys(projectCommands)] as const,
+    ['jobs', Object.keys(jobs)] as const,
+    ...[...about].map(([of, names]) => [of, names.map((name) => name.split(' ')[1]!)] as const),
+    ['others', others] as const,
+  ]
   return [
-    'sidejob <command>',
-    ...singles().map(([name, { does }]) => `  ${name.padEnd(11)} ${does}`),
-    ...[...resources].map(
-      ([resource, names]) => `  ${resource.padEnd(11)} ${names.map((name) => name.split(' ')[1]).join(', ')}`,
-    ),
-    'sidejob <command> --help says more',
+    'sidejob <command>, as in: sidejob run count_words --wait, sidejob queues pause media',
+    ...rows.map(([of, names]) => `  ${of.padEnd(11)} ${names.join(', ')}`),
+    'sidejob <command> --help says more. The commands of project, jobs and others stand alone.',
   ]
 }
+
+/** The names of all commands. */
+export const commandNames = (): string[] => Object.keys(commands)
 
 function help(name: string, { does, takes = [], options = {} }: Command): string[] {
   const rows = Object.entries({ ...options, ...common }).map(([option, { type, short, default: usual, does }]) => {

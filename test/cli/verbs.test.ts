@@ -1,11 +1,11 @@
 // Every verb of the command line, against the stack as it is deployed: what it prints, and what has become of the jobs.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createIo, showing } from '../../src/cli/io.ts'
-import { main } from '../../src/cli/main.ts'
+import { commandNames, main } from '../../src/cli/main.ts'
 import { startWorkerd, type Workerd } from '../workerd/kit.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -165,8 +165,94 @@ test('profiles keep an address and a key under a name', async () => {
 
 test('a shell completes what it knows, and the help of each fits a screen', async () => {
   expect((await run('completion', 'bash')).printed).toMatch(/queues\) words="ls pause resume"/)
-  const { noted } = await run('--help')
-  expect(noted.split('\n').length).toBeLessThanOrEqual(41)
-  for (const name of ['run', 'ls', 'init', 'dev', 'create', 'tail', 'download'])
-    expect((await run(...name.split(' '), '--help')).noted.split('\n').length).toBeLessThanOrEqual(24)
+  const overview = await run('--help')
+  expect(overview.noted.split('\n').length).toBeLessThanOrEqual(24)
+  const words = new Set(overview.noted.split(/[\s,]+/))
+  expect(commandNames().flatMap((name) => name.split(' ').filter((word) => !words.has(word)))).toEqual([])
+  for (const name of commandNames()) {
+    const { exit, noted } = await run(...name.split(' '), '--help')
+    expect([name, exit]).toEqual([name, 0])
+    expect(noted.split('\n').length, name).toBeLessThanOrEqual(24)
+    for (const line of noted.split('\n')) expect(line.length, line).toBeLessThanOrEqual(140)
+  }
+})
+
+test('tail tells of jobs as they change, and of those of one class alone', async () => {
+  let ended = false
+  const tailing = run('tail', '--class', 'count_words', '-n', '2').finally(() => {
+    ended = true
+  })
+  await vi.waitFor(
+    async () => {
+      await made('noop', '--delay', '1h')
+      await made('count_words', '-i', 'text="a"')
+      expect(ended).toBe(true)
+    },
+    { timeout: 30_000, interval: 200 },
+  )
+  const { exit, printed } = await tailing
+  expect(exit).toBe(0)
+  expect(printed).toMatch(/^#\d+ count_words (queued|running|completed|suspended)\n#\d+ count_words \w+\n$/)
+  expect(await run('tail', '-n', 'all')).toMatchObject({ exit: 2, noted: expect.stringContaining('--count') })
+})
+
+/** A job of a pull class that is in a run; it fails when that is told. */
+async function pulled() {
+  await kit.client.workers.register('cli', 'broken', { pull: true, retry: { max: 0 } })
+  const id = await made('broken', '--queue', 'cli')
+  const claimed = (await kit.client.queues.claim('cli', {}))!
+  return { id, token: claimed.runs[0]!.run.token }
+}
+
+const statusIs = (id: number, status: string) =>
+  vi.waitFor(async () => expect((await kit.client.jobs.get(id)).status).toBe(status), 10_000)
+
+test('bulk retry, requeue and delete do what they say to all that fit, and to no others', async () => {
+  const bystander = await made('noop', '--delay', '1h')
+  const { id, token } = await pulled()
+  await kit.client.runs.commit(token, { end: 'failed', error: { message: 'broken' } })
+  expect((await run('bulk', 'retry', '--class', 'broken', '--status', 'failed')).noted).toBe(
+    'retry: 1 jobs fit; --yes does it\n',
+  )
+  await json('bulk', 'retry', '--class', 'broken', '--status', 'failed', '--yes')
+  await statusIs(id, 'queued')
+  await kit.client.queues.claim('cli', {})
+  await statusIs(id, 'running')
+  await json('bulk', 'requeue', '--class', 'broken', '--status', 'running', '--yes')
+  await statusIs(id, 'queued')
+  await json('bulk', 'terminate', '--class', 'broken', '--yes')
+  await statusIs(id, 'terminated')
+  await json('bulk', 'delete', '--class', 'broken', '--status', 'terminated', '--yes')
+  await vi.waitFor(() => expect(kit.client.jobs.get(id)).rejects.toMatchObject({ status: 404 }), 10_000)
+  expect(await kit.client.jobs.get(bystander)).toMatchObject({ status: 'queued' })
+  expect(await run('bulk', 'delete', '--yes')).toMatchObject({
+    exit: 1,
+    noted: expect.stringContaining('at least one'),
+  })
+})
+
+test('open asks the browser for the page, and prints where it is', async () => {
+  const opened = join(home, 'opened')
+  writeFileSync(join(home, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 })
+  vi.stubEnv('PATH', `${home}:${process.env.PATH}`)
+  expect(await run('open')).toMatchObject({ exit: 0, printed: `${kit.stack.url}\n` })
+  await vi.waitFor(() => expect(readFileSync(opened, 'utf8')).toBe(`${kit.stack.url}\n`), 10_000)
+})
+
+test('deploy says what is missing before it does anything, and destroy asks', async () => {
+  const folder = join(home, 'project')
+  mkdirSync(folder)
+  expect(await run('deploy', folder)).toMatchObject({ exit: 2, noted: expect.stringContaining('wrangler.jsonc') })
+  writeFileSync(join(folder, 'wrangler.jsonc'), '{ "name": "my-jobs", "main": "src/index.ts" }')
+  for (const name of ['UPSTASH_REDIS_REST_URL', 'QSTASH_TOKEN']) vi.stubEnv(name, '')
+  const { exit, printed } = await run('deploy', folder, '--dry-run')
+  expect([exit, printed]).toEqual([1, expect.stringMatching(/my-jobs[\s\S]*UPSTASH_REDIS_REST_URL/)])
+  expect(await run('destroy', folder)).toMatchObject({
+    exit: 1,
+    noted: 'my-jobs would be taken down; --yes does it\n',
+  })
+  expect(await run('destroy', folder, '--yes')).toMatchObject({
+    exit: 1,
+    noted: expect.stringContaining('QSTASH_TOKEN'),
+  })
 })

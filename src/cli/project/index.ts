@@ -2,8 +2,9 @@
 
 import type { Command } from '../command.ts'
 import { create } from './create.ts'
+import { deploy, destroy } from './deploy.ts'
 import { dev } from './dev.ts'
 import { init } from './init.ts'
 import { open } from './open.ts'
 
-export const projectCommands: Record<string, Command> = { create, init, dev, open }
+export const projectCommands: Record<string, Command> = { create, init, dev, deploy, destroy, open }
