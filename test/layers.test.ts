@@ -21,7 +21,7 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
     types: ['functions/download.ts'],
     packages: ['node:async_hooks', 'cloudflare:workers'],
   },
-  'src/cli': { ours: ['src/core', 'src/client'], packages: ['node:'] },
+  'src/cli': { ours: ['src/core', 'src/client', 'src/redis'], packages: ['node:'] },
   functions: {
     ours: ['src/index.ts'],
     packages: ['zod', 'jq-wasm', 'node:crypto', 'file-type', 'image-dimensions', 'aws4fetch'],

@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util'
 import { ApiError, createClient } from '../client/index.ts'
 import { SidejobError } from '../core/errors.ts'
+import { backup } from './backup.ts'
 import { callbacksResend } from './callbacks-resend.ts'
 import { type Command, type Given, type Io, type Option, UsageError } from './command.ts'
 import { completion } from './completion.ts'
@@ -24,6 +25,7 @@ const commands: Record<string, Command> = {
   'files purge': filesPurge,
   download,
   doctor,
+  ...backup,
   ...profileCommands,
   version,
 }

@@ -9,26 +9,39 @@ export type Line = { key: string; type: string; value: Value; ttl?: number }
 const pairs = (flat: unknown[]): Pairs =>
   Array.from({ length: flat.length / 2 }, (_, i) => [String(flat[2 * i]), String(flat[2 * i + 1])])
 
-async function valueAt(redis: Redis, key: string, type: string): Promise<Value> {
-  if (type === 'string') return (await redis.get<string>(key))!
-  if (type === 'list') return redis.lrange<string>(key, 0, -1)
-  if (type === 'set') return redis.smembers(key)
-  if (type === 'hash')
-    return Object.fromEntries(pairs((await redis.hgetall(key)) as unknown as string[])) as Record<string, string>
-  if (type === 'zset') return pairs(await redis.zrange(key, 0, -1, { withScores: true }))
-  throw new Error(`${key} is a ${type}`)
+type Pipeline = ReturnType<Redis['pipeline']>
+
+const reads: Record<string, (pipeline: Pipeline, key: string) => unknown> = {
+  string: (pipeline, key) => pipeline.get(key),
+  list: (pipeline, key) => pipeline.lrange(key, 0, -1),
+  set: (pipeline, key) => pipeline.smembers(key),
+  hash: (pipeline, key) => pipeline.hgetall(key),
+  zset: (pipeline, key) => pipeline.zrange(key, 0, -1, { withScores: true }),
+}
+
+const valueOfType = (type: string, read: unknown): Value => {
+  if (type === 'hash') return Object.fromEntries(pairs(read as string[])) as Record<string, string>
+  return type === 'zset' ? pairs(read as string[]) : (read as string | string[])
 }
 
 /** What is there, but for the log, which nobody reads to go on. */
-export async function dump(redis: Redis): Promise<Line[]> {
-  const lines: Line[] = []
-  for (const key of (await redis.keys('*')).sort()) {
-    const type: string = await redis.type(key)
-    if (type === 'stream') continue
-    const ttl = await redis.pttl(key)
-    lines.push({ key, type, value: await valueAt(redis, key, type), ...(ttl > 0 ? { ttl } : {}) })
-  }
-  return lines
+export async function dump(redis: Redis, pattern = '*'): Promise<Line[]> {
+  const keys = (await redis.keys(pattern)).sort()
+  const about = redis.pipeline()
+  for (const key of keys) about.type(key).pttl(key)
+  const known = await about.exec<(string | number)[]>()
+  const found = keys
+    .map((key, i) => ({ key, type: String(known[2 * i]), ttl: Number(known[2 * i + 1]) }))
+    .filter(({ type }) => type !== 'stream')
+  const values = redis.pipeline()
+  for (const { key, type } of found) reads[type]!(values, key)
+  const read = await values.exec()
+  return found.map(({ key, type, ttl }, i) => ({
+    key,
+    type,
+    value: valueOfType(type, read[i]),
+    ...(ttl > 0 ? { ttl } : {}),
+  }))
 }
 
 export async function load(redis: Redis, { key, type, value, ttl }: Line): Promise<void> {

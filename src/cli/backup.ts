@@ -1,0 +1,103 @@
+// sidejob export and import: a namespace as a file of JSON lines, and back. Straight over Redis, see redis/backup.ts.
+
+import { open, stat, truncate } from 'node:fs/promises'
+import { exported, imported, type Line } from '../redis/backup.ts'
+import { createClient } from '../redis/client.ts'
+import { type Command, type Io, UsageError } from './command.ts'
+
+/** So many characters are written at once. */
+const BUFFER = 1_048_576
+
+/** Where Redis is, as the deployment knows it. Its token stands on no command line. */
+function place() {
+  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_NAMESPACE = 'sidejob:' } = process.env
+  if (!url || !token)
+    throw new UsageError('expected UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN in the environment')
+  return { client: createClient({ url, token }), namespace: SIDEJOB_NAMESPACE }
+}
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  const file = await open(path)
+  yield* file.readLines()
+}
+
+type Begun = { cursor?: string; keys: number; bytes: number; isWhole: boolean }
+
+/** How far an interrupted export has come: what is behind its last cursor is written again. */
+async function begunIn(path: string, namespace: string): Promise<Begun> {
+  const begun: Begun = { keys: 0, bytes: 0, isWhole: false }
+  if (!(await stat(path).catch(() => undefined))?.size) return begun
+  let [bytes, keys] = [0, 0]
+  for await (const text of linesOf(path)) {
+    bytes += Buffer.byteLength(text) + 1
+    const line = parsed(text)
+    if (bytes === Buffer.byteLength(text) + 1 && !(line && 'sidejob' in line && line.namespace === namespace))
+      throw new UsageError(`${path}: expected no file, or an export of ${namespace} to go on with`)
+    if (line && 'key' in line && !line.from) keys++
+    if (line && 'cursor' in line) Object.assign(begun, { cursor: line.cursor, keys, bytes })
+    if (line && 'end' in line) begun.isWhole = true
+  }
+  return begun
+}
+
+/** Nothing of a last line that was cut. */
+function parsed(text: string): Line | undefined {
+  try {
+    return JSON.parse(text) as Line
+  } catch {
+    return undefined
+  }
+}
+
+async function write(path: string, { note }: Io): Promise<void> {
+  const { client, namespace } = place()
+  const begun = await begunIn(path, namespace)
+  if (begun.isWhole) throw new UsageError(`${path} is a whole export already: expected another name`)
+  const file = await open(path, 'a', 0o600)
+  try {
+    await truncate(path, begun.bytes)
+    if (begun.cursor) note(`goes on behind ${begun.keys} keys`)
+    let text = ''
+    for await (const line of exported({ client, namespace }, begun)) {
+      text += `${JSON.stringify(line)}\n`
+      if (text.length > BUFFER || 'end' in line) {
+        await file.appendFile(text)
+        text = ''
+      }
+      if ('end' in line) note(`${line.end.keys} keys of ${namespace}`)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+async function* readLinesOf(path: string): AsyncGenerator<Line> {
+  let n = 0
+  for await (const text of linesOf(path)) {
+    const line = parsed(text)
+    n++
+    if (!line) throw new UsageError(`${path}, line ${n}: expected JSON, got ${text.slice(0, 80)}`)
+    yield line
+  }
+}
+
+export const backup: Record<string, Command> = {
+  export: {
+    does: 'writes everything of the namespace into a file, a line for each key; goes on where it was interrupted',
+    takes: ['file'],
+    run: (_, __, io, [path = '']) => write(path, io),
+  },
+  import: {
+    does: 'puts an export into an empty namespace; goes on where it was interrupted',
+    takes: ['file'],
+    options: { over: { type: 'boolean', does: 'replaces what is in the namespace: all of it is removed' } },
+    async run(_, { over }, { note, progress }, [path = '']) {
+      const { keys, lost } = await imported(place(), readLinesOf(path), {
+        over: Boolean(over),
+        progress: (lines) => progress(lines, lines, 'lines'),
+      })
+      note(`${keys} keys; sidejob doctor says whether they fit`)
+      if (lost) note(`jobs ${lost.from} to ${lost.to} are lost, and their ids are not given again`)
+    },
+  },
+}

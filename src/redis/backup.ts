@@ -1,0 +1,287 @@
+// A namespace as lines of JSON, and back: every key with its values as they are. Straight from and into Redis, for a copy is
+// wanted just when no deployment answers, and no door of ours should give away all keys and values at once.
+
+import type { Redis } from '@upstash/redis'
+import { SidejobError } from '../core/errors.ts'
+import type { Client } from './client.ts'
+
+/** Pairs are field and value, member and score, id and entry. */
+type Pairs = [string, string][]
+type Kind = 'string' | 'list' | 'set' | 'hash' | 'zset' | 'stream'
+/** A key, without its namespace, or a piece of one; `from` is how many of it came before. */
+export type KeyLine = { key: string; type: Kind; from?: number; value: string | string[] | Pairs; until?: number }
+export type Line =
+  | { sidejob: 1; namespace: string; at: number }
+  | KeyLine
+  /** Where to go on: everything before this line is whole. */
+  | { cursor: string }
+  | { end: { keys: number } }
+
+type Place = { client: Client; namespace: string; now?: () => number }
+
+const PAGE = 200
+/** What one request asks for or sends, about; the vendor takes and gives 10 MB. */
+const BYTES = 1_048_576
+const MOST = 1_000
+/** A schema that no version reads: whoever finds it leaves the data alone, see docs/upgrade.md. */
+const UNREADABLE = '9999'
+const [SCHEMA, MARK, LAST_ID, EPOCH] = ['schema', 'import', 'jobs:last_id', 'epoch']
+
+const escaped = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&')
+
+const pairsOf = (flat: readonly unknown[]): Pairs =>
+  Array.from({ length: flat.length / 2 }, (_, i) => [String(flat[2 * i]), String(flat[2 * i + 1])])
+
+/** How many values to ask for next, by the size of those that came. */
+function createPace() {
+  let step = 8
+  return {
+    get step() {
+      return step
+    },
+    note(value: unknown): void {
+      const bytes = JSON.stringify(value).length
+      step = Math.max(1, Math.min(MOST, bytes > BYTES ? step / 4 : step * 2) | 0)
+    },
+  }
+}
+
+/** Everything that a script may have written, a page of keys at a time; begins again behind a cursor. */
+export async function* exported(
+  { client, namespace, now = Date.now }: Place,
+  { cursor: begun = '', keys = 0 }: { cursor?: string; keys?: number } = {},
+): AsyncGenerator<Line> {
+  if (begun === '') yield { sidejob: 1, namespace, at: now() }
+  let count = keys
+  let cursor = begun
+  while (cursor !== '0' || count === 0) {
+    const [next, found] = await client.ask((redis) =>
+      redis.scan(cursor || '0', { match: `${escaped(namespace)}*`, count: PAGE }),
+    )
+    for await (const line of linesOf(client, namespace, found as string[], now)) {
+      if (!line.from) count++
+      yield line
+    }
+    cursor = String(next)
+    if (cursor !== '0') yield { cursor }
+    else break
+  }
+  yield { end: { keys: count } }
+}
+
+async function* linesOf(client: Client, namespace: string, keys: string[], now: () => number): AsyncGenerator<KeyLine> {
+  if (keys.length === 0) return
+  const about = await client.ask((redis) => {
+    const pipeline = redis.pipeline()
+    for (const key of keys) {
+      pipeline.type(key)
+      pipeline.pttl(key)
+    }
+    return pipeline.exec<(string | number)[]>()
+  })
+  const found = keys.map((key, i) => {
+    const ttl = Number(about[2 * i + 1])
+    return { key, type: about[2 * i] as Kind | 'none', until: ttl > 0 ? { until: now() + ttl } : {} }
+  })
+  const nameOf = (key: string) => key.slice(namespace.length)
+  const strings = found.filter(({ type }) => type === 'string')
+  const pace = createPace()
+  for (let from = 0, size = 0; from < strings.length; from += size) {
+    const part = strings.slice(from, from + pace.step)
+    size = part.length
+    const values = await client.ask((redis) => redis.mget<(string | null)[]>(...part.map(({ key }) => key)))
+    pace.note(values)
+    for (const [i, { key, until }] of part.entries())
+      if (values[i] !== null) yield { key: nameOf(key), type: 'string', value: values[i]!, ...until }
+  }
+  for (const { key, type, until } of found) {
+    if (type === 'none' || type === 'string') continue
+    let from = 0
+    for await (const value of valuesOf(client, key, type, createPace())) {
+      yield { key: nameOf(key), type, ...(from ? { from } : {}), value, ...until }
+      from += value.length
+    }
+  }
+}
+
+type Scan = (redis: Redis, cursor: string, count: number) => Promise<[string | number, unknown[]]>
+
+const scans: Partial<Record<Kind, (key: string) => Scan>> = {
+  set: (key) => (redis, cursor, count) => redis.sscan(key, cursor, { count }),
+  hash: (key) => (redis, cursor, count) => redis.hscan(key, cursor, { count }),
+  zset: (key) => (redis, cursor, count) => redis.zscan(key, cursor, { count }),
+}
+
+/** The values of a key in pieces, none much larger than a request should be. */
+async function* valuesOf(client: Client, key: string, type: Kind, pace: ReturnType<typeof createPace>) {
+  if (type === 'list') {
+    for (let from = 0, size = 1; size > 0; from += size) {
+      const part = await client.ask((redis) => redis.lrange<string>(key, from, from + pace.step - 1))
+      size = part.length
+      pace.note(part)
+      if (size) yield part
+    }
+  } else if (type === 'stream') yield* entriesOf(client, key, pace)
+  else {
+    let cursor = '0'
+    do {
+      const [next, found] = await client.ask((redis) => scans[type]!(key)(redis, cursor, pace.step))
+      pace.note(found)
+      cursor = String(next)
+      if (found.length) yield type === 'set' ? found.map(String) : pairsOf(found)
+    } while (cursor !== '0')
+  }
+}
+
+async function* entriesOf(client: Client, key: string, pace: ReturnType<typeof createPace>) {
+  for (let from = '-', more = true; more; ) {
+    const rows = (await client.ask((redis) => redis.xrange(key, from, '+', pace.step))) as unknown as [
+      string,
+      string[],
+    ][]
+    pace.note(rows)
+    more = rows.length > 0
+    if (!more) break
+    from = `(${rows.at(-1)![0]}`
+    yield rows.map(([id, fields]): [string, string] => [id, JSON.stringify(fields)])
+  }
+}
+
+// Back
+
+type Pipeline = ReturnType<Redis['pipeline']>
+
+const writes: Record<Kind, (pipeline: Pipeline, key: string, line: KeyLine) => unknown> = {
+  string: (pipeline, key, { value }) => pipeline.set(key, value as string),
+  // The same piece again is there once.
+  list: (pipeline, key, { value, from = 0 }) => {
+    if (from) pipeline.ltrim(key, 0, from - 1)
+    pipeline.rpush(key, ...(value as string[]))
+  },
+  set: (pipeline, key, { value }) => pipeline.sadd(key, ...(value as [string])),
+  hash: (pipeline, key, { value }) => pipeline.hset(key, Object.fromEntries(value as Pairs)),
+  zset: (pipeline, key, { value }) => {
+    const [first, ...rest] = (value as Pairs).map(([member, score]) => ({ member, score: score as unknown as number }))
+    pipeline.zadd(key, first!, ...rest)
+  },
+  stream: (pipeline, key, { value }) => {
+    for (const [id, fields] of value as Pairs)
+      pipeline.xadd(key, id, Object.fromEntries(pairsOf(JSON.parse(fields) as string[])))
+  },
+}
+
+function write(pipeline: Pipeline, key: string, line: KeyLine): void {
+  if (!line.from) pipeline.del(key)
+  writes[line.type](pipeline, key, line)
+  if (line.until) pipeline.pexpireat(key, line.until)
+}
+
+/** How far an import is: of which file, whether all that was there is gone, and what was given before. */
+type Mark = { at: number; lines: number; isClear: boolean; schema?: string; last: number; times: number }
+
+const refused = (message: string) => new SidejobError('REFUSED', message)
+
+/** Removes everything of the namespace, but for the mark and the schema that keeps others away. */
+async function clear({ client, namespace }: Place): Promise<void> {
+  const kept = [MARK, SCHEMA].map((key) => namespace + key)
+  for (let cursor = '0', more = true; more; more = cursor !== '0') {
+    const [next, found] = await client.ask((redis) =>
+      redis.scan(cursor, { match: `${escaped(namespace)}*`, count: MOST }),
+    )
+    const gone = (found as string[]).filter((key) => !kept.includes(key))
+    if (gone.length) await client.ask((redis) => redis.unlink(...(gone as [string])))
+    cursor = String(next)
+  }
+}
+
+/** Where an import begins: anew, or behind what an interrupted one has done. */
+async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
+  const { client, namespace } = place
+  const [mark, last, epoch] = await client.ask((redis) =>
+    redis.mget<(string | null)[]>(namespace + MARK, namespace + LAST_ID, namespace + EPOCH),
+  )
+  const known = mark ? (JSON.parse(mark) as Mark) : undefined
+  if (known?.at === at && known.isClear) return known
+  const isEmpty = !known && last === null && (await client.ask((redis) => redis.exists(`${namespace}queues`))) === 0
+  if (!isEmpty && !over && known?.at !== at)
+    throw refused(
+      `expected an empty namespace, got ${namespace} with ${known ? 'half an import of another file' : 'jobs in it'}: --over replaces it`,
+    )
+  const given = { last: known?.last ?? Number(last ?? 0), times: known?.times ?? Number.parseInt(epoch ?? '0', 10) }
+  const fresh: Mark = { at, lines: 0, isClear: false, ...given }
+  await client.ask((redis) =>
+    redis.mset({ [namespace + MARK]: JSON.stringify(fresh), [namespace + SCHEMA]: UNREADABLE }),
+  )
+  await clear(place)
+  return { ...fresh, isClear: true }
+}
+
+/** The last act: ids that the data before had given are not given again, and everybody can read which are lost. */
+async function conclude(
+  { client, namespace, now = Date.now }: Place,
+  { schema, last, times }: Mark,
+): Promise<{ from: number; to: number } | null> {
+  const given = Number((await client.ask((redis) => redis.get<string>(namespace + LAST_ID))) ?? 0)
+  await client.ask((redis) => {
+    const pipeline = redis.multi()
+    if (last > given) {
+      pipeline.set(namespace + LAST_ID, String(last))
+      pipeline.set(namespace + EPOCH, [times + 1, now(), given + 1, last].join(','))
+    }
+    if (schema === undefined) pipeline.del(namespace + SCHEMA)
+    else pipeline.set(namespace + SCHEMA, schema)
+    pipeline.del(namespace + MARK)
+    return pipeline.exec()
+  })
+  return last > given ? { from: given + 1, to: last } : null
+}
+
+/**
+ * Puts an export into a namespace that is empty, or over what is there. Whoever serves that namespace answers 503 meanwhile.
+ * Interrupted, the same call goes on behind what was done. Answers how many keys there are, and which ids are lost.
+ *
+ * @example const { keys } = await imported({ client, namespace: 'sidejob:' }, lines)
+ */
+export async function imported(
+  place: Place,
+  lines: AsyncIterable<Line>,
+  { over = false, progress = () => {} }: { over?: boolean; progress?: (lines: number) => void } = {},
+): Promise<{ keys: number; lost: { from: number; to: number } | null }> {
+  const { client, namespace } = place
+  let mark: Mark | undefined
+  let batch: KeyLine[] = []
+  let [n, bytes, keys] = [0, 0, 0]
+
+  async function send(): Promise<void> {
+    mark!.lines = n
+    await client.ask((redis) => {
+      const pipeline = redis.pipeline()
+      for (const line of batch) write(pipeline, namespace + line.key, line)
+      pipeline.set(namespace + MARK, JSON.stringify(mark))
+      return pipeline.exec()
+    })
+    progress(n)
+    batch = []
+    bytes = 0
+  }
+
+  for await (const line of lines) {
+    if (!mark) {
+      if (!('sidejob' in line)) throw refused('expected an export of sidejob, which begins with {"sidejob":1,…}')
+      mark = await begin(place, line.at, over)
+      continue
+    }
+    if ('end' in line) {
+      await send()
+      return { keys, lost: await conclude(place, mark) }
+    }
+    n++
+    if (!('key' in line)) continue
+    if (!line.from) keys++
+    if (line.key === SCHEMA) mark.schema = line.value as string
+    else if (line.key !== MARK && n > mark.lines) batch.push(line)
+    bytes += JSON.stringify(line).length
+    if (bytes > BYTES || batch.length === PAGE) await send()
+  }
+  throw refused('expected a whole export, got one without its last line: sidejob export goes on with it')
+}
