@@ -2,7 +2,6 @@
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { DeployOptions } from '../../../infra/deploy/index.ts'
 import { type Command, type Given, UsageError } from '../command.ts'
 
 const configs = ['wrangler.jsonc', 'wrangler.json', 'wrangler.toml']
@@ -20,7 +19,7 @@ const nameOption = {
   does: "what all of it is called; by default what wrangler's configuration says",
 } as const
 
-async function optionsOf(given: Given, folder: string, say: (line: string) => void): Promise<DeployOptions> {
+async function optionsOf(given: Given, folder: string, say: (line: string) => void) {
   const { toml, name } = await projectIn(resolve(folder))
   const asked = given.name === undefined ? name : String(given.name)
   return { env: process.env, name: asked, toml, folder: join(resolve(folder), '.sidejob'), say }
