@@ -22,6 +22,7 @@ const passedOn = [
   'SIDEJOB_S3_BUCKETS',
   'SIDEJOB_S3_SECRET_ACCESS_KEY',
   'SIDEJOB_TEST_CLOCK',
+  'SIDEJOB_WEBHOOK_SIGNATURES',
 ]
 
 let stack: Stack | undefined

@@ -16,6 +16,7 @@ export type Environment = {
   SIDEJOB_API_KEY?: string
   SIDEJOB_NAMESPACE?: string
   SIDEJOB_WEBHOOK_SECRET?: string
+  SIDEJOB_WEBHOOK_SIGNATURES?: string
   SIDEJOB_ALLOW_HOSTS?: string
   SIDEJOB_DISPATCH?: string
   SIDEJOB_LANE_BUDGET?: string
@@ -36,7 +37,15 @@ export type Environment = {
 export type Deployment = {
   engine: Pick<
     EngineOptions,
-    'redis' | 'qstash' | 'namespace' | 'apiKey' | 'webhookSecrets' | 'allowHosts' | 'dispatch' | 'lane'
+    | 'redis'
+    | 'qstash'
+    | 'namespace'
+    | 'apiKey'
+    | 'webhookSecrets'
+    | 'sharedSignature'
+    | 'allowHosts'
+    | 'dispatch'
+    | 'lane'
   >
   publicUrl: string
   signingKeys: { current: string; next: string }
@@ -71,6 +80,15 @@ const listOf = (text = ''): string[] =>
     .map((part) => part.trim())
     .filter(Boolean)
 
+/** What a deployment without a secret of its own signs with is derived all the same: nothing is sent unsigned. */
+function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH_REDIS_REST_TOKEN }: Environment) {
+  const own = listOf(SIDEJOB_WEBHOOK_SECRET)
+  return {
+    webhookSecrets: own.length ? own : [`whsec_${btoa(`webhooks:${UPSTASH_REDIS_REST_TOKEN}`)}`],
+    sharedSignature: own.length > 0 && SIDEJOB_WEBHOOK_SIGNATURES !== 'endpoint',
+  }
+}
+
 function bytesOf(text: string): number {
   const bytes = Number(text)
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes
@@ -93,7 +111,7 @@ export function deploymentOf(env: Environment): Deployment {
       qstash: { url: env.QSTASH_URL, token: env.QSTASH_TOKEN!, publicUrl },
       namespace: env.SIDEJOB_NAMESPACE,
       apiKey: env.SIDEJOB_API_KEY,
-      webhookSecrets: listOf(env.SIDEJOB_WEBHOOK_SECRET),
+      ...signingOf(env),
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
       dispatch: env.SIDEJOB_DISPATCH === 'eager' ? 'eager' : 'bell',
       lane: {

@@ -91,6 +91,7 @@ export async function startKit({ hold = false, ...options }: KitOptions = {}) {
     redis: state.options,
     qstash: { url: qstash.url, token: qstash.token, publicUrl: `http://127.0.0.1:${port}` },
     allowHosts: ['127.0.0.1'],
+    webhookSecrets: ['whsec_dGhlIHNlY3JldCBvZiB0aGUgdGVzdHM='],
     clock,
     ...options,
   }

@@ -84,7 +84,11 @@ const table = {
     drain: 'PUT /downloader/hb',
   },
   bulk: { start: 'POST /v1/bulk' },
-  callbacks: { list: 'GET /v1/callbacks', resend: 'POST /v1/callbacks/:job/resend' },
+  callbacks: {
+    list: 'GET /v1/callbacks',
+    secret: 'GET /v1/webhooks/secret',
+    resend: 'POST /v1/callbacks/:job/resend',
+  },
   queues: { list: 'GET /v1/queues', patch: 'PATCH /v1/queues/:queue', claim: 'POST /v1/queues/:queue/claim' },
   processes: { list: 'GET /v1/processes', signal: 'POST /v1/processes/:process/signal' },
   limits: {

@@ -489,6 +489,8 @@ export interface Engine extends Deliveries {
   retry(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
   cancel(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
 
+  /** With what calls to this address are signed, where it has been given no secret of its own. */
+  endpointSecrets(url: string): Promise<{ secrets: string[] }>
   callbacks(filter: {
     state?: CallbackState
     limit?: number

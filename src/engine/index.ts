@@ -41,6 +41,7 @@ import { createRinger, type Guest } from './lane/ringer.ts'
 import { createTick } from './lane/tick.ts'
 import { createCallbacks, type Payload } from './remote/callbacks.ts'
 import { RELAYS, relay } from './remote/relay.ts'
+import { createSigner } from './remote/sign.ts'
 import { createExecutor } from './run/executor.ts'
 import type { RunHook } from './run/report.ts'
 import { viewOf } from './run/snapshot.ts'
@@ -56,8 +57,10 @@ export type EngineOptions = {
   apiKey?: string
   /** Of which tenant this is; its namespace is its own. */
   tenant?: string
-  /** Secrets with which calls to push workers are signed. */
+  /** From these the secret of each push worker and callback is derived; two during a rotation. */
   webhookSecrets?: readonly string[]
+  /** false: calls are signed with the secret of their endpoint alone, and not with those above. */
+  sharedSignature?: boolean
   allowHosts?: readonly string[]
   lane?: LaneOptions
   /** 'eager': the invocation that enqueues starts the lane itself. */
@@ -102,7 +105,11 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const bells = createBells(options.qstash)
   const outgoing = {
     fetch: options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args)),
-    secrets: options.webhookSecrets ?? [],
+    signer: createSigner({
+      roots: options.webhookSecrets ?? [],
+      shared: options.sharedSignature,
+      tenant: options.tenant,
+    }),
     allowHosts: options.allowHosts ?? [],
     now,
   }
@@ -201,6 +208,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createFlows(parts),
     ...createRuns(parts),
     ...createCallbackVerbs(parts),
+    endpointSecrets: async (url) => ({ secrets: await outgoing.signer.endpointSecrets(url) }),
     ...createKeys(parts, options),
     ...createAudit(parts),
     ...createTenants(parts),

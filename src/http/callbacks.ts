@@ -1,7 +1,7 @@
 // Callbacks: how telling of ends goes, and once more for those that failed.
 
 import * as z from 'zod'
-import { callbackState, callbackView, count, cursor, stepped } from '../core/schemas.ts'
+import { callbackState, callbackView, count, cursor, httpUrl, stepped } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const callbacks = {
@@ -19,6 +19,19 @@ export const callbacks = {
       answers: { 200: z.object({ callbacks: z.array(callbackView), cursor: z.string().nullable() }) },
     },
     ({ engine, query }) => engine.callbacks(query),
+  ),
+
+  secret: route(
+    {
+      method: 'GET',
+      path: '/v1/webhooks/secret',
+      scope: 'admin',
+      summary:
+        'Shows the secret with which calls to an address are signed: for whoever receives them, and for nobody else',
+      query: z.strictObject({ url: httpUrl }),
+      answers: { 200: z.object({ secrets: z.array(z.string()) }) },
+    },
+    ({ engine, query }) => engine.endpointSecrets(query.url),
   ),
 
   resend: route(

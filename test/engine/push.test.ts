@@ -7,7 +7,7 @@ import { isFromSidejob } from '../../examples/node-worker/webhook.ts'
 import { writeMsgpack } from '../../src/core/codec/msgpack.ts'
 import { encodedToJson, encodeValue } from '../../src/core/codec/value.ts'
 import type { WorkerDefinition } from '../../src/engine/engine.ts'
-import { webhookHeaders } from '../../src/engine/remote/sign.ts'
+import { createSigner, webhookHeaders } from '../../src/engine/remote/sign.ts'
 import { type Kit, startKit } from '../kit.ts'
 
 /** What tests look at in a snapshot, as it is sent. */
@@ -165,6 +165,46 @@ describe('what is sent', () => {
     expect(isFromSidejob(headers, body, secretOf('other'))).toBe(false)
     expect(isFromSidejob(headers, Buffer.concat([body, Buffer.from(' ')]), secrets[0]!)).toBe(false)
     expect(isFromSidejob(headers, body, secrets[0]!, Date.now() + 6 * 60_000)).toBe(false)
+  })
+
+  test('every receiver could sign for every other: now each has a secret of its own, beside that of the deployment', async () => {
+    const calls: Request[] = []
+    const handler: Handler = (call) => {
+      calls.push(call)
+      call.answer.end()
+    }
+    const names = [await serve(handler), await serve(handler)]
+    for (const name of names) await kit.rest(await kit.make(name), 'completed')
+    const [mine, other] = await Promise.all(
+      names.map((name) => kit.engine.endpointSecrets(`http://${name}.example.com/${name}?token=1`)),
+    )
+    expect(mine!.secrets).toHaveLength(2)
+    const [{ headers, body }] = calls as [Request]
+    for (const secret of mine!.secrets) expect(isFromSidejob(headers, body, secret)).toBe(true)
+    for (const secret of other!.secrets) expect(isFromSidejob(headers, body, secret)).toBe(false)
+  })
+
+  test('the secret of an endpoint is another in each tenant, and the only signature where the deployment says so', async () => {
+    const url = 'https://a.example.com/hook'
+    const of = async (options: object) => createSigner({ roots: secrets, ...options }).secretsFor(url)
+    const own = await createSigner({ roots: secrets }).endpointSecrets(url)
+    expect(await of({})).toEqual([...secrets, ...own])
+    expect(await of({ shared: false })).toEqual(own)
+    expect(await of({ shared: false, tenant: 'acme' })).not.toEqual(own)
+    expect(Buffer.from(own[0]!.replace('whsec_', ''), 'base64')).toHaveLength(32)
+  })
+
+  test('calls went out with an empty signature where no secret was set: now nothing is sent unsigned', async () => {
+    const bare = await startKit({ webhookSecrets: [], fetch: async () => Promise.reject(new Error('called')) })
+    await bare.engine.register('default', 'unsigned', { push: { url: 'http://a.example.com/' }, retry: { max: 3 } })
+    const id = await bare.make('unsigned')
+    await bare.rest(id, 'failed')
+    const { attempt, error } = await bare.engine.get(String(id))
+    expect({ attempt, message: JSON.parse(error!).message }).toEqual({
+      attempt: 1,
+      message: expect.stringContaining('nothing is sent unsigned: set SIDEJOB_WEBHOOK_SECRET'),
+    })
+    await bare.close()
   })
 
   test("a worker's own secret takes the place of the deployment's", async () => {

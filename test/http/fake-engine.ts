@@ -178,6 +178,7 @@ const answers: Engine = {
   terminate: async () => stepped,
   retry: async () => stepped,
   cancel: async () => stepped,
+  endpointSecrets: async () => ({ secrets: ['whsec_c2VjcmV0'] }),
   callbacks: async () => ({ callbacks: [told], cursor: null }),
   resend: async () => ({ id: 9, status: 'queued' }),
   state: async () => ({ n: '1.0' }),

@@ -202,6 +202,14 @@ const cases: Case[] = [
     'callbacks',
     { state: 'FAILED', limit: 5 },
   ],
+  [
+    'callbacks.secret',
+    ask('GET', '/v1/webhooks/secret?url=https%3A%2F%2Fa.com%2Fhook'),
+    200,
+    { secrets: ['whsec_c2VjcmV0'] },
+    'endpointSecrets',
+    'https://a.com/hook',
+  ],
   ['callbacks.resend', ask('POST', '/v1/callbacks/7/resend'), 200, { id: 9, status: 'queued' }, 'resend', '7', {}],
   [
     'ports.look',
@@ -875,7 +883,7 @@ describe('who may', () => {
         .filter(({ scope }) => scope !== 'read')
         .map(({ path }) => path)
         .filter((path) => !path.startsWith('/v1/runs')),
-    ).toEqual(['/v1/audit', '/v1/tenants'])
+    ).toEqual(['/v1/webhooks/secret', '/v1/audit', '/v1/tenants'])
     expect(gets.filter(({ scope }) => scope === 'work').map(({ path }) => path)).toEqual([
       '/v1/runs/:token/in/:port',
       '/v1/runs/:token/children',

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import type { Snapshot } from '../../src/core/run.ts'
 import { push } from '../../src/engine/remote/push.ts'
+import { createSigner } from '../../src/engine/remote/sign.ts'
 import { setUp } from './kit.ts'
 import { answered, document, post, sent } from './worker-document.ts'
 
@@ -71,7 +72,7 @@ async function call(status: number, body: string | null = null) {
       request = new Request(url, init)
       return new Response(body, { status, headers: { 'content-type': 'application/json' } })
     },
-    ...{ secrets: ['whsec_c2VjcmV0'], allowHosts: [], now: () => 1_000 },
+    ...{ signer: createSigner({ roots: ['whsec_c2VjcmV0'] }), allowHosts: [], now: () => 1_000 },
   })
   return { request: request!, changes }
 }

@@ -25,7 +25,7 @@ import { addressOf } from '../jobs/callback-spec.ts'
 import { outcomeOf } from '../jobs/outcome.ts'
 import type { Registry } from '../jobs/registry.ts'
 import { createCircuitBreakers, type HostReport } from './circuit-breaker.ts'
-import { webhookHeaders } from './sign.ts'
+import { type Signer, webhookHeaders } from './sign.ts'
 
 /** Makes the body of a callback that is not the usual one: from the end, and from what the caller gave for it. */
 export type Payload = (ended: Ended, given: Record<string, unknown>) => string | Promise<string>
@@ -35,7 +35,7 @@ export type CallbackOptions = {
   registry: Registry
   fetch: typeof fetch
   /** Secrets for callbacks without one of their own. */
-  secrets: readonly string[]
+  signer: Signer
   allowHosts: readonly string[]
   payloads?: Record<string, Payload>
   ring: (rings: Ring[]) => Promise<void>
@@ -106,7 +106,7 @@ async function kafkaFault({ body }: Response): Promise<string | undefined> {
 }
 
 export function createCallbacks(options: CallbackOptions) {
-  const { store, registry, fetch, secrets, allowHosts, payloads = {}, ring, random, now } = options
+  const { store, registry, fetch, signer, allowHosts, payloads = {}, ring, random, now } = options
   const breakers = createCircuitBreakers({
     store,
     now,
@@ -138,7 +138,8 @@ export function createCallbacks(options: CallbackOptions) {
 
   async function send(url: URL, { spec, ended, body: text }: Message): Promise<Sent> {
     const body = new TextEncoder().encode(text)
-    const signed = await webhookHeaders(webhookId(ended), body, spec.secret ? [spec.secret] : secrets, now())
+    const secrets = await signer.secretsFor(url.href, spec.secret)
+    const signed = await webhookHeaders(webhookId(ended), body, secrets, now())
     const type = spec.kafka ? 'application/vnd.kafka.json.v2+json' : 'application/json'
     try {
       const response = await fetch(url, {

@@ -14,12 +14,11 @@ import { callable } from '../../core/url.ts'
 import type { WorkerDefinition } from '../engine.ts'
 import { LAST } from '../jobs/outcome.ts'
 import type { HostReport } from './circuit-breaker.ts'
-import { webhookHeaders } from './sign.ts'
+import { type Signer, webhookHeaders } from './sign.ts'
 
 export type PushOptions = {
   fetch: typeof fetch
-  /** Secrets for workers without one of their own. */
-  secrets: readonly string[]
+  signer: Signer
   /** Hosts inside our own network that may be called. */
   allowHosts: readonly string[]
   now: () => number
@@ -127,9 +126,6 @@ function refusal(response: Response, bytes: Uint8Array | undefined, { isFinal }:
   return { changes, down: status >= 500 || passing.has(status), after }
 }
 
-/** During rotation there are two, comma separated: both signatures are sent. */
-const secretsIn = (secret: string): string[] => secret.split(',').map((one) => one.trim())
-
 /** How a worker is called, and what its answers mean. */
 type Dialect = {
   bodyOf: (snapshot: Snapshot) => Uint8Array
@@ -212,7 +208,7 @@ export async function push(
   const call = await Promise.resolve()
     .then(async () => ({
       target: callable(url, options.allowHosts, 'workers'),
-      ...(await signed(snapshot, secret ? secretsIn(secret) : options.secrets, dialect, options.now())),
+      ...(await signed(snapshot, await options.signer.secretsFor(url, secret), dialect, options.now())),
     }))
     .catch(uncalled)
   if ('changes' in call) return call
