@@ -21,7 +21,12 @@ export const kind: 'server' | 'strict' | 'embedded' =
       ? 'strict'
       : 'server'
 
-export type KitOptions = Partial<EngineOptions> & { workers?: Worker[]; lane?: LaneOptions; hold?: boolean }
+export type KitOptions = Partial<EngineOptions> & {
+  workers?: Worker[]
+  lane?: LaneOptions
+  hold?: boolean
+  on?: typeof kind
+}
 
 const TOKEN = 'test'
 
@@ -35,8 +40,8 @@ const bodyOf = async (request: AsyncIterable<Buffer>): Promise<string> => {
 }
 
 /** A Redis of the test's own with the gateway before it. */
-export async function startState() {
-  const redis = await startRedis({ force: kind, persist: false })
+export async function startState(on = kind) {
+  const redis = await startRedis({ force: on, persist: false })
   const gateway = await startGateway({ redis, token: TOKEN })
   return {
     redis,
@@ -63,8 +68,8 @@ export async function rawCommand(port: number, ...words: string[]): Promise<stri
  *
  * @example const kit = await startKit({ workers: [zip] })
  */
-export async function startKit({ hold = false, ...options }: KitOptions = {}) {
-  const state = await startState()
+export async function startKit({ hold = false, on = kind, ...options }: KitOptions = {}) {
+  const state = await startState(on)
   let offset = 0
   const clock = () => offset
   const qstash = await startQstash({ now: () => Date.now() + offset })

@@ -29,7 +29,7 @@ const meanings: readonly Meaning[] = [
     message: "the commands of Redis' plan are used up: choose a larger plan, or wait until its next period begins",
   },
   {
-    when: /DB capacity quota exceeded|^OOM /i,
+    when: /DB capacity quota exceeded|\bOOM command not allowed/i,
     code: 'FULL',
     message: "Redis' database is full: choose a larger plan, or delete jobs and keep them for a shorter time",
   },

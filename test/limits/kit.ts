@@ -35,7 +35,7 @@ export async function startDoors(options: KitOptions = {}) {
   }
 
   const raw = (...words: string[]) => rawCommand(kit.redis.port, ...words)
-  const server = kind === 'server'
+  const server = (options.on ?? kind) === 'server'
   if (server) await raw('CONFIG', 'SET', 'slowlog-log-slower-than', String(HOLD * 1_000))
 
   /** How long the one thread that runs scripts has worked, in milliseconds: time in which others waited counts, load does not. */
