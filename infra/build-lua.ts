@@ -8,6 +8,7 @@ import { basename, join } from 'node:path'
 import { shortenFields } from './lua-records.ts'
 import { refusedIn } from './lua-rules.ts'
 import { moveNames, reached, type Unit, unitsOf } from './lua-units.ts'
+import { remember } from './remember.ts'
 
 const root = join(import.meta.dirname, '../src/redis/lua')
 const target = join(import.meta.dirname, '../src/redis/scripts.generated.ts')
@@ -66,11 +67,24 @@ const topNames = (text: string): string[] =>
     found[1] ? [found[1]] : names(found[2]!),
   )
 
-const uses = (text: string, name: string): boolean => new RegExp(`(?<![.\\w'])${name}(?![\\w'])`).test(text)
+/** How often a text says each name, as a name of its own: not as a field, nor as a text. */
+const namesIn = remember((text) => {
+  const found = new Map<string, number>()
+  for (const [name] of text.matchAll(/(?<![.\w'])[A-Za-z_]\w*(?![\w'])/g)) found.set(name, (found.get(name) ?? 0) + 1)
+  return found
+})
+const timesIn = (texts: readonly string[], name: string): number =>
+  texts.reduce((sum, text) => sum + (namesIn(text).get(name) ?? 0), 0)
+const uses = (text: string, name: string): boolean => namesIn(text).has(name)
+
+/** The tables that get fields in a text. */
+const tablesIn = remember(
+  (text) => new Set([...text.matchAll(/^(?:function (\w+)\.|(\w+)\.\w+ = )/gm)].map(([, a, b]) => (a ?? b)!)),
+)
 
 // Lua allows 200 locals in a chunk: each part is a block of its own, and only what others use is declared outside.
-function makePart(part: string, others: string): { exported: string[]; text: string } {
-  const exported = topNames(part).filter((name) => uses(others, name))
+function makePart(part: string, others: readonly string[]): { exported: string[]; text: string } {
+  const exported = topNames(part).filter((name) => others.some((other) => uses(other, name)))
   let text = part
   for (const name of exported) text = text.replace(new RegExp(`^local function ${name}\\b`, 'm'), `function ${name}`)
   text = text.replace(/^local ([\w, ]+?)( =.*)?$/gm, (line, list: string, value = '') => {
@@ -100,9 +114,9 @@ const NEAR = 90
 
 /** The names that share one table, because there are too many of them for locals: those that are used least, and no tables. */
 function farNames(parts: { exported: string[]; text: string }[], bodies: string[]): Set<string> {
-  const code = [...parts.map(({ text }) => text), ...bodies].join('\n')
-  const often = (name: string): number => code.split(new RegExp(`(?<![.\\w'])${name}(?![\\w'])`)).length
-  const isTable = (name: string): boolean => new RegExp(`^(function ${name}\\.|${name}\\.\\w+ = )`, 'm').test(code)
+  const code = [...parts.map(({ text }) => text), ...bodies]
+  const often = (name: string): number => timesIn(code, name)
+  const isTable = (name: string): boolean => code.some((text) => tablesIn(text).has(name))
   const all = parts
     .flatMap(({ exported }) => exported)
     .map((name) => ({ name, often: isTable(name) ? Number.POSITIVE_INFINITY : often(name) }))
@@ -140,8 +154,8 @@ function sharedIn({ name, text }: Source, pieces: Piece[]): Set<string> {
   if (twice) throw new Error(`${name}: two of its parts share the name ${twice}: rename one`)
   if (shared.length > 180) throw new Error(`${name}: ${shared.length} shared names; Lua allows 200 locals`)
   // Lua looks a captured local up from the last one declared: those that most functions use come last.
-  const code = [text, ...pieces.map((piece) => piece.text)].join('\n')
-  const often = new Map(shared.map((one) => [one, code.split(new RegExp(`(?<![.\\w'])${one}(?![\\w'])`)).length]))
+  const code = [text, ...pieces.map((piece) => piece.text)]
+  const often = new Map(shared.map((one) => [one, timesIn(code, one)]))
   return new Set(shared.toSorted((a, b) => often.get(a)! - often.get(b)!))
 }
 
@@ -191,7 +205,7 @@ export function buildScripts(edit: (file: string, text: string) => string = (_, 
     text: shortenFields(`lib/${file}`, uncomment(edit(`lib/${file}`, read(join(root, 'lib', file))))),
   }))
   const whole = libs.map(({ name, text }) => {
-    const others = [...libs.filter((lib) => lib.name !== name), ...sources].map((one) => one.text).join('\n')
+    const others = [...libs.filter((lib) => lib.name !== name), ...sources].map((one) => one.text)
     return { name, ...makePart(text, others) }
   })
   for (const { name, includes } of sources)

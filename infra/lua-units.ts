@@ -4,6 +4,7 @@
 
 import type luaparse from 'luaparse'
 import { parseLua } from './lua-rules.ts'
+import { remember } from './remember.ts'
 
 type Node = luaparse.Node & { range?: [number, number] }
 
@@ -82,7 +83,7 @@ function ofStatements(statements: Node[], inner: Inner, found: Found): void {
   }
 }
 
-const statementsOf = (text: string): Node[] => (parseLua(text) as unknown as { body: Node[] }).body
+const statementsOf = remember((text): Node[] => (parseLua(text) as unknown as { body: Node[] }).body)
 
 /** What statements use: `name`, `table.field`, and `table.*` where a table is used as a whole. */
 function usesOf(statements: Node[]): Set<string> {
@@ -97,12 +98,17 @@ function usesOf(statements: Node[]): Set<string> {
  * @example moveNames('local x = wake(id)', new Set(['wake']), 'far') // local x = far.wake(id)
  */
 export function moveNames(text: string, names: ReadonlySet<string>, table: string): string {
-  const places = new Set<number>()
-  ofStatements(statementsOf(text), new Set(), ({ name, range }) => names.has(name) && places.add(range![0]))
-  return [...places]
-    .sort((a, b) => b - a)
-    .reduce((moved, at) => `${moved.slice(0, at)}${table}.${moved.slice(at)}`, text)
+  return outerPlaces(text)
+    .filter(({ name }) => names.has(name))
+    .reduceRight((moved, { at }) => `${moved.slice(0, at)}${table}.${moved.slice(at)}`, text)
 }
+
+/** Where a text names something that is not its own, in order. */
+const outerPlaces = remember((text) => {
+  const places = new Map<number, string>()
+  ofStatements(statementsOf(text), new Set(), ({ name, range }) => places.set(range![0], name))
+  return [...places].map(([at, name]) => ({ at, name })).sort((a, b) => a.at - b.at)
+})
 
 /** What an assignment gives: a name, a field, or any part of a table. */
 function givenBy(target: Node): string {
@@ -135,13 +141,15 @@ function givesOf(node: Node): string[] {
  *
  * @example unitsOf('local function double(n) return 2 * n end')[0].gives // ['double']
  */
-export function unitsOf(text: string): Unit[] {
-  return statementsOf(text).map((node) => {
+export const unitsOf = remember((text): Unit[] =>
+  statementsOf(text).map((node) => {
     const gives = givesOf(node)
     const always = gives.every((name) => name === '')
     return { text: `${text.slice(...node.range!)}\n`, gives, uses: usesOf([node]), always }
-  })
-}
+  }),
+)
+
+const usesOfText = remember((text) => usesOf(statementsOf(text)))
 
 /** A field is wanted when it is named, or when its table is used as a whole; a name when it is used at all. */
 const isWanted = ({ gives, always }: Unit, used: ReadonlySet<string>): boolean =>
@@ -150,7 +158,7 @@ const isWanted = ({ gives, always }: Unit, used: ReadonlySet<string>): boolean =
 
 /** Of the units of all parts of a script, those that it reaches. */
 export function reached(units: readonly Unit[], body: string): Set<Unit> {
-  const used = usesOf(statementsOf(body))
+  const used = new Set(usesOfText(body))
   const live = new Set<Unit>()
   for (let before = -1; before < live.size; ) {
     before = live.size
