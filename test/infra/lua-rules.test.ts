@@ -45,8 +45,8 @@ const traps: [what: string, file: string, find: string, replace: string, says: R
   [
     'several calls assigned at once',
     'lib/ops.lua',
-    '    id = doc.pa\n    doc = need(id)\n',
-    '    id, doc = doc.pa, need(doc.pa)\n',
+    '    id = doc.parent\n    doc = need(id)\n',
+    '    id, doc = doc.parent, need(doc.parent)\n',
     /calls among several values/,
   ],
   [
