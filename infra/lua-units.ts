@@ -88,7 +88,15 @@ const statementsOf = remember((text): Node[] => (parseLua(text) as unknown as { 
 /** What statements use: `name`, `table.field`, and `table.*` where a table is used as a whole. */
 function usesOf(statements: Node[]): Set<string> {
   const uses = new Set<string>()
-  ofStatements(statements, new Set(), ({ name }, field = '*') => uses.add(name).add(`${name}.${field}`))
+  const note: Found = ({ name }, field = '*') => uses.add(name).add(`${name}.${field}`)
+  const [only] = statements
+  if (statements.length !== 1 || only?.type !== 'AssignmentStatement') {
+    ofStatements(statements, new Set(), note)
+    return uses
+  }
+  // What gives a table its name needs that name, and not all of the table.
+  for (const one of only.variables) one.type === 'Identifier' ? uses.add(one.name) : outerNames(one, new Set(), note)
+  for (const one of only.init) outerNames(one, new Set(), note)
   return uses
 }
 
