@@ -103,7 +103,7 @@ export function createKeys(
   const keepKnown = (kept: Kept) => ['apikey', idOf(kept.hash), JSON.stringify(kept), idOf(kept.hash), '']
 
   async function needed(id: string): Promise<Kept> {
-    const text = (await store.apiKey(id)) ?? (await rowsOf())[id]
+    const text = (await store.apiKey(id)) ?? new Map(Object.entries(await rowsOf())).get(id)
     if (text === undefined) throw new SidejobError('NOT_FOUND', `there is no API key ${id}`)
     return JSON.parse(text) as Kept
   }
