@@ -88,6 +88,12 @@ export const limits = {
     of: 'what one call ends or deletes at once of a job and all below it',
     above: 'a job of our own goes on, as many at a time',
   },
+  keptJobs: {
+    most: 500_000,
+    unit: 'jobs',
+    of: 'a queue’s jobs that completed and are kept, and as many that failed, and that were terminated',
+    above: 'those that would have gone first are removed early',
+  },
   generations: {
     most: 1_000,
     unit: 'jobs',

@@ -7,6 +7,8 @@ import { startGateway } from '../../infra/gateway.ts'
 import { planOf } from '../../infra/plan.ts'
 import { startRedis } from '../../infra/redis.ts'
 import { canBuild, registersOf, startStrict, strictBinary } from '../../infra/strict/index.ts'
+import { limits } from '../../src/core/limits.ts'
+import { readScripts } from '../redis/broken.ts'
 import { createWorld } from '../redis/direct.ts'
 
 const TOKEN = 'strict'
@@ -117,6 +119,36 @@ describe.skipIf(!canBuild())('the strict Redis', () => {
     const bytes = (await stack.redis.eval(measure, [key], [])) as number
     expect(bytes).toBeGreaterThan(50 * MiB)
     expect(bytes).toBeLessThan(100_000_000)
+  }, 60_000)
+
+  test('of what has ended a queue keeps so many that its index stays below what a record may hold', async () => {
+    // At its most by what an entry takes, with ids of ten digits.
+    const fill = `for i = 1, 20000 do redis.call('ZADD', KEYS[1], 1795333598183 + i, string.format('%.0f', 1000000000 + i)) end`
+    await stack.redis.eval(fill, ['ended'], [])
+    const measure = "return redis.call('MEMORY', 'USAGE', KEYS[1], 'SAMPLES', '0')"
+    const each = ((await stack.redis.eval(measure, ['ended'], [])) as number) / 20_000
+    expect(each * limits.keptJobs.most).toBeLessThan(70_000_000)
+
+    const constant = { file: 'lib/store.lua', find: `MOST_KEPT = ${limits.keptJobs.most}` }
+    const scripts = readScripts()
+    expect(scripts.occurrences({ ...constant, replace: '', says: '' })).toBe(1)
+    const world = await createWorld(stack.options, scripts.with({ ...constant, replace: 'MOST_KEPT = 50', says: '' }))
+    const ended: number[] = []
+    for (let batch = 0; batch < 4; batch++) {
+      await world.store.enqueue(Array(30).fill({ queue: 'q', class: 'plain', known: true, retain: 86_400_000 }))
+      for (const run of await world.claim()) {
+        expect(await run.commit()).toBe('completed')
+        ended.push(run.id)
+      }
+      world.advance(1_000)
+    }
+    const last = await world.make({ retain: 86_400_000 })
+    while ((await world.store.tick()).more);
+    await world.tick()
+    expect(await world.queueOf()).toMatchObject({ completed: 50, ready: 1 })
+    const { jobs } = await world.store.list({ mode: 'all', limit: 100 })
+    expect(jobs.map(({ id }) => id)).toEqual([last, ...ended.slice(-50).reverse()])
+    expect(await world.faults()).toEqual([])
   }, 60_000)
 
   test('no function of a script takes more than 150 of its 200 registers', async () => {

@@ -79,12 +79,13 @@ local function sweep(q)
   local more = false
   for _, place in ipairs({ 'c', 'f', 'T' }) do
     local key = queue_key(q, indexes[place])
-    local ids = redis.call('ZRANGEBYSCORE', key, '-inf', int(now), 'LIMIT', 0, SWEEP)
+    local over = tally.over(queue_record, indexes[place])
+    local ids = redis.call('ZRANGEBYSCORE', key, '-inf', over > 0 and '(+inf' or int(now), 'LIMIT', 0, over > 0 and math.min(SWEEP, over) or SWEEP)
     fetch_jobs(ids)
     for _, id in ipairs(ids) do
       if work.puts < MAX_SWEPT then remove_due(key, id) end
     end
-    if #ids == SWEEP or work.puts >= MAX_SWEPT then
+    if #ids == SWEEP or (over > 0 and #ids > 0) or work.puts >= MAX_SWEPT then
       more = true
       soonest(q, queue_fields.next_removal, now)
     else

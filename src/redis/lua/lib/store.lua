@@ -326,6 +326,12 @@ function tally.front_of(front, n, key, gone, kept, made_together)
   return front
 end
 
+-- A record holds 100 MB at the vendor, and an entry of an index takes 104 bytes: of each kind of end a queue keeps so many
+-- jobs, whatever their retention. The tick removes those early that would have gone first.
+local MOST_KEPT = 500000
+tally.ended = { ['completed'] = true, ['failed'] = true, ['terminated'] = true }
+function tally.over(queue_record, place) return (queue_record.jobs_at and queue_record.jobs_at[tally.places[place]] or 0) - MOST_KEPT end
+
 -- What came into an index of a queue, and what is about to leave it.
 function tally.note(key, gone, kept, added, made_together)
   local q, place = tally.of[key][1], tally.of[key][2]
@@ -336,6 +342,7 @@ function tally.note(key, gone, kept, added, made_together)
     queue_dirty[q] = true
   end
   local n = tally.add(queue_record, place, added - #gone)
+  if tally.ended[place] and tally.over(queue_record, place) > 0 and (queue_record.next_removal or never) > now then change_queue(q, queue_fields.next_removal, now) end
   if added ~= #gone then queue_dirty[q] = true end
   local front = field and tally.front_of(queue_record[field], n, key, gone, kept, made_together)
   if field and front ~= queue_record[field] then
