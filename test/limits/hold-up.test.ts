@@ -151,3 +151,22 @@ test('a message to 500 listeners, or by the relay to more, holds nobody up', { t
   const { text } = await doors.ask('POST', '/v1/publish', { channel: '/crowd', message: 1 })
   expect(JSON.parse(text)).toEqual({ subscribers: 1_000 })
 })
+
+test('claims that wait for worst globs, and jobs of worst names, hold nobody up', { timeout: 60_000 }, async () => {
+  await doors.ask('PATCH', '/v1/queues/globbed', { mode: 'pull' })
+  const globs = Array.from({ length: 20 }, (_, i) => `${'*a'.repeat(28)}*b${i}`)
+  const job = (i: number) => ({ queue: 'globbed', class: `${'a'.repeat(240)}${i}`, priority: -1 })
+  const claiming = { max: 1, begun: 1, lease: 30_000, pull: true, patterns: globs }
+  for (let n = 0; n < 100; n++)
+    await doors.store.commit({ queue: 'globbed', claim: { ...claiming, waiter: { id: `w${n}`, wait: 60_000 } } })
+  for (let n = 0; n < 3; n++) {
+    const jobs = Array.from({ length: 100 }, (_, i) => job(100 * n + i))
+    expect(await doors.ask('POST', '/v1/jobs', jobs)).toMatchObject({ status: 201 })
+  }
+  const sets = Array.from({ length: 20 }, (_, i) => `*[${'b-c'.repeat(19)}]x${i}`.slice(0, 64))
+  for (const patterns of [globs, sets])
+    for (const skip of [0, 100])
+      await doors.watched(`a claim of ${patterns[0]}`, () =>
+        doors.store.commit({ queue: 'globbed', claim: { ...claiming, patterns, skip } }),
+      )
+})

@@ -1,61 +1,77 @@
 -- Claims of pull workers that wait: who stands in line for what, and who is called.
 
-local STAR, ANY, OPEN, CLOSE, DASH = 42, 63, 91, 93, 45
+-- How far this script may compare texts with globs: a step is about twenty characters compared.
+local globs = { steps = 10000, read = {} }
 
--- Whether a byte is in the set that opens at `g` ([abc], [a-z], [^a]), and where the glob goes on; nil when it never closes.
-local function in_set(byte, glob, g)
+local ANY_CHARACTER = '[^\128-\191][\128-\191]*'
+
+-- Bytes from one to another as they stand in a set of a pattern.
+local function byte_range(from, to)
+  local front, back = '', ''
+  while from <= to and not string.char(from):find('^[%w\128-\255]') do
+    front = front .. '%' .. string.char(from)
+    from = from + 1
+  end
+  while from <= to and not string.char(to):find('^[%w\128-\255]') do
+    back = '%' .. string.char(to) .. back
+    to = to - 1
+  end
+  return front .. (from <= to and string.char(from) .. '-' .. string.char(to) or '') .. back
+end
+
+-- The set that opens at `g` ([abc], [a-z], [^a]) as one of a pattern, and where the glob goes on; nil when it never closes.
+local function set_of(glob, g)
   local negated = glob:sub(g + 1, g + 1) == '^'
   local first = g + (negated and 2 or 1)
-  local i, found = first, false
+  local i, set = first, negated and '[^' or '['
   while i <= #glob do
     local from, to = glob:byte(i), glob:byte(i)
-    if from == CLOSE and i > first then return found ~= negated, i + 1 end
-    if glob:byte(i + 1) == DASH and (glob:byte(i + 2) or CLOSE) ~= CLOSE then
+    if glob:sub(i, i) == ']' and i > first then return set .. ']', i + 1 end
+    if glob:sub(i + 1, i + 1) == '-' and (glob:sub(i + 2, i + 2) or ']') ~= ']' and i + 2 <= #glob then
       to = glob:byte(i + 2)
       i = i + 2
     end
-    if byte >= from and byte <= to then found = true end
+    set = set .. byte_range(from, to)
     i = i + 1
   end
 end
 
--- Whether the glob takes the character at `t`: where text and glob go on then.
-local function step_over(text, t, glob, g)
-  local wanted, byte = glob:byte(g), text:byte(t)
-  if wanted == ANY then
-    local _, stop = text:find('^[\128-\191]*', t + 1)
-    return stop + 1, g + 1
+-- What stands between the stars of a glob, as patterns of Lua without any choice in them, so that none takes longer than its
+-- length times that of the text; false where it is like nothing.
+function globs.parts(glob)
+  local parts, part, g = {}, '', 1
+  while g <= #glob do
+    local character, after = glob:sub(g, g), g + 1
+    if character == '*' then
+      parts[#parts + 1], part = part, ''
+    elseif character == '?' then
+      part = part .. ANY_CHARACTER
+    elseif character == '[' then
+      local set, behind = set_of(glob, g)
+      if not set then return false end
+      part, after = part .. set, behind
+    else
+      part = part .. (character:find('^[%w\128-\255]') and character or '%' .. character)
+    end
+    g = after
   end
-  if wanted == OPEN then
-    local found, after = in_set(byte, glob, g)
-    if found then return t + 1, after end
-  elseif wanted == byte then
-    return t + 1, g + 1
-  end
+  parts[#parts + 1] = part
+  return parts
 end
 
--- How far this script may compare texts with globs: a step is a character compared.
-local globs = { steps = 40000 }
-
--- Whether a text is like a glob: `*` any text, `?` any character, `[a-z]` one of a set. Goes back to the last star only,
--- so that no glob takes longer than its length times that of the text; Lua's own patterns can take for ever.
+-- Whether a text is like a glob: `*` any text, `?` any character, `[a-z]` one of a set. Each part is looked for behind the
+-- one before it, the last one at the end.
 local function is_like(text, glob)
-  local t, g, star, from = 1, 1, nil, 1
-  while t <= #text do
-    globs.steps = globs.steps - (glob:byte(g) == OPEN and #glob - g or 1)
-    local after, rest = step_over(text, t, glob, g)
-    if glob:byte(g) == STAR then
-      star, from, g = g, t, g + 1
-    elseif after then
-      t, g = after, rest
-    elseif star then
-      from = from + 1
-      t, g = from, star + 1
-    else
-      return false
-    end
+  if globs.read[glob] == nil then globs.read[glob] = globs.parts(glob) end
+  local parts, from = globs.read[glob], 1
+  if not parts then return false end
+  globs.steps = globs.steps - 1 - #parts - math.ceil(#text * #glob / 20)
+  for i, part in ipairs(parts) do
+    local start, stop = text:find((i == 1 and '^' or '') .. part .. (i == #parts and '$' or ''), from)
+    if not start then return false end
+    from = stop + 1
   end
-  return glob:find('^%**$', g) ~= nil
+  return true
 end
 
 -- The first of the globs that a class is like, asked once for each class; `known` is kept by the caller.
