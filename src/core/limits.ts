@@ -51,6 +51,12 @@ export const limits = {
   ports: { most: 1_000, unit: 'ports', of: 'one side of a job, as one call names them', above: refused },
   stateFields: { most: 1_000, unit: 'fields', of: 'the state, as one call or run sets them', above: refused },
   durationMs: { most: 315_576_000_000, unit: 'ms', of: 'every duration: ten years', above: refused },
+  pageBytes: {
+    most: 4_194_304,
+    unit: 'bytes',
+    of: 'the jobs on one page of a list',
+    above: 'the page ends earlier, with a cursor; one job is always shown',
+  },
   published: {
     most: 10_000,
     unit: 'messages',

@@ -170,3 +170,26 @@ test('claims that wait for worst globs, and jobs of worst names, hold nobody up'
         doors.store.commit({ queue: 'globbed', claim: { ...claiming, patterns, skip } }),
       )
 })
+
+test('twelve jobs of a megabyte, and a log of the largest entries, are pages that everybody can read', {
+  timeout: 60_000,
+}, async () => {
+  const ids: number[] = []
+  for (let n = 0; n < 12; n++)
+    ids.push(await make({ class: 'quick', queue: 'elsewhere', wait: '10h', args: 'x'.repeat(1_000_000) }))
+  const listed: number[] = []
+  for (let path = '/v1/jobs?queue=elsewhere'; path; ) {
+    const { status, text } = await doors.ask('GET', path)
+    expect(status).toBe(200)
+    const { jobs, cursor } = JSON.parse(text)
+    listed.push(...jobs.map(({ id }: { id: number }) => id))
+    path = cursor ? `/v1/jobs?queue=elsewhere&cursor=${cursor}` : ''
+  }
+  expect(listed).toEqual(expect.arrayContaining(ids))
+  for (let n = 0; n < 800; n += 50)
+    await Promise.all(
+      Array.from({ length: 50 }, () => doors.engine.log(JSON.stringify({ message: 'x'.repeat(16_000) }) as never)),
+    )
+  for (const limit of [1, 1_000])
+    expect(await doors.ask('GET', `/v1/log?limit=${limit}`)).toMatchObject({ status: 200 })
+})

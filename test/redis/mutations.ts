@@ -2002,6 +2002,11 @@ const amounts: Mutation[] = [
     ],
     ['  if #writes.messages > MAX_LIVE then return end\n', '', 'any number is said outside'],
   ),
+  ...of(73, 'list.lua', [
+    'if bytes > MAX_PAGE and #jobs > 0 then return false end',
+    '',
+    'a page of large jobs is too large for anybody',
+  ]),
   ...of(73, 'lib/ops.lua', [
     'if twice or not seen[name] then targets',
     'if true then targets',

@@ -4,8 +4,9 @@ import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.t
 import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
 
-const LOG_PAGE = 1_000
-const LOG_PAGES = 10
+// 400 of the largest are 6.4 MiB: an answer of Redis has room for 10.
+const LOG_PAGE = 400
+const LOG_PAGES = 25
 
 type LogRow = { id: string; at: number; job: number | null; level: string; entry: Encoded }
 

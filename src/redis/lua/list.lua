@@ -36,20 +36,31 @@ local function fits(doc)
     and (group == '' or doc.group == group)
 end
 
+-- A page ends early where its jobs are large: it holds so many bytes, or one job.
+local MAX_PAGE, bytes = 4194304, 0
+
+-- Whether there was room for a job on the page.
 local function show(id)
   local doc = find(id)
-  if doc and fits(doc) then jobs[#jobs + 1] = { id, text_at(key_of(id)), flat_side_values(id, doc), callback_of(doc) } end
+  if not doc or not fits(doc) then return true end
+  local row = { id, text_at(key_of(id)), flat_side_values(id, doc), callback_of(doc) }
+  bytes = bytes + #row[2]
+  for i = 3, 4 do
+    for _, text in ipairs(row[i]) do bytes = bytes + #text end
+  end
+  if bytes > MAX_PAGE and #jobs > 0 then return false end
+  jobs[#jobs + 1] = row
+  return true
 end
 
 -- Shows those of a list of ids, newest first, up to the end of the page; answers whether it came to the end of the list.
 local function show_all(ids)
   fetch_jobs(ids)
   for _, id in ipairs(ids) do
-    if #jobs == most then
+    if #jobs == most or not show(id) then
       cursor = int(tonumber(id) + 1)
       return false
     end
-    show(id)
   end
   return true
 end
@@ -121,7 +132,12 @@ local modes = {
     local from = before ~= '' and math.min(tonumber(before), redis.call('ZCARD', ns .. 'repeats')) or 0
     local ids = redis.call('ZRANGE', ns .. 'repeats', from, from + most - 1)
     fetch_jobs(ids)
-    for _, id in ipairs(ids) do show(id) end
+    for i, id in ipairs(ids) do
+      if not show(id) then
+        cursor = int(from + i - 1)
+        return
+      end
+    end
     if #ids == most then cursor = int(from + most) end
   end,
   alias = function()

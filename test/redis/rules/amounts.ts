@@ -105,6 +105,20 @@ const rule73: Facts = {
     await world.change(from, 'default', '', 'o', 'out', '1', `="${'x'.repeat(900_000)}"`)
     await expect(connect(world, from, to)).rejects.toMatchObject({ code: 'TOO_LARGE' })
   },
+  async 'a page of jobs holds four megabytes, and the next one goes on'(world) {
+    const made = []
+    for (let n = 0; n < 6; n++) made.push(await world.make({ at: later(world), args: `"${'x'.repeat(1_000_000)}"` }))
+    const seen: number[] = []
+    const pages: number[] = []
+    for (let cursor: string | undefined | null; cursor !== null; ) {
+      const page = await world.engine().list({ limit: 50, ...(cursor ? { cursor } : {}) })
+      seen.push(...page.jobs.map(({ id }) => id))
+      pages.push(page.jobs.length)
+      cursor = page.cursor
+    }
+    expect(seen).toEqual(made.reverse())
+    expect(pages).toEqual([4, 2])
+  },
   async 'of very many messages those outside hear twenty thousand'(world) {
     await world.change('', 'listen', 60_000)
     const channel = '/a/b/c/d/e/f/g'
