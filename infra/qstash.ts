@@ -1,11 +1,12 @@
 // A stand-in for QStash on this machine: the same API, the same deliveries, and a clock that can be moved.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type PlanName, planOf, plans } from './plan.ts'
 import { createBroker } from './qstash/broker.ts'
 import { createClock } from './qstash/clock.ts'
 import { createFaults } from './qstash/faults.ts'
 import { openJournal } from './qstash/journal.ts'
-import { createQuota, type Plan, planOf, plans } from './qstash/plans.ts'
+import { createQuota } from './qstash/plans.ts'
 import { type Answer, createRoutes, errorAnswer, type Request } from './qstash/routes.ts'
 import { createSchedules } from './qstash/schedules.ts'
 import { createSender } from './qstash/send.ts'
@@ -28,7 +29,7 @@ type Options = {
   /** Where undelivered messages, schedules, queues, topics and the dead letter queue outlive this process. */
   file?: string
   /** Whose limits hold; as SIDEJOB_PLAN says, or pay as you go. */
-  plan?: Plan
+  plan?: PlanName
   /** How many requests may be open at once; as the plan says. */
   parallelism?: number
   /** Lets anyone move the clock: POST /test/clock {"advance": milliseconds}. */
@@ -49,7 +50,7 @@ export async function startQstash({
   now = Date.now,
   file,
   plan = planOf(),
-  parallelism = plans[plan].parallelism,
+  parallelism = plans[plan].qstash.parallelism,
   control = false,
 }: Options = {}) {
   const clock = createClock(now)

@@ -1,24 +1,9 @@
 // What a plan of the vendor allows: messages a day, deliveries at once, sizes and delays. Beyond it is refused as there.
 
+import { type PlanName, plans } from '../plan.ts'
 import { type Headers, Refusal, type Settings } from './message.ts'
 
 const DAY = 86_400_000
-
-type Limits = { daily: number; parallelism: number; message: number; delay: number }
-
-export const plans = {
-  free: { daily: 1_000, parallelism: 10, message: 2 ** 20, delay: 7 * DAY },
-  payg: { daily: Number.POSITIVE_INFINITY, parallelism: 100, message: 10 * 2 ** 20, delay: 365 * DAY },
-  fixed: { daily: 1_000_000, parallelism: 100, message: 10 * 2 ** 20, delay: 365 * DAY },
-} as const satisfies Record<string, Limits>
-
-export type Plan = keyof typeof plans
-
-/** The plan that SIDEJOB_PLAN names; pay as you go when it names none. */
-export function planOf(name = process.env.SIDEJOB_PLAN || 'payg'): Plan {
-  if (Object.hasOwn(plans, name)) return name as Plan
-  throw new Error(`SIDEJOB_PLAN: expected ${Object.keys(plans).join(', ')}, got "${name}"`)
-}
 
 export const quotaHeaders = (limit: number, time: number): Headers => ({
   'RateLimit-Limit': String(limit),
@@ -31,8 +16,8 @@ export const quotaHeaders = (limit: number, time: number): Headers => ({
  *
  * @example const quota = createQuota('free', Date.now); quota.take()
  */
-export function createQuota(plan: Plan, now: () => number) {
-  const { daily, message, delay } = plans[plan]
+export function createQuota(plan: PlanName, now: () => number) {
+  const { daily, message, delay } = plans[plan].qstash
   let day = 0
   let used = 0
 

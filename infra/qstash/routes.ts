@@ -1,9 +1,10 @@
 // The REST API of the vendor: one row per method and path, each a few lines over the broker.
 import { randomUUID } from 'node:crypto'
+import { plans } from '../plan.ts'
 import { type Broker, deadView } from './broker.ts'
 import type { Faults } from './faults.ts'
 import { type Headers, isHttp, keptHeaders, messageView, Refusal } from './message.ts'
-import { plans, quotaHeaders } from './plans.ts'
+import { quotaHeaders } from './plans.ts'
 import type { Schedules } from './schedules.ts'
 
 export type Request = {
@@ -149,7 +150,7 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
         throw new Refusal(
           429,
           'quota exceeded: the daily limit of messages is reached',
-          quotaHeaders(plans.free.daily, now()),
+          quotaHeaders(plans.free.qstash.daily, now()),
         )
       if (refused) throw new Refusal(refused, 'internal error')
       const answer = handler(call)

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'no
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { type Plan, planOf } from '../plan.ts'
+import { type PlanName, planOf, plans } from '../plan.ts'
 import type { Address } from '../resp.ts'
 
 const run = promisify(execFile)
@@ -42,7 +42,7 @@ export async function strictBinary(): Promise<string> {
   return binary
 }
 
-export type StrictOptions = { redis: Address; port?: number; plan?: Plan; compileEach?: boolean }
+export type StrictOptions = { redis: Address; port?: number; plan?: PlanName; compileEach?: boolean }
 
 /**
  * Starts it before a redis-server. It ends with this process.
@@ -55,9 +55,11 @@ export async function startStrict({
   plan = planOf(),
   compileEach = process.env.SIDEJOB_STRICT_COMPILE === 'each',
 }: StrictOptions) {
-  const { record, commandsAMonth, commandsASecond } = plan.redis
-  const args = ['-redis', `${redis.host}:${redis.port}`, '-port', String(port), '-record', String(record)]
-  args.push('-monthly', String(commandsAMonth ?? 0), '-per-second', String(commandsASecond))
+  const { record, commandsAMonth, commandsASecond } = plans[plan].redis
+  // There 0 is no limit.
+  const most = (n: number) => (Number.isFinite(n) ? String(n) : '0')
+  const args = ['-redis', `${redis.host}:${redis.port}`, '-port', String(port), '-record', most(record)]
+  args.push('-monthly', most(commandsAMonth), '-per-second', most(commandsASecond))
   if (compileEach) args.push('-compile-each')
   const child = spawn(await strictBinary(), args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))

@@ -2,7 +2,7 @@
 
 import { Client } from '@upstash/qstash'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { type Plan, planOf } from '../../infra/qstash/plans.ts'
+import { type PlanName, planOf, plans } from '../../infra/plan.ts'
 import { type Qstash, startQstash } from '../../infra/qstash.ts'
 
 const DAY = 86_400_000
@@ -14,7 +14,7 @@ let qstash: Qstash
 let client: Client
 afterEach(() => qstash?.close())
 
-async function startWith(plan: Plan) {
+async function startWith(plan: PlanName) {
   vi.spyOn(console, 'error').mockReturnValue()
   time = start
   qstash = await startQstash({ plan, now: () => time })
@@ -58,7 +58,14 @@ test('pay as you go counts no days', async () => {
   expect(qstash.counts.published).toBe(1_100)
 })
 
+test('without a plan nothing is refused', async () => {
+  await startWith('off')
+  for (let i = 0; i < 11; i++) await client.batch(later(100))
+  await client.publish({ url, delay: 300 * 86_400, body: 'x'.repeat(2 ** 21) })
+  expect(qstash.counts.published).toBe(1_101)
+})
+
 test('a plan that there is not is refused with those that there are', () => {
-  expect(planOf('free')).toBe('free')
-  expect(() => planOf('gold')).toThrow('SIDEJOB_PLAN: expected free, payg, fixed, got "gold"')
+  expect(plans[planOf('free')]).toMatchObject({ redis: { commandsAMonth: 500_000 }, qstash: { daily: 1_000 } })
+  expect(() => planOf('gold')).toThrow('SIDEJOB_PLAN: expected free, payg, fixed, off, got "gold"')
 })

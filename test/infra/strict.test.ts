@@ -4,7 +4,6 @@ import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildScripts } from '../../infra/build-lua.ts'
 import { startGateway } from '../../infra/gateway.ts'
-import { planOf } from '../../infra/plan.ts'
 import { startRedis } from '../../infra/redis.ts'
 import { canBuild, registersOf, startStrict, strictBinary } from '../../infra/strict/index.ts'
 import { limits } from '../../src/core/limits.ts'
@@ -185,9 +184,4 @@ describe.skipIf(!canBuild())('the strict Redis', () => {
     expect(least.enqueue).toBeLessThan(200)
     expect(least.batch).toBeLessThan(300)
   }, 60_000)
-})
-
-test('a plan that is not one is refused by name', () => {
-  expect(planOf('free').redis.commandsAMonth).toBe(500_000)
-  expect(() => planOf('gold')).toThrow('SIDEJOB_PLAN: expected free, payg or fixed, got "gold"')
 })
