@@ -24,7 +24,7 @@ export const secrets: Record<string, { from: string } | { make: () => string } |
   SIDEJOB_NAMESPACE: { optional: 'what keys in Redis begin with' },
   SIDEJOB_LOG: { optional: 'which runs are lines of the log' },
   SIDEJOB_WEBHOOK_SIGNATURES: { optional: 'endpoint: calls are signed with the secret of their endpoint alone' },
-  SIDEJOB_ORIGINS: { optional: 'whose pages may read streams' },
+  SIDEJOB_ORIGINS: { optional: 'whose pages may call the API' },
   SIDEJOB_LANE_BUDGET: { optional: 'how long a lane serves before it hands on' },
   SIDEJOB_LANE_LEASE: { optional: 'how long a run is lent before it counts as lost' },
   SIDEJOB_DOWNLOAD_URL: { optional: 'where files are given by their ids alone' },

@@ -59,6 +59,7 @@ const table = {
     token: 'POST /v1/subscribe/:channel',
   },
   doctor: { examine: 'GET /v1/doctor', repair: 'POST /v1/doctor/repair' },
+  links: { make: 'POST /v1/jobs/:job/links/:port', answer: 'POST /v1/answers/:job/:port' },
   log: { write: 'POST /v1/log', read: 'GET /v1/log' },
   workers: {
     list: 'GET /v1/workers',
@@ -150,6 +151,7 @@ const table = {
   },
   system: {
     health: 'GET /health',
+    llms: 'GET /llms.txt',
     openapi: 'GET /openapi.json',
     workerOpenapi: 'GET /worker.openapi.json',
     docs: 'GET /docs',

@@ -65,5 +65,5 @@ export function checkClaim({ word }: { word: string }): void {
 /** The key of a call: the caller's, for a day; else one of our own, so that our own retries are safe. */
 export const onceOf = (call: Call | undefined, period?: number): Once =>
   call?.key
-    ? { key: call.key, period: period ?? DAY, fingerprint: call.fingerprint ?? '' }
+    ? { key: call.key, period: period ?? call.keep ?? DAY, fingerprint: call.fingerprint ?? '' }
     : { key: `own:${crypto.randomUUID()}`, period: period ?? MINE }

@@ -178,9 +178,9 @@ export type GroupView = {
   jobs: number
 }
 
-/** Who asks (`key:<id>`), and under which key the answer is kept, so that asking twice is safe. */
+/** Who asks (`key:<id>`), and under which key the answer is kept (for `keep` milliseconds; a day), so that asking twice is safe. */
 /** Who asks, and whether it is the same call as before; the signal aborts when the caller hangs up. */
-export type Call = { key?: string; fingerprint?: string; by?: string; signal?: AbortSignal }
+export type Call = { key?: string; fingerprint?: string; by?: string; signal?: AbortSignal; keep?: number }
 
 export type Enqueued = { id: number; status: Status; existing?: true }
 
@@ -667,8 +667,8 @@ export interface Engine extends Deliveries {
   authenticate(key: string): Promise<KnownKey | undefined>
   /** Whether there is a key with this id, and it has not ended. */
   knows(id: string): Promise<boolean>
-  /** Lets a stream at this path be opened for a minute without the key, in its name. */
-  streamToken(key: string, path: string): Promise<{ token: string; expiresAt: number }>
+  /** Lets this path be asked for without the key, in its name: for a minute, or for `life`. */
+  streamToken(key: string, path: string, life?: number): Promise<{ token: string; expiresAt: number }>
   authenticateStream(token: string, path: string): ReturnType<Engine['authenticate']>
 
   /** Writes down what an admin's key asks for. */

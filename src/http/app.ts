@@ -10,10 +10,12 @@ import { present } from '../core/present.ts'
 import { closedIn, places } from '../core/schemas.ts'
 import { splitPath } from '../core/tenant.ts'
 import type { AuditEntry } from '../engine/engine.ts'
+import { sharedWith } from './cors.ts'
 import type { Deps } from './deps.ts'
 import { admitSigned, callOf, createDoor, expectSignature, isForced } from './door.ts'
 import type { Facade } from './facade.ts'
 import { formatOf, readBody, respond, wanted } from './format.ts'
+import { llms } from './llms.ts'
 import { type Listed, namesIn, openapi } from './openapi.ts'
 import type { OpenApi } from './openapi-types.ts'
 import type { Caller, Place } from './places.ts'
@@ -39,12 +41,17 @@ export const createApp = ({ facades = [], ...deps }: Deps & Beside): Hono => {
   const app = new Hono({ getPath: ({ url }) => splitPath(new URL(url).pathname).path })
   const admit = createDoor(deps)
   app.use(guarded)
+  app.use(sharedWith(deps.origins ?? []))
   const routes = [...list, ...facades.flatMap(({ name, routes }) => listed(name, routes))]
   const served = routes.filter(({ only }) => !only || deps[only])
   let document: OpenApi | undefined
   const describe = () => (document ??= openapi(served, deps.publicUrl))
   for (const route of served)
-    app.on(route.method, route.pattern ?? pattern(route.path), serve(route, deps, admit, describe))
+    app.on(
+      route.method,
+      route.pattern ?? pattern(route.path),
+      serve(route, deps, admit, { document: describe, guide: () => llms(served, deps.publicUrl) }),
+    )
   app.notFound((c) => {
     const taken = taking(c, app)
     const error = unknown(c, taken, deps.publicUrl)
@@ -62,7 +69,9 @@ const pattern = (path: string): string => path.replace(':dir', ':dir{in|out}').r
 const nothing = z.strictObject({})
 const anything = z.looseObject({})
 
-const serve = (route: Listed, deps: Deps, admit: ReturnType<typeof createDoor>, document: () => OpenApi) => {
+type About = Pick<Asked<string, undefined, undefined>, 'document' | 'guide'>
+
+const serve = (route: Listed, deps: Deps, admit: ReturnType<typeof createDoor>, about: About) => {
   const { method, path, scope, handle, facade } = route
   const query = route.query ?? (facade ? anything : nothing)
   const params = z.object(Object.fromEntries(namesIn(path).map((name) => [name, pathParams[name]])))
@@ -98,7 +107,7 @@ const serve = (route: Listed, deps: Deps, admit: ReturnType<typeof createDoor>, 
       ...(caller ? { caller } : {}),
       bytes,
       c,
-      document,
+      ...about,
     }
     return answer(c, route, await handle(asked))
   }

@@ -7,6 +7,7 @@ import { writeJson } from '../core/codec/json.ts'
 import { type Encoded, raw } from '../core/codec/value.ts'
 import { doors } from '../core/limits.ts'
 import { channelList, channelName, closed, moment } from '../core/schemas.ts'
+import { tokenPath } from './door.ts'
 import { route } from './route.ts'
 
 export const channels = {
@@ -47,8 +48,7 @@ export const channels = {
       answers: { 200: z.object({ channel: z.string(), message: closed }) },
       media: 'text/event-stream',
     },
-    async ({ engine, deps, params, caller, c }) => {
-      shareWith(deps.origins ?? [], c)
+    async ({ engine, params, caller, c }) => {
       return events(
         c,
         (signal) => engine.subscribe(`/${params.channel}`, signal),
@@ -66,15 +66,8 @@ export const channels = {
         'Gives a token with which the channel can be subscribed to for a minute: for EventSource, which sends no header',
       answers: { 200: z.object({ token: z.string(), expiresAt: moment }) },
     },
-    ({ caller, c }) => caller!.home.streamToken(caller!.key!, new URL(c.req.url).pathname),
+    ({ caller, c }) => caller!.home.streamToken(caller!.key!, tokenPath(c.req.url)),
   ),
-}
-
-/** Pages of these origins may read the stream. */
-function shareWith(origins: readonly string[], c: Context): void {
-  const origin = c.req.header('origin')
-  c.header('vary', 'origin')
-  if (origin && (origins.includes(origin) || origins.includes('*'))) c.header('access-control-allow-origin', origin)
 }
 
 type Messages = (signal: AbortSignal) => AsyncIterable<{ channel: string; message: Encoded }>

@@ -56,7 +56,7 @@ export function createDoor(deps: Deps): (route: Route, request: Request) => Prom
   async function byToken(request: Request, token: string, tenant: string | undefined): Promise<Admitted> {
     const own = token.includes('~') ? token.slice(0, token.indexOf('~')) : undefined
     const home = own === undefined ? deps : await deps.tenants?.open(own)
-    const known = await home?.engine.authenticateStream(token, new URL(request.url).pathname)
+    const known = await home?.engine.authenticateStream(token, tokenPath(request.url))
     if (!home || !known) throw wrong(request, 'this token is not for this address, or its minute is over')
     return placed({ ...known, home: home.engine }, own, home, tenant)
   }
@@ -150,6 +150,12 @@ const bearer = (request: Request): string => {
   if (key) return key
   const came = header === null ? 'none' : 'another form'
   throw new SidejobError('UNAUTHENTICATED', `expected the header "Authorization: Bearer <API key>", got ${came}`)
+}
+
+/** What a token is for: a path as it is whatever the API is mounted under, and whose it is. */
+export const tokenPath = (url: string): string => {
+  const { tenant, path } = splitPath(new URL(url).pathname)
+  return `${tenant === undefined ? '' : `/t/${tenant}`}${path.slice(Math.max(0, path.indexOf('/v1/')))}`
 }
 
 /** A token in the query counts where there is no header. */

@@ -110,6 +110,8 @@ export type Asked<Path, Query, Body> = {
   c: Context
   /** The OpenAPI document of this very app. */
   document: () => OpenApi
+  /** /llms.txt of this very app. */
+  guide: () => string
 }
 
 export type Definition<

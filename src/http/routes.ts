@@ -10,6 +10,7 @@ import { flows, graphs } from './flows.ts'
 import { jobs } from './jobs.ts'
 import { keys } from './keys.ts'
 import { constraints, groups, limits } from './limits.ts'
+import { links } from './links.ts'
 import { log } from './log.ts'
 import { ports } from './ports.ts'
 import { processes } from './processes.ts'
@@ -28,6 +29,7 @@ export const routes = {
   callbacks,
   ports,
   channels,
+  links,
   log,
   workers,
   queues,

@@ -44,6 +44,18 @@ export const system = {
     },
   ),
 
+  llms: route(
+    {
+      method: 'GET',
+      path: '/llms.txt',
+      scope: 'open',
+      summary: 'Says what there is here, for programs that read before they ask',
+      answers: { 200: z.string() },
+      media: 'text/plain',
+    },
+    async ({ guide }) => new Response(guide(), { headers: { 'content-type': 'text/plain; charset=utf-8' } }),
+  ),
+
   openapi: route(
     {
       method: 'GET',

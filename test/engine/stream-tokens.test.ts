@@ -50,9 +50,11 @@ test('a token ends after a minute, and with its key', async () => {
   expect(await may(fresh.token)).toBeUndefined()
 })
 
+const appOf = (origins?: string[]) =>
+  createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1', apiKey: 'dev', origins })
+
 test('a page of an origin that is allowed can read a stream, and no other', async () => {
-  const origins = ['https://app.example.com']
-  const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1', origins })
+  const app = appOf(['https://app.example.com'])
   const shared = async (origin: string) => {
     const { token } = await kit.engine.streamToken('dev', PATH)
     const answer = await app.request(`${PATH}?token=${token}`, { headers: { origin } })
@@ -61,4 +63,84 @@ test('a page of an origin that is allowed can read a stream, and no other', asyn
   }
   expect(await shared('https://app.example.com')).toEqual([200, 'https://app.example.com'])
   expect(await shared('https://evil.example')).toEqual([200, null])
+})
+
+test('a page of an origin that is allowed can call the API, its browser asks before, and errors can be read too', async () => {
+  const app = appOf(['https://app.example.com'])
+  const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' }
+  const preflight = (origin: string) => app.request('/v1/jobs', { method: 'OPTIONS', headers: { ...asked, origin } })
+  const yes = await preflight('https://app.example.com')
+  expect([yes.status, yes.headers.get('access-control-allow-origin')]).toEqual([204, 'https://app.example.com'])
+  expect(yes.headers.get('access-control-allow-headers')).toContain('idempotency-key')
+  expect(yes.headers.get('access-control-allow-credentials')).toBeNull()
+  const no = await preflight('https://evil.example')
+  expect([no.status >= 400, no.headers.get('access-control-allow-origin')]).toEqual([true, null])
+  const error = await app.request('/v1/jobs/7', { headers: { origin: 'https://app.example.com' } })
+  expect([error.status, error.headers.get('access-control-allow-origin')]).toEqual([401, 'https://app.example.com'])
+  expect(error.headers.get('vary')).toBe('origin')
+  const none = await appOf().request('/health', { headers: { origin: 'https://app.example.com' } })
+  expect([none.headers.get('access-control-allow-origin'), none.headers.get('vary')]).toEqual([null, null])
+})
+
+/** A job that waits for an answer, and a link with which somebody gives it. */
+async function question(life?: string) {
+  await kit.engine.register('q', 'approval', { in: { decision: {}, other: {} }, pull: true })
+  const job = await kit.make('approval', { queue: 'q', wait: 31_536_000_000 })
+  const app = appOf()
+  const made = await app.request(`/v1/jobs/${job}/links/decision`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer dev', 'content-type': 'application/json' },
+    body: JSON.stringify(life ? { for: life } : {}),
+  })
+  const { url } = (await made.json()) as { url: string }
+  const answer = async (value: unknown, path = new URL(url).pathname + new URL(url).search) => {
+    const headers = { 'content-type': 'application/json' }
+    return (await app.request(path, { method: 'POST', headers, body: JSON.stringify({ value }) })).status
+  }
+  const values = async () => (await kit.engine.look(String(job), 'in', 'decision')).values.map(({ data }) => data)
+  return { job, url, answer, values }
+}
+
+test('a link writes one value to one port of one job, without a key', async () => {
+  const { job, url, answer, values } = await question()
+  expect(new URL(url).pathname).toBe(`/v1/answers/${job}/decision`)
+  expect(await answer({ ok: true })).toBe(200)
+  expect(await answer({ ok: true })).toBe(200)
+  expect(await answer({ ok: false })).toBe(409)
+  expect(await values()).toEqual(['{"ok":true}'])
+  await kit.advance(2 * 86_400_000)
+  expect(await answer({ ok: true })).toBe(200)
+  expect(await values()).toEqual(['{"ok":true}'])
+})
+
+test('a link opens nothing else, and ends', async () => {
+  const { job, url, answer, values } = await question('2 hours')
+  const { search } = new URL(url)
+  expect(await answer(1, `/v1/answers/${job}/other${search}`)).toBe(401)
+  expect(await answer(1, `/v1/answers/${job + 1}/decision${search}`)).toBe(401)
+  const app = appOf()
+  for (const path of [`/v1/jobs/${job}${search}`, `/v1/subscribe/news${search}`])
+    expect((await app.request(path)).status, path).toBeGreaterThanOrEqual(400)
+  await kit.advance(2 * 3_600_000 + 1_000)
+  expect(await answer(1)).toBe(401)
+  expect(await values()).toEqual([])
+})
+
+test('a link for a port that there is not is refused when it is made', async () => {
+  const { job } = await question()
+  const headers = { authorization: 'Bearer dev', 'content-type': 'application/json' }
+  const made = (port: string, body: object) =>
+    appOf().request(`/v1/jobs/${job}/links/${port}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  expect((await made('nothing', {})).status).toBe(422)
+  expect((await made('decision', { for: '31 days' })).status).toBe(400)
+})
+
+test('llms.txt names each route of ours with its scope, for everybody', async () => {
+  const page = await appOf().request('/llms.txt')
+  const text = await page.text()
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+  expect(text).toMatch(/^# sidejob\n\n> /)
+  for (const line of ['- POST /v1/jobs (write): ', '- GET /v1/jobs/:job/why (read): ', '## queues'])
+    expect(text).toContain(line)
+  expect(text).not.toContain('/dispatch')
 })

@@ -168,9 +168,9 @@ export function createKeys(
       return kept !== null && !isOver(kept)
     },
 
-    async streamToken(key, path) {
+    async streamToken(key, path, life = STREAM) {
       const hash = await hashOf(key)
-      const expiresAt = now() + STREAM
+      const expiresAt = now() + life
       const token = `${idOf(hash)}.${expiresAt}.${await proofOf(hash, path, expiresAt)}`
       return { token: tenant === undefined ? token : `${tenant}~${token}`, expiresAt }
     },

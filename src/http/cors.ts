@@ -1,0 +1,38 @@
+// Which pages may call the API from a browser: those of the origins that a setting names.
+
+import type { Context } from 'hono'
+
+const METHODS = 'GET, POST, PUT, PATCH, DELETE'
+const SENT = 'authorization, content-type, accept, idempotency-key, last-event-id'
+const SHOWN = 'retry-after, server-timing, allow'
+/** For so many seconds a browser need not ask again. */
+const REMEMBERED = '7200'
+
+/**
+ * Answers what browsers ask before a call, and says in each answer whether its page may read it.
+ *
+ * @example app.use(sharedWith(['https://app.example.com']))
+ */
+export const sharedWith =
+  (origins: readonly string[]) =>
+  async (c: Context, next: () => Promise<void>): Promise<Response | undefined> => {
+    const origin = c.req.header('origin')
+    const isAllowed = origin !== undefined && (origins.includes(origin) || origins.includes('*'))
+    if (isAllowed && c.req.method === 'OPTIONS' && c.req.header('access-control-request-method'))
+      return new Response(null, {
+        status: 204,
+        headers: {
+          'access-control-allow-origin': origin,
+          'access-control-allow-methods': METHODS,
+          'access-control-allow-headers': SENT,
+          'access-control-max-age': REMEMBERED,
+          vary: 'origin',
+        },
+      })
+    await next()
+    const { headers } = c.res
+    if (origins.length > 0) headers.append('vary', 'origin')
+    if (!isAllowed || headers.has('access-control-allow-origin')) return
+    headers.set('access-control-allow-origin', origin)
+    headers.set('access-control-expose-headers', SHOWN)
+  }

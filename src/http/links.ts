@@ -1,0 +1,70 @@
+// Links that write once to one port of one job: for somebody who has no key, and one question to answer.
+
+import * as z from 'zod'
+import { closed, duration, moment } from '../core/schemas.ts'
+import type { Call } from '../engine/engine.ts'
+import { sha256 } from './door.ts'
+import { Reply, route } from './route.ts'
+
+const DAY = 86_400_000
+const MOST = 30 * DAY
+/** At the end of the address of a tenant. */
+const TENANT = /\/t\/[a-z0-9-]+$/
+
+const life = duration
+  .refine((ms) => ms >= 1_000 && ms <= MOST, 'expected a second to 30 days')
+  .meta({ description: 'how long it can be used; 3 days' })
+
+/** One call of all that a link is good for, whoever makes it how often: kept for longer than any link lives. */
+async function once(token: string, body: Uint8Array): Promise<Call> {
+  const used = await sha256(new TextEncoder().encode(token))
+  return { key: `link:${used}`, fingerprint: await sha256(body), by: 'link', keep: MOST }
+}
+
+export const links = {
+  make: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/links/:port',
+      scope: 'write',
+      summary: 'Makes a link that writes once to an input port of this job, for whoever has it',
+      body: z.strictObject({ for: life.optional() }),
+      answers: { 201: z.object({ url: z.string(), expiresAt: moment }) },
+    },
+    async ({ engine, deps, params, body, caller }) => {
+      const { id } = await engine.get(params.job)
+      // A port that there is not is told now, and not to whoever answers.
+      await engine.look(String(id), 'in', params.port, 0)
+      const path = `/v1/answers/${id}/${params.port}`
+      const [tenant = ''] = TENANT.exec(deps.publicUrl) ?? []
+      const { token, expiresAt } = await caller!.home.streamToken(caller!.key!, `${tenant}${path}`, body.for ?? 3 * DAY)
+      const url = `${deps.publicUrl}${path}?token=${token}`
+      return new Reply(201, { url, expiresAt })
+    },
+  ),
+
+  answer: route(
+    {
+      method: 'POST',
+      path: '/v1/answers/:job/:port',
+      scope: 'write',
+      summary:
+        'Writes the one value that a link is for; the same value again is the same answer, another one is refused',
+      query: z.strictObject({
+        token: z.string().max(255).optional().meta({ description: 'the token of a link, in place of a key' }),
+      }),
+      body: z.strictObject({ value: closed }),
+      byToken: true,
+      answers: { 200: z.object({ size: z.int() }) },
+    },
+    async ({ engine, params, query, body, bytes, call }) =>
+      engine.write(
+        params.job,
+        'in',
+        params.port,
+        [body.value],
+        {},
+        query.token ? await once(query.token, bytes) : call,
+      ),
+  ),
+}

@@ -1,0 +1,32 @@
+// /llms.txt: what there is here, for programs that read before they ask. Made from the table of routes.
+
+import type { Listed } from './openapi.ts'
+
+/**
+ * Writes the page.
+ *
+ * @example llms(routes, 'https://jobs.example.com')
+ */
+export function llms(routes: readonly Listed[], publicUrl: string): string {
+  const ours = routes.filter(({ facade, scope }) => !facade && scope !== 'signed')
+  const sections = [...Map.groupBy(ours, ({ resource }) => resource)].map(([resource, all]) => [
+    `## ${resource}`,
+    '',
+    ...all.map(({ method, path, summary, scope }) => `- ${method} ${path} (${scope}): ${summary}`),
+    '',
+  ])
+  return [
+    '# sidejob',
+    '',
+    '> Durable jobs: queues with priorities, retries, schedules and limits; jobs with ports, state and children; workers as functions, over HTTP, or that ask for work.',
+    '',
+    `- Address: ${publicUrl}. Bodies and answers are JSON.`,
+    '- Each call needs the header `Authorization: Bearer <API key>`; the scope that it needs stands behind each path.',
+    '- A header `Idempotency-Key` makes asking twice safe.',
+    '- Errors are `{ "error": { "code", "message", "path" } }`; 429 and 503 say in `Retry-After` when to ask again.',
+    `- The whole description, with every shape: ${publicUrl}/openapi.json. What push workers are sent and answer: ${publicUrl}/worker.openapi.json.`,
+    '- A job: POST /v1/jobs { "class": "count_words", "inputs": { "text": ["to be"] } } answers { "id": 1 }; GET /v1/jobs/1/why says why it does not run.',
+    '',
+    ...sections.flat(),
+  ].join('\n')
+}
