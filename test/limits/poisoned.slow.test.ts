@@ -67,6 +67,7 @@ const poisons: Record<string, Poison> = {
   '90 channels and 250 values': {
     perform: (job) => many(250, (i) => job.write('out', i)),
     input: { out: { out: { channels: many(90, (i) => `c${i}`) } } },
+    says: /at most 10000 messages/,
   },
   'a hundred thousand values of 1.5 KB': {
     perform: (job) => many(100_000, () => job.write('out', text(1_500))),
