@@ -1,0 +1,114 @@
+// The page of defaults says what holds where nothing is said: each row is asked of the code or of a running system.
+
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseRepeat } from '../../src/core/repeat.ts'
+import { retryDefaults } from '../../src/core/retry.ts'
+import { jobInput, keyRotation, worker } from '../../src/core/schemas.ts'
+import { workerDefaults } from '../../src/core/worker.ts'
+import { laneDefaults } from '../../src/engine/lane/dispatcher.ts'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, rawCommand, startKit } from '../kit.ts'
+
+const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000]
+
+const page = readFileSync(new URL('../../docs/defaults.md', import.meta.url), 'utf8')
+const rows = new Map(
+  [...page.matchAll(/^\| (.+?) \| (.+?) \| .+ \|$/gm)].slice(1).map(([, name, is]) => [name!, is!] as const),
+)
+const said = (name: string): string => {
+  const is = rows.get(name)
+  rows.delete(name)
+  return is ?? `docs/defaults.md has no row ${name}`
+}
+
+const noop = defineWorker({ class: 'noop', perform: () => 7 })
+const ports = defineWorker({ class: 'ports', in: { left: {} }, perform: () => undefined })
+const broken = defineWorker({
+  class: 'broken',
+  perform() {
+    throw new Error('broken')
+  },
+})
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ workers: [noop, ports, broken] })
+})
+afterAll(() => kit.close())
+
+/** For how long a job is kept after its end; null: for ever. */
+async function keptFor(id: number, index: string): Promise<number | null> {
+  const { endedAt } = await kit.engine.get(String(id))
+  const key = `${kit.store.keys.queue('default')}:${index}`
+  // A bulk string of RESP: its length, then the score.
+  const score = (await rawCommand(kit.redis.port, 'ZSCORE', key, String(id))).split('\r\n')[1]!
+  return score === 'inf' ? null : Number(score) - endedAt!
+}
+
+test('what a job is where nothing is said', async () => {
+  expect(said('`queue`')).toBe(`\`${jobInput.parse({ class: 'noop' }).queue}\``)
+  const id = await kit.make('noop')
+  await kit.rest(id, 'completed')
+  const view = await kit.engine.get(String(id))
+  expect(said('`priority`')).toBe(String(view.priority))
+  expect(said('`history`')).toBe(`${(await kit.engine.runs(String(id))).runs.length - 1}; the last run alone`)
+  expect(said('`retain`')).toBe('1 day for what has completed or was terminated')
+  expect(await keptFor(id, 'completed')).toBe(DAY)
+  const kept = await kit.make('noop', { keepResult: true })
+  await kit.rest(kept, 'completed')
+  expect(said('`keepResult`')).toBe('none; `true` is 1 hour')
+  expect(await kit.engine.result(String(id), {})).toMatchObject({ ended: true, result: null })
+  const left = Number((await rawCommand(kit.redis.port, 'PTTL', kit.store.keys.result(kept))).slice(1))
+  expect(left).toBeGreaterThan(HOUR - MINUTE)
+  expect(left).toBeLessThanOrEqual(HOUR)
+})
+
+test('what becomes of failures where nothing is said', async () => {
+  const id = await kit.make('broken')
+  await kit.rest(id, 'failed')
+  expect(said('`retry.max`')).toBe(String(retryDefaults.max))
+  const { base, factor, cap, jitter } = retryDefaults
+  expect([base, factor, cap, jitter]).toEqual([10 * SECOND, 2, HOUR, 0.2])
+  expect(said('`retry.backoff`')).toBe('10 s, doubling, up to 1 h, up to 20 % later')
+  expect(said('`retain`, failed')).toBe('30 days')
+  expect(await keptFor(id, 'failed')).toBe(30 * DAY)
+  expect(said('lost runs')).toBe('tried 10 times, whatever `retry` says')
+  const lua = readFileSync(new URL('../../src/redis/lua/lib/leases.lua', import.meta.url), 'utf8')
+  expect(lua).toContain('MAX_LOST = 10\n')
+  expect(said('`redeliver.max`')).toBe(String(worker.parse({ redeliver: { after: '1m' } }).redeliver!.max))
+})
+
+test('how long things take where nothing is said', async () => {
+  expect(said('`timeout`')).toBe(`${workerDefaults.timeout / SECOND} s`)
+  const { batch, budget, lease } = laneDefaults
+  expect(said('lane')).toBe(`${batch} runs a batch, ${budget / SECOND} s, a lease of ${lease / SECOND} s`)
+  expect(keyRotation.parse({}).overlap).toBe(DAY)
+  expect(said('key rotation')).toBe('the old key goes on for 1 day')
+  expect(parseRepeat({ cron: '* * * * *' }).missed).toBe('last')
+  expect(parseRepeat('FINISHED, +1 DAY').missed).toBe('run')
+  expect(said('`repeat.missed`')).toBe("`last` for cron, `run` for Bedrock's words")
+  await kit.engine.register('pulled', 'work', { pull: true })
+  for (let i = 0; i < 2; i++) await kit.make('work', { queue: 'pulled' })
+  const runs = await kit.engine.claim('pulled', {})
+  expect(runs).toHaveLength(1)
+  expect(said('claim')).toBe(`1 run for ${(runs[0]!.run.leaseUntil - runs[0]!.run.startedAt) / SECOND} s`)
+  expect(said('link')).toBe('3 days, at most 30')
+})
+
+test('what can be woken is kept, and what is unique is so until its end', async () => {
+  const id = await kit.make('ports')
+  await kit.rest(id, 'completed')
+  expect(said('`retain`, with input ports')).toBe('kept until it is deleted')
+  expect(await keptFor(id, 'completed')).toBeNull()
+  const unique = { unique: 'one' }
+  const first = await kit.make('noop', { ...unique, wait: HOUR })
+  expect(await kit.make('noop', unique)).toBe(first)
+  await kit.engine.terminate(String(first), {})
+  expect(await kit.make('noop', unique)).not.toBe(first)
+  expect(said('`unique`')).toBe('until the job has ended')
+})
+
+test('the page has no row that nothing shows', () => {
+  expect([...rows.keys()]).toEqual([])
+})
