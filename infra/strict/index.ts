@@ -73,6 +73,7 @@ export async function startStrict({
   return {
     address: { host: '127.0.0.1', port: Number(first.split(' ')[1]) },
     async close() {
+      child.ref()
       child.stdin.end()
       await exited
     },

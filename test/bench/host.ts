@@ -3,15 +3,16 @@
 import type { Counts } from '../redis/commandstats.ts'
 import { startServed } from './served.ts'
 
-export type HostOptions = { redis: { host: string; port: number }; under: 'workerd' | 'node' }
+export type HostOptions = { redis: { host: string; port: number }; under: 'workerd' | 'node'; far: boolean }
 
 /** What this process tells: once where it is reached, and its counts whenever it is asked. */
 export type HostMessage = { url: string; workerd?: number } | { counts: Counts }
 
 const tell = (message: HostMessage) => process.send!(message)
 
-process.once('message', async ({ redis, under }: HostOptions) => {
+process.once('message', async ({ redis, under, far }: HostOptions) => {
   const served = await startServed(redis, under)
+  if (far) served.moveAway()
   process.on('message', () => tell({ counts: served.counts() }))
   process.once('disconnect', () => served.close().finally(() => process.exit()))
   tell({ url: served.url, workerd: served.workerd })

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { examples } from '../../examples/functions/index.ts'
 import { workers } from '../../functions/index.ts'
-import { startGateway } from '../../infra/gateway.ts'
-import { development, startQstash } from '../../infra/qstash.ts'
+import { type Gateway, startGateway } from '../../infra/gateway.ts'
+import { development, type Qstash, startQstash } from '../../infra/qstash.ts'
 import type { Address } from '../../infra/resp.ts'
 import { startStack } from '../../infra/stack.ts'
 import { createEngine } from '../../src/engine/index.ts'
@@ -19,6 +19,12 @@ import { verifier } from '../../src/http/signature.ts'
 import { countsOf } from '../redis/commandstats.ts'
 
 export const KEY = 'bench'
+
+/** Redis answers 2 ms later, and QStash delivers 50 ms later, as within one region of the vendors. */
+function moveAway(gateway: Gateway, qstash: Qstash): void {
+  gateway.faults.delay(2, { times: Number.POSITIVE_INFINITY })
+  qstash.faults.late(50, { times: 100_000 })
+}
 
 async function inWorkerd(redis: Address) {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-bench-'))
@@ -32,6 +38,7 @@ async function inWorkerd(redis: Address) {
   return {
     url,
     workerd: worker.pid,
+    moveAway: () => moveAway(gateway, qstash!),
     counts: () => countsOf(gateway, qstash!),
     async close() {
       await close()
@@ -70,6 +77,7 @@ async function inNode(redis: Address) {
   return {
     url,
     workerd: undefined,
+    moveAway: () => moveAway(gateway, qstash),
     counts: () => countsOf(gateway, qstash),
     async close() {
       await qstash.close()
