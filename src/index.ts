@@ -1,7 +1,7 @@
 // What users import to write workers and to run sidejob.
 
 import type * as z from 'zod'
-import type { Ending, Ports, Worker, WorkerOptions } from './core/worker.ts'
+import type { Defined, Ending, Ports, WorkerOptions } from './core/worker.ts'
 import type { Job } from './engine/run/job.ts'
 
 export { SidejobError } from './core/errors.ts'
@@ -13,6 +13,7 @@ export { adoptions, type FlowFacts, planGraph } from './core/plan.ts'
 export { retryAfter } from './core/retry.ts'
 export { requestHeaders } from './core/schemas.ts'
 export { callable } from './core/url.ts'
+export type { ArgsOf, Defined, InputsOf, OutputsOf, ResultOf } from './core/worker.ts'
 export { Later, type Port, port, Terminal } from './core/worker.ts'
 export { createEngine as createSidejob, type EngineOptions as SidejobOptions } from './engine/index.ts'
 export { Job } from './engine/run/job.ts'
@@ -55,10 +56,12 @@ type Definition<
  * })
  */
 export const defineWorker = <
+  const Class extends string,
   const In extends Ports = Record<never, never>,
   const Out extends Ports = Record<never, never>,
   Args extends z.ZodType = z.ZodType,
   Result extends z.ZodType = z.ZodType,
 >(
-  definition: Definition<In, Out, Args, Result>,
-): Worker<Job<In, Out, z.output<Args>>> => definition as Worker<Job<In, Out, z.output<Args>>>
+  definition: Definition<In, Out, Args, Result> & { class: Class },
+): Defined<Class, In, Out, Args, Result, Job<In, Out, z.output<Args>>> =>
+  definition as Defined<Class, In, Out, Args, Result, Job<In, Out, z.output<Args>>>

@@ -2,9 +2,13 @@
 
 import type * as z from 'zod'
 import type { jobInput } from '../core/schemas.ts'
+import type { AnyDefined, ArgsOf, InputsOf } from '../core/worker.ts'
 import type { Enqueued } from '../engine/engine.ts'
 import type { downloader } from '../facades/downloader/index.ts'
 import type { Routes } from '../http/routes.ts'
+import { type Ran, type RunOptions, run } from './run.ts'
+
+export { type Ran, RunFailed, type RunOptions } from './run.ts'
 
 // What only QStash may call is left out.
 type Served = Omit<Routes, 'system'> & {
@@ -195,9 +199,20 @@ type Verb<R> = R extends { path: infer Path }
 
 type Job = z.input<typeof jobInput>
 
-type Enqueue = {
-  (job: Job, options?: CallOptions): Promise<Enqueued>
-  (jobs: Job[], options?: CallOptions): Promise<{ jobs: Enqueued[] }>
+/** The classes of a list of functions, or of a module that exports them. */
+type ClassesOf<F> = Extract<F extends readonly (infer W)[] ? W : F[keyof F], AnyDefined>
+
+/** A job of one of these classes: its args and first values are those of the class. */
+type JobOf<W> = W extends AnyDefined
+  ? Omit<Job, 'class' | 'args' | 'inputs'> & { class: W['class']; args?: ArgsOf<W>; inputs?: InputsOf<W> }
+  : never
+
+/** Whether nothing is said of the functions. */
+type IsAny<F> = unknown extends F ? true : F extends undefined ? true : false
+
+type Enqueue<One> = {
+  (job: One, options?: CallOptions): Promise<Enqueued>
+  (jobs: One[], options?: CallOptions): Promise<{ jobs: Enqueued[] }>
 }
 
 type Subscribe = (
@@ -208,8 +223,19 @@ type Subscribe = (
 
 type Verbs = { [R in keyof Served]: { [V in keyof Served[R]]: Verb<Served[R][V]> } }
 
-export type Client = Omit<Verbs, 'jobs' | 'channels'> & {
-  jobs: Omit<Verbs['jobs'], 'enqueue'> & { enqueue: Enqueue }
+/** A client that knows the types of these functions; without them it takes jobs of any class. */
+export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
+  jobs: Omit<Verbs['jobs'], 'enqueue'> & { enqueue: Enqueue<IsAny<F> extends true ? Job : JobOf<ClassesOf<F>>> }
+  /**
+   * Makes a job, waits for its end, and answers what it returned and wrote; throws `RunFailed` where it failed.
+   *
+   * @example const { out } = await client.run(double, { n: [1, 2, 3] }) // out: { doubled: [2, 4, 6] }
+   */
+  run: <W extends IsAny<F> extends true ? AnyDefined : ClassesOf<F>>(
+    worker: W,
+    inputs?: InputsOf<W>,
+    options?: RunOptions<W>,
+  ) => Promise<Ran<W>>
   channels: Omit<Verbs['channels'], 'subscribe'> & { subscribe: Subscribe }
 }
 
@@ -253,8 +279,9 @@ type Failure = { code: string; message: string; path?: (string | number)[]; retr
  * @example const client = createClient({ url: 'http://127.0.0.1:8787', key: 'dev' })
  *   const { id } = await client.jobs.enqueue({ class: 'zip' })
  *   await client.ports.write(id, 'in', 'left', { values: [1, 2] })
+ * @example const client = createClient<typeof functions>({ url, key }) // knows their classes, args, ports and results
  */
-export const createClient = (options: ClientOptions): Client => {
+export const createClient = <F = undefined>(options: ClientOptions): Client<F> => {
   const verbs = (addresses: Record<string, string>) =>
     mapped(
       addresses,
@@ -262,7 +289,9 @@ export const createClient = (options: ClientOptions): Client => {
         (...args: unknown[]) =>
           call(options, address, args),
     )
-  return mapped(table, verbs) as unknown as Client
+  const client = mapped(table, verbs)
+  const runs = (...given: unknown[]) => run(client as never, ...(given as [never]))
+  return { ...client, run: runs } as unknown as Client<F>
 }
 
 const mapped = <Value, To>(values: Record<string, Value>, to: (value: Value) => To): Record<string, To> =>

@@ -136,3 +136,44 @@ export type Worker<J = any> = WorkerOptions & {
 }
 
 export const workerDefaults = { queue: 'default', timeout: 30_000 } as const
+
+/** A class with its types: what `defineWorker` gives, and what whoever calls it may give and gets. */
+export type Defined<
+  Class extends string,
+  In extends Ports,
+  Out extends Ports,
+  Args extends z.ZodType,
+  Result extends z.ZodType,
+  // biome-ignore lint/suspicious/noExplicitAny: a list of workers holds workers of every job type
+  J = any,
+> = Omit<Worker<J>, 'class' | 'in' | 'out' | 'args' | 'result'> & {
+  class: Class
+  in?: In
+  out?: Out
+  args?: Args
+  result?: Result
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: any class with its types
+export type AnyDefined = Defined<string, any, any, any, any>
+
+/** A class by its name alone: nothing is known of its values. */
+export type Unknown = { queue?: string; class: string; perform?: never }
+
+type Given<P> = NonNullable<P>
+
+/** First values of the input ports of a class. */
+export type InputsOf<W extends AnyDefined> = keyof Given<W['in']> extends never
+  ? Record<string, never>
+  : '*' extends keyof Given<W['in']>
+    ? Record<string, unknown[]>
+    : { [P in keyof Given<W['in']>]?: ValueOf<Given<W['in']>[P]>[] }
+
+/** What a class has written to its output ports. */
+export type OutputsOf<W extends AnyDefined> = { [P in keyof Given<W['out']>]: ValueOf<Given<W['out']>[P]>[] }
+
+/** What jobs of a class are made with. */
+export type ArgsOf<W extends AnyDefined> = z.input<Given<W['args']>>
+
+/** What runs of a class return. */
+export type ResultOf<W extends AnyDefined> = z.output<Given<W['result']>>

@@ -3,6 +3,9 @@
 import { encode } from '@msgpack/msgpack'
 import { Client } from '@upstash/qstash'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { countWords } from '../../examples/functions/word_count.ts'
+import { zip } from '../../functions/zip.ts'
+import { RunFailed } from '../../src/client/index.ts'
 import { parseMsgpack } from '../../src/core/codec/msgpack.ts'
 import { badInputs } from '../http/bad-input.ts'
 import { createAsker } from './asker.ts'
@@ -21,6 +24,15 @@ test('a job that is enqueued is completed', async () => {
   const { id, status } = await client.jobs.enqueue({ class: 'count_words' })
   expect(status).toBe('queued')
   await reaches(id, 'completed')
+})
+
+test('run makes a job, waits for it, and answers what it returned and wrote, or how it failed', async () => {
+  const { client } = workerd
+  const { out, result } = await client.run(countWords, { text: ['to be or not to be'] })
+  expect({ out, result }).toEqual({ out: { counts: [{ to: 2, be: 2, or: 1, not: 1 }] }, result: null })
+  const failing = client.run(zip, { in: ['x'] as never })
+  await expect(failing).rejects.toThrow(/^job \d+ \(zip\) has failed: in port in of job/)
+  await expect(failing).rejects.toBeInstanceOf(RunFailed)
 })
 
 test('children work for their parent', async () => {

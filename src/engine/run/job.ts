@@ -7,7 +7,19 @@ import { limits } from '../../core/limits.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import type { Changes, Op, PortOptions, PortRef, Snapshot, Wiring } from '../../core/run.ts'
 import { isText } from '../../core/schemas.ts'
-import { Ending, type Port, type Ports, Terminal, type ValueOf, type Worker } from '../../core/worker.ts'
+import {
+  type AnyDefined,
+  type ArgsOf,
+  Ending,
+  type InputsOf,
+  type Port,
+  type Ports,
+  type ResultOf,
+  Terminal,
+  type Unknown,
+  type ValueOf,
+  type Worker,
+} from '../../core/worker.ts'
 import type { SpawnOptions } from './options.ts'
 import type { Pause } from './pause.ts'
 import {
@@ -494,6 +506,12 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /** Makes a child, by its worker or by queue and class. */
+  spawn<W extends AnyDefined>(
+    name: string,
+    worker: W,
+    options?: Omit<SpawnOptions, 'args' | 'inputs'> & { args?: ArgsOf<W>; inputs?: InputsOf<W> },
+  ): void
+  spawn(name: string, worker: Unknown, options?: SpawnOptions): void
   spawn(name: string, worker: { queue?: string; class: string }, options: SpawnOptions = {}): void {
     this.#open()
     const { args, inputs, in: inports, out: outports, ...rest } = options
@@ -661,12 +679,14 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /** Makes a child, and answers its result when it has completed; throws `CallFailed` when it ends otherwise. */
-  callWorker<T = unknown>(
+  callWorker<W extends AnyDefined>(worker: W, args?: ArgsOf<W>, options?: CallOptions): Promise<ResultOf<W>>
+  callWorker<T = unknown>(worker: string | Unknown, args?: unknown, options?: CallOptions): Promise<T>
+  callWorker(
     worker: string | { queue?: string; class: string },
     args?: unknown,
     options?: CallOptions,
-  ): Promise<T> {
-    return this.#waits.callWorker<T>(worker, args, options)
+  ): Promise<unknown> {
+    return this.#waits.callWorker(worker, args, options)
   }
 
   /** Does `turn` for each of a list, or so many times, one after the other; where it is, is kept. */

@@ -1,0 +1,94 @@
+// One call for a job and what comes of it: made, waited for, and read.
+
+import type { AnyDefined, ArgsOf, InputsOf, OutputsOf, ResultOf } from '../core/worker.ts'
+
+export type RunOptions<W extends AnyDefined> = {
+  args?: ArgsOf<W>
+  /** How long it is waited for, in milliseconds; an hour. */
+  timeout?: number
+  signal?: AbortSignal
+}
+
+/** What came of a job: what it returned, and what it wrote to its output ports. */
+export type Ran<W extends AnyDefined> = { id: number; result: ResultOf<W>; out: OutputsOf<W> }
+
+/** A job that was run for its result has failed, was terminated, or took too long; its id is in `job`. */
+export class RunFailed extends Error {
+  readonly job: number
+
+  constructor(job: number, message: string) {
+    super(message)
+    this.name = 'RunFailed'
+    this.job = job
+  }
+}
+
+type Ended = { type: string; result?: unknown; message?: string } | { status: string } | null
+
+/** What of a client is needed. */
+type Verbs = {
+  jobs: {
+    enqueue: (job: object, options?: object) => Promise<{ id: number }>
+    result: (job: number, query: object, options?: object) => Promise<Ended>
+  }
+  ports: {
+    look: (
+      job: number,
+      dir: 'out',
+      port: string,
+      query: object,
+      options?: object,
+    ) => Promise<{ values: { data: unknown }[] }>
+  }
+}
+
+const HOUR = 3_600_000
+/** Seconds of one question. */
+const ASK = 50
+const MOST = 1_000
+
+/**
+ * Runs a job and answers what it returned and wrote.
+ *
+ * @example const { out } = await run(client, double, { n: [1, 2, 3] }) // out: { doubled: [2, 4, 6] }
+ */
+export async function run<W extends AnyDefined>(
+  client: Verbs,
+  worker: W,
+  inputs?: InputsOf<W>,
+  { args, timeout = HOUR, signal }: RunOptions<W> = {},
+): Promise<Ran<W>> {
+  const { queue = 'default', class: name } = worker
+  const end = Date.now() + timeout
+  const { id } = await client.jobs.enqueue({ queue, class: name, args, inputs, keepResult: '1h' }, { signal })
+  const result = await resultOf(client, id, name, end, signal)
+  const ports = Object.keys(worker.out ?? {}).filter((port) => port !== '*')
+  const written = await Promise.all(
+    ports.map(async (port) => {
+      const { values } = await client.ports.look(id, 'out', port, { limit: MOST }, { signal })
+      return [port, values.map(({ data }) => data)]
+    }),
+  )
+  return { id, result: result as ResultOf<W>, out: Object.fromEntries(written) }
+}
+
+async function resultOf(
+  { jobs }: Verbs,
+  id: number,
+  name: string,
+  end: number,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  for (;;) {
+    const wait = Math.max(0, Math.min(ASK, (end - Date.now()) / 1_000))
+    const ended = await jobs.result(id, { wait }, { signal })
+    if (ended && 'type' in ended) {
+      if (ended.type === 'success') return ended.result
+      throw new RunFailed(id, `job ${id} (${name}) has failed: ${ended.message}`)
+    }
+    // It has ended, and has left no result: nobody else takes those of a job that was made here.
+    if (ended === null) throw new RunFailed(id, `job ${id} (${name}) has ended without a result`)
+    if (Date.now() >= end)
+      throw new RunFailed(id, `job ${id} (${name}) is ${ended.status} still: nobody waits for it any more`)
+  }
+}
