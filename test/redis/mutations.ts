@@ -2007,11 +2007,6 @@ const amounts: Mutation[] = [
     '',
     'a page of large jobs is too large for anybody',
   ]),
-  ...of(73, 'lib/ops.lua', [
-    'if twice or not seen[name] then targets',
-    'if true then targets',
-    'one target named twice gets everything twice',
-  ]),
   ...of(73, 'lib/runs.lua', [
     'kin.roots, relays.published = nil, 0',
     'kin.roots = nil',

@@ -86,12 +86,6 @@ const rule73: Facts = {
     expect(await connect(world, from, to)).toEqual(['200'])
     for (const id of to) expect(await size(world, id)).toBe(700)
   },
-  async 'each target gets a value once, however often it is named'(world) {
-    const [from, to] = [await source(world), await sink(world)]
-    await write(world, from, 'o', 'out', 1)
-    await connect(world, from, [to, to, to])
-    expect(await size(world, to)).toBe(1)
-  },
   async 'what connecting copies at once is eight megabytes'(world) {
     const from = await source(world)
     const to = await Promise.all(Array.from({ length: 10 }, () => sink(world)))

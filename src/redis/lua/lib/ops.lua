@@ -68,15 +68,9 @@ function ops.channels(me)
   set_channels(of.id, of.doc, of.dir, of.port, channels)
 end
 
--- A connection copies to each port once, however often it is named; two wires are two.
-local function take_targets(me, twice)
-  local targets, seen = {}, {}
-  for _ = 1, take_int() do
-    local to = take_port(me)
-    local name = to.id .. ':' .. to.dir .. ':' .. to.port
-    if twice or not seen[name] then targets[#targets + 1] = to end
-    seen[name] = true
-  end
+local function take_targets(me)
+  local targets = {}
+  for i = 1, take_int() do targets[i] = take_port(me) end
   return targets
 end
 
@@ -88,7 +82,7 @@ end
 
 function ops.wire(me)
   local from, calls = take_port(me), take() == '1'
-  local targets = take_targets(me, true)
+  local targets = take_targets(me)
   if #targets > 1000 then refuse('TOO_LARGE', 'expected at most 1000 wires at one port, came ' .. #targets) end
   local own = from.dir == 'i' and from.id == me.id or from.dir == 'o' and from.doc.parent == me.id
   if not own then refuse('REFUSED', 'job ' .. me.id .. ' can lay wires from its inputs and from the outputs of its children') end
