@@ -58,11 +58,3 @@ export class SidejobError extends Error {
     return codes[this.code]
   }
 }
-
-/**
- * Reads the code off the front of a script's refusal (`NOT_FOUND job 7 does not exist`), or says that it is none.
- */
-export const refusal = (text: string): SidejobError | undefined => {
-  const found = /\b([A-Z_]{4,})\b ?([\s\S]*)/.exec(text)
-  return found && found[1]! in codes ? new SidejobError(found[1] as Code, found[2]!.trim()) : undefined
-}

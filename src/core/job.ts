@@ -4,21 +4,26 @@ export const statuses = ['queued', 'running', 'suspended', 'completed', 'failed'
 
 export type Status = (typeof statuses)[number]
 
-/** Every move a job can make, and what makes it. The checks, the docs' diagram and the dashboard come from this value. */
+/** Every move a job can make, and what makes it: the facts of the rules make each of them, and no other; README draws them. */
 export const transitions: Record<Status | 'new', Partial<Record<Status, string>>> = {
   new: {
     queued: 'enqueue',
     suspended: "a child that waits for its parent's run to end",
     terminating: 'born below a terminating parent',
+    terminated: 'born below a terminating parent, no shutdown hook',
   },
-  queued: { running: 'claim', terminating: 'terminate', terminated: 'terminate, no shutdown hook' },
+  queued: {
+    running: 'claim',
+    failed: 'delivered too often without an answer, or its class is banned',
+    terminating: 'terminate, runaway guard',
+    terminated: 'terminate, no shutdown hook',
+  },
   running: {
     queued: 'input arrived, retry, repeat, asked to run again, lost',
     suspended: 'suspend',
     completed: 'perform returned',
     failed: 'threw, no retries left',
-    terminating: 'terminate, runaway guard',
-    terminated: 'terminate, no shutdown hook; shutdown ran',
+    terminating: 'terminate',
   },
   suspended: {
     queued: 'input, child or run',
@@ -37,15 +42,12 @@ export const transitions: Record<Status | 'new', Partial<Record<Status, string>>
     terminating: 'terminate',
     terminated: 'terminate, no shutdown hook',
   },
-  terminating: { terminated: 'the shutdown run ended', queued: 'run with force' },
+  terminating: { terminated: 'its run ended, and its shutdown run where it has one', queued: 'run with force' },
   terminated: { queued: 'run with force' },
 }
 
 /** The statuses in which nothing more happens by itself. */
 export const ended: ReadonlySet<Status> = new Set(['completed', 'failed', 'terminated'])
-
-/** Answers whether a job may move from one status to another. `mayMove('queued', 'running')` is true. */
-export const mayMove = (from: Status | 'new', to: Status): boolean => to in transitions[from]
 
 /** An id is an integer from 1, written without a sign or leading zeros: "1abc" and "01" are none. */
 export const isId = (text: string): boolean => /^[1-9][0-9]{0,15}$/.test(text)

@@ -739,6 +739,12 @@ const time: Mutation[] = [
 const families: Mutation[] = [
   ...of(
     23,
+    'lib/family.lua',
+    ["  if doc.place == 's' then enqueue(id, doc) end\n", '', 'a child that was held stays where it is'],
+    ["  change(id, doc, fields.held, '1')\n", '', 'a child does not know that it is held'],
+  ),
+  ...of(
+    23,
     'lib/status.lua',
     [
       'if among[i] and not (writes.sets[key] and writes.sets[key][child] == false) then',

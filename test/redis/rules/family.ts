@@ -38,6 +38,16 @@ const waitFor = 'children' as const
 const parentRun = (world: World) => world.claimOne({ queue: 'other' })
 
 const rule23: Facts = {
+  async 'a child that joins the run of its parent is held until that run has ended'(world) {
+    const parent = await world.make({ queue: 'other' })
+    const run = await parentRun(world)
+    const child = await world.make({ class: 'child', parent: String(parent), joins: true })
+    expect(await status(world, child)).toBe('suspended')
+    expect(await world.claim()).toEqual([])
+    expect(await run.suspend({ waitFor })).toBe('suspended')
+    await complete(world, child)
+    expect(await status(world, parent)).toBe('queued')
+  },
   async 'a parent that waits for its children runs once, when the last has ended'(world) {
     const { id, answer, ids } = await family(world, ['a', 'b', 'c'], { waitFor })
     expect(answer).toBe('suspended')

@@ -154,9 +154,7 @@ local function terminate_one(id, doc)
   if doc.place == 'T' or doc.terminating then return end
   if doc.place == 'l' then
     change(id, doc, fields.terminating, '1')
-    local status = status_of(doc)
-    tell_parent(id, doc, status)
-    tell_status(id, doc, status)
+    announce(id, doc, 'running')
   else
     if doc.has_shutdown and side.is_gone(doc) then change(id, doc, fields.has_shutdown, nil) end
     terminate_now(id, doc)
