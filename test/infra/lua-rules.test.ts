@@ -31,8 +31,8 @@ const traps: [what: string, file: string, find: string, replace: string, says: R
   [
     'a find as the last argument',
     'lib/waiters.lua',
-    'return stop + 1, g + 1',
-    "return select(2, text:find('x')) + 1, g + 1",
+    '  return parts\nend',
+    "  return select(2, glob:find('x'))\nend",
     /:find as the last value/,
   ],
   [
