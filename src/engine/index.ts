@@ -126,7 +126,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     hook: options.hook,
   })
   const tags = createConstraints(store, registry)
-  const dispatcher = createDispatcher({ store, performer, tags, ring, now, lane: options.lane })
+  const dispatcher = createDispatcher({ store, performer, tags, ring, lane: options.lane })
 
   const ringer = createRinger({ bells, store, defer, serve: dispatch, eager: options.dispatch === 'eager' })
   async function ring(rings: Ring[], guest?: Guest): Promise<void> {

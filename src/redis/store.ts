@@ -251,7 +251,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
       answers,
       lent: claimed,
       rings: ringsOf(rings),
-      ...(nextDue ? { nextDue: Number(nextDue) } : {}),
+      ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
       stale: stale.map(([id, text, side]) => ({
         id: Number(id),
         document: decodeRecord(text, side),

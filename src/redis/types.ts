@@ -121,6 +121,8 @@ export type CommitAnswer = {
   lent: ClaimedJob[]
   rings: Ring[]
   nextDue?: number
+  /** The same in milliseconds from now on, by Redis' clock. */
+  dueIn?: number
   /** Jobs that wait, tagged by older constraints than these. */
   stale: { id: number; document: JobRecord }[]
   version: string

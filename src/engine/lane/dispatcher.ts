@@ -32,7 +32,6 @@ export type DispatcherOptions = {
   performer: Executor
   tags: Constraints
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
-  now: () => number
   /** Milliseconds on a clock that only measures. */
   elapsed?: () => number
   lane?: LaneOptions
@@ -49,7 +48,6 @@ export function createDispatcher({
   performer,
   tags,
   ring,
-  now,
   elapsed = () => performance.now(),
   lane: options = {},
   newLane = () => crypto.randomUUID().replaceAll('-', ''),
@@ -135,9 +133,9 @@ export function createDispatcher({
       } else if (leave) {
         return { runs, ended: 'handed on' }
       } else if (answer.word === 'empty') {
-        const wait = answer.nextDue === undefined ? Number.POSITIVE_INFINITY : answer.nextDue - now()
+        const wait = answer.dueIn ?? Number.POSITIVE_INFINITY
         if (wait > SOON) return { runs, ended: 'empty' }
-        await sleep(Math.max(0, wait))
+        await sleep(wait)
       }
     }
   }

@@ -52,7 +52,8 @@ fetch(KEYS)
 local function next_due()
   if queue_name == '' or queue(queue_name).paused then return '' end
   local moment = math.min(queue(queue_name).next_timer or never, next_limit(queue_name))
-  return moment < never and int(moment) or ''
+  -- Also from now on: the clock of who asks may be another one.
+  return moment < never and int(moment) .. ' ' .. int(math.max(0, moment - now)) or ''
 end
 
 -- The same request again gets the same answer: the answers as kept, the runs as far as they still hold.

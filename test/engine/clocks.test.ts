@@ -1,0 +1,112 @@
+// Clocks that do not agree: the Worker's ten minutes before or behind Redis', and a Redis that jumps an hour forth and back.
+// Redis' clock is moved as scripts see it; keys that expire by themselves keep to the real one.
+
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
+const realNow = Date.now
+
+let kit: Kit
+let ran: string[] = []
+beforeEach(async () => {
+  ran = []
+  const workers = ['now', 'late', 'minutely', 'brief'].map((name) =>
+    defineWorker({ class: name, queue: 'default', perform: () => void ran.push(name) }),
+  )
+  kit = await startKit({ hold: true, workers })
+  await kit.engine.setQueue('pull', { mode: 'pull' } as never)
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await kit.close()
+})
+
+/** How far the Worker's clock is before Redis'. */
+const workerIsAhead = (ms: number) => void vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ms)
+
+/** Redis jumps, and the Worker does not. */
+async function jump(ms: number, ahead: number): Promise<void> {
+  await kit.advance(ms)
+  workerIsAhead(ahead)
+}
+
+async function serve(): Promise<void> {
+  await kit.engine.tick()
+  while ((await kit.engine.dispatch('default', 'none')).runs > 0);
+}
+
+/** The same time passes for both. */
+async function pass(ms: number): Promise<void> {
+  await kit.advance(ms)
+  await serve()
+}
+
+const make = async (name: string, more: object = {}) => String(await kit.make(name, more))
+const status = async (id: string) => (await kit.engine.get(id)).status
+const runsOf = (name: string) => ran.filter((one) => one === name).length
+
+async function claimed() {
+  const id = await make('chore', { queue: 'pull' })
+  const [run] = await kit.engine.claim('pull', { max: 1, lease: 45 * SECOND })
+  expect(run!.job.id).toBe(Number(id))
+  return { id, token: run!.run.token }
+}
+
+test.each([
+  // Its next slot is computed by the Worker's clock: those within the difference are left out.
+  ['ten minutes before Redis’', 10 * MINUTE, 1],
+  ['ten minutes behind Redis’', -10 * MINUTE, 10],
+])('a Worker whose clock is %s: timers, leases and retention take the time that they say', async (_, ahead, slots) => {
+  workerIsAhead(ahead)
+  await make('now')
+  const late = await make('late', { wait: 5 * MINUTE })
+  const { id: leased } = await claimed()
+  const brief = await make('brief', { retain: 2 * MINUTE })
+  await make('minutely', { repeat: { cron: '* * * * *' } })
+  await serve()
+  expect([runsOf('now'), runsOf('late')]).toEqual([1, 0])
+  expect([await status(leased), await status(brief)]).toEqual(['running', 'completed'])
+  await pass(30 * SECOND)
+  expect(await status(leased)).toBe('running')
+  await pass(30 * SECOND)
+  expect([await status(leased), await status(brief)]).toEqual(['queued', 'completed'])
+  const before = runsOf('minutely')
+  for (let minute = 1; minute <= 10; minute++) {
+    await pass(MINUTE)
+    expect([minute, runsOf('late')]).toEqual([minute, minute < 4 ? 0 : 1])
+  }
+  expect(await status(late)).toBe('completed')
+  expect(await status(brief).catch(({ code }) => code)).toBe('NOT_FOUND')
+  expect(runsOf('minutely') - before).toBe(slots)
+})
+
+test('Redis jumps an hour forth and back: what ran early has run once, and nothing stands still', async () => {
+  const late = await make('late', { wait: 30 * MINUTE })
+  const { id: leased } = await claimed()
+  await make('minutely', { repeat: { cron: '* * * * *' } })
+  await serve()
+  await jump(HOUR, -HOUR)
+  await serve()
+  expect([runsOf('late'), await status(late), await status(leased)]).toEqual([1, 'completed', 'queued'])
+  const claim = async () => (await kit.engine.claim('pull', { max: 1, lease: 45 * SECOND }))[0]
+  let again = await claim()
+  for (; !again; again = await claim()) await pass(MINUTE)
+  expect(String(again.job.id)).toBe(leased)
+
+  await jump(-HOUR, 0)
+  await make('now')
+  await serve()
+  expect(runsOf('now')).toBe(1)
+  // A run of the hour that never was holds its lease until that hour has come. Its commit counts all the same.
+  await pass(MINUTE)
+  expect(await status(leased)).toBe('running')
+  await kit.engine.commit(again.run.token, { end: 'completed', ops: [] } as never)
+  expect(await status(leased)).toBe('completed')
+  const { id: second } = await claimed()
+  await pass(MINUTE)
+  expect(await status(second)).toBe('queued')
+  for (let minute = 0; minute < 68; minute++) await pass(MINUTE)
+  expect(runsOf('late')).toBe(1)
+}, 30_000)
