@@ -1,0 +1,20 @@
+// Claims of pull workers.
+
+import * as z from 'zod'
+import { limits } from '../limits.ts'
+import { positive, waitTime } from './job-options.ts'
+import { isText, label, processName } from './names.ts'
+
+export const claimOptions = z.strictObject({
+  names: z
+    .array(
+      label.refine((name) => isText(name, limits.claimName.most), `expected at most ${limits.claimName.most} bytes`),
+    )
+    .max(limits.claimNames.most)
+    .optional(),
+  tags: z.array(label).max(limits.claimNames.most).optional(),
+  max: z.int().min(1).max(1_000).optional(),
+  wait: waitTime.optional(),
+  lease: positive.optional(),
+  process: processName.optional(),
+})

@@ -1,0 +1,265 @@
+// What can be asked of a job, when it is made and afterwards.
+
+import * as z from 'zod'
+import { alike } from '../alike.ts'
+import { isCallbackGroup } from '../callback.ts'
+import { limits } from '../limits.ts'
+import { missedWays } from '../repeat.ts'
+import { sparse } from '../sparse.ts'
+import {
+  alias,
+  anyPort,
+  channelNames,
+  childName,
+  className,
+  label,
+  portName,
+  queueName,
+  ref,
+  status,
+  values,
+} from './names.ts'
+import { closed, duration, time } from './values.ts'
+
+export const inputs = z
+  .record(portName, values)
+  .refine((given) => Object.keys(given).length <= limits.ports.most, `expected at most ${limits.ports.most} ports`)
+
+/** Fields of the state by name. */
+export const stateFields = z
+  .record(label, closed)
+  .refine(
+    (given) => Object.keys(given).length <= limits.stateFields.most,
+    `expected at most ${limits.stateFields.most} fields`,
+  )
+
+const portSpec = z.strictObject({ default: closed.optional(), channels: channelNames.optional() })
+export const portSpecs = z
+  .record(anyPort, portSpec)
+  .refine((specs) => Object.keys(specs).length <= limits.ports.most, `expected at most ${limits.ports.most} ports`)
+
+/** How long one call may wait for something. */
+export const waitTime = duration.refine(
+  (ms) => ms <= limits.waitMs.most,
+  `expected at most ${limits.waitMs.most / 1_000} seconds`,
+)
+
+export const positive = duration.refine((ms) => ms > 0, 'expected a duration above 0')
+
+const backoff = z.union([
+  z.strictObject({
+    base: duration.optional(),
+    factor: z.number().min(1).max(100).optional(),
+    cap: duration.optional(),
+    jitter: z.number().min(0).max(1).optional(),
+    delays: z.array(duration).min(1).max(100).optional(),
+  }),
+  duration.transform((base) => ({ base })),
+])
+
+export const history = z
+  .int()
+  .min(0)
+  .max(100)
+  .meta({ description: 'how many of its last runs a job keeps, at /v1/jobs/:job/runs' })
+
+export const DAY = 86_400_000
+
+export const redeliver = z
+  .strictObject({
+    after: duration.refine((ms) => ms >= 1_000 && ms <= 365 * DAY, 'expected a second to 365 days'),
+    max: z.int().min(1).max(1_000).default(10),
+  })
+  .meta({
+    description:
+      'how long a pull worker, or a push worker that has answered 202, has a run before it goes to somebody else at once; after `max` runs in a row that nobody answered the job fails',
+  })
+
+export const retry = z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), backoff: backoff.optional() })
+
+export const missed = z.enum(missedWays).meta({
+  description:
+    'what becomes of slots that went by while nothing ran: `run` runs each, `last` one run for all of them (the default of cron), `skip` none that is more than five minutes late',
+})
+const stopOnFail = z.boolean().meta({ description: 'whether a run that fails for good ends the schedule' })
+const repeatOptions = { missed: missed.optional(), stopOnFail: stopOnFail.optional() }
+
+export const repeat = z.union([
+  label,
+  z.strictObject({ cron: label, tz: label.optional(), ...repeatOptions }),
+  z.strictObject({ bedrock: label, ...repeatOptions }),
+])
+
+/** Priorities of 32 bits times this, and a moment, are whole numbers that a double holds. */
+export const MAX_AGEING = 3_600_000
+
+const priority = z.int32().meta({ description: 'the smallest goes first' })
+
+export const concurrency = z.int().min(1).max(1_000_000)
+export const rate = z.strictObject({ limit: z.int().min(1).max(1_000_000), period: positive })
+
+const debounce = z
+  .strictObject({ wait: positive, max: positive.optional() })
+  .refine(({ wait, max = wait }) => max >= wait, { error: 'expected at least "wait"', path: ['max'] })
+  .meta({
+    description:
+      'the job begins `wait` after it was last asked for, with the newest args; `max` after it was first asked for at the latest',
+  })
+
+const expectOne = (first: 'until' | 'for', second: 'for' | 'debounce') => ({
+  error: `expected "${first}" or "${second}", got both`,
+  path: [second],
+})
+
+/** A key that only one job of a queue and class has: until it has ended, or as said here. */
+const unique = z.union([
+  label,
+  z
+    .strictObject({
+      key: label,
+      until: z.enum(['started', 'ended', 'deleted']).optional(),
+      for: positive.optional().meta({ description: 'so long, whatever becomes of the job (a throttle)' }),
+      debounce: debounce.optional(),
+    })
+    .refine((given) => given.until === undefined || given.for === undefined, expectOne('until', 'for'))
+    .refine((given) => given.until === undefined || given.debounce === undefined, expectOne('until', 'debounce'))
+    .refine((given) => given.for === undefined || given.debounce === undefined, expectOne('for', 'debounce')),
+])
+
+/** What says when a job is to run, or what would be lost when it is asked for again. */
+const notDebounced = ['at', 'wait', 'repeat', 'inputs'] as const
+
+type Asked = { unique?: z.output<typeof unique> } & { [K in (typeof notDebounced)[number]]?: unknown }
+
+function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
+  if (typeof given.unique !== 'object' || !given.unique.debounce) return
+  for (const name of notDebounced)
+    if (given[name] !== undefined)
+      ctx.addIssue({
+        code: 'custom',
+        message: `expected "${name}" or unique.debounce, got both`,
+        path: [name],
+      })
+}
+
+/** An aggregation: its name, and how many of its jobs may run at once if it is new. */
+const groupId = label.refine((id) => !isCallbackGroup(id), 'expected none of our own groups, callback:…')
+const group = z
+  .strictObject({ id: groupId, concurrency: concurrency.optional() })
+  .meta({ description: 'groups take turns at the limits that they share' })
+
+const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
+const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
+
+const isHttp = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+
+export const httpUrl = z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://')
+
+// What the delivery itself says stays ours.
+const OWN_HEADERS = /^(host|connection|content-length|content-type|transfer-encoding|webhook-.*)$/i
+
+export const requestHeaders = z.record(
+  z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, 'expected the name of a header'),
+  z.string().regex(/^[\t\x20-\x7e\x80-\xff]{0,2000}$/, 'expected the value of a header'),
+)
+
+const callbackOptions = {
+  headers: requestHeaders
+    .refine(
+      (headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)),
+      'expected no header that is ours',
+    )
+    .optional(),
+  secret: z
+    .string()
+    .regex(/^(whsec_)?[A-Za-z0-9+/]{4,200}={0,2}$/, 'expected whsec_ and base64')
+    .optional(),
+  /** Delays before the second try, the third, …; in place of the usual ones. */
+  retry: z.array(duration).max(50).optional(),
+  timeout: positive.refine((ms) => ms <= 30_000, 'expected at most 30 seconds').optional(),
+}
+
+/** A topic of Kafka; in a path `.` and `..` would be other places. */
+export const topic = z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'expected a topic')
+
+/** Who is told when a job ends: a webhook, or a topic behind a Kafka REST proxy. */
+export const callback = z.union([
+  z.strictObject({ url: httpUrl, ...callbackOptions }),
+  z.strictObject({
+    kafka: z.strictObject({ url: httpUrl, topic }),
+    ...callbackOptions,
+  }),
+])
+
+export const jobInput = sparse(
+  z
+    .strictObject({
+      queue: queueName.default('default'),
+      class: className,
+      args: closed.optional(),
+      name: childName.optional(),
+      parent: ref.optional(),
+      in: portSpecs.optional(),
+      out: portSpecs.optional(),
+      inputs: inputs.optional(),
+      at: time.optional(),
+      wait: duration.optional(),
+      priority: priority.optional(),
+      retry: retry.optional(),
+      timeout: positive.optional(),
+      keepResult: z.union([z.boolean(), positive]).optional(),
+      unique: unique.optional(),
+      repeat: repeat.optional(),
+      alias: z.array(alias).max(100).optional(),
+      callback: callback.optional(),
+      createdBy: label.optional(),
+      group: group.optional(),
+      tag: label.optional().meta({ description: 'lent only to pull workers that ask for it' }),
+      retain: duration.optional(),
+      history: history.optional(),
+      redeliver: redeliver.optional(),
+    })
+    .refine(notBoth, NOT_BOTH)
+    .superRefine(checkDebounce),
+)
+
+/** One job, or up to 1,000 of which all are made or none. */
+export const jobInputs = z.union([jobInput, alike(z.array(jobInput).min(1).max(1_000), 'args')])
+
+export const jobPatch = z.strictObject({
+  args: closed.optional(),
+  priority: priority.optional(),
+  retry: retry.optional(),
+  timeout: positive.optional(),
+  repeat: repeat.nullable().optional(),
+  runAt: time.nullable().optional(),
+  group: group.optional(),
+})
+
+/** What is to be done to all jobs that fit; a filter that says nothing would mean everything. */
+export const bulkInput = z.strictObject({
+  filter: z
+    .strictObject({
+      status: status.optional(),
+      queue: queueName.optional(),
+      class: className.optional(),
+      group: label.optional(),
+      parent: ref.optional(),
+    })
+    .refine((filter) => Object.values(filter).some((value) => value !== undefined), 'expected at least one condition'),
+  action: z.enum(['retry', 'terminate', 'delete', 'requeue']),
+})
+
+export const runOptions = z
+  .strictObject({
+    force: z.boolean().optional(),
+    at: time.optional(),
+    wait: duration.optional(),
+    parent: z.boolean().optional(),
+  })
+  .refine(notBoth, NOT_BOTH)
+
+export const stateChange = z.strictObject({
+  set: stateFields.optional(),
+  unset: z.array(label).max(limits.stateFields.most).optional(),
+})

@@ -1,0 +1,126 @@
+// What is told of a job.
+
+import * as z from 'zod'
+import { jobId, status } from './names.ts'
+import { closed, moment } from './values.ts'
+
+export const enqueued = z.object({ id: jobId, status, existing: z.literal(true).optional() })
+export const stepped = z.object({ id: jobId, status })
+
+export const portView = z.object({
+  size: z.int(),
+  taken: z.int(),
+  default: closed.optional(),
+  channels: z.array(z.string()),
+})
+
+export const callbackState = z.enum(['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED'])
+
+/** How telling of a job's last end goes; no state before the job has ended. */
+export const callbackProgress = z.object({
+  state: callbackState.nullable(),
+  attempts: z.int(),
+  lastError: z.string().nullable(),
+  /** The job that does it. */
+  job: jobId.nullable(),
+})
+
+export const callbackView = callbackProgress.extend({
+  state: callbackState,
+  job: jobId,
+  /** The job whose end is told, and which of its ends. */
+  of: jobId,
+  end: z.int(),
+  url: z.string(),
+  createdAt: moment,
+  nextAt: moment.nullable(),
+  endedAt: moment.nullable(),
+})
+
+export const jobView = z.object({
+  id: jobId,
+  queue: z.string(),
+  class: z.string(),
+  status,
+  args: closed.nullable(),
+  name: z.string().nullable(),
+  parent: z.object({ id: jobId, name: z.string() }).nullable(),
+  aliases: z.array(z.string()),
+  priority: z.int(),
+  group: z.string().nullable(),
+  attempt: z.int(),
+  lost: z.int(),
+  createdAt: moment,
+  createdBy: z.string(),
+  by: z.string().optional().meta({ description: 'the API key that asked for it, as key:<id>' }),
+  ranAt: moment.nullable(),
+  endedAt: moment.nullable(),
+  runAt: moment.nullable(),
+  waitingFor: z.union([z.enum(['children', 'parent']), z.array(z.string())]).nullable(),
+  error: closed.nullable(),
+  progress: closed.nullable(),
+  repeat: closed.nullable(),
+  callback: callbackProgress.nullable(),
+  in: z.record(z.string(), portView),
+  out: z.record(z.string(), portView),
+  children: z.record(z.string(), z.object({ id: jobId, class: z.string(), status })),
+  /** How many children are not in `children`: the list of jobs has them all, page by page (`parent=`). */
+  moreChildren: z.int().optional(),
+})
+
+export const result = z.union([
+  z.object({ type: z.literal('success'), finishedAt: moment, saidAt: z.string().optional(), result: closed }),
+  z.object({
+    type: z.literal('failure'),
+    finishedAt: moment,
+    saidAt: z.string().optional(),
+    reason: z.enum(['other', 'timeout']),
+    message: z.string(),
+    error: closed.nullable(),
+    retry: z.literal(false).optional(),
+  }),
+])
+
+export const why = z.object({
+  running: z.boolean(),
+  reasons: z.array(
+    z.object({
+      code: z.string(),
+      message: z.string(),
+      since: moment.optional(),
+      until: moment.optional(),
+      job: jobId.optional(),
+      key: z.string().optional(),
+    }),
+  ),
+})
+
+/** Newest first; `token` to `error` of jobs that keep their runs. */
+export const pastRun = z.object({
+  startedAt: moment,
+  endedAt: moment,
+  outcome: z.string().meta({
+    description: 'completed, suspended, follow, again, failed, lost, conflict, released (given back) or requeued',
+  }),
+  attempt: z.int(),
+  token: z.string().optional(),
+  retried: z.boolean().optional().meta({ description: 'whether it was tried again for this end' }),
+  by: z
+    .string()
+    .optional()
+    .meta({ description: 'function, pull, or the host of the push worker; absent where that is not known' }),
+  error: closed.optional(),
+})
+
+export const pastRuns = z.object({ runs: z.array(pastRun) })
+
+export const tree = z.object({
+  id: jobId,
+  class: z.string(),
+  status,
+  children: z.record(z.string(), z.unknown()),
+  more: z.literal(true).optional().meta({ description: 'there are more jobs below it than are shown' }),
+})
+
+/** The answer of a verb that has nothing to tell: nothing inside, `{}` outside. */
+export const done = z.object({}) as unknown as z.ZodType<void, Record<string, never>>

@@ -1,0 +1,67 @@
+// API keys, tenants and the audit.
+
+import * as z from 'zod'
+import { TENANT } from '../tenant.ts'
+import { DAY } from './job-options.ts'
+import { label, named } from './names.ts'
+import { duration, moment, time } from './values.ts'
+
+export const scope = z.enum(['admin', 'write', 'read', 'work'])
+
+const keyLimits = z.strictObject({
+  requestsPerSecond: z
+    .number()
+    .min(0.1)
+    .max(100_000)
+    .optional()
+    .meta({ description: 'on average, of each isolate; so many at once are double of it' }),
+})
+
+export const keyInput = z.strictObject({
+  name: label,
+  scopes: z.array(scope).min(1).max(4),
+  expiresAt: time.optional().meta({ description: 'when it ends; never, where nothing is said' }),
+  limits: keyLimits.optional(),
+})
+
+/** A key that was just made: its text is shown this once. */
+export const keyMade = z.object({ id: z.string(), key: z.string() })
+
+export const keyList = z.object({
+  keys: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      scopes: z.array(scope),
+      createdAt: moment,
+      expiresAt: moment.optional(),
+      lastUsedAt: moment.optional().meta({ description: 'to the hour' }),
+      limits: z.object({ requestsPerSecond: z.number().optional() }).optional(),
+    }),
+  ),
+})
+
+/** How long the old key goes on beside the new one. */
+export const keyRotation = z.strictObject({
+  overlap: duration.refine((ms) => ms >= 0 && ms <= 30 * DAY, 'expected at most 30 days').default(DAY),
+})
+
+const TENANT_NAME = 'a tenant: a-z, 0-9 and -, at most 40 long, beginning with a letter or digit'
+export const tenantName = named(TENANT_NAME, (text) => TENANT.test(text))
+
+export const tenantList = z.object({ tenants: z.array(z.object({ name: z.string(), createdAt: moment })) })
+
+export const auditPage = z.object({
+  entries: z.array(
+    z.object({
+      id: z.string(),
+      at: moment,
+      by: z.string().meta({ description: 'key:<id>' }),
+      name: z.string(),
+      verb: z.string(),
+      method: z.string(),
+      path: z.string(),
+    }),
+  ),
+  cursor: z.string().nullable(),
+})

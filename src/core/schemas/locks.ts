@@ -1,0 +1,16 @@
+// Locks of clients, and how a run failed.
+
+import * as z from 'zod'
+import { positive } from './job-options.ts'
+
+export const lockInput = z.strictObject({ ttl: positive })
+export const lockToken = z.string().min(1).max(255)
+
+export const failure = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    path: z.array(z.union([z.string(), z.number()])).optional(),
+    retryAfter: z.number().optional(),
+  }),
+})

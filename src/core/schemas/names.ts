@@ -1,0 +1,69 @@
+// Names: of queues, classes, ports, jobs, files.
+
+import * as z from 'zod'
+import type { Code } from '../errors.ts'
+import { isAlias, isId, isPortName, statuses } from '../job.ts'
+import { limits } from '../limits.ts'
+import { closed } from './values.ts'
+
+const CONTROL = /\p{Cc}/u
+const encoder = new TextEncoder()
+
+/** Text of 1 to `most` bytes without control characters. */
+export const isText = (text: string, most = 255): boolean =>
+  text.length > 0 &&
+  (text.length * 3 <= most || encoder.encode(text).length <= most) &&
+  !CONTROL.test(text) &&
+  text.isWellFormed()
+
+export const named = (what: string, fits: (text: string) => boolean) =>
+  z.string().refine(fits, `expected ${what}`).meta({ description: what })
+
+const TEXT = 'text of at most 255 bytes without control characters'
+
+export const queueName = named(`a queue: ${TEXT}, ":" and "/"`, (text) => isText(text) && !/[:/]/.test(text))
+export const className = named(`a class: ${TEXT}`, (text) => isText(text))
+export const childName = named(`a name: ${TEXT}`, (text) => isText(text))
+const LEVELS = limits.channelLevels.most
+export const channelName = named(
+  `a channel: ${TEXT}, and at most ${LEVELS} names between slashes`,
+  (text) => isText(text) && text.split('/').filter(Boolean).length <= LEVELS,
+)
+export const label = named(TEXT, (text) => isText(text))
+export const processName = named(`a process: ${TEXT}`, (text) => isText(text))
+export const alias = named('an alias: begins with a letter, at most 255 long, no control characters', isAlias)
+export const portName = named('a port name: a-z, A-Z, 0-9 and _, at most 100 long', isPortName)
+export const anyPort = named('a port name (a-z, A-Z, 0-9 and _, at most 100 long), or "*"', (text) =>
+  text === '*' ? true : isPortName(text),
+)
+
+export const dir = z.enum(['in', 'out'])
+
+export const jobId = z.int().min(1)
+
+const isRef = (text: string) => isId(text) || isAlias(text)
+
+const JOB = 'expected a job: its id (a whole number from 1) or an alias'
+
+/** A job in a body: its id or one of its aliases. */
+export const ref = z.union([jobId, z.string().refine(isRef, JOB)], JOB).transform(String)
+
+/** A job in a path. What can be no job is simply not there: 404, not 400. */
+export const pathRef = z.string().refine(isRef, {
+  error: (issue) =>
+    `no job is called ${JSON.stringify(issue.input)}: an id is a whole number from 1, an alias begins with a letter`,
+  params: { code: 'NOT_FOUND' satisfies Code },
+})
+
+const noFile = { error: 'there is no such file', params: { code: 'NOT_FOUND' satisfies Code } }
+
+/** A file's id in a path, and the folder that it lies in. */
+export const fileName = z.string().refine((text) => /^[\w-]{14}$/.test(text), noFile)
+export const fileFolder = z.string().refine((text) => /^[\w-]{3}$/.test(text), noFile)
+
+export const status = z.enum(statuses)
+
+// Lists that are too long are too large (413), whatever the bytes: they bound the work of one script.
+export const VALUES = 10_000
+export const values = z.array(closed).max(VALUES)
+export const channelNames = z.array(channelName).max(1_000)

@@ -1,0 +1,85 @@
+// Where in a schema the special things are: closed values, moments, durations.
+
+import type * as z from 'zod'
+import { CLOSED, type Closed, each, list, OPEN } from '../codec/json.ts'
+import { closed, moment, span } from './values.ts'
+
+/** Where in a shape closed values, moments and spans stand: at this place, below named members, or below every member or item. */
+export type Places = 'closed' | 'moment' | 'span' | { members?: Record<string, Places>; each?: Places; items?: Places }
+
+/**
+ * Reads off a schema where its closed values and moments are; the options of a union are laid over each other.
+ *
+ * @example places(z.object({ args: closed })) // { members: { args: 'closed' } }
+ */
+export const places = (schema: z.ZodType): Places | undefined => {
+  if (schema === closed) return 'closed'
+  if (schema === moment) return 'moment'
+  if (schema === span) return 'span'
+  const def = schema._zod.def as unknown as Def
+  switch (def.type) {
+    case 'object':
+      return members(def.shape)
+    case 'record':
+      return below('each', def.valueType)
+    case 'array':
+      return below('items', def.element)
+    case 'union':
+      return def.options.map(places).reduce(overlay, undefined)
+    case 'pipe':
+      return places(def.in)
+    default:
+      return def.innerType && places(def.innerType)
+  }
+}
+
+type Def =
+  | { type: 'object'; shape: Record<string, z.ZodType> }
+  | { type: 'record'; valueType: z.ZodType }
+  | { type: 'array'; element: z.ZodType }
+  | { type: 'union'; options: z.ZodType[] }
+  | { type: 'pipe'; in: z.ZodType }
+  | { type: 'optional' | 'nullable' | 'default'; innerType?: z.ZodType }
+
+/**
+ * The pattern with which a body of this shape is read: `parseJson(text, closedIn(changes))`.
+ *
+ * @example closedIn(z.object({ args: closed })) // { args: CLOSED }
+ */
+export const closedIn = (schema: z.ZodType): Closed => pattern(places(schema))
+
+const pattern = (place: Places | undefined): Closed => {
+  if (place === 'closed') return CLOSED
+  if (place === undefined || typeof place === 'string') return OPEN
+  const named = Object.entries(place.members ?? {}).map(([name, below]) => [name, pattern(below)])
+  return {
+    ...Object.fromEntries(named),
+    ...(place.each && each(pattern(place.each))),
+    ...(place.items && list(pattern(place.items))),
+  }
+}
+
+const members = (shape: Record<string, z.ZodType>): Places | undefined => {
+  const found = Object.entries(shape).flatMap(([name, schema]) => {
+    const place = places(schema)
+    return place ? [[name, place] as const] : []
+  })
+  return found.length > 0 ? { members: Object.fromEntries(found) } : undefined
+}
+
+const below = (where: 'each' | 'items', schema: z.ZodType): Places | undefined => {
+  const place = places(schema)
+  return place && { [where]: place }
+}
+
+const overlay = (a: Places | undefined, b: Places | undefined): Places | undefined => {
+  if (!a || !b || a === b) return a ?? b
+  if (typeof a === 'string' || typeof b === 'string')
+    throw new Error('one place is closed in one option, open in another')
+  const names = new Set([...Object.keys(a.members ?? {}), ...Object.keys(b.members ?? {})])
+  return {
+    members: Object.fromEntries([...names].map((name) => [name, overlay(a.members?.[name], b.members?.[name])!])),
+    each: overlay(a.each, b.each),
+    items: overlay(a.items, b.items),
+  }
+}

@@ -1,0 +1,42 @@
+// Ports and channels: what is written to them and read from them.
+
+import * as z from 'zod'
+import { portView } from './job-views.ts'
+import { jobId, portName, ref, VALUES, values } from './names.ts'
+import { closed, moment } from './values.ts'
+
+export const items = z.array(
+  z.object({ data: closed, context: closed.optional(), default: z.literal(true).optional() }),
+)
+
+export const portLook = portView.extend({ values: items })
+
+export const portWrite = z
+  .strictObject({
+    values: values.optional(),
+    value: closed.optional(),
+    notify: z.boolean().optional(),
+    log: z.boolean().optional(),
+    setDefault: z.boolean().optional(),
+    context: closed.optional(),
+  })
+  .refine(
+    (given) => (given.values === undefined) !== (given.value === undefined),
+    'expected either "values" or "value"',
+  )
+
+export const portRead = z.strictObject({ max: z.int().min(1).max(VALUES).optional() })
+
+export const target = z.union(
+  [z.strictObject({ job: ref, in: portName }), z.strictObject({ job: ref, out: portName })],
+  'expected { job, in } or { job, out }',
+)
+
+export const channelList = z.object({
+  channels: z.array(z.object({ name: z.string(), subscribers: z.array(z.object({ job: jobId, port: z.string() })) })),
+})
+
+export const logPage = z.object({
+  entries: z.array(z.object({ id: z.string(), at: moment, job: jobId.nullable(), entry: closed, level: z.string() })),
+  cursor: z.string().nullable(),
+})

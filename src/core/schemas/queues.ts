@@ -1,0 +1,77 @@
+// Queues, limits, groups and schedules.
+
+import * as z from 'zod'
+import { statuses } from '../job.ts'
+import { concurrency, MAX_AGEING, positive, rate } from './job-options.ts'
+import { pastRun } from './job-views.ts'
+import { jobId, status } from './names.ts'
+import { closed, moment, span } from './values.ts'
+import { shownRate } from './workers.ts'
+
+const ageing = positive
+  .refine((ms) => Number.isInteger(ms) && ms <= MAX_AGEING, 'expected whole milliseconds, at most 1 hour')
+  .meta({
+    description:
+      'so long a wait is worth one step of priority, up to 1 hour: who waits for n times as long goes before those who come then with a priority smaller by less than n; null: priorities are strict',
+  })
+
+export const queuePatch = z.strictObject({
+  lanes: z.int().min(1).max(1_000).optional(),
+  batch: z.int().min(1).max(1_000).optional(),
+  paused: z.boolean().optional(),
+  mode: z.enum(['push', 'pull']).optional(),
+  ageing: ageing.nullable().optional(),
+})
+
+export const queueView = z.object({
+  name: z.string(),
+  paused: z.boolean(),
+  mode: z.enum(['push', 'pull']),
+  lanes: z.int(),
+  maxLanes: z.int(),
+  batch: z.int(),
+  ageing: span.nullable(),
+  counts: z.record(z.enum([...statuses, 'scheduled']), z.int()),
+  oldestReady: moment.nullable(),
+})
+
+/** null removes a setting, one that is left out stays. */
+export const limitSettings = z.strictObject({
+  concurrency: concurrency.nullable().optional(),
+  rate: rate.nullable().optional(),
+  paused: z.boolean().optional(),
+})
+
+export const groupSettings = limitSettings.omit({ rate: true })
+
+const inUse = { paused: z.boolean(), running: z.int(), waiting: z.int() }
+
+export const scheduleView = z.object({
+  job: jobId,
+  queue: z.string(),
+  class: z.string(),
+  status,
+  aliases: z.array(z.string()),
+  repeat: closed,
+  paused: z.boolean(),
+  failing: z.boolean().meta({ description: 'its last run failed or was lost' }),
+  error: closed.nullable(),
+  lastRun: pastRun.nullable(),
+  next: z.array(moment),
+})
+
+export const backfilled = z.object({
+  jobs: z.array(z.object({ id: jobId, scheduledFor: moment })),
+  next: moment
+    .nullable()
+    .meta({ description: 'where to go on, when there were more slots than one call makes jobs for' }),
+})
+
+export const limitView = z.object({
+  key: z.string(),
+  concurrency: z.int().nullable(),
+  rate: shownRate.nullable(),
+  ...inUse,
+})
+
+export const groupView = z.object({ id: z.string(), concurrency: z.int().nullable(), ...inUse, jobs: z.int() })

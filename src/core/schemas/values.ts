@@ -1,0 +1,70 @@
+// Values, times and counts.
+
+import * as z from 'zod'
+import { type Encoded, wireSize } from '../codec/value.ts'
+import { type Code, SidejobError } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { duration as readDuration, time as readTime } from '../time.ts'
+
+/** The largest value that a port, a state or an argument holds, in bytes as it came. */
+const VALUE = 1024 * 1024
+
+// A character is at most 3 bytes of UTF-8, so that few values have to be counted.
+const isSmall = (wire: Encoded) => wire.length * 3 <= VALUE || wireSize(wire) <= VALUE
+
+/** Any value of the user, kept closed: the reader of the body has already cut it out as a wire. */
+export const closed = z.string('is missing').refine(isSmall, {
+  error: 'expected a value of at most 1 MiB',
+  params: { code: 'TOO_LARGE' satisfies Code },
+}) as unknown as z.ZodType<Encoded, unknown>
+
+/** A moment in an answer: milliseconds inside, ISO 8601 outside. */
+export const moment = z.iso.datetime() as unknown as z.ZodType<number, string>
+
+/** A duration in an answer: milliseconds inside, seconds outside, as a request takes them. */
+export const span = z.number().meta({ description: 'seconds' })
+
+const read = (parse: (given: number | string) => number) => (given: number | string, ctx: z.RefinementCtx) => {
+  try {
+    return parse(given)
+  } catch (error) {
+    if (!(error instanceof SidejobError)) throw error
+    ctx.addIssue({ code: 'custom', message: error.message })
+    return z.NEVER
+  }
+}
+
+const amount = z.union([z.number(), z.string()], 'expected a number or a text')
+
+/** A time in a request: ISO 8601 or epoch milliseconds. */
+export const time = amount.transform(read(readTime)).meta({ description: 'ISO 8601 with zone, or epoch milliseconds' })
+
+/** A duration in a request: seconds, or a text with units. */
+export const duration = amount
+  .transform(read(readDuration))
+  .refine((ms) => ms <= limits.durationMs.most, 'expected at most 10 years')
+  .meta({ description: "seconds, or a text like '5m', '1h30m', '3 days'" })
+
+/** A yes or no in a query: `?force`, `?force=true`, `?force=false`. */
+export const flag = z
+  .enum(['', 'true', 'false', '1', '0'], 'expected true or false')
+  .transform((text) => text === '' || text === 'true' || text === '1')
+
+const CURSOR = 'expected the cursor of a page before'
+
+/** Where a list goes on: what the page before has answered. */
+export const cursor = z
+  .string()
+  .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), CURSOR)
+  .meta({ description: 'the cursor that the page before has answered' })
+
+/** Where the log goes on: the id of an entry. */
+export const logCursor = z.string().regex(/^\d{1,15}-\d{1,15}$/, CURSOR)
+
+/** A whole number in a query. */
+export const count = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, 'expected a whole number')
+    .transform(Number)
+    .pipe(z.int().min(least).max(most))

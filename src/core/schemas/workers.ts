@@ -1,0 +1,90 @@
+// Worker classes.
+
+import * as z from 'zod'
+import { concurrency, history, httpUrl, missed, positive, rate, redeliver, retry } from './job-options.ts'
+import { anyPort, channelNames, label } from './names.ts'
+import { closed, duration, span } from './values.ts'
+
+const workerPorts = z.record(
+  anyPort,
+  z.strictObject({
+    default: closed.optional(),
+    schema: closed.optional().meta({ description: 'JSON Schema of the values' }),
+    channels: channelNames.optional(),
+  }),
+)
+
+const workerShape = z.strictObject({
+  args: closed.optional().meta({ description: 'JSON Schema of the args that its jobs are made with' }),
+  result: closed.optional().meta({ description: 'JSON Schema of the results of its runs' }),
+  concurrency: concurrency.optional().meta({
+    description: 'how many runs of the class there may be at once, in all lanes: the limit worker:<queue>/<class>',
+  }),
+  limits: z
+    .array(z.strictObject({ key: label.optional(), concurrency: concurrency.optional(), rate: rate.optional() }))
+    .max(10)
+    .optional(),
+  in: workerPorts.optional(),
+  out: workerPorts.optional(),
+  push: z
+    .strictObject({
+      url: httpUrl,
+      secret: label.optional(),
+      format: z.literal('jq').optional(),
+    })
+    .optional(),
+  pull: z.boolean().optional(),
+  retry: retry.optional(),
+  timeout: positive.optional(),
+  retain: duration.optional(),
+  history: history.optional(),
+  redeliver: redeliver.optional(),
+  shutdown: z.boolean().optional(),
+  reach: z
+    .enum(['family', 'all'])
+    .optional()
+    .meta({ description: 'all: its runs may also change jobs outside their own tree, and delete with force' }),
+  description: z.string().max(10_000).optional(),
+})
+
+export const worker = workerShape.refine(({ push, pull }) => !(push && pull), {
+  error: 'expected "push" or "pull", got both',
+  path: ['pull'],
+})
+
+const shownRetry = z.object({
+  max: z.int().optional(),
+  backoff: z
+    .object({
+      base: span.optional(),
+      factor: z.number().optional(),
+      cap: span.optional(),
+      jitter: z.number().optional(),
+      delays: z.array(span).optional(),
+    })
+    .optional(),
+})
+
+export const shownRate = z.object({ limit: z.int(), period: span })
+
+/** A worker as it is shown: all of the push address but its secret. */
+export const workerView = workerShape
+  .omit({ push: true, retry: true, timeout: true, retain: true, limits: true, redeliver: true })
+  .extend({
+    limits: z
+      .array(z.object({ key: z.string().optional(), concurrency: z.int().optional(), rate: shownRate.optional() }))
+      .optional(),
+    push: z.object({ url: z.string(), format: z.literal('jq').optional() }).optional(),
+    retry: shownRetry.optional(),
+    timeout: span.optional(),
+    cron: z
+      .object({ expression: z.string(), tz: z.string().optional(), missed: missed.optional(), args: closed.optional() })
+      .optional()
+      .meta({ description: 'it repeats by itself: the schedule cron:<queue>/<class>' }),
+    retain: span.optional(),
+    redeliver: z.object({ after: span, max: z.int() }).optional(),
+  })
+
+export const workerList = z.object({
+  workers: z.array(workerView.extend({ queue: z.string(), class: z.string() })),
+})
