@@ -1,0 +1,98 @@
+// Jobs that are handed to callers who know them by id.
+
+import type { Encoded } from '../../core/codec/value.ts'
+import type { Code } from '../../core/errors.ts'
+import type { Status } from '../../core/job.ts'
+import type { RunError } from '../../core/run.ts'
+import type { Restore } from '../../redis/verbs/commands.ts'
+import type { Ref, Repeat } from './jobs.ts'
+import type { DeliveredJob } from './keys.ts'
+import type { Call } from './limits.ts'
+
+/** A child that has ended, as its parent is told of it: `left` is its result, or its error. */
+export type ChildResult = {
+  id: number
+  name: string
+  class: string
+  how: 'finished' | 'cancelled' | 'failed'
+  args: Encoded | null
+  left: Encoded | null
+}
+
+export type DeliveryRequest = {
+  /** Globs: `*`, `?`, `[a-z]`. */
+  names?: string[]
+  tags?: string[]
+  max?: number
+  /** Only jobs of this priority. */
+  priority?: number
+  wait?: number
+  lease?: number
+}
+
+/** A job that was lent, as it was before, and the children that have ended, when it has waited for them. */
+export type Delivery = { token: string; job: DeliveredJob; family: ChildResult[] }
+
+export type DeliveryEnd = {
+  end: 'completed' | 'suspended' | 'again' | 'failed'
+  /** Only the run of this token. */
+  token?: string
+  /** Also a job that is in no run. */
+  seizes?: boolean
+  waitFor?: 'children'
+  at?: number
+  wait?: number
+  /** Of a job that repeats, the next slot: by its repeat, still this one, the moment asked for, or none any more. */
+  slot?: 'next' | 'keep' | 'asked' | 'none'
+  error?: RunError
+  args?: Encoded
+  priority?: number
+  class?: string
+  /** Deletes the children that were finished or cancelled. */
+  forget?: boolean
+}
+
+export type DeliveryUpdate = {
+  args?: Encoded
+  priority?: number
+  /** null: none any more. */
+  repeat?: Repeat | null
+  dueAt?: number | 'same'
+  /** Only if the arguments still are these. */
+  was?: Encoded
+  /** Whether deliveries without an answer are counted anew. */
+  counted?: 'anew'
+}
+
+/** Runs for callers that know jobs by their ids. */
+export interface Deliveries {
+  deliveredJob(job: Ref): Promise<DeliveredJob>
+  /** `failed`: how many failed instead of being lent. */
+  deliver(queue: string, request: DeliveryRequest, call?: Call): Promise<{ deliveries: Delivery[]; failed: number }>
+  /** Of what was lent nobody will hear: it does not count, and the call may be made again. */
+  giveBack(deliveries: Delivery[], call?: Call): Promise<void>
+  /** What was done under the key of this call is not done again; what was refused may be asked for again. */
+  once(call: Call, act: () => Promise<void>): Promise<void>
+  /** Ends the run that a job is in, whoever has it. */
+  finishDelivery(job: Ref, end: DeliveryEnd): Promise<{ status: Status }>
+  /** Back into the queue, whatever it was doing. */
+  requeue(job: Ref, options?: { forgiven?: boolean; class?: string }, call?: Call): Promise<void>
+  /** Cancels or deletes a job, and takes it from its run, if it still is as it was seen. */
+  withdrawJob(seen: DeliveredJob, act: 'cancel' | 'delete', call?: Call): Promise<void>
+  updateDelivery(job: Ref, update: DeliveryUpdate, call?: Call): Promise<void>
+  /** Jobs of classes like these fail instead of being lent; null: of none any more. */
+  block(queue: string, globs: string[] | null): Promise<void>
+}
+
+/**
+ * `redisMs`: a round trip to Redis. `restored`: it was seen to have gone back to older data. `problems`: what Redis or QStash refuses at present, and what
+ * to do about it; absent when nothing is.
+ */
+export type Health = {
+  ok: boolean
+  redis: boolean
+  redisMs?: number
+  version: string
+  restored?: Restore
+  problems?: { of: 'redis' | 'qstash'; code: Code; message: string; inARow?: number }[]
+}

@@ -1,0 +1,244 @@
+// Everything that can be asked of the engine.
+
+import type { Encoded } from '../../core/codec/value.ts'
+import type { Constraint } from '../../core/constraint.ts'
+import type { Graph } from '../../core/graph.ts'
+import type { Status } from '../../core/job.ts'
+import type { Changes, PastRun, Snapshot } from '../../core/run.ts'
+import type { Point } from '../../core/series.ts'
+import type { Reach } from '../../core/worker.ts'
+import type { Fault, Signal } from '../../redis/types.ts'
+import type { Deliveries, Health } from './deliveries.ts'
+import type { CallbackState, CallbackView, Dir, JobInput, PortSpecs, Ref } from './jobs.ts'
+import type { ApiKey, AuditEntry, KnownKey, Target } from './keys.ts'
+import type {
+  Call,
+  ConstraintView,
+  GraphChange,
+  GroupView,
+  LimitSettings,
+  LimitView,
+  ScheduleView,
+  WireView,
+} from './limits.ts'
+import type { ProcessView, QueueView, RunUnderWay, Stats, WorkerDefinition } from './queues.ts'
+import type { BulkInput, Enqueued, Item, JobFilter, JobPatch, JobView, PortView, Reason, Result } from './views.ts'
+
+export interface Engine extends Deliveries {
+  health(): Promise<Health>
+
+  enqueue(jobs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }>
+  get(job: Ref): Promise<JobView>
+  list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null }>
+  patch(job: Ref, patch: JobPatch, call?: Call): Promise<JobView>
+  /** 'gone' at once; 'ending' when a run has to end first (only with force). */
+  remove(job: Ref, options: { force?: boolean }, call?: Call): Promise<'gone' | 'ending'>
+  run(
+    job: Ref,
+    options: { force?: boolean; at?: number; wait?: number; parent?: boolean },
+    call?: Call,
+  ): Promise<{ id: number; status: Status; ran?: false }>
+  /** `rest`: the job that goes on with what is below, where that is too much for one step. */
+  terminate(
+    job: Ref,
+    options: { recursive?: boolean },
+    call?: Call,
+  ): Promise<{ id: number; status: Status; rest?: number }>
+  retry(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
+  cancel(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
+
+  /** With what calls to this address are signed, where it has been given no secret of its own. */
+  endpointSecrets(url: string): Promise<{ secrets: string[] }>
+  callbacks(filter: {
+    state?: CallbackState
+    limit?: number
+    cursor?: string
+  }): Promise<{ callbacks: CallbackView[]; cursor: string | null }>
+  /** The last callback once more, now: the same body and id. `job` is the job that ended, or the callback itself. */
+  resend(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
+
+  state(job: Ref): Promise<Record<string, Encoded>>
+  setState(
+    job: Ref,
+    change: { set?: Record<string, Encoded>; unset?: string[] },
+    call?: Call,
+  ): Promise<Record<string, Encoded>>
+  result(
+    job: Ref,
+    options: { wait?: number; take?: boolean },
+    call?: Call,
+  ): Promise<{ ended: true; result: Result | null } | { ended: false; status: Status }>
+  /** Whether a job with this id was ever made, though it may be gone. */
+  wasMade(id: string): Promise<boolean>
+  why(job: Ref): Promise<{ running: boolean; reasons: Reason[] }>
+  /** The last run; of a job that keeps its runs all of those, newest first. */
+  runs(job: Ref): Promise<{ runs: PastRun[] }>
+  /** The family below a job, nearest first, at most `limit` jobs (5,000); `more`: there are more than are shown. */
+  tree(
+    job: Ref,
+    limit?: number,
+  ): Promise<{ id: number; class: string; status: Status; children: Record<string, unknown>; more?: true }>
+  adopt(job: Ref, child: { job: Ref; name: string }, call?: Call): Promise<void>
+  disown(job: Ref, child: { name: string }, call?: Call): Promise<void>
+  alias(job: Ref, alias: string, act: 'add' | 'remove', call?: Call): Promise<void>
+  lock(job: Ref, options: { ttl: number }, call?: Call): Promise<{ token: string }>
+  refresh(job: Ref, options: { token: string; ttl: number }, call?: Call): Promise<void>
+  unlock(job: Ref, options: { token: string }, call?: Call): Promise<void>
+
+  /** Replaces the port sets: SideJob's `inports=` and `outports=`. */
+  ports(job: Ref, specs: { in?: PortSpecs; out?: PortSpecs }, call?: Call): Promise<JobView>
+  look(job: Ref, dir: Dir, port: string, limit?: number): Promise<PortView & { values: Item[] }>
+  write(
+    job: Ref,
+    dir: Dir,
+    port: string,
+    values: Encoded[],
+    options?: { notify?: boolean; log?: boolean; setDefault?: boolean; context?: Encoded },
+    call?: Call,
+  ): Promise<{ size: number }>
+  take(job: Ref, dir: Dir, port: string, options: { max?: number }, call?: Call): Promise<{ values: Item[] }>
+  /** undefined clears the default. */
+  setDefault(job: Ref, dir: Dir, port: string, value: Encoded | undefined, call?: Call): Promise<void>
+  setChannels(job: Ref, dir: Dir, port: string, channels: string[], call?: Call): Promise<void>
+  connect(job: Ref, dir: Dir, port: string, to: Target[], call?: Call): Promise<{ moved: number }>
+
+  publish(
+    channel: string,
+    message: Encoded,
+    options?: { context?: Encoded },
+    call?: Call,
+  ): Promise<{ subscribers: number }>
+  channels(): Promise<{ channels: { name: string; subscribers: { job: number; port: string }[] }[] }>
+  /** Messages of a channel and of all below it, at most once each, until the signal aborts. */
+  subscribe(channel: string, signal: AbortSignal): AsyncIterable<{ channel: string; message: Encoded }>
+  log(entry: Encoded, call?: Call): Promise<void>
+  readLog(filter: { job?: Ref; level?: string; cursor?: string; limit?: number }): Promise<{
+    entries: { id: string; at: number; job: number | null; level: string; entry: Encoded }[]
+    cursor: string | null
+  }>
+
+  workers(): Promise<{ workers: ({ queue: string; class: string } & WorkerDefinition)[] }>
+  register(queue: string, className: string, definition: WorkerDefinition): Promise<WorkerDefinition>
+  unregister(queue: string, className: string): Promise<void>
+  queues(): Promise<{ queues: QueueView[] }>
+  setQueue(
+    queue: string,
+    patch: { lanes?: number; batch?: number; paused?: boolean; mode?: 'push' | 'pull'; ageing?: number | null },
+  ): Promise<QueueView>
+  /** Who is at work, and on which jobs. `others`: runs of nobody with a name; `more`: there are more runs than are shown. */
+  processes(): Promise<{ processes: ProcessView[]; others: RunUnderWay[]; more: boolean }>
+  /** Tells a process to take no new jobs, to stop, or (null) to go on; it hears with its next claim or heartbeat. */
+  signal(process: string, signal: Signal | null): Promise<void>
+  limits(): Promise<{ limits: LimitView[] }>
+  /** Limits and groups in one look. */
+  bounds(): Promise<{ limits: LimitView[]; groups: GroupView[] }>
+  limit(key: string): Promise<LimitView>
+  setLimit(key: string, settings: LimitSettings): Promise<LimitView>
+  removeLimit(key: string): Promise<void>
+  constraints(): Promise<{ constraints: ConstraintView[] }>
+  constraint(name: string): Promise<ConstraintView>
+  setConstraint(name: string, constraint: Constraint): Promise<ConstraintView>
+  removeConstraint(name: string): Promise<void>
+  schedules(page: {
+    limit?: number
+    cursor?: string
+    failing?: boolean
+  }): Promise<{ schedules: ScheduleView[]; cursor: string | null }>
+  /** Makes the schedule of a name, or makes the one that there is what is asked for. */
+  setSchedule(alias: string, input: JobInput): Promise<ScheduleView>
+  /** Jobs for the slots of a stretch of time, as if nobody had missed them; `next` is where to go on. */
+  backfill(
+    job: Ref,
+    stretch: { from: number; to: number },
+    call?: Call,
+  ): Promise<{ jobs: { id: number; scheduledFor: number }[]; next: number | null }>
+  schedule(job: Ref): Promise<ScheduleView>
+  patchSchedule(job: Ref, patch: JobPatch, call?: Call): Promise<ScheduleView>
+  /** The job stays, and runs no more by itself. */
+  endSchedule(job: Ref, call?: Call): Promise<void>
+  pauseSchedule(job: Ref, call?: Call): Promise<ScheduleView>
+  /** Goes on with the first slot after now. */
+  resumeSchedule(job: Ref, call?: Call): Promise<ScheduleView>
+  /** The graph of a flow. */
+  graph(job: Ref): Promise<Graph>
+  /** Gives a flow another graph, in one step; with `preview` only says what that would do. */
+  setGraph(job: Ref, graph: Graph, options: { preview?: boolean }, call?: Call): Promise<GraphChange>
+  /** The graph before the last one. */
+  undoGraph(job: Ref, call?: Call): Promise<GraphChange>
+  wires(job: Ref): Promise<{ wires: WireView[] }>
+  /** Puts values into the far end of a wire. */
+  inject(job: Ref, wire: string, values: Encoded[], call?: Call): Promise<{ size: number }>
+  /** Takes what waits at the far end of a wire. */
+  drain(job: Ref, wire: string, options: { max?: number }, call?: Call): Promise<{ values: Item[] }>
+  /** Moves what waits at the far end of a wire to that of another. */
+  moveWire(job: Ref, wire: string, to: string, call?: Call): Promise<{ moved: number }>
+  storedGraph(name: string): Promise<Graph>
+  storeGraph(name: string, graph: Graph): Promise<void>
+  dropGraph(name: string): Promise<void>
+  groups(): Promise<{ groups: GroupView[] }>
+  group(id: string): Promise<GroupView>
+  setGroup(id: string, settings: Omit<LimitSettings, 'rate'>): Promise<GroupView>
+  /** `days`: so many days, from today back, of what is kept for five years. */
+  stats(options?: { days?: number }): Promise<Stats>
+  /** What happened in each of the last 240 minutes or 336 hours, oldest first; `more`: of 50 queues, and there are others. */
+  series(of: { queue?: string; step?: 'minute' | 'hour' }): Promise<{
+    step: 'minute' | 'hour'
+    points: Point[]
+    more: boolean
+  }>
+  /** What is not as it must be, in one slice of the jobs; where the next one begins. */
+  examine(cursor?: string): Promise<{ faults: Fault[]; jobs: number; cursor: string | null }>
+  /** Puts right what is found in a slice, and answers what that was; what is still found then is in `left`. */
+  repair(cursor?: string): Promise<{ repaired: Fault[]; left: Fault[]; jobs: number; cursor: string | null }>
+  /** Switches that people set: whether one is on, and setting it. */
+  flag(name: string): Promise<boolean>
+  setFlag(name: string, on: boolean): Promise<void>
+  /** Makes the job that does it: its progress and its result say to how many jobs it was done, and how many it passed over. */
+  bulk(input: BulkInput, call?: Call): Promise<Enqueued>
+
+  /** An empty list: nothing came in time. `told` hears what the process that asks was told; to stop ends its wait. */
+  claim(
+    queue: string,
+    options: { names?: string[]; tags?: string[]; max?: number; wait?: number; lease?: number; process?: string },
+    call?: Call & { told?: (signal: Signal) => void },
+  ): Promise<Snapshot[]>
+  /** The job's new status; after a checkpoint also a fresh snapshot. `reach`: in place of what the registration says. */
+  commit(token: string, changes: Changes, options?: { reach?: Reach }): Promise<{ status: Status; snapshot?: Snapshot }>
+  heartbeat(token: string, options: { progress?: Encoded }): Promise<{ leaseUntil: number; signal?: Signal }>
+  release(token: string): Promise<{ status: Status }>
+  page(token: string, port: string, after: number): Promise<{ values: Item[]; more: number }>
+  /** The children, of which there were too many for the snapshot, page by page: as they are now. */
+  children(token: string, cursor?: string): Promise<{ children: Snapshot['children']; cursor: string | null }>
+  /** What steps have kept that were too many for the snapshot. */
+  steps(token: string, cursor?: string): Promise<{ steps: Record<string, Encoded>; cursor: string | null }>
+
+  /** One lane of a queue: claims, performs and commits until nothing is left or the time is over. */
+  dispatch(queue: string, bell: string): Promise<{ runs: number; ended: string }>
+  tick(): Promise<{ rung: string[]; more: boolean }>
+
+  keys(): Promise<{ keys: ApiKey[] }>
+  addKey(key: Omit<ApiKey, 'id' | 'createdAt' | 'lastUsedAt'>, call?: Call): Promise<{ id: string; key: string }>
+  /** Makes a key that may do the same; the old one ends `overlap` (milliseconds) later, or when it would have. */
+  rotateKey(id: string, options: { overlap: number }, call?: Call): Promise<{ id: string; key: string; until: number }>
+  removeKey(id: string): Promise<void>
+  /** Whose key this is, or undefined. */
+  authenticate(key: string): Promise<KnownKey | undefined>
+  /** Whether there is a key with this id, and it has not ended. */
+  knows(id: string): Promise<boolean>
+  /** Lets this path be asked for without the key, in its name: for a minute, or for `life`. */
+  streamToken(key: string, path: string, life?: number): Promise<{ token: string; expiresAt: number }>
+  authenticateStream(token: string, path: string): ReturnType<Engine['authenticate']>
+
+  /** Writes down what an admin's key asks for. */
+  audit(entry: AuditEntry): Promise<void>
+  readAudit(page: {
+    cursor?: string
+    limit?: number
+  }): Promise<{ entries: (AuditEntry & { id: string; at: number })[]; cursor: string | null }>
+
+  tenants(): Promise<{ tenants: { name: string; createdAt: number }[] }>
+  addTenant(name: string): Promise<void>
+  /** Its keys and bells are refused from then on; what it has stays in Redis. */
+  removeTenant(name: string): Promise<void>
+  hasTenant(name: string): Promise<boolean>
+}

@@ -1,0 +1,80 @@
+// Limits, groups, schedules and the graphs of flows, as they are told.
+
+import type { Encoded } from '../../core/codec/value.ts'
+import type { Constraint } from '../../core/constraint.ts'
+import type { Status } from '../../core/job.ts'
+import type { Orphan } from '../../core/plan.ts'
+import type { PastRun } from '../../core/run.ts'
+import type { Item } from './views.ts'
+
+export type LimitSettings = {
+  concurrency?: number | null
+  rate?: { limit: number; period: number } | null
+  paused?: boolean
+}
+
+export type LimitView = {
+  key: string
+  concurrency: number | null
+  rate: { limit: number; period: number } | null
+  paused: boolean
+  running: number
+  waiting: number
+}
+
+export type ConstraintView = Constraint & { name: string }
+
+/** A job that repeats, with its next slots; none while it is paused. */
+export type ScheduleView = {
+  job: number
+  queue: string
+  class: string
+  status: Status
+  aliases: string[]
+  repeat: Encoded
+  paused: boolean
+  /** Its last run failed or was lost. */
+  failing: boolean
+  error: Encoded | null
+  lastRun: PastRun | null
+  next: number[]
+}
+
+/** What a new graph did to its flow, or would do. */
+export type GraphChange = {
+  applied: boolean
+  start: string[]
+  adopt: string[]
+  stop: { node: string; job: number }[]
+  replace: { node: string; job: number }[]
+  wires: { added: string[]; removed: string[] }
+  orphaned: Orphan[]
+}
+
+export type WireView = {
+  id: string
+  from: { node: string | null; port: string }
+  to: { node: string | null; port: string }
+  /** Whether both ends are there: values pass as they come. */
+  laid: boolean
+  /** How many values wait at its far end; wires that end in one port share them. */
+  size: number
+  /** How many wait at its near end. */
+  behind: number
+  oldest: Item | null
+  /** Values a minute. */
+  rate: number
+}
+
+export type GroupView = {
+  id: string
+  concurrency: number | null
+  paused: boolean
+  running: number
+  waiting: number
+  jobs: number
+}
+
+/** Who asks (`key:<id>`), and under which key the answer is kept (for `keep` milliseconds; a day), so that asking twice is safe. */
+/** Who asks, and whether it is the same call as before; the signal aborts when the caller hangs up. */
+export type Call = { key?: string; fingerprint?: string; by?: string; signal?: AbortSignal; keep?: number }

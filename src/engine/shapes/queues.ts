@@ -1,0 +1,83 @@
+// Worker classes, queues, processes and counts.
+
+import type { Encoded } from '../../core/codec/value.ts'
+import type { Status } from '../../core/job.ts'
+import type { Reach } from '../../core/worker.ts'
+import type { BellTrouble, Signal } from '../../redis/types.ts'
+import type { Retry } from './jobs.ts'
+
+export type WorkerDefinition = {
+  /** What args, and what result, its jobs have, as JSON Schema. */
+  args?: Encoded
+  result?: Encoded
+  /** How many runs of the class there may be at once. */
+  concurrency?: number
+  limits?: { key?: string; concurrency?: number; rate?: { limit: number; period: number } }[]
+  in?: Record<string, { default?: Encoded; schema?: Encoded; channels?: string[] }>
+  out?: Record<string, { default?: Encoded; schema?: Encoded; channels?: string[] }>
+  /** `format: 'jq'`: called with JQ's words, in MessagePack. */
+  push?: { url: string; secret?: string; format?: 'jq' }
+  pull?: boolean
+  retry?: Retry
+  timeout?: number
+  retain?: number
+  history?: number
+  redeliver?: { after: number; max: number }
+  shutdown?: boolean
+  /** A function that repeats by itself: the schedule `cron:<queue>/<class>`. */
+  cron?: { expression: string; tz?: string; missed?: 'run' | 'last' | 'skip'; args?: Encoded }
+  reach?: Reach
+  description?: string
+}
+
+export type QueueView = {
+  name: string
+  paused: boolean
+  mode: 'push' | 'pull'
+  lanes: number
+  maxLanes: number
+  /** So many milliseconds of waiting are worth one step of priority. */
+  ageing: number | null
+  batch: number
+  counts: Record<Status | 'scheduled', number>
+  oldestReady: number | null
+}
+
+/** A run that is under way. `by`: function, pull, or the host of the push worker. */
+export type RunUnderWay = {
+  job: number
+  queue: string
+  class: string
+  startedAt: number
+  leaseUntil: number
+  by: string
+}
+
+/**
+ * Who is at work: a lane (an invocation that serves a queue, until `until` unless it is renewed), or a program that asks
+ * for work under a name (`live`: it was heard within the last minute, or has a run).
+ */
+export type ProcessView = { id: string; queues: string[]; runs: RunUnderWay[] } & (
+  | { kind: 'lane'; until: number }
+  | { kind: 'pull'; startedAt: number; seenAt: number; live: boolean; signal: Signal | null }
+)
+
+/** Event → how often. */
+export type Counts = Record<string, number>
+
+/** What was counted on a day (UTC), in all and by queue; `waits` as in `Stats`. */
+export type DayView = { day: string; counts: Counts; queues: Record<string, { counts: Counts; waits?: number[] }> }
+
+export type Stats = {
+  queues: QueueView[]
+  /** Runs that have ended, ever, and those of them that failed. */
+  processed: number
+  failed: number
+  /** Queue → what it has counted since midnight UTC, and ever. */
+  today: Record<string, Counts>
+  total: Record<string, Counts>
+  /** Queue → how many runs of today had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, longer. */
+  waits: Record<string, number[]>
+  days?: DayView[]
+  bells?: BellTrouble
+}
