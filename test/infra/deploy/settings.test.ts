@@ -7,6 +7,7 @@ import { adviceFor } from '../../../infra/deploy/failure.ts'
 import { qstashRegion } from '../../../infra/deploy/regions.ts'
 import { describe, namesOf, planOf } from '../../../infra/deploy/settings.ts'
 import { configFor } from '../../../infra/deploy/wrangler.ts'
+import { probe } from '../../../infra/probe/index.ts'
 
 const root = join(import.meta.dirname, '../../..')
 /** What the Worker is told by its environment. */
@@ -105,4 +106,18 @@ test('whatever the Worker is told, the deployment can tell it', () => {
 test('the README has every setting of the Worker', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   expect(told.filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
+})
+
+test('a probe without settings names all that are missing, and asks nothing', async () => {
+  const said: string[] = []
+  const env = { UPSTASH_REDIS_REST_URL: given.UPSTASH_REDIS_REST_URL, QSTASH_TOKEN: '' }
+  const failure = await probe({ env, say: (line) => said.push(line) }).catch((error: Error) => error.message)
+  expect(String(failure).match(/^\w+(?= is missing)/gm)).toEqual([
+    'UPSTASH_REDIS_REST_TOKEN',
+    'QSTASH_TOKEN',
+    'QSTASH_CURRENT_SIGNING_KEY',
+    'QSTASH_NEXT_SIGNING_KEY',
+    'PUBLIC_URL',
+  ])
+  expect(said).toEqual([])
 })

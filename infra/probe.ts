@@ -1,0 +1,23 @@
+// `npm run probe`: asks the platforms themselves what our stand-ins only play.
+//
+//   npm run probe [-- --record]
+
+import { parseArgs } from 'node:util'
+import { plans } from './plan.ts'
+import { probe } from './probe/index.ts'
+import type { Verdict } from './probe/verdict.ts'
+
+const { values } = parseArgs({ options: { record: { type: 'boolean', default: false } } })
+
+async function main(): Promise<void> {
+  const record = values.record ? plans.payg.redis.record : undefined
+  const lines = await probe({ env: process.env, record, say: console.log })
+  const count = (verdict: Verdict) => lines.filter((line) => line.verdict === verdict).length
+  console.log(`\n${count('ok')} ok, ${count('differs')} differ, ${count('not known')} not known`)
+  process.exitCode = count('differs') ? 1 : 0
+}
+
+await main().catch((error: Error) => {
+  console.error(`probe: ${error.message}`)
+  process.exitCode = 2
+})

@@ -1,0 +1,92 @@
+// The first hour with a real account: what our stand-ins do is asked of the platforms themselves.
+
+import { randomBytes } from 'node:crypto'
+import type { Env } from '../deploy/settings.ts'
+import { questionsOfQstash } from './qstash.ts'
+import { questionsOfRedis } from './redis.ts'
+import { answerOf, type Line } from './verdict.ts'
+import { questionsOfWorker } from './worker.ts'
+
+export type ProbeOptions = {
+  env: Env
+  /** Whether a record is to be filled beyond its limit, and how many bytes that limit is. */
+  record?: number
+  say?: (line: string) => void
+  /** Milliseconds for an answer, and between looks. */
+  patience?: number
+  pause?: number
+}
+
+const settings = {
+  UPSTASH_REDIS_REST_URL: "the database's page in the Upstash console",
+  UPSTASH_REDIS_REST_TOKEN: "the database's page in the Upstash console",
+  QSTASH_TOKEN: "QStash's page in the Upstash console",
+  QSTASH_CURRENT_SIGNING_KEY: "QStash's page in the Upstash console",
+  QSTASH_NEXT_SIGNING_KEY: "QStash's page in the Upstash console",
+  PUBLIC_URL: 'where the Worker answers, as `npm run deploy` has said',
+}
+
+const secret = ['UPSTASH_REDIS_REST_TOKEN', 'QSTASH_TOKEN', 'QSTASH_CURRENT_SIGNING_KEY', 'QSTASH_NEXT_SIGNING_KEY']
+
+/** What an error of a vendor might repeat is replaced by the name of the setting. */
+const hider =
+  (env: Env) =>
+  (text: string): string =>
+    secret.reduce((shown, name) => shown.replaceAll(env[name]!, `<${name}>`), text)
+
+function required(env: Env): Record<keyof typeof settings, string> {
+  const missing = Object.entries(settings).filter(([name]) => !env[name])
+  if (missing.length) throw new Error(missing.map(([name, from]) => `${name} is missing: ${from}`).join('\n'))
+  return env as Record<keyof typeof settings, string>
+}
+
+const shown = ({ verdict, about, expected, got }: Line): string =>
+  `${verdict.padEnd(9)}  ${about}\n           expected ${expected}\n           got      ${got}`
+
+/**
+ * Asks everything, and removes what it has made.
+ *
+ * @example const lines = await probe({ env: process.env, say: console.log })
+ * @throws when settings are missing, all of them named, or when something that was made is left
+ */
+export async function probe({ env, record, say = () => {}, ...waits }: ProbeOptions): Promise<Line[]> {
+  const given = required(env)
+  const hide = hider(env)
+  const name = `sidejob-probe-${randomBytes(6).toString('hex')}`
+  const where = {
+    url: env.QSTASH_URL || undefined,
+    token: given.QSTASH_TOKEN,
+    publicUrl: given.PUBLIC_URL.replace(/\/+$/, ''),
+  }
+  const redis = questionsOfRedis({
+    url: given.UPSTASH_REDIS_REST_URL,
+    token: given.UPSTASH_REDIS_REST_TOKEN,
+    namespace: `${name}:`,
+    record,
+  })
+  const keys = { current: given.QSTASH_CURRENT_SIGNING_KEY, next: given.QSTASH_NEXT_SIGNING_KEY }
+  const qstash = questionsOfQstash({ ...where, keys, schedule: name })
+  const worker = questionsOfWorker({ ...where, ...waits, queue: `${name} a%b?ä` })
+  const lines: Line[] = []
+  try {
+    for (const question of [...redis.questions, ...qstash.questions, ...worker]) {
+      const line = await answerOf(question)
+      lines.push({ ...line, expected: hide(line.expected), got: hide(line.got) })
+      say(shown(lines.at(-1)!))
+    }
+  } finally {
+    await removed(name, [redis.remove, qstash.remove], hide)
+  }
+  return lines
+}
+
+/** One that fails holds up no other; what is left is named. */
+async function removed(name: string, removals: (() => Promise<number>)[], hide: (text: string) => string) {
+  const left = await Promise.allSettled(removals.map((remove) => remove()))
+  const wrong = left.flatMap((one) => {
+    if (one.status === 'rejected') return [hide(String(one.reason))]
+    return one.value ? [`${one.value} left`] : []
+  })
+  if (wrong.length)
+    throw new Error(`what the probe has made could not be removed, look for ${name}: ${wrong.join('; ')}`)
+}

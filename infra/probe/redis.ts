@@ -1,0 +1,219 @@
+// What we rely on at the vendor's Redis, asked of a real one, in a namespace that is removed afterwards.
+
+import { Redis } from '@upstash/redis'
+import { createClient } from '../../src/redis/client.ts'
+import type { Script } from '../../src/redis/script.ts'
+import * as generated from '../../src/redis/scripts.generated.ts'
+import { createStore } from '../../src/redis/store.ts'
+import { is, middle, type Question, refusalOf, timed, unknown } from './verdict.ts'
+
+export type RedisPlace = {
+  url: string
+  token: string
+  namespace: string
+  /** Bytes of the largest record, to be filled; undefined: it is not tried. */
+  record?: number
+}
+
+const MiB = 1024 * 1024
+/** A request and an answer of the smaller plans. */
+const MOST = 10 * MiB
+/** As many words as a piece of ours has, and as many as gopher-lua's registers do not hold. */
+const [PIECE, TOO_MANY] = [2_400, 7_000]
+const ROUNDS = 50
+/** A text that is compiled at each call costs some 15 ms; a compiled one some 1 ms more than an empty script. */
+const COMPILED = 8
+
+const scripts = Object.values(generated) as Script<unknown>[]
+
+/** The words of an answer that matter: without the client's, the vendor's page, and where in the script it was. */
+const short = (text: string): string =>
+  text
+    .replace(/^Command failed: /, '')
+    .replace(/\. See https?:\S+.*$|\s*stack traceback:.*$/s, '')
+    .slice(0, 160)
+
+export function questionsOfRedis({ url, token, namespace, record }: RedisPlace) {
+  const redis = new Redis({ url, token, retry: false, automaticDeserialization: false, enableTelemetry: false })
+  const client = createClient({ url, token })
+  const key = (name: string) => `${namespace}${name}`
+  const run = (text: string, keys: string[] = [], words: string[] = []) => redis.eval(text, keys, words)
+
+  const lua: Question[] = [
+    {
+      about: 'Lua: a match that finds nothing, as the last argument of a call',
+      expected: 'an error, "value expected": gopher-lua; nil would be PUC Lua, which our scripts take too',
+      async ask() {
+        const said = await refusalOf(run("return tonumber(('x'):match('%d'))"))
+        return is(said?.includes('value expected') ?? false, said ? short(said) : 'nil')
+      },
+    },
+    {
+      about: 'Lua: a large number as an index of a table',
+      expected: 'slower than a small one, for the array is filled up to it; our scripts do without',
+      async ask() {
+        const at = (index: number) => timed(() => run(`local t = {} t[${index}] = 1 return 1`))
+        await at(1)
+        const small = middle([await at(1), await at(1), await at(1)])
+        const large = middle([await at(2_000_000), await at(2_000_000), await at(2_000_000)])
+        return is(large > small + 5, `index 1: ${small.toFixed(1)} ms, index 2,000,000: ${large.toFixed(1)} ms`)
+      },
+    },
+    {
+      about: `Lua: ${PIECE.toLocaleString('en')} words unpacked into one command`,
+      expected: 'taken: our pieces are no larger',
+      async ask() {
+        const said = await refusalOf(run(unpacked(PIECE), [key('none')]))
+        return is(said === undefined, said ? short(said) : 'taken')
+      },
+    },
+    {
+      about: `Lua: ${TOO_MANY.toLocaleString('en')} words unpacked into one command`,
+      expected: 'refused, "registry overflow" or "index out of range": gopher-lua; taken would do no harm',
+      async ask() {
+        const said = await refusalOf(run(unpacked(TOO_MANY), [key('none')]))
+        return is(said !== undefined, said ? short(said) : 'taken')
+      },
+    },
+    {
+      about: `all ${scripts.length} scripts are loaded`,
+      expected: 'each compiles, and is known by the sha that we have for it',
+      async ask() {
+        const wrong: string[] = []
+        for (const { name, sha, text } of scripts) {
+          const got = await redis.scriptLoad(text).catch((error: Error) => error.message)
+          if (got !== sha) wrong.push(`${name}: ${short(String(got))}`)
+        }
+        return is(wrong.length === 0, wrong.length ? wrong.join('; ') : 'all compile, each by its sha')
+      },
+    },
+    {
+      about: 'a script that is not known',
+      expected: 'NOSCRIPT, upon which its text is sent',
+      async ask() {
+        const said = await refusalOf(redis.evalsha('0'.repeat(40), [], []))
+        return is(said?.includes('NOSCRIPT') ?? false, said ? short(said) : 'no error')
+      },
+    },
+    {
+      about: 'a tick of an empty namespace',
+      expected: 'nothing to ring for, nothing more to do',
+      async ask() {
+        const { rings, more } = await createStore({ client, namespace }).tick()
+        return is(rings.length === 0 && !more, `${rings.length} rings, ${more ? 'more' : 'nothing more'} to do`)
+      },
+    },
+    {
+      about: `one script called ${ROUNDS} times`,
+      expected: `its compiled form is kept: less than ${COMPILED} ms above an empty script`,
+      async ask() {
+        const store = createStore({ client, namespace })
+        const [empty, whole]: number[][] = [[], []]
+        for (let round = 0; round < ROUNDS; round++) {
+          empty!.push(await timed(() => run('return 1')))
+          whole!.push(await timed(() => store.tick()))
+        }
+        const [low, high] = [middle(empty!), middle(whole!)]
+        return is(high - low < COMPILED, `${high.toFixed(1)} ms in the middle, an empty script ${low.toFixed(1)} ms`)
+      },
+    },
+  ]
+
+  const sizes: Question[] = [
+    {
+      about: 'a request of 9.9 MB',
+      expected: 'taken',
+      async ask() {
+        const said = await refusalOf(redis.set(key('large'), 'x'.repeat(9_900_000)))
+        return is(said === undefined, said ? short(said) : 'taken')
+      },
+    },
+    {
+      about: 'a request of more than 10 MiB',
+      expected: 'refused, "max request size exceeded"; larger plans take it',
+      async ask() {
+        const said = await refusalOf(redis.set(key('large'), 'x'.repeat(MOST + 1)))
+        return is(said?.includes('max request size exceeded') ?? false, said ? short(said) : 'taken')
+      },
+    },
+    {
+      about: 'an answer of 12 MB',
+      expected: 'refused, "max request size exceeded"; larger plans give it',
+      async ask() {
+        const said = await refusalOf(run("return string.rep('x', 12000000)"))
+        return is(said?.includes('max request size exceeded') ?? false, said ? short(said) : 'given')
+      },
+    },
+    recordQuestion(),
+    {
+      about: 'what is published is heard by who has subscribed over HTTP',
+      expected: 'heard',
+      ask: async () => is(true, await heard()),
+    },
+  ]
+
+  function recordQuestion(): Question {
+    const about = 'a record that is filled beyond its limit, in a script that has written before'
+    const expected = 'refused, "max single record size exceeded", and what was written before is kept'
+    if (!record)
+      return unknown(about, expected, 'not tried, for it writes 100 MB: give --record to try it (on a small plan)')
+    return {
+      about,
+      expected,
+      async ask() {
+        const fill = `redis.call('SET', KEYS[1], 'kept')
+          for i = 1, 110 do redis.call('RPUSH', KEYS[2], string.rep('x', tonumber(ARGV[1]))) end`
+        const said = await refusalOf(run(fill, [key('before'), key('full')], [String(Math.floor(record / 100))]))
+        const kept = (await redis.get(key('before'))) === 'kept'
+        await redis.unlink(key('full'))
+        return is(
+          (said?.includes('max single record size exceeded') ?? false) && kept,
+          `${said ? short(said) : 'taken'}; what was written before is ${kept ? 'kept' : 'gone'}`,
+        )
+      },
+    }
+  }
+
+  async function heard(): Promise<string> {
+    for await (const message of client.listen(key('channel'), AbortSignal.timeout(10_000))) {
+      if (message === '') await redis.publish(key('channel'), 'here')
+      else return `heard "${message}"`
+    }
+    throw new Error('the subscription ended before anything was heard')
+  }
+
+  const billing: Question = {
+    about: '100 scripts with 10 commands in each: what is billed',
+    expected: '1,100 commands: those inside of a script count',
+    async ask() {
+      const from = new Date().toISOString()
+      for (let round = 0; round < 100; round++)
+        await run("for i = 1, 10 do redis.call('GET', KEYS[1]) end", [key('none')])
+      return {
+        got: `sent from ${from} to ${new Date().toISOString()}: see whether the console's counter grew by some 1,100 or by 100`,
+      }
+    },
+  }
+
+  /** Removes what was written, and answers how many keys are left. */
+  async function remove(): Promise<number> {
+    for (const keys of await found()) await redis.unlink(...keys)
+    return (await found()).flat().length
+  }
+
+  /** Pages of keys in the namespace. */
+  async function found(): Promise<string[][]> {
+    const pages: string[][] = []
+    for (let cursor = ''; cursor !== '0'; ) {
+      const [next, keys] = await redis.scan(cursor || '0', { match: `${namespace}*`, count: 1_000 })
+      if (keys.length) pages.push(keys)
+      cursor = String(next)
+    }
+    return pages
+  }
+
+  return { questions: [...lua, ...sizes, billing], remove }
+}
+
+const unpacked = (words: number): string =>
+  `local ask = {} for i = 1, ${words} do ask[i] = KEYS[1] end return #redis.call('MGET', unpack(ask))`

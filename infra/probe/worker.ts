@@ -1,0 +1,97 @@
+// What we rely on at Cloudflare, as far as it can be seen from outside.
+
+import { bellUrl } from '../../src/engine/lane/bells.ts'
+import { checkHealth, checkSignature, checkTick } from '../deploy/checks.ts'
+import { clientFor, type Where } from '../tick.ts'
+import { is, type Question, refusalOf, unknown } from './verdict.ts'
+
+export type WorkerPlace = Where & {
+  /** Of a queue that nobody has: its bell finds nothing to do. */
+  queue: string
+  /** Milliseconds for an answer, and between looks. */
+  patience?: number
+  pause?: number
+}
+
+const [PATIENCE, PAUSE] = [60_000, 1_000]
+const ENDED = new Set(['DELIVERED', 'FAILED', 'CANCELED'])
+
+export function questionsOfWorker(place: WorkerPlace): Question[] {
+  const { patience = PATIENCE, pause = PAUSE } = place
+  const waits = { patience, pause }
+
+  /** Publishes as a lane does, with the address in JSON, and answers what became of the message. */
+  async function ring(): Promise<string> {
+    const client = clientFor(place)
+    const [sent] = await client.batch([
+      {
+        url: bellUrl(place.publicUrl, place.queue),
+        method: 'POST',
+        body: JSON.stringify({ bell: 'probe' }),
+        retries: 0,
+      },
+    ])
+    const { messageId } = sent as { messageId: string }
+    for (const end = Date.now() + patience; ; await new Promise((resolve) => setTimeout(resolve, pause))) {
+      const { logs } = await client.logs({ filter: { messageId } })
+      const state = logs.map((log) => log.state as string).find((one) => ENDED.has(one))
+      if (state || Date.now() > end) return state ?? 'not delivered yet'
+    }
+  }
+
+  return [
+    {
+      about: 'the Worker',
+      expected: 'it answers as this version, and reaches Redis within 50 ms',
+      async ask() {
+        const { version, redisMs } = await checkHealth(place.publicUrl, waits)
+        if (redisMs === undefined) return { got: `version ${version}; how long Redis takes was not said` }
+        return is(redisMs <= 50, `version ${version}, ${redisMs} ms to Redis`)
+      },
+    },
+    {
+      about: 'a call that QStash has not signed',
+      expected: 'refused by us with 401, and by nobody before us',
+      async ask() {
+        const said = await refusalOf(checkSignature(place.publicUrl))
+        return is(said === undefined, said ?? 'refused with 401')
+      },
+    },
+    {
+      about: 'a tick that QStash is asked for',
+      expected: 'delivered, with a signature that the Worker takes',
+      async ask() {
+        const said = await refusalOf(checkTick(place, waits))
+        return is(said === undefined, said ?? 'delivered')
+      },
+    },
+    {
+      about: `the bell of a queue whose name has to be escaped, "${place.queue}"`,
+      expected: 'delivered: the signature names the address that was called',
+      async ask() {
+        const state = await ring()
+        return is(state === 'DELIVERED', state)
+      },
+    },
+    unknown(
+      'connections that an invocation has open at once',
+      'six that wait for headers; a lane calls four workers at once',
+      'it needs a host that answers late: 20 push jobs to one that takes 10 s, and see how many arrive together',
+    ),
+    unknown(
+      'isolated runs of one invocation, and the memory that they share',
+      '32 calls of a binding and 128 MB an isolate; a lane has four at once and hands on after 30',
+      'it needs functions of your own with `isolate: true`, and the memory chart of the Worker',
+    ),
+    unknown(
+      'a claim that waits and whose caller hangs up',
+      'what it was lent is given back at once (enable_request_signal); else after its lease',
+      'it makes jobs in the deployment’s own namespace: claim with `wait`, hang up, enqueue, and claim again',
+    ),
+    unknown(
+      'what a day of idling costs',
+      '1,440 ticks of cron and 144 messages, 3 commands each',
+      'leave it idle for a day, and read the counters in the consoles of Upstash and Cloudflare',
+    ),
+  ]
+}

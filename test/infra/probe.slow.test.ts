@@ -1,0 +1,134 @@
+// The first hour with a real account, rehearsed: the strict Redis, the stand-in of QStash, the Worker in workerd.
+
+import { Client } from '@upstash/qstash'
+import { Redis } from '@upstash/redis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startGateway } from '../../infra/gateway.ts'
+import { probe } from '../../infra/probe/index.ts'
+import { questionsOfRedis } from '../../infra/probe/redis.ts'
+import { answerOf, type Line } from '../../infra/probe/verdict.ts'
+import { development } from '../../infra/qstash.ts'
+import { startRedis } from '../../infra/redis.ts'
+import { canBuild, strictBinary } from '../../infra/strict/index.ts'
+import { startWorkerd, type Workerd } from '../workerd/kit.ts'
+
+/** What depends on how fast this machine is: it is asked, and its answer is not judged here. */
+const measured = ['Lua: a large number as an index of a table', 'one script called 50 times', 'the Worker']
+/** Where a record ends in this test. */
+const RECORD = 12_000_000
+
+const about = (lines: Line[], part: string): Line => {
+  const found = lines.filter((line) => line.about.includes(part))
+  expect(found).toHaveLength(1)
+  return found[0]!
+}
+
+describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
+  let world: Workerd
+  let env: Record<string, string>
+  let redis: Redis
+  let qstash: Client
+
+  beforeAll(async () => {
+    await strictBinary()
+    world = await startWorkerd({ redis: 'strict', vars: {} })
+    const { gateway, qstash: there } = world.stack.note
+    env = {
+      UPSTASH_REDIS_REST_URL: gateway.url,
+      UPSTASH_REDIS_REST_TOKEN: gateway.token,
+      QSTASH_URL: there.url,
+      QSTASH_TOKEN: there.token,
+      QSTASH_CURRENT_SIGNING_KEY: development.currentSigningKey,
+      QSTASH_NEXT_SIGNING_KEY: development.nextSigningKey,
+      PUBLIC_URL: `${world.stack.url}/`,
+    }
+    redis = new Redis({ ...gateway, retry: false, automaticDeserialization: false })
+    qstash = new Client({ baseUrl: there.url, token: there.token, devMode: false })
+  }, 300_000)
+  afterAll(() => world?.close())
+
+  const billed = async () => JSON.parse(await redis.exec<string>(['STRICT', 'COUNTS'])).commands as number
+  const schedules = async () => (await qstash.schedules.list()).map(({ scheduleId }) => scheduleId)
+
+  test('finds the stand-ins as they are, says what it cannot know, and leaves nothing behind', async () => {
+    await redis.exec(['STRICT', 'LIMIT', 'record', RECORD])
+    const [before, ticking] = [await billed(), await schedules()]
+    const said: string[] = []
+    const lines = await probe({ env, record: RECORD, say: (line) => said.push(line), patience: 20_000, pause: 50 })
+    await redis.exec(['STRICT', 'LIMIT', 'record', 0])
+
+    const judged = lines.filter((line) => !measured.includes(line.about))
+    expect(judged.filter(({ verdict }) => verdict === 'differs')).toEqual([])
+    expect(judged.filter(({ verdict }) => verdict === 'ok')).toHaveLength(18)
+    expect(lines.filter(({ verdict }) => verdict === 'not known').map((line) => line.about)).toEqual([
+      '100 scripts with 10 commands in each: what is billed',
+      'the longest time for which a delivery waits for its answer',
+      'connections that an invocation has open at once',
+      'isolated runs of one invocation, and the memory that they share',
+      'a claim that waits and whose caller hangs up',
+      'what a day of idling costs',
+    ])
+    for (const line of lines.filter((one) => measured.includes(one.about))) expect(line.got).toMatch(/\d ms/)
+    expect(lines).toHaveLength(18 + 6 + measured.length)
+
+    expect(said).toHaveLength(lines.length)
+    for (const name of Object.keys(env).filter((one) => /TOKEN|KEY/.test(one)))
+      expect(said.join('\n')).not.toContain(env[name])
+    expect(await schedules()).toEqual(ticking)
+    expect((await redis.keys('*')).filter((key) => key.includes('sidejob-probe-'))).toEqual([])
+    expect((await billed()) - before).toBeLessThan(2_000)
+  })
+
+  test('names what is not as it should be, and shows no key of it', async () => {
+    const { scheduleId } = (await qstash.schedules.list())[0]!
+    await qstash.schedules.pause({ schedule: scheduleId })
+    const wrong = { ...env, QSTASH_CURRENT_SIGNING_KEY: 'sig_of_another_region' }
+    const said: string[] = []
+    const lines = await probe({ env: wrong, say: (line) => said.push(line), patience: 20_000, pause: 50 })
+    await qstash.schedules.resume({ schedule: scheduleId })
+    expect(about(lines, 'the signing keys')).toMatchObject({
+      verdict: 'differs',
+      got: 'not the same: QSTASH_CURRENT_SIGNING_KEY',
+    })
+    expect(about(lines, 'schedules that tick this Worker')).toMatchObject({
+      verdict: 'differs',
+      got: expect.stringContaining('paused'),
+    })
+    expect(about(lines, 'a record that is filled')).toMatchObject({
+      verdict: 'not known',
+      got: expect.stringContaining('--record'),
+    })
+    for (const secret of ['sig_of_another_region', development.currentSigningKey])
+      expect(said.join('\n')).not.toContain(secret)
+  })
+
+  test('a token that is refused makes questions unknown and not different, and is not shown', async () => {
+    const wrong = { ...env, QSTASH_TOKEN: 'a token that nobody knows' }
+    const said: string[] = []
+    await expect(probe({ env: wrong, say: (line) => said.push(line), patience: 100, pause: 50 })).rejects.toThrow(
+      'what the probe has made could not be removed',
+    )
+    expect(said.find((line) => line.includes('the signing keys'))).toContain('expected 200, got 401')
+    expect(said.find((line) => line.includes('the signing keys'))).toMatch(/^not known/)
+    expect(said.join('\n')).not.toContain('a token that nobody knows')
+  })
+
+  test('another Lua is seen', async () => {
+    const server = await startRedis({ force: 'server', persist: false })
+    const gateway = await startGateway({ redis: server, token: 'plain' })
+    try {
+      const { questions, remove } = questionsOfRedis({ url: gateway.url, token: 'plain', namespace: 'probe:' })
+      const lines: Line[] = []
+      for (const question of questions.filter((one) => !measured.includes(one.about)))
+        lines.push(await answerOf(question))
+      expect(lines.filter(({ verdict }) => verdict === 'differs')).toEqual([
+        expect.objectContaining({ about: expect.stringContaining('a match that finds nothing'), got: 'nil' }),
+        expect.objectContaining({ about: expect.stringContaining('7,000 words unpacked'), got: 'taken' }),
+      ])
+      expect(await remove()).toBe(0)
+    } finally {
+      await gateway.close()
+      await server.close()
+    }
+  })
+})
