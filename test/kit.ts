@@ -104,7 +104,7 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
   const store = createStore({ client: createClient(state.options), clock })
 
   /** Waits until a fact is true; for what happens in other processes' time. */
-  async function until(fact: () => Promise<boolean> | boolean, ms = 10_000): Promise<void> {
+  async function until(fact: () => Promise<boolean> | boolean, ms = 15_000): Promise<void> {
     const end = Date.now() + ms
     while (!(await fact())) {
       if (Date.now() > end) throw new Error(`not true after ${ms} ms: ${fact}`)
