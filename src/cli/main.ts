@@ -49,7 +49,7 @@ function commandOf(words: string[]): [name: string, command: Command, rest: stri
 }
 
 /** Commands of one word that are about no job. */
-const others = ['stats', 'download', 'doctor', 'version', 'completion']
+const others = ['stats', 'download', 'doctor', 'export', 'import', 'version', 'completion']
 
 /** All commands, by what they are about; it fits a screen. */
 function overview(): string[] {

@@ -92,7 +92,9 @@ describe('a download that works', () => {
     expect(headers['content-type']).toBe('application/json')
     const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
     const key = Buffer.from(SECRET.slice(6), 'base64')
-    expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(content).digest('base64')}`)
+    expect(headers['webhook-signature']!.split(' ')).toContain(
+      `v1,${createHmac('sha256', key).update(content).digest('base64')}`,
+    )
     await settled(id)
     expect(await kit.stateOf(id)).toMatchObject({
       download_state: 'Success',

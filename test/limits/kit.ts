@@ -59,9 +59,15 @@ export async function startDoors(options: KitOptions = {}) {
     await raw('SLOWLOG', 'RESET')
     const before = await worked()
     const done = await work()
-    const took = (await worked()) - before
-    const calls = took < HOLD ? '*0\r\n' : await raw('SLOWLOG', 'GET', '100')
-    if (calls === '*0\r\n') return done
+    const all = (await worked()) - before
+    const calls = all < HOLD ? '' : await raw('SLOWLOG', 'GET', '100')
+    const longest = Math.max(
+      0,
+      ...[...calls.matchAll(/\*6\r\n:\d+\r\n:\d+\r\n:(\d+)\r\n/g)].map(([, us]) => Number(us) / 1_000),
+    )
+    // By the clock the longest call also waited for others of this machine; Redis did not work longer than on all of them.
+    const took = Math.min(all, longest)
+    if (took < HOLD) return done
     const factor = await slowness()
     if (took > HOLD * factor)
       slow.push(`${name.slice(0, 200)}: ${Math.round(took)} ms (${factor.toFixed(1)} times slower)`)

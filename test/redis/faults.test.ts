@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   asked = 0
-  client = createClient({ ...redis, timeout: 100 })
+  client = createClient({ ...redis, timeout: 10_000 })
 })
 afterAll(() => {
   server.closeAllConnections()
@@ -92,6 +92,7 @@ describe('a refusal of Redis', () => {
 describe('a request that Redis does not answer', () => {
   beforeEach(() => {
     answer = undefined
+    client = createClient({ ...redis, timeout: 100 })
   })
 
   test('is sent again when it says which call it is', async () => {
