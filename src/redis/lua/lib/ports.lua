@@ -543,7 +543,7 @@ function relays.run(id, doc)
 end
 
 -- Whoever is subscribed outside hears so many messages of one script; what is more passes by.
-local MAX_LIVE = 20000
+local MAX_LIVE = 5000
 local function tell_live(channel, item, all)
   if #writes.messages > MAX_LIVE then return end
   local _, _, _, value = parts(item)
