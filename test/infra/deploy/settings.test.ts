@@ -3,11 +3,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { experimental_readRawConfig as readRawConfig } from 'wrangler'
 import { adviceFor } from '../../../infra/deploy/failure.ts'
 import { qstashRegion } from '../../../infra/deploy/regions.ts'
 import { describe, namesOf, planOf } from '../../../infra/deploy/settings.ts'
 import { configFor } from '../../../infra/deploy/wrangler.ts'
 import { probe } from '../../../infra/probe/index.ts'
+import { EVERY_TEN_MINUTES } from '../../../infra/tick.ts'
 
 const root = join(import.meta.dirname, '../../..')
 /** What the Worker is told by its environment. */
@@ -106,6 +108,29 @@ test('whatever the Worker is told, the deployment can tell it', () => {
 test('the README has every setting of the Worker', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   expect(told.filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
+})
+
+test('the module of Terraform makes the Worker that wrangler.toml describes, and names only settings that there are', () => {
+  const { rawConfig } = readRawConfig({ config: join(root, 'wrangler.toml') })
+  const raw = rawConfig as {
+    compatibility_date: string
+    compatibility_flags: string[]
+    triggers: { crons: string[] }
+    secrets: { required: string[] }
+  }
+  const main = readFileSync(join(root, 'infra/terraform/main.tf'), 'utf8')
+  const value = (name: string) => new RegExp(`^ *${name} *= (.*)$`, 'm').exec(main)?.[1]
+  expect(value('compatibility_date')).toBe(JSON.stringify(raw.compatibility_date))
+  expect(JSON.parse(value('compatibility_flags')!)).toEqual(raw.compatibility_flags)
+  expect(value('schedules')).toBe(`[${raw.triggers.crons.map((cron) => `{ cron = ${JSON.stringify(cron)} }`)}]`)
+  expect(value('cron')).toBe(JSON.stringify(EVERY_TEN_MINUTES))
+  expect(value('main_module')).toBe('"worker.js"')
+  const named = [...main.matchAll(/^ {4}([A-Z][A-Z0-9_]+) += /gm)].map(([, name]) => name!)
+  expect(named.filter((name) => !told.includes(name))).toEqual([])
+  expect(raw.secrets.required.filter((name) => !named.includes(name))).toEqual([])
+  const { namespace, bucket } = namesOf('other')
+  const asInHcl = main.replaceAll(/\$\{var\.name\}/g, 'other')
+  for (const one of [namespace, bucket]) expect(asInHcl).toContain(JSON.stringify(one))
 })
 
 test('a probe without settings names all that are missing, and asks nothing', async () => {

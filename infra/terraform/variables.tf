@@ -1,0 +1,93 @@
+variable "account_id" {
+  description = "Cloudflare's account."
+  type        = string
+}
+
+variable "name" {
+  description = "What the Worker is called, and all that belongs to it: another name shares nothing with this one."
+  type        = string
+  default     = "sidejob"
+
+  validation {
+    condition     = can(regex("^[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?$", var.name))
+    error_message = "name: expected up to 52 of a-z, 0-9 and -, with no - at the ends."
+  }
+}
+
+variable "public_url" {
+  description = "Where the Worker answers, as https://sidejob.acme.workers.dev, or a domain that you route to it. QStash signs for this address."
+  type        = string
+
+  validation {
+    condition     = can(regex("^https://[^/]+(/.*[^/])?$", var.public_url))
+    error_message = "public_url: expected https:// and no slash at the end."
+  }
+}
+
+variable "region" {
+  description = "Where the database is, in AWS' words; the Worker is placed near it."
+  type        = string
+  default     = "us-east-1"
+}
+
+variable "build" {
+  description = "The folder of the built Worker: npx wrangler deploy --dry-run --outdir dist/worker"
+  type        = string
+}
+
+variable "files" {
+  description = "Whether there is a bucket for downloads; it needs R2 on the account."
+  type        = bool
+  default     = true
+}
+
+variable "qstash_token" {
+  description = "From QStash's page in the Upstash console, as are the signing keys."
+  type        = string
+  sensitive   = true
+}
+
+variable "qstash_current_signing_key" {
+  type      = string
+  sensitive = true
+}
+
+variable "qstash_next_signing_key" {
+  type      = string
+  sensitive = true
+}
+
+variable "api_key" {
+  description = "Who has it may do everything: openssl rand -hex 32"
+  type        = string
+  sensitive   = true
+
+  validation {
+    condition     = length(var.api_key) >= 16
+    error_message = "api_key: expected at least 16 characters."
+  }
+}
+
+variable "webhook_secret" {
+  description = "Signs calls to push workers and callbacks: whsec_ and at least 24 bytes in base64."
+  type        = string
+  sensitive   = true
+
+  validation {
+    condition     = can(regex("^whsec_[A-Za-z0-9+/]{32,}={0,2}$", var.webhook_secret))
+    error_message = "webhook_secret: expected whsec_ and at least 24 bytes in base64."
+  }
+}
+
+variable "files_secret" {
+  description = "What addresses of files are proved by: openssl rand -hex 32"
+  type        = string
+  sensitive   = true
+}
+
+variable "settings" {
+  description = "Other settings of the README, SIDEJOB_LOG or SIDEJOB_ALLOW_HOSTS for one, by name."
+  type        = map(string)
+  sensitive   = true
+  default     = {}
+}
