@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
+import { createRinger } from '../../src/engine/lane/ringer.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, type KitOptions, rawCommand, startKit } from '../kit.ts'
 
@@ -31,7 +32,9 @@ const holding = defineWorker({
     await hold.promise
   },
 })
-const workers = [noop, lasting, holding]
+/** It may take longer than an invocation is kept after its answer. */
+const long = defineWorker({ class: 'long', timeout: 20_000, perform: (job) => void noop.perform(job) })
+const workers = [noop, lasting, holding, long]
 
 let kit: Kit
 /** A sidejob whose bells ring, and are not answered: the test drives the lanes. */
@@ -295,6 +298,51 @@ describe('eager dispatch', () => {
     await make(1, 'noop', { wait: 30_000 })
     await Promise.all(later)
     expect(kit.qstash.counts.published).toBe(before + 1)
+  })
+
+  test('leaves a run that may take longer than an invocation is kept to a bell', async () => {
+    const later: Promise<unknown>[] = []
+    await start({ dispatch: 'eager', defer: (work) => later.push(work) })
+    for (let done = 0; done < later.length; ) done = (await Promise.all([...later])).length
+    const before = kit.qstash.counts.published
+    const [id] = await make(1, 'long')
+    for (let done = 0; done < later.length; ) done = (await Promise.all([...later])).length
+    expect(runs[id!]).toBeUndefined()
+    expect(await kit.engine.get(String(id))).toMatchObject({ status: 'queued', attempt: 0, lost: 0 })
+    expect(kit.qstash.counts.published).toBe(before + 1)
+    await dispatch()
+    expect(await kit.engine.get(String(id))).toMatchObject({ status: 'completed', lost: 0 })
+    expect(runs[id!]).toBe(1)
+  })
+
+  test('begins nothing more in an invocation that was answered 8 s ago', async () => {
+    await start()
+    const [published, served]: string[][] = [[], []]
+    let now = 0
+    const ringer = createRinger({
+      bells: {
+        async ring(rings) {
+          published!.push(...rings.map(({ bell }) => bell))
+          return []
+        },
+        sent: () => 0,
+        trouble: () => undefined,
+      },
+      store: kit.store,
+      defer: () => true,
+      serve: async (_, bell) => served!.push(bell),
+      eager: true,
+      elapsed: () => now,
+    })
+    const guest = ringer.guest()
+    for (const [at, bell] of [
+      [7_999, 'in time'],
+      [8_000, 'too late'],
+    ] as const) {
+      now = at
+      await ringer.ring([{ queue: 'default', bell }], guest)
+    }
+    expect({ published, served }).toEqual({ published: ['too late'], served: ['in time'] })
   })
 })
 
