@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 // What the vendor's Lua and limits could break: scripts and their rules, and each path once from outside.
 const strict = [
-  'redis/{scripts,rules,races,plain,refusals}',
+  'redis/{scripts,rules,rules.slow,races,plain,refusals}',
   'conformance/*',
   'workerd/{stack,demo.slow}',
   'limits/{hold-up,extremes}',

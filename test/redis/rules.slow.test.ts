@@ -1,0 +1,48 @@
+// The facts of rules.test.ts again, with jobs that go the long way through the scripts; and the moves that they make.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { transitions } from '../../src/core/job.ts'
+import { createClient } from '../../src/redis/client.ts'
+import { startState } from '../kit.ts'
+import { readScripts } from './broken.ts'
+import { createWorld } from './direct.ts'
+import { rules } from './rules/index.ts'
+
+let state: Awaited<ReturnType<typeof startState>>
+beforeAll(async () => {
+  state = await startState()
+})
+afterAll(() => state.close())
+
+// The scripts note every move: from the status that the job had, as Redis has it or
+// as this script has made it.
+const MOVES = 'moves that were seen'
+const noting = readScripts().with({
+  file: 'lib/status.lua',
+  find: 'local function announce(id, doc, was)\n  local is = status_of(doc)\n',
+  replace: `local noted = {}
+local function announce(id, doc, was)
+  local is = status_of(doc)
+  local stored = not noted[id] and redis.call('GET', key_of(id))
+  noted[id] = noted[id] or (stored and status_of(cjson.decode(stored)) or 'new')
+  if noted[id] ~= is then redis.call('SADD', '${MOVES}', noted[id] .. ' → ' .. is) end
+  noted[id] = is
+`,
+  says: 'each move is noted',
+})
+
+for (const [rule, facts] of Object.entries(rules))
+  describe(`rule ${rule}, jobs going the long way`, () => {
+    for (const [name, fact] of Object.entries(facts))
+      test(name, async () => {
+        const world = await createWorld(state.options, noting, 'the long way')
+        await fact(world)
+        expect(await world.faults()).toEqual([])
+      })
+  })
+
+test('jobs make the moves that there are, all of them, and no others', async () => {
+  const seen = await createClient(state.options).ask((redis) => redis.smembers<string[]>(MOVES))
+  const there = Object.entries(transitions).flatMap(([from, to]) => Object.keys(to).map((one) => `${from} → ${one}`))
+  expect(seen.toSorted()).toEqual(there.toSorted())
+})
