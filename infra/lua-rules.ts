@@ -123,7 +123,17 @@ function unequalReturns(node: Node, _: Scope, text: string): string | undefined 
     : undefined
 }
 
-const rules = [bareMatch, bigIndex, cacheByNumber, severalCalls, boundless, octal, unequalReturns]
+const isConcat = (node: Node | undefined): node is Node & luaparse.BinaryExpression =>
+  node?.type === 'BinaryExpression' && node.operator === '..'
+
+/** In gopher-lua `a .. (b and c or d .. e)` gives `a` alone: what the inner concatenation is computed in is that of the outer one. */
+function concatInChoice(node: Node): string | undefined {
+  if (!isConcat(node) || node.right.type !== 'LogicalExpression' || !isConcat(node.right.right as Node))
+    return undefined
+  return 'a concatenation as the last choice at the end of another: expected a local for the choice'
+}
+
+const rules = [concatInChoice, bareMatch, bigIndex, cacheByNumber, severalCalls, boundless, octal, unequalReturns]
 
 const walk = (node: Node): Node[] => [node, ...children(node).flatMap(walk)]
 

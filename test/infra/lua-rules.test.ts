@@ -22,6 +22,13 @@ const traps: [what: string, file: string, find: string, replace: string, says: R
     /number without a bound/,
   ],
   [
+    'a concatenation in the last choice',
+    'lib/waiters.lua',
+    "part = part .. (is_plain and '' or '%') .. character",
+    "part = part .. (is_plain and character or '%' .. character)",
+    /a concatenation as the last choice/,
+  ],
+  [
     'a match as the last argument',
     'lib/status.lua',
     "tonumber((text:match('^%a+\\n%d+ (%d+)')))",

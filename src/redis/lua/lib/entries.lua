@@ -97,7 +97,9 @@ end
 -- What every entry has, unless its own members say otherwise.
 local function common_members(job, own)
   local says = function(name) return has_member(own, name) end
-  return (says('timestamp') and '' or ',"timestamp":' .. now_text) .. ((not job or says('job')) and '' or ',"job":' .. job)
+  local time = says('timestamp') and '' or ',"timestamp":' .. now_text
+  local whose = (not job or says('job')) and '' or ',"job":' .. job
+  return time .. whose
 end
 
 -- An entry as it is published; what is no object stays as it is.

@@ -43,7 +43,9 @@ function globs.parts(glob)
   while g <= #glob do
     local character, after = glob:sub(g, g), g + 1
     if character == '*' then
-      parts[#parts + 1], part = part, ''
+      -- Several stars are one: some Lua finds an empty text at the front, wherever it is told to look from.
+      if part ~= '' or #parts == 0 then parts[#parts + 1] = part end
+      part = ''
     elseif character == '?' then
       part = part .. ANY_CHARACTER
     elseif character == '[' then
@@ -51,7 +53,8 @@ function globs.parts(glob)
       if not set then return false end
       part, after = part .. set, behind
     else
-      part = part .. (character:find('^[%w\128-\255]') and character or '%' .. character)
+      local is_plain = character:find('^[%w\128-\255]') ~= nil
+      part = part .. (is_plain and '' or '%') .. character
     end
     g = after
   end
