@@ -141,6 +141,7 @@ const table = {
     steps: 'GET /v1/runs/:token/steps',
   },
   stats: { show: 'GET /v1/stats', series: 'GET /v1/stats/series', metrics: 'GET /metrics' },
+  me: { show: 'GET /v1/me' },
   keys: {
     list: 'GET /v1/keys',
     add: 'POST /v1/keys',

@@ -61,7 +61,8 @@ ${Object.entries(operation.responses).map(([status, response]) => html`<p>${stat
 
 const scope = ({ security }: Operation): string => {
   if (security.length === 0) return 'open'
-  return security[0]!.key?.[0] ?? 'signed by QStash'
+  const [{ key } = {}] = security
+  return key ? (key[0] ?? 'any') : 'signed by QStash'
 }
 
 const contentOf = ({ content = {} }: { content?: Record<string, { schema: Schema }> }): string =>

@@ -63,14 +63,14 @@ export function createDoor(deps: Deps): (route: Route, request: Request) => Prom
 
   /** A tenant's key is served in its tenant, wherever it asks; one of the deployment enters a tenant as an admin only. */
   async function placed(caller: Caller, own: string | undefined, home: Place, tenant = own): Promise<Admitted> {
-    if (tenant === own) return { place: home, caller }
+    if (tenant === own) return { place: home, caller: { ...caller, ...(own === undefined ? {} : { tenant: own }) } }
     if (own !== undefined) throw new SidejobError('NOT_FOUND', `there is no tenant ${tenant}`)
     if (!caller.scopes.includes('admin'))
       throw new SidejobError(
         'FORBIDDEN',
         'a tenant is entered with a key of its own, or one of the deployment with the scope "admin"',
       )
-    return { place: await opened(tenant!), caller }
+    return { place: await opened(tenant!), caller: { ...caller, tenant: tenant! } }
   }
 
   return async (route, request) => {
@@ -98,7 +98,7 @@ function limited(wait: number, what: string, { rate }: Pace): void {
 
 function checkScope(route: Route, request: Request, scopes: readonly Scope[]): void {
   const needed = neededScope(route, request)
-  if (scopes.includes(needed) || scopes.includes('admin')) return
+  if (needed === 'any' || scopes.includes(needed) || scopes.includes('admin')) return
   const has = scopes.length > 0 ? scopes.join(', ') : 'none'
   throw new SidejobError('FORBIDDEN', `${route.method} ${route.path} needs the scope "${needed}", this key has ${has}`)
 }
@@ -179,8 +179,8 @@ export const isForced = ({ forced }: Route, request: Request): boolean => {
   return typeof force === 'string' && !['false', '0'].includes(force)
 }
 
-const neededScope = (route: Route, request: Request): Scope =>
-  (isForced(route, request) ? route.forced : route.scope) as Scope
+const neededScope = (route: Route, request: Request): Scope | 'any' =>
+  (isForced(route, request) ? route.forced : route.scope) as Scope | 'any'
 
 // Hashes have one length and tell nothing of the key when their comparison is timed.
 const isSame = async (a: string, b: string): Promise<boolean> =>

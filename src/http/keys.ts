@@ -1,7 +1,23 @@
 // API keys: who may come in, and for what.
 
-import { done, keyInput, keyList, keyMade, keyRotation, moment } from '../core/schemas.ts'
+import { done, keyInput, keyList, keyMade, keyRotation, me as meView, moment } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
+
+export const me = {
+  show: route(
+    {
+      method: 'GET',
+      path: '/v1/me',
+      scope: 'any',
+      summary: 'Shows whose key this is: its name, its scopes, and the tenant that it asks in',
+      answers: { 200: meView },
+    },
+    async ({ caller }) => {
+      const { id, name, scopes, tenant = null } = caller!
+      return { id, name, scopes: [...scopes], tenant }
+    },
+  ),
+}
 
 export const keys = {
   list: route(

@@ -59,6 +59,7 @@ const operation = (route: Listed, schemaOf: Describe): Operation => ({
 
 const security = ({ scope }: Route): Operation['security'] => {
   if (scope === 'open') return []
+  if (scope === 'any') return [{ key: [] }]
   return scope === 'signed' ? [{ signature: [] }] : [{ key: [scope] }]
 }
 

@@ -13,8 +13,8 @@ export type Place<E extends Engine = Engine> = {
   downloads?: Downloads
 }
 
-/** Who asks: the key, its text where it came as such, and the engine that knows it. */
-export type Caller = KnownKey & { key?: string; home: Engine }
+/** Who asks: the key, its text where it came as such, the engine that knows it, and the tenant that is asked. */
+export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string }
 
 export type Tenants<E extends Engine = Engine> = {
   /** The place of a tenant; undefined where there is no such tenant. */

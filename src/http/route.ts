@@ -25,8 +25,8 @@ import type { Caller } from './places.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Who may come in: a key with this scope, anyone (`open`), or QStash alone (`signed`). */
-export type Entry = Scope | 'open' | 'signed'
+/** Who may come in: a key with this scope, with whatever scope (`any`), anyone (`open`), or QStash alone (`signed`). */
+export type Entry = Scope | 'any' | 'open' | 'signed'
 
 /** What each name in a path may be, the same in every route. */
 export const pathParams = {

@@ -8,7 +8,7 @@ import { doctor } from './doctor.ts'
 import { files } from './files.ts'
 import { flows, graphs } from './flows.ts'
 import { jobs } from './jobs.ts'
-import { keys } from './keys.ts'
+import { keys, me } from './keys.ts'
 import { constraints, groups, limits } from './limits.ts'
 import { links } from './links.ts'
 import { log } from './log.ts'
@@ -43,6 +43,7 @@ export const routes = {
   runs,
   stats,
   doctor,
+  me,
   keys,
   audit,
   tenants,

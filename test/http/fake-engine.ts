@@ -334,9 +334,13 @@ export const fakeEngine = (verbs: Partial<Engine> = {}) => {
     }
     return [verb, record]
   })
-  const authenticate = async (key: string) => (scopesOf[key] ? { name: key, scopes: scopesOf[key] } : undefined)
+  const known = async (key: string) => (scopesOf[key] ? { id: key, name: key, scopes: scopesOf[key] } : undefined)
   // What the door asks for itself is not what the route asks for.
-  const door = { authenticate, knows: verbs.knows ?? answers.knows, audit: verbs.audit ?? answers.audit }
+  const door = {
+    authenticate: verbs.authenticate ?? known,
+    knows: verbs.knows ?? answers.knows,
+    audit: verbs.audit ?? answers.audit,
+  }
   return { engine: { ...Object.fromEntries(recorded), ...door } as Engine, calls }
 }
 

@@ -9,7 +9,7 @@ import { downloader } from '../../src/facades/downloader/index.ts'
 import type { Route } from '../../src/http/route.ts'
 import { listed, list as ours } from '../../src/http/routes.ts'
 import type { BadRequest } from './bad-input.ts'
-import { scopesOf, snapshot } from './fake-engine.ts'
+import { type Recorded, scopesOf, snapshot } from './fake-engine.ts'
 import { FILE, NOW, setUp } from './kit.ts'
 
 /** Every route that the typed client has a method for. */
@@ -751,6 +751,7 @@ const cases: Case[] = [
     'host:7',
     'quiet',
   ],
+  ['me.show', ask('GET', '/v1/me'), 200, { id: 'admin', name: 'admin', scopes: ['admin'], tenant: null }],
   ['tenants.list', ask('GET', '/v1/tenants'), 200, { tenants: [{ name: 'acme', createdAt: at }] }, 'tenants'],
   ['tenants.add', ask('PUT', '/v1/tenants/acme'), 200, {}, 'addTenant', 'acme'],
   ['tenants.remove', ask('DELETE', '/v1/tenants/acme'), 200, {}, 'removeTenant', 'acme'],
@@ -833,6 +834,16 @@ const cases: Case[] = [
   ['system.advance', ask('POST', '/v1/test/clock', '{"advance":"1h"}'), 200, {}],
 ]
 
+/** A call as the engine got it, without whose key it came with: that is `admin` in all of them. */
+const withoutCaller = ({ verb, args }: Recorded): Recorded => ({
+  verb,
+  args: args.map((arg) => {
+    if ((arg as { by?: string } | undefined)?.by !== 'key:admin') return arg
+    const { by: _, ...rest } = arg as { by: string }
+    return rest
+  }),
+})
+
 const routeOf = (name: string) => list.find(({ resource, verb }) => `${resource}.${verb}` === name)!
 
 describe('each route', () => {
@@ -844,7 +855,7 @@ describe('each route', () => {
     expect([got.status, text]).toEqual([status, expect.any(String)])
     if (typeof answer === 'string') expect(text).toContain(answer)
     else expect(JSON.parse(text)).toMatchObject(answer as object)
-    expect(calls.slice(-1)).toEqual(verb ? [{ verb, args }] : [])
+    expect(calls.slice(-1).map(withoutCaller)).toEqual(verb ? [{ verb, args }] : [])
     expect(moved).toEqual(name === 'system.advance' ? [3_600_000] : [])
   })
 
@@ -877,8 +888,19 @@ describe('who may', () => {
     const needed = request.path.endsWith('?force') ? forced! : scope
     if (needed === 'open') expect(status < 300).toBe(true)
     else if (needed === 'signed' || as === 'none') expect(status).toBe(401)
+    else if (needed === 'any') expect(status).toBe(200)
     else expect(status < 300).toBe(as === 'admin' || scopesOf[as]!.includes(needed))
     if (status >= 400) expect(calls).toEqual([])
+  })
+
+  test('whoever has a key may ask whose it is, and hears its name and scopes', async () => {
+    for (const [name, scopes] of Object.entries(scopesOf)) {
+      const answer = await setUp({
+        authenticate: async () => ({ id: `id-${name}`, name, scopes }),
+      }).ask({ ...ask('GET', '/v1/me'), as: name as BadRequest['as'] })
+      expect(await answer.json()).toEqual({ id: `id-${name}`, name, scopes, tenant: null })
+    }
+    expect(list.filter(({ scope }) => scope === 'any').map(({ path }) => path)).toEqual(['/v1/me'])
   })
 
   test('only these are open or signed', () => {
@@ -903,7 +925,7 @@ describe('who may', () => {
         .filter(({ scope }) => scope !== 'read')
         .map(({ path }) => path)
         .filter((path) => !path.startsWith('/v1/runs')),
-    ).toEqual(['/v1/webhooks/secret', '/v1/audit', '/v1/tenants'])
+    ).toEqual(['/v1/webhooks/secret', '/v1/me', '/v1/audit', '/v1/tenants'])
     expect(gets.filter(({ scope }) => scope === 'work').map(({ path }) => path)).toEqual([
       '/v1/runs/:token/in/:port',
       '/v1/runs/:token/children',

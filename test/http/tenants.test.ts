@@ -41,7 +41,7 @@ describe('each route, with each key, at each address', () => {
     const there = address === undefined ? 'home' : places[address] ? address : 'NOT_FOUND'
     if (route.scope === 'open' || route.scope === 'signed') return there
     if (!key) return 'UNAUTHENTICATED'
-    const may = key.scope === 'admin' || key.scope === route.scope
+    const may = route.scope === 'any' || key.scope === 'admin' || key.scope === route.scope
     if (key.tenant !== undefined) {
       if (address !== undefined && address !== key.tenant) return 'NOT_FOUND'
       return may ? key.tenant : 'FORBIDDEN'

@@ -41,6 +41,14 @@ export const keyList = z.object({
   ),
 })
 
+/** Who asks, so that a page knows which of its buttons will be let through. */
+export const me = z.object({
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(scope).meta({ description: 'admin may do what all others may' }),
+  tenant: z.string().nullable().meta({ description: 'in which tenant it is asked; null: in none' }),
+})
+
 /** How long the old key goes on beside the new one. */
 export const keyRotation = z.strictObject({
   overlap: duration.refine((ms) => ms >= 0 && ms <= 30 * DAY, 'expected at most 30 days').default(DAY),
