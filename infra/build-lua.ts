@@ -28,10 +28,15 @@ type Part = { exported: string[]; units: Unit[] }
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 const names = (text: string): string[] => text.split(',').map((n) => n.trim())
+/** The Lua files below a folder, by their paths from `root`. */
 const luaFiles = (folder: string): string[] =>
-  readdirSync(folder)
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.lua'))
+    .map((file) => join(folder, file))
     .sort()
+/** Those that are sent to Redis, in the order of their names. */
+const scriptFiles = (): string[] =>
+  [...luaFiles('scripts'), ...luaFiles('queries')].sort((a, b) => (basename(a) < basename(b) ? -1 : 1))
 
 /** A line of a header that lists something. */
 function listed(file: string, header: string, line: string): string[] {
@@ -51,7 +56,7 @@ function parse(file: string, text: string): Source {
       .filter((name) => name !== '...')
       .map((name) => ({ name: name.replace(':int', ''), int: name.endsWith(':int') })),
     access: { by: list('by'), reads: list('reads'), writes: list('writes') },
-    includes: [...text.matchAll(/^-- @include lib\/(\w+)$/gm)].map((found) => found[1]!),
+    includes: [...text.matchAll(/^-- @include lib\/([\w/]+)$/gm)].map((found) => found[1]!),
     note: header
       .trim()
       .split('\n')
@@ -196,13 +201,13 @@ export type Built = {
  * @example buildScripts((file, text) => text).scripts.get('commit').sha
  */
 export function buildScripts(edit: (file: string, text: string) => string = (_, text) => text) {
-  const sources = luaFiles(root).map((file) => {
+  const sources = scriptFiles().map((file) => {
     const source = parse(file, edit(file, read(join(root, file))))
     return { ...source, text: shortenFields(file, uncomment(source.text)) }
   })
-  const libs = luaFiles(join(root, 'lib')).map((file) => ({
-    name: basename(file, '.lua'),
-    text: shortenFields(`lib/${file}`, uncomment(edit(`lib/${file}`, read(join(root, 'lib', file))))),
+  const libs = luaFiles('lib').map((file) => ({
+    name: file.slice('lib/'.length, -'.lua'.length),
+    text: shortenFields(file, uncomment(edit(file, read(join(root, file))))),
   }))
   const whole = libs.map(({ name, text }) => {
     const others = [...libs.filter((lib) => lib.name !== name), ...sources].map((one) => one.text)
@@ -286,7 +291,7 @@ function moduleText(): string {
     "import type { Script } from './script.ts'",
     '',
     'const lib = {',
-    ...[...parts].map(([name, { units }]) => `  ${name}: ${JSON.stringify(units.map(({ text }) => text))},`),
+    ...[...parts].map(([name, { units }]) => `  '${name}': ${JSON.stringify(units.map(({ text }) => text))},`),
     '}',
     '',
     picking,
@@ -297,7 +302,7 @@ function moduleText(): string {
 
 /** Every place of the scripts that some engine would not take, with its line. */
 export const refusedScripts = (): string[] =>
-  [...luaFiles(root), ...luaFiles(join(root, 'lib')).map((file) => `lib/${file}`)]
+  luaFiles('.')
     .flatMap((file) => refusedIn(file, read(join(root, file))))
     .map(({ file, line, says }) => `src/redis/lua/${file}:${line}: ${says}`)
 

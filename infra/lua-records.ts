@@ -43,7 +43,7 @@ function closing(text: string, from: number): number {
 /**
  * Puts the short names into the source of a script or of one of its libs; comments have been taken out.
  *
- * @example shortenFields('lib/runs.lua', "change(id, doc, fields.lease_until, doc.token)") // "change(id, doc, 'le', doc.tk)"
+ * @example shortenFields('lib/run/finish.lua', "change(id, doc, fields.lease_until, doc.token)") // "change(id, doc, 'le', doc.tk)"
  */
 export function shortenFields(file: string, source: string): string {
   const short = (names: Names, of: string, name: string, text: string, at: number): string => {

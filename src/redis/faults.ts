@@ -62,7 +62,7 @@ export const isAnswer = (error: unknown): boolean => error instanceof Error && e
 
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** What a script says that has met data of another schema than its own, see lib/store.lua. */
+/** What a script says that has met data of another schema than its own, see lib/runtime/store.lua. */
 const otherSchema = (text: string): string | undefined =>
   /SCHEMA (the data are of schema \d+, and this version reads \d+ and the one before it);/.exec(text)?.[1]
 

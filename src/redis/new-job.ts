@@ -132,11 +132,11 @@ const plainFields = [
 ] satisfies Field[]
 const plain = new Set<string>(plainFields.map((name) => jobFields[name][0]))
 
-/** See lib/plain.lua. */
+/** See lib/fast/plain.lua. */
 const isPlain = ({ fields, count }: Parts): boolean =>
   count === 0 && Object.keys(fields).every((field) => plain.has(field))
 
-/** What jobs that differ only in their args have in common, as lib/create.lua takes it. */
+/** What jobs that differ only in their args have in common, as lib/job/create.lua takes it. */
 function specWords(job: NewJob): string[] {
   const parts: Parts = { fields: {}, options: [], count: 0 }
   put(parts, 'queue', job.queue)

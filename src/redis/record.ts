@@ -42,7 +42,7 @@ export function decodeRecord(text: string, beside: string[] = []): JobRecord {
 
 const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'failed', T: 'terminated' }
 
-/** The status follows from the place, as in lib/status.lua. */
+/** The status follows from the place, as in lib/job/status.lua. */
 export const statusOf = (record: JobRecord): Status =>
   resting[record.place ?? ''] ?? (record.terminating ? 'terminating' : record.place === 'l' ? 'running' : 'queued')
 

@@ -193,7 +193,7 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
     }
   }
 
-  /** Applies runs and lends the next ones; see lib/runs.lua and lib/claims.lua. */
+  /** Applies runs and lends the next ones; see lib/run/finish.lua and lib/run/claim.lua. */
   async function commit({ queue, runs = [], lane, claim }: CommitRequest): Promise<CommitAnswer> {
     const ids = runs.map((run) => keys.job(run.token.split('.', 1)[0]!))
     const known = [

@@ -13,52 +13,58 @@ const root = join(import.meta.dirname, '../../src/redis/lua')
 test('our scripts say nothing that some engine would not take', () => expect(refusedScripts()).toEqual([]))
 
 const traps: [what: string, file: string, find: string, replace: string, says: RegExp][] = [
-  ['a cache by numbers', 'lib/base.lua', 'numerals[0 - n] = text', 'numerals[n] = text', /number without a bound/],
+  [
+    'a cache by numbers',
+    'lib/runtime/base.lua',
+    'numerals[0 - n] = text',
+    'numerals[n] = text',
+    /number without a bound/,
+  ],
   [
     'a time as an index',
-    'lib/plain.lua',
+    'lib/fast/plain.lua',
     'local lent = 0',
     'local lent = {}\nlent[this_minute] = 1',
     /number without a bound/,
   ],
   [
     'a concatenation in the last choice',
-    'lib/waiters.lua',
+    'lib/queue/waiters.lua',
     "part = part .. (is_plain and '' or '%') .. character",
     "part = part .. (is_plain and character or '%' .. character)",
     /a concatenation as the last choice/,
   ],
   [
     'a match as the last argument',
-    'lib/status.lua',
+    'lib/job/status.lua',
     "tonumber((text:match('^%a+\\n%d+ (%d+)')))",
     "tonumber(text:match('^%a+\\n%d+ (%d+)'))",
     /:match as the last value/,
   ],
   [
     'a find as the last argument',
-    'lib/waiters.lua',
+    'lib/queue/waiters.lua',
     '  return parts\nend',
     "  return select(2, glob:find('x'))\nend",
     /:find as the last value/,
   ],
   [
     'unpack of all that there is',
-    'lib/store.lua',
+    'lib/runtime/store.lua',
     'unpack(ask, from, math.min(from + 2399, #ask))',
     'unpack(ask)',
     /unpack of a list without a bound/,
   ],
   [
     'several calls assigned at once',
-    'lib/ops.lua',
+    'lib/run/ops.lua',
     '    id = doc.parent\n    doc = need(id)\n',
     '    id, doc = doc.parent, need(doc.parent)\n',
     /calls among several values/,
   ],
   [
     'returns of unequal length',
-    'lib/ports.lua',
+    'lib/port/ports.lua',
     'if not record then return nil, nil, nil end',
     'if not record then return nil end',
     /returns of 1 and 3 values/,
@@ -89,9 +95,9 @@ test.each([
 
 test('two functions of one name in parts of one script are refused', () => {
   const twin = (file: string, text: string) =>
-    file === 'lib/order.lua' ? `${text}\nlocal function take_back(q) return q end\n` : text
+    file === 'lib/queue/order.lua' ? `${text}\nlocal function take_back(q) return q end\n` : text
   expect(() => buildScripts(twin)).toThrow(
-    /expected one function take_back, got those of lib\/order\.lua and lib\/queues\.lua/,
+    /expected one function take_back, got those of lib\/queue\/lanes\.lua and lib\/queue\/order\.lua/,
   )
 })
 

@@ -53,7 +53,7 @@ export type Claiming = {
   process?: string
 }
 
-/** Jobs that are plain go a way of their own through the scripts (lib/plain.lua); those with a unique key do not. */
+/** Jobs that are plain go a way of their own through the scripts (lib/fast/plain.lua); those with a unique key do not. */
 export type Way = 'as it comes' | 'the long way'
 export const ways: Way[] = ['as it comes', 'the long way']
 

@@ -14,7 +14,7 @@ const of = (rule: number, file: string, ...changes: Change[]): Mutation[] =>
 const lanes: Mutation[] = [
   ...of(
     1,
-    'commit.lua',
+    'scripts/commit.lua',
     ['if lanes[bell] then set_lane(queue_name, bell, nil) end', '', 'a bell keeps its place beside its lane'],
     ['if last and last == seq then', 'if false then', 'a repeated request does everything again'],
     ['if last and (last > seq or', 'if last and (', 'an old request is served'],
@@ -36,7 +36,7 @@ const lanes: Mutation[] = [
   ),
   ...of(
     2,
-    'lib/queues.lua',
+    'lib/queue/lanes.lua',
     ['    set_lane(q, bell, now + BELL)\n', '', 'a bell on its way does not count'],
     ['or math.min(most, math.ceil(', 'or math.min(1000, math.ceil(', 'more bells ring than there may be lanes'],
     ['math.ceil(ready / batch)) - there', 'math.min(ready, 1)) - there', 'one bell rings, however much is ready'],
@@ -47,29 +47,29 @@ const lanes: Mutation[] = [
     ],
     ['    if till <= now then\n', '    if false then\n', 'lanes and bells never expire'],
   ),
-  ...of(2, 'extend.lua', [
+  ...of(2, 'scripts/extend.lua', [
     'set_lane(queue_name, lane, now + lease)',
     'set_lane(queue_name, lane, queue(queue_name).lanes[lane])',
     'a lane that extends its leases expires',
   ]),
-  ...of(2, 'commit.lua', [
+  ...of(2, 'scripts/commit.lua', [
     '  set_lane(queue_name, lane, now + (lease > 0 and lease or LANE))\n',
     '  set_lane(queue_name, lane, lanes[lane] or now + lease)\n',
     'a lane that goes on expires',
   ]),
-  ...of(2, 'commit.lua', [
+  ...of(2, 'scripts/commit.lua', [
     "    to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready')) - #ids\n",
     '    to_ring[queue_name] = nil\n',
     'a lane that finds more than it can take calls nobody',
   ]),
-  ...of(2, 'lib/ops.lua', [
+  ...of(2, 'lib/run/ops.lua', [
     'if queue(q).lanes[bell] then set_lane(q, bell, nil) end',
     '',
     'a bell that was never sent keeps its place',
   ]),
   ...of(
     3,
-    'commit.lua',
+    'scripts/commit.lua',
     ['(#ids == 0 and not more)', '#ids == 0', 'a lane leaves although it has not seen everything'],
     ['next_limit(queue_name) <= now + LANE and 1 or 0', '0', 'a lane that leaves forgets who waits for a rate'],
     [
@@ -83,33 +83,33 @@ const lanes: Mutation[] = [
       'nobody follows a lane whose time is over',
     ],
   ),
-  ...of(3, 'lib/claims.lua', [
+  ...of(3, 'lib/run/claim.lua', [
     'local HEAD, STEP, MAX_SCAN = 100, 100, 1000',
     'local HEAD, STEP, MAX_SCAN = 100, 100, 10000',
     'a lane goes through everything, however much it is',
   ]),
-  ...of(3, 'lib/status.lua', [
+  ...of(3, 'lib/job/status.lua', [
     '  move(id, doc, place, nil,',
     '  move(id, doc, nil, nil,',
     'jobs of pull workers stay in the ready list',
   ]),
-  ...of(3, 'lib/status.lua', [
+  ...of(3, 'lib/job/status.lua', [
     '(tag or queue_record.mode ==',
     '(doc.runs_this_minute ==',
     'a job with a tag waits for lanes, which ask for none',
   ]),
-  ...of(3, 'lib/create.lua', [
+  ...of(3, 'lib/job/create.lua', [
     '  if doc.tag and not side.of(doc.queue, doc.class) then\n',
     '  if false then\n',
     'a tag is taken for a class that is called',
   ]),
-  ...of(3, 'lib/queues.lua', [
+  ...of(3, 'lib/queue/lanes.lua', [
     "further = 'p:0:' .. moved",
     'further = nil',
     'jobs that wait for pull workers are forgotten when a push worker takes over',
   ]),
-  ...of(4, 'lib/queues.lua', ['  conclude()\n', '', 'whoever is woken last is not rung for']),
-  ...of(4, 'commit.lua', [
+  ...of(4, 'lib/queue/lanes.lua', ['  conclude()\n', '', 'whoever is woken last is not rung for']),
+  ...of(4, 'scripts/commit.lua', [
     'ring_all()\n',
     'to_ring = { [queue_name] = to_ring[queue_name] }\nring_all()\n',
     'only the own queue is rung for',
@@ -119,7 +119,7 @@ const lanes: Mutation[] = [
 const runs: Mutation[] = [
   ...of(
     5,
-    'lib/runs.lua',
+    'lib/run/finish.lua',
     [
       'doc.token ~= run.token or tonumber(doc.lease_until) <= now',
       'doc.token ~= run.token',
@@ -133,7 +133,7 @@ const runs: Mutation[] = [
   ),
   ...of(
     5,
-    'lib/plain.lua',
+    'lib/fast/plain.lua',
     ['tonumber(till) <= now or ', '', 'a plain run ends after its lease'],
     [
       `text:find(LENT .. token .. '","le":"', REST, true) == REST`,
@@ -142,19 +142,19 @@ const runs: Mutation[] = [
     ],
     ["if run.ending ~= 'completed' or run.size > 0 or", 'if', 'whatever a plain run did, it completes'],
   ),
-  ...of(5, 'extend.lua', [
+  ...of(5, 'scripts/extend.lua', [
     'tonumber(doc.lease_until) > now and not is_ending',
     'not is_ending',
     'a lease that has ended is extended',
   ]),
-  ...of(5, 'lib/plain.lua', [
+  ...of(5, 'lib/fast/plain.lua', [
     "id .. '.' .. run .. '.' .. repeats .. seed .. string.format('%x', lent)",
     "id .. '.1.constant00000'",
     'a job has one token for all of its runs',
   ]),
   ...of(
     6,
-    'lib/runs.lua',
+    'lib/run/finish.lua',
     [
       'if token == run.token and tonumber(n) == run.n then return answer end',
       'if token == run.token then return answer end',
@@ -187,7 +187,7 @@ const runs: Mutation[] = [
   ),
   ...of(
     6,
-    'lib/status.lua',
+    'lib/job/status.lua',
     ["if place ~= 'f' then clear_steps(id, doc) end", 'clear_steps(id, doc)', 'steps are forgotten when the job fails'],
     [
       'local function clear_steps(id, doc)\n  change(id, doc, fields.sleep_until, nil)\n',
@@ -201,14 +201,14 @@ const runs: Mutation[] = [
     ],
     [', tonumber(doc.sleep_until) or never)', ')', 'a pause is over at once'],
   ),
-  ...of(6, 'lib/family.lua', [
+  ...of(6, 'lib/family/tree.lua', [
     "  if doc and doc.awaited_children and doc.place ~= 'l' then wake(parent, doc, 'child') end\n",
     '',
     'a pause for a child that is gone lasts for ever',
   ]),
   ...of(
     6,
-    'lib/claims.lua',
+    'lib/run/claim.lua',
     [' or #flat > 2 * MAX_STEPS or', ' or', 'every run is told of all steps'],
     [
       '    for _, name in ipairs(awaited) do see(name, hget(children_key(parent), name)) end\n',
@@ -216,14 +216,14 @@ const runs: Mutation[] = [
       'a pause is told of children that it was not for',
     ],
   ),
-  ...of(6, 'commit.lua', [
+  ...of(6, 'scripts/commit.lua', [
     'if doc and doc.token == run.token then again',
     'if doc then again',
     'a repeated checkpoint shows the run of somebody else',
   ]),
   ...of(
     7,
-    'lib/ports.lua',
+    'lib/port/ports.lua',
     ['if taken ~= cursor then refuse', 'if false then refuse', 'a value takes effect twice'],
     ['if n > pushed - taken then refuse', 'if false then refuse', 'more is read than there is'],
     ["int(pushed) .. ',' .. int(pushed) .. ',d')", "'0,0,d')", 'a port that is made again counts from the beginning'],
@@ -235,7 +235,7 @@ const runs: Mutation[] = [
   ),
   ...of(
     8,
-    'lib/runs.lua',
+    'lib/run/finish.lua',
     [
       "change(run.id, doc, fields.last_commit, run.token .. '|' .. int(run.n) .. '|' .. answer)",
       '',
@@ -243,36 +243,36 @@ const runs: Mutation[] = [
     ],
     ["if lane == '' then set_expiring(gone_key", 'if false then set_expiring(gone_key', 'the answer goes with the job'],
   ),
-  ...of(8, 'lib/family.lua', ['  keep_answer(doc)\n', '', 'the answer goes when the job is deleted']),
-  ...of(8, 'lib/claims.lua', [
+  ...of(8, 'lib/family/tree.lua', ['  keep_answer(doc)\n', '', 'the answer goes when the job is deleted']),
+  ...of(8, 'lib/run/claim.lua', [
     'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered }',
     'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.last_commit }',
     'the answer is forgotten at the next claim',
   ]),
-  ...of(9, 'lib/runs.lua', [
+  ...of(9, 'lib/run/finish.lua', [
     'ok, status = work.isolate(run.id, ',
     'ok, status = pcall(',
     'a refused run leaves half of what it did',
   ]),
-  ...of(9, 'lib/store.lua', [
+  ...of(9, 'lib/runtime/store.lua', [
     '  put(doc, field, value)\n',
     '  doc[field] = value\n',
     'a refused run leaves what it did to documents',
   ]),
-  ...of(9, 'lib/lists.lua', [
+  ...of(9, 'lib/runtime/lists.lua', [
     'for i = 1, math.min(n - #items, #list.push) do items[#items + 1] = list.push[i] end',
     '',
     'a run does not see what it or the one before it has written',
   ]),
   ...of(
     9,
-    'lib/store.lua',
+    'lib/runtime/store.lua',
     ['if waiting and waiting[field] ~= nil then return waiting[field] end', '', 'a run does not see its own children'],
     ['if writes.strings[key] ~= nil then return writes.strings[key] end', '', 'a job that was just made is not known'],
   ),
   ...of(
     10,
-    'lib/runs.lua',
+    'lib/run/finish.lua',
     ["retryable[refusal.code] and run.retry or ''", "run.retry or ''", 'what is wrong for ever is tried again'],
     ["retryable[refusal.code] and run.retry or ''", "''", 'a name that was taken once is a failure for ever'],
     [
@@ -293,7 +293,7 @@ const runs: Mutation[] = [
   ),
   ...of(
     11,
-    'lib/runs.lua',
+    'lib/run/finish.lua',
     ['n > 3 and int(', 'n > 0 and int(', 'the first conflict backs off'],
     ['n > 3 and int(', 'n > 1000 and int(', 'conflicts go round for ever'],
     [
@@ -307,15 +307,15 @@ const runs: Mutation[] = [
       'conflicts are counted over all runs',
     ],
   ),
-  ...of(11, 'lib/leases.lua', [
+  ...of(11, 'lib/run/lease.lua', [
     '  uncount_run(id, doc)\n  if doc.redeliver_after then',
     '  if doc.redeliver_after then',
     'lost runs make a runaway',
   ]),
-  ...of(11, 'lib/claims.lua', ['if n > RUNS_A_MINUTE then return false end', '', 'nothing stops a runaway']),
+  ...of(11, 'lib/run/claim.lua', ['if n > RUNS_A_MINUTE then return false end', '', 'nothing stops a runaway']),
   ...of(
     12,
-    'lib/runs.lua',
+    'lib/run/finish.lua',
     ['    change(id, doc, fields.backoff_until, int(now + tonumber(delay)))\n', '', 'a failed run comes again at once'],
     [
       '    change(id, doc, fields.backoff_until, int(now + tonumber(delay)))\n',
@@ -328,21 +328,21 @@ const runs: Mutation[] = [
       'input runs a job that has failed for good',
     ],
   ),
-  ...of(12, 'lib/status.lua', [
+  ...of(12, 'lib/job/status.lua', [
     "if doc.terminating or doc.held or doc.place == 'f' or doc.place == 'T' then return false end\n  if doc.place == 'l' then",
     "if doc.terminating or doc.held or doc.place == 'T' then return false end\n  if doc.place == 'f' then enqueue(id, doc, true) end\n  if doc.place == 'l' then",
     'input wakes a failed job',
   ]),
   ...of(
     13,
-    'lib/leases.lua',
+    'lib/run/lease.lua',
     ['  if doc.begun then\n', '  if true then\n', 'a run that never began counts as lost'],
     ['if lost >= MAX_LOST then', 'if false then', 'a job is lost for ever'],
     ['lost > 0 and int(now + backoff(lost)) or nil', 'nil', 'a lost job comes back at once'],
   ),
   ...of(
     13,
-    'lib/claims.lua',
+    'lib/run/claim.lua',
     [
       'if doc.lost_in_a_row and #ids > 0 then return ids, true, from, failed end',
       '',
@@ -350,14 +350,14 @@ const runs: Mutation[] = [
     ],
     ['if doc.lost_in_a_row then return ids, true, from, failed end', '', 'a job that was lost is lent before others'],
   ),
-  ...of(13, 'lib/leases.lua', [
+  ...of(13, 'lib/run/lease.lua', [
     '  if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end\n',
     '',
     'nobody has a lost run at once',
   ]),
   ...of(
     13,
-    'lib/claims.lua',
+    'lib/run/claim.lua',
     [
       'place and tonumber(doc.redeliver_after_ms) or want.lease',
       'tonumber(doc.redeliver_after_ms) or want.lease',
@@ -371,7 +371,7 @@ const runs: Mutation[] = [
   ),
   ...of(
     13,
-    'lib/runs.lua',
+    'lib/run/finish.lua',
     [
       '  if doc.deliveries then change(id, doc, fields.deliveries, int(tonumber(doc.deliveries) - 1)) end\n',
       '',
@@ -388,24 +388,28 @@ const runs: Mutation[] = [
       'a conflict is no answer',
     ],
   ),
-  ...of(13, 'extend.lua', [
+  ...of(13, 'scripts/extend.lua', [
     "    if own ~= '' then change(id, doc, fields.lease_length, int(lease)) end\n",
     '',
     'who answers later has to hurry after the first heartbeat',
   ]),
-  ...of(13, 'extend.lua', ["    change(id, doc, fields.begun, '1')\n", '', 'a run that was extended has not begun']),
+  ...of(13, 'scripts/extend.lua', [
+    "    change(id, doc, fields.begun, '1')\n",
+    '',
+    'a run that was extended has not begun',
+  ]),
 ]
 
 const places: Mutation[] = [
-  ...of(14, 'lib/status.lua', ['  if was then leave_place(id, doc, keeps) end\n', '', 'a job stays where it was']),
-  ...of(14, 'lib/ops.lua', [
+  ...of(14, 'lib/job/status.lua', ['  if was then leave_place(id, doc, keeps) end\n', '', 'a job stays where it was']),
+  ...of(14, 'lib/run/ops.lua', [
     'zset(index_of(doc), member_of(me.id, doc), order.score(doc))',
     "zset(queue_key(doc.queue, 'ready'), me.id, order.score(doc))",
     'a new priority puts the job into the queue twice',
   ]),
   ...of(
     15,
-    'lib/family.lua',
+    'lib/family/tree.lua',
     [
       "  if doc.place == 'l' then\n    change(id, doc, fields.terminating, '1')",
       "  if false then\n    change(id, doc, fields.terminating, '1')",
@@ -429,7 +433,7 @@ const places: Mutation[] = [
   ),
   ...of(
     15,
-    'lib/create.lua',
+    'lib/job/create.lua',
     [
       'if parent_doc and parent_doc.terminating and not born then refuse',
       'if false then refuse',
@@ -437,20 +441,20 @@ const places: Mutation[] = [
     ],
     ['if parent_doc and parent_doc.terminating then\n', 'if false then\n', 'a child of a terminating job lives on'],
   ),
-  ...of(15, 'extend.lua', [
+  ...of(15, 'scripts/extend.lua', [
     "(doc.terminating == '1' and '!' or '')",
     "''",
     'a lane never hears that a job of its runs is to end',
   ]),
-  ...of(15, 'extend.lua', [' and not is_ending then', ' then', 'a run never hears that its job is to end']),
-  ...of(15, 'lib/ops.lua', [
+  ...of(15, 'scripts/extend.lua', [' and not is_ending then', ' then', 'a run never hears that its job is to end']),
+  ...of(15, 'lib/run/ops.lua', [
     '  change(id, doc, fields.delete_requested, nil)\n',
     '',
     'a job that was brought back goes all the same',
   ]),
   ...of(
     15,
-    'lib/runs.lua',
+    'lib/run/finish.lua',
     ['  if doc.terminating then return terminate_now(id, doc) end\n', '', 'a commit forgets that the job is to end'],
     [
       "if run.ending == 'checkpoint' and doc.terminating == '1' then",
@@ -463,14 +467,14 @@ const places: Mutation[] = [
       'a job without a shutdown hook gets a shutdown run',
     ],
   ),
-  ...of(15, 'lib/leases.lua', [
+  ...of(15, 'lib/run/lease.lua', [
     '  if doc.terminating then return terminate_now(id, doc) end\n  local lost',
     '  local lost',
     'a lost run forgets that the job is to end',
   ]),
   ...of(
     15,
-    'lib/status.lua',
+    'lib/job/status.lua',
     [
       "if doc.terminating or doc.held or doc.place == 'f' or doc.place == 'T' then return false end",
       "if doc.held or doc.place == 'f' or doc.place == 'T' then return false end",
@@ -480,7 +484,7 @@ const places: Mutation[] = [
   ),
   ...of(
     16,
-    'lib/ops.lua',
+    'lib/run/ops.lua',
     [
       '  spare(id, doc)\n  change(id, doc, fields.ended_at, nil)\n',
       '  change(id, doc, fields.ended_at, nil)\n',
@@ -494,24 +498,24 @@ const places: Mutation[] = [
     ['  if stopped and not force then\n', '  if false then\n', 'any run wakes what is terminated'],
     ["if doc.terminating == '1' then spare(id, doc) end", '', 'force during a run is forgotten'],
   ),
-  ...of(16, 'lib/runs.lua', [
+  ...of(16, 'lib/run/finish.lua', [
     '    if own and not doc.gone then\n',
     '    if false then\n',
     'force during the shutdown run is forgotten',
   ]),
-  ...of(16, 'lib/family.lua', [
+  ...of(16, 'lib/family/tree.lua', [
     "  if doc.place == 'T' or doc.terminating then return end\n",
     '  if resting[doc.place] or doc.terminating then return end\n',
     'a job at rest cannot be terminated',
   ]),
-  ...of(17, 'lib/claims.lua', [
+  ...of(17, 'lib/run/claim.lua', [
     'if doc.not_before and tonumber(doc.not_before) <= now then change(id, doc, fields.not_before, nil) end',
     'change(id, doc, fields.not_before, nil)',
     'an early run clears a later appointment',
   ]),
   ...of(
     17,
-    'lib/status.lua',
+    'lib/job/status.lua',
     [
       'math.max(moment, tonumber(doc.backoff_until) or 0, tonumber(doc.lock_until) or 0)',
       'math.max(moment, tonumber(doc.lock_until) or 0)',
@@ -533,24 +537,24 @@ const places: Mutation[] = [
       'input during a backoff is forgotten for an appointment',
     ],
   ),
-  ...of(17, 'lib/runs.lua', [
+  ...of(17, 'lib/run/finish.lua', [
     '  if not waiting and (doc.not_before or doc.next_slot or doc.sleep_until) then\n',
     '  if not waiting and doc.next_slot then\n',
     'a commit forgets the appointment',
   ]),
-  ...of(17, 'lib/queues.lua', [
+  ...of(17, 'lib/queue/lanes.lua', [
     '      move(id, doc, side.of(q, doc.class, doc.tag), nil, nil, true)\n',
     '      enqueue(id, doc)\n',
     'a registration sends an early job back',
   ]),
-  ...of(17, 'lib/ops.lua', [
+  ...of(17, 'lib/run/ops.lua', [
     "if doc.place == 't' or (not doc.place and postponed) or",
     "if doc.place == 't' or (not doc.place and (tonumber(doc.not_before) or 0) > now) or",
     'a new priority sends an early job back',
   ]),
   ...of(
     18,
-    'lib/claims.lua',
+    'lib/run/claim.lua',
     [
       'elseif (tonumber(doc.lock_until) or 0) > now then\n        enqueue(id, doc, true)',
       'elseif false then\n        enqueue(id, doc, true)',
@@ -569,7 +573,7 @@ const places: Mutation[] = [
   ),
   ...of(
     18,
-    'lib/ops.lua',
+    'lib/run/ops.lua',
     ["if doc.place == 'l' then refuse('BUSY'", "if false then refuse('BUSY'", 'a running job is locked'],
     [
       "if (tonumber(doc.lock_until) or 0) > now then refuse('BUSY'",
@@ -584,7 +588,7 @@ const places: Mutation[] = [
 const time: Mutation[] = [
   ...of(
     19,
-    'commit.lua',
+    'scripts/commit.lua',
     ['claims and due_timers(queue_name) + ', 'claims and ', 'a claim does not look at its timers'],
     [
       'math.min(queue(queue_name).next_timer or never, next_limit(queue_name))',
@@ -594,7 +598,7 @@ const time: Mutation[] = [
   ),
   ...of(
     19,
-    'lib/queues.lua',
+    'lib/queue/lanes.lua',
     [
       'moment <= now + MINUTE and not (queue_record.timer_bell',
       'false and not (queue_record.timer_bell',
@@ -622,7 +626,7 @@ const time: Mutation[] = [
   ),
   ...of(
     20,
-    'lib/status.lua',
+    'lib/job/status.lua',
     [
       "  if place == 'l' then soonest(doc.queue, queue_fields.next_lease, moment) end\n",
       '',
@@ -636,7 +640,7 @@ const time: Mutation[] = [
   ),
   ...of(
     20,
-    'lib/queues.lua',
+    'lib/queue/lanes.lua',
     [
       '  for _, till in pairs(queue_record.lanes) do moment = math.min(moment, till) end\n',
       '',
@@ -660,13 +664,13 @@ const time: Mutation[] = [
   ),
   ...of(
     20,
-    'tick.lua',
+    'scripts/tick.lua',
     ["  zset(wake_key, 'q:' .. q, false)\n", '', 'a queue with nothing to come stays in the index'],
     ['#members == most', 'false', 'a tick that left queues out says it is done'],
   ),
   ...of(
     21,
-    'lib/plain.lua',
+    'lib/fast/plain.lua',
     [
       ".. seed .. string.format('%x', lent)",
       ".. 'n' .. string.format('%x', lent)",
@@ -674,14 +678,14 @@ const time: Mutation[] = [
     ],
     [".. seed .. string.format('%x', lent)", '.. seed', 'the tokens of one claim share their nonce'],
   ),
-  ...of(21, 'lib/store.lua', [
+  ...of(21, 'lib/runtime/store.lua', [
     '  if not ok then undo_pushes(why) end\nend\n',
     "  if not ok then undo_pushes(why) end\n  for i = 1, #sets, 2 do redis.call('PEXPIRE', sets[i], 86400000) end\nend\n",
     'documents expire by themselves',
   ]),
   ...of(
     22,
-    'lib/runs.lua',
+    'lib/run/finish.lua',
     ['if doc.next_slot and not (get_value', 'if false and not (get_value', 'a final failure ends the repeat'],
     ['\'"stopOnFail":true\'', "'never'", 'a repeat that is to stop goes on'],
     ['if not run.slot then return end', 'if true then return end', 'every run is for the same slot'],
@@ -703,7 +707,7 @@ const time: Mutation[] = [
   ),
   ...of(
     22,
-    'lib/claims.lua',
+    'lib/run/claim.lua',
     [
       'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered }',
       'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.next_slot }',
@@ -720,15 +724,19 @@ const time: Mutation[] = [
       'nothing stops a runaway that repeats',
     ],
   ),
-  ...of(22, 'lib/status.lua', [
+  ...of(22, 'lib/job/status.lua', [
     'return doc.catch_up_at and not side.of(doc.queue, doc.class, doc.tag) and',
     'return doc.catch_up_at and',
     'pull workers wait for what they make up for',
   ]),
-  ...of(22, 'lib/status.lua', ['    change(id, doc, fields.slot_missed, nil)\n', '', 'input waits for the next slot']),
+  ...of(22, 'lib/job/status.lua', [
+    '    change(id, doc, fields.slot_missed, nil)\n',
+    '',
+    'input waits for the next slot',
+  ]),
   ...of(
     22,
-    'lib/queues.lua',
+    'lib/queue/lanes.lua',
     ['now - tonumber(doc.next_slot) > SLOT_GRACE', 'false', 'no slot is missed'],
     [' > SLOT_GRACE and not doc.wanted_early', ' > SLOT_GRACE', 'what was asked for is skipped'],
     ['now - tonumber(doc.next_slot) > SLOT_GRACE', 'now > tonumber(doc.next_slot)', 'a slot is missed at once'],
@@ -739,13 +747,13 @@ const time: Mutation[] = [
 const families: Mutation[] = [
   ...of(
     23,
-    'lib/family.lua',
+    'lib/family/tree.lua',
     ["  if doc.place == 's' then enqueue(id, doc) end\n", '', 'a child that was held stays where it is'],
     ["  change(id, doc, fields.held, '1')\n", '', 'a child does not know that it is held'],
   ),
   ...of(
     23,
-    'lib/status.lua',
+    'lib/job/status.lua',
     [
       'if among[i] and not (writes.sets[key] and writes.sets[key][child] == false) then',
       'if true then',
@@ -763,7 +771,7 @@ const families: Mutation[] = [
   ),
   ...of(
     23,
-    'lib/runs.lua',
+    'lib/run/finish.lua',
     ['and not ends[child.status] then', 'then', 'children that have ended are waited for'],
     ["(run.wait_for == '*' or wanted[child.name])", 'true', 'all children are waited for, whoever was named'],
     [
@@ -779,7 +787,7 @@ const families: Mutation[] = [
   ),
   ...of(
     23,
-    'lib/family.lua',
+    'lib/family/tree.lua',
     [
       "if parent_doc.waits_for == '*' and not ends[status] then",
       'if false then',
@@ -798,7 +806,7 @@ const families: Mutation[] = [
   ),
   ...of(
     24,
-    'lib/status.lua',
+    'lib/job/status.lua',
     [
       "    if why == 'child' and doc.waits_for then return false end\n",
       '',
@@ -822,7 +830,7 @@ const families: Mutation[] = [
   ),
   ...of(
     24,
-    'lib/runs.lua',
+    'lib/run/finish.lua',
     ['if own or (child and not waiting) then', 'if own or child then', 'news of a child keeps the parent from waiting'],
     ['if own or (child and not waiting) then', 'if own then', 'news of a child during the run is forgotten'],
     [
@@ -833,7 +841,7 @@ const families: Mutation[] = [
   ),
   ...of(
     25,
-    'lib/retention.lua',
+    'lib/job/retention.lua',
     ['if not ends[status_of(doc)] then return nil, nil end', '', 'a root goes before those below it have ended'],
     ["(port == '*' or #channels_of(member, doc, 'i', port) > 0)", 'false', 'a root goes with a subscriber below it'],
     ['  return has_seen(parent_doc, doc)\n', '  return true\n', 'a child goes before its parent has seen its end'],
@@ -867,7 +875,7 @@ const families: Mutation[] = [
   ),
   ...of(
     25,
-    'lib/status.lua',
+    'lib/job/status.lua',
     [
       'if has_inputs(id, doc) and not doc.relay_channel',
       'if false and not doc.relay_channel',
@@ -880,13 +888,13 @@ const families: Mutation[] = [
 const limited: Mutation[] = [
   ...of(
     26,
-    'lib/claims.lua',
+    'lib/run/claim.lua',
     ['  if side.is_limited(doc) then take_slots(id, doc) end\n', '', 'a run takes no slot'],
     ['local full = side.is_limited(doc) and first_full(doc)', 'local full = false', 'a claim does not look for room'],
   ),
   ...of(
     26,
-    'lib/limits.lua',
+    'lib/limit/limits.lua',
     ["      put(state, 'held', state.held + 1)\n", '', 'one claim fills a limit over and over'],
     ['  keys[#keys + 1] = side.own_limit(doc)\n', '', 'a worker has more runs than it says'],
     [
@@ -918,14 +926,14 @@ const limited: Mutation[] = [
       'only the first limit counts',
     ],
   ),
-  ...of(26, 'lib/plain.lua', [
+  ...of(26, 'lib/fast/plain.lua', [
     ' and not queue(want.queue).bounded_classes',
     '',
     'jobs without anything beside their documents do not count against their worker',
   ]),
   ...of(
     26,
-    'register.lua',
+    'scripts/register.lua',
     [
       'limit_fields { concurrency = concurrency, gone = false }',
       '{ c = concurrency }',
@@ -941,24 +949,24 @@ const limited: Mutation[] = [
     ['      bound(class)\n', '', 'a class that its deployment no longer has keeps its limit'],
     ['paused = false, gone = 1 }', 'paused = false }', 'a limit of a worker stays for ever'],
   ),
-  ...of(26, 'lib/leases.lua', [
+  ...of(26, 'lib/run/lease.lua', [
     '  if doc.held_limits then release_slots(id, doc) end\n  for _, field in ipairs(lease_fields)',
     '  for _, field in ipairs(lease_fields)',
     'a run that has ended keeps its slots',
   ]),
-  ...of(26, 'extend.lua', [
+  ...of(26, 'scripts/extend.lua', [
     '    if doc.held_limits then renew_slots(id, doc) end\n',
     '',
     'a lease that is extended loses its slots',
   ]),
-  ...of(26, 'lib/runs.lua', [
+  ...of(26, 'lib/run/finish.lua', [
     '  if doc.held_limits then renew_slots(id, doc) end\n',
     '',
     'a checkpoint loses the slots of its run',
   ]),
   ...of(
     26,
-    'lib/ops.lua',
+    'lib/run/ops.lua',
     ['  if doc.held_limits then renew_slots(me.id, doc) end\n', '', 'a new deadline loses the slots of its run'],
     [
       "  if doc.place == 'w' then move(me.id, doc, 'w', nil, doc.waiting_limit) end\n",
@@ -966,14 +974,14 @@ const limited: Mutation[] = [
       'a new priority does not count for those who wait at a limit',
     ],
   ),
-  ...of(26, 'lib/create.lua', [
+  ...of(26, 'lib/job/create.lua', [
     "  if doc.place == 'w' or not doc.place or doc.place == 'p' then\n    local full",
     '  if false then\n    local full',
     'who waits does not move with its limits',
   ]),
   ...of(
     27,
-    'lib/limits.lua',
+    'lib/limit/limits.lua',
     ['local promised = settings.promised or 0', 'local promised = 0', 'room is given away twice'],
     ['(doc.reserved_limit == key and 1 or 0) < 1', '0 < 1', 'who was given room finds none'],
     [
@@ -1026,7 +1034,7 @@ const limited: Mutation[] = [
   ),
   ...of(
     27,
-    'lib/turns.lua',
+    'lib/limit/turns.lua',
     ['and turn_after(last) or front', 'and last or front', 'the group that came first is drained first'],
     [
       'if not is_shared(doc, key) then',
@@ -1048,29 +1056,29 @@ const limited: Mutation[] = [
     ["last .. ',' .. int(n - 1)", "last .. ',' .. int(n)", 'the turns of jobs that have gone are waited for'],
     [' or whose ~= group then', ' then', 'who has changed the group has the turn of the old one'],
   ),
-  ...of(27, 'lib/order.lua', [
+  ...of(27, 'lib/queue/order.lua', [
     'if names:sub(size + 1) ~= key then lines',
     'if false then lines',
     'a job loses its turn while it waits at another limit',
   ]),
-  ...of(27, 'lib/status.lua', [
+  ...of(27, 'lib/job/status.lua', [
     '  change(id, doc, fields.turns, nil)\n',
     '',
     'a job that runs again has the turn that it has had',
   ]),
-  ...of(27, 'lib/create.lua', [
+  ...of(27, 'lib/job/create.lua', [
     '  if doc.reserved_limit and not has(keys_of(doc), doc.reserved_limit) then drop_baton(id, doc) end\n',
     '',
     'room is kept for a job that does not count against the limit any more',
   ]),
-  ...of(27, 'lib/status.lua', [
+  ...of(27, 'lib/job/status.lua', [
     "  if doc.reserved_limit and (not doc.place or doc.place == 'p') then drop_baton(id, doc) end\n",
     '',
     'who leaves takes its room along',
   ]),
   ...of(
     27,
-    'lib/claims.lua',
+    'lib/run/claim.lua',
     [
       '          set_aside(id, doc, full)\n',
       '          return ids, false, from, failed\n',
@@ -1082,16 +1090,20 @@ const limited: Mutation[] = [
       'a shutdown run waits for room',
     ],
   ),
-  ...of(27, 'commit.lua', [' + due_limits(queue_name) + ', ' + ', 'a claim does not look at the limits that are due']),
-  ...of(27, 'tick.lua', ['    touch(name)\n', '', 'the tick does not look at the limits that are due']),
-  ...of(28, 'enqueue.lua', [
+  ...of(27, 'scripts/commit.lua', [
+    ' + due_limits(queue_name) + ',
+    ' + ',
+    'a claim does not look at the limits that are due',
+  ]),
+  ...of(27, 'scripts/tick.lua', ['    touch(name)\n', '', 'the tick does not look at the limits that are due']),
+  ...of(28, 'scripts/enqueue.lua', [
     'if version ~= tagged then',
     'if false then',
     'a job is tagged by constraints that are no more',
   ]),
   ...of(
     28,
-    'lib/claims.lua',
+    'lib/run/claim.lua',
     [
       "elseif not doc.terminating and (doc.constraints_version or '') ~= want.version then",
       'elseif false then',
@@ -1108,14 +1120,14 @@ const limited: Mutation[] = [
       'a lane leaves what has to be tagged anew',
     ],
   ),
-  ...of(28, 'lib/create.lua', [
+  ...of(28, 'lib/job/create.lua', [
     '  change(id, doc, fields.constraints_version, version)\n',
     '',
     'a job is tagged for ever',
   ]),
   ...of(
     28,
-    'constraint.lua',
+    'scripts/constraint.lua',
     [
       'set_hints(system, till, all.version)',
       "set_hints(system, till, '')",
@@ -1129,7 +1141,7 @@ const limited: Mutation[] = [
 const listening: Mutation[] = [
   ...of(
     30,
-    'lib/ports.lua',
+    'lib/port/ports.lua',
     [
       "for _, level in ipairs(all) do push(writes.messages, { ns .. 'live:' .. level, text }) end",
       "push(writes.messages, { ns .. 'live:' .. channel, text })",
@@ -1147,14 +1159,14 @@ const listening: Mutation[] = [
     ],
     ['return system > 0 or till > now', 'return system > 0', 'who listens outside hears nothing of statuses'],
   ),
-  ...of(30, 'lib/ops.lua', [
+  ...of(30, 'lib/run/ops.lua', [
     'set_hints(system, math.max(till, now + take_int()), version)',
     'set_hints(system, now + take_int(), version)',
     'who listens for a short time cuts off the others',
   ]),
   ...of(
     30,
-    'lib/waiters.lua',
+    'lib/queue/waiters.lua',
     ['        break\n', '', 'a job calls all claims that wait'],
     [
       "if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then",
@@ -1174,12 +1186,12 @@ const listening: Mutation[] = [
     ],
     ['till > now and till)', 'till > now and till or nil)', 'who leaves the line stays in it'],
   ),
-  ...of(30, 'commit.lua', [
+  ...of(30, 'scripts/commit.lua', [
     "#ids == 0 and told == '' and now + wait or now)",
     'now + wait)',
     'who has got a job is called for the next one',
   ]),
-  ...of(30, 'lib/status.lua', [
+  ...of(30, 'lib/job/status.lua', [
     "  if place == 'p' then push(within(to_call, doc.queue), doc.class) end\n",
     '',
     'a job that is due calls nobody',
@@ -1189,7 +1201,7 @@ const listening: Mutation[] = [
 const oneTime: Mutation[] = [
   ...of(
     31,
-    'lib/status.lua',
+    'lib/job/status.lua',
     ['  if text_at(key) == id then\n    put(raw', '  if true then\n    put(raw', 'a job frees the key of another'],
     [
       "if not doc.unique_scope or (doc.unique_held == '1' and not deleted) then return end",
@@ -1200,7 +1212,7 @@ const oneTime: Mutation[] = [
   ),
   ...of(
     31,
-    'lib/create.lua',
+    'lib/job/create.lua',
     ['  if same then return same, status, true end\n', '', 'a key does not keep anybody from making another'],
     ["return q .. '\\n' .. class .. '\\n' .. key end", 'return key end', 'one key for all queues and classes'],
     [
@@ -1239,7 +1251,7 @@ const oneTime: Mutation[] = [
   ),
   ...of(
     31,
-    'lib/family.lua',
+    'lib/family/tree.lua',
     ['  free_unique(id, doc, true)\n', '', 'a job that is deleted holds its key'],
     [
       '  if doc.timed_unique_scope then kin.leave_unique(id, doc, status or status_of(doc)) end\n',
@@ -1247,14 +1259,14 @@ const oneTime: Mutation[] = [
       'a key that is held for a time goes with its job',
     ],
   ),
-  ...of(31, 'lib/claims.lua', [
+  ...of(31, 'lib/run/claim.lua', [
     "  if doc.unique_held == 's' or doc.unique_held == 'b' then free_unique(id, doc) end\n",
     '',
     'what comes during a run is put off with that run, or lost',
   ]),
   ...of(
     32,
-    'enqueue.lua',
+    'scripts/enqueue.lua',
     [
       "if known then return { 'again', known, {}, snapshots(lent_before()) } end",
       '',
@@ -1264,7 +1276,7 @@ const oneTime: Mutation[] = [
   ),
   ...of(
     32,
-    'change.lua',
+    'scripts/change.lua',
     ["if known then return { 'again', known } end", '', 'what is done twice takes effect twice'],
     ["if taken then return { 'refused', 'TAKEN', USED } end", '', 'one key stands for two bodies'],
     ['if not me.nothing then remember', 'if true then remember', 'no result yet is the answer for ever'],
@@ -1276,18 +1288,18 @@ const oneTime: Mutation[] = [
   ),
   ...of(
     32,
-    'lib/once.lua',
+    'lib/runtime/idempotency.lua',
     ['  if tonumber(till) <= now then return end\n', '', 'an answer holds longer than its key'],
     ['cjson.encode(answer), ms) end', 'cjson.encode(answer), 1000) end', 'an answer is forgotten too early'],
   ),
-  ...of(32, 'lib/ops.lua', [
+  ...of(32, 'lib/run/ops.lua', [
     'if text and not peek then del(',
     'if false then del(',
     'a result is taken again and again',
   ]),
   ...of(
     32,
-    'lib/status.lua',
+    'lib/job/status.lua',
     ["push(writes.messages, { ns .. 'ended:' .. id, is })", '', 'who waits for a result is not called'],
     [
       '  if not doc.waited_until or not ends[is] then return end',
@@ -1300,7 +1312,7 @@ const oneTime: Mutation[] = [
   ),
   ...of(
     32,
-    'commit.lua',
+    'scripts/commit.lua',
     [
       "if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then",
       'if entered or (laned and #runs > 0) then',
@@ -1314,7 +1326,7 @@ const oneTime: Mutation[] = [
   ),
   ...of(
     33,
-    'lib/claims.lua',
+    'lib/run/claim.lua',
     ['  if not doc.has_children then return {}, 0 end\n', '', 'a claim asks for children that are not there'],
     ["  if not doc.has_steps then return {}, '' end\n", '', 'a claim asks for steps that are not there'],
     [
@@ -1335,7 +1347,7 @@ const oneTime: Mutation[] = [
   ),
   ...of(
     33,
-    'lib/leases.lua',
+    'lib/run/lease.lua',
     ['  if not doc.history then return end\n', '  if doc.terminating then return end\n', 'every job keeps its runs'],
     ['if n == tonumber(doc.history) then lists.pop(kept, 1) else', 'if true then', 'a job keeps all its runs'],
     ['  if #error > MAX_KEPT_ERROR then\n', '  if false then\n', 'errors are kept however long they are'],
@@ -1345,15 +1357,15 @@ const oneTime: Mutation[] = [
       'a lost run is said to be the last',
     ],
   ),
-  ...of(33, 'lib/family.lua', [", history_kept = 'runs' }", ' }', 'the runs of a job outlast it']),
-  ...of(33, 'lib/status.lua', [
+  ...of(33, 'lib/family/tree.lua', [", history_kept = 'runs' }", ' }', 'the runs of a job outlast it']),
+  ...of(33, 'lib/job/status.lua', [
     '  if not doc.has_steps then return end\n',
     '',
     'the end of a run removes steps that are not there',
   ]),
   ...of(
     33,
-    'lib/lists.lua',
+    'lib/runtime/lists.lua',
     ['list.own and list.had or 0 do left', '0 do left', 'what waits in the document is forgotten when more comes'],
     ['list.field and (list.own or list.pop == list.had)', 'list.field', 'a later value goes before those of the list'],
     ['    if size > BIG then return nil end\n', '', 'a document grows with what waits'],
@@ -1364,7 +1376,7 @@ const oneTime: Mutation[] = [
     ],
     ['from + 1, from + n)', '1, n)', 'a page begins with what has been seen'],
   ),
-  ...of(33, 'lib/family.lua', [
+  ...of(33, 'lib/family/tree.lua', [
     '  if not doc.has_children then return list end\n',
     '',
     'children that are not there are looked for',
@@ -1374,7 +1386,7 @@ const oneTime: Mutation[] = [
 const callbacks: Mutation[] = [
   ...of(
     34,
-    'lib/status.lua',
+    'lib/job/status.lua',
     ['  if is_known then return end\n', '', 'terminating what has ended tells of it again'],
     [
       "if (doc.callback or doc.keep_result) and ends[was] then change(id, doc, fields.end_was_told, '1') end",
@@ -1382,14 +1394,14 @@ const callbacks: Mutation[] = [
       'terminating what has ended tells of it again, after its shutdown',
     ],
   ),
-  ...of(34, 'lib/ops.lua', [
+  ...of(34, 'lib/run/ops.lua', [
     'if doc.end_was_told then change(id, doc, fields.end_was_told, nil) end',
     '',
     'another end is taken for a known one',
   ]),
   ...of(
     34,
-    'lib/create.lua',
+    'lib/job/create.lua',
     ["local AT_DESTINATION = '8'", "local AT_DESTINATION = '1000'", 'a destination gets everything at once'],
     [
       'change(doc.callback_of, told_doc, fields.callback_status, told_as[place])',
@@ -1400,7 +1412,7 @@ const callbacks: Mutation[] = [
   ),
   ...of(
     34,
-    'lib/limits.lua',
+    'lib/limit/limits.lua',
     [
       ' or (settings.shut or 0) > now then return 0',
       ' then return 0',
@@ -1412,8 +1424,8 @@ const callbacks: Mutation[] = [
       'a destination that is down is looked at every second',
     ],
   ),
-  ...of(34, 'limit.lua', ['tonumber(till) or false', 'tonumber(till) or nil', 'a destination stays shut']),
-  ...of(34, 'lib/retention.lua', [
+  ...of(34, 'scripts/limit.lua', ['tonumber(till) or false', 'tonumber(till) or nil', 'a destination stays shut']),
+  ...of(34, 'lib/job/retention.lua', [
     "return doc.callback_job and doc.callback_status ~= 'DELIVERED' and find(doc.callback_job)",
     'return false',
     'a job goes before it is told of',
@@ -1423,7 +1435,7 @@ const callbacks: Mutation[] = [
 const channels: Mutation[] = [
   ...of(
     29,
-    'lib/ports.lua',
+    'lib/port/ports.lua',
     ['if n > MAX_DIRECT or', 'if', 'one script reaches everybody, however many they are'],
     ['and has_left(relayed_by))', 'and false)', 'a message to few overtakes one that is on its way'],
     ["'(' .. behind or", "'[' .. behind or", 'the last port of a page gets the message twice'],
@@ -1450,7 +1462,7 @@ const channels: Mutation[] = [
   ),
   ...of(
     29,
-    'lib/ops.lua',
+    'lib/run/ops.lua',
     [
       "if relays.run(me.id, doc) then change(me.id, doc, fields.input_during_run, '1') end",
       'relays.run(me.id, doc)',
@@ -1462,23 +1474,23 @@ const channels: Mutation[] = [
       'a relay with much to do is taken for one that runs wild',
     ],
   ),
-  ...of(29, 'lib/create.lua', [
+  ...of(29, 'lib/job/create.lua', [
     "if doc.place ~= 'f' and doc.place ~= 'T' then return end",
     'if true then return end',
     'a relay that was terminated leaves its channel silent',
   ]),
-  ...of(29, 'lib/family.lua', [
+  ...of(29, 'lib/family/tree.lua', [
     'if doc.relay_channel then relays.set_relay(doc.relay_channel, nil) end',
     '',
     'a channel names a relay that has gone',
   ]),
-  ...of(29, 'lib/status.lua', ['and not doc.relay_channel and', 'and', 'a relay that nobody needs stays']),
+  ...of(29, 'lib/job/status.lua', ['and not doc.relay_channel and', 'and', 'a relay that nobody needs stays']),
 ]
 
 const flows: Mutation[] = [
   ...of(
     35,
-    'lib/status.lua',
+    'lib/job/status.lua',
     [
       "    if parent_doc.place == 'l' and not parent_doc.child_during_run then change(doc.parent, parent_doc, fields.child_during_run, '2') end\n",
       '',
@@ -1492,7 +1504,7 @@ const flows: Mutation[] = [
   ),
   ...of(
     35,
-    'lib/follow.lua',
+    'lib/family/follow.lua',
     ["    if doc.place ~= 'c' then complete(id, doc) end\n", '', 'a follower is never completed'],
     [
       'if not doc.not_before and not doc.next_slot then return finish(',
@@ -1528,7 +1540,7 @@ const flows: Mutation[] = [
   ),
   ...of(
     35,
-    'lib/status.lua',
+    'lib/job/status.lua',
     [
       '  if parent_doc.followed then\n    -- News',
       '  if false then\n    -- News',
@@ -1539,19 +1551,19 @@ const flows: Mutation[] = [
     ["failed = 'x', terminated = 'x'", "failed = 'x', terminated = 'c'", 'a terminated child is taken for completed'],
     ["was == 'x' or is == 'x'", "is == 'x'", 'a child that is mended is not noticed'],
   ),
-  ...of(35, 'lib/family.lua', [
+  ...of(35, 'lib/family/tree.lua', [
     '  if parent_doc.followed then flows.count(id, doc, parent, flows.kinds[status]) end\n',
     '',
     'children made later are not counted',
   ]),
-  ...of(35, 'lib/family.lua', [
+  ...of(35, 'lib/family/tree.lua', [
     '  if doc.followed_as then flows.count(id, doc, parent, nil) end\n',
     '',
     'children that have left are still counted',
   ]),
   ...of(
     35,
-    'lib/runs.lua',
+    'lib/run/finish.lua',
     ["elseif run.ending ~= 'again' then change(id, doc, fields.followed, nil) end", 'end', 'a follower can never stop'],
     [
       "elseif doc.followed and (doc.child_during_run == '1' or doc.input_during_run) then",
@@ -1559,10 +1571,10 @@ const flows: Mutation[] = [
       'it fails for a child that is mended',
     ],
   ),
-  ...of(35, 'lib/retention.lua', ['again = true }', 'again = true, follow = true }', 'its children go before it']),
+  ...of(35, 'lib/job/retention.lua', ['again = true }', 'again = true, follow = true }', 'its children go before it']),
   ...of(
     36,
-    'lib/ports.lua',
+    'lib/port/ports.lua',
     [
       "  if doc['w' .. dir .. ':' .. port] then return pass(id, doc, dir, port, options) end\n",
       '',
@@ -1596,7 +1608,7 @@ const flows: Mutation[] = [
   ),
   ...of(
     36,
-    'lib/ops.lua',
+    'lib/run/ops.lua',
     [
       "  if has_value and of.doc['w' .. of.dir .. ':' .. of.port] then",
       '  if false then',
@@ -1615,7 +1627,7 @@ const flows: Mutation[] = [
 const aged: Mutation[] = [
   ...of(
     37,
-    'lib/order.lua',
+    'lib/queue/order.lua',
     ['return ageing and priority * ageing + moment or priority', 'return priority', 'nobody grows older'],
     ['priority * ageing + moment', 'priority + moment', 'a priority is worth a millisecond'],
     [
@@ -1627,7 +1639,7 @@ const aged: Mutation[] = [
   ),
   ...of(
     37,
-    'lib/bulk.lua',
+    'lib/fast/bulk.lua',
     ['ageing and int(order.rank', 'false and int(order.rank', 'jobs made at once go before all that wait'],
     [
       'moment or order.rank(spec.queue, spec.priority, moment_of_sequence(since))',
@@ -1637,7 +1649,7 @@ const aged: Mutation[] = [
   ),
   ...of(
     37,
-    'lib/claims.lua',
+    'lib/run/claim.lua',
     [' or queue_record.ageing or queue_record.reordering then', ' then', 'who asks for a priority gets nothing'],
     [
       " and (want.tier == '' or tonumber(doc.priority or 0) == tonumber(want.tier))",
@@ -1645,14 +1657,14 @@ const aged: Mutation[] = [
       'who asks for a priority gets any',
     ],
   ),
-  ...of(37, 'lib/ops.lua', [
+  ...of(37, 'lib/run/ops.lua', [
     'zset(index_of(doc), member_of(me.id, doc), order.score(doc))',
     'zset(index_of(doc), member_of(me.id, doc), tonumber(doc.priority) or 0)',
     'a new priority forgets what was waited',
   ]),
   ...of(
     37,
-    'lib/ageing.lua',
+    'lib/queue/aging.lua',
     ["{ r = 'p:0', p = 'w:0' }", "{ r = 'w:0', p = 'w:0' }", 'who waits for pull workers stays where he was'],
     ["{ r = 'p:0', p = 'w:0' }", "{ r = 'p:0' }", 'who waits at a limit stays where he was'],
     ["further ~= '0' and place .. ':' .. further or", '', 'only the first of many get their place'],
@@ -1664,24 +1676,24 @@ const aged: Mutation[] = [
     ],
     ["        zset(ns .. 'wake', 'k:' .. key, now)\n", '', 'nobody looks at a limit'],
   ),
-  ...of(37, 'lib/limits.lua', [
+  ...of(37, 'lib/limit/limits.lua', [
     'if settings and settings.reordering then order.go_on_at(key) end',
     '',
     'a limit keeps its old order',
   ]),
-  ...of(37, 'lib/queues.lua', [
+  ...of(37, 'lib/queue/lanes.lua', [
     '(queue_record.moving or queue_record.reordering) and now',
     'queue_record.moving and now',
     'no tick looks at what is left',
   ]),
-  ...of(37, 'tick.lua', ['  order.go_on(q)\n', '', 'ticks do not go on with it']),
-  ...of(37, 'commit.lua', [' + order.go_on(queue_name)', '', 'claims do not go on with it']),
-  ...of(37, 'settings.lua', ['  order.begin_anew(queue_name)\n', '', 'who waits stays where he was']),
+  ...of(37, 'scripts/tick.lua', ['  order.go_on(q)\n', '', 'ticks do not go on with it']),
+  ...of(37, 'scripts/commit.lua', [' + order.go_on(queue_name)', '', 'claims do not go on with it']),
+  ...of(37, 'scripts/settings.lua', ['  order.begin_anew(queue_name)\n', '', 'who waits stays where he was']),
 ]
 
 const breakers: Mutation[] = of(
   38,
-  'breaker.lua',
+  'scripts/breaker.lua',
   ["local key = ns .. 'breaker:' .. host", "local key = ns .. 'breaker'", 'one host opens the breaker of all'],
   [
     "return { 'closed', '', int(n) } end\n  return",
@@ -1706,7 +1718,7 @@ const breakers: Mutation[] = of(
 const schemas: Mutation[] = [
   ...of(
     41,
-    'lib/store.lua',
+    'lib/runtime/store.lua',
     ['number > SCHEMA or number < SCHEMA - 1', 'number ~= SCHEMA', 'data of the schema before are refused'],
     ['number > SCHEMA or', '', 'data of a newer schema are changed'],
     ['  if asks_schema then check_schema() end\n', '', 'nobody looks which schema the data are of'],
@@ -1720,7 +1732,7 @@ const schemas: Mutation[] = [
   ),
   ...of(
     41,
-    'lib/limits.lua',
+    'lib/limit/limits.lua',
     [
       '  if not is_brought_over() then adopted.limit(key) end\n',
       '',
@@ -1737,7 +1749,7 @@ const schemas: Mutation[] = [
   ),
   ...of(
     41,
-    'lib/ops.lua',
+    'lib/run/ops.lua',
     [
       "  if known ~= '' and known ~= id then hset(ns .. 'keys', known, false) end\n",
       '',
@@ -1751,14 +1763,14 @@ const schemas: Mutation[] = [
   ),
   ...of(
     41,
-    'tick.lua',
+    'scripts/tick.lua',
     ["{ ns .. 'schema' }", '{}', 'the tick looks at data of any schema'],
     ['and adopted.go_on() then more', 'then more', 'the tick brings nothing over'],
     ['    zset(wake_key, member, false)\n    is_former', '    is_former', 'the tick comes for it when it is done'],
   ),
   ...of(
     41,
-    'lib/create.lua',
+    'lib/job/create.lua',
     ['  if id <= given then return end\n', '  if true then return end\n', 'ids are given again'],
     [
       "  set_text(id_key, int(id))\n  set_text(ns .. 'epoch'",
@@ -1773,7 +1785,7 @@ const schemas: Mutation[] = [
 const reaching: Mutation[] = [
   ...of(
     70,
-    'lib/ops.lua',
+    'lib/run/ops.lua',
     ["me.token and me.reach ~= 'all' and kin.root", 'false and kin.root', 'a run changes anybody’s job'],
     ["me.token and me.reach ~= 'all' and kin.root", 'me.token and kin.root', 'reach all is not heard'],
     ["if force and me.token and me.reach ~= 'all' then", 'if false then', 'every run may delete with force'],
@@ -1782,18 +1794,18 @@ const reaching: Mutation[] = [
   ),
   ...of(
     71,
-    'lib/limits.lua',
+    'lib/limit/limits.lua',
     ['if born > MAX_BORN then', 'if false then', 'a job leads to any number of others'],
     ['if level + 1 > MAX_LEVELS then', 'if false then', 'families grow to any depth'],
     ["(parent_doc.root_and_level or ''):match", "(''):match", 'each job counts its own children alone'],
     ['  change(root, root_doc, fields.descendants, int(born))\n', '', 'nobody is counted'],
   ),
-  ...of(71, 'lib/family.lua', [
+  ...of(71, 'lib/family/tree.lua', [
     '  if doc.root_and_level then kin.uncount_birth(doc) end\n',
     '',
     'who is gone is counted for ever',
   ]),
-  ...of(70, 'lib/family.lua', [
+  ...of(70, 'lib/family/tree.lua', [
     '  if not parent then return end\n  kin.roots = nil\n',
     '  if not parent then return end\n',
     'who was let go stays of the family',
@@ -1803,7 +1815,7 @@ const reaching: Mutation[] = [
 const processes: Mutation[] = [
   ...of(
     80,
-    'lib/processes.lua',
+    'lib/queue/processes.lua',
     ['  if is_new or now - known.heard >= BEAT then\n', '  if is_new then\n', 'beats are not written'],
     ['if is_new or now - known.heard >= BEAT', 'if true', 'a beat is written with each claim'],
     ['not known or now - known.heard > FORGOTTEN', 'not known', 'an old signal holds for a new process'],
@@ -1811,10 +1823,10 @@ const processes: Mutation[] = [
     ['      hset(processes_key, flat[i], false)\n', '', 'the dead make no room'],
     ['if is_new then known.queues[#known.queues + 1] = q end', '', 'nobody knows which queues it asks'],
   ),
-  ...of(80, 'lib/claims.lua', ['  change(id, doc, fields.process, process)\n', '', 'nobody knows who has a run']),
+  ...of(80, 'lib/run/claim.lua', ['  change(id, doc, fields.process, process)\n', '', 'nobody knows who has a run']),
   ...of(
     80,
-    'lib/leases.lua',
+    'lib/run/lease.lua',
     [
       'fields.next_commit, fields.previous_ran_at, fields.process }',
       "'cn', 'l0' }",
@@ -1822,22 +1834,22 @@ const processes: Mutation[] = [
     ],
     ['doc.process or (doc.lease_length', '(doc.lease_length', 'the history does not know which process'],
   ),
-  ...of(80, 'extend.lua', [
+  ...of(80, 'scripts/extend.lua', [
     'if doc.process then told =',
     'if false then told =',
     'a long run makes its process look dead',
   ]),
-  ...of(80, 'processes.lua', ["and not lane:find('^bell')", '', 'a bell looks like a lane']),
-  ...of(80, 'processes.lua', ["  more = 'more'\n", '', 'a cut list looks whole']),
+  ...of(80, 'queries/processes.lua', ["and not lane:find('^bell')", '', 'a bell looks like a lane']),
+  ...of(80, 'queries/processes.lua', ["  more = 'more'\n", '', 'a cut list looks whole']),
   ...of(
     81,
-    'commit.lua',
+    'scripts/commit.lua',
     ["max > 0 and told == '' and", 'max > 0 and', 'who is quiet gets jobs'],
     ["#ids == 0 and told == '' and", '#ids == 0 and', 'who is quiet is called in vain'],
     ['work.faults, told }', 'work.faults }', 'nobody is told'],
   ),
-  ...of(81, 'signal.lua', ['known.signal = signal', 'known.signal = known.signal', 'a signal is lost']),
-  ...of(81, 'signal.lua', [
+  ...of(81, 'scripts/signal.lua', ['known.signal = signal', 'known.signal = known.signal', 'a signal is lost']),
+  ...of(81, 'scripts/signal.lua', [
     "if not text then return { 'gone' } end",
     "if not text then text = '0,0,' end",
     'nobody is somebody',
@@ -1845,19 +1857,19 @@ const processes: Mutation[] = [
 ]
 
 const branching: Mutation[] = [
-  ...of(72, 'lib/retention.lua', [
+  ...of(72, 'lib/job/retention.lua', [
     '      if work.puts < MAX_SWEPT then remove_due',
     '      if true then remove_due',
     'large families go in one sweep',
   ]),
-  ...of(72, 'lib/status.lua', [
+  ...of(72, 'lib/job/status.lua', [
     'and not doc.family_top then',
     'then',
     'a job that has gone through a family stays for ever',
   ]),
   ...of(
     72,
-    'lib/family.lua',
+    'lib/family/tree.lua',
     ['kin.left = 500', 'kin.left = 100000', 'one script goes through a family of any size'],
     ["put(kin, 'left', kin.left - #tree)", '', 'one script goes through any number of families'],
     ["not tree and kin.hand_on(id, 'terminate') or nil", 'nil', 'only the top of a large family is terminated'],
@@ -1881,7 +1893,7 @@ const branching: Mutation[] = [
   ),
   ...of(
     72,
-    'lib/branches.lua',
+    'lib/family/branches.lua',
     ['if child_doc.has_children then branches.stand(id, doc, child, child_doc) end', '', 'grandchildren live on'],
     ["if next_page ~= '0' then write(", 'if false then write(', 'children of the second page live on'],
     [
@@ -1903,7 +1915,7 @@ const branching: Mutation[] = [
 const counting: Mutation[] = [
   ...of(
     45,
-    'lib/store.lua',
+    'lib/runtime/store.lua',
     ['if front == gone[i]:sub(1, 13) then front = nil break end', '', 'who has been lent stays in front'],
     ['  if not front and n > #kept / 2 then front = ', '  if false then front = ', 'nobody looks who comes next'],
     ['if not front or since < front then front = since end', 'front = since', 'who comes last is in front'],
@@ -1929,7 +1941,7 @@ const counting: Mutation[] = [
   ),
   ...of(
     45,
-    'overview.lua',
+    'queries/overview.lua',
     [
       '  for _, place in ipairs(part) do tally.look(q, queue_record, place) end\n',
       '',
@@ -1941,7 +1953,7 @@ const counting: Mutation[] = [
       'each look counts anew',
     ],
   ),
-  ...of(45, 'lib/claims.lua', [
+  ...of(45, 'lib/run/claim.lua', [
     "if from == 0 and want.tier == '' then tally.heads[key] = members end",
     'tally.heads[key] = members',
     'who comes next is looked for behind those that stay',
@@ -1951,7 +1963,7 @@ const counting: Mutation[] = [
 const history: Mutation[] = [
   ...of(
     82,
-    'lib/history.lua',
+    'lib/queue/counts.lua',
     [
       'if queue_record.day and next(queue_record.counts) then keep_day(q, queue_record) end',
       '',
@@ -1972,13 +1984,13 @@ const history: Mutation[] = [
     ['histogram[at] = histogram[at] + n', 'histogram[at] = histogram[at]', 'nobody has waited'],
     ['kind .. int(moment % most) end', 'kind .. int(moment) end', 'places are not used again'],
   ),
-  ...of(82, 'commit.lua', ['if ids[1] then history.waited', 'if false then history.waited', 'no wait is told']),
+  ...of(82, 'scripts/commit.lua', ['if ids[1] then history.waited', 'if false then history.waited', 'no wait is told']),
 ]
 
 const amounts: Mutation[] = [
   ...of(
     73,
-    'lib/ports.lua',
+    'lib/port/ports.lua',
     [
       '  if waiting + more <= MAX_WAITING then return end\n',
       '  if true then return end\n',
@@ -2008,12 +2020,12 @@ const amounts: Mutation[] = [
     ],
     ['  if #writes.messages > MAX_LIVE then return end\n', '', 'any number is said outside'],
   ),
-  ...of(73, 'list.lua', [
+  ...of(73, 'queries/list.lua', [
     'if bytes > MAX_PAGE and #jobs > 0 then return false end',
     '',
     'a page of large jobs is too large for anybody',
   ]),
-  ...of(73, 'lib/runs.lua', [
+  ...of(73, 'lib/run/finish.lua', [
     'kin.roots, relays.published = nil, 0',
     'kin.roots = nil',
     'what others of a batch say counts against a run',

@@ -1,4 +1,4 @@
-// What goes the way of plain jobs (lib/plain.lua) leaves the same behind as what goes the long way.
+// What goes the way of plain jobs (lib/fast/plain.lua) leaves the same behind as what goes the long way.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobRecord } from '../../src/redis/record.ts'

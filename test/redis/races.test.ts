@@ -44,12 +44,12 @@ async function resting(world: World, making: Making = one): Promise<number> {
 }
 
 const NO_ROLLBACK = {
-  file: 'lib/runs.lua',
+  file: 'lib/run/finish.lua',
   find: 'ok, status = work.isolate(run.id, ',
   replace: 'ok, status = pcall(',
 }
 const NO_JOURNAL = {
-  file: 'lib/store.lua',
+  file: 'lib/runtime/store.lua',
   find: '  put(doc, field, value)\n',
   replace: '  doc[field] = value\n',
 }
@@ -71,7 +71,7 @@ const windows: Record<string, Window> = {
       expect(await world.values(id, 'out', 'out')).toEqual(['3'])
     },
     broken: {
-      file: 'lib/claims.lua',
+      file: 'lib/run/claim.lua',
       find: 'local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)',
       replace:
         "local more = redis.call('LPOP', side_key(id, 'in:' .. port), n) or lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)",
@@ -88,7 +88,7 @@ const windows: Record<string, Window> = {
       expect(seen(await world.claimOne())).toEqual(['1'])
     },
     broken: {
-      file: 'lib/runs.lua',
+      file: 'lib/run/finish.lua',
       find: '  if run.error then set_value(id, doc, fields.last_error, run.error) end\n  enqueue(id, doc, true)\n',
       replace: '  if run.error then set_value(id, doc, fields.last_error, run.error) end\n',
       says: 'a run that is given back leaves its job where it was',
@@ -107,7 +107,7 @@ const windows: Record<string, Window> = {
       expect(seen(await world.claimOne())).toEqual(['1', '2'])
     },
     broken: {
-      file: 'lib/runs.lua',
+      file: 'lib/run/finish.lua',
       find: "  count(doc.queue, 'errors')\n",
       replace: "  count(doc.queue, 'errors')\n  change(id, doc, 'vi:in', nil)\n",
       says: 'what a failed run has read is gone',
@@ -127,7 +127,7 @@ const windows: Record<string, Window> = {
       }
     },
     broken: {
-      file: 'lib/runs.lua',
+      file: 'lib/run/finish.lua',
       find: 'if own or (child and not waiting) then',
       replace: 'if child and not waiting then',
       says: 'the end of a run is written over what came meanwhile',
@@ -150,7 +150,7 @@ const windows: Record<string, Window> = {
       expect(seen(await world.claimOne())).toEqual(['1', '2'])
     },
     broken: {
-      file: 'lib/runs.lua',
+      file: 'lib/run/finish.lua',
       find: "  elseif delay ~= '' then\n",
       replace: "  elseif delay ~= '' and not doc.input_during_run then\n",
       says: 'a run that fails after a wake-up fails for good',
@@ -167,7 +167,7 @@ const windows: Record<string, Window> = {
       expect(await running.commit()).toBe('terminated')
     },
     broken: {
-      file: 'lib/runs.lua',
+      file: 'lib/run/finish.lua',
       find: '  if doc.terminating then return terminate_now(id, doc) end\n',
       replace: '',
       says: 'the end of a run forgets that the job is to end',
@@ -188,7 +188,7 @@ const windows: Record<string, Window> = {
       expect(await (await world.claimOne()).commit()).toBe('terminated')
     },
     broken: {
-      file: 'lib/claims.lua',
+      file: 'lib/run/claim.lua',
       find: "if doc.terminating then change(id, doc, fields.terminating, '2') end",
       replace: 'change(id, doc, fields.terminating, nil)',
       says: 'a claim is written over a wish to end',
@@ -206,7 +206,7 @@ const windows: Record<string, Window> = {
       expect(await again.commit()).toBe('completed')
     },
     broken: {
-      file: 'lib/queues.lua',
+      file: 'lib/queue/lanes.lua',
       find: '      lose(id, doc)\n',
       replace: '',
       says: 'nobody takes back what a dead process holds',
@@ -224,7 +224,7 @@ const windows: Record<string, Window> = {
       expect(await world.values(id, 'out', 'out')).toEqual(['2'])
     },
     broken: {
-      file: 'lib/runs.lua',
+      file: 'lib/run/finish.lua',
       find: 'doc.token ~= run.token or tonumber(doc.lease_until) <= now',
       replace: 'tonumber(doc.lease_until or 0) <= now',
       says: 'whoever has run the job may commit',
@@ -239,7 +239,7 @@ const windows: Record<string, Window> = {
       expect(seen(await world.claimOne())).toEqual(['1'])
     },
     broken: {
-      file: 'lib/ports.lua',
+      file: 'lib/port/ports.lua',
       find: "  if options.quiet then return end\n  if dir == 'i' then wake(id, doc, 'own')",
       replace: "  if options.quiet then return end\n  if dir == 'i' then return",
       says: 'the wake-up is left to another call',
@@ -259,7 +259,7 @@ const windows: Record<string, Window> = {
       expect(await world.values(running.id, 'out', 'out')).toEqual(['2'])
     },
     broken: {
-      file: 'lib/ports.lua',
+      file: 'lib/port/ports.lua',
       find: 'for _, channel in ipairs(channels) do publish(channel, items) end',
       replace: '',
       says: 'the message is left to another call',
@@ -285,7 +285,7 @@ const windows: Record<string, Window> = {
       for (const id of [first, last]) expect(await world.values(id, 'in', 'in')).toEqual(['1'])
     },
     broken: {
-      file: 'lib/ports.lua',
+      file: 'lib/port/ports.lua',
       find: '    member_change(channel, member, false)\n    return 0\n',
       replace: "    refuse('NOT_FOUND', member)\n",
       says: 'one that has gone keeps the message from the others',
@@ -323,7 +323,7 @@ const windows: Record<string, Window> = {
       expect(await world.client.ask((redis) => redis.keys(`${world.store.keys.job(to)}*`))).toEqual([])
     },
     broken: {
-      file: 'lib/store.lua',
+      file: 'lib/runtime/store.lua',
       find: "  if not doc then refuse('NOT_FOUND', 'job ' .. id .. ' does not exist') end\n",
       replace:
         "  if not doc then\n    doc = { q = 'q', c = 'plain', z = 's', n = '0', ['i:in'] = '0,0' }\n    put(docs, id, doc)\n  end\n",
@@ -343,7 +343,7 @@ const windows: Record<string, Window> = {
       expect(seen(await world.claimOne())).toEqual(['1'])
     },
     broken: {
-      file: 'enqueue.lua',
+      file: 'scripts/enqueue.lua',
       find: "if not ok then return { 'refused'",
       replace: "if not ok then flush() end\nif not ok then return { 'refused'",
       says: 'what was made before the refusal stays',
@@ -359,7 +359,7 @@ const windows: Record<string, Window> = {
       expect(parents.sort()).toEqual([String(parent), undefined])
     },
     broken: {
-      file: 'lib/family.lua',
+      file: 'lib/family/tree.lua',
       find: "if taken_by and find(taken_by) then refuse('TAKEN'",
       replace: "if false then refuse('TAKEN'",
       says: 'a name is given twice',
@@ -376,7 +376,7 @@ const windows: Record<string, Window> = {
       expect((await world.store.inspect('x')).id).toBe(owner)
     },
     broken: {
-      file: 'lib/create.lua',
+      file: 'lib/job/create.lua',
       find: "if owner then refuse('TAKEN', 'alias '",
       replace: "if false then refuse('TAKEN', 'alias '",
       says: 'an alias is given twice',
@@ -399,7 +399,7 @@ const windows: Record<string, Window> = {
       expect([deleted, made].filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     },
     broken: {
-      file: 'lib/family.lua',
+      file: 'lib/family/tree.lua',
       find: "  if force or doc.place == 'T' then return end\n",
       replace: '  if true then return end\n',
       says: 'what is below the job was looked at in another call',
@@ -418,7 +418,7 @@ const windows: Record<string, Window> = {
       expect(await world.queueOf()).toMatchObject({ ready: 0, timers: 1 })
     },
     broken: {
-      file: 'lib/status.lua',
+      file: 'lib/job/status.lua',
       find: '  if was then leave_place(id, doc, keeps) end\n',
       replace: '',
       says: 'each wish stands in the queue by itself',
@@ -434,7 +434,7 @@ const windows: Record<string, Window> = {
       expect((await world.claimOne()).id).toBe(id)
     },
     broken: {
-      file: 'lib/queues.lua',
+      file: 'lib/queue/lanes.lua',
       find: 'miss_slot(id, doc)\n      enqueue(id, doc)\n    else',
       replace: 'zset(key, id, false)\n    else',
       says: 'a due timer is taken out, and put into the queue by another call',
@@ -451,7 +451,7 @@ const windows: Record<string, Window> = {
       expect(await world.claim()).toHaveLength(1)
     },
     broken: {
-      file: 'lib/queues.lua',
+      file: 'lib/queue/lanes.lua',
       find: 'moment <= now + MINUTE and not (queue_record.timer_bell',
       replace: 'false and not (queue_record.timer_bell',
       says: 'a timer waits for the next sweep',
@@ -471,7 +471,7 @@ const windows: Record<string, Window> = {
       expect(await world.values(id, 'out', 'out')).toEqual(['2'])
     },
     broken: {
-      file: 'lib/ports.lua',
+      file: 'lib/port/ports.lua',
       find: 'if taken ~= cursor then refuse',
       replace: 'if false then refuse',
       says: 'a value is taken by two',
@@ -504,7 +504,7 @@ const windows: Record<string, Window> = {
       expect([seen(again), again.snapshot.state]).toEqual([['2'], set])
     },
     broken: {
-      file: 'lib/ops.lua',
+      file: 'lib/run/ops.lua',
       find: "  set_value(me.id, need(me.id), 's:' .. field, value)\n",
       replace: "  if me.ending ~= 'checkpoint' then set_value(me.id, need(me.id), 's:' .. field, value) end\n",
       says: 'values are taken at once, and what was kept of them is written at the end',
@@ -553,7 +553,7 @@ const windows: Record<string, Window> = {
       expect(await world.change(id, 'take', '', 'i', 'in', 1)).toEqual([''])
     },
     broken: {
-      file: 'lib/ports.lua',
+      file: 'lib/port/ports.lua',
       find: 'return default and { default } or {}, default ~= nil',
       replace: 'return {}, default ~= nil',
       says: 'that there is a default and what it is are two questions',
@@ -571,7 +571,7 @@ const windows: Record<string, Window> = {
       expect((await world.claimOne()).id).toBe(id)
     },
     broken: {
-      file: 'lib/ops.lua',
+      file: 'lib/run/ops.lua',
       find: 'or doc.lock_token ~= token then',
       replace: 'then',
       says: 'anybody makes it longer',

@@ -18,7 +18,7 @@ afterAll(() => state.close())
 // as this script has made it.
 const MOVES = 'moves that were seen'
 const noting = readScripts().with({
-  file: 'lib/status.lua',
+  file: 'lib/job/status.lua',
   find: 'local function announce(id, doc, was)\n  local is = status_of(doc)\n',
   replace: `local noted = {}
 local function announce(id, doc, was)

@@ -10,7 +10,7 @@ import { type Context, onceOf } from '../context.ts'
 import type { BulkInput, Engine } from '../engine.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
-/** What becomes of a family that is too large for one script; what its runs do is in Redis alone (lib/branches.lua). */
+/** What becomes of a family that is too large for one script; what its runs do is in Redis alone (lib/family/branches.lua). */
 export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 
 const SLICE = 200

@@ -4,7 +4,7 @@ import type { QueueRow } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Engine, QueueView } from '../engine.ts'
 
-/** As lib/queues.lua has it: more lanes where runs call others. */
+/** As lib/queue/lanes.lua has it: more lanes where runs call others. */
 const LANES = 4
 const CALLING_LANES = 8
 

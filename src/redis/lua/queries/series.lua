@@ -7,9 +7,9 @@
 -- args: ns, clock, seed, queue_name, kind, most_queues:int
 -- returns: {'series', [queue, as it is now, [as it was] each] each, 'more' or '', now}
 
--- @include lib/base
--- @include lib/store
--- @include lib/history
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/queue/counts
 
 local names, more = { queue_name }, ''
 if queue_name == '' then

@@ -7,21 +7,21 @@
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
 -- returns: {'extended', leaseUntil or '' for each token, with ! where its job is to end, what the process of the last one was told}
 
--- @include lib/base
--- @include lib/store
--- @include lib/lists
--- @include lib/order
--- @include lib/status
--- @include lib/entries
--- @include lib/leases
--- @include lib/ports
--- @include lib/family
--- @include lib/limits
--- @include lib/turns
--- @include lib/ageing
--- @include lib/waiters
--- @include lib/queues
--- @include lib/processes
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/runtime/lists
+-- @include lib/queue/order
+-- @include lib/job/status
+-- @include lib/port/log
+-- @include lib/run/lease
+-- @include lib/port/ports
+-- @include lib/family/tree
+-- @include lib/limit/limits
+-- @include lib/limit/turns
+-- @include lib/queue/aging
+-- @include lib/queue/waiters
+-- @include lib/queue/lanes
+-- @include lib/queue/processes
 
 fetch(KEYS)
 

@@ -11,29 +11,29 @@
 --          what the process was told}
 --          word: 'ok' | 'empty' (the lane has left) | 'more' (ask again) | 'full' (no lane free) | 'stale'
 
--- @include lib/base
--- @include lib/store
--- @include lib/history
--- @include lib/lists
--- @include lib/order
--- @include lib/status
--- @include lib/entries
--- @include lib/leases
--- @include lib/ports
--- @include lib/family
--- @include lib/follow
--- @include lib/limits
--- @include lib/turns
--- @include lib/ageing
--- @include lib/create
--- @include lib/waiters
--- @include lib/queues
--- @include lib/ops
--- @include lib/branches
--- @include lib/plain
--- @include lib/processes
--- @include lib/claims
--- @include lib/runs
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/queue/counts
+-- @include lib/runtime/lists
+-- @include lib/queue/order
+-- @include lib/job/status
+-- @include lib/port/log
+-- @include lib/run/lease
+-- @include lib/port/ports
+-- @include lib/family/tree
+-- @include lib/family/follow
+-- @include lib/limit/limits
+-- @include lib/limit/turns
+-- @include lib/queue/aging
+-- @include lib/job/create
+-- @include lib/queue/waiters
+-- @include lib/queue/lanes
+-- @include lib/run/ops
+-- @include lib/family/branches
+-- @include lib/fast/plain
+-- @include lib/queue/processes
+-- @include lib/run/claim
+-- @include lib/run/finish
 
 local lane_key = ns .. 'lane:' .. lane
 

@@ -1,6 +1,6 @@
 -- Making jobs with nothing beside their documents, many at once: no decoding, only text.
 
--- What stands around the sequence and the args of each: see lib/plain.lua for the mark of those that are ready.
+-- What stands around the sequence and the args of each: see lib/fast/plain.lua for the mark of those that are ready.
 local function frame(spec, place, past)
   local mark, rest = spec.tail:match('^( ?){(.*)}$')
   local since = past and '"t":"' .. now_text .. '",' or ''

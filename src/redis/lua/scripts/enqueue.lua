@@ -10,27 +10,27 @@
 --          answers = [first id, status, 'existing' or '', how many] each: the ids of jobs in common follow each other
 --          rest: what jobs have in common, how many they are, the args of each; as often as the first number says
 
--- @include lib/base
--- @include lib/store
--- @include lib/history
--- @include lib/lists
--- @include lib/order
--- @include lib/status
--- @include lib/entries
--- @include lib/leases
--- @include lib/ports
--- @include lib/family
--- @include lib/follow
--- @include lib/limits
--- @include lib/turns
--- @include lib/ageing
--- @include lib/create
--- @include lib/bulk
--- @include lib/waiters
--- @include lib/queues
--- @include lib/once
--- @include lib/plain
--- @include lib/eager
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/queue/counts
+-- @include lib/runtime/lists
+-- @include lib/queue/order
+-- @include lib/job/status
+-- @include lib/port/log
+-- @include lib/run/lease
+-- @include lib/port/ports
+-- @include lib/family/tree
+-- @include lib/family/follow
+-- @include lib/limit/limits
+-- @include lib/limit/turns
+-- @include lib/queue/aging
+-- @include lib/job/create
+-- @include lib/fast/bulk
+-- @include lib/queue/waiters
+-- @include lib/queue/lanes
+-- @include lib/runtime/idempotency
+-- @include lib/fast/plain
+-- @include lib/fast/eager
 
 fetch(KEYS)
 

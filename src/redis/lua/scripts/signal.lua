@@ -7,9 +7,9 @@
 -- args: ns, clock, seed, name, signal
 -- returns: {'told'} | {'gone'}
 
--- @include lib/base
--- @include lib/store
--- @include lib/processes
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/queue/processes
 
 local text = hget(processes_key, name)
 if not text then return { 'gone' } end

@@ -10,7 +10,7 @@
 -- returns: {'closed' | 'open' | 'probe', until or '', failures in a row}
 --          word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. Sent twice, it may count a failure twice: no harm.
 
--- @include lib/base
+-- @include lib/runtime/base
 
 local DAY = 86400000
 local key = ns .. 'breaker:' .. host

@@ -49,7 +49,7 @@ local function call_in_pieces(command, key, args)
 end
 
 -- The schema that this version writes. It reads that and the one before it. Data that say nothing are of before there were
--- schemas, if there are any; while they are brought over (see lib/limits.lua) they say `0,since,cursor`.
+-- schemas, if there are any; while they are brought over (see lib/limit/limits.lua) they say `0,since,cursor`.
 local SCHEMA = 1
 local schema_key = ns .. 'schema'
 local function schema_number() return raw[schema_key] and tonumber((raw[schema_key]:match('^%d+'))) end
@@ -124,7 +124,7 @@ local function attached_to(id, doc)
   return attached[id]
 end
 
--- Jobs that were made unseen (see lib/bulk.lua) stand among the others from now on.
+-- Jobs that were made unseen (see lib/fast/bulk.lua) stand among the others from now on.
 local function see_all()
   local texts, rows = writes.texts, writes.rows
   writes.texts, writes.rows = {}, {}

@@ -8,21 +8,21 @@
 -- returns: {'processes', [queue, lane, until] each, [name, record] each,
 --          [id, queue, class, token, began, lease end, process] each, 'more' or '', now}
 
--- @include lib/base
--- @include lib/store
--- @include lib/lists
--- @include lib/order
--- @include lib/status
--- @include lib/entries
--- @include lib/leases
--- @include lib/ports
--- @include lib/family
--- @include lib/limits
--- @include lib/turns
--- @include lib/ageing
--- @include lib/create
--- @include lib/waiters
--- @include lib/queues
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/runtime/lists
+-- @include lib/queue/order
+-- @include lib/job/status
+-- @include lib/port/log
+-- @include lib/run/lease
+-- @include lib/port/ports
+-- @include lib/family/tree
+-- @include lib/limit/limits
+-- @include lib/limit/turns
+-- @include lib/queue/aging
+-- @include lib/job/create
+-- @include lib/queue/waiters
+-- @include lib/queue/lanes
 
 local names = redis.call('SMEMBERS', ns .. 'queues')
 local keys, lanes, ids, more = {}, {}, {}, ''

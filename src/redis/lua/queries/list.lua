@@ -8,22 +8,22 @@
 -- returns: {'jobs', [id, document, side values, callback] each, next cursor or ''} | {'refused', code, message}
 --          mode: 'all' (by id, down from the newest) | 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'repeats' (by their next slot)
 
--- @include lib/base
--- @include lib/store
--- @include lib/lists
--- @include lib/order
--- @include lib/status
--- @include lib/entries
--- @include lib/leases
--- @include lib/ports
--- @include lib/family
--- @include lib/limits
--- @include lib/turns
--- @include lib/ageing
--- @include lib/create
--- @include lib/waiters
--- @include lib/queues
--- @include lib/claims
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/runtime/lists
+-- @include lib/queue/order
+-- @include lib/job/status
+-- @include lib/port/log
+-- @include lib/run/lease
+-- @include lib/port/ports
+-- @include lib/family/tree
+-- @include lib/limit/limits
+-- @include lib/limit/turns
+-- @include lib/queue/aging
+-- @include lib/job/create
+-- @include lib/queue/waiters
+-- @include lib/queue/lanes
+-- @include lib/run/claim
 
 local jobs, cursor = {}, ''
 

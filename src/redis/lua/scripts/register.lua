@@ -8,22 +8,22 @@
 -- returns: {'registered', rings, 'changed' or ''}
 --          rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number) each; with `whole` the classes are all there are
 
--- @include lib/base
--- @include lib/store
--- @include lib/lists
--- @include lib/order
--- @include lib/status
--- @include lib/entries
--- @include lib/leases
--- @include lib/ports
--- @include lib/family
--- @include lib/follow
--- @include lib/limits
--- @include lib/turns
--- @include lib/ageing
--- @include lib/create
--- @include lib/waiters
--- @include lib/queues
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/runtime/lists
+-- @include lib/queue/order
+-- @include lib/job/status
+-- @include lib/port/log
+-- @include lib/run/lease
+-- @include lib/port/ports
+-- @include lib/family/tree
+-- @include lib/family/follow
+-- @include lib/limit/limits
+-- @include lib/limit/turns
+-- @include lib/queue/aging
+-- @include lib/job/create
+-- @include lib/queue/waiters
+-- @include lib/queue/lanes
 
 local key, listed, changed, moved, recalled = ns .. 'workers:' .. queue_name, {}, false, false, false
 local current, pull, bounded, called = hash(key), {}, {}, {}

@@ -7,24 +7,24 @@
 -- args: ns, clock, seed, most:int
 -- returns: {'ticked', rings, 'more' or '', what each deployment has announced last}
 
--- @include lib/base
--- @include lib/store
--- @include lib/history
--- @include lib/lists
--- @include lib/order
--- @include lib/status
--- @include lib/entries
--- @include lib/leases
--- @include lib/ports
--- @include lib/family
--- @include lib/follow
--- @include lib/limits
--- @include lib/turns
--- @include lib/ageing
--- @include lib/create
--- @include lib/waiters
--- @include lib/queues
--- @include lib/retention
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/queue/counts
+-- @include lib/runtime/lists
+-- @include lib/queue/order
+-- @include lib/job/status
+-- @include lib/port/log
+-- @include lib/run/lease
+-- @include lib/port/ports
+-- @include lib/family/tree
+-- @include lib/family/follow
+-- @include lib/limit/limits
+-- @include lib/limit/turns
+-- @include lib/queue/aging
+-- @include lib/job/create
+-- @include lib/queue/waiters
+-- @include lib/queue/lanes
+-- @include lib/job/retention
 
 local wake_key = ns .. 'wake'
 -- Deployments stand in front of what is due, and are no work.

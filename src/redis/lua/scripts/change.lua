@@ -7,25 +7,25 @@
 -- args: ns, clock, seed, once, once_for, fingerprint, job, ...
 -- returns: {'done', answer, rings, id, jobs that got a message} | {'again', answer} | {'refused', code, message}
 
--- @include lib/base
--- @include lib/store
--- @include lib/history
--- @include lib/lists
--- @include lib/order
--- @include lib/status
--- @include lib/entries
--- @include lib/leases
--- @include lib/ports
--- @include lib/family
--- @include lib/follow
--- @include lib/limits
--- @include lib/turns
--- @include lib/ageing
--- @include lib/create
--- @include lib/waiters
--- @include lib/queues
--- @include lib/ops
--- @include lib/once
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/queue/counts
+-- @include lib/runtime/lists
+-- @include lib/queue/order
+-- @include lib/job/status
+-- @include lib/port/log
+-- @include lib/run/lease
+-- @include lib/port/ports
+-- @include lib/family/tree
+-- @include lib/family/follow
+-- @include lib/limit/limits
+-- @include lib/limit/turns
+-- @include lib/queue/aging
+-- @include lib/job/create
+-- @include lib/queue/waiters
+-- @include lib/queue/lanes
+-- @include lib/run/ops
+-- @include lib/runtime/idempotency
 
 -- Who hears a message is read with everything else.
 if ARGV[at + 2] == 'publish' then relays.foresee(ARGV[at + 3], KEYS) end

@@ -8,20 +8,20 @@
 -- returns: {'flow', id, document, side values, children, [child, side, port, size, default, wires, oldest, passed] each, now}
 --          | {'refused', code, message}
 
--- @include lib/base
--- @include lib/store
--- @include lib/lists
--- @include lib/order
--- @include lib/status
--- @include lib/ports
--- @include lib/family
--- @include lib/limits
--- @include lib/turns
--- @include lib/ageing
--- @include lib/create
--- @include lib/waiters
--- @include lib/queues
--- @include lib/claims
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/runtime/lists
+-- @include lib/queue/order
+-- @include lib/job/status
+-- @include lib/port/ports
+-- @include lib/family/tree
+-- @include lib/limit/limits
+-- @include lib/limit/turns
+-- @include lib/queue/aging
+-- @include lib/job/create
+-- @include lib/queue/waiters
+-- @include lib/queue/lanes
+-- @include lib/run/claim
 
 local ok, id = attempt(function()
   local id = resolve(job)

@@ -7,21 +7,21 @@
 -- args: ns, clock, seed, job, most:int
 -- returns: {'tree', [id, parent, name, class, status] each, 'more' or ''} | {'refused', code, message}
 
--- @include lib/base
--- @include lib/store
--- @include lib/lists
--- @include lib/order
--- @include lib/status
--- @include lib/entries
--- @include lib/leases
--- @include lib/ports
--- @include lib/family
--- @include lib/limits
--- @include lib/turns
--- @include lib/ageing
--- @include lib/create
--- @include lib/waiters
--- @include lib/queues
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/runtime/lists
+-- @include lib/queue/order
+-- @include lib/job/status
+-- @include lib/port/log
+-- @include lib/run/lease
+-- @include lib/port/ports
+-- @include lib/family/tree
+-- @include lib/limit/limits
+-- @include lib/limit/turns
+-- @include lib/queue/aging
+-- @include lib/job/create
+-- @include lib/queue/waiters
+-- @include lib/queue/lanes
 
 local ok, root = attempt(function()
   local id = resolve(job)

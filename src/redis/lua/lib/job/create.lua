@@ -253,7 +253,7 @@ call_back = function(id, doc, place, value)
   enqueue(told, new)
 end
 
--- What is below a job and too much for one script: a job of our own goes through it (lib/branches.lua).
+-- What is below a job and too much for one script: a job of our own goes through it (lib/family/branches.lua).
 function kin.hand_on(top, act)
   local id = next_id()
   local doc = fields { queue = 'sidejob.bulk', class = 'family', place = 'new', created_at = now_text, sequence = sequence(), created_by = 'job:' .. top, family_top = top, keep_result = '86400000' }
