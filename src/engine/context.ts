@@ -13,6 +13,7 @@ import type { Constraints } from './jobs/constraints.ts'
 import type { Registry } from './jobs/registry.ts'
 import type { EagerLane } from './lane/dispatcher.ts'
 import type { LongPoll } from './lane/long-poll.ts'
+import type { Guest } from './lane/ringer.ts'
 import type { Executor } from './run/executor.ts'
 
 export type Context = {
@@ -24,7 +25,7 @@ export type Context = {
   performer: Executor
   waiting: LongPoll
   /** Says to whom there is something to do. */
-  ring: (rings: Ring[]) => Promise<void>
+  ring: (rings: Ring[], guest?: Guest) => Promise<void>
   /** A lane that a request may begin with the jobs that it makes; absent where only bells start lanes. */
   eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: ClaimedJob[]) => void }
   /** Writes down which workers this deployment brings; once. */

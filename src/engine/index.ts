@@ -88,6 +88,9 @@ export type Inner = {
   performAlone: (lent: ClaimedJob) => Promise<RunOutcome | undefined>
 } & OneByOne
 
+/** A slice of our own work: a call or two of Redis. */
+const slice = () => 5_000
+
 /**
  * Everything sidejob can do, over one Redis and one QStash.
  *
@@ -114,10 +117,10 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     now,
   }
   const callbacks = createCallbacks({ ...outgoing, store, registry, ring, random, payloads: options.payloads })
-  registry.serve(CALLBACKS, callbacks.perform, true)
-  registry.serve(RELAYS, relay)
-  registry.serve(BULK, createBulk(store))
-  registry.serve(FAMILY, goThroughFamily)
+  registry.serve(CALLBACKS, { inner: callbacks.perform, calls: true, longest: callbacks.longest })
+  registry.serve(RELAYS, { inner: relay, longest: slice })
+  registry.serve(BULK, { inner: createBulk(store), longest: slice })
+  registry.serve(FAMILY, { inner: goThroughFamily, longest: slice })
   const { lease, budget } = { ...laneDefaults, ...options.lane }
   const performer = createExecutor({
     ...{ store, registry, random, now, ring, lease, push: outgoing },

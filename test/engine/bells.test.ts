@@ -9,6 +9,8 @@ import { type Kit, rawCommand, startKit } from '../kit.ts'
 
 const ODD = 'media/zip ä?#%2F'
 const noop = defineWorker({ class: 'noop', perform: () => undefined })
+/** It ends before an invocation does that was answered. */
+const brief = defineWorker({ class: 'brief', timeout: 5_000, perform: () => undefined })
 
 type Item = { destination: string; body: string; headers: Record<string, string> }
 let close: (() => Promise<void>) | undefined
@@ -41,14 +43,20 @@ const refusing = (status: number) => (response: ServerResponse) =>
 
 const startWith = async (url: string, more = {}) => {
   kit = await startKit({
-    workers: [noop],
+    workers: [noop, brief],
     qstash: { url, token: 'test', publicUrl: 'https://jobs.example.com' },
     ...more,
   })
 }
 
-const make = (n: number, queue = 'default') =>
-  kit.engine.enqueue(Array(n).fill({ queue, class: 'noop', args: '1', retain: 60_000 }))
+const make = (n: number, queue = 'default', name = 'noop') =>
+  kit.engine.enqueue(Array(n).fill({ queue, class: name, args: '1', retain: 60_000 }))
+
+async function callsOf(work: () => Promise<unknown>) {
+  const before = kit.gateway.requests
+  await work()
+  return { calls: kit.gateway.requests - before }
+}
 
 const counts = async () => (await kit.engine.queues()).queues.find(({ name }) => name === 'default')!.counts
 
@@ -79,9 +87,23 @@ describe('a QStash that takes requests and never answers', () => {
     const { url } = await startRefusing(() => undefined)
     const deferred: Promise<unknown>[] = []
     await startWith(url, { defer: (work: Promise<unknown>) => deferred.push(work) })
-    await make(10)
-    for (let done = 0; done < deferred.length; ) done = (await Promise.all([...deferred])).length
+    const rest = async () => {
+      for (let done = 0; done < deferred.length; ) done = (await Promise.all([...deferred])).length
+    }
+    await make(10, 'default', 'brief')
+    await rest()
     expect(await counts()).toMatchObject({ queued: 0, completed: 10 })
+    // 30 s, the usual timeout, are more than is left of it: the next tick has time for those.
+    const { calls } = await callsOf(async () => {
+      await make(10)
+      await rest()
+    })
+    expect(await counts()).toMatchObject({ queued: 10, completed: 10 })
+    // Made, told that QStash is silent, its places given up: nothing is claimed in vain.
+    expect(calls).toBeLessThanOrEqual(3)
+    await kit.advance(21_000)
+    await kit.engine.tick()
+    expect(await counts()).toMatchObject({ queued: 0, completed: 20 })
   })
 })
 

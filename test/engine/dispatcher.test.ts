@@ -1,8 +1,9 @@
 // Lanes and bells: how a queue is served, in how many round trips, and what happens when one of them gets lost.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createSlots } from '../../src/core/slots.ts'
 import { createEngine } from '../../src/engine/index.ts'
-import { createRinger } from '../../src/engine/lane/ringer.ts'
+import { createRinger, type Guest } from '../../src/engine/lane/ringer.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, type KitOptions, rawCommand, startKit } from '../kit.ts'
 
@@ -32,9 +33,11 @@ const holding = defineWorker({
     await hold.promise
   },
 })
+/** It ends well before an invocation does that was answered. */
+const short = defineWorker({ class: 'short', timeout: 20_000, perform: (job) => void noop.perform(job) })
 /** It may take longer than an invocation is kept after its answer. */
-const long = defineWorker({ class: 'long', timeout: 20_000, perform: (job) => void noop.perform(job) })
-const workers = [noop, lasting, holding, long]
+const long = defineWorker({ class: 'long', timeout: 28_000, perform: (job) => void noop.perform(job) })
+const workers = [noop, lasting, holding, short, long]
 
 let kit: Kit
 /** A sidejob whose bells ring, and are not answered: the test drives the lanes. */
@@ -284,7 +287,7 @@ describe('eager dispatch', () => {
     await start({ dispatch: 'eager', defer: (work) => later.push(work) })
     await Promise.all(later)
     const before = kit.qstash.counts.published
-    const [id] = await make(1)
+    const [id] = await make(1, 'short')
     await Promise.all(later)
     expect(await kit.statusOf(id!)).toBe('completed')
     expect(kit.qstash.counts.published).toBe(before)
@@ -295,23 +298,43 @@ describe('eager dispatch', () => {
     await start({ dispatch: 'eager', defer: (work) => later.push(work) })
     await Promise.all(later)
     const before = kit.qstash.counts.published
-    await make(1, 'noop', { wait: 30_000 })
+    await make(1, 'short', { wait: 30_000 })
     await Promise.all(later)
     expect(kit.qstash.counts.published).toBe(before + 1)
   })
 
-  test('leaves a run that may take longer than an invocation is kept to a bell', async () => {
+  test.each([
+    ['its class says 28 s', 'long', {}],
+    ['its class says nothing, and 30 s are usual', 'noop', {}],
+    ['it says 28 s itself', 'short', { timeout: 28_000 }],
+  ])('leaves a run that may take longer than an invocation is kept to a bell: %s', async (_, name, input) => {
     const later: Promise<unknown>[] = []
     await start({ dispatch: 'eager', defer: (work) => later.push(work) })
     for (let done = 0; done < later.length; ) done = (await Promise.all([...later])).length
     const before = kit.qstash.counts.published
-    const [id] = await make(1, 'long')
+    const [id] = await make(1, name, input)
     for (let done = 0; done < later.length; ) done = (await Promise.all([...later])).length
     expect(runs[id!]).toBeUndefined()
     expect(await kit.engine.get(String(id))).toMatchObject({ status: 'queued', attempt: 0, lost: 0 })
+    expect((await kit.engine.runs(String(id))).runs).toEqual([])
     expect(kit.qstash.counts.published).toBe(before + 1)
     await dispatch()
     expect(await kit.engine.get(String(id))).toMatchObject({ status: 'completed', lost: 0 })
+    expect(runs[id!]).toBe(1)
+  })
+
+  test('begins a run only where its timeout fits into what is left of the invocation', async () => {
+    await start()
+    const serve = kit.engine.dispatch as (queue: string, bell: string, guest: Guest) => Promise<unknown>
+    const stays = async (ms: number) => {
+      const until = Number.POSITIVE_INFINITY
+      return serve('default', (await bells())[0]!, { until, ends: performance.now() + ms, calls: createSlots() })
+    }
+    const [id] = await make(1, 'short')
+    expect(await stays(20_000)).toMatchObject({ ended: 'handed on' })
+    expect(runs[id!]).toBeUndefined()
+    expect(await kit.engine.get(String(id))).toMatchObject({ status: 'queued', attempt: 0, lost: 0 })
+    expect(await stays(80_000)).toMatchObject({ ended: 'empty' })
     expect(runs[id!]).toBe(1)
   })
 
@@ -335,6 +358,7 @@ describe('eager dispatch', () => {
       elapsed: () => now,
     })
     const guest = ringer.guest()
+    expect(guest.ends).toBe(27_000)
     for (const [at, bell] of [
       [7_999, 'in time'],
       [8_000, 'too late'],

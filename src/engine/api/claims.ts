@@ -10,6 +10,7 @@ import type { ClaimedJob } from '../../redis/types.ts'
 import { type Context, checkClaim, laneOf } from '../context.ts'
 import type { Engine } from '../engine.ts'
 import { LAST, outcomeOf, soundChanges } from '../jobs/outcome.ts'
+import { timeoutOf } from '../jobs/registry.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
@@ -98,7 +99,7 @@ export function createRuns({
       lent.map(async (one) => {
         classes.note(one.id, { queue, class: one.document.class })
         const found = await registry.find(queue, one.document.class)
-        return snapshotOf(one, found ? performer.timeoutOf(found) : 30_000)
+        return snapshotOf(one, timeoutOf(found))
       }),
     )
 

@@ -8,13 +8,16 @@ import { pastRunOf, stateOf } from '../../redis/record.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
 import type { Call, Engine, JobFilter, JobPatch } from '../engine.ts'
 import { newJobs, repeatOf } from '../jobs/new-job.ts'
-import { isLong, type Registered } from '../jobs/registry.ts'
+import { type Registered, timeoutOf } from '../jobs/registry.ts'
+import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
 import { viewOf } from '../run/snapshot.ts'
 import { pauses, reasonsOf, waitsIn } from './why.ts'
 
 const MAX_TREE = 5_000
 
-const lasts = (found: Registered | undefined): boolean => found !== undefined && isLong(found)
+/** Its runs may take longer than an invocation is kept after its answer. */
+const lasts = ({ timeout }: { timeout?: number }, found: Registered | undefined): boolean =>
+  timeoutOf(found, timeout) > LONGEST_RUN
 
 export function createJobs({
   store,
@@ -93,10 +96,11 @@ export function createJobs({
       const at = now()
       const find = await registry.finder(inputs)
       const jobs = newJobs(inputs, find, at, allowHosts, call?.by)
-      const lane = inputs.some((input) => lasts(find(input))) ? undefined : await eager?.start()
+      const isLong = inputs.some((input) => lasts(input, find(input)))
+      const lane = isLong ? undefined : await eager?.start()
       const { made, again, rings, lent } = await tags.enqueue(jobs, onceOf(call), lane)
       if (lane && lent.length) eager!.goOn(lane, lent)
-      await ring(rings)
+      await ring(rings, isLong ? BELLS_ONLY : undefined)
       for (const [i, { id }] of made.slice(0, 100).entries()) classes.note(id, inputs[i]!)
       return { jobs: made, existing: again }
     },

@@ -4,7 +4,7 @@ import { parseJson, writeJson } from '../../core/codec/json.ts'
 import { encodeValue, raw } from '../../core/codec/value.ts'
 import { parseRepeat } from '../../core/repeat.ts'
 import { closedIn, worker as definitionSchema } from '../../core/schemas.ts'
-import type { Cron, Ports, Worker } from '../../core/worker.ts'
+import { type Cron, type Ports, type Worker, workerDefaults } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
@@ -22,7 +22,12 @@ export type Registered = {
   inner?: (lent: ClaimedJob) => Promise<RunOutcome>
   /** The engine's own way of performing it calls others. */
   calls?: true
+  /** What one run that the engine performs itself may take. */
+  longest?: (lent: ClaimedJob) => number
 }
+
+/** How the engine performs a class itself. */
+export type Served = Pick<Registered, 'inner' | 'calls' | 'longest'>
 
 /** Who performs the runs of a class, in a word. */
 export const performedBy = ({ local, definition: { push } }: Registered): string =>
@@ -32,12 +37,13 @@ export const performedBy = ({ local, definition: { push } }: Registered): string
 export const callsOthers = ({ local, calls, definition: { push } }: Registered): boolean =>
   calls === true || local?.isolate === true || push !== undefined
 
-/** The longest run that is begun where an invocation has been answered already. */
-const BRIEF = 15_000
+/** For how long a run may go on: as its job says, else its class. */
+export const timeoutOf = (found?: Registered, own?: number): number =>
+  own ?? found?.definition.timeout ?? workerDefaults.timeout
 
-/** Its runs may outlast an invocation that has been answered. */
-export const isLong = ({ definition: { push, timeout = 0 } }: Registered): boolean =>
-  push !== undefined || timeout > BRIEF
+/** What one run of this job may take. */
+export const longestRun = (found: Registered, lent: ClaimedJob): number =>
+  found.longest?.(lent) ?? timeoutOf(found, lent.document.timeout)
 
 const announcedOf = (found: Registered): Announced => ({
   queue: found.local!.queue ?? 'default',
@@ -145,15 +151,14 @@ export function createRegistry(
   }
 
   /** Makes a class one that the engine performs itself. */
-  function serve(worker: { queue: string; class: string }, inner: Registered['inner'], calls?: true): void {
+  function serve(worker: { queue: string; class: string }, served: Served): void {
     const shown = { ...worker, perform: () => undefined }
     local.set(`${worker.queue}/${worker.class}`, {
       in: {},
       out: {},
       definition: definitionOf(shown),
       local: shown,
-      inner,
-      ...(calls ? { calls } : {}),
+      ...served,
     })
   }
 

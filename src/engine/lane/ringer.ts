@@ -10,8 +10,8 @@ export type Guest = {
   /** When it has to have left, on the clock that only measures. */
   until: number
   calls: Slots
-  /** The invocation has been answered, and ends soon: no runs that may take long. */
-  brief?: boolean
+  /** When its last run has to have ended, on the same clock; without it the invocation lasts as long as it is asked to. */
+  ends?: number
 }
 
 export type RingerOptions = {
@@ -26,8 +26,16 @@ export type RingerOptions = {
   elapsed?: () => number
 }
 
-/** An invocation is kept for 30 s after its answer: so long a guest claims, the rest is for the runs that it has begun. */
+/** What an invocation does for longer than this after its answer is cut off. */
+const KEPT = 30_000
+/** Of which so much is for the commit of what has run. */
+const COMMIT = 3_000
+/** The longest run that can be begun in an invocation that was just answered. */
+export const LONGEST_RUN = KEPT - COMMIT
+/** So long a guest claims; the rest is for the runs that it has begun. */
 const STAY = 8_000
+/** What these rings are for takes too long for an invocation that is answered: only bells will do. */
+export const BELLS_ONLY: Guest = { until: Number.NEGATIVE_INFINITY, calls: createSlots() }
 /** Others are told this often that bells are refused. */
 const TELL = 10_000
 
@@ -64,7 +72,7 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
     await store.change('', words).catch(() => undefined)
   }
 
-  const newGuest = (): Guest => ({ until: elapsed() + STAY, calls: createSlots(), brief: true })
+  const newGuest = (): Guest => ({ until: elapsed() + STAY, ends: elapsed() + LONGEST_RUN, calls: createSlots() })
   const isNow = ({ at }: Ring): boolean => at === undefined
 
   function serveHere(rings: Ring[], guest: Guest): void {

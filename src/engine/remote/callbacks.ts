@@ -191,9 +191,14 @@ export function createCallbacks(options: CallbackOptions) {
     return { end: 'completed', ops }
   }
 
+  const specOf = ({ document }: ClaimedJob): Callback => JSON.parse(document.callback!)
+
+  /** What one try may take. */
+  const longest = (lent: ClaimedJob): number => specOf(lent).timeout ?? TIMEOUT
+
   /** One try of one callback, as it is to be committed; whatever goes wrong is a try that failed. */
   async function perform(lent: ClaimedJob): Promise<RunOutcome> {
-    const spec = JSON.parse(lent.document.callback!) as Callback
+    const spec = specOf(lent)
     try {
       return await attempt(lent, spec)
     } catch (error) {
@@ -217,7 +222,7 @@ export function createCallbacks(options: CallbackOptions) {
     return commit(lent, spec, { end: 'failed', error })
   }
 
-  return { perform }
+  return { perform, longest }
 }
 
 const states: Partial<Record<string, CallbackState>> = {

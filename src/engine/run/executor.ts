@@ -4,14 +4,13 @@ import type { Encoded } from '../../core/codec/value.ts'
 import { isOutage } from '../../core/errors.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import { createSlots, type Slots } from '../../core/slots.ts'
-import { workerDefaults } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import { shownItem } from '../../redis/item.ts'
 import { childrenOf, countsOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ring } from '../../redis/types.ts'
 import { LAST, outcomeOf, skipped } from '../jobs/outcome.ts'
-import { callsOthers, isLong, performedBy, type Registered, type Registry } from '../jobs/registry.ts'
+import { callsOthers, longestRun, performedBy, type Registered, type Registry, timeoutOf } from '../jobs/registry.ts'
 import { createCircuitBreakers } from '../remote/circuit-breaker.ts'
 import { type PushOptions, push } from '../remote/push.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
@@ -75,15 +74,15 @@ export type Usage = {
   calls: Slots
   /** Runs of functions that can be told to stop. */
   stops: Stops
-  /** The invocation ends soon: runs that may take long are handed on. */
-  brief: boolean
+  /** When the last run has to have ended, on the clock that only measures; what may take longer is handed on. */
+  ends: number
   handsOn: boolean
 }
 
 export type RunOptions = { alone?: boolean; usage?: Usage; asked?: number }
 
-export const newUsage = ({ calls = createSlots(), brief = false }: Partial<Usage> = {}): Usage => ({
-  ...{ isolated: 0, deadlines: createDeadlines(), calls, stops: new Stops(), brief },
+export const newUsage = ({ calls = createSlots(), ends = Number.POSITIVE_INFINITY }: Partial<Usage> = {}): Usage => ({
+  ...{ isolated: 0, deadlines: createDeadlines(), calls, stops: new Stops(), ends },
   handsOn: false,
 })
 
@@ -118,8 +117,6 @@ export function createExecutor({
     random,
     now: now(),
   })
-
-  const timeoutOf = (found: Registered): number => found.definition.timeout ?? workerDefaults.timeout
 
   async function checkpoint(lent: ClaimedJob, changes: Changes, found: Registered, stops: Stops) {
     const settled = await outcomeOf(lent.document.token!, changes, deciding(lent, found))
@@ -279,11 +276,11 @@ export function createExecutor({
       const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
       // A class that this deployment does not know is not failed: another one may.
       if (!found) return release(lent, 'unknown', 'wait', String(RELEASE_FOR))
-      if (usage.brief && isLong(found)) {
+      if (callsOthers(found)) leave = await usage.calls.take()
+      if (elapsed() + longestRun(found, lent) > usage.ends) {
         usage.handsOn = true
         return release(lent)
       }
-      if (callsOthers(found)) leave = await usage.calls.take()
       const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
       const settled = await performFound(lent, found, alone, usage)
       if (!settled || asked === undefined || !lent.document.heldLimits) return settled && { ...settled, late }
@@ -321,7 +318,7 @@ export function createExecutor({
     return lent.filter(({ fault }) => !fault)
   }
 
-  return { run, sound, page, timeoutOf, usedUp: ({ isolated, handsOn }: Usage) => handsOn || isolated >= MAX_ISOLATED }
+  return { run, sound, page, usedUp: ({ isolated, handsOn }: Usage) => handsOn || isolated >= MAX_ISOLATED }
 }
 
 export type Executor = ReturnType<typeof createExecutor>
