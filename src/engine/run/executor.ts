@@ -15,11 +15,11 @@ import { createCircuitBreakers } from '../remote/circuit-breaker.ts'
 import { type PushOptions, push } from '../remote/push.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { LostRun, runError, runFunction } from './function.ts'
-import type { JobTools } from './job.ts'
 import { type RunHook, reportOf, startOf } from './report.ts'
 import { createRunTimes } from './run-time.ts'
 import { adoptable, snapshotOf } from './snapshot.ts'
 import { Stops } from './stops.ts'
+import type { JobTools } from './tools.ts'
 
 export type ExecutorOptions = {
   store: Store

@@ -5,8 +5,9 @@ import type { Changes, RunError, Snapshot } from '../../core/run.ts'
 import { Later, Terminal, type Worker, workerDefaults } from '../../core/worker.ts'
 import { LAST } from '../jobs/outcome.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
-import { Job, type JobTools } from './job.ts'
+import { Job } from './job.ts'
 import type { Stops } from './stops.ts'
+import type { JobTools } from './tools.ts'
 
 export const timeoutOf = (worker: Pick<Worker, 'timeout'>, snapshot: Snapshot): number =>
   snapshot.run.timeout || worker.timeout || workerDefaults.timeout

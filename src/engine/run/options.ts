@@ -1,6 +1,7 @@
-// What a function may say of the jobs that it makes.
+// What a function may say of the jobs that it makes, and how a run asks for one.
 
-import type { Spawn } from '../../core/run.ts'
+import { type Encoded, encodeValue } from '../../core/codec/value.ts'
+import type { Op, PortOptions, Spawn } from '../../core/run.ts'
 
 export type SpawnOptions = Omit<Spawn, 'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports'> & {
   args?: unknown
@@ -8,4 +9,38 @@ export type SpawnOptions = Omit<Spawn, 'name' | 'class' | 'queue' | 'args' | 'in
   inputs?: Record<string, unknown[]>
   in?: Record<string, { default?: unknown; channels?: string[] }>
   out?: Record<string, { default?: unknown; channels?: string[] }>
+}
+
+const portOptions = (specs: SpawnOptions['in'] = {}): PortOptions =>
+  Object.fromEntries(
+    Object.entries(specs).map(([name, { default: value, channels }]) => [
+      name,
+      { ...(value === undefined ? {} : { default: encodeValue(value) }), ...(channels ? { channels } : {}) },
+    ]),
+  )
+
+const encodedLists = (lists: Record<string, unknown[]>): Record<string, Encoded[]> =>
+  Object.fromEntries(Object.entries(lists).map(([port, values]) => [port, values.map(encodeValue)]))
+
+/**
+ * The change that makes a child.
+ *
+ * @example spawnOp('zip', { class: 'Zip' }, { args: { path } })
+ */
+export function spawnOp(
+  name: string,
+  worker: { queue?: string; class: string },
+  { args, inputs, in: inports, out: outports, ...rest }: SpawnOptions,
+): Op {
+  return {
+    op: 'spawn',
+    name,
+    queue: worker.queue ?? 'default',
+    class: worker.class,
+    ...rest,
+    ...(args === undefined ? {} : { args: encodeValue(args) }),
+    ...(inputs ? { inputs: encodedLists(inputs) } : {}),
+    ...(inports ? { inports: portOptions(inports) } : {}),
+    ...(outports ? { outports: portOptions(outports) } : {}),
+  }
 }

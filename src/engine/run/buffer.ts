@@ -1,0 +1,215 @@
+// What a run saw and what it did: its snapshot, and beside it ops, state and counts, kept until commit.
+
+import type { Encoded } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import type { Changes, Op, Snapshot } from '../../core/run.ts'
+import { isText } from '../../core/schemas.ts'
+import { RunLog } from './run-log.ts'
+import { ownOf } from './values.ts'
+
+/** What may happen again in each run of a function that pauses; everything else belongs into a step. */
+const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
+
+const tooMuch = new SidejobError(
+  'TOO_LARGE',
+  `this run brought too much: expected at most ${limits.ops.most} ops, ${limits.countNames.most} names of counts and ${limits.runBytes.most} bytes in all`,
+)
+
+/** About how many bytes an op is: its values, and something for its names. */
+const weightOf = (op: Op): number => {
+  if (op.op === 'write') return op.values.reduce((sum, value) => sum + value.length, 100)
+  if (op.op === 'publish') return op.message.length + 100
+  if (op.op === 'log') return Math.min(op.entry.length, limits.logBytes.most) + 100
+  return op.op === 'spawn' ? (op.args?.length ?? 0) + 200 : 100
+}
+
+const nameOf = (name: string): string => {
+  if (isText(name)) return name
+  throw new SidejobError(
+    'BAD_REQUEST',
+    `expected a name: text of at most 255 bytes without control characters, got ${JSON.stringify(name.slice(0, 50))}`,
+  )
+}
+
+type Reads = NonNullable<Changes['reads']>
+
+/** What a commit in the middle of a run needs of those around it. */
+type Commit = {
+  /** What was read of the snapshot's values. */
+  reads: () => Reads
+  checkpoint: (changes: Changes) => Promise<Snapshot>
+  /** There is another snapshot now. */
+  committed: () => void
+}
+
+/**
+ * The changes of one run, as they grow.
+ *
+ * @example
+ * buffer.op({ op: 'publish', channel: '/news', message })
+ * const changes = buffer.collect('completed', inputs.reads())
+ */
+export class RunBuffer {
+  snapshot: Snapshot
+  readonly log: RunLog
+  #state = new Map<string, Encoded | undefined>()
+  #ops: Op[] = []
+  #weight = 0
+  #commits = 0
+  #counts: Record<string, number> = {}
+  #closed = false
+  #broken: unknown
+  /** The checkpoint under way: the next one, and every read, waits for it. */
+  #turn: Promise<unknown> = Promise.resolve()
+  /** How many steps are under way. */
+  #acting = 0
+  /** What was done outside of steps, and would be done again by a run that comes back to a wait. */
+  #loose: string | undefined
+
+  constructor(snapshot: Snapshot) {
+    this.snapshot = snapshot
+    this.log = new RunLog(snapshot.job.id, () => this.#ops)
+  }
+
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
+  get loose(): string | undefined {
+    return this.#loose
+  }
+
+  get counts(): Record<string, number> {
+    return this.#counts
+  }
+
+  /** Throws once the run has ended. */
+  open(): void {
+    if (this.#closed)
+      throw new Error(`the run of job ${this.snapshot.job.id} has ended: nothing more can be read or written`)
+  }
+
+  close(): void {
+    this.#closed = true
+  }
+
+  /** Waits for the checkpoint under way. */
+  async settled(): Promise<void> {
+    await this.#turn
+  }
+
+  /** Throws what has made this run one that can never be committed. */
+  sound(): void {
+    if (this.#broken) throw this.#broken
+  }
+
+  op(op: Op): void {
+    this.open()
+    this.log.begin()
+    if (!repeatable.has(op.op)) this.note(op.op)
+    this.#ops.push(op)
+    this.#weigh(weightOf(op))
+  }
+
+  /** What is done within `action` belongs to a step. */
+  act<T>(action: () => T): T {
+    this.#acting++
+    const done = () => void this.#acting--
+    try {
+      const result = action()
+      if (result instanceof Promise) return result.finally(done) as T
+      done()
+      return result
+    } catch (error) {
+      done()
+      throw error
+    }
+  }
+
+  /** Something was done, maybe outside of a step. */
+  note(what: string): void {
+    if (this.#acting === 0) this.#loose ??= what
+  }
+
+  count(name: string, n: number): void {
+    this.#counts[nameOf(name)] = (ownOf(this.#counts, name) ?? 0) + n
+    if (Object.keys(this.#counts).length > limits.countNames.most) throw (this.#broken = tooMuch)
+  }
+
+  /** A field of the state as this run has made it. */
+  get(field: string): Encoded | undefined {
+    return this.#state.has(field) ? this.#state.get(field) : ownOf(this.snapshot.state, field)
+  }
+
+  set(values: Record<string, Encoded>): void {
+    this.open()
+    for (const [field, value] of Object.entries(values)) {
+      this.#weigh(value.length)
+      this.#state.set(nameOf(field), value)
+    }
+  }
+
+  unset(names: string[]): void {
+    this.open()
+    for (const field of names) this.#state.set(field, undefined)
+  }
+
+  /** Sets a field of ours, which is no name that users could give. */
+  remember(field: string, value: Encoded): void {
+    this.#state.set(field, value)
+  }
+
+  /** What was done since the last commit. */
+  collect(end: Changes['end'], reads: Reads): Changes {
+    this.log.collect()
+    const set: Record<string, Encoded> = {}
+    const unset: string[] = []
+    for (const [field, value] of this.#state) {
+      if (value === undefined) unset.push(field)
+      else set[field] = value
+    }
+    const counts = Object.keys(this.#counts).length ? { counts: this.#counts } : {}
+    this.#counts = {}
+    return { end, n: this.#commits, reads, state: { set, unset }, ops: this.#ops, ...counts }
+  }
+
+  /** Commits what was done, after any commit under way. What is done meanwhile belongs to the next one. */
+  commit(how: Commit): Promise<void> {
+    const turn = this.#turn.then(() => this.#commit(how))
+    this.#turn = turn.catch(() => undefined)
+    return turn
+  }
+
+  async #commit({ reads, checkpoint, committed }: Commit): Promise<void> {
+    const changes = this.collect('checkpoint', reads())
+    this.#ops = []
+    this.#weight = 0
+    this.log.clear()
+    this.snapshot = { ...this.snapshot, state: this.#stateNow() }
+    this.#state.clear()
+    try {
+      this.snapshot = await checkpoint(changes)
+    } catch (error) {
+      // Whether it was committed is not known: going on could do it twice.
+      this.#broken = error
+      this.close()
+      throw error
+    }
+    this.#commits++
+    committed()
+  }
+
+  /** What can never be committed ends the run at once, before it has filled the memory of others. */
+  #weigh(bytes: number): void {
+    this.#weight += bytes
+    if (this.#ops.length > limits.ops.most || this.#weight > limits.runBytes.most) this.#broken = tooMuch
+    this.sound()
+  }
+
+  #stateNow(): Record<string, Encoded> {
+    const state = new Map(Object.entries(this.snapshot.state))
+    for (const [field, value] of this.#state) value === undefined ? state.delete(field) : state.set(field, value)
+    return Object.fromEntries(state)
+  }
+}

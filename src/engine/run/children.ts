@@ -1,0 +1,82 @@
+// The children of a running job: who they are, what they have written, and how they ended.
+
+import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
+import type { Snapshot } from '../../core/run.ts'
+import type { RunBuffer } from './buffer.ts'
+import type { ChildEnd } from './steps.ts'
+import type { JobTools } from './tools.ts'
+import { ownOf } from './values.ts'
+
+/** What a run sees of its job's children. */
+export class Children {
+  readonly #buffer: RunBuffer
+  readonly #tools: Pick<JobTools, 'children' | 'peek'>
+  /** How many values of a child's port this run has read and not committed yet. */
+  #seen = new Map<string, number>()
+
+  constructor(buffer: RunBuffer, tools: Pick<JobTools, 'children' | 'peek'>) {
+    this.#buffer = buffer
+    this.#tools = tools
+  }
+
+  /** All of them: those beyond a thousand are fetched when this is first asked for. */
+  async all(): Promise<Snapshot['children']> {
+    if (!this.#buffer.snapshot.moreChildren) return this.#buffer.snapshot.children
+    const children = await this.#tools.children()
+    this.#buffer.snapshot = { ...this.#buffer.snapshot, children, moreChildren: 0 }
+    return children
+  }
+
+  /** What they have written to an output port since it was last read. */
+  async read<T>(port: string, which?: string[]): Promise<Record<string, T[]>> {
+    this.#buffer.open()
+    await this.#buffer.settled()
+    const names = which ?? Object.keys(await this.all())
+    if (names.some((name) => !ownOf(this.#buffer.snapshot.children, name))) await this.all()
+    const rows = await this.#tools.peek(names.map((name) => ({ id: this.#child(name).id, dir: 'out', port })))
+    const answer: Record<string, T[]> = {}
+    names.forEach((child, i) => {
+      const values = rows[i] ? this.#fresh(child, port, rows[i]) : []
+      if (values.length) answer[child] = values.map(({ data }) => decodeValue(data) as T)
+    })
+    return answer
+  }
+
+  /** How one of them ended; 'open' as long as it has not, undefined when there is none. */
+  end(child: string): ChildEnd | 'open' | undefined {
+    const { family, children, moreChildren } = this.#buffer.snapshot
+    const { finished = [], failed = [], cancelled = [] } = family ?? {}
+    const ended = finished.find(({ name }) => name === child)
+    if (ended) return { result: ended.result ?? (encodeValue(null) as Encoded) }
+    const broken = [...failed, ...cancelled].find(({ name }) => name === child)
+    if (broken) return { error: broken.error ?? (encodeValue({}) as Encoded) }
+    return ownOf(children, child) || moreChildren ? 'open' : undefined
+  }
+
+  /** After a commit, which took what was read. */
+  clear(): void {
+    this.#seen.clear()
+  }
+
+  #child(name: string): { id: number } {
+    const child = ownOf(this.#buffer.snapshot.children, name)
+    if (!child)
+      throw new SidejobError(
+        'NOT_FOUND',
+        `job ${this.#buffer.snapshot.job.id} had no child ${name} when this view of it was made`,
+      )
+    return child
+  }
+
+  /** The values that a child's port has beyond those read already. */
+  #fresh(child: string, port: string, { taken, values }: { taken: number; values: { data: Encoded }[] }) {
+    const key = `${port} ${child}`
+    const seen = this.#seen.get(key) ?? 0
+    const rest = values.slice(seen)
+    this.#seen.set(key, seen + rest.length)
+    if (rest.length)
+      this.#buffer.op({ op: 'read', from: { child, out: port }, cursor: taken + seen, count: rest.length })
+    return rest
+  }
+}

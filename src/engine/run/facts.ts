@@ -1,0 +1,105 @@
+// What a function may know of its job and of the run that it is in.
+
+import { decodeValue } from '../../core/codec/value.ts'
+import { lastingName } from '../../core/lasting.ts'
+import type { Snapshot, Wiring } from '../../core/run.ts'
+import type { Ports } from '../../core/worker.ts'
+import { checkedBy, type Name, type Shapes } from './values.ts'
+
+type Given = { args: Shapes['args']; env?: unknown; stop: { readonly signal: AbortSignal } }
+
+/** A job as it was when its run began, or at the last checkpoint. */
+export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
+  readonly id: number
+  readonly #snapshot: () => Snapshot
+  readonly #given: Given
+
+  constructor(snapshot: () => Snapshot, given: Given) {
+    this.id = snapshot().job.id
+    this.#snapshot = snapshot
+    this.#given = given
+  }
+
+  /** Aborts when the run has taken too long, its job is to end, or it is somebody else's run by now: stop what you do. */
+  get signal(): AbortSignal {
+    return this.#given.stop.signal
+  }
+
+  /**
+   * Variables, secrets and bindings of the Worker that serves this job; typed by what `wrangler types` writes.
+   *
+   * @example await fetch(url, { headers: { authorization: job.env.STRIPE_KEY } })
+   */
+  get env(): Cloudflare.Env {
+    return (this.#given.env ?? {}) as Cloudflare.Env
+  }
+
+  /** What the job was made with, as the worker's `args` has it. */
+  get args(): Args {
+    const { args } = this.#snapshot().job
+    const value = args === null ? null : decodeValue(args)
+    return checkedBy(this.#given.args, value, `args of job ${this.id}`) as Args
+  }
+  get name(): string | null {
+    return this.#snapshot().job.name
+  }
+  get class(): string {
+    return this.#snapshot().job.class
+  }
+  get queue(): string {
+    return this.#snapshot().job.queue
+  }
+  get parent(): { id: number; name: string } | null {
+    return this.#snapshot().job.parent
+  }
+  get attempt(): number {
+    return this.#snapshot().run.attempt
+  }
+  get lost(): number {
+    return this.#snapshot().run.lost
+  }
+  /** Who asked for it. */
+  get createdBy(): string {
+    return this.#snapshot().job.createdBy
+  }
+  get createdAt(): Date {
+    return new Date(this.#snapshot().job.createdAt)
+  }
+  /** When this run began, by the clock that also decides whether the time of an `at` has come. */
+  get startedAt(): Date {
+    return new Date(this.#snapshot().run.startedAt)
+  }
+  /**
+   * The slot of the schedule that this run is for, however late it began; null where it is for none: a run by hand, or
+   * for input.
+   *
+   * @example const day = job.scheduledFor?.toISOString().slice(0, 10)
+   */
+  get scheduledFor(): Date | null {
+    const { scheduledFor } = this.#snapshot().run
+    return scheduledFor === undefined ? null : new Date(scheduledFor)
+  }
+  /** The same on every attempt to do the same thing: an idempotency key for effects outside. */
+  effectKey(what = ''): string {
+    const { job, run } = this.#snapshot()
+    return `sidejob:${lastingName(job)}:${run.token.split('.')[1]}:${what}`
+  }
+
+  /** The names of the input ports that there are, in byte order: for workers that take any (`*`). */
+  inPorts(): Name<In>[] {
+    return Object.keys(this.#snapshot().in).sort() as Name<In>[]
+  }
+  outPorts(): Name<Out>[] {
+    return Object.keys(this.#snapshot().out).sort() as Name<Out>[]
+  }
+
+  /** The children as they were when the run began: a thousand of them, or a few more; see `allChildren`. */
+  get children(): Snapshot['children'] {
+    return this.#snapshot().children
+  }
+
+  /** Of a job that follows its children: its inputs with wires, and their ports with wires, values or a default. */
+  get wires(): Wiring[] {
+    return this.#snapshot().wires ?? []
+  }
+}

@@ -1,0 +1,142 @@
+// The input ports of a run: which of their values it has read, and those behind the snapshot, fetched when they are asked for.
+
+import { type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
+import type { Changes } from '../../core/run.ts'
+import type { RunBuffer } from './buffer.ts'
+import type { JobTools } from './tools.ts'
+import { ownOf } from './values.ts'
+
+type Queue = {
+  values: { data: Encoded; context?: Encoded }[]
+  next: number
+  cursor: number
+  more: number
+  default?: Encoded
+}
+
+type During = <T>(work: () => Promise<T>) => Promise<T>
+
+/** What a run has read of its own ports. */
+export class Inputs {
+  readonly #buffer: RunBuffer
+  readonly #page: JobTools['page']
+  /** Keeps a run that waits otherwise from ending. */
+  readonly #during: During
+  #queues = new Map<string, Queue>()
+  #defaultsOnly = false
+  #isPartial = false
+
+  constructor(buffer: RunBuffer, page: JobTools['page'], during: During) {
+    this.#buffer = buffer
+    this.#page = page
+    this.#during = during
+  }
+
+  /** Some port of those that are read together has a value, and another none: the run ends to wait for it. */
+  get isPartial(): boolean {
+    return this.#isPartial
+  }
+
+  /** What is read now are defaults that have changed: what is written then is a default, too. */
+  get defaultsOnly(): boolean {
+    return this.#defaultsOnly
+  }
+
+  /** How many values wait, defaults not counted. */
+  size(port: string): number {
+    const queue = this.#queue(port)
+    return queue.values.length - queue.next + queue.more
+  }
+
+  default(port: string): Encoded | undefined {
+    return this.#queue(port).default
+  }
+
+  hasData(port: string): boolean {
+    return this.size(port) > 0 || this.default(port) !== undefined
+  }
+
+  /** The oldest value, or the default. */
+  async read(port: string): Promise<Encoded | undefined> {
+    this.#buffer.open()
+    const item = await this.take(port)
+    if (!item) return this.#readDefault(port)
+    this.#buffer.note(`read of in port ${port}`)
+    return item.data
+  }
+
+  /** The oldest value, whoever asks for it. */
+  async take(port: string): Promise<{ data: Encoded } | undefined> {
+    await this.#buffer.settled()
+    const queue = this.#queue(port)
+    if (queue.next === queue.values.length && queue.more > 0) await this.#during(() => this.#fetchPage(port, queue))
+    if (queue.next === queue.values.length) return undefined
+    this.#buffer.log.read(port)
+    return queue.values[queue.next++]
+  }
+
+  /** `tuple` for as long as these ports have something to read together. */
+  async *tuples<T>(ports: string[], tuple: () => Promise<T>): AsyncGenerator<T> {
+    if (ports.length === 0) return
+    const complete = () => ports.every((port) => this.hasData(port))
+    const waiting = () => ports.some((port) => this.size(port) > 0)
+    while (waiting() && complete()) {
+      this.#buffer.log.over()
+      yield await tuple()
+    }
+    this.#buffer.log.over()
+    if (waiting()) this.#isPartial = true
+    else if (complete()) yield* this.#defaults(ports, tuple)
+  }
+
+  /** How much was read since the last commit. */
+  reads(): NonNullable<Changes['reads']> {
+    const reads: NonNullable<Changes['reads']> = {}
+    for (const [port, { cursor, next }] of this.#queues) if (next > 0) reads[port] = { cursor, count: next }
+    return reads
+  }
+
+  /** After a commit, which brought another snapshot. */
+  clear(): void {
+    this.#queues.clear()
+  }
+
+  /** Defaults are given once per change. */
+  async *#defaults<T>(ports: string[], tuple: () => Promise<T>): AsyncGenerator<T> {
+    const memo = `inputs:${ports.join(',')}`
+    const seen = encodeValue(ports.map((port) => this.default(port)))
+    if (this.#buffer.get(memo) === seen) return
+    this.#defaultsOnly = true
+    try {
+      yield await tuple()
+    } finally {
+      this.#defaultsOnly = false
+    }
+    this.#buffer.remember(memo, seen)
+  }
+
+  /** Those that are given because they have changed count as no read. */
+  #readDefault(port: string): Encoded | undefined {
+    const value = this.default(port)
+    if (value !== undefined && !this.#defaultsOnly) this.#buffer.log.readDefault(port)
+    return value
+  }
+
+  #queue(port: string): Queue {
+    const known = this.#queues.get(port)
+    if (known) return known
+    const { job, in: ports } = this.#buffer.snapshot
+    const own = ownOf(ports, port)
+    if (!own) throw new SidejobError('REFUSED', `job ${job.id} (${job.class}) does not have in port ${port}`)
+    const queue = { values: [...own.values], next: 0, cursor: own.cursor, more: own.more, default: own.default?.data }
+    this.#queues.set(port, queue)
+    return queue
+  }
+
+  async #fetchPage(port: string, queue: Queue): Promise<void> {
+    const { values, more } = await this.#page(port, queue.cursor + queue.values.length)
+    queue.values.push(...values)
+    queue.more = more
+  }
+}
