@@ -81,6 +81,21 @@ describe('a class of pull workers whose values are described by JSON Schema', ()
     expect(answer).toMatchObject({ status: 422, body: { error: { code: 'REFUSED', path: ['args', 'by'] } } })
   })
 
+  test('a job that is there takes no args of a wrong type either, nor does a schedule', async () => {
+    const queue = await describedQueue()
+    const id = await kit.make('double', { queue, args })
+    const patch = (by: unknown) => refusal(kit.engine.patch(String(id), { args: encodeValue({ by }) }))
+    expect(await patch('x')).toMatchObject({ code: 'REFUSED', path: ['args', 'by'] })
+    expect(await patch(3)).toBe('taken')
+    expect(JSON.parse((await view(id)).args!)).toEqual({ by: 3 })
+    const repeat = { cron: '0 * * * *' }
+    const set = (by: unknown) =>
+      kit.engine.setSchedule(queue, { queue, class: 'double', args: encodeValue({ by }), repeat })
+    await set(4)
+    expect(await refusal(set('x'))).toMatchObject({ code: 'REFUSED', path: ['args', 'by'] })
+    expect(JSON.parse((await view((await kit.engine.schedule(queue)).job)).args!)).toEqual({ by: 4 })
+  })
+
   test('a value of a wrong type is not written, nor made a default', async () => {
     const queue = await describedQueue()
     const id = String(await kit.make('double', { queue, args }))

@@ -1,6 +1,7 @@
 // Bedrock::Jobs command by command: what each parameter does, and in which words it is refused.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { type Kit, startKit } from '../kit.ts'
 import { BAD_DATA, type Client, family, type Given, NO_JOB, NOT_RUNNING, startBedrock, UNKNOWN } from './bedrock.ts'
 
@@ -626,5 +627,60 @@ describe('RequeueJobs, FailJob, CancelJob, DeleteJob', () => {
     await ok('CancelJob', { jobID: C2 })
     await gone(C2)
     expect(await client.state(P)).toBe('QUEUED')
+  })
+})
+
+describe('a name that is registered with schemas', () => {
+  const to = { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] }
+  const sent = { type: 'object', properties: { sent: { type: 'boolean' } }, required: ['sent'] }
+  const register = ({ engine }: Client, name = 'mail') =>
+    engine.register('bedrock', name, { pull: true, args: encodeValue(to), result: encodeValue(sent) })
+  const NO_TO = '402 data.to: is missing (args of class mail)'
+  const NO_SENT = '402 data.sent: is missing (result of class mail)'
+  const good = '{"to":"a@example.com"}'
+
+  scenario('has no job made, updated, retried or renamed to it with data that is not so', async (client) => {
+    const { create, refused, get, query } = client
+    await register(client)
+    await refused('CreateJob', { name: 'mail', data: '{}' }, NO_TO)
+    const jobID = await create({ name: 'mail', data: good })
+    await refused('UpdateJob', { jobID, data: '{"to":1}' }, '402 data.to: expected a text, got 1 (args of class mail)')
+    await get({ name: 'mail' })
+    await refused('RetryJob', { jobID, data: '{}' }, NO_TO)
+    await refused('FailJob', { jobID, data: '{}' }, NO_TO)
+    expect(await query(jobID)).toMatchObject({ state: 'RUNNING', data: { to: 'a@example.com' } })
+    const other = await create({ name: 'other' })
+    await get({ name: 'other' })
+    await refused('RetryJob', { jobID: other, name: 'mail' }, NO_TO)
+    await refused('RequeueJobs', { jobIDs: other, name: 'mail' }, NO_TO)
+    expect(await query(other)).toMatchObject({ state: 'RUNNING', name: 'other' })
+  })
+
+  scenario('takes from the last FinishJob what its result may be, and the run goes on until it is', async (client) => {
+    const { create, refused, get, finish, query, P, C1 } = { ...client, ...(await family(client)) }
+    await register(client, 'c1')
+    await finish(P)
+    await get({ name: 'c1' })
+    await refused(
+      'FinishJob',
+      { jobID: C1, data: '{"sent":"yes"}' },
+      '402 data.sent: expected true or false, got "yes" (result of class c1)',
+    )
+    await refused('FinishJob', { jobID: C1, data: good }, NO_SENT.replace('mail', 'c1'))
+    expect((await query(C1)).state).toBe('RUNNING')
+    await finish(C1, { data: '{"sent":true}' })
+    expect(await query(C1)).toMatchObject({ state: 'FINISHED', data: { sent: true } })
+    expect(await create({ name: 'other' })).toBeGreaterThan(0)
+  })
+
+  scenario('takes from a FinishJob of a job that repeats what its next run is to get', async (client) => {
+    const { create, refused, get, finish, query } = client
+    await register(client)
+    const jobID = await create({ name: 'mail', data: good, repeat: 'FINISHED, +1 HOUR' })
+    await get({ name: 'mail' })
+    await refused('FinishJob', { jobID, data: '{"sent":true}' }, NO_TO)
+    await refused('FinishJob', { jobID, data: good, ignoreRepeat: true }, NO_SENT)
+    await finish(jobID, { data: '{"to":"b@example.com"}' })
+    expect(await query(jobID)).toMatchObject({ state: 'QUEUED', data: { to: 'b@example.com' } })
   })
 })

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Decoder, Encoder, ExtData } from '@msgpack/msgpack'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Encoded } from '../../src/core/codec/value.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
 import { type Kit, rawCommand, startKit } from '../kit.ts'
@@ -474,6 +475,29 @@ describe('failing', () => {
     await give(failure())
     expect(await status(id)).toBe('completed')
     expect((await result(id)).body).toEqual(success({ big: 2 ** 40 }))
+  })
+
+  test('what the schema of its name does not allow is no result, given at once or later', async () => {
+    const giving = async (reply: Reply) => {
+      const { name, url, calls } = await startWorker(() => reply)
+      await kit.engine.register('jq', name, {
+        push: { url, format: 'jq' },
+        result: '{"type":"object","required":["pages"]}' as Encoded,
+      })
+      const id = await push({ name, keep_result: true, max_retry: 3 })
+      await calledTimes(calls, 1)
+      return { id, calls }
+    }
+    const message = 'result.pages: is missing'
+    const at = await giving({ body: success({ page: 1 }) })
+    await ended(at.id, 'failed')
+    expect((await result(at.id)).body).toMatchObject({ type: 'failure', message, should_retry: false })
+
+    const late = await giving({ status: 202, body: null })
+    const token = late.calls[0]!.headers['webhook-id'] as string
+    const refused = await ask('POST', `/jq/jobs/${late.id}/result`, pack(success([])), { 'webhook-id': token })
+    expect([refused.status, (await read(refused)).message]).toEqual([422, expect.stringContaining('result: expected')])
+    expect(await status(late.id)).toBe('failed')
   })
 
   test('Q19 a worker that dies is called again with the same id', async () => {

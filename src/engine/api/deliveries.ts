@@ -1,6 +1,6 @@
 // Runs for callers that know jobs by their ids and keep no tokens: request by the job's own terms, ending, taking back.
 
-import { encodeValue } from '../../core/codec/value.ts'
+import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { nextSlot, parseRepeat, type Repeat, shift } from '../../core/repeat.ts'
@@ -17,6 +17,7 @@ import type {
   DeliveryRequest,
   DeliveryUpdate,
 } from '../engine.ts'
+import { checkArgs, checkResult } from '../jobs/checks.ts'
 import { LAST, outcomeOf } from '../jobs/outcome.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { dueAtOf, viewOf } from '../run/snapshot.ts'
@@ -208,10 +209,21 @@ export function createDeliveries(parts: Context): Deliveries {
   const lost = (id: number) =>
     new SidejobError('LOST', `job ${id} has been lent to somebody else since, or was never lent with this token`)
 
+  /** Nothing has been done where this throws: whoever has the run may end it with something else. */
+  async function checkEnd({ end, slot, args, class: renamed }: DeliveryEnd, document: JobRecord): Promise<void> {
+    const name = renamed ?? document.class
+    if (args === undefined && name === document.class) return
+    const found = await registry.find(document.queue, name)
+    const isLast = end === 'completed' && (slot === 'none' || !document.repeats)
+    if (isLast && args !== undefined) return checkResult(found, name, args as Encoded)
+    checkArgs(found, name, (args ?? document.args) as Encoded | undefined)
+  }
+
   async function finishDelivery(job: string, deliveryEnd: DeliveryEnd): Promise<{ status: Status }> {
     for (let tries = 1; ; tries++) {
       const { id, document } = await inHand(job, deliveryEnd)
       if (document) {
+        await checkEnd(deliveryEnd, document)
         const { end, at, wait, waitFor, error } = deliveryEnd
         const changes = { end, n: LAST, at, wait, waitFor, error }
         const outcome = await outcomeOf(document.token!, changes, { document, registry, random, now: now() })
@@ -234,6 +246,7 @@ export function createDeliveries(parts: Context): Deliveries {
 
     async requeue(job, { forgiven = false, class: name } = {}, call) {
       const renamed = name === undefined ? [] : [['rename', name]]
+      if (name !== undefined) await checkEnd({ end: 'again', class: name }, (await store.inspect(job)).document)
       await change(job, [...renamed, ['requeue', '', forgiven ? '1' : '']], call)
     },
 
@@ -260,6 +273,7 @@ export function createDeliveries(parts: Context): Deliveries {
     async updateDelivery(job, update, call) {
       const { args, priority, was, counted } = update
       const { document } = await store.inspect(job)
+      if (args !== undefined) checkArgs(await registry.find(document.queue, document.class), document.class, args)
       const fields = repeatFields(update, document, now())
       if (args !== undefined) fields.push('a', args)
       if (priority !== undefined) fields.push('p', priority === 0 ? '' : String(priority))

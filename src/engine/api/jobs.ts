@@ -4,9 +4,10 @@ import { encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
-import { pastRunOf, stateOf } from '../../redis/record.ts'
+import { type JobRecord, pastRunOf, stateOf } from '../../redis/record.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
 import type { Call, Engine, JobFilter, JobPatch } from '../engine.ts'
+import { checkArgs } from '../jobs/checks.ts'
 import { newJobs, repeatOf } from '../jobs/new-job.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
@@ -68,10 +69,11 @@ export function createJobs({
   }
 
   /** What jobs of our own are to do is not for others to say. */
-  async function checkTheirs(job: string): Promise<void> {
+  async function checkTheirs(job: string): Promise<JobRecord> {
     const { id, document } = await store.inspect(job)
     if (registry.local(document.queue, document.class)?.inner)
       throw new SidejobError('REFUSED', `job ${id} is one of our own: it takes no changes`)
+    return document
   }
 
   async function patch(job: string, { args, priority, retry, timeout, repeat, runAt, group }: JobPatch, call?: Call) {
@@ -85,7 +87,8 @@ export function createJobs({
       const next = repeat === null ? {} : repeatOf(repeat, now())
       fields.push(['rp', next.repeat ?? ''], ['ns', next.slot === undefined ? '' : String(next.slot)])
     }
-    await checkTheirs(job)
+    const { queue, class: name } = await checkTheirs(job)
+    if (args !== undefined) checkArgs(await registry.find(queue, name), name, args)
     if (group) await regroup(job, group)
     await change(job, [['patch', String(fields.length), ...fields.flat()]], call)
     return view(job)

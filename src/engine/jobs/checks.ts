@@ -77,6 +77,12 @@ export function checkArgs(found: Described | undefined, name: string, args = 'nu
   if (fault) throw refusal(name, 'args', { ...fault, path: ['args', ...fault.path] })
 }
 
+/** @throws REFUSED where its class does not answer such a thing. */
+export function checkResult(found: Described | undefined, name: string, result: Encoded): void {
+  const fault = faultIn(found, 'result', result)
+  if (fault) throw refusal(name, 'result', { ...fault, path: ['result', ...fault.path] })
+}
+
 /** What is wrong with what a run did: its result, and what it wrote to ports of its own. */
 export function faultOfRun(found: Described, changes: Changes): Fault | undefined {
   if (changes.result !== undefined && changes.end === 'completed') {

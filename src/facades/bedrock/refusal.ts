@@ -40,6 +40,9 @@ const ours: Partial<Record<SidejobError['code'], { number: number; text?: string
 /** Any error as Bedrock's number and text. */
 export const inBedrock = (error: SidejobError): { number: number; text: string } => {
   if (error instanceof Refusal) return { number: error.number, text: error.message }
+  // What is not as the class of the job says: its args are Bedrock's data.
+  const [part] = error.code === 'REFUSED' ? (error.path ?? []) : []
+  if (part === 'args' || part === 'result') return { number: 402, text: error.message.replace(part, 'data') }
   const known = ours[error.code]
   return { number: known?.number ?? codes[error.code], text: known?.text ?? error.message }
 }
