@@ -43,6 +43,7 @@ import { createCallbacks, type Payload } from './remote/callbacks.ts'
 import { RELAYS, relay } from './remote/relay.ts'
 import { createSigner } from './remote/sign.ts'
 import { createExecutor } from './run/executor.ts'
+import { factsOf } from './run/job-facts.ts'
 import type { RunHook } from './run/report.ts'
 import { viewOf } from './run/snapshot.ts'
 
@@ -163,7 +164,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
 
   async function view(job: string) {
     const { id, document, ...beside } = await store.inspect(job)
-    return viewOf(id, document, beside)
+    return { ...viewOf(id, document, beside), ...factsOf(document, beside) }
   }
 
   const classes = createClasses({ store, registry })

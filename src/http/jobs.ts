@@ -82,9 +82,12 @@ export const jobs = {
       path: '/v1/jobs/:job',
       scope: 'read',
       summary: 'Shows everything about a job',
+      query: z.strictObject({
+        schemas: flag.optional().meta({ description: 'shows the JSON Schemas of its ports, too' }),
+      }),
       answers: { 200: jobView },
     },
-    ({ engine, params }) => engine.get(params.job),
+    ({ engine, params, query }) => engine.get(params.job, query),
   ),
 
   patch: route(

@@ -153,6 +153,8 @@ export type Inspection = {
   queue: { paused: boolean; maxLanes: number; lanes: number; pull: boolean }
   /** When the limit that it waits at has room by itself. */
   limitFree: number | null
+  /** The limit of its worker's own concurrency. */
+  ownLimit?: string
   now: number
 }
 

@@ -237,7 +237,32 @@ describe('GET /v1/jobs/:job', () => {
       },
       out: { c: { size: 0, taken: 0, channels: [] } },
       children: {},
+      limits: [],
+      waitingAt: null,
+      tag: null,
+      retry: null,
+      timeout: null,
+      retain: null,
+      keepResult: null,
+      history: 0,
+      unique: null,
+      lockedUntil: null,
+      run: null,
+      keptUntil: null,
     })
+  })
+
+  test('what was asked of it is told as it was asked', async () => {
+    const kind = await pull()
+    const asked = { retry: { max: 3 }, timeout: 20, retain: 3_600, keepResult: 60, history: 2 }
+    const group = { id: 'asked', concurrency: 1 }
+    const id = await make({ ...kind, ...asked, unique: 'once', group })
+    const about = { ...asked, unique: { key: 'once', until: 'ended' }, limits: ['group:asked'], run: null }
+    expect(await get(id)).toMatchObject(about)
+    await claim(kind.queue)
+    const second = await make({ ...kind, group })
+    expect(await get(id)).toMatchObject({ run: { startedAt: ISO, leaseUntil: ISO, process: null } })
+    expect(await get(second)).toMatchObject({ waitingAt: 'group:asked', run: null })
   })
 
   test('a failed one says why', async () => {

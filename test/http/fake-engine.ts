@@ -8,6 +8,7 @@ import type {
   DeliveredJob,
   Engine,
   GraphChange,
+  JobFacts,
   JobView,
   QueueView,
   Scope,
@@ -16,7 +17,23 @@ import type {
 
 const T = 1_800_000_000_000
 
+export const facts: JobFacts = {
+  limits: ['group:g'],
+  waitingAt: null,
+  tag: null,
+  retry: { max: 3, backoff: { base: 1_000 } },
+  timeout: 30_000,
+  retain: null,
+  keepResult: null,
+  history: 0,
+  unique: { key: 'k', until: 'ended' },
+  lockedUntil: null,
+  run: { startedAt: T, leaseUntil: T, process: null, lane: 'abcdef' },
+  keptUntil: T,
+}
+
 export const view: JobView = {
+  ...facts,
   id: 7,
   queue: 'downloader',
   class: 'zip',

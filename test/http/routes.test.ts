@@ -52,7 +52,7 @@ const cases: Case[] = [
     'list',
     { status: 'failed', limit: 5, parent: '7' },
   ],
-  ['jobs.get', ask('GET', '/v1/jobs/nightly'), 200, job, 'get', 'nightly'],
+  ['jobs.get', ask('GET', '/v1/jobs/nightly'), 200, job, 'get', 'nightly', {}],
   [
     'jobs.patch',
     ask('PATCH', '/v1/jobs/7', '{"runAt":"2027-01-15T08:00:00Z","repeat":null}'),

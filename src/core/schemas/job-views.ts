@@ -2,7 +2,8 @@
 
 import * as z from 'zod'
 import { jobId, status } from './names.ts'
-import { closed, moment } from './values.ts'
+import { closed, moment, span } from './values.ts'
+import { shownRetry } from './workers.ts'
 
 export const enqueued = z.object({ id: jobId, status, existing: z.literal(true).optional() })
 export const stepped = z.object({ id: jobId, status })
@@ -12,6 +13,7 @@ export const portView = z.object({
   taken: z.int(),
   default: closed.optional(),
   channels: z.array(z.string()),
+  schema: closed.optional().meta({ description: 'JSON Schema of its values, with schemas=true' }),
 })
 
 export const callbackState = z.enum(['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED'])
@@ -64,6 +66,33 @@ export const jobView = z.object({
   in: z.record(z.string(), portView),
   out: z.record(z.string(), portView),
   children: z.record(z.string(), z.object({ id: jobId, class: z.string(), status })),
+  limits: z.array(z.string()).meta({
+    description: 'keys of the limits that it counts against; of one job alone with that of its worker',
+  }),
+  waitingAt: z.string().nullable().meta({ description: 'the limit that it waits at' }),
+  tag: z.string().nullable(),
+  retry: shownRetry.nullable(),
+  timeout: span.nullable(),
+  retain: span.nullable(),
+  keepResult: span.nullable(),
+  history: z.int(),
+  unique: z
+    .object({ key: z.string(), until: z.enum(['started', 'ended', 'deleted', 'time']) })
+    .nullable()
+    .meta({ description: 'its unique key, and until when it is held' }),
+  lockedUntil: moment.nullable(),
+  run: z
+    .object({
+      startedAt: moment,
+      leaseUntil: moment,
+      process: z.string().nullable().meta({ description: 'the name of the program that has it' }),
+      lane: z.string().nullable().meta({ description: 'the first letters of the lane that has it' }),
+    })
+    .nullable()
+    .meta({ description: 'the run under way' }),
+  keptUntil: moment.nullable().meta({
+    description: 'until when it is kept at least, once it has ended; null also where data can still wake it',
+  }),
   /** How many children are not in `children`: the list of jobs has them all, page by page (`parent=`). */
   moreChildren: z.int().optional(),
 })

@@ -52,7 +52,7 @@ export const worker = workerShape.refine(({ push, pull }) => !(push && pull), {
   path: ['pull'],
 })
 
-const shownRetry = z.object({
+export const shownRetry = z.object({
   max: z.int().optional(),
   backoff: z
     .object({

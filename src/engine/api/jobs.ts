@@ -6,11 +6,12 @@ import { SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
 import { type JobRecord, pastRunOf, stateOf } from '../../redis/record.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
-import type { Call, Engine, JobFilter, JobPatch } from '../engine.ts'
-import { checkArgs } from '../jobs/checks.ts'
+import type { Call, Engine, JobFilter, JobPatch, JobView, WorkerDefinition } from '../engine.ts'
+import { announcedDefinition, checkArgs } from '../jobs/checks.ts'
 import { newJobs, repeatOf } from '../jobs/new-job.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
+import { factsOf } from '../run/job-facts.ts'
 import { viewOf } from '../run/snapshot.ts'
 import { pauses, reasonsOf, waitsIn } from './why.ts'
 
@@ -19,6 +20,20 @@ const MAX_TREE = 5_000
 /** Its runs may take longer than an invocation is kept after its answer. */
 const lasts = ({ timeout }: { timeout?: number }, found: Registered | undefined): boolean =>
   timeoutOf(found, timeout) > LONGEST_RUN
+
+/** A job with the schemas that its worker says of its ports; `*` stands for all that have no own. */
+function withSchemas(shown: JobView, found: Registered | undefined): JobView {
+  if (!found) return shown
+  const definition = found.local ? announcedDefinition(found.definition, found.local) : found.definition
+  const described = (ports: JobView['in'], specs: WorkerDefinition['in'] = {}) =>
+    Object.fromEntries(
+      Object.entries(ports).map(([port, one]) => {
+        const { schema } = specs[port] ?? specs['*'] ?? {}
+        return [port, schema === undefined ? one : { ...one, schema }]
+      }),
+    )
+  return { ...shown, in: described(shown.in, definition.in), out: described(shown.out, definition.out) }
+}
 
 export function createJobs({
   store,
@@ -108,12 +123,20 @@ export function createJobs({
       return { jobs: made, existing: again }
     },
 
-    get: view,
+    async get(job, { schemas = false } = {}) {
+      const shown = await view(job)
+      return schemas ? withSchemas(shown, await registry.find(shown.queue, shown.class)) : shown
+    },
 
     async list(filter) {
       const { cursor: before, limit = 50, ...wanted } = filter
       const { jobs, cursor } = await store.list({ ...wanted, ...listModes(filter), before, limit })
-      return { jobs: jobs.map(({ id, document, callback }) => viewOf(id, document, { callback })), cursor }
+      const at = now()
+      const shown = jobs.map(({ id, document, callback }) => ({
+        ...viewOf(id, document, { callback }),
+        ...factsOf(document, { now: at }),
+      }))
+      return { jobs: shown, cursor }
     },
 
     patch,

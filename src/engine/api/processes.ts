@@ -5,6 +5,7 @@ import { LANE_MARK } from '../../redis/store.ts'
 import type { AtWork } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Engine, ProcessView, RunUnderWay } from '../engine.ts'
+import { laneMarkOf } from '../run/job-facts.ts'
 
 /** How many runs are shown at most. */
 const MOST_RUNS = 1_000
@@ -13,9 +14,6 @@ const FORGOTTEN = 600_000
 const LIVE = 60_000
 
 type Run = AtWork['runs'][number]
-
-/** The first letters of the lane that a run is in, as its token has them. */
-const markOf = ({ token }: Run): string => token.split('.')[2]!.replace(/^r/, '').slice(0, LANE_MARK)
 
 export function createProcesses({ store, registry }: Context): Pick<Engine, 'processes' | 'signal'> {
   async function shown(runs: Run[]): Promise<(run: Run) => RunUnderWay> {
@@ -42,7 +40,7 @@ export function createProcesses({ store, registry }: Context): Pick<Engine, 'pro
         return { id: name, kind: 'pull', queues, startedAt: since, seenAt: heard, live, signal, runs: own }
       })
       const serving = lanes.map(({ queue, lane, until }): ProcessView => {
-        const own = take((run) => run.queue === queue && markOf(run) === lane.slice(0, LANE_MARK))
+        const own = take((run) => run.queue === queue && laneMarkOf(run.token) === lane.slice(0, LANE_MARK))
         return { id: lane, kind: 'lane', queues: [queue], until, runs: own }
       })
       const heard = named.filter(({ live, seenAt }) => live || now - seenAt < FORGOTTEN)

@@ -21,7 +21,7 @@ import {
 } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { CallbackJob, ClaimedJob, EndedChild, RawWiring } from '../../redis/types.ts'
-import type { JobView, PortView } from '../engine.ts'
+import type { JobBase, PortView } from '../engine.ts'
 import { progressOf } from '../remote/callbacks.ts'
 
 function inputsOf({ document, inputs }: ClaimedJob): Record<string, SnapshotIn> {
@@ -184,7 +184,7 @@ export function viewOf(
     childCount = 0,
     callback,
   }: { children?: string[]; childCount?: number; callback?: CallbackJob } = {},
-): JobView {
+): JobBase {
   const missing = childCount - children.length / 2
   return {
     id,

@@ -28,7 +28,8 @@ export interface Engine extends Deliveries {
   health(): Promise<Health>
 
   enqueue(jobs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }>
-  get(job: Ref): Promise<JobView>
+  /** `schemas`: its ports with the JSON Schemas that its worker says. */
+  get(job: Ref, options?: { schemas?: boolean }): Promise<JobView>
   list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null }>
   patch(job: Ref, patch: JobPatch, call?: Call): Promise<JobView>
   /** 'gone' at once; 'ending' when a run has to end first (only with force). */

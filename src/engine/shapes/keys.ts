@@ -1,7 +1,7 @@
 // API keys and the audit.
 
 import type { Ref } from './jobs.ts'
-import type { JobView } from './views.ts'
+import type { JobBase } from './views.ts'
 
 export type Target = { job: Ref; in: string } | { job: Ref; out: string }
 export type Scope = 'admin' | 'write' | 'read' | 'work'
@@ -34,7 +34,7 @@ export type KnownKey = {
 export type AuditEntry = { by: string; name: string; verb: string; method: string; path: string }
 
 /** A job as callers see it who know jobs by their ids and keep no tokens. */
-export type DeliveredJob = JobView & {
+export type DeliveredJob = JobBase & {
   /** Since when, or from when on, it is due. */
   dueAt: number
   slot: number | null

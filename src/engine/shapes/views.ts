@@ -2,15 +2,44 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
-import type { CallbackProgress, JobInput, Ref, Repeat } from './jobs.ts'
+import type { CallbackProgress, JobInput, Ref, Repeat, Retry } from './jobs.ts'
 
 export type Enqueued = { id: number; status: Status; existing?: true }
 
 export type Item = { data: Encoded; context?: Encoded; default?: true }
 
-export type PortView = { size: number; taken: number; default?: Encoded; channels: string[] }
+/** `schema`: of its values, where it was asked for and the worker says one. */
+export type PortView = { size: number; taken: number; default?: Encoded; channels: string[]; schema?: Encoded }
 
-export type JobView = {
+/** `until`: how long the key is held; by a throttle for a time of its own. */
+export type JobUnique = { key: string; until: 'started' | 'ended' | 'deleted' | 'time' }
+
+/** A run under way: `process` of a program with a name, `lane` (its first letters) otherwise. */
+export type RunFacts = { startedAt: number; leaseUntil: number; process: string | null; lane: string | null }
+
+/** What was asked of a job, what holds it, and who has it. Durations in milliseconds; null: nothing of its own. */
+export type JobFacts = {
+  /** The keys of the limits that it counts against, that of its worker's own concurrency where the job is looked at alone. */
+  limits: string[]
+  /** The limit that it waits at. */
+  waitingAt: string | null
+  tag: string | null
+  retry: Retry | null
+  timeout: number | null
+  retain: number | null
+  keepResult: number | null
+  history: number
+  unique: JobUnique | null
+  lockedUntil: number | null
+  run: RunFacts | null
+  /** Until when it is kept at least, once it has ended. */
+  keptUntil: number | null
+}
+
+export type JobView = JobBase & JobFacts
+
+/** A job as whoever is lent it sees it. */
+export type JobBase = {
   id: number
   queue: string
   class: string

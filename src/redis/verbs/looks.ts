@@ -23,7 +23,7 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
       string[],
       string[],
       string,
-      [string, string, string, string, string, string?],
+      [string, string, string, string, string, string, string],
       string,
       string[],
     ]
@@ -43,6 +43,7 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
       },
       limitFree: facts[5] ? Number(facts[5]) : null,
       now: Number(facts[4]),
+      ...(facts[6] ? { ownLimit: facts[6] } : {}),
     }
   }
 

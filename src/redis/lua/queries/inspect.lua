@@ -45,7 +45,7 @@ end
 local ahead = ''
 if not doc.place or doc.place == 'p' or doc.place == 'w' then ahead = int(redis.call('ZRANK', index_of(doc), member_of(id, doc)) or -1) end
 local queue_record = queue(doc.queue)
-local facts = { queue_record.paused and 'paused' or '', int(side.most_lanes(queue_record)), int(lane_count(doc.queue)), queue_record.mode or '', int(now) }
+local facts = { queue_record.paused and 'paused' or '', int(side.most_lanes(queue_record)), int(lane_count(doc.queue)), queue_record.mode or '', int(now), '', side.own_limit(doc) or '' }
 if doc.place == 'w' then
   local moment = next_room(doc.waiting_limit)
   facts[6] = moment < never and int(moment) or ''

@@ -1,0 +1,114 @@
+// What a look at a job tells beside its status: what was asked of it, what holds it, and who has it.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as z from 'zod'
+import { defineWorker, type Job, port } from '../../src/index.ts'
+import { type Kit, kind, startKit } from '../kit.ts'
+import { costOf } from '../redis/commandstats.ts'
+
+const DAY = 86_400_000
+const bounded = defineWorker({ class: 'bounded', queue: 'b', concurrency: 1, history: 3, perform: () => 1 })
+const adder = defineWorker({
+  class: 'adder',
+  in: { n: port(z.number().max(7)) },
+  out: { sum: port(z.number()) },
+  perform: (job: Job) => job.suspend(),
+})
+const fails = defineWorker({
+  class: 'fails',
+  retry: { max: 0 },
+  perform() {
+    throw new Error('no')
+  },
+})
+
+let kit: Kit
+const make = async (input: object) =>
+  (await kit.engine.enqueue([{ queue: 'default', class: 'fails', ...input }])).jobs[0]!.id
+const shown = (id: number, options = {}) => kit.engine.get(String(id), options)
+
+beforeAll(async () => {
+  kit = await startKit({ workers: [bounded, adder, fails] })
+  await kit.engine.tick()
+  await kit.engine.register('p', 'pulled', {
+    pull: true,
+    in: { n: { schema: '{"type":"number"}' as never }, '*': { schema: '{"type":"string"}' as never } },
+  })
+})
+afterAll(async () => {
+  expect(await kit.engine.verify()).toEqual([])
+  await kit.close()
+})
+
+test.skipIf(kind === 'embedded')(
+  'a look costs what it did: one round trip, and no command for what is new',
+  async () => {
+    const id = await make({ class: 'adder' })
+    await kit.until(async () => (await shown(id)).status === 'suspended')
+    const { calls, billed, commands } = await costOf(kit, () => shown(id))
+    expect([calls, commands]).toEqual([1, { evalsha: 1, time: 1, mget: 2 }])
+    expect(billed).toBe(4)
+  },
+)
+
+test('the limit of its worker is told of a job that is looked at alone', async () => {
+  await kit.engine.setQueue('b', { paused: true })
+  const id = await make({ queue: 'b', class: 'bounded', group: { id: 'g', concurrency: 2 } })
+  expect(await shown(id)).toMatchObject({ limits: ['group:g', 'worker:b/bounded'], history: 3 })
+})
+
+test('an ended job says until when it is kept, by how it ended; one that data can wake does not', async () => {
+  const [failed, completed] = [await make({}), await make({ queue: 'b', class: 'bounded', retain: 60_000 })]
+  await kit.engine.setQueue('b', { paused: false })
+  await kit.until(
+    async () => (await shown(failed)).status === 'failed' && (await shown(completed)).status === 'completed',
+  )
+  const [one, other] = [await shown(failed), await shown(completed)]
+  expect(one.keptUntil! - one.endedAt!).toBe(30 * DAY)
+  expect(other.keptUntil! - other.endedAt!).toBe(60_000)
+  const waiting = await make({ class: 'adder' })
+  await kit.until(async () => (await shown(waiting)).status === 'suspended')
+  expect((await shown(waiting)).keptUntil).toBeNull()
+})
+
+test('a lock is told while it holds, and its token is not', async () => {
+  const id = await make({ wait: 3_600_000 })
+  const { token } = await kit.engine.lock(String(id), { ttl: 60_000 })
+  const locked = await shown(id)
+  expect(locked.lockedUntil).toBeGreaterThan(kit.now())
+  expect(JSON.stringify(locked)).not.toContain(token)
+  kit.advance(61_000)
+  expect((await shown(id)).lockedUntil).toBeNull()
+})
+
+test('a unique key says until when it is held', async () => {
+  const untils = [
+    ['ended', 'ended'],
+    ['deleted', 'deleted'],
+    ['started', 'started'],
+  ] as const
+  for (const [until, told] of untils)
+    expect((await shown(await make({ wait: 60_000, unique: { key: `k ${until}`, until } }))).unique).toEqual({
+      key: `k ${until}`,
+      until: told,
+    })
+  const throttled = await make({ wait: 60_000, unique: { key: 'slow', for: 60_000 } })
+  expect((await shown(throttled)).unique).toEqual({ key: 'slow', until: 'time' })
+})
+
+test('a run says who has it: a program by its name, else the lane', async () => {
+  const [named, unnamed] = [await make({ queue: 'p', class: 'pulled' }), await make({ queue: 'p', class: 'pulled' })]
+  await kit.engine.claim('p', { max: 1, process: 'host:7' })
+  await kit.engine.claim('p', { max: 1 })
+  expect((await shown(named)).run).toMatchObject({ process: 'host:7', lane: null, startedAt: expect.any(Number) })
+  expect((await shown(unnamed)).run).toMatchObject({ process: null, lane: expect.stringMatching(/^\w{1,6}$/) })
+})
+
+test('the schemas of its ports come where they are asked for, of our own functions and of registered classes', async () => {
+  const [own, pulled] = [await make({ class: 'adder' }), await make({ queue: 'p', class: 'pulled' })]
+  expect((await shown(own)).in.n).not.toHaveProperty('schema')
+  const { in: ins, out } = await shown(own, { schemas: true })
+  expect(JSON.parse(ins.n!.schema!)).toMatchObject({ type: 'number', maximum: 7 })
+  expect(JSON.parse(out.sum!.schema!)).toMatchObject({ type: 'number' })
+  expect((await shown(pulled, { schemas: true })).in.n!.schema).toBe('{"type":"number"}')
+})
