@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { CLOSED, type Closed } from './codec/json.ts'
-import { writeMsgpack } from './codec/msgpack.ts'
+import { writeMsgpack } from './codec/msgpack-writer.ts'
 import { raw } from './codec/value.ts'
 import { SidejobError } from './errors.ts'
 import type { Changes, Snapshot } from './run.ts'

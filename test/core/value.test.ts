@@ -3,7 +3,8 @@
 import { decode } from '@msgpack/msgpack'
 import { expect, test } from 'vitest'
 import { JsonError, toBase64, writeJson } from '../../src/core/codec/json.ts'
-import { Ext, writeMsgpack } from '../../src/core/codec/msgpack.ts'
+import { Ext } from '../../src/core/codec/msgpack.ts'
+import { writeMsgpack } from '../../src/core/codec/msgpack-writer.ts'
 import {
   decodeValue,
   type Encoded,

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isFromSidejob } from '../../examples/node-worker/webhook.ts'
-import { writeMsgpack } from '../../src/core/codec/msgpack.ts'
+import { writeMsgpack } from '../../src/core/codec/msgpack-writer.ts'
 import { encodedToJson, encodeValue } from '../../src/core/codec/value.ts'
 import type { WorkerDefinition } from '../../src/engine/engine.ts'
 import { createSigner, webhookHeaders } from '../../src/engine/remote/sign.ts'

@@ -1,7 +1,7 @@
 // Bad input is answered with the right error, and does not reach the engine.
 
 import { expect, test } from 'vitest'
-import { parseMsgpack } from '../../src/core/codec/msgpack.ts'
+import { parseMsgpack } from '../../src/core/codec/msgpack-reader.ts'
 import { SidejobError } from '../../src/core/errors.ts'
 import { badInputs } from './bad-input.ts'
 import { strictVerbs } from './fake-engine.ts'

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'vitest'
 import { parseJson } from '../../src/core/codec/json.ts'
-import { parseMsgpack, writeMsgpack } from '../../src/core/codec/msgpack.ts'
+import { parseMsgpack } from '../../src/core/codec/msgpack-reader.ts'
+import { writeMsgpack } from '../../src/core/codec/msgpack-writer.ts'
 import { closedIn } from '../../src/core/schemas.ts'
 import type { Engine, Scope } from '../../src/engine/engine.ts'
 import { downloader } from '../../src/facades/downloader/index.ts'

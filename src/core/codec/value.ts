@@ -12,7 +12,9 @@ import {
   Raw,
   writeJson,
 } from './json.ts'
-import { Ext, fits64, parseMsgpack, writeMsgpack } from './msgpack.ts'
+import { Ext, fits64 } from './msgpack.ts'
+import { parseMsgpack } from './msgpack-reader.ts'
+import { writeMsgpack } from './msgpack-writer.ts'
 import type { Encoded } from './opaque.ts'
 
 export type { Encoded } from './opaque.ts'

@@ -2,7 +2,7 @@
 
 import { readUpTo } from '../../core/bytes.ts'
 import { CLOSED, type Closed, parseJson, writeJson } from '../../core/codec/json.ts'
-import { parseMsgpack } from '../../core/codec/msgpack.ts'
+import { parseMsgpack } from '../../core/codec/msgpack-reader.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { callBody, readResultMap } from '../../core/jq.ts'
