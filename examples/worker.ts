@@ -2,7 +2,7 @@
 
 import { storing, workers } from '../functions/index.ts'
 import { createWorker } from '../src/cloudflare/index.ts'
-import { downloaderPayload } from '../src/facades/downloader/index.ts'
+import { downloaderPayload } from '../src/facades/downloader/shown.ts'
 import { facades } from '../src/facades/index.ts'
 import { examples } from './functions/index.ts'
 

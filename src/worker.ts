@@ -3,7 +3,7 @@
 
 import { storing, workers } from '../functions/index.ts'
 import { createWorker } from './cloudflare/index.ts'
-import { downloaderPayload } from './facades/downloader/index.ts'
+import { downloaderPayload } from './facades/downloader/shown.ts'
 import { facades } from './facades/index.ts'
 
 export { Isolate } from './cloudflare/index.ts'
