@@ -12,6 +12,24 @@ export type Parts = {
   keys: Keys
   /** What every script begins with. */
   base: () => { ns: string; clock: string; seed: string }
+  /** The seed of a lane's tokens: whose lane a run is in shows in its token. */
+  markedBy: (lane: string) => { seed: string }
+  ids: HighestId
+}
+
+/** The highest id that we were told of: when Redis has given none as high, it has gone back to older data. */
+export type HighestId = { readonly highest: number; saw: (ids: readonly { id: number }[]) => void }
+
+export function highestId(): HighestId {
+  let highest = 0
+  return {
+    get highest() {
+      return highest
+    },
+    saw(ids) {
+      for (const { id } of ids) if (id > highest) highest = id
+    },
+  }
 }
 
 export type RawRing = [string, string, string]

@@ -1,0 +1,64 @@
+// Claimed jobs, as the scripts answer them.
+
+import type { Encoded } from '../core/codec/value.ts'
+import { decodeRecord, ownInputsOf } from './record.ts'
+import type { ClaimedJob, EndedChild, RawWiring } from './types.ts'
+
+type RawHeir = [string, string, string, EndedChild['how'], string, string]
+export type RawLent = [
+  string,
+  [string, string[]][]?,
+  string[]?,
+  string[]?,
+  string[]?,
+  number?,
+  RawHeir[]?,
+  RawWiring[]?,
+  string?,
+  string?,
+]
+
+export function lentOf([
+  text,
+  inputs = [],
+  side,
+  children = [],
+  steps = [],
+  childCount = 0,
+  family = [],
+  wires = [],
+  more,
+  fault,
+]: RawLent): ClaimedJob {
+  const document = decodeRecord(text, side)
+  const id = Number(document.token!.slice(0, document.token!.indexOf('.')))
+  const heirs = family.map(heirOf)
+  return {
+    ...{ id, document, children, steps, family: heirs, wires },
+    inputs: { ...ownInputsOf(document), ...Object.fromEntries(inputs) },
+    childCount: Number(childCount),
+    ...(more ? { moreSteps: true as const } : {}),
+    ...(fault
+      ? { fault: { code: fault.slice(0, fault.indexOf(' ')), message: fault.slice(fault.indexOf(' ') + 1) } }
+      : {}),
+  }
+}
+
+/** What cannot be read is that job's fault alone. */
+export function lentOrFault(row: RawLent): ClaimedJob {
+  try {
+    return lentOf(row)
+  } catch (error) {
+    const document = decodeRecord(row[0])
+    console.error(`sidejob: job ${document.token} cannot be read: ${error}`)
+    const fault = { code: 'INTERNAL', message: 'what is kept of this job cannot be read: sidejob doctor says more' }
+    const id = Number.parseInt(document.token!, 10)
+    return { id, document, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [], fault }
+  }
+}
+
+const heirOf = ([name, id, className, how, args, left]: RawHeir): EndedChild => ({
+  ...{ id: Number(id), name, class: className, how },
+  args: args === '' ? null : (args as Encoded),
+  left: left === '' ? null : (left as Encoded),
+})

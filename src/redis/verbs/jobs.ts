@@ -1,0 +1,102 @@
+// Jobs: making them, and whatever else is done to one that is not its run's.
+
+import type { Status } from '../../core/job.ts'
+import type { Words } from '../changes.ts'
+import { lentOf, type RawLent } from '../claimed.ts'
+import { jobsArguments, type NewJob } from '../new-job.ts'
+import { type Parts, type RawRing, refusalOf, ringsOf } from '../parts.ts'
+import * as scripts from '../scripts.generated.ts'
+import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
+
+type RawMade = [first: string, status: Status, existing: string, n: string]
+
+const madeOf = (answers: RawMade[]): Made[] =>
+  answers.flatMap(([first, status, existing, n]) =>
+    existing
+      ? [{ id: Number(first), status, existing: true as const }]
+      : Array.from({ length: Number(n) }, (_, i) => ({ id: Number(first) + i, status })),
+  )
+
+const laneArgs = (lane?: LaneStart) => ({
+  lane: lane?.id ?? '',
+  batch: lane?.max ?? 0,
+  lease: lane?.lease ?? 0,
+  begun: lane?.begun ?? 0,
+})
+
+export function createJobs({ client: { evaluate }, keys, base, markedBy, ids }: Parts) {
+  const onceArgs = (once?: Once) => ({
+    once: once ? keys.once(once.key) : '',
+    once_for: once ? String(once.period) : '',
+    fingerprint: once?.fingerprint ?? '',
+  })
+  const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
+
+  /** Makes jobs, all or none. `again` when the same key had made them before; `lent` what a lane may begin with. */
+  async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
+    const [queues, limits] = [new Set<string>(), new Set<string>()]
+    for (const job of jobs) {
+      queues.add(job.queue)
+      for (const { key } of job.limits ?? []) limits.add(key)
+    }
+    const [word, ...rest] = (await evaluate(
+      scripts.enqueue,
+      [
+        ...onceKeys(once),
+        ...(lane ? [keys.lane(lane.id)] : []),
+        ...[...queues].map(keys.queue),
+        ...[...limits].map(keys.limit),
+        keys.lastId,
+        keys.hints,
+        keys.schema,
+      ],
+      {
+        ...base(),
+        ...onceArgs(once),
+        tagged,
+        ...laneArgs(lane),
+        ...(lane ? markedBy(lane.id) : {}),
+        seen: ids.highest,
+      },
+      jobsArguments(jobs),
+    )) as [string, ...never[]]
+    if (word === 'stale') return { made: [], again: false, rings: [], lent: [], stale: rest[0]! }
+    if (word === 'refused') {
+      const [code, message, which, member] = rest as string[]
+      const path = [...(which && jobs.length > 1 ? [Number(which)] : []), ...(member ? [member] : [])]
+      throw refusalOf(code!, message!, path.length ? path : undefined)
+    }
+    const made = madeOf(rest[0] as unknown as RawMade[])
+    ids.saw(made.slice(-1))
+    return {
+      made,
+      again: word === 'again',
+      rings: ringsOf(rest[1] as unknown as RawRing[]),
+      lent: (rest[2] as unknown as RawLent[]).map(lentOf),
+    }
+  }
+
+  /** One job's verbs, or a channel's; all or none. `near`: who is likely to hear of it, read beforehand. */
+  async function change(
+    job: string,
+    ops: Words[],
+    once?: Once,
+    { queues = [], jobs = [] }: Near = {},
+  ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean; heard: string[] }> {
+    const [word, ...rest] = (await evaluate(
+      scripts.change,
+      [...onceKeys(once), keys.hints, keys.schema, ...queues.map(keys.queue), ...jobs.map(keys.job)],
+      { ...base(), ...onceArgs(once), job },
+      [String(ops.length), ...ops.flat()],
+    )) as [string, ...never[]]
+    if (word === 'refused') {
+      const [code, message] = rest as string[]
+      throw refusalOf(code!, message!)
+    }
+    if (word === 'again') return { answer: rest[0]!, rings: [], id: '', again: true, heard: [] }
+    const [answer, rings, id, heard] = rest as unknown as [string[], RawRing[], string, string[]]
+    return { answer, rings: ringsOf(rings), id: String(id), again: false, heard }
+  }
+
+  return { enqueue, change }
+}

@@ -1,0 +1,92 @@
+// Queues: their settings and classes, how they stand, and the sweep over all of them.
+
+import { listWords, type Parts, type RawRing, ringsOf } from '../parts.ts'
+import * as scripts from '../scripts.generated.ts'
+import type { QueueRow, Ring } from '../types.ts'
+
+type QueuePatch = {
+  lanes?: number
+  batch?: number
+  paused?: boolean
+  mode?: 'push' | 'pull'
+  /** In milliseconds; null: none. */
+  ageing?: number | null
+}
+
+export function createQueues({ client: { evaluate }, keys, base }: Parts) {
+  /** `announced`: what each deployment has announced last, see announcement.ts. */
+  async function tick(limit = 100): Promise<{ rings: Ring[]; more: boolean; announced: string[] }> {
+    const [, rings, more, announced] = (await evaluate(scripts.tick, [keys.wake], { ...base(), most: limit }, [])) as [
+      string,
+      RawRing[],
+      string,
+      string[],
+    ]
+    return { rings: ringsOf(rings), more: more === 'more', announced }
+  }
+
+  async function overview(queue = ''): Promise<{ queues: QueueRow[]; now: number }> {
+    const [, rows, now] = (await evaluate(scripts.overview, [], { ...base(), queue_name: queue }, [])) as [
+      string,
+      string[][],
+      string,
+    ]
+    const queues = rows.map(([name, text, ...numbers]) => {
+      const [lanes, ready, pull, timers, leases, suspended, completed, failed, terminated] = numbers.map(Number)
+      const oldest = numbers[9] ? Math.floor(Number.parseInt(numbers[9].slice(0, 13), 16) / 1000) : null
+      return {
+        name: name!,
+        settings: JSON.parse(text!) as QueueRow['settings'],
+        ...{ lanes, ready, pull, timers, leases, suspended, completed, failed, terminated },
+        oldest,
+      } as QueueRow
+    })
+    return { queues, now: Number(now) }
+  }
+
+  async function settings(
+    queue: string,
+    { lanes, batch, paused, mode, ageing }: QueuePatch,
+    { unban = false, ban = [] }: { unban?: boolean; ban?: string[] } = {},
+  ): Promise<Ring[]> {
+    const [, rings] = (await evaluate(
+      scripts.settings,
+      [keys.queue(queue)],
+      {
+        ...base(),
+        queue_name: queue,
+        lanes: lanes === undefined ? '' : String(lanes),
+        batch: batch === undefined ? '' : String(batch),
+        paused: paused === undefined ? '' : paused ? '1' : '0',
+        mode: mode ?? '',
+        ageing: ageing === undefined ? '' : String(ageing ?? 0),
+        unban: unban ? '1' : '',
+      },
+      listWords(ban),
+    )) as [string, RawRing[]]
+    return ringsOf(rings)
+  }
+
+  /** Writes definitions (null removes). `whole`: the local classes among them are all there are. */
+  async function register(
+    queue: string,
+    classes: { name: string; definition: string | null; serves: 'pull' | 'call' | 'push'; concurrency?: number }[],
+    { whole = false }: { whole?: boolean } = {},
+  ): Promise<{ rings: Ring[]; changed: boolean }> {
+    const rest = classes.flatMap(({ name, definition, serves, concurrency }) => [
+      name,
+      definition ?? '',
+      serves,
+      String(concurrency ?? ''),
+    ])
+    const [, rings, changed] = (await evaluate(
+      scripts.register,
+      [keys.queue(queue)],
+      { ...base(), queue_name: queue, whole: whole ? '1' : '' },
+      [String(classes.length), ...rest],
+    )) as [string, RawRing[], string]
+    return { rings: ringsOf(rings), changed: changed !== '' }
+  }
+
+  return { tick, overview, settings, register }
+}

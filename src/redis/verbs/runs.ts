@@ -1,0 +1,117 @@
+// Runs: claiming, committing, and keeping the leases of those under way.
+
+import { runArguments } from '../changes.ts'
+import { lentOrFault, type RawLent } from '../claimed.ts'
+import { isolating } from '../commits.ts'
+import { listWords, type Parts, type RawRing, ringsOf } from '../parts.ts'
+import { decodeRecord } from '../record.ts'
+import * as scripts from '../scripts.generated.ts'
+import type { CommitAnswer, CommitRequest, Signal } from '../types.ts'
+
+export function createRuns({ client: { evaluate }, keys, base, markedBy, ids }: Parts) {
+  /** Applies runs and lends the next ones; see lib/run/finish.lua and lib/run/claim.lua. */
+  async function commit({ queue, runs = [], lane, claim }: CommitRequest): Promise<CommitAnswer> {
+    const jobs = runs.map((run) => keys.job(run.token.split('.', 1)[0]!))
+    const known = [
+      ...(queue ? [keys.queue(queue)] : []),
+      ...(lane ? [keys.lane(lane.id)] : []),
+      keys.hints,
+      keys.schema,
+      ...jobs,
+    ]
+    const { patterns = [], tags = [] } = claim ?? {}
+    const [word, answers, lent, rings, nextDue, stale = [], version = '', failed, seen, faults = [], told] =
+      (await evaluate(
+        scripts.commit,
+        known,
+        {
+          ...base(),
+          ...(lane && !claim?.pull ? markedBy(lane.id) : {}),
+          queue_name: queue,
+          lane: lane?.id ?? '',
+          seq: lane?.seq ?? 0,
+          bell: lane?.bell ?? '',
+          place: claim?.pull ? 'p' : '',
+          max: claim?.max ?? 0,
+          lease: claim?.lease ?? 0,
+          begun: claim?.begun ?? 0,
+          leave: lane?.leave ? '1' : '',
+          waits: lane?.waits ?? 0,
+          waiter: claim?.waiter?.id ?? '',
+          wait: claim?.waiter?.wait ?? 0,
+          only: claim?.only === undefined ? '' : String(claim.only),
+          tier: claim?.priority === undefined ? '' : String(claim.priority),
+          skip: claim?.skip ?? 0,
+          calls: claim?.calls ?? -1,
+          process: claim?.process ?? '',
+        },
+        [...listWords(patterns), ...listWords(tags), String(runs.length), ...runs.flatMap(runArguments)],
+      )) as [
+        CommitAnswer['word'],
+        string[],
+        RawLent[],
+        RawRing[],
+        string,
+        [string, string, string[]][]?,
+        string?,
+        string?,
+        string?,
+        [job: string, what: string][]?,
+        string?,
+      ]
+    for (const [job, what] of faults) console.error(`sidejob: job ${job} met a fault in Redis: ${what}`)
+    const claimed = lent.map(lentOrFault)
+    ids.saw(claimed)
+    return {
+      word,
+      answers,
+      lent: claimed,
+      rings: ringsOf(rings),
+      ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
+      stale: stale.map(([id, text, side]) => ({
+        id: Number(id),
+        document: decodeRecord(text, side),
+      })),
+      version,
+      failed: Number(failed ?? 0),
+      ...(seen ? { seen: Number(seen) } : {}),
+      ...(told ? { signal: told as Signal } : {}),
+    }
+  }
+
+  async function extension(
+    queue: string,
+    tokens: string[],
+    lease: number,
+    { lane = '', progress = '', own = false }: { lane?: string; progress?: string; own?: boolean } = {},
+  ): Promise<{ ends: (number | null)[]; ending: string[]; signal?: Signal }> {
+    const [, ends, told] = (await evaluate(
+      scripts.extend,
+      [keys.queue(queue), keys.hints, keys.schema, ...tokens.map((token) => keys.job(token.split('.', 1)[0]!))],
+      { ...base(), queue_name: queue, lane, lease, progress, own: own ? '1' : '' },
+      [String(tokens.length), ...tokens],
+    )) as [string, string[], string]
+    return {
+      ends: ends.map((end) => (end === '' ? null : Number.parseInt(end, 10))),
+      ending: tokens.filter((_, i) => ends[i]!.endsWith('!')),
+      ...(told ? { signal: told as Signal } : {}),
+    }
+  }
+
+  /** New lease ends for tokens; null where the lease is lost. `own`: so they are renewed from now on, whoever asks. */
+  const extend = async (...given: Parameters<typeof extension>) => (await extension(...given)).ends
+
+  /** Renews the leases of a lane; answers the tokens whose jobs are to end, and those that are lost. */
+  async function renew(queue: string, tokens: string[], lease: number, lane: string) {
+    const { ends, ending } = await extension(queue, tokens, lease, { lane })
+    return { ending, lost: tokens.filter((_, i) => ends[i] === null) }
+  }
+
+  /** The same for one run that is alone, with what its process was told. */
+  async function heartbeat(token: string, lease: number, progress?: string) {
+    const { ends, signal } = await extension('', [token], lease, { progress })
+    return { leaseUntil: ends[0] ?? null, ...(signal ? { signal } : {}) }
+  }
+
+  return { commit: isolating(commit), extend, renew, heartbeat }
+}
