@@ -106,6 +106,18 @@ export const limits = {
     of: 'the way up from a job that adopts, or is born, to the topmost',
     above: '429 LIMITED, nothing is done',
   },
+  queriedJobs: {
+    most: 10_000,
+    unit: 'jobs',
+    of: 'what one Query of Bedrock looks at',
+    above: 'the answer says with which condition to go on',
+  },
+  queriedRows: {
+    most: 1_000,
+    unit: 'rows',
+    of: 'what one Query of Bedrock answers',
+    above: 'the answer says with which condition to go on',
+  },
   requeued: { most: 1_000, unit: 'ids', of: 'one RequeueJobs of Bedrock', above: 'refused in Bedrock’s words' },
   runWords: { most: 100_000, unit: 'words', of: 'ops and values of one run, with their names', above: failsRun },
   commitBytes: {

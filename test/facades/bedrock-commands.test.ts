@@ -21,6 +21,7 @@ const scenario = (name: string, act: (client: Client) => Promise<void>) =>
   })
 
 const BAD_REPEAT = '402 Malformed repeat'
+const COLUMNS = 'created, jobID, state, name, nextRun, lastRun, repeat, data, priority, parentJobID, retryAfter'
 const BAD_PRIORITY = '402 Invalid priority value'
 const BAD_PARENT = '405 Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'
 
@@ -627,6 +628,112 @@ describe('RequeueJobs, FailJob, CancelJob, DeleteJob', () => {
     await ok('CancelJob', { jobID: C2 })
     await gone(C2)
     expect(await client.state(P)).toBe('QUEUED')
+  })
+})
+
+describe('Query', () => {
+  const rowsOf = async ({ ok }: Client, query: string) => (await ok('Query', { query })).rows
+  const idsOf = async (client: Client, where: string) =>
+    (await rowsOf(client, `SELECT jobID FROM jobs WHERE ${where};`)).flat()
+
+  scenario('answers select * from jobs as the table has them, newest first', async (client) => {
+    const { create, get, ok, time } = client
+    await client.engine.setQueue('other', { mode: 'pull' })
+    await client.engine.enqueue([{ queue: 'other', class: 'foo' }])
+    const A = await create({ name: 'foo', data: '{"value":2}', repeat: 'finished, +1 minute', firstRun: time(0) })
+    const B = await create({ name: 'bar', firstRun: time(5), jobPriority: 1000, retryAfter: '+5 MINUTES' })
+    await get({ name: 'foo' })
+    const C = await create({ name: 'child', parentJobID: A, firstRun: time(7) })
+    const { headers, rows, more } = await ok('Query', { query: 'select * from jobs;' })
+    expect(headers.join()).toBe('created,jobID,state,name,nextRun,lastRun,repeat,data,priority,parentJobID,retryAfter')
+    const day = time(0).slice(0, 10)
+    const brief = (row: unknown[]) => row.map((cell) => (String(cell).startsWith(day) ? 'time' : cell))
+    expect([rows.map(brief), more]).toEqual([
+      [
+        ['time', C, 'PAUSED', 'child', 'time', '', '', {}, 500, A, ''],
+        ['time', B, 'QUEUED', 'bar', time(5), '', '', {}, 1000, 0, '+5 MINUTES'].map((cell) =>
+          cell === time(5) ? 'time' : cell,
+        ),
+        ['time', A, 'RUNNING', 'foo', 'time', 'time', 'FINISHED, +1 MINUTE', { value: 2 }, 500, 0, ''],
+      ],
+      undefined,
+    ])
+  })
+
+  scenario('finds jobs by every column but data, and goes on where it stopped', async (client) => {
+    const { create, get, ok, finish, time } = client
+    const mails: number[] = []
+    for (let n = 0; n < 5; n++)
+      mails.push(await create({ name: `mail/${n}`, firstRun: time(n - 10), jobPriority: 750 }))
+    const [M0, M1, M2, M3, M4] = mails
+    const other = await create({ name: "it's", retryAfter: '+1 HOUR' })
+    for (const name of ['mail/0', 'mail/1', "it's"]) await get({ name })
+    await ok('FailJob', { jobID: M0 })
+    expect(await idsOf(client, "name GLOB 'mail/*' AND state = 'QUEUED'")).toEqual([M4, M3, M2])
+    expect(await idsOf(client, "name like 'MAIL/_'")).toEqual([M4, M3, M2, M1, M0])
+    expect(await idsOf(client, "state IN ('FAILED','RUNNING')")).toEqual([M1, M0])
+    expect(await idsOf(client, "state='FAILED'")).toEqual([M0])
+    expect(await idsOf(client, "state = 'FAILED' AND name = 'mail/1'")).toEqual([])
+    expect(await idsOf(client, "name = 'it''s'")).toEqual([other])
+    expect(await idsOf(client, "state == 'RUNQUEUED' and retryAfter <> ''")).toEqual([other])
+    expect(await idsOf(client, `jobID >= ${M1} AND jobID < ${M4} AND jobID != ${M2}`)).toEqual([M3, M1])
+    expect(await idsOf(client, `jobID = ${M2}`)).toEqual([M2])
+    expect(await idsOf(client, `priority > 500 AND nextRun <= '${time(-7)}'`)).toEqual([M3, M2, M1, M0])
+    const page = await ok('Query', { query: 'SELECT name, jobID FROM jobs ORDER BY jobID DESC LIMIT 2;' })
+    expect(page).toEqual({
+      headers: ['name', 'jobID'],
+      rows: [
+        ["it's", other],
+        ['mail/4', M4],
+      ],
+      more: `jobID < ${M4}`,
+    })
+    expect(await idsOf(client, `${page.more} AND state = 'QUEUED'`)).toEqual([M3, M2])
+    await finish(other)
+    expect(await idsOf(client, `jobID = ${other}`)).toEqual([])
+  })
+
+  scenario('looks at ten thousand jobs at most, and says where it stopped', async (client) => {
+    const { engine, ok, create } = client
+    const first = await create({ name: 'needle' })
+    const many = Array.from({ length: 1_000 }, () => ({ queue: 'bedrock', class: 'hay' }))
+    for (let n = 0; n < 11; n++) await engine.enqueue(many)
+    const { rows, more } = await ok('Query', { query: "SELECT jobID FROM jobs WHERE name LIKE 'need%';" })
+    expect([rows, more]).toEqual([[], `jobID < ${first + 1_001}`])
+    expect(await idsOf(client, `name LIKE 'need%' AND ${more}`)).toEqual([first])
+    const all = await ok('Query', { query: 'SELECT jobID FROM jobs;' })
+    expect([all.rows.length, all.more]).toEqual([1_000, `jobID < ${first + 10_001}`])
+  })
+
+  scenario('refuses what it cannot answer, and says why', async ({ refused, create, query }) => {
+    const jobID = await create({ name: 'job' })
+    const faults: [unknown, string][] = [
+      ['', '402 Missing query'],
+      ['x'.repeat(8_193), '402 Malformed query'],
+      ['SELECT * FROM jobs', '502 Query Missing Semicolon'],
+      ['DELETE FROM jobs;', '402 Bad query: expected SELECT, got DELETE'],
+      ["UPDATE jobs SET state = 'QUEUED' WHERE jobID = 1;", '402 Bad query: expected SELECT, got UPDATE'],
+      ['SELECT count(*) FROM jobs;', `402 Bad query: expected * or a column (${COLUMNS}), got count`],
+      ['SELECT * FROM stuff;', '402 Bad query: expected JOBS, got stuff'],
+      ['SELECT * FROM jobs WHERE;', `402 Bad query: expected * or a column (${COLUMNS}), got ;`],
+      [
+        "SELECT * FROM jobs WHERE data = '';",
+        '402 Bad query: expected a condition on another column than data, got data',
+      ],
+      ["SELECT * FROM jobs WHERE jobID = '1a';", '402 Bad query: expected a whole number for jobID, got 1a'],
+      ["SELECT * FROM jobs WHERE state LIKE 'Q%';", '402 Bad query: expected LIKE for name only, got state'],
+      [
+        `SELECT * FROM jobs WHERE name GLOB '${'*a'.repeat(26)}';`,
+        '402 Bad query: expected a pattern of at most 50 characters, got 52',
+      ],
+      ["SELECT * FROM jobs WHERE name = 'a' OR name = 'b';", '402 Bad query: expected ;, got OR'],
+      ['SELECT * FROM jobs ORDER BY name;', '402 Bad query: expected JOBID, got name'],
+      ['SELECT * FROM jobs LIMIT 0;', '402 Bad query: expected a number of rows, from 1, got 0'],
+      ["SELECT * FROM jobs WHERE name = 'a;", "402 Bad query: expected SQL, got 'a;"],
+      ['SELECT * FROM jobs; SELECT * FROM jobs;', '402 Bad query: expected one SELECT, got SELECT'],
+    ]
+    for (const [given, status] of faults) await refused('Query', { query: given }, status)
+    expect((await query(jobID)).state).toBe('QUEUED')
   })
 })
 

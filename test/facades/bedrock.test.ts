@@ -962,6 +962,7 @@ describe('the door', () => {
       GetJob: 'work',
       GetJobs: 'work',
       QueryJob: 'read',
+      Query: 'read',
       UpdateJob: 'write',
       RetryJob: 'work',
       FinishJob: 'work',

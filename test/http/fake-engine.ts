@@ -175,6 +175,7 @@ const ward: DeliveredJob = {
 
 const answers: Engine = {
   deliveredJob: async () => ward,
+  deliveredJobs: async () => ({ jobs: [ward], cursor: null }),
   deliver: async () => ({ deliveries: [{ token: 't-1', job: ward, family: [] }], failed: 0 }),
   finishDelivery: async () => ({ status: 'completed' }),
   requeue: async () => {},

@@ -241,6 +241,12 @@ export function createDeliveries(parts: Context): Deliveries {
 
   return {
     deliveredJob,
+
+    async deliveredJobs({ cursor: before, ...filter }) {
+      const { jobs, cursor } = await store.list({ ...filter, mode: 'all', before, limit: 1_000 })
+      return { jobs: jobs.map(({ id, document }) => deliveredJobOf(id, document)), cursor }
+    },
+
     deliver,
     finishDelivery,
 

@@ -9,6 +9,8 @@ import type { Ref, Repeat } from './jobs.ts'
 import type { DeliveredJob } from './keys.ts'
 import type { Call } from './limits.ts'
 
+export type DeliveredFilter = { queue: string; class?: string; status?: Status; cursor?: string }
+
 /** A child that has ended, as its parent is told of it: `left` is its result, or its error. */
 export type ChildResult = {
   id: number
@@ -67,6 +69,8 @@ export type DeliveryUpdate = {
 /** Runs for callers that know jobs by their ids. */
 export interface Deliveries {
   deliveredJob(job: Ref): Promise<DeliveredJob>
+  /** Jobs that fit, newest first, by the thousand; without their children. */
+  deliveredJobs(filter: DeliveredFilter): Promise<{ jobs: DeliveredJob[]; cursor: string | null }>
   /** `failed`: how many failed instead of being lent. */
   deliver(queue: string, request: DeliveryRequest, call?: Call): Promise<{ deliveries: Delivery[]; failed: number }>
   /** Of what was lent nobody will hear: it does not count, and the call may be made again. */

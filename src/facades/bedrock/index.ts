@@ -12,6 +12,7 @@ import { createAll } from './create.ts'
 import { failJob, finishJob, retryJob } from './finish.ts'
 import { type Given, given, givenJobs, isSet, needJob } from './given.ts'
 import { openQueue, wardOf } from './jobs.ts'
+import { query } from './query.ts'
 import { inBedrock, Refusal } from './refusal.ts'
 import { queried } from './shown.ts'
 import { take } from './take.ts'
@@ -166,6 +167,19 @@ export const bedrock = {
     jobID,
     async ({ engine, from }) => ({ body: queried(await wardOf(engine, needJob(from))) }),
     job,
+  ),
+
+  Query: command(
+    'Query',
+    'read',
+    'Answers a bounded SELECT on jobs',
+    { query: z.string() },
+    async ({ engine, from }) => ({ body: await query(engine, from) }),
+    z.object({
+      headers: z.array(z.string()),
+      rows: z.array(z.array(z.unknown())),
+      more: z.string().optional(),
+    }),
   ),
 
   UpdateJob: command(

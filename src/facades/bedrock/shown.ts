@@ -80,6 +80,13 @@ const sorted = (shown: Record<string, unknown>): Record<string, unknown> =>
 /** The ten keys of QueryJob. */
 export const queried = (job: DeliveredJob) => sorted({ ...common(job), state: stateOf(job) })
 
+/** A row of Bedrock's table. */
+export const rowOf = (job: DeliveredJob): Record<string, unknown> => ({
+  ...common(job),
+  state: stateOf(job),
+  parentJobID: job.parent?.id ?? 0,
+})
+
 const heirs = (family: ChildResult[], is: ChildResult['how']) =>
   family.filter(({ how }) => how === is).map(({ id, args }) => ({ data: raw(args ?? '{}'), jobID: id }))
 
