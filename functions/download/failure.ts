@@ -1,0 +1,57 @@
+// How downloads fail: in the words that callers know, with a code for machines, and whether trying again makes sense.
+
+import { Later, retryAfter, Terminal } from '../../src/index.ts'
+
+type Phase =
+  | 'performing request'
+  | 'processing response'
+  | 'downloading file'
+  | 'validating mime type'
+  | 'extracting image-size'
+  | 'storing file'
+
+type Fault = { phase: Phase; cause: string; code: string; status?: number; after?: number; retriable: boolean }
+
+/** Fails the run in the words that callers know, with a code for machines. */
+export function fail({ phase, cause, code, status = 0, after, retriable }: Fault, error?: unknown): never {
+  const internal = phase === 'storing file'
+  const text = `Error while ${phase}, ${cause}, retriable: ${retriable}, internal: ${internal}`
+  const detail = { code, phase, status }
+  throw retriable ? new Later(text, { after, detail, cause: error }) : new Terminal(text, { detail, cause: error })
+}
+
+export const isOurs = (error: unknown): boolean => error instanceof Later || error instanceof Terminal
+
+export const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+
+export const causeOf = (error: unknown): { message: string; code: string } => {
+  const { message, code, cause } = error as Error & { code?: string; cause?: Error & { code?: string } }
+  return { message: cause?.message ?? message, code: cause?.code ?? code ?? '' }
+}
+
+// 408, 425 and 429 pass; every other refusal is final. 5xx may pass.
+const passing = new Set([408, 425, 429])
+/** No host may make us wait for longer. */
+const LONGEST_AFTER = 86_400_000
+
+/** Cloudflare's own words for what another platform throws: no handshake, no certificate that can be trusted. */
+const tlsStatuses: Record<number, string> = { 525: 'the TLS handshake failed', 526: 'the certificate is not trusted' }
+
+/** Fails the run where the answer is a refusal. */
+export function checkStatus(response: Response): void {
+  const { status } = response
+  if (status >= 200 && status < 300) return
+  const tls = tlsStatuses[status]
+  if (tls) fail({ phase: 'performing request', cause: tls, code: 'TLS', retriable: false })
+  const after = Math.min(LONGEST_AFTER, retryAfter(response.headers.get('retry-after'), Date.now()) ?? 0)
+  const cause = `Received status code ${status} ${response.statusText}`.trim()
+  const retriable = status >= 500 || passing.has(status)
+  fail({ phase: 'processing response', cause, code: `HTTP_${status}`, status, after, retriable })
+}
+
+/** Why a download ended, as it is counted. */
+export const countOf = (error: unknown): string => {
+  const { code = '', status = 0 } = (error as { detail?: { code?: string; status?: number } }).detail ?? {}
+  const names: Record<string, string> = { TLS: 'tls', MIME: 'mime', BODY: 'body', IMAGE_SIZE: 'image-size' }
+  return `download.response.${names[code] ?? status}`
+}

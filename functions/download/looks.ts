@@ -1,0 +1,44 @@
+// What a file is, by its first bytes: its type, and how large a picture.
+
+import { fileTypeFromBuffer } from 'file-type/core'
+import { imageDimensionsFromData } from 'image-dimensions'
+import { fail } from './failure.ts'
+
+/** How much of a file tells its type. */
+export const HEAD = 1_024
+
+const isText = (bytes: Uint8Array): boolean => {
+  try {
+    // The last character may be cut.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+    return !/\p{Cc}/u.test(text.replace(/\s/g, ''))
+  } catch {
+    return false
+  }
+}
+
+/** By the signature in the first bytes, whatever the server says. */
+export async function typeOf(start: Uint8Array): Promise<string> {
+  if (start.length === 0) return 'application/x-empty'
+  const found = await fileTypeFromBuffer(start).catch(() => undefined)
+  if (found) return found.mime
+  if (!isText(start)) return 'application/octet-stream'
+  const text = new TextDecoder().decode(start).trimStart().toLowerCase()
+  return /^<(!doctype html|html|head|body)/.test(text) ? 'text/html' : 'text/plain'
+}
+
+const images = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+
+/** Width and height of a picture; fails the run where its header does not tell. */
+export function imageSize(start: Uint8Array, type: string, status: number): string | undefined {
+  if (!images.has(type)) return undefined
+  let found: { width: number; height: number } | undefined
+  try {
+    found = imageDimensionsFromData(start)
+  } catch {
+    found = undefined
+  }
+  if (found) return `${found.width}x${found.height}`
+  const cause = `the header of the ${type} cannot be read`
+  return fail({ phase: 'extracting image-size', cause, code: 'IMAGE_SIZE', status, retriable: false })
+}
