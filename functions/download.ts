@@ -1,6 +1,6 @@
 // Downloads: a URL's body, streamed into a bucket with constant memory, looked at on its way.
 
-import { z } from 'zod'
+import * as z from 'zod'
 import { askedAtOf, defineWorker, type Job, keyOf, Terminal } from '../src/index.ts'
 import { type Args, type Downloaded, downloadArgs, type Resources } from './download/args.ts'
 import { store } from './download/body.ts'

@@ -1,5 +1,5 @@
 import { JqError, loadJq } from 'jq-wasm'
-import { z } from 'zod'
+import * as z from 'zod'
 import { defineWorker, port, Terminal } from '../src/index.ts'
 
 const MAX_VALUES = 10_000

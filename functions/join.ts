@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { defineWorker, port } from '../src/index.ts'
 
 const textOf = (value: unknown, sep: string): string => {

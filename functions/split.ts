@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { defineWorker, port } from '../src/index.ts'
 
 /** A blank stands for any white space, an empty text for the gap between two characters. */

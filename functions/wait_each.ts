@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { defineWorker, type Job, port } from '../src/index.ts'
 
 /** The same text for values that are equal, whatever the order of their keys. */

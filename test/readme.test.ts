@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { countWords } from '../examples/functions/word_count.ts'
 import { createClient } from '../src/client/index.ts'
 import { statuses, transitions } from '../src/core/job.ts'

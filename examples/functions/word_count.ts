@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { defineWorker, port, Terminal } from '../../src/index.ts'
 
 const counts = z.record(z.string(), z.number())

@@ -1,6 +1,6 @@
 // What a download is told, by its deployment and by its job, and what it answers.
 
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Files, requestHeaders } from '../../src/index.ts'
 
 /** What a deployment gives its downloads. */

@@ -8,7 +8,8 @@ export type Cpu = Record<string, number>
 // Linux counts in hundredths of a second, whatever its own clock does.
 const TICK = 10_000
 
-function usedBy(pid: number): number {
+/** Microseconds of CPU that a process has used. */
+export function usedBy(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // Behind the name, which may hold spaces; user and system time are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../..')
 
 export const double = (factor: string) => `
 import { defineWorker, port } from '${root}/src/index.ts'
-import { z } from 'zod'
+import * as z from 'zod'
 
 export const double = defineWorker({
   class: 'double',

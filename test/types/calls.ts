@@ -1,7 +1,7 @@
 // What whoever calls a class may give, and what he gets. The compiler is the test: each line below a `@ts-expect-error`
 // must not compile, all others must (`npm run types`). Nothing of this is run.
 
-import { z } from 'zod'
+import * as z from 'zod'
 import { createClient } from '../../src/client/index.ts'
 import { defineWorker, port } from '../../src/index.ts'
 

@@ -1,5 +1,5 @@
 import { defineWorker, port } from 'sidejob'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Doubles every number that it is given. */
 export const double = defineWorker({

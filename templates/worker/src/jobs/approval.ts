@@ -1,5 +1,5 @@
 import { defineWorker, port } from 'sidejob'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Waits up to three days for somebody's decision; nothing runs meanwhile. */
 export const approval = defineWorker({

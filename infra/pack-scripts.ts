@@ -1,0 +1,47 @@
+// Makes the scripts of the package small: in the repository they are text that can be read; in `dist` they are compressed,
+// all together, because they share most of what they say. A text is wanted only when Redis does not know its script yet,
+// so an isolate that begins unpacks nothing.
+
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
+import type { Script } from '../src/redis/script.ts'
+
+const target = join(import.meta.dirname, '../dist/src/redis/scripts.generated.js')
+
+/** The window is larger than all texts, so that what a script shares with the first is found. */
+const WINDOW = 24
+
+function compressed(text: string): string {
+  const params = { [constants.BROTLI_PARAM_LGWIN]: WINDOW, [constants.BROTLI_PARAM_LARGE_WINDOW]: 0 }
+  return brotliCompressSync(text, { params }).toString('base64')
+}
+
+/**
+ * A module that exports the same scripts as those given.
+ *
+ * @example packedModule(Object.values(await import('../src/redis/scripts.generated.ts')))
+ */
+export function packedModule(scripts: readonly Script<never>[]): string {
+  const packed = compressed(JSON.stringify(scripts.map(({ text }) => text)))
+  return [
+    "import { Buffer } from 'node:buffer'",
+    "import { brotliDecompressSync } from 'node:zlib'",
+    `const packed = '${packed}'`,
+    'let texts',
+    "const textOf = (at) => (texts ??= JSON.parse(brotliDecompressSync(Buffer.from(packed, 'base64')).toString()))[at]",
+    ...scripts.map(
+      ({ name, sha, args }, at) =>
+        `export const ${name} = { name: '${name}', sha: '${sha}', args: '${args.join(' ')}'.split(' '), get text() { return textOf(${at}) } }`,
+    ),
+    '',
+  ].join('\n')
+}
+
+if (import.meta.main) {
+  const scripts = Object.values((await import(target)) as Record<string, Script<never>>)
+  const text = packedModule(scripts)
+  writeFileSync(target, text)
+  rmSync(`${target}.map`, { force: true })
+  console.log(`${Math.round(text.length / 1024)} KiB of scripts, compressed`)
+}
