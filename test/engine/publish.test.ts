@@ -1,5 +1,6 @@
 // A message to more listeners than one script may reach, from the publisher's call to the last of them.
 
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RELAYS } from '../../src/engine/remote/relay.ts'
 import { defineWorker } from '../../src/index.ts'
@@ -93,4 +94,30 @@ test('the relay is a job that people can look at', async () => {
   expect(jobs).toMatchObject([{ class: 'relay', args: '"\\/news"', status: 'completed', in: { in: { size: 0 } } }])
   const { channels } = await kit.engine.channels()
   expect(channels.map(({ name }) => name)).toEqual(['/news'])
+})
+
+test('a plain SUBSCRIBE at Redis hears the messages of a channel while a stream is open anywhere, and nothing otherwise', async () => {
+  const texts: string[] = []
+  const socket = connect(kit.redis.port, '127.0.0.1')
+  socket.setEncoding('utf8').on('data', (text: string) => texts.push(text))
+  const live = kit.store.keys.live('/told')
+  for (const channel of [live, '/told']) socket.write(`SUBSCRIBE ${channel}\r\n`)
+  await kit.until(() => texts.join('').includes(':2\r\n'))
+  await kit.engine.publish('/told/below', '"unheard"')
+
+  const stop = new AbortController()
+  const stream = kit.engine.subscribe('/elsewhere', stop.signal)[Symbol.asyncIterator]()
+  const ended = stream.next().catch(({ name }) => name)
+  // The stream is open once Redis knows that somebody listens.
+  await kit.until(async () => {
+    await kit.engine.publish('/told/below', '"heard"')
+    return texts.join('').includes('"heard"')
+  })
+  stop.abort()
+  expect(await ended).toBe('AbortError')
+  socket.destroy()
+  expect(texts.join('')).toContain(`${live}\r\n`)
+  expect(texts.join('')).toContain('/told/below\t"heard"\r\n')
+  expect(texts.join('')).not.toContain('unheard')
+  expect(texts.join('').match(/message\r\n\$\d+\r\n\/told\r\n/)).toBeNull()
 })
