@@ -1,4 +1,5 @@
-// A stand-in for QStash on this machine: the same API, the same deliveries, and a clock that can be moved.
+// A stand-in for QStash on this machine: the part of its API that sidejob uses, the same deliveries, and a clock that
+// can be moved.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type PlanName, planOf, plans } from './plan.ts'
@@ -26,7 +27,7 @@ type Options = {
   nextSigningKey?: string
   /** Real time by default. A clock that stands still is driven by `advance()` alone. */
   now?: () => number
-  /** Where undelivered messages, schedules, queues, topics and the dead letter queue outlive this process. */
+  /** Where undelivered messages and schedules outlive this process. */
   file?: string
   /** Whose limits hold; as SIDEJOB_PLAN says, or pay as you go. */
   plan?: PlanName

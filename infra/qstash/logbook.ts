@@ -1,9 +1,8 @@
 // What happened to which message, newest first, as far back as it is likely to be asked for.
 import type { Message } from './message.ts'
 
-export type State = 'CREATED' | 'ACTIVE' | 'RETRY' | 'ERROR' | 'DELIVERED' | 'FAILED' | 'CANCEL_REQUESTED' | 'CANCELLED'
+type State = 'CREATED' | 'ACTIVE' | 'RETRY' | 'ERROR' | 'DELIVERED' | 'FAILED'
 type Details = { nextDeliveryTime?: number; error?: string; responseStatus?: number }
-export type Logbook = ReturnType<typeof createLogbook>
 
 const KEPT = 10_000
 
@@ -25,13 +24,7 @@ const entry = (message: Message, state: State, time: number, details?: Details) 
   state,
   messageId: message.id,
   url: message.url,
-  topicName: message.topicName,
-  endpointName: message.endpointName,
-  queueName: message.queueName,
   scheduleId: message.scheduleId,
-  flowControlKey: message.settings.flowControl?.key,
-  label: message.settings.labels[0],
-  labels: message.settings.labels,
   maxRetries: message.settings.maxRetries,
   ...details,
 })

@@ -1,8 +1,6 @@
-// What a message is: how the headers of a publish are read, and how a message is shown by the API.
-import { isUtf8 } from 'node:buffer'
-import { createHash } from 'node:crypto'
+// What a message is: how the headers of a publish are read, as far as sidejob sends them, and what is refused.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { compileExpression, parseDuration } from './rules.ts'
+import { parseDuration } from './rules.ts'
 
 export type Headers = Record<string, string>
 
@@ -11,22 +9,17 @@ export type Letter = {
   id: string
   order: number
   url: string
-  topicName?: string | undefined
-  endpointName?: string | undefined
-  queueName?: string | undefined
   scheduleId?: string | undefined
   callerIP: string
   headers: Headers
   body: Buffer
   createdAt: number
-  notBefore: number
   /** When the next attempt is made. */
   dueAt: number
   retried: number
 }
 export type Message = Letter & { settings: Settings }
 export type Settings = ReturnType<typeof readSettings>
-export type FlowControl = { key: string; parallelism?: number; rate?: number; period: number }
 
 /** Limits of the pay-as-you-go plan. */
 export const limits = {
@@ -34,7 +27,6 @@ export const limits = {
   timeout: 2 * 3_600_000,
   delay: 365 * 86_400_000,
   schedules: 1_000,
-  queues: 100,
 } as const
 
 /** An answer that is an error: `{ "error": text }` with the status of the vendor. */
@@ -49,26 +41,20 @@ export class Refusal extends Error {
 }
 
 export function readSettings(headers: Headers) {
-  const labels = headers['upstash-label']
+  checkNames(headers)
   return {
     method: readMethod(headers['upstash-method']),
     header: readForwarded(headers),
     maxRetries: readCount(headers, 'upstash-retries') ?? 3,
-    retryDelay: readExpression(headers),
     timeout: Math.min(readDuration(headers, 'upstash-timeout') ?? limits.timeout, limits.timeout),
     delay: readDelay(headers),
     notBefore: readCount(headers, 'upstash-not-before'),
-    deduplicationId: headers['upstash-deduplication-id'],
-    contentBased: headers['upstash-content-based-deduplication'] === 'true',
-    callback: readCallback(headers, 'upstash-callback'),
-    failureCallback: readCallback(headers, 'upstash-failure-callback'),
-    labels: labels ? labels.split(',').map((label) => label.trim()) : [],
-    flowControl: readFlowControl(headers),
-    redact: new Set((headers['upstash-redact-fields'] ?? '').toLowerCase().split(/\s*,\s*/)),
   }
 }
 
-const NOT_KEPT = /^upstash-(telemetry-|cron$|schedule-id$|queue-name$)/
+const FORWARD = 'upstash-forward-'
+const KNOWN = ['method', 'retries', 'timeout', 'delay', 'not-before'].map((name) => `upstash-${name}`)
+const NOT_KEPT = /^upstash-(telemetry-|cron$|schedule-id$)/
 
 /** The headers that say how a message is delivered, out of all those of a request. */
 export function keptHeaders(headers: Record<string, unknown>): Headers {
@@ -80,20 +66,12 @@ export function keptHeaders(headers: Record<string, unknown>): Headers {
   return kept
 }
 
-const ONCE = ['upstash-delay', 'upstash-not-before', 'upstash-deduplication-id', 'upstash-content-based-deduplication']
-
-/** The headers of a message that is made again from the dead letter queue: its first wait is over. */
-export const headersAgain = (headers: Headers, overrides: Headers): Headers => ({
-  ...Object.fromEntries(Object.entries(headers).filter(([name]) => !ONCE.includes(name))),
-  ...overrides,
-})
-
-/** What is delivered is the same when this is the same. */
-export function contentHash(url: string, { header }: Settings, body: Buffer): string {
-  return createHash('sha256')
-    .update(JSON.stringify([url, header]))
-    .update(body)
-    .digest('hex')
+/** What the vendor would obey and this does not play is refused: nobody is to believe that it was tried here. */
+function checkNames(headers: Headers) {
+  for (const name in headers) {
+    if (!name.startsWith('upstash-') || name.startsWith(FORWARD) || KNOWN.includes(name)) continue
+    throw new Refusal(400, `${name}: this stand-in plays ${KNOWN.join(', ')} and ${FORWARD}*, and nothing else`)
+  }
 }
 
 export const toJournal = ({ settings: _, body, ...facts }: Message) => ({ ...facts, body: body.toString('base64') })
@@ -103,60 +81,8 @@ export function fromJournal(value: unknown): Message {
   return { ...kept, body: Buffer.from(kept.body, 'base64'), settings: readSettings(kept.headers) }
 }
 
-export function messageView(message: Message) {
-  const { settings } = message
-  return {
-    messageId: message.id,
-    url: message.url,
-    topicName: message.topicName,
-    endpointName: message.endpointName,
-    ...settingsView(settings, message.body),
-    maxRetries: settings.maxRetries,
-    notBefore: message.notBefore,
-    createdAt: message.createdAt,
-    queueName: message.queueName,
-    scheduleId: message.scheduleId,
-    callerIP: message.callerIP,
-  }
-}
-
-/** The part that a message and a schedule show alike. */
-export function settingsView(settings: Settings, body: Buffer) {
-  return {
-    method: settings.method,
-    header: redactedHeader(settings),
-    ...(settings.redact.has('body') ? { body: redacted(body) } : bodyView('body', body)),
-    retryDelayExpression: settings.retryDelay,
-    callback: settings.callback?.url,
-    failureCallback: settings.failureCallback?.url,
-    label: settings.labels[0],
-    labels: settings.labels.length ? settings.labels : undefined,
-    flowControlKey: settings.flowControl?.key,
-    parallelism: settings.flowControl?.parallelism,
-    rate: settings.flowControl?.rate,
-    period: settings.flowControl?.period,
-  }
-}
-
-/** A body that is text is shown as it is, any other as base64 under its other name. */
-export const bodyView = (name: string, body: Buffer): Record<string, string> =>
-  isUtf8(body) ? { [name]: body.toString() } : { [`${name}Base64`]: body.toString('base64') }
-
-export const listed = (header: Record<string, string | string[] | undefined>): Record<string, string[]> =>
-  Object.fromEntries(Object.entries(header).map(([name, value]) => [canonical(name), [value ?? ''].flat()]))
-
-function redactedHeader({ header, redact }: Settings) {
-  const all = redact.has('header') || redact.has('headers')
-  return listed(
-    Object.fromEntries(
-      Object.entries(header).map(([name, value]) =>
-        all || redact.has(`header[${name.toLowerCase()}]`) ? [name, redacted(value)] : [name, value],
-      ),
-    ),
-  )
-}
-
-const redacted = (value: string | Buffer) => `REDACTED:${createHash('sha256').update(value).digest('hex')}`
+export const listed = (header: Headers): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(header).map(([name, value]) => [canonical(name), [value]]))
 
 const canonical = (name: string) => name.replace(/(^|-)([a-z])/g, (_, dash, letter) => dash + letter.toUpperCase())
 
@@ -165,10 +91,8 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 function readMethod(text = 'POST'): string {
   const method = text.toUpperCase()
   if (METHODS.includes(method)) return method
-  throw new Refusal(400, `Upstash-Method is "${text}"; use one of ${METHODS.join(', ')}`)
+  throw new Refusal(400, `Upstash-Method: expected one of ${METHODS.join(', ')}, got "${text}"`)
 }
-
-const FORWARD = 'upstash-forward-'
 
 function readForwarded(headers: Headers): Headers {
   const header: Headers = {}
@@ -193,7 +117,7 @@ function readCount(headers: Headers, name: string): number | undefined {
   const text = headers[name]
   if (text === undefined) return undefined
   if (/^\d+$/.test(text)) return Number(text)
-  throw new Refusal(400, `${name} is "${text}"; it must be a whole number`)
+  throw new Refusal(400, `${name}: expected a whole number, got "${text}"`)
 }
 
 function readDuration(headers: Headers, name: string): number | undefined {
@@ -201,65 +125,13 @@ function readDuration(headers: Headers, name: string): number | undefined {
   if (text === undefined) return undefined
   const ms = parseDuration(text)
   if (ms !== undefined) return ms
-  throw new Refusal(400, `${name} is "${text}"; it must be a duration like 50s, 2m or 1d10h30m`)
+  throw new Refusal(400, `${name}: expected a duration like 50s, 2m or 1d10h30m, got "${text}"`)
 }
 
 function readDelay(headers: Headers): number | undefined {
   const delay = readDuration(headers, 'upstash-delay')
   if (delay === undefined || delay <= limits.delay) return delay
-  throw new Refusal(412, `upstash-delay is "${headers['upstash-delay']}"; the longest delay is one year`)
-}
-
-function readExpression(headers: Headers): string | undefined {
-  const text = headers['upstash-retry-delay']
-  if (text === undefined) return undefined
-  try {
-    compileExpression(text)
-    return text
-  } catch (error) {
-    throw new Refusal(400, `upstash-retry-delay: ${(error as Error).message}`)
-  }
-}
-
-/** The callback is a message of its own; its headers are those behind the prefix. */
-function readCallback(headers: Headers, prefix: string): { url: string; headers: Headers } | undefined {
-  const url = headers[prefix]
-  if (url === undefined) return undefined
-  if (!isHttp(url)) throw new Refusal(400, `${prefix} is "${url}"; it must start with http:// or https://`)
-  const own: Headers = {}
-  for (const name in headers) {
-    if (name.startsWith(`${prefix}-`)) own[`upstash-${name.slice(prefix.length + 1)}`] = headers[name]!
-  }
-  if (own['upstash-delay'] ?? own['upstash-not-before'])
-    throw new Refusal(400, `${prefix}: callbacks can not be delayed`)
-  readSettings(own)
-  return { url, headers: own }
-}
-
-function readFlowControl(headers: Headers): FlowControl | undefined {
-  const key = headers['upstash-flow-control-key']
-  if (!key) return undefined
-  const text = headers['upstash-flow-control-value'] ?? ''
-  const values = Object.fromEntries(
-    text.split(',').map((part) =>
-      part
-        .trim()
-        .toLowerCase()
-        .split(/\s*=\s*/),
-    ),
-  )
-  const refuse = (why: string) => new Refusal(400, `upstash-flow-control-value is "${text}"; ${why}`)
-  const count = (name: string) => {
-    const value = values[name]
-    if (value === undefined) return {}
-    if (!/^[1-9]\d*$/.test(value)) throw refuse(`${name} must be a whole number above 0`)
-    return { [name]: Number(value) }
-  }
-  const period = values.period === undefined ? 1_000 : (parseDuration(values.period) ?? Number(values.period) * 1_000)
-  if (!(period > 0)) throw refuse('period must be a duration like 1m')
-  const limit: FlowControl = { key, period: period / 1_000, ...count('parallelism'), ...count('rate') }
-  if (!limit.parallelism && !limit.rate) throw refuse('give parallelism, rate or both')
-  return limit
+  throw new Refusal(412, `upstash-delay: expected at most one year, got "${headers['upstash-delay']}"`)
 }
 
 export const isHttp = (url: string) => /^https?:\/\/[^/]/i.test(url) && URL.canParse(url)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Broker } from './broker.ts'
 import type { Clock, Timer } from './clock.ts'
 import type { Journal } from './journal.ts'
-import { type Headers, limits, Refusal, readSettings, settingsView } from './message.ts'
+import { type Headers, limits, listed, Refusal, readSettings } from './message.ts'
 import { nextTick } from './rules.ts'
 
 type Progress = 'IN_PROGRESS' | 'SUCCESS' | 'FAIL'
@@ -13,7 +13,6 @@ type Facts = {
   destination: string
   createdAt: number
   headers: Headers
-  queueName?: string | undefined
   callerIP: string
   isPaused: boolean
   lastTime?: number
@@ -23,7 +22,6 @@ type Schedule = Facts & { body: Buffer; timer?: Timer | undefined; nextTime?: nu
 type Order = Pick<Schedule, 'destination' | 'headers' | 'body' | 'callerIP'> & {
   cron: string | undefined
   id: string | undefined
-  queueName: string | undefined
 }
 export type Schedules = ReturnType<typeof createSchedules>
 
@@ -89,27 +87,27 @@ export function createSchedules({ clock, broker, journal }: { clock: Clock; brok
 
   function tick(schedule: Schedule) {
     arm(schedule)
-    const { id: scheduleId, destination, headers, body, queueName, callerIP } = schedule
+    const { id: scheduleId, destination, headers, body, callerIP } = schedule
     const states: Schedule['lastStates'] = {}
     const onEnd = (messageId: string, state: string) => {
       states[messageId] = state === 'DELIVERED' ? 'SUCCESS' : 'FAIL'
     }
-    const sent = attempt(() =>
-      broker.publish(destination, headers, body, { kind: 'scheduled', scheduleId, queueName, callerIP, onEnd }),
+    const messageId = attempt(() =>
+      broker.publish(destination, headers, body, { kind: 'scheduled', scheduleId, callerIP, onEnd }),
     )
-    for (const { messageId } of sent) states[messageId] = 'IN_PROGRESS'
+    if (messageId) states[messageId] = 'IN_PROGRESS'
     schedule.lastTime = clock.now()
     schedule.lastStates = states
     keep(schedule)
   }
 }
 
-// A topic that is gone since the schedule was made leaves nothing to send to; the schedule goes on.
-function attempt<T>(publish: () => T[]): T[] {
+// What a plan does not take is not sent; the schedule goes on.
+function attempt(publish: () => { messageId: string }): string | undefined {
   try {
-    return publish()
+    return publish().messageId
   } catch (error) {
-    if (error instanceof Refusal) return []
+    if (error instanceof Refusal) return undefined
     throw error
   }
 }
@@ -121,10 +119,11 @@ function view(schedule: Schedule) {
     cron: schedule.cron,
     destination: schedule.destination,
     createdAt: schedule.createdAt,
-    ...settingsView(settings, schedule.body),
+    method: settings.method,
+    header: listed(settings.header),
+    body: schedule.body.toString(),
     retries: settings.maxRetries,
     delay: settings.delay === undefined ? undefined : settings.delay / 1_000,
-    queueName: schedule.queueName,
     callerIp: schedule.callerIP,
     isPaused: schedule.isPaused,
     lastScheduleTime: schedule.lastTime,

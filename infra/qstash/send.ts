@@ -73,7 +73,6 @@ function deliveryHeaders(message: Message, key: string, now: number): Record<str
     'Upstash-Region': 'EU-CENTRAL-1',
   }
   if (message.scheduleId) headers['Upstash-Schedule-Id'] = message.scheduleId
-  if (message.topicName) headers['Upstash-Topic-Name'] = message.topicName
   if (message.body.length || message.settings.method !== 'GET') headers['Content-Length'] = String(message.body.length)
   return headers
 }

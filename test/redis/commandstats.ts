@@ -38,7 +38,7 @@ async function commandStats({ redis }: Counted): Promise<Map<string, number>> {
 export const countsOf = (gateway: Gateway, { counts }: Qstash): Counts => ({
   requests: gateway.counters.requests,
   published: counts.published,
-  pending: counts.published + counts.scheduled + counts.callbacks - counts.delivered - counts.failed - counts.cancelled,
+  pending: counts.published + counts.scheduled - counts.delivered - counts.failed,
 })
 
 /** Whether every message has come to its end. */
