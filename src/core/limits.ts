@@ -48,8 +48,25 @@ export const limits = {
   waitMs: { most: 60_000, unit: 'ms', of: 'a wait for a result or for work in one call', above: refused },
   claimNames: { most: 20, unit: 'names', of: 'globs, and tags, that one claim asks for', above: tooLarge },
   claimName: { most: 64, unit: 'bytes', of: 'one glob of a claim', above: refused },
-  ports: { most: 1_000, unit: 'ports', of: 'one side of a job, as one call names them', above: refused },
-  stateFields: { most: 1_000, unit: 'fields', of: 'the state, as one call or run sets them', above: refused },
+  jobBytes: {
+    most: 8_388_608,
+    unit: 'bytes',
+    of: 'one job: args, state, defaults, waiting values, steps and all else together',
+    above: `${tooLarge}; ${failsRun}; a port that listens misses the message`,
+  },
+  ports: {
+    most: 1_000,
+    unit: 'ports',
+    of: 'one side of a job, with those that it once had',
+    above: `${refused}, or ${tooLarge}; ${failsRun}`,
+  },
+  stateFields: {
+    most: 1_000,
+    unit: 'fields',
+    of: 'the state of one job',
+    above: `${refused}, or ${tooLarge}; ${failsRun}`,
+  },
+  aliases: { most: 100, unit: 'aliases', of: 'one job', above: `${tooLarge}; ${failsRun}` },
   durationMs: { most: 315_576_000_000, unit: 'ms', of: 'every duration: ten years', above: refused },
   pageBytes: {
     most: 4_194_304,

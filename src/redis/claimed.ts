@@ -57,6 +57,10 @@ export function lentOrFault(row: RawLent): ClaimedJob {
   }
 }
 
+/** Those of which something stands beside the record. */
+export const withSide = (jobs: ClaimedJob[], rows: RawLent[]): ClaimedJob[] =>
+  jobs.filter((_, i) => rows[i]![2]?.length)
+
 const heirOf = ([name, id, className, how, args, left]: RawHeir): EndedChild => ({
   ...{ id: Number(id), name, class: className, how },
   args: args === '' ? null : (args as Encoded),

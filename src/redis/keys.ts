@@ -29,6 +29,7 @@ export const keysOf = (ns: string) => ({
   result: (id: string | number) => `${ns}result:${id}`,
   steps: (id: string | number) => `${ns}job:${id}:steps`,
   runs: (id: string | number) => `${ns}job:${id}:runs`,
+  value: (id: string | number, field: string) => `${ns}job:${id}:f:${field}`,
   children: (id: string | number) => `${ns}job:${id}:children`,
   workers: (queue: string) => `${ns}workers:${queue}`,
   breaker: (host: string) => `${ns}breaker:${host}`,
@@ -264,6 +265,10 @@ export const jobFields = {
   historyKept: ['hl', 'how many it has kept', 'number'],
   process: ['pr', 'the process that has the run under way, where it has a name'],
   waitedUntil: ['wu', 'until when somebody waits for its end', 'number'],
+  size: [
+    'sz',
+    'bytes of what stands beside it: values, what waits in lists, steps; with ~ behind them where they are at most so many',
+  ],
   lastCommit: ['cm', 'last commit: token|n|answer'],
 } as const satisfies Record<string, Field>
 

@@ -4,7 +4,7 @@ import type { Encoded } from '../core/codec/value.ts'
 import { type Code, SidejobError } from '../core/errors.ts'
 import type { Client } from './client.ts'
 import type { Keys } from './keys.ts'
-import { decodeRecord } from './record.ts'
+import { decodeRecord, type JobRecord, leftOut } from './record.ts'
 import type { CallbackJob, Ring } from './types.ts'
 
 export type Parts = {
@@ -44,3 +44,22 @@ export const listWords = (list: readonly string[]): string[] => [String(list.len
 
 export const refusalOf = (code: string, message: string, path?: (string | number)[]): SidejobError =>
   new SidejobError(code as Code, message, { path })
+
+/** Values that are read at once: each has up to 1 MiB, and twice that as part of an answer. */
+const AT_ONCE = 3
+
+/** Reads the values of records that scripts have left out because there were too many; most have none. */
+export const filling =
+  ({ client, keys }: Parts) =>
+  async (jobs: readonly { id: number; document: JobRecord }[]): Promise<void> => {
+    for (const { id, document } of jobs) {
+      const fields = leftOut(document)
+      for (let from = 0; from < fields.length; from += AT_ONCE) {
+        const some = fields.slice(from, from + AT_ONCE)
+        const texts = await client.ask((redis) =>
+          redis.mget<(string | null)[]>(...some.map(([, short]) => keys.value(id, short))),
+        )
+        for (const [i, [name]] of some.entries()) Object.assign(document, { [name]: texts[i] ?? '' })
+      }
+    }
+  }

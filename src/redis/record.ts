@@ -40,6 +40,12 @@ export function decodeRecord(text: string, beside: string[] = []): JobRecord {
   return record as JobRecord
 }
 
+/** The fields of a record whose values stand beside it and have not been read: by their names here, and in Redis. */
+export const leftOut = (record: JobRecord): [name: string, short: string][] =>
+  Object.entries(record)
+    .filter(([, value]) => value === '^')
+    .map(([name]) => [name, name in jobFields ? jobFields[name as keyof Fields][0] : name])
+
 const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'failed', T: 'terminated' }
 
 /** The status follows from the place, as in lib/job/status.lua. */

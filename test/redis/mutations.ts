@@ -1330,8 +1330,8 @@ const oneTime: Mutation[] = [
     ['  if not doc.has_children then return {}, 0 end\n', '', 'a claim asks for children that are not there'],
     ["  if not doc.has_steps then return {}, '' end\n", '', 'a claim asks for steps that are not there'],
     [
-      '  local flat = {}\n  for _, field in ipairs(attached_to(id, doc)) do\n    local dir',
-      '  local flat = {}\n  inputs_of[id] = flat\n  for _, field in ipairs(attached_to(id, doc)) do\n    local dir',
+      '  local flat, bytes = {}, 0\n  for _, field in ipairs(attached_to(id, doc)) do\n    local dir',
+      '  local flat, bytes = {}, 0\n  inputs_of[id] = flat\n  for _, field in ipairs(attached_to(id, doc)) do\n    local dir',
       'values that cannot be read are taken for none',
     ],
     [
@@ -1996,7 +1996,7 @@ const amounts: Mutation[] = [
       '  if true then return end\n',
       'any number of values waits at a port',
     ],
-    ['if pushed - taken + #items > MAX_WAITING then return 0 end', '', 'a message to a full port harms who says it'],
+    ['pushed - taken + #items > MAX_WAITING or not', 'not', 'a message to a full port harms who says it'],
     ['if relays.published > MAX_PUBLISHED then', 'if false then', 'one write says any number of messages'],
     ['    if #channels > 0 then relays.charge(#channels * #items) end\n', '', 'messages of ports are not counted'],
     ['  if bytes * n > MAX_COPIED then', '  if false then', 'a value becomes as many as it has targets'],
@@ -2012,7 +2012,7 @@ const amounts: Mutation[] = [
       'a default becomes as many as it has targets',
     ],
     ['n * #items > budget or', '', 'one script puts many messages into many ports'],
-    ['n * size_together(items) > bytes_left or', '', 'one script puts large messages into many ports'],
+    ['n * lists.bytes(items) > bytes_left or', '', 'one script puts large messages into many ports'],
     [
       'math.min(most, math.floor(bytes_left / #oldest[1]))',
       'most',
@@ -2029,6 +2029,55 @@ const amounts: Mutation[] = [
     'kin.roots, relays.published = nil, 0',
     'kin.roots = nil',
     'what others of a batch say counts against a run',
+  ]),
+]
+
+const sizes: Mutation[] = [
+  ...of(
+    84,
+    'lib/job/values.lua',
+    [
+      "  local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'\n",
+      '  do return end\n',
+      'a job holds any number of bytes',
+    ],
+    ['  if rough then set_size(id, doc, holding.count(id, doc)) end\n', '', 'what has gone is counted for ever'],
+    ['    holding.add(id, doc, #value)\n', '', 'values beside the document are not counted'],
+    [
+      'if known then holding.add(id, doc, -#known) else holding.lose(id, doc) end',
+      '',
+      'a value that is replaced counts still',
+    ],
+    ['(holding.added[id] or 0) + #(raw', '#(raw', 'what one call does is not counted together'],
+    [
+      '  if counted[key] <= MOST_FIELDS then return end\n',
+      '  do return end\n',
+      'a job has any number of fields and ports',
+    ],
+    ['  if doc[field] then return end\n', '', 'a field that is set again counts twice'],
+    [' + #(raw[key_of(id)] or', ' + #(', 'small values are not counted'],
+  ),
+  ...of(
+    84,
+    'lib/runtime/lists.lua',
+    [
+      '      if list.push[1] then holding.add(list.id, docs[list.id], lists.bytes(list.push)) end\n',
+      '',
+      'what waits is not counted',
+    ],
+    ['      if list.pop > 0 then holding.lose(list.id, docs[list.id]) end\n', '', 'what was taken counts still'],
+  ),
+  ...of(84, 'lib/run/ops.lua', ['  holding.add(me.id, doc, #name + #value)\n', '', 'steps are not counted']),
+  ...of(84, 'lib/port/ports.lua', [
+    ' or not holding.has_room(id, doc, lists.bytes(items)) then',
+    ' then',
+    'a message to a full job harms who says it',
+  ]),
+  ...of(84, 'lib/job/status.lua', ['  holding.lose(id, doc)\n', '', 'steps count when they have gone']),
+  ...of(84, 'lib/job/create.lua', [
+    '  if #list >= MOST_ALIASES then',
+    '  if false then',
+    'a job has any number of aliases',
   ]),
 ]
 
@@ -2053,4 +2102,5 @@ export const mutations: Mutation[] = [
   ...counting,
   ...history,
   ...amounts,
+  ...sizes,
 ]

@@ -505,8 +505,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/run/ops.lua',
-      find: "  set_value(me.id, need(me.id), 's:' .. field, value)\n",
-      replace: "  if me.ending ~= 'checkpoint' then set_value(me.id, need(me.id), 's:' .. field, value) end\n",
+      find: "  set_value(me.id, doc, 's:' .. field, value)\n",
+      replace: "  if me.ending ~= 'checkpoint' then set_value(me.id, doc, 's:' .. field, value) end\n",
       says: 'values are taken at once, and what was kept of them is written at the end',
     },
   },

@@ -2,9 +2,9 @@
 
 import type { Status } from '../../core/job.ts'
 import type { Words } from '../changes.ts'
-import { lentOf, type RawLent } from '../claimed.ts'
+import { lentOf, type RawLent, withSide } from '../claimed.ts'
 import { jobsArguments, type NewJob } from '../new-job.ts'
-import { type Parts, type RawRing, refusalOf, ringsOf } from '../parts.ts'
+import { filling, type Parts, type RawRing, refusalOf, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
 
@@ -24,7 +24,11 @@ const laneArgs = (lane?: LaneStart) => ({
   begun: lane?.begun ?? 0,
 })
 
-export function createJobs({ client: { evaluate }, keys, base, markedBy, ids }: Parts) {
+export function createJobs(parts: Parts) {
+  const { client, keys, base, markedBy, ids } = parts
+  const { evaluate } = client
+  const fill = filling(parts)
+
   const onceArgs = (once?: Once) => ({
     once: once ? keys.once(once.key) : '',
     once_for: once ? String(once.period) : '',
@@ -67,12 +71,15 @@ export function createJobs({ client: { evaluate }, keys, base, markedBy, ids }: 
       throw refusalOf(code!, message!, path.length ? path : undefined)
     }
     const made = madeOf(rest[0] as unknown as RawMade[])
+    const rows = rest[2] as unknown as RawLent[]
+    const lent = rows.map(lentOf)
     ids.saw(made.slice(-1))
+    await fill(withSide(lent, rows))
     return {
       made,
       again: word === 'again',
       rings: ringsOf(rest[1] as unknown as RawRing[]),
-      lent: (rest[2] as unknown as RawLent[]).map(lentOf),
+      lent,
     }
   }
 

@@ -1,12 +1,16 @@
 // What is looked at without being changed: jobs, their trees, what waits at their ports, flows.
 
 import type { Status } from '../../core/job.ts'
-import { type Parts, refusalOf, toldOf } from '../parts.ts'
+import { filling, type Parts, refusalOf, toldOf } from '../parts.ts'
 import { childrenOf, decodeRecord, type JobRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { AtWork, CallbackJob, FlowState, Inspection, RawWiring, Signal } from '../types.ts'
 
-export function createLooks({ client: { evaluate }, keys, base }: Parts) {
+export function createLooks(parts: Parts) {
+  const { client, keys, base } = parts
+  const { evaluate } = client
+  const fill = filling(parts)
+
   async function inspect(job: string, of?: { dir: 'i' | 'o'; port: string; limit: number }): Promise<Inspection> {
     const answer = (await evaluate(
       scripts.inspect,
@@ -27,9 +31,11 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
       string,
       string[],
     ]
+    const document = decodeRecord(text, side)
+    await fill([{ id: Number(id), document }])
     return {
       id: Number(id),
-      document: decodeRecord(text, side),
+      document,
       ...toldOf(callback),
       children,
       childCount: Number(childCount),
@@ -80,6 +86,7 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
       document: decodeRecord(text, side),
       ...toldOf(callback),
     }))
+    await fill(jobs)
     return { jobs, cursor: answer[2] || null }
   }
 
@@ -128,9 +135,11 @@ export function createLooks({ client: { evaluate }, keys, base }: Parts) {
       [...RawWiring, oldest: string, passed: string][],
       string,
     ]
+    const document = decodeRecord(text, side)
+    await fill([{ id: Number(id), document }])
     return {
       id: Number(id),
-      document: decodeRecord(text, side),
+      document,
       children: childrenOf(children),
       ports: rows.map(([child, dir, port, size, hasDefault, wires, oldest, passed]) => ({
         wiring: [child, dir, port, size, hasDefault, wires],

@@ -1,14 +1,18 @@
 // Runs: claiming, committing, and keeping the leases of those under way.
 
 import { runArguments } from '../changes.ts'
-import { lentOrFault, type RawLent } from '../claimed.ts'
+import { lentOrFault, type RawLent, withSide } from '../claimed.ts'
 import { isolating } from '../commits.ts'
-import { listWords, type Parts, type RawRing, ringsOf } from '../parts.ts'
+import { filling, listWords, type Parts, type RawRing, ringsOf } from '../parts.ts'
 import { decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { CommitAnswer, CommitRequest, Signal } from '../types.ts'
 
-export function createRuns({ client: { evaluate }, keys, base, markedBy, ids }: Parts) {
+export function createRuns(parts: Parts) {
+  const { client, keys, base, markedBy, ids } = parts
+  const { evaluate } = client
+  const fill = filling(parts)
+
   /** Applies runs and lends the next ones; see lib/run/finish.lua and lib/run/claim.lua. */
   async function commit({ queue, runs = [], lane, claim }: CommitRequest): Promise<CommitAnswer> {
     const jobs = runs.map((run) => keys.job(run.token.split('.', 1)[0]!))
@@ -61,17 +65,17 @@ export function createRuns({ client: { evaluate }, keys, base, markedBy, ids }: 
       ]
     for (const [job, what] of faults) console.error(`sidejob: job ${job} met a fault in Redis: ${what}`)
     const claimed = lent.map(lentOrFault)
+    const outdated = stale.map(([id, text, side]) => ({ id: Number(id), document: decodeRecord(text, side) }))
     ids.saw(claimed)
+    await fill(withSide(claimed, lent))
+    await fill(outdated)
     return {
       word,
       answers,
       lent: claimed,
       rings: ringsOf(rings),
       ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
-      stale: stale.map(([id, text, side]) => ({
-        id: Number(id),
-        document: decodeRecord(text, side),
-      })),
+      stale: outdated,
       version,
       failed: Number(failed ?? 0),
       ...(seen ? { seen: Number(seen) } : {}),

@@ -19,6 +19,7 @@ import { places } from './places.ts'
 import { processes } from './processes.ts'
 import { reaching } from './reach.ts'
 import { runs } from './runs.ts'
+import { sizes } from './sizes.ts'
 import { stats } from './stats.ts'
 import { time } from './time.ts'
 
@@ -43,4 +44,5 @@ export const rules: Record<number, Facts> = {
   ...branching,
   ...stats,
   ...measured,
+  ...sizes,
 }

@@ -11,6 +11,7 @@
 
 -- @include lib/runtime/base
 -- @include lib/runtime/store
+-- @include lib/job/values
 -- @include lib/runtime/lists
 -- @include lib/queue/order
 -- @include lib/job/status

@@ -10,6 +10,7 @@
 
 -- @include lib/runtime/base
 -- @include lib/runtime/store
+-- @include lib/job/values
 -- @include lib/runtime/lists
 -- @include lib/queue/order
 -- @include lib/job/status
@@ -44,10 +45,7 @@ local function show(id)
   local doc = find(id)
   if not doc or not fits(doc) then return true end
   local row = { id, text_at(key_of(id)), flat_side_values(id, doc), callback_of(doc) }
-  bytes = bytes + #row[2]
-  for i = 3, 4 do
-    for _, text in ipairs(row[i]) do bytes = bytes + #text end
-  end
+  bytes = bytes + #row[2] + math.max(lists.bytes(row[3]), (holding.of(doc))) + lists.bytes(row[4])
   if bytes > MAX_PAGE and #jobs > 0 then return false end
   jobs[#jobs + 1] = row
   return true

@@ -10,6 +10,7 @@
 
 -- @include lib/runtime/base
 -- @include lib/runtime/store
+-- @include lib/job/values
 -- @include lib/runtime/lists
 -- @include lib/queue/order
 -- @include lib/job/status

@@ -12,6 +12,7 @@
 
 -- @include lib/runtime/base
 -- @include lib/runtime/store
+-- @include lib/job/values
 -- @include lib/queue/counts
 -- @include lib/runtime/lists
 -- @include lib/queue/order

@@ -35,11 +35,13 @@ local function check_registered(q, class, known)
   end
 end
 
+local MOST_ALIASES = 100
 local function add_alias(id, doc, alias)
   local owner = hget(ns .. 'jobs:aliases', alias)
   if owner == id then return end
   if owner then refuse('TAKEN', 'alias ' .. alias .. ' belongs to job ' .. owner) end
   local list = doc.aliases and cjson.decode(doc.aliases) or {}
+  if #list >= MOST_ALIASES then refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_ALIASES .. ' aliases, got one more') end
   list[#list + 1] = alias
   change(id, doc, fields.aliases, cjson.encode(list))
   hset(ns .. 'jobs:aliases', alias, id)
@@ -200,7 +202,9 @@ local function create(spec, args, born)
   put(dirty, id, true)
   if parent_doc then kin.count_birth(id, doc, parent, parent_doc) end
   if parent_doc then link(parent, parent_doc, spec.name ~= '' and spec.name or id, id, doc) end
+  holding.note(id, #spec.tail)
   for _, e in ipairs(spec.values or {}) do set_value(id, doc, e[1], e[2]) end
+  holding.check(id, doc)
   for _, e in ipairs(spec.listens or {}) do set_channels(id, doc, e[1], e[2], e[3]) end
   for _, alias in ipairs(spec.aliases or {}) do add_alias(id, doc, alias) end
   for _, e in ipairs(spec.inputs or {}) do write(id, doc, 'i', e[1], e[2], { quiet = true }) end

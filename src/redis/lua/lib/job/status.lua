@@ -282,6 +282,7 @@ local function clear_steps(id, doc)
   if not doc.has_steps then return end
   put(writes.hashes, side_key(id, 'steps'), nil)
   del(side_key(id, 'steps'))
+  holding.lose(id, doc)
   change(id, doc, fields.has_steps, nil)
 end
 

@@ -25,6 +25,7 @@ end
 
 local function declare(id, doc, dir, port)
   local pushed, taken = counts(doc, dir, port)
+  holding.admit(id, doc, dir .. ':' .. port)
   set_counts(id, doc, dir, port, pushed or 0, taken or 0)
 end
 
@@ -196,8 +197,12 @@ local function write(id, doc, dir, port, items, options)
   local pushed, taken = open_port(id, doc, dir, port)
   if options.default then
     set_value(id, doc, 'd' .. dir .. ':' .. port, items[#items])
+    holding.check(id, doc)
   else
+    local bytes = lists.bytes(items)
     lists.check_room(id, dir, port, pushed - taken, #items)
+    holding.check(id, doc, bytes)
+    holding.note(id, bytes)
     lists.push(lists.of(id, doc, dir, port, pushed - taken), items)
     set_counts(id, doc, dir, port, pushed + #items, taken)
   end
@@ -273,7 +278,10 @@ local function connect(id, doc, dir, port, targets, options)
     local field = 'd' .. to.dir .. ':' .. to.port
     open_port(to.id, to.doc, to.dir, to.port)
     local changed = default and get_value(to.id, to.doc, field) ~= default
-    if changed then set_value(to.id, to.doc, field, default) end
+    if changed then
+      set_value(to.id, to.doc, field, default)
+      holding.check(to.id, to.doc)
+    end
     if #items > 0 then
       write(to.id, to.doc, to.dir, to.port, items, options or {})
     elseif changed then
@@ -427,6 +435,7 @@ local function define(id, doc, dir, specs)
     set_value(id, doc, 'd' .. dir .. ':' .. port, spec.default)
     set_channels(id, doc, dir, port, spec.channels)
   end
+  holding.check(id, doc)
 end
 
 -- Some ports become what the specs say, others go with what they hold, the rest stays as it is.
@@ -442,6 +451,7 @@ function flows.amend(id, doc, dir, specs, drop)
     set_channels(id, doc, dir, port, spec.channels)
     if changed then flows.set_off(id, doc, dir, port) end
   end
+  holding.check(id, doc)
 end
 
 -- Publishing ---------------------------------------------------------------------------------------------------------
@@ -460,7 +470,7 @@ local function deliver(channel, member, items)
     return 0
   end
   -- Who does not read misses what comes then.
-  if pushed - taken + #items > MAX_WAITING then return 0 end
+  if pushed - taken + #items > MAX_WAITING or not holding.has_room(id, doc, lists.bytes(items)) then return 0 end
   write(id, doc, 'i', port, items, {})
   return #items
 end
@@ -470,19 +480,13 @@ local function listeners(channel, behind, most)
   return redis.call('ZRANGEBYLEX', ns .. 'channel:' .. channel, behind and '(' .. behind or '-', '+', 'LIMIT', 0, most)
 end
 
-local function size_together(items)
-  local bytes = 0
-  for _, item in ipairs(items) do bytes = bytes + #item end
-  return bytes
-end
-
 local function deliver_all(channel, members, items)
   local ids, reached = {}, 0
   for i, member in ipairs(members) do ids[i] = member:match('^%d+') end
   fetch_jobs(ids)
   for _, member in ipairs(members) do reached = reached + deliver(channel, member, items) end
   budget = budget - #members * #items
-  bytes_left = bytes_left - #members * size_together(items)
+  bytes_left = bytes_left - #members * lists.bytes(items)
   return reached
 end
 
@@ -565,7 +569,7 @@ publish = function(channel, items)
       marked = {}
       for i, item in ipairs(items) do marked[i] = with_channel(item, channel) end
     end
-    if n > MAX_DIRECT or n * #items > budget or n * size_together(items) > bytes_left or (relayed_by and n > 0 and has_left(relayed_by)) then
+    if n > MAX_DIRECT or n * #items > budget or n * lists.bytes(items) > bytes_left or (relayed_by and n > 0 and has_left(relayed_by)) then
       relays.hand_over(level, relayed_by, marked or items)
       reached = reached + n
     elseif n > 0 then

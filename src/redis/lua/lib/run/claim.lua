@@ -63,6 +63,8 @@ local function give_up(id, doc, why)
 end
 
 local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
+-- Of all ports together, and of the values that stand beside the document: the rest is asked for when it is wanted.
+local MAX_INPUTS, MAX_SIDE = 2097152, 2097152
 
 -- The waiting values of a port from the front, or behind some of them, within the bounds of a snapshot.
 local function first_values(id, doc, dir, port, n, skip)
@@ -86,18 +88,23 @@ end
 local inputs_of = {}
 local function flat_inputs(id, doc)
   if inputs_of[id] then return inputs_of[id] end
-  local flat = {}
+  local flat, bytes = {}, 0
   for _, field in ipairs(attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
-    if dir == 'i' and doc[field] then
+    if dir == 'i' and doc[field] and bytes < MAX_INPUTS then
       local pushed, taken = doc[field]:match('^(%d+),(%d+)')
-      if pushed ~= taken and not doc['v' .. field] then flat[#flat + 1] = { port, first_values(id, doc, dir, port, tonumber(pushed) - tonumber(taken)) } end
+      if pushed ~= taken and not doc['v' .. field] then
+        local items = first_values(id, doc, dir, port, tonumber(pushed) - tonumber(taken))
+        bytes = bytes + lists.bytes(items)
+        flat[#flat + 1] = { port, items }
+      end
     end
   end
   inputs_of[id] = flat
   return flat
 end
 
+-- Where they are too many, those that come last are left out: their fields still say `^`.
 local function flat_side_values(id, doc)
   local fields, keys = {}, {}
   for _, field in ipairs(attached_to(id, doc)) do
@@ -106,11 +113,14 @@ local function flat_side_values(id, doc)
       keys[#keys + 1] = side_key(id, 'f:' .. field)
     end
   end
-  fetch(keys)
-  local flat = {}
+  local flat, bytes = {}, 0
+  if (holding.of(doc)) <= MAX_SIDE then fetch(keys) end
   for i, field in ipairs(fields) do
+    local text = text_at(keys[i]) or ''
+    bytes = bytes + #text
+    if bytes > MAX_SIDE then return flat end
     flat[#flat + 1] = field
-    flat[#flat + 1] = raw[keys[i]] or ''
+    flat[#flat + 1] = text
   end
   return flat
 end

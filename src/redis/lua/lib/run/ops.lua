@@ -59,6 +59,7 @@ function ops.default(me)
   local of, has_value, value = take_port(me), take() == '1', take()
   open_port(of.id, of.doc, of.dir, of.port)
   set_value(of.id, of.doc, 'd' .. of.dir .. ':' .. of.port, has_value and value or nil)
+  holding.check(of.id, of.doc)
   if has_value and of.doc['w' .. of.dir .. ':' .. of.port] then flows.set_off(of.id, of.doc, of.dir, of.port) end
 end
 
@@ -66,6 +67,7 @@ function ops.channels(me)
   local of, channels = take_port(me), take_list()
   open_port(of.id, of.doc, of.dir, of.port)
   set_channels(of.id, of.doc, of.dir, of.port, channels)
+  holding.check(of.id, of.doc)
 end
 
 local function take_targets(me)
@@ -117,8 +119,10 @@ function ops.ports(me)
 end
 
 function ops.set(me)
-  local field, value = take(), take()
-  set_value(me.id, need(me.id), 's:' .. field, value)
+  local field, value, doc = take(), take(), need(me.id)
+  holding.admit(me.id, doc, 's:' .. field)
+  set_value(me.id, doc, 's:' .. field, value)
+  holding.check(me.id, doc)
 end
 
 function ops.unset(me) set_value(me.id, need(me.id), 's:' .. take(), nil) end
@@ -364,13 +368,18 @@ function ops.unalias(me)
 end
 
 function ops.step(me)
-  local name, value = take(), take()
+  local name, value, doc = take(), take(), need(me.id)
   hset(side_key(me.id, 'steps'), name, value)
-  change(me.id, need(me.id), fields.has_steps, '1')
+  change(me.id, doc, fields.has_steps, '1')
+  holding.add(me.id, doc, #name + #value)
+  holding.check(me.id, doc)
 end
 
 -- Steps that nobody will ask for again.
-function ops.unstep(me) hset(side_key(me.id, 'steps'), take(), false) end
+function ops.unstep(me)
+  hset(side_key(me.id, 'steps'), take(), false)
+  holding.lose(me.id, need(me.id))
+end
 
 -- It has what it wanted of a child that has ended: the child goes its own way, and its result is kept no longer.
 function ops.inherit(me)
@@ -432,6 +441,7 @@ function ops.patch(me)
     if field == fields.not_before then postponed = (tonumber(value) or 0) > now end
     if field == fields.not_before or field == fields.next_slot then moved = true end
   end
+  holding.check(me.id, doc)
   if doc.place == 't' or (not doc.place and postponed) or (doc.place == 'p' and moved) then return enqueue(me.id, doc) end
   if not doc.place or doc.place == 'p' then zset(index_of(doc), member_of(me.id, doc), order.score(doc)) end
   if doc.place == 'w' then move(me.id, doc, 'w', nil, doc.waiting_limit) end

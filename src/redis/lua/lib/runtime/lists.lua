@@ -81,6 +81,12 @@ function lists.now(id, doc, dir, port, n, skip)
   return lists.slice(items, from + 1, from + n)
 end
 
+function lists.bytes(items)
+  local bytes = 0
+  for _, item in ipairs(items) do bytes = bytes + #item end
+  return bytes
+end
+
 -- Values as one text, when there are any and they are small.
 local function small(items)
   local size = 0
@@ -102,8 +108,26 @@ local function keep_small(list)
   if list.own then list.had, list.pop = 0, 0 end
 end
 
+-- Bytes that wait at a port in a list, of those that are not written yet none.
+function holding.of_list(id, doc, field)
+  local dir, port = field:match('^([io]):(.+)$')
+  local pushed, taken = doc[field]:match('^(%d+),(%d+)')
+  if doc['v' .. field] or pushed == taken then return 0 end
+  local key, bytes = list_key(id, dir, port), 0
+  local list = writes.lists[key] or { pop = 0, had = pushed - taken }
+  for from = list.pop, list.had - 1, 2000 do
+    bytes = bytes + lists.bytes(redis.call('LRANGE', key, from, math.min(from + 1999, list.had - 1)))
+  end
+  return bytes
+end
+
 table.insert(before_flush, function()
   for _, list in pairs(writes.lists) do
     if list.field and (list.own or list.pop == list.had) then keep_small(list) end
+    if list.field then
+      if list.pop > 0 then holding.lose(list.id, docs[list.id]) end
+      if list.push[1] then holding.add(list.id, docs[list.id], lists.bytes(list.push)) end
+    end
   end
+  holding.added = {}
 end)

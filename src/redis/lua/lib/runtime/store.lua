@@ -240,29 +240,6 @@ local function hget(key, field)
   return fields_read[key][field]
 end
 
--- Values over 512 bytes live beside the document: the field then holds `^`, which no value begins with.
-local BIG = 512
-local function get_value(id, doc, field)
-  local value = doc[field]
-  if value == '^' then return text_at(side_key(id, 'f:' .. field)) end
-  return value
-end
-local function set_value(id, doc, field, value)
-  if value and #value > BIG then
-    local side = side_key(id, 'f:' .. field)
-    put(writes.dels, side, nil)
-    set_text(side, value)
-    put(attached, id, nil)
-    return change(id, doc, field, '^')
-  end
-  if doc[field] == '^' then
-    local side = side_key(id, 'f:' .. field)
-    set_text(side, nil)
-    del(side)
-  end
-  change(id, doc, field, value)
-end
-
 -- New data are of our schema from the first write on, others when the tick has brought them over: it comes as long as
 -- whoever writes here asks for it, for a former version's tick forgets what it does not know.
 local function say_schema()

@@ -1,0 +1,110 @@
+-- Values of a job, and how much one job holds: args, state, defaults, what waits at its ports, steps and all else together.
+--
+-- Nothing is read for it. What is put beside the document is counted in the document; what is taken away without having
+-- been read is not, and then the count has `~` behind it: at most so much. Only a count that is too high and says so is
+-- taken anew.
+
+local BIG, MOST_BYTES = 512, 8388608
+
+local holding = { added = {} } -- `added`: id → bytes that this script has put into the document, or into lists
+
+function holding.of(doc)
+  local n, rough = (doc.size or '0'):match('^(%d+)(~?)$')
+  return tonumber(n), rough == '~'
+end
+local function set_size(id, doc, n, rough)
+  change(id, doc, fields.size, (n > 0 or rough) and int(math.max(0, n)) .. (rough and '~' or '') or nil)
+end
+function holding.add(id, doc, bytes)
+  local n, rough = holding.of(doc)
+  set_size(id, doc, n + bytes, rough)
+end
+-- Something of unknown size has gone.
+function holding.lose(id, doc)
+  local n = holding.of(doc)
+  if n > 0 then set_size(id, doc, n, true) end
+end
+function holding.note(id, bytes) put(holding.added, id, (holding.added[id] or 0) + bytes) end
+
+-- Values over 512 bytes live beside the document: the field then holds `^`, which no value begins with.
+local function get_value(id, doc, field)
+  local value = doc[field]
+  if value == '^' then return text_at(side_key(id, 'f:' .. field)) end
+  return value
+end
+local function forget_value(id, doc, side)
+  local known = writes.strings[side] or raw[side]
+  if known then holding.add(id, doc, -#known) else holding.lose(id, doc) end
+end
+local function set_value(id, doc, field, value)
+  local is_beside = doc[field] == '^'
+  if value and #value > BIG then
+    local side = side_key(id, 'f:' .. field)
+    if is_beside then forget_value(id, doc, side) end
+    put(writes.dels, side, nil)
+    set_text(side, value)
+    put(attached, id, nil)
+    holding.add(id, doc, #value)
+    return change(id, doc, field, '^')
+  end
+  if is_beside then
+    local side = side_key(id, 'f:' .. field)
+    forget_value(id, doc, side)
+    set_text(side, nil)
+    del(side)
+  end
+  if value then holding.note(id, #value) end
+  change(id, doc, field, value)
+end
+
+-- How much there is beside a document, read: values, what waits in lists, steps.
+function holding.count(id, doc)
+  local keys, bytes = {}, 0
+  for _, field in ipairs(attached_to(id, doc)) do
+    if doc[field] == '^' then keys[#keys + 1] = side_key(id, 'f:' .. field) else bytes = bytes + holding.of_list(id, doc, field) end
+  end
+  fetch(keys)
+  for _, key in ipairs(keys) do bytes = bytes + #(text_at(key) or '') end
+  if doc.has_steps then
+    for name, value in pairs(hash(side_key(id, 'steps'))) do bytes = bytes + #name + #value end
+  end
+  work.puts = work.puts + math.floor(bytes / 256)
+  return bytes
+end
+
+local function total(id, doc) return (holding.of(doc)) + (holding.added[id] or 0) + #(raw[key_of(id)] or '') end
+
+-- Whether a job may hold so many bytes more.
+function holding.has_room(id, doc, more)
+  if total(id, doc) + more <= MOST_BYTES then return true end
+  local _, rough = holding.of(doc)
+  if rough then set_size(id, doc, holding.count(id, doc)) end
+  return total(id, doc) + more <= MOST_BYTES
+end
+
+-- A relay's messages are gone soon; a job that holds too much has to be made smaller first.
+function holding.check(id, doc, more)
+  if holding.has_room(id, doc, more or 0) then return end
+  local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'
+  refuse(code, 'job ' .. id .. ': expected at most ' .. MOST_BYTES .. ' bytes of args, state, waiting values and all else together, got ' .. int(total(id, doc) + (more or 0)))
+end
+
+-- So many fields of a kind one job may have: ports of a side, dropped ones with them, and fields of its state.
+local MOST_FIELDS = 1000
+local counted = {} -- id and kind → how many there are
+function holding.admit(id, doc, field)
+  if doc[field] then return end
+  local kind = field:match('^%a+:')
+  local key = id .. kind
+  if not counted[key] then
+    local n = 0
+    for name in pairs(doc) do
+      if name:sub(1, #kind) == kind then n = n + 1 end
+    end
+    counted[key] = n
+  end
+  put(counted, key, counted[key] + 1)
+  if counted[key] <= MOST_FIELDS then return end
+  local what = kind == 's:' and 'fields of state' or sides[kind:sub(1, 1)] .. ' ports'
+  refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_FIELDS .. ' ' .. what .. ', got ' .. counted[key])
+end
