@@ -66,7 +66,7 @@ export function createCommands({ client: { ask }, keys }: Parts) {
     /** Writes down who asks for what; the oldest of very many go. */
     audit: (entry: string) => ask((redis) => redis.xadd(keys.audit, 'MAXLEN', '~', AUDITED, '*', 'e', entry)),
     readAudit: (before: string, count: number) =>
-      ask<unknown>((redis) => redis.xrevrange(keys.audit, before, '-', count)),
+      ask<unknown>((redis) => redis.xrevrange(keys.audit, before, '-', 'COUNT', count)),
     /** What was counted on each of these days: queue → counts and waits, as JSON. */
     async days(days: number[]): Promise<(string | null)[]> {
       return ask<(string | null)[]>((redis) => redis.hmget(keys.days, ...days))
@@ -97,7 +97,8 @@ export function createCommands({ client: { ask }, keys }: Parts) {
     graph: (name: string) => ask<Encoded | null>((redis) => redis.hget(keys.flows, name)),
     setGraph: (name: string, text: string) => ask((redis) => redis.hset(keys.flows, name, text)),
     removeGraph: (name: string) => ask<number>((redis) => redis.hdel(keys.flows, name)),
-    readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),
+    readLog: (before: string, count: number) =>
+      ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', 'COUNT', count)),
     flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,
     async setFlag(name: string, on: boolean): Promise<void> {
       await ask((redis) => (on ? redis.sadd(keys.flags, name) : redis.srem(keys.flags, name)))
