@@ -35,15 +35,13 @@ test('a worker in ten lines, a job in three', async () => {
     key: 'dev',
     fetch: (...args) => Promise.resolve(app.request(...args)),
   })
-  for (const line of [
-    "client.jobs.enqueue({ class: 'double', inputs: { n: [1, 2, 3] } })",
-    "client.ports.read(id, 'out', 'doubled', { max: 3 })",
-  ])
+  for (const line of ['const { out } = await client.run(double, { n: [1, 2, 3] })', 'out.doubled // [2, 4, 6]'])
     expect(readme).toContain(line)
-  const { id } = (await client.jobs.enqueue({ class: 'double', inputs: { n: [1, 2, 3] } })) as { id: number }
-  await kit.rest(id, 'completed')
-  const { values } = await client.ports.read(id, 'out', 'doubled', { max: 3 })
-  expect(values.map(({ data }) => data)).toEqual([2, 4, 6])
+  // Whoever reads the port before the job has run reads nothing: `run` waits.
+  for (let n = 0; n < 30; n++) {
+    const { out } = await client.run(double, { n: [1, 2, 3] })
+    expect(out.doubled).toEqual([2, 4, 6])
+  }
 })
 
 test('a first job, as a person asks for it', async () => {
