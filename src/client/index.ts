@@ -99,6 +99,8 @@ const table = {
   limits: {
     list: 'GET /v1/limits',
     get: 'GET /v1/limits/:key',
+    holders: 'GET /v1/limits/:key/holders',
+    waiting: 'GET /v1/limits/:key/waiting',
     set: 'PUT /v1/limits/:key',
     remove: 'DELETE /v1/limits/:key',
   },

@@ -225,10 +225,14 @@ export const jobs = {
       method: 'GET',
       path: '/v1/jobs/:job/why',
       scope: 'read',
-      summary: 'Says why a job is not running, the immediate cause first',
+      summary:
+        'Says why a job is not running, the immediate cause first; with deep, what it waits for, and why that waits',
+      query: z.strictObject({
+        deep: count(0, 5).optional().meta({ description: 'so many jobs further, each the cause of the one before' }),
+      }),
       answers: { 200: why },
     },
-    ({ engine, params }) => engine.why(params.job),
+    ({ engine, params, query }) => engine.why(params.job, query),
   ),
 
   runs: route(

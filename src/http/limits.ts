@@ -2,8 +2,21 @@
 
 import * as z from 'zod'
 import { constraint } from '../core/constraint.ts'
-import { done, groupSettings, groupView, limitSettings, limitView, shownRate } from '../core/schemas.ts'
+import {
+  count,
+  done,
+  groupSettings,
+  groupView,
+  holder,
+  limitSettings,
+  limitView,
+  limitWaiter,
+  roomView,
+  shownRate,
+} from '../core/schemas.ts'
 import { route } from './route.ts'
+
+const page = z.strictObject({ limit: count(1, 200).optional() })
 
 export const limits = {
   list: route(
@@ -26,6 +39,36 @@ export const limits = {
       answers: { 200: limitView },
     },
     ({ engine, params }) => engine.limit(params.key),
+  ),
+
+  holders: route(
+    {
+      method: 'GET',
+      path: '/v1/limits/:key/holders',
+      scope: 'read',
+      summary: 'Shows which runs hold the slots of a limit, soonest end first, and when there is room',
+      query: page,
+      answers: { 200: z.object({ limit: roomView, holders: z.array(holder) }) },
+    },
+    async ({ engine, params, query: { limit = 50 } }) => {
+      const { limit: seen, holders } = await engine.room(params.key, { holders: limit })
+      return { limit: seen, holders }
+    },
+  ),
+
+  waiting: route(
+    {
+      method: 'GET',
+      path: '/v1/limits/:key/waiting',
+      scope: 'read',
+      summary: 'Shows which jobs wait at a limit, in their order, and when there is room',
+      query: page,
+      answers: { 200: z.object({ limit: roomView, waiting: z.array(limitWaiter) }) },
+    },
+    async ({ engine, params, query: { limit = 50 } }) => {
+      const { limit: seen, waiting } = await engine.room(params.key, { waiting: limit })
+      return { limit: seen, waiting }
+    },
   ),
 
   set: route(

@@ -137,6 +137,37 @@ export type CommitAnswer = {
 /** The job that tells of another's last end: its document and its last error. */
 export type CallbackJob = { document: JobRecord; error?: Encoded }
 
+/** What is set of a limit; `reserved`: slots that are promised to jobs that are ready, `jobs`: of a group, those not at rest. */
+export type KeptLimit = {
+  concurrency: number | null
+  rate: { limit: number; period: number } | null
+  paused: boolean
+  /** Nobody is let through before. */
+  shutUntil: number | null
+  reserved: number
+  jobs: number | null
+}
+
+/** A limit from near: who holds its slots, soonest end first, and who waits, in order. */
+export type Room = {
+  settings: KeptLimit
+  running: number
+  started: number
+  waiting: number
+  nextRoom: number | null
+  holders: {
+    job: number
+    queue: string
+    class: string
+    group: string | null
+    startedAt: number | null
+    leaseUntil: number
+    process: string | null
+  }[]
+  line: { job: number; queue: string; class: string; group: string | null; priority: number; since: number }[]
+  now: number
+}
+
 /** When a host that keeps failing is left alone, and for how long: milliseconds. */
 export type BreakerSettings = { threshold: number; base: number; cap: number; probing: number }
 export type BreakerState = { state: 'closed' | 'open' | 'probe'; failures: number; until?: number }
@@ -153,6 +184,8 @@ export type Inspection = {
   queue: { paused: boolean; maxLanes: number; lanes: number; pull: boolean }
   /** When the limit that it waits at has room by itself. */
   limitFree: number | null
+  /** The limit that it waits at. */
+  limit?: KeptLimit
   /** The limit of its worker's own concurrency. */
   ownLimit?: string
   now: number

@@ -109,7 +109,11 @@ const limitShown = {
   paused: false,
   running: 1,
   waiting: 2,
+  shutUntil: null,
 }
+const roomShown = { ...limitShown, started: 4, fullSince: T, nextRoom: T }
+const at = { job: 7, queue: 'core', class: 'zip', group: 'g' }
+const holderShown = { ...at, startedAt: T, leaseUntil: T, process: null }
 const constraintShown = { name: 'host', match: { args: { host: 'a.com' } }, concurrency: 2 }
 const scheduleShown = {
   job: 7,
@@ -202,7 +206,16 @@ const answers: Engine = {
   state: async () => ({ n: '1.0' }),
   setState: async () => ({ n: '~kQE=' }),
   result: async () => ({ ended: true, result: { type: 'success', finishedAt: T, result: '[1.0]' } }),
-  why: async () => ({ running: false, reasons: [{ code: 'due', message: 'due later', until: T }] }),
+  why: async () => ({
+    ...{ job: 7, class: 'zip', queue: 'core', status: 'queued', running: false, run: null },
+    reasons: [{ code: 'LIMITED', message: 'full', since: T, until: T, key: 'api', data: { ahead: 2, limit: 'api' } }],
+    chain: [
+      {
+        ...{ job: 8, class: 'zip', queue: 'core', status: 'queued', running: false, run: null, reasons: [] },
+        limit: { ...roomShown, holders: [holderShown] },
+      },
+    ],
+  }),
   runs: async () => ({ runs: [{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1 }] }),
   tree: async () => ({ id: 7, class: 'zip', status: 'queued', children: {} }),
   adopt: async () => {},
@@ -240,6 +253,11 @@ const answers: Engine = {
   setQueue: async () => queue,
   limits: async () => ({ limits: [limitShown] }),
   limit: async () => limitShown,
+  room: async (_, { holders, waiting }) => ({
+    limit: roomShown,
+    holders: holders ? [holderShown] : [],
+    waiting: waiting ? [{ ...at, priority: 0, since: T }] : [],
+  }),
   setLimit: async () => limitShown,
   removeLimit: async () => {},
   constraints: async () => ({ constraints: [constraintShown] }),

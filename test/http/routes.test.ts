@@ -120,11 +120,16 @@ const cases: Case[] = [
   ],
   [
     'jobs.why',
-    ask('GET', '/v1/jobs/7/why'),
+    ask('GET', '/v1/jobs/7/why?deep=3'),
     200,
-    { running: false, reasons: [{ code: 'due', message: 'due later', until: at }] },
+    {
+      running: false,
+      reasons: [{ code: 'LIMITED', until: at, since: at, data: { ahead: 2 } }],
+      chain: [{ job: 8, limit: { key: 'api', fullSince: at, holders: [{ job: 7, leaseUntil: at }] } }],
+    },
     'why',
     '7',
+    { deep: 3 },
   ],
   [
     'jobs.runs',
@@ -413,6 +418,24 @@ const cases: Case[] = [
   ],
   ['limits.list', ask('GET', '/v1/limits'), 200, { limits: [{ key: 'api', rate: { limit: 5, period: 1 } }] }, 'limits'],
   ['limits.get', ask('GET', '/v1/limits/api'), 200, { key: 'api', waiting: 2 }, 'limit', 'api'],
+  [
+    'limits.holders',
+    ask('GET', '/v1/limits/api/holders?limit=3'),
+    200,
+    { limit: { key: 'api', started: 4, nextRoom: at }, holders: [{ job: 7, startedAt: at }] },
+    'room',
+    'api',
+    { holders: 3 },
+  ],
+  [
+    'limits.waiting',
+    ask('GET', '/v1/limits/api/waiting'),
+    200,
+    { limit: { key: 'api', fullSince: at }, waiting: [{ job: 7, group: 'g', since: at }] },
+    'room',
+    'api',
+    { waiting: 50 },
+  ],
   [
     'limits.set',
     ask('PUT', '/v1/limits/api', '{"rate":{"limit":5,"period":"1s"},"concurrency":null}'),

@@ -39,6 +39,16 @@ export const callbackView = callbackProgress.extend({
   endedAt: moment.nullable(),
 })
 
+/** A run under way, and who has it. */
+export const runUnderWay = z
+  .object({
+    startedAt: moment,
+    leaseUntil: moment,
+    process: z.string().nullable().meta({ description: 'the name of the program that has it' }),
+    lane: z.string().nullable().meta({ description: 'the first letters of the lane that has it' }),
+  })
+  .meta({ description: 'the run under way' })
+
 export const jobView = z.object({
   id: jobId,
   queue: z.string(),
@@ -81,15 +91,7 @@ export const jobView = z.object({
     .nullable()
     .meta({ description: 'its unique key, and until when it is held' }),
   lockedUntil: moment.nullable(),
-  run: z
-    .object({
-      startedAt: moment,
-      leaseUntil: moment,
-      process: z.string().nullable().meta({ description: 'the name of the program that has it' }),
-      lane: z.string().nullable().meta({ description: 'the first letters of the lane that has it' }),
-    })
-    .nullable()
-    .meta({ description: 'the run under way' }),
+  run: runUnderWay.nullable(),
   keptUntil: moment.nullable().meta({
     description: 'until when it is kept at least, once it has ended; null also where data can still wake it',
   }),
@@ -109,20 +111,6 @@ export const result = z.union([
     retry: z.literal(false).optional(),
   }),
 ])
-
-export const why = z.object({
-  running: z.boolean(),
-  reasons: z.array(
-    z.object({
-      code: z.string(),
-      message: z.string(),
-      since: moment.optional(),
-      until: moment.optional(),
-      job: jobId.optional(),
-      key: z.string().optional(),
-    }),
-  ),
-})
 
 /** Newest first; `token` to `error` of jobs that keep their runs. */
 export const pastRun = z.object({

@@ -71,7 +71,28 @@ export const limitView = z.object({
   key: z.string(),
   concurrency: z.int().nullable(),
   rate: shownRate.nullable(),
+  shutUntil: moment
+    .nullable()
+    .meta({ description: 'nobody is let through before, as the breaker of a host has set it' }),
   ...inUse,
 })
+
+/** A limit from near. */
+export const roomView = limitView.extend({
+  started: z.int().meta({ description: 'how many have started within the period of its rate' }),
+  fullSince: moment.nullable().meta({ description: 'since when the job waits that is next' }),
+  nextRoom: moment.nullable().meta({ description: 'when room comes by itself at the latest, while somebody waits' }),
+})
+
+const atLimit = { job: jobId, queue: z.string(), class: z.string(), group: z.string().nullable() }
+
+export const holder = z.object({
+  ...atLimit,
+  startedAt: moment.nullable(),
+  leaseUntil: moment,
+  process: z.string().nullable().meta({ description: 'the program that has it, where that has a name' }),
+})
+
+export const limitWaiter = z.object({ ...atLimit, priority: z.int(), since: moment })
 
 export const groupView = z.object({ id: z.string(), concurrency: z.int().nullable(), ...inUse, jobs: z.int() })

@@ -13,7 +13,7 @@ import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
 import { factsOf } from '../run/job-facts.ts'
 import { viewOf } from '../run/snapshot.ts'
-import { pauses, reasonsOf, waitsIn } from './why.ts'
+import { followed } from './why-chain.ts'
 
 const MAX_TREE = 5_000
 
@@ -187,11 +187,7 @@ export function createJobs({
       return isId(id) && Number(id) <= (await store.lastId())
     },
 
-    async why(job) {
-      const inspection = await store.inspect(job)
-      const waits = pauses(inspection) ? waitsIn((await store.steps(inspection.id, '0')).steps) : []
-      return { running: inspection.document.place === 'l', reasons: reasonsOf(inspection, waits) }
-    },
+    why: (job, { deep = 0 } = {}) => followed(store, job, deep),
 
     async runs(job) {
       const { id, document } = await store.inspect(job)

@@ -3,16 +3,33 @@
 import { type Constraint, groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
+import type { Room } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
-import type { Engine, GroupView, LimitView } from '../engine.ts'
+import type { Engine, GroupView, LimitView, RoomView } from '../engine.ts'
 
 type LimitRow = Awaited<ReturnType<Store['limits']>>[number]
 
 const isGroup = (key: string): boolean => key.startsWith(groupKey(''))
 
-const limitView = ({ key, concurrency, rate, paused, running, waiting }: LimitRow): LimitView => ({
-  ...{ key, concurrency, rate, paused, running, waiting },
+const still = (moment: number | null, now: number): number | null => (moment !== null && moment > now ? moment : null)
+
+const limitView = (
+  { key, concurrency, rate, paused, shutUntil, running, waiting }: LimitRow,
+  now: number,
+): LimitView => ({
+  ...{ key, concurrency, rate, paused, shutUntil: still(shutUntil, now), running, waiting },
 })
+
+/** A limit as it is seen from near. */
+export function roomOf(key: string, room: Room): RoomView {
+  const { settings, running, waiting, started, nextRoom, line, now } = room
+  const { concurrency, rate, paused, shutUntil } = settings
+  return {
+    ...{ key, concurrency, rate, paused, shutUntil: still(shutUntil, now), running, waiting, started },
+    fullSince: line[0]?.since ?? null,
+    nextRoom: waiting > 0 ? nextRoom : null,
+  }
+}
 
 const groupView = ({ key, concurrency, paused, running, waiting, jobs }: LimitRow): GroupView => ({
   id: key.slice(groupKey('').length),
@@ -23,11 +40,13 @@ export function createLimits({
   store,
   tags,
   ring,
+  now,
 }: Context): Pick<
   Engine,
   | 'limits'
   | 'bounds'
   | 'limit'
+  | 'room'
   | 'setLimit'
   | 'removeLimit'
   | 'constraints'
@@ -43,7 +62,7 @@ export function createLimits({
   async function limitOf(key: string): Promise<LimitView> {
     const [row] = await store.limits(key)
     if (!row) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
-    return limitView(row)
+    return limitView(row, now())
   }
 
   async function groupOf(id: string): Promise<GroupView> {
@@ -69,7 +88,7 @@ export function createLimits({
   async function bounds() {
     const rows = await store.limits()
     return {
-      limits: rows.filter(({ key }) => !isGroup(key)).map(limitView),
+      limits: rows.filter(({ key }) => !isGroup(key)).map((row) => limitView(row, now())),
       groups: rows.filter(({ key }) => isGroup(key)).map(groupView),
     }
   }
@@ -80,6 +99,13 @@ export function createLimits({
     limits: async () => ({ limits: (await bounds()).limits }),
 
     limit: limitOf,
+
+    async room(key, { holders = 0, waiting = 0 }) {
+      // One of those who wait is looked at in any case: it says since when there is no room.
+      const room = await store.room(key, { holders, waiting: Math.max(waiting, 1) })
+      if (!room) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
+      return { limit: roomOf(key, room), holders: room.holders, waiting: room.line.slice(0, waiting) }
+    },
 
     async setLimit(key, settings) {
       await ring(await store.limit(key, 'set', settings))

@@ -1,26 +1,44 @@
 // Why a job is not running: plain facts, the immediate cause first.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
-import { childrenOf, defaultOf, portsOf, statusOf, waitingOf } from '../../redis/record.ts'
-import type { Inspection } from '../../redis/types.ts'
+import {
+  childrenOf,
+  createdAtOf,
+  defaultOf,
+  type JobRecord,
+  pastRunOf,
+  portsOf,
+  statusOf,
+  waitingOf,
+} from '../../redis/record.ts'
+import type { Inspection, KeptLimit } from '../../redis/types.ts'
 import type { Reason } from '../engine.ts'
 import { OURS, type Waited } from '../run/steps.ts'
+
+/** What is known of a job: all that an inspection tells, or its record alone, as a list has it. */
+type Looked = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' | 'limit' | 'now'> &
+  Partial<Pick<Inspection, 'queue'>>
 
 /** An inspection, with what the job's function waits for by `waitFor`. */
 type Waiting = Inspection & { waits: { on: string; until?: number }[] }
 
+/** A reason, without since when. */
+type Told = Omit<Reason, 'since'>
+
 const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
 
+const wasReleased = (doc: JobRecord): boolean => doc.lastRun?.split(',')[2] === 'released'
+
 /** A run that was given back says why, where its worker is known to be down. */
-function backoffText(doc: Inspection['document']): string {
-  if (doc.lastRun?.split(',')[2] !== 'released')
+function backoffText(doc: JobRecord): string {
+  if (!wasReleased(doc))
     return `${counted(doc.failures ?? 0, 'failure')}, ${counted(doc.lostInARow ?? 0, 'loss', 'losses')} in a row; backs off until`
   const why = doc.lastError ? `: ${(JSON.parse(doc.lastError) as { message: string }).message}` : ''
   return `its last run was given back without using an attempt${why}; waits until`
 }
 
 /** What its function waits for by `waitFor`, as its steps tell. */
-function awaitedReasons({ waits }: Waiting): Reason[] {
+function awaitedReasons({ waits }: Waiting): Told[] {
   return waits.map(({ on, until }) => {
     const isChannel = on.startsWith('/')
     const what = isChannel ? `a message on channel ${on}` : `input on port ${on}`
@@ -29,13 +47,14 @@ function awaitedReasons({ waits }: Waiting): Reason[] {
       code: isChannel ? 'MESSAGE' : 'INPUT',
       message: `its function waits for ${what}${till}`,
       key: on,
+      data: { [isChannel ? 'channel' : 'port']: on },
       ...(until === undefined ? {} : { until }),
     }
   })
 }
 
 /** The children that its function has called and waits for. */
-function calledReasons({ document: doc, children }: Inspection): Reason[] {
+function calledReasons({ document: doc, children }: Inspection): Told[] {
   const called = doc.awaitedChildren ? (JSON.parse(doc.awaitedChildren) as string[]) : []
   const all = childrenOf(children)
   return called.map((name) => {
@@ -45,20 +64,34 @@ function calledReasons({ document: doc, children }: Inspection): Reason[] {
       code: 'CHILDREN',
       message: `its function waits for child ${which} to end`,
       key: name,
+      data: { waiting: 1, jobs: child ? [child.id] : [], names: [name] },
       ...(child ? { job: child.id } : {}),
     }
   })
 }
 
-function timeReasons(waiting: Waiting): Reason[] {
+const untilReason = (code: string, until: number, now: number, message: string, data = {}): Told => ({
+  code,
+  message: `${message} ${new Date(until).toISOString()}`,
+  until,
+  data: { ms: until - now, ...data },
+})
+
+/** A lock keeps a job from running wherever it waits. */
+const lockReasons = ({ document: { lockUntil }, now }: Looked): Told[] =>
+  lockUntil !== undefined && lockUntil > now ? [untilReason('LOCKED', lockUntil, now, 'locked by a client until')] : []
+
+function timeReasons(waiting: Waiting): Told[] {
   const { document: doc, now } = waiting
-  const reasons: Reason[] = []
-  const wait = (code: string, until: number | undefined, message: string) => {
-    if (until !== undefined && until > now)
-      reasons.push({ code, message: `${message} ${new Date(until).toISOString()}`, until })
+  const reasons: Told[] = lockReasons(waiting)
+  const wait = (code: string, until: number | undefined, message: string, data = {}) => {
+    if (until !== undefined && until > now) reasons.push(untilReason(code, until, now, message, data))
   }
-  wait('LOCKED', doc.lockUntil, 'locked by a client until')
-  wait('BACKOFF', doc.backoffUntil, backoffText(doc))
+  wait('BACKOFF', doc.backoffUntil, backoffText(doc), {
+    failures: doc.failures ?? 0,
+    losses: doc.lostInARow ?? 0,
+    released: wasReleased(doc) ? 1 : 0,
+  })
   if (!doc.wantedEarly) {
     wait('DUE', doc.notBefore, 'asked to run at')
     wait('REPEAT', doc.nextSlot, 'repeats; the next slot is')
@@ -69,65 +102,114 @@ function timeReasons(waiting: Waiting): Reason[] {
   return reasons
 }
 
-function queueReasons({ document: doc, ahead, queue }: Inspection): Reason[] {
-  const reasons: Reason[] = []
-  if (queue.paused) reasons.push({ code: 'PAUSED', message: `queue ${doc.queue} is paused` })
+function queueReasons({ document: doc, ahead, queue }: Looked): Told[] {
+  const reasons: Told[] = []
+  const place = { queue: doc.queue, priority: doc.priority ?? 0, ...(ahead === null ? {} : { ahead }) }
+  if (queue?.paused)
+    reasons.push({ code: 'PAUSED', message: `queue ${doc.queue} is paused`, data: { queue: doc.queue } })
   if (doc.place === 'p') {
     const asking = doc.tag === undefined ? '' : `, asking for tag ${doc.tag}`
-    reasons.push({ code: 'PULL', message: `waits for a pull worker to claim it${asking}; ${ahead ?? 0} are before it` })
-  } else if (ahead !== null)
+    const behind = queue ? `; ${ahead ?? 0} are before it` : ''
+    reasons.push({
+      code: 'PULL',
+      message: `waits for a pull worker to claim it${asking}${behind}`,
+      data: { ...place, ...(doc.tag === undefined ? {} : { tag: doc.tag }) },
+    })
+  } else if (ahead !== null && queue)
     reasons.push({
       code: 'QUEUED',
       message: `${ahead} are before it in queue ${doc.queue}; ${queue.lanes} of ${queue.maxLanes} lanes are open`,
+      data: { ...place, lanes: queue.lanes, maxLanes: queue.maxLanes },
     })
+  else if (!queue) reasons.push({ code: 'QUEUED', message: `is ready in queue ${doc.queue}`, data: place })
   return reasons
 }
 
-function limitReasons({ document: doc, ahead, limitFree }: Inspection): Reason[] {
+/** How a limit is, and why nobody is let through. */
+const fullness = ({ paused, shutUntil, concurrency, rate }: KeptLimit, now: number) => ({
+  says: paused ? 'paused' : shutUntil !== null && shutUntil > now ? 'shut' : 'full',
+  numbers: {
+    ...(concurrency === null ? {} : { concurrency }),
+    ...(rate === null ? {} : { rate: rate.limit, periodMs: rate.period }),
+    paused: paused ? 1 : 0,
+  },
+})
+
+function limitReasons({ document: doc, ahead, limitFree, limit, now }: Looked): Told[] {
   const after = ahead ? `, ${ahead} are before it` : ''
   const next = limitFree === null ? '' : `; the next may start by ${new Date(limitFree).toISOString()}`
+  const { says, numbers } = limit ? fullness(limit, now) : { says: 'full', numbers: {} }
   return [
     {
       code: 'LIMITED',
-      message: `limit ${doc.waitingLimit} is full${after}${next}`,
+      message: `limit ${doc.waitingLimit} is ${says}${after}${next}`,
       key: doc.waitingLimit!,
+      data: { limit: doc.waitingLimit!, ...(ahead === null ? {} : { ahead }), ...numbers },
       ...(limitFree === null ? {} : { until: limitFree }),
     },
   ]
 }
 
-function restReasons(inspection: Waiting): Reason[] {
+/** So many children are told by their ids. */
+const TOLD = 20
+
+/** The children whose end is waited for: those that are named, or all, that have not ended. */
+function awaitedChildren({ children }: Looked, named: 'children' | string[]) {
+  const ended = new Set<string>(['completed', 'failed', 'terminated'])
+  const wanted = named === 'children' ? null : new Set(named)
+  return Object.entries(childrenOf(children))
+    .filter(([name, { status }]) => (wanted ? wanted.has(name) : true) && !ended.has(status))
+    .sort(([, a], [, b]) => a.id - b.id)
+    .slice(0, TOLD)
+}
+
+function restReasons(inspection: Waiting): Told[] {
   const { document: doc } = inspection
   const awaited = [...calledReasons(inspection), ...awaitedReasons(inspection)]
   if (awaited.length > 0) return awaited
   const waiting = waitingOf(doc)
   if (waiting === 'parent')
     return [
-      { code: 'PARENT', message: `waits until the run of its parent ${doc.parent} has ended`, job: Number(doc.parent) },
+      {
+        code: 'PARENT',
+        message: `waits until the run of its parent ${doc.parent} has ended`,
+        job: Number(doc.parent),
+        data: { parent: Number(doc.parent), name: doc.childName ?? '' },
+      },
     ]
-  if (waiting)
+  if (waiting) {
+    const left = awaitedChildren(inspection, waiting)
     return [
       {
         code: 'CHILDREN',
         message: `waits for ${counted(doc.waitsForCount!, 'child', 'children')} to end${waiting === 'children' ? '' : `: ${waiting.join(', ')}`}`,
+        data: { waiting: doc.waitsForCount!, jobs: left.map(([, { id }]) => id), names: left.map(([name]) => name) },
+        ...(left.length === 1 ? { job: left[0]![1].id } : {}),
       },
     ]
+  }
   const empty = portsOf(doc, 'i').filter(
     ({ port, pushed, taken }) => pushed === taken && defaultOf(doc, 'i', port) === undefined,
   )
   if (empty.length)
-    return empty.map(({ port }) => ({ code: 'INPUT', message: `waits for input on port ${port}`, key: port }))
-  return [{ code: 'ASKED_FOR_NOTHING', message: 'suspended; a run, a child or input wakes it' }]
+    return empty.map(({ port, taken }) => ({
+      code: 'INPUT',
+      message: `waits for input on port ${port}`,
+      key: port,
+      data: { port, taken },
+    }))
+  return [{ code: 'ASKED_FOR_NOTHING', message: 'suspended; a run, a child or input wakes it', data: {} }]
 }
 
-function endReasons({ document: doc }: Inspection): Reason[] {
+function endReasons({ document: doc }: Looked): Told[] {
   const status = statusOf(doc)
-  if (status === 'completed') return [{ code: 'COMPLETED', message: 'completed; a run or input wakes it' }]
+  if (status === 'completed') return [{ code: 'COMPLETED', message: 'completed; a run or input wakes it', data: {} }]
   if (status === 'terminated')
     return [
       {
         code: doc.cancelled ? 'CANCELLED' : 'TERMINATED',
         message: `${doc.cancelled ? 'cancelled' : 'terminated'}; only a run with force wakes it`,
+        data: {},
       },
     ]
   const kept = portsOf(doc, 'i').filter(({ pushed, taken }) => pushed > taken)
@@ -135,11 +217,13 @@ function endReasons({ document: doc }: Inspection): Reason[] {
     {
       code: 'FAILED',
       message: `failed after ${counted(doc.failures ?? 1, 'attempt')}; a retry or a run with force wakes it, input does not`,
+      data: { attempts: doc.failures ?? 1, lost: doc.lostRuns ?? 0 },
     },
     ...kept.map(({ port, pushed, taken }) => ({
       code: 'INPUT_KEPT',
       message: `${counted(pushed - taken, 'value waits', 'values wait')} on port ${port}`,
       key: port,
+      data: { port, values: pushed - taken },
     })),
   ]
 }
@@ -159,13 +243,43 @@ export function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
 export const pauses = ({ document: { place: z, hasSteps: st } }: Inspection): boolean =>
   st !== undefined && (z === 's' || z === 't')
 
-/** @example reasonsOf(inspection, [])[0].message // 'waits for input on port left' */
-export function reasonsOf(inspection: Inspection, waits: Waiting['waits']): Reason[] {
-  const { document: doc } = inspection
-  const waiting = { ...inspection, waits }
-  if (doc.place === 'l') return []
-  if (doc.place === 't') return timeReasons(waiting)
-  if (doc.place === 'w') return limitReasons(inspection)
-  if (doc.place === undefined || doc.place === 'p') return queueReasons(inspection)
-  return doc.place === 's' ? restReasons(waiting) : endReasons(inspection)
+/** Since when a job waits as it does: since it became ready, has ended, or its last run has. */
+function sinceOf(doc: JobRecord): number {
+  if (doc.place === undefined || doc.place === 'p' || doc.place === 'w')
+    return Math.floor(Number.parseInt(doc.sequence, 16) / 1000)
+  const lastRunEnded = doc.lastRun === undefined ? undefined : pastRunOf(doc.lastRun).endedAt
+  const ended = doc.place === 's' || doc.place === 't' ? undefined : doc.endedAt
+  return ended ?? lastRunEnded ?? createdAtOf(doc)
 }
+
+function toldOf(waiting: Looked & Pick<Waiting, 'waits'>): Told[] {
+  switch (waiting.document.place) {
+    case 'l':
+      return []
+    case 't':
+      return timeReasons(waiting as Waiting)
+    case 'w':
+      return [...lockReasons(waiting), ...limitReasons(waiting)]
+    case undefined:
+    case 'p':
+      return [...lockReasons(waiting), ...queueReasons(waiting)]
+    case 's':
+      return restReasons(waiting as Waiting)
+    default:
+      return endReasons(waiting)
+  }
+}
+
+/** @example reasonsOf(inspection, [])[0].message // 'waits for input on port left' */
+export function reasonsOf(inspection: Looked, waits: Waiting['waits']): Reason[] {
+  const since = sinceOf(inspection.document)
+  return toldOf({ ...inspection, waits }).map((reason) => ({ ...reason, since }))
+}
+
+/**
+ * The first reason, as far as a job's record alone tells it: not how many are before it, nor what its steps wait for.
+ *
+ * @example firstReasonOf(document, Date.now())?.code // 'LIMITED'
+ */
+export const firstReasonOf = (document: JobRecord, now: number): Reason | null =>
+  reasonsOf({ document, children: [], ahead: null, limitFree: null, now }, [])[0] ?? null

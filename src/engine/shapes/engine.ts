@@ -16,13 +16,17 @@ import type {
   ConstraintView,
   GraphChange,
   GroupView,
+  Holder,
   LimitSettings,
   LimitView,
+  LimitWaiter,
+  RoomView,
   ScheduleView,
   WireView,
 } from './limits.ts'
 import type { ProcessView, QueueView, RunUnderWay, Stats, WorkerDefinition } from './queues.ts'
-import type { BulkInput, Enqueued, Item, JobFilter, JobPatch, JobView, PortView, Reason, Result } from './views.ts'
+import type { BulkInput, Enqueued, Item, JobFilter, JobPatch, JobView, PortView, Result } from './views.ts'
+import type { Why } from './why.ts'
 
 export interface Engine extends Deliveries {
   health(): Promise<Health>
@@ -71,7 +75,8 @@ export interface Engine extends Deliveries {
   ): Promise<{ ended: true; result: Result | null } | { ended: false; status: Status }>
   /** Whether a job with this id was ever made, though it may be gone. */
   wasMade(id: string): Promise<boolean>
-  why(job: Ref): Promise<{ running: boolean; reasons: Reason[] }>
+  /** `deep`: so many jobs further, each the cause of the one before, and the limit that the last one waits at. */
+  why(job: Ref, options?: { deep?: number }): Promise<Why>
   /** The last run; of a job that keeps its runs all of those, newest first. */
   runs(job: Ref): Promise<{ runs: PastRun[] }>
   /** The family below a job, nearest first, at most `limit` jobs (5,000); `more`: there are more than are shown. */
@@ -134,6 +139,11 @@ export interface Engine extends Deliveries {
   /** Limits and groups in one look. */
   bounds(): Promise<{ limits: LimitView[]; groups: GroupView[] }>
   limit(key: string): Promise<LimitView>
+  /** A limit from near, with so many of those who hold its slots, soonest end first, and of those who wait, in order. */
+  room(
+    key: string,
+    most: { holders?: number; waiting?: number },
+  ): Promise<{ limit: RoomView; holders: Holder[]; waiting: LimitWaiter[] }>
   setLimit(key: string, settings: LimitSettings): Promise<LimitView>
   removeLimit(key: string): Promise<void>
   constraints(): Promise<{ constraints: ConstraintView[] }>

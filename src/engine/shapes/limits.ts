@@ -18,8 +18,42 @@ export type LimitView = {
   concurrency: number | null
   rate: { limit: number; period: number } | null
   paused: boolean
+  /** Nobody is let through before; null where that has gone by. */
+  shutUntil: number | null
   running: number
   waiting: number
+}
+
+/** A limit from near. */
+export type RoomView = LimitView & {
+  /** How many have started within the period of its rate. */
+  started: number
+  /** Since when the job waits that is next. */
+  fullSince: number | null
+  /** When room comes by itself at the latest. */
+  nextRoom: number | null
+}
+
+/** A run that holds a slot. */
+export type Holder = {
+  job: number
+  queue: string
+  class: string
+  group: string | null
+  startedAt: number | null
+  leaseUntil: number
+  /** The program that has it, where that has a name. */
+  process: string | null
+}
+
+/** A job that waits for a slot, in its turn. */
+export type LimitWaiter = {
+  job: number
+  queue: string
+  class: string
+  group: string | null
+  priority: number
+  since: number
 }
 
 export type ConstraintView = Constraint & { name: string }

@@ -105,5 +105,3 @@ export type Result =
       /** The worker said that trying again makes no sense. */
       retry?: false
     }
-
-export type Reason = { code: string; message: string; since?: number; until?: number; job?: number; key?: string }

@@ -2,7 +2,20 @@
 
 import { type Parts, type RawRing, refusalOf, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { Ring } from '../types.ts'
+import type { KeptLimit, Ring, Room } from '../types.ts'
+
+/** A limit's record as Redis has it. */
+export function limitSettingsOf(text: string): KeptLimit {
+  const { c, r, p, paused, shut, a, j } = JSON.parse(text) as Record<string, number | undefined>
+  return {
+    concurrency: c ?? null,
+    rate: r === undefined ? null : { limit: r, period: p! },
+    paused: paused === 1,
+    shutUntil: shut ?? null,
+    reserved: a ?? 0,
+    jobs: j ?? null,
+  }
+}
 
 export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
   type LimitRow = {
@@ -10,6 +23,7 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     concurrency: number | null
     rate: { limit: number; period: number } | null
     paused: boolean
+    shutUntil: number | null
     running: number
     waiting: number
     ready: number
@@ -20,18 +34,40 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
   async function limits(key = ''): Promise<LimitRow[]> {
     const [, rows] = (await evaluate(scripts.limits, [], { ...base(), key }, [])) as [string, string[][]]
     return rows.map(([name, json, held, waiting]) => {
-      const doc = JSON.parse(json!) as { c?: number; r?: number; p?: number; paused?: number; a?: number; j?: number }
+      const { concurrency, rate, paused, shutUntil, reserved, jobs } = limitSettingsOf(json!)
       return {
-        key: name!,
-        concurrency: doc.c ?? null,
-        rate: doc.r === undefined ? null : { limit: doc.r, period: doc.p! },
-        paused: doc.paused === 1,
+        ...{ key: name!, concurrency, rate, paused, shutUntil, jobs },
         running: Number(held),
         waiting: Number(waiting),
-        ready: doc.a ?? 0,
-        jobs: doc.j ?? null,
+        ready: reserved,
       }
     })
+  }
+
+  /** One limit from near, with so many of those who hold its slots and of those who wait; undefined where there is none. */
+  async function room(key: string, most: { holders: number; waiting: number }): Promise<Room | undefined> {
+    const args = { ...base(), key, most_holders: most.holders, most_waiting: most.waiting }
+    const answer = (await evaluate(scripts.room, [], args, [])) as
+      | ['none']
+      | [string, string, string, string, string, string, string, string[][], string[][]]
+    if (answer.length === 1) return undefined
+    const [, text, running, started, waiting, free, now, holders, line] = answer
+    return {
+      settings: limitSettingsOf(text),
+      running: Number(running),
+      started: Number(started),
+      waiting: Number(waiting),
+      nextRoom: free === '' ? null : Number(free),
+      now: Number(now),
+      holders: holders.map(([job, leaseUntil, queue, name, group, ranAt, process]) => ({
+        ...{ job: Number(job), queue: queue!, class: name!, group: group || null },
+        ...{ startedAt: ranAt ? Number(ranAt) : null, leaseUntil: Number(leaseUntil), process: process || null },
+      })),
+      line: line.map(([job, queue, name, group, priority, since]) => ({
+        ...{ job: Number(job), queue: queue!, class: name!, group: group || null },
+        ...{ priority: Number(priority), since: Number(since) },
+      })),
+    }
   }
 
   type LimitSettings = {
@@ -83,6 +119,7 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
 
   return {
     limits,
+    room,
     limit,
     constraint,
     constraints: () => ask<string | null>((redis) => redis.get(keys.constraints)),

@@ -5,6 +5,7 @@ import { filling, type Parts, refusalOf, toldOf } from '../parts.ts'
 import { childrenOf, decodeRecord, type JobRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { AtWork, CallbackJob, FlowState, Inspection, RawWiring, Signal } from '../types.ts'
+import { limitSettingsOf } from './limits.ts'
 
 export function createLooks(parts: Parts) {
   const { client, keys, base } = parts
@@ -27,7 +28,7 @@ export function createLooks(parts: Parts) {
       string[],
       string[],
       string,
-      [string, string, string, string, string, string, string],
+      [string, string, string, string, string, string, string, string?],
       string,
       string[],
     ]
@@ -50,6 +51,7 @@ export function createLooks(parts: Parts) {
       limitFree: facts[5] ? Number(facts[5]) : null,
       now: Number(facts[4]),
       ...(facts[6] ? { ownLimit: facts[6] } : {}),
+      ...(facts[7] ? { limit: limitSettingsOf(facts[7]) } : {}),
     }
   }
 

@@ -50,6 +50,7 @@ local facts = { queue_record.paused and 'paused' or '', int(side.most_lanes(queu
 if doc.place == 'w' then
   local moment = next_room(doc.waiting_limit)
   facts[6] = moment < never and int(moment) or ''
+  facts[8] = cjson.encode(limit(doc.waiting_limit).settings or {})
 end
 local children, total = flat_children(id, doc)
 return { 'job', id, text_at(key_of(id)), flat_side_values(id, doc), children, items, ahead, facts, int(total), callback_of(doc) }

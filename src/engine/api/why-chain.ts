@@ -1,0 +1,86 @@
+// Why a job is not running, followed to what would change it: the job that it waits for, the limit that this one waits at,
+// and who holds the slots of that.
+
+import { SidejobError } from '../../core/errors.ts'
+import { statusOf } from '../../redis/record.ts'
+import type { Store } from '../../redis/store.ts'
+import type { Inspection } from '../../redis/types.ts'
+import type { Why, WhyLimit, WhyLink } from '../engine.ts'
+import { runOf } from '../run/job-facts.ts'
+import { roomOf } from './limits.ts'
+import { pauses, reasonsOf, waitsIn } from './why.ts'
+
+/** So many of the jobs that one waits for are looked at, to find the one that ends last. */
+const LOOKED_AT = 5
+/** So many of those that hold a limit's slots are shown. */
+const HOLDERS = 5
+
+export type Ask = Pick<Store, 'inspect' | 'steps' | 'room'>
+
+async function linkOf(store: Ask, inspection: Inspection): Promise<WhyLink> {
+  const { id, document: doc } = inspection
+  const waits = pauses(inspection) ? waitsIn((await store.steps(id, '0')).steps) : []
+  return {
+    job: id,
+    class: doc.class,
+    queue: doc.queue,
+    status: statusOf(doc),
+    running: doc.place === 'l',
+    run: runOf(doc),
+    reasons: reasonsOf(inspection, waits),
+  }
+}
+
+/** The limit that a link waits at, from near. */
+async function limitOf(store: Ask, { reasons }: WhyLink): Promise<WhyLimit | undefined> {
+  const key = reasons.find(({ code }) => code === 'LIMITED')?.key
+  const room = key === undefined ? undefined : await store.room(key, { holders: HOLDERS, waiting: 1 })
+  return room && { ...roomOf(key!, room), holders: room.holders }
+}
+
+/** The jobs that the first reason of a link which names any waits for. */
+function causesOf({ job, reasons }: WhyLink): number[] {
+  for (const reason of reasons) {
+    const jobs = reason.job === undefined ? ((reason.data.jobs as number[] | undefined) ?? []) : [reason.job]
+    if (jobs.length > 0) return jobs.filter((id) => id !== job).slice(0, LOOKED_AT)
+  }
+  return []
+}
+
+/** Until when a link lasts, as far as it says: what says nothing may last for ever. */
+const lastsUntil = ({ run, reasons }: WhyLink): number =>
+  run ? run.leaseUntil : (reasons.find(({ until }) => until !== undefined)?.until ?? Number.POSITIVE_INFINITY)
+
+/** A job that has gone meanwhile keeps nobody waiting. */
+async function lookAt(store: Ask, id: number): Promise<WhyLink[]> {
+  try {
+    return [await linkOf(store, await store.inspect(String(id)))]
+  } catch (error) {
+    if (error instanceof SidejobError && error.code === 'NOT_FOUND') return []
+    throw error
+  }
+}
+
+/**
+ * Why a job is not running, and the `deep` jobs behind that: of several that are waited for, the one that ends last.
+ *
+ * @example (await followed(store, '7', 3)).chain // [{ job: 8, status: 'queued', reasons: […], limit: { key: 'stripe', holders: […] } }]
+ */
+export async function followed(store: Ask, job: string, deep: number): Promise<Why> {
+  const first = await linkOf(store, await store.inspect(job))
+  if (deep === 0) return first
+  const chain: WhyLink[] = []
+  let last: WhyLink = first
+  const seen = new Set([first.job])
+  while (chain.length < deep) {
+    const causes = causesOf(last).filter((id) => !seen.has(id))
+    const links = (await Promise.all(causes.map((id) => lookAt(store, id)))).flat()
+    if (links.length === 0) break
+    last = links.reduce((a, b) => (lastsUntil(b) > lastsUntil(a) ? b : a))
+    seen.add(last.job)
+    chain.push(last)
+  }
+  const limit = await limitOf(store, last)
+  if (limit) last.limit = limit
+  return { ...first, chain }
+}

@@ -1,0 +1,39 @@
+// Why a job is not running, as it is told.
+
+import type { Status } from '../../core/job.ts'
+import type { Holder, RoomView } from './limits.ts'
+import type { RunFacts } from './views.ts'
+
+/**
+ * `message` says in words what `data` has as numbers, names and ids. `job`: the one other job that it is about; `key`: the
+ * port, channel, child or limit.
+ */
+export type Reason = {
+  code: string
+  message: string
+  data: Record<string, string | number | string[] | number[]>
+  /** Since when the job waits as it does. */
+  since: number
+  until?: number
+  job?: number
+  key?: string
+}
+
+/** A limit that somebody waits at, and who holds its slots, soonest end first. */
+export type WhyLimit = RoomView & { holders: Holder[] }
+
+/** A job and why it is not running; `run`: who has it, if it is. */
+export type WhyLink = {
+  job: number
+  class: string
+  queue: string
+  status: Status
+  running: boolean
+  run: RunFacts | null
+  reasons: Reason[]
+  /** The limit that it waits at, where the chain ends with it. */
+  limit?: WhyLimit
+}
+
+/** `chain`: the jobs behind it, each the cause of the one before. */
+export type Why = WhyLink & { chain?: WhyLink[] }

@@ -1,0 +1,49 @@
+-- room: one limit from near: who holds its slots, who waits for them in order, and when there is room again. Read only.
+--
+-- keys: none
+-- by: API, dashboard
+-- reads: job, limit, limits, queue
+-- writes: none
+-- args: ns, clock, seed, key, most_holders:int, most_waiting:int
+-- returns: {'room', document, held, started, waiting, when there is room or '', now,
+--          [id, lease end, queue, class, group, began, process] of each who holds, [id, queue, class, group, priority, since] of each who waits}
+--          | {'none'}
+
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/runtime/lists
+-- @include lib/queue/order
+-- @include lib/job/status
+-- @include lib/port/log
+-- @include lib/run/lease
+-- @include lib/port/ports
+-- @include lib/family/tree
+-- @include lib/limit/limits
+-- @include lib/limit/turns
+-- @include lib/queue/aging
+-- @include lib/job/create
+-- @include lib/queue/waiters
+-- @include lib/queue/lanes
+
+local state = limit(key)
+if not state.settings or state.settings.gone then return { 'none' } end
+local moment = next_room(key)
+local held = most_holders > 0 and redis.call('ZRANGEBYSCORE', limit_key(key, 'held'), '(' .. int(now), '+inf', 'WITHSCORES', 'LIMIT', 0, most_holders) or {}
+local members = most_waiting > 0 and redis.call('ZRANGE', limit_key(key, 'waiting'), 0, most_waiting - 1) or {}
+local ids = {}
+for i = 1, #held, 2 do ids[#ids + 1] = held[i] end
+for _, member in ipairs(members) do ids[#ids + 1] = member:sub(15) end
+fetch_jobs(ids)
+
+local holders, line = {}, {}
+for i = 1, #held, 2 do
+  local doc = find(held[i])
+  if doc then holders[#holders + 1] = { held[i], held[i + 1], doc.queue, doc.class, doc.group or '', doc.ran_at or '', doc.process or '' } end
+end
+for _, member in ipairs(members) do
+  local id = member:sub(15)
+  local doc = find(id)
+  if doc then line[#line + 1] = { id, doc.queue, doc.class, doc.group or '', doc.priority or '0', int(moment_of_sequence(doc.sequence)) } end
+end
+local waiting = redis.call('ZCARD', limit_key(key, 'waiting'))
+return { 'room', cjson.encode(state.settings), int(state.held), int(state.started), int(waiting), moment < never and int(moment) or '', int(now), holders, line }
