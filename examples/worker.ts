@@ -2,6 +2,7 @@
 
 import { storing, workers } from '../functions/index.ts'
 import { createWorker } from '../src/cloudflare/index.ts'
+import { dashboard } from '../src/dashboard/index.ts'
 import { downloaderPayload } from '../src/facades/downloader/shown.ts'
 import { facades } from '../src/facades/index.ts'
 import { examples } from './functions/index.ts'
@@ -12,5 +13,6 @@ export default createWorker({
   functions: [...workers, ...examples],
   storing,
   facades,
+  dashboard: dashboard(),
   payloads: (downloads) => ({ downloader: downloaderPayload(downloads) }),
 })

@@ -146,6 +146,8 @@ export async function startStack({
       /** The stand-in; absent with a QStash of your own. */
       qstash: standIn,
       worker,
+      /** A link that logs in to the dashboard once; nothing where the Worker has none. */
+      login: () => loginLink(publicUrl, apiKey),
       /** Asks for a tick now, as QStash does every minute. */
       tick: () => askForTick(ticking),
       /** Rejects when something ends that cannot be started again. */
@@ -179,6 +181,14 @@ async function mountOf(origin: string): Promise<string> {
   const answer = await fetch(`${origin}/.well-known/sidejob`).catch(() => undefined)
   const { mount = '' } = answer?.ok ? ((await answer.json().catch(() => ({}))) as { mount?: string }) : {}
   return mount
+}
+
+/** Where the Worker has a dashboard, the address at which this key is logged in once. */
+async function loginLink(url: string, apiKey: string): Promise<string | undefined> {
+  const headers = { authorization: `Bearer ${apiKey}` }
+  const answer = await fetch(`${url}/ui/login-links`, { method: 'POST', headers }).catch(() => undefined)
+  if (answer?.status !== 201) return undefined
+  return ((await answer.json()) as { url: string }).url
 }
 
 async function healthy(url: string) {

@@ -60,14 +60,14 @@ try {
     vars: Object.fromEntries(passedOn.map((name) => [name, env[name]])),
     say: (line) => console.log(line),
   })
-  introduce(stack)
+  introduce(stack, await stack.login())
   await stack.gone
 } catch (error) {
   console.error(`sidejob: ${error instanceof Error ? error.message : error}`)
   await end(1)
 }
 
-function introduce({ url, apiKey, webhookSecret, redis, gateway, qstash }: Stack) {
+function introduce({ url, apiKey, webhookSecret, redis, gateway, qstash }: Stack, login?: string) {
   const rows = {
     Redis: redis.describe,
     Gateway: `${gateway.url}, the REST dialect in front of it`,
@@ -75,6 +75,7 @@ function introduce({ url, apiKey, webhookSecret, redis, gateway, qstash }: Stack
     'API key': apiKey,
     Webhooks: `signed with ${webhookSecret}`,
     'Next, try': 'npm run demo',
+    ...(login ? { Dashboard: `${login} (once, within an hour)` } : {}),
   }
   for (const [name, text] of Object.entries(rows)) console.log(`${name.padEnd(10)} ${text}`)
   console.log(`ready on ${url}`)

@@ -3,6 +3,7 @@
 
 import { storing, workers } from '../functions/index.ts'
 import { createWorker } from './cloudflare/index.ts'
+import { dashboard } from './dashboard/index.ts'
 import { downloaderPayload } from './facades/downloader/shown.ts'
 import { facades } from './facades/index.ts'
 
@@ -12,5 +13,6 @@ export default createWorker({
   functions: workers,
   storing,
   facades,
+  dashboard: dashboard(),
   payloads: (downloads) => ({ downloader: downloaderPayload(downloads) }),
 })

@@ -10,6 +10,7 @@ import type { Payload } from '../engine/remote/callbacks.ts'
 import { type Deployment, deploymentOf, type Environment } from '../environment.ts'
 import { createFiles, type R2, r2Bucket } from '../files.ts'
 import { createApp } from '../http/app.ts'
+import type { Dashboard } from '../http/dashboard.ts'
 import type { Facade } from '../http/facade.ts'
 import { createPlaces, type Tenants } from '../http/places.ts'
 import { verifier } from '../http/signature.ts'
@@ -44,6 +45,8 @@ export type WorkerSettings = Hooks & {
   storing?: (resources: Resources) => readonly Worker[]
   /** The words of other systems, beside the API: those of `sidejob/facades`. */
   facades?: readonly Facade[]
+  /** Pages for people, below `/ui`: `dashboard()` of `sidejob/dashboard`. */
+  dashboard?: Dashboard
   /** Bodies of callbacks in other forms than the usual one, where files are stored. */
   payloads?: (downloads: Downloads) => Record<string, Payload>
 }
@@ -151,6 +154,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
       ...own,
       verify: verifier({ ...signingKeys, now: clock.now }),
       facades: settings.facades,
+      dashboard: settings.dashboard,
       apiKey: key,
       report: (error) => console.error(error),
       tenants,

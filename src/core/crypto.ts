@@ -33,3 +33,7 @@ export const keyFrom = async (secret: string, chance: string, tenant?: string): 
 /** A new API key; that of a tenant says whose it is. */
 export const newKey = (tenant?: string): string =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${hex(crypto.getRandomValues(new Uint8Array(22)))}`
+
+/** The name of a session, by chance; that of a tenant says whose it is. */
+export const sessionName = (tenant?: string): string =>
+  `${tenant === undefined ? '' : `${tenant}~`}${hex(crypto.getRandomValues(new Uint8Array(32)))}`

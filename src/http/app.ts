@@ -11,8 +11,9 @@ import { closedIn, places } from '../core/schemas.ts'
 import { splitPath } from '../core/tenant.ts'
 import type { AuditEntry } from '../engine/engine.ts'
 import { sharedWith } from './cors.ts'
+import type { Dashboard } from './dashboard.ts'
 import type { Deps } from './deps.ts'
-import { admitSigned, callOf, createDoor, expectSignature, isForced } from './door.ts'
+import { type Admit, admitSigned, callOf, createDoor, expectSignature, isForced } from './door.ts'
 import type { Facade } from './facade.ts'
 import { formatOf, readBody, respond, wanted } from './format.ts'
 import { llms } from './llms.ts'
@@ -25,6 +26,8 @@ import { list, listed } from './routes.ts'
 type Beside = {
   /** The other systems whose words are served beside our own; none by default. */
   facades?: readonly Facade[]
+  /** Pages for people, below `/ui`; none by default. */
+  dashboard?: Dashboard
 }
 
 const defaults = { body: 10 * 1024 * 1024 }
@@ -36,9 +39,9 @@ const READ_ON = 3
  *
  * @example createApp({ engine, verify: verifier(keys), publicUrl: 'https://jobs.example.com' }).fetch(request)
  */
-export const createApp = ({ facades = [], ...deps }: Deps & Beside): Hono => {
+export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {
   // What a tenant's address says before the path says where, not what.
-  const app = new Hono({ getPath: ({ url }) => splitPath(new URL(url).pathname).path })
+  const app = new Hono({ getPath: ({ url }) => splitPath(new URL(url).pathname).path.replace(/^\/ui\/$/, '/ui') })
   const admit = createDoor(deps)
   app.use(guarded)
   app.use(sharedWith(deps.origins ?? []))
@@ -46,12 +49,19 @@ export const createApp = ({ facades = [], ...deps }: Deps & Beside): Hono => {
   const served = routes.filter(({ only }) => !only || deps[only])
   let document: OpenApi | undefined
   const describe = () => (document ??= openapi(served, deps.publicUrl))
-  for (const route of served)
-    app.on(
-      route.method,
-      route.pattern ?? pattern(route.path),
-      serve(route, deps, admit, { document: describe, guide: () => llms(served, deps.publicUrl) }),
-    )
+  const about: About = { document: describe, guide: () => llms(served, deps.publicUrl) }
+  const lay = (on: Hono, routes: readonly Listed[], door: Admit): Hono => {
+    for (const route of routes)
+      on.on(route.method, route.pattern ?? pattern(route.path), serve(route, deps, door, about))
+    return on
+  }
+  lay(app, served, admit)
+  if (dashboard) {
+    const api = (door: Admit) =>
+      lay(new Hono(), served.filter(isOfApi), door).onError((error, c) => failed(c, error, deps.report))
+    app.route('/ui', dashboard({ deps, api }))
+    app.get('/', (c) => c.redirect(`${new URL(deps.publicUrl).pathname.replace(/\/$/, '')}/ui`))
+  }
   app.notFound((c) => {
     const taken = taking(c, app)
     const error = unknown(c, taken, deps.publicUrl)
@@ -63,6 +73,9 @@ export const createApp = ({ facades = [], ...deps }: Deps & Beside): Hono => {
   return app
 }
 
+/** What people may ask for by the pages: our own routes, and none that somebody else's signature opens. */
+const isOfApi = ({ path, scope, facade }: Listed): boolean => path.startsWith('/v1/') && scope !== 'signed' && !facade
+
 // Two names take less or more than one word of a path.
 const pattern = (path: string): string => path.replace(':dir', ':dir{in|out}').replace(':channel', ':channel{.+}')
 
@@ -71,7 +84,7 @@ const anything = z.looseObject({})
 
 type About = Pick<Asked<string, undefined, undefined>, 'document' | 'guide'>
 
-const serve = (route: Listed, deps: Deps, admit: ReturnType<typeof createDoor>, about: About) => {
+const serve = (route: Listed, deps: Deps, admit: Admit, about: About) => {
   const { method, path, scope, handle, facade } = route
   const query = route.query ?? (facade ? anything : nothing)
   const params = z.object(Object.fromEntries(namesIn(path).map((name) => [name, pathParams[name]])))

@@ -8,6 +8,7 @@ import { type Encoded, raw } from '../core/codec/value.ts'
 import { doors } from '../core/limits.ts'
 import { channelList, channelName, closed, moment } from '../core/schemas.ts'
 import { tokenPath } from './door.ts'
+import { keyOf } from './places.ts'
 import { route } from './route.ts'
 
 export const channels = {
@@ -66,7 +67,7 @@ export const channels = {
         'Gives a token with which the channel can be subscribed to for a minute: for EventSource, which sends no header',
       answers: { 200: z.object({ token: z.string(), expiresAt: moment }) },
     },
-    ({ caller, c }) => caller!.home.streamToken(caller!.key!, tokenPath(c.req.url)),
+    ({ caller, c }) => caller!.home.streamToken(keyOf(caller!), tokenPath(c.req.url)),
   ),
 }
 

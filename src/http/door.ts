@@ -14,13 +14,17 @@ import type { Route } from './route.ts'
 
 export type Admitted = { place: Place; caller?: Caller }
 
+/** Says where a request is served, and for whom; throws where it may not ask for this route. */
+export type Admit = (route: Route, request: Request) => Promise<Admitted>
+
 /**
  * The door of an app: lets a request in that may ask for its route, and says where it is served; throws otherwise.
  *
  * @example const admit = createDoor(deps); const { place, caller } = await admit(route, request)
  */
-export function createDoor(deps: Deps): (route: Route, request: Request) => Promise<Admitted> {
+export function createDoor(deps: Deps): Admit {
   const take = buckets(doors.remembered, Date.now)
+  const pass = createPass()
 
   /** Who keeps coming with wrong keys from one address is not looked up any more for a while. */
   const strike = (request: Request, isWrong: boolean): void => {
@@ -80,11 +84,22 @@ export function createDoor(deps: Deps): (route: Route, request: Request) => Prom
     strike(request, false)
     const token = route.byToken && tokenOf(request)
     const admitted = token ? await byToken(request, token, tenant) : await byKey(request, tenant)
-    const { id, scopes, limits, unlimited } = admitted.caller!
+    pass(route, request, admitted.caller!)
+    return admitted
+  }
+}
+
+/**
+ * What holds for a caller who is known: the scope of the route, and how often a key may ask.
+ *
+ * @example const pass = createPass(); pass(route, request, caller)
+ */
+export function createPass(): (route: Route, request: Request, caller: Caller) => void {
+  const take = buckets(doors.remembered, Date.now)
+  return (route, request, { id, scopes, limits, unlimited }) => {
     checkScope(route, request, scopes)
     const pace = paceOf(limits?.requestsPerSecond)
     if (!unlimited) limited(take(`key ${id}`, pace), 'requests with this API key', pace)
-    return admitted
   }
 }
 
@@ -136,7 +151,7 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
       path: ['Idempotency-Key'],
     })
   }
-  const who = (await sha256(encoder.encode(caller?.key ?? ''))).slice(0, 16)
+  const who = (await sha256(encoder.encode(caller?.key ?? caller?.id ?? ''))).slice(0, 16)
   return {
     ...by,
     key: `${request.method} ${new URL(request.url).pathname}:${who}:${given}`,

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { closed, duration, moment } from '../core/schemas.ts'
 import type { Call } from '../engine/engine.ts'
 import { sha256 } from './door.ts'
+import { keyOf } from './places.ts'
 import { Reply, route } from './route.ts'
 
 const DAY = 86_400_000
@@ -37,7 +38,11 @@ export const links = {
       await engine.look(String(id), 'in', params.port, 0)
       const path = `/v1/answers/${id}/${params.port}`
       const [tenant = ''] = TENANT.exec(deps.publicUrl) ?? []
-      const { token, expiresAt } = await caller!.home.streamToken(caller!.key!, `${tenant}${path}`, body.for ?? 3 * DAY)
+      const { token, expiresAt } = await caller!.home.streamToken(
+        keyOf(caller!),
+        `${tenant}${path}`,
+        body.for ?? 3 * DAY,
+      )
       const url = `${deps.publicUrl}${path}?token=${token}`
       return new Reply(201, { url, expiresAt })
     },

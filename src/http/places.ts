@@ -1,6 +1,7 @@
 // Where a request is served: by the deployment itself, or inside one tenant. A tenant has an engine of its own over a
 // namespace of its own in Redis, so nothing that a request can name there is anybody else's.
 
+import { SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
 import { Lru } from '../core/lru.ts'
 import type { Engine, KnownKey } from '../engine/engine.ts'
@@ -15,6 +16,13 @@ export type Place<E extends Engine = Engine> = {
 
 /** Who asks: the key, its text where it came as such, the engine that knows it, and the tenant that is asked. */
 export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string }
+
+/** The text of the key that somebody came with: a session of theirs does not tell it. */
+export function keyOf({ key }: Caller): string {
+  if (key === undefined)
+    throw new SidejobError('FORBIDDEN', 'expected an API key, got a session: it cannot be passed on')
+  return key
+}
 
 export type Tenants<E extends Engine = Engine> = {
   /** The place of a tenant; undefined where there is no such tenant. */

@@ -13,6 +13,7 @@ export const keysOf = (ns: string) => ({
   log: `${ns}log`,
   apiKeys: `${ns}keys`,
   audit: `${ns}audit`,
+  session: (hash: string) => `${ns}session:${hash}`,
   processes: `${ns}processes`,
   tenants: `${ns}tenants`,
   flags: `${ns}flags`,
@@ -131,6 +132,10 @@ export const kinds = {
     'deployment → the classes that it announced last, when, and the hashes of its versions, as JSON',
   ],
   '~bells': ['string, expires', 'how many requests in a row QStash has refused, and why, as JSON'],
+  '~session:<hash>': [
+    'string, expires',
+    'the hash of the API key that somebody has logged in with, by the hash of the name that they were given; `once` before it where that name is good for one session',
+  ],
   '~flags': ['set', 'switches that are on'],
   '~flows': ['hash', 'name → a stored graph, as JSON'],
 } as const satisfies Record<string, readonly [string, string]>

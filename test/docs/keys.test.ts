@@ -82,6 +82,7 @@ const plain: Access[] = [
       'log',
       'queue',
       'queues',
+      'session',
       'tenants',
       'workers',
     ],
@@ -90,7 +91,7 @@ const plain: Access[] = [
   {
     by: ['API'],
     reads: [],
-    writes: ['bells', 'deployed', 'wake', 'audit', 'flags', 'flows', 'keys', 'lane', 'tenants'],
+    writes: ['bells', 'deployed', 'wake', 'audit', 'flags', 'flows', 'keys', 'lane', 'session', 'tenants'],
   },
   { by: ['dispatcher'], reads: ['constraints', 'job', 'workers'], writes: ['bells'] },
 ]

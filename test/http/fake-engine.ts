@@ -347,6 +347,10 @@ const answers: Engine = {
   authenticate: async () => undefined,
   streamToken: async () => ({ token: 'a.1.b', expiresAt: T }),
   authenticateStream: async () => undefined,
+  openSession: async () => 'a',
+  redeemSession: async () => undefined,
+  session: async () => undefined,
+  endSession: async () => {},
 }
 
 export type Recorded = { verb: string; args: unknown[] }

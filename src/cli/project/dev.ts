@@ -34,6 +34,8 @@ export const dev: Command = {
     note(`Redis      ${stack.redis.describe}`)
     note(`API key    ${stack.apiKey}`)
     note(`API        ${stack.url}/docs`)
+    const login = await stack.login()
+    if (login) note(`Dashboard  ${login} (once, within an hour)`)
     note(`ready on   ${stack.url}`)
     await Promise.race([stopped, stack.gone])
     await stack.close()

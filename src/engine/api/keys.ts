@@ -5,6 +5,7 @@ import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
 import type { Context } from '../context.ts'
 import type { ApiKey, Engine, KnownKey } from '../engine.ts'
+import { createSessions } from './sessions.ts'
 
 /** How long a token for a stream opens it. */
 const STREAM = 60_000
@@ -33,6 +34,10 @@ type Verbs =
   | 'knows'
   | 'streamToken'
   | 'authenticateStream'
+  | 'openSession'
+  | 'redeemSession'
+  | 'session'
+  | 'endSession'
 
 export function createKeys(
   { store, change, now }: Context,
@@ -158,6 +163,8 @@ export function createKeys(
       await store.removeApiKey(id)
       seen.delete(id)
     },
+
+    ...createSessions({ store, knownBy, tenant }),
 
     authenticate: async (key) => knownBy(await hashOf(key)),
 

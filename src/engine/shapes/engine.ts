@@ -236,6 +236,13 @@ export interface Engine extends Deliveries {
   authenticate(key: string): Promise<KnownKey | undefined>
   /** Whether there is a key with this id, and it has not ended. */
   knows(id: string): Promise<boolean>
+  /** A name for whoever came with this key, good for `life` milliseconds, or, with `once`, for making one session; undefined for an unknown key. */
+  openSession(key: string, options: { life: number; once?: boolean }): Promise<string | undefined>
+  /** Makes a session of a name that is good once, which it ends. */
+  redeemSession(name: string, life: number): Promise<string | undefined>
+  /** Whose session this is: of its key as it is now; undefined when either is over. */
+  session(name: string): Promise<KnownKey | undefined>
+  endSession(name: string): Promise<void>
   /** Lets this path be asked for without the key, in its name: for a minute, or for `life`. */
   streamToken(key: string, path: string, life?: number): Promise<{ token: string; expiresAt: number }>
   authenticateStream(token: string, path: string): ReturnType<Engine['authenticate']>

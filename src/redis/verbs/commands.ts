@@ -63,6 +63,12 @@ export function createCommands({ client: { ask }, keys }: Parts) {
     apiKey: (id: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, id)),
     removeApiKey: (id: string) => ask<number>((redis) => redis.hdel(keys.apiKeys, id, usedField(id))),
     usedApiKey: (id: string, at: number) => ask((redis) => redis.hset(keys.apiKeys, usedField(id), at)),
+    /** The hash of the key that a session is one of, with a 1 before it where it is good once. */
+    session: (hash: string) => ask<string | null>((redis) => redis.get(keys.session(hash))),
+    addSession: (hash: string, text: string, life: number) =>
+      ask((redis) => redis.set(keys.session(hash), text, 'PX', life)),
+    /** Answers whether it was there. */
+    removeSession: async (hash: string) => (await ask<number>((redis) => redis.del(keys.session(hash)))) === 1,
     /** Writes down who asks for what; the oldest of very many go. */
     audit: (entry: string) => ask((redis) => redis.xadd(keys.audit, 'MAXLEN', '~', AUDITED, '*', 'e', entry)),
     readAudit: (before: string, count: number) =>

@@ -1,0 +1,99 @@
+// Builds what browsers load for the dashboard into src/dashboard/built: one stylesheet, the fonts, the icons, and a bundle
+// for each file of src/dashboard/browser. Each is a module, so that a Worker has them without a build of its own; each name
+// holds a hash, so that browsers may keep them for ever. `--check` fails when the committed files are not what would be built.
+
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { build, transform } from 'esbuild'
+
+const root = join(import.meta.dirname, '../src/dashboard')
+const target = join(root, 'built')
+
+type Asset = { name: string; type: string; text?: string; base64?: string }
+
+const hashOf = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex').slice(0, 10)
+
+const named = (name: string, content: string | Buffer): string => name.replace(/(\.\w+)$/, `-${hashOf(content)}$1`)
+
+const filesOf = (folder: string): string[] => readdirSync(join(root, folder)).sort()
+
+const fonts: Asset[] = filesOf('assets/fonts')
+  .filter((file) => file.endsWith('.woff2'))
+  .map((file) => {
+    const bytes = readFileSync(join(root, 'assets/fonts', file))
+    return { name: named(file, bytes), type: 'font/woff2', base64: bytes.toString('base64') }
+  })
+
+/** One stylesheet of all, in the order of their names; the names of fonts get their hashes. */
+async function stylesheet(): Promise<Asset> {
+  const text = filesOf('assets/style')
+    .map((file) => readFileSync(join(root, 'assets/style', file), 'utf8'))
+    .join('\n')
+    .replace(/url\(fonts\/([\w-]+)\.woff2\)/g, (_, font: string) => {
+      const found = fonts.find(({ name }) => name.replace(/-[0-9a-f]{10}\.woff2$/, '') === font)
+      if (!found) throw new Error(`there is no font ${font}`)
+      return `url(${found.name})`
+    })
+  const { code } = await transform(text, { loader: 'css', minify: true, target: 'chrome123' })
+  return { name: named('style.css', code), type: 'text/css; charset=utf-8', text: code }
+}
+
+async function script(file: string): Promise<Asset> {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, 'browser', file)],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    write: false,
+    legalComments: 'none',
+  })
+  const text = outputFiles[0]!.text
+  return { name: named(file.replace(/\.tsx?$/, '.js'), text), type: 'text/javascript; charset=utf-8', text }
+}
+
+const literal = (value: string): string =>
+  JSON.stringify(value).replace(/[\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`)
+
+const moduleOf = (asset: Asset): string =>
+  `// Built by infra/build-dashboard.ts; \`npm run dashboard\` makes it anew.\n\nimport type { Asset } from '../asset.ts'\n\nexport const asset: Asset = {\n${Object.entries(
+    asset,
+  )
+    .map(([key, value]) => `  ${key}: ${literal(value)},\n`)
+    .join('')}}\n`
+
+const fileOf = ({ name }: Asset): string =>
+  `${name.replace(/-[0-9a-f]{10}(\.\w+)$/, '$1').replace('.', '-')}.generated.ts`
+
+async function made(): Promise<Map<string, string>> {
+  const scripts = filesOf('browser').filter((file) => /\.tsx?$/.test(file))
+  const sprite = readFileSync(join(root, 'assets/sprite.svg'), 'utf8').trim()
+  const assets = [...fonts, await stylesheet(), ...(await Promise.all(scripts.map(script)))]
+  return new Map([
+    ...assets.map((asset) => [fileOf(asset), moduleOf(asset)] as const),
+    [
+      'sprite.generated.ts',
+      `// Built by infra/build-dashboard.ts; \`npm run dashboard\` makes it anew.\n\nexport const sprite = ${literal(sprite.replace(/>\s+</g, '><'))}\n`,
+    ],
+  ])
+}
+
+const files = await made()
+const stale = existsSync(target) ? readdirSync(target).filter((file) => !files.has(file)) : []
+const wrong = [...files]
+  .filter(([file, text]) => !existsSync(join(target, file)) || readFileSync(join(target, file), 'utf8') !== text)
+  .map(([file]) => file)
+
+if (process.argv.includes('--check')) {
+  if (wrong.length + stale.length > 0) {
+    console.error(
+      `src/dashboard/built is not what would be built (${[...wrong, ...stale].join(', ')}): npm run dashboard`,
+    )
+    process.exit(1)
+  }
+} else {
+  mkdirSync(target, { recursive: true })
+  for (const file of stale) rmSync(join(target, basename(file)))
+  for (const file of wrong) writeFileSync(join(target, file), files.get(file)!)
+}

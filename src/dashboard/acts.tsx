@@ -1,0 +1,107 @@
+// Doing things: a form is checked, asked about where something ends, done by the API, and answered in words.
+
+import type { Context } from 'hono'
+import { readUpTo } from '../core/bytes.ts'
+import { type Code, SidejobError } from '../core/errors.ts'
+import { leaveWord } from './cookies.ts'
+import type { Draw } from './draw.tsx'
+import { LookContext, may } from './look.ts'
+import type { ActAsked, CallApi, Done, Page } from './page.ts'
+import { ConfirmForm } from './parts/confirm.tsx'
+import { Shell } from './parts/shell.tsx'
+import { type Env, expectOurs, type Seen } from './session.ts'
+
+/** Bytes of a form: a value of 1 MiB, as browsers write it, and what is around it. */
+const MOST = 4 * 1024 * 1024
+
+type Parts = { base: string; draw: Draw; ask: (request: Request, seen: Seen) => Response | Promise<Response> }
+
+async function formOf(request: Request): Promise<FormData> {
+  const bytes = await readUpTo(request.body, MOST, MOST * 2)
+  if (!bytes) throw new SidejobError('TOO_LARGE', `the form: expected at most ${MOST} bytes`)
+  const type = request.headers.get('content-type') ?? ''
+  try {
+    return await new Response(bytes as BodyInit, { headers: { 'content-type': type } }).formData()
+  } catch (cause) {
+    throw new SidejobError('BAD_REQUEST', `expected a form, got ${type || 'nothing'}`, { cause })
+  }
+}
+
+/** Calls the API as whoever looks; each call of one act has a key of its own, so that pressing twice is one act. */
+function callerOf({ ask }: Parts, c: Context<Env>): CallApi {
+  const seen = c.get('seen')
+  const key = c.req.header('idempotency-key')
+  let calls = 0
+  return async (method, path, body) => {
+    const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json' })
+    if (key && method !== 'GET') headers.set('idempotency-key', `${key}-${calls++}`)
+    const url = new URL(path, new URL(c.req.url).origin)
+    const sent =
+      body === undefined || method === 'GET' ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+    const answer = await ask(new Request(url, { method, headers, body: sent }), seen)
+    const told = (await answer.json().catch(() => ({}))) as { error?: { code: Code; message: string } }
+    if (told.error) throw new SidejobError(told.error.code, told.error.message)
+    return told
+  }
+}
+
+const wantsData = (c: Context): boolean => c.req.header('accept')?.startsWith('application/json') ?? false
+
+export function createActs(parts: Parts) {
+  const { base, draw } = parts
+
+  function confirmation(
+    c: Context<Env>,
+    page: Page,
+    asked: ActAsked,
+    confirm: Parameters<typeof ConfirmForm>[0]['confirm'],
+  ) {
+    const form = <ConfirmForm confirm={confirm} form={asked.form} />
+    const { look } = asked
+    if (wantsData(c)) {
+      const html = (<LookContext.Provider value={look}>{form}</LookContext.Provider>).toString()
+      return c.json({ confirm: html })
+    }
+    const shell = (
+      <Shell
+        look={look}
+        title={confirm.title}
+        at={page.nav}
+        crumbs={[{ name: confirm.title }]}
+        every={0}
+        there={draw.there}
+        signs={{}}
+        foot={{ ok: true, text: '' }}
+        scripts={[]}
+      >
+        <div class="card confirm">{form}</div>
+      </Shell>
+    ).toString()
+    return c.html(`<!doctype html>${shell}`)
+  }
+
+  function answer(c: Context<Env>, { look }: ActAsked, done: Done): Response {
+    if (wantsData(c)) return c.json(done)
+    leaveWord(c, base, done.say)
+    return c.redirect(`${base}${done.to ?? look.here}`, 303)
+  }
+
+  return async (c: Context<Env>, page: Page): Promise<Response> => {
+    const form = await formOf(c.req.raw)
+    const { csrf } = c.get('seen')
+    expectOurs(c.req.raw, c.req.header('x-csrf') ?? String(form.get('csrf') ?? ''), csrf)
+    const name = String(form.get('act') ?? '')
+    const act = Object.hasOwn(page.acts ?? {}, name) ? page.acts![name] : undefined
+    if (!act)
+      throw new SidejobError('BAD_REQUEST', `act: expected one of ${Object.keys(page.acts!).join(', ')}, got "${name}"`)
+    const asked: ActAsked = { ...draw.asked(c), form, call: callerOf(parts, c) }
+    if (!may(asked.look, act.scope))
+      throw new SidejobError(
+        'FORBIDDEN',
+        `this needs the scope "${act.scope}", this key has ${asked.look.who.scopes.join(', ') || 'none'}`,
+      )
+    const confirm = await act.confirm?.(asked)
+    if (confirm && form.get('sure') !== (confirm.type ?? 'yes')) return confirmation(c, page, asked, confirm)
+    return answer(c, asked, await act.does(asked))
+  }
+}

@@ -1,0 +1,90 @@
+// The pages as an app: assets, the way in, the API behind the session, and each page with what can be done on it.
+
+import { type Context, Hono } from 'hono'
+import { fromBase64 } from '../core/codec/json.ts'
+import { codes, SidejobError } from '../core/errors.ts'
+import type { Given } from '../http/dashboard.ts'
+import { createActs } from './acts.tsx'
+import type { Asset } from './asset.ts'
+import { assets } from './assets.ts'
+import { sessionOf, takeWord } from './cookies.ts'
+import { createDraw, type Draw } from './draw.tsx'
+import { AGAIN, comesFromElsewhere, createLogin } from './login.tsx'
+import { may } from './look.ts'
+import type { DashboardOptions } from './options.ts'
+import { type Asked, Elsewhere, type Page } from './page.ts'
+import { pages } from './pages/index.ts'
+import { withPolicy } from './policy.ts'
+import { createSessionDoor, type Env, expectOurs, whoLooks } from './session.ts'
+
+const FOR_EVER = 'public, max-age=31536000, immutable'
+
+function serveAsset(c: Context): Response {
+  const asset = assets.find(({ name }) => name === c.req.param('name'))
+  if (!asset) throw new SidejobError('NOT_FOUND', `there is no asset ${c.req.param('name')}`)
+  return new Response(bodyOf(asset), { headers: { 'content-type': asset.type, 'cache-control': FOR_EVER } })
+}
+
+const bodyOf = (asset: Asset): BodyInit => ('text' in asset ? asset.text : (fromBase64(asset.base64) as BodyInit))
+
+/** Makes the pages of a deployment. */
+export function createPages({ deps, api }: Given, options: DashboardOptions): Hono {
+  const base = `${new URL(deps.publicUrl).pathname.replace(/\/+$/, '')}/ui`
+  const app = new Hono<Env>()
+  const door = createSessionDoor()
+  const inner = api(door.admit)
+  const draw = createDraw({ deps, base, options, pages })
+  const acts = createActs({ base, draw, ask: (request, seen) => inner.fetch(door.let(request, seen)) })
+
+  app.use(withPolicy)
+  app.get('/assets/:name', serveAsset)
+  app.route('/', createLogin({ deps, base }) as unknown as Hono<Env>)
+  app.use(async (c, next) => {
+    const seen = await whoLooks(c, deps)
+    if (!seen) return refuse(c, base)
+    const { method } = c.req
+    const isOfApi = c.req.path.includes('/ui/v1/')
+    if (isOfApi && method !== 'GET') expectOurs(c.req.raw, c.req.header('x-csrf') ?? null, seen.csrf)
+    c.set('seen', seen)
+    door.let(c.req.raw, seen)
+    await next()
+  })
+  app.route('/', inner as unknown as Hono<Env>)
+  for (const page of pages) {
+    app.get(page.path, (c) => show(c, page, draw))
+    if (page.acts) app.post(page.path, (c) => acts(c, page))
+  }
+  if (!pages.some(({ path }) => path === '/')) app.get('/', (c) => c.redirect(`${base}/jobs`))
+  app.all('*', (c) => draw.error(c, new SidejobError('NOT_FOUND', 'there is no such page')))
+  app.onError((error, c) => {
+    if (error instanceof Elsewhere) return c.redirect(`${base}${error.to}`, 303)
+    if (!(error instanceof SidejobError) || codes[error.code] === 500) (deps.report ?? console.error)(error)
+    const shown =
+      error instanceof SidejobError ? error : new SidejobError('INTERNAL', 'something went wrong on our side')
+    return draw.error(c as Context<Env>, shown)
+  })
+  return app as unknown as Hono
+}
+
+/** Who is not logged in is shown the way in; what is asked for by a script is told. */
+function refuse(c: Context, base: string): Response {
+  if (c.req.path.includes('/ui/v1/') || c.req.header('x-live') || c.req.method !== 'GET')
+    return c.json({ error: { code: 'UNAUTHENTICATED', message: 'the session is over: log in' } }, 401)
+  if (!sessionOf(c) && comesFromElsewhere(c.req.raw)) return c.html(AGAIN)
+  const { pathname, search } = new URL(c.req.url)
+  const to = `${pathname.slice(pathname.indexOf('/ui') + 3)}${search}` || '/'
+  return c.redirect(`${base}/login${to === '/' ? '' : `?to=${encodeURIComponent(to)}`}`, 303)
+}
+
+async function show(c: Context<Env>, page: Page, draw: Draw): Promise<Response> {
+  const asked = draw.asked(c)
+  expectScope(asked, page)
+  const [data, around] = await Promise.all([page.load(asked), draw.around(asked)])
+  return draw.page(c, page, { asked, data, around, word: takeWord(c, asked.look.base) })
+}
+
+function expectScope({ look }: Asked, { scope = 'read' }: Page): void {
+  if (may(look, scope)) return
+  const has = look.who.scopes.length > 0 ? look.who.scopes.join(', ') : 'none'
+  throw new SidejobError('FORBIDDEN', `this page needs the scope "${scope}", this key has ${has}`)
+}

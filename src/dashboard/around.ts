@@ -1,0 +1,24 @@
+// What stands beside every page: numbers of the side bar that mean something, and whether all is well.
+
+import type { Engine } from '../engine/engine.ts'
+import type { Signs } from './parts/shell.tsx'
+import { countsOf, sumOf } from './words/counts.ts'
+import { isFull } from './words/limit.ts'
+import { many } from './words/number.ts'
+
+export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
+
+/** Looks at queues and limits; who asks keeps the answer for a while. */
+export async function around(engine: Engine): Promise<Around> {
+  const [{ queues }, { limits }] = await Promise.all([engine.queues(), engine.bounds()])
+  const failed = queues.reduce((sum, { counts }) => sum + counts.failed, 0)
+  const jobs = sumOf(countsOf(queues, null))
+  const full = limits.filter(isFull).length
+  return {
+    signs: {
+      ...(failed > 0 ? { jobs: { n: failed, kind: 'bad' as const } } : {}),
+      ...(full > 0 ? { limits: { n: full, kind: 'warn' as const } } : {}),
+    },
+    foot: { ok: true, text: `Redis answers; ${many(jobs, 'job')}` },
+  }
+}

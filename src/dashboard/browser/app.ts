@@ -1,0 +1,15 @@
+// What all pages have: forms that say what they did, pages that stay as things are, keys, times that go on.
+
+import { startForms } from './app/forms.ts'
+import { startKeys } from './app/keys.ts'
+import { startLive } from './app/live.ts'
+import { startLooks } from './app/looks.ts'
+import { startSelection } from './app/selection.ts'
+import { startTimes } from './app/times.ts'
+
+startLooks()
+startTimes()
+startForms()
+startSelection()
+startLive()
+startKeys()

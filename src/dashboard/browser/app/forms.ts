@@ -1,0 +1,130 @@
+// Forms that change something: asked about in a dialog, sent once however often they are pressed, and answered in words.
+
+import { base, hear, meta, tell } from './page.ts'
+import { toast } from './toasts.ts'
+
+type Answer = {
+  say?: string
+  to?: string
+  link?: { text: string; to: string }
+  undo?: Record<string, string>
+  confirm?: string
+  error?: { code: string; message: string }
+}
+
+async function send(url: string, form: FormData, key: string): Promise<Answer> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    body: form,
+    headers: { accept: 'application/json', 'x-csrf': meta('csrf'), 'idempotency-key': key },
+  })
+  const text = await answer.text()
+  try {
+    return JSON.parse(text) as Answer
+  } catch {
+    return { error: { code: String(answer.status), message: 'the answer was none that this page reads' } }
+  }
+}
+
+function ask(html: string, from: Element | null): void {
+  const dialog = document.createElement('dialog')
+  dialog.className = 'dialog'
+  dialog.innerHTML = html
+  document.body.append(dialog)
+  dialog.addEventListener('close', () => {
+    dialog.remove()
+    if (from instanceof HTMLElement) from.focus()
+  })
+  const title = dialog.querySelector('h2')
+  if (title) {
+    title.id = 'asked'
+    dialog.setAttribute('aria-labelledby', 'asked')
+  }
+  dialog.showModal()
+  dialog.querySelector<HTMLElement>('input:not([type=hidden]), button[type=submit]')?.focus()
+}
+
+function showError(message: string, at: HTMLFormElement): void {
+  const dialog = at.closest('dialog')
+  if (!dialog) {
+    toast({ say: message, isError: true })
+    return
+  }
+  const told = dialog.querySelector('.err') ?? document.createElement('p')
+  told.className = 'err'
+  told.setAttribute('role', 'alert')
+  told.textContent = message
+  at.append(told)
+}
+
+async function settle(answer: Answer, form: HTMLFormElement, url: string): Promise<void> {
+  if (answer.error?.code === 'UNAUTHENTICATED') return location.assign(`${base}/login`)
+  if (answer.error) return showError(answer.error.message, form)
+  const dialog = form.closest('dialog')
+  if (answer.confirm) {
+    const from = document.activeElement
+    dialog?.close()
+    return ask(answer.confirm, from)
+  }
+  dialog?.close()
+  form.closest('details.more')?.removeAttribute('open')
+  const { say = 'Done', link, undo } = answer
+  toast({ say, link, ...(undo ? { undo: () => void act(url, undo) } : {}) })
+  tell('acted', form.dataset.act)
+  if (answer.to && answer.to !== location.pathname.slice(base.length) + location.search) tell('go', base + answer.to)
+  else tell('look')
+}
+
+/** Does an act by its fields, without a form on the page: to undo one. */
+async function act(url: string, fields: Record<string, string>): Promise<void> {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  const answer = await send(url, form, crypto.randomUUID())
+  toast({ say: answer.error?.message ?? answer.say ?? 'Undone', isError: answer.error !== undefined })
+  tell('look')
+}
+
+async function submit(form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> {
+  if (form.ariaBusy === 'true') return
+  form.ariaBusy = 'true'
+  submitter?.classList.add('busy')
+  const url = form.action
+  try {
+    await settle(await send(url, new FormData(form, submitter), crypto.randomUUID()), form, url)
+  } catch {
+    showError('Nobody answered: nothing is known to have happened. Press again.', form)
+  } finally {
+    form.ariaBusy = null
+    submitter?.classList.remove('busy')
+  }
+}
+
+export function startForms(): void {
+  document.addEventListener('submit', (event) => {
+    const form = event.target as HTMLFormElement
+    if (form.dataset.act === undefined || form.method !== 'post') return
+    event.preventDefault()
+    void submit(form, event.submitter)
+  })
+  document.addEventListener('click', (event) => {
+    const target = event.target as Element
+    const closer = target.closest('[data-do="close"]')
+    const dialog = closer?.closest('dialog')
+    if (dialog) {
+      event.preventDefault()
+      dialog.close()
+    }
+    const copier = target.closest<HTMLElement>('[data-copy]')
+    if (copier) void copy(copier)
+    for (const menu of document.querySelectorAll('details.more[open]'))
+      if (!menu.contains(target)) menu.removeAttribute('open')
+  })
+  hear('say', (detail) => toast(detail as Parameters<typeof toast>[0]))
+}
+
+async function copy(button: HTMLElement): Promise<void> {
+  const text = button.dataset.copy || button.closest('.snip')?.querySelector('pre')?.textContent || ''
+  await navigator.clipboard.writeText(text)
+  tell('copied', button)
+  toast({ say: 'Copied' })
+}

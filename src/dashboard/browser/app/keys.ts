@@ -1,0 +1,138 @@
+// The keyboard: `g` and a letter for the pages, one letter for what the page has on its buttons, and a list of all of them.
+
+import { isWriting, tell } from './page.ts'
+import { selectAll, selectTo } from './selection.ts'
+
+const OFF = 'sidejob-keys'
+
+let chord = false
+
+const isOff = (): boolean => localStorage.getItem(OFF) === 'off'
+
+const rows = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-row]')]
+
+function move(by: number): void {
+  const all = rows()
+  const at = all.findIndex((row) => row.classList.contains('cur'))
+  const next = all[Math.max(0, Math.min(all.length - 1, at + by))]
+  for (const row of all) row.classList.toggle('cur', row === next)
+  next?.scrollIntoView({ block: 'nearest' })
+}
+
+const current = (): HTMLElement | null => document.querySelector<HTMLElement>('[data-row].cur')
+
+function select(isRange: boolean): boolean {
+  const box = current()?.querySelector<HTMLInputElement>('.check')
+  if (!box) return false
+  box.checked = isRange || !box.checked
+  selectTo(box, isRange)
+  return true
+}
+
+const open = (where: 'here' | 'beside'): void => {
+  const link = current()?.querySelector<HTMLAnchorElement>('a')
+  if (link) where === 'here' ? location.assign(link.href) : window.open(link.href, '_blank', 'noopener')
+}
+
+function focusSearch(): void {
+  const field =
+    document.querySelector<HTMLInputElement>('.filter input[name="q"]') ??
+    document.querySelector<HTMLInputElement>('#find input')
+  field?.focus()
+  field?.select()
+}
+
+const acts: Record<string, (event: KeyboardEvent) => unknown> = {
+  '/': focusSearch,
+  '?': () => show(),
+  t: () => tell('like', 'theme'),
+  d: () => tell('like', 'density'),
+  z: () => tell('like', 'zone'),
+  p: () => tell('pause'),
+  '.': () => tell('look'),
+  j: () => move(1),
+  k: () => move(-1),
+  o: () => open('beside'),
+  Enter: () => open('here'),
+  a: () => rows().length > 0 && selectAll(true),
+  Escape: () => selectAll(false),
+}
+
+const words: [string, string][] = [
+  ['/', 'search or filter'],
+  ['g then a letter', 'go to a page'],
+  ['j k', 'move in a list'],
+  ['Enter o', 'open, open beside'],
+  ['x shift x a Esc', 'select, a range, all, none'],
+  ['t d z', 'theme, density, time zone'],
+  ['p .', 'pause, look again now'],
+  ['?', 'this list'],
+]
+
+function show(): void {
+  document.querySelector('dialog.keys')?.remove()
+  const dialog = document.createElement('dialog')
+  dialog.className = 'dialog keys'
+  dialog.setAttribute('aria-label', 'Keys')
+  const goes = [...document.querySelectorAll<HTMLElement>('.nav [data-go]')].map(
+    ({ dataset, title }): [string, string] => [`g ${dataset.go}`, title],
+  )
+  const list = document.createElement('dl')
+  list.className = 'kv'
+  for (const [keys, what] of [...words, ...goes]) {
+    const [dt, dd] = [document.createElement('dt'), document.createElement('dd')]
+    for (const key of keys.split(' '))
+      dt.append(Object.assign(document.createElement('kbd'), { textContent: key }), ' ')
+    dd.textContent = what
+    list.append(dt, dd)
+  }
+  const label = document.createElement('label')
+  label.className = 'rowf'
+  const box = Object.assign(document.createElement('input'), {
+    type: 'checkbox',
+    className: 'check',
+    checked: !isOff(),
+  })
+  box.addEventListener('change', () => localStorage.setItem(OFF, box.checked ? 'on' : 'off'))
+  label.append(box, 'Keys are on')
+  dialog.append(Object.assign(document.createElement('h2'), { textContent: 'Keys' }), list, label)
+  dialog.addEventListener('close', () => dialog.remove())
+  dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close())
+  document.body.append(dialog)
+  dialog.showModal()
+}
+
+/** A button of the page that has this key printed on it. */
+function press(key: string): boolean {
+  const found = [...document.querySelectorAll<HTMLElement>('[data-hotkey]')].find(
+    ({ dataset, offsetParent }) => dataset.hotkey === key && offsetParent !== null,
+  )
+  found?.click()
+  return found !== undefined
+}
+
+export function startKeys(): void {
+  document.addEventListener('click', ({ target }) => (target as Element).closest('[data-do="keys"]') && show())
+  document.addEventListener('keydown', (event) => {
+    const { key, target, ctrlKey, metaKey, altKey } = event
+    if (ctrlKey || metaKey || altKey) return
+    if (isWriting(target)) return key === 'Escape' ? (target as HTMLElement).blur() : undefined
+    if (document.querySelector('dialog[open]') || (isOff() && key !== '?')) return
+    if (key === 'Enter' && target instanceof Element && target.closest('a, button, summary')) return
+    if (chord) {
+      chord = false
+      const link = document.querySelector<HTMLAnchorElement>(`.nav [data-go="${CSS.escape(key)}"]`)
+      if (link) return location.assign(link.href)
+    }
+    if (key === 'g') {
+      chord = true
+      setTimeout(() => (chord = false), 1_500)
+      return
+    }
+    if (key.toLowerCase() === 'x' && select(event.shiftKey)) return
+    if (!press(key) && Object.hasOwn(acts, key)) {
+      if (key === '/') event.preventDefault()
+      acts[key]!(event)
+    }
+  })
+}

@@ -1,0 +1,141 @@
+// The page stays as things are: it is asked for again, often while somebody is there, seldom when nobody is, and not at all
+// while it is hidden. What did not change costs no drawing; what did is changed in place.
+
+import { Idiomorph } from 'idiomorph'
+import { base, hear } from './page.ts'
+
+const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
+/** After an answer that did not come. */
+const retries = [1_000, 2_000, 5_000, 10_000]
+
+type State = {
+  every: number
+  tag?: string
+  timer?: ReturnType<typeof setTimeout>
+  failures: number
+  isPaused: boolean
+  moved: number
+  since: number
+}
+
+const state: State = { every: 0, failures: 0, isPaused: false, moved: Date.now(), since: Date.now() }
+
+const dot = (): HTMLElement | null => document.getElementById('live')
+
+function show(kind: 'live' | 'slower' | 'paused' | 'cut', text: string): void {
+  const live = dot()
+  if (!live) return
+  live.className = `live ${kind}`
+  const word = live.querySelector('.word')!
+  if (word.textContent !== text) word.textContent = text
+}
+
+/** How long until the next look: by how long ago somebody moved. */
+function pause(): number {
+  if (state.failures > 0) return retries[Math.min(state.failures, retries.length) - 1]!
+  const idle = Date.now() - state.moved
+  if (idle < SOON) return state.every
+  return idle < LATER ? Math.max(10_000, state.every) : SELDOM
+}
+
+function plan(): void {
+  clearTimeout(state.timer)
+  if (state.every === 0 || state.isPaused || document.hidden) return
+  const wait = pause()
+  if (state.failures === 0) show(wait > state.every ? 'slower' : 'live', wait > state.every ? 'Slower' : 'Live')
+  state.timer = setTimeout(() => void look(), wait)
+}
+
+/** Somebody is in the middle of something that a new page would take away. */
+const isHeld = (): boolean =>
+  document.querySelector('dialog[open], details.more[open]') !== null ||
+  (document.activeElement instanceof HTMLElement &&
+    document.activeElement.closest('#main form input, #main form textarea') !== null &&
+    !document.activeElement.matches('.check'))
+
+export function take(html: string): void {
+  const next = new DOMParser().parseFromString(html, 'text/html')
+  const swap = (id: string) => {
+    const [old, fresh] = [document.getElementById(id), next.getElementById(id)]
+    if (old && fresh)
+      Idiomorph.morph(old, fresh, {
+        morphStyle: 'innerHTML',
+        ignoreActiveValue: true,
+        callbacks: { beforeAttributeUpdated: keepsOwn, beforeNodeMorphed: keepsTime },
+      })
+  }
+  swap('main')
+  swap('side')
+  document.title = next.title
+  document.dispatchEvent(new CustomEvent('drawn'))
+}
+
+/** What somebody has opened or ticked stays so. */
+const keepsOwn = (name: string, node: Node): boolean =>
+  !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
+
+const keepsTime = (old: Node, fresh: Node): boolean =>
+  !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
+
+async function look(force = false): Promise<void> {
+  if (!force && isHeld()) return plan()
+  try {
+    const headers: Record<string, string> = { 'x-live': '1', accept: 'text/html' }
+    if (state.tag && !force) headers['if-none-match'] = state.tag
+    const answer = await fetch(location.href, { headers, cache: 'no-store' })
+    if (answer.status === 401)
+      return location.assign(
+        `${base}/login?to=${encodeURIComponent(location.pathname.slice(base.length) + location.search)}`,
+      )
+    if (answer.status >= 500) throw new Error(String(answer.status))
+    state.failures = 0
+    state.since = Date.now()
+    state.tag = answer.headers.get('etag') ?? undefined
+    document.body.classList.remove('stale')
+    if (answer.status !== 304) take(await answer.text())
+  } catch {
+    state.failures += 1
+    document.body.classList.add('stale')
+    show('cut', `Cut off for ${Math.round((Date.now() - state.since) / 1_000)} s`)
+  }
+  plan()
+}
+
+/** Another page in the place of this one, without losing what is being said. */
+async function go(url: string): Promise<void> {
+  history.pushState(null, '', url)
+  state.tag = undefined
+  await look(true)
+}
+
+function toggle(): void {
+  state.isPaused = !state.isPaused
+  if (state.isPaused) {
+    clearTimeout(state.timer)
+    show('paused', 'Paused')
+  } else void look(true)
+}
+
+export function startLive(): void {
+  state.every = Number(dot()?.dataset.every ?? 0)
+  dot()?.setAttribute('title', 'Looks again by itself; press to pause (p)')
+  document.addEventListener('click', ({ target }) => (target as Element).closest('#live') && toggle())
+  for (const name of ['pointermove', 'keydown', 'scroll'] as const)
+    addEventListener(
+      name,
+      () => {
+        const wasIdle = Date.now() - state.moved > SOON
+        state.moved = Date.now()
+        if (wasIdle) plan()
+      },
+      { passive: true },
+    )
+  document.addEventListener('visibilitychange', () =>
+    document.hidden ? clearTimeout(state.timer) : state.every > 0 && !state.isPaused && void look(),
+  )
+  addEventListener('popstate', () => location.reload())
+  hear('look', () => void look(true))
+  hear('go', (url) => void go(String(url)))
+  hear('pause', toggle)
+  plan()
+}

@@ -1,0 +1,34 @@
+// Theme, density and time zone: kept in cookies, so that the next page comes as it is liked.
+
+import { cookie, hear, readCookie, tell } from './page.ts'
+
+const root = document.documentElement
+
+const isDark = (): boolean =>
+  root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches
+
+const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+export const looks = {
+  theme(): void {
+    root.dataset.theme = isDark() ? 'light' : 'dark'
+    cookie('theme', root.dataset.theme)
+  },
+  density(): void {
+    root.dataset.density = root.dataset.density === 'compact' ? 'comfortable' : 'compact'
+    cookie('density', root.dataset.density)
+  },
+  zone(): void {
+    const zone = decodeURIComponent(readCookie('zone') ?? 'UTC')
+    cookie('zone', encodeURIComponent(zone === 'UTC' ? own : 'UTC'))
+    tell('look')
+  },
+}
+
+export function startLooks(): void {
+  document.addEventListener('click', ({ target }) => {
+    const what = (target as Element).closest<HTMLElement>('[data-do]')?.dataset.do
+    if (what && Object.hasOwn(looks, what)) looks[what as keyof typeof looks]()
+  })
+  hear('like', (what) => looks[what as keyof typeof looks]?.())
+}

@@ -1,0 +1,29 @@
+// What scripts know of the page that they are on.
+
+export const meta = (name: string): string =>
+  document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? ''
+
+export const base = meta('base')
+
+/** Whether somebody is writing: keys are theirs then. */
+export const isWriting = (target: EventTarget | null): boolean =>
+  target instanceof Element &&
+  target.closest('input:not([type=checkbox]), textarea, select, [contenteditable]') !== null
+
+export const cookie = (name: string, value: string): void => {
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store is not everywhere.
+  document.cookie = `${name}=${value}; path=${base}; max-age=31536000; samesite=strict`
+}
+
+export const readCookie = (name: string): string | undefined =>
+  document.cookie
+    .split('; ')
+    .find((part) => part.startsWith(`${name}=`))
+    ?.slice(name.length + 1)
+
+/** Parts of the page tell each other what happened by events of the document. */
+export const tell = (name: string, detail?: unknown): void =>
+  void document.dispatchEvent(new CustomEvent(name, { detail }))
+
+export const hear = (name: string, then: (detail: unknown) => void): void =>
+  document.addEventListener(name, (event) => then((event as CustomEvent).detail))

@@ -1,0 +1,46 @@
+// Selecting rows: by mouse, with shift for a range, and by keys.
+
+import { hear } from './page.ts'
+
+let last: HTMLInputElement | undefined
+
+const boxes = (): HTMLInputElement[] => [...document.querySelectorAll<HTMLInputElement>('input.check[name="sel"]')]
+
+function count(): void {
+  const all = boxes()
+  const n = all.filter(({ checked }) => checked).length
+  const told = document.querySelector('.bulk .selected')
+  if (told) told.textContent = `${n} selected`
+  document.querySelector('.bulk')?.classList.toggle('on', n > 0)
+  for (const box of all) box.closest('tr')?.setAttribute('aria-selected', String(box.checked))
+  const every = document.querySelector<HTMLInputElement>('[data-do="select-all"]')
+  if (every) {
+    every.checked = n > 0 && n === all.length
+    every.indeterminate = n > 0 && n < all.length
+  }
+}
+
+export function selectTo(box: HTMLInputElement, isRange: boolean): void {
+  const all = boxes()
+  const [from, to] = [last ? all.indexOf(last) : -1, all.indexOf(box)]
+  if (isRange && from >= 0)
+    for (const one of all.slice(Math.min(from, to), Math.max(from, to) + 1)) one.checked = box.checked
+  last = box
+  count()
+}
+
+export function selectAll(checked: boolean): void {
+  for (const box of boxes()) box.checked = checked
+  count()
+}
+
+export function startSelection(): void {
+  document.addEventListener('click', (event) => {
+    const target = event.target as HTMLElement
+    if (target instanceof HTMLInputElement && target.matches('.check[name="sel"]')) selectTo(target, event.shiftKey)
+    if (target instanceof HTMLInputElement && target.dataset.do === 'select-all') selectAll(target.checked)
+  })
+  document.addEventListener('reset', () => setTimeout(() => selectAll(false)))
+  document.addEventListener('drawn', count)
+  hear('acted', (act) => act === 'bulk' && selectAll(false))
+}

@@ -1,0 +1,19 @@
+// Relative times go on, once a second, by one timer, in the words in which the server wrote them.
+
+import { about, ago, span } from '../../words/time.ts'
+import { readCookie } from './page.ts'
+
+function tick(): void {
+  const now = Date.now()
+  const zone = decodeURIComponent(readCookie('zone') ?? 'UTC')
+  for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-ago], time[data-since]')) {
+    const { ago: at, since, short } = time.dataset
+    const text =
+      at === undefined ? (short === undefined ? span : about)(now - Number(since)) : ago(Number(at), now, zone)
+    if (time.textContent !== text) time.textContent = text
+  }
+}
+
+export function startTimes(): void {
+  setInterval(() => document.hidden || tick(), 1_000)
+}

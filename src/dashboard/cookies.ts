@@ -1,0 +1,52 @@
+// What browsers keep for us: the name of a session, which no script may read, and how somebody likes the pages.
+
+import type { Context } from 'hono'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import type { Likes } from './look.ts'
+import { isZone } from './words/time.ts'
+
+const SESSION = 'sidejob_session'
+const ENDS = 'sidejob_ends'
+const SAID = 'sidejob_said'
+/** How long a session lasts: 12 hours. */
+export const LIFE = 43_200_000
+
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)
+
+/** Browsers send what is `Secure` to loopback only where the address is https. */
+const common = (c: Context, base: string) => {
+  const { hostname, protocol } = new URL(c.req.url)
+  return { path: base, sameSite: 'Strict', secure: protocol === 'https:' || !isLoopback(hostname) } as const
+}
+
+export const sessionOf = (c: Context): string | undefined => getCookie(c, SESSION)
+
+export function keepSession(c: Context, base: string, name: string): void {
+  const about = { ...common(c, base), maxAge: LIFE / 1_000 }
+  setCookie(c, SESSION, name, { ...about, httpOnly: true })
+  // For the script, which says two minutes before that it will be over.
+  setCookie(c, ENDS, String(Date.now() + LIFE), about)
+}
+
+export function dropSession(c: Context, base: string): void {
+  for (const name of [SESSION, ENDS]) deleteCookie(c, name, common(c, base))
+}
+
+/** What is to be said on the next page, where no script says it. */
+export const leaveWord = (c: Context, base: string, text: string): void =>
+  setCookie(c, SAID, text.slice(0, 500), { ...common(c, base), maxAge: 30, httpOnly: true })
+
+export function takeWord(c: Context, base: string): string | undefined {
+  const text = getCookie(c, SAID)
+  if (text) deleteCookie(c, SAID, common(c, base))
+  return text || undefined
+}
+
+export function likesOf(c: Context): Likes {
+  const { theme, density, zone = 'UTC' } = getCookie(c)
+  return {
+    ...(theme === 'light' || theme === 'dark' ? { theme } : {}),
+    ...(density === 'compact' ? { density } : {}),
+    zone: isZone(zone) ? zone : 'UTC',
+  }
+}

@@ -1,0 +1,116 @@
+// From a page and its data to an answer: the frame around it, what changed since the last look, and errors.
+
+import type { Context } from 'hono'
+import { hashOf } from '../core/crypto.ts'
+import { codes, type SidejobError } from '../core/errors.ts'
+import type { Deps } from '../http/deps.ts'
+import { type Around, around as aroundOf } from './around.ts'
+import { likesOf } from './cookies.ts'
+import type { Look } from './look.ts'
+import { entryOf } from './nav.ts'
+import type { DashboardOptions } from './options.ts'
+import type { Asked, Page } from './page.ts'
+import { ErrorPage } from './parts/error.tsx'
+import { Shell } from './parts/shell.tsx'
+import { Toast } from './parts/toast.tsx'
+import type { Env } from './session.ts'
+import { createShared } from './shared.ts'
+
+export type Draw = ReturnType<typeof createDraw>
+export type Drawn = { asked: Asked; data: unknown; around: Around; word?: string }
+
+/** What is beside the pages is looked at again after so long. */
+const AROUND = 10_000
+
+const DOCTYPE = '<!doctype html>'
+
+/** A page as it was seen: times that go on by themselves are no change. */
+const seenAs = (html: string): string => html.replace(/(<time[^>]*>)[^<]*/g, '$1')
+
+type Parts = { deps: Deps; base: string; options: DashboardOptions; pages: readonly Page[] }
+
+export function createDraw({ deps, base, options, pages }: Parts) {
+  const { host, hostname } = new URL(deps.publicUrl)
+  const isLocal = /^(localhost|127\.|\[::1\])/.test(hostname)
+  const shared = createShared()
+  const there = new Set(pages.map(({ nav }) => nav))
+
+  function asked(c: Context<Env>): Asked {
+    const { place, caller, csrf } = c.get('seen')
+    const { search, pathname, searchParams } = new URL(c.req.url)
+    const path = pathname.slice(pathname.indexOf('/ui') + 3) || '/'
+    const { name, scopes } = caller
+    const look: Look = {
+      base,
+      host,
+      name: options.name ?? (isLocal ? 'local' : undefined),
+      now: Date.now(),
+      here: `${path}${search}`,
+      who: { name, scopes },
+      csrf,
+      ...likesOf(c),
+    }
+    const params = c.req.param() as Record<string, string>
+    return { engine: place.engine, deps, params, query: searchParams, look }
+  }
+
+  const around = ({ engine }: Asked): Promise<Around> => shared(engine, 'around', AROUND, () => aroundOf(engine))
+
+  async function answer(c: Context, html: string, status = 200): Promise<Response> {
+    const tag = `"${(await hashOf(seenAs(html))).slice(0, 20)}"`
+    if (c.req.header('if-none-match') === tag) return c.body(null, 304)
+    c.header('etag', tag)
+    return c.html(html, status as 200)
+  }
+
+  function page(c: Context<Env>, { nav, every, slim, scripts = [], title, crumbs, View }: Page, drawn: Drawn) {
+    const { asked, data, around, word } = drawn
+    const { look, query } = asked
+    const entry = entryOf(nav)
+    const html = (
+      <Shell
+        look={look}
+        title={title(data, look)}
+        at={nav}
+        crumbs={[{ name: entry.title, to: entry.path }, ...(crumbs?.(data, look) ?? [])]}
+        every={every}
+        slim={slim}
+        there={there}
+        scripts={scripts}
+        {...around}
+      >
+        <View data={data} look={look} query={query} />
+        {word && <Toast text={word} />}
+      </Shell>
+    ).toString()
+    return answer(c, DOCTYPE + html)
+  }
+
+  /** An error as a page, or as data for who asks for that. */
+  function error(c: Context<Env>, error: SidejobError): Response | Promise<Response> {
+    const { code, message, path, retryAfter } = error
+    const status = codes[code]
+    if (retryAfter !== undefined) c.header('retry-after', String(Math.ceil(retryAfter)))
+    if (!c.get('seen') || c.req.header('accept')?.startsWith('application/json'))
+      return c.json({ error: { code, message, path, retryAfter } }, status as 400)
+    const { look } = asked(c)
+    const html = (
+      <Shell
+        look={look}
+        title={code === 'NOT_FOUND' ? 'Not found' : 'Error'}
+        at="overview"
+        crumbs={[{ name: code === 'NOT_FOUND' ? 'Not found' : 'Error' }]}
+        every={0}
+        there={there}
+        signs={{}}
+        foot={{ ok: status < 500, text: status < 500 ? 'Redis answers' : 'Something is wrong' }}
+        scripts={[]}
+      >
+        <ErrorPage code={code} message={message} />
+      </Shell>
+    ).toString()
+    return c.html(DOCTYPE + html, status as 400)
+  }
+
+  return { asked, around, page, error, there }
+}

@@ -1,0 +1,21 @@
+// The dashboard: pages for people, below `/ui`.
+
+import type { Dashboard } from '../http/dashboard.ts'
+import { createPages } from './app.tsx'
+import type { DashboardOptions } from './options.ts'
+
+export type { Dashboard } from '../http/dashboard.ts'
+
+export type { DashboardOptions } from './options.ts'
+
+/**
+ * The pages, for a Worker of one's own.
+ *
+ * @example
+ * import { dashboard } from 'sidejob/dashboard'
+ * const jobs = createWorker({ functions: [double], mount: '/_sidejob', dashboard: dashboard({ name: 'production' }) })
+ */
+export const dashboard =
+  (options: DashboardOptions = {}): Dashboard =>
+  (given) =>
+    createPages(given, options)

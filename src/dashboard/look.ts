@@ -1,0 +1,50 @@
+// What every part of a page knows: who looks, from where, at what moment, and how they like it.
+
+import { createContext, useContext } from 'hono/jsx'
+import type { Scope } from '../engine/engine.ts'
+
+export type Theme = 'light' | 'dark'
+export type Density = 'comfortable' | 'compact'
+
+/** How somebody likes the pages: kept in cookies, so that nothing flashes. */
+export type Likes = { theme?: Theme; density?: Density; zone: string }
+
+export type Look = Likes & {
+  /** The path below which the pages are, without a slash at the end. */
+  base: string
+  /** Host and port as people know it. */
+  host: string
+  /** What the deployment is called, `production` for one. */
+  name?: string
+  now: number
+  /** The path and query that are shown, below the base. */
+  here: string
+  who: { name: string; scopes: readonly Scope[] }
+  /** What a change has to bring along. */
+  csrf: string
+  /** Redis commands that the page costs each time that it is looked at, where that was counted. */
+  commands?: number
+}
+
+export const LookContext = createContext<Look | undefined>(undefined)
+
+/** @example const { base, now } = useLook() */
+export function useLook(): Look {
+  const look = useContext(LookContext)
+  if (!look) throw new Error('a part of a page is rendered outside of one')
+  return look
+}
+
+export const may = ({ who: { scopes } }: Pick<Look, 'who'>, scope: Scope): boolean =>
+  scopes.includes(scope) || scopes.includes('admin')
+
+/** A query with other members; `undefined` takes one away. @example queryWith('?a=1', { b: '2' }) // '?a=1&b=2' */
+export function queryWith(search: string, changes: Record<string, string | undefined>): string {
+  const query = new URLSearchParams(search)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') query.delete(name)
+    else query.set(name, value)
+  }
+  const text = query.toString()
+  return text ? `?${text}` : ''
+}

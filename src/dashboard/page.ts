@@ -1,0 +1,85 @@
+// What a page is: where it is, what it asks for, how it is drawn, and what can be done on it.
+
+import type { Child } from 'hono/jsx'
+import type { Engine, Scope } from '../engine/engine.ts'
+import type { Deps } from '../http/deps.ts'
+import type { Method } from '../http/route.ts'
+import type { Look } from './look.ts'
+import type { NavName } from './nav.ts'
+
+/** A call of the API in the name of whoever looks: checked, written down and answered as any other. */
+export type CallApi = (method: Method, path: string, body?: unknown) => Promise<unknown>
+
+export type Asked = {
+  engine: Engine
+  deps: Deps
+  params: Record<string, string>
+  query: URLSearchParams
+  look: Look
+}
+
+export type ActAsked = Asked & { form: FormData; call: CallApi }
+
+/** What is asked before something ends or cannot be taken back. */
+export type Confirm = {
+  title: string
+  /** What is done, to how many, and what is lost. */
+  text: string[]
+  /** The verb on the button. */
+  verb: string
+  /** What has to be typed first: for what cannot be taken back. */
+  type?: string
+}
+
+/** What was done, in words, and where to go; `undo` is an act of the same page. */
+export type Done = {
+  say: string
+  /** A path below the base. */
+  to?: string
+  link?: { text: string; to: string }
+  undo?: Record<string, string>
+}
+
+/** Something that people can do on a page: a form with `act` and its fields. */
+export type Act = {
+  scope: Scope
+  confirm?: (asked: ActAsked) => Promise<Confirm | undefined> | Confirm | undefined
+  does: (asked: ActAsked) => Promise<Done>
+}
+
+export type Page<Data = unknown> = {
+  /** Below the base, as routers write it: `/jobs/:job`. */
+  path: string
+  /** Which entry of the side bar it belongs to. */
+  nav: NavName
+  /** How often it is looked at again while somebody is there: milliseconds; 0 for never. */
+  every: number
+  scope?: Scope
+  /** All the room: the side bar is icons only. */
+  slim?: true
+  load: (asked: Asked) => Promise<Data>
+  title: (data: Data, look: Look) => string
+  /** The way here, below the entry of the side bar: a name, and its path below the base where there is more behind it. */
+  crumbs?: (data: Data, look: Look) => { name: string; to?: string }[]
+  View: (props: { data: Data; look: Look; query: URLSearchParams }) => Child
+  acts?: Record<string, Act>
+  /** Scripts beside `app.js`: the name of a file of `browser/` without its ending. */
+  scripts?: readonly string[]
+}
+
+/**
+ * Makes a page of its parts, with what it loads known to what draws it.
+ *
+ * @example export const queues = page({ path: '/queues', nav: 'queues', every: 2_000, load: ({ engine }) => engine.queues(), … })
+ */
+export const page = <Data>(parts: Page<Data>): Page => parts as unknown as Page
+
+/** A page that is somewhere else: thrown while it is loaded. */
+export class Elsewhere extends Error {
+  readonly to: string
+
+  constructor(to: string) {
+    super(`elsewhere: ${to}`)
+    this.to = to
+  }
+}

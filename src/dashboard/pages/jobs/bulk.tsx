@@ -1,0 +1,88 @@
+// The same to many: a bar for what is selected, and how far a bulk job is.
+
+import type { JobView } from '../../../engine/engine.ts'
+import { may, useLook } from '../../look.ts'
+import { Act, refusal, Sent } from '../../parts/act.tsx'
+import { Icon, StatusMark } from '../../parts/icon.tsx'
+import { To } from '../../parts/layout.tsx'
+import { count } from '../../words/number.ts'
+
+type Doing = { name: string; verb: string; icon?: string; kind?: string; hotkey?: string }
+
+const doings: Doing[] = [
+  { name: 'retry', verb: 'Retry', icon: 'retry', hotkey: 'r' },
+  { name: 'run', verb: 'Run' },
+  { name: 'terminate', verb: 'Terminate', kind: 'danger', hotkey: 'x' },
+  { name: 'delete', verb: 'Delete', kind: 'danger' },
+]
+
+export function Bulk({ fit, query }: { fit: number | undefined; query: URLSearchParams }) {
+  const look = useLook()
+  const off = refusal(look.who.scopes, 'write')
+  const search = query.toString()
+  return (
+    <form class="bulk" id="bulk" method="post" action={`${look.base}/jobs${search && `?${search}`}`} data-act="bulk">
+      <Sent act="selected" />
+      <span class="n">
+        <b class="selected">Selected</b>
+        {may(look, 'admin') && (
+          <label class="allfit">
+            <input type="checkbox" class="check" name="fit" value="all" />
+            all {fit === undefined ? '' : count(fit)} that fit
+          </label>
+        )}
+      </span>
+      <span class="sep" />
+      {doings.map(({ name, verb, icon, kind, hotkey }) => (
+        <button
+          class={`btn small ${kind ?? ''}`.trim()}
+          type="submit"
+          name="do"
+          value={name}
+          disabled={off !== undefined}
+          title={off}
+          data-hotkey={hotkey}
+        >
+          {icon && <Icon name={icon} size={12} />}
+          {verb}
+          {hotkey && <kbd>{hotkey}</kbd>}
+        </button>
+      ))}
+      <span class="sep" />
+      <button class="btn small icon quiet" type="reset" aria-label="Clear the selection" data-do="clear">
+        <Icon name="x" size={14} />
+      </button>
+    </form>
+  )
+}
+
+/** What a bulk job says of itself: how many it was done to, and how many it passed over. */
+export function progressOf({ progress }: Pick<JobView, 'progress'>): { done: number; passed: number } {
+  const { done = 0, skipped = 0 } = (progress ? JSON.parse(progress) : {}) as Record<string, number>
+  return { done: Number(done) || 0, passed: Number(skipped) || 0 }
+}
+
+export function BulkProgress({ job }: { job: JobView }) {
+  const { done, passed } = progressOf(job)
+  const isOpen = job.status === 'queued' || job.status === 'running' || job.status === 'suspended'
+  return (
+    <div class="progress" role="status">
+      <StatusMark status={job.status} />
+      <span>
+        <b>Bulk job</b>{' '}
+        <To kind="link" to={`/jobs/${job.id}`}>
+          #{job.id}
+        </To>{' '}
+        <span class="dim">
+          {count(done)} done{passed > 0 && `, ${count(passed)} passed over`}
+        </span>
+      </span>
+      <span class="grow" />
+      {isOpen && (
+        <Act act="terminate" at={`/jobs/${job.id}`} scope="write" small>
+          Stop
+        </Act>
+      )}
+    </div>
+  )
+}

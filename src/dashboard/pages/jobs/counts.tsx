@@ -1,0 +1,32 @@
+// Counters by status, which are links.
+
+import { queryWith } from '../../look.ts'
+import { Shape } from '../../parts/icon.tsx'
+import { To } from '../../parts/layout.tsx'
+import type { Counted } from '../../words/counts.ts'
+import { count } from '../../words/number.ts'
+import { statusOrder, title } from '../../words/text.ts'
+
+export function Counts({ counts, query }: { counts: Counted; query: URLSearchParams }) {
+  const chosen = query.get('status')
+  const search = query.toString()
+  const all = Object.values(counts).reduce((a, b) => a + b, 0)
+  const to = (status?: string) => `/jobs${queryWith(search, { status, cursor: undefined })}`
+  return (
+    <nav class="counts" aria-label="Statuses">
+      <To to={to()} current={!chosen}>
+        <b>{count(all)}</b>
+        <span>All</span>
+      </To>
+      {statusOrder.map((status) => (
+        <To to={to(status)} kind={status} current={chosen === status}>
+          <b>{count(counts[status] ?? 0)}</b>
+          <span class={`st ${status}`}>
+            <Shape status={status} spins={(counts[status] ?? 0) > 0} />
+            {title(status)}
+          </span>
+        </To>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,93 @@
+// Jobs: find them, and do the same to many.
+
+import type { Status } from '../../../core/job.ts'
+import type { JobView } from '../../../engine/engine.ts'
+import { queryWith } from '../../look.ts'
+import { type Asked, Elsewhere, page } from '../../page.ts'
+import { LinkButton } from '../../parts/act.tsx'
+import { Card, Head } from '../../parts/layout.tsx'
+import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
+import { filterOf, tokensOf, typed } from '../../words/filter.ts'
+import { count } from '../../words/number.ts'
+import { title } from '../../words/text.ts'
+import { acts } from './acts.ts'
+import { Bulk, BulkProgress } from './bulk.tsx'
+import { Counts } from './counts.tsx'
+import { Filter, Views } from './filter.tsx'
+import { Rows } from './rows.tsx'
+
+/** Rows of a page. */
+const ROWS = 50
+
+export type JobsData = {
+  jobs: JobView[]
+  cursor: string | null
+  counts: Counted
+  /** The job that does something to many, whose progress is shown. */
+  bulk?: JobView
+}
+
+/** What was typed becomes the query, so that a link shows the same page. */
+function settle({ query, look }: Asked): void {
+  const text = query.get('q')
+  if (text === null) return
+  const { job, ...found } = typed(text)
+  if (job) throw new Elsewhere(`/jobs/${job}`)
+  const search = look.here.slice(look.here.indexOf('?'))
+  throw new Elsewhere(`/jobs${queryWith(search, { ...found, q: undefined, cursor: undefined })}`)
+}
+
+async function load(asked: Asked): Promise<JobsData> {
+  settle(asked)
+  const { engine, query } = asked
+  const bulk = query.get('bulk')
+  const [{ jobs, cursor }, { queues }, doing] = await Promise.all([
+    engine.list({ ...filterOf(query), limit: ROWS }),
+    engine.queues(),
+    bulk ? engine.get(bulk).catch(() => undefined) : undefined,
+  ])
+  return { jobs, cursor, counts: countsOf(queues, query.get('queue')), ...(doing ? { bulk: doing } : {}) }
+}
+
+/** What the page is called: its filter in words. */
+export const nameOf = (query: URLSearchParams): string => {
+  const tokens = tokensOf(query)
+  return tokens.length === 0 ? 'All' : title(tokens.map(({ value }) => value).join(', '))
+}
+
+function View({ data, query }: { data: JobsData; query: URLSearchParams }) {
+  const all = sumOf(data.counts)
+  const tokens = tokensOf(query)
+  const status = query.get('status') as Status | null
+  const isCounted = tokens.every(({ name }) => name === 'status' || name === 'queue')
+  const fit = isCounted ? (status ? (data.counts[status] ?? 0) : all) : undefined
+  const note = fit === undefined ? `${count(data.jobs.length)} on this page` : `${count(fit)} of ${count(all)} fit`
+  return (
+    <>
+      <Head title="Jobs" note={note}>
+        <LinkButton to="/jobs/new" scope="write" icon="plus" kind="primary" hotkey="c">
+          New job
+        </LinkButton>
+      </Head>
+      <Views counts={data.counts} query={query} />
+      <Filter tokens={tokens} />
+      <Counts counts={data.counts} query={query} />
+      {data.bulk && <BulkProgress job={data.bulk} />}
+      <Card kind="list">
+        <Rows jobs={data.jobs} cursor={data.cursor} query={query} />
+      </Card>
+      <Bulk fit={fit} query={query} />
+    </>
+  )
+}
+
+export const jobs = page<JobsData>({
+  path: '/jobs',
+  nav: 'jobs',
+  every: 2_000,
+  load,
+  title: () => 'Jobs',
+  crumbs: (_, { here }) => [{ name: nameOf(new URLSearchParams(here.slice(here.indexOf('?') + 1 || here.length))) }],
+  View,
+  acts,
+})

@@ -1,0 +1,147 @@
+// The rows of Jobs. The widest column says what happened.
+
+import type { JobView } from '../../../engine/engine.ts'
+import { queryWith, useLook } from '../../look.ts'
+import { StatusMark } from '../../parts/icon.tsx'
+import { Empty, JobId, To } from '../../parts/layout.tsx'
+import { Ago, Since } from '../../parts/moment.tsx'
+import { happened } from '../../words/job.ts'
+import { count } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+import { span } from '../../words/time.ts'
+
+/** Dots of tries, at most so many. */
+const DOTS = 5
+
+function Tries({ job: { attempt, status } }: { job: JobView }) {
+  const tries = status === 'failed' ? Math.max(1, attempt) : attempt
+  if (tries === 0) return <span class="dimmer">–</span>
+  return (
+    <span class="att" title={`attempt ${tries}`}>
+      {Array.from({ length: Math.min(tries, DOTS) }, () => (
+        <i class="f" />
+      ))}
+      {tries > DOTS && count(tries)}
+    </span>
+  )
+}
+
+function What({ job }: { job: JobView }) {
+  const { now } = useLook()
+  const { text, at } = happened(job, now)
+  return (
+    <>
+      {text}
+      {at && ' '}
+      {at?.of === 'since' && <Since at={at.moment} />}
+      {at?.of === 'until' && <Ago at={at.moment} />}
+    </>
+  )
+}
+
+function Row({ job }: { job: JobView }) {
+  const { id, status, group, queue, priority, createdAt, ranAt, endedAt } = job
+  return (
+    <tr data-row={id} id={`row-${id}`}>
+      <td>
+        <input
+          type="checkbox"
+          class="check"
+          name="sel"
+          value={String(id)}
+          form="bulk"
+          aria-label={`Select job ${id}`}
+        />
+      </td>
+      <td>
+        <StatusMark status={status} />
+      </td>
+      <td>
+        <JobId id={id} />
+      </td>
+      <td class="cls">
+        <To to={`/jobs/${id}`}>
+          <b>{cut(job.class, 36)}</b>
+        </To>{' '}
+        {group && <span class="tag">{cut(group, 24)}</span>}
+      </td>
+      <td class="fill">
+        <What job={job} />
+      </td>
+      <td>{cut(queue, 24)}</td>
+      <td class="num">{priority}</td>
+      <td>
+        <Tries job={job} />
+      </td>
+      <td class="num">{ranAt !== null && endedAt !== null && endedAt >= ranAt ? span(endedAt - ranAt) : '–'}</td>
+      <td class="num">
+        <Ago at={endedAt ?? createdAt} />
+      </td>
+    </tr>
+  )
+}
+
+export function Rows({ jobs, cursor, query }: { jobs: JobView[]; cursor: string | null; query: URLSearchParams }) {
+  const further = `/jobs${queryWith(query.toString(), { cursor: cursor ?? undefined })}`
+  if (jobs.length === 0)
+    return (
+      <Empty
+        act={
+          cursor ? (
+            <To kind="btn" to={further}>
+              Look further back
+            </To>
+          ) : (
+            <To kind="link" to="/jobs">
+              Show all
+            </To>
+          )
+        }
+      >
+        {cursor ? 'None of the newest jobs fit.' : 'No job fits.'}
+      </Empty>
+    )
+  return (
+    <>
+      <table class="tbl jobs">
+        <caption class="vh">Jobs, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">
+              <input type="checkbox" class="check" data-do="select-all" aria-label="Select all of this page" />
+            </th>
+            <th scope="col">
+              <span class="vh">Status</span>
+            </th>
+            <th scope="col">Job</th>
+            <th scope="col">Class and group</th>
+            <th scope="col">What happened</th>
+            <th scope="col">Queue</th>
+            <th scope="col" class="num">
+              Prio
+            </th>
+            <th scope="col">Tries</th>
+            <th scope="col" class="num">
+              Run
+            </th>
+            <th scope="col" class="num">
+              Made or ended
+            </th>
+          </tr>
+        </thead>
+        <tbody id="rows">
+          {jobs.map((job) => (
+            <Row job={job} />
+          ))}
+        </tbody>
+      </table>
+      {cursor && (
+        <p class="further">
+          <To kind="btn small" to={further}>
+            Look further back
+          </To>
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,119 @@
+// Buttons that do something: a form each, so that they work without a script.
+
+import type { Child } from 'hono/jsx'
+import type { Scope } from '../../engine/engine.ts'
+import { may, useLook } from '../look.ts'
+import { Icon } from './icon.tsx'
+
+type ActProps = {
+  /** The name of an act of the page that is shown, or of the page at `at`. */
+  act: string
+  scope: Scope
+  /** A path below the base, where it is an act of another page. */
+  at?: string
+  fields?: Record<string, string | number>
+  icon?: string
+  kind?: 'primary' | 'danger' | 'quiet'
+  small?: boolean
+  /** The key that presses it, printed on it. */
+  hotkey?: string
+  /** What is said to who cannot see what it stands beside. */
+  label?: string
+  wide?: boolean
+  /** Why it cannot be done, whoever asks. */
+  off?: string
+  children?: Child
+}
+
+/** Why somebody may not press it; nothing when they may. */
+export const refusal = (scopes: readonly Scope[], scope: Scope): string | undefined =>
+  scopes.includes(scope) || scopes.includes('admin')
+    ? undefined
+    : `needs ${scope}; you have ${scopes.length ? scopes.join(', ') : 'nothing'}`
+
+/** @example <Act act="retry" scope="write" icon="retry">Retry</Act> */
+export function Act(props: ActProps) {
+  const { act, scope, at, fields = {}, icon, kind, small, hotkey, label, wide, children } = props
+  const look = useLook()
+  const off = props.off ?? refusal(look.who.scopes, scope)
+  return (
+    <form class={`act${wide ? ' wide' : ''}`} method="post" action={`${look.base}${at ?? look.here}`} data-act={act}>
+      <input type="hidden" name="csrf" value={look.csrf} />
+      <input type="hidden" name="act" value={act} />
+      {Object.entries(fields).map(([name, value]) => (
+        <input type="hidden" name={name} value={String(value)} />
+      ))}
+      <button
+        class={`btn ${kind ?? ''} ${small ? 'small' : ''} ${children ? '' : 'icon'}`.replace(/ +/g, ' ').trim()}
+        type="submit"
+        aria-label={label}
+        title={off ?? label}
+        disabled={off !== undefined}
+        data-hotkey={hotkey}
+      >
+        {icon && <Icon name={icon} size={small ? 12 : 14} />}
+        {children}
+        {hotkey && <kbd>{hotkey}</kbd>}
+      </button>
+    </form>
+  )
+}
+
+/** The hidden members of every form that changes something. */
+export function Sent({ act }: { act: string }) {
+  const { csrf } = useLook()
+  return (
+    <>
+      <input type="hidden" name="csrf" value={csrf} />
+      <input type="hidden" name="act" value={act} />
+    </>
+  )
+}
+
+/** A button that opens a small box of more; without a script it opens as well. */
+export function More({ label, children }: { label: string; children: Child }) {
+  return (
+    <details class="more">
+      <summary class="btn icon" aria-label={label} title={label}>
+        <Icon name="more" size={14} />
+      </summary>
+      <div class="menu">{children}</div>
+    </details>
+  )
+}
+
+/** A link that looks like a button; grey with the reason where the scope is missing. */
+export function LinkButton(props: {
+  to: string
+  scope?: Scope
+  icon?: string
+  kind?: 'primary' | 'danger' | 'quiet'
+  small?: boolean
+  hotkey?: string
+  label?: string
+  wide?: boolean
+  children?: Child
+}) {
+  const { to, scope, icon, kind, small, hotkey, label, wide, children } = props
+  const look = useLook()
+  const look0 = `btn ${kind ?? ''} ${small ? 'small' : ''} ${children ? '' : 'icon'} ${wide ? 'wide' : ''}`
+  const classes = look0.replace(/ +/g, ' ').trim()
+  const inside = (
+    <>
+      {icon && <Icon name={icon} size={small ? 12 : 14} />}
+      {children}
+      {hotkey && <kbd>{hotkey}</kbd>}
+    </>
+  )
+  if (scope && !may(look, scope))
+    return (
+      <button class={classes} type="button" disabled aria-label={label} title={refusal(look.who.scopes, scope)}>
+        {inside}
+      </button>
+    )
+  return (
+    <a class={classes} href={`${look.base}${to}`} aria-label={label} title={label} data-hotkey={hotkey}>
+      {inside}
+    </a>
+  )
+}

@@ -1,0 +1,48 @@
+// Icons and the shapes of statuses: uses of the sprite that stands at the head of each page.
+
+import type { Status } from '../../core/job.ts'
+import { title } from '../words/text.ts'
+
+/** @example <Icon name="retry" size={12} /> */
+export function Icon({ name, size, kind = '' }: { name: string; size?: 12 | 14; kind?: string }) {
+  return (
+    <svg class={`i ${size ? `i${size}` : ''} ${kind}`.replace(/ +/g, ' ').trim()} aria-hidden="true">
+      <use href={`#${name}`} />
+    </svg>
+  )
+}
+
+/** What a status looks like, without its word. */
+export function Shape({ status, spins = true }: { status: Status | 'scheduled'; spins?: boolean }) {
+  return (
+    <svg
+      class={status === 'running' && spins ? 'spin' : undefined}
+      width="14"
+      height="14"
+      viewBox="0 0 14 14"
+      aria-hidden="true"
+    >
+      <use href={`#s-${status}`} />
+    </svg>
+  )
+}
+
+/** The shape of a status; its word is there for who cannot see. */
+export function StatusMark({ status }: { status: Status }) {
+  return (
+    <span class={`st ${status}`}>
+      <Shape status={status} />
+      <span class="vh">{title(status)}</span>
+    </span>
+  )
+}
+
+/** Shape and word on the ground of the status. */
+export function StatusPill({ status, big }: { status: Status; big?: boolean }) {
+  return (
+    <span class={`st pill ${big ? 'big ' : ''}${status}`}>
+      <Shape status={status} />
+      {title(status)}
+    </span>
+  )
+}

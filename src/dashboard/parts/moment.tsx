@@ -1,0 +1,25 @@
+// Times: relative, with the moment behind them; a script goes on counting.
+
+import { useLook } from '../look.ts'
+import { about, ago, moment, span } from '../words/time.ts'
+
+/** How long ago, or when. @example <Ago at={job.createdAt} /> */
+export function Ago({ at }: { at: number }) {
+  const { now, zone } = useLook()
+  return (
+    <time datetime={new Date(at).toISOString()} title={moment(at, zone)} data-ago={at}>
+      {ago(at, now, zone)}
+    </time>
+  )
+}
+
+/** For how long, up to now. @example <Since at={run.startedAt} /> */
+export function Since({ at, short }: { at: number; short?: boolean }) {
+  const { now, zone } = useLook()
+  const format = short ? about : span
+  return (
+    <time datetime={new Date(at).toISOString()} title={moment(at, zone)} data-since={at} data-short={short && ''}>
+      {format(now - at)}
+    </time>
+  )
+}

@@ -1,0 +1,219 @@
+// The page around a page: head, side bar, the line at the top, the bar for thumbs.
+
+import { raw } from 'hono/html'
+import type { Child } from 'hono/jsx'
+import { asset as appScript } from '../built/app-js.generated.ts'
+import { sprite } from '../built/sprite.generated.ts'
+import { asset as style } from '../built/style-css.generated.ts'
+import { type Look, LookContext } from '../look.ts'
+import { entryOf, type NavName, nav, thumb } from '../nav.ts'
+import { count } from '../words/number.ts'
+import { Icon } from './icon.tsx'
+
+/** A number beside an entry of the side bar: only where it means something. */
+export type Signs = Partial<Record<NavName, { n: number; kind: 'bad' | 'warn' | '' }>>
+
+export type Frame = {
+  look: Look
+  title: string
+  at: NavName
+  crumbs: { name: string; to?: string }[]
+  every: number
+  slim?: boolean
+  /** The entries of the side bar that have a page. */
+  there: ReadonlySet<NavName>
+  signs: Signs
+  /** What stands at the foot of the side bar: whether all is well. */
+  foot: { ok: boolean; text: string }
+  scripts: readonly string[]
+  children?: Child
+}
+
+function Logo() {
+  return (
+    <svg class="logo" width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
+      <rect x="4.5" y="2.5" width="11" height="15" rx="3.5" fill="currentColor" />
+      <circle cx="4.5" cy="10" r="2.75" />
+      <circle cx="15.5" cy="6.75" r="2.75" />
+      <circle cx="15.5" cy="13.25" r="2.75" />
+    </svg>
+  )
+}
+
+function Side({ look: { base, name, who, csrf }, at, signs, foot, there }: Frame) {
+  return (
+    <aside class="side" id="side">
+      <div class="brand">
+        <a class="row" href={`${base}/`} aria-label="sidejob, overview">
+          <Logo />
+          sidejob
+        </a>
+        {name && <span class="env">{name}</span>}
+      </div>
+      <form class="find" action={`${base}/find`} id="find">
+        <Icon name="search" size={14} />
+        <input name="q" type="search" placeholder="Search or jump" aria-label="Search or jump" autocomplete="off" />
+        <kbd>/</kbd>
+      </form>
+      {nav.map(({ title, entries }) => (
+        <nav class="nav" aria-label={title}>
+          {entries
+            .filter(({ name }) => there.has(name))
+            .map(({ name, title, path, key }) => (
+              <a href={`${base}${path}`} aria-current={name === at ? 'page' : undefined} title={title} data-go={key}>
+                <Icon name={name} />
+                <span>{title}</span>
+                {signs[name] && <span class={`n ${signs[name].kind}`}>{count(signs[name].n)}</span>}
+              </a>
+            ))}
+        </nav>
+      ))}
+      <div class="side-foot">
+        <span class="row">
+          <span class={`ok-dot${foot.ok ? '' : ' bad'}`} />
+          {foot.text}
+        </span>
+        <span class="row">
+          <Icon name="user" size={14} />
+          <span class="clip">
+            {who.name} · {who.scopes.join(', ')}
+          </span>
+          <form class="leave" method="post" action={`${base}/logout`}>
+            <input type="hidden" name="csrf" value={csrf} />
+            <button class="link" type="submit">
+              Log out
+            </button>
+          </form>
+        </span>
+      </div>
+    </aside>
+  )
+}
+
+function Top({ look: { host, zone, theme, base }, crumbs, every }: Frame) {
+  return (
+    <header class="top">
+      <nav class="crumbs" aria-label="Where you are">
+        <span class="host">{host}</span>
+        {crumbs.map(({ name, to }, i) => (
+          <>
+            <Icon name="right" size={12} />
+            {to && i < crumbs.length - 1 ? (
+              <a href={`${base}${to}`}>{name}</a>
+            ) : (
+              <span aria-current="page" class="clip">
+                {name}
+              </span>
+            )}
+          </>
+        ))}
+      </nav>
+      <div class="right">
+        {every > 0 && (
+          <button class="live" id="live" type="button" data-every={every}>
+            <span class="word">Live</span>
+            <span class="dimmer wide news" />
+          </button>
+        )}
+        <button class="btn quiet small wide" type="button" data-do="zone" title="Time zone (z)">
+          <Icon name="globe" size={14} />
+          {zone}
+        </button>
+        <button
+          class="btn quiet small icon"
+          type="button"
+          data-do="theme"
+          aria-label="Light or dark"
+          title="Light or dark (t)"
+          aria-pressed={theme === 'dark'}
+        >
+          <Icon name="moon" size={14} />
+        </button>
+        <button
+          class="btn quiet small icon wide"
+          type="button"
+          data-do="keys"
+          aria-label="Keyboard"
+          title="Keyboard (?)"
+        >
+          <Icon name="help" size={14} />
+        </button>
+      </div>
+    </header>
+  )
+}
+
+function Thumbs({ look: { base }, at, signs, there }: Frame) {
+  const shown = thumb.filter((name) => there.has(name)).map(entryOf)
+  return (
+    <nav class="tabbar" aria-label="Main">
+      {shown.map(({ name, title, path }) => (
+        <a href={`${base}${path}`} aria-current={name === at ? 'page' : undefined}>
+          <Icon name={name} />
+          {title}
+          {signs[name]?.kind === 'bad' && <span class="dot" />}
+        </a>
+      ))}
+      <a href={`${base}/more`} aria-current={thumb.includes(at) ? undefined : 'page'}>
+        <Icon name="menu" />
+        More
+      </a>
+    </nav>
+  )
+}
+
+/** The head of every document: nothing from elsewhere, nothing inside the page but the icons. */
+export function Document(props: {
+  look: Pick<Look, 'base' | 'theme' | 'density' | 'csrf'>
+  title: string
+  scripts?: readonly string[]
+  kind?: string
+  children?: Child
+}) {
+  const { look, title, scripts = [], kind, children } = props
+  return (
+    <html lang="en" data-theme={look.theme} data-density={look.density}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="csrf" content={look.csrf} />
+        <meta name="base" content={look.base} />
+        <title>{title}</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href={`${look.base}/assets/${style.name}`} />
+        <script type="module" src={`${look.base}/assets/${appScript.name}`} />
+        {scripts.map((name) => (
+          <script type="module" src={`${look.base}/assets/${name}`} />
+        ))}
+      </head>
+      <body class={kind}>
+        {raw(sprite)}
+        {children}
+        <section class="toasts" id="toasts" aria-label="What was done" />
+      </body>
+    </html>
+  )
+}
+
+export function Shell(frame: Frame) {
+  const { look, title, slim, scripts, children } = frame
+  return (
+    <LookContext.Provider value={look}>
+      <Document look={look} title={`${title} · sidejob`} scripts={scripts} kind={slim ? 'slim' : undefined}>
+        <a class="skip" href="#main">
+          Skip to content
+        </a>
+        <div class="app">
+          <Side {...frame} />
+          <div class="page">
+            <Top {...frame} />
+            <main class="main" id="main" tabindex={-1}>
+              {children}
+            </main>
+          </div>
+        </div>
+        <Thumbs {...frame} />
+      </Document>
+    </LookContext.Provider>
+  )
+}

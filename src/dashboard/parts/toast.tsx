@@ -1,0 +1,8 @@
+/** What was done, where no script says it. */
+export function Toast({ text }: { text: string }) {
+  return (
+    <p class="toast" role="status">
+      {text}
+    </p>
+  )
+}

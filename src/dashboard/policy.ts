@@ -1,0 +1,23 @@
+// What every answer of the pages says to browsers.
+
+import type { Context } from 'hono'
+
+/** Nothing from elsewhere, no script and no style inside a page, no frame around it. */
+export const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "font-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+export async function withPolicy(c: Context, next: () => Promise<void>): Promise<void> {
+  await next()
+  c.header('content-security-policy', POLICY)
+  c.header('cross-origin-opener-policy', 'same-origin')
+  c.header('cross-origin-resource-policy', 'same-origin')
+}

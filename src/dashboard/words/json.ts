@@ -1,0 +1,71 @@
+// JSON as it came, in pieces that can be coloured: nothing is parsed, so 20-digit numbers keep their digits.
+
+import { type Encoded, encodedToJson } from '../../core/codec/value.ts'
+
+/** What a piece is: punctuation, the name of a member, a text, a literal, a number, space. */
+export type Piece = { kind: 'p' | 'm' | 's' | 'o' | 'n' | ''; text: string }
+
+const token = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
+const secret = /^"[^"]*(?:password|passwd|secret|token|authorization|api_?key)[^"]*"$/i
+
+const kindOf = (text: string): Piece['kind'] => {
+  if (text.startsWith('"')) return 's'
+  if (/^[-\d]/.test(text)) return 'n'
+  return /^\w/.test(text) ? 'o' : 'p'
+}
+
+/** Control characters and those that turn the direction of text are shown by their codes. */
+export const plain = (text: string): string =>
+  text.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+/** The text of a value, cut; and how long it is in whole. */
+export function textOf(value: Encoded, most = 200): { text: string; length: number; isCut: boolean } {
+  const whole = encodedToJson(value)
+  return { text: plain(whole.slice(0, most)), length: whole.length, isCut: whole.length > most }
+}
+
+type Line = { indent: number; pieces: Piece[] }
+
+/**
+ * The lines of a JSON text, a member or an element each; empty lists and objects on one line. `isSecret` marks values of members
+ * that are called like a secret.
+ *
+ * @example pretty('{"a":[1]}')
+ */
+export function pretty(json: string): Piece[] {
+  const tokens = json.match(token) ?? []
+  const lines: Line[] = [{ indent: 0, pieces: [] }]
+  const open = () => lines.at(-1)!
+  const next = (indent: number) => lines.push({ indent, pieces: [] })
+  let depth = 0
+  tokens.forEach((text, i) => {
+    const isName = tokens[i + 1] === ':' && text.startsWith('"')
+    if (text === '{' || text === '[') {
+      open().pieces.push({ kind: 'p', text })
+      const isEmpty = tokens[i + 1] === '}' || tokens[i + 1] === ']'
+      if (!isEmpty) next(++depth)
+    } else if (text === '}' || text === ']') {
+      const isEmpty = tokens[i - 1] === '{' || tokens[i - 1] === '['
+      if (!isEmpty) next(--depth)
+      open().pieces.push({ kind: 'p', text })
+    } else if (text === ',') {
+      open().pieces.push({ kind: 'p', text })
+      next(depth)
+    } else if (text === ':') open().pieces.push({ kind: 'p', text }, { kind: '', text: ' ' })
+    else open().pieces.push({ kind: isName ? 'm' : kindOf(text), text: plain(text) })
+  })
+  return lines.flatMap(({ indent, pieces }, i) => [
+    ...(i > 0 ? [{ kind: '' as const, text: `\n${'  '.repeat(indent)}` }] : []),
+    ...pieces,
+  ])
+}
+
+/** Whether a piece is the value of a member that is called like a secret. */
+export const isSecret = (pieces: readonly Piece[], at: number): boolean =>
+  (pieces[at]!.kind === 's' || pieces[at]!.kind === 'n') &&
+  pieces[at - 3]?.kind === 'm' &&
+  secret.test(pieces[at - 3]!.text)

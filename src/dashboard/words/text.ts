@@ -1,0 +1,29 @@
+// Names and sentences.
+
+import type { Status } from '../../core/job.ts'
+
+/** Cut in the middle, so that both ends can be read. @example cut('a-very-long-name-of-a-queue', 12) // 'a-ver…-queue' */
+export const cut = (text: string, most = 40): string => {
+  const letters = [...text]
+  if (letters.length <= most) return text
+  const head = Math.ceil((most - 1) / 2)
+  return `${letters.slice(0, head).join('')}…${letters.slice(letters.length - (most - 1 - head)).join('')}`
+}
+
+/** @example title('queued') // 'Queued' */
+export const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** What is asked of jobs that rest or run, in the order in which people meet them. */
+export const statusOrder: readonly Status[] = [
+  'queued',
+  'running',
+  'suspended',
+  'completed',
+  'failed',
+  'terminating',
+  'terminated',
+]
+
+/** A list in words. @example listed(['a', 'b', 'c']) // 'a, b and c' */
+export const listed = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`

@@ -1,0 +1,62 @@
+// Sessions of people: names by chance, each for an API key. Redis has the hashes of both, so that neither can be read there.
+
+import { hashOf, sessionName } from '../../core/crypto.ts'
+import { Lru } from '../../core/lru.ts'
+import type { Store } from '../../redis/store.ts'
+import type { Engine, KnownKey } from '../engine.ts'
+
+/** For how long an isolate relies on what it has read of a session. */
+const FRESH = 10_000
+const REMEMBERED = 1_000
+/** What stands before the hash of the key where a name is good once. */
+const ONCE = 'once '
+const isOnce = (text: string): boolean => text.startsWith(ONCE)
+
+type Verbs = 'openSession' | 'redeemSession' | 'session' | 'endSession'
+type Parts = { store: Store; knownBy: (hash: string) => Promise<KnownKey | undefined>; tenant?: string }
+
+export function createSessions({ store, knownBy, tenant }: Parts): Pick<Engine, Verbs> {
+  const seen = new Lru<string, { at: number; text: string }>(REMEMBERED)
+
+  async function open(keyHash: string, life: number, before = ''): Promise<string> {
+    const name = sessionName(tenant)
+    await store.addSession(await hashOf(name), `${before}${keyHash}`, life)
+    return name
+  }
+
+  async function read(hash: string): Promise<string | null> {
+    const last = seen.get(hash)
+    if (last && Date.now() - last.at < FRESH) return last.text
+    const text = await store.session(hash)
+    if (text !== null) seen.set(hash, { at: Date.now(), text })
+    return text
+  }
+
+  return {
+    async openSession(key, { life, once }) {
+      const hash = await hashOf(key)
+      return (await knownBy(hash)) ? open(hash, life, once ? ONCE : '') : undefined
+    },
+
+    async redeemSession(name, life) {
+      const hash = await hashOf(name)
+      const text = await store.session(hash)
+      if (text === null || !isOnce(text)) return undefined
+      // Of two who come at once one finds it.
+      if (!(await store.removeSession(hash))) return undefined
+      const keyHash = text.slice(ONCE.length)
+      return (await knownBy(keyHash)) ? open(keyHash, life) : undefined
+    },
+
+    async session(name) {
+      const text = await read(await hashOf(name))
+      return text === null || isOnce(text) ? undefined : knownBy(text)
+    },
+
+    async endSession(name) {
+      const hash = await hashOf(name)
+      seen.delete(hash)
+      await store.removeSession(hash)
+    },
+  }
+}

@@ -1,0 +1,47 @@
+// A browser of this machine, logged in: Debian's chromium, without what it would ask of the network.
+
+import { existsSync } from 'node:fs'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** Where the browser is; undefined where there is none. */
+export const program = (): string | undefined => process.env.CHROMIUM || PROGRAMS.find((path) => existsSync(path))
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export const startBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: program()!, headless: true, args: flags })
+
+export type Look = { theme?: 'light' | 'dark'; width?: number; height?: number; script?: boolean; still?: boolean }
+
+/** A link that logs in once, as `npm start` prints it. */
+export async function loginLink(url: string, key: string): Promise<string> {
+  const answer = await fetch(`${url}/ui/login-links`, { method: 'POST', headers: { authorization: `Bearer ${key}` } })
+  return ((await answer.json()) as { url: string }).url
+}
+
+/** A window with a session; what it complains of is in `faults`. */
+export async function logIn(browser: Browser, url: string, key: string, look: Look = {}) {
+  const { theme = 'light', width = 1440, height = 1000, script = true, still = true } = look
+  const context: BrowserContext = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    javaScriptEnabled: script,
+    reducedMotion: still ? 'reduce' : 'no-preference',
+  })
+  const page: Page = await context.newPage()
+  const faults: string[] = []
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()))
+  page.on('pageerror', (error) => faults.push(String(error)))
+  await page.goto(await loginLink(url, key))
+  return { context, page, faults }
+}

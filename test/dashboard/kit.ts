@@ -1,0 +1,64 @@
+// What tests of the dashboard share: the app with its pages over a real Redis, and somebody who is logged in.
+
+import { dashboard } from '../../src/dashboard/index.ts'
+import type { Scope } from '../../src/engine/engine.ts'
+import { createApp } from '../../src/http/app.ts'
+import { type KitOptions, startKit } from '../kit.ts'
+
+const ORIGIN = 'http://127.0.0.1:8787'
+export const KEY = 'the-key-of-the-deployment'
+
+export type Visitor = Awaited<ReturnType<Awaited<ReturnType<typeof startPages>>['enter']>>
+
+/** @example const pages = await startPages({ workers: [noop] }); const reader = await pages.enter(['read']) */
+export async function startPages(options: KitOptions = {}) {
+  const kit = await startKit({ apiKey: KEY, ...options })
+  const reported: unknown[] = []
+  const app = createApp({
+    engine: kit.engine,
+    verify: async () => false,
+    publicUrl: ORIGIN,
+    dashboard: dashboard({ name: 'test' }),
+    report: (error) => reported.push(error),
+  })
+  const ask = async (path: string, init: RequestInit = {}): Promise<Response> =>
+    app.request(`${ORIGIN}${path}`, { redirect: 'manual', ...init })
+
+  async function enterWith(key: string) {
+    const form = new FormData()
+    form.set('key', key)
+    const answer = await ask('/ui/login', { method: 'POST', body: form, headers: { 'sec-fetch-site': 'same-origin' } })
+    const cookie = answer.headers
+      .getSetCookie()
+      .map((one) => one.split(';')[0]!)
+      .join('; ')
+    const get = (path: string, headers: Record<string, string> = {}) => ask(path, { headers: { cookie, ...headers } })
+    const html = async (path: string) => (await get(path)).text()
+    const csrf = /<meta name="csrf" content="(\w+)"/.exec(await html('/ui/jobs'))?.[1] ?? ''
+    /** Presses a button, as the script of the page does it. */
+    const act = async (
+      path: string,
+      fields: Record<string, string | string[]>,
+      headers: Record<string, string> = {},
+    ) => {
+      const body = new FormData()
+      for (const [name, value] of Object.entries(fields)) for (const one of [value].flat()) body.append(name, one)
+      const sent = { cookie, 'x-csrf': csrf, 'sec-fetch-site': 'same-origin', accept: 'application/json', ...headers }
+      return ask(path, { method: 'POST', body, headers: sent })
+    }
+    return { answer, cookie, csrf, get, html, act }
+  }
+
+  return {
+    ...kit,
+    app,
+    ask,
+    reported,
+    enterWith,
+    /** Somebody with a key of these scopes. */
+    async enter(scopes: Scope[]) {
+      const { key } = await kit.engine.addKey({ name: scopes.join('-'), scopes })
+      return enterWith(key)
+    },
+  }
+}

@@ -1,0 +1,118 @@
+// Every page, over a real Redis: with jobs of each status, for each scope, by its policy.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pages as table } from '../../src/dashboard/pages/index.ts'
+import { POLICY } from '../../src/dashboard/policy.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { startPages, type Visitor } from './kit.ts'
+
+const ends = defineWorker({ class: 'ends', perform: () => undefined })
+const fails = defineWorker({
+  class: 'fails',
+  retry: { max: 0 },
+  perform() {
+    throw new Error('<b>no answer</b> within 30 s')
+  },
+})
+const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let reader: Visitor
+const jobs: Record<string, number> = {}
+
+beforeAll(async () => {
+  pages = await startPages({ workers: [ends, fails, waits] })
+  await pages.engine.register('default', 'pulled', { pull: true })
+  jobs.completed = await pages.make('ends')
+  jobs.failed = await pages.make('fails')
+  jobs.suspended = await pages.make('waits')
+  jobs.terminated = await pages.make('waits')
+  for (const id of [jobs.completed, jobs.failed, jobs.suspended, jobs.terminated]) await pages.rest(id)
+  await pages.engine.terminate(String(jobs.terminated), {})
+  jobs.running = await pages.make('pulled')
+  await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000 })
+  jobs.queued = await pages.make('pulled', { group: { id: 'shop-7' } })
+  reader = await pages.enter(['read'])
+})
+afterAll(() => pages.close())
+
+/** Every page of the table, with names for what is in its path. */
+const paths = table.map(({ path }) =>
+  path.replace(':job', '1').replace(':queue', 'default').replace(':class', 'ends').replace(':id', 'shop-7'),
+)
+
+describe.each(paths)('%s', (path) => {
+  test('is served to who may read, with the policy and no style attribute', async () => {
+    const answer = await reader.get(`/ui${path}`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-security-policy')).toBe(POLICY)
+    expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
+    const html = await answer.text()
+    expect(html).not.toMatch(/\sstyle=/)
+    expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/)
+    expect(html).not.toMatch(/\son\w+=/)
+    expect(html.match(/<h1/g)).toHaveLength(1)
+    expect(pages.reported).toEqual([])
+  })
+
+  test('is not served without a session, nor to who may not read', async () => {
+    expect((await pages.ask(`/ui${path}`)).status).toBe(303)
+    const worker = await pages.enter(['work'])
+    expect((await worker.get(`/ui${path}`)).status).toBe(403)
+  })
+})
+
+test('titles differ from page to page', async () => {
+  const titles = await Promise.all(
+    paths.map(async (path) => /<title>(.*?)<\/title>/.exec(await reader.html(`/ui${path}`))![1]),
+  )
+  expect(new Set(titles).size).toBe(titles.length)
+})
+
+test.each(['queued', 'running', 'suspended', 'completed', 'failed', 'terminated'])(
+  'a job that is %s is in its list',
+  async (status) => {
+    const html = await reader.html(`/ui/jobs?status=${status}`)
+    expect(html).toContain(`href="/ui/jobs/${jobs[status]}"`)
+    for (const [other, id] of Object.entries(jobs)) if (other !== status) expect(html).not.toContain(`id="row-${id}"`)
+  },
+)
+
+test('what users write is text', async () => {
+  const html = await reader.html('/ui/jobs?status=failed')
+  expect(html).toContain('&lt;b&gt;no answer&lt;/b&gt; within 30 s')
+  expect(html).not.toContain('<b>no answer')
+})
+
+test('a look again at what is the same costs no drawing', async () => {
+  const first = await reader.get('/ui/jobs')
+  const again = await reader.get('/ui/jobs', { 'if-none-match': first.headers.get('etag')! })
+  expect(again.status).toBe(304)
+  await pages.make('pulled')
+  const changed = await reader.get('/ui/jobs', { 'if-none-match': first.headers.get('etag')! })
+  expect(changed.status).toBe(200)
+})
+
+test('what was typed into the filter becomes the address', async () => {
+  const answer = await reader.get('/ui/jobs?queue=default&q=failed+group%3Ashop-7')
+  expect(answer.headers.get('location')).toBe('/ui/jobs?queue=default&status=failed&group=shop-7')
+  expect((await reader.get('/ui/jobs?q=%2312')).headers.get('location')).toBe('/ui/jobs/12')
+})
+
+test('buttons that somebody may not press are off, and say why', async () => {
+  const html = await reader.html('/ui/jobs')
+  expect(html).toMatch(/<button[^>]*disabled[^>]*title="needs write; you have read"[^>]*>/)
+})
+
+test('assets have their hash in their name and are kept for ever', async () => {
+  const html = await reader.html('/ui/jobs')
+  const names = [...html.matchAll(/\/ui\/assets\/([\w.-]+)/g)].map(([, name]) => name!)
+  expect(names.length).toBeGreaterThanOrEqual(2)
+  for (const name of names) {
+    const answer = await pages.ask(`/ui/assets/${name}`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(name).toMatch(/-[0-9a-f]{10}\.(css|js)$/)
+  }
+  expect((await pages.ask('/ui/assets/app.js')).status).toBe(404)
+})

@@ -1,0 +1,49 @@
+// `node test/dashboard/pictures.ts <url> <key> <folder> [page …]`: pictures of pages, in light, dark and on a phone.
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { logIn, startBrowser } from './browser.ts'
+
+/** Name → path below the base; `order` is the job that the seed made. */
+export const pathsOf = (order: number): Record<string, string> => ({
+  overview: '/',
+  jobs: '/jobs?status=failed',
+  job: `/jobs/${order}`,
+  new: '/jobs/new?queue=media&class=resize',
+  flows: '/flows',
+  queues: '/queues',
+  queue: '/queues/media',
+  schedules: '/schedules',
+  limits: '/limits?open=worker:media/resize',
+  workers: '/workers/media/resize',
+  channels: '/channels',
+  callbacks: '/callbacks',
+  files: '/files',
+  log: '/log',
+  keys: '/settings/keys',
+  doctor: '/doctor',
+})
+
+const looks = [
+  { name: 'light', theme: 'light', width: 1440, height: 1000 },
+  { name: 'dark', theme: 'dark', width: 1440, height: 1000 },
+  { name: 'phone', theme: 'light', width: 390, height: 844 },
+] as const
+
+const [url, key, folder, order = '0', ...only] = process.argv.slice(2)
+if (!url || !key || !folder) throw new Error('expected: pictures.ts <url> <key> <folder> <job> [page …]')
+
+mkdirSync(folder, { recursive: true })
+const browser = await startBrowser()
+for (const look of looks) {
+  const { context, page, faults } = await logIn(browser, url, key, look)
+  for (const [name, path] of Object.entries(pathsOf(Number(order)))) {
+    if (only.length > 0 && !only.includes(name) && !only.includes(`${name}-${look.name}`)) continue
+    await page.goto(`${url}/ui${path}`)
+    await page.evaluate(() => document.fonts.ready.then(() => undefined))
+    await page.screenshot({ path: join(folder, `${name}-${look.name}.png`) })
+  }
+  if (faults.length > 0) console.error(`${look.name}: ${faults.join('\n')}`)
+  await context.close()
+}
+await browser.close()

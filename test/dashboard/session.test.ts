@@ -1,0 +1,141 @@
+// Coming in: a key becomes a session, which no foreign page can use, and which ends with the key.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { KEY, startPages } from './kit.ts'
+
+let pages: Awaited<ReturnType<typeof startPages>>
+
+beforeAll(async () => {
+  pages = await startPages()
+})
+afterAll(() => pages.close())
+
+const cookiesOf = (answer: Response): string[] => answer.headers.getSetCookie()
+
+test('a key becomes a session of 12 hours that no script reads, and Redis has hashes alone', async () => {
+  const { answer, cookie } = await pages.enterWith(KEY)
+  expect(answer.status).toBe(303)
+  expect(answer.headers.get('location')).toBe('/ui/')
+  const session = cookiesOf(answer).find((one) => one.startsWith('sidejob_session='))!
+  expect(session.split('; ').slice(1).sort()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/ui', 'SameSite=Strict'])
+  const name = /sidejob_session=(\w+)/.exec(cookie)![1]!
+  expect(name).toMatch(/^[0-9a-f]{64}$/)
+  expect(await pages.engine.session(name)).toMatchObject({ name: 'deployment', scopes: ['admin'] })
+  expect(await pages.store.session(name)).toBeNull()
+})
+
+test('elsewhere than on loopback the cookie is Secure', async () => {
+  const form = new FormData()
+  form.set('key', KEY)
+  const answer = await pages.app.request('http://jobs.example.com/ui/login', {
+    method: 'POST',
+    body: form,
+    headers: { 'sec-fetch-site': 'same-origin' },
+  })
+  for (const cookie of cookiesOf(answer)) expect(cookie).toContain('Secure')
+})
+
+test('a wrong key is told, and no session made', async () => {
+  const { answer } = await pages.enterWith('sj_wrong')
+  expect(answer.status).toBe(401)
+  expect(cookiesOf(answer)).toEqual([])
+  expect(await answer.text()).toContain('this API key is not known')
+})
+
+test('a form of another page logs nobody in', async () => {
+  const form = new FormData()
+  form.set('key', KEY)
+  const answer = await pages.ask('/ui/login', {
+    method: 'POST',
+    body: form,
+    headers: { 'sec-fetch-site': 'cross-site' },
+  })
+  expect(answer.status).toBe(403)
+  expect(cookiesOf(answer)).toEqual([])
+})
+
+test('who is not logged in is led to the way in, and back to where they wanted to go', async () => {
+  const answer = await pages.ask('/ui/jobs?status=failed')
+  expect(answer.headers.get('location')).toBe('/ui/login?to=%2Fjobs%3Fstatus%3Dfailed')
+  expect(await (await pages.ask('/ui/login?to=%2Fjobs%3Fstatus%3Dfailed')).text()).toContain(
+    'value="/jobs?status=failed"',
+  )
+})
+
+test.each(['//evil.example', '/\\evil.example', 'https://evil.example', '/login?to=/x'])(
+  '%s is no way back',
+  async (to) => {
+    expect(await (await pages.ask(`/ui/login?to=${encodeURIComponent(to)}`)).text()).toContain('name="to" value="/"')
+  },
+)
+
+test('a link from elsewhere, which comes without the strict cookie, asks once more by itself', async () => {
+  const answer = await pages.ask('/ui/jobs', { headers: { 'sec-fetch-site': 'cross-site' } })
+  expect(answer.status).toBe(200)
+  expect(await answer.text()).toContain('http-equiv="refresh"')
+})
+
+test('a link that npm start prints logs in once', async () => {
+  const made = await pages.ask('/ui/login-links', { method: 'POST', headers: { authorization: `Bearer ${KEY}` } })
+  const { url } = (await made.json()) as { url: string }
+  const path = url.slice(url.indexOf('/ui'))
+  const name = new URL(url).searchParams.get('once')!
+  expect(await pages.engine.session(name)).toBeUndefined()
+  const first = await pages.ask(path)
+  expect(first.status).toBe(303)
+  expect(cookiesOf(first).join()).toContain('sidejob_session=')
+  const second = await pages.ask(path)
+  expect(second.status).toBe(401)
+  expect(cookiesOf(second)).toEqual([])
+})
+
+test('a session ends with its key, and by logging out', async () => {
+  const { key, id } = await pages.engine.addKey({ name: 'short', scopes: ['read'] })
+  const one = await pages.enterWith(key)
+  expect((await one.get('/ui/jobs')).status).toBe(200)
+  await pages.engine.removeKey(id)
+  expect((await one.get('/ui/jobs')).status).toBe(303)
+
+  const other = await pages.enterWith(KEY)
+  const left = await other.act('/ui/logout', { csrf: other.csrf })
+  expect(left.headers.get('location')).toBe('/ui/login')
+  expect((await other.get('/ui/jobs')).status).toBe(303)
+})
+
+test('the API takes no cookie, and the one below the pages takes nothing else', async () => {
+  const { cookie, get } = await pages.enterWith(KEY)
+  expect((await pages.ask('/v1/jobs', { headers: { cookie } })).status).toBe(401)
+  expect((await get('/ui/v1/jobs')).status).toBe(200)
+  const withKey = await pages.ask('/ui/v1/jobs', { headers: { authorization: `Bearer ${KEY}` } })
+  expect(withKey.status).toBe(401)
+})
+
+test.each([
+  ['no proof', { 'x-csrf': '' }],
+  ['the proof of another session', { 'x-csrf': 'f'.repeat(64) }],
+  ['a foreign page', { 'sec-fetch-site': 'cross-site' }],
+  ['a page of a neighbour', { 'sec-fetch-site': 'same-site' }],
+])('a change with %s is refused, in the API and in acts', async (_, headers) => {
+  const { cookie, csrf, act } = await pages.enterWith(KEY)
+  const sent = {
+    cookie,
+    'x-csrf': csrf,
+    'sec-fetch-site': 'same-origin',
+    'content-type': 'application/json',
+    ...headers,
+  }
+  const body = JSON.stringify({ paused: true })
+  expect((await pages.ask('/ui/v1/queues/default', { method: 'PATCH', headers: sent, body })).status).toBe(403)
+  expect((await act('/ui/jobs', { act: 'selected', do: 'retry', sel: '1' }, headers)).status).toBe(403)
+})
+
+test('a session has the scopes of its key, in the API below the pages too', async () => {
+  const { get, cookie, csrf } = await pages.enter(['read'])
+  expect((await get('/ui/v1/jobs')).status).toBe(200)
+  const answer = await pages.ask('/ui/v1/jobs', {
+    method: 'POST',
+    headers: { cookie, 'x-csrf': csrf, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+    body: JSON.stringify({ class: 'any' }),
+  })
+  expect(answer.status).toBe(403)
+})
