@@ -21,6 +21,7 @@ export type Environment = {
   SIDEJOB_DISPATCH?: string
   SIDEJOB_LANE_BUDGET?: string
   SIDEJOB_LANE_LEASE?: string
+  SIDEJOB_LANE_WARM?: string
   SIDEJOB_TEST_CLOCK?: string
   SIDEJOB_LOG?: string
   SIDEJOB_ORIGINS?: string
@@ -115,6 +116,7 @@ export function deploymentOf(env: Environment): Deployment {
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
       dispatch: env.SIDEJOB_DISPATCH === 'eager' ? 'eager' : 'bell',
       lane: {
+        warm: duration(env.SIDEJOB_LANE_WARM || '10s'),
         ...(env.SIDEJOB_LANE_BUDGET ? { budget: duration(env.SIDEJOB_LANE_BUDGET) } : {}),
         ...(env.SIDEJOB_LANE_LEASE ? { lease: duration(env.SIDEJOB_LANE_LEASE) } : {}),
       },

@@ -130,7 +130,10 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     hook: options.hook,
   })
   const tags = createConstraints(store, registry)
-  const dispatcher = createDispatcher({ store, performer, tags, ring, lane: options.lane })
+  const dispatcher = createDispatcher({
+    ...{ store, performer, tags, ring, lane: options.lane },
+    listen: (lane, signal) => client.listen(store.keys.calls(lane), signal),
+  })
 
   const ringer = createRinger({ bells, store, defer, serve: dispatch, eager: options.dispatch === 'eager' })
   async function ring(rings: Ring[], guest?: Guest): Promise<void> {

@@ -306,6 +306,8 @@ export const queueFields = {
   paused: ['paused', 'nothing is lent'],
   ageing: ['ag', 'after how long a job that waits gains one priority'],
   lanes: ['l', 'lane or bell → until when it is there'],
+  warm: ['wm', 'the lane that waits for work, and until when: lane moment'],
+  emptied: ['em', 'when a lane last found nothing'],
   jobsAt: ['at', 'how many jobs there are in each of its indexes, by the first letter; terminated is T'],
   firstReady: ['fr', 'the sequence of the job in front, of those that are ready'],
   firstPull: ['fp', 'the same, of those for pull workers'],

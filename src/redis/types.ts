@@ -106,16 +106,30 @@ export type FaultKind = 'job' | 'queue' | 'limit' | 'channel' | 'alias' | 'sched
 /** What is not as it must be, and what a repair does about it. */
 export type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
 
+/** What a lane says of itself. */
+export type LaneRequest = {
+  id: string
+  seq: number
+  /** The bell that woke it. */
+  bell?: string
+  /** It leaves; `next`: and work keeps coming, so that the next one is to be called, whether or not something is ready. */
+  leave?: boolean | 'next'
+  /** For how long it still looks by itself for what comes, when there is nothing and it has left. */
+  waits?: number
+  /** For how long it would stay and wait to be called, when there is nothing. */
+  warm?: number
+}
+
 export type CommitRequest = {
   queue: string
   runs?: RunOutcome[]
-  /** `waits`: for how long it waits by itself for what comes, when there is nothing. */
-  lane?: { id: string; seq: number; bell?: string; leave?: boolean; waits?: number }
+  lane?: LaneRequest
   claim?: ClaimRequest
 }
 
 export type CommitAnswer = {
-  word: 'ok' | 'empty' | 'more' | 'full' | 'stale'
+  /** `warm`: there is nothing, and the lane is called when there is. */
+  word: 'ok' | 'empty' | 'warm' | 'more' | 'full' | 'stale'
   /** One word for each run: its job's new status, 'lost', 'conflict' or 'refused:CODE why', or 'later': not committed yet. */
   answers: string[]
   lent: ClaimedJob[]

@@ -19,7 +19,7 @@ import type { NewJob } from '../../src/redis/new-job.ts'
 import { type JobRecord, statusOf } from '../../src/redis/record.ts'
 import type { Script } from '../../src/redis/script.ts'
 import { createStore } from '../../src/redis/store.ts'
-import type { ClaimedJob, CommitRequest, Ring } from '../../src/redis/types.ts'
+import type { ClaimedJob, CommitRequest, LaneRequest, Ring } from '../../src/redis/types.ts'
 
 /** Scripts by name that take the place of those committed. */
 /** A record as it stands in Redis. */
@@ -56,6 +56,9 @@ export type Claiming = {
 /** Jobs that are plain go a way of their own through the scripts (lib/fast/plain.lua); those with a unique key do not. */
 export type Way = 'as it comes' | 'the long way'
 export const ways: Way[] = ['as it comes', 'the long way']
+
+/** What a lane asks for; `at`: the number of its request. */
+export type Asking = Omit<LaneRequest, 'id' | 'seq'> & { max?: number; at?: number; runs?: RunOutcome[] }
 
 const LEASE = 45_000
 
@@ -161,8 +164,8 @@ export async function createWorld(
     let seq = 0
     return {
       id,
-      async ask({ bell = '', leave = false, max = 100, at = ++seq, waits = 0, runs = [] as RunOutcome[] } = {}) {
-        const request: CommitRequest = { queue, runs, lane: { id, seq: at, bell, leave, waits } }
+      async ask({ bell = '', leave, max = 100, at = ++seq, waits = 0, warm = 0, runs = [] }: Asking = {}) {
+        const request: CommitRequest = { queue, runs, lane: { id, seq: at, bell, leave, waits, warm } }
         if (!leave) request.claim = { max, lease: LEASE, begun: max }
         const answer = await store.commit(request)
         return { ...answer, runs: answer.lent.map(runOf), ids: answer.lent.map((one) => one.id) }

@@ -2081,7 +2081,30 @@ const sizes: Mutation[] = [
   ]),
 ]
 
+const warm: Mutation[] = [
+  ...of(
+    83,
+    'lib/queue/lanes.lua',
+    ['tonumber(till) <= now then return nil', 'false then return nil', 'a lane is called whose time to wait is over'],
+    ['now - emptied >= period', 'false', 'lanes of a queue that is seldom used wait'],
+    ['queue(q).paused or now', 'now', 'a lane waits for a queue that stands still'],
+    [' or warm_lane(q) then', ' then', 'all lanes of a queue wait'],
+    ["push(writes.messages, { ns .. 'call:' .. lane, 'ready' })\n  cool", 'cool', 'nobody calls'],
+    ['  cool_down(q, lane)\n  set_lane', '  set_lane', 'a lane is called for each job'],
+    ['set_lane(q, lane, now + BELL)\n  return 1', 'return 1', 'a lost call is not found'],
+    ['return 1', 'return 0', 'the lane that was called is rung for besides'],
+    ['set_lane(q, lane, now + period + BELL)', 'set_lane(q, lane, nil)', 'a lane that waits keeps no place'],
+  ),
+  ...of(
+    83,
+    'scripts/commit.lua',
+    ['  cool_down(queue_name, lane)\n', '', 'a lane that waited leaves when it has looked'],
+    ["leave == 'next' and 1 or 0", '0', 'nobody comes after a lane that leaves'],
+  ),
+]
+
 export const mutations: Mutation[] = [
+  ...warm,
   ...lanes,
   ...runs,
   ...places,

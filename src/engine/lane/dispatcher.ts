@@ -5,6 +5,7 @@ import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, CommitAnswer, LaneStart, Ring } from '../../redis/types.ts'
 import type { Constraints } from '../jobs/constraints.ts'
 import { type Executor, newUsage, type Usage } from '../run/executor.ts'
+import { cold, createWarmth, type Listen, type Warmth } from './calls.ts'
 import { createInFlight } from './in-flight.ts'
 import type { Guest } from './ringer.ts'
 
@@ -16,10 +17,14 @@ export type LaneOptions = {
   /** Milliseconds after which a lane hands on to a new invocation. */
   budget?: number
   lease?: number
+  /** Milliseconds after its last run for which a lane stays, to be called when there is work; 0: it leaves at once. */
+  warm?: number
 }
 
 // 25 s of budget: well below every plan's response time.
-export const laneDefaults = { batch: 100, concurrency: 100, budget: 25_000, lease: 45_000 } as const
+export const laneDefaults = { batch: 100, concurrency: 100, budget: 25_000, lease: 45_000, warm: 0 } as const
+/** So many lanes of an isolate wait at once, each with a delivery of QStash open: its free plan has ten at a time. */
+const WARM_AT_ONCE = 5
 /** A lease is renewed after a third of it: two renewals may be lost. */
 const RENEWALS = 3
 /** A lane waits itself for what is due this soon. */
@@ -32,6 +37,8 @@ export type DispatcherOptions = {
   performer: Executor
   tags: Constraints
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
+  /** How a lane that waits is called; without it none waits. */
+  listen?: Listen
   /** Milliseconds on a clock that only measures. */
   elapsed?: () => number
   lane?: LaneOptions
@@ -48,11 +55,13 @@ export function createDispatcher({
   performer,
   tags,
   ring,
+  listen,
   elapsed = () => performance.now(),
   lane: options = {},
   newLane = () => crypto.randomUUID().replaceAll('-', ''),
 }: DispatcherOptions) {
-  const { batch, concurrency, budget, lease } = { ...laneDefaults, ...options }
+  const { batch, concurrency, budget, lease, warm } = { ...laneDefaults, ...options }
+  const newWarmth = createWarmth({ listen, warm, most: WARM_AT_ONCE, elapsed })
 
   type Beginning = { bell?: string; lent?: ClaimedJob[]; asked?: number; guest?: Guest }
 
@@ -73,14 +82,17 @@ export function createDispatcher({
     const renewal = setInterval(() => {
       if (flight.size > 0) renew().catch(() => undefined)
     }, lease / RENEWALS)
+    const end = Math.min(elapsed() + budget, guest?.until ?? Number.POSITIVE_INFINITY)
+    const warmth = guest ? cold : newWarmth(lane, end)
     try {
       if (lent.length) {
         flight.add(lent, asked)
         await flight.landed(PATIENCE)
       }
-      return await serve({ queue, bell, lane, usage, flight, guest, seq: lent.length ? 2 : 1 })
+      return await serve({ queue, bell, lane, usage, flight, guest, end, warmth, seq: lent.length ? 2 : 1 })
     } finally {
       clearInterval(renewal)
+      warmth.end()
     }
   }
 
@@ -91,6 +103,9 @@ export function createDispatcher({
     usage: Usage
     flight: ReturnType<typeof createInFlight>
     guest?: Guest
+    /** When its time is over. */
+    end: number
+    warmth: Warmth
     /** The number of its next request. */
     seq: number
   }
@@ -99,8 +114,7 @@ export function createDispatcher({
   const callsFree = ({ calls }: Usage, underWay: number): number =>
     Math.max(underWay ? 0 : 1, calls.most - calls.wanted)
 
-  async function serve({ queue, bell, lane, usage, flight, guest, seq }: Lane): Promise<Dispatched> {
-    const end = Math.min(elapsed() + budget, guest?.until ?? Number.POSITIVE_INFINITY)
+  async function serve({ queue, bell, lane, usage, flight, guest, end, warmth, seq }: Lane): Promise<Dispatched> {
     let runs = 0
     for (; ; seq++) {
       const leave = elapsed() >= end || performer.usedUp(usage)
@@ -109,7 +123,14 @@ export function createDispatcher({
       const answer: CommitAnswer = await store.commit({
         queue,
         runs: done,
-        lane: { id: lane, seq, bell: seq === 1 ? bell : '', leave, waits: SOON },
+        lane: {
+          id: lane,
+          seq,
+          bell: seq === 1 ? bell : '',
+          leave: leave && warmth.busy() ? 'next' : leave,
+          waits: SOON,
+          warm: warmth.left(),
+        },
         claim: {
           max: leave ? 0 : batch - flight.size,
           calls: callsFree(usage, flight.size),
@@ -122,8 +143,12 @@ export function createDispatcher({
       await ring([...answer.rings, ...(await tags.retag(answer))], here)
       runs += done.length
       flight.add(answer.lent, asked)
+      if (answer.lent.length || done.length) warmth.worked()
       const serves = answer.word === 'ok' || answer.word === 'more'
-      if (!flight.idle) {
+      if (answer.word === 'warm') {
+        const called = warmth.wait(answer.dueIn ?? Number.POSITIVE_INFINITY)
+        await (flight.idle ? called : Promise.race([called, flight.next()]))
+      } else if (!flight.idle) {
         // Slow runs hold up nobody: what has ended is committed and more is claimed; and when nothing is left the lane
         // is given up, so that new jobs ring, while we wait only to bring home what is under way.
         const mayClaim = serves && !leave && callsFree(usage, flight.size) > 0

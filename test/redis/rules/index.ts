@@ -22,6 +22,7 @@ import { runs } from './runs.ts'
 import { sizes } from './sizes.ts'
 import { stats } from './stats.ts'
 import { time } from './time.ts'
+import { warm } from './warm.ts'
 
 export const rules: Record<number, Facts> = {
   ...lanes,
@@ -43,6 +44,7 @@ export const rules: Record<number, Facts> = {
   ...processes,
   ...branching,
   ...stats,
+  ...warm,
   ...measured,
   ...sizes,
 }

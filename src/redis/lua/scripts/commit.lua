@@ -5,11 +5,12 @@
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, processes, queue, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, repeats, result, schema, unique, wake
--- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
+-- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
 -- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints,
 --          failed instead of being lent, seen up to ('' when to the end), faults: [job, what] each,
 --          what the process was told}
---          word: 'ok' | 'empty' (the lane has left) | 'more' (ask again) | 'full' (no lane free) | 'stale'
+--          word: 'ok' | 'empty' (the lane has left) | 'warm' (it waits to be called) | 'more' (ask again)
+--          | 'full' (no lane free) | 'stale'
 
 -- @include lib/runtime/base
 -- @include lib/runtime/store
@@ -81,6 +82,7 @@ local function enter()
   local lanes = queue(queue_name).lanes
   if lanes[bell] then set_lane(queue_name, bell, nil) end
   if not lanes[lane] and not side.has_room(queue_name) then return false end
+  cool_down(queue_name, lane)
   set_lane(queue_name, lane, now + (lease > 0 and lease or LANE))
   return true
 end
@@ -148,11 +150,14 @@ local word = 'ok'
 if laned then
   if not entered then
     word = 'full'
+  elseif leave == '' and #ids == 0 and not more and stay_warm(queue_name, lane, warm) then
+    word, side.waits_until[queue_name] = 'warm', now + warm
   elseif leave ~= '' or (#ids == 0 and not more) then
     set_lane(queue_name, lane, nil)
     if leave == '' then side.waits_until[queue_name] = now + waits end
     -- Who waits for a rate is not ready, and a moment of it may be near: the next lane waits for that.
-    if leave ~= '' then to_ring[queue_name] = math.max(redis.call('ZCARD', queue_key(queue_name, 'ready')), next_limit(queue_name) <= now + LANE and 1 or 0) end
+    -- A lane whose time is over while work keeps coming calls for the next one, ready or not.
+    if leave ~= '' then to_ring[queue_name] = math.max(leave == 'next' and 1 or 0, redis.call('ZCARD', queue_key(queue_name, 'ready')), next_limit(queue_name) <= now + LANE and 1 or 0) end
     word = 'empty'
   elseif #ids == 0 then
     word = 'more'

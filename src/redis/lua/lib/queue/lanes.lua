@@ -48,13 +48,47 @@ local function bells_of(queue_record)
   return n
 end
 
+-- The lane that waits for work, and that is called instead of ringing a bell.
+local function warm_lane(q)
+  local lane, till = (queue(q).warm or ''):match('^(%S+) (%d+)$')
+  if not lane or tonumber(till) <= now then return nil end
+  return lane
+end
+
+-- A lane that has found nothing waits for what comes, where work comes that often: nothing was left no longer ago than it
+-- would wait. One lane of a queue does.
+local function stay_warm(q, lane, period)
+  local emptied = queue(q).emptied or 0
+  change_queue(q, queue_fields.emptied, now)
+  if queue(q).paused or now - emptied >= period or warm_lane(q) then return false end
+  change_queue(q, queue_fields.warm, lane .. ' ' .. int(now + period))
+  set_lane(q, lane, now + period + BELL)
+  return true
+end
+
+-- It does not wait any more, for it is at work or leaves.
+local function cool_down(q, lane)
+  if (queue(q).warm or ''):sub(1, #lane + 1) == lane .. ' ' then change_queue(q, queue_fields.warm, nil) end
+end
+
+-- Calls the lane that waits, and counts on it as on a bell that is on its way; answers how many were called.
+local function call_lane(q)
+  local lane = warm_lane(q)
+  if not lane then return 0 end
+  push(writes.messages, { ns .. 'call:' .. lane, 'ready' })
+  cool_down(q, lane)
+  set_lane(q, lane, now + BELL)
+  return 1
+end
+
 -- As many bells as it takes for the ready work, within the lanes that the queue may have.
 local function ring(q, ready)
   local queue_record = queue(q)
   if queue_record.paused then return end
+  local called = ready > 0 and call_lane(q) or 0
   local batch, there, most = queue_record.batch or BATCH, lane_count(q), side.most_lanes(queue_record)
   -- Lanes that wait for those whom they call do not come back for more: only bells that are on their way count.
-  local missing = queue_record.called_classes and math.min(most - there, math.ceil(ready / math.min(batch, CALLS)) - bells_of(queue_record)) or math.min(most, math.ceil(ready / batch)) - there
+  local missing = queue_record.called_classes and math.min(most - there, math.ceil(ready / math.min(batch, CALLS)) - bells_of(queue_record) - called) or math.min(most, math.ceil(ready / batch)) - there
   for _ = 1, missing do
     local bell = new_bell()
     set_lane(q, bell, now + BELL)

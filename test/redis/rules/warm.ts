@@ -1,0 +1,143 @@
+// Rule 83: a lane that has nothing to do waits to be called, where work comes often.
+
+import { expect } from 'vitest'
+import { type Facts, queuesOf, type World } from '../direct.ts'
+
+const WARM = 10_000
+
+const make = (world: World, n = 1) =>
+  world.store.enqueue(Array.from({ length: n }, () => ({ queue: 'q', class: 'plain', known: true })))
+
+/** A lane that has left the queue empty, and another one that waits since then. */
+async function warmed(world: World) {
+  await world.lane().ask({ warm: WARM })
+  world.advance(1_000)
+  const lane = world.lane()
+  expect(await lane.ask({ warm: WARM })).toMatchObject({ word: 'warm', ids: [] })
+  return lane
+}
+
+/** The calls that a lane hears while something is done. */
+async function callsTo(world: World, lane: { id: string }, work: () => Promise<unknown>): Promise<number> {
+  const over = new AbortController()
+  const calls = world.client.listen(world.store.keys.calls(lane.id), over.signal)[Symbol.asyncIterator]()
+  await calls.next()
+  const heard: string[] = []
+  const hearing = (async () => {
+    for (let call = await calls.next(); !call.done; call = await calls.next()) heard.push(call.value)
+  })().catch(() => undefined)
+  await work()
+  // What has been published before this is heard before it.
+  await world.client.ask((redis) => redis.publish(world.store.keys.calls(lane.id), 'end'))
+  while (!heard.includes('end')) await new Promise((resolve) => setTimeout(resolve, 5))
+  over.abort()
+  await hearing
+  return heard.length - 1
+}
+
+const rule83: Facts = {
+  async 'a lane leaves a queue in which nothing was left for long'(world) {
+    const lane = world.lane()
+    expect(await lane.ask({ warm: WARM })).toMatchObject({ word: 'empty' })
+    world.advance(WARM)
+    expect(await world.lane().ask({ warm: WARM })).toMatchObject({ word: 'empty' })
+    expect((await world.queueOf()).lanes).toBe(0)
+  },
+  async 'a lane waits where nothing was left a moment ago, and keeps its place'(world) {
+    await warmed(world)
+    expect((await world.queueOf()).lanes).toBe(1)
+  },
+  async 'a lane that does not want to wait leaves'(world) {
+    await world.lane().ask({ warm: WARM })
+    expect(await world.lane().ask()).toMatchObject({ word: 'empty' })
+  },
+  async 'one lane of a queue waits, the others leave'(world) {
+    await warmed(world)
+    expect(await world.lane().ask({ warm: WARM })).toMatchObject({ word: 'empty' })
+    expect((await world.queueOf()).lanes).toBe(1)
+  },
+  async 'a lane that waits already waits on'(world) {
+    const lane = await warmed(world)
+    expect(await lane.ask({ warm: WARM })).toMatchObject({ word: 'warm' })
+  },
+  async 'a lane of a queue that stands still leaves'(world) {
+    await world.lane().ask({ warm: WARM })
+    await world.store.settings('q', { paused: true })
+    expect(await world.lane().ask({ warm: WARM })).toMatchObject({ word: 'empty' })
+  },
+  async 'a job calls the lane that waits, and rings no bell'(world) {
+    const lane = await warmed(world)
+    let rings: unknown[] = []
+    expect(await callsTo(world, lane, async () => (rings = (await make(world)).rings))).toBe(1)
+    expect(rings).toEqual([])
+    expect((await lane.ask({ warm: WARM })).ids).toHaveLength(1)
+  },
+  async 'it is called once, however many come before it does'(world) {
+    const lane = await warmed(world)
+    const calls = await callsTo(world, lane, async () => {
+      expect((await make(world)).rings).toEqual([])
+      expect((await make(world)).rings).toEqual([])
+    })
+    expect(calls).toBe(1)
+  },
+  async 'it is called again when it waits again'(world) {
+    const lane = await warmed(world)
+    const calls = await callsTo(world, lane, async () => {
+      await make(world)
+      const { runs } = await lane.ask({ warm: WARM })
+      const done = [await runs[0]!.settled({ end: 'completed' })]
+      expect(await lane.ask({ warm: WARM, runs: done })).toMatchObject({ word: 'warm' })
+      await make(world)
+    })
+    expect(calls).toBe(2)
+  },
+  async 'more than a batch rings for the lanes that are missing beside it'(world) {
+    const lane = await warmed(world)
+    let rings: unknown[] = []
+    expect(await callsTo(world, lane, async () => (rings = (await make(world, 250)).rings))).toBe(1)
+    expect(rings).toHaveLength(2)
+  },
+  async 'where runs call others, it counts as one of those who come'(world) {
+    await world.store.register('q', [{ name: 'plain', definition: '{"push":{}}', serves: 'call' }])
+    const lane = await warmed(world)
+    expect((await make(world, 8)).rings).toHaveLength(1)
+    expect((await world.queueOf()).lanes).toBe(2)
+    expect((await lane.ask({ warm: WARM })).word).toBe('ok')
+  },
+  async 'a call that nobody heard is found by the tick, as a lost bell is'(world) {
+    await warmed(world)
+    await make(world)
+    world.advance(19_000)
+    expect(await world.tick()).toEqual([])
+    world.advance(2_000)
+    expect(queuesOf(await world.tick())).toEqual(['q'])
+  },
+  async 'a lane whose time to wait is over is not called'(world) {
+    await warmed(world)
+    world.advance(WARM + 1)
+    world.advance(20_000)
+    expect(queuesOf((await make(world)).rings)).toEqual(['q'])
+  },
+  async 'a lane that has left is not called'(world) {
+    const lane = await warmed(world)
+    await lane.ask({ leave: true })
+    expect(queuesOf((await make(world)).rings)).toEqual(['q'])
+  },
+  async 'a lane whose time is over while work keeps coming calls for the next one'(world) {
+    const lane = await warmed(world)
+    expect(queuesOf((await lane.ask({ leave: 'next' })).rings)).toEqual(['q'])
+  },
+  async 'the next one waits although it has found nothing'(world) {
+    const lane = await warmed(world)
+    const { rings } = await lane.ask({ leave: 'next' })
+    expect(await world.lane().ask({ bell: rings[0]!.bell, warm: WARM })).toMatchObject({ word: 'warm' })
+    expect((await world.queueOf()).lanes).toBe(1)
+  },
+  async 'the same request of a lane that waits gets the same answer'(world) {
+    const lane = await warmed(world)
+    expect(await lane.ask({ at: 1, warm: WARM })).toMatchObject({ word: 'warm' })
+    expect((await make(world)).rings).toEqual([])
+  },
+}
+
+export const warm: Record<number, Facts> = { 83: rule83 }
