@@ -27,6 +27,7 @@ export const secrets: Record<string, { from: string } | { make: () => string } |
   SIDEJOB_ORIGINS: { optional: 'whose pages may call the API' },
   SIDEJOB_LANE_BUDGET: { optional: 'how long a lane serves before it hands on' },
   SIDEJOB_LANE_LEASE: { optional: 'how long a run is lent before it counts as lost' },
+  SIDEJOB_LANE_WARM: { optional: 'how long a lane waits for work after its last run; 0s: not at all' },
   SIDEJOB_DOWNLOAD_URL: { optional: 'where files are given by their ids alone' },
   SIDEJOB_DOWNLOAD_MAX_BYTES: { optional: 'the largest download; 1 GiB' },
   SIDEJOB_FILE_RETENTION: { optional: 'for how long a file is kept after its callback was delivered' },

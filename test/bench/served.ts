@@ -26,7 +26,7 @@ function moveAway(gateway: Gateway, qstash: Qstash): void {
   qstash.faults.late(50, { times: 100_000 })
 }
 
-async function inWorkerd(redis: Address) {
+async function inWorkerd(redis: Address, warm: string) {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-bench-'))
   const { url, gateway, qstash, worker, close } = await startStack({
     dir,
@@ -34,6 +34,7 @@ async function inWorkerd(redis: Address) {
     redis: `redis://${redis.host}:${redis.port}`,
     persist: false,
     say: console.error,
+    vars: { SIDEJOB_LANE_WARM: warm },
   })
   return {
     url,
@@ -47,7 +48,7 @@ async function inWorkerd(redis: Address) {
   }
 }
 
-async function inNode(redis: Address) {
+async function inNode(redis: Address, warm: string) {
   const gateway = await startGateway({ redis, token: KEY })
   const qstash = await startQstash()
   let serve: (request: Request) => Promise<Response> | Response
@@ -67,6 +68,7 @@ async function inNode(redis: Address) {
     QSTASH_NEXT_SIGNING_KEY: development.nextSigningKey,
     PUBLIC_URL: url,
     SIDEJOB_API_KEY: KEY,
+    SIDEJOB_LANE_WARM: warm,
   })
   const verify = verifier({ ...signingKeys, now: Date.now })
   serve = createApp({
@@ -97,6 +99,6 @@ async function requestOf(request: IncomingMessage): Promise<Request> {
   return new Request(`http://${headers.host}${url}`, { method, headers: headers as Record<string, string>, body })
 }
 
-/** Everything but Redis, started. */
-export const startServed = (redis: Address, under: 'workerd' | 'node') =>
-  ({ workerd: inWorkerd, node: inNode })[under](redis)
+/** Everything but Redis, started; `warm`: for how long lanes wait for work. */
+export const startServed = (redis: Address, under: 'workerd' | 'node', warm: string) =>
+  ({ workerd: inWorkerd, node: inNode })[under](redis, warm)

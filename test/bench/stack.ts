@@ -25,20 +25,20 @@ const uncompressed = (request: Request): Promise<Response> => {
 }
 
 /**
- * Everything but Redis, started, and a client for it. `flags` are for its process: --cpu-prof shows what the gateway
+ * Everything but Redis, started, and a client for it. `warm`: lanes wait so long for work. `flags` are for its process: --cpu-prof shows what the gateway
  * does, and the app too when it runs under node.
  *
  * @example const stack = await startMeasured(redis, { under: 'workerd', far: false }); await stack.client.jobs.enqueue({ class: 'noop' })
  */
 export async function startMeasured(
   { host, port }: Address,
-  { under, far }: Pick<HostOptions, 'under' | 'far'>,
+  { under, far, warm = '0s' }: Pick<HostOptions, 'under' | 'far'> & { warm?: string },
   flags: string[] = [],
 ) {
   const redis = { host, port }
   const process = fork(fileURLToPath(new URL('host.ts', import.meta.url)), { execArgv: flags })
   const heard = async () => (await once(process, 'message'))[0] as HostMessage
-  process.send({ redis, under, far } satisfies HostOptions)
+  process.send({ redis, under, far, warm } satisfies HostOptions)
   const { url, workerd } = (await heard()) as Extract<HostMessage, { url: string }>
   return {
     redis,

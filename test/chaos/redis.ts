@@ -94,7 +94,7 @@ type Where = { ns: string; queues: readonly string[]; limits: readonly string[] 
 type Settled<A> = PromiseSettledResult<A>
 export type Direct = Awaited<ReturnType<typeof directClient>>
 
-export type QueueDocument = { l: Record<string, number>; ml?: number; paused?: boolean; nt?: number }
+export type QueueDocument = { l: Record<string, number>; ml?: number; paused?: boolean; nt?: number; wm?: string }
 export type SeenJob = {
   id: number
   doc: JobRecord

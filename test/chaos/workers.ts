@@ -13,7 +13,7 @@ const RENEW = 15_000
 const SOON = 2_000
 const MINUTE = 60_000
 
-type Lane = Process & { queue: string; id: string; started: number; seq: number; open: Set<string> }
+type Lane = Process & { queue: string; id: string; started: number; seq: number; open: Set<string>; warm: number }
 
 export function createWorkers(world: World, ledger: Ledger, settings: Record<string, Setting>) {
   const { store, random, after } = world
@@ -99,7 +99,8 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
   // Lanes
 
   function dispatch(queue: string, bell: string): void {
-    ask({ queue, id: `L${++minted}`, started: world.now, seq: 0, open: new Set(), dead: false }, [], bell)
+    const warm = random.chance(0.5) ? 10_000 : 0
+    ask({ queue, id: `L${++minted}`, started: world.now, seq: 0, open: new Set(), dead: false, warm }, [], bell)
   }
 
   function ask(lane: Lane, plans: Plan[], bell = ''): void {
@@ -107,6 +108,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     const leave = world.now - lane.started >= BUDGET
     const lease = leaseOf()
     const begun = random.chance(0.5) ? 1 : 100
+    const warm = world.faulty ? lane.warm : 0
     world.send({
       label: plans.length ? 'commit and claim' : 'claim',
       by: lane,
@@ -114,7 +116,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
         store.commit({
           queue: lane.queue,
           runs: plans.map(({ settled }) => settled),
-          lane: { id: lane.id, seq, bell, leave },
+          lane: { id: lane.id, seq, bell, leave: leave && warm ? 'next' : leave, warm },
           claim: { max: leave ? 0 : 100, lease, begun },
         }),
       facts: (answer) => {
@@ -127,9 +129,25 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     })
   }
 
+  /** Until it is called, unless nobody hears it, or its time to wait is over. */
+  function waitToBeCalled(lane: Lane, due: number): void {
+    const end = Math.min(world.now + lane.warm, due)
+    const hears = !world.strikes('call lost')
+    const look = () => {
+      const isCalled = !world.view.queues.get(lane.queue)!.wm?.startsWith(`${lane.id} `)
+      if ((isCalled && hears) || world.now >= end) return ask(lane, [])
+      after(500, look)
+    }
+    after(500, look)
+  }
+
   function goOn(lane: Lane, { word, lent, rings, nextDue }: CommitAnswer, left: boolean): void {
     world.ring(rings)
     if (word === 'full' || word === 'stale' || left) return
+    if (word === 'warm') {
+      waitToBeCalled(lane, nextDue ?? Number.POSITIVE_INFINITY)
+      return
+    }
     if (word === 'empty') {
       const wait = nextDue === undefined ? Number.POSITIVE_INFINITY : nextDue - world.now
       if (wait <= SOON) after(Math.max(0, wait), () => ask(lane, []))

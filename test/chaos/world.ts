@@ -38,6 +38,7 @@ const chances = {
   'bell doubled': 0.1,
   'bell late': 0.06,
   'bell not published': 0.02,
+  'call lost': 0.07,
   'lane stalls': 0.06,
   'tick lost': 0.1,
 } as const

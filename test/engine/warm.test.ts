@@ -89,10 +89,8 @@ test('what becomes due while a lane waits is run at its moment, with no call', a
 test('where Redis lets nobody listen, lanes leave as if they were not to wait', async () => {
   kit = await startKit({ workers: [noop], hold: true })
   const client = createClient(kit.options)
-  const listen = async function* () {
-    throw new Error('expected no subscription')
-    yield ''
-  }
+  const refused = () => Promise.reject(new Error('no subscriptions here'))
+  const listen = () => ({ [Symbol.asyncIterator]: () => ({ next: refused }) })
   const deaf = await startKit({ workers: [noop], lane: { warm: 3_000 }, redis: { ...client, listen } })
   try {
     for (let i = 0; i < 3; i++) await deaf.engine.enqueue([{ queue: 'default', class: 'noop' }])
@@ -103,3 +101,16 @@ test('where Redis lets nobody listen, lanes leave as if they were not to wait', 
   }
 })
 
+test('five lanes of an isolate wait at most: each has a delivery of QStash open', async () => {
+  const queues = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  kit = await startKit({ workers: queues.map((queue) => ({ ...noop, queue })), lane: { warm: 3_000 } })
+  const waiting = async () => {
+    const records = await Promise.all(
+      queues.map((queue) => rawCommand(kit.redis.port, 'GET', kit.store.keys.queue(queue))),
+    )
+    return records.filter((record) => record.includes('"wm"')).length
+  }
+  for (let i = 0; i < 2; i++) for (const queue of queues) await kit.rest(await kit.make('noop', { queue }))
+  await kit.until(async () => (await waiting()) === 5)
+  for (const queue of ['f', 'g']) expect((await kit.store.overview(queue)).queues[0]!.lanes).toBe(0)
+})

@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobInput } from '../../src/engine/engine.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
-import { type Kit, kind, startKit } from '../kit.ts'
-import { type Cost, costOf } from './commandstats.ts'
+import { type Kit, kind, rawCommand, startKit } from '../kit.ts'
+import { type Cost, commandStats, costOf } from './commandstats.ts'
 
 const noop = defineWorker({ class: 'noop', retain: 0, perform() {} })
 
@@ -128,6 +128,34 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     const { calls, billed, commands } = await cost(() => make(jobs(1, 'fresh')))
     expect(calls).toBe(3)
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(23)
+  })
+
+  // As many as through a bell, and the call in place of the message: EVALSHA, TIME, MGET and MSET three times each, twice
+  // ZADD, ZREM and ZRANGE, and SET, PUBLISH, DEL.
+  test('a no-op job that a lane waits for (budget 4 calls and 22 billed, measured 3 and 21, and no message)', async () => {
+    const warm = await startKit({ workers, lane: { warm: 3_000 } })
+    const record = async () => rawCommand(warm.redis.port, 'GET', warm.store.keys.queue('alone'))
+    const isWarm = async () => (await record()).includes('"wm"')
+    const run = async () => {
+      const [made] = (await warm.engine.enqueue(jobs(1, 'alone'))).jobs
+      await warm.until(
+        async () => (await rawCommand(warm.redis.port, 'EXISTS', warm.store.keys.job(made!.id))) === ':0\r\n',
+      )
+    }
+    for (let i = 0; i < 3; i++) await run()
+    await warm.until(isWarm)
+    const before = { ...warm.counts(), commands: await commandStats(warm) }
+    await run()
+    await warm.until(isWarm)
+    const commands = [...(await commandStats(warm))].filter(([name]) => name !== 'exists' && name !== 'get')
+    const billed = commands.reduce((sum, [name, calls]) => sum + calls - (before.commands.get(name) ?? 0), 0)
+    const { requests, published } = warm.counts()
+    await warm.close()
+    expect({ calls: requests - before.requests, messages: published - before.published }).toEqual({
+      calls: 3,
+      messages: 0,
+    })
+    expect(billed).toBeLessThanOrEqual(21)
   })
 
   // 7 to make it and lend it to the lane that its maker begins, 8 to end it.

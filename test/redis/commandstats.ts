@@ -27,7 +27,7 @@ type Counted = {
 }
 
 /** Command → calls since the server began, by its own count. Our own question is on nobody's path. */
-async function commandStats({ redis }: Counted): Promise<Map<string, number>> {
+export async function commandStats({ redis }: Pick<Counted, 'redis'>): Promise<Map<string, number>> {
   const connection = await connect(redis)
   const info = text(await connection.call('INFO', 'commandstats'))
   await connection.close()

@@ -120,6 +120,7 @@ export function createDispatcher({
       const leave = elapsed() >= end || performer.usedUp(usage)
       const done = flight.take()
       const asked = elapsed()
+      const free = { max: leave ? 0 : batch - flight.size, calls: callsFree(usage, flight.size) }
       const answer: CommitAnswer = await store.commit({
         queue,
         runs: done,
@@ -129,14 +130,10 @@ export function createDispatcher({
           bell: seq === 1 ? bell : '',
           leave: leave && warmth.busy() ? 'next' : leave,
           waits: SOON,
-          warm: warmth.left(),
+          // Who could take nothing on is not called either.
+          warm: free.max > 0 && free.calls > 0 ? warmth.left() : 0,
         },
-        claim: {
-          max: leave ? 0 : batch - flight.size,
-          calls: callsFree(usage, flight.size),
-          lease,
-          begun: concurrency,
-        },
+        claim: { ...free, lease, begun: concurrency },
       })
       // Who leaves because its time is over leaves no room for others.
       const here = guest && (leave ? { ...guest, until: 0 } : guest)

@@ -41,7 +41,7 @@ export function createRuns(parts: Parts) {
           begun: claim?.begun ?? 0,
           leave: lane?.leave === 'next' ? 'next' : lane?.leave ? '1' : '',
           waits: lane?.waits ?? 0,
-        warm: lane?.warm ?? 0,
+          warm: lane?.warm ?? 0,
           waiter: claim?.waiter?.id ?? '',
           wait: claim?.waiter?.wait ?? 0,
           only: claim?.only === undefined ? '' : String(claim.only),
