@@ -528,6 +528,34 @@ describe('a process that asks under a name', () => {
     expect(await commit(run!.run.token, { end: 'completed' })).toEqual({ status: 'completed' })
   })
 
+  test('whose job was terminated hears so with a heartbeat and a checkpoint, and what it ends with counts', async () => {
+    const queue = await queueOf('work')
+    const begun = async () => {
+      const id = await kit.make('work', { queue })
+      const [run] = await kit.engine.claim(queue, {})
+      await kit.engine.terminate(String(id), {})
+      return { id, token: run!.run.token }
+    }
+    const [beating, checking] = [await begun(), await begun()]
+    const beat = await ask(`/v1/runs/${beating.token}/heartbeat`, {})
+    expect([beat.status, (beat.body as { error: object }).error]).toEqual([
+      410,
+      {
+        code: 'LOST',
+        message: `job ${beating.id} was terminated: end the run, what it has done counts`,
+      },
+    ])
+    const state = { set: { saved: encodeValue(true) } }
+    await commit(beating.token, { end: 'completed', state })
+    expect(await kit.engine.state(String(beating.id))).toEqual({ saved: 'true' })
+    expect(await refusal(commit(checking.token, { end: 'checkpoint', n: 1, state }))).toMatchObject({
+      code: 'LOST',
+      message: `job ${checking.id} was terminated: nothing of this has been kept`,
+    })
+    expect(await kit.engine.state(String(checking.id))).toEqual({})
+    for (const { id } of [beating, checking]) expect((await view(id)).status).toBe('terminated')
+  })
+
   test('is dead when it was not heard for a minute and has nothing, and not shown after ten', async () => {
     const queue = await queueOf('work')
     await kit.engine.claim(queue, { process: 'host:5' })

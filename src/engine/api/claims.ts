@@ -5,7 +5,7 @@ import type { Status } from '../../core/job.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
-import { childrenOf, type JobRecord } from '../../redis/record.ts'
+import { childrenOf, type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import { type Context, checkClaim, laneOf } from '../context.ts'
 import type { Engine } from '../engine.ts'
@@ -76,6 +76,14 @@ export function createRuns({
   const lost = () =>
     new SidejobError('LOST', 'the lease of this run has ended or was never given: nothing of it has been kept')
 
+  /** A run that is refused to go on, because its job was terminated meanwhile, is told so. */
+  async function endedOf(token: string): Promise<SidejobError> {
+    const { id, document } = await store.inspect(token.split('.', 1)[0]!).catch(() => ({ id: 0, document: undefined }))
+    if (!document || !['terminating', 'terminated'].includes(statusOf(document))) return lost()
+    const then = document.token === token ? 'end the run, what it has done counts' : 'nothing of this has been kept'
+    return new SidejobError('LOST', `job ${id} was terminated: ${then}`)
+  }
+
   function checkAnswer(answer: string): void {
     if (answer === 'lost') throw lost()
     if (answer === 'conflict')
@@ -87,6 +95,7 @@ export function createRuns({
   async function commitToken(settled: RunOutcome): Promise<{ answer: string; lent: ClaimedJob[] }> {
     const { answers, lent, rings } = await store.commit({ queue: '', runs: [settled] })
     await ring(rings)
+    if (answers[0] === 'lost' && settled.end === 'checkpoint') throw await endedOf(settled.token)
     checkAnswer(answers[0]!)
     return { answer: answers[0]!, lent }
   }
@@ -172,7 +181,7 @@ export function createRuns({
     async heartbeat(token, { progress }) {
       checkToken(token)
       const { leaseUntil, ...told } = await store.heartbeat(token, CLAIM_LEASE, progress)
-      if (leaseUntil === null) throw lost()
+      if (leaseUntil === null) throw await endedOf(token)
       return { leaseUntil, ...told }
     },
 
