@@ -1,7 +1,7 @@
 // The typed client: every route of the API as a method, over fetch and nothing else.
 
 import type * as z from 'zod'
-import type { jobInput } from '../core/schemas.ts'
+import type { jobInput, jobPage, jobQuery, jobRows } from '../core/schemas.ts'
 import type { AnyDefined, ArgsOf, InputsOf } from '../core/worker.ts'
 import type { Enqueued } from '../engine/engine.ts'
 import type { downloader } from '../facades/downloader/index.ts'
@@ -218,6 +218,14 @@ type Enqueue<One> = {
   (jobs: One[], options?: CallOptions): Promise<{ jobs: Enqueued[] }>
 }
 
+type ListQuery = Loose<z.input<typeof jobQuery>>
+
+/** Lists jobs whole, or with `fields: 'row'` in short. */
+type List = {
+  (input: ListQuery & { fields: 'row' }, options?: CallOptions): Promise<z.input<typeof jobRows>>
+  (input?: Omit<ListQuery, 'fields'>, options?: CallOptions): Promise<z.input<typeof jobPage>>
+}
+
 type Subscribe = (
   channel: string,
   input?: Record<string, never>,
@@ -228,7 +236,10 @@ type Verbs = { [R in keyof Served]: { [V in keyof Served[R]]: Verb<Served[R][V]>
 
 /** A client that knows the types of these functions; without them it takes jobs of any class. */
 export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
-  jobs: Omit<Verbs['jobs'], 'enqueue'> & { enqueue: Enqueue<IsAny<F> extends true ? Job : JobOf<ClassesOf<F>>> }
+  jobs: Omit<Verbs['jobs'], 'enqueue' | 'list'> & {
+    enqueue: Enqueue<IsAny<F> extends true ? Job : JobOf<ClassesOf<F>>>
+    list: List
+  }
   /**
    * Makes a job, waits for its end, and answers what it returned and wrote; throws `RunFailed` where it failed.
    *

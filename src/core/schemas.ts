@@ -6,6 +6,7 @@
 export * from './schemas/claims.ts'
 export * from './schemas/flows.ts'
 export * from './schemas/job-options.ts'
+export * from './schemas/job-rows.ts'
 export * from './schemas/job-views.ts'
 export * from './schemas/keys.ts'
 export * from './schemas/locks.ts'

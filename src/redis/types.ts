@@ -151,6 +151,13 @@ export type CommitAnswer = {
 /** The job that tells of another's last end: its document and its last error. */
 export type CallbackJob = { document: JobRecord; error?: Encoded }
 
+/** A page of jobs; `total`: how many there are in all, where an index says it. */
+export type Listed = {
+  jobs: { id: number; document: JobRecord; callback?: CallbackJob }[]
+  cursor: string | null
+  total?: number
+}
+
 /** What is set of a limit; `reserved`: slots that are promised to jobs that are ready, `jobs`: of a group, those not at rest. */
 export type KeptLimit = {
   concurrency: number | null

@@ -39,7 +39,7 @@ test('a query may have numbers and booleans as they are', async () => {
   await client.jobs.list({ status: 'failed', limit: 5 })
   await client.jobs.remove(7, { force: true })
   expect(calls.map(({ args }) => (args[0] === '7' ? args[1] : args[0]))).toEqual([
-    { status: 'failed', limit: 5 },
+    { status: ['failed'], limit: 5 },
     { force: true },
   ])
 })

@@ -9,6 +9,7 @@ import type {
   Engine,
   GraphChange,
   JobFacts,
+  JobRow,
   JobView,
   QueueView,
   Scope,
@@ -59,6 +60,13 @@ export const view: JobView = {
   in: { left: { size: 1, taken: 4, default: '[]', channels: ['/a'] } },
   out: {},
   children: { a: { id: 8, class: 'zip', status: 'completed' } },
+}
+
+const row: JobRow = {
+  ...{ id: 7, queue: 'core', class: 'zip', status: 'queued', name: null, parent: null, aliases: [], priority: 0 },
+  ...{ group: 'g', tag: null, attempt: 0, createdAt: T, ranAt: null, endedAt: null, runAt: null, progress: '[1.0]' },
+  ...{ run: null, message: null, callback: null },
+  reason: { code: 'LIMITED', message: 'limit api is full', since: T, key: 'api', data: { limit: 'api' } },
 }
 
 export const snapshot: Snapshot = {
@@ -194,6 +202,7 @@ const answers: Engine = {
   enqueue: async (jobs) => ({ jobs: jobs.map((_, i) => ({ id: 7 + i, status: 'queued' })), existing: false }),
   get: async () => view,
   list: async () => ({ jobs: [view], cursor: null }),
+  rows: async () => ({ jobs: [row], cursor: null, total: 1 }),
   patch: async () => view,
   remove: async (_, { force }) => (force ? 'ending' : 'gone'),
   run: async () => ({ ...stepped, ran: false }),

@@ -51,7 +51,7 @@ const cases: Case[] = [
     200,
     { jobs: [job], cursor: null },
     'list',
-    { status: 'failed', limit: 5, parent: '7' },
+    { status: ['failed'], limit: 5, parent: '7' },
   ],
   ['jobs.get', ask('GET', '/v1/jobs/nightly'), 200, job, 'get', 'nightly', {}],
   [
@@ -1033,6 +1033,33 @@ describe('statuses that say more', () => {
   test('no Redis is 503', async () => {
     const down = { ok: false, redis: false, version: '1' }
     expect(await answerOf({ health: async () => down }, ask('GET', '/health'))).toEqual([503, down])
+  })
+})
+
+describe('a list of jobs', () => {
+  test('in short, of several statuses and a stretch of time', async () => {
+    const { ask: send, calls } = setUp()
+    const filter = `status=failed,terminated&since=${at}&until=${NOW}&longer=5m&tag=gpu&callback=FAILED`
+    const answer = await send(ask('GET', `/v1/jobs?fields=row&${filter}`))
+    const { jobs, total } = (await answer.json()) as { jobs: object[]; total: number }
+    expect([jobs.length, total]).toEqual([1, 1])
+    expect(jobs[0]).toMatchObject({ id: 7, createdAt: at, progress: [1], reason: { code: 'LIMITED', since: at } })
+    const asked = { status: ['failed', 'terminated'], since: NOW, until: NOW, longer: 300_000, tag: 'gpu' }
+    expect(calls).toEqual([{ verb: 'rows', args: [{ ...asked, callback: 'FAILED' }] }])
+  })
+
+  test.each([
+    ['status=failed,none', 'status'],
+    ['status=', 'status'],
+    ['fields=some', 'fields'],
+    ['since=yesterday', 'since'],
+    ['longer=long', 'longer'],
+    ['callback=maybe', 'callback'],
+  ])('%s is refused with the name of the field', async (query, field) => {
+    const answer = await setUp().ask(ask('GET', `/v1/jobs?${query}`))
+    const { error } = (await answer.json()) as { error: { code: string; message: string } }
+    expect([answer.status, error.code]).toEqual([400, 'BAD_REQUEST'])
+    expect(error.message).toMatch(new RegExp(`^${field}.*: expected`))
   })
 })
 

@@ -6,7 +6,7 @@ import { jobId, status } from './names.ts'
 import { holder, roomView } from './queues.ts'
 import { moment } from './values.ts'
 
-const reason = z.object({
+export const reasonView = z.object({
   code: z.string(),
   message: z.string().meta({ description: 'in words what data has as numbers, names and ids' }),
   data: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string()), z.array(z.number())])),
@@ -16,8 +16,6 @@ const reason = z.object({
   key: z.string().optional().meta({ description: 'the port, channel, child or limit' }),
 })
 
-export const reasonView = reason
-
 const link = z.object({
   job: jobId,
   class: z.string(),
@@ -25,7 +23,7 @@ const link = z.object({
   status,
   running: z.boolean(),
   run: runUnderWay.nullable(),
-  reasons: z.array(reason),
+  reasons: z.array(reasonView),
   limit: roomView
     .extend({ holders: z.array(holder) })
     .optional()

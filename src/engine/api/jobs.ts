@@ -13,6 +13,7 @@ import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
 import { factsOf } from '../run/job-facts.ts'
 import { viewOf } from '../run/snapshot.ts'
+import { rowOf } from './rows.ts'
 import { followed } from './why-chain.ts'
 
 const MAX_TREE = 5_000
@@ -52,6 +53,7 @@ export function createJobs({
   | 'enqueue'
   | 'get'
   | 'list'
+  | 'rows'
   | 'patch'
   | 'remove'
   | 'run'
@@ -75,6 +77,12 @@ export function createJobs({
     if (alias !== undefined) return { mode: 'alias', name: alias } as const
     if (parent !== undefined) return { mode: 'children', name: parent } as const
     return { mode: 'all' } as const
+  }
+
+  function page({ cursor: before, limit = 50, ...filter }: JobFilter) {
+    const { status, ...wanted } = filter
+    const statuses = status === undefined ? undefined : [status].flat().join(',')
+    return store.list({ ...wanted, status: statuses, ...listModes(filter), before, limit })
   }
 
   /** Moves a job to another group: its limits are worked out anew. */
@@ -129,14 +137,19 @@ export function createJobs({
     },
 
     async list(filter) {
-      const { cursor: before, limit = 50, ...wanted } = filter
-      const { jobs, cursor } = await store.list({ ...wanted, ...listModes(filter), before, limit })
       const at = now()
+      const { jobs, ...rest } = await page(filter)
       const shown = jobs.map(({ id, document, callback }) => ({
         ...viewOf(id, document, { callback }),
         ...factsOf(document, { now: at }),
       }))
-      return { jobs: shown, cursor }
+      return { jobs: shown, ...rest }
+    },
+
+    async rows(filter) {
+      const at = now()
+      const { jobs, ...rest } = await page(filter)
+      return { jobs: jobs.map((job) => rowOf(job, at)), ...rest }
     },
 
     patch,

@@ -25,7 +25,7 @@ import type {
   WireView,
 } from './limits.ts'
 import type { ProcessView, QueueView, RunUnderWay, Stats, WorkerDefinition } from './queues.ts'
-import type { BulkInput, Enqueued, Item, JobFilter, JobPatch, JobView, PortView, Result } from './views.ts'
+import type { BulkInput, Enqueued, Item, JobFilter, JobPatch, JobRow, JobView, PortView, Result } from './views.ts'
 import type { Why } from './why.ts'
 
 export interface Engine extends Deliveries {
@@ -34,7 +34,10 @@ export interface Engine extends Deliveries {
   enqueue(jobs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }>
   /** `schemas`: its ports with the JSON Schemas that its worker says. */
   get(job: Ref, options?: { schemas?: boolean }): Promise<JobView>
-  list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null }>
+  /** `total`: how many there are, where that costs nothing: of one queue and statuses at rest, and nothing else. */
+  list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null; total?: number }>
+  /** The same in short, each with the first reason why it does not run. */
+  rows(filter: JobFilter): Promise<{ jobs: JobRow[]; cursor: string | null; total?: number }>
   patch(job: Ref, patch: JobPatch, call?: Call): Promise<JobView>
   /** 'gone' at once; 'ending' when a run has to end first (only with force). */
   remove(job: Ref, options: { force?: boolean }, call?: Call): Promise<'gone' | 'ending'>

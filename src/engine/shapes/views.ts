@@ -2,7 +2,7 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
-import type { CallbackProgress, JobInput, Ref, Repeat, Retry } from './jobs.ts'
+import type { CallbackProgress, CallbackState, JobInput, Ref, Repeat, Retry } from './jobs.ts'
 
 export type Enqueued = { id: number; status: Status; existing?: true }
 
@@ -76,8 +76,43 @@ export type JobPatch = Partial<Pick<JobInput, 'args' | 'priority' | 'retry' | 't
   runAt?: number | null
 }
 
+/** A job in short: what a row of a list shows. */
+export type JobRow = Pick<
+  JobBase,
+  | 'id'
+  | 'queue'
+  | 'class'
+  | 'status'
+  | 'name'
+  | 'parent'
+  | 'aliases'
+  | 'priority'
+  | 'group'
+  | 'attempt'
+  | 'createdAt'
+  | 'ranAt'
+  | 'endedAt'
+  | 'runAt'
+  | 'progress'
+> & {
+  tag: string | null
+  run: RunFacts | null
+  /** The message of its error, the first 200 characters. */
+  message: string | null
+  /** The first reason why it does not run, as far as its record tells it. */
+  reason: Reason | null
+  callback: CallbackState | null
+}
+
 export type JobFilter = {
-  status?: Status
+  status?: Status | readonly Status[]
+  tag?: string
+  callback?: Exclude<CallbackState, 'IN_PROGRESS'>
+  /** Made from and before these moments. */
+  since?: number
+  until?: number
+  /** Whose run takes, or took, longer: milliseconds. */
+  longer?: number
   queue?: string
   class?: string
   group?: string
@@ -88,7 +123,7 @@ export type JobFilter = {
 }
 
 export type BulkInput = {
-  filter: Omit<JobFilter, 'alias' | 'limit' | 'cursor'>
+  filter: Pick<JobFilter, 'queue' | 'class' | 'group' | 'parent'> & { status?: Status }
   action: 'retry' | 'terminate' | 'delete' | 'requeue'
 }
 
@@ -105,3 +140,18 @@ export type Result =
       /** The worker said that trying again makes no sense. */
       retry?: false
     }
+
+/**
+ * `message` says in words what `data` has as numbers, names and ids. `job`: the one other job that it is about; `key`: the
+ * port, channel, child or limit.
+ */
+export type Reason = {
+  code: string
+  message: string
+  data: Record<string, string | number | string[] | number[]>
+  /** Since when the job waits as it does. */
+  since: number
+  until?: number
+  job?: number
+  key?: string
+}

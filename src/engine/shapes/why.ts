@@ -2,22 +2,7 @@
 
 import type { Status } from '../../core/job.ts'
 import type { Holder, RoomView } from './limits.ts'
-import type { RunFacts } from './views.ts'
-
-/**
- * `message` says in words what `data` has as numbers, names and ids. `job`: the one other job that it is about; `key`: the
- * port, channel, child or limit.
- */
-export type Reason = {
-  code: string
-  message: string
-  data: Record<string, string | number | string[] | number[]>
-  /** Since when the job waits as it does. */
-  since: number
-  until?: number
-  job?: number
-  key?: string
-}
+import type { Reason, RunFacts } from './views.ts'
 
 /** A limit that somebody waits at, and who holds its slots, soonest end first. */
 export type WhyLimit = RoomView & { holders: Holder[] }

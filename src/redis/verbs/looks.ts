@@ -2,9 +2,9 @@
 
 import type { Status } from '../../core/job.ts'
 import { filling, type Parts, refusalOf, toldOf } from '../parts.ts'
-import { childrenOf, decodeRecord, type JobRecord } from '../record.ts'
+import { childrenOf, decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { AtWork, CallbackJob, FlowState, Inspection, RawWiring, Signal } from '../types.ts'
+import type { AtWork, FlowState, Inspection, Listed, RawWiring, Signal } from '../types.ts'
 import { limitSettingsOf } from './limits.ts'
 
 export function createLooks(parts: Parts) {
@@ -59,12 +59,21 @@ export function createLooks(parts: Parts) {
     mode: 'all' | 'children' | 'alias' | 'repeats'
     name?: string
     queue?: string
+    /** One, or several with commas. */
     status?: string
     class?: string
     group?: string
+    tag?: string
+    /** How its callback goes. */
+    callback?: string
+    /** Made from and before these moments. */
+    since?: number
+    until?: number
+    /** Whose run takes, or took, longer. */
+    longer?: number
     before?: string
     limit: number
-  }): Promise<{ jobs: { id: number; document: JobRecord; callback?: CallbackJob }[]; cursor: string | null }> {
+  }): Promise<Listed> {
     const answer = (await evaluate(
       scripts.list,
       [],
@@ -76,12 +85,17 @@ export function createLooks(parts: Parts) {
         status: filter.status ?? '',
         class: filter.class ?? '',
         group: filter.group ?? '',
+        tag: filter.tag ?? '',
+        callback: filter.callback ?? '',
+        since: filter.since ?? 0,
+        till: filter.until ?? 0,
+        longer: filter.longer ?? -1,
         before: filter.before ?? '',
         most: filter.limit,
         scan: 1000,
       },
       [],
-    )) as [string, [string, string, string[], string[]][], string]
+    )) as [string, [string, string, string[], string[]][], string, string]
     if (answer[0] === 'refused') throw refusalOf(answer[1] as unknown as string, answer[2])
     const jobs = answer[1].map(([id, text, side, callback]) => ({
       id: Number(id),
@@ -89,7 +103,7 @@ export function createLooks(parts: Parts) {
       ...toldOf(callback),
     }))
     await fill(jobs)
-    return { jobs, cursor: answer[2] || null }
+    return { jobs, cursor: answer[2] || null, ...(answer[3] ? { total: Number(answer[3]) } : {}) }
   }
 
   async function tree(

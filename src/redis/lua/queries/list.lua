@@ -4,8 +4,9 @@
 -- by: API, dashboard
 -- reads: job, jobs, limit, queue, repeats
 -- writes: none
--- args: ns, clock, seed, mode, name, queue_name, status, class, group, before, most:int, scan:int
--- returns: {'jobs', [id, document, side values, callback] each, next cursor or ''} | {'refused', code, message}
+-- args: ns, clock, seed, mode, name, queue_name, status, class, group, tag, callback, since:int, till:int, longer:int, before, most:int, scan:int
+-- returns: {'jobs', [id, document, side values, callback] each, next cursor or '', how many there are in all or ''} | {'refused', code, message}
+--          status: one, or several with commas; since, till: made from and before (0: any time); longer: whose run takes, or took, longer
 --          mode: 'all' (by id, down from the newest) | 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'repeats' (by their next slot)
 
 -- @include lib/runtime/base
@@ -28,13 +29,32 @@
 
 local jobs, cursor = {}, ''
 
+local wanted = {} -- the statuses that are asked for; none: any
+for one in status:gmatch('[^,]+') do wanted[one] = true end
+
+local function made_at(doc) return tonumber(doc.created_at) or moment_of_sequence(doc.sequence) end
+
+-- How long its run takes, or the last one took.
+local function run_time(doc)
+  if doc.place == 'l' then return now - tonumber(doc.ran_at) end
+  local began, ended = (doc.last_run or ''):match('^(%d+),(%d+)')
+  return began and tonumber(ended) - tonumber(began) or -1
+end
+
+local function callback_state(doc) return doc.callback_status or (doc.callback_job and 'PENDING') end
+
 local parent -- whose children are wanted, where they are looked for among all jobs
 local function fits(doc)
   return (not parent or doc.parent == parent)
-    and (status == '' or status_of(doc) == status)
+    and (status == '' or wanted[status_of(doc)])
     and (class == '' or doc.class == class)
     and (queue_name == '' or doc.queue == queue_name)
     and (group == '' or doc.group == group)
+    and (tag == '' or doc.tag == tag)
+    and (callback == '' or callback_state(doc) == callback)
+    and (till == 0 or made_at(doc) < till)
+    and (since == 0 or made_at(doc) >= since)
+    and (longer < 0 or run_time(doc) > longer)
 end
 
 -- A page ends early where its jobs are large: it holds so many bytes, or one job.
@@ -59,6 +79,9 @@ local function show_all(ids)
       cursor = int(tonumber(id) + 1)
       return false
     end
+    -- Ids are given in the order of time: all others are older. A minute is left for clocks that step back.
+    local doc = since > 0 and find(id)
+    if doc and made_at(doc) < since - 60000 then return false end
   end
   return true
 end
@@ -85,15 +108,34 @@ local places = {
 -- The indexes are in another order: so many members of them are sorted at once, more are found faster by their ids.
 local SORTED = 10000
 
--- The ids in a queue's indexes of a status, newest first; nothing when there are too many, or some wait at limits.
-local function indexed()
-  if queue_name == '' or status == '' or (status == 'queued' and (queue(queue_name).at_limits or 0) > 0) then return nil end
-  local total, ids = 0, {}
-  for _, place in ipairs(places[status]) do
-    total = total + redis.call('ZCARD', queue_key(queue_name, place))
+-- The indexes of a queue in which jobs with the statuses are that are asked for, each once.
+local function wanted_places()
+  local list, seen = {}, {}
+  for one in pairs(wanted) do
+    for _, place in ipairs(places[one]) do
+      if not seen[place] then list[#list + 1] = place end
+      seen[place] = true
+    end
   end
-  if total > SORTED then return nil end
-  for _, place in ipairs(places[status]) do
+  return list
+end
+
+-- How many jobs there are, where an index has those that are asked for and no others.
+local total = ''
+local function tell_total(n)
+  local is_exact = class == '' and group == '' and tag == '' and callback == '' and since == 0 and till == 0 and longer < 0
+  for one in pairs(wanted) do is_exact = is_exact and #places[one] == 1 and one ~= 'running' end
+  if is_exact then total = int(n) end
+end
+
+-- The ids in a queue's indexes of statuses, newest first; nothing when there are too many, or some wait at limits.
+local function indexed()
+  if queue_name == '' or status == '' or (wanted.queued and (queue(queue_name).at_limits or 0) > 0) then return nil end
+  local n, ids, from = 0, {}, wanted_places()
+  for _, place in ipairs(from) do n = n + redis.call('ZCARD', queue_key(queue_name, place)) end
+  tell_total(n)
+  if n > SORTED then return nil end
+  for _, place in ipairs(from) do
     for _, member in ipairs(redis.call('ZRANGE', queue_key(queue_name, place), 0, -1)) do
       local id = member:match(':(%d+)$') or member
       if before == '' or tonumber(id) < tonumber(before) then ids[#ids + 1] = id end
@@ -146,4 +188,4 @@ local modes = {
 
 local ok, why = attempt(modes[mode])
 if not ok then return { 'refused', why.code, why.message } end
-return { 'jobs', jobs, cursor }
+return { 'jobs', jobs, cursor, total }

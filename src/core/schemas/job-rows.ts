@@ -1,0 +1,58 @@
+// Lists of jobs: what may be asked for, and a row.
+
+import * as z from 'zod'
+import { callbackState, jobView, runUnderWay } from './job-views.ts'
+import { alias, className, label, pathRef, queueName, status } from './names.ts'
+import { count, cursor, duration, time } from './values.ts'
+import { reasonView } from './why.ts'
+
+/** One status, or several with commas. */
+const statusList = z
+  .string()
+  .transform((text) => text.split(','))
+  .pipe(z.array(status).min(1).max(7))
+  .meta({ description: 'one status, or several with commas' })
+
+export const jobQuery = z.strictObject({
+  status: statusList.optional(),
+  queue: queueName.optional(),
+  class: className.optional(),
+  group: label.optional(),
+  tag: label.optional(),
+  callback: callbackState.exclude(['IN_PROGRESS']).optional().meta({ description: 'how its callback goes' }),
+  since: time.optional().meta({ description: 'made from this moment on' }),
+  until: time.optional().meta({ description: 'made before this moment' }),
+  longer: duration.optional().meta({ description: 'whose run takes longer than this, or took, if it has ended' }),
+  parent: pathRef.optional(),
+  alias: alias.optional(),
+  fields: z
+    .enum(['all', 'row'])
+    .optional()
+    .meta({ description: 'row: each job in short, with the first reason why it does not run' }),
+  limit: count(1, 1_000).optional(),
+  cursor: cursor.optional(),
+})
+
+const { id, queue, class: name, status: is, name: child, parent, aliases, priority, group, attempt } = jobView.shape
+const { createdAt, ranAt, endedAt, runAt, progress, tag } = jobView.shape
+
+export const jobRow = z.object({
+  ...{ id, queue, class: name, status: is, name: child, parent, aliases, priority, group, tag, attempt },
+  ...{ createdAt, ranAt, endedAt, runAt, progress },
+  run: runUnderWay.nullable(),
+  message: z.string().nullable().meta({ description: 'of its error, the first 200 characters' }),
+  reason: reasonView
+    .nullable()
+    .meta({ description: 'why it does not run, as far as its record tells: not how many are before it' }),
+  callback: callbackState.nullable(),
+})
+
+const paged = {
+  cursor: z.string().nullable(),
+  total: z.int().optional().meta({
+    description: 'how many there are: told where an index says it, of one queue and statuses at rest and nothing else',
+  }),
+}
+
+export const jobPage = z.object({ jobs: z.array(jobView), ...paged })
+export const jobRows = z.object({ jobs: z.array(jobRow), ...paged })

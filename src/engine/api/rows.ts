@@ -1,0 +1,35 @@
+// A job in short: what a row of a list shows of it.
+
+import { decodeValue, type Encoded } from '../../core/codec/value.ts'
+import type { Listed } from '../../redis/types.ts'
+import type { JobRow } from '../engine.ts'
+import { factsOf } from '../run/job-facts.ts'
+import { viewOf } from '../run/snapshot.ts'
+import { firstReasonOf } from './why.ts'
+
+/** So much of an error's message is in a row. */
+const MESSAGE = 200
+
+function messageOf(error: Encoded | null): string | null {
+  const { message } = (error === null ? {} : decodeValue(error)) as { message?: unknown }
+  return typeof message === 'string' ? message.slice(0, MESSAGE) : null
+}
+
+/**
+ * The row of a job, with the first reason why it does not run.
+ *
+ * @example rowOf({ id: 7, document }, Date.now()).reason?.code // 'LIMITED'
+ */
+export function rowOf({ id, document, callback: told }: Listed['jobs'][number], now: number): JobRow {
+  const { error, callback, ...view } = viewOf(id, document, { callback: told })
+  const { queue, class: name, status, name: child, parent, aliases, priority, group, attempt } = view
+  const { createdAt, ranAt, endedAt, runAt, progress } = view
+  const { tag, run } = factsOf(document, { now })
+  return {
+    ...{ id, queue, class: name, status, name: child, parent, aliases, priority, group, tag, attempt },
+    ...{ createdAt, ranAt, endedAt, runAt, progress, run },
+    message: messageOf(error),
+    reason: firstReasonOf(document, now),
+    callback: callback?.state ?? null,
+  }
+}

@@ -1,0 +1,104 @@
+// What a list of jobs can be asked for, and what a row of it tells.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Changes } from '../../src/core/run.ts'
+import type { JobFilter } from '../../src/engine/engine.ts'
+import { type Kit, kind, startKit } from '../kit.ts'
+
+const MINUTE = 60_000
+
+let kit: Kit
+const ids = async (filter: JobFilter) => (await kit.engine.list({ queue: 'p', ...filter })).jobs.map(({ id }) => id)
+const make = async (input: object = {}) =>
+  (await kit.engine.enqueue([{ queue: 'p', class: 'job', ...input }])).jobs[0]!.id
+const claim = async () => (await kit.engine.claim('p', { max: 1 }))[0]!.run.token
+const end = async (changes: Changes) => kit.engine.commit(await claim(), changes)
+
+const made: Record<string, number> = {}
+let middle = 0
+
+beforeAll(async () => {
+  kit = await startKit({ hold: true })
+  await kit.engine.register('p', 'job', { pull: true, retry: { max: 0 } })
+  made.completed = await make()
+  await end({ end: 'completed' })
+  made.failed = await make({ callback: { url: 'http://127.0.0.1:9/' } })
+  await end({ end: 'failed', error: { message: `card 4242 declined ${'x'.repeat(300)}`, reason: 'other' } })
+  await kit.advance(MINUTE)
+  middle = kit.now()
+  await kit.advance(MINUTE)
+  made.long = await make()
+  const token = await claim()
+  await kit.advance(5_000)
+  await kit.engine.commit(token, { end: 'suspended' })
+  made.running = await make({ group: { id: 'g', concurrency: 1 } })
+  await claim()
+  made.limited = await make({ group: { id: 'g' } })
+  made.tagged = await make({ tag: 'gpu' })
+})
+afterAll(async () => {
+  expect(await kit.engine.verify()).toEqual([])
+  await kit.close()
+})
+
+test('of several statuses, newest first', async () => {
+  expect(await ids({ status: ['failed', 'completed'] })).toEqual([made.failed, made.completed])
+  expect(await ids({ status: ['suspended', 'running'] })).toEqual([made.running, made.long])
+  expect(await ids({ status: ['queued', 'failed'] })).toEqual([made.tagged, made.limited, made.failed])
+})
+
+test('several statuses of all queues are found too', async () => {
+  const { jobs } = await kit.engine.list({ status: ['failed', 'running'] })
+  expect(jobs.filter(({ queue }) => queue === 'p').map(({ id }) => id)).toEqual([made.running, made.failed])
+})
+
+test('made from a moment on, and before one', async () => {
+  expect(await ids({ since: middle })).toEqual([made.tagged, made.limited, made.running, made.long])
+  expect(await ids({ until: middle })).toEqual([made.failed, made.completed])
+  expect(await ids({ since: middle, until: middle + 1 })).toEqual([])
+})
+
+test.skipIf(kind === 'embedded')('a list of what came since a moment ends there', async () => {
+  expect((await kit.engine.list({ since: middle, limit: 100 })).cursor).toBeNull()
+})
+
+test('whose run takes longer, or took', async () => {
+  expect(await ids({ longer: 4_000 })).toEqual([made.long])
+  await kit.advance(6_000)
+  expect(await ids({ longer: 4_000 })).toEqual([made.running, made.long])
+})
+
+test('with a tag, and by how the callback goes', async () => {
+  expect(await ids({ tag: 'gpu' })).toEqual([made.tagged])
+  expect(await ids({ callback: 'PENDING' })).toEqual([made.failed])
+  expect(await ids({ callback: 'DELIVERED' })).toEqual([])
+})
+
+test('how many there are is told where an index says it, and nowhere else', async () => {
+  const total = async (filter: JobFilter) => (await kit.engine.list({ queue: 'p', limit: 1, ...filter })).total
+  expect(await total({ status: ['failed', 'completed'] })).toBe(2)
+  expect(await total({ status: 'suspended' })).toBe(1)
+  for (const filter of [{}, { status: 'running' }, { status: 'failed', class: 'job' }, { status: 'failed', since: 1 }])
+    expect(await total(filter as JobFilter)).toBeUndefined()
+})
+
+test('a row is short, and says what happened: the reason, the run, or the error', async () => {
+  const { jobs } = await kit.engine.rows({ queue: 'p' })
+  const row = (id?: number) => jobs.find((job) => job.id === id)!
+  expect(row(made.limited).reason).toMatchObject({ code: 'LIMITED', key: 'group:g', since: expect.any(Number) })
+  expect(row(made.tagged)).toMatchObject({ tag: 'gpu', reason: { code: 'PULL', data: { tag: 'gpu' } } })
+  expect(row(made.running)).toMatchObject({ reason: null, run: { leaseUntil: expect.any(Number) } })
+  expect(row(made.long).reason).toMatchObject({ code: 'ASKED_FOR_NOTHING' })
+  expect(row(made.failed)).toMatchObject({ reason: { code: 'FAILED' }, callback: 'PENDING' })
+  expect(row(made.failed).message).toHaveLength(200)
+  expect(row(made.failed).message).toContain('card 4242 declined')
+  expect(Object.keys(row(made.failed))).not.toContain('args')
+})
+
+test.skipIf(kind === 'embedded')('a page costs one round trip, whatever is asked for', async () => {
+  const filter: JobFilter = { queue: 'p', status: ['failed', 'completed'], since: 1, longer: 0, tag: 'none' }
+  const before = kit.gateway.counters.requests
+  await kit.engine.rows(filter)
+  await kit.engine.list(filter)
+  expect(kit.gateway.counters.requests - before).toBe(2)
+})
