@@ -96,6 +96,19 @@ function bytesOf(text: string): number {
   throw new SidejobError('UNAVAILABLE', `SIDEJOB_DOWNLOAD_MAX_BYTES: expected a number of bytes, got ${text}`)
 }
 
+const laneOf = ({ SIDEJOB_LANE_WARM: warm, SIDEJOB_LANE_BUDGET: budget, SIDEJOB_LANE_LEASE: lease }: Environment) => ({
+  warm: duration(warm || '10s'),
+  ...(budget ? { budget: duration(budget) } : {}),
+  ...(lease ? { lease: duration(lease) } : {}),
+})
+
+/** Of buckets that jobs may name. */
+function credentialsOf(env: Environment): Pick<Deployment, 's3'> {
+  const { SIDEJOB_S3_ACCESS_KEY_ID: accessKeyId, SIDEJOB_S3_SECRET_ACCESS_KEY: secretAccessKey } = env
+  if (!accessKeyId || !secretAccessKey) return {}
+  return { s3: { accessKeyId, secretAccessKey, buckets: listOf(env.SIDEJOB_S3_BUCKETS) } }
+}
+
 /**
  * Reads the environment; what is missing is named all at once.
  *
@@ -115,11 +128,7 @@ export function deploymentOf(env: Environment): Deployment {
       ...signingOf(env),
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
       dispatch: env.SIDEJOB_DISPATCH === 'eager' ? 'eager' : 'bell',
-      lane: {
-        warm: duration(env.SIDEJOB_LANE_WARM || '10s'),
-        ...(env.SIDEJOB_LANE_BUDGET ? { budget: duration(env.SIDEJOB_LANE_BUDGET) } : {}),
-        ...(env.SIDEJOB_LANE_LEASE ? { lease: duration(env.SIDEJOB_LANE_LEASE) } : {}),
-      },
+      lane: laneOf(env),
     },
     publicUrl,
     signingKeys: { current: env.QSTASH_CURRENT_SIGNING_KEY!, next: env.QSTASH_NEXT_SIGNING_KEY! },
@@ -135,14 +144,6 @@ export function deploymentOf(env: Environment): Deployment {
     // Never what people choose or hand out: an id proves a guess at its secret. The token of the store is long and random.
     fileSecret: env.SIDEJOB_FILES_SECRET ?? `store:${env.UPSTASH_REDIS_REST_TOKEN}`,
     ...(env.SIDEJOB_DOWNLOAD_MAX_BYTES ? { maxDownload: bytesOf(env.SIDEJOB_DOWNLOAD_MAX_BYTES) } : {}),
-    ...(env.SIDEJOB_S3_ACCESS_KEY_ID && env.SIDEJOB_S3_SECRET_ACCESS_KEY
-      ? {
-          s3: {
-            accessKeyId: env.SIDEJOB_S3_ACCESS_KEY_ID,
-            secretAccessKey: env.SIDEJOB_S3_SECRET_ACCESS_KEY,
-            buckets: listOf(env.SIDEJOB_S3_BUCKETS),
-          },
-        }
-      : {}),
+    ...credentialsOf(env),
   }
 }

@@ -33,93 +33,105 @@ const short = (text: string): string =>
     .replace(/\. See https?:\S+.*$|\s*stack traceback:.*$/s, '')
     .slice(0, 160)
 
-export function questionsOfRedis({ url, token, namespace, record }: RedisPlace) {
+/** Where questions are asked: in a namespace of their own. */
+function askedAt({ url, token, namespace, record }: RedisPlace) {
   const redis = new Redis({ url, token, retry: false, automaticDeserialization: false, enableTelemetry: false })
-  const client = createClient({ url, token })
-  const key = (name: string) => `${namespace}${name}`
   const run = (text: string, keys: string[] = [], words: string[] = []) => redis.eval(text, keys, words)
+  return {
+    redis,
+    client: createClient({ url, token }),
+    namespace,
+    record,
+    key: (name: string) => `${namespace}${name}`,
+    run,
+  }
+}
 
-  const lua: Question[] = [
-    {
-      about: 'Lua: a match that finds nothing, as the last argument of a call',
-      expected: 'an error, "value expected": gopher-lua; nil would be PUC Lua, which our scripts take too',
-      async ask() {
-        const said = await refusalOf(run("return tonumber(('x'):match('%d'))"))
-        return is(said?.includes('value expected') ?? false, said ? short(said) : 'nil')
-      },
-    },
-    {
-      about: 'Lua: a large number as an index of a table',
-      expected: 'slower than a small one, for the array is filled up to it; our scripts do without',
-      async ask() {
-        const at = (index: number) => timed(() => run(`local t = {} t[${index}] = 1 return 1`))
-        await at(1)
-        const small = middle([await at(1), await at(1), await at(1)])
-        const large = middle([await at(2_000_000), await at(2_000_000), await at(2_000_000)])
-        return is(large > small + 5, `index 1: ${small.toFixed(1)} ms, index 2,000,000: ${large.toFixed(1)} ms`)
-      },
-    },
-    {
-      about: `Lua: ${PIECE.toLocaleString('en')} words unpacked into one command`,
-      expected: 'taken: our pieces are no larger',
-      async ask() {
-        const said = await refusalOf(run(unpacked(PIECE), [key('none')]))
-        return is(said === undefined, said ? short(said) : 'taken')
-      },
-    },
-    {
-      about: `Lua: ${TOO_MANY.toLocaleString('en')} words unpacked into one command`,
-      expected: 'refused, "registry overflow" or "index out of range": gopher-lua; taken would do no harm',
-      async ask() {
-        const said = await refusalOf(run(unpacked(TOO_MANY), [key('none')]))
-        return is(said !== undefined, said ? short(said) : 'taken')
-      },
-    },
-    {
-      about: `all ${scripts.length} scripts are loaded`,
-      expected: 'each compiles, and is known by the sha that we have for it',
-      async ask() {
-        const wrong: string[] = []
-        for (const { name, sha, text } of scripts) {
-          const got = await redis.scriptLoad(text).catch((error: Error) => error.message)
-          if (got !== sha) wrong.push(`${name}: ${short(String(got))}`)
-        }
-        return is(wrong.length === 0, wrong.length ? wrong.join('; ') : 'all compile, each by its sha')
-      },
-    },
-    {
-      about: 'a script that is not known',
-      expected: 'NOSCRIPT, upon which its text is sent',
-      async ask() {
-        const said = await refusalOf(redis.evalsha('0'.repeat(40), [], []))
-        return is(said?.includes('NOSCRIPT') ?? false, said ? short(said) : 'no error')
-      },
-    },
-    {
-      about: 'a tick of an empty namespace',
-      expected: 'nothing to ring for, nothing more to do',
-      async ask() {
-        const { rings, more } = await createStore({ client, namespace }).tick()
-        return is(rings.length === 0 && !more, `${rings.length} rings, ${more ? 'more' : 'nothing more'} to do`)
-      },
-    },
-    {
-      about: `one script called ${ROUNDS} times`,
-      expected: `its compiled form is kept: less than ${COMPILED} ms above an empty script`,
-      async ask() {
-        const store = createStore({ client, namespace })
-        const [empty, whole]: number[][] = [[], []]
-        for (let round = 0; round < ROUNDS; round++) {
-          empty!.push(await timed(() => run('return 1')))
-          whole!.push(await timed(() => store.tick()))
-        }
-        const [low, high] = [middle(empty!), middle(whole!)]
-        return is(high - low < COMPILED, `${high.toFixed(1)} ms in the middle, an empty script ${low.toFixed(1)} ms`)
-      },
-    },
-  ]
+type Asked = ReturnType<typeof askedAt>
 
-  const sizes: Question[] = [
+const luaQuestions = ({ redis, client, namespace, key, run }: Asked): Question[] => [
+  {
+    about: 'Lua: a match that finds nothing, as the last argument of a call',
+    expected: 'an error, "value expected": gopher-lua; nil would be PUC Lua, which our scripts take too',
+    async ask() {
+      const said = await refusalOf(run("return tonumber(('x'):match('%d'))"))
+      return is(said?.includes('value expected') ?? false, said ? short(said) : 'nil')
+    },
+  },
+  {
+    about: 'Lua: a large number as an index of a table',
+    expected: 'slower than a small one, for the array is filled up to it; our scripts do without',
+    async ask() {
+      const at = (index: number) => timed(() => run(`local t = {} t[${index}] = 1 return 1`))
+      await at(1)
+      const small = middle([await at(1), await at(1), await at(1)])
+      const large = middle([await at(2_000_000), await at(2_000_000), await at(2_000_000)])
+      return is(large > small + 5, `index 1: ${small.toFixed(1)} ms, index 2,000,000: ${large.toFixed(1)} ms`)
+    },
+  },
+  {
+    about: `Lua: ${PIECE.toLocaleString('en')} words unpacked into one command`,
+    expected: 'taken: our pieces are no larger',
+    async ask() {
+      const said = await refusalOf(run(unpacked(PIECE), [key('none')]))
+      return is(said === undefined, said ? short(said) : 'taken')
+    },
+  },
+  {
+    about: `Lua: ${TOO_MANY.toLocaleString('en')} words unpacked into one command`,
+    expected: 'refused, "registry overflow" or "index out of range": gopher-lua; taken would do no harm',
+    async ask() {
+      const said = await refusalOf(run(unpacked(TOO_MANY), [key('none')]))
+      return is(said !== undefined, said ? short(said) : 'taken')
+    },
+  },
+  {
+    about: `all ${scripts.length} scripts are loaded`,
+    expected: 'each compiles, and is known by the sha that we have for it',
+    async ask() {
+      const wrong: string[] = []
+      for (const { name, sha, text } of scripts) {
+        const got = await redis.scriptLoad(text).catch((error: Error) => error.message)
+        if (got !== sha) wrong.push(`${name}: ${short(String(got))}`)
+      }
+      return is(wrong.length === 0, wrong.length ? wrong.join('; ') : 'all compile, each by its sha')
+    },
+  },
+  {
+    about: 'a script that is not known',
+    expected: 'NOSCRIPT, upon which its text is sent',
+    async ask() {
+      const said = await refusalOf(redis.evalsha('0'.repeat(40), [], []))
+      return is(said?.includes('NOSCRIPT') ?? false, said ? short(said) : 'no error')
+    },
+  },
+  {
+    about: 'a tick of an empty namespace',
+    expected: 'nothing to ring for, nothing more to do',
+    async ask() {
+      const { rings, more } = await createStore({ client, namespace }).tick()
+      return is(rings.length === 0 && !more, `${rings.length} rings, ${more ? 'more' : 'nothing more'} to do`)
+    },
+  },
+  {
+    about: `one script called ${ROUNDS} times`,
+    expected: `its compiled form is kept: less than ${COMPILED} ms above an empty script`,
+    async ask() {
+      const store = createStore({ client, namespace })
+      const [empty, whole]: number[][] = [[], []]
+      for (let round = 0; round < ROUNDS; round++) {
+        empty!.push(await timed(() => run('return 1')))
+        whole!.push(await timed(() => store.tick()))
+      }
+      const [low, high] = [middle(empty!), middle(whole!)]
+      return is(high - low < COMPILED, `${high.toFixed(1)} ms in the middle, an empty script ${low.toFixed(1)} ms`)
+    },
+  },
+]
+
+const sizeQuestions = (asked: Asked): Question[] => {
+  const { redis, key, run } = asked
+  return [
     {
       about: 'a request of 9.9 MB',
       expected: 'taken',
@@ -144,75 +156,81 @@ export function questionsOfRedis({ url, token, namespace, record }: RedisPlace) 
         return is(said?.includes('max request size exceeded') ?? false, said ? short(said) : 'given')
       },
     },
-    recordQuestion(),
+    recordQuestion(asked),
     {
       about: 'what is published is heard by who has subscribed over HTTP',
       expected: 'heard',
-      ask: async () => is(true, await heard()),
+      ask: async () => is(true, await heard(asked)),
     },
   ]
+}
 
-  function recordQuestion(): Question {
-    const about = 'a record that is filled beyond its limit, in a script that has written before'
-    const expected = 'refused, "max single record size exceeded", and what was written before is kept'
-    if (!record)
-      return unknown(about, expected, 'not tried, for it writes 100 MB: give --record to try it (on a small plan)')
-    return {
-      about,
-      expected,
-      async ask() {
-        const fill = `redis.call('SET', KEYS[1], 'kept')
-          for i = 1, 110 do redis.call('RPUSH', KEYS[2], string.rep('x', tonumber(ARGV[1]))) end`
-        const said = await refusalOf(run(fill, [key('before'), key('full')], [String(Math.floor(record / 100))]))
-        const kept = (await redis.get(key('before'))) === 'kept'
-        await redis.unlink(key('full'))
-        return is(
-          (said?.includes('max single record size exceeded') ?? false) && kept,
-          `${said ? short(said) : 'taken'}; what was written before is ${kept ? 'kept' : 'gone'}`,
-        )
-      },
-    }
-  }
-
-  async function heard(): Promise<string> {
-    for await (const message of client.listen(key('channel'), AbortSignal.timeout(10_000))) {
-      if (message === '') await redis.publish(key('channel'), 'here')
-      else return `heard "${message}"`
-    }
-    throw new Error('the subscription ended before anything was heard')
-  }
-
-  const billing: Question = {
-    about: '100 scripts with 10 commands in each: what is billed',
-    expected: '1,100 commands: those inside of a script count',
+function recordQuestion({ redis, record, key, run }: Asked): Question {
+  const about = 'a record that is filled beyond its limit, in a script that has written before'
+  const expected = 'refused, "max single record size exceeded", and what was written before is kept'
+  if (!record)
+    return unknown(about, expected, 'not tried, for it writes 100 MB: give --record to try it (on a small plan)')
+  return {
+    about,
+    expected,
     async ask() {
-      const from = new Date().toISOString()
-      for (let round = 0; round < 100; round++)
-        await run("for i = 1, 10 do redis.call('GET', KEYS[1]) end", [key('none')])
-      return {
-        got: `sent from ${from} to ${new Date().toISOString()}: see whether the console's counter grew by some 1,100 or by 100`,
-      }
+      const fill = `redis.call('SET', KEYS[1], 'kept')
+        for i = 1, 110 do redis.call('RPUSH', KEYS[2], string.rep('x', tonumber(ARGV[1]))) end`
+      const said = await refusalOf(run(fill, [key('before'), key('full')], [String(Math.floor(record / 100))]))
+      const kept = (await redis.get(key('before'))) === 'kept'
+      await redis.unlink(key('full'))
+      return is(
+        (said?.includes('max single record size exceeded') ?? false) && kept,
+        `${said ? short(said) : 'taken'}; what was written before is ${kept ? 'kept' : 'gone'}`,
+      )
     },
   }
+}
 
-  /** Removes what was written, and answers how many keys are left. */
-  async function remove(): Promise<number> {
-    for (const keys of await found()) await redis.unlink(...keys)
-    return (await found()).flat().length
+async function heard({ redis, client, key }: Asked): Promise<string> {
+  for await (const message of client.listen(key('channel'), AbortSignal.timeout(10_000))) {
+    if (message === '') await redis.publish(key('channel'), 'here')
+    else return `heard "${message}"`
   }
+  throw new Error('the subscription ended before anything was heard')
+}
 
-  /** Pages of keys in the namespace. */
-  async function found(): Promise<string[][]> {
-    const pages: string[][] = []
-    for (let cursor = ''; cursor !== '0'; ) {
-      const [next, keys] = await redis.scan(cursor || '0', { match: `${namespace}*`, count: 1_000 })
-      if (keys.length) pages.push(keys)
-      cursor = String(next)
+const billing = ({ key, run }: Asked): Question => ({
+  about: '100 scripts with 10 commands in each: what is billed',
+  expected: '1,100 commands: those inside of a script count',
+  async ask() {
+    const from = new Date().toISOString()
+    for (let round = 0; round < 100; round++)
+      await run("for i = 1, 10 do redis.call('GET', KEYS[1]) end", [key('none')])
+    return {
+      got: `sent from ${from} to ${new Date().toISOString()}: see whether the console's counter grew by some 1,100 or by 100`,
     }
-    return pages
-  }
+  },
+})
 
-  return { questions: [...lua, ...sizes, billing], remove }
+/** Removes what was written, and answers how many keys are left. */
+async function remove(asked: Asked): Promise<number> {
+  for (const keys of await found(asked)) await asked.redis.unlink(...keys)
+  return (await found(asked)).flat().length
+}
+
+/** Pages of keys in the namespace. */
+async function found({ redis, namespace }: Asked): Promise<string[][]> {
+  const pages: string[][] = []
+  for (let cursor = ''; cursor !== '0'; ) {
+    const [next, keys] = await redis.scan(cursor || '0', { match: `${namespace}*`, count: 1_000 })
+    if (keys.length) pages.push(keys)
+    cursor = String(next)
+  }
+  return pages
+}
+
+export function questionsOfRedis(place: RedisPlace) {
+  const asked = askedAt(place)
+  return {
+    questions: [...luaQuestions(asked), ...sizeQuestions(asked), billing(asked)],
+    remove: () => remove(asked),
+  }
 }
 
 const unpacked = (words: number): string =>

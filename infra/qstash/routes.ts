@@ -119,10 +119,10 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
     return ok(broker.keys)
   }
 
-  /** What happened, newest first, in one state or in all; page by page. */
+  /** What happened, newest first, of one state or message or of all; page by page. */
   function events({ query }: Call): Answer {
-    const state = query.get('state')
-    const all = broker.logbook.newestFirst().filter((entry) => state === null || entry.state === state)
+    const wanted = (['state', 'messageId'] as const).filter((name) => query.has(name))
+    const all = broker.logbook.newestFirst().filter((entry) => wanted.every((name) => entry[name] === query.get(name)))
     const from = Number(query.get('cursor') ?? 0)
     const to = from + Number(query.get('count') ?? PAGE)
     return ok({ events: all.slice(from, to), cursor: to < all.length ? String(to) : '' })

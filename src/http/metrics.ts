@@ -36,66 +36,72 @@ const family = (name: string, type: 'gauge' | 'counter', help: string, samples: 
  * @example metrics({ queues, total: { core: { runs: 7 } }, limits: [], groups: [] })
  */
 export function metrics({ queues, total, limits, groups }: Measured): string {
-  const perQueue = (value: (queue: QueueView) => number): Sample[] =>
-    queues.map((queue) => [{ queue: queue.name }, value(queue)])
   const rooms = [
     ...limits.map(({ key, ...room }) => ({ labels: { limit: key }, ...room })),
     ...groups.map(({ id, ...room }) => ({ labels: { group: id }, ...room })),
   ]
-  return [
-    family(
-      'sidejob_jobs',
-      'gauge',
-      'Jobs by status; those that wait for a time are queued, and counted once more as scheduled.',
-      queues.flatMap(({ name, counts }) =>
-        Object.entries(counts).map(([status, n]): Sample => [{ queue: name, status }, n]),
-      ),
-    ),
-    family(
-      'sidejob_events_total',
-      'counter',
-      'What happened to jobs, and what they count themselves.',
-      Object.entries(total).flatMap(([queue, counts]) =>
-        Object.entries(counts).map(([event, n]): Sample => [{ queue, event }, n]),
-      ),
-    ),
-    family(
-      'sidejob_oldest_ready_timestamp_seconds',
-      'gauge',
-      'Since when the job has been ready that has been so for the longest time.',
-      queues.flatMap(({ name, oldestReady }): Sample[] =>
-        oldestReady === null ? [] : [[{ queue: name }, oldestReady / 1000]],
-      ),
-    ),
-    family(
-      'sidejob_lanes',
-      'gauge',
-      'Open lanes.',
-      perQueue(({ lanes }) => lanes),
-    ),
-    family(
-      'sidejob_lanes_max',
-      'gauge',
-      'Lanes that may be open.',
-      perQueue(({ maxLanes }) => maxLanes),
-    ),
-    family(
-      'sidejob_queue_paused',
-      'gauge',
-      '1 while the queue is paused.',
-      perQueue(({ paused }) => (paused ? 1 : 0)),
-    ),
-    family(
-      'sidejob_limit_running',
-      'gauge',
-      'Runs that hold a slot.',
-      rooms.map(({ labels, running }) => [labels, running]),
-    ),
-    family(
-      'sidejob_limit_waiting',
-      'gauge',
-      'Jobs that wait for one.',
-      rooms.map(({ labels, waiting }) => [labels, waiting]),
-    ),
-  ].join('')
+  return [...ofQueues(queues, total), ...ofLimits(rooms)].join('')
 }
+
+const perQueue = (queues: QueueView[], value: (queue: QueueView) => number): Sample[] =>
+  queues.map((queue) => [{ queue: queue.name }, value(queue)])
+
+const ofQueues = (queues: QueueView[], total: Measured['total']): string[] => [
+  family(
+    'sidejob_jobs',
+    'gauge',
+    'Jobs by status; those that wait for a time are queued, and counted once more as scheduled.',
+    queues.flatMap(({ name, counts }) =>
+      Object.entries(counts).map(([status, n]): Sample => [{ queue: name, status }, n]),
+    ),
+  ),
+  family(
+    'sidejob_events_total',
+    'counter',
+    'What happened to jobs, and what they count themselves.',
+    Object.entries(total).flatMap(([queue, counts]) =>
+      Object.entries(counts).map(([event, n]): Sample => [{ queue, event }, n]),
+    ),
+  ),
+  family(
+    'sidejob_oldest_ready_timestamp_seconds',
+    'gauge',
+    'Since when the job has been ready that has been so for the longest time.',
+    queues.flatMap(({ name, oldestReady }): Sample[] =>
+      oldestReady === null ? [] : [[{ queue: name }, oldestReady / 1000]],
+    ),
+  ),
+  family(
+    'sidejob_lanes',
+    'gauge',
+    'Open lanes.',
+    perQueue(queues, ({ lanes }) => lanes),
+  ),
+  family(
+    'sidejob_lanes_max',
+    'gauge',
+    'Lanes that may be open.',
+    perQueue(queues, ({ maxLanes }) => maxLanes),
+  ),
+  family(
+    'sidejob_queue_paused',
+    'gauge',
+    '1 while the queue is paused.',
+    perQueue(queues, ({ paused }) => (paused ? 1 : 0)),
+  ),
+]
+
+const ofLimits = (rooms: { labels: Record<string, string>; running: number; waiting: number }[]): string[] => [
+  family(
+    'sidejob_limit_running',
+    'gauge',
+    'Runs that hold a slot.',
+    rooms.map(({ labels, running }) => [labels, running]),
+  ),
+  family(
+    'sidejob_limit_waiting',
+    'gauge',
+    'Jobs that wait for one.',
+    rooms.map(({ labels, waiting }) => [labels, waiting]),
+  ),
+]

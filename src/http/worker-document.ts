@@ -64,6 +64,31 @@ const later = (verb: 'commit' | 'heartbeat', publicUrl: string, summary: string,
   },
 })
 
+/** The request that a push worker gets, and what it may answer. */
+const performed = (snapshotSchema: Schema, answerSchema: Schema) => ({
+  operationId: 'perform',
+  summary: 'Performs one run of a job',
+  parameters: signed,
+  requestBody: { required: true, content: json(snapshotSchema) },
+  responses: {
+    200: { description: answered, content: data(answerSchema) },
+    202: {
+      description:
+        'The worker commits later, by the run’s token; until then it sends a heartbeat at least once a minute, or the run is lost and tried again.',
+    },
+    '3XX': final,
+    408: retried,
+    425: retried,
+    429: retried,
+    '4XX': final,
+    '5XX': retried,
+    default: {
+      description:
+        'No answer at all is tried again; one that takes longer than run.timeout fails with the reason timeout.',
+    },
+  },
+})
+
 /**
  * Makes the document for those who write push workers.
  *
@@ -73,45 +98,16 @@ export const workerDocument = (publicUrl: string) => {
   const schemas: Record<string, Schema> = {}
   const schemaOf = describer(schemas)
   const ending = { allOf: [schemaOf(changes), { type: 'object', properties: { end: { enum: ends } } }] }
+  const perform = performed(schemaOf(snapshot), { anyOf: [ending, schemaOf(shortForm)] })
+  const commit = 'Commits what the run did; with end checkpoint the run goes on'
+  const callbacks = {
+    commit: later('commit', publicUrl, commit, schemaOf(changes)),
+    heartbeat: later('heartbeat', publicUrl, 'Says that the run goes on', schemaOf(heartbeat)),
+  }
   return {
     openapi: '3.1.0',
     info: { title: 'sidejob: what a push worker answers', version: '1', description: about },
-    paths: {
-      '/': {
-        post: {
-          operationId: 'perform',
-          summary: 'Performs one run of a job',
-          parameters: signed,
-          requestBody: { required: true, content: json(schemaOf(snapshot)) },
-          responses: {
-            200: { description: answered, content: data({ anyOf: [ending, schemaOf(shortForm)] }) },
-            202: {
-              description:
-                'The worker commits later, by the run’s token; until then it sends a heartbeat at least once a minute, or the run is lost and tried again.',
-            },
-            '3XX': final,
-            408: retried,
-            425: retried,
-            429: retried,
-            '4XX': final,
-            '5XX': retried,
-            default: {
-              description:
-                'No answer at all is tried again; one that takes longer than run.timeout fails with the reason timeout.',
-            },
-          },
-          callbacks: {
-            commit: later(
-              'commit',
-              publicUrl,
-              'Commits what the run did; with end checkpoint the run goes on',
-              schemaOf(changes),
-            ),
-            heartbeat: later('heartbeat', publicUrl, 'Says that the run goes on', schemaOf(heartbeat)),
-          },
-        },
-      },
-    },
+    paths: { '/': { post: { ...perform, callbacks } } },
     components: { schemas, securitySchemes: { key: keyScheme } },
   }
 }

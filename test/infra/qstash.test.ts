@@ -347,12 +347,14 @@ describe('events', () => {
       receiver.answer(500)
       const { messageId } = await client.publish({ url: receiver.at('/') })
       await qstash.advance(MINUTE)
-      const { logs } = await client.logs()
+      await client.publish({ url: receiver.at('/other'), delay: 600 })
+      expect((await client.logs()).logs).toHaveLength(7)
+      const { logs } = await client.logs({ filter: { messageId } })
       const story = ['DELIVERED', 'ACTIVE', 'RETRY', 'ERROR', 'ACTIVE', 'CREATED']
       expect(logs.map(({ state }) => state)).toEqual(story)
       expect(logs[2]).toMatchObject({ messageId, nextDeliveryTime: receiver.got[1]!.at })
       const headers = { Authorization: `Bearer ${qstash.token}` }
-      const page = await (await fetch(`${qstash.url}/v2/events?count=2`, { headers })).json()
+      const page = await (await fetch(`${qstash.url}/v2/events?count=2&messageId=${messageId}`, { headers })).json()
       expect(page).toMatchObject({ events: [{ state: 'DELIVERED' }, { state: 'ACTIVE' }], cursor: '2' })
     },
   })

@@ -6,7 +6,7 @@ import type { Changes, Snapshot } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import { childrenOf, type JobRecord, statusOf } from '../../redis/record.ts'
-import type { ClaimedJob } from '../../redis/types.ts'
+import type { ClaimedJob, ClaimRequest } from '../../redis/types.ts'
 import { type Context, checkClaim, laneOf } from '../context.ts'
 import type { Engine } from '../engine.ts'
 import { LAST, outcomeOf, soundChanges } from '../jobs/outcome.ts'
@@ -21,6 +21,15 @@ const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 const CLAIM_LEASE = 60_000
 /** So many jobs that it does not want does one claim look through. */
 const MOST_SEEN = 50_000
+
+/** What a claim asks for, however often it looks. */
+type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'> & {
+  queue: string
+  lane: Awaited<ReturnType<typeof laneOf>>
+  call: Parameters<Engine['claim']>[2]
+  /** The program that asks was told to stop. */
+  stop: () => void
+}
 
 export function createRuns({
   store,
@@ -120,6 +129,29 @@ export function createRuns({
     return id
   }
 
+  /** What one look finds; looks again where what it found was not for this claim. */
+  async function look(request: Look, waiter?: Waiter, skip = 0): Promise<Snapshot[]> {
+    const { queue, lane, call, stop, ...claim } = request
+    const answer = await store.commit({
+      queue,
+      lane: lane ?? { id: crypto.randomUUID().replaceAll('-', ''), seq: 1 },
+      claim: { ...claim, begun: claim.max, pull: true, waiter, skip },
+    })
+    checkClaim(answer)
+    if (answer.signal) call?.told?.(answer.signal)
+    if (answer.signal === 'stop') stop()
+    await ring([...answer.rings, ...(await tags.retag(answer))])
+    const sound = await performer.sound(answer.lent)
+    const lent = await withoutMissed({ store, ring, now }, sound)
+    if (lent.length > 0) return snapshots(queue, lent)
+    // What was tagged by older constraints is tagged anew by now, and what had a fault has failed. A claim with a key
+    // is answered as it was the first time.
+    if (answer.stale.length || sound.length < answer.lent.length) return look(request, waiter, skip)
+    if (answer.lent.length && !lane) return look(request, waiter, skip)
+    if (answer.seen !== undefined && answer.seen > skip && skip < MOST_SEEN) return look(request, waiter, answer.seen)
+    return []
+  }
+
   return {
     async claim(queue, { names = [], tags: wanted = [], max = 1, wait = 0, lease = CLAIM_LEASE, process }, call) {
       const end = now() + wait
@@ -127,41 +159,13 @@ export function createRuns({
       const over = AbortSignal.any([stopped.signal, ...(call?.signal ? [call.signal] : [])])
       await announce()
       const lane = await laneOf(call)
-      const claim = async (waiter?: Waiter, skip = 0): Promise<Snapshot[]> => {
-        const answer = await store.commit({
-          queue,
-          lane: lane ?? { id: crypto.randomUUID().replaceAll('-', ''), seq: 1 },
-          claim: {
-            max,
-            lease,
-            begun: max,
-            pull: true,
-            patterns: names.map(literalSets),
-            tags: wanted,
-            waiter,
-            skip,
-            process,
-          },
-        })
-        checkClaim(answer)
-        if (answer.signal) call?.told?.(answer.signal)
-        if (answer.signal === 'stop') stopped.abort()
-        await ring([...answer.rings, ...(await tags.retag(answer))])
-        const sound = await performer.sound(answer.lent)
-        const lent = await withoutMissed({ store, ring, now }, sound)
-        if (lent.length > 0) return snapshots(queue, lent)
-        // What was tagged by older constraints is tagged anew by now, and what had a fault has failed. A claim with a key
-        // is answered as it was the first time.
-        if (answer.stale.length || sound.length < answer.lent.length) return claim(waiter, skip)
-        if (answer.lent.length && !lane) return claim(waiter, skip)
-        if (answer.seen !== undefined && answer.seen > skip && skip < MOST_SEEN) return claim(waiter, answer.seen)
-        return []
-      }
-      const first = await claim()
+      const asked = { max, lease, patterns: names.map(literalSets), tags: wanted, process }
+      const request = { ...asked, queue, lane, call, stop: () => stopped.abort() }
+      const first = await look(request)
       const claimed =
         first.length || wait === 0 || stopped.signal.aborted
           ? first
-          : await waiting(claim, { channel: store.keys.calls, end, signal: over })
+          : await waiting((waiter) => look(request, waiter), { channel: store.keys.calls, end, signal: over })
       // With a key the same claim may be asked for again; without, nobody will ever hear of these.
       if (!call?.signal?.aborted || lane) return claimed
       await Promise.all(claimed.map(({ run }) => giveBack(run.token)))

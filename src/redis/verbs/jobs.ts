@@ -36,31 +36,32 @@ export function createJobs(parts: Parts) {
   })
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
-  /** Makes jobs, all or none. `again` when the same key had made them before; `lent` what a lane may begin with. */
-  async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
+  /** What a script is likely to read: the queues and limits of the jobs, and what all scripts begin with. */
+  function keysFor(jobs: NewJob[], once?: Once, lane?: LaneStart): string[] {
     const [queues, limits] = [new Set<string>(), new Set<string>()]
     for (const job of jobs) {
       queues.add(job.queue)
       for (const { key } of job.limits ?? []) limits.add(key)
     }
+    return [
+      ...onceKeys(once),
+      ...(lane ? [keys.lane(lane.id)] : []),
+      ...[...queues].map(keys.queue),
+      ...[...limits].map(keys.limit),
+      keys.lastId,
+      keys.hints,
+      keys.schema,
+    ]
+  }
+
+  /** Makes jobs, all or none. `again` when the same key had made them before; `lent` what a lane may begin with. */
+  async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
     const [word, ...rest] = (await evaluate(
       scripts.enqueue,
-      [
-        ...onceKeys(once),
-        ...(lane ? [keys.lane(lane.id)] : []),
-        ...[...queues].map(keys.queue),
-        ...[...limits].map(keys.limit),
-        keys.lastId,
-        keys.hints,
-        keys.schema,
-      ],
+      keysFor(jobs, once, lane),
       {
-        ...base(),
-        ...onceArgs(once),
-        tagged,
-        ...laneArgs(lane),
+        ...{ ...base(), ...onceArgs(once), tagged, ...laneArgs(lane), seen: ids.highest },
         ...(lane ? markedBy(lane.id) : {}),
-        seen: ids.highest,
       },
       jobsArguments(jobs),
     )) as [string, ...never[]]

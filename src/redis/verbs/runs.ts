@@ -8,6 +8,60 @@ import { decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { CommitAnswer, CommitRequest, Signal } from '../types.ts'
 
+type RawCommit = [
+  word: CommitAnswer['word'],
+  answers: string[],
+  lent: RawLent[],
+  rings: RawRing[],
+  nextDue: string,
+  stale?: [id: string, text: string, side: string[]][],
+  version?: string,
+  failed?: string,
+  seen?: string,
+  faults?: [job: string, what: string][],
+  told?: string,
+]
+
+const laneArgs = (lane: CommitRequest['lane']) => ({
+  lane: lane?.id ?? '',
+  seq: lane?.seq ?? 0,
+  bell: lane?.bell ?? '',
+  leave: lane?.leave === 'next' ? 'next' : lane?.leave ? '1' : '',
+  waits: lane?.waits ?? 0,
+  warm: lane?.warm ?? 0,
+})
+
+const claimArgs = (claim: CommitRequest['claim']) => ({
+  place: claim?.pull ? 'p' : '',
+  max: claim?.max ?? 0,
+  lease: claim?.lease ?? 0,
+  begun: claim?.begun ?? 0,
+  waiter: claim?.waiter?.id ?? '',
+  wait: claim?.waiter?.wait ?? 0,
+  only: claim?.only === undefined ? '' : String(claim.only),
+  tier: claim?.priority === undefined ? '' : String(claim.priority),
+  skip: claim?.skip ?? 0,
+  calls: claim?.calls ?? -1,
+  process: claim?.process ?? '',
+})
+
+function answerOf(raw: RawCommit): CommitAnswer {
+  const [word, answers, lent, rings, nextDue, stale = [], version = '', failed, seen, faults = [], told] = raw
+  for (const [job, what] of faults) console.error(`sidejob: job ${job} met a fault in Redis: ${what}`)
+  return {
+    word,
+    answers,
+    lent: lent.map(lentOrFault),
+    rings: ringsOf(rings),
+    ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
+    stale: stale.map(([id, text, side]) => ({ id: Number(id), document: decodeRecord(text, side) })),
+    version,
+    failed: Number(failed ?? 0),
+    ...(seen ? { seen: Number(seen) } : {}),
+    ...(told ? { signal: told as Signal } : {}),
+  }
+}
+
 export function createRuns(parts: Parts) {
   const { client, keys, base, markedBy, ids } = parts
   const { evaluate } = client
@@ -15,73 +69,26 @@ export function createRuns(parts: Parts) {
 
   /** Applies runs and lends the next ones; see lib/run/finish.lua and lib/run/claim.lua. */
   async function commit({ queue, runs = [], lane, claim }: CommitRequest): Promise<CommitAnswer> {
-    const jobs = runs.map((run) => keys.job(run.token.split('.', 1)[0]!))
     const known = [
       ...(queue ? [keys.queue(queue)] : []),
       ...(lane ? [keys.lane(lane.id)] : []),
       keys.hints,
       keys.schema,
-      ...jobs,
+      ...runs.map((run) => keys.job(run.token.split('.', 1)[0]!)),
     ]
+    const marked = lane && !claim?.pull ? markedBy(lane.id) : {}
     const { patterns = [], tags = [] } = claim ?? {}
-    const [word, answers, lent, rings, nextDue, stale = [], version = '', failed, seen, faults = [], told] =
-      (await evaluate(
-        scripts.commit,
-        known,
-        {
-          ...base(),
-          ...(lane && !claim?.pull ? markedBy(lane.id) : {}),
-          queue_name: queue,
-          lane: lane?.id ?? '',
-          seq: lane?.seq ?? 0,
-          bell: lane?.bell ?? '',
-          place: claim?.pull ? 'p' : '',
-          max: claim?.max ?? 0,
-          lease: claim?.lease ?? 0,
-          begun: claim?.begun ?? 0,
-          leave: lane?.leave === 'next' ? 'next' : lane?.leave ? '1' : '',
-          waits: lane?.waits ?? 0,
-          warm: lane?.warm ?? 0,
-          waiter: claim?.waiter?.id ?? '',
-          wait: claim?.waiter?.wait ?? 0,
-          only: claim?.only === undefined ? '' : String(claim.only),
-          tier: claim?.priority === undefined ? '' : String(claim.priority),
-          skip: claim?.skip ?? 0,
-          calls: claim?.calls ?? -1,
-          process: claim?.process ?? '',
-        },
-        [...listWords(patterns), ...listWords(tags), String(runs.length), ...runs.flatMap(runArguments)],
-      )) as [
-        CommitAnswer['word'],
-        string[],
-        RawLent[],
-        RawRing[],
-        string,
-        [string, string, string[]][]?,
-        string?,
-        string?,
-        string?,
-        [job: string, what: string][]?,
-        string?,
-      ]
-    for (const [job, what] of faults) console.error(`sidejob: job ${job} met a fault in Redis: ${what}`)
-    const claimed = lent.map(lentOrFault)
-    const outdated = stale.map(([id, text, side]) => ({ id: Number(id), document: decodeRecord(text, side) }))
-    ids.saw(claimed)
-    await fill(withSide(claimed, lent))
-    await fill(outdated)
-    return {
-      word,
-      answers,
-      lent: claimed,
-      rings: ringsOf(rings),
-      ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
-      stale: outdated,
-      version,
-      failed: Number(failed ?? 0),
-      ...(seen ? { seen: Number(seen) } : {}),
-      ...(told ? { signal: told as Signal } : {}),
-    }
+    const raw = (await evaluate(
+      scripts.commit,
+      known,
+      { ...base(), ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim) },
+      [...listWords(patterns), ...listWords(tags), String(runs.length), ...runs.flatMap(runArguments)],
+    )) as RawCommit
+    const answer = answerOf(raw)
+    ids.saw(answer.lent)
+    await fill(withSide(answer.lent, raw[2]))
+    await fill(answer.stale)
+    return answer
   }
 
   async function extension(
