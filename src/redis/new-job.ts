@@ -117,52 +117,42 @@ export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] 
   text(rate?.period),
 ]
 
+/** What stands in the record: a field, what of the job it holds, and whether jobs that have it may go the fast way. */
+const recordFields: readonly (readonly [Field, (job: NewJob) => string | undefined, 'plain'?])[] = [
+  ['queue', (job) => job.queue, 'plain'],
+  ['class', (job) => job.class, 'plain'],
+  ['priority', (job) => (job.priority ? String(job.priority) : undefined), 'plain'],
+  ['createdBy', (job) => job.createdBy, 'plain'],
+  ['apiKey', (job) => job.by, 'plain'],
+  ['retry', (job) => job.retry, 'plain'],
+  ['callback', (job) => job.callback?.spec],
+  ['callbackHost', (job) => job.callback?.host],
+  ['timeout', (job) => text(job.timeout), 'plain'],
+  ['keepResult', (job) => text(job.keepResult)],
+  ['retain', (job) => text(job.retain), 'plain'],
+  ['history', (job) => (job.history ? String(job.history) : undefined)],
+  ['repeats', (job) => job.repeat],
+  ['nextSlot', (job) => text(job.slot)],
+  ['hasShutdown', (job) => (job.shutdown ? '1' : ''), 'plain'],
+  ['quiet', (job) => (job.quiet ? '1' : ''), 'plain'],
+  ['group', (job) => job.group],
+  ['constraintsVersion', (job) => job.constraints],
+  ['tag', (job) => job.tag],
+  ['scheduledFor', (job) => text(job.scheduledFor)],
+  ['redeliverAfter', (job) => job.redeliver?.after],
+  ['redeliverAfterMs', (job) => text(job.redeliver?.ms)],
+  ['maxDeliveries', (job) => text(job.redeliver?.max)],
+]
+
 /** Fields of a job that runs, and then is done: nobody is told, and nothing is kept but itself. */
-const plainFields = [
-  'queue',
-  'class',
-  'priority',
-  'createdBy',
-  'apiKey',
-  'retry',
-  'timeout',
-  'retain',
-  'hasShutdown',
-  'quiet',
-] satisfies Field[]
-const plain = new Set<string>(plainFields.map((name) => jobFields[name][0]))
+const plain = new Set<string>(recordFields.filter(([, , way]) => way).map(([name]) => jobFields[name][0]))
 
 /** See lib/fast/plain.lua. */
 const isPlain = ({ fields, count }: Parts): boolean =>
   count === 0 && Object.keys(fields).every((field) => plain.has(field))
 
-/** What jobs that differ only in their args have in common, as lib/job/create.lua takes it. */
-function specWords(job: NewJob): string[] {
-  const parts: Parts = { fields: {}, options: [], count: 0 }
-  put(parts, 'queue', job.queue)
-  put(parts, 'class', job.class)
-  if (job.args !== undefined && isBig(job.args)) add(parts, 'value', jobFields.args[0], job.args)
-  put(parts, 'priority', job.priority ? String(job.priority) : undefined)
-  put(parts, 'createdBy', job.createdBy)
-  put(parts, 'apiKey', job.by)
-  put(parts, 'retry', job.retry)
-  put(parts, 'callback', job.callback?.spec)
-  put(parts, 'callbackHost', job.callback?.host)
-  put(parts, 'timeout', text(job.timeout))
-  put(parts, 'keepResult', text(job.keepResult))
-  put(parts, 'retain', text(job.retain))
-  put(parts, 'history', job.history ? String(job.history) : undefined)
-  put(parts, 'repeats', job.repeat)
-  put(parts, 'nextSlot', text(job.slot))
-  put(parts, 'hasShutdown', job.shutdown ? '1' : '')
-  put(parts, 'quiet', job.quiet ? '1' : '')
-  put(parts, 'group', job.group)
-  put(parts, 'constraintsVersion', job.constraints)
-  put(parts, 'tag', job.tag)
-  put(parts, 'scheduledFor', text(job.scheduledFor))
-  put(parts, 'redeliverAfter', job.redeliver?.after)
-  put(parts, 'redeliverAfterMs', text(job.redeliver?.ms))
-  put(parts, 'maxDeliveries', text(job.redeliver?.max))
+/** What stands beside the record: ports, values, keys, limits and names. */
+function addOptions(parts: Parts, job: NewJob): void {
   putPorts(parts, 'i', job.in)
   putPorts(parts, 'o', job.out)
   if (job.parent !== undefined) add(parts, 'parent', job.parent, job.name ?? '')
@@ -176,6 +166,14 @@ function specWords(job: NewJob): string[] {
   // A repeat's first slot is a timer, and a tag says who is to be asked: only the long way sees them.
   if (job.slot !== undefined && parts.count === 0) add(parts, 'value', jobFields.nextSlot[0], String(job.slot))
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
+}
+
+/** What jobs that differ only in their args have in common, as lib/job/create.lua takes it. */
+function specWords(job: NewJob): string[] {
+  const parts: Parts = { fields: {}, options: [], count: 0 }
+  if (job.args !== undefined && isBig(job.args)) add(parts, 'value', jobFields.args[0], job.args)
+  for (const [name, of] of recordFields) put(parts, name, of(job))
+  addOptions(parts, job)
   return [
     job.queue,
     job.class,

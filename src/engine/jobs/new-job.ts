@@ -100,6 +100,30 @@ function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
 
 const argsOf = ({ args }: JobInput): Encoded | undefined => (args === 'null' ? undefined : args)
 
+/** What goes into the job as the caller says it. */
+const saidBy = ({
+  queue,
+  class: of,
+  at,
+  priority,
+  parent,
+  name,
+  timeout,
+  joins,
+  tag,
+  createdBy,
+  scheduledFor,
+}: JobInput) => ({
+  ...{ queue, class: of, at, priority, parent, name, timeout, joins, tag, createdBy, scheduledFor },
+})
+
+/** What the caller says in the place of the class, where it says something. */
+const overridesOf = ({ retain, history, redeliver }: JobInput): Partial<NewJob> => ({
+  ...(retain === undefined ? {} : { retain }),
+  ...(history === undefined ? {} : { history }),
+  ...(redeliver && { redeliver: redeliverOf(redeliver) }),
+})
+
 /** A job as a caller of the API asks for it. */
 function newJob(
   found: Registered | undefined,
@@ -114,34 +138,22 @@ function newJob(
   if (found) checkInputs(found, input.inputs, ports, input.class)
   return {
     ...common(found),
-    queue: input.queue,
-    class: input.class,
+    ...saidBy(input),
     args: argsOf(input),
-    at: input.at,
     wait: debounceOf(input)?.wait ?? input.wait,
-    priority: input.priority,
-    parent: input.parent,
-    name: input.name,
     in: ports,
     out: overlay(found?.out, input.out),
     inputs: input.inputs && itemsOf(input.inputs),
     retry: input.retry === undefined ? undefined : encodeValue(input.retry),
-    timeout: input.timeout,
     keepResult: keptFor(input.keepResult),
     unique: uniqueOf(input),
-    joins: input.joins,
-    tag: input.tag,
-    ...(input.retain === undefined ? {} : { retain: input.retain }),
-    ...(input.redeliver && { redeliver: redeliverOf(input.redeliver) }),
-    ...(input.history === undefined ? {} : { history: input.history }),
+    ...overridesOf(input),
     ...repeatOf(input.repeat, now, input.at),
     aliases: input.alias,
     group: input.group?.id,
     limits: limitsOf(found, input),
     callback: keptCallback(input.callback, allowHosts),
-    createdBy: input.createdBy,
     by,
-    scheduledFor: input.scheduledFor,
   }
 }
 
