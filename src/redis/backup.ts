@@ -1,9 +1,9 @@
 // A namespace as lines of JSON, and back: every key with its values as they are. Straight from and into Redis, for a copy is
 // wanted just when no deployment answers, and no door of ours should give away all keys and values at once.
 
+import type { Redis } from '@upstash/redis'
 import { SidejobError } from '../core/errors.ts'
 import type { Client } from './client.ts'
-import type { Command } from './rest.ts'
 
 /** Pairs are field and value, member and score, id and entry. */
 type Pairs = [string, string][]
@@ -18,9 +18,6 @@ export type Line =
   | { end: { keys: number } }
 
 type Place = { client: Client; namespace: string; now?: () => number }
-
-/** What a scan answers. */
-type Page = [cursor: string, found: string[]]
 
 const PAGE = 200
 /** What one request asks for or sends, about; the vendor takes and gives 10 MB. */
@@ -58,14 +55,14 @@ export async function* exported(
   let count = keys
   let cursor = begun
   while (cursor !== '0' || count === 0) {
-    const [next, found] = await client.ask<Page>((redis) =>
-      redis.scan(cursor || '0', 'MATCH', `${escaped(namespace)}*`, 'COUNT', PAGE),
+    const [next, found] = await client.ask((redis) =>
+      redis.scan(cursor || '0', { match: `${escaped(namespace)}*`, count: PAGE }),
     )
-    for await (const line of linesOf(client, namespace, found, now)) {
+    for await (const line of linesOf(client, namespace, found as string[], now)) {
       if (!line.from) count++
       yield line
     }
-    cursor = next
+    cursor = String(next)
     if (cursor !== '0') yield { cursor }
     else break
   }
@@ -74,8 +71,14 @@ export async function* exported(
 
 async function* linesOf(client: Client, namespace: string, keys: string[], now: () => number): AsyncGenerator<KeyLine> {
   if (keys.length === 0) return
-  const asked = keys.flatMap((key) => ['type', 'pttl'].map((name) => [name, key]))
-  const about = await client.ask((redis) => redis.pipeline<string | number>(asked))
+  const about = await client.ask((redis) => {
+    const pipeline = redis.pipeline()
+    for (const key of keys) {
+      pipeline.type(key)
+      pipeline.pttl(key)
+    }
+    return pipeline.exec<(string | number)[]>()
+  })
   const found = keys.map((key, i) => {
     const ttl = Number(about[2 * i + 1])
     return { key, type: about[2 * i] as Kind | 'none', until: ttl > 0 ? { until: now() + ttl } : {} }
@@ -101,13 +104,19 @@ async function* linesOf(client: Client, namespace: string, keys: string[], now: 
   }
 }
 
-const scans: Partial<Record<Kind, 'sscan' | 'hscan' | 'zscan'>> = { set: 'sscan', hash: 'hscan', zset: 'zscan' }
+type Scan = (redis: Redis, cursor: string, count: number) => Promise<[string | number, unknown[]]>
+
+const scans: Partial<Record<Kind, (key: string) => Scan>> = {
+  set: (key) => (redis, cursor, count) => redis.sscan(key, cursor, { count }),
+  hash: (key) => (redis, cursor, count) => redis.hscan(key, cursor, { count }),
+  zset: (key) => (redis, cursor, count) => redis.zscan(key, cursor, { count }),
+}
 
 /** The values of a key in pieces, none much larger than a request should be. */
 async function* valuesOf(client: Client, key: string, type: Kind, pace: ReturnType<typeof createPace>) {
   if (type === 'list') {
     for (let from = 0, size = 1; size > 0; from += size) {
-      const part = await client.ask((redis) => redis.lrange<string[]>(key, from, from + pace.step - 1))
+      const part = await client.ask((redis) => redis.lrange<string>(key, from, from + pace.step - 1))
       size = part.length
       pace.note(part)
       if (size) yield part
@@ -116,17 +125,20 @@ async function* valuesOf(client: Client, key: string, type: Kind, pace: ReturnTy
   else {
     let cursor = '0'
     do {
-      const [next, found] = await client.ask<Page>((redis) => redis[scans[type]!](key, cursor, 'COUNT', pace.step))
+      const [next, found] = await client.ask((redis) => scans[type]!(key)(redis, cursor, pace.step))
       pace.note(found)
-      cursor = next
-      if (found.length) yield type === 'set' ? found : pairsOf(found)
+      cursor = String(next)
+      if (found.length) yield type === 'set' ? found.map(String) : pairsOf(found)
     } while (cursor !== '0')
   }
 }
 
 async function* entriesOf(client: Client, key: string, pace: ReturnType<typeof createPace>) {
   for (let from = '-', more = true; more; ) {
-    const rows = await client.ask((redis) => redis.xrange<[string, string[]][]>(key, from, '+', 'COUNT', pace.step))
+    const rows = (await client.ask((redis) => redis.xrange(key, from, '+', pace.step))) as unknown as [
+      string,
+      string[],
+    ][]
     pace.note(rows)
     more = rows.length > 0
     if (!more) break
@@ -137,25 +149,32 @@ async function* entriesOf(client: Client, key: string, pace: ReturnType<typeof c
 
 // Back
 
-const writes: Record<Kind, (key: string, line: KeyLine) => Command[]> = {
-  string: (key, { value }) => [['set', key, value as string]],
+type Pipeline = ReturnType<Redis['pipeline']>
+
+const writes: Record<Kind, (pipeline: Pipeline, key: string, line: KeyLine) => unknown> = {
+  string: (pipeline, key, { value }) => pipeline.set(key, value as string),
   // The same piece again is there once.
-  list: (key, { value, from = 0 }) => [
-    ...(from ? [['ltrim', key, 0, from - 1]] : []),
-    ['rpush', key, ...(value as string[])],
-  ],
-  set: (key, { value }) => [['sadd', key, ...(value as string[])]],
-  hash: (key, { value }) => [['hset', key, ...(value as Pairs).flat()]],
-  zset: (key, { value }) => [['zadd', key, ...(value as Pairs).flatMap(([member, score]) => [score, member])]],
-  stream: (key, { value }) =>
-    (value as Pairs).map(([id, fields]) => ['xadd', key, id, ...(JSON.parse(fields) as string[])]),
+  list: (pipeline, key, { value, from = 0 }) => {
+    if (from) pipeline.ltrim(key, 0, from - 1)
+    pipeline.rpush(key, ...(value as string[]))
+  },
+  set: (pipeline, key, { value }) => pipeline.sadd(key, ...(value as [string])),
+  hash: (pipeline, key, { value }) => pipeline.hset(key, Object.fromEntries(value as Pairs)),
+  zset: (pipeline, key, { value }) => {
+    const [first, ...rest] = (value as Pairs).map(([member, score]) => ({ member, score: score as unknown as number }))
+    pipeline.zadd(key, first!, ...rest)
+  },
+  stream: (pipeline, key, { value }) => {
+    for (const [id, fields] of value as Pairs)
+      pipeline.xadd(key, id, Object.fromEntries(pairsOf(JSON.parse(fields) as string[])))
+  },
 }
 
-const written = (key: string, line: KeyLine): Command[] => [
-  ...(line.from ? [] : [['del', key]]),
-  ...writes[line.type](key, line),
-  ...(line.until ? [['pexpireat', key, line.until]] : []),
-]
+function write(pipeline: Pipeline, key: string, line: KeyLine): void {
+  if (!line.from) pipeline.del(key)
+  writes[line.type](pipeline, key, line)
+  if (line.until) pipeline.pexpireat(key, line.until)
+}
 
 /** How far an import is: of which file, whether all that was there is gone, and what was given before. */
 type Mark = { at: number; lines: number; isClear: boolean; schema?: string; last: number; times: number }
@@ -166,12 +185,12 @@ const refused = (message: string) => new SidejobError('REFUSED', message)
 async function clear({ client, namespace }: Place): Promise<void> {
   const kept = [MARK, SCHEMA].map((key) => namespace + key)
   for (let cursor = '0', more = true; more; more = cursor !== '0') {
-    const [next, found] = await client.ask<Page>((redis) =>
-      redis.scan(cursor, 'MATCH', `${escaped(namespace)}*`, 'COUNT', MOST),
+    const [next, found] = await client.ask((redis) =>
+      redis.scan(cursor, { match: `${escaped(namespace)}*`, count: MOST }),
     )
-    const gone = found.filter((key) => !kept.includes(key))
-    if (gone.length) await client.ask((redis) => redis.unlink(...gone))
-    cursor = next
+    const gone = (found as string[]).filter((key) => !kept.includes(key))
+    if (gone.length) await client.ask((redis) => redis.unlink(...(gone as [string])))
+    cursor = String(next)
   }
 }
 
@@ -190,7 +209,9 @@ async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
     )
   const given = { last: known?.last ?? Number(last ?? 0), times: known?.times ?? Number.parseInt(epoch ?? '0', 10) }
   const fresh: Mark = { at, lines: 0, isClear: false, ...given }
-  await client.ask((redis) => redis.mset(namespace + MARK, JSON.stringify(fresh), namespace + SCHEMA, UNREADABLE))
+  await client.ask((redis) =>
+    redis.mset({ [namespace + MARK]: JSON.stringify(fresh), [namespace + SCHEMA]: UNREADABLE }),
+  )
   await clear(place)
   return { ...fresh, isClear: true }
 }
@@ -200,19 +221,18 @@ async function conclude(
   { client, namespace, now = Date.now }: Place,
   { schema, last, times }: Mark,
 ): Promise<{ from: number; to: number } | null> {
-  const given = Number((await client.ask((redis) => redis.get<string | null>(namespace + LAST_ID))) ?? 0)
-  await client.ask((redis) =>
-    redis.transaction([
-      ...(last > given
-        ? [
-            ['set', namespace + LAST_ID, last],
-            ['set', namespace + EPOCH, [times + 1, now(), given + 1, last].join(',')],
-          ]
-        : []),
-      schema === undefined ? ['del', namespace + SCHEMA] : ['set', namespace + SCHEMA, schema],
-      ['del', namespace + MARK],
-    ]),
-  )
+  const given = Number((await client.ask((redis) => redis.get<string>(namespace + LAST_ID))) ?? 0)
+  await client.ask((redis) => {
+    const pipeline = redis.multi()
+    if (last > given) {
+      pipeline.set(namespace + LAST_ID, String(last))
+      pipeline.set(namespace + EPOCH, [times + 1, now(), given + 1, last].join(','))
+    }
+    if (schema === undefined) pipeline.del(namespace + SCHEMA)
+    else pipeline.set(namespace + SCHEMA, schema)
+    pipeline.del(namespace + MARK)
+    return pipeline.exec()
+  })
   return last > given ? { from: given + 1, to: last } : null
 }
 
@@ -234,8 +254,12 @@ export async function imported(
 
   async function send(): Promise<void> {
     mark!.lines = n
-    const commands = batch.flatMap((line) => written(namespace + line.key, line))
-    await client.ask((redis) => redis.pipeline([...commands, ['set', namespace + MARK, JSON.stringify(mark)]]))
+    await client.ask((redis) => {
+      const pipeline = redis.pipeline()
+      for (const line of batch) write(pipeline, namespace + line.key, line)
+      pipeline.set(namespace + MARK, JSON.stringify(mark))
+      return pipeline.exec()
+    })
     progress(n)
     batch = []
     bytes = 0

@@ -1,8 +1,8 @@
 // Calls Redis over HTTP: scripts by their sha, one retry policy, errors without what was sent.
 
+import { Redis } from '@upstash/redis'
 import { isOutage, SidejobError } from '../core/errors.ts'
 import { faultOf, isAnswer, isNoScript, isTimeout } from './faults.ts'
-import { createRest, type Redis } from './rest.ts'
 import { argumentsOf, type Evaluate, type Script } from './script.ts'
 
 export type RedisOptions = {
@@ -31,13 +31,23 @@ const named = ['once', 'lane'] as const
 const isNamed = (args: object): boolean => named.some((name) => (args as Record<string, unknown>)[name])
 
 /**
- * Every script is safe to send twice, so a request whose answer was lost is sent again; one
+ * A client over the vendor's. Every script is safe to send twice, so a request whose answer was lost is sent again; one
  * that has timed out only if it says which call it is, for Redis may still be at it.
  *
  * @example const { evaluate } = createClient({ url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN })
  */
 export function createClient({ url, token, timeout = 20_000, attempts = 3 }: RedisOptions): Client {
-  const redis = createRest({ url, token, timeout })
+  const redis = new Redis({
+    url,
+    token,
+    enableAutoPipelining: false,
+    automaticDeserialization: false,
+    responseEncoding: false,
+    enableTelemetry: false,
+    latencyLogging: false,
+    retry: { retries: 0 },
+    signal: () => AbortSignal.timeout(timeout),
+  })
 
   let fault: SidejobError | undefined
 
@@ -62,10 +72,10 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
   async function evaluate<Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]): Promise<unknown> {
     const values = argumentsOf(script, args, rest)
     try {
-      return await send(() => redis.evalsha(script.sha, keys.length, ...keys, ...values), isNamed(args as object))
+      return await send(() => redis.evalsha(script.sha, keys, values), isNamed(args as object))
     } catch (error) {
       if (!isNoScript(error)) throw error
-      return await send(() => redis.eval(script.text, keys.length, ...keys, ...values), isNamed(args as object))
+      return await send(() => redis.eval(script.text, keys, values), isNamed(args as object))
     }
   }
 

@@ -1,7 +1,6 @@
 // What Redis' refusals mean, in our words: who is to do what about them.
 
 import { type Code, SidejobError } from '../core/errors.ts'
-import { RedisError } from './rest.ts'
 
 type Meaning = { when: RegExp; code: Code; message: string; retryAfter?: number }
 
@@ -53,12 +52,13 @@ const meanings: readonly Meaning[] = [
   },
 ]
 
-// What a script says may hold a user's data further back: only its front is shown.
-const shown = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 200)
+// The vendor's text carries the whole command, script and arguments: only its front may be shown.
+const shown = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split(', command was:')[0]!.slice(0, 200)
 
 export const isNoScript = (error: unknown): boolean => error instanceof Error && error.message.includes('NOSCRIPT')
 
-export const isAnswer = (error: unknown): boolean => error instanceof RedisError
+export const isAnswer = (error: unknown): boolean => error instanceof Error && error.name === 'UpstashError'
 
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 

@@ -695,5 +695,6 @@ describe('documents', () => {
     expect(
       Object.keys(dependencies).filter((name) => /sql|mongo|maria|prisma|drizzle|knex|dynamo|pg$/.test(name)),
     ).toEqual([])
+    expect(Object.keys(dependencies)).toContain('@upstash/redis')
   })
 })

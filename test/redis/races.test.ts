@@ -278,8 +278,8 @@ const windows: Record<string, Window> = {
       await world.change(gone, 'delete', '', '1')
       const { channel, channels, audience } = world.store.keys
       const members = [first, last, gone].map((id) => `${id}:in`).join(' ')
-      await world.client.ask((redis) => redis.zadd(channel('/a'), 0, `${gone}:in`))
-      await world.client.ask((redis) => redis.hset(channels, '/a', '3'))
+      await world.client.ask((redis) => redis.zadd(channel('/a'), { score: 0, member: `${gone}:in` }))
+      await world.client.ask((redis) => redis.hset(channels, { '/a': '3' }))
       await world.client.ask((redis) => redis.set(audience('/a'), `3 ${members}`))
       expect(await world.change('', 'publish', '/a', '=1')).toEqual(['2'])
       for (const id of [first, last]) expect(await world.values(id, 'in', 'in')).toEqual(['1'])

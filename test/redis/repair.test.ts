@@ -45,7 +45,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       return (redis, key) =>
         world
           .restore(parent, { ...doc, pa: String(child), pn: 'up' } as never)
-          .then(() => redis.hset(key(`job:${child}:children`), 'up', `${parent},queued,plain`))
+          .then(() => redis.hset(key(`job:${child}:children`), { up: `${parent},queued,plain` }))
     },
     /is above itself/,
   ],
@@ -59,7 +59,7 @@ const damages: Record<string, [Damage, RegExp]> = {
   'a job that is in two places': [
     async (world) => {
       const id = await world.make()
-      return (redis, key) => redis.zadd(key('queue:q:failed'), 1, String(id))
+      return (redis, key) => redis.zadd(key('queue:q:failed'), { score: 1, member: String(id) })
     },
     /is in failed, its document says ready/,
   ],
@@ -67,13 +67,13 @@ const damages: Record<string, [Damage, RegExp]> = {
     async (world) => {
       const id = await world.make({ priority: 5 })
       const { sequence: n } = await world.document(id)
-      return (redis, key) => redis.zadd(key('queue:q:ready'), 9, `${n}:${id}`)
+      return (redis, key) => redis.zadd(key('queue:q:ready'), { score: 9, member: `${n}:${id}` })
     },
     /has score 9 in ready/,
   ],
   'an index that names a job that is gone': [
     async () => (redis, key) =>
-      redis.zadd(key('queue:q:completed'), 1, '99999').then(() => redis.sadd(key('queues'), 'q')),
+      redis.zadd(key('queue:q:completed'), { score: 1, member: '99999' }).then(() => redis.sadd(key('queues'), 'q')),
     /completed names job 99999, which does not exist/,
   ],
   'a document that is gone, with its entries left': [
@@ -95,7 +95,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     async (world) => {
       const id = await world.make()
       await world.claimOne()
-      return (redis, key) => redis.zadd(key('queue:q:leases'), 1, String(id))
+      return (redis, key) => redis.zadd(key('queue:q:leases'), { score: 1, member: String(id) })
     },
     /its lease ends at \d+, its queue looks at 1/,
   ],
@@ -132,14 +132,14 @@ const damages: Record<string, [Damage, RegExp]> = {
   'a child that is known twice': [
     async (world) => {
       const { parent, child } = await family(world)
-      return (redis, key) => redis.hset(key(`job:${parent}:children`), 'again', `${child},queued,plain`)
+      return (redis, key) => redis.hset(key(`job:${parent}:children`), { again: `${child},queued,plain` })
     },
     /knows job \d+ as its child again, which it is not/,
   ],
   'a child whose status is old news': [
     async (world) => {
       const { parent, child } = await family(world)
-      return (redis, key) => redis.hset(key(`job:${parent}:children`), 'child', `${child},failed,plain`)
+      return (redis, key) => redis.hset(key(`job:${parent}:children`), { child: `${child},failed,plain` })
     },
     /its parent knows it as \d+,failed,plain, it is queued/,
   ],
@@ -161,7 +161,7 @@ const damages: Record<string, [Damage, RegExp]> = {
   'an alias that names no job': [
     async (world) => {
       await world.make()
-      return (redis, key) => redis.hset(key('jobs:aliases'), 'lost', '88888')
+      return (redis, key) => redis.hset(key('jobs:aliases'), { lost: '88888' })
     },
     /names job 88888, which does not exist/,
   ],
@@ -175,7 +175,7 @@ const damages: Record<string, [Damage, RegExp]> = {
   'a slot of a limit that no run holds': [
     async (world) => {
       await world.make(limited)
-      return (redis, key) => redis.zadd(key('limit-held:slots'), world.now() + 3_600_000, '77777')
+      return (redis, key) => redis.zadd(key('limit-held:slots'), { score: world.now() + 3_600_000, member: '77777' })
     },
     /a slot is held by job 77777, which has no run that holds it/,
   ],
@@ -218,13 +218,13 @@ const damages: Record<string, [Damage, RegExp]> = {
     /repeats, and is not among the schedules/,
   ],
   'a schedule of a job that is gone': [
-    async () => (redis, key) => redis.zadd(key('repeats'), 1, '66666'),
+    async () => (redis, key) => redis.zadd(key('repeats'), { score: 1, member: '66666' }),
     /is among the schedules, and does not exist/,
   ],
   'a channel that counts too many listeners': [
     async (world) => {
       await world.make({ in: { in: { channels: ['news'] } } })
-      return (redis, key) => redis.set(key('audience:news'), '4').then(() => redis.hset(key('channels'), 'news', '4'))
+      return (redis, key) => redis.set(key('audience:news'), '4').then(() => redis.hset(key('channels'), { news: '4' }))
     },
     /has 1 listeners, counted 4/,
   ],
@@ -291,7 +291,7 @@ test('a repair of what is sound changes nothing', async () => {
     slot: world.now() + 9_000,
   })
   const contents = async () => {
-    const keys = await world.client.ask((redis) => redis.keys<string[]>(`${world.namespace}*`))
+    const keys = await world.client.ask((redis) => redis.keys(`${world.namespace}*`))
     return keys.sort()
   }
   const before = await contents()

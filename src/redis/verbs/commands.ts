@@ -30,26 +30,29 @@ function restoreOf(text: string | null): Restore | null {
 }
 
 export function createCommands({ client: { ask }, keys }: Parts) {
-  const flatToMap = (flat: string[]): Record<string, string> => {
+  const flatToMap = (flat: unknown): Record<string, string> => {
+    if (!Array.isArray(flat)) return (flat ?? {}) as Record<string, string>
     const map: Record<string, string> = {}
-    for (let i = 0; i < flat.length; i += 2) map[flat[i]!] = flat[i + 1]!
+    for (let i = 0; i < flat.length; i += 2) map[String(flat[i])] = String(flat[i + 1])
     return map
   }
   const hashOf = async (key: string): Promise<Record<string, string>> =>
-    flatToMap(await ask<string[]>((redis) => redis.hgetall(key)))
+    flatToMap(await ask<unknown>((redis) => redis.hgetall(key)))
 
   return {
     /** class → definition as JSON text. */
     definitions: (queue: string) => hashOf(keys.workers(queue)),
     /** The ready jobs of a queue in the order in which they are served, the first thousand. */
     async ready(queue: string): Promise<Ready[]> {
-      const rows = await ask<string[]>((redis) => redis.zrange(`${keys.queue(queue)}:ready`, 0, 999, 'WITHSCORES'))
+      const rows = await ask<string[]>((redis) =>
+        redis.zrange(`${keys.queue(queue)}:ready`, 0, 999, { withScores: true }),
+      )
       return Array.from({ length: rows.length / 2 }, (_, ahead) => {
         const [member, priority] = [rows[2 * ahead]!, Number(rows[2 * ahead + 1])]
         return { queue, ahead, priority, since: member.slice(0, 13), id: Number(member.slice(14)) }
       })
     },
-    queueNames: () => ask<string[]>((redis) => redis.smembers(keys.queues)),
+    queueNames: () => ask((redis) => redis.smembers(keys.queues)),
     channels: () => hashOf(keys.channels),
     /** Who listens to each of these channels, as id:port; of very many the first thousand. */
     async subscribers(channels: string[]): Promise<string[][]> {
@@ -62,20 +65,24 @@ export function createCommands({ client: { ask }, keys }: Parts) {
     apiKeys: () => hashOf(keys.apiKeys),
     apiKey: (id: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, id)),
     removeApiKey: (id: string) => ask<number>((redis) => redis.hdel(keys.apiKeys, id, usedField(id))),
-    usedApiKey: (id: string, at: number) => ask((redis) => redis.hset(keys.apiKeys, usedField(id), at)),
+    usedApiKey: (id: string, at: number) => ask((redis) => redis.hset(keys.apiKeys, { [usedField(id)]: String(at) })),
     /** The hash of the key that a session is one of, with a 1 before it where it is good once. */
     session: (hash: string) => ask<string | null>((redis) => redis.get(keys.session(hash))),
     addSession: (hash: string, text: string, life: number) =>
-      ask((redis) => redis.set(keys.session(hash), text, 'PX', life)),
+      ask((redis) => redis.set(keys.session(hash), text, { px: life })),
     /** Answers whether it was there. */
     removeSession: async (hash: string) => (await ask<number>((redis) => redis.del(keys.session(hash)))) === 1,
     /** Writes down who asks for what; the oldest of very many go. */
-    audit: (entry: string) => ask((redis) => redis.xadd(keys.audit, 'MAXLEN', '~', AUDITED, '*', 'e', entry)),
+    audit: (entry: string) =>
+      ask((redis) =>
+        redis.xadd(keys.audit, '*', { e: entry }, { trim: { type: 'MAXLEN', comparison: '~', threshold: AUDITED } }),
+      ),
     readAudit: (before: string, count: number) =>
-      ask<unknown>((redis) => redis.xrevrange(keys.audit, before, '-', 'COUNT', count)),
+      ask<unknown>((redis) => redis.xrevrange(keys.audit, before, '-', count)),
     /** What was counted on each of these days: queue → counts and waits, as JSON. */
     async days(days: number[]): Promise<(string | null)[]> {
-      return ask<(string | null)[]>((redis) => redis.hmget(keys.days, ...days))
+      const kept = await ask<unknown>((redis) => redis.hmget(keys.days, ...days.map(String)))
+      return (kept as (string | null)[] | null) ?? []
     },
     tenants: () => hashOf(keys.tenants),
     tenant: (name: string) => ask<string | null>((redis) => redis.hget(keys.tenants, name)),
@@ -90,27 +97,28 @@ export function createCommands({ client: { ask }, keys }: Parts) {
 
     /** What steps have kept, a page of them; the cursor of the last is '0'. */
     async steps(id: number, cursor: string): Promise<{ steps: Record<string, Encoded>; cursor: string }> {
-      const [next, flat] = await ask<[string, string[]]>((redis) => redis.hscan(keys.steps(id), cursor, 'COUNT', STEPS))
+      const [next, flat] = await ask<[string, string[]]>(
+        (redis) => redis.hscan(keys.steps(id), cursor, { count: STEPS }) as Promise<[string, string[]]>,
+      )
       return { steps: flatToMap(flat) as Record<string, Encoded>, cursor: String(next) }
     },
     /** A page of a job's children, flat; the cursor of the last is '0'. */
     async children(id: number, cursor: string): Promise<{ children: string[]; cursor: string }> {
-      const [next, children] = await ask<[string, string[]]>((redis) =>
-        redis.hscan(keys.children(id), cursor, 'COUNT', CHILDREN),
+      const [next, children] = await ask<[string, string[]]>(
+        (redis) => redis.hscan(keys.children(id), cursor, { count: CHILDREN }) as Promise<[string, string[]]>,
       )
       return { children, cursor: String(next) }
     },
-    graph: (name: string) => ask<Encoded | null>((redis) => redis.hget(keys.flows, name)),
-    setGraph: (name: string, text: string) => ask((redis) => redis.hset(keys.flows, name, text)),
+    graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Encoded | null>,
+    setGraph: (name: string, text: string) => ask((redis) => redis.hset(keys.flows, { [name]: text })),
     removeGraph: (name: string) => ask<number>((redis) => redis.hdel(keys.flows, name)),
-    readLog: (before: string, count: number) =>
-      ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', 'COUNT', count)),
+    readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),
     flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,
     async setFlag(name: string, on: boolean): Promise<void> {
       await ask((redis) => (on ? redis.sadd(keys.flags, name) : redis.srem(keys.flags, name)))
     },
     /** The newest job's id. */
-    lastId: async () => Number((await ask<string | null>((redis) => redis.get(keys.lastId))) ?? 0),
+    lastId: async () => Number((await ask<string | number | null>((redis) => redis.get(keys.lastId))) ?? 0),
     /**
      * When Redis was last seen to have gone back to older data, and what QStash has refused of late, as some isolate has
      * told. That it answers says that Redis can be reached.
@@ -121,17 +129,19 @@ export function createCommands({ client: { ask }, keys }: Parts) {
     },
     /** What each deployment has announced last: its id and a hash. It is at the head of the index that ticks read anyway. */
     announced: async () =>
-      (await ask<string[]>((redis) => redis.zrange(keys.wake, 0, 0, 'BYSCORE'))).map((member) => member.slice(2)),
+      (await ask<string[]>((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).map((member) =>
+        member.slice(2),
+      ),
     /** What all deployments have announced, by their ids, as JSON. */
     deployments: () => hashOf(keys.deployed),
     async setDeployment(id: string, text: string, hash: string, before: readonly string[]): Promise<void> {
-      await ask((redis) => redis.hset(keys.deployed, id, text))
-      await ask((redis) => redis.zadd(keys.wake, 0, `d:${id} ${hash}`))
+      await ask((redis) => redis.hset(keys.deployed, { [id]: text }))
+      await ask((redis) => redis.zadd(keys.wake, { score: 0, member: `d:${id} ${hash}` }))
       if (before.length) await ask((redis) => redis.zrem(keys.wake, ...before.map((one) => `d:${one}`)))
     },
     setBellTrouble: (trouble?: BellTrouble) =>
       ask<unknown>((redis) =>
-        trouble ? redis.set(keys.bells, JSON.stringify(trouble), 'PX', TROUBLE) : redis.del(keys.bells),
+        trouble ? redis.set(keys.bells, JSON.stringify(trouble), { px: TROUBLE }) : redis.del(keys.bells),
       ),
   }
 }

@@ -125,7 +125,7 @@ const rule73: Facts = {
 
 /** How many messages Redis has been asked to publish. */
 async function published(world: World): Promise<number> {
-  const info = await world.client.ask((redis) => redis.eval<string>("return redis.call('INFO', 'commandstats')", 0))
+  const info = await world.client.ask((redis) => redis.eval("return redis.call('INFO', 'commandstats')", [], []))
   return Number(/cmdstat_publish:calls=(\d+)/.exec(String(info))?.[1] ?? 0)
 }
 

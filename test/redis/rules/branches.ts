@@ -54,7 +54,7 @@ async function circle(world: World) {
   const below = await world.make({ at: world.now() + DAY, parent: String(top), name: 'below' })
   await world.restore(top, { ...(await world.document(top)), pa: String(below), pn: 'up', ch: '1' } as never)
   await world.restore(below, { ...(await world.document(below)), ch: '1' } as never)
-  await world.client.ask((redis) => redis.hset(`${world.store.keys.children(below)}`, 'up', `${top},queued,plain`))
+  await world.client.ask((redis) => redis.hset(`${world.store.keys.children(below)}`, { up: `${top},queued,plain` }))
   return { top, below }
 }
 
@@ -71,7 +71,7 @@ return 0`
 
 /** Each of them the parent of the next, as adopting them one by one from the last one on would leave it. */
 const chain = (world: World, ids: number[]) =>
-  world.client.ask((redis) => redis.eval(CHAIN, 1, `${world.namespace}job:`, ...ids))
+  world.client.ask((redis) => redis.eval(CHAIN, [`${world.namespace}job:`], ids.map(String)))
 
 const rule72: Facts = {
   async 'a family that one script can touch is terminated by it'(world) {

@@ -95,7 +95,7 @@ const counts: Facts = {
   async 'what has come in uncounted is counted when it has been looked at often enough'(world) {
     const id = await world.make()
     const key = `${world.store.keys.queue('q')}:failed`
-    await world.client.ask((redis) => redis.zadd(key, world.now() + 60_000, '88888'))
+    await world.client.ask((redis) => redis.zadd(key, { score: world.now() + 60_000, member: '88888' }))
     for (let i = 0; i < 200 && (await world.queueOf()).failed === 0; i++);
     expect(await world.queueOf()).toMatchObject({ ready: 1, failed: 1 })
     await world.client.ask((redis) => redis.zrem(key, '88888'))
@@ -104,7 +104,8 @@ const counts: Facts = {
   },
   async 'entries that were never counted are not missed when they go'(world) {
     await world.make()
-    await world.client.ask((redis) => redis.zadd(`${world.store.keys.queue('q')}:ready`, -1, '0000000000000:99999'))
+    const entry = { score: -1, member: '0000000000000:99999' }
+    await world.client.ask((redis) => redis.zadd(`${world.store.keys.queue('q')}:ready`, entry))
     await world.claim()
     expect((await world.queueDocument()).at).toEqual({ l: 1 })
   },

@@ -130,7 +130,7 @@ const rule41: Facts = {
     world,
   ) {
     const key = `${world.namespace}keys`
-    await world.client.ask((redis) => redis.hset(key, 'former', 'about'))
+    await world.client.ask((redis) => redis.hset(key, { former: 'about' }))
     const adopt = () => world.change('', 'apikey', 'id', 'about', 'former', '')
     await adopt()
     expect(await world.client.ask((redis) => redis.hkeys(key))).toEqual(['id'])

@@ -175,8 +175,11 @@ const rule3: Facts = {
   },
   async 'a lane that met only entries of jobs that are elsewhere goes on'(world) {
     await many(world, 1)
-    const stale = Array.from({ length: 1001 }, (_, i) => [-1, `${String(i).padStart(13, '0')}:999999`])
-    await world.client.ask((redis) => redis.zadd(`${world.store.keys.queue('q')}:ready`, ...stale.flat()))
+    const stale = Array.from({ length: 1001 }, (_, i) => ({
+      score: -1,
+      member: `${String(i).padStart(13, '0')}:999999`,
+    }))
+    await world.client.ask((redis) => redis.zadd(`${world.store.keys.queue('q')}:ready`, stale[0]!, ...stale.slice(1)))
     const lane = world.lane()
     expect(await lane.ask()).toMatchObject({ word: 'more', ids: [] })
     expect((await world.queueOf()).lanes).toBeGreaterThan(0)

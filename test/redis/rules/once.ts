@@ -73,7 +73,7 @@ const rule31: Facts = {
     await runOne(world)
     expect(await isTaken(world, unique())).toBe(true)
     await world.change(id, 'delete', '', '1')
-    expect(await world.client.ask((redis) => redis.keys<string[]>(`${world.namespace}unique:*`))).toEqual([])
+    expect(await world.client.ask((redis) => redis.keys(`${world.namespace}unique:*`))).toEqual([])
     expect(await isTaken(world, unique())).toBe(false)
   },
   async 'a key can be held for a time, whatever becomes of its job'(world) {
@@ -127,7 +127,7 @@ const rule31: Facts = {
     expect((await world.document(id)).args).toBe(encodeValue(great))
     await call('small')
     expect((await world.document(id)).args).toBe(encodeValue('small'))
-    expect(await world.client.ask((redis) => redis.keys<string[]>(`${world.namespace}job:${id}:*`))).toEqual([])
+    expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:${id}:*`))).toEqual([])
     await call(undefined)
     expect((await world.document(id)).args).toBeUndefined()
   },
@@ -272,8 +272,8 @@ const rule32: Facts = {
     const [{ id } = { id: 0 }] = (await engine.enqueue([{ queue: 'q', class: 'plain', in: { in: {} } }])).jobs
     await engine.take(String(id), 'in', 'in', { max: 1 })
     await engine.run(String(id), {}, { key: 'theirs', fingerprint: '' })
-    const keys = await world.client.ask((redis) => redis.keys<string[]>(`${world.namespace}once:*`))
-    const times = await Promise.all(keys.map((key) => world.client.ask((redis) => redis.pttl<number>(key))))
+    const keys = await world.client.ask((redis) => redis.keys(`${world.namespace}once:*`))
+    const times = await Promise.all(keys.map((key) => world.client.ask((redis) => redis.pttl(key))))
     const minutes = times.map((ms) => Math.ceil(ms / 60_000)).sort((a, b) => a - b)
     expect(minutes).toEqual([1, 10, 24 * 60])
   },
@@ -352,7 +352,7 @@ const SIDES = ['children', 'steps', 'waiting', 'runs', 'minute', 'in:in', 'out:o
 /** Puts keys of the wrong type in place of those that a job does not have: who asks for one breaks down, or has a fault. */
 async function withoutAsking(world: World, id: number, act: () => Promise<void>): Promise<void> {
   const sides = SIDES.map((name) => `${world.store.keys.job(id)}:${name}`)
-  await world.client.ask((redis) => redis.mset(...sides.flatMap((key) => [key, 'x'])))
+  await world.client.ask((redis) => redis.mset(Object.fromEntries(sides.map((key) => [key, 'x']))))
   await act().catch((error: Error) => {
     expect(`${error.message} ${error.cause}`).not.toContain('WRONGTYPE')
     throw error
@@ -398,9 +398,7 @@ const rule33: Facts = {
     const { runsThisMinute: m, lastRun: lr } = await world.document(id)
     expect(m).toMatch(/^\d+:1$/)
     expect(lr).toMatch(/^\d+,\d+,suspended,1$/)
-    expect(await world.client.ask((redis) => redis.keys<string[]>(`${world.namespace}job:*`))).toEqual([
-      world.store.keys.job(id),
-    ])
+    expect(await world.client.ask((redis) => redis.keys(`${world.namespace}job:*`))).toEqual([world.store.keys.job(id)])
   },
   async 'a job that keeps its runs has the last of them, newest first, however each ended'(world) {
     const id = await world.make({ history: 4 })
@@ -438,7 +436,7 @@ const rule33: Facts = {
     expect((await runs()).every(({ startedAt, endedAt }) => startedAt <= endedAt)).toBe(true)
   },
   async 'the runs of a job go with it'(world) {
-    const keys = (id: number) => world.client.ask((redis) => redis.keys<string[]>(`${world.store.keys.job(id)}*`))
+    const keys = (id: number) => world.client.ask((redis) => redis.keys(`${world.store.keys.job(id)}*`))
     for (const retain of [0, 1]) {
       const id = await world.make({ history: 9, retain })
       await (await world.claimOne()).commit({ end: 'again' })

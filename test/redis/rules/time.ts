@@ -205,10 +205,11 @@ const rule21: Facts = {
     const first = await world.claimOne()
     await world.restore(id, before)
     await world.client.ask((redis) =>
-      redis.transaction([
-        ['zrem', `${world.store.keys.queue('q')}:leases`, id],
-        ['zadd', `${world.store.keys.queue('q')}:ready`, 0, `${before.sequence}:${id}`],
-      ]),
+      redis
+        .multi()
+        .zrem(`${world.store.keys.queue('q')}:leases`, String(id))
+        .zadd(`${world.store.keys.queue('q')}:ready`, { score: 0, member: `${before.sequence}:${id}` })
+        .exec(),
     )
     await world.recount()
     const second = await world.claimOne()
@@ -250,7 +251,7 @@ const rule21: Facts = {
       ],
     })
     await world.change(id, 'lock', 1_000, 'token').catch(() => undefined)
-    const keys = await world.client.ask((redis) => redis.keys<string[]>(`${world.namespace}*`))
+    const keys = await world.client.ask((redis) => redis.keys(`${world.namespace}*`))
     const expiring: string[] = []
     for (const key of keys) if ((await world.client.ask((redis) => redis.pttl(key))) !== -1) expiring.push(key)
     expect(keys.length).toBeGreaterThan(8)
