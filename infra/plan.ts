@@ -1,4 +1,6 @@
-// What the vendor's plans allow of Redis and of QStash: the stand-ins refuse what is more.
+// What the vendors' plans allow of Redis, QStash and Workers: the stand-ins refuse what is more.
+
+import type { Bounds } from './workers/bounds.ts'
 
 const MB = 1024 * 1024
 const DAY = 86_400_000
@@ -7,22 +9,37 @@ const NONE = Number.POSITIVE_INFINITY
 export type Plan = {
   redis: { record: number; commandsASecond: number; commandsAMonth: number }
   qstash: { daily: number; parallelism: number; message: number; delay: number }
+  workers: {
+    /** Of one invocation; what is absent is not bounded. */
+    invocation: Bounds
+    /** Milliseconds of CPU of an invocation; bytes of an isolate. */
+    cpu: number
+    memory: number
+  }
 }
 
 const redis = { record: 100 * MB, commandsASecond: 10_000, commandsAMonth: NONE }
+// https://developers.cloudflare.com/workers/platform/limits/
+const workers = {
+  invocation: { connections: 6, subrequests: 10_000, services: 10_000, invocations: 32, kept: 30_000 },
+  cpu: 30_000,
+  memory: 128 * MB,
+}
 const qstash = { daily: NONE, parallelism: 100, message: 10 * MB, delay: 365 * DAY }
 
 export const plans = {
   free: {
     redis: { ...redis, commandsAMonth: 500_000 },
     qstash: { daily: 1_000, parallelism: 10, message: MB, delay: 7 * DAY },
+    workers: { ...workers, invocation: { ...workers.invocation, subrequests: 50, services: 1_000 }, cpu: 10 },
   },
-  payg: { redis, qstash },
-  fixed: { redis, qstash: { ...qstash, daily: 1_000_000 } },
+  payg: { redis, qstash, workers },
+  fixed: { redis, qstash: { ...qstash, daily: 1_000_000 }, workers },
   /** No limits of a plan: what QStash's protocol bounds, a year and 10 MB, is bounded still. */
   off: {
     redis: { record: NONE, commandsASecond: NONE, commandsAMonth: NONE },
     qstash: { daily: NONE, parallelism: NONE, message: NONE, delay: NONE },
+    workers: { invocation: {}, cpu: 30_000, memory: NONE },
   },
 } as const satisfies Record<string, Plan>
 

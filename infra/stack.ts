@@ -5,11 +5,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startGateway } from './gateway.ts'
+import { type PlanName, planOf, plans } from './plan.ts'
 import { claimPort } from './ports.ts'
 import { development, startQstash } from './qstash.ts'
 import { type RunningRedis, startRedis } from './redis.ts'
 import { askForTick, EVERY_MINUTE, scheduleTick } from './tick.ts'
 import { startWorker } from './worker.ts'
+import type { Bounds } from './workers/bounds.ts'
 
 export type StackOptions = {
   /** Where data, undelivered messages and the built Worker are kept. */
@@ -28,6 +30,10 @@ export type StackOptions = {
   vars?: Record<string, string | undefined>
   /** The wrangler configuration of a Worker under development; without it the Worker of this repository is served. */
   config?: string
+  /** The vendors' plan whose limits hold; as SIDEJOB_PLAN says. */
+  plan?: PlanName
+  /** Others for an invocation of the Worker than the plan's. */
+  bounds?: Bounds
   /** What the Worker prints. */
   say?: (line: string) => void
   /** A new build of a Worker under development is served. */
@@ -70,6 +76,8 @@ export async function startStack({
   qstash: own,
   vars = {},
   config,
+  plan = planOf(),
+  bounds = {},
   say = () => {},
   onReload,
 }: StackOptions) {
@@ -92,6 +100,9 @@ export async function startStack({
       port: Number(new URL(origin).port),
       dir: join(folder, 'worker'),
       config,
+      bounds: plan === 'off' ? undefined : { ...plans[plan].workers.invocation, ...bounds },
+      cpu: plans[plan].workers.cpu,
+      memory: plans[plan].workers.memory,
       say,
       onReload(ms) {
         onReload?.(ms)

@@ -11,11 +11,12 @@ import { fileURLToPath } from 'node:url'
 import type { V4ModuleDefinition } from 'miniflare'
 import type { HostMessage, HostOptions } from './worker.ts'
 import { workerdBelow } from './workerd-pid.ts'
+import { boundsVar } from './workers/bounds.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const config = join(root, 'wrangler.toml')
-// What is deployed, and the examples beside it.
-const entry = join(root, 'examples/worker.ts')
+// What is deployed, and the examples beside it; held to the bounds of a plan, or free of them.
+const entryOf = ({ bounds }: HostOptions) => join(root, bounds ? 'infra/workers/worker.ts' : 'examples/worker.ts')
 // The miniflare that wrangler brings, so that there is one workerd in the tree.
 const wranglerPackage = createRequire(import.meta.url).resolve('wrangler/package.json')
 const requireAsWrangler = createRequire(wranglerPackage)
@@ -26,8 +27,9 @@ const tell = (message: HostMessage) => process.send?.(message)
 process.on('disconnect', () => process.exit())
 process.once('message', (options: HostOptions) => serve(options).catch(fail))
 
-async function serve({ port, vars, dir }: HostOptions) {
-  const built = build(dir)
+async function serve(options: HostOptions) {
+  const { port, vars, dir, bounds, inspectorPort } = options
+  const built = build(entryOf(options), dir)
   const [{ unstable_getMiniflareWorkerOptions: optionsOf }, { Miniflare, Log, LogLevel, convertV4MiniflareOptions }] =
     await Promise.all([import('wrangler'), requireAsWrangler('miniflare') as typeof import('miniflare')])
   const { workerOptions } = optionsOf(config)
@@ -47,9 +49,10 @@ async function serve({ port, vars, dir }: HostOptions) {
       name: 'sidejob',
       modulesRoot: dir,
       modules: modulesOf(dir),
-      bindings: { ...(workerOptions.bindings as object), ...vars },
+      bindings: { ...(workerOptions.bindings as object), ...vars, ...boundsVar(bounds) },
       host: '127.0.0.1',
       port,
+      inspectorPort,
       // Files outlive the process, as the data does.
       r2Persist: join(dir, '../files'),
       cf: false,
@@ -65,7 +68,7 @@ async function serve({ port, vars, dir }: HostOptions) {
 }
 
 /** Bundles the Worker into a folder, as `wrangler deploy` does before it uploads. */
-function build(dir: string) {
+function build(entry: string, dir: string) {
   rmSync(dir, { recursive: true, force: true })
   const command = [
     join(wranglerPackage, '../bin/wrangler.js'),

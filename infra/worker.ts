@@ -4,7 +4,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { claimPort } from './ports.ts'
 import { createWatchdog } from './watchdog.ts'
+import type { Bounds } from './workers/bounds.ts'
+import { createMemoryWatch } from './workers/memory.ts'
 
 /** What the process of the Worker is told. It goes through a pipe: nothing of it shows in a list of processes. */
 export type HostOptions = {
@@ -13,6 +16,10 @@ export type HostOptions = {
   dir: string
   /** The wrangler configuration of a Worker under development, which is built anew as its files change. */
   config?: string
+  /** What an invocation of the Worker is held to; without them it is free. */
+  bounds?: Bounds
+  /** Where workerd's inspector listens, which says how much memory the Worker holds. */
+  inspectorPort?: number
 }
 
 /** What it tells. */
@@ -25,7 +32,10 @@ export type HostMessage =
   | { broken: string }
   | { failed: string }
 
-export type WorkerOptions = HostOptions & {
+export type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
+  /** Milliseconds of CPU after which a run that lets nobody else in is ended, and bytes that an isolate may hold. */
+  cpu?: number
+  memory?: number
   /** What the Worker prints, and what becomes of it. */
   say: (line: string) => void
   /** A new build is served. */
@@ -40,6 +50,12 @@ export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 const programOf = ({ config }: HostOptions): string =>
   fileURLToPath(new URL(`${config ? 'dev/host' : 'worker-host'}${extname(import.meta.url)}`, import.meta.url))
 
+const UNBOUNDED = Number.POSITIVE_INFINITY
+/** Whose CPU it is nobody says: below this it may as well be that of many short runs. */
+const LEAST_CPU = 2_000
+const WEIGH = 500
+const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576)
+
 const TRIES = 3
 const MINUTE = 60_000
 
@@ -48,7 +64,9 @@ const MINUTE = 60_000
  *
  * @example const worker = await startWorker({ port: 8787, vars, dir: '.sidejob/worker', say: console.log, onGone })
  */
-export async function startWorker({ say, onReload, onGone, ...options }: WorkerOptions) {
+export async function startWorker({ say, onReload, onGone, cpu, memory = UNBOUNDED, ...given }: WorkerOptions) {
+  const inspectorPort = memory < UNBOUNDED ? await claimPort(0, { setting: 'SIDEJOB_PLAN' }) : undefined
+  const options: HostOptions = { ...given, inspectorPort }
   let workerd: number | undefined
   let closing = false
   let host: ChildProcess
@@ -98,6 +116,11 @@ export async function startWorker({ say, onReload, onGone, ...options }: WorkerO
     launch().catch(onGone)
   }
 
+  function endFor(pid: number, reason: string): void {
+    say(`${reason} workerd is ended; its runs count as lost`)
+    process.kill(pid, 'SIGKILL')
+  }
+
   /** Its parent takes it along, unless the parent was killed. */
   function endWorkerd() {
     try {
@@ -110,6 +133,7 @@ export async function startWorker({ say, onReload, onGone, ...options }: WorkerO
   const { port } = options
   const watching = setInterval(
     createWatchdog({
+      limit: cpu === undefined ? undefined : Math.max(LEAST_CPU, cpu) / 1_000,
       pid: () => workerd,
       // Whatever it answers, it answers: a Worker of one's own may have its health elsewhere.
       isAlive: async () => {
@@ -117,15 +141,24 @@ export async function startWorker({ say, onReload, onGone, ...options }: WorkerO
         await answer.body?.cancel()
         return true
       },
-      onLoop(pid, seconds) {
-        say(
-          `a run has used ${seconds} s of CPU without an answer: its code loops. workerd is ended; the run counts as lost`,
-        )
-        process.kill(pid, 'SIGKILL')
-      },
+      onLoop: (pid, seconds) =>
+        endFor(pid, `Worker exceeded CPU time limit. A run has used ${seconds} s without an answer: its code loops.`),
     }),
     1_000,
   ).unref()
+  const weighing =
+    inspectorPort &&
+    setInterval(
+      createMemoryWatch({
+        port: inspectorPort,
+        limit: memory,
+        onFull(bytes) {
+          const why = `Worker exceeded memory limit. It held ${mebibytes(bytes)} MB of ${mebibytes(memory)}.`
+          if (workerd) endFor(workerd, why)
+        },
+      }),
+      WEIGH,
+    ).unref()
 
   return {
     /** The process of workerd itself, where the system says so. */
@@ -135,6 +168,7 @@ export async function startWorker({ say, onReload, onGone, ...options }: WorkerO
     async close() {
       closing = true
       clearInterval(watching)
+      clearInterval(weighing)
       if (host.exitCode !== null || host.signalCode !== null) return
       const ended = new Promise((resolve) => host.once('exit', resolve))
       if (host.connected) host.disconnect()

@@ -3,12 +3,14 @@
 
 import { mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import type { Message, OutputFile, Plugin } from 'esbuild'
 import type { MiniflareOptions, V4ModuleDefinition } from 'miniflare'
 import type { HostMessage, HostOptions } from '../worker.ts'
 import { workerdBelow } from '../workerd-pid.ts'
+import { boundsVar } from '../workers/bounds.ts'
 import { lineOf } from './lines.ts'
 import { type Locate, located, readMap } from './source-map.ts'
 
@@ -23,7 +25,7 @@ process.once('message', (options: DevOptions) => serve(options).catch(fail))
 /** A moment in which an editor writes all of its files. */
 const SETTLED = 50
 
-async function serve({ port, vars, dir, config }: DevOptions) {
+async function serve({ port, vars, dir, config, bounds, inspectorPort }: DevOptions) {
   const root = dirname(config)
   // wrangler, its miniflare and its esbuild are those of the project.
   const require = createRequire(join(root, 'package.json'))
@@ -55,9 +57,10 @@ async function serve({ port, vars, dir, config }: DevOptions) {
       name: name ?? 'worker',
       modulesRoot: dir,
       modules,
-      bindings: { ...(workerOptions.bindings as object), ...vars, ...secretsIn(root) },
+      bindings: { ...(workerOptions.bindings as object), ...vars, ...secretsIn(root), ...boundsVar(bounds) },
       host: '127.0.0.1',
       port,
+      inspectorPort,
       ...persisted(join(dir, '..')),
       cf: false,
       telemetry: { enabled: false },
@@ -139,7 +142,7 @@ async function serve({ port, vars, dir, config }: DevOptions) {
   const { main, define = {} } = wrangler.unstable_readConfig({ config }, { hideWarnings: true })
   if (!main) throw new Error(`${basename(config)}: expected "main", the entry of the Worker, got none`)
   const context = await esbuild.context({
-    entryPoints: { worker: resolve(root, main) },
+    entryPoints: { worker: bounds ? HELD : resolve(root, main) },
     outdir: dir,
     absWorkingDir: root,
     bundle: true,
@@ -154,7 +157,7 @@ async function serve({ port, vars, dir, config }: DevOptions) {
     sourcemap: 'linked',
     define: { 'navigator.userAgent': '"Cloudflare-Workers"', 'process.env.NODE_ENV': '"development"', ...define },
     logLevel: 'silent',
-    plugins: [onEnd],
+    plugins: [heldEntry(resolve(root, main)), onEnd],
   })
   await context.watch()
 
@@ -166,6 +169,31 @@ async function serve({ port, vars, dir, config }: DevOptions) {
     pending = setTimeout(() => last && queue(last.modules, last.map), SETTLED)
   })
 }
+
+const HELD = 'sidejob:held'
+const invocation = fileURLToPath(new URL(`../workers/invocation${extname(import.meta.url)}`, import.meta.url))
+
+/** The entry of the project, each invocation of which is held to its bounds. */
+const heldEntry = (main: string): Plugin => ({
+  name: 'held',
+  setup(build) {
+    build.onResolve({ filter: /^sidejob:held$/ }, () => ({ path: HELD, namespace: 'sidejob' }))
+    build.onLoad({ filter: /.*/, namespace: 'sidejob' }, () => ({
+      contents: heldSource(JSON.stringify(main), /\bIsolate\b/.test(readFileSync(main, 'utf8'))),
+      resolveDir: dirname(main),
+      watchFiles: [main],
+    }))
+  },
+})
+
+const heldSource = (main: string, hasIsolate: boolean): string =>
+  [
+    `import { hold, holdEntrypoint } from ${JSON.stringify(invocation)}`,
+    `import worker${hasIsolate ? ', { Isolate as Own }' : ''} from ${main}`,
+    `export * from ${main}`,
+    'export default hold(worker)',
+    ...(hasIsolate ? ['export const Isolate = holdEntrypoint(Own)'] : []),
+  ].join('\n')
 
 function wranglerOf(require: NodeJS.Require): string {
   try {

@@ -1,0 +1,315 @@
+// Bundled around a Worker on one's own machine: holds each invocation to what Cloudflare allows one, which workerd alone
+// does not. Nothing here is deployed.
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { BOUNDS, type Bounds } from './bounds.ts'
+
+type Context = { waitUntil: (work: Promise<unknown>) => void; exports?: Record<string, object> }
+type Env = Record<string, unknown>
+
+export const TOO_MANY_SUBREQUESTS =
+  'Too many subrequests by single Worker invocation. To configure this limit, refer to https://developers.cloudflare.com/workers/platform/limits/'
+export const CUT_OFF =
+  'waitUntil() tasks did not complete within the allowed time after invocation end and have been cancelled. See: https://developers.cloudflare.com/workers/runtime-apis/context/#waituntil'
+/** Cloudflare documents that it throws, and not in which words. */
+export const TOO_MANY_INVOCATIONS = 'Too many Worker invocations by a single request.'
+
+const current = new AsyncLocalStorage<Invocation>()
+/** As the system has them. Called without an object: they refuse any other. */
+const { fetch: request, setTimeout: startTimer, setInterval: startInterval } = globalThis
+
+/** For ever: what belongs to an invocation that was cut off is not gone on with. */
+const never = new Promise<never>(() => {})
+
+class Invocation {
+  readonly #bounds: Bounds
+  readonly #context: Context
+  readonly #stop = new AbortController()
+  readonly #waiting: (() => void)[] = []
+  #connections = 0
+  #counts = { subrequests: 0, services: 0, invocations: 1 }
+  #pending = 0
+  #rested = () => {}
+
+  constructor(bounds: Bounds, context: Context) {
+    this.#bounds = bounds
+    this.#context = context
+  }
+
+  get isCut(): boolean {
+    return this.#stop.signal.aborted
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  count(what: 'subrequests' | 'services' | 'invocations', message = TOO_MANY_SUBREQUESTS): void {
+    if (++this.#counts[what] > (this.#bounds[what] ?? Number.POSITIVE_INFINITY)) throw new Error(message)
+  }
+
+  /** Sends when a connection is free, and gives it up once the headers are there. */
+  async send<T>(call: () => Promise<T>, signal?: AbortSignal | null): Promise<T> {
+    await this.#connect(signal)
+    try {
+      return await this.goOn(call())
+    } finally {
+      this.#disconnect()
+    }
+  }
+
+  async #connect(signal?: AbortSignal | null): Promise<void> {
+    if (this.#connections < (this.#bounds.connections ?? Number.POSITIVE_INFINITY)) {
+      this.#connections++
+      return
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const leave = () => {
+      this.#waiting.splice(this.#waiting.indexOf(resolve), 1)
+      reject(signal!.reason)
+    }
+    this.#waiting.push(resolve)
+    signal?.addEventListener('abort', leave, { once: true })
+    await promise
+    signal?.removeEventListener('abort', leave)
+  }
+
+  #disconnect(): void {
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#connections--
+  }
+
+  /** As it ends, unless the invocation was cut off meanwhile. */
+  async goOn<T>(work: Promise<T>): Promise<T> {
+    try {
+      const value = await work
+      return this.isCut ? never : value
+    } catch (error) {
+      if (this.isCut) return never
+      throw error
+    }
+  }
+
+  waitUntil(work: Promise<unknown>): void {
+    this.#pending++
+    const ended = () => {
+      this.#pending--
+      if (this.#pending === 0) this.#rested()
+    }
+    const kept = Promise.resolve(work).finally(ended)
+    this.#context.waitUntil(Promise.race([kept, this.#cut]))
+  }
+
+  readonly #cut = new Promise<void>((resolve) =>
+    this.#stop.signal.addEventListener('abort', () => resolve(), { once: true }),
+  )
+
+  /** It was answered: what it left to be waited for has so long from now. */
+  answered(): void {
+    const { kept } = this.#bounds
+    if (kept === undefined) return
+    this.#context.waitUntil(this.#cutAfter(kept))
+  }
+
+  async #cutAfter(ms: number): Promise<void> {
+    // What ended with the answer is counted a moment later.
+    await new Promise((resolve) => startTimer(resolve, 0))
+    if (this.#pending === 0) return
+    const late = await new Promise<boolean>((resolve) => {
+      const timer = startTimer(() => resolve(true), ms)
+      this.#rested = () => {
+        clearTimeout(timer)
+        resolve(false)
+      }
+    })
+    if (!late) return
+    console.warn(CUT_OFF)
+    this.#stop.abort(new Error(CUT_OFF))
+  }
+}
+
+const signalOf = (input: unknown, init?: RequestInit): AbortSignal | null | undefined =>
+  init?.signal ?? (input instanceof Request ? input.signal : undefined)
+
+globalThis.fetch = async (...[input, init]: Parameters<typeof fetch>) => {
+  const own = current.getStore()
+  if (!own) return request(input, init)
+  own.count('subrequests')
+  const signal = signalOf(input, init)
+  const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal
+  return own.send(() => request(input, { ...init, signal: either }), signal)
+}
+
+/** A timer of an invocation that was cut off does nothing. */
+const held = <T extends typeof setTimeout | typeof setInterval>(start: T): T =>
+  ((act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+    const own = current.getStore()
+    return start(own ? (...given) => own.isCut || act(...given) : act, ms, ...args)
+  }) as T
+globalThis.setTimeout = held(startTimer)
+globalThis.setInterval = held(startInterval)
+
+/** Bindings whose calls are requests to a service of the vendor. */
+const services = new Set(['R2Bucket', 'R2MultipartUpload', 'KvNamespace', 'WorkerQueue'])
+
+function heldService<T extends object>(service: T): T {
+  return new Proxy(service, {
+    get(target, key) {
+      const value = Reflect.get(target, key, target)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => called(() => value.apply(target, args))
+    },
+  })
+}
+
+function called(call: () => unknown): unknown {
+  const own = current.getStore()
+  if (!own) return call()
+  own.count('services')
+  return own.send(async () => {
+    const answer = await call()
+    return isService(answer) ? heldService(answer) : answer
+  })
+}
+
+const isService = (one: unknown): one is object =>
+  typeof one === 'object' && one !== null && services.has(one.constructor?.name)
+
+const environments = new WeakMap<object, { env: Env; bounds: Bounds }>()
+
+/** The bounds that the host tells, and the environment without them. */
+function heldEnv(given: object): { env: Env; bounds: Bounds } {
+  const known = environments.get(given)
+  if (known) return known
+  const { [BOUNDS]: bounds, ...rest } = given as Env
+  const env = Object.fromEntries(
+    Object.entries(rest).map(([name, one]) => [name, isService(one) ? heldService(one) : one]),
+  )
+  const made = { env, bounds: JSON.parse((bounds as string | undefined) ?? '{}') as Bounds }
+  environments.set(given, made)
+  return made
+}
+
+/** Entrypoints of the Worker itself: each call is an invocation more. */
+function heldExports(exports: Record<string, object>, own: Invocation): Record<string, object> {
+  const counted = (target: object, key: string | symbol) => {
+    const method = Reflect.get(target, key)
+    if (typeof method !== 'function') return method
+    return (...args: unknown[]) => {
+      own.count('subrequests')
+      own.count('invocations', TOO_MANY_INVOCATIONS)
+      return own.goOn(Promise.resolve(Reflect.apply(method, target, args)))
+    }
+  }
+  return new Proxy(exports, {
+    get(target, name) {
+      const entry = Reflect.get(target, name, target) as object | undefined
+      return entry && new Proxy(entry, { get: counted })
+    },
+  })
+}
+
+function heldContext(context: Context, own: Invocation): Context {
+  return new Proxy(context, {
+    get(target, key) {
+      if (key === 'waitUntil') return (work: Promise<unknown>) => own.waitUntil(work)
+      const value = Reflect.get(target, key, target)
+      if (key === 'exports' && value) return heldExports(value, own)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+type Identity = { new (): { readable: ReadableStream; writable: WritableStream } }
+
+/** A stream's invocation is answered when it has ended; answers what is to be sent. */
+function answerOf(response: Response, own: Invocation): Response {
+  if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    own.answered()
+    return response
+  }
+  const { IdentityTransformStream } = globalThis as unknown as { IdentityTransformStream: Identity }
+  const { readable, writable } = new IdentityTransformStream()
+  void response.body
+    .pipeTo(writable)
+    .catch(() => undefined)
+    .finally(() => own.answered())
+  return new Response(readable, response)
+}
+
+type Handler = (event: never, env: object, context: Context) => unknown
+
+function heldHandler(handler: Handler, isLong: boolean): Handler {
+  return (event, given, context) => {
+    const { env, bounds } = heldEnv(given)
+    // Cron and queues have 15 minutes, whether or not what they do is waited for.
+    const own = new Invocation(isLong ? { ...bounds, kept: undefined } : bounds, context)
+    return current.run(own, async () => {
+      try {
+        const answer = await own.goOn(Promise.resolve(handler(event, env, heldContext(context, own))))
+        if (answer instanceof Response) return answerOf(answer, own)
+        own.answered()
+        return answer
+      } catch (error) {
+        own.answered()
+        throw error
+      }
+    })
+  }
+}
+
+const handlers = ['fetch', 'scheduled', 'queue', 'email', 'tail'] as const
+
+/**
+ * The handlers of a Worker, each invocation of which is held to its bounds.
+ *
+ * @example export default hold(worker)
+ */
+export function hold<T extends object>(worker: T): T {
+  const own = worker as Partial<Record<(typeof handlers)[number], Handler>>
+  const holding = handlers
+    .filter((name) => own[name])
+    .map((name) => [name, heldHandler(own[name]!.bind(worker), name !== 'fetch')])
+  return { ...worker, ...Object.fromEntries(holding) }
+}
+
+type Entrypoint = new (context: Context, env: object) => object
+
+/**
+ * An entrypoint of a Worker: each call of it is an invocation of its own.
+ *
+ * @example export const Isolate = holdEntrypoint(Own)
+ */
+export function holdEntrypoint<T>(entrypoint: T): T {
+  const Own = entrypoint as unknown as Entrypoint
+  class Held extends Own {
+    declare readonly ctx: Context
+    readonly #bounds: Bounds
+    constructor(context: Context, given: object) {
+      super(context, given)
+      const { env, bounds } = heldEnv(given)
+      Object.defineProperty(this, 'env', { value: env })
+      this.#bounds = bounds
+    }
+    begin(): Invocation {
+      return new Invocation(this.#bounds, this.ctx)
+    }
+  }
+  for (const name of Object.getOwnPropertyNames(Own.prototype).filter((one) => one !== 'constructor')) {
+    const method = (Own.prototype as Record<string, (...args: unknown[]) => unknown>)[name]!
+    Object.defineProperty(Held.prototype, name, {
+      value(this: Held, ...args: unknown[]) {
+        const own = this.begin()
+        return current.run(own, async () => {
+          try {
+            return await method.apply(this, args)
+          } finally {
+            own.answered()
+          }
+        })
+      },
+    })
+  }
+  return Held as unknown as T
+}
