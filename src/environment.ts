@@ -22,6 +22,7 @@ export type Environment = {
   SIDEJOB_LANE_BUDGET?: string
   SIDEJOB_LANE_LEASE?: string
   SIDEJOB_LANE_WARM?: string
+  SIDEJOB_LANE_REQUESTS?: string
   SIDEJOB_TEST_CLOCK?: string
   SIDEJOB_LOG?: string
   SIDEJOB_ORIGINS?: string
@@ -90,16 +91,17 @@ function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH
   }
 }
 
-function bytesOf(text: string): number {
-  const bytes = Number(text)
-  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes
-  throw new SidejobError('UNAVAILABLE', `SIDEJOB_DOWNLOAD_MAX_BYTES: expected a number of bytes, got ${text}`)
+function wholeNumber(setting: string, text: string): number {
+  const number = Number(text)
+  if (Number.isSafeInteger(number) && number > 0) return number
+  throw new SidejobError('UNAVAILABLE', `${setting}: expected a whole number from 1, got ${text}`)
 }
 
-const laneOf = ({ SIDEJOB_LANE_WARM: warm, SIDEJOB_LANE_BUDGET: budget, SIDEJOB_LANE_LEASE: lease }: Environment) => ({
-  warm: duration(warm || '10s'),
-  ...(budget ? { budget: duration(budget) } : {}),
-  ...(lease ? { lease: duration(lease) } : {}),
+const laneOf = (env: Environment) => ({
+  warm: duration(env.SIDEJOB_LANE_WARM || '10s'),
+  ...(env.SIDEJOB_LANE_BUDGET ? { budget: duration(env.SIDEJOB_LANE_BUDGET) } : {}),
+  ...(env.SIDEJOB_LANE_LEASE ? { lease: duration(env.SIDEJOB_LANE_LEASE) } : {}),
+  ...(env.SIDEJOB_LANE_REQUESTS ? { requests: wholeNumber('SIDEJOB_LANE_REQUESTS', env.SIDEJOB_LANE_REQUESTS) } : {}),
 })
 
 /** Of buckets that jobs may name. */
@@ -143,7 +145,9 @@ export function deploymentOf(env: Environment): Deployment {
     },
     // Never what people choose or hand out: an id proves a guess at its secret. The token of the store is long and random.
     fileSecret: env.SIDEJOB_FILES_SECRET ?? `store:${env.UPSTASH_REDIS_REST_TOKEN}`,
-    ...(env.SIDEJOB_DOWNLOAD_MAX_BYTES ? { maxDownload: bytesOf(env.SIDEJOB_DOWNLOAD_MAX_BYTES) } : {}),
+    ...(env.SIDEJOB_DOWNLOAD_MAX_BYTES
+      ? { maxDownload: wholeNumber('SIDEJOB_DOWNLOAD_MAX_BYTES', env.SIDEJOB_DOWNLOAD_MAX_BYTES) }
+      : {}),
     ...credentialsOf(env),
   }
 }

@@ -26,6 +26,7 @@ export const secrets: Record<string, { from: string } | { make: () => string } |
   SIDEJOB_WEBHOOK_SIGNATURES: { optional: 'endpoint: calls are signed with the secret of their endpoint alone' },
   SIDEJOB_ORIGINS: { optional: 'whose pages may call the API' },
   SIDEJOB_LANE_BUDGET: { optional: 'how long a lane serves before it hands on' },
+  SIDEJOB_LANE_REQUESTS: { optional: 'after how many requests a lane hands on; 40 on Workers Free' },
   SIDEJOB_LANE_LEASE: { optional: 'how long a run is lent before it counts as lost' },
   SIDEJOB_LANE_WARM: { optional: 'how long a lane waits for work after its last run; 0s: not at all' },
   SIDEJOB_DOWNLOAD_URL: { optional: 'where files are given by their ids alone' },

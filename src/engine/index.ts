@@ -122,7 +122,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   registry.serve(RELAYS, { inner: relay, longest: slice })
   registry.serve(BULK, { inner: createBulk(store), longest: slice })
   registry.serve(FAMILY, { inner: goThroughFamily, longest: slice })
-  const { lease, budget } = { ...laneDefaults, ...options.lane }
+  const { lease, budget, requests } = { ...laneDefaults, ...options.lane }
   const performer = createExecutor({
     ...{ store, registry, random, now, ring, lease, push: outgoing },
     isolate: options.isolate,
@@ -227,7 +227,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     dispatch,
     performAlone: (lent) => performer.run(lent, { alone: true }),
 
-    tick: createTick({ store, announce, ringer, serve: dispatch, budget }),
+    tick: createTick({ store, announce, ringer, serve: dispatch, budget, requests }),
 
     ...createDoctor(parts),
   }

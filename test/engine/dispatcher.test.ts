@@ -132,6 +132,18 @@ describe('a lane', () => {
     expect((await queue()).counts).toMatchObject({ queued: 0, running: 0 })
   })
 
+  test('hands on when it has sent as many requests as it may: a new bell rings for the rest', async () => {
+    await start({ lane: { batch: 1, requests: 3 } })
+    await make(5)
+    const before = kit.qstash.counts.published
+    // Two commits that claim the next, and a third that ends the second run.
+    expect(await dispatch()).toEqual({ runs: 3, ended: 'handed on' })
+    expect(kit.qstash.counts.published).toBe(before + 1)
+    expect((await queue()).counts).toMatchObject({ queued: 2, running: 0 })
+    expect(await dispatch()).toMatchObject({ runs: 2 })
+    expect((await queue()).counts).toMatchObject({ queued: 0, running: 0 })
+  })
+
   test('waits itself for what is due within two seconds', async () => {
     await start()
     const [id] = await make(1, 'noop', { wait: 300 })
@@ -328,7 +340,12 @@ describe('eager dispatch', () => {
     const serve = kit.engine.dispatch as (queue: string, bell: string, guest: Guest) => Promise<unknown>
     const stays = async (ms: number) => {
       const until = Number.POSITIVE_INFINITY
-      return serve('default', (await bells())[0]!, { until, ends: performance.now() + ms, calls: createSlots() })
+      return serve('default', (await bells())[0]!, {
+        until,
+        ends: performance.now() + ms,
+        calls: createSlots(),
+        sent: { requests: 0 },
+      })
     }
     const [id] = await make(1, 'short')
     expect(await stays(20_000)).toMatchObject({ ended: 'handed on' })

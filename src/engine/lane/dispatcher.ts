@@ -19,10 +19,16 @@ export type LaneOptions = {
   lease?: number
   /** Milliseconds after its last run for which a lane stays, to be called when there is work; 0: it leaves at once. */
   warm?: number
+  /** Requests after which it hands on, those of its functions left out. */
+  requests?: number
 }
 
 // 25 s of budget: well below every plan's response time.
-export const laneDefaults = { batch: 100, concurrency: 100, budget: 25_000, lease: 45_000, warm: 0 } as const
+// Half of the requests that a paid invocation may send: the other half is for what functions send.
+export const laneDefaults = {
+  ...{ batch: 100, concurrency: 100, budget: 25_000, requests: 5_000 },
+  ...{ lease: 45_000, warm: 0 },
+} as const
 /** So many lanes of an isolate wait at once, each with a delivery of QStash open: its free plan has ten at a time. */
 const WARM_AT_ONCE = 5
 /** A lease is renewed after a third of it: two renewals may be lost. */
@@ -60,7 +66,7 @@ export function createDispatcher({
   lane: options = {},
   newLane = () => crypto.randomUUID().replaceAll('-', ''),
 }: DispatcherOptions) {
-  const { batch, concurrency, budget, lease, warm } = { ...laneDefaults, ...options }
+  const { batch, concurrency, budget, lease, warm, requests } = { ...laneDefaults, ...options }
   const newWarmth = createWarmth({ listen, warm, most: WARM_AT_ONCE, elapsed })
 
   type Beginning = { bell?: string; lent?: ClaimedJob[]; asked?: number; guest?: Guest }
@@ -75,6 +81,7 @@ export function createDispatcher({
     const flight = createInFlight(concurrency, (one, when) => performer.run(one, { usage, asked: when }))
     /** A run whose job is to end, or that is somebody else's by now, hears of it. */
     const renew = async () => {
+      usage.sent.requests++
       const { ending, lost } = await store.renew(queue, flight.tokens(), lease, lane)
       usage.stops.tell(ending, 'the job is to end: somebody has terminated it')
       usage.stops.tell(lost, 'the lease of this run has ended: nothing of it will be kept')
@@ -117,10 +124,11 @@ export function createDispatcher({
   async function serve({ queue, bell, lane, usage, flight, guest, end, warmth, seq }: Lane): Promise<Dispatched> {
     let runs = 0
     for (; ; seq++) {
-      const leave = elapsed() >= end || performer.usedUp(usage)
+      const leave = elapsed() >= end || usage.sent.requests >= requests || performer.usedUp(usage)
       const done = flight.take()
       const asked = elapsed()
       const free = { max: leave ? 0 : batch - flight.size, calls: callsFree(usage, flight.size) }
+      usage.sent.requests++
       const answer: CommitAnswer = await store.commit({
         queue,
         runs: done,
@@ -137,6 +145,7 @@ export function createDispatcher({
       })
       // Who leaves because its time is over leaves no room for others.
       const here = guest && (leave ? { ...guest, until: 0 } : guest)
+      if (answer.rings.length) usage.sent.requests++
       await ring([...answer.rings, ...(await tags.retag(answer))], here)
       runs += done.length
       flight.add(answer.lent, asked)

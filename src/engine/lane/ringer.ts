@@ -3,6 +3,7 @@
 import { createSlots, type Slots } from '../../core/slots.ts'
 import type { Store } from '../../redis/store.ts'
 import type { BellTrouble, Ring } from '../../redis/types.ts'
+import type { Sent } from '../run/executor.ts'
 import type { Bells } from './bells.ts'
 
 /** What a lane shares that is served in an invocation which is there for something else. */
@@ -10,6 +11,8 @@ export type Guest = {
   /** When it has to have left, on the clock that only measures. */
   until: number
   calls: Slots
+  /** What all lanes of the invocation have sent. */
+  sent: Sent
   /** When its last run has to have ended, on the same clock; without it the invocation lasts as long as it is asked to. */
   ends?: number
 }
@@ -35,7 +38,7 @@ export const LONGEST_RUN = KEPT - COMMIT
 /** So long a guest claims; the rest is for the runs that it has begun. */
 const STAY = 8_000
 /** What these rings are for takes too long for an invocation that is answered: only bells will do. */
-export const BELLS_ONLY: Guest = { until: Number.NEGATIVE_INFINITY, calls: createSlots() }
+export const BELLS_ONLY: Guest = { until: Number.NEGATIVE_INFINITY, calls: createSlots(), sent: { requests: 0 } }
 /** Others are told this often that bells are refused. */
 const TELL = 10_000
 
@@ -72,7 +75,10 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
     await store.change('', words).catch(() => undefined)
   }
 
-  const newGuest = (): Guest => ({ until: elapsed() + STAY, ends: elapsed() + LONGEST_RUN, calls: createSlots() })
+  const newGuest = (): Guest => ({
+    ...{ until: elapsed() + STAY, ends: elapsed() + LONGEST_RUN },
+    ...{ calls: createSlots(), sent: { requests: 0 } },
+  })
   const isNow = ({ at }: Ring): boolean => at === undefined
 
   function serveHere(rings: Ring[], guest: Guest): void {

@@ -11,8 +11,9 @@ export type TickOptions = {
   announce: (announced: readonly string[]) => Promise<void>
   ringer: Ringer
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
-  /** Milliseconds for which queues are served here, all together. */
+  /** Milliseconds for which queues are served here, and requests that are sent for them, all together. */
   budget: number
+  requests: number
   elapsed?: () => number
 }
 
@@ -31,16 +32,18 @@ export function createTick({
   ringer,
   serve,
   budget,
+  requests,
   elapsed = () => performance.now(),
 }: TickOptions): Engine['tick'] {
   async function serveUnrung(rings: Ring[]): Promise<void> {
     const places = createSlots(LANES)
-    const guest: Guest = { until: elapsed() + budget, calls: createSlots() }
+    const guest: Guest = { until: elapsed() + budget, calls: createSlots(), sent: { requests: 0 } }
+    const isOver = () => elapsed() >= guest.until || guest.sent.requests >= requests
     const left: Ring[] = []
     const serveOne = async (ring: Ring) => {
       const leave = await places.take()
       try {
-        if (ring.at !== undefined || elapsed() >= guest.until) left.push(ring)
+        if (ring.at !== undefined || isOver()) left.push(ring)
         else await serve(ring.queue, ring.bell, guest)
       } catch {
         // What it had begun comes back when its leases end; one queue's trouble is not the others'.

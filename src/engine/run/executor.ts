@@ -67,11 +67,15 @@ const faulted = ({ code, message }: { code: string; message: string }): Changes 
   error: { message: `${code}: ${message}` },
 })
 
+/** How many requests an invocation has sent: a plan bounds them. Those of functions nobody counts. */
+export type Sent = { requests: number }
+
 /** What the runs of one lane share, or have used up, of their invocation. */
 export type Usage = {
   isolated: number
   deadlines: Deadlines
   calls: Slots
+  sent: Sent
   /** Runs of functions that can be told to stop. */
   stops: Stops
   /** When the last run has to have ended, on the clock that only measures; what may take longer is handed on. */
@@ -81,8 +85,12 @@ export type Usage = {
 
 export type RunOptions = { alone?: boolean; usage?: Usage; asked?: number }
 
-export const newUsage = ({ calls = createSlots(), ends = Number.POSITIVE_INFINITY }: Partial<Usage> = {}): Usage => ({
-  ...{ isolated: 0, deadlines: createDeadlines(), calls, stops: new Stops(), ends },
+export const newUsage = ({
+  calls = createSlots(),
+  sent = { requests: 0 },
+  ends = Number.POSITIVE_INFINITY,
+}: Partial<Usage> = {}): Usage => ({
+  ...{ isolated: 0, deadlines: createDeadlines(), calls, sent, stops: new Stops(), ends },
   handsOn: false,
 })
 
@@ -276,7 +284,10 @@ export function createExecutor({
       const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
       // A class that this deployment does not know is not failed: another one may.
       if (!found) return release(lent, 'unknown', 'wait', String(RELEASE_FOR))
-      if (callsOthers(found)) leave = await usage.calls.take()
+      if (callsOthers(found)) {
+        leave = await usage.calls.take()
+        usage.sent.requests++
+      }
       if (elapsed() + longestRun(found, lent) > usage.ends) {
         usage.handsOn = true
         return release(lent)
