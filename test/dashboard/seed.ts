@@ -160,7 +160,7 @@ async function shop(call: Call): Promise<number> {
       { op: 'log', entry: { message: 'reserved' } },
       { op: 'write', to: { out: 'receipt' }, values: [{ id: 'r_771', total: 249.5 }] },
       { op: 'spawn', queue: 'shop', class: 'invoice-pdf', name: 'invoice-pdf' },
-      { op: 'spawn', queue: 'shop', class: 'label', name: 'label', group: { id: 'shop-7' } },
+      { op: 'spawn', queue: 'shop', class: 'label', name: 'label' },
       { op: 'spawn', queue: 'shop', class: 'pack', name: 'pack' },
       { op: 'log', entry: { message: 'spawned label and pack' } },
     ],
@@ -174,7 +174,7 @@ async function shop(call: Call): Promise<number> {
   await commit(invoice!, { end: 'completed' })
   const [pack] = await claim('pack', 1, 3_600_000, 'packer-eu-2')
   await call('POST', `/v1/runs/${pack!.run.token}/heartbeat`, { progress: 0.61 })
-  await call('POST', `/v1/jobs/${id}/in/note`, { values: ['gift wrap, no invoice', 'ring twice'] })
+  await call('POST', `/v1/jobs/${id}/in/note`, { values: ['gift wrap, no invoice', 'ring twice'], notify: false })
   void parent
   return id
 }
@@ -201,7 +201,7 @@ async function rest(call: Call): Promise<void> {
   await call('PUT', '/v1/constraints/stripe', { class: 'order', limit: { rate: { limit: 25, period: '1s' } } }).catch(
     () => undefined,
   )
-  for (const group of groups) await call('PUT', `/v1/groups/${group}`, { concurrency: 40 })
+  for (const group of groups) await call('PATCH', `/v1/groups/${group}`, { concurrency: 40 })
   await call('PUT', '/v1/schedules/reindex', { class: 'reindex', queue: 'core', repeat: { cron: '20 */2 * * *' } })
   await call('PUT', '/v1/schedules/heartbeat', { class: 'reindex', queue: 'core', repeat: { cron: '* * * * *' } })
   await call('PUT', '/v1/schedules/daily', {

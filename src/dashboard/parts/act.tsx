@@ -71,10 +71,10 @@ export function Sent({ act }: { act: string }) {
 }
 
 /** A button that opens a small box of more; without a script it opens as well. */
-export function More({ label, children }: { label: string; children: Child }) {
+export function More({ label, small, children }: { label: string; small?: boolean; children: Child }) {
   return (
     <details class="more">
-      <summary class="btn icon" aria-label={label} title={label}>
+      <summary class={small ? 'btn small icon quiet' : 'btn icon'} aria-label={label} title={label}>
         <Icon name="more" size={14} />
       </summary>
       <div class="menu">{children}</div>

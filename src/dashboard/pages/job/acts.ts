@@ -1,0 +1,209 @@
+// What can be done to one job.
+
+import { SidejobError } from '../../../core/errors.ts'
+import type { Act, ActAsked } from '../../page.ts'
+import { count, many } from '../../words/number.ts'
+
+/** For how long "Lock" holds a job: seconds. */
+const LOCK = 600
+/** Before all others: the smallest priority there is. */
+const FIRST = -2_147_483_648
+
+const of = ({ params }: ActAsked): string => `/v1/jobs/${encodeURIComponent(params.job!)}`
+
+/** A member of a form that has to be there. */
+function given(form: FormData, name: string): string {
+  const value = form.get(name)
+  if (typeof value !== 'string' || value === '')
+    throw new SidejobError('BAD_REQUEST', `${name}: expected something, got nothing`)
+  return value
+}
+
+/** JSON as it was typed: it is passed on as text, so that no digit is lost. */
+function jsonIn(form: FormData, name: string): string {
+  const text = given(form, name)
+  try {
+    JSON.parse(text)
+    return text
+  } catch {
+    throw new SidejobError('BAD_REQUEST', `${name}: expected JSON, got ${text.slice(0, 60)} (a text needs its quotes)`)
+  }
+}
+
+const portOf = (asked: ActAsked): string => {
+  const dir = given(asked.form, 'dir') === 'out' ? 'out' : 'in'
+  return `${of(asked)}/${dir}/${encodeURIComponent(given(asked.form, 'port'))}`
+}
+
+const ask = (verb: string, say: string): Act => ({
+  scope: 'write',
+  async does(asked) {
+    await asked.call('POST', `${of(asked)}/${verb}`, {})
+    return { say: `#${asked.params.job}: ${say}` }
+  },
+})
+
+const single: Record<string, Act> = {
+  run: ask('run', 'a run is asked for'),
+  retry: ask('retry', 'it runs again'),
+
+  terminate: {
+    scope: 'write',
+    async confirm({ engine, params }) {
+      const { class: name, children, moreChildren = 0 } = await engine.get(params.job!)
+      const below = Object.keys(children).length + moreChildren
+      return {
+        title: `Terminate ${name} #${params.job}?`,
+        text: [
+          'It ends for good, after its shutdown run where it has one. What waits at its ports is not read any more.',
+          ...(below > 0 ? [`${many(below, 'child', 'children')} and all below them end with it.`] : []),
+        ],
+        verb: below > 0 ? `Terminate ${count(below + 1)}` : 'Terminate',
+      }
+    },
+    async does(asked) {
+      await asked.call('POST', `${of(asked)}/terminate`, { recursive: true })
+      return { say: `#${asked.params.job} ends` }
+    },
+  },
+
+  cancel: {
+    scope: 'write',
+    confirm: ({ params }) => ({
+      title: `Cancel #${params.job}?`,
+      text: ['Nobody wants it any more: it ends now, and a run that is under way has no effect.'],
+      verb: 'Cancel it',
+    }),
+    async does(asked) {
+      await asked.call('POST', `${of(asked)}/cancel`, {})
+      return { say: `#${asked.params.job} is cancelled` }
+    },
+  },
+
+  remove: {
+    scope: 'write',
+    confirm: ({ params }) => ({
+      title: `Delete #${params.job}?`,
+      text: ['It is gone with all below it: state, ports, results. This cannot be taken back.'],
+      verb: 'Delete',
+      type: params.job!,
+    }),
+    async does(asked) {
+      const { status } = await asked.engine.get(asked.params.job!)
+      await asked.call('DELETE', `${of(asked)}${status === 'terminated' ? '' : '?force=true'}`)
+      return { say: `#${asked.params.job} is deleted`, to: '/jobs' }
+    },
+  },
+
+  priority: {
+    scope: 'write',
+    async does(asked) {
+      const priority = Number(given(asked.form, 'priority'))
+      const { priority: before } = await asked.engine.get(asked.params.job!)
+      await asked.call('PATCH', of(asked), { priority })
+      return {
+        say: `#${asked.params.job} has priority ${priority}`,
+        undo: { act: 'priority', priority: String(before) },
+      }
+    },
+  },
+
+  first: {
+    scope: 'write',
+    async does(asked) {
+      const { priority: before } = await asked.engine.get(asked.params.job!)
+      await asked.call('PATCH', of(asked), { priority: FIRST })
+      return { say: `#${asked.params.job} goes first`, undo: { act: 'priority', priority: String(before) } }
+    },
+  },
+
+  lock: {
+    scope: 'write',
+    async does(asked) {
+      const { token } = (await asked.call('POST', `${of(asked)}/lock`, { ttl: LOCK })) as { token: string }
+      return { say: `#${asked.params.job} is locked for ten minutes`, undo: { act: 'unlock', token } }
+    },
+  },
+
+  unlock: {
+    scope: 'write',
+    async does(asked) {
+      await asked.call('POST', `${of(asked)}/unlock`, { token: given(asked.form, 'token') })
+      return { say: `#${asked.params.job} is unlocked` }
+    },
+  },
+}
+
+const inside: Record<string, Act> = {
+  write: {
+    scope: 'write',
+    async does(asked) {
+      const value = jsonIn(asked.form, 'value')
+      await asked.call('POST', portOf(asked), `{"value":${value}}`)
+      return { say: `Written to ${given(asked.form, 'port')}` }
+    },
+  },
+
+  take: {
+    scope: 'write',
+    confirm: ({ form }) => ({
+      title: `Take a value of ${given(form, 'port')}?`,
+      text: ['It is gone from the port: nobody else gets it. It is shown to you.'],
+      verb: 'Take it',
+    }),
+    async does(asked) {
+      const { values } = (await asked.call('POST', `${portOf(asked)}/read`, { max: 1 })) as {
+        values: { data: unknown }[]
+      }
+      if (values.length === 0) return { say: 'Nothing waits there' }
+      return { say: `Taken: ${JSON.stringify(values[0]!.data).slice(0, 300)}` }
+    },
+  },
+
+  default: {
+    scope: 'write',
+    async does(asked) {
+      const value = jsonIn(asked.form, 'value')
+      await asked.call('PUT', `${portOf(asked)}/default`, `{"value":${value}}`)
+      const { dir, port } = { dir: given(asked.form, 'dir'), port: given(asked.form, 'port') }
+      return { say: `The default of ${port} is set`, undo: { act: 'undefault', dir, port } }
+    },
+  },
+
+  undefault: {
+    scope: 'write',
+    async does(asked) {
+      await asked.call('DELETE', `${portOf(asked)}/default`)
+      return { say: `${given(asked.form, 'port')} has no default` }
+    },
+  },
+
+  state: {
+    scope: 'write',
+    confirm: ({ form }) => ({
+      title: 'Merge into the state?',
+      text: [`{ "${given(form, 'field')}": ${jsonIn(form, 'value').slice(0, 300)} }`, 'Other fields stay as they are.'],
+      verb: 'Merge it in',
+    }),
+    async does(asked) {
+      const field = JSON.stringify(given(asked.form, 'field'))
+      await asked.call('PATCH', `${of(asked)}/state`, `{"set":{${field}:${jsonIn(asked.form, 'value')}}}`)
+      return { say: 'The state is changed' }
+    },
+  },
+
+  takeResult: {
+    scope: 'write',
+    confirm: ({ params }) => ({
+      title: `Take the result of #${params.job}?`,
+      text: ['Nobody gets it after that.'],
+      verb: 'Take it',
+    }),
+    async does(asked) {
+      await asked.call('POST', `${of(asked)}/result/take`, {})
+      return { say: 'The result is taken' }
+    },
+  },
+}
+
+export const acts: Record<string, Act> = { ...single, ...inside }

@@ -1,0 +1,119 @@
+// The head of a job: what it is, and what can be done to it as a whole.
+
+import type { PastRun } from '../../../core/run.ts'
+import type { JobView } from '../../../engine/engine.ts'
+import { Act, LinkButton, More, Sent } from '../../parts/act.tsx'
+import { StatusPill } from '../../parts/icon.tsx'
+import { To } from '../../parts/layout.tsx'
+import { Ago } from '../../parts/moment.tsx'
+import { count } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+
+const bad = new Set(['failed', 'lost'])
+
+function runsOf(job: JobView, runs: readonly PastRun[]): string {
+  const n = runs.length + (job.status === 'running' ? 1 : 0)
+  const failed = runs.filter(({ outcome }) => bad.has(outcome)).length
+  return failed === 0 ? count(n) : `${count(n)}, ${failed === 1 ? 'one' : count(failed)} failed`
+}
+
+function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
+  const { aliases, queue, group, priority, createdAt, createdBy } = job
+  return (
+    <p class="facts">
+      {aliases.slice(0, 3).map((alias) => (
+        <span>
+          <span class="kk">alias</span> {cut(alias)}
+        </span>
+      ))}
+      <span>
+        <span class="kk">queue</span> <To to={`/queues/${encodeURIComponent(queue)}`}>{cut(queue)}</To>
+      </span>
+      {group && (
+        <span>
+          <span class="kk">group</span> <To to={`/jobs?group=${encodeURIComponent(group)}`}>{cut(group)}</To>
+        </span>
+      )}
+      <span>
+        <span class="kk">priority</span> {priority}
+      </span>
+      <span>
+        <span class="kk">runs</span> {runsOf(job, runs)}
+      </span>
+      <span>
+        <span class="kk">made</span> <Ago at={createdAt} />
+        {createdBy && ` by ${cut(createdBy)}`}
+      </span>
+    </p>
+  )
+}
+
+function Others({ job }: { job: JobView }) {
+  const { id, status, priority } = job
+  return (
+    <More label="More">
+      <Act act="cancel" scope="write" kind="danger">
+        Cancel
+      </Act>
+      <Act act="lock" scope="write">
+        Lock for ten minutes
+      </Act>
+      <form class="row" method="post" data-act="priority">
+        <Sent act="priority" />
+        <label>
+          Priority, smaller first
+          <input class="field" name="priority" type="number" value={String(priority)} />
+        </label>
+        <button class="btn small" type="submit">
+          Set
+        </button>
+      </form>
+      <button class="btn" type="button" data-copy={`curl -H "Authorization: Bearer $KEY" "$URL/v1/jobs/${id}"`}>
+        Copy as curl
+      </button>
+      <Act act="remove" scope={status === 'terminated' ? 'write' : 'admin'} kind="danger">
+        Delete
+      </Act>
+    </More>
+  )
+}
+
+export function Head({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
+  const { id, status } = job
+  const isOver = status === 'terminated' || status === 'terminating'
+  return (
+    <div class="jobhead">
+      <div class="grow">
+        <h1>
+          {cut(job.class, 60)} <span class="id">#{id}</span> <StatusPill status={status} big />
+        </h1>
+        <Facts job={job} runs={runs} />
+      </div>
+      <div class="right">
+        {status === 'failed' ? (
+          <Act act="retry" scope="write" icon="retry" hotkey="r">
+            Retry
+          </Act>
+        ) : (
+          <Act act="run" scope="write" icon="play" hotkey="r">
+            Run now
+          </Act>
+        )}
+        <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e" wide>
+          Again with changes
+        </LinkButton>
+        <Act
+          act="terminate"
+          scope="write"
+          icon="stop"
+          kind="danger"
+          hotkey="x"
+          off={isOver ? 'it is terminated' : undefined}
+        >
+          Terminate
+        </Act>
+        <Others job={job} />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,125 @@
+// A job: why it does not run, what it did, what can be done about it.
+
+import { SidejobError } from '../../../core/errors.ts'
+import { isId } from '../../../core/job.ts'
+import type { PastRun } from '../../../core/run.ts'
+import type { Engine, Item, JobView, Why as WhyView } from '../../../engine/engine.ts'
+import { type Asked, page } from '../../page.ts'
+import { shareOf } from '../../words/job.ts'
+import type { Family } from '../../words/timeline.ts'
+import { acts } from './acts.ts'
+import { Head } from './head.tsx'
+import { type PortRow, Ports } from './ports.tsx'
+import { Rail } from './rail.tsx'
+import { isTab, type Tab, type TabData, Tabs } from './tabs.tsx'
+import { Timeline } from './timeline.tsx'
+import { Why } from './why.tsx'
+
+/** So many children are rows of the timeline; the others are counted. */
+const CHILDREN = 20
+/** So many ports are shown, and of the first of them their first values. */
+const PORTS = 40
+const LOOKED = 8
+const VALUES = 5
+/** So many jobs behind this one are looked at for why it does not run. */
+const DEEP = 3
+
+export type JobData = {
+  job: JobView
+  why: WhyView
+  family: Family
+  runs: PastRun[]
+  ports: PortRow[]
+  /** Ports that are not shown. */
+  morePorts: number
+  tab: TabData
+  folded: boolean
+}
+
+type Chosen = { dir: 'in' | 'out'; name: string }
+
+const portsOf = (job: JobView): Chosen[] =>
+  (['in', 'out'] as const).flatMap((dir) => Object.keys(job[dir]).map((name) => ({ dir, name })))
+
+/** The first values of the ports where some wait: one look each, all at once. */
+async function looked(engine: Engine, job: JobView, chosen: Chosen[]): Promise<PortRow[]> {
+  const waiting = chosen.filter(({ dir, name }) => job[dir][name]!.size > 0).slice(0, LOOKED)
+  const found = await Promise.all(
+    waiting.map(async ({ dir, name }) => {
+      const { values } = await engine.look(String(job.id), dir, name, VALUES).catch(() => ({ values: [] as Item[] }))
+      return [`${dir} ${name}`, values] as const
+    }),
+  )
+  const values = new Map(found)
+  return chosen.map(({ dir, name }) => ({ dir, name, view: job[dir][name]!, values: values.get(`${dir} ${name}`) }))
+}
+
+/** What the tab shows that is open; state and result are asked for only there. */
+async function tabOf({ engine, params }: Asked, name: Tab): Promise<TabData> {
+  const job = params.job!
+  const log = engine.readLog({ job, limit: 50 })
+  if (name === 'state') return { name, state: await engine.state(job), log: (await log).entries }
+  if (name === 'result') return { name, result: await engine.result(job, {}), log: (await log).entries }
+  return { name, log: (await log).entries }
+}
+
+/** A job that was there once says so. */
+async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
+  const id = params.job!
+  if (error instanceof SidejobError && error.code === 'NOT_FOUND' && isId(id) && (await engine.wasMade(id)))
+    throw new SidejobError('NOT_FOUND', `Job ${id} was removed some time after it ended`)
+  throw error
+}
+
+async function load(asked: Asked): Promise<JobData> {
+  const { engine, params, query } = asked
+  const ref = params.job!
+  const given = query.get('tab') ?? 'log'
+  const tabName = isTab(given) ? given : 'log'
+  const [job, why, { runs }, children, tab] = await Promise.all([
+    engine.get(ref),
+    engine.why(ref, { deep: DEEP }),
+    engine.runs(ref),
+    engine.list({ parent: ref, limit: CHILDREN }),
+    tabOf(asked, tabName),
+  ]).catch((error) => gone(asked, error))
+  const names = new Map(Object.entries(job.children).map(([name, { id }]) => [id, name]))
+  const family = children.jobs.map((child) => ({
+    name: names.get(child.id) ?? child.name ?? child.class,
+    job: child,
+    share: shareOf(child.progress),
+  }))
+  const all = portsOf(job)
+  const ports = await looked(engine, job, all.slice(0, PORTS))
+  const folded = query.get('scale') !== 'true'
+  return { job, why, family, runs, ports, morePorts: all.length - ports.length, tab, folded }
+}
+
+function View({ data }: { data: JobData }) {
+  const { job, tab } = data
+  return (
+    <>
+      <Head job={job} runs={data.runs} />
+      <Why job={job} why={data.why} family={data.family} />
+      <div class="jobcols">
+        <div class="stack">
+          <Timeline job={job} runs={data.runs} family={data.family} folded={data.folded} />
+          {data.ports.length > 0 && <Ports job={job} rows={data.ports} more={data.morePorts} />}
+          <Tabs job={job} runs={data.runs} tab={tab} />
+        </div>
+        <Rail job={job} />
+      </div>
+    </>
+  )
+}
+
+export const job = page<JobData>({
+  path: '/jobs/:job',
+  nav: 'jobs',
+  every: 2_000,
+  load,
+  title: ({ job }) => `${job.class} #${job.id}`,
+  crumbs: ({ job }) => [{ name: `${job.class} #${job.id}` }],
+  View,
+  acts,
+})

@@ -1,0 +1,161 @@
+// The ports of a job: what waits, what was taken, the first values; writing, taking, defaults.
+
+import type { Item, JobView, PortView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { Act, More, refusal, Sent } from '../../parts/act.tsx'
+import { Card } from '../../parts/layout.tsx'
+import { Value } from '../../parts/value.tsx'
+import { count, many } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+
+export type PortRow = { dir: 'in' | 'out'; name: string; view: PortView; values?: Item[] }
+
+/** Whether the job waits for a value here. */
+const isAwaited = (job: JobView, { dir, name }: PortRow): boolean =>
+  dir === 'in' && Array.isArray(job.waitingFor) && job.waitingFor.includes(name)
+
+function Values({ row: { view, values = [] } }: { row: PortRow }) {
+  return (
+    <span class="vals">
+      {values.map(({ data }) => (
+        <Value value={data} />
+      ))}
+      {view.size > values.length && <span class="dimmer">{count(view.size - values.length)} more</span>}
+      {view.size === 0 && view.default !== undefined && (
+        <>
+          <span class="dimmer">default</span>
+          <Value value={view.default} />
+        </>
+      )}
+      {view.size === 0 && view.default === undefined && <span class="dimmer">none</span>}
+    </span>
+  )
+}
+
+/** A box for one JSON value. */
+function ValueForm({ row, act, verb }: { row: PortRow; act: string; verb: string }) {
+  const { base, here, who } = useLook()
+  const off = refusal(who.scopes, 'write')
+  return (
+    <form method="post" action={`${base}${here}`} data-act={act}>
+      <Sent act={act} />
+      <input type="hidden" name="dir" value={row.dir} />
+      <input type="hidden" name="port" value={row.name} />
+      <label>
+        {verb} to {row.name}, as JSON
+        <textarea class="field" name="value" required rows={3} spellcheck={false} />
+      </label>
+      <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
+        {verb}
+      </button>
+    </form>
+  )
+}
+
+function Acts({ row }: { row: PortRow }) {
+  const { dir, name, view } = row
+  const fields = { dir, port: name }
+  return (
+    <span class="row">
+      {dir === 'out' && view.size > 0 ? (
+        <Act act="take" scope="write" fields={fields} small label={`Take a value of ${name}`}>
+          Take
+        </Act>
+      ) : (
+        <details class="more">
+          <summary class="btn small" aria-label={`Write to ${name}`}>
+            Write
+          </summary>
+          <div class="menu wide2">
+            <ValueForm row={row} act="write" verb="Write" />
+          </div>
+        </details>
+      )}
+      <More label={`More for ${name}`} small>
+        {dir === 'out' || view.size === 0 ? null : (
+          <Act act="take" scope="write" fields={fields} kind="danger">
+            Take a value
+          </Act>
+        )}
+        {dir === 'out' && <ValueForm row={row} act="write" verb="Write" />}
+        <ValueForm row={row} act="default" verb="Set the default" />
+        {view.default !== undefined && (
+          <Act act="undefault" scope="write" fields={fields}>
+            Clear the default
+          </Act>
+        )}
+      </More>
+    </span>
+  )
+}
+
+function Port({ job, row }: { job: JobView; row: PortRow }) {
+  const { dir, name, view } = row
+  return (
+    <tr id={`port-${dir}-${name}`}>
+      <td>
+        <span class="dirr">{dir}</span>
+      </td>
+      <td>
+        <b class="mono">{cut(name, 30)}</b> {isAwaited(job, row) && <span class="tag awaited">waited for</span>}
+      </td>
+      <td class="num">{view.size > 0 ? count(view.size) : <span class="dimmer">0</span>}</td>
+      <td class="num dim">{count(view.taken)}</td>
+      <td class="fill">
+        <Values row={row} />
+      </td>
+      <td class="dim mono">
+        {view.channels.length === 0
+          ? '–'
+          : view.channels
+              .slice(0, 2)
+              .map((name) => cut(name, 24))
+              .join(' ')}
+      </td>
+      <td class="num">
+        <Acts row={row} />
+      </td>
+    </tr>
+  )
+}
+
+export function Ports({ job, rows, more }: { job: JobView; rows: PortRow[]; more: number }) {
+  const waiting = rows.reduce((sum, { view }) => sum + view.size, 0)
+  return (
+    <Card
+      title="Ports"
+      right={waiting > 0 && `${many(waiting, 'value')} ${waiting === 1 ? 'waits' : 'wait'}`}
+      kind="ports"
+      id="ports"
+    >
+      <table class="tbl">
+        <caption class="vh">Ports</caption>
+        <thead>
+          <tr>
+            <th scope="col">
+              <span class="vh">Direction</span>
+            </th>
+            <th scope="col">Port</th>
+            <th scope="col" class="num">
+              Waiting
+            </th>
+            <th scope="col" class="num">
+              Taken
+            </th>
+            <th scope="col">Values, oldest first</th>
+            <th scope="col">Channels</th>
+            <th scope="col">
+              <span class="vh">Acts</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Port job={job} row={row} />
+          ))}
+        </tbody>
+      </table>
+      {more > 0 && <p class="note foot">{many(more, 'more port')}: the API shows them all.</p>}
+    </Card>
+  )
+}

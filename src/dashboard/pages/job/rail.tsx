@@ -1,0 +1,147 @@
+// The rail of a job: its family, and facts.
+
+import type { JobView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { StatusMark } from '../../parts/icon.tsx'
+import { Card, JobId, To } from '../../parts/layout.tsx'
+import { count } from '../../words/number.ts'
+import { cut, title } from '../../words/text.ts'
+import { moment, span } from '../../words/time.ts'
+
+/** So many children are listed; more are a link to a list. */
+const CHILDREN = 100
+
+function Family({ job }: { job: JobView }) {
+  const { id, parent, children, moreChildren = 0, status } = job
+  const all = Object.entries(children)
+  const left = Math.max(0, all.length - CHILDREN) + moreChildren
+  return (
+    <Card title="Family" right={count(all.length + moreChildren + (parent ? 2 : 1))}>
+      <ul class="tree">
+        {parent && (
+          <li>
+            <span class="dimmer">parent</span>
+            <To to={`/jobs/${parent.id}`}>{cut(parent.name, 20)}</To>
+            <JobId id={parent.id} />
+          </li>
+        )}
+        <li class={`${parent ? 'l1 ' : ''}me`}>
+          <StatusMark status={status} />
+          <b class="clip">{job.class}</b>
+          <span class="id">#{id}</span>
+        </li>
+        {all.slice(0, CHILDREN).map(([name, child]) => (
+          <li class={parent ? 'l2' : 'l1'}>
+            <StatusMark status={child.status} />
+            <span class="clip">
+              <To to={`/jobs/${child.id}`}>{name}</To>
+            </span>
+            <JobId id={child.id} />
+          </li>
+        ))}
+        {left > 0 && (
+          <li class="l1">
+            <To kind="link" to={`/jobs?parent=${id}`}>{`${count(left)} more`}</To>
+          </li>
+        )}
+      </ul>
+    </Card>
+  )
+}
+
+/** What was asked of its tries. */
+const triesOf = ({ retry, attempt }: JobView): string => {
+  const most = retry?.max === undefined ? '' : ` of ${count(retry.max + 1)}`
+  const base = retry?.backoff?.base
+  return `${count(attempt)}${most}${base === undefined ? '' : `, ${span(base)} × ${retry?.backoff?.factor ?? 2}`}`
+}
+
+function Facts({ job }: { job: JobView }) {
+  const { zone } = useLook()
+  const { queue, limits, waitingAt, callback, timeout, keptUntil, retain, tag, unique, lockedUntil, run } = job
+  const worker = `${queue}/${job.class}`
+  return (
+    <Card title="Facts">
+      <div class="body">
+        <dl class="kv">
+          <dt>Worker</dt>
+          <dd>
+            <To kind="mono clip" to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(job.class)}`}>
+              {cut(worker, 30)}
+            </To>
+          </dd>
+          {limits.length > 0 && (
+            <>
+              <dt>Limits</dt>
+              <dd>
+                <span class="clip">
+                  {limits.slice(0, 4).map((key) => (
+                    <>
+                      <To to={`/limits?open=${encodeURIComponent(key)}`}>{cut(key.replace(/^group:/, ''), 24)}</To>
+                      {key === waitingAt && ' (waits)'}{' '}
+                    </>
+                  ))}
+                </span>
+              </dd>
+            </>
+          )}
+          <dt>Tries</dt>
+          <dd>{triesOf(job)}</dd>
+          {timeout !== null && (
+            <>
+              <dt>Time for a run</dt>
+              <dd>{span(timeout)}</dd>
+            </>
+          )}
+          {run && (
+            <>
+              <dt>Run by</dt>
+              <dd>{run.process ?? (run.lane ? `lane ${run.lane}` : '–')}</dd>
+            </>
+          )}
+          {callback && (
+            <>
+              <dt>Callback</dt>
+              <dd>{callback.state ? title(callback.state.toLowerCase().replace('_', ' ')) : 'at its end'}</dd>
+            </>
+          )}
+          {tag && (
+            <>
+              <dt>Tag</dt>
+              <dd class="mono">{cut(tag, 24)}</dd>
+            </>
+          )}
+          {unique && (
+            <>
+              <dt>Unique until</dt>
+              <dd>{unique.until}</dd>
+            </>
+          )}
+          {lockedUntil !== null && (
+            <>
+              <dt>Locked until</dt>
+              <dd>{moment(lockedUntil, zone)}</dd>
+            </>
+          )}
+          <dt>Kept</dt>
+          <dd>
+            {keptUntil !== null
+              ? `until ${moment(keptUntil, zone)}`
+              : retain === null
+                ? 'as its worker says'
+                : `${span(retain)} after its end`}
+          </dd>
+        </dl>
+      </div>
+    </Card>
+  )
+}
+
+export function Rail({ job }: { job: JobView }) {
+  return (
+    <aside class="stack rail" aria-label="Family and facts">
+      <Family job={job} />
+      <Facts job={job} />
+    </aside>
+  )
+}

@@ -1,0 +1,189 @@
+// Log, state, args, result, errors, runs: one of them at a time; which one is in the address.
+
+import type { Encoded } from '../../../core/codec/value.ts'
+import type { PastRun } from '../../../core/run.ts'
+import type { Engine, JobView } from '../../../engine/engine.ts'
+import { queryWith, useLook } from '../../look.ts'
+import { Act, refusal, Sent } from '../../parts/act.tsx'
+import { Empty } from '../../parts/layout.tsx'
+import { type LogEntry, LogLines } from '../../parts/log.tsx'
+import { Ago } from '../../parts/moment.tsx'
+import { Json } from '../../parts/value.tsx'
+import { messageOf } from '../../words/job.ts'
+import { count } from '../../words/number.ts'
+import { title } from '../../words/text.ts'
+import { span } from '../../words/time.ts'
+
+const tabs = ['log', 'state', 'args', 'result', 'errors', 'runs'] as const
+export type Tab = (typeof tabs)[number]
+export const isTab = (name: string): name is Tab => (tabs as readonly string[]).includes(name)
+
+export type TabData = {
+  name: Tab
+  log: LogEntry[]
+  state?: Record<string, Encoded>
+  result?: Awaited<ReturnType<Engine['result']>>
+}
+
+type Props = { job: JobView; runs: readonly PastRun[]; tab: TabData }
+
+const failed = (runs: readonly PastRun[]): PastRun[] => runs.filter(({ error }) => error !== undefined)
+
+/** How many there are of each, where that is known without another look. */
+const numberOf = (name: Tab, { job, runs, tab }: Props): number | undefined => {
+  if (name === 'log') return tab.log.length
+  if (name === 'runs') return runs.length
+  if (name === 'errors') return Math.max(failed(runs).length, job.error === null ? 0 : 1)
+  return undefined
+}
+
+/** A field of the state is merged in: what it is called, and its value as JSON. */
+function StateForm() {
+  const { base, here, who } = useLook()
+  const off = refusal(who.scopes, 'write')
+  return (
+    <form class="form" method="post" action={`${base}${here}`} data-act="state">
+      <Sent act="state" />
+      <div class="cronf">
+        <label>
+          Field
+          <input class="field mono" name="field" required />
+        </label>
+        <label>
+          Value, as JSON
+          <input class="field mono" name="value" required spellcheck={false} />
+        </label>
+      </div>
+      <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
+        Merge it in
+      </button>
+    </form>
+  )
+}
+
+function State({ state = {} }: { state?: Record<string, Encoded> }) {
+  const names = Object.keys(state)
+  const json = `{${names.map((name) => `${JSON.stringify(name)}:${state[name]}`).join(',')}}` as Encoded
+  return (
+    <>
+      {names.length === 0 ? <Empty>It keeps no state.</Empty> : <Json value={json} />}
+      <details class="foot">
+        <summary class="link">Edit</summary>
+        <StateForm />
+      </details>
+    </>
+  )
+}
+
+function Result({ job, found }: { job: JobView; found?: TabData['result'] }) {
+  if (!found?.ended) return <Empty>It has not ended.</Empty>
+  if (found.result === null) return <Empty>There is no result: it kept none, or it was taken.</Empty>
+  const value = found.result.type === 'success' ? found.result.result : found.result.error
+  return (
+    <>
+      {value === null ? (
+        <Empty>It failed without a detail.</Empty>
+      ) : (
+        <Json value={value} href={`/v1/jobs/${job.id}/result`} />
+      )}
+      <p class="foot">
+        <Act act="takeResult" scope="write" kind="danger" small>
+          Take it
+        </Act>
+      </p>
+    </>
+  )
+}
+
+function ErrorOf({ error, at }: { error: Encoded; at?: number }) {
+  return (
+    <section class="fault">
+      <p>
+        <b>{messageOf(error)}</b> {at !== undefined && <Ago at={at} />}
+      </p>
+      <Json value={error} />
+    </section>
+  )
+}
+
+function Errors({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
+  const all = failed(runs)
+  if (all.length === 0 && job.error === null) return <Empty>No run has failed.</Empty>
+  if (all.length === 0) return <ErrorOf error={job.error!} />
+  return all.map(({ error, endedAt }) => <ErrorOf error={error!} at={endedAt} />)
+}
+
+function Runs({ runs }: { runs: readonly PastRun[] }) {
+  if (runs.length === 0) return <Empty>It has not run yet.</Empty>
+  return (
+    <table class="tbl">
+      <caption class="vh">Runs, newest first</caption>
+      <thead>
+        <tr>
+          <th scope="col">Began</th>
+          <th scope="col">Ended as</th>
+          <th scope="col">By</th>
+          <th scope="col" class="num">
+            Attempt
+          </th>
+          <th scope="col" class="num">
+            Took
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map(({ startedAt, endedAt, outcome, attempt, by, error }) => (
+          <tr>
+            <td>
+              <Ago at={startedAt} />
+            </td>
+            <td class="fill">
+              <span class={outcome === 'failed' || outcome === 'lost' ? 'st failed' : undefined}>{outcome}</span>
+              {error !== undefined && <span class="dim">: {messageOf(error)}</span>}
+            </td>
+            <td class="dim">{by ?? '–'}</td>
+            <td class="num">{count(attempt)}</td>
+            <td class="num">{span(endedAt - startedAt)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Body(props: Props) {
+  const { job, runs, tab } = props
+  if (tab.name === 'state') return <State state={tab.state} />
+  if (tab.name === 'args')
+    return job.args === null ? <Empty>It was made without args.</Empty> : <Json value={job.args} />
+  if (tab.name === 'result') return <Result job={job} found={tab.result} />
+  if (tab.name === 'errors') return <Errors job={job} runs={runs} />
+  if (tab.name === 'runs') return <Runs runs={runs} />
+  return <LogLines entries={tab.log} />
+}
+
+export function Tabs(props: Props) {
+  const { base, here } = useLook()
+  const [path, search = ''] = here.split('?')
+  return (
+    <section class="card" id="tabs">
+      <header>
+        <nav class="tabs" aria-label="What is known of it">
+          {tabs.map((name) => {
+            const n = numberOf(name, props)
+            return (
+              <a
+                href={`${base}${path}${queryWith(search, { tab: name === 'log' ? undefined : name })}#tabs`}
+                aria-current={props.tab.name === name ? 'page' : undefined}
+                data-hotkey={name === 'log' ? 'l' : name === 'state' ? 's' : undefined}
+              >
+                {title(name)} {n !== undefined && <span class="n">{count(n)}</span>}
+              </a>
+            )
+          })}
+        </nav>
+      </header>
+      <Body {...props} />
+    </section>
+  )
+}

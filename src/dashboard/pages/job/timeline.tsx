@@ -1,0 +1,190 @@
+// The timeline: runs, waits and children, on a folded scale or in true time.
+
+import type { PastRun } from '../../../core/run.ts'
+import type { JobView } from '../../../engine/engine.ts'
+import { queryWith, useLook } from '../../look.ts'
+import { StatusMark } from '../../parts/icon.tsx'
+import { Card, Choice, To } from '../../parts/layout.tsx'
+import { percent } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+import { clock, dayOf, hourOf, span } from '../../words/time.ts'
+import { busyIn, type Family, type Row, rowsOf, type Scale, type Stretch, scaleOf } from '../../words/timeline.ts'
+
+const DAY = 86_400_000
+
+const at = (n: number): string => `${Math.round(n * 100) / 100}%`
+
+const kinds: Record<Stretch['kind'], { kind: string; tall: boolean }> = {
+  queued: { kind: 'f-queued', tall: false },
+  wait: { kind: 'wait', tall: false },
+  run: { kind: 'f-run', tall: true },
+  fail: { kind: 'f-fail', tall: true },
+  running: { kind: 'f-running', tall: false },
+  completed: { kind: 'f-completed', tall: false },
+  failed: { kind: 'f-failed', tall: false },
+}
+
+/** A bar is named where the name has room. */
+const ROOM = 4.5
+
+function Bar({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
+  const { kind, tall } = kinds[stretch.kind]
+  const from = scale.place(stretch.from)
+  const width = Math.max(0.6, scale.place(stretch.to) - from)
+  const [y, height] = tall ? [9, 14] : [12, 8]
+  const isWait = stretch.kind === 'wait'
+  return (
+    <>
+      <rect
+        class={stretch.share === undefined ? kind : `${kind} ghost`}
+        x={at(from)}
+        y={String(y)}
+        width={at(width)}
+        height={String(height)}
+        rx={isWait ? '2' : '3'}
+      />
+      {stretch.share !== undefined && (
+        <rect
+          class={kind}
+          x={at(from)}
+          y={String(y)}
+          width={at(width * stretch.share)}
+          height={String(height)}
+          rx="3"
+        />
+      )}
+      {stretch.text && tall && width > ROOM && (
+        <text class="t11 t-on" x={at(from)} dx="6" y="20">
+          {cut(stretch.text, 10)}
+        </text>
+      )}
+      {stretch.text && isWait && width > 14 && (
+        <text class="t11 t-c suspended mid halo" x={at(from + width / 2)} y="20">
+          {cut(stretch.text, 26)}
+        </text>
+      )}
+    </>
+  )
+}
+
+function Break({ x }: { x: number }) {
+  return (
+    <svg x={at(x)} y="0" width="12" height="32" overflow="visible" aria-hidden="true">
+      <path class="brk" d="M-3 32 1 21-2 11 2 0h6L4 11l3 10L3 32Z" />
+      <path class="ln1 s-line2" fill="none" d="M-3 32 1 21-2 11 2 0M3 32l4-11L4 11 8 0" />
+    </svg>
+  )
+}
+
+function Track({ row, scale }: { row: Row; scale: Scale }) {
+  const end = scale.place(scale.to)
+  const said = row.stretches.map(({ kind, from, to }) => `${kind} ${span(to - from)}`).join(', ')
+  return (
+    <div class="trk">
+      <svg role="img" aria-label={said.slice(0, 400)}>
+        {row.stretches.map((stretch) => (
+          <Bar stretch={stretch} scale={scale} />
+        ))}
+        {scale.breaks.map(({ at }) => (
+          <Break x={at} />
+        ))}
+        <line class="s-accent" x1={at(end)} x2={at(end)} y1="0" y2="32" stroke-width="1" />
+      </svg>
+    </div>
+  )
+}
+
+function Label({ row }: { row: Row }) {
+  return (
+    <div class={`lab${row.depth ? ` d${row.depth}` : ''}`}>
+      {row.status && <StatusMark status={row.status} />}
+      <span class="clip">{row.job ? <To to={`/jobs/${row.job}`}>{row.name}</To> : <b>{row.name}</b>}</span>
+      <span class="kind">{row.note}</span>
+    </div>
+  )
+}
+
+const took = ({ stretches, took }: Row): string => {
+  const share = stretches.at(-1)?.share
+  return share === undefined ? span(took) : percent(share)
+}
+
+/** The moments at the head: the first, the lengths of what is folded, and the last. */
+function Axis({ scale, isOpen }: { scale: Scale; isOpen: boolean }) {
+  const { zone } = useLook()
+  const isLong = scale.to - scale.from > DAY
+  const first = isLong ? dayOf(scale.from, zone) : hourOf(scale.from, zone)
+  const far = scale.breaks.filter(({ at }, i, all) => at > 10 && at < 82 && (i === 0 || at - all[i - 1]!.at > 9))
+  return (
+    <div class="trk hd">
+      <svg aria-hidden="true">
+        <text class="t11 keep" x="0.6%" y="19">
+          {first}
+        </text>
+        {far.map(({ at: x, length }) => (
+          <text class="t11 t-ink2 mid" x={at(x)} y="19">
+            {span(length)}
+          </text>
+        ))}
+        <text class="t11 end t-c accent keep" x={at(scale.place(scale.to))} y="19">
+          {isOpen || !isLong ? clock(scale.to, zone) : dayOf(scale.to, zone)}
+        </text>
+      </svg>
+    </div>
+  )
+}
+
+type TimelineProps = { job: JobView; runs: readonly PastRun[]; family: Family; folded: boolean }
+
+export function Timeline({ job, runs, family, folded }: TimelineProps) {
+  const { now, here, zone } = useLook()
+  const rows = rowsOf(job, runs, family, now)
+  const to = Math.max(...rows.flatMap(({ stretches }) => stretches.map(({ to }) => to)), job.createdAt + 1)
+  const scale = scaleOf(job.createdAt, to, busyIn(rows), folded)
+  const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
+  const way = (scale?: string) => `/jobs/${job.id}${queryWith(search, { scale })}`
+  const right = (
+    <>
+      <span class="legend wide">
+        <span>
+          <svg class="hs" width="12" height="8" aria-hidden="true">
+            <rect class="wait" width="12" height="8" rx="2" />
+          </svg>
+          waits
+        </span>
+      </span>
+      <Choice
+        label="Scale"
+        options={[
+          { text: 'Folded', to: way(), on: folded },
+          { text: 'True time', to: way('true'), on: !folded },
+        ]}
+      />
+    </>
+  )
+  return (
+    <Card title="Timeline" right={right}>
+      <div class="wf">
+        <div class="lab hd">
+          <span class="clip">
+            Since {dayOf(job.createdAt, zone)}, {clock(job.createdAt, zone)}
+          </span>
+        </div>
+        <Axis scale={scale} isOpen={rows[0]!.isOpen} />
+        <div class="dur hd">took</div>
+        {rows.map((row) => (
+          <>
+            <Label row={row} />
+            <Track row={row} scale={scale} />
+            <div class="dur">{took(row)}</div>
+          </>
+        ))}
+      </div>
+      {job.history === 0 && runs.length > 0 && (
+        <p class="note foot">
+          Only the last run is known. <code>history: 20</code> on the worker keeps 20.
+        </p>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,91 @@
+// The chain of reasons: one cell a link, the immediate cause first, each with the button that would change it.
+
+import type { JobView, Why as WhyView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { Act, LinkButton } from '../../parts/act.tsx'
+import { Shape } from '../../parts/icon.tsx'
+import { To } from '../../parts/layout.tsx'
+import type { Family } from '../../words/timeline.ts'
+import { type Cell, cellsOf, type Remedy } from '../../words/why.ts'
+
+function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
+  if (remedy.kind === 'limit')
+    return (
+      <LinkButton to={`/limits?open=${encodeURIComponent(remedy.key)}`} small>
+        Who holds it
+      </LinkButton>
+    )
+  if (remedy.kind === 'resume')
+    return (
+      <Act act="resume" at="/queues" scope="admin" fields={{ queue: remedy.queue }} icon="play" small>
+        Resume
+      </Act>
+    )
+  if (remedy.kind === 'look')
+    return (
+      <LinkButton to={`/jobs/${remedy.job}`} small>
+        Look at it
+      </LinkButton>
+    )
+  if (remedy.kind === 'write')
+    return (
+      <LinkButton to={`/jobs/${remedy.job}?port=${encodeURIComponent(remedy.port)}#ports`} small>
+        Write to {remedy.port}
+      </LinkButton>
+    )
+  // What the head of the page has already is not said twice.
+  if (remedy.job === own && remedy.kind !== 'first') return null
+  const verbs = { first: 'Let it go first', run: 'Run now', retry: 'Retry' }
+  return (
+    <Act act={remedy.kind} at={`/jobs/${remedy.job}`} scope="write" small>
+      {verbs[remedy.kind]}
+    </Act>
+  )
+}
+
+function Link({ cell, own }: { cell: Cell; own: number }) {
+  const { text, sub, limit, status, remedies } = cell
+  const [before, after] = limit
+    ? [text.slice(0, text.indexOf(limit)), text.slice(text.indexOf(limit) + limit.length)]
+    : [text, '']
+  const isOwn = cell.job === own
+  return (
+    <li>
+      <span class="step">
+        <span class={`st ${status}`}>
+          <Shape status={status} />
+        </span>
+        {isOwn ? (
+          <span>{status === 'running' ? 'What it does' : 'Why it does not run'}</span>
+        ) : (
+          <To to={`/jobs/${cell.job}`}>{`${cell.class} #${cell.job}`}</To>
+        )}
+      </span>
+      <p>
+        {before}
+        {limit && <To to={`/limits?open=${encodeURIComponent(limit)}`}>{limit}</To>}
+        {after}
+      </p>
+      {sub && <p class="sub">{sub}</p>}
+      {remedies.length > 0 && (
+        <span class="acts">
+          {remedies.map((remedy) => (
+            <RemedyButton remedy={remedy} own={own} />
+          ))}
+        </span>
+      )}
+    </li>
+  )
+}
+
+export function Why({ job, why, family }: { job: JobView; why: WhyView; family: Family }) {
+  const { now, zone } = useLook()
+  const cells = cellsOf(why, [job, ...family.map(({ job }) => job)], { now, zone })
+  return (
+    <ol class={`why n${cells.length}`} aria-label="Why it does not run">
+      {cells.map((cell) => (
+        <Link cell={cell} own={job.id} />
+      ))}
+    </ol>
+  )
+}

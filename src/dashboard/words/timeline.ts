@@ -1,0 +1,186 @@
+// The timeline of a job: what it did when, on a scale on which long waits are folded.
+
+import type { PastRun } from '../../core/run.ts'
+import type { JobView } from '../../engine/engine.ts'
+
+/** What a stretch of time was: work that ended well or badly, work under way, or waiting. */
+export type Stretch = {
+  kind: 'queued' | 'run' | 'fail' | 'completed' | 'failed' | 'running' | 'wait'
+  from: number
+  to: number
+  text?: string
+  /** How far it is, of one that is under way. */
+  share?: number
+}
+
+export type Row = {
+  name: string
+  /** What stands small beside the name. */
+  note: string
+  depth: number
+  status?: JobView['status']
+  job?: number
+  stretches: Stretch[]
+  took: number
+  isOpen: boolean
+}
+
+/** A moment as a place from 0 to 100, and the waits that are drawn shorter than they were. */
+export type Scale = {
+  from: number
+  to: number
+  place: (at: number) => number
+  breaks: { at: number; length: number }[]
+}
+
+/** Where the line of now is drawn; the names of long bars need the rest. */
+const END = 96.4
+/** A wait that is longer than so many median runs is folded. */
+const FOLD = 10
+
+const median = (lengths: readonly number[]): number =>
+  lengths.toSorted((a, b) => a - b)[Math.floor(lengths.length / 2)] ?? 1
+
+/** Stretches that touch or overlap, as one. */
+function joined(busy: readonly (readonly [number, number])[]): [number, number][] {
+  const out: [number, number][] = []
+  for (const [from, to] of busy.toSorted((a, b) => a[0] - b[0])) {
+    const last = out.at(-1)
+    if (last && from <= last[1]) last[1] = Math.max(last[1], to)
+    else out.push([from, to])
+  }
+  return out
+}
+
+type Part = { from: number; to: number; weight: number; isFolded: boolean }
+
+function partsOf(from: number, to: number, busy: readonly (readonly [number, number])[], folds: boolean): Part[] {
+  const unit = Math.max(1, median(busy.map(([a, b]) => b - a).filter((length) => length > 0)))
+  const weigh = (length: number) => Math.max(0.7, Math.log2(1 + length / unit))
+  const parts: Part[] = []
+  const add = (a: number, b: number, isBusy: boolean) => {
+    if (b <= a) return
+    const isFolded = folds && !isBusy && b - a > FOLD * unit
+    parts.push({ from: a, to: b, isFolded, weight: folds ? (isFolded ? 3 : weigh(b - a)) : b - a })
+  }
+  let at = from
+  for (const [a, b] of joined(busy)) {
+    add(at, Math.min(a, to), false)
+    add(Math.max(at, a), Math.min(b, to), true)
+    at = Math.max(at, b)
+  }
+  add(at, to, false)
+  return parts
+}
+
+/**
+ * A scale on which waits above ten median runs have one width; or, without folding, true time.
+ *
+ * @example scaleOf(0, 1_000, [[0, 10]], true).place(10)
+ */
+export function scaleOf(from: number, to: number, busy: readonly (readonly [number, number])[], folds: boolean): Scale {
+  const parts = partsOf(from, Math.max(to, from + 1), busy, folds)
+  const whole = parts.reduce((sum, { weight }) => sum + weight, 0) || 1
+  const starts: number[] = []
+  let sum = 0
+  for (const { weight } of parts) {
+    starts.push((sum / whole) * END)
+    sum += weight
+  }
+  const place = (at: number): number => {
+    const i = parts.findIndex((part) => at <= part.to)
+    const part = parts[i]
+    if (!part) return END
+    const share = Math.max(0, (at - part.from) / (part.to - part.from))
+    return starts[i]! + ((share * part.weight) / whole) * END
+  }
+  const breaks = parts.flatMap((part, i) =>
+    part.isFolded ? [{ at: starts[i]! + (part.weight / whole / 2) * END, length: part.to - part.from }] : [],
+  )
+  return { from, to, place, breaks }
+}
+
+const badly = new Set(['failed', 'lost', 'conflict'])
+
+/** Of this moment, or of the end of a job that has ended. */
+const endOf = ({ endedAt, status }: JobView, now: number): number =>
+  endedAt !== null && (status === 'completed' || status === 'failed' || status === 'terminated') ? endedAt : now
+
+/** Runs as bars, and between them waits: the oldest first. */
+function stretchesOf(job: JobView, runs: readonly PastRun[], now: number): Stretch[] {
+  const past = runs.toSorted((a, b) => a.startedAt - b.startedAt)
+  const out: Stretch[] = []
+  let at = job.createdAt
+  past.forEach(({ startedAt, endedAt, outcome }, i) => {
+    if (startedAt > at) out.push({ kind: i === 0 ? 'queued' : 'wait', from: at, to: startedAt })
+    const isBad = badly.has(outcome)
+    out.push({ kind: isBad ? 'fail' : 'run', from: startedAt, to: endedAt, text: `run ${i + 1}` })
+    at = endedAt
+  })
+  if (job.status === 'running' && job.ranAt !== null) {
+    if (job.ranAt > at) out.push({ kind: out.length === 0 ? 'queued' : 'wait', from: at, to: job.ranAt })
+    out.push({ kind: 'running', from: job.ranAt, to: now, text: `run ${past.length + 1}` })
+  } else if (endOf(job, now) > at)
+    out.push({ kind: out.length === 0 ? 'queued' : 'wait', from: at, to: endOf(job, now) })
+  return out
+}
+
+/** A child has no runs of its own here: it waited, then it ran or runs. */
+function childRow(name: string, child: JobView, now: number, share: number | undefined): Row {
+  const { createdAt, ranAt, endedAt, status } = child
+  const end = endOf(child, now)
+  const stretches: Stretch[] = []
+  if (ranAt === null)
+    stretches.push({
+      kind: 'wait',
+      from: createdAt,
+      to: end,
+      ...(child.waitingAt ? { text: `limit ${child.waitingAt}` } : {}),
+    })
+  else {
+    stretches.push({ kind: 'queued', from: createdAt, to: ranAt })
+    if (status === 'running')
+      stretches.push({ kind: 'running', from: ranAt, to: now, ...(share === undefined ? {} : { share }) })
+    else if (endedAt !== null)
+      stretches.push({ kind: status === 'failed' ? 'failed' : 'completed', from: ranAt, to: endedAt })
+    else stretches.push({ kind: 'wait', from: ranAt, to: end })
+  }
+  return {
+    name,
+    note: `#${child.id}`,
+    depth: 1,
+    status,
+    job: child.id,
+    stretches,
+    took: end - createdAt,
+    isOpen: end === now,
+  }
+}
+
+export type Family = { name: string; job: JobView; share?: number }[]
+
+/** The rows of a timeline: the job, then its children in the order of their beginning. */
+export function rowsOf(job: JobView, runs: readonly PastRun[], family: Family, now: number): Row[] {
+  const end = endOf(job, now)
+  const own: Row = {
+    name: job.class,
+    note: 'this job',
+    depth: 0,
+    status: job.status,
+    stretches: stretchesOf(job, runs, now),
+    took: end - job.createdAt,
+    isOpen: end === now,
+  }
+  const children = family
+    .toSorted((a, b) => a.job.createdAt - b.job.createdAt || a.job.id - b.job.id)
+    .map(({ name, job, share }) => childRow(name, job, now, share))
+  return [own, ...children]
+}
+
+/** What is not waiting: what a scale is made of. */
+export const busyIn = (rows: readonly Row[]): [number, number][] =>
+  rows.flatMap(({ stretches }) =>
+    stretches
+      .filter(({ kind }) => kind !== 'wait' && kind !== 'queued')
+      .map(({ from, to }): [number, number] => [from, to]),
+  )

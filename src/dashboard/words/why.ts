@@ -1,0 +1,200 @@
+// Why a job does not run, as a chain of cells: this job, the job that it waits for, the limit that this one waits at.
+
+import type { JobView, Reason, Why, WhyLink } from '../../engine/engine.ts'
+import { messageOf, shareOf } from './job.ts'
+import { count, many, percent } from './number.ts'
+import { listed } from './text.ts'
+import { clock, span } from './time.ts'
+
+/** What would change a cell: a button of its own. */
+export type Remedy =
+  | { kind: 'first'; job: number }
+  | { kind: 'limit'; key: string }
+  | { kind: 'resume'; queue: string }
+  | { kind: 'run'; job: number }
+  | { kind: 'retry'; job: number }
+  | { kind: 'write'; job: number; port: string }
+  | { kind: 'look'; job: number }
+
+export type Cell = {
+  /** Whose reason it is. */
+  job: number
+  class: string
+  status: JobView['status']
+  /** The headline, with what of it is a link marked. */
+  text: string
+  limit?: string
+  sub?: string
+  remedies: Remedy[]
+}
+
+type When = { now: number; zone: string }
+
+const stop = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
+const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+const numberOf = ({ data }: Reason, name: string): number => Number(data[name] ?? 0)
+const nameOf = ({ data, key = '' }: Reason, name: string): string => String(data[name] ?? key)
+
+const till = ({ until }: Reason, { now, zone }: When): string =>
+  until === undefined ? '' : `at ${clock(until, zone)}, in ${span(until - now)}`
+
+const ahead = (reason: Reason): string => {
+  const n = numberOf(reason, 'ahead')
+  return n === 0 ? 'It is the next.' : `${n === 1 ? 'One is' : `${count(n)} are`} before it.`
+}
+
+type Said = Pick<Cell, 'text' | 'sub' | 'limit'> & { remedies?: Remedy[] }
+type Say = (reason: Reason, link: WhyLink, when: When) => Said
+
+function limited(reason: Reason, link: WhyLink, when: When): Said {
+  const key = nameOf(reason, 'limit')
+  const { limit } = link
+  const most = reason.data.concurrency
+  const held = limit?.holders[0]
+  const how =
+    numberOf(reason, 'paused') > 0
+      ? 'is paused'
+      : most === undefined
+        ? 'is full'
+        : `is full: ${count(limit?.running ?? Number(most))} of ${count(Number(most))}`
+  const next = reason.until === undefined ? '' : ` The next may start ${till(reason, when)}.`
+  const who = held
+    ? ` #${held.job} holds a slot${held.startedAt === null ? '' : ` for ${span(when.now - held.startedAt)}`}.`
+    : ''
+  return {
+    text: `Limit ${key} ${how}.`,
+    limit: key,
+    sub: `${ahead(reason)}${next}${who}`,
+    remedies: [
+      { kind: 'first', job: link.job },
+      { kind: 'limit', key },
+    ],
+  }
+}
+
+function children(reason: Reason, link: WhyLink): Said {
+  const names = (reason.data.names as string[] | undefined) ?? []
+  const n = Math.max(numberOf(reason, 'waiting'), 1)
+  const told =
+    names.length > 0 ? `when ${listed(names.slice(0, 3))} ${n === 1 ? 'has' : 'have'} ended` : 'when they have ended'
+  return {
+    text: `It waits for ${many(n, 'child', 'children')}.`,
+    sub: `It goes on ${told}, or when somebody asks for a run.`,
+    remedies: [{ kind: 'run', job: link.job }],
+  }
+}
+
+const timed =
+  (what: string): Say =>
+  (reason, { job }, when) => ({ text: `${what} ${till(reason, when)}.`, remedies: [{ kind: 'run', job }] })
+
+const says: Record<string, Say> = {
+  LIMITED: limited,
+  CHILDREN: children,
+  PARENT: ({ job }) => ({
+    text: 'It waits for its parent.',
+    sub: 'It may begin when the run that made it has ended.',
+    remedies: job === undefined ? [] : [{ kind: 'look', job }],
+  }),
+  PAUSED: (reason) => ({
+    text: `Queue ${nameOf(reason, 'queue')} is paused.`,
+    sub: 'Nothing of it runs until somebody resumes it.',
+    remedies: [{ kind: 'resume', queue: nameOf(reason, 'queue') }],
+  }),
+  QUEUED: (reason, { job }) => ({
+    text: `It is ready in queue ${nameOf(reason, 'queue')}.`,
+    sub: `${ahead(reason)}${reason.data.lanes === undefined ? '' : ` ${numberOf(reason, 'lanes')} of ${many(numberOf(reason, 'maxLanes'), 'lane')} are open.`}`,
+    remedies: [{ kind: 'first', job }],
+  }),
+  PULL: (reason, { job }) => ({
+    text: 'It waits for a program that claims it.',
+    sub: `${ahead(reason)}${reason.data.tag === undefined ? '' : ` Only who asks for the tag ${reason.data.tag} gets it.`}`,
+    remedies: [{ kind: 'first', job }],
+  }),
+  DUE: timed('It is to run'),
+  REPEAT: timed('It repeats: the next slot is'),
+  PAUSED_UNTIL: timed('Its function sleeps and goes on'),
+  LOCKED: (reason, _, when) => ({
+    text: `It is locked until ${clock(reason.until!, when.zone)}.`,
+    sub: 'A client holds the lock, and may let it go before.',
+  }),
+  BACKOFF: (reason, { job }, when) => ({
+    text: `It tries again ${till(reason, when)}.`,
+    sub: `After ${many(numberOf(reason, 'failures'), 'failure')} and ${many(numberOf(reason, 'losses'), 'loss', 'losses')} in a row.`,
+    remedies: [{ kind: 'run', job }],
+  }),
+  INPUT: (reason, { job }) => ({
+    text: `It waits for a value on port ${nameOf(reason, 'port')}.`,
+    sub: 'Whoever writes there wakes it.',
+    remedies: [{ kind: 'write', job, port: nameOf(reason, 'port') }],
+  }),
+  MESSAGE: (reason) => ({
+    text: `It waits for a message on channel ${nameOf(reason, 'channel')}.`,
+    sub: 'Whoever publishes there wakes it.',
+  }),
+  COMPLETED: () => ({ text: 'It is done.', sub: 'A run or input wakes it.' }),
+  TERMINATED: () => ({ text: 'It was terminated.', sub: 'Only a run with force wakes it.' }),
+  CANCELLED: () => ({ text: 'It was cancelled.', sub: 'Only a run with force wakes it.' }),
+  FAILED: (reason, { job }) => ({
+    text: 'It has failed.',
+    sub: `After ${many(Math.max(1, numberOf(reason, 'attempts')), 'attempt')}. A retry wakes it, input does not.`,
+    remedies: [{ kind: 'retry', job }],
+  }),
+  INPUT_KEPT: (reason) => ({
+    text: `${many(numberOf(reason, 'values'), 'value')} on port ${nameOf(reason, 'port')} ${numberOf(reason, 'values') === 1 ? 'waits' : 'wait'} with it.`,
+  }),
+  ASKED_FOR_NOTHING: (_, { job }) => ({
+    text: 'It rests.',
+    sub: 'A run, a child or input wakes it.',
+    remedies: [{ kind: 'run', job }],
+  }),
+}
+
+/** A reason that is not known by its code is told by its own words. */
+const other: Say = ({ message }) => ({ text: stop(upper(message)) })
+
+/** @example reasonCell(reason, link, { now, zone: 'UTC' }).text // 'Limit stripe is full: 25 of 25.' */
+export function reasonCell(reason: Reason, link: WhyLink, when: When): Cell {
+  const { job, class: name, status } = link
+  const { remedies = [], ...said } = (Object.hasOwn(says, reason.code) ? says[reason.code]! : other)(reason, link, when)
+  return { job, class: name, status, ...said, remedies }
+}
+
+/** A job that runs: since when, how far, who has it, and until when it is lent. */
+export function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }: When): Cell {
+  const { job, class: name, status, run } = link
+  const share = shareOf(progress)
+  const far = share === undefined ? '' : `, at ${percent(share)}`
+  const who = run?.process ? `Pulled by ${run.process}. ` : run?.lane ? `In lane ${run.lane}. ` : ''
+  return {
+    ...{ job, class: name, status, remedies: [] },
+    text: run ? `It runs, for ${span(now - run.startedAt)}${far}.` : 'It runs.',
+    ...(run ? { sub: `${who}The lease ends at ${clock(run.leaseUntil, zone)}.` } : {}),
+  }
+}
+
+/** So many cells are beside each other. */
+const CELLS = 3
+
+function cellsOfLink(link: WhyLink, job: JobView | undefined, when: When): Cell[] {
+  if (link.running) return [runningCell(link, job?.progress ?? null, when)]
+  return link.reasons.map((reason) => {
+    const cell = reasonCell(reason, link, when)
+    return reason.code === 'FAILED' && job?.error ? { ...cell, text: stop(upper(messageOf(job.error))) } : cell
+  })
+}
+
+/**
+ * The cells: the immediate cause first, then what is behind it, as far as there is room.
+ *
+ * @example cellsOf(await engine.why('7', { deep: 3 }), [job], { now, zone: 'UTC' })
+ */
+export function cellsOf(why: Why, known: readonly JobView[], when: When): Cell[] {
+  const jobOf = (id: number) => known.find((job) => job.id === id)
+  const chain = why.chain ?? []
+  const own = cellsOfLink(why, jobOf(why.job), when)
+  if (chain.length === 0) return own.slice(0, CELLS)
+  const behind = chain.flatMap((link) => cellsOfLink(link, jobOf(link.job), when).slice(0, 1))
+  return [...own.slice(0, 1), ...behind].slice(0, CELLS)
+}

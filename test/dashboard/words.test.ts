@@ -1,0 +1,160 @@
+// What pages say: numbers, times, values, filters, reasons, timelines. Pure, so each is told by examples.
+
+import { describe, expect, test } from 'vitest'
+import { ownPath } from '../../src/dashboard/login.tsx'
+import { queryWith } from '../../src/dashboard/look.ts'
+import { linesOf } from '../../src/dashboard/parts/log.tsx'
+import { said } from '../../src/dashboard/parts/value.tsx'
+import { filterOf, tokensOf, typed } from '../../src/dashboard/words/filter.ts'
+import { happened, messageOf, shareOf } from '../../src/dashboard/words/job.ts'
+import { isSecret, plain, pretty, textOf } from '../../src/dashboard/words/json.ts'
+import { bytes, count, many, percent, short } from '../../src/dashboard/words/number.ts'
+import { cut, listed } from '../../src/dashboard/words/text.ts'
+import { ago, clock, dayOf, lengthOf, moment, span } from '../../src/dashboard/words/time.ts'
+import { busyIn, rowsOf, scaleOf } from '../../src/dashboard/words/timeline.ts'
+import { view } from '../http/fake-engine.ts'
+
+const NOW = Date.UTC(2026, 10, 22, 3, 2, 9, 218)
+const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000]
+
+test.each([
+  [count(61_204), '61,204'],
+  [short(41_230), '41.2 k'],
+  [short(9_114), '9,114'],
+  [short(2_500_000), '2.5 M'],
+  [percent(0.015), '1.5 %'],
+  [percent(0.61), '61 %'],
+  [percent(0), '0 %'],
+  [percent(0.0002), 'under 0.1 %'],
+  [bytes(3_174), '3.1 KB'],
+  [bytes(12), '12 bytes'],
+  [many(1, 'job'), '1 job'],
+  [many(2, 'child', 'children'), '2 children'],
+  [span(41), '41 ms'],
+  [span(1_450), '1.4 s'],
+  [span(29_999), '29 s'],
+  [span(184_000), '3 m 04 s'],
+  [span(82 * MINUTE), '1 h 22 m'],
+  [span(9 * DAY + 17 * HOUR), '9 d 17 h'],
+  [ago(NOW - 4 * SECOND, NOW, 'UTC'), '4 s ago'],
+  [ago(NOW - HOUR, NOW, 'UTC'), '1 h ago'],
+  [ago(NOW + 2 * MINUTE, NOW, 'UTC'), 'in 2 min'],
+  [ago(NOW - 9 * DAY, NOW, 'UTC'), '13 Nov, 03:02'],
+  [clock(NOW, 'UTC'), '03:02:09'],
+  [clock(NOW, 'Europe/Berlin'), '04:02:09'],
+  [dayOf(NOW, 'UTC'), '22 Nov'],
+  [moment(NOW, 'UTC'), '22 Nov 2026, 03:02:09.218 UTC'],
+  [String(lengthOf('6h')), String(6 * HOUR)],
+  [String(lengthOf('6x')), 'undefined'],
+  [cut('a-very-long-name-of-a-queue', 13), 'a-very…-queue'],
+  [listed(['a', 'b', 'c']), 'a, b and c'],
+  [queryWith('?a=1&b=2', { b: undefined, c: '3' }), '?a=1&c=3'],
+  [ownPath('/jobs?status=failed'), '/jobs?status=failed'],
+])('%s', (is, expected) => expect(is).toBe(expected))
+
+describe('values', () => {
+  test('keep their digits and their order', () => {
+    const text = pretty('{"big":12345678901234567890,"a":[1.0,{}],"b":"x"}')
+      .map(({ text }) => text)
+      .join('')
+    expect(text).toBe('{\n  "big": 12345678901234567890,\n  "a": [\n    1.0,\n    {}\n  ],\n  "b": "x"\n}')
+  })
+
+  test('of members that are called like secrets are covered', () => {
+    const pieces = pretty('{"token":"sk_live","name":"ana","password":7}')
+    const covered = pieces.filter((_, at) => isSecret(pieces, at)).map(({ text }) => text)
+    expect(covered).toEqual(['"sk_live"', '7'])
+  })
+
+  test('show control characters and those that turn text by their codes', () => {
+    expect(plain('a\u0000b\u202Ec')).toBe('a\\u0000b\\u202ec')
+    expect(textOf(JSON.stringify('x'.repeat(300)), 10)).toEqual({ text: '"xxxxxxxxx', length: 302, isCut: true })
+    expect(said('"hello"')).toBe('hello')
+  })
+})
+
+test('the filter is the query string', () => {
+  const query = new URLSearchParams('status=failed&queue=media&status=x&cursor=9')
+  expect(tokensOf(query)).toEqual([
+    { name: 'status', value: 'failed' },
+    { name: 'queue', value: 'media' },
+  ])
+  expect(filterOf(query)).toMatchObject({ queue: 'media', cursor: '9' })
+  expect(typed('failed queue:media resize')).toEqual({ status: 'failed', queue: 'media', class: 'resize' })
+  expect(typed('#48231')).toEqual({ job: '48231' })
+})
+
+describe('what happened to a job', () => {
+  const job = { ...view, children: {}, callback: null, runAt: null }
+
+  test('is its error, its run, or what it waits for', () => {
+    expect(happened({ ...job, status: 'failed', error: '{"message":"no answer"}' }, NOW)).toEqual({ text: 'no answer' })
+    expect(happened({ ...job, status: 'running', ranAt: NOW - 5, progress: '0.34' }, NOW)).toEqual({
+      text: '34 % done, runs for',
+      at: { of: 'since', moment: NOW - 5 },
+    })
+    expect(happened({ ...job, runAt: NOW + 5 }, NOW).at).toEqual({ of: 'until', moment: NOW + 5 })
+    expect(happened({ ...job, status: 'suspended', waitingFor: ['paid', 'note'] }, NOW).text).toBe(
+      'waits for a value on paid and note',
+    )
+    const children = {
+      a: { id: 8, class: 'x', status: 'completed' as const },
+      b: { id: 9, class: 'x', status: 'queued' as const },
+    }
+    expect(happened({ ...job, status: 'suspended', waitingFor: 'children', children }, NOW).text).toBe('waits for b')
+  })
+
+  test.each([
+    ['0.61', 0.61],
+    ['{"progress":61}', 0.61],
+    ['"half"', undefined],
+    ['-1', undefined],
+  ])('progress %s is %s', (progress, share) => expect(shareOf(progress)).toBe(share))
+
+  test('the message of an error is cut and made plain', () => {
+    expect(messageOf('{"message":"a\\u0007b"}')).toBe('a\\u0007b')
+    expect(messageOf('"x"')).toBe('x')
+    expect(messageOf(JSON.stringify({ message: 'y'.repeat(500) }))).toHaveLength(301)
+  })
+
+  test('a line of the log has its words first', () => {
+    expect(linesOf('{"message":"mail sent","to":"c_8812"}')).toEqual({ text: 'mail sent', rest: '{"to":"c_8812"}' })
+    expect(linesOf('{"error":"503"}')).toEqual({ text: '503', rest: '' })
+    expect(linesOf('"plain"')).toEqual({ text: 'plain', rest: '' })
+  })
+})
+
+describe('a timeline', () => {
+  const job = { ...view, status: 'suspended' as const, createdAt: 0, ranAt: DAY, endedAt: null }
+  const runs = [
+    { startedAt: DAY, endedAt: DAY + 20, outcome: 'suspended', attempt: 0 },
+    { startedAt: 10, endedAt: 30, outcome: 'failed', attempt: 1 },
+  ]
+
+  test('has runs in their order, with waits between', () => {
+    const [own] = rowsOf(job, runs, [], 2 * DAY)
+    expect(own!.stretches.map(({ kind, from, to }) => [kind, from, to])).toEqual([
+      ['queued', 0, 10],
+      ['fail', 10, 30],
+      ['wait', 30, DAY],
+      ['run', DAY, DAY + 20],
+      ['wait', DAY + 20, 2 * DAY],
+    ])
+  })
+
+  test('draws long waits at one width, and says how long they were', () => {
+    const rows = rowsOf(job, runs, [], 2 * DAY)
+    const scale = scaleOf(0, 2 * DAY, busyIn(rows), true)
+    expect(scale.breaks.map(({ length }) => length)).toEqual([DAY - 30, DAY - 20])
+    const width = (from: number, to: number) => scale.place(to) - scale.place(from)
+    expect(width(30, DAY)).toBeCloseTo(width(DAY + 20, 2 * DAY))
+    expect(width(10, 30)).toBeGreaterThan(5)
+    expect(scale.place(2 * DAY)).toBeCloseTo(96.4)
+  })
+
+  test('in true time nothing is folded', () => {
+    const scale = scaleOf(0, 2 * DAY, busyIn(rowsOf(job, runs, [], 2 * DAY)), false)
+    expect(scale.breaks).toEqual([])
+    expect(scale.place(DAY)).toBeCloseTo(48.2)
+  })
+})
