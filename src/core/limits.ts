@@ -14,6 +14,9 @@ export const doors = {
   stream: { life: 3_600_000, beat: 15_000 },
 } as const
 
+/** What an API key that says nothing else may have waiting: its jobs that have not ended, and their bytes. */
+export const quotas = { jobs: 250_000, bytes: 268_435_456 } as const
+
 // Every limit of what callers choose, each once: its number, its unit, and what becomes of what is above it.
 // docs/limits.md is made from this.
 

@@ -4,7 +4,7 @@
 import { buckets, type Pace } from '../core/bucket.ts'
 import { sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
-import { doors } from '../core/limits.ts'
+import { doors, quotas } from '../core/limits.ts'
 import { splitPath, tenantOfKey } from '../core/tenant.ts'
 import type { Call, KnownKey, Scope } from '../engine/engine.ts'
 import type { Deps } from './deps.ts'
@@ -143,7 +143,7 @@ const unsigned = (signature: string | undefined): SidejobError => {
  * as a piece of its hash, so that it is not readable in Redis.
  */
 export const callOf = async (request: Request, caller: Caller | undefined, bytes: Uint8Array): Promise<Call> => {
-  const by = caller?.id === undefined ? {} : { by: `key:${caller.id}` }
+  const by = caller?.id === undefined ? {} : { by: `key:${caller.id}`, ...quotaOf(caller) }
   const given = request.headers.get('idempotency-key')
   if (given === null) return by
   if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
@@ -158,6 +158,10 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
     fingerprint: await sha256(bytes),
   }
 }
+
+/** What a caller may have waiting; the deployment's own key as much as there is room for. */
+const quotaOf = ({ unlimited, limits }: Caller): Pick<Call, 'quota'> =>
+  unlimited ? {} : { quota: { jobs: limits?.jobs ?? quotas.jobs, bytes: limits?.bytes ?? quotas.bytes } }
 
 const bearer = (request: Request): string => {
   const header = request.headers.get('authorization')

@@ -32,6 +32,7 @@ export const keysOf = (ns: string) => ({
   runs: (id: string | number) => `${ns}job:${id}:runs`,
   value: (id: string | number, field: string) => `${ns}job:${id}:f:${field}`,
   children: (id: string | number) => `${ns}job:${id}:children`,
+  quota: (by: string) => `${ns}quota:${by.replace(/^key:/, '')}`,
   workers: (queue: string) => `${ns}workers:${queue}`,
   breaker: (host: string) => `${ns}breaker:${host}`,
   channel: (name: string) => `${ns}channel:${name}`,
@@ -112,6 +113,10 @@ export const kinds = {
   ],
   '~gone:<token>': ['string, expires', 'the answer of a commit whose job is deleted'],
   '~keys': ['hash', 'id of an API key → its hash, name, scopes, limits and end; `used:<id>` → when it was last used'],
+  '~quota:<key>': [
+    'string',
+    'of an API key: its jobs that have not ended, their bytes beside 1 KiB for each, and the most of both',
+  ],
   '~audit': ['stream, capped', 'what admins have asked for: who, when, which route and path'],
   '~processes': [
     'hash',
@@ -151,6 +156,7 @@ export const jobFields = {
   class: ['c', 'class'],
   args: ['a', 'args, a closed value'],
   priority: ['p', 'priority, when not 0', 'number'],
+  quotaBytes: ['kl', 'it counts for the limits of its API key, with so many bytes beside its record', 'number'],
   createdBy: ['b', 'createdBy'],
   apiKey: ['by', 'the API key that asked for it, as key:<id>'],
   place: [

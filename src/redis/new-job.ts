@@ -15,6 +15,9 @@ export type LimitKey = {
   rate?: { limit: number; period: number }
 }
 
+/** What an API key (`key:<id>`) may have waiting: jobs that have not ended, and their bytes. */
+export type Quota = { by: string; jobs: number; bytes: number }
+
 /** A job as it is to be made: everything that the worker's definition says is already in it. */
 export type NewJob = {
   queue: string
@@ -61,6 +64,8 @@ export type NewJob = {
   createdBy?: string
   /** The key of the API that asked for it. */
   by?: string
+  /** What that key may have waiting. */
+  quota?: Quota
   /** The slot of a schedule that it is made for. */
   scheduledFor?: number
   callback?: { spec: string; host: string }
@@ -124,6 +129,7 @@ const recordFields: readonly (readonly [Field, (job: NewJob) => string | undefin
   ['priority', (job) => (job.priority ? String(job.priority) : undefined), 'plain'],
   ['createdBy', (job) => job.createdBy, 'plain'],
   ['apiKey', (job) => job.by, 'plain'],
+  ['quotaBytes', (job) => (job.quota ? '0' : undefined), 'plain'],
   ['retry', (job) => job.retry, 'plain'],
   ['callback', (job) => job.callback?.spec],
   ['callbackHost', (job) => job.callback?.host],

@@ -42,8 +42,11 @@ export const toldOf = ([text, error]: string[] = []): { callback?: CallbackJob }
 
 export const listWords = (list: readonly string[]): string[] => [String(list.length), ...list]
 
-export const refusalOf = (code: string, message: string, path?: (string | number)[]): SidejobError =>
-  new SidejobError(code as Code, message, { path })
+export const refusalOf = (
+  code: string,
+  message: string,
+  { path, wait }: { path?: (string | number)[]; wait?: string } = {},
+): SidejobError => new SidejobError(code as Code, message, { path, ...(wait ? { retryAfter: Number(wait) } : {}) })
 
 /** Values that are read at once: each has up to 1 MiB, and twice that as part of an answer. */
 const AT_ONCE = 3

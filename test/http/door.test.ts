@@ -88,10 +88,15 @@ describe('who', () => {
     expect(calls).toEqual([])
   })
 
-  test('the engine is told which key asks', async () => {
-    const { ask, calls } = keyed({})
-    await ask(post('/v1/jobs', '{"class":"zip"}'))
-    expect(calls[0]!.args[1]).toEqual({ by: 'key:k1' })
+  test('the engine is told which key asks, and what that may have waiting', async () => {
+    const about = async (known: object) => {
+      const { ask, calls } = keyed(known)
+      await ask(post('/v1/jobs', '{"class":"zip"}'))
+      return calls[0]!.args[1]
+    }
+    expect(await about({})).toEqual({ by: 'key:k1', quota: { jobs: 250_000, bytes: 268_435_456 } })
+    expect(await about({ limits: { jobs: 5 } })).toEqual({ by: 'key:k1', quota: { jobs: 5, bytes: 268_435_456 } })
+    expect(await about({ unlimited: true })).toEqual({ by: 'key:k1' })
   })
 })
 

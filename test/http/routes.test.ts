@@ -863,7 +863,7 @@ const withoutCaller = ({ verb, args }: Recorded): Recorded => ({
   verb,
   args: args.map((arg) => {
     if ((arg as { by?: string } | undefined)?.by !== 'key:admin') return arg
-    const { by: _, ...rest } = arg as { by: string }
+    const { by: _, quota: __, ...rest } = arg as { by: string; quota?: object }
     return rest
   }),
 })

@@ -1,6 +1,7 @@
 // API keys, tenants and the audit.
 
 import * as z from 'zod'
+import { quotas } from '../limits.ts'
 import { TENANT } from '../tenant.ts'
 import { DAY } from './job-options.ts'
 import { label, named } from './names.ts'
@@ -15,6 +16,18 @@ const keyLimits = z.strictObject({
     .max(100_000)
     .optional()
     .meta({ description: 'on average, of each isolate; so many at once are double of it' }),
+  jobs: z
+    .int()
+    .min(1)
+    .max(1e9)
+    .optional()
+    .meta({ description: `jobs that it asked for and that have not ended; ${quotas.jobs} where nothing is said` }),
+  bytes: z
+    .int()
+    .min(1)
+    .max(1e12)
+    .optional()
+    .meta({ description: `bytes of those jobs, each with at least 1 KiB; ${quotas.bytes} where nothing is said` }),
 })
 
 export const keyInput = z.strictObject({
@@ -36,7 +49,13 @@ export const keyList = z.object({
       createdAt: moment,
       expiresAt: moment.optional(),
       lastUsedAt: moment.optional().meta({ description: 'to the hour' }),
-      limits: z.object({ requestsPerSecond: z.number().optional() }).optional(),
+      limits: z
+        .object({
+          requestsPerSecond: z.number().optional(),
+          jobs: z.number().optional(),
+          bytes: z.number().optional(),
+        })
+        .optional(),
     }),
   ),
 })

@@ -121,7 +121,7 @@ export function createJobs({
     async enqueue(inputs, call) {
       const at = now()
       const find = await registry.finder(inputs)
-      const jobs = newJobs(inputs, find, at, allowHosts, call?.by)
+      const jobs = newJobs(inputs, find, at, allowHosts, call)
       const isLong = inputs.some((input) => lasts(input, find(input)))
       const lane = isLong ? undefined : await eager?.start()
       const { made, again, rings, lent } = await tags.enqueue(jobs, onceOf(call), lane)

@@ -8,7 +8,7 @@ import { nextSlot, parseRepeat, shiftLength } from '../../core/repeat.ts'
 import type { PortOptions, Spawn } from '../../core/run.ts'
 import { itemText } from '../../redis/item.ts'
 import type { LimitKey, NewJob } from '../../redis/new-job.ts'
-import type { JobInput, PortSpecs } from '../engine.ts'
+import type { Call, JobInput, PortSpecs } from '../engine.ts'
 import { keptCallback } from './callback-spec.ts'
 import { checkArgs, checkValues } from './checks.ts'
 import type { Registered, Registry } from './registry.ts'
@@ -130,7 +130,7 @@ function newJob(
   input: JobInput,
   now: number,
   allowHosts: readonly string[],
-  by: string | undefined,
+  call: Call | undefined,
 ): NewJob {
   checkOutside(found, input)
   const ports = overlay(found?.in, input.in)
@@ -153,7 +153,8 @@ function newJob(
     group: input.group?.id,
     limits: limitsOf(found, input),
     callback: keptCallback(input.callback, allowHosts),
-    by,
+    by: call?.by,
+    ...(call?.by && call.quota ? { quota: { by: call.by, ...call.quota } } : {}),
   }
 }
 
@@ -167,13 +168,13 @@ export function newJobs(
   find: (input: JobInput) => Registered | undefined,
   now: number,
   allowHosts: readonly string[] = [],
-  by?: string,
+  call?: Call,
 ): NewJob[] {
   let job: NewJob
   return inputs.map((input, i) => {
     const like = i > 0 && isAlikeBut('args', input, inputs[i - 1]!)
     checkArgs(find(input), input.class, input.args)
-    job = like ? { ...job, args: argsOf(input) } : given(newJob(find(input), input, now, allowHosts, by))
+    job = like ? { ...job, args: argsOf(input) } : given(newJob(find(input), input, now, allowHosts, call))
     return job
   })
 }

@@ -7,7 +7,7 @@ export type Target = { job: Ref; in: string } | { job: Ref; out: string }
 export type Scope = 'admin' | 'write' | 'read' | 'work'
 
 /** How much a key may ask for. */
-export type KeyLimits = { requestsPerSecond?: number }
+export type KeyLimits = { requestsPerSecond?: number; jobs?: number; bytes?: number }
 
 export type ApiKey = {
   id: string

@@ -109,6 +109,18 @@ export type GroupView = {
   jobs: number
 }
 
-/** Who asks (`key:<id>`), and under which key the answer is kept (for `keep` milliseconds; a day), so that asking twice is safe. */
-/** Who asks, and whether it is the same call as before; the signal aborts when the caller hangs up. */
-export type Call = { key?: string; fingerprint?: string; by?: string; signal?: AbortSignal; keep?: number }
+/** What an API key may have waiting: jobs that it asked for and that have not ended, and their bytes. */
+export type Quota = { jobs: number; bytes: number }
+
+/**
+ * Who asks (`key:<id>`) and what that key may have waiting; under which key the answer is kept (for `keep` milliseconds; a
+ * day), so that asking twice is safe; the signal aborts when the caller hangs up.
+ */
+export type Call = {
+  key?: string
+  fingerprint?: string
+  by?: string
+  quota?: Quota
+  signal?: AbortSignal
+  keep?: number
+}

@@ -10,6 +10,18 @@ import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
 
 type RawMade = [first: string, status: Status, existing: string, n: string]
 
+/** What the API key may have waiting that asks for these jobs; all of a call are asked for by one. */
+const quotaOf = (jobs: readonly NewJob[]) => jobs[0]?.quota
+
+const quotaArgs = (jobs: readonly NewJob[]) => {
+  const quota = quotaOf(jobs)
+  return {
+    quota_of: quota?.by ?? '',
+    most_jobs: quota ? String(quota.jobs) : '',
+    most_bytes: quota ? String(quota.bytes) : '',
+  }
+}
+
 const madeOf = (answers: RawMade[]): Made[] =>
   answers.flatMap(([first, status, existing, n]) =>
     existing
@@ -48,6 +60,7 @@ export function createJobs(parts: Parts) {
       ...(lane ? [keys.lane(lane.id)] : []),
       ...[...queues].map(keys.queue),
       ...[...limits].map(keys.limit),
+      ...(quotaOf(jobs) ? [keys.quota(quotaOf(jobs)!.by)] : []),
       keys.lastId,
       keys.hints,
       keys.schema,
@@ -60,16 +73,16 @@ export function createJobs(parts: Parts) {
       scripts.enqueue,
       keysFor(jobs, once, lane),
       {
-        ...{ ...base(), ...onceArgs(once), tagged, ...laneArgs(lane), seen: ids.highest },
+        ...{ ...base(), ...onceArgs(once), tagged, ...laneArgs(lane), ...quotaArgs(jobs), seen: ids.highest },
         ...(lane ? markedBy(lane.id) : {}),
       },
       jobsArguments(jobs),
     )) as [string, ...never[]]
     if (word === 'stale') return { made: [], again: false, rings: [], lent: [], stale: rest[0]! }
     if (word === 'refused') {
-      const [code, message, which, member] = rest as string[]
+      const [code, message, which, member, wait] = rest as string[]
       const path = [...(which && jobs.length > 1 ? [Number(which)] : []), ...(member ? [member] : [])]
-      throw refusalOf(code!, message!, path.length ? path : undefined)
+      throw refusalOf(code!, message!, { ...(path.length ? { path } : {}), ...(wait ? { wait } : {}) })
     }
     const made = madeOf(rest[0] as unknown as RawMade[])
     const rows = rest[2] as unknown as RawLent[]
@@ -98,8 +111,8 @@ export function createJobs(parts: Parts) {
       [String(ops.length), ...ops.flat()],
     )) as [string, ...never[]]
     if (word === 'refused') {
-      const [code, message] = rest as string[]
-      throw refusalOf(code!, message!)
+      const [code, message, wait] = rest as string[]
+      throw refusalOf(code!, message!, wait ? { wait } : {})
     }
     if (word === 'again') return { answer: rest[0]!, rings: [], id: '', again: true, heard: [] }
     const [answer, rings, id, heard] = rest as unknown as [string[], RawRing[], string, string[]]

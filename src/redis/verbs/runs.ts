@@ -1,12 +1,13 @@
 // Runs: claiming, committing, and keeping the leases of those under way.
 
+import { Lru } from '../../core/lru.ts'
 import { runArguments } from '../changes.ts'
 import { lentOrFault, type RawLent, withSide } from '../claimed.ts'
 import { isolating } from '../commits.ts'
 import { filling, listWords, type Parts, type RawRing, ringsOf } from '../parts.ts'
 import { decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { CommitAnswer, CommitRequest, Signal } from '../types.ts'
+import type { ClaimedJob, CommitAnswer, CommitRequest, Signal } from '../types.ts'
 
 type RawCommit = [
   word: CommitAnswer['word'],
@@ -62,19 +63,30 @@ function answerOf(raw: RawCommit): CommitAnswer {
   }
 }
 
+/** Of how many jobs under way it is remembered by which API key they were made. */
+const REMEMBERED = 1_000
+
 export function createRuns(parts: Parts) {
   const { client, keys, base, markedBy, ids } = parts
   const { evaluate } = client
   const fill = filling(parts)
+  /** The API keys of jobs under way that count for their limits, so that those are read with everything else. */
+  const quotas = new Lru<string, string>(REMEMBERED)
+  const noteQuotas = (claimed: ClaimedJob[]): void => {
+    for (const { id, document } of claimed)
+      if (document.quotaBytes !== undefined) quotas.set(String(id), keys.quota(document.apiKey!))
+  }
 
   /** Applies runs and lends the next ones; see lib/run/finish.lua and lib/run/claim.lua. */
   async function commit({ queue, runs = [], lane, claim }: CommitRequest): Promise<CommitAnswer> {
+    const owners = runs.map((run) => run.token.split('.', 1)[0]!)
     const known = [
       ...(queue ? [keys.queue(queue)] : []),
       ...(lane ? [keys.lane(lane.id)] : []),
       keys.hints,
       keys.schema,
-      ...runs.map((run) => keys.job(run.token.split('.', 1)[0]!)),
+      ...owners.map(keys.job),
+      ...new Set(owners.flatMap((id) => quotas.get(id) ?? [])),
     ]
     const marked = lane && !claim?.pull ? markedBy(lane.id) : {}
     const { patterns = [], tags = [] } = claim ?? {}
@@ -86,6 +98,7 @@ export function createRuns(parts: Parts) {
     )) as RawCommit
     const answer = answerOf(raw)
     ids.saw(answer.lent)
+    noteQuotas(answer.lent)
     await fill(withSide(answer.lent, raw[2]))
     await fill(answer.stale)
     return answer

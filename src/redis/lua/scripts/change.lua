@@ -2,10 +2,10 @@
 --
 -- keys: what is read anyway: the idempotency key, the hints, queues and jobs that are likely to be changed
 -- by: API, dashboard, dispatcher
--- reads: audience, channel, constraints, days, hints, job, jobs, lane, limit, once, queue, result, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, once, queue, queues, repeats, result, schema, unique, wake
+-- reads: audience, channel, constraints, days, hints, job, jobs, lane, limit, once, queue, quota, result, schema, unique, wake, workers
+-- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, once, queue, queues, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, job, ...
--- returns: {'done', answer, rings, id, jobs that got a message} | {'again', answer} | {'refused', code, message}
+-- returns: {'done', answer, rings, id, jobs that got a message} | {'again', answer} | {'refused', code, message, after how many seconds to try again or ''}
 
 -- @include lib/runtime/base
 -- @include lib/runtime/store
@@ -13,6 +13,7 @@
 -- @include lib/queue/counts
 -- @include lib/runtime/lists
 -- @include lib/queue/order
+-- @include lib/limit/quota
 -- @include lib/job/status
 -- @include lib/port/log
 -- @include lib/run/lease
@@ -44,8 +45,9 @@ local ok, why = attempt(function()
   end
   for _ = 1, take_int() do ops[take()](me) end
   entries.log()
+  quota.check()
 end)
-if not ok then return { 'refused', why.code, why.message } end
+if not ok then return { 'refused', why.code, why.message, why.wait or '' } end
 
 ring_all()
 ring_timers()

@@ -3,8 +3,8 @@
 --
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
--- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, processes, queue, result, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, repeats, result, schema, unique, wake
+-- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, processes, queue, quota, result, schema, unique, wake, workers
+-- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
 -- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints,
 --          failed instead of being lent, seen up to ('' when to the end), faults: [job, what] each,
@@ -18,6 +18,7 @@
 -- @include lib/queue/counts
 -- @include lib/runtime/lists
 -- @include lib/queue/order
+-- @include lib/limit/quota
 -- @include lib/job/status
 -- @include lib/port/log
 -- @include lib/run/lease

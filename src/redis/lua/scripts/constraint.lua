@@ -2,8 +2,8 @@
 --
 -- keys: the constraints and the hints
 -- by: API
--- reads: constraints, hints, job, jobs, limit, limits, queue, schema
--- writes: constraints, hints, job, limit, limits, queue, schema, wake
+-- reads: constraints, hints, job, jobs, limit, limits, queue, quota, schema
+-- writes: constraints, hints, job, limit, limits, queue, quota, schema, wake
 -- args: ns, clock, seed, name, definition
 -- returns: {'set', constraints, rings} | {'refused', code, message}
 --          definition: JSON text, '' removes
@@ -13,6 +13,7 @@
 -- @include lib/job/values
 -- @include lib/runtime/lists
 -- @include lib/queue/order
+-- @include lib/limit/quota
 -- @include lib/job/status
 -- @include lib/port/log
 -- @include lib/run/lease

@@ -2,10 +2,10 @@
 --
 -- keys: what is read anyway: the idempotency key, the lane, the queues, the limits, the id counter, the hints
 -- by: API
--- reads: audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, once, queue, schema, unique, workers
--- writes: audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live, once, queue, queues, repeats, schema, unique, wake
--- args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, seen:int, ...
--- returns: {'made', answers, rings, runs} | {'again', answers, {}, runs} | {'refused', code, message, which, member}
+-- reads: audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, once, queue, quota, schema, unique, workers
+-- writes: audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live, once, queue, queues, quota, repeats, schema, unique, wake
+-- args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, seen:int, quota_of, most_jobs, most_bytes, ...
+-- returns: {'made', answers, rings, runs} | {'again', answers, {}, runs} | {'refused', code, message, which, member, after how many seconds to try again or ''}
 --          | {'stale', constraints}: they were tagged by older ones
 --          answers = [first id, status, 'existing' or '', how many] each: the ids of jobs in common follow each other
 --          rest: what jobs have in common, how many they are, the args of each; as often as the first number says
@@ -16,6 +16,7 @@
 -- @include lib/queue/counts
 -- @include lib/runtime/lists
 -- @include lib/queue/order
+-- @include lib/limit/quota
 -- @include lib/job/status
 -- @include lib/port/log
 -- @include lib/run/lease
@@ -43,6 +44,7 @@ local _, _, version = hints()
 if version ~= tagged then return { 'stale', text_at(ns .. 'constraints') or '' } end
 
 must_have_given(seen)
+if quota_of ~= '' then quota.allow(quota_of, most_jobs, most_bytes) end
 local answers, made = {}, 0
 local ok, why = try(function()
   for i = 1, take_int() do
@@ -56,8 +58,9 @@ local ok, why = try(function()
     made = made + n
   end
   entries.log()
+  quota.check()
 end)
-if not ok then return { 'refused', why.code, why.message, int(made), why.field or '' } end
+if not ok then return { 'refused', why.code, why.message, int(made), why.field or '', why.wait or '' } end
 
 conclude()
 local ids = begin_lane()

@@ -2,8 +2,8 @@
 --
 -- keys: the queue and the jobs
 -- by: API, dispatcher
--- reads: hints, job, jobs, lane, processes, queue, schema
--- writes: job, lane, limit, live, processes, queue, schema, wake
+-- reads: hints, job, jobs, lane, processes, queue, quota, schema
+-- writes: job, lane, limit, live, processes, queue, quota, schema, wake
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
 -- returns: {'extended', leaseUntil or '' for each token, with ! where its job is to end, what the process of the last one was told}
 
@@ -12,6 +12,7 @@
 -- @include lib/job/values
 -- @include lib/runtime/lists
 -- @include lib/queue/order
+-- @include lib/limit/quota
 -- @include lib/job/status
 -- @include lib/port/log
 -- @include lib/run/lease

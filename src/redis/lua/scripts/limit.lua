@@ -2,8 +2,8 @@
 --
 -- keys: the limit, and the schema of the data
 -- by: API, callbacks, dashboard
--- reads: days, job, jobs, limit, queue
--- writes: counts, days, job, lane, limit, limits, queue, schema, wake
+-- reads: days, job, jobs, limit, queue, quota
+-- writes: counts, days, job, lane, limit, limits, queue, quota, schema, wake
 -- args: ns, clock, seed, key, act, concurrency, rate, period, paused, till
 -- returns: {'set', rings} | {'refused', code, message}
 --          act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same, if there is such a limit) | 'shut' (until `till`,
@@ -15,6 +15,7 @@
 -- @include lib/queue/counts
 -- @include lib/runtime/lists
 -- @include lib/queue/order
+-- @include lib/limit/quota
 -- @include lib/job/status
 -- @include lib/port/log
 -- @include lib/run/lease

@@ -2,8 +2,8 @@
 --
 -- keys: the registry and the queue
 -- by: API, tick
--- reads: audience, channel, hints, job, jobs, limit, queue, workers
--- writes: job, lane, limit, limits, live, queue, queues, schema, wake, workers
+-- reads: audience, channel, hints, job, jobs, limit, queue, quota, workers
+-- writes: job, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
 -- returns: {'registered', rings, 'changed' or ''}
 --          rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number) each; with `whole` the classes are all there are
@@ -13,6 +13,7 @@
 -- @include lib/job/values
 -- @include lib/runtime/lists
 -- @include lib/queue/order
+-- @include lib/limit/quota
 -- @include lib/job/status
 -- @include lib/port/log
 -- @include lib/run/lease

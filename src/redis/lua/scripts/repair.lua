@@ -2,8 +2,8 @@
 --
 -- keys: none
 -- by: doctor
--- reads: audience, channel, channels, days, hints, job, jobs, limit, limits, queue, queues, repeats, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, queues, repeats, result, schema, unique, wake
+-- reads: audience, channel, channels, days, hints, job, jobs, limit, limits, queue, queues, quota, repeats, schema, unique, wake, workers
+-- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, queues, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, ...
 -- returns: {'repaired', rings}
 --          rest: how many, then kind and name of each
@@ -14,6 +14,7 @@
 -- @include lib/queue/counts
 -- @include lib/runtime/lists
 -- @include lib/queue/order
+-- @include lib/limit/quota
 -- @include lib/job/status
 -- @include lib/port/log
 -- @include lib/run/lease

@@ -2,8 +2,8 @@
 --
 -- keys: the queue
 -- by: API, dashboard
--- reads: queue
--- writes: lane, live, queue, queues, wake
+-- reads: queue, quota
+-- writes: lane, live, queue, queues, quota, wake
 -- args: ns, clock, seed, queue_name, lanes, batch, paused, mode, ageing, unban, ...
 -- returns: {'set', rings}
 --          rest: globs of classes to ban
@@ -13,6 +13,7 @@
 -- @include lib/job/values
 -- @include lib/runtime/lists
 -- @include lib/queue/order
+-- @include lib/limit/quota
 -- @include lib/job/status
 -- @include lib/port/log
 -- @include lib/run/lease

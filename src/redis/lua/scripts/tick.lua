@@ -2,8 +2,8 @@
 --
 -- keys: the index of moments
 -- by: tick
--- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, queue, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, repeats, result, schema, unique, wake
+-- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, queue, quota, schema, unique, wake, workers
+-- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, most:int
 -- returns: {'ticked', rings, 'more' or '', what each deployment has announced last}
 
@@ -13,6 +13,7 @@
 -- @include lib/queue/counts
 -- @include lib/runtime/lists
 -- @include lib/queue/order
+-- @include lib/limit/quota
 -- @include lib/job/status
 -- @include lib/port/log
 -- @include lib/run/lease

@@ -251,6 +251,7 @@ erase = function(id, doc, status)
   if doc.held_limits then release_slots(id, doc) end
   if doc.repeats then zset(ns .. 'repeats', id, false) end
   if doc.group and doc.place ~= 'new' and not resting[doc.place] then count_in_group(doc, -1) end
+  if doc.quota_bytes and doc.place ~= 'new' and not resting[doc.place] then quota.count(doc, -1) end
   if doc.relay_channel then relays.set_relay(doc.relay_channel, nil) end
   if doc.root_and_level then kin.uncount_birth(doc) end
   if doc.aliases then

@@ -71,6 +71,7 @@ local function create_plain(spec, n)
     create_unseen(spec, n, first, head, tail)
   end
   count(q, 'made', n)
+  if quota_of ~= '' then quota.add(quota_of, n, 0) end
   if moment then
     soonest(q, queue_fields.next_timer, moment)
   elseif pull then

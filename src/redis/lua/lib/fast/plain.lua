@@ -81,6 +81,7 @@ function plain.finish(run)
   local _, before = text:find('"rd":"', rest, true)
   local keep = now + (tonumber((text:match('^%d+', (before or #text) + 1))) or DAY)
   zset(queue_key(queue_name, 'leases'), id, false)
+  if text:find('"kl":"', rest, true) then quota.add(text:match('"by":"(key:%x+)"', rest), -1, 0) end
   count(queue_name, 'runs')
   count(queue_name, 'completed')
   if keep <= now then

@@ -114,6 +114,7 @@ local function move(id, doc, place, moment, key, keeps, since)
   if was then leave_place(id, doc, keeps) end
   if (not place or place == 'p') and not keeps then queue_up(id, doc, since) end
   if doc.group and rested ~= (resting[place] ~= nil) then count_in_group(doc, rested and 1 or -1) end
+  if doc.quota_bytes and rested ~= (resting[place] ~= nil) then quota.count(doc, rested and 1 or -1) end
   put(doc, fields.waiting_limit, key)
   if key then order.take_turn(id, doc, key) end
   put(doc, fields.place, place)

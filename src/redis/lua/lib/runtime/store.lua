@@ -499,6 +499,7 @@ local function flush(more_to_come)
   for _, step in ipairs(before_flush) do step(more_to_come) end
   for id in pairs(dirty) do
     local doc = docs[id]
+    if doc and doc.quota_bytes then quota.follow(id, doc) end
     if doc and doc.repeats then zset(ns .. 'repeats', id, tonumber(doc.next_slot) or never) end
   end
   say_schema()

@@ -1,0 +1,141 @@
+// One API key could fill Redis for all others. What a key has waiting is bounded: jobs, and their bytes; another key does
+// not notice. What has ended counts no longer, and commands that it costs are none.
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { defineWorker, type Job } from '../../src/index.ts'
+import { drain } from '../../src/testing/index.ts'
+import { costOf } from '../redis/commandstats.ts'
+import { type Doors, startDoors } from './kit.ts'
+
+const quick = defineWorker({
+  class: 'quick',
+  in: { in: {} },
+  out: { out: {} },
+  retain: 60_000,
+  perform: () => undefined,
+})
+const sleeper = defineWorker({
+  class: 'sleeper',
+  in: { in: {} },
+  perform: (job: Job) => job.suspend(),
+})
+const failing = defineWorker({
+  class: 'failing',
+  retry: { max: 0 },
+  perform() {
+    throw new Error('no')
+  },
+})
+
+let doors: Doors
+beforeAll(async () => {
+  doors = await startDoors({ workers: [quick, sleeper, failing] })
+})
+afterAll(() => doors.close())
+afterEach(async () => {
+  expect(doors.reported.splice(0)).toEqual([])
+  expect(await doors.engine.verify()).toEqual([])
+})
+
+/** Whatever is asked for with a key of its own. */
+async function keyed(limits: object) {
+  const { id, key } = await doors.engine.addKey({ name: 'client', scopes: ['write', 'read'], limits })
+  const headers = { authorization: `Bearer ${key}` }
+  return {
+    id,
+    ask: (method: string, path: string, body?: unknown) => doors.ask(method, path, body, headers),
+    async make(job: object) {
+      const { status, text } = await doors.ask('POST', '/v1/jobs', job, headers)
+      expect({ status, text }).toMatchObject({ status: 201 })
+      return JSON.parse(text).id as number
+    },
+  }
+}
+
+const waiting = async (id: string) => {
+  const text = await doors.raw('GET', `sidejob:quota:${id}`)
+  return text.split('\r\n')[1]!.split(',').slice(0, 2).map(Number)
+}
+
+const job = { class: 'quick', wait: '10h' }
+
+test('a key has so many jobs waiting, is told when to come again, and another key does not notice', async () => {
+  const [one, other] = [await keyed({ jobs: 10 }), await keyed({ jobs: 10 })]
+  expect(await one.ask('POST', '/v1/jobs', Array(10).fill(job))).toMatchObject({ status: 201 })
+  const more = await one.ask('POST', '/v1/jobs', job)
+  expect(more.status).toBe(429)
+  expect(more.headers.get('retry-after')).toBe('5')
+  expect(JSON.parse(more.text)).toMatchObject({
+    error: {
+      code: 'LIMITED',
+      message: `API key ${one.id}: expected at most 10 jobs that have not ended, got 11`,
+      retryAfter: 5,
+    },
+  })
+  expect(await other.ask('POST', '/v1/jobs', Array(10).fill(job))).toMatchObject({ status: 201 })
+  expect(await other.ask('POST', '/v1/jobs', Array(11).fill(job))).toMatchObject({ status: 429 })
+  expect(await doors.ask('POST', '/v1/jobs', Array(20).fill(job))).toMatchObject({ status: 201 })
+  expect([await waiting(one.id), await waiting(other.id)]).toEqual([
+    [10, 0],
+    [10, 0],
+  ])
+})
+
+test('jobs that have ended count no longer, however they ended; those that begin again do', async () => {
+  const key = await keyed({ jobs: 6 })
+  const [plain, tagged, failed, ended, gone] = [
+    await key.make({ class: 'quick' }),
+    await key.make({ class: 'quick', inputs: { in: [1] } }),
+    await key.make({ class: 'failing' }),
+    await key.make(job),
+    await key.make({ class: 'sleeper', wait: '10h', args: 'x'.repeat(5_000) }),
+  ]
+  expect(await waiting(key.id)).toEqual([5, 5_002])
+  await doors.engine.dispatch('default', 'bell')
+  expect([await doors.statusOf(plain), await doors.statusOf(tagged), await doors.statusOf(failed)]).toEqual([
+    ...['completed', 'completed'],
+    'failed',
+  ])
+  expect(await waiting(key.id)).toEqual([2, 5_002])
+  await doors.ask('POST', `/v1/jobs/${failed}/retry`, {})
+  expect(await waiting(key.id)).toEqual([3, 5_002])
+  await doors.ask('POST', `/v1/jobs/${ended}/terminate`, {})
+  await doors.ask('DELETE', `/v1/jobs/${gone}?force=true`)
+  await doors.ask('DELETE', `/v1/jobs/${failed}?force=true`)
+  expect(await waiting(key.id)).toEqual([0, 0])
+})
+
+test('a key has so many bytes waiting, also those that are written to its jobs later', async () => {
+  const [key, other] = [await keyed({ bytes: 100_000 }), await keyed({})]
+  const id = await key.make({ ...job, args: 'x'.repeat(50_000) })
+  expect(await key.ask('POST', '/v1/jobs', { ...job, args: 'x'.repeat(50_000) })).toMatchObject({ status: 429 })
+  const write = (n: number) => key.ask('POST', `/v1/jobs/${id}/in/in`, { value: 'v'.repeat(n) })
+  expect(await write(30_000)).toMatchObject({ status: 200 })
+  const over = await write(30_000)
+  expect(over.status).toBe(429)
+  expect(over.headers.get('retry-after')).toBe('5')
+  expect(over.text).toContain('expected at most 100000 bytes of jobs that have not ended')
+  expect(await key.ask('PATCH', `/v1/jobs/${id}/state`, { set: { f: 'x'.repeat(30_000) } })).toMatchObject({
+    status: 429,
+  })
+  expect(await key.ask('POST', '/v1/jobs', { ...job, args: 'x'.repeat(100) })).toMatchObject({ status: 201 })
+  await other.make({ ...job, args: 'x'.repeat(200_000) })
+  expect(await doors.ask('DELETE', `/v1/jobs/${id}?force=true`)).toMatchObject({ status: 200 })
+  await key.make({ ...job, args: 'x'.repeat(90_000) })
+})
+
+test('what jobs and their ends cost in commands is the same with and without limits', async () => {
+  const key = await keyed({ jobs: 1_000 })
+  const of = async (ask: (method: string, path: string, body?: unknown) => Promise<unknown>) => {
+    const cost = await costOf(doors, async () => {
+      await ask('POST', '/v1/jobs', Array(20).fill({ class: 'quick' }))
+      await doors.engine.dispatch('default', 'bell')
+    })
+    return cost
+  }
+  await of(key.ask)
+  await of(doors.ask)
+  const [limited, unlimited] = [await of(key.ask), await of(doors.ask)]
+  expect(limited).toEqual(unlimited)
+  await drain(doors.engine)
+})
