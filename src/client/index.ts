@@ -94,7 +94,12 @@ const table = {
     secret: 'GET /v1/webhooks/secret',
     resend: 'POST /v1/callbacks/:job/resend',
   },
-  queues: { list: 'GET /v1/queues', patch: 'PATCH /v1/queues/:queue', claim: 'POST /v1/queues/:queue/claim' },
+  queues: {
+    list: 'GET /v1/queues',
+    get: 'GET /v1/queues/:queue',
+    patch: 'PATCH /v1/queues/:queue',
+    claim: 'POST /v1/queues/:queue/claim',
+  },
   processes: { list: 'GET /v1/processes', signal: 'POST /v1/processes/:process/signal' },
   limits: {
     list: 'GET /v1/limits',

@@ -50,7 +50,7 @@ const ofQueues = (queues: QueueView[], total: Measured['total']): string[] => [
   family(
     'sidejob_jobs',
     'gauge',
-    'Jobs by status; those that wait for a time are queued, and counted once more as scheduled.',
+    'Jobs by status; queued are also those counted once more as scheduled (for a time) and limited (at a limit).',
     queues.flatMap(({ name, counts }) =>
       Object.entries(counts).map(([status, n]): Sample => [{ queue: name, status }, n]),
     ),

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { orders } from '../core/process.ts'
 import { snapshot } from '../core/run.ts'
-import { claimOptions, queuePatch, queueView } from '../core/schemas.ts'
+import { claimOptions, count, queueDetail, queuePatch, queueView } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
 
 export const queues = {
@@ -16,6 +16,18 @@ export const queues = {
       answers: { 200: z.object({ queues: z.array(queueView) }) },
     },
     ({ engine }) => engine.queues(),
+  ),
+
+  get: route(
+    {
+      method: 'GET',
+      path: '/v1/queues/:queue',
+      scope: 'read',
+      summary: 'Shows a queue from near: its lanes, runs under way, claims that wait, and who is next',
+      query: z.strictObject({ limit: count(1, 200).optional() }),
+      answers: { 200: queueDetail },
+    },
+    ({ engine, params, query }) => engine.queue(params.queue, query),
   ),
 
   patch: route(

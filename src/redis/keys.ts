@@ -329,6 +329,7 @@ export const queueFields = {
   nextRemoval: ['nr', 'the earliest moment at which a job at rest may go'],
   limitMoments: ['lw', 'limit at which jobs wait → when it has room'],
   atLimits: ['wc', 'how many wait at limits'],
+  ending: ['en', 'how many are asked to terminate and have not ended'],
   moving: ['mv', 'how far those who wait have moved to the other side: side:passed over:moved'],
   reordering: ['so', 'how far those who wait are ordered anew since the ageing changed: place:cursor'],
   timerBell: ['tb', 'the moment for which a bell is on its way'],

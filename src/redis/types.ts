@@ -229,6 +229,9 @@ export type QueueRow = {
     c?: Record<string, number>
     ca?: Record<string, number>
     day?: number
+    /** How many wait at limits, and how many are asked to terminate. */
+    wc?: number
+    en?: number
     /** How many runs of that day had waited for how long. */
     wh?: number[]
   }
@@ -242,6 +245,21 @@ export type QueueRow = {
   failed: number
   terminated: number
   oldest: number | null
+}
+
+/** A queue from near: its lanes and bells, the runs under way, the claims that wait, and who is next. */
+export type NearQueue = {
+  lanes: { lane: string; until: number }[]
+  runs: {
+    job: number
+    class: string
+    token: string
+    process: string | null
+    startedAt: number
+    leaseUntil: number
+  }[]
+  claims: { id: string; until: number; names: string[] }[]
+  next: { job: number; class: string; priority: number; since: number; group: string | null; pull: boolean }[]
 }
 
 /** Requests in a row that QStash has not taken, and why it did not take the last one. */

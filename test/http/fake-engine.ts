@@ -106,6 +106,7 @@ const queue: QueueView = {
     terminating: 0,
     terminated: 0,
     scheduled: 0,
+    limited: 0,
   },
   oldestReady: T,
 }
@@ -259,6 +260,13 @@ const answers: Engine = {
   register: async (_queue, _class, definition) => definition,
   unregister: async () => {},
   queues: async () => ({ queues: [queue] }),
+  queue: async () => ({
+    ...queue,
+    open: [{ id: 'abcdef123', kind: 'lane', until: T }],
+    runs: [{ job: 7, class: 'zip', startedAt: T, leaseUntil: T, process: null, lane: 'abcdef' }],
+    claims: [{ id: 'w', names: ['zip'], until: T }],
+    next: [{ job: 8, class: 'zip', priority: 0, since: T, group: null, pull: false }],
+  }),
   setQueue: async () => queue,
   limits: async () => ({ limits: [limitShown] }),
   limit: async () => limitShown,

@@ -389,6 +389,15 @@ const cases: Case[] = [
     'queues',
   ],
   [
+    'queues.get',
+    ask('GET', '/v1/queues/core?limit=5'),
+    200,
+    { name: 'core', open: [{ until: at }], runs: [{ leaseUntil: at }], claims: [{}], next: [{ since: at }] },
+    'queue',
+    'core',
+    { limit: 5 },
+  ],
+  [
     'queues.patch',
     ask('PATCH', '/v1/queues/core', '{"paused":true,"lanes":2}'),
     200,

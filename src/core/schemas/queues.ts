@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { statuses } from '../job.ts'
 import { concurrency, MAX_AGEING, positive, rate } from './job-options.ts'
-import { pastRun } from './job-views.ts'
+import { pastRun, runUnderWay } from './job-views.ts'
 import { jobId, status } from './names.ts'
 import { closed, moment, span } from './values.ts'
 import { shownRate } from './workers.ts'
@@ -31,8 +31,36 @@ export const queueView = z.object({
   maxLanes: z.int(),
   batch: z.int(),
   ageing: span.nullable(),
-  counts: z.record(z.enum([...statuses, 'scheduled']), z.int()),
+  counts: z.record(z.enum([...statuses, 'scheduled', 'limited']), z.int()).meta({
+    description:
+      'those that are scheduled (wait for a time) or limited (wait at a limit) are among the queued, those that terminate among the queued and running',
+  }),
   oldestReady: moment.nullable(),
+})
+
+const underWay = runUnderWay.extend({ job: jobId, class: z.string() })
+
+/** A queue from near. */
+export const queueDetail = queueView.extend({
+  open: z.array(z.object({ id: z.string(), kind: z.enum(['lane', 'bell']), until: moment })).meta({
+    description: 'lanes that serve it, and bells that are on their way; each ends then unless it is renewed',
+  }),
+  runs: z.array(underWay).meta({ description: 'runs under way, soonest end of a lease first' }),
+  claims: z
+    .array(z.object({ id: z.string(), names: z.array(z.string()), until: moment }))
+    .meta({ description: 'claims of pull workers that wait, and for which classes (none: all)' }),
+  next: z
+    .array(
+      z.object({
+        job: jobId,
+        class: z.string(),
+        priority: z.int(),
+        since: moment,
+        group: z.string().nullable(),
+        pull: z.boolean(),
+      }),
+    )
+    .meta({ description: 'who is next: those for lanes in order, then those for pull workers' }),
 })
 
 /** null removes a setting, one that is left out stays. */

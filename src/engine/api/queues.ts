@@ -1,15 +1,22 @@
 // Queues: counted and set.
 
+import { SidejobError } from '../../core/errors.ts'
 import type { QueueRow } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Engine, QueueView } from '../engine.ts'
+import { laneMarkOf } from '../run/job-facts.ts'
 
 /** As lib/queue/lanes.lua has it: more lanes where runs call others. */
 const LANES = 4
 const CALLING_LANES = 8
 
+/** So many are shown of who is next, where nobody says. */
+const NEXT = 20
+
 /** A queue as callers see it. */
 export function viewOf(row: QueueRow): QueueView {
+  const { wc: limited = 0, en: ending = 0 } = row.settings
+  const moving = row.ready + row.pull + row.timers + row.leases
   return {
     name: row.name,
     paused: row.settings.paused === true,
@@ -19,10 +26,11 @@ export function viewOf(row: QueueRow): QueueView {
     batch: row.settings.b ?? 100,
     ageing: row.settings.ag ?? null,
     counts: {
-      queued: row.ready + row.pull + row.timers,
+      queued: row.ready + row.pull + row.timers + limited,
       scheduled: row.timers,
       running: row.leases,
-      terminating: 0,
+      limited,
+      terminating: Math.min(ending, moving),
       suspended: row.suspended,
       completed: row.completed,
       failed: row.failed,
@@ -32,12 +40,28 @@ export function viewOf(row: QueueRow): QueueView {
   }
 }
 
-export function createQueues({ store, ring }: Context): Pick<Engine, 'queues' | 'setQueue'> {
+export function createQueues({ store, ring }: Context): Pick<Engine, 'queues' | 'queue' | 'setQueue'> {
   const queueViews = async (name?: string): Promise<QueueView[]> => (await store.overview(name)).queues.map(viewOf)
 
   return {
     async queues() {
       return { queues: await queueViews() }
+    },
+
+    async queue(queue, { limit = NEXT } = {}) {
+      const [[seen], near] = await Promise.all([queueViews(queue), store.near(queue, limit)])
+      if (!near) throw new SidejobError('NOT_FOUND', `there is no queue ${queue}: no job was ever made in it`)
+      const runs = near.runs.map(({ token, process, ...run }) => ({
+        ...run,
+        process,
+        lane: process === null ? laneMarkOf(token) : null,
+      }))
+      const open = near.lanes.map(({ lane, until }) => ({
+        id: lane,
+        kind: lane.startsWith('bell') ? ('bell' as const) : ('lane' as const),
+        until,
+      }))
+      return { ...seen!, open, runs, claims: near.claims, next: near.next }
     },
 
     async setQueue(queue, patch) {

@@ -24,7 +24,7 @@ import type {
   ScheduleView,
   WireView,
 } from './limits.ts'
-import type { ProcessView, QueueView, RunUnderWay, Stats, WorkerDefinition } from './queues.ts'
+import type { ProcessView, QueueDetail, QueueView, RunUnderWay, Stats, WorkerDefinition } from './queues.ts'
 import type { BulkInput, Enqueued, Item, JobFilter, JobPatch, JobRow, JobView, PortView, Result } from './views.ts'
 import type { Why } from './why.ts'
 
@@ -130,6 +130,8 @@ export interface Engine extends Deliveries {
   register(queue: string, className: string, definition: WorkerDefinition): Promise<WorkerDefinition>
   unregister(queue: string, className: string): Promise<void>
   queues(): Promise<{ queues: QueueView[] }>
+  /** A queue from near: so many (20) of its runs, of the claims that wait, and of who is next. */
+  queue(queue: string, options?: { limit?: number }): Promise<QueueDetail>
   setQueue(
     queue: string,
     patch: { lanes?: number; batch?: number; paused?: boolean; mode?: 'push' | 'pull'; ageing?: number | null },

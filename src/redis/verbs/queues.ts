@@ -2,7 +2,7 @@
 
 import { listWords, type Parts, type RawRing, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { QueueRow, Ring } from '../types.ts'
+import type { NearQueue, QueueRow, Ring } from '../types.ts'
 
 type QueuePatch = {
   lanes?: number
@@ -42,6 +42,30 @@ export function createQueues({ client: { evaluate }, keys, base }: Parts) {
       } as QueueRow
     })
     return { queues, now: Number(now) }
+  }
+
+  /** One queue from near, with so many of each kind; undefined where there is none. */
+  async function near(queue: string, most: number): Promise<NearQueue | undefined> {
+    const answer = (await evaluate(scripts.queue, [], { ...base(), queue_name: queue, most }, [])) as
+      | ['none']
+      | [string, string, string[][], string[][], string[][], string[][], string]
+    if (answer.length === 1) return undefined
+    const [, , lanes, runs, claims, line] = answer
+    return {
+      lanes: lanes.map(([lane, until]) => ({ lane: lane!, until: Number(until) })),
+      runs: runs.map(([job, name, token, startedAt, leaseUntil, process]) => ({
+        ...{ job: Number(job), class: name!, token: token!, process: process || null },
+        ...{ startedAt: Number(startedAt), leaseUntil: Number(leaseUntil) },
+      })),
+      claims: claims.map(([id, until, names]) => ({
+        ...{ id: id!, until: Number(until) },
+        names: names === '' ? [] : names!.split('\n'),
+      })),
+      next: line.map(([job, name, priority, since, group, pull]) => ({
+        ...{ job: Number(job), class: name!, priority: Number(priority), since: Number(since) },
+        ...{ group: group || null, pull: pull !== '' },
+      })),
+    }
   }
 
   async function settings(
@@ -88,5 +112,5 @@ export function createQueues({ client: { evaluate }, keys, base }: Parts) {
     return { rings: ringsOf(rings), changed: changed !== '' }
   }
 
-  return { tick, overview, settings, register }
+  return { tick, overview, near, settings, register }
 }

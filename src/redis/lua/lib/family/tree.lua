@@ -249,6 +249,7 @@ erase = function(id, doc, status)
   if doc.timed_unique_scope then kin.leave_unique(id, doc, status or status_of(doc)) end
   if doc.place ~= 'new' then leave_place(id, doc) end
   if doc.held_limits then release_slots(id, doc) end
+  if doc.terminating then tally.ending(doc.queue, -1) end
   if doc.repeats then zset(ns .. 'repeats', id, false) end
   if doc.group and doc.place ~= 'new' and not resting[doc.place] then count_in_group(doc, -1) end
   if doc.quota_bytes and doc.place ~= 'new' and not resting[doc.place] then quota.count(doc, -1) end

@@ -149,6 +149,7 @@ end
 
 local function change(id, doc, field, value)
   if doc[field] == value then return end
+  if field == fields.terminating and (value == nil or not doc[field]) then tally.ending(doc.queue, value and 1 or -1) end
   put(doc, field, value)
   if not dirty[id] then put(dirty, id, true) end
 end
@@ -170,6 +171,9 @@ local function change_queue(q, field, value)
   put(queue(q), field, value)
   put(queue_dirty, q, true)
 end
+
+-- How many jobs of a queue are asked to terminate and have not ended.
+function tally.ending(q, n) change_queue(q, queue_fields.ending, math.max(0, (queue(q).ending or 0) + n)) end
 
 local function within(map, key)
   if not map[key] then put(map, key, {}) end

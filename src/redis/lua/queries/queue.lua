@@ -1,0 +1,62 @@
+-- queue: one queue from near: its lanes and runs, the claims that wait, and who is next. Read only.
+--
+-- keys: none
+-- by: API, dashboard
+-- reads: job, queue
+-- writes: none
+-- args: ns, clock, seed, queue_name, most:int
+-- returns: {'queue', document, [lane, until] each, [id, class, token, began, lease end, process] of each run, [who, until, patterns] of each claim that waits,
+--          [id, class, priority, since, group, 'pull' or ''] of each that is next, now} | {'none'}
+
+-- @include lib/runtime/base
+-- @include lib/runtime/store
+-- @include lib/job/values
+-- @include lib/runtime/lists
+-- @include lib/queue/order
+-- @include lib/job/status
+-- @include lib/port/log
+-- @include lib/run/lease
+-- @include lib/port/ports
+-- @include lib/family/tree
+-- @include lib/limit/limits
+-- @include lib/limit/turns
+-- @include lib/queue/aging
+-- @include lib/job/create
+-- @include lib/queue/waiters
+-- @include lib/queue/lanes
+
+if not text_at(queue_key(queue_name)) then return { 'none' } end
+local queue_record, lanes, ids = queue(queue_name), {}, {}
+for lane, till in pairs(queue_record.lanes) do
+  if till > now then lanes[#lanes + 1] = { lane, int(till) } end
+end
+
+-- In the order in which they are claimed: by priority, with ageing by that and the moment of becoming ready.
+local line = {}
+for _, place in ipairs({ 'ready', 'ready:pull' }) do
+  for _, member in ipairs(redis.call('ZRANGE', queue_key(queue_name, place), 0, most - 1)) do
+    line[#line + 1] = { member:sub(15), place == 'ready' and '' or 'pull' }
+    ids[#ids + 1] = member:sub(15)
+  end
+end
+local leases = queue_record.next_lease and redis.call('ZRANGE', queue_key(queue_name, 'leases'), 0, most - 1) or {}
+for _, id in ipairs(leases) do ids[#ids + 1] = id end
+fetch_jobs(ids)
+
+local next_ones, runs, claims = {}, {}, {}
+for _, one in ipairs(line) do
+  local doc = find(one[1])
+  if doc then next_ones[#next_ones + 1] = { one[1], doc.class, doc.priority or '0', int(moment_of_sequence(doc.sequence)), doc.group or '', one[2] } end
+end
+for _, id in ipairs(leases) do
+  local doc = find(id)
+  if doc and doc.place == 'l' then runs[#runs + 1] = { id, doc.class, doc.token, doc.ran_at, doc.lease_until, doc.process or '' } end
+end
+if (queue_record.pulls_until or 0) > now then
+  local waiting = redis.call('ZRANGEBYSCORE', queue_key(queue_name, 'waiters'), '(' .. int(now), '+inf', 'WITHSCORES', 'LIMIT', 0, most)
+  for i = 1, #waiting, 2 do
+    local who, patterns = waiter_of(waiting[i])
+    claims[#claims + 1] = { who, waiting[i + 1], table.concat(patterns, '\n') }
+  end
+end
+return { 'queue', cjson.encode(queue_record), lanes, runs, claims, next_ones, int(now) }
