@@ -154,16 +154,16 @@ test('__proto__ is a name like others', () => {
 })
 
 test.each([
-  ['', 0, 'expected at least 1 more bytes, came 0'],
-  ['c1', 0, 'expected a value, came the unused type 0xc1'],
-  ['9201c1', 2, 'came the unused type 0xc1'],
-  ['0102', 1, 'expected the end, came 1 more bytes'],
-  ['a56162', 1, 'expected at least 5 more bytes, came 2'],
-  ['cd01', 1, 'expected at least 2 more bytes, came 1'],
-  ['ddffffffff01', 5, 'expected at least 4294967295 more bytes, came 1'],
-  ['dfffffffff01', 5, 'expected at least 8589934590 more bytes, came 1'],
-  ['c6ffffffff01', 5, 'expected at least 4294967295 more bytes, came 1'],
-  ['dbffffffff', 5, 'expected at least 4294967295 more bytes, came 0'],
+  ['', 0, 'expected at least 1 more bytes, got 0'],
+  ['c1', 0, 'expected a value, got the unused type 0xc1'],
+  ['9201c1', 2, 'got the unused type 0xc1'],
+  ['0102', 1, 'expected the end, got 1 more bytes'],
+  ['a56162', 1, 'expected at least 5 more bytes, got 2'],
+  ['cd01', 1, 'expected at least 2 more bytes, got 1'],
+  ['ddffffffff01', 5, 'expected at least 4294967295 more bytes, got 1'],
+  ['dfffffffff01', 5, 'expected at least 8589934590 more bytes, got 1'],
+  ['c6ffffffff01', 5, 'expected at least 4294967295 more bytes, got 1'],
+  ['dbffffffff', 5, 'expected at least 4294967295 more bytes, got 0'],
 ])('the bytes %s are refused at byte %d, open and closed', (bytes, offset, why) => {
   expect(failure(hex(bytes))).toMatchObject({ offset, message: expect.stringContaining(why) })
   expect(failure(hex(bytes), CLOSED)).toMatchObject({ offset, message: expect.stringContaining(why) })

@@ -67,7 +67,7 @@ test.each([
   [Symbol('x'), 'symbol'],
 ])('%o is no value, and the error says what came', (value, came) => {
   expect(() => encodeValue(value)).toThrow(
-    new TypeError(`expected a value that JSON can hold, like null, came ${came}`),
+    new TypeError(`expected a value that JSON can hold, like null, got ${came}`),
   )
 })
 

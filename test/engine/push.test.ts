@@ -354,7 +354,7 @@ describe('what a worker answers', () => {
   })
 
   test.each<[string, string, RegExp]>([
-    ['no JSON', '<html>', /^JSON at 1:1: expected a value, came "<"$/],
+    ['no JSON', '<html>', /^JSON at 1:1: expected a value, got "<"$/],
     ['half of it', '{"end":"comp', /^JSON at 1:13: /],
     ['null', 'null', /^body: /],
     ['a list', '[]', /^body: /],

@@ -364,7 +364,7 @@ class Reader {
 
   private fail(expected: string): never {
     const came = this.at < this.text.length ? JSON.stringify(this.text[this.at]) : 'the end'
-    throw new JsonError('MALFORMED', this.text, this.at, `${expected}, came ${came}`)
+    throw new JsonError('MALFORMED', this.text, this.at, `${expected}, got ${came}`)
   }
 
   private tooDeep(): never {

@@ -106,7 +106,7 @@ class Reader {
   document(closed: Closed): unknown {
     const value = this.read(closed)
     const left = this.bytes.length - this.at
-    if (left) this.fail(this.at, `expected the end, came ${left} more bytes`)
+    if (left) this.fail(this.at, `expected the end, got ${left} more bytes`)
     return value
   }
 
@@ -204,7 +204,7 @@ class Reader {
   private format(): Format {
     this.need(1)
     const format = formats[this.bytes[this.at - 1]!]
-    return format ?? this.fail(this.at - 1, 'expected a value, came the unused type 0xc1')
+    return format ?? this.fail(this.at - 1, 'expected a value, got the unused type 0xc1')
   }
 
   private length({ width, inline }: Format): number {
@@ -231,7 +231,7 @@ class Reader {
   /** Every value takes a byte at least, so a count that is more than what is left lies, and costs nothing here. */
   private fits(length: number): void {
     const left = this.bytes.length - this.at
-    if (length > left) this.fail(this.at, `expected at least ${length} more bytes, came ${left}`)
+    if (length > left) this.fail(this.at, `expected at least ${length} more bytes, got ${left}`)
   }
 
   private fail(at: number, why: string): never {

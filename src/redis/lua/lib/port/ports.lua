@@ -37,7 +37,7 @@ local function open_port(id, doc, dir, port)
     refuse('REFUSED', 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. sides[dir] .. ' port ' .. port)
   end
   if #port > 100 or not port:match('^[%w_]+$') then
-    refuse('REFUSED', 'expected a port name (a-z, A-Z, 0-9 and _, at most 100 long), came ' .. port)
+    refuse('REFUSED', 'expected a port name (a-z, A-Z, 0-9 and _, at most 100 long), got ' .. port)
   end
   declare(id, doc, dir, port)
   set_value(id, doc, 'd' .. dir .. ':' .. port, get_value(id, doc, 'd' .. dir .. ':*'))
@@ -187,7 +187,7 @@ local MAX_PUBLISHED = 10000
 function relays.charge(n)
   put(relays, 'published', relays.published + n)
   if relays.published > MAX_PUBLISHED then
-    refuse('TOO_LARGE', 'expected at most ' .. MAX_PUBLISHED .. ' messages, values times channels, of one call or run, came ' .. int(relays.published))
+    refuse('TOO_LARGE', 'expected at most ' .. MAX_PUBLISHED .. ' messages, values times channels, of one call or run, got ' .. int(relays.published))
   end
   work.puts = work.puts + n
 end
@@ -250,7 +250,7 @@ local MAX_MOVE = 10000
 local MAX_COPIED = 8388608
 local function check_copies(id, dir, port, what, bytes, n)
   if bytes * n > MAX_COPIED then
-    refuse('TOO_LARGE', sides[dir] .. ' port ' .. port .. ' of job ' .. id .. ': expected at most ' .. MAX_COPIED .. ' bytes, copied to all its targets, came ' .. what .. ' of ' .. int(bytes) .. ' bytes for ' .. int(n))
+    refuse('TOO_LARGE', sides[dir] .. ' port ' .. port .. ' of job ' .. id .. ': expected at most ' .. MAX_COPIED .. ' bytes, copied to all its targets, got ' .. what .. ' of ' .. int(bytes) .. ' bytes for ' .. int(n))
   end
 end
 

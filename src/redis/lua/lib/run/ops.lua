@@ -85,7 +85,7 @@ end
 function ops.wire(me)
   local from, calls = take_port(me), take() == '1'
   local targets = take_targets(me)
-  if #targets > 1000 then refuse('TOO_LARGE', 'expected at most 1000 wires at one port, came ' .. #targets) end
+  if #targets > 1000 then refuse('TOO_LARGE', 'expected at most 1000 wires at one port, got ' .. #targets) end
   local own = from.dir == 'i' and from.id == me.id or from.dir == 'o' and from.doc.parent == me.id
   if not own then refuse('REFUSED', 'job ' .. me.id .. ' can lay wires from its inputs and from the outputs of its children') end
   flows.lay(from.id, from.doc, from.dir, from.port, calls and 'call' or targets, from.id == me.id and 'the flow' or from.doc.child_name)
