@@ -1281,8 +1281,8 @@ const oneTime: Mutation[] = [
     ["if taken then return { 'refused', 'TAKEN', USED } end", '', 'one key stands for two bodies'],
     ['if not me.nothing then remember', 'if true then remember', 'no result yet is the answer for ever'],
     [
-      "if not ok then return { 'refused', why.code, why.message } end",
-      "if not ok then\n  remember(once, fingerprint, {}, tonumber(once_for))\n  flush()\n  return { 'refused', why.code, why.message }\nend",
+      "if not ok then return { 'refused', why.code, why.message, why.wait or '' } end",
+      "if not ok then\n  remember(once, fingerprint, {}, tonumber(once_for))\n  flush()\n  return { 'refused', why.code, why.message, '' }\nend",
       'a refusal is the answer for ever',
     ],
   ),
