@@ -66,9 +66,7 @@ test.each([
   [() => 1, 'function'],
   [Symbol('x'), 'symbol'],
 ])('%o is no value, and the error says what came', (value, came) => {
-  expect(() => encodeValue(value)).toThrow(
-    new TypeError(`expected a value that JSON can hold, like null, got ${came}`),
-  )
+  expect(() => encodeValue(value)).toThrow(new TypeError(`expected a value that JSON can hold, like null, got ${came}`))
 })
 
 test('what is nested too deep to be read again is not closed', () => {
