@@ -4,7 +4,7 @@ import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
 import { shownItem } from './item.ts'
-import { jobFields } from './keys.ts'
+import { jobFields, limitFields, queueFields } from './keys.ts'
 
 type Fields = typeof jobFields
 type Always = 'sequence' | 'queue' | 'class'
@@ -18,13 +18,25 @@ export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fi
   [named: `${string}:${string}`]: string
 }
 
-const byShort = new Map(Object.entries(jobFields).map(([name, [short, , kind]]) => [short as string, { name, kind }]))
+type Stored = Record<string, unknown>
 
-/** What a field of a record is, from how Redis has it: `a:b` names stay as they are. */
-function putField(record: Record<string, string | number>, short: string, value: string): void {
-  const field = byShort.get(short)
-  if (field === undefined) record[short] = value
-  else record[field.name] = field.kind === 'number' ? Number(value) : value
+/** What a field of a record is, from how Redis has it: names that are in no table, like `a:b`, stay as they are. */
+function naming(fields: Readonly<Record<string, readonly [short: string, note: string, kind?: 'number']>>) {
+  const byShort = new Map(Object.entries(fields).map(([name, [short, , kind]]) => [short, { name, kind }]))
+  return (record: Stored, short: string, value: unknown): void => {
+    const field = byShort.get(short)
+    record[field?.name ?? short] = field?.kind === 'number' ? Number(value) : value
+  }
+}
+
+const nameJob = naming(jobFields)
+const nameQueue = naming(queueFields)
+const nameLimit = naming(limitFields)
+
+function renamed(name: ReturnType<typeof naming>, stored: Stored): Stored {
+  const record: Stored = {}
+  for (const short in stored) name(record, short, stored[short])
+  return record
 }
 
 /**
@@ -33,10 +45,8 @@ function putField(record: Record<string, string | number>, short: string, value:
  * @example decodeRecord('{"n":"…","q":"mail","c":"send","le":"1700000000000"}').leaseUntil // 1700000000000
  */
 export function decodeRecord(text: string, beside: string[] = []): JobRecord {
-  const record: Record<string, string | number> = {}
-  const stored = JSON.parse(text) as Record<string, string>
-  for (const short in stored) putField(record, short, stored[short]!)
-  for (let i = 0; i < beside.length; i += 2) putField(record, beside[i]!, beside[i + 1]!)
+  const record = renamed(nameJob, JSON.parse(text) as Stored)
+  for (let i = 0; i < beside.length; i += 2) nameJob(record, beside[i]!, beside[i + 1]!)
   return record as JobRecord
 }
 
@@ -45,6 +55,48 @@ export const leftOut = (record: JobRecord): [name: string, short: string][] =>
   Object.entries(record)
     .filter(([, value]) => value === '^')
     .map(([name]) => [name, name in jobFields ? jobFields[name as keyof Fields][0] : name])
+
+/** A queue's record, as far as TypeScript reads it. */
+export type QueueRecord = {
+  mostLanes?: number
+  calledClasses?: Record<string, true>
+  batch?: number
+  paused?: boolean
+  mode?: string
+  ageing?: number
+  /** Counts of the day that `day` says, and of all days before. */
+  counts?: Record<string, number>
+  earlierCounts?: Record<string, number>
+  day?: number
+  /** How many wait at limits, and how many are asked to terminate. */
+  atLimits?: number
+  ending?: number
+  /** How many runs of that day had waited for how long. */
+  waits?: number[]
+} & { [F in keyof typeof queueFields]?: unknown }
+
+/** @example decodeQueue('{"ml":8,"m":"pull"}') // { mostLanes: 8, mode: 'pull' } */
+export const decodeQueue = (text: string): QueueRecord => renamed(nameQueue, JSON.parse(text) as Stored)
+
+/** A limit's record: numbers and marks, and the turns of its groups under names with a colon. */
+export type LimitRecord = { [F in keyof typeof limitFields]?: number }
+
+/** @example decodeLimit('{"c":8,"a":2}') // { concurrency: 8, promised: 2 } */
+export const decodeLimit = (text: string): LimitRecord => renamed(nameLimit, JSON.parse(text) as Stored) as LimitRecord
+
+/** What a queue counted on one day. */
+export type DayRecord = { counts: Record<string, number>; waits?: number[] }
+
+const nameDay = naming({ counts: queueFields.counts, waits: ['w', 'how many runs had been ready for how long'] })
+
+/** Queue → what it counted on a day, as `~days` has it. */
+export const decodeDay = (text: string): Record<string, DayRecord> =>
+  Object.fromEntries(
+    Object.entries(JSON.parse(text) as Record<string, Stored>).map(([queue, day]) => [
+      queue,
+      renamed(nameDay, day) as DayRecord,
+    ]),
+  )
 
 const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'failed', T: 'terminated' }
 

@@ -3,7 +3,7 @@
 import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
 import type { RunOutcome } from './changes.ts'
-import type { Child, JobRecord } from './record.ts'
+import type { Child, JobRecord, QueueRecord } from './record.ts'
 
 /** A bell to ring: now, or at a moment. */
 export type Ring = { queue: string; bell: string; at?: number }
@@ -218,23 +218,7 @@ export type Ready = { id: number; queue: string; since: string; priority: number
 /** A queue as it is counted. */
 export type QueueRow = {
   name: string
-  settings: {
-    ml?: number
-    cl?: Record<string, true>
-    b?: number
-    paused?: boolean
-    m?: string
-    ag?: number
-    /** Counts of the day that `day` says, and of all days before. */
-    c?: Record<string, number>
-    ca?: Record<string, number>
-    day?: number
-    /** How many wait at limits, and how many are asked to terminate. */
-    wc?: number
-    en?: number
-    /** How many runs of that day had waited for how long. */
-    wh?: number[]
-  }
+  settings: QueueRecord
   lanes: number
   ready: number
   pull: number

@@ -75,7 +75,7 @@ async function life(making: Making, way: Way, begun: number) {
   await look()
   const { counts, ...queue } = await world
     .queueOf()
-    .then(({ settings, ...row }) => ({ ...row, counts: settings.c, oldest: null }))
+    .then(({ settings, ...row }) => ({ ...row, counts: settings.counts, oldest: null }))
   return {
     marked,
     seen: { lent: shape(encoded(lent[0]!.document)), answers, looks, counts, queue, faults: await world.faults() },

@@ -15,16 +15,16 @@ const NEXT = 20
 
 /** A queue as callers see it. */
 export function viewOf(row: QueueRow): QueueView {
-  const { wc: limited = 0, en: ending = 0 } = row.settings
+  const { atLimits: limited = 0, ending = 0 } = row.settings
   const moving = row.ready + row.pull + row.timers + row.leases
   return {
     name: row.name,
     paused: row.settings.paused === true,
-    mode: row.settings.m === 'pull' ? 'pull' : 'push',
+    mode: row.settings.mode === 'pull' ? 'pull' : 'push',
     lanes: row.lanes,
-    maxLanes: row.settings.ml ?? (row.settings.cl ? CALLING_LANES : LANES),
-    batch: row.settings.b ?? 100,
-    ageing: row.settings.ag ?? null,
+    maxLanes: row.settings.mostLanes ?? (row.settings.calledClasses ? CALLING_LANES : LANES),
+    batch: row.settings.batch ?? 100,
+    ageing: row.settings.ageing ?? null,
     counts: {
       queued: row.ready + row.pull + row.timers + limited,
       scheduled: row.timers,

@@ -1,6 +1,7 @@
 // Numbers about the whole: what has happened today, on each day that is kept, and minute by minute.
 
 import { pointsOf, summed } from '../../core/series.ts'
+import type { DayRecord } from '../../redis/record.ts'
 import type { QueueRow } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Counts, DayView, Engine } from '../engine.ts'
@@ -17,20 +18,23 @@ const sum = (all: readonly Counts[]): Counts => {
   return total
 }
 
-type Kept = Record<string, { c: Counts; w?: number[] }>
+type Kept = Record<string, DayRecord>
 
 /** What each queue counted on which day: those that are kept, and those that are not over, or that nobody has looked at since. */
 function daysOf(kept: Map<number, Kept>, queues: readonly QueueRow[], days: readonly number[]): DayView[] {
   for (const { name, settings } of queues) {
     if (settings.day === undefined || !days.includes(settings.day)) continue
     const day = kept.get(settings.day) ?? {}
-    kept.set(settings.day, { ...day, [name]: { c: settings.c ?? {}, w: settings.wh } })
+    kept.set(settings.day, { ...day, [name]: { counts: settings.counts ?? {}, waits: settings.waits } })
   }
   return days.flatMap((day) => {
     const queues = kept.get(day)
     if (!queues) return []
-    const own = Object.entries(queues).map(([name, { c, w }]) => [name, { counts: c, ...(w ? { waits: w } : {}) }])
-    const counts = sum(Object.values(queues).map(({ c }) => c))
+    const own = Object.entries(queues).map(([name, { counts, waits }]) => [
+      name,
+      { counts, ...(waits ? { waits } : {}) },
+    ])
+    const counts = sum(Object.values(queues).map((day) => day.counts))
     return [{ day: new Date(day * DAY).toISOString().slice(0, 10), counts, queues: Object.fromEntries(own) }]
   })
 }
@@ -44,17 +48,17 @@ export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series'
       const [{ queues, now }, { trouble }] = await Promise.all([store.overview(), store.standing()])
       const today = Math.floor(now / DAY)
       const isToday = (settings: QueueRow['settings']) => settings.day === today
-      const total = byName(queues, ({ c = {}, ca = {} }) => sum([ca, c]))
+      const total = byName(queues, ({ counts = {}, earlierCounts = {} }) => sum([earlierCounts, counts]))
       const all = sum(Object.values(total))
       const asked = Array.from({ length: days }, (_, ago) => today - ago)
-      const texts = days > 0 ? await store.days(asked) : []
-      const kept = new Map(texts.flatMap((text, i) => (text ? [[asked[i]!, JSON.parse(text) as Kept] as const] : [])))
+      const found = days > 0 ? await store.days(asked) : []
+      const kept = new Map(found.flatMap((day, i) => (day ? [[asked[i]!, day] as const] : [])))
       return {
         queues: queues.map(viewOf),
         processed: all.runs ?? 0,
         failed: all.errors ?? 0,
-        today: byName(queues, (settings) => (isToday(settings) ? (settings.c ?? {}) : {})),
-        waits: byName(queues, (settings) => (isToday(settings) ? (settings.wh ?? []) : [])),
+        today: byName(queues, (settings) => (isToday(settings) ? (settings.counts ?? {}) : {})),
+        waits: byName(queues, (settings) => (isToday(settings) ? (settings.waits ?? []) : [])),
         total,
         ...(days > 0 ? { days: daysOf(kept, queues, asked) } : {}),
         ...(trouble ? { bells: trouble } : {}),

@@ -121,9 +121,31 @@ export function createDispatcher({
   const callsFree = ({ calls }: Usage, underWay: number): number =>
     Math.max(underWay ? 0 : 1, calls.most - calls.wanted)
 
-  async function serve({ queue, bell, lane, usage, flight, guest, end, warmth, seq }: Lane): Promise<Dispatched> {
+  /** Waits as the answer says, and goes on; or says how the lane ends. */
+  async function rest({ usage, flight, warmth }: Lane, answer: CommitAnswer, leave: boolean) {
+    const wait = answer.dueIn ?? Number.POSITIVE_INFINITY
+    if (answer.word === 'warm') {
+      const called = warmth.wait(wait)
+      await (flight.idle ? called : Promise.race([called, flight.next()]))
+    } else if (!flight.idle) {
+      // Slow runs hold up nobody: what has ended is committed and more is claimed; and when nothing is left the lane
+      // is given up, so that new jobs ring, while we wait only to bring home what is under way.
+      const serves = answer.word === 'ok' || answer.word === 'more'
+      const mayClaim = serves && !leave && callsFree(usage, flight.size) > 0
+      await (mayClaim ? flight.landed(PATIENCE) : flight.next())
+    } else if (answer.word === 'full' || answer.word === 'stale') return answer.word
+    else if (leave) return 'handed on'
+    else if (answer.word === 'empty') {
+      if (wait > SOON) return 'empty'
+      await sleep(wait)
+    }
+    return undefined
+  }
+
+  async function serve(open: Lane): Promise<Dispatched> {
+    const { queue, bell, lane, usage, flight, guest, end, warmth } = open
     let runs = 0
-    for (; ; seq++) {
+    for (let seq = open.seq; ; seq++) {
       const leave = elapsed() >= end || usage.sent.requests >= requests || performer.usedUp(usage)
       const done = flight.take()
       const asked = elapsed()
@@ -150,24 +172,8 @@ export function createDispatcher({
       runs += done.length
       flight.add(answer.lent, asked)
       if (answer.lent.length || done.length) warmth.worked()
-      const serves = answer.word === 'ok' || answer.word === 'more'
-      if (answer.word === 'warm') {
-        const called = warmth.wait(answer.dueIn ?? Number.POSITIVE_INFINITY)
-        await (flight.idle ? called : Promise.race([called, flight.next()]))
-      } else if (!flight.idle) {
-        // Slow runs hold up nobody: what has ended is committed and more is claimed; and when nothing is left the lane
-        // is given up, so that new jobs ring, while we wait only to bring home what is under way.
-        const mayClaim = serves && !leave && callsFree(usage, flight.size) > 0
-        await (mayClaim ? flight.landed(PATIENCE) : flight.next())
-      } else if (answer.word === 'full' || answer.word === 'stale') {
-        return { runs, ended: answer.word }
-      } else if (leave) {
-        return { runs, ended: 'handed on' }
-      } else if (answer.word === 'empty') {
-        const wait = answer.dueIn ?? Number.POSITIVE_INFINITY
-        if (wait > SOON) return { runs, ended: 'empty' }
-        await sleep(wait)
-      }
+      const ended = await rest(open, answer, leave)
+      if (ended) return { runs, ended }
     }
   }
 

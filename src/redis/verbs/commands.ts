@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Parts } from '../parts.ts'
+import { type DayRecord, decodeDay } from '../record.ts'
 import type { BellTrouble, Ready } from '../types.ts'
 
 /** How many steps, and how many children, are looked through in one command. */
@@ -79,10 +80,10 @@ export function createCommands({ client: { ask }, keys }: Parts) {
       ),
     readAudit: (before: string, count: number) =>
       ask<unknown>((redis) => redis.xrevrange(keys.audit, before, '-', count)),
-    /** What was counted on each of these days: queue → counts and waits, as JSON. */
-    async days(days: number[]): Promise<(string | null)[]> {
+    /** What was counted on each of these days: queue → counts and waits. */
+    async days(days: number[]): Promise<(Record<string, DayRecord> | null)[]> {
       const kept = await ask<unknown>((redis) => redis.hmget(keys.days, ...days.map(String)))
-      return (kept as (string | null)[] | null) ?? []
+      return ((kept as (string | null)[] | null) ?? []).map((text) => (text === null ? null : decodeDay(text)))
     },
     tenants: () => hashOf(keys.tenants),
     tenant: (name: string) => ask<string | null>((redis) => redis.hget(keys.tenants, name)),

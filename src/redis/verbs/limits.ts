@@ -1,19 +1,20 @@
 // Limits, and the constraints that put jobs under them.
 
 import { type Parts, type RawRing, refusalOf, ringsOf } from '../parts.ts'
+import { decodeLimit } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { KeptLimit, Ring, Room } from '../types.ts'
 
 /** A limit's record as Redis has it. */
 export function limitSettingsOf(text: string): KeptLimit {
-  const { c, r, p, paused, shut, a, j } = JSON.parse(text) as Record<string, number | undefined>
+  const { concurrency, rate, period, paused, shut, promised, jobs } = decodeLimit(text)
   return {
-    concurrency: c ?? null,
-    rate: r === undefined ? null : { limit: r, period: p! },
+    concurrency: concurrency ?? null,
+    rate: rate === undefined ? null : { limit: rate, period: period! },
     paused: paused === 1,
     shutUntil: shut ?? null,
-    reserved: a ?? 0,
-    jobs: j ?? null,
+    reserved: promised ?? 0,
+    jobs: jobs ?? null,
   }
 }
 

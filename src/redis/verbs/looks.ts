@@ -7,6 +7,39 @@ import * as scripts from '../scripts.generated.ts'
 import type { AtWork, FlowState, Inspection, Listed, RawWiring, Signal } from '../types.ts'
 import { limitSettingsOf } from './limits.ts'
 
+type RawInspection = [
+  word: string,
+  id: string,
+  text: string,
+  side: string[],
+  children: string[],
+  items: string[],
+  ahead: string,
+  facts: [string, string, string, string, string, string, string, string?],
+  childCount: string,
+  callback: string[],
+]
+
+type ListFilter = {
+  mode: 'all' | 'children' | 'alias' | 'repeats'
+  name?: string
+  queue?: string
+  /** One, or several with commas. */
+  status?: string
+  class?: string
+  group?: string
+  tag?: string
+  /** How its callback goes. */
+  callback?: string
+  /** Made from and before these moments. */
+  since?: number
+  until?: number
+  /** Whose run takes, or took, longer. */
+  longer?: number
+  before?: string
+  limit: number
+}
+
 export function createLooks(parts: Parts) {
   const { client, keys, base } = parts
   const { evaluate } = client
@@ -20,18 +53,7 @@ export function createLooks(parts: Parts) {
       [],
     )) as never[]
     if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
-    const [, id, text, side, children, items, ahead, facts, childCount, callback] = answer as unknown as [
-      string,
-      string,
-      string,
-      string[],
-      string[],
-      string[],
-      string,
-      [string, string, string, string, string, string, string, string?],
-      string,
-      string[],
-    ]
+    const [, id, text, side, children, items, ahead, facts, childCount, callback] = answer as unknown as RawInspection
     const document = decodeRecord(text, side)
     await fill([{ id: Number(id), document }])
     return {
@@ -55,25 +77,7 @@ export function createLooks(parts: Parts) {
     }
   }
 
-  async function list(filter: {
-    mode: 'all' | 'children' | 'alias' | 'repeats'
-    name?: string
-    queue?: string
-    /** One, or several with commas. */
-    status?: string
-    class?: string
-    group?: string
-    tag?: string
-    /** How its callback goes. */
-    callback?: string
-    /** Made from and before these moments. */
-    since?: number
-    until?: number
-    /** Whose run takes, or took, longer. */
-    longer?: number
-    before?: string
-    limit: number
-  }): Promise<Listed> {
+  async function list(filter: ListFilter): Promise<Listed> {
     const answer = (await evaluate(
       scripts.list,
       [],

@@ -1,6 +1,7 @@
 // Queues: their settings and classes, how they stand, and the sweep over all of them.
 
 import { listWords, type Parts, type RawRing, ringsOf } from '../parts.ts'
+import { decodeQueue } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { NearQueue, QueueRow, Ring } from '../types.ts'
 
@@ -36,7 +37,7 @@ export function createQueues({ client: { evaluate }, keys, base }: Parts) {
       const oldest = numbers[9] ? Math.floor(Number.parseInt(numbers[9].slice(0, 13), 16) / 1000) : null
       return {
         name: name!,
-        settings: JSON.parse(text!) as QueueRow['settings'],
+        settings: decodeQueue(text!),
         ...{ lanes, ready, pull, timers, leases, suspended, completed, failed, terminated },
         oldest,
       } as QueueRow
