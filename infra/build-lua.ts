@@ -1,33 +1,31 @@
-// Builds src/redis/lua into src/redis/scripts.generated.ts: joins what a script reaches of the files that it includes,
-// gives its arguments their names, removes comments and computes the sha. It refuses what some engine would not take.
+// Builds src/redis/lua into src/redis/scripts.generated.ts: joins what a script reaches of the modules that it requires, gives
+// its arguments their names, makes it small and computes the sha. It refuses what some engine would not take.
 // `--check` fails when the committed file is not what would be built.
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { type Group, isField, type Library, libraryOf, reached, shortened } from './lua-library.ts'
+import { type Given, headOf, type Module, type Unit, type Use, usesOfScript } from './lua-modules.ts'
 import { shortenFields } from './lua-records.ts'
 import { refusedIn } from './lua-rules.ts'
-import { moveNames, reached, type Unit, unitsOf } from './lua-units.ts'
-import { remember } from './remember.ts'
+import { edited, squeeze } from './lua-squeeze.ts'
 
 const root = join(import.meta.dirname, '../src/redis/lua')
 const target = join(import.meta.dirname, '../src/redis/scripts.generated.ts')
 
+/** A script as it is written, and what its header says. */
 type Source = {
   name: string
+  file: string
   text: string
   args: { name: string; int: boolean }[]
-  includes: string[]
   note: string[]
   /** Which parts of sidejob call it, and the first words of the keys that it may touch. */
   access: { by: string[]; reads: string[]; writes: string[] }
 }
 
-/** A part that scripts include: its units, of which a script has those that it reaches, and the names that it gives to others. */
-type Part = { exported: string[]; units: Unit[] }
-
 const read = (path: string): string => readFileSync(path, 'utf8')
-const names = (text: string): string[] => text.split(',').map((n) => n.trim())
 /** The Lua files below a folder, by their paths from `root`. */
 const luaFiles = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -42,8 +40,12 @@ const scriptFiles = (): string[] =>
 function listed(file: string, header: string, line: string): string[] {
   const found = new RegExp(`^-- ${line}: (.*)$`, 'm').exec(header)?.[1]
   if (!found) throw new Error(`${file}: the header has no "-- ${line}:" line`)
-  return found === 'none' ? [] : names(found)
+  return found === 'none' ? [] : found.split(',').map((name) => name.trim())
 }
+
+/** Without comments and with short fields; every line stays where it is. */
+const cleaned = (file: string, text: string): string =>
+  shortenFields(file, text.replace(/^\s*--.*$/gm, (line) => line.replace(/\S.*/, '')).replace(/\s--\s.*$/gm, ''))
 
 /** The header of a script is its signature: `-- args: ns, seq:int, ...`. */
 function parse(file: string, text: string): Source {
@@ -51,12 +53,12 @@ function parse(file: string, text: string): Source {
   const list = (line: string) => listed(file, header, line)
   return {
     name: basename(file, '.lua'),
-    text: text.slice(header.length),
+    file,
+    text: cleaned(file, text),
     args: list('args')
       .filter((name) => name !== '...')
       .map((name) => ({ name: name.replace(':int', ''), int: name.endsWith(':int') })),
     access: { by: list('by'), reads: list('reads'), writes: list('writes') },
-    includes: [...text.matchAll(/^-- @include lib\/([\w/]+)$/gm)].map((found) => found[1]!),
     note: header
       .trim()
       .split('\n')
@@ -64,135 +66,105 @@ function parse(file: string, text: string): Source {
   }
 }
 
-const uncomment = (text: string): string => text.replace(/^\s*--.*$/gm, '').replace(/\s--\s.*$/gm, '')
-const tighten = (text: string): string => text.replace(/^\s+/gm, '').replace(/\n{2,}/g, '\n')
+// ---- one script --------------------------------------------------------------------------------------------------------
 
-const topNames = (text: string): string[] =>
-  [...text.matchAll(/^local (?:function (\w+)|([\w, ]+?)(?: =.*)?$)/gm)].flatMap((found) =>
-    found[1] ? [found[1]] : names(found[2]!),
+/** What a script has of a group. */
+type Kept = { group: Group; units: Unit[] }
+
+/** A text of the builder, the script's own, or statements of a module. */
+type Part = string | { text: string; lines: number[] } | { module: string; units: Unit[] }
+
+/** A built script; `closures` are made at each call, before anything is done, and `locals` are those of all of it. */
+export type Built = { source: Source; parts: Part[]; text: string; sha: string; closures: number; locals: number }
+
+/** What is used outside of its group, and not a field: the more often, the later it is declared, for Lua looks from there. */
+function sharedIn(body: readonly Use[], kept: readonly Kept[], { groupOf, nameOf }: Library): Given[] {
+  const often = new Map<Given, number>()
+  const note = ({ symbol }: Use, from?: Group): void => {
+    if (symbol.constant !== undefined || symbol.module === '' || isField(nameOf.get(symbol)!)) return
+    if (groupOf.get(symbol) !== from) often.set(symbol, (often.get(symbol) ?? 0) + 1)
+  }
+  for (const use of body) note(use)
+  for (const { group, units } of kept) for (const unit of units) for (const use of unit.uses) note(use, group)
+  return [...often].sort((a, b) => a[1] - b[1]).map(([symbol]) => symbol)
+}
+
+const declare = (names: readonly string[], values: readonly string[] = []): string =>
+  names.length ? `local ${names.join(',')}${values.length ? `=${values.join(',')}` : ''}\n` : ''
+
+const FIELDS = 'local L={}\nlocal F=setmetatable({},{__index=function(e,t)L[t:sub(2)]()return rawget(e,t)end})\n'
+
+/** What stands around the statements of a group: where they are declared, and when they are made. */
+function around({ group, units }: Kept, shared: ReadonlySet<Given>, { nameOf }: Library): [open: string, end: string] {
+  const inner = units
+    .flatMap(({ gives }) => gives)
+    .filter((symbol) => symbol.constant === undefined && !shared.has(symbol) && !isField(nameOf.get(symbol)!))
+  const declared = declare(inner.map((symbol) => nameOf.get(symbol)!))
+  if (!group.isAlways) return [`L['${group.letter}']=function()\n${declared}`, 'end\n']
+  return declared ? [`do\n${declared}`, 'end\n'] : ['', '']
+}
+
+function buildScript(source: Source, library: Library): Built {
+  const { groups, nameOf, pieces } = library
+  const { places, uses } = usesOfScript(source.file, source.text, membersOf(library))
+  const live = reached(uses, library)
+  const kept = groups
+    .map((group) => ({ group, units: group.units.filter((unit) => live.has(unit) && pieces.has(unit)) }))
+    .filter(({ units }) => units.length > 0)
+  const shared = sharedIn(uses, kept, library)
+  const argNames = library.argNames(source.args)
+  const args = source.args.map(({ name }) => argNames.get(name)!)
+  const values = source.args.map(({ int }, i) => (int ? `tonumber(ARGV[${i + 1}])` : `ARGV[${i + 1}]`))
+  const used = new Set(
+    [uses, ...kept.flatMap(({ units }) => units.map((unit) => unit.uses))].flat().map(({ symbol }) => symbol),
   )
-
-/** How often a text says each name, as a name of its own: not as a field, nor as a text. */
-const namesIn = remember((text) => {
-  const found = new Map<string, number>()
-  for (const [name] of text.matchAll(/(?<![.\w'])[A-Za-z_]\w*(?![\w'])/g)) found.set(name, (found.get(name) ?? 0) + 1)
-  return found
-})
-const timesIn = (texts: readonly string[], name: string): number =>
-  texts.reduce((sum, text) => sum + (namesIn(text).get(name) ?? 0), 0)
-const uses = (text: string, name: string): boolean => namesIn(text).has(name)
-
-/** The tables that get fields in a text. */
-const tablesIn = remember(
-  (text) => new Set([...text.matchAll(/^(?:function (\w+)\.|(\w+)\.\w+ = )/gm)].map(([, a, b]) => (a ?? b)!)),
-)
-
-// Lua allows 200 locals in a chunk: each part is a block of its own, and only what others use is declared outside.
-function makePart(part: string, others: readonly string[]): { exported: string[]; text: string } {
-  const exported = topNames(part).filter((name) => others.some((other) => uses(other, name)))
-  let text = part
-  for (const name of exported) text = text.replace(new RegExp(`^local function ${name}\\b`, 'm'), `function ${name}`)
-  text = text.replace(/^local ([\w, ]+?)( =.*)?$/gm, (line, list: string, value = '') => {
-    const all = names(list)
-    if (!all.some((name) => exported.includes(name))) return line
-    const inner = all.filter((name) => !exported.includes(name))
-    if (value && inner.length) return `local ${inner.join(', ')}\n${list}${value}`
-    return value ? `${list}${value}` : inner.length ? `local ${inner.join(', ')}` : ''
+  const ofLua = [...used].filter(({ module }) => module === '')
+  const head = [
+    declare(args, values),
+    declare([argNames.get('at')!], [`${args.length}`]),
+    declare(
+      ofLua.map((symbol) => nameOf.get(symbol)!),
+      ofLua.map(({ name }) => name),
+    ),
+    declare(shared.map((symbol) => nameOf.get(symbol)!)),
+    kept.some(({ group }) => !group.isAlways) ? FIELDS : '',
+  ].join('')
+  const isShared = new Set(shared)
+  const blocks = kept.flatMap((one): Part[] => {
+    const [open, end] = around(one, isShared, library)
+    const units = one.units.filter((unit) => pieces.get(unit)!.text)
+    return [open, { module: one.units[0]!.module, units }, end]
   })
-  return { exported, text: tighten(`${text}\n`) }
-}
-
-/** Of two functions of one name, in parts that a script includes, one would take the place of the other without a word. */
-function refuseTwins(script: string, parts: { name: string; exported: string[]; text: string }[]): void {
-  const declared = parts.flatMap(({ name: part, exported, text }) =>
-    exported.filter((name) => text.includes(`function ${name}(`)).map((name) => ({ name, part: `lib/${part}.lua` })),
+  const tops = headOf(source.text)
+  const requires = source.text.slice(0, tops.rest[0]!.range[0])
+  const edits = shortened(places, uses, nameOf, argNames)
+  const own = squeeze(
+    edited(source.text, [...edits, { start: 0, end: requires.length, text: requires.replace(/.+/g, '') }]),
+    1,
   )
-  for (const [name, twins] of Map.groupBy(declared, (one) => one.name))
-    if (twins.length > 1)
-      throw new Error(
-        `${script}.lua: expected one function ${name}, got those of ${twins.map((one) => one.part).join(' and ')}`,
-      )
-}
-
-// A function has 200 registers in some Luas, for its locals and for what it computes; a third of them stays free.
-const NEAR = 90
-
-/** The names that share one table, because there are too many of them for locals: those that are used least, and no tables. */
-function farNames(parts: { exported: string[]; text: string }[], bodies: string[]): Set<string> {
-  const code = [...parts.map(({ text }) => text), ...bodies]
-  const often = (name: string): number => timesIn(code, name)
-  const isTable = (name: string): boolean => code.some((text) => tablesIn(text).has(name))
-  const all = parts
-    .flatMap(({ exported }) => exported)
-    .map((name) => ({ name, often: isTable(name) ? Number.POSITIVE_INFINITY : often(name) }))
-  return new Set(
-    all
-      .sort((a, b) => b.often - a.often)
-      .slice(NEAR)
-      .map(({ name }) => name),
+  // A function of its own: the 200 locals of the chunk are the shared names'.
+  const parts = [head, ...blocks, 'return(function()\n', { ...own, text: `${own.text}\n` }, 'end)()\n'].filter(
+    (part) => part !== '',
   )
-}
-
-/** What a script reaches of one part. */
-type Piece = { part: string; exported: string[]; units: number[]; text: string }
-
-/** What a script reaches of the parts that it includes. */
-function piecesOf({ text, includes }: Source, parts: Map<string, Part>): Piece[] {
-  const all = includes.map((part) => ({ part, ...parts.get(part)! }))
-  const live = reached(
-    all.flatMap(({ units }) => units),
+  const text = parts.map((part) => textOf(part, library)).join('')
+  const made = kept.map(({ group, units }) =>
+    group.isAlways ? units.filter(({ isFunction }) => isFunction).length : 1,
+  )
+  return {
+    source,
+    parts,
     text,
-  )
-  return all.map(({ part, exported, units }) => {
-    const kept = [...units.keys()].filter((at) => live.has(units[at]!))
-    const text = kept.map((at) => units[at]!.text).join('')
-    return { part, exported: exported.filter((one) => uses(text, one)), units: kept, text }
-  })
+    sha: createHash('sha1').update(text).digest('hex'),
+    closures: made.reduce((sum, n) => sum + n, 2),
+    locals: args.length + ofLua.length + shared.length + 3,
+  }
 }
 
-/** The names that the pieces of one script share: of those that some script wants, the ones that are used in this one. */
-function sharedIn({ name, text }: Source, pieces: Piece[]): Set<string> {
-  const usedBeside = (part: string, one: string): boolean =>
-    [text, ...pieces.filter((other) => other.part !== part).map((other) => other.text)].some((by) => uses(by, one))
-  const shared = pieces.flatMap(({ part, exported }) => exported.filter((one) => usedBeside(part, one)))
-  const twice = shared.find((one, at) => shared.indexOf(one) !== at)
-  if (twice) throw new Error(`${name}: two of its parts share the name ${twice}: rename one`)
-  if (shared.length > 180) throw new Error(`${name}: ${shared.length} shared names; Lua allows 200 locals`)
-  // Lua looks a captured local up from the last one declared: those that most functions use come last.
-  const code = [text, ...pieces.map((piece) => piece.text)]
-  const often = new Map(shared.map((one) => [one, timesIn(code, one)]))
-  return new Set(shared.toSorted((a, b) => often.get(a)! - often.get(b)!))
-}
+const membersOf = ({ modules }: Library): Map<string, Module> => new Map(modules.map((module) => [module.path, module]))
 
-// A function has 200 locals of its own, but may use only 60 names from outside; a block shares the 200 of its chunk.
-const OUTSIDE = 60
-
-/** What stands around a part: a function where it may be one, else a block. What nobody else uses stays inside. */
-function scopeOf({ exported, text }: Piece, { args }: Source, shared: Set<string>): Scope {
-  const inner = exported.filter((name) => !shared.has(name))
-  const outside = ['at', 'far', ...args.map(({ name }) => name), ...shared].filter((name) => uses(text, name))
-  const [open, end] = outside.length > OUTSIDE ? ['do', 'end'] : [';(function()', 'end)()']
-  return { open: `${open}\n${inner.length ? `local ${inner.join(', ')}\n` : ''}`, end: `${end}\n` }
-}
-
-function headOf({ args }: Source, shared: Set<string>): string {
-  const declared = args.map((arg) => arg.name).join(', ')
-  const values = args.map(({ int }, i) => (int ? `tonumber(ARGV[${i + 1}])` : `ARGV[${i + 1}]`)).join(', ')
-  const names = shared.size > 0 ? [`local ${[...shared].join(', ')}`] : []
-  return [`local ${declared} = ${values}`, `local at = ${args.length}`, ...names, 'local far = {}', ''].join('\n')
-}
-
-type Scope = { open: string; end: string }
-
-/** A built script: what is sent to Redis is `head`, its parts, each in a scope of its own, and `body`. */
-export type Built = {
-  source: Source
-  head: string
-  pieces: Piece[]
-  scopes: Scope[]
-  body: string
-  text: string
-  sha: string
+function textOf(part: Part, { pieces }: Library): string {
+  if (typeof part === 'string') return part
+  return 'units' in part ? part.units.map((unit) => `${pieces.get(unit)!.text}\n`).join('') : part.text
 }
 
 /**
@@ -201,65 +173,19 @@ export type Built = {
  * @example buildScripts((file, text) => text).scripts.get('commit').sha
  */
 export function buildScripts(edit: (file: string, text: string) => string = (_, text) => text) {
-  const sources = scriptFiles().map((file) => {
-    const source = parse(file, edit(file, read(join(root, file))))
-    return { ...source, text: shortenFields(file, uncomment(source.text)) }
-  })
-  const libs = luaFiles('lib').map((file) => ({
-    name: file.slice('lib/'.length, -'.lua'.length),
-    text: shortenFields(file, uncomment(edit(file, read(join(root, file))))),
-  }))
-  const whole = libs.map(({ name, text }) => {
-    const others = [...libs.filter((lib) => lib.name !== name), ...sources].map((one) => one.text)
-    return { name, ...makePart(text, others) }
-  })
-  for (const { name, includes } of sources)
-    refuseTwins(
-      name,
-      whole.filter((part) => includes.includes(part.name)),
-    )
-  const bodies = sources.map(({ text }) => text)
-  const far = farNames(whole, bodies)
-  for (const [i, source] of sources.entries()) source.text = moveNames(bodies[i]!, far, 'far')
-  const parts = new Map<string, Part>()
-  for (const { name, exported, text } of whole)
-    parts.set(name, {
-      exported: exported.filter((one) => !far.has(one)),
-      units: unitsOf(moveNames(text, far, 'far')),
-    })
-  const scripts = new Map<string, Built>()
-  for (const source of sources) {
-    const pieces = piecesOf(source, parts).filter((piece) => piece.text)
-    const shared = sharedIn(source, pieces)
-    const head = headOf(source, shared)
-    const scopes = pieces.map((piece) => scopeOf(piece, source, shared))
-    // A function of its own: the 200 locals of the chunk are the shared names'.
-    const body = tighten(`return (function()\n${source.text}\nend)()\n`)
-    const blocks = pieces.map(({ text }, i) => `${scopes[i]!.open}${text}${scopes[i]!.end}`)
-    const text = [head, ...blocks, body].join('')
-    const sha = createHash('sha1').update(text).digest('hex')
-    scripts.set(source.name, { source, head, pieces, scopes, body, text, sha })
+  const files = new Map<string, string>()
+  const always = new Set<string>()
+  for (const file of luaFiles('lib')) {
+    const text = edit(file, read(join(root, file)))
+    if (!/^-- Made when first called\.$/m.test(text)) always.add(file.slice('lib/'.length, -'.lua'.length))
+    files.set(file, cleaned(file, text))
   }
-  return { parts, scripts }
+  const sources = scriptFiles().map((file) => parse(file, edit(file, read(join(root, file)))))
+  const library = libraryOf(files, always)
+  return { library, scripts: new Map(sources.map((source) => [source.name, buildScript(source, library)])) }
 }
 
-function emit({ source, head, pieces, scopes, body, sha }: Built): string {
-  const type = source.args.map(({ name, int }) => `${name}: ${int ? 'number' : 'string'}`).join('; ')
-  const blocks = pieces.map(({ part, units }, i) => {
-    const { open, end } = scopes[i]!
-    return `${JSON.stringify(open)}, of('${part}', '${ranges(units)}'), ${JSON.stringify(end)}`
-  })
-  const note = source.note.map((line) => ` * ${line}`.trimEnd()).join('\n')
-  return [
-    `/**\n${note}\n */`,
-    `export const ${source.name}: Script<{ ${type} }> = {`,
-    `  name: '${source.name}',`,
-    `  sha: '${sha}',`,
-    `  args: [${source.args.map(({ name }) => `'${name}'`).join(', ')}],`,
-    `  text: [${[JSON.stringify(head), ...blocks, JSON.stringify(body)].join(', ')}].join(''),`,
-    '}',
-  ].join('\n')
-}
+// ---- the generated module ----------------------------------------------------------------------------------------------
 
 /** Places as text, those that follow each other as from-to: `0-3 5`. */
 function ranges(places: number[]): string {
@@ -272,30 +198,63 @@ function ranges(places: number[]): string {
   return runs.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(' ')
 }
 
-/** How the generated module picks the units of a part. */
-const picking = `const of = (part: keyof typeof lib, places: string): string =>
-  places
-    .split(' ')
-    .flatMap((run) => {
-      const [from, to = from] = run.split('-').map(Number)
-      return lib[part].slice(from, to! + 1)
-    })
-    .join('')
-`
+const LONGEST_STEP = 35
+
+/** Lines as text: the first, and by how much each goes on from the one before, as a digit or a letter. */
+function steps([first = 1, ...others]: readonly number[]): string {
+  let last = first
+  const letters = others.map((line) => {
+    const step = Math.min(LONGEST_STEP, line - last)
+    last += step
+    return step.toString(36)
+  })
+  return `${first} ${letters.join('')}`
+}
+
+const written = (text: string, lines: readonly number[], file?: string): string =>
+  `{ text: ${JSON.stringify(text)}, ${file ? `file: '${file}', ` : ''}lines: '${steps(lines)}' }`
+
+const unitsOf = (module: Module, { pieces }: Library): Unit[] => module.units.filter((unit) => pieces.get(unit)?.text)
+
+function emit({ source, parts, sha }: Built, library: Library): string {
+  const type = source.args.map(({ name, int }) => `${name}: ${int ? 'number' : 'string'}`).join('; ')
+  const modules = membersOf(library)
+  const shown = parts.map((part) => {
+    if (typeof part === 'string') return `{ text: ${JSON.stringify(part)} }`
+    if ('text' in part) return written(part.text, part.lines, source.file)
+    const all = unitsOf(modules.get(part.module)!, library)
+    return `...of('${part.module}', '${ranges(part.units.map((unit) => all.indexOf(unit)))}')`
+  })
+  const note = source.note.map((line) => ` * ${line}`.trimEnd()).join('\n')
+  return [
+    `/**\n${note}\n */`,
+    `export const ${source.name}: Script<{ ${type} }> = made({`,
+    `  name: '${source.name}',`,
+    `  sha: '${sha}',`,
+    `  args: [${source.args.map(({ name }) => `'${name}'`).join(', ')}],`,
+    `  pieces: [${shown.join(', ')}],`,
+    '})',
+  ].join('\n')
+}
 
 function moduleText(): string {
-  const { parts, scripts } = buildScripts()
+  const { library, scripts } = buildScripts()
+  const row = (module: Module): string => {
+    const pieces = unitsOf(module, library).map((unit) => library.pieces.get(unit)!)
+    return `  '${module.path}': [${pieces.map(({ text, lines }) => written(`${text}\n`, lines)).join(', ')}],`
+  }
   return [
     '// Built from src/redis/lua by `npm run lua`. Do not edit.',
     '',
-    "import type { Script } from './script.ts'",
+    "import { made, type Piece, picked, type Script } from './script.ts'",
     '',
     'const lib = {',
-    ...[...parts].map(([name, { units }]) => `  '${name}': ${JSON.stringify(units.map(({ text }) => text))},`),
+    ...library.modules.map(row),
     '}',
     '',
-    picking,
-    [...scripts.values()].map(emit).join('\n\n'),
+    'const of = (module: keyof typeof lib, places: string): Piece[] => picked(lib[module], module, places)',
+    '',
+    [...scripts.values()].map((built) => emit(built, library)).join('\n\n'),
     '',
   ].join('\n')
 }

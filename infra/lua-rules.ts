@@ -149,7 +149,7 @@ function localsOf(nodes: Node[]): Scope {
 /**
  * What a file says that it may not.
  *
- * @example refusedIn('lib/runtime/base.lua', 'local n = tonumber(text:match("%d+"))')[0].line // 1
+ * @example refusedIn('lib/runtime/numbers.lua', 'local n = tonumber(text:match("%d+"))')[0].line // 1
  */
 export function refusedIn(file: string, text: string): Refused[] {
   const tree = parseLua(text)

@@ -23,16 +23,16 @@ function compressed(text: string): string {
  * @example packedModule(Object.values(await import('../src/redis/scripts.generated.ts')))
  */
 export function packedModule(scripts: readonly Script<never>[]): string {
-  const packed = compressed(JSON.stringify(scripts.map(({ text }) => text)))
+  const packed = compressed(JSON.stringify(scripts.map(({ text, lines }) => [text, lines])))
   return [
     "import { Buffer } from 'node:buffer'",
     "import { brotliDecompressSync } from 'node:zlib'",
     `const packed = '${packed}'`,
-    'let texts',
-    "const textOf = (at) => (texts ??= JSON.parse(brotliDecompressSync(Buffer.from(packed, 'base64')).toString()))[at]",
+    'let unpacked',
+    "const of = (at) => (unpacked ??= JSON.parse(brotliDecompressSync(Buffer.from(packed, 'base64')).toString()))[at]",
     ...scripts.map(
       ({ name, sha, args }, at) =>
-        `export const ${name} = { name: '${name}', sha: '${sha}', args: '${args.join(' ')}'.split(' '), get text() { return textOf(${at}) } }`,
+        `export const ${name} = { name: '${name}', sha: '${sha}', args: '${args.join(' ')}'.split(' '), get text() { return of(${at})[0] }, get lines() { return of(${at})[1] } }`,
     ),
     '',
   ].join('\n')

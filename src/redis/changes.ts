@@ -1,4 +1,4 @@
-// What a run did, as the arguments that lib/run/finish.lua and lib/run/ops.lua take.
+// What a run did, as the arguments that lib/run/finish.lua and lib/run/ops/*.lua take.
 
 import { type Encoded, encodeValue } from '../core/codec/value.ts'
 import { limits } from '../core/limits.ts'

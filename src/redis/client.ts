@@ -3,7 +3,7 @@
 import { Redis } from '@upstash/redis'
 import { isOutage, SidejobError } from '../core/errors.ts'
 import { faultOf, isAnswer, isNoScript, isTimeout } from './faults.ts'
-import { argumentsOf, type Evaluate, type Script } from './script.ts'
+import { argumentsOf, type Evaluate, inSources, type Script } from './script.ts'
 
 export type RedisOptions = {
   url: string
@@ -51,7 +51,7 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
 
   let fault: SidejobError | undefined
 
-  async function send<T>(request: () => Promise<T>, isSafe = false): Promise<T> {
+  async function send<T>(request: () => Promise<T>, isSafe = false, placed?: (text: string) => string): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         const answer = await request()
@@ -60,7 +60,7 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
       } catch (error) {
         if (isNoScript(error)) throw error
         if (isAnswer(error) || attempt >= attempts || (isTimeout(error) && !isSafe)) {
-          const found = faultOf(error, timeout)
+          const found = faultOf(error, timeout, placed)
           if (isOutage(found)) fault = found
           throw found
         }
@@ -71,11 +71,13 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
 
   async function evaluate<Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]): Promise<unknown> {
     const values = argumentsOf(script, args, rest)
+    const isSafe = isNamed(args as object)
+    const placed = (text: string) => inSources(text, script)
     try {
-      return await send(() => redis.evalsha(script.sha, keys, values), isNamed(args as object))
+      return await send(() => redis.evalsha(script.sha, keys, values), isSafe, placed)
     } catch (error) {
       if (!isNoScript(error)) throw error
-      return await send(() => redis.eval(script.text, keys, values), isNamed(args as object))
+      return await send(() => redis.eval(script.text, keys, values), isSafe, placed)
     }
   }
 

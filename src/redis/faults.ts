@@ -62,18 +62,18 @@ export const isAnswer = (error: unknown): boolean => error instanceof Error && e
 
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** What a script says that has met data of another schema than its own, see lib/runtime/store.lua. */
+/** What a script says that has met data of another schema than its own, see lib/runtime/cache.lua. */
 const otherSchema = (text: string): string | undefined =>
   /SCHEMA (the data are of schema \d+, and this version reads \d+ and the one before it);/.exec(text)?.[1]
 
 /**
  * A refusal of Redis, or its silence, as an error for callers. What a script says of itself is kept as the cause, for
- * the log: it names our lines and may hold a user's data.
+ * the log: it names our lines, as `placed` finds them in the sources, and may hold a user's data.
  *
  * @example throw faultOf(error, 20_000)
  */
-export function faultOf(error: unknown, timeout: number): SidejobError {
-  const text = shown(error)
+export function faultOf(error: unknown, timeout: number, placed = (text: string): string => text): SidejobError {
+  const text = placed(shown(error))
   const schema = otherSchema(error instanceof Error ? error.message : '')
   if (schema)
     return new SidejobError('UNAVAILABLE', `${schema}: deploy the version that wrote them`, { retryAfter: 10 })

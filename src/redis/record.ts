@@ -100,7 +100,7 @@ export const decodeDay = (text: string): Record<string, DayRecord> =>
 
 const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'failed', T: 'terminated' }
 
-/** The status follows from the place, as in lib/job/status.lua. */
+/** The status follows from the place, as in lib/job/states.lua. */
 export const statusOf = (record: JobRecord): Status =>
   resting[record.place ?? ''] ?? (record.terminating ? 'terminating' : record.place === 'l' ? 'running' : 'queued')
 

@@ -1,7 +1,14 @@
-// How a script is called: by its sha, with its arguments by name.
+// How a script is called: by its sha, with its arguments by name; and where in the sources a line of it stands.
 
 /** A Lua script as built: `args` are the names of its first arguments, in order. */
-export type Script<Args> = { name: string; sha: string; args: (keyof Args & string)[]; text: string }
+export type Script<Args> = {
+  name: string
+  sha: string
+  args: (keyof Args & string)[]
+  text: string
+  /** Where its lines stand in the sources: for each piece of it the file, the first line, and the step from each to the next. */
+  lines: string
+}
 
 /** Whoever can evaluate scripts: the client of client.ts, or a test's own connection. */
 export type Evaluate = <Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]) => Promise<unknown>
@@ -10,3 +17,54 @@ export const argumentsOf = <Args>(script: Script<Args>, args: Args, rest: string
   ...script.args.map((name) => String(args[name])),
   ...rest,
 ]
+
+/** Some lines of a script: of a file, or put there by the builder. */
+export type Piece = { text: string; file?: string; lines?: string }
+
+/** Those of a module's pieces that are at these places: `0-3 5`. */
+export const picked = (pieces: readonly { text: string; lines: string }[], module: string, places: string): Piece[] =>
+  places.split(' ').flatMap((run) => {
+    const [from, to = from] = run.split('-').map(Number)
+    return pieces.slice(from, to! + 1).map((piece) => ({ file: `lib/${module}.lua`, ...piece }))
+  })
+
+const linesOf = ({ text, file = '', lines = `1 ${'0'.repeat(text.split('\n').length - 2)}` }: Piece): string =>
+  `${file} ${lines}`
+
+/** A script from its pieces. */
+export function made<Args>({
+  pieces,
+  ...script
+}: Omit<Script<Args>, 'text' | 'lines'> & { pieces: Piece[] }): Script<Args> {
+  return {
+    ...script,
+    get text() {
+      return pieces.map(({ text }) => text).join('')
+    },
+    get lines() {
+      return pieces.map(linesOf).join('\n')
+    },
+  }
+}
+
+/** Where a line of a script stands in the sources; undefined where nobody wrote it. */
+function placeOf(script: Pick<Script<never>, 'lines'>, line: number): string | undefined {
+  let left = line - 1
+  for (const piece of script.lines.split('\n')) {
+    const [file, first, steps = ''] = piece.split(' ')
+    if (left <= steps.length) {
+      const at = [...steps.slice(0, left)].reduce((sum, step) => sum + Number.parseInt(step, 36), Number(first))
+      return file ? `${file}:${at}` : undefined
+    }
+    left -= steps.length + 1
+  }
+  return undefined
+}
+
+/**
+ * What an engine says of a script, with the places of its lines in the sources.
+ *
+ * @example inSources('user_script:212: attempt to …', commit) // 'lib/job/places.lua:74: attempt to …'
+ */
+export const inSources = (text: string, script: Pick<Script<never>, 'name' | 'lines'>): string =>
+  text.replace(/@?(?:user_script|<string>):(\d+)/g, (_, line: string) => placeOf(script, Number(line)) ?? script.name)

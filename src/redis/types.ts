@@ -38,7 +38,7 @@ export type ClaimedJob = {
   fault?: { code: string; message: string }
 }
 
-/** A port of a follower or its child, as lib/run/claim.lua tells it: child or '', side, port, size, default, wires. */
+/** A port of a follower or its child, as lib/run/snapshot.lua tells it: child or '', side, port, size, default, wires. */
 export type RawWiring = [child: string, side: 'i' | 'o', port: string, size: string, hasDefault: string, wires: string]
 
 /** An ended child: how it ended, its arguments, and its result or error. */

@@ -74,7 +74,7 @@ test('what becomes of failures where nothing is said', async () => {
   expect(said('`retain`, failed')).toBe('30 days')
   expect(await keptFor(id, 'failed')).toBe(30 * DAY)
   expect(said('lost runs')).toBe('tried 10 times, whatever `retry` says')
-  const lua = readFileSync(new URL('../../src/redis/lua/lib/run/lease.lua', import.meta.url), 'utf8')
+  const lua = readFileSync(new URL('../../src/redis/lua/lib/run/retry.lua', import.meta.url), 'utf8')
   expect(lua).toContain('MAX_LOST = 10\n')
   expect(said('`redeliver.max`')).toBe(String(worker.parse({ redeliver: { after: '1m' } }).redeliver!.max))
 })

@@ -4,9 +4,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { buildScripts, refusedScripts } from '../../infra/build-lua.ts'
+import { reached } from '../../infra/lua-library.ts'
+import { headOf, modulesOf, usesOfScript } from '../../infra/lua-modules.ts'
 import { shortenFields } from '../../infra/lua-records.ts'
 import { refusedIn } from '../../infra/lua-rules.ts'
-import { moveNames, reached, unitsOf } from '../../infra/lua-units.ts'
+import { squeeze } from '../../infra/lua-squeeze.ts'
+import { inSources } from '../../src/redis/script.ts'
+import * as committed from '../../src/redis/scripts.generated.ts'
 
 const root = join(import.meta.dirname, '../../src/redis/lua')
 
@@ -15,49 +19,49 @@ test('our scripts say nothing that some engine would not take', () => expect(ref
 const traps: [what: string, file: string, find: string, replace: string, says: RegExp][] = [
   [
     'a cache by numbers',
-    'lib/runtime/base.lua',
+    'lib/runtime/numbers.lua',
     'numerals[0 - n] = text',
     'numerals[n] = text',
     /number without a bound/,
   ],
   [
     'a time as an index',
-    'lib/fast/plain.lua',
+    'lib/run/tokens.lua',
     'local lent = 0',
     'local lent = {}\nlent[this_minute] = 1',
     /number without a bound/,
   ],
   [
     'a concatenation in the last choice',
-    'lib/queue/waiters.lua',
+    'lib/queue/globs.lua',
     "part = part .. (is_plain and '' or '%') .. character",
     "part = part .. (is_plain and character or '%' .. character)",
     /a concatenation as the last choice/,
   ],
   [
     'a match as the last argument',
-    'lib/job/status.lua',
+    'lib/job/results.lua',
     "tonumber((text:match('^%a+\\n%d+ (%d+)')))",
     "tonumber(text:match('^%a+\\n%d+ (%d+)'))",
     /:match as the last value/,
   ],
   [
     'a find as the last argument',
-    'lib/queue/waiters.lua',
+    'lib/queue/globs.lua',
     '  return parts\nend',
     "  return select(2, glob:find('x'))\nend",
     /:find as the last value/,
   ],
   [
     'unpack of all that there is',
-    'lib/runtime/store.lua',
+    'lib/runtime/cache.lua',
     'unpack(ask, from, math.min(from + 2399, #ask))',
     'unpack(ask)',
     /unpack of a list without a bound/,
   ],
   [
     'several calls assigned at once',
-    'lib/run/ops.lua',
+    'lib/run/ops/on_jobs.lua',
     '    id = doc.parent\n    doc = need(id)\n',
     '    id, doc = doc.parent, need(doc.parent)\n',
     /calls among several values/,
@@ -93,42 +97,149 @@ test.each([
   expect(refusedIn('a.lua', text).map(({ line }) => line)).toEqual(lines),
 )
 
-test('two functions of one name in parts of one script are refused', () => {
-  const twin = (file: string, text: string) =>
-    file === 'lib/queue/order.lua' ? `${text}\nlocal function take_back(q) return q end\n` : text
-  expect(() => buildScripts(twin)).toThrow(
-    /expected one function take_back, got those of lib\/queue\/lanes\.lua and lib\/queue\/order\.lua/,
-  )
-})
+const lib = (files: Record<string, string>) =>
+  modulesOf(new Map(Object.entries(files).map(([path, text]) => [`lib/${path}.lua`, text])))
 
-test('a script has only what it reaches: names, fields, and what is added to lists', () => {
-  const units = unitsOf(
+describe('modules', () => {
+  test.each([
     [
-      'local lists, ends = {}, {}',
-      'function lists.one() return helper() end',
-      'function lists.two() end',
-      'function helper() end',
-      'table.insert(ends, function() return lists.two() end)',
-      'function unused() end',
-    ].join('\n'),
-  )
-  const kept = (body: string) => [...reached(units, body)].map((unit) => units.indexOf(unit)).sort()
-  expect(kept('return lists.one()')).toEqual([0, 1, 3])
-  expect(kept('local lists = {} return lists.one()')).toEqual([])
-  expect(kept('return ends')).toEqual([0, 2, 4])
-  expect(kept('return lists[name]()')).toEqual([0, 1, 2, 3])
+      'that require each other',
+      { a: "local a = {}\nlocal b = require 'b'\nreturn a", b: "local b = {}\nlocal a = require 'a'\nreturn b" },
+      'modules require each other: a → b → a',
+    ],
+    [
+      'that are not there',
+      { a: "local a = {}\nlocal b = require 'b'\nreturn a" },
+      'lib/a.lua:1: expected a module of lib, got b',
+    ],
+    [
+      'that return no table',
+      { a: 'local x = 1' },
+      'lib/a.lua:1: expected a module: a table of its members, which it returns',
+    ],
+    [
+      'that use what another does not give',
+      {
+        a: "local a = {}\nlocal b = require 'b'\nfunction a.f() return b.g() end\nreturn a",
+        b: 'local b = {}\nreturn b',
+      },
+      'lib/a.lua:3: expected something that b gives, got g',
+    ],
+    [
+      'that use a name of nobody',
+      { a: 'local a = {}\nfunction a.f() return g() end\nreturn a' },
+      'lib/a.lua:2: expected a name that is declared, got g',
+    ],
+    [
+      'that use another as a value',
+      { a: "local a = {}\nlocal b = require 'b'\na.x = { b }\nreturn a", b: 'local b = {}\nreturn b' },
+      'lib/a.lua:3: expected a member of b, got all of it',
+    ],
+    [
+      'that give a name twice',
+      { a: 'local a = {}\nfunction a.f() end\nfunction a.f() end\nreturn a' },
+      'lib/a.lua:3: expected one f in a module, got another',
+    ],
+    [
+      'that do something when they are read',
+      { a: 'local a = {}\nf()\nreturn a' },
+      'lib/a.lua:2: expected a local, a function or a member of the module at the top of a file',
+    ],
+  ])('%s are refused', (_, files, says) => expect(() => lib(files as never)).toThrow(says))
+
+  test('a script has only what it reaches, and what is added to the tables that it has', () => {
+    const modules = lib({
+      a: [
+        'local a = {}',
+        "local b = require 'b'",
+        'local kinds = {}',
+        'function kinds.one() return b.helper() end',
+        'function a.kind(name) return kinds[name] end',
+        'function a.unused() return b.other() end',
+        'return a',
+      ].join('\n'),
+      b: 'local b = {}\nfunction b.helper() end\nfunction b.other() end\nreturn b',
+    })
+    const units = modules.flatMap((module) => module.units)
+    const unitOf = new Map(units.flatMap((unit) => unit.gives.map((symbol) => [symbol, unit] as const)))
+    const added = Map.groupBy(
+      units.filter(({ adds }) => adds),
+      ({ adds }) => adds!,
+    )
+    const { uses } = usesOfScript(
+      'scripts/x.lua',
+      "local a = require 'a'\nreturn a.kind('one')",
+      new Map(modules.map((one) => [one.path, one])),
+    )
+    const names = [...reached(uses, { unitOf, added })].flatMap(({ gives, adds }) =>
+      [...gives, ...(adds ? [adds] : [])].map(({ name }) => name),
+    )
+    expect(names.sort()).toEqual(['helper', 'kind', 'kinds', 'kinds'])
+  })
+
+  test('members may be called by names of their own', () =>
+    expect(headOf("local time = require 'runtime/time'\nlocal now = time.now\nreturn now").imports.get('now')).toEqual([
+      'runtime/time',
+      'now',
+    ]))
 })
 
-test('a name that is moved stays a local where it is one', () =>
-  expect(moveNames('local function f(wake) return wake end\nreturn wake(t.wake)', new Set(['wake']), 'far')).toBe(
-    'local function f(wake) return wake end\nreturn far.wake(t.wake)',
-  ))
+describe('small scripts', () => {
+  test.each([
+    ['local a = 1 -- one\n\nreturn  a', 'local a=1\nreturn a', [5, 7]],
+    ['a = b - -c .. 1 .. d', 'a=b- -c.. 1 ..d', [5]],
+    ["x = 'a  -- b' .. [[ c ]]", "x='a  -- b'..[[ c ]]", [5]],
+    ['t[ [[a]] ] = not b', 't[ [[a]]]=not b', [5]],
+  ])('%j becomes %j', (source, text, lines) => expect(squeeze(source, 5)).toEqual({ text, lines }))
+
+  test('what Redis says of a line is told by its place in the sources', () => {
+    const lines = committed.commit.text.split('\n')
+    const places = lines.map((line, i) => [line, inSources(`user_script:${i + 1}`, committed.commit)] as const)
+    const texts = places.filter(([line]) => /'[a-zA-Z]+ [a-zA-Z ]{8,}'/.test(line))
+    expect(texts.length).toBeGreaterThan(5)
+    for (const [line, place] of texts) {
+      const [file, at] = place.split(':')
+      const source = readFileSync(join(root, file!), 'utf8').split('\n')[Number(at) - 1]
+      expect(source).toContain(/'[a-zA-Z]+ [a-zA-Z ]{8,}'/.exec(line)![0])
+    }
+    const line = lines.indexOf(texts[0]![0]) + 1
+    expect(inSources(`ERR @user_script:${line}: attempt to …`, committed.commit)).toBe(
+      `ERR ${texts[0]![1]}: attempt to …`,
+    )
+    expect(inSources('user_script:1: it is large', committed.commit)).toBe('commit: it is large')
+  })
+})
 
 // Bytes that no call needs cost each call: queries are small, and nothing grows unseen.
-const KIB: Record<string, number> = { breaker: 2, flow: 25, limits: 25, overview: 25, peek: 25, tree: 25, list: 25 }
+const KIB: Record<string, number> = {
+  ...{
+    breaker: 2,
+    flow: 6,
+    inspect: 9,
+    limits: 3,
+    list: 9,
+    overview: 4,
+    peek: 4,
+    processes: 4,
+    series: 3,
+    tree: 5,
+    verify: 18,
+  },
+  ...{ commit: 103, change: 80, enqueue: 66, extend: 52, limit: 51, tick: 58, register: 52, settings: 53, signal: 9 },
+}
 
 test.each(Object.entries(KIB))('%s is at most %i KiB', (name, kib) =>
   expect(Buffer.byteLength(buildScripts().scripts.get(name)!.text)).toBeLessThanOrEqual(kib * 1024),
+)
+
+// A function has room for 200 locals, in some Luas for 200 registers; and all that a script has is made anew at each call.
+test.each([...buildScripts().scripts.keys()])(
+  '%s makes at most 170 functions a call, and has at most 150 locals',
+  (name) => {
+    const { closures, locals } = buildScripts().scripts.get(name)!
+    expect(closures).toBeLessThanOrEqual(170)
+    expect(locals).toBeLessThanOrEqual(150)
+  },
 )
 
 describe('the names of fields', () => {

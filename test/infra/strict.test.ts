@@ -128,7 +128,7 @@ describe.skipIf(!canBuild())('the strict Redis', () => {
     const each = ((await stack.redis.eval(measure, ['ended'], [])) as number) / 20_000
     expect(each * limits.keptJobs.most).toBeLessThan(70_000_000)
 
-    const constant = { file: 'lib/runtime/store.lua', find: `MOST_KEPT = ${limits.keptJobs.most}` }
+    const constant = { file: 'lib/runtime/tally.lua', find: `MOST_KEPT = ${limits.keptJobs.most}` }
     const scripts = readScripts()
     expect(scripts.occurrences({ ...constant, replace: '', says: '' })).toBe(1)
     const world = await createWorld(stack.options, scripts.with({ ...constant, replace: 'MOST_KEPT = 50', says: '' }))

@@ -15,11 +15,11 @@ const lanes: Mutation[] = [
   ...of(
     1,
     'scripts/commit.lua',
-    ['if lanes[bell] then set_lane(queue_name, bell, nil) end', '', 'a bell keeps its place beside its lane'],
+    ['if there[bell] then lanes.set(queue_name, bell, nil) end', '', 'a bell keeps its place beside its lane'],
     ['if last and last == seq then', 'if false then', 'a repeated request does everything again'],
     ['if last and (last > seq or', 'if last and (', 'an old request is served'],
     [
-      'if not lanes[lane] and not side.has_room(queue_name) then',
+      'if not there[lane] and not lanes.has_room(queue_name) then',
       'if false then',
       'there are more lanes than the queue may have',
     ],
@@ -29,41 +29,45 @@ const lanes: Mutation[] = [
       'a repeated request gets runs that others hold now',
     ],
     [
-      "if not laned or word == 'empty' or word == 'full' then set_expiring(lane_key, record, MINUTE) else",
+      "if not laned or word == 'empty' or word == 'full' then set_expiring(lane_key, record, lanes.MINUTE) else",
       "if word == 'empty' then set_expiring(lane_key, record, 1) else",
       'the answers of a lane that has left are forgotten',
     ],
   ),
   ...of(
     2,
-    'lib/queue/lanes.lua',
-    ['    set_lane(q, bell, now + BELL)\n', '', 'a bell on its way does not count'],
+    'lib/queue/bells.lua',
+    ['    lanes.set(q, bell, now + lanes.BELL)\n', '', 'a bell on its way does not count'],
     ['or math.min(most, math.ceil(', 'or math.min(1000, math.ceil(', 'more bells ring than there may be lanes'],
     ['math.ceil(ready / batch)) - there', 'math.min(ready, 1)) - there', 'one bell rings, however much is ready'],
-    [
-      'BELL, LANE, MINUTE = 20000, 45000, 60000',
-      'BELL, LANE, MINUTE = 45000, 45000, 60000',
-      'a lost bell costs a lane’s time',
-    ],
+  ),
+  ...of(
+    2,
+    'lib/queue/lanes.lua',
+    ['lanes.BELL = 20000', 'lanes.BELL = 45000', 'a lost bell costs a lane’s time'],
     ['    if till <= now then\n', '    if false then\n', 'lanes and bells never expire'],
   ),
   ...of(2, 'scripts/extend.lua', [
-    'set_lane(queue_name, lane, now + lease)',
-    'set_lane(queue_name, lane, queue(queue_name).lanes[lane])',
+    'lanes.set(queue_name, lane, now + lease)',
+    'lanes.set(queue_name, lane, queue(queue_name).lanes[lane])',
     'a lane that extends its leases expires',
   ]),
-  ...of(2, 'scripts/commit.lua', [
-    '  set_lane(queue_name, lane, now + (lease > 0 and lease or LANE))\n',
-    '  set_lane(queue_name, lane, lanes[lane] or now + lease)\n',
-    'a lane that goes on expires',
-  ]),
-  ...of(2, 'scripts/commit.lua', [
-    "    to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready')) - #ids\n",
-    '    to_ring[queue_name] = nil\n',
-    'a lane that finds more than it can take calls nobody',
-  ]),
-  ...of(2, 'lib/run/ops.lua', [
-    'if queue(q).lanes[bell] then set_lane(q, bell, nil) end',
+  ...of(
+    2,
+    'scripts/commit.lua',
+    [
+      '  lanes.set(queue_name, lane, now + (lease > 0 and lease or lanes.LANE))\n',
+      '  lanes.set(queue_name, lane, lanes[lane] or now + lease)\n',
+      'a lane that goes on expires',
+    ],
+    [
+      "    places.to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready')) - #ids\n",
+      '    places.to_ring[queue_name] = nil\n',
+      'a lane that finds more than it can take calls nobody',
+    ],
+  ),
+  ...of(2, 'lib/run/ops/on_records.lua', [
+    'if queue(q).lanes[bell] then lanes.set(q, bell, nil) end',
     '',
     'a bell that was never sent keeps its place',
   ]),
@@ -71,47 +75,51 @@ const lanes: Mutation[] = [
     3,
     'scripts/commit.lua',
     ['(#ids == 0 and not more)', '#ids == 0', 'a lane leaves although it has not seen everything'],
-    ['next_limit(queue_name) <= now + LANE and 1 or 0', '0', 'a lane that leaves forgets who waits for a rate'],
     [
-      'next_limit(queue_name) <= now + LANE and',
-      'next_limit(queue_name) < never and',
+      'limits.next_moment(queue_name) <= now + lanes.LANE and 1 or 0',
+      '0',
+      'a lane that leaves forgets who waits for a rate',
+    ],
+    [
+      'limits.next_moment(queue_name) <= now + lanes.LANE and',
+      'limits.next_moment(queue_name) < never and',
       'a lane follows for a moment that is far',
     ],
     [
-      "if leave ~= '' then to_ring[queue_name]",
-      'if false then to_ring[queue_name]',
+      "if leave ~= '' then places.to_ring[queue_name]",
+      'if false then places.to_ring[queue_name]',
       'nobody follows a lane whose time is over',
     ],
   ),
   ...of(3, 'lib/run/claim.lua', [
-    'local HEAD, STEP, MAX_SCAN = 100, 100, 1000',
-    'local HEAD, STEP, MAX_SCAN = 100, 100, 10000',
+    'local MAX_SCAN = 1000',
+    'local MAX_SCAN = 10000',
     'a lane goes through everything, however much it is',
   ]),
-  ...of(3, 'lib/job/status.lua', [
-    '  move(id, doc, place, nil,',
-    '  move(id, doc, nil, nil,',
+  ...of(3, 'lib/job/queueing.lua', [
+    '  places.move(id, doc, place, nil,',
+    '  places.move(id, doc, nil, nil,',
     'jobs of pull workers stay in the ready list',
   ]),
-  ...of(3, 'lib/job/status.lua', [
+  ...of(3, 'lib/queue/sides.lua', [
     '(tag or queue_record.mode ==',
     '(doc.runs_this_minute ==',
     'a job with a tag waits for lanes, which ask for none',
   ]),
   ...of(3, 'lib/job/create.lua', [
-    '  if doc.tag and not side.of(doc.queue, doc.class) then\n',
+    '  if doc.tag and not sides.of(doc.queue, doc.class) then\n',
     '  if false then\n',
     'a tag is taken for a class that is called',
   ]),
-  ...of(3, 'lib/queue/lanes.lua', [
+  ...of(3, 'lib/queue/moving.lua', [
     "further = 'p:0:' .. moved",
     'further = nil',
     'jobs that wait for pull workers are forgotten when a push worker takes over',
   ]),
-  ...of(4, 'lib/queue/lanes.lua', ['  conclude()\n', '', 'whoever is woken last is not rung for']),
+  ...of(4, 'lib/queue/bells.lua', ['  work.conclude()\n', '', 'whoever is woken last is not rung for']),
   ...of(4, 'scripts/commit.lua', [
-    'ring_all()\n',
-    'to_ring = { [queue_name] = to_ring[queue_name] }\nring_all()\n',
+    'bells.ring_ready()\n',
+    'places.to_ring = { [queue_name] = places.to_ring[queue_name] }\nbells.ring_ready()\n',
     'only the own queue is rung for',
   ]),
 ]
@@ -136,7 +144,7 @@ const runs: Mutation[] = [
     'lib/fast/plain.lua',
     ['tonumber(till) <= now or ', '', 'a plain run ends after its lease'],
     [
-      `text:find(LENT .. token .. '","le":"', REST, true) == REST`,
+      'text:find(LENT .. token .. \'","le":"\', REST, true) == REST',
       'text:find(LENT, REST, true) == REST',
       'any token ends a plain run',
     ],
@@ -147,7 +155,7 @@ const runs: Mutation[] = [
     'not is_ending',
     'a lease that has ended is extended',
   ]),
-  ...of(5, 'lib/fast/plain.lua', [
+  ...of(5, 'lib/run/tokens.lua', [
     "id .. '.' .. run .. '.' .. repeats .. seed .. string.format('%x', lent)",
     "id .. '.1.constant00000'",
     'a job has one token for all of its runs',
@@ -161,11 +169,11 @@ const runs: Mutation[] = [
       'the last commit is taken for a repeated checkpoint',
     ],
     ["if run.n < (tonumber(doc.next_commit) or 0) then return 'lost' end", '', 'an old checkpoint is taken again'],
-    ['  extend_lease(id, doc, run.lease or LANE)\n', '', 'a checkpoint does not extend the lease'],
-    [' else clear_steps(id, doc) end\n', ' end\n', 'steps are never forgotten'],
+    ['  leases.extend(id, doc, run.lease or lanes.LANE)\n', '', 'a checkpoint does not extend the lease'],
+    [' else ending.clear_steps(id, doc) end\n', ' end\n', 'steps are never forgotten'],
     [
-      '  if run.paused then set_pause(id, doc, run) else clear_steps',
-      '  if run.paused then set_pause(id, doc, run) clear_steps(id, doc) else clear_steps',
+      '  if run.paused then set_pause(id, doc, run) else ending.clear_steps',
+      '  if run.paused then set_pause(id, doc, run) ending.clear_steps(id, doc) else ending.clear_steps',
       'a pause forgets the steps',
     ],
     [
@@ -179,21 +187,29 @@ const runs: Mutation[] = [
       '',
       'a pause ends with every run of a child',
     ],
+  ),
+  ...of(6, 'lib/run/retry.lua', [
+    "  counts.add(doc.queue, 'errors')\n",
+    "  counts.add(doc.queue, 'errors')\n  ending.clear_steps(id, doc)\n",
+    'steps are forgotten when a run fails',
+  ]),
+  ...of(
+    6,
+    'lib/job/ending.lua',
     [
-      "  count(doc.queue, 'errors')\n",
-      "  count(doc.queue, 'errors')\n  clear_steps(id, doc)\n",
-      'steps are forgotten when a run fails',
+      "if place ~= 'f' then ending.clear_steps(id, doc) end",
+      'ending.clear_steps(id, doc)',
+      'steps are forgotten when the job fails',
+    ],
+    [
+      'function ending.clear_steps(id, doc)\n  change(id, doc, fields.sleep_until, nil)\n',
+      'local function ending.clear_steps(id, doc)\n',
+      'a job that has slept runs again after its end',
     ],
   ),
   ...of(
     6,
-    'lib/job/status.lua',
-    ["if place ~= 'f' then clear_steps(id, doc) end", 'clear_steps(id, doc)', 'steps are forgotten when the job fails'],
-    [
-      'local function clear_steps(id, doc)\n  change(id, doc, fields.sleep_until, nil)\n',
-      'local function clear_steps(id, doc)\n',
-      'a job that has slept runs again after its end',
-    ],
+    'lib/job/queueing.lua',
     [
       '  if parent_doc.awaited_children and not has_ended then return end\n',
       '',
@@ -201,17 +217,17 @@ const runs: Mutation[] = [
     ],
     [', tonumber(doc.sleep_until) or never)', ')', 'a pause is over at once'],
   ),
-  ...of(6, 'lib/family/tree.lua', [
-    "  if doc and doc.awaited_children and doc.place ~= 'l' then wake(parent, doc, 'child') end\n",
+  ...of(6, 'lib/family/kin.lua', [
+    "  if doc and doc.awaited_children and doc.place ~= 'l' then queueing.wake(parent, doc, 'child') end\n",
     '',
     'a pause for a child that is gone lasts for ever',
   ]),
   ...of(
     6,
-    'lib/run/claim.lua',
+    'lib/run/snapshot.lua',
     [' or #flat > 2 * MAX_STEPS or', ' or', 'every run is told of all steps'],
     [
-      '    for _, name in ipairs(awaited) do see(name, hget(children_key(parent), name)) end\n',
+      '    for _, name in ipairs(awaited) do see(name, hget(kin.children_key(parent), name)) end\n',
       '    for i = 1, #children, 2 do see(children[i], children[i + 1]) end\n',
       'a pause is told of children that it was not for',
     ],
@@ -226,13 +242,17 @@ const runs: Mutation[] = [
     'lib/port/ports.lua',
     ['if taken ~= cursor then refuse', 'if false then refuse', 'a value takes effect twice'],
     ['if n > pushed - taken then refuse', 'if false then refuse', 'more is read than there is'],
-    ["int(pushed) .. ',' .. int(pushed) .. ',d')", "'0,0,d')", 'a port that is made again counts from the beginning'],
-    [
-      'set_counts(id, doc, dir, port, pushed, taken + n)',
-      'set_counts(id, doc, dir, port, pushed - n, taken)',
-      'a read is not counted',
-    ],
   ),
+  ...of(7, 'lib/port/define.lua', [
+    "int(pushed) .. ',' .. int(pushed) .. ',d')",
+    "'0,0,d')",
+    'a port that is made again counts from the beginning',
+  ]),
+  ...of(7, 'lib/port/ports.lua', [
+    'ports.set_counts(id, doc, dir, port, pushed, taken + n)',
+    'ports.set_counts(id, doc, dir, port, pushed - n, taken)',
+    'a read is not counted',
+  ]),
   ...of(
     8,
     'lib/run/finish.lua',
@@ -241,20 +261,24 @@ const runs: Mutation[] = [
       '',
       'a repeated commit finds nothing',
     ],
-    ["if lane == '' then set_expiring(gone_key", 'if false then set_expiring(gone_key', 'the answer goes with the job'],
+    [
+      "if lane == '' then set_expiring(erase.gone_key",
+      'if false then set_expiring(erase.gone_key',
+      'the answer goes with the job',
+    ],
   ),
-  ...of(8, 'lib/family/tree.lua', ['  keep_answer(doc)\n', '', 'the answer goes when the job is deleted']),
+  ...of(8, 'lib/family/erase.lua', ['  keep_answer(doc)\n', '', 'the answer goes when the job is deleted']),
   ...of(8, 'lib/run/claim.lua', [
     'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered }',
     'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.last_commit }',
     'the answer is forgotten at the next claim',
   ]),
   ...of(9, 'lib/run/finish.lua', [
-    'ok, status = work.isolate(run.id, ',
+    'ok, status = isolate(run.id, ',
     'ok, status = pcall(',
     'a refused run leaves half of what it did',
   ]),
-  ...of(9, 'lib/runtime/store.lua', [
+  ...of(9, 'lib/runtime/cache.lua', [
     '  put(doc, field, value)\n',
     '  doc[field] = value\n',
     'a refused run leaves what it did to documents',
@@ -266,20 +290,28 @@ const runs: Mutation[] = [
   ]),
   ...of(
     9,
-    'lib/runtime/store.lua',
+    'lib/runtime/cache.lua',
     ['if waiting and waiting[field] ~= nil then return waiting[field] end', '', 'a run does not see its own children'],
-    ['if writes.strings[key] ~= nil then return writes.strings[key] end', '', 'a job that was just made is not known'],
+    [
+      'if cache.writes.strings[key] ~= nil then return cache.writes.strings[key] end',
+      '',
+      'a job that was just made is not known',
+    ],
   ),
   ...of(
     10,
-    'lib/run/finish.lua',
+    'lib/run/retry.lua',
     ["retryable[refusal.code] and run.retry or ''", "run.retry or ''", 'what is wrong for ever is tried again'],
     ["retryable[refusal.code] and run.retry or ''", "''", 'a name that was taken once is a failure for ever'],
-    [
-      '    status = refused(run, status)\n',
-      "    conflict(run)\n    status = 'conflict'\n",
-      'a refused run comes again at once, for ever',
-    ],
+  ),
+  ...of(10, 'lib/run/finish.lua', [
+    '    status = retry.refused(run, status)\n',
+    "    retry.conflict(run)\n    status = 'conflict'\n",
+    'a refused run comes again at once, for ever',
+  ]),
+  ...of(
+    10,
+    'lib/run/retry.lua',
     [
       '  if run.at then change(id, doc, fields.backoff_until, int(run.at)) end\n',
       '',
@@ -293,29 +325,29 @@ const runs: Mutation[] = [
   ),
   ...of(
     11,
-    'lib/run/finish.lua',
+    'lib/run/retry.lua',
     ['n > 3 and int(', 'n > 0 and int(', 'the first conflict backs off'],
     ['n > 3 and int(', 'n > 1000 and int(', 'conflicts go round for ever'],
     [
-      '{ by = run.by, again = not doc.terminating })\n  uncount_run(id, doc)\n',
+      '{ by = run.by, again = not doc.terminating })\n  leases.uncount_run(id, doc)\n',
       '{ by = run.by, again = not doc.terminating })\n',
       'conflicts make a runaway',
     ],
-    [
-      '{ fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }',
-      '{ fields.failures, fields.lost_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }',
-      'conflicts are counted over all runs',
-    ],
   ),
-  ...of(11, 'lib/run/lease.lua', [
-    '  uncount_run(id, doc)\n  if doc.redeliver_after then',
+  ...of(11, 'lib/run/finish.lua', [
+    '{ fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }',
+    '{ fields.failures, fields.lost_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }',
+    'conflicts are counted over all runs',
+  ]),
+  ...of(11, 'lib/run/retry.lua', [
+    '  leases.uncount_run(id, doc)\n  if doc.redeliver_after then',
     '  if doc.redeliver_after then',
     'lost runs make a runaway',
   ]),
   ...of(11, 'lib/run/claim.lua', ['if n > RUNS_A_MINUTE then return false end', '', 'nothing stops a runaway']),
   ...of(
     12,
-    'lib/run/finish.lua',
+    'lib/run/retry.lua',
     ['    change(id, doc, fields.backoff_until, int(now + tonumber(delay)))\n', '', 'a failed run comes again at once'],
     [
       '    change(id, doc, fields.backoff_until, int(now + tonumber(delay)))\n',
@@ -324,18 +356,18 @@ const runs: Mutation[] = [
     ],
     [
       '    change(id, doc, fields.input_during_run, nil)\n    if doc.next_slot',
-      '    local own = doc.input_during_run\n    change(id, doc, fields.input_during_run, nil)\n    if own then\n      enqueue(id, doc, true)\n    elseif doc.next_slot',
+      '    local own = doc.input_during_run\n    change(id, doc, fields.input_during_run, nil)\n    if own then\n      queueing.enqueue(id, doc, true)\n    elseif doc.next_slot',
       'input runs a job that has failed for good',
     ],
   ),
-  ...of(12, 'lib/job/status.lua', [
+  ...of(12, 'lib/job/queueing.lua', [
     "if doc.terminating or doc.held or doc.place == 'f' or doc.place == 'T' then return false end\n  if doc.place == 'l' then",
-    "if doc.terminating or doc.held or doc.place == 'T' then return false end\n  if doc.place == 'f' then enqueue(id, doc, true) end\n  if doc.place == 'l' then",
+    "if doc.terminating or doc.held or doc.place == 'T' then return false end\n  if doc.place == 'f' then queueing.enqueue(id, doc, true) end\n  if doc.place == 'l' then",
     'input wakes a failed job',
   ]),
   ...of(
     13,
-    'lib/run/lease.lua',
+    'lib/run/retry.lua',
     ['  if doc.begun then\n', '  if true then\n', 'a run that never began counts as lost'],
     ['if lost >= MAX_LOST then', 'if false then', 'a job is lost for ever'],
     ['lost > 0 and int(now + backoff(lost)) or nil', 'nil', 'a lost job comes back at once'],
@@ -350,7 +382,7 @@ const runs: Mutation[] = [
     ],
     ['if doc.lost_in_a_row then return ids, true, from, failed end', '', 'a job that was lost is lent before others'],
   ),
-  ...of(13, 'lib/run/lease.lua', [
+  ...of(13, 'lib/run/retry.lua', [
     '  if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end\n',
     '',
     'nobody has a lost run at once',
@@ -369,57 +401,53 @@ const runs: Mutation[] = [
       'a run that nobody answers is lent for ever',
     ],
   ),
+  ...of(13, 'lib/run/leases.lua', [
+    '  if doc.deliveries then change(id, doc, fields.deliveries, int(tonumber(doc.deliveries) - 1)) end\n',
+    '',
+    'what is given back again and again fails, as if nobody had answered',
+  ]),
+  ...of(13, 'lib/run/finish.lua', [
+    '  change(id, doc, fields.deliveries, nil)\n  change(id, doc, fields.next_commit',
+    '  change(id, doc, fields.next_commit',
+    'a checkpoint is no answer',
+  ]),
+  ...of(13, 'lib/run/retry.lua', [
+    '  change(id, doc, fields.conflicts_in_a_row, int(n))\n  change(id, doc, fields.deliveries, nil)\n',
+    '  change(id, doc, fields.conflicts_in_a_row, int(n))\n',
+    'a conflict is no answer',
+  ]),
   ...of(
     13,
-    'lib/run/finish.lua',
+    'scripts/extend.lua',
     [
-      '  if doc.deliveries then change(id, doc, fields.deliveries, int(tonumber(doc.deliveries) - 1)) end\n',
+      "    if own ~= '' then change(id, doc, fields.lease_length, int(lease)) end\n",
       '',
-      'what is given back again and again fails, as if nobody had answered',
+      'who answers later has to hurry after the first heartbeat',
     ],
-    [
-      '  change(id, doc, fields.deliveries, nil)\n  change(id, doc, fields.next_commit',
-      '  change(id, doc, fields.next_commit',
-      'a checkpoint is no answer',
-    ],
-    [
-      '  change(id, doc, fields.conflicts_in_a_row, int(n))\n  change(id, doc, fields.deliveries, nil)\n',
-      '  change(id, doc, fields.conflicts_in_a_row, int(n))\n',
-      'a conflict is no answer',
-    ],
+    ["    change(id, doc, fields.begun, '1')\n", '', 'a run that was extended has not begun'],
   ),
-  ...of(13, 'scripts/extend.lua', [
-    "    if own ~= '' then change(id, doc, fields.lease_length, int(lease)) end\n",
-    '',
-    'who answers later has to hurry after the first heartbeat',
-  ]),
-  ...of(13, 'scripts/extend.lua', [
-    "    change(id, doc, fields.begun, '1')\n",
-    '',
-    'a run that was extended has not begun',
-  ]),
 ]
 
 const places: Mutation[] = [
-  ...of(14, 'lib/job/status.lua', ['  if was then leave_place(id, doc, keeps) end\n', '', 'a job stays where it was']),
-  ...of(14, 'lib/run/ops.lua', [
-    'zset(index_of(doc), member_of(me.id, doc), order.score(doc))',
+  ...of(14, 'lib/job/places.lua', ['  if was then places.leave(id, doc, keeps) end\n', '', 'a job stays where it was']),
+  ...of(14, 'lib/run/ops/on_records.lua', [
+    'zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc))',
     "zset(queue_key(doc.queue, 'ready'), me.id, order.score(doc))",
     'a new priority puts the job into the queue twice',
   ]),
+  ...of(15, 'lib/job/ending.lua', [
+    "  if doc.place == 'l' then\n    change(id, doc, fields.terminating, '1')",
+    "  if false then\n    change(id, doc, fields.terminating, '1')",
+    'a running job is terminated at once',
+  ]),
+  ...of(15, 'lib/family/trees.lua', [
+    "  if doc.terminating then refuse('WRONG_STATUS', 'job ' .. id .. ' is terminating') end\n",
+    '',
+    'a terminating job adopts',
+  ]),
   ...of(
     15,
-    'lib/family/tree.lua',
-    [
-      "  if doc.place == 'l' then\n    change(id, doc, fields.terminating, '1')",
-      "  if false then\n    change(id, doc, fields.terminating, '1')",
-      'a running job is terminated at once',
-    ],
-    [
-      "  if doc.terminating then refuse('WRONG_STATUS', 'job ' .. id .. ' is terminating') end\n",
-      '',
-      'a terminating job adopts',
-    ],
+    'lib/job/ending.lua',
     [
       "        change(member, member_doc, fields.delete_requested, '1')\n        waiting = true\n",
       '        waiting = true\n',
@@ -441,13 +469,13 @@ const places: Mutation[] = [
     ],
     ['if parent_doc and parent_doc.terminating then\n', 'if false then\n', 'a child of a terminating job lives on'],
   ),
-  ...of(15, 'scripts/extend.lua', [
-    "(doc.terminating == '1' and '!' or '')",
-    "''",
-    'a lane never hears that a job of its runs is to end',
-  ]),
-  ...of(15, 'scripts/extend.lua', [' and not is_ending then', ' then', 'a run never hears that its job is to end']),
-  ...of(15, 'lib/run/ops.lua', [
+  ...of(
+    15,
+    'scripts/extend.lua',
+    ["(doc.terminating == '1' and '!' or '')", "''", 'a lane never hears that a job of its runs is to end'],
+    [' and not is_ending then', ' then', 'a run never hears that its job is to end'],
+  ),
+  ...of(15, 'lib/job/rerun.lua', [
     '  change(id, doc, fields.delete_requested, nil)\n',
     '',
     'a job that was brought back goes all the same',
@@ -455,38 +483,46 @@ const places: Mutation[] = [
   ...of(
     15,
     'lib/run/finish.lua',
-    ['  if doc.terminating then return terminate_now(id, doc) end\n', '', 'a commit forgets that the job is to end'],
+    [
+      '  if doc.terminating then return ending.terminate_now(id, doc) end\n',
+      '',
+      'a commit forgets that the job is to end',
+    ],
     [
       "if run.ending == 'checkpoint' and doc.terminating == '1' then",
       'if false then',
       'a run goes on by checkpoints though its job is to end',
     ],
+  ),
+  ...of(
+    15,
+    'lib/run/retry.lua',
     [
       'fields.has_shutdown, nil) end\n  if doc.terminating and not doc.has_shutdown then\n',
       'fields.has_shutdown, nil) end\n  if false then\n',
       'a job without a shutdown hook gets a shutdown run',
     ],
+    [
+      '  if doc.terminating then return ending.terminate_now(id, doc) end\n  local lost',
+      '  local lost',
+      'a lost run forgets that the job is to end',
+    ],
   ),
-  ...of(15, 'lib/run/lease.lua', [
-    '  if doc.terminating then return terminate_now(id, doc) end\n  local lost',
-    '  local lost',
-    'a lost run forgets that the job is to end',
+  ...of(15, 'lib/job/queueing.lua', [
+    "if doc.terminating or doc.held or doc.place == 'f' or doc.place == 'T' then return false end",
+    "if doc.held or doc.place == 'f' or doc.place == 'T' then return false end",
+    'input wakes a job that is terminating',
+  ]),
+  ...of(15, 'lib/job/ending.lua', [
+    '  if doc.has_shutdown then\n    local was',
+    '  if false then\n    local was',
+    'there is no shutdown run',
   ]),
   ...of(
-    15,
-    'lib/job/status.lua',
-    [
-      "if doc.terminating or doc.held or doc.place == 'f' or doc.place == 'T' then return false end",
-      "if doc.held or doc.place == 'f' or doc.place == 'T' then return false end",
-      'input wakes a job that is terminating',
-    ],
-    ['  if doc.has_shutdown then\n    local was', '  if false then\n    local was', 'there is no shutdown run'],
-  ),
-  ...of(
     16,
-    'lib/run/ops.lua',
+    'lib/job/rerun.lua',
     [
-      '  spare(id, doc)\n  change(id, doc, fields.ended_at, nil)\n',
+      '  rerun.spare(id, doc)\n  change(id, doc, fields.ended_at, nil)\n',
       '  change(id, doc, fields.ended_at, nil)\n',
       'force does not bring a terminating job back',
     ],
@@ -495,17 +531,21 @@ const places: Mutation[] = [
       '',
       'a failed job goes on counting its attempts',
     ],
+  ),
+  ...of(
+    16,
+    'lib/run/ops/on_jobs.lua',
     ['  if stopped and not force then\n', '  if false then\n', 'any run wakes what is terminated'],
-    ["if doc.terminating == '1' then spare(id, doc) end", '', 'force during a run is forgotten'],
+    ["if doc.terminating == '1' then rerun.spare(id, doc) end", '', 'force during a run is forgotten'],
   ),
   ...of(16, 'lib/run/finish.lua', [
     '    if own and not doc.gone then\n',
     '    if false then\n',
     'force during the shutdown run is forgotten',
   ]),
-  ...of(16, 'lib/family/tree.lua', [
+  ...of(16, 'lib/job/ending.lua', [
     "  if doc.place == 'T' or doc.terminating then return end\n",
-    '  if resting[doc.place] or doc.terminating then return end\n',
+    '  if states.resting[doc.place] or doc.terminating then return end\n',
     'a job at rest cannot be terminated',
   ]),
   ...of(17, 'lib/run/claim.lua', [
@@ -515,7 +555,7 @@ const places: Mutation[] = [
   ]),
   ...of(
     17,
-    'lib/job/status.lua',
+    'lib/job/queueing.lua',
     [
       'math.max(moment, tonumber(doc.backoff_until) or 0, tonumber(doc.lock_until) or 0)',
       'math.max(moment, tonumber(doc.lock_until) or 0)',
@@ -527,8 +567,8 @@ const places: Mutation[] = [
       'input shortens a lock',
     ],
     [
-      "  elseif doc.place == 't' then\n    enqueue(id, doc, true)\n",
-      "  elseif doc.place == 't' then\n    enqueue(id, doc)\n",
+      "  elseif doc.place == 't' then\n    queueing.enqueue(id, doc, true)\n",
+      "  elseif doc.place == 't' then\n    queueing.enqueue(id, doc)\n",
       'input does not wake a job that waits for a time',
     ],
     [
@@ -542,12 +582,12 @@ const places: Mutation[] = [
     '  if not waiting and doc.next_slot then\n',
     'a commit forgets the appointment',
   ]),
-  ...of(17, 'lib/queue/lanes.lua', [
-    '      move(id, doc, side.of(q, doc.class, doc.tag), nil, nil, true)\n',
-    '      enqueue(id, doc)\n',
+  ...of(17, 'lib/queue/moving.lua', [
+    '      places.move(id, doc, sides.of(q, doc.class, doc.tag), nil, nil, true)\n',
+    '      queueing.enqueue(id, doc)\n',
     'a registration sends an early job back',
   ]),
-  ...of(17, 'lib/run/ops.lua', [
+  ...of(17, 'lib/run/ops/on_records.lua', [
     "if doc.place == 't' or (not doc.place and postponed) or",
     "if doc.place == 't' or (not doc.place and (tonumber(doc.not_before) or 0) > now) or",
     'a new priority sends an early job back',
@@ -556,13 +596,13 @@ const places: Mutation[] = [
     18,
     'lib/run/claim.lua',
     [
-      'elseif (tonumber(doc.lock_until) or 0) > now then\n        enqueue(id, doc, true)',
-      'elseif false then\n        enqueue(id, doc, true)',
+      'elseif (tonumber(doc.lock_until) or 0) > now then\n        queueing.enqueue(id, doc, true)',
+      'elseif false then\n        queueing.enqueue(id, doc, true)',
       'a locked job is lent',
     ],
     [
-      'elseif (tonumber(doc.lock_until) or 0) > now then\n        enqueue(id, doc, true)',
-      'elseif (tonumber(doc.lock_until) or 0) > now then\n        enqueue(id, doc)',
+      'elseif (tonumber(doc.lock_until) or 0) > now then\n        queueing.enqueue(id, doc, true)',
+      'elseif (tonumber(doc.lock_until) or 0) > now then\n        queueing.enqueue(id, doc)',
       'a locked job forgets that it was ready',
     ],
     [
@@ -573,7 +613,7 @@ const places: Mutation[] = [
   ),
   ...of(
     18,
-    'lib/run/ops.lua',
+    'lib/run/ops/on_jobs.lua',
     ["if doc.place == 'l' then refuse('BUSY'", "if false then refuse('BUSY'", 'a running job is locked'],
     [
       "if (tonumber(doc.lock_until) or 0) > now then refuse('BUSY'",
@@ -581,7 +621,7 @@ const places: Mutation[] = [
       'a lock is taken from its holder',
     ],
     ['or doc.lock_token ~= token then', 'then', 'anybody unlocks'],
-    ["  if doc.place == 't' then enqueue(me.id, doc) end\n", '', 'an unlocked job waits on'],
+    ["  if doc.place == 't' then queueing.enqueue(me.id, doc) end\n", '', 'an unlocked job waits on'],
   ),
 ]
 
@@ -589,30 +629,42 @@ const time: Mutation[] = [
   ...of(
     19,
     'scripts/commit.lua',
-    ['claims and due_timers(queue_name) + ', 'claims and ', 'a claim does not look at its timers'],
+    ['claims and due.timers(queue_name) + ', 'claims and ', 'a claim does not look at its timers'],
     [
-      'math.min(queue(queue_name).next_timer or never, next_limit(queue_name))',
+      'math.min(queue(queue_name).next_timer or never, limits.next_moment(queue_name))',
       'never',
       'a claim does not say what is next',
     ],
   ),
   ...of(
     19,
-    'lib/queue/lanes.lua',
+    'lib/queue/bells.lua',
     [
-      'moment <= now + MINUTE and not (queue_record.timer_bell',
+      'moment <= now + lanes.MINUTE and not (queue_record.timer_bell',
       'false and not (queue_record.timer_bell',
       'nobody rings for a timer',
     ],
-    ['local room = next_limit(q)', 'local room = never', 'nobody rings for room at a limit'],
-    ['lane_count(q) > 0 or room <=', 'room <=', 'room is rung for although a lane serves the queue'],
-    ['room <= (side.waits_until[q] or 0)', 'false', 'room is rung for that a lane waits for'],
+    ['local room = limits.next_moment(q)', 'local room = never', 'nobody rings for room at a limit'],
+    ['lanes.count(q) > 0 or room <=', 'room <=', 'room is rung for although a lane serves the queue'],
+    ['room <= (lanes.waits_until[q] or 0)', 'false', 'room is rung for that a lane waits for'],
+  ),
+  ...of(
+    19,
+    'lib/queue/lanes.lua',
     [
-      'math.max(now, queue_record.next_timer - MINUTE))',
+      'math.max(now, queue_record.next_timer - lanes.MINUTE))',
       'queue_record.next_timer)',
       'a later timer is not rung for beforehand',
     ],
-    ['rung and queue_record.next_timer + BELL or', 'rung and never or', 'a timer whose bell was lost is forgotten'],
+    [
+      'rung and queue_record.next_timer + lanes.BELL or',
+      'rung and never or',
+      'a timer whose bell was lost is forgotten',
+    ],
+  ),
+  ...of(
+    19,
+    'lib/queue/due.lua',
     [
       'math.min(tonumber(next_one[2]) or never, pending_moment(key))',
       '(tonumber(next_one[2]) or never)',
@@ -626,15 +678,15 @@ const time: Mutation[] = [
   ),
   ...of(
     20,
-    'lib/job/status.lua',
+    'lib/job/places.lua',
     [
-      "  if place == 'l' then soonest(doc.queue, queue_fields.next_lease, moment) end\n",
+      "  if place == 'l' then places.soonest(doc.queue, queue_fields.next_lease, moment) end\n",
       '',
       'nobody looks when a lease ends',
     ],
     [
-      "  if place == 't' then soonest(doc.queue, queue_fields.next_timer, moment) end\n",
-      "  if place == 't' and not queue(doc.queue).next_timer then soonest(doc.queue, queue_fields.next_timer, moment) end\n",
+      "  if place == 't' then places.soonest(doc.queue, queue_fields.next_timer, moment) end\n",
+      "  if place == 't' and not queue(doc.queue).next_timer then places.soonest(doc.queue, queue_fields.next_timer, moment) end\n",
       'a timer before the others is seen too late',
     ],
   ),
@@ -656,12 +708,12 @@ const time: Mutation[] = [
       'if moment < never and not queue_record.wake_at then',
       'the index keeps the first moment, not the earliest',
     ],
-    [
-      'math.min(tonumber(next_one[2]) or never, pending_moment(key))',
-      '(tonumber(next_one[2]) or never)',
-      'a timer that another queue’s end set is forgotten',
-    ],
   ),
+  ...of(20, 'lib/queue/due.lua', [
+    'math.min(tonumber(next_one[2]) or never, pending_moment(key))',
+    '(tonumber(next_one[2]) or never)',
+    'a timer that another queue’s end set is forgotten',
+  ]),
   ...of(
     20,
     'scripts/tick.lua',
@@ -670,7 +722,7 @@ const time: Mutation[] = [
   ),
   ...of(
     21,
-    'lib/fast/plain.lua',
+    'lib/run/tokens.lua',
     [
       ".. seed .. string.format('%x', lent)",
       ".. 'n' .. string.format('%x', lent)",
@@ -685,25 +737,33 @@ const time: Mutation[] = [
   ]),
   ...of(
     22,
-    'lib/run/finish.lua',
+    'lib/run/retry.lua',
     ['if doc.next_slot and not (get_value', 'if false and not (get_value', 'a final failure ends the repeat'],
     ['\'"stopOnFail":true\'', "'never'", 'a repeat that is to stop goes on'],
+  ),
+  ...of(
+    22,
+    'lib/run/slots.lua',
     ['if not run.slot then return end', 'if true then return end', 'every run is for the same slot'],
     ['int(now + CATCH_UP)', 'int(now)', 'slots that are made up for come at once'],
     ['  change(id, doc, fields.slot_missed, nil)\nend\n', 'end\n', 'a slot that was missed marks those after it'],
     ['  change(id, doc, fields.ran_at, doc.previous_ran_at)\n', '', 'a slot that was not run counts as one'],
-    ['      set_times(id, doc, run)\n', '', 'a failed slot comes again at once'],
-    [
-      '  if not waiting and (doc.not_before or doc.next_slot or doc.sleep_until) then\n',
-      '  if not waiting and doc.not_before then\n',
-      'a repeat runs once',
-    ],
+  ),
+  ...of(22, 'lib/run/retry.lua', ['      slots.set_times(id, doc, run)\n', '', 'a failed slot comes again at once']),
+  ...of(22, 'lib/run/finish.lua', [
+    '  if not waiting and (doc.not_before or doc.next_slot or doc.sleep_until) then\n',
+    '  if not waiting and doc.not_before then\n',
+    'a repeat runs once',
+  ]),
+  ...of(
+    22,
+    'lib/run/retry.lua',
     [
       '      change(id, doc, fields.failures, nil)\n      change(id, doc, fields.deliveries, nil)\n',
       '      change(id, doc, fields.deliveries, nil)\n',
       'the attempts of one slot count for the next',
     ],
-    ['      clear_steps(id, doc)\n', '', 'the steps of one slot are taken for the next'],
+    ['      ending.clear_steps(id, doc)\n', '', 'the steps of one slot are taken for the next'],
   ),
   ...of(
     22,
@@ -724,19 +784,19 @@ const time: Mutation[] = [
       'nothing stops a runaway that repeats',
     ],
   ),
-  ...of(22, 'lib/job/status.lua', [
-    'return doc.catch_up_at and not side.of(doc.queue, doc.class, doc.tag) and',
-    'return doc.catch_up_at and',
-    'pull workers wait for what they make up for',
-  ]),
-  ...of(22, 'lib/job/status.lua', [
-    '    change(id, doc, fields.slot_missed, nil)\n',
-    '',
-    'input waits for the next slot',
-  ]),
   ...of(
     22,
-    'lib/queue/lanes.lua',
+    'lib/job/queueing.lua',
+    [
+      'return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and',
+      'return doc.catch_up_at and',
+      'pull workers wait for what they make up for',
+    ],
+    ['    change(id, doc, fields.slot_missed, nil)\n', '', 'input waits for the next slot'],
+  ),
+  ...of(
+    22,
+    'lib/queue/due.lua',
     ['now - tonumber(doc.next_slot) > SLOT_GRACE', 'false', 'no slot is missed'],
     [' > SLOT_GRACE and not doc.wanted_early', ' > SLOT_GRACE', 'what was asked for is skipped'],
     ['now - tonumber(doc.next_slot) > SLOT_GRACE', 'now > tonumber(doc.next_slot)', 'a slot is missed at once'],
@@ -745,34 +805,46 @@ const time: Mutation[] = [
 ]
 
 const families: Mutation[] = [
+  ...of(23, 'lib/job/ending.lua', [
+    "  if doc.place == 's' then queueing.enqueue(id, doc) end\n",
+    '',
+    'a child that was held stays where it is',
+  ]),
+  ...of(23, 'lib/family/kin.lua', [
+    "  change(id, doc, fields.held, '1')\n",
+    '',
+    'a child does not know that it is held',
+  ]),
   ...of(
     23,
-    'lib/family/tree.lua',
-    ["  if doc.place == 's' then enqueue(id, doc) end\n", '', 'a child that was held stays where it is'],
-    ["  change(id, doc, fields.held, '1')\n", '', 'a child does not know that it is held'],
-  ),
-  ...of(
-    23,
-    'lib/job/status.lua',
+    'lib/job/queueing.lua',
     [
       'if among[i] and not (writes.sets[key] and writes.sets[key][child] == false) then',
       'if true then',
       'children are counted, whoever they are',
     ],
-    ["        if doc.place == 's' then enqueue(parent, doc, true) end\n", '', 'nobody wakes the parent'],
+    ["        if doc.place == 's' then queueing.enqueue(parent, doc, true) end\n", '', 'nobody wakes the parent'],
     ['      if left <= 0 then\n', '      if true then\n', 'the first child wakes the parent'],
-    ['  if has_ended then push(within(settled, doc.parent), id) end\n', '', 'the end of a child does not count'],
     [
-      '    stop_waiting(id, doc)\n    enqueue(id, doc, true)\n  end\n',
-      '    enqueue(id, doc, true)\n  end\n',
+      '  if has_ended then push(within(queueing.settled, doc.parent), id) end\n',
+      '',
+      'the end of a child does not count',
+    ],
+    [
+      '    queueing.stop_waiting(id, doc)\n    queueing.enqueue(id, doc, true)\n  end\n',
+      '    queueing.enqueue(id, doc, true)\n  end\n',
       'a parent that was woken still waits',
     ],
-    ["  stop_waiting(id, doc)\n  if place ~= 'f'", "  if place ~= 'f'", 'a parent that was terminated still waits'],
   ),
+  ...of(23, 'lib/job/ending.lua', [
+    "  queueing.stop_waiting(id, doc)\n  if place ~= 'f'",
+    "  if place ~= 'f'",
+    'a parent that was terminated still waits',
+  ]),
   ...of(
     23,
     'lib/run/finish.lua',
-    ['and not ends[child.status] then', 'then', 'children that have ended are waited for'],
+    ['and not states.ends[child.status] then', 'then', 'children that have ended are waited for'],
     ["(run.wait_for == '*' or wanted[child.name])", 'true', 'all children are waited for, whoever was named'],
     [
       "run.ending == 'suspended' and run.wait_for and not waiting then",
@@ -780,33 +852,33 @@ const families: Mutation[] = [
       'a parent with nobody to wait for sleeps',
     ],
     [
-      "wake_parent(id, doc, run.ending == 'completed' and doc.repeats)",
-      'wake_parent(id, doc)',
+      "queueing.wake_parent(id, doc, run.ending == 'completed' and doc.repeats)",
+      'queueing.wake_parent(id, doc)',
       'a repeating child never counts',
     ],
   ),
   ...of(
     23,
-    'lib/family/tree.lua',
+    'lib/family/kin.lua',
     [
-      "if parent_doc.waits_for == '*' and not ends[status] then",
+      "if parent_doc.waits_for == '*' and not states.ends[status] then",
       'if false then',
       'children that come later are not waited for',
     ],
     [
-      "if parent_doc.waits_for == '*' and not ends[status] then",
-      'if parent_doc.waits_for and not ends[status] then',
+      "if parent_doc.waits_for == '*' and not states.ends[status] then",
+      'if parent_doc.waits_for and not states.ends[status] then',
       'children that come later are waited for by name',
     ],
     [
-      '  if parent_doc and parent_doc.waits_for then push(within(settled, parent), id) end\n',
+      '  if parent_doc and parent_doc.waits_for then push(within(queueing.settled, parent), id) end\n',
       '',
       'a child that leaves is waited for',
     ],
   ),
   ...of(
     24,
-    'lib/job/status.lua',
+    'lib/job/queueing.lua',
     [
       "    if why == 'child' and doc.waits_for then return false end\n",
       '',
@@ -842,8 +914,12 @@ const families: Mutation[] = [
   ...of(
     25,
     'lib/job/retention.lua',
-    ['if not ends[status_of(doc)] then return nil, nil end', '', 'a root goes before those below it have ended'],
-    ["(port == '*' or #channels_of(member, doc, 'i', port) > 0)", 'false', 'a root goes with a subscriber below it'],
+    ['if not states.ends[states.of(doc)] then return nil, nil end', '', 'a root goes before those below it have ended'],
+    [
+      "(port == '*' or #audience.channels_of(member, doc, 'i', port) > 0)",
+      'false',
+      'a root goes with a subscriber below it',
+    ],
     ['  return has_seen(parent_doc, doc)\n', '  return true\n', 'a child goes before its parent has seen its end'],
     [
       'parent_doc.branchwise_after ~= nil and parent_doc.branchwise_after == parent_doc.ended_at',
@@ -868,20 +944,24 @@ const families: Mutation[] = [
     ['for i = #tree, 1, -1 do', 'for i = 1, 1 do', 'only the root goes'],
     ['local SWEEP, MAX_SWEPT = 200,', 'local SWEEP, MAX_SWEPT = 5000,', 'everything goes in one slice'],
     [
-      '    zset(index_of(doc), id, now + RETRY_IN)\n',
-      '    zset(index_of(doc), id, never)\n',
+      '    zset(places.index_of(doc), id, now + RETRY_IN)\n',
+      '    zset(places.index_of(doc), id, never)\n',
       'what could not go is never looked at again',
     ],
   ),
   ...of(
     25,
-    'lib/job/status.lua',
+    'lib/job/ending.lua',
     [
       'if has_inputs(id, doc) and not doc.relay_channel',
       'if false and not doc.relay_channel',
       'a job that input can wake goes',
     ],
-    ['now + (tonumber(doc.retain) or DAY)', 'now + (tonumber(doc.retain) or 30 * DAY)', 'what has ended stays a month'],
+    [
+      'now + (tonumber(doc.retain) or ending.DAY)',
+      'now + (tonumber(doc.retain) or 30 * ending.DAY)',
+      'what has ended stays a month',
+    ],
   ),
 ]
 
@@ -889,14 +969,18 @@ const limited: Mutation[] = [
   ...of(
     26,
     'lib/run/claim.lua',
-    ['  if side.is_limited(doc) then take_slots(id, doc) end\n', '', 'a run takes no slot'],
-    ['local full = side.is_limited(doc) and first_full(doc)', 'local full = false', 'a claim does not look for room'],
+    ['  if sides.is_limited(doc) then limits.take_slots(id, doc) end\n', '', 'a run takes no slot'],
+    [
+      'local full = sides.is_limited(doc) and limits.first_full(doc)',
+      'local full = false',
+      'a claim does not look for room',
+    ],
   ),
   ...of(
     26,
     'lib/limit/limits.lua',
     ["      put(state, 'held', state.held + 1)\n", '', 'one claim fills a limit over and over'],
-    ['  keys[#keys + 1] = side.own_limit(doc)\n', '', 'a worker has more runs than it says'],
+    ['  keys[#keys + 1] = sides.own_limit(doc)\n', '', 'a worker has more runs than it says'],
     [
       "fields.held_limits, table.concat(keys, '\\n')",
       'fields.held_limits, doc.limits',
@@ -944,37 +1028,37 @@ const limited: Mutation[] = [
       '  if not bounded[class] then bound(class, tonumber(concurrency), differs) end\n',
       'a worker keeps the first number that it said',
     ],
-    ['anew or not limit(own).settings', 'anew', 'a worker whose limit was removed has none until it changes'],
-    ['(anew or not limit(own).settings)', 'true', 'what is set on a worker’s limit does not last'],
+    ['anew or not limits.at(own).settings', 'anew', 'a worker whose limit was removed has none until it changes'],
+    ['(anew or not limits.at(own).settings)', 'true', 'what is set on a worker’s limit does not last'],
     ['      bound(class)\n', '', 'a class that its deployment no longer has keeps its limit'],
     ['paused = false, gone = 1 }', 'paused = false }', 'a limit of a worker stays for ever'],
   ),
-  ...of(26, 'lib/run/lease.lua', [
-    '  if doc.held_limits then release_slots(id, doc) end\n  for _, field in ipairs(lease_fields)',
+  ...of(26, 'lib/run/leases.lua', [
+    '  if doc.held_limits then limits.release_slots(id, doc) end\n  for _, field in ipairs(lease_fields)',
     '  for _, field in ipairs(lease_fields)',
     'a run that has ended keeps its slots',
   ]),
   ...of(26, 'scripts/extend.lua', [
-    '    if doc.held_limits then renew_slots(id, doc) end\n',
+    '    if doc.held_limits then limits.renew_slots(id, doc) end\n',
     '',
     'a lease that is extended loses its slots',
   ]),
-  ...of(26, 'lib/run/finish.lua', [
-    '  if doc.held_limits then renew_slots(id, doc) end\n',
+  ...of(26, 'lib/run/leases.lua', [
+    '  if doc.held_limits then limits.renew_slots(id, doc) end\n',
     '',
     'a checkpoint loses the slots of its run',
   ]),
-  ...of(
-    26,
-    'lib/run/ops.lua',
-    ['  if doc.held_limits then renew_slots(me.id, doc) end\n', '', 'a new deadline loses the slots of its run'],
-    [
-      "  if doc.place == 'w' then move(me.id, doc, 'w', nil, doc.waiting_limit) end\n",
-      '',
-      'a new priority does not count for those who wait at a limit',
-    ],
-  ),
-  ...of(26, 'lib/job/create.lua', [
+  ...of(26, 'lib/run/ops/on_jobs.lua', [
+    '  if doc.held_limits then limits.renew_slots(me.id, doc) end\n',
+    '',
+    'a new deadline loses the slots of its run',
+  ]),
+  ...of(26, 'lib/run/ops/on_records.lua', [
+    "  if doc.place == 'w' then places.move(me.id, doc, 'w', nil, doc.waiting_limit) end\n",
+    '',
+    'a new priority does not count for those who wait at a limit',
+  ]),
+  ...of(26, 'lib/limit/assign.lua', [
     "  if doc.place == 'w' or not doc.place or doc.place == 'p' then\n    local full",
     '  if false then\n    local full',
     'who waits does not move with its limits',
@@ -984,9 +1068,13 @@ const limited: Mutation[] = [
     'lib/limit/limits.lua',
     ['local promised = settings.promised or 0', 'local promised = 0', 'room is given away twice'],
     ['(doc.reserved_limit == key and 1 or 0) < 1', '0 < 1', 'who was given room finds none'],
+  ),
+  ...of(
+    27,
+    'lib/limit/waiting.lua',
     [
-      'move(id, doc, side.of(doc.queue, doc.class, doc.tag), nil, nil, true)\n      if limit(key).settings',
-      'move(id, doc, side.of(doc.queue, doc.class, doc.tag))\n      if limit(key).settings',
+      'places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true)\n      if limits.at(key).settings',
+      'places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag))\n      if limits.at(key).settings',
       'who waited comes back behind those who came later',
     ],
     ['        change(id, doc, fields.reserved_limit, key)\n', '', 'who comes back has nothing in hand'],
@@ -995,28 +1083,40 @@ const limited: Mutation[] = [
       'a[2] > b[2] or (a[2] == b[2] and a[1] > b[1])',
       'the last comes first',
     ],
+  ),
+  ...of(
+    27,
+    'lib/limit/limits.lua',
     [
-      'if limit(key).settings then order.save(key, limit_fields.promised, math.max(0, (limit(key).settings.promised or 0) - 1)) end',
+      'if limits.at(key).settings then limits.save(key, limit_fields.promised, math.max(0, (limits.at(key).settings.promised or 0) - 1)) end',
       '',
       'room that was given is never given again',
     ],
-    ['- 1)) end\n  put(touched, key, true)\n', '- 1)) end\n', 'room that is handed on reaches nobody'],
+    ['- 1)) end\n  put(limits.touched, key, true)\n', '- 1)) end\n', 'room that is handed on reaches nobody'],
     [
-      '    put(touched, key, true)\n  end\n  change(id, doc, fields.held_limits, nil)',
+      '    put(limits.touched, key, true)\n  end\n  change(id, doc, fields.held_limits, nil)',
       '  end\n  change(id, doc, fields.held_limits, nil)',
       'a slot that is given back reaches nobody',
     ],
     [
-      '  set_text(limit_key(key), cjson.encode(state.settings))\n  put(touched, key, true)\n',
+      '  set_text(limit_key(key), cjson.encode(state.settings))\n  put(limits.touched, key, true)\n',
       '  set_text(limit_key(key), cjson.encode(state.settings))\n',
       'more room is noticed by nobody',
     ],
+  ),
+  ...of(
+    27,
+    'lib/limit/waiting.lua',
     [
       '    change_queue(doc.queue, queue_fields.limit_moments, waits)\n',
       '',
       'a claim does not know when a rate lets the next one through',
     ],
     ["  zset(ns .. 'wake', 'k:' .. key, moment)\n", '', 'the tick does not know when room comes by itself'],
+  ),
+  ...of(
+    27,
+    'lib/limit/limits.lua',
     ['if settings.paused or', 'if', 'a limit that is paused lets all through'],
     ['(settings.rate or never) - state.started - promised)', 'never)', 'a rate is not kept'],
     [
@@ -1055,24 +1155,24 @@ const limited: Mutation[] = [
     ["is_let_through and turn .. ',0' or nil", 'nil', 'a group whose jobs come one by one is always in front'],
     ["last .. ',' .. int(n - 1)", "last .. ',' .. int(n)", 'the turns of jobs that have gone are waited for'],
     [' or whose ~= group then', ' then', 'who has changed the group has the turn of the old one'],
+    [
+      'if names:sub(size + 1) ~= key then lines',
+      'if false then lines',
+      'a job loses its turn while it waits at another limit',
+    ],
   ),
-  ...of(27, 'lib/queue/order.lua', [
-    'if names:sub(size + 1) ~= key then lines',
-    'if false then lines',
-    'a job loses its turn while it waits at another limit',
-  ]),
-  ...of(27, 'lib/job/status.lua', [
+  ...of(27, 'lib/job/places.lua', [
     '  change(id, doc, fields.turns, nil)\n',
     '',
     'a job that runs again has the turn that it has had',
   ]),
-  ...of(27, 'lib/job/create.lua', [
-    '  if doc.reserved_limit and not has(keys_of(doc), doc.reserved_limit) then drop_baton(id, doc) end\n',
+  ...of(27, 'lib/limit/assign.lua', [
+    '  if doc.reserved_limit and not tables.has(limits.keys_of(doc), doc.reserved_limit) then limits.drop_baton(id, doc) end\n',
     '',
     'room is kept for a job that does not count against the limit any more',
   ]),
-  ...of(27, 'lib/job/status.lua', [
-    "  if doc.reserved_limit and (not doc.place or doc.place == 'p') then drop_baton(id, doc) end\n",
+  ...of(27, 'lib/job/places.lua', [
+    "  if doc.reserved_limit and (not doc.place or doc.place == 'p') then limits.drop_baton(id, doc) end\n",
     '',
     'who leaves takes its room along',
   ]),
@@ -1080,22 +1180,22 @@ const limited: Mutation[] = [
     27,
     'lib/run/claim.lua',
     [
-      '          set_aside(id, doc, full)\n',
+      '          waiting.set_aside(id, doc, full)\n',
       '          return ids, false, from, failed\n',
       'one that finds no room holds up all behind it',
     ],
     [
-      'local full = side.is_limited(doc) and first_full(doc)',
-      'local full = (doc.limits or side.own_limit(doc)) and first_full(doc)',
+      'local full = sides.is_limited(doc) and limits.first_full(doc)',
+      'local full = (doc.limits or sides.own_limit(doc)) and limits.first_full(doc)',
       'a shutdown run waits for room',
     ],
   ),
   ...of(27, 'scripts/commit.lua', [
-    ' + due_limits(queue_name) + ',
+    ' + limits.due(queue_name) + ',
     ' + ',
     'a claim does not look at the limits that are due',
   ]),
-  ...of(27, 'scripts/tick.lua', ['    touch(name)\n', '', 'the tick does not look at the limits that are due']),
+  ...of(27, 'scripts/tick.lua', ['    limits.touch(name)\n', '', 'the tick does not look at the limits that are due']),
   ...of(28, 'scripts/enqueue.lua', [
     'if version ~= tagged then',
     'if false then',
@@ -1120,7 +1220,7 @@ const limited: Mutation[] = [
       'a lane leaves what has to be tagged anew',
     ],
   ),
-  ...of(28, 'lib/job/create.lua', [
+  ...of(28, 'lib/limit/assign.lua', [
     '  change(id, doc, fields.constraints_version, version)\n',
     '',
     'a job is tagged for ever',
@@ -1129,19 +1229,19 @@ const limited: Mutation[] = [
     28,
     'scripts/constraint.lua',
     [
-      'set_hints(system, till, all.version)',
-      "set_hints(system, till, '')",
+      'hints.set(system, till, all.version)',
+      "hints.set(system, till, '')",
       'nobody learns that constraints have changed',
     ],
     ['int(tonumber(all.version) + 1)', "'1'", 'only the first change is noticed'],
-    ["define_limit(one, { open = 1 }, 'set')", '', 'what waits by an old constraint waits on'],
+    ["limits.define(one, { open = 1 }, 'set')", '', 'what waits by an old constraint waits on'],
   ),
 ]
 
 const listening: Mutation[] = [
   ...of(
     30,
-    'lib/port/ports.lua',
+    'lib/port/write.lua',
     [
       "for _, level in ipairs(all) do push(writes.messages, { ns .. 'live:' .. level, text }) end",
       "push(writes.messages, { ns .. 'live:' .. channel, text })",
@@ -1157,11 +1257,15 @@ const listening: Mutation[] = [
       '  if true then\n    for _, item',
       'everything is said outside, whoever listens',
     ],
-    ['return system > 0 or till > now', 'return system > 0', 'who listens outside hears nothing of statuses'],
   ),
-  ...of(30, 'lib/run/ops.lua', [
-    'set_hints(system, math.max(till, now + take_int()), version)',
-    'set_hints(system, now + take_int(), version)',
+  ...of(30, 'lib/port/hints.lua', [
+    'return system > 0 or till > now',
+    'return system > 0',
+    'who listens outside hears nothing of statuses',
+  ]),
+  ...of(30, 'lib/run/ops/on_ports.lua', [
+    'hints.set(system, math.max(till, now + take_int()), version)',
+    'hints.set(system, now + take_int(), version)',
     'who listens for a short time cuts off the others',
   ]),
   ...of(
@@ -1191,8 +1295,8 @@ const listening: Mutation[] = [
     'now + wait)',
     'who has got a job is called for the next one',
   ]),
-  ...of(30, 'lib/job/status.lua', [
-    "  if place == 'p' then push(within(to_call, doc.queue), doc.class) end\n",
+  ...of(30, 'lib/job/places.lua', [
+    "  if place == 'p' then push(within(places.to_call, doc.queue), doc.class) end\n",
     '',
     'a job that is due calls nobody',
   ]),
@@ -1201,23 +1305,31 @@ const listening: Mutation[] = [
 const oneTime: Mutation[] = [
   ...of(
     31,
-    'lib/job/status.lua',
+    'lib/job/unique.lua',
     ['  if text_at(key) == id then\n    put(raw', '  if true then\n    put(raw', 'a job frees the key of another'],
     [
       "if not doc.unique_scope or (doc.unique_held == '1' and not deleted) then return end",
       'if not doc.unique_scope then return end',
       'the end of a job frees a key that is held longer',
     ],
-    ['  free_unique(id, doc)\n', '', 'a job that has ended holds its key'],
   ),
+  ...of(31, 'lib/job/ending.lua', ['  unique.free(id, doc)\n', '', 'a job that has ended holds its key']),
+  ...of(31, 'lib/job/create.lua', [
+    '  if same then return same, status, true end\n',
+    '',
+    'a key does not keep anybody from making another',
+  ]),
+  ...of(31, 'lib/job/unique.lua', [
+    "return q .. '\\n' .. class .. '\\n' .. key end",
+    'return key end',
+    'one key for all queues and classes',
+  ]),
   ...of(
     31,
     'lib/job/create.lua',
-    ['  if same then return same, status, true end\n', '', 'a key does not keep anybody from making another'],
-    ["return q .. '\\n' .. class .. '\\n' .. key end", 'return key end', 'one key for all queues and classes'],
     [
-      "  if spec.unique_for == '' then unique",
-      '  if true then unique',
+      "  if spec.unique_for == '' then unique.hold(id",
+      '  if true then unique.hold(id',
       'a key that is held for a time goes with its job',
     ],
     ['  set_value(id, doc, fields.args, newest)\n', '', 'a debounced job runs with the args that were given first'],
@@ -1228,12 +1340,12 @@ const oneTime: Mutation[] = [
     ],
     ['math.min(now + tonumber(spec.wait), most)', 'now + tonumber(spec.wait)', 'a debounced job is put off for ever'],
     [
-      '  kin.tag(id, doc, asked_doc.constraints_version, spec.limits or {}, asked_doc.group)\n',
+      '  assign.anew(id, doc, asked_doc.constraints_version, spec.limits or {}, asked_doc.group)\n',
       '',
       'new args count against the old limits',
     ],
     [
-      "  if moment > now or doc.place == 't' then enqueue(id, doc) end\n",
+      "  if moment > now or doc.place == 't' then queueing.enqueue(id, doc) end\n",
       '',
       'a debounced job that is ready is lent at once',
     ],
@@ -1247,20 +1359,20 @@ const oneTime: Mutation[] = [
       '',
       'a job that is to end takes the next one along',
     ],
-    ["  set_text(ns .. 'unique:' .. scope, id)\n", '', 'a key is nobody’s'],
   ),
+  ...of(31, 'lib/job/unique.lua', ["  set_text(ns .. 'unique:' .. scope, id)\n", '', 'a key is nobody’s']),
   ...of(
     31,
-    'lib/family/tree.lua',
-    ['  free_unique(id, doc, true)\n', '', 'a job that is deleted holds its key'],
+    'lib/family/erase.lua',
+    ['  unique.free(id, doc, true)\n', '', 'a job that is deleted holds its key'],
     [
-      '  if doc.timed_unique_scope then kin.leave_unique(id, doc, status or status_of(doc)) end\n',
+      '  if doc.timed_unique_scope then unique.outlive(id, doc, status or states.of(doc)) end\n',
       '',
       'a key that is held for a time goes with its job',
     ],
   ),
   ...of(31, 'lib/run/claim.lua', [
-    "  if doc.unique_held == 's' or doc.unique_held == 'b' then free_unique(id, doc) end\n",
+    "  if doc.unique_held == 's' or doc.unique_held == 'b' then unique.free(id, doc) end\n",
     '',
     'what comes during a run is put off with that run, or lost',
   ]),
@@ -1268,21 +1380,25 @@ const oneTime: Mutation[] = [
     32,
     'scripts/enqueue.lua',
     [
-      "if known then return { 'again', known, {}, snapshots(lent_before()) } end",
+      "if known then return { 'again', known, {}, eager.texts_of(eager.lent_before(lane)) } end",
       '',
       'jobs that are asked for twice are made twice',
     ],
-    ["if taken then return { 'refused', 'TAKEN', USED, '' } end", '', 'one key stands for two bodies'],
+    ["if taken then return { 'refused', 'TAKEN', idempotency.USED, '' } end", '', 'one key stands for two bodies'],
   ),
   ...of(
     32,
     'scripts/change.lua',
     ["if known then return { 'again', known } end", '', 'what is done twice takes effect twice'],
-    ["if taken then return { 'refused', 'TAKEN', USED } end", '', 'one key stands for two bodies'],
-    ['if not me.nothing then remember', 'if true then remember', 'no result yet is the answer for ever'],
+    ["if taken then return { 'refused', 'TAKEN', idempotency.USED } end", '', 'one key stands for two bodies'],
+    [
+      'if not me.nothing then idempotency.remember',
+      'if true then idempotency.remember',
+      'no result yet is the answer for ever',
+    ],
     [
       "if not ok then return { 'refused', why.code, why.message, why.wait or '' } end",
-      "if not ok then\n  remember(once, fingerprint, {}, tonumber(once_for))\n  flush()\n  return { 'refused', why.code, why.message, '' }\nend",
+      "if not ok then\n  idempotency.remember(once, fingerprint, {}, tonumber(once_for))\n  work.flush()\n  return { 'refused', why.code, why.message, '' }\nend",
       'a refusal is the answer for ever',
     ],
   ),
@@ -1292,24 +1408,28 @@ const oneTime: Mutation[] = [
     ['  if tonumber(till) <= now then return end\n', '', 'an answer holds longer than its key'],
     ['cjson.encode(answer), ms) end', 'cjson.encode(answer), 1000) end', 'an answer is forgotten too early'],
   ),
-  ...of(32, 'lib/run/ops.lua', [
+  ...of(32, 'lib/run/ops/on_jobs.lua', [
     'if text and not peek then del(',
     'if false then del(',
     'a result is taken again and again',
   ]),
   ...of(
     32,
-    'lib/job/status.lua',
+    'lib/job/places.lua',
     ["push(writes.messages, { ns .. 'ended:' .. id, is })", '', 'who waits for a result is not called'],
     [
-      '  if not doc.waited_until or not ends[is] then return end',
+      '  if not doc.waited_until or not states.ends[is] then return end',
       '  if not doc.waited_until then return end',
       'a run that begins calls them',
     ],
     ['  if tonumber(doc.waited_until) > now then', '  if true then', 'those who have left are called'],
     ['  change(id, doc, fields.waited_until, nil)\n', '', 'they are waited for ever after'],
-    ['    call_watchers(id, doc, resting[place])\n', '', 'nobody hears of a job that is gone when it ends'],
   ),
+  ...of(32, 'lib/job/ending.lua', [
+    '    places.call_watchers(id, doc, states.resting[place])\n',
+    '',
+    'nobody hears of a job that is gone when it ends',
+  ]),
   ...of(
     32,
     'scripts/commit.lua',
@@ -1326,7 +1446,7 @@ const oneTime: Mutation[] = [
   ),
   ...of(
     33,
-    'lib/run/claim.lua',
+    'lib/run/snapshot.lua',
     ['  if not doc.has_children then return {}, 0 end\n', '', 'a claim asks for children that are not there'],
     ["  if not doc.has_steps then return {}, '' end\n", '', 'a claim asks for steps that are not there'],
     [
@@ -1339,26 +1459,26 @@ const oneTime: Mutation[] = [
       "if redis.call('LLEN', list_key(id, dir, port)) > 0 then",
       'a claim asks for values that are not there',
     ],
-    [
-      "  change(id, doc, fields.runs_this_minute, this_minute .. ':' .. int(n))\n",
-      "  redis.call('SET', side_key(id, 'minute'), n)\n",
-      'the guard has a key of its own',
-    ],
   ),
+  ...of(33, 'lib/run/claim.lua', [
+    "  change(id, doc, fields.runs_this_minute, this_minute .. ':' .. int(n))\n",
+    "  redis.call('SET', side_key(id, 'minute'), n)\n",
+    'the guard has a key of its own',
+  ]),
   ...of(
     33,
-    'lib/run/lease.lua',
+    'lib/run/leases.lua',
     ['  if not doc.history then return end\n', '  if doc.terminating then return end\n', 'every job keeps its runs'],
     ['if n == tonumber(doc.history) then lists.pop(kept, 1) else', 'if true then', 'a job keeps all its runs'],
     ['  if #error > MAX_KEPT_ERROR then\n', '  if false then\n', 'errors are kept however long they are'],
-    [
-      '{ again = not doc.terminating and has_tries(doc) }',
-      '{ again = doc.terminating and has_tries(doc) }',
-      'a lost run is said to be the last',
-    ],
   ),
-  ...of(33, 'lib/family/tree.lua', [", history_kept = 'runs' }", ' }', 'the runs of a job outlast it']),
-  ...of(33, 'lib/job/status.lua', [
+  ...of(33, 'lib/run/retry.lua', [
+    '{ again = not doc.terminating and has_tries(doc) }',
+    '{ again = doc.terminating and has_tries(doc) }',
+    'a lost run is said to be the last',
+  ]),
+  ...of(33, 'lib/family/erase.lua', [", history_kept = 'runs' }", ' }', 'the runs of a job outlast it']),
+  ...of(33, 'lib/job/ending.lua', [
     '  if not doc.has_steps then return end\n',
     '',
     'the end of a run removes steps that are not there',
@@ -1368,7 +1488,7 @@ const oneTime: Mutation[] = [
     'lib/runtime/lists.lua',
     ['list.own and list.had or 0 do left', '0 do left', 'what waits in the document is forgotten when more comes'],
     ['list.field and (list.own or list.pop == list.had)', 'list.field', 'a later value goes before those of the list'],
-    ['    if size > BIG then return nil end\n', '', 'a document grows with what waits'],
+    ['    if size > values.BIG then return nil end\n', '', 'a document grows with what waits'],
     [
       'list.own and list.had or 0 do left[#left + 1] = list.own[i] end\n',
       'list.own and list.had or 0 do left[#left + 1] = list.own[i] end\n  if list.own then return end\n',
@@ -1376,7 +1496,7 @@ const oneTime: Mutation[] = [
     ],
     ['from + 1, from + n)', '1, n)', 'a page begins with what has been seen'],
   ),
-  ...of(33, 'lib/family/tree.lua', [
+  ...of(33, 'lib/family/kin.lua', [
     '  if not doc.has_children then return list end\n',
     '',
     'children that are not there are looked for',
@@ -1386,22 +1506,22 @@ const oneTime: Mutation[] = [
 const callbacks: Mutation[] = [
   ...of(
     34,
-    'lib/job/status.lua',
+    'lib/job/ending.lua',
     ['  if is_known then return end\n', '', 'terminating what has ended tells of it again'],
     [
-      "if (doc.callback or doc.keep_result) and ends[was] then change(id, doc, fields.end_was_told, '1') end",
+      "if (doc.callback or doc.keep_result) and states.ends[was] then change(id, doc, fields.end_was_told, '1') end",
       '',
       'terminating what has ended tells of it again, after its shutdown',
     ],
   ),
-  ...of(34, 'lib/run/ops.lua', [
+  ...of(34, 'lib/job/rerun.lua', [
     'if doc.end_was_told then change(id, doc, fields.end_was_told, nil) end',
     '',
     'another end is taken for a known one',
   ]),
   ...of(
     34,
-    'lib/job/create.lua',
+    'lib/job/internal.lua',
     ["local AT_DESTINATION = '8'", "local AT_DESTINATION = '1000'", 'a destination gets everything at once'],
     [
       'change(doc.callback_of, told_doc, fields.callback_status, told_as[place])',
@@ -1435,62 +1555,74 @@ const callbacks: Mutation[] = [
 const channels: Mutation[] = [
   ...of(
     29,
-    'lib/port/ports.lua',
-    ['if n > MAX_DIRECT or', 'if', 'one script reaches everybody, however many they are'],
+    'lib/port/write.lua',
+    ['if n > write.MAX_DIRECT or', 'if', 'one script reaches everybody, however many they are'],
     ['and has_left(relayed_by))', 'and false)', 'a message to few overtakes one that is on its way'],
     ["'(' .. behind or", "'[' .. behind or", 'the last port of a page gets the message twice'],
+  ),
+  ...of(
+    29,
+    'lib/port/relay.lua',
     [
       'change(id, doc, fields.relay_cursor, members[page])',
       'change(id, doc, fields.relay_cursor, nil)',
       'a relay does not know how far it has got',
     ],
     ['      change(id, doc, fields.relay_cursor, nil)\n', '', 'the next message begins where the last one ended'],
+  ),
+  ...of(
+    29,
+    'lib/port/write.lua',
     [
-      '    member_change(channel, member, false)\n    return 0\n',
+      '    audience.member_change(channel, member, false)\n    return 0\n',
       "    refuse('NOT_FOUND', member)\n",
       'one that has gone keeps the message from the others',
     ],
     ['if score and not old[member] then', 'if false then', 'who listens since this very run does not hear'],
-    ['if pending and pending[member] == score then return end', '', 'one that has gone is counted off twice'],
-    ['#listed == tonumber(n) and listed or nil', 'listed', 'who is not named does not hear'],
-    ['listed and #listed <= FEW and', 'listed and', 'a message to many reads all their names'],
-    [
-      'if #members == n then relays.list(channel, n, relay, members) end',
-      '',
-      'those who are left of many are never named',
-    ],
   ),
   ...of(
     29,
-    'lib/run/ops.lua',
+    'lib/port/audience.lua',
+    ['if pending and pending[member] == score then return end', '', 'one that has gone is counted off twice'],
+    ['#listed == tonumber(n) and listed or nil', 'listed', 'who is not named does not hear'],
+    ['listed and #listed <= audience.FEW and', 'listed and', 'a message to many reads all their names'],
+  ),
+  ...of(29, 'lib/port/write.lua', [
+    'if #members == n then audience.list(channel, n, relay, members) end',
+    '',
+    'those who are left of many are never named',
+  ]),
+  ...of(
+    29,
+    'lib/run/ops/on_ports.lua',
     [
-      "if relays.run(me.id, doc) then change(me.id, doc, fields.input_during_run, '1') end",
-      'relays.run(me.id, doc)',
+      "if relay.run(me.id, doc) then change(me.id, doc, fields.input_during_run, '1') end",
+      'relay.run(me.id, doc)',
       'a relay stops after a page',
     ],
     [
-      "change(me.id, doc, fields.input_during_run, '1') end\n  uncount_run(me.id, doc)\n",
+      "change(me.id, doc, fields.input_during_run, '1') end\n  leases.uncount_run(me.id, doc)\n",
       "change(me.id, doc, fields.input_during_run, '1') end\n",
       'a relay with much to do is taken for one that runs wild',
     ],
   ),
-  ...of(29, 'lib/job/create.lua', [
+  ...of(29, 'lib/port/write.lua', [
     "if doc.place ~= 'f' and doc.place ~= 'T' then return end",
     'if true then return end',
     'a relay that was terminated leaves its channel silent',
   ]),
-  ...of(29, 'lib/family/tree.lua', [
-    'if doc.relay_channel then relays.set_relay(doc.relay_channel, nil) end',
+  ...of(29, 'lib/family/erase.lua', [
+    'if doc.relay_channel then audience.set_relay(doc.relay_channel, nil) end',
     '',
     'a channel names a relay that has gone',
   ]),
-  ...of(29, 'lib/job/status.lua', ['and not doc.relay_channel and', 'and', 'a relay that nobody needs stays']),
+  ...of(29, 'lib/job/ending.lua', ['and not doc.relay_channel and', 'and', 'a relay that nobody needs stays']),
 ]
 
 const flows: Mutation[] = [
   ...of(
     35,
-    'lib/job/status.lua',
+    'lib/job/queueing.lua',
     [
       "    if parent_doc.place == 'l' and not parent_doc.child_during_run then change(doc.parent, parent_doc, fields.child_during_run, '2') end\n",
       '',
@@ -1507,8 +1639,8 @@ const flows: Mutation[] = [
     'lib/family/follow.lua',
     ["    if doc.place ~= 'c' then complete(id, doc) end\n", '', 'a follower is never completed'],
     [
-      'if not doc.not_before and not doc.next_slot then return finish(',
-      'if true then return finish(',
+      'if not doc.not_before and not doc.next_slot then return ending.finish(',
+      'if true then return ending.finish(',
       'a follower forgets its appointments',
     ],
     [
@@ -1538,90 +1670,114 @@ const flows: Mutation[] = [
       'nobody hears that a child has failed',
     ],
   ),
+  ...of(35, 'lib/job/queueing.lua', [
+    '  if parent_doc.followed then\n    -- News',
+    '  if false then\n    -- News',
+    'every run of a child wakes a follower',
+  ]),
   ...of(
     35,
-    'lib/job/status.lua',
-    [
-      '  if parent_doc.followed then\n    -- News',
-      '  if false then\n    -- News',
-      'every run of a child wakes a follower',
-    ],
+    'lib/job/states.lua',
     ["suspended = 's', completed", "suspended = 'c', completed", 'a suspended child is taken for completed'],
     ["failed = 'x', terminated = 'x'", "failed = 'c', terminated = 'x'", 'a failed child is taken for completed'],
     ["failed = 'x', terminated = 'x'", "failed = 'x', terminated = 'c'", 'a terminated child is taken for completed'],
-    ["was == 'x' or is == 'x'", "is == 'x'", 'a child that is mended is not noticed'],
   ),
-  ...of(35, 'lib/family/tree.lua', [
-    '  if parent_doc.followed then flows.count(id, doc, parent, flows.kinds[status]) end\n',
-    '',
-    'children made later are not counted',
-  ]),
-  ...of(35, 'lib/family/tree.lua', [
-    '  if doc.followed_as then flows.count(id, doc, parent, nil) end\n',
-    '',
-    'children that have left are still counted',
-  ]),
+  ...of(35, 'lib/job/places.lua', ["was == 'x' or is == 'x'", "is == 'x'", 'a child that is mended is not noticed']),
   ...of(
     35,
-    'lib/run/finish.lua',
-    ["elseif run.ending ~= 'again' then change(id, doc, fields.followed, nil) end", 'end', 'a follower can never stop'],
+    'lib/family/kin.lua',
     [
-      "elseif doc.followed and (doc.child_during_run == '1' or doc.input_during_run) then",
-      'elseif false then',
-      'it fails for a child that is mended',
+      '  if parent_doc.followed then places.count_child(id, doc, parent, states.kinds[status]) end\n',
+      '',
+      'children made later are not counted',
+    ],
+    [
+      '  if doc.followed_as then places.count_child(id, doc, parent, nil) end\n',
+      '',
+      'children that have left are still counted',
     ],
   ),
+  ...of(35, 'lib/run/finish.lua', [
+    "elseif run.ending ~= 'again' then change(id, doc, fields.followed, nil) end",
+    'end',
+    'a follower can never stop',
+  ]),
+  ...of(35, 'lib/run/retry.lua', [
+    "elseif doc.followed and (doc.child_during_run == '1' or doc.input_during_run) then",
+    'elseif false then',
+    'it fails for a child that is mended',
+  ]),
   ...of(35, 'lib/job/retention.lua', ['again = true }', 'again = true, follow = true }', 'its children go before it']),
+  ...of(36, 'lib/port/write.lua', [
+    "  if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, options) end\n",
+    '',
+    'values stay where they were written',
+  ]),
   ...of(
     36,
-    'lib/port/ports.lua',
-    [
-      "  if doc['w' .. dir .. ':' .. port] then return pass(id, doc, dir, port, options) end\n",
-      '',
-      'values stay where they were written',
-    ],
+    'lib/port/wires.lua',
     [
       "if dir == 'i' then return to_dir == 'i' and to_doc.parent == id end",
       "if dir == 'i' then return true end",
       'wires lead round in a circle',
     ],
     ["to_dir == 'i' and to_doc.parent == doc.parent or", "to_dir == 'i' or", 'a wire reaches one that has been let go'],
-    ['if not is_there(to_doc, to_dir, to_port) then return nil end', '', 'a port that has gone harms who writes'],
-    ["  if owner_doc then wake(owner, owner_doc, 'own') end\n", '', 'nobody is called'],
+    ['if not wires.is_there(to_doc, to_dir, to_port) then return nil end', '', 'a port that has gone harms who writes'],
+  ),
+  ...of(36, 'lib/port/write.lua', [
+    "  if owner_doc then queueing.wake(owner, owner_doc, 'own') end\n",
+    '',
+    'nobody is called',
+  ]),
+  ...of(
+    36,
+    'lib/port/wires.lua',
     ["before = was_minute == minute_now - 1 and count or '0'", "before = '0'", 'the minute before is forgotten'],
     [
       'count = was_minute == minute_now and tonumber(count) or 0',
       'count = tonumber(count) or 0',
       'all minutes are one',
     ],
+  ),
+  ...of(
+    36,
+    'lib/port/define.lua',
     [
-      "if text and (pushed > taken or doc['d' .. dir .. ':' .. port]) then pass(id, doc, dir, port, {}) end",
+      "if text and (pushed > taken or doc['d' .. dir .. ':' .. port]) then write.pass(id, doc, dir, port, {}) end",
       '',
       'what waits when a wire is laid stays',
     ],
     [
-      '    set_value(id, doc, field, spec.default)\n    set_channels',
-      '    set_channels',
+      '    set_value(id, doc, field, spec.default)\n    audience.set_channels',
+      '    audience.set_channels',
       'an amended port has no default',
     ],
-    ['    if counts(doc, dir, port) then drop_port(id, doc, dir, port) end\n', '', 'a dropped port keeps its values'],
+    [
+      '    if ports.counts(doc, dir, port) then drop_port(id, doc, dir, port) end\n',
+      '',
+      'a dropped port keeps its values',
+    ],
   ),
   ...of(
     36,
-    'lib/run/ops.lua',
+    'lib/run/ops/on_ports.lua',
     [
       "  if has_value and of.doc['w' .. of.dir .. ':' .. of.port] then",
       '  if false then',
       'a new default stays where it is',
     ],
     ['  if not own then refuse', '  if false then refuse', 'anybody lays wires'],
-    [
-      "if (get_value(me.id, need(me.id), 's:' .. field) or '') ~= value then",
-      'if false then',
-      'a run goes on with what has changed',
-    ],
-    ["from.id == me.id and 'the flow' or from.doc.child_name)", "'')", 'nobody knows which wire was refused'],
   ),
+  ...of(36, 'lib/run/ops/on_records.lua', [
+    "if (get_value(me.id, need(me.id), 's:' .. field) or '') ~= value then",
+    'if false then',
+    'a run goes on with what has changed',
+  ]),
+  ...of(36, 'lib/run/ops/on_ports.lua', [
+    "from.id == me.id and 'the flow' or from.doc.child_name)",
+    "'')",
+    'nobody knows which wire was refused',
+  ]),
 ]
 
 const aged: Mutation[] = [
@@ -1657,9 +1813,9 @@ const aged: Mutation[] = [
       'who asks for a priority gets any',
     ],
   ),
-  ...of(37, 'lib/run/ops.lua', [
-    'zset(index_of(doc), member_of(me.id, doc), order.score(doc))',
-    'zset(index_of(doc), member_of(me.id, doc), tonumber(doc.priority) or 0)',
+  ...of(37, 'lib/run/ops/on_records.lua', [
+    'zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc))',
+    'zset(places.index_of(doc), places.member_of(me.id, doc), tonumber(doc.priority) or 0)',
     'a new priority forgets what was waited',
   ]),
   ...of(
@@ -1668,16 +1824,16 @@ const aged: Mutation[] = [
     ["{ r = 'p:0', p = 'w:0' }", "{ r = 'w:0', p = 'w:0' }", 'who waits for pull workers stays where he was'],
     ["{ r = 'p:0', p = 'w:0' }", "{ r = 'p:0' }", 'who waits at a limit stays where he was'],
     ["further ~= '0' and place .. ':' .. further or", '', 'only the first of many get their place'],
-    ['      order.change_tier(id, doc)\n', '', 'who waits at a limit has the turn of another step'],
+    ['      turns.change_tier(id, doc)\n', '', 'who waits at a limit has the turn of another step'],
     [
-      "  order.save(key, limit_fields.reordering, further ~= '0' and further or nil)\n",
+      "  limits.save(key, limit_fields.reordering, further ~= '0' and further or nil)\n",
       '',
       'a limit is gone through for ever',
     ],
     ["        zset(ns .. 'wake', 'k:' .. key, now)\n", '', 'nobody looks at a limit'],
   ),
-  ...of(37, 'lib/limit/limits.lua', [
-    'if settings and settings.reordering then order.go_on_at(key) end',
+  ...of(37, 'lib/limit/waiting.lua', [
+    'if settings and settings.reordering then aging.go_on_at(key) end',
     '',
     'a limit keeps its old order',
   ]),
@@ -1686,42 +1842,52 @@ const aged: Mutation[] = [
     'queue_record.moving and now',
     'no tick looks at what is left',
   ]),
-  ...of(37, 'scripts/tick.lua', ['  order.go_on(q)\n', '', 'ticks do not go on with it']),
-  ...of(37, 'scripts/commit.lua', [' + order.go_on(queue_name)', '', 'claims do not go on with it']),
-  ...of(37, 'scripts/settings.lua', ['  order.begin_anew(queue_name)\n', '', 'who waits stays where he was']),
+  ...of(37, 'scripts/tick.lua', ['  aging.go_on(q)\n', '', 'ticks do not go on with it']),
+  ...of(37, 'scripts/commit.lua', [' + aging.go_on(queue_name)', '', 'claims do not go on with it']),
+  ...of(37, 'scripts/settings.lua', ['  anew.order(queue_name)\n', '', 'who waits stays where he was']),
 ]
 
-const breakers: Mutation[] = of(
-  38,
-  'scripts/breaker.lua',
-  ["local key = ns .. 'breaker:' .. host", "local key = ns .. 'breaker'", 'one host opens the breaker of all'],
-  [
-    "return { 'closed', '', int(n) } end\n  return",
-    "return { 'closed', '', '0' } end\n  return",
-    'failures are not told',
-  ],
-  ['if n < threshold then return {', 'if n <= threshold then return {', 'it opens one failure too late'],
-  ['  if not counts then return state() end\n', '', 'calls that were under way count too'],
-  ['if n >= threshold then till', 'if false then till', 'it is never closed for a while'],
-  ['math.max(floor, ', 'math.max(0, ', 'what the host says does not count'],
-  ['math.min(cap, ', 'math.min(never, ', 'the while has no end'],
-  ['base * 2 ^ (n - threshold)', 'base', 'the while stays the same'],
-  ['if n < threshold or till > now then', 'if n < threshold then', 'everybody who asks may try'],
-  ['    till = now + probing\n', '', 'all try at once after the while'],
-  ["    keep('p')\n", "    keep('')\n", 'who asks during a probe waits for as long as it may take'],
-  ["  probed = ''\n", '', 'the while after a probe is told too short'],
-  ['till = now + probing', 'till = now + 86400000', 'a probe that never answers keeps its place'],
-  ["    redis.call('DEL', key)\n", '', 'a success changes nothing'],
-  ['return fail(true) end', 'return fail(n < threshold) end', 'a probe that fails changes nothing'],
-)
+const breakers: Mutation[] = [
+  ...of(
+    38,
+    'scripts/breaker.lua',
+    ["local key = ns .. 'breaker:' .. host", "local key = ns .. 'breaker'", 'one host opens the breaker of all'],
+    [
+      "return { 'closed', '', int(n) } end\n  return",
+      "return { 'closed', '', '0' } end\n  return",
+      'failures are not told',
+    ],
+    ['if n < threshold then return {', 'if n <= threshold then return {', 'it opens one failure too late'],
+    ['  if not counts then return state() end\n', '', 'calls that were under way count too'],
+    ['if n >= threshold then till', 'if false then till', 'it is never closed for a while'],
+    ['math.max(floor, ', 'math.max(0, ', 'what the host says does not count'],
+    ['math.min(cap, ', 'math.min(never, ', 'the while has no end'],
+    ['base * 2 ^ (n - threshold)', 'base', 'the while stays the same'],
+    ['if n < threshold or till > now then', 'if n < threshold then', 'everybody who asks may try'],
+    ['    till = now + probing\n', '', 'all try at once after the while'],
+    ["    keep('p')\n", "    keep('')\n", 'who asks during a probe waits for as long as it may take'],
+    ["  probed = ''\n", '', 'the while after a probe is told too short'],
+    ['till = now + probing', 'till = now + 86400000', 'a probe that never answers keeps its place'],
+    ["    redis.call('DEL', key)\n", '', 'a success changes nothing'],
+    ['return fail(true) end', 'return fail(n < threshold) end', 'a probe that fails changes nothing'],
+  ),
+]
 
 const schemas: Mutation[] = [
   ...of(
     41,
-    'lib/runtime/store.lua',
-    ['number > SCHEMA or number < SCHEMA - 1', 'number ~= SCHEMA', 'data of the schema before are refused'],
-    ['number > SCHEMA or', '', 'data of a newer schema are changed'],
+    'lib/runtime/cache.lua',
+    [
+      'number > cache.SCHEMA or number < cache.SCHEMA - 1',
+      'number ~= cache.SCHEMA',
+      'data of the schema before are refused',
+    ],
+    ['number > cache.SCHEMA or', '', 'data of a newer schema are changed'],
     ['  if asks_schema then check_schema() end\n', '', 'nobody looks which schema the data are of'],
+  ),
+  ...of(
+    41,
+    'lib/runtime/store.lua',
     ['  say_schema()\n', '', 'a new database does not say its schema'],
     ["raw[id_key] and '0,' .. now_text .. ',0' or ", '', 'former data pass for new ones'],
     [
@@ -1730,26 +1896,30 @@ const schemas: Mutation[] = [
       'nobody asks the tick to bring former data over',
     ],
   ),
+  ...of(41, 'lib/limit/limits.lua', [
+    '  if not is_brought_over() then former.bring_over(key) end\n',
+    '',
+    'what waits at a limit under its former names is not found',
+  ]),
+  ...of(41, 'lib/limit/former.lua', [
+    "if redis.call('TYPE', former).ok ~= 'zset' or",
+    'if',
+    'a limit named like another’s index is taken for one',
+  ]),
+  ...of(41, 'lib/limit/former.lua', [
+    '  if #flat == 2 * PIECE then is_whole = false end\n',
+    '',
+    'the rest of a long line is left for another round',
+  ]),
   ...of(
     41,
-    'lib/limit/limits.lua',
-    [
-      '  if not is_brought_over() then adopted.limit(key) end\n',
-      '',
-      'what waits at a limit under its former names is not found',
-    ],
-    ["if redis.call('TYPE', former).ok ~= 'zset' or", 'if', 'a limit named like another’s index is taken for one'],
-    [
-      '  if #flat == 2 * PIECE then adopted.is_whole = false end\n',
-      '',
-      'the rest of a long line is left for another round',
-    ],
+    'lib/limit/former.lua',
     ['now - tonumber(since) >= HOUR', 'true', 'what a former version writes after the first look is not found'],
     ["'0,' .. since .. ','", "'0,' .. now_text .. ','", 'former data are looked for without an end'],
   ),
   ...of(
     41,
-    'lib/run/ops.lua',
+    'lib/run/ops/on_records.lua',
     [
       "  if known ~= '' and known ~= id then hset(ns .. 'keys', known, false) end\n",
       '',
@@ -1765,12 +1935,12 @@ const schemas: Mutation[] = [
     41,
     'scripts/tick.lua',
     ["{ ns .. 'schema' }", '{}', 'the tick looks at data of any schema'],
-    ['and adopted.go_on() then more', 'then more', 'the tick brings nothing over'],
+    ['and former.go_on() then more', 'then more', 'the tick brings nothing over'],
     ['    zset(wake_key, member, false)\n    is_former', '    is_former', 'the tick comes for it when it is done'],
   ),
   ...of(
     41,
-    'lib/job/create.lua',
+    'lib/job/ids.lua',
     ['  if id <= given then return end\n', '  if true then return end\n', 'ids are given again'],
     [
       "  set_text(id_key, int(id))\n  set_text(ns .. 'epoch'",
@@ -1785,28 +1955,40 @@ const schemas: Mutation[] = [
 const reaching: Mutation[] = [
   ...of(
     70,
-    'lib/run/ops.lua',
-    ["me.token and me.reach ~= 'all' and kin.root", 'false and kin.root', 'a run changes anybody’s job'],
-    ["me.token and me.reach ~= 'all' and kin.root", 'me.token and kin.root', 'reach all is not heard'],
-    ["if force and me.token and me.reach ~= 'all' then", 'if false then', 'every run may delete with force'],
-    ['  need(orphan)\n  check_reach(me, orphan)\n', '  need(orphan)\n', 'a run adopts anybody’s job'],
-    ['kin.root(id) ~= kin.root(me.id)', 'need(id).pa ~= me.id', 'a run cannot reach up'],
+    'lib/run/ops/reach.lua',
+    ["me.token and me.reach ~= 'all' and trees.root", 'false and trees.root', 'a run changes anybody’s job'],
+    ["me.token and me.reach ~= 'all' and trees.root", 'me.token and trees.root', 'reach all is not heard'],
   ),
+  ...of(70, 'lib/run/ops/on_jobs.lua', [
+    "if force and me.token and me.reach ~= 'all' then",
+    'if false then',
+    'every run may delete with force',
+  ]),
+  ...of(70, 'lib/run/ops/on_families.lua', [
+    '  need(orphan)\n  reach.check_reach(me, orphan)\n',
+    '  need(orphan)\n',
+    'a run adopts anybody’s job',
+  ]),
+  ...of(70, 'lib/run/ops/reach.lua', [
+    'trees.root(id) ~= trees.root(me.id)',
+    'need(id).pa ~= me.id',
+    'a run cannot reach up',
+  ]),
   ...of(
     71,
-    'lib/limit/limits.lua',
+    'lib/family/births.lua',
     ['if born > MAX_BORN then', 'if false then', 'a job leads to any number of others'],
     ['if level + 1 > MAX_LEVELS then', 'if false then', 'families grow to any depth'],
     ["(parent_doc.root_and_level or ''):match", "(''):match", 'each job counts its own children alone'],
     ['  change(root, root_doc, fields.descendants, int(born))\n', '', 'nobody is counted'],
   ),
-  ...of(71, 'lib/family/tree.lua', [
-    '  if doc.root_and_level then kin.uncount_birth(doc) end\n',
+  ...of(71, 'lib/family/erase.lua', [
+    '  if doc.root_and_level then births.uncount(doc) end\n',
     '',
     'who is gone is counted for ever',
   ]),
-  ...of(70, 'lib/family/tree.lua', [
-    '  if not parent then return end\n  kin.roots = nil\n',
+  ...of(70, 'lib/family/kin.lua', [
+    '  if not parent then return end\n  kin.memo.roots = nil\n',
     '  if not parent then return end\n',
     'who was let go stays of the family',
   ]),
@@ -1820,13 +2002,13 @@ const processes: Mutation[] = [
     ['if is_new or now - known.heard >= BEAT', 'if true', 'a beat is written with each claim'],
     ['not known or now - known.heard > FORGOTTEN', 'not known', 'an old signal holds for a new process'],
     ['if not text and not has_place() then', 'if false then', 'any number of processes is known'],
-    ['      hset(processes_key, flat[i], false)\n', '', 'the dead make no room'],
+    ['      hset(processes.key, flat[i], false)\n', '', 'the dead make no room'],
     ['if is_new then known.queues[#known.queues + 1] = q end', '', 'nobody knows which queues it asks'],
   ),
   ...of(80, 'lib/run/claim.lua', ['  change(id, doc, fields.process, process)\n', '', 'nobody knows who has a run']),
   ...of(
     80,
-    'lib/run/lease.lua',
+    'lib/run/leases.lua',
     [
       'fields.next_commit, fields.previous_ran_at, fields.process }',
       "'cn', 'l0' }",
@@ -1839,40 +2021,52 @@ const processes: Mutation[] = [
     'if false then told =',
     'a long run makes its process look dead',
   ]),
-  ...of(80, 'queries/processes.lua', ["and not lane:find('^bell')", '', 'a bell looks like a lane']),
-  ...of(80, 'queries/processes.lua', ["  more = 'more'\n", '', 'a cut list looks whole']),
+  ...of(
+    80,
+    'queries/processes.lua',
+    ["and not lane:find('^bell')", '', 'a bell looks like a lane'],
+    ["  more = 'more'\n", '', 'a cut list looks whole'],
+  ),
   ...of(
     81,
     'scripts/commit.lua',
     ["max > 0 and told == '' and", 'max > 0 and', 'who is quiet gets jobs'],
     ["#ids == 0 and told == '' and", '#ids == 0 and', 'who is quiet is called in vain'],
-    ['work.faults, told }', 'work.faults }', 'nobody is told'],
+    ['faults, told }', 'faults }', 'nobody is told'],
   ),
-  ...of(81, 'scripts/signal.lua', ['known.signal = signal', 'known.signal = known.signal', 'a signal is lost']),
-  ...of(81, 'scripts/signal.lua', [
-    "if not text then return { 'gone' } end",
-    "if not text then text = '0,0,' end",
-    'nobody is somebody',
-  ]),
+  ...of(
+    81,
+    'scripts/signal.lua',
+    ['known.signal = signal', 'known.signal = known.signal', 'a signal is lost'],
+    ["if not text then return { 'gone' } end", "if not text then text = '0,0,' end", 'nobody is somebody'],
+  ),
 ]
 
 const branching: Mutation[] = [
   ...of(72, 'lib/job/retention.lua', [
-    '      if work.puts < MAX_SWEPT then remove_due',
+    '      if journal.puts < MAX_SWEPT then remove_due',
     '      if true then remove_due',
     'large families go in one sweep',
   ]),
-  ...of(72, 'lib/job/status.lua', [
+  ...of(72, 'lib/job/ending.lua', [
     'and not doc.family_top then',
     'then',
     'a job that has gone through a family stays for ever',
   ]),
+  ...of(72, 'lib/job/ending.lua', [
+    'local budget = { left = 500 }',
+    'local budget = { left = 100000 }',
+    'one script goes through a family of any size',
+  ]),
+  ...of(72, 'lib/job/ending.lua', [
+    "put(budget, 'left', budget.left - #tree)",
+    '',
+    'one script goes through any number of families',
+  ]),
   ...of(
     72,
-    'lib/family/tree.lua',
-    ['kin.left = 500', 'kin.left = 100000', 'one script goes through a family of any size'],
-    ["put(kin, 'left', kin.left - #tree)", '', 'one script goes through any number of families'],
-    ["not tree and kin.hand_on(id, 'terminate') or nil", 'nil', 'only the top of a large family is terminated'],
+    'lib/job/ending.lua',
+    ["not tree and internal.hand_on(id, 'terminate') or nil", 'nil', 'only the top of a large family is terminated'],
     ["if doc.delete_requested == 'f' then return 'ending' end", '', 'a large family is deleted twice'],
     [
       "force and 'delete' or 'delete terminated'",
@@ -1880,22 +2074,26 @@ const branching: Mutation[] = [
       'a large family is deleted without force, terminated or not',
     ],
     ["  change(id, doc, fields.delete_requested, 'f')\n", '', 'a large family that was to go stays'],
+  ),
+  ...of(
+    72,
+    'lib/family/trees.lua',
     [
       '        if child ~= id then tree[#tree + 1] = child end\n',
       '        tree[#tree + 1] = child\n',
       'a circle has no end',
     ],
     [
-      'if levels > MAX_DEPTH then refuse',
-      'if levels > MAX_DEPTH then break end if false then refuse',
+      'if levels > trees.MAX_DEPTH then refuse',
+      'if levels > trees.MAX_DEPTH then break end if false then refuse',
       'a long chain becomes a circle',
     ],
   ),
   ...of(
     72,
     'lib/family/branches.lua',
-    ['if child_doc.has_children then branches.stand(id, doc, child, child_doc) end', '', 'grandchildren live on'],
-    ["if next_page ~= '0' then write(", 'if false then write(', 'children of the second page live on'],
+    ['if child_doc.has_children then stand(id, doc, child, child_doc) end', '', 'grandchildren live on'],
+    ["if next_page ~= '0' then write.items(", 'if false then write.items(', 'children of the second page live on'],
     [
       "elseif more then change(me.id, doc, fields.input_during_run, '1')",
       "elseif false then change(me.id, doc, fields.input_during_run, '1')",
@@ -1903,9 +2101,9 @@ const branching: Mutation[] = [
     ],
     ['if waits then me.at = now + 1000', 'if false then me.at = now + 1000', 'a deletion does not wait for runs'],
     ["(not deletes or top_doc.delete_requested == 'f')", 'true', 'who was brought back goes all the same'],
-    ['  uncount_run(me.id, doc)\n', '', 'going through many looks like running wild'],
+    ['  leases.uncount_run(me.id, doc)\n', '', 'going through many looks like running wild'],
     [
-      '  terminate_one(doc.family_top, top_doc)\n  if top_doc.place',
+      '  ending.terminate_one(doc.family_top, top_doc)\n  if top_doc.place',
       '  if true then return done, false, false end\n  if top_doc.place',
       'the top of a family stays',
     ],
@@ -1915,7 +2113,7 @@ const branching: Mutation[] = [
 const counting: Mutation[] = [
   ...of(
     45,
-    'lib/runtime/store.lua',
+    'lib/runtime/tally.lua',
     ['if front == gone[i]:sub(1, 13) then front = nil break end', '', 'who has been lent stays in front'],
     ['  if not front and n > #kept / 2 then front = ', '  if false then front = ', 'nobody looks who comes next'],
     ['if not front or since < front then front = since end', 'front = since', 'who comes last is in front'],
@@ -1925,18 +2123,26 @@ const counting: Mutation[] = [
       'of jobs that are made together none is in front',
     ],
     ['if not is_gone[member] then return', 'if true then return', 'who is about to go comes next'],
-    [
-      'if text and text:sub(1, 1) ~= COUNTED then queue_record.jobs_at = nil end',
-      '',
-      'the counts of older versions are believed',
-    ],
+  ),
+  ...of(45, 'lib/runtime/cache.lua', [
+    'if text and text:sub(1, 1) ~= cache.COUNTED then queue_record.jobs_at = nil end',
+    '',
+    'the counts of older versions are believed',
+  ]),
+  ...of(
+    45,
+    'lib/runtime/tally.lua',
     ['    added = 0\n', '', 'what is there is counted twice where it is counted the first time'],
     [
       'tally.add(queue_record, place, added - #gone)',
       'tally.add(queue_record, place, added)',
       'who leaves is counted on',
     ],
-    ['if of and (left < #one[3] or tally', 'if of and (false or tally', 'who was not there is taken off'],
+  ),
+  ...of(
+    45,
+    'lib/runtime/store.lua',
+    ['if of and (left < #one[3] or tally.add(', 'if of and (false or tally.add(', 'who was not there is taken off'],
     ['tally.add(queues[of[1]], of[2], 0) < 0) then', 'false) then', 'there are fewer than none'],
   ),
   ...of(
@@ -1984,21 +2190,29 @@ const history: Mutation[] = [
     ['histogram[at] = histogram[at] + n', 'histogram[at] = histogram[at]', 'nobody has waited'],
     ['kind .. int(moment % most) end', 'kind .. int(moment) end', 'places are not used again'],
   ),
-  ...of(82, 'scripts/commit.lua', ['if ids[1] then history.waited', 'if false then history.waited', 'no wait is told']),
+  ...of(82, 'scripts/commit.lua', ['if ids[1] then counts.waited', 'if false then counts.waited', 'no wait is told']),
 ]
 
 const amounts: Mutation[] = [
   ...of(
     73,
-    'lib/port/ports.lua',
+    'lib/port/write.lua',
     [
       '  if waiting + more <= MAX_WAITING then return end\n',
       '  if true then return end\n',
       'any number of values waits at a port',
     ],
     ['pushed - taken + #items > MAX_WAITING or not', 'not', 'a message to a full port harms who says it'],
-    ['if relays.published > MAX_PUBLISHED then', 'if false then', 'one write says any number of messages'],
-    ['    if #channels > 0 then relays.charge(#channels * #items) end\n', '', 'messages of ports are not counted'],
+  ),
+  ...of(73, 'lib/port/write.lua', [
+    'if write.said.messages > MAX_PUBLISHED then',
+    'if false then',
+    'one write says any number of messages',
+  ]),
+  ...of(
+    73,
+    'lib/port/write.lua',
+    ['    if #channels > 0 then write.charge(#channels * #items) end\n', '', 'messages of ports are not counted'],
     ['  if bytes * n > MAX_COPIED then', '  if false then', 'a value becomes as many as it has targets'],
     [
       'if bytes * n > MAX_COPIED and i > 1 then return i - 1 end',
@@ -2011,23 +2225,27 @@ const amounts: Mutation[] = [
       '',
       'a default becomes as many as it has targets',
     ],
-    ['n * #items > budget or', '', 'one script puts many messages into many ports'],
-    ['n * lists.bytes(items) > bytes_left or', '', 'one script puts large messages into many ports'],
-    [
-      'math.min(most, math.floor(bytes_left / #oldest[1]))',
-      'most',
-      'a relay puts large messages into many ports at once',
-    ],
-    ['  if #writes.messages > MAX_LIVE then return end\n', '', 'any number is said outside'],
+    ['n * #items > write.budget or', '', 'one script puts many messages into many ports'],
+    ['n * tables.bytes(items) > write.bytes_left or', '', 'one script puts large messages into many ports'],
   ),
+  ...of(73, 'lib/port/relay.lua', [
+    'math.min(most, math.floor(write.bytes_left / #oldest[1]))',
+    'most',
+    'a relay puts large messages into many ports at once',
+  ]),
+  ...of(73, 'lib/port/write.lua', [
+    '  if #writes.messages > MAX_LIVE then return end\n',
+    '',
+    'any number is said outside',
+  ]),
   ...of(73, 'queries/list.lua', [
     'if bytes > MAX_PAGE and #jobs > 0 then return false end',
     '',
     'a page of large jobs is too large for anybody',
   ]),
   ...of(73, 'lib/run/finish.lua', [
-    'kin.roots, relays.published = nil, 0',
-    'kin.roots = nil',
+    'kin.memo.roots, write.said.messages = nil, 0',
+    'kin.memo.roots = nil',
     'what others of a batch say counts against a run',
   ]),
 ]
@@ -2041,14 +2259,14 @@ const sizes: Mutation[] = [
       '  do return end\n',
       'a job holds any number of bytes',
     ],
-    ['  if rough then set_size(id, doc, holding.count(id, doc)) end\n', '', 'what has gone is counted for ever'],
-    ['    holding.add(id, doc, #value)\n', '', 'values beside the document are not counted'],
+    ['  if rough then set_size(id, doc, count(id, doc)) end\n', '', 'what has gone is counted for ever'],
+    ['    values.add(id, doc, #value)\n', '', 'values beside the document are not counted'],
     [
-      'if known then holding.add(id, doc, -#known) else holding.lose(id, doc) end',
+      'if known then values.add(id, doc, -#known) else values.lose(id, doc) end',
       '',
       'a value that is replaced counts still',
     ],
-    ['(holding.added[id] or 0) + #(raw', '#(raw', 'what one call does is not counted together'],
+    ['(values.added[id] or 0) + #(raw', '#(raw', 'what one call does is not counted together'],
     [
       '  if counted[key] <= MOST_FIELDS then return end\n',
       '  do return end\n',
@@ -2061,20 +2279,20 @@ const sizes: Mutation[] = [
     84,
     'lib/runtime/lists.lua',
     [
-      '      if list.push[1] then holding.add(list.id, docs[list.id], lists.bytes(list.push)) end\n',
+      '      if list.push[1] then values.add(list.id, docs[list.id], tables.bytes(list.push)) end\n',
       '',
       'what waits is not counted',
     ],
-    ['      if list.pop > 0 then holding.lose(list.id, docs[list.id]) end\n', '', 'what was taken counts still'],
+    ['      if list.pop > 0 then values.lose(list.id, docs[list.id]) end\n', '', 'what was taken counts still'],
   ),
-  ...of(84, 'lib/run/ops.lua', ['  holding.add(me.id, doc, #name + #value)\n', '', 'steps are not counted']),
-  ...of(84, 'lib/port/ports.lua', [
-    ' or not holding.has_room(id, doc, lists.bytes(items)) then',
+  ...of(84, 'lib/run/ops/on_records.lua', ['  values.add(me.id, doc, #name + #value)\n', '', 'steps are not counted']),
+  ...of(84, 'lib/port/write.lua', [
+    ' or not values.has_room(id, doc, tables.bytes(items)) then',
     ' then',
     'a message to a full job harms who says it',
   ]),
-  ...of(84, 'lib/job/status.lua', ['  holding.lose(id, doc)\n', '', 'steps count when they have gone']),
-  ...of(84, 'lib/job/create.lua', [
+  ...of(84, 'lib/job/ending.lua', ['  values.lose(id, doc)\n', '', 'steps count when they have gone']),
+  ...of(84, 'lib/job/aliases.lua', [
     '  if #list >= MOST_ALIASES then',
     '  if false then',
     'a job has any number of aliases',
@@ -2084,21 +2302,21 @@ const sizes: Mutation[] = [
 const warm: Mutation[] = [
   ...of(
     83,
-    'lib/queue/lanes.lua',
+    'lib/queue/standby.lua',
     ['tonumber(till) <= now then return nil', 'false then return nil', 'a lane is called whose time to wait is over'],
     ['now - emptied >= period', 'false', 'lanes of a queue that is seldom used wait'],
     ['queue(q).paused or now', 'now', 'a lane waits for a queue that stands still'],
     [' or warm_lane(q) then', ' then', 'all lanes of a queue wait'],
-    ["push(writes.messages, { ns .. 'call:' .. lane, 'ready' })\n  cool", 'cool', 'nobody calls'],
-    ['  cool_down(q, lane)\n  set_lane', '  set_lane', 'a lane is called for each job'],
-    ['set_lane(q, lane, now + BELL)\n  return 1', 'return 1', 'a lost call is not found'],
+    ["push(writes.messages, { ns .. 'call:' .. lane, 'ready' })\n", '', 'nobody calls'],
+    ['  standby.cool_down(q, lane)\n  lanes.set', '  lanes.set', 'a lane is called for each job'],
+    ['lanes.set(q, lane, now + lanes.BELL)\n  return 1', 'return 1', 'a lost call is not found'],
     ['return 1', 'return 0', 'the lane that was called is rung for besides'],
-    ['set_lane(q, lane, now + period + BELL)', 'set_lane(q, lane, nil)', 'a lane that waits keeps no place'],
+    ['lanes.set(q, lane, now + period + lanes.BELL)', 'lanes.set(q, lane, nil)', 'a lane that waits keeps no place'],
   ),
   ...of(
     83,
     'scripts/commit.lua',
-    ['  cool_down(queue_name, lane)\n', '', 'a lane that waited leaves when it has looked'],
+    ['  standby.cool_down(queue_name, lane)\n', '', 'a lane that waited leaves when it has looked'],
     ["leave == 'next' and 1 or 0", '0', 'nobody comes after a lane that leaves'],
   ),
 ]

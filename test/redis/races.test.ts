@@ -45,11 +45,11 @@ async function resting(world: World, making: Making = one): Promise<number> {
 
 const NO_ROLLBACK = {
   file: 'lib/run/finish.lua',
-  find: 'ok, status = work.isolate(run.id, ',
+  find: 'ok, status = isolate(run.id, ',
   replace: 'ok, status = pcall(',
 }
 const NO_JOURNAL = {
-  file: 'lib/runtime/store.lua',
+  file: 'lib/runtime/cache.lua',
   find: '  put(doc, field, value)\n',
   replace: '  doc[field] = value\n',
 }
@@ -71,7 +71,7 @@ const windows: Record<string, Window> = {
       expect(await world.values(id, 'out', 'out')).toEqual(['3'])
     },
     broken: {
-      file: 'lib/run/claim.lua',
+      file: 'lib/run/snapshot.lua',
       find: 'local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)',
       replace:
         "local more = redis.call('LPOP', side_key(id, 'in:' .. port), n) or lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)",
@@ -88,8 +88,8 @@ const windows: Record<string, Window> = {
       expect(seen(await world.claimOne())).toEqual(['1'])
     },
     broken: {
-      file: 'lib/run/finish.lua',
-      find: '  if run.error then set_value(id, doc, fields.last_error, run.error) end\n  enqueue(id, doc, true)\n',
+      file: 'lib/run/retry.lua',
+      find: '  if run.error then set_value(id, doc, fields.last_error, run.error) end\n  queueing.enqueue(id, doc, true)\n',
       replace: '  if run.error then set_value(id, doc, fields.last_error, run.error) end\n',
       says: 'a run that is given back leaves its job where it was',
     },
@@ -107,9 +107,9 @@ const windows: Record<string, Window> = {
       expect(seen(await world.claimOne())).toEqual(['1', '2'])
     },
     broken: {
-      file: 'lib/run/finish.lua',
-      find: "  count(doc.queue, 'errors')\n",
-      replace: "  count(doc.queue, 'errors')\n  change(id, doc, 'vi:in', nil)\n",
+      file: 'lib/run/retry.lua',
+      find: "  counts.add(doc.queue, 'errors')\n",
+      replace: "  counts.add(doc.queue, 'errors')\n  change(id, doc, 'vi:in', nil)\n",
       says: 'what a failed run has read is gone',
     },
   },
@@ -150,7 +150,7 @@ const windows: Record<string, Window> = {
       expect(seen(await world.claimOne())).toEqual(['1', '2'])
     },
     broken: {
-      file: 'lib/run/finish.lua',
+      file: 'lib/run/retry.lua',
       find: "  elseif delay ~= '' then\n",
       replace: "  elseif delay ~= '' and not doc.input_during_run then\n",
       says: 'a run that fails after a wake-up fails for good',
@@ -168,7 +168,7 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/run/finish.lua',
-      find: '  if doc.terminating then return terminate_now(id, doc) end\n',
+      find: '  if doc.terminating then return ending.terminate_now(id, doc) end\n',
       replace: '',
       says: 'the end of a run forgets that the job is to end',
     },
@@ -206,8 +206,8 @@ const windows: Record<string, Window> = {
       expect(await again.commit()).toBe('completed')
     },
     broken: {
-      file: 'lib/queue/lanes.lua',
-      find: '      lose(id, doc)\n',
+      file: 'lib/queue/due.lua',
+      find: '      retry.lose(id, doc)\n',
       replace: '',
       says: 'nobody takes back what a dead process holds',
     },
@@ -239,8 +239,8 @@ const windows: Record<string, Window> = {
       expect(seen(await world.claimOne())).toEqual(['1'])
     },
     broken: {
-      file: 'lib/port/ports.lua',
-      find: "  if options.quiet then return end\n  if dir == 'i' then wake(id, doc, 'own')",
+      file: 'lib/port/write.lua',
+      find: "  if options.quiet then return end\n  if dir == 'i' then queueing.wake(id, doc, 'own')",
       replace: "  if options.quiet then return end\n  if dir == 'i' then return",
       says: 'the wake-up is left to another call',
     },
@@ -259,8 +259,8 @@ const windows: Record<string, Window> = {
       expect(await world.values(running.id, 'out', 'out')).toEqual(['2'])
     },
     broken: {
-      file: 'lib/port/ports.lua',
-      find: 'for _, channel in ipairs(channels) do publish(channel, items) end',
+      file: 'lib/port/write.lua',
+      find: 'for _, channel in ipairs(channels) do write.publish(channel, items) end',
       replace: '',
       says: 'the message is left to another call',
     },
@@ -285,8 +285,8 @@ const windows: Record<string, Window> = {
       for (const id of [first, last]) expect(await world.values(id, 'in', 'in')).toEqual(['1'])
     },
     broken: {
-      file: 'lib/port/ports.lua',
-      find: '    member_change(channel, member, false)\n    return 0\n',
+      file: 'lib/port/write.lua',
+      find: '    audience.member_change(channel, member, false)\n    return 0\n',
       replace: "    refuse('NOT_FOUND', member)\n",
       says: 'one that has gone keeps the message from the others',
     },
@@ -323,10 +323,10 @@ const windows: Record<string, Window> = {
       expect(await world.client.ask((redis) => redis.keys(`${world.store.keys.job(to)}*`))).toEqual([])
     },
     broken: {
-      file: 'lib/runtime/store.lua',
+      file: 'lib/runtime/cache.lua',
       find: "  if not doc then refuse('NOT_FOUND', 'job ' .. id .. ' does not exist') end\n",
       replace:
-        "  if not doc then\n    doc = { q = 'q', c = 'plain', z = 's', n = '0', ['i:in'] = '0,0' }\n    put(docs, id, doc)\n  end\n",
+        "  if not doc then\n    doc = { q = 'q', c = 'plain', z = 's', n = '0', ['i:in'] = '0,0' }\n    put(cache.docs, id, doc)\n  end\n",
       says: 'a job that has gone is written to',
     },
   },
@@ -345,7 +345,7 @@ const windows: Record<string, Window> = {
     broken: {
       file: 'scripts/enqueue.lua',
       find: "if not ok then return { 'refused'",
-      replace: "if not ok then flush() end\nif not ok then return { 'refused'",
+      replace: "if not ok then work.flush() end\nif not ok then return { 'refused'",
       says: 'what was made before the refusal stays',
     },
   },
@@ -359,7 +359,7 @@ const windows: Record<string, Window> = {
       expect(parents.sort()).toEqual([String(parent), undefined])
     },
     broken: {
-      file: 'lib/family/tree.lua',
+      file: 'lib/family/kin.lua',
       find: "if taken_by and find(taken_by) then refuse('TAKEN'",
       replace: "if false then refuse('TAKEN'",
       says: 'a name is given twice',
@@ -376,7 +376,7 @@ const windows: Record<string, Window> = {
       expect((await world.store.inspect('x')).id).toBe(owner)
     },
     broken: {
-      file: 'lib/job/create.lua',
+      file: 'lib/job/aliases.lua',
       find: "if owner then refuse('TAKEN', 'alias '",
       replace: "if false then refuse('TAKEN', 'alias '",
       says: 'an alias is given twice',
@@ -399,7 +399,7 @@ const windows: Record<string, Window> = {
       expect([deleted, made].filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     },
     broken: {
-      file: 'lib/family/tree.lua',
+      file: 'lib/job/ending.lua',
       find: "  if force or doc.place == 'T' then return end\n",
       replace: '  if true then return end\n',
       says: 'what is below the job was looked at in another call',
@@ -418,8 +418,8 @@ const windows: Record<string, Window> = {
       expect(await world.queueOf()).toMatchObject({ ready: 0, timers: 1 })
     },
     broken: {
-      file: 'lib/job/status.lua',
-      find: '  if was then leave_place(id, doc, keeps) end\n',
+      file: 'lib/job/places.lua',
+      find: '  if was then places.leave(id, doc, keeps) end\n',
       replace: '',
       says: 'each wish stands in the queue by itself',
     },
@@ -434,8 +434,8 @@ const windows: Record<string, Window> = {
       expect((await world.claimOne()).id).toBe(id)
     },
     broken: {
-      file: 'lib/queue/lanes.lua',
-      find: 'miss_slot(id, doc)\n      enqueue(id, doc)\n    else',
+      file: 'lib/queue/due.lua',
+      find: 'miss_slot(id, doc)\n      queueing.enqueue(id, doc)\n    else',
       replace: 'zset(key, id, false)\n    else',
       says: 'a due timer is taken out, and put into the queue by another call',
     },
@@ -451,8 +451,8 @@ const windows: Record<string, Window> = {
       expect(await world.claim()).toHaveLength(1)
     },
     broken: {
-      file: 'lib/queue/lanes.lua',
-      find: 'moment <= now + MINUTE and not (queue_record.timer_bell',
+      file: 'lib/queue/bells.lua',
+      find: 'moment <= now + lanes.MINUTE and not (queue_record.timer_bell',
       replace: 'false and not (queue_record.timer_bell',
       says: 'a timer waits for the next sweep',
     },
@@ -504,7 +504,7 @@ const windows: Record<string, Window> = {
       expect([seen(again), again.snapshot.state]).toEqual([['2'], set])
     },
     broken: {
-      file: 'lib/run/ops.lua',
+      file: 'lib/run/ops/on_records.lua',
       find: "  set_value(me.id, doc, 's:' .. field, value)\n",
       replace: "  if me.ending ~= 'checkpoint' then set_value(me.id, doc, 's:' .. field, value) end\n",
       says: 'values are taken at once, and what was kept of them is written at the end',
@@ -571,7 +571,7 @@ const windows: Record<string, Window> = {
       expect((await world.claimOne()).id).toBe(id)
     },
     broken: {
-      file: 'lib/run/ops.lua',
+      file: 'lib/run/ops/on_jobs.lua',
       find: 'or doc.lock_token ~= token then',
       replace: 'then',
       says: 'anybody makes it longer',

@@ -18,13 +18,13 @@ afterAll(() => state.close())
 // as this script has made it.
 const MOVES = 'moves that were seen'
 const noting = readScripts().with({
-  file: 'lib/job/status.lua',
-  find: 'local function announce(id, doc, was)\n  local is = status_of(doc)\n',
+  file: 'lib/job/places.lua',
+  find: 'function places.announce(id, doc, was)\n  local is = states.of(doc)\n',
   replace: `local noted = {}
-local function announce(id, doc, was)
-  local is = status_of(doc)
+function places.announce(id, doc, was)
+  local is = states.of(doc)
   local stored = not noted[id] and redis.call('GET', key_of(id))
-  noted[id] = noted[id] or (stored and status_of(cjson.decode(stored)) or 'new')
+  noted[id] = noted[id] or (stored and states.of(cjson.decode(stored)) or 'new')
   if noted[id] ~= is then redis.call('SADD', '${MOVES}', noted[id] .. ' → ' .. is) end
   noted[id] = is
 `,

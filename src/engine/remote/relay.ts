@@ -1,5 +1,5 @@
 // Messages for more listeners than one script may reach: a job for each such channel hands them on, a page in each run.
-// What a run does is in Redis alone (lib/port/ports.lua), so a run that is lost has handed on nothing.
+// What a run does is in Redis alone (lib/port/relay.lua), so a run that is lost has handed on nothing.
 
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { ClaimedJob } from '../../redis/types.ts'

@@ -5,7 +5,7 @@ import { LANE_MARK } from '../../redis/store.ts'
 import type { JobFacts, JobUnique, RunFacts } from '../engine.ts'
 
 const DAY = 86_400_000
-/** As lib/status.lua has them: for how long an ended job is kept where nothing is said. */
+/** As lib/job/ending.lua has them: for how long an ended job is kept where nothing is said. */
 const RETAIN = DAY
 const RETAIN_FAILED = 30 * DAY
 

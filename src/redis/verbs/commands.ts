@@ -15,7 +15,7 @@ const usedField = (id: string): string => `used:${id}`
 /** So long what QStash has refused is told: 15 minutes. */
 const TROUBLE = 900_000
 
-/** The ports of an audience, as lib/port/ports.lua keeps it; undefined where they are too many to be named. */
+/** The ports of an audience, as lib/port/audience.lua keeps it; undefined where they are too many to be named. */
 function listedIn(audience: string | null): string[] | undefined {
   const [head = '0', ...ports] = (audience ?? '0').split(' ')
   return ports.length === Number.parseInt(head, 10) ? ports : undefined

@@ -9,27 +9,27 @@
 --           counted, callback: its document and last error}
 --          | {'refused', code, message}
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/limit/quota
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/queue/waiters
--- @include lib/queue/lanes
--- @include lib/run/claim
+local aliases = require 'job/aliases'
+local places = require 'job/places'
+local limits = require 'limit/limits'
+local ports = require 'port/ports'
+local lanes = require 'queue/lanes'
+local sides = require 'queue/sides'
+local snapshot = require 'run/snapshot'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local lists = require 'runtime/lists'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local find, need, queue, text_at = cache.find, cache.need, cache.queue, cache.text_at
+local attempt = journal.attempt
+local int, never = numbers.int, numbers.never
+local direction, key_of = redis_keys.direction, redis_keys.key_of
+local now = time.now
 
 local ok, id = attempt(function()
-  local id = resolve(job)
+  local id = aliases.resolve(job)
   need(id)
   return id
 end)
@@ -38,20 +38,20 @@ if not ok then return { 'refused', id.code, id.message } end
 local doc = find(id)
 local items = {}
 if port ~= '' then
-  local pushed, taken, dropped = counts(doc, dir, port)
+  local pushed, taken, dropped = ports.counts(doc, dir, port)
   -- One that only `*` stands for is empty until somebody writes to it.
   local may_be = not pushed and doc[dir .. ':*'] and port:match('^[%w_]+$')
-  if dropped or not (pushed or may_be) then return { 'refused', 'REFUSED', 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. sides[dir] .. ' port ' .. port } end
+  if dropped or not (pushed or may_be) then return { 'refused', 'REFUSED', 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. direction[dir] .. ' port ' .. port } end
   if pushed and pushed > taken then items = lists.now(id, doc, dir, port, most) end
 end
 local ahead = ''
-if not doc.place or doc.place == 'p' or doc.place == 'w' then ahead = int(redis.call('ZRANK', index_of(doc), member_of(id, doc)) or -1) end
+if not doc.place or doc.place == 'p' or doc.place == 'w' then ahead = int(redis.call('ZRANK', places.index_of(doc), places.member_of(id, doc)) or -1) end
 local queue_record = queue(doc.queue)
-local facts = { queue_record.paused and 'paused' or '', int(side.most_lanes(queue_record)), int(lane_count(doc.queue)), queue_record.mode or '', int(now), '', side.own_limit(doc) or '' }
+local facts = { queue_record.paused and 'paused' or '', int(lanes.most(queue_record)), int(lanes.count(doc.queue)), queue_record.mode or '', int(now), '', sides.own_limit(doc) or '' }
 if doc.place == 'w' then
-  local moment = next_room(doc.waiting_limit)
+  local moment = limits.next_room(doc.waiting_limit)
   facts[6] = moment < never and int(moment) or ''
-  facts[8] = cjson.encode(limit(doc.waiting_limit).settings or {})
+  facts[8] = cjson.encode(limits.at(doc.waiting_limit).settings or {})
 end
-local children, total = flat_children(id, doc)
-return { 'job', id, text_at(key_of(id)), flat_side_values(id, doc), children, items, ahead, facts, int(total), callback_of(doc) }
+local children, total = snapshot.flat_children(id, doc)
+return { 'job', id, text_at(key_of(id)), snapshot.flat_side_values(id, doc), children, items, ahead, facts, int(total), snapshot.callback_of(doc) }

@@ -9,24 +9,22 @@
 --          status: one, or several with commas; since, till: made from and before (0: any time); longer: whose run takes, or took, longer
 --          mode: 'all' (by id, down from the newest) | 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'repeats' (by their next slot)
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/limit/quota
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/queue/waiters
--- @include lib/queue/lanes
--- @include lib/run/claim
+local kin = require 'family/kin'
+local aliases = require 'job/aliases'
+local states = require 'job/states'
+local values = require 'job/values'
+local snapshot = require 'run/snapshot'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
+local time = require 'runtime/time'
+local fetch_jobs, find, hget, need, queue, text_at = cache.fetch_jobs, cache.find, cache.hget, cache.need, cache.queue, cache.text_at
+local attempt = journal.attempt
+local int = numbers.int
+local key_of, queue_key = redis_keys.key_of, redis_keys.queue_key
+local moment_of_sequence, now = time.moment_of_sequence, time.now
 
 local jobs, cursor = {}, ''
 
@@ -47,7 +45,7 @@ local function callback_state(doc) return doc.callback_status or (doc.callback_j
 local parent -- whose children are wanted, where they are looked for among all jobs
 local function fits(doc)
   return (not parent or doc.parent == parent)
-    and (status == '' or wanted[status_of(doc)])
+    and (status == '' or wanted[states.of(doc)])
     and (class == '' or doc.class == class)
     and (queue_name == '' or doc.queue == queue_name)
     and (group == '' or doc.group == group)
@@ -65,8 +63,8 @@ local MAX_PAGE, bytes = 4194304, 0
 local function show(id)
   local doc = find(id)
   if not doc or not fits(doc) then return true end
-  local row = { id, text_at(key_of(id)), flat_side_values(id, doc), callback_of(doc) }
-  bytes = bytes + #row[2] + math.max(lists.bytes(row[3]), (holding.of(doc))) + lists.bytes(row[4])
+  local row = { id, text_at(key_of(id)), snapshot.flat_side_values(id, doc), snapshot.callback_of(doc) }
+  bytes = bytes + #row[2] + math.max(tables.bytes(row[3]), (values.of(doc))) + tables.bytes(row[4])
   if bytes > MAX_PAGE and #jobs > 0 then return false end
   jobs[#jobs + 1] = row
   return true
@@ -149,7 +147,7 @@ end
 local function all()
   local ids = indexed()
   if not ids then return by_id() end
-  local page = lists.slice(ids, 1, scan)
+  local page = tables.slice(ids, 1, scan)
   if show_all(page) and #ids > #page then cursor = int(tonumber(page[#page])) end
 end
 
@@ -157,12 +155,12 @@ local modes = {
   all = all,
   -- More than a page's worth are not read to be sorted: they are found among all jobs, by their ids.
   children = function()
-    local id, ids = resolve(name), {}
-    if redis.call('HLEN', children_key(id)) > scan then
+    local id, ids = aliases.resolve(name), {}
+    if redis.call('HLEN', kin.children_key(id)) > scan then
       parent = id
       return by_id()
     end
-    for _, child in ipairs(children_of(id, need(id))) do
+    for _, child in ipairs(kin.children_of(id, need(id))) do
       if before == '' or tonumber(child.id) < tonumber(before) then ids[#ids + 1] = child.id end
     end
     table.sort(ids, function(a, b) return tonumber(a) > tonumber(b) end)

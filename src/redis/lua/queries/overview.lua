@@ -7,23 +7,16 @@
 -- args: ns, clock, seed, queue_name
 -- returns: {'queues', [name, document, lanes, ready, pull, timers, leases, suspended, completed, failed, terminated, oldest] each, now}
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/limit/quota
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/queue/waiters
--- @include lib/queue/lanes
+local lanes = require 'queue/lanes'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local tally = require 'runtime/tally'
+local time = require 'runtime/time'
+local fetch, queue, raw = cache.fetch, cache.queue, cache.raw
+local int = numbers.int
+local letters, queue_key = redis_keys.letters, redis_keys.queue_key
+local micros, now = time.micros, time.now
 
 local names = queue_name ~= '' and { queue_name } or redis.call('SMEMBERS', ns .. 'queues')
 local keys, rows = {}, {}
@@ -47,9 +40,9 @@ for i, name in ipairs(names) do
     tally.look_at_all(name, queue_record)
     if raw[queue_key(name)] then redis.call('SET', queue_key(name), tally.text(name)) end
   end
-  local row = { name, cjson.encode(queue_record), int(lane_count(name)) }
+  local row = { name, cjson.encode(queue_record), int(lanes.count(name)) }
   for _, place in ipairs({ 'ready', 'ready:pull', 'timers', 'leases', 'suspended', 'completed', 'failed', 'terminated' }) do
-    row[#row + 1] = int(queue_record.jobs_at[tally.places[place]] or 0)
+    row[#row + 1] = int(queue_record.jobs_at[letters[place]] or 0)
   end
   row[#row + 1] = queue_record.first_pull and (not queue_record.first_ready or queue_record.first_pull < queue_record.first_ready) and queue_record.first_pull or queue_record.first_ready or ''
   rows[i] = row

@@ -8,23 +8,14 @@
 -- returns: {'processes', [queue, lane, until] each, [name, record] each,
 --          [id, queue, class, token, began, lease end, process] each, 'more' or '', now}
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/limit/quota
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/queue/waiters
--- @include lib/queue/lanes
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local fetch, fetch_jobs, find, queue = cache.fetch, cache.fetch_jobs, cache.find, cache.queue
+local int = numbers.int
+local queue_key = redis_keys.queue_key
+local now = time.now
 
 local names = redis.call('SMEMBERS', ns .. 'queues')
 local keys, lanes, ids, more = {}, {}, {}, ''

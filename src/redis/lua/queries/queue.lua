@@ -8,22 +8,15 @@
 -- returns: {'queue', document, [lane, until] each, [id, class, token, began, lease end, process] of each run, [who, until, patterns] of each claim that waits,
 --          [id, class, priority, since, group, 'pull' or ''] of each that is next, now} | {'none'}
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/queue/waiters
--- @include lib/queue/lanes
+local waiters = require 'queue/waiters'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local fetch_jobs, find, queue, text_at = cache.fetch_jobs, cache.find, cache.queue, cache.text_at
+local int = numbers.int
+local queue_key = redis_keys.queue_key
+local moment_of_sequence, now = time.moment_of_sequence, time.now
 
 if not text_at(queue_key(queue_name)) then return { 'none' } end
 local queue_record, lanes, ids = queue(queue_name), {}, {}
@@ -55,7 +48,7 @@ end
 if (queue_record.pulls_until or 0) > now then
   local waiting = redis.call('ZRANGEBYSCORE', queue_key(queue_name, 'waiters'), '(' .. int(now), '+inf', 'WITHSCORES', 'LIMIT', 0, most)
   for i = 1, #waiting, 2 do
-    local who, patterns = waiter_of(waiting[i])
+    local who, patterns = waiters.waiter_of(waiting[i])
     claims[#claims + 1] = { who, waiting[i + 1], table.concat(patterns, '\n') }
   end
 end

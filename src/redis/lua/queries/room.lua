@@ -9,25 +9,19 @@
 --          [id, lease end, queue, class, group, began, process] of each who holds, [id, queue, class, group, priority, since] of each who waits}
 --          | {'none'}
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/queue/waiters
--- @include lib/queue/lanes
+local limits = require 'limit/limits'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local fetch_jobs, find = cache.fetch_jobs, cache.find
+local int, never = numbers.int, numbers.never
+local limit_key = redis_keys.limit_key
+local moment_of_sequence, now = time.moment_of_sequence, time.now
 
-local state = limit(key)
+local state = limits.at(key)
 if not state.settings or state.settings.gone then return { 'none' } end
-local moment = next_room(key)
+local moment = limits.next_room(key)
 local held = most_holders > 0 and redis.call('ZRANGEBYSCORE', limit_key(key, 'held'), '(' .. int(now), '+inf', 'WITHSCORES', 'LIMIT', 0, most_holders) or {}
 local members = most_waiting > 0 and redis.call('ZRANGE', limit_key(key, 'waiting'), 0, most_waiting - 1) or {}
 local ids = {}

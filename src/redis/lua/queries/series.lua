@@ -7,10 +7,15 @@
 -- args: ns, clock, seed, queue_name, kind, most_queues:int
 -- returns: {'series', [queue, as it is now, [as it was] each] each, 'more' or '', now}
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/queue/counts
+local counts = require 'queue/counts'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local fetch, queue, raw = cache.fetch, cache.queue, cache.raw
+local int = numbers.int
+local queue_key = redis_keys.queue_key
+local now = time.now
 
 local names, more = { queue_name }, ''
 if queue_name == '' then
@@ -18,18 +23,18 @@ if queue_name == '' then
   table.sort(names)
   if #names > most_queues then more = 'more' end
 end
-local keys, rows, most = {}, {}, kind == 'm' and MINUTES or HOURS
+local keys, rows, most = {}, {}, kind == 'm' and counts.MINUTES or counts.HOURS
 for i = 1, math.min(#names, most_queues) do
   keys[#keys + 1] = queue_key(names[i])
-  for place = 0, most - 1 do keys[#keys + 1] = history.key(names[i], kind, place, most) end
+  for place = 0, most - 1 do keys[#keys + 1] = counts.key(names[i], kind, place, most) end
 end
 fetch(keys)
 for i = 1, math.min(#names, most_queues) do
   local queue_record, found = queue(names[i]), {}
   for place = 0, most - 1 do
-    local text = raw[history.key(names[i], kind, place, most)]
+    local text = raw[counts.key(names[i], kind, place, most)]
     if text then found[#found + 1] = text end
   end
-  rows[i] = { names[i], history.written_down(queue_record, 0, kind == 'm' and queue_record.minute_wait or queue_record.hour_wait), found }
+  rows[i] = { names[i], counts.written_down(queue_record, 0, kind == 'm' and queue_record.minute_wait or queue_record.hour_wait), found }
 end
 return { 'series', rows, more, int(now) }

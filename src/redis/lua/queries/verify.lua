@@ -8,23 +8,25 @@
 -- returns: {'verified', [kind, name, fault, remedy] each, next phase or '', where it begins, jobs seen}
 --          phases: 0 jobs (from an id), 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules (from a cursor of a scan)
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/limit/quota
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/queue/waiters
--- @include lib/queue/lanes
+local kin = require 'family/kin'
+local places = require 'job/places'
+local states = require 'job/states'
+local limits = require 'limit/limits'
+local turns = require 'limit/turns'
+local audience = require 'port/audience'
+local ports = require 'port/ports'
+local wires = require 'port/wires'
+local lanes = require 'queue/lanes'
+local order = require 'queue/order'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
+local time = require 'runtime/time'
+local fetch_jobs, find, hget, queue, raw, text_at = cache.fetch_jobs, cache.find, cache.hget, cache.queue, cache.raw, cache.text_at
+local int, never = numbers.int, numbers.never
+local direction, letters, limit_key, list_key, queue_key, side_key = redis_keys.direction, redis_keys.letters, redis_keys.limit_key, redis_keys.list_key, redis_keys.queue_key, redis_keys.side_key
+local now = time.now
 
 local faults, seen = {}, 0
 local kind = 'job'
@@ -43,19 +45,19 @@ local remedies = {
 }
 local function fault(who, what, remedy) faults[#faults + 1] = { kind, who, what, remedies[remedy] } end
 
-local places = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
+local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 
 -- Where it stands in its index, unless its queue or its limit are about to say that anew.
 local function check_score(id, doc, score)
-  if queue(doc.queue).reordering or (doc.waiting_limit and limit(doc.waiting_limit).settings and limit(doc.waiting_limit).settings.reordering) then return end
-  if tonumber(score) ~= order.score(doc) then fault(id, 'has score ' .. score .. ' in ' .. (doc.waiting_limit or indexes[doc.place] or 'ready') .. ', expected ' .. int(order.score(doc)), 'place') end
-  local turn, tier = order.turn_at(doc, doc.waiting_limit or '')
+  if queue(doc.queue).reordering or (doc.waiting_limit and limits.at(doc.waiting_limit).settings and limits.at(doc.waiting_limit).settings.reordering) then return end
+  if tonumber(score) ~= order.score(doc) then fault(id, 'has score ' .. score .. ' in ' .. (doc.waiting_limit or states.indexes[doc.place] or 'ready') .. ', expected ' .. int(order.score(doc)), 'place') end
+  local turn, tier = turns.turn_at(doc, doc.waiting_limit or '')
   if turn and tonumber(tier) ~= tonumber(score) then fault(id, 'has a turn at ' .. doc.waiting_limit .. ' of tier ' .. tier .. ', waits in ' .. score, 'count') end
 end
 
 local function check_waiting_place(id, doc)
   if doc.place ~= 'w' then return 0 end
-  local score = redis.call('ZSCORE', index_of(doc), member_of(id, doc))
+  local score = redis.call('ZSCORE', places.index_of(doc), places.member_of(id, doc))
   if not score then return 0 end
   check_score(id, doc, score)
   return 1
@@ -63,11 +65,11 @@ end
 
 -- Whoever waits at a limit has somebody before it, or a moment at which it is looked at.
 local function check_limit(key)
-  local settings, waiting = limit(key).settings, redis.call('ZCARD', limit_key(key, 'waiting'))
+  local settings, waiting = limits.at(key).settings, redis.call('ZCARD', limit_key(key, 'waiting'))
   if waiting == 0 or (settings and settings.paused) then return end
   local moment = tonumber(redis.call('ZSCORE', ns .. 'wake', 'k:' .. key))
   if not moment then fault(key, waiting .. ' jobs wait at a limit, and no moment is set', 'look') end
-  if moment and moment > now and room_at(key) > 0 then fault(key, waiting .. ' jobs wait at a limit that has room for ' .. int(room_at(key)), 'look') end
+  if moment and moment > now and limits.room_at(key) > 0 then fault(key, waiting .. ' jobs wait at a limit that has room for ' .. int(limits.room_at(key)), 'look') end
 end
 
 -- Each group's jobs that wait for their turns here are as many as it is known to have.
@@ -77,10 +79,10 @@ local function check_turns(key)
   local waiters = {}
   for i, member in ipairs(waiting) do waiters[i] = member:sub(15) end
   fetch_jobs(waiters)
-  fetch_limits(waiters)
+  limits.fetch_of(waiters)
   for _, id in ipairs(waiters) do
     local doc, tier, group, _ = find(id)
-    if doc then _, tier, group = order.turn_at(doc, key) end
+    if doc then _, tier, group = turns.turn_at(doc, key) end
     if tier then
       local owner = group ~= '' and 'group:' .. group or key
       local field = owner .. '\nturn:' .. tier .. ',' .. key
@@ -89,7 +91,7 @@ local function check_turns(key)
   end
   for field, n in pairs(found) do
     local owner, name = field:match('^(.*)\n(turn:.*)$')
-    local counted = limit(owner).settings and limit(owner).settings[name]
+    local counted = limits.at(owner).settings and limits.at(owner).settings[name]
     if counted and tonumber((counted:match('%d+$'))) ~= n then fault(key, n .. ' jobs of ' .. owner .. ' wait for their turns (' .. name .. '), counted ' .. counted:match('%d+$'), 'count') end
   end
 end
@@ -104,16 +106,16 @@ end
 -- Exactly one place, and it is the one that the document names.
 local function check_place(id, doc)
   local n = check_waiting_place(id, doc)
-  for _, place in ipairs(places) do
+  for _, place in ipairs(every_place) do
     local member = (not place or place == 'p') and doc.sequence .. ':' .. id or id
-    local score = redis.call('ZSCORE', queue_key(doc.queue, indexes[place] or 'ready'), member)
+    local score = redis.call('ZSCORE', queue_key(doc.queue, states.indexes[place] or 'ready'), member)
     if score then
       n = n + 1
       if (not place or place == 'p') and (doc.place or false) == place then check_score(id, doc, score) end
-      if (doc.place or false) ~= place then fault(id, 'is in ' .. (indexes[place] or 'ready') .. ', its document says ' .. (indexes[doc.place] or 'ready'), 'place') end
+      if (doc.place or false) ~= place then fault(id, 'is in ' .. (states.indexes[place] or 'ready') .. ', its document says ' .. (states.indexes[doc.place] or 'ready'), 'place') end
     end
   end
-  if n ~= 1 then fault(id, 'is in ' .. n .. ' places (' .. status_of(doc) .. ')', 'place') end
+  if n ~= 1 then fault(id, 'is in ' .. n .. ' places (' .. states.of(doc) .. ')', 'place') end
 end
 
 local function check_lease(id, doc)
@@ -126,11 +128,11 @@ local function check_ports(id, doc)
   for field in pairs(doc) do
     local dir, port = field:match('^([io]):(.+)$')
     if dir then
-      local pushed, taken = counts(doc, dir, port)
+      local pushed, taken = ports.counts(doc, dir, port)
       local own = doc['v' .. field] and #cjson.decode(doc['v' .. field]) or 0
       local size = own + redis.call('LLEN', list_key(id, dir, port))
-      if own > 0 and size > own then fault(id, sides[dir] .. ' port ' .. port .. ' has values in the document and in a list', 'count') end
-      if size ~= pushed - taken then fault(id, sides[dir] .. ' port ' .. port .. ' holds ' .. int(size) .. ', counted ' .. int(pushed - taken), 'count') end
+      if own > 0 and size > own then fault(id, direction[dir] .. ' port ' .. port .. ' has values in the document and in a list', 'count') end
+      if size ~= pushed - taken then fault(id, direction[dir] .. ' port ' .. port .. ' holds ' .. int(size) .. ', counted ' .. int(pushed - taken), 'count') end
     end
   end
 end
@@ -144,14 +146,14 @@ end
 local function check_listening(id, doc)
   for field in pairs(doc) do
     local port = field:match('^ci:(.+)$')
-    for _, channel in ipairs(port and channels_of(id, doc, 'i', port) or {}) do
+    for _, channel in ipairs(port and audience.channels_of(id, doc, 'i', port) or {}) do
       if not redis.call('ZSCORE', ns .. 'channel:' .. channel, id .. ':' .. port) then fault(id, 'in port ' .. port .. ' listens to ' .. channel .. ', which does not know it', 'listen') end
     end
   end
 end
 
 local function check_channel(channel)
-  local n, relayed_by, listed = relays.audience(channel)
+  local n, relayed_by, listed = audience.of(channel)
   local members = redis.call('ZCARD', ns .. 'channel:' .. channel)
   if members ~= n then fault(channel, 'has ' .. members .. ' listeners, counted ' .. int(n), 'count') end
   for _, member in ipairs(listed or {}) do
@@ -185,13 +187,13 @@ local function check_family(id, doc)
     if not parent then
       fault(id, 'its parent ' .. doc.parent .. ' does not exist', 'tie')
     else
-      local entry = hget(children_key(doc.parent), doc.child_name) or ''
-      local status = status_of(doc)
+      local entry = hget(kin.children_key(doc.parent), doc.child_name) or ''
+      local status = states.of(doc)
       if status == 'running' then status = entry:match('^%d+,(%a+)') end
-      if entry ~= id .. ',' .. tostring(status) .. ',' .. doc.class then fault(id, 'its parent knows it as ' .. entry .. ', it is ' .. status_of(doc), 'tie') end
+      if entry ~= id .. ',' .. tostring(status) .. ',' .. doc.class then fault(id, 'its parent knows it as ' .. entry .. ', it is ' .. states.of(doc), 'tie') end
     end
   end
-  for _, child in ipairs(children_of(id, doc)) do
+  for _, child in ipairs(kin.children_of(id, doc)) do
     local child_doc = find(child.id)
     if not child_doc then
       fault(id, 'its child ' .. child.id .. ' does not exist', 'tie')
@@ -208,7 +210,7 @@ local function check_waiting(id, doc)
   if #members == 0 then fault(id, 'waits for nothing', 'tie') end
   for _, child in ipairs(members) do
     local child_doc = find(child)
-    if not child_doc or ends[status_of(child_doc)] then fault(id, 'waits for child ' .. child .. ', which has ended', 'tie') end
+    if not child_doc or states.ends[states.of(child_doc)] then fault(id, 'waits for child ' .. child .. ', which has ended', 'tie') end
   end
 end
 
@@ -216,24 +218,24 @@ end
 local function check_following(id, doc)
   if not doc.followed then return end
   local n = { b = 0, s = 0, c = 0, x = 0 }
-  for _, child in ipairs(children_of(id, doc)) do
+  for _, child in ipairs(kin.children_of(id, doc)) do
     local child_doc = find(child.id)
-    local kind = child_doc and flows.kinds[status_of(child_doc)]
+    local kind = child_doc and states.kinds[states.of(child_doc)]
     if kind then n[kind] = n[kind] + 1 end
-    if child_doc and child_doc.followed_as ~= kind then fault(id, 'counts child ' .. child.id .. ' as ' .. tostring(child_doc.followed_as) .. ', it is ' .. status_of(child_doc), 'tie') end
+    if child_doc and child_doc.followed_as ~= kind then fault(id, 'counts child ' .. child.id .. ' as ' .. tostring(child_doc.followed_as) .. ', it is ' .. states.of(child_doc), 'tie') end
   end
   local counted = int(n.b) .. ',' .. int(n.s) .. ',' .. int(n.x)
   if counted ~= doc.followed then fault(id, 'follows ' .. doc.followed .. ' children (busy, suspended, broken), has ' .. counted, 'tie') end
-  if (doc.place == 'c') ~= (counted == '0,0,0') and (doc.place == 'c' or doc.place == 's') then fault(id, 'is ' .. status_of(doc) .. ' with ' .. counted .. ' children (busy, suspended, broken)', 'tie') end
+  if (doc.place == 'c') ~= (counted == '0,0,0') and (doc.place == 'c' or doc.place == 's') then fault(id, 'is ' .. states.of(doc) .. ' with ' .. counted .. ' children (busy, suspended, broken)', 'tie') end
 end
 
 -- Nothing stays at a port whose wires lead somewhere.
 local function check_wires(id, doc)
   for field in pairs(doc) do
     local dir, port = field:match('^w([io]):(.+)$')
-    if dir and counts(doc, dir, port) and flows.holds(id, doc, dir, port) and flows.ends_of(id, doc, dir, port) then
+    if dir and ports.counts(doc, dir, port) and wires.holds(id, doc, dir, port) and wires.ends_of(id, doc, dir, port) then
       local owner = find(dir == 'i' and id or doc.parent)
-      if owner.z == 's' or owner.z == 'c' then fault(id, 'keeps values at ' .. sides[dir] .. ' port ' .. port .. ', whose wires lead somewhere', 'look') end
+      if owner.z == 's' or owner.z == 'c' then fault(id, 'keeps values at ' .. direction[dir] .. ' port ' .. port .. ', whose wires lead somewhere', 'look') end
     end
   end
 end
@@ -244,7 +246,7 @@ local function check_run(id, doc)
   local score = redis.call('ZSCORE', queue_key(doc.queue, 'leases'), id)
   if score and tonumber(score) ~= tonumber(doc.lease_until) then fault(id, 'its lease ends at ' .. doc.lease_until .. ', its queue looks at ' .. score, 'place') end
   for key in (doc.held_limits or ''):gmatch('[^\n]+') do
-    if limit(key).settings and not redis.call('ZSCORE', limit_key(key, 'held'), id) then fault(id, 'its run holds no slot of limit ' .. key, 'slot') end
+    if limits.at(key).settings and not redis.call('ZSCORE', limit_key(key, 'held'), id) then fault(id, 'its run holds no slot of limit ' .. key, 'slot') end
   end
 end
 
@@ -278,18 +280,18 @@ local function check_queue(q)
   local queue_record = queue(q)
   local ready = redis.call('ZCARD', queue_key(q, 'ready'))
   local wake = redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
-  if ready > 0 and lane_count(q) == 0 and not queue_record.paused and not wake then fault(q, ready .. ' jobs are ready, and neither lane nor moment is set', 'look') end
-  if moment_of_queue(queue_record) < never and not wake then fault(q, 'has a moment to look at it, and is not in the index', 'look') end
-  for place, letter in pairs(queue_record.jobs_at and tally.places or {}) do
+  if ready > 0 and lanes.count(q) == 0 and not queue_record.paused and not wake then fault(q, ready .. ' jobs are ready, and neither lane nor moment is set', 'look') end
+  if lanes.moment_of(queue_record) < never and not wake then fault(q, 'has a moment to look at it, and is not in the index', 'look') end
+  for place, letter in pairs(queue_record.jobs_at and letters or {}) do
     local n, counted = redis.call('ZCARD', queue_key(q, place)), queue_record.jobs_at[letter] or 0
     if n ~= counted then fault(q, 'has ' .. int(n) .. ' jobs in ' .. place .. ', counted ' .. int(counted), 'count') end
   end
-  for _, place in ipairs(places) do
-    local members, members_ids = redis.call('ZRANGE', queue_key(q, indexes[place] or 'ready'), 0, HEAD_LENGTH - 1), {}
+  for _, place in ipairs(every_place) do
+    local members, members_ids = redis.call('ZRANGE', queue_key(q, states.indexes[place] or 'ready'), 0, HEAD_LENGTH - 1), {}
     for i, member in ipairs(members) do members_ids[i] = member:match(':(%d+)$') or member end
     fetch_jobs(members_ids)
     for _, member in ipairs(members_ids) do
-      if not find(member) then fault(q, (indexes[place] or 'ready') .. ' names job ' .. member .. ', which does not exist', 'gone') end
+      if not find(member) then fault(q, (states.indexes[place] or 'ready') .. ' names job ' .. member .. ', which does not exist', 'gone') end
     end
   end
 end
@@ -302,7 +304,7 @@ end
 
 local function check_alias(alias, id)
   local doc = find(id)
-  local known = doc and doc.aliases and has(cjson.decode(doc.aliases), alias)
+  local known = doc and doc.aliases and tables.has(cjson.decode(doc.aliases), alias)
   if not known then fault(alias, 'names job ' .. id .. ', which ' .. (doc and 'does not know it' or 'does not exist'), 'gone') end
 end
 

@@ -10,7 +10,10 @@
 -- returns: {'closed' | 'open' | 'probe', until or '', failures in a row}
 --          word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. Sent twice, it may count a failure twice: no harm.
 
--- @include lib/runtime/base
+local numbers = require 'runtime/numbers'
+local time = require 'runtime/time'
+local int = numbers.int
+local now = time.now
 
 local DAY = 86400000
 local key = ns .. 'breaker:' .. host

@@ -7,52 +7,46 @@
 -- args: ns, clock, seed, once, once_for, fingerprint, job, ...
 -- returns: {'done', answer, rings, id, jobs that got a message} | {'again', answer} | {'refused', code, message, after how many seconds to try again or ''}
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/queue/counts
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/limit/quota
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/family/follow
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/queue/waiters
--- @include lib/queue/lanes
--- @include lib/run/ops
--- @include lib/runtime/idempotency
+local aliases = require 'job/aliases'
+local quota = require 'limit/quota'
+local audience = require 'port/audience'
+local log = require 'port/log'
+local write = require 'port/write'
+local bells = require 'queue/bells'
+local ops = require 'run/ops'
+local work = require 'run/work'
+local args = require 'runtime/args'
+local cache = require 'runtime/cache'
+local idempotency = require 'runtime/idempotency'
+local journal = require 'runtime/journal'
+local take, take_int = args.take, args.take_int
+local fetch, need = cache.fetch, cache.need
+local attempt = journal.attempt
 
 -- Who hears a message is read with everything else.
-if ARGV[at + 2] == 'publish' then relays.foresee(ARGV[at + 3], KEYS) end
+if ARGV[at + 2] == 'publish' then audience.foresee(ARGV[at + 3], KEYS) end
 fetch(KEYS)
 
-local known, taken = recall(once, fingerprint)
-if taken then return { 'refused', 'TAKEN', USED } end
+local known, taken = idempotency.recall(once, fingerprint)
+if taken then return { 'refused', 'TAKEN', idempotency.USED } end
 if known then return { 'again', known } end
 
 local me = { answer = {} }
 local ok, why = attempt(function()
   if job ~= '' then
-    me.id = resolve(job)
+    me.id = aliases.resolve(job)
     need(me.id)
   end
-  for _ = 1, take_int() do ops[take()](me) end
-  entries.log()
+  for _ = 1, take_int() do ops.find(take())(me) end
+  log.end_entry()
   quota.check()
 end)
 if not ok then return { 'refused', why.code, why.message, why.wait or '' } end
 
-ring_all()
-ring_timers()
+bells.ring_ready()
+bells.ring_timers()
 -- Who got nothing asks again under the same key until there is something.
-if not me.nothing then remember(once, fingerprint, me.answer, tonumber(once_for)) end
-flush()
-if me.warning then return { 'refused', me.warning[1], me.warning[2], rings } end
-return { 'done', me.answer, rings, me.id or '', relays.heard }
+if not me.nothing then idempotency.remember(once, fingerprint, me.answer, tonumber(once_for)) end
+work.flush()
+if me.warning then return { 'refused', me.warning[1], me.warning[2], bells.rings } end
+return { 'done', me.answer, bells.rings, me.id or '', write.heard }

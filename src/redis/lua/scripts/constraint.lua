@@ -8,24 +8,14 @@
 -- returns: {'set', constraints, rings} | {'refused', code, message}
 --          definition: JSON text, '' removes
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/limit/quota
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/family/follow
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/queue/waiters
--- @include lib/queue/lanes
+local limits = require 'limit/limits'
+local hints = require 'port/hints'
+local bells = require 'queue/bells'
+local work = require 'run/work'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local fetch, set_text, text_at = cache.fetch, cache.set_text, cache.text_at
+local int = numbers.int
 
 fetch(KEYS)
 
@@ -37,14 +27,14 @@ if definition == '' and not all.list[name] then return { 'refused', 'NOT_FOUND',
 all.list[name] = definition ~= '' and definition or nil
 all.version = int(tonumber(all.version) + 1)
 set_text(key, cjson.encode(all))
-local system, till = hints()
-set_hints(system, till, all.version)
+local system, till = hints.known()
+hints.set(system, till, all.version)
 
 local prefix = 'constraint:' .. name
 for _, one in ipairs(redis.call('SMEMBERS', ns .. 'limits')) do
-  if one == prefix or one:sub(1, #prefix + 1) == prefix .. ':' then define_limit(one, { open = 1 }, 'set') end
+  if one == prefix or one:sub(1, #prefix + 1) == prefix .. ':' then limits.define(one, { open = 1 }, 'set') end
 end
-ring_all()
-ring_timers()
-flush()
-return { 'set', cjson.encode(all), rings }
+bells.ring_ready()
+bells.ring_timers()
+work.flush()
+return { 'set', cjson.encode(all), bells.rings }

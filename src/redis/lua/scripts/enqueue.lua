@@ -10,62 +10,58 @@
 --          answers = [first id, status, 'existing' or '', how many] each: the ids of jobs in common follow each other
 --          rest: what jobs have in common, how many they are, the args of each; as often as the first number says
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/queue/counts
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/limit/quota
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/family/follow
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/fast/bulk
--- @include lib/queue/waiters
--- @include lib/queue/lanes
--- @include lib/runtime/idempotency
--- @include lib/fast/plain
--- @include lib/fast/eager
+local bulk = require 'fast/bulk'
+local eager = require 'fast/eager'
+local create = require 'job/create'
+local ids = require 'job/ids'
+local specs = require 'job/specs'
+local quota = require 'limit/quota'
+local hints = require 'port/hints'
+local log = require 'port/log'
+local bells = require 'queue/bells'
+local work = require 'run/work'
+local args = require 'runtime/args'
+local cache = require 'runtime/cache'
+local idempotency = require 'runtime/idempotency'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local take, take_int = args.take, args.take_int
+local fetch, text_at = cache.fetch, cache.text_at
+local try = journal.try
+local int = numbers.int
 
 fetch(KEYS)
 
-local known, taken = recall(once, fingerprint)
-if taken then return { 'refused', 'TAKEN', USED, '' } end
-if known then return { 'again', known, {}, snapshots(lent_before()) } end
+local known, taken = idempotency.recall(once, fingerprint)
+if taken then return { 'refused', 'TAKEN', idempotency.USED, '' } end
+if known then return { 'again', known, {}, eager.texts_of(eager.lent_before(lane)) } end
 
-local _, _, version = hints()
+local _, _, version = hints.known()
 if version ~= tagged then return { 'stale', text_at(ns .. 'constraints') or '' } end
 
-must_have_given(seen)
+ids.must_have_given(seen)
 if quota_of ~= '' then quota.allow(quota_of, most_jobs, most_bytes) end
 local answers, made = {}, 0
 local ok, why = try(function()
   for i = 1, take_int() do
-    local spec, n = take_spec(), take_int()
+    local spec, n = specs.take(), take_int()
     if spec.plain then
-      answers[i] = { create_plain(spec, n), 'queued', '', int(n) }
+      answers[i] = { bulk.create(spec, n, lane, quota_of), 'queued', '', int(n) }
     else
-      local id, status, existing = create(spec, take())
+      local id, status, existing = create.one(spec, take())
       answers[i] = { id, status, existing and 'existing' or '', '1' }
     end
     made = made + n
   end
-  entries.log()
+  log.end_entry()
   quota.check()
 end)
 if not ok then return { 'refused', why.code, why.message, int(made), why.field or '', why.wait or '' } end
 
-conclude()
-local ids = begin_lane()
-ring_all()
-ring_timers()
-remember(once, fingerprint, answers, tonumber(once_for))
-flush()
-return { 'made', answers, rings, snapshots(ids) }
+work.conclude()
+local ids = eager.begin_lane({ name = lane, version = tagged, batch = batch, lease = lease, begun = begun })
+bells.ring_ready()
+bells.ring_timers()
+idempotency.remember(once, fingerprint, answers, tonumber(once_for))
+work.flush()
+return { 'made', answers, bells.rings, eager.texts_of(ids) }

@@ -7,23 +7,21 @@
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
 -- returns: {'extended', leaseUntil or '' for each token, with ! where its job is to end, what the process of the last one was told}
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/limit/quota
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/queue/waiters
--- @include lib/queue/lanes
--- @include lib/queue/processes
+local places = require 'job/places'
+local values = require 'job/values'
+local limits = require 'limit/limits'
+local lanes = require 'queue/lanes'
+local processes = require 'queue/processes'
+local work = require 'run/work'
+local args = require 'runtime/args'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local time = require 'runtime/time'
+local set_value = values.set_value
+local take_list = args.take_list
+local change, fetch, find, queue = cache.change, cache.fetch, cache.find, cache.queue
+local int = numbers.int
+local now = time.now
 
 fetch(KEYS)
 
@@ -41,12 +39,12 @@ for i, token in ipairs(tokens) do
     change(id, doc, fields.lease_until, int(till))
     change(id, doc, fields.begun, '1')
     if progress ~= '' then set_value(id, doc, fields.progress, progress) end
-    move(id, doc, 'l', till)
-    if doc.held_limits then renew_slots(id, doc) end
+    places.move(id, doc, 'l', till)
+    if doc.held_limits then limits.renew_slots(id, doc) end
     answers[i] = doc.lease_until .. (doc.terminating == '1' and '!' or '')
     if doc.process then told = processes.heard(doc.process, doc.queue) end
   end
 end
-if lane ~= '' and queue(queue_name).lanes[lane] then set_lane(queue_name, lane, now + lease) end
-flush()
+if lane ~= '' and queue(queue_name).lanes[lane] then lanes.set(queue_name, lane, now + lease) end
+work.flush()
 return { 'extended', answers, told }

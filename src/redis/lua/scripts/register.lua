@@ -8,24 +8,18 @@
 -- returns: {'registered', rings, 'changed' or ''}
 --          rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number) each; with `whole` the classes are all there are
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/limit/quota
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/family/follow
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/queue/waiters
--- @include lib/queue/lanes
+local limits = require 'limit/limits'
+local hints = require 'port/hints'
+local anew = require 'queue/anew'
+local bells = require 'queue/bells'
+local sides = require 'queue/sides'
+local work = require 'run/work'
+local args = require 'runtime/args'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local take, take_int = args.take, args.take_int
+local change_queue, fetch, hash, hset, queue = cache.change_queue, cache.fetch, cache.hash, cache.hset, cache.queue
+local push = journal.push
 
 local key, listed, changed, moved, recalled = ns .. 'workers:' .. queue_name, {}, false, false, false
 local current, pull, bounded, called = hash(key), {}, {}, {}
@@ -42,14 +36,14 @@ end
 
 -- So many runs of a class at once. What is set on the limit itself stays until the worker says something else.
 local function bound(class, concurrency, anew)
-  local own = side.worker_limit(queue_name, class)
+  local own = sides.worker_limit(queue_name, class)
   if not concurrency and not bounded[class] then return end
   fetch({ ns .. 'schema' })
   bounded[class] = concurrency and true or nil
-  if concurrency and (anew or not limit(own).settings) then
-    define_limit(own, limit_fields { concurrency = concurrency, gone = false }, 'set')
-  elseif not concurrency and limit(own).settings then
-    define_limit(own, limit_fields { concurrency = false, rate = false, period = false, paused = false, gone = 1 }, 'set')
+  if concurrency and (anew or not limits.at(own).settings) then
+    limits.define(own, limit_fields { concurrency = concurrency, gone = false }, 'set')
+  elseif not concurrency and limits.at(own).settings then
+    limits.define(own, limit_fields { concurrency = false, rate = false, period = false, paused = false, gone = 1 }, 'set')
   end
 end
 
@@ -85,15 +79,15 @@ end
 -- A queue is known from its first class on.
 if changed then change_queue(queue_name, queue_fields.bounded_classes, next(bounded) and bounded or nil) end
 if recalled then change_queue(queue_name, queue_fields.called_classes, next(called) and called or nil) end
-if changed and hints_wanted() then
+if changed and hints.wanted() then
   local classes = {}
   for class, definition in pairs(hash(key)) do classes[#classes + 1] = cjson.encode(class) .. ':' .. definition end
-  push(told, { '/sidejob/workers/' .. queue_name, '@\n\nl\n{' .. table.concat(classes, ',') .. '}' })
+  push(hints.told, { '/sidejob/workers/' .. queue_name, '@\n\nl\n{' .. table.concat(classes, ',') .. '}' })
 end
 if moved then
   change_queue(queue_name, queue_fields.pulled_classes, next(pull) and pull or nil)
-  side.serve_anew(queue_name)
+  anew.serve(queue_name)
 end
-ring_all()
-flush()
-return { 'registered', rings, changed and 'changed' or '' }
+bells.ring_ready()
+work.flush()
+return { 'registered', bells.rings, changed and 'changed' or '' }

@@ -8,26 +8,37 @@
 -- returns: {'repaired', rings}
 --          rest: how many, then kind and name of each
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/queue/counts
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/limit/quota
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/family/follow
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/queue/waiters
--- @include lib/queue/lanes
--- @include lib/job/retention
+local follow = require 'family/follow'
+local kin = require 'family/kin'
+local ending = require 'job/ending'
+local places = require 'job/places'
+local queueing = require 'job/queueing'
+local states = require 'job/states'
+local limits = require 'limit/limits'
+local turns = require 'limit/turns'
+local audience = require 'port/audience'
+local ports = require 'port/ports'
+local wires = require 'port/wires'
+local write = require 'port/write'
+local bells = require 'queue/bells'
+local order = require 'queue/order'
+local leases = require 'run/leases'
+local work = require 'run/work'
+local args = require 'runtime/args'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
+local tally = require 'runtime/tally'
+local time = require 'runtime/time'
+local take, take_int = args.take, args.take_int
+local attached_to, change, change_queue, del, dirty, find, hget = cache.attached_to, cache.change, cache.change_queue, cache.del, cache.dirty, cache.find, cache.hget
+local hset, queue, sset, text_at, zset = cache.hset, cache.queue, cache.sset, cache.text_at, cache.zset
+local push, put, within = journal.push, journal.put, journal.within
+local int, never = numbers.int, numbers.never
+local limit_key, list_key, queue_key, side_key = redis_keys.limit_key, redis_keys.list_key, redis_keys.queue_key, redis_keys.side_key
+local now = time.now
 
 local mend = {}
 local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
@@ -38,11 +49,11 @@ function mend.values(id, doc)
     if value == '^' and not text_at(side_key(id, 'f:' .. field)) then lost[#lost + 1] = field end
   end
   for _, field in ipairs(lost) do change(id, doc, field, nil) end
-  if not has(lost, fields.args) or resting[doc.place] then return end
-  if doc.place == 'l' then end_lease(id, doc) end
+  if not tables.has(lost, fields.args) or states.resting[doc.place] then return end
+  if doc.place == 'l' then leases.finish(id, doc) end
   local error = '{"message":"its args are lost","reason":"other"}'
   change(id, doc, fields.last_error, error)
-  finish(id, doc, 'f', error)
+  ending.finish(id, doc, 'f', error)
 end
 
 -- Values that are there count; those of both places come in the order in which they were written.
@@ -53,14 +64,14 @@ function mend.port(id, doc, dir, port)
     for i = #own, 1, -1 do redis.call('LPUSH', key, own[i]) end
     change(id, doc, 'v' .. field, nil)
   end
-  local _, taken = counts(doc, dir, port)
-  set_counts(id, doc, dir, port, taken + #own + listed, taken)
+  local _, taken = ports.counts(doc, dir, port)
+  ports.set_counts(id, doc, dir, port, taken + #own + listed, taken)
 end
 
 function mend.ports(id, doc)
   for _, field in ipairs(attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
-    if dir and doc[field] and counts(doc, dir, port) then mend.port(id, doc, dir, port) end
+    if dir and doc[field] and ports.counts(doc, dir, port) then mend.port(id, doc, dir, port) end
   end
 end
 
@@ -80,7 +91,7 @@ function mend.names(id, doc)
   for _, alias in ipairs(doc.aliases and cjson.decode(doc.aliases) or {}) do
     local owner = hget(ns .. 'jobs:aliases', alias)
     local other_doc = owner and owner ~= id and find(owner)
-    if not (other_doc and other_doc.aliases and has(cjson.decode(other_doc.aliases), alias)) then
+    if not (other_doc and other_doc.aliases and tables.has(cjson.decode(other_doc.aliases), alias)) then
       hset(ns .. 'jobs:aliases', alias, id)
       kept[#kept + 1] = alias
     end
@@ -94,18 +105,18 @@ function mend.channel(channel)
   for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
     local id, port = member:match('^(%d+):(.*)$')
     local doc = find(id)
-    if not doc or not has(channels_of(id, doc, 'i', port), channel) then redis.call('ZREM', key, member) end
+    if not doc or not tables.has(audience.channels_of(id, doc, 'i', port), channel) then redis.call('ZREM', key, member) end
   end
-  local n, _, relay = redis.call('ZCARD', key), relays.audience(channel)
+  local n, _, relay = redis.call('ZCARD', key), audience.of(channel)
   local doc = relay and find(relay)
   local members = n <= 8 and redis.call('ZRANGE', key, 0, -1) or nil
-  set_audience(channel, n, doc and doc.relay_channel == channel and relay or nil, members)
+  audience.set(channel, n, doc and doc.relay_channel == channel and relay or nil, members)
 end
 
 function mend.listening(id, doc)
   for _, field in ipairs(attached_to(id, doc)) do
     local port = field:match('^i:(.+)$')
-    for _, channel in ipairs(port and channels_of(id, doc, 'i', port) or {}) do
+    for _, channel in ipairs(port and audience.channels_of(id, doc, 'i', port) or {}) do
       redis.call('ZADD', ns .. 'channel:' .. channel, 0, id .. ':' .. port)
       mend.channel(channel)
     end
@@ -116,7 +127,7 @@ end
 function mend.wires(id, doc)
   for _, field in ipairs(attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
-    if dir and doc['w' .. field] and counts(doc, dir, port) and flows.holds(id, doc, dir, port) then flows.set_off(id, doc, dir, port) end
+    if dir and doc['w' .. field] and ports.counts(doc, dir, port) and wires.holds(id, doc, dir, port) then write.set_off(id, doc, dir, port) end
   end
 end
 
@@ -124,9 +135,9 @@ function mend.waiting(id, doc)
   if not doc.waits_for then return end
   local key, wanted, n = side_key(id, 'waiting'), {}, 0
   local names = doc.waits_for ~= '*' and cjson.decode(doc.waits_for)
-  for _, child in ipairs(children_of(id, doc)) do
+  for _, child in ipairs(kin.children_of(id, doc)) do
     local child_doc = find(child.id)
-    local awaited = child_doc and not ends[status_of(child_doc)] and (not names or has(names, child.name))
+    local awaited = child_doc and not states.ends[states.of(child_doc)] and (not names or tables.has(names, child.name))
     if awaited then
       wanted[child.id] = true
       sset(key, child.id, true)
@@ -138,23 +149,23 @@ function mend.waiting(id, doc)
   end
   change(id, doc, fields.waits_for_count, int(n))
   if n > 0 then return end
-  stop_waiting(id, doc)
-  if doc.place == 's' then enqueue(id, doc, true) end
+  queueing.stop_waiting(id, doc)
+  if doc.place == 's' then queueing.enqueue(id, doc, true) end
 end
 
 function mend.following(id, doc)
   if not doc.followed then return end
   local n = { b = 0, s = 0, c = 0, x = 0 }
-  for _, child in ipairs(children_of(id, doc)) do
+  for _, child in ipairs(kin.children_of(id, doc)) do
     local child_doc = find(child.id)
-    local is = child_doc and flows.kinds[status_of(child_doc)]
+    local is = child_doc and states.kinds[states.of(child_doc)]
     if is then
       n[is] = n[is] + 1
       change(child.id, child_doc, fields.followed_as, is)
     end
   end
   change(id, doc, fields.followed, int(n.b) .. ',' .. int(n.s) .. ',' .. int(n.x))
-  if doc.place == 's' or doc.place == 'c' then flows.keep_up(id, doc) end
+  if doc.place == 's' or doc.place == 'c' then follow.keep_up(id, doc) end
 end
 
 -- Who is above himself is let go by his parent.
@@ -165,15 +176,15 @@ function mend.circle(id, doc)
     local above_doc = find(above)
     above = above_doc and above_doc.parent
   end
-  if above == id then unlink(id, doc) end
+  if above == id then kin.unlink(id, doc) end
 end
 
 -- A child is one by its own document; a parent that is gone has none.
 function mend.family(id, doc)
   mend.circle(id, doc)
-  for _, child in ipairs(children_of(id, doc)) do
+  for _, child in ipairs(kin.children_of(id, doc)) do
     local child_doc = find(child.id)
-    if not child_doc or child_doc.parent ~= id or child_doc.child_name ~= child.name then hset(children_key(id), child.name, false) end
+    if not child_doc or child_doc.parent ~= id or child_doc.child_name ~= child.name then hset(kin.children_key(id), child.name, false) end
   end
   mend.waiting(id, doc)
   mend.following(id, doc)
@@ -183,7 +194,7 @@ function mend.family(id, doc)
     for _, field in ipairs({ fields.parent, fields.child_name, fields.followed_as, fields.held }) do change(id, doc, field, nil) end
     return
   end
-  hset(children_key(doc.parent), doc.child_name, id .. ',' .. status_of(doc) .. ',' .. doc.class)
+  hset(kin.children_key(doc.parent), doc.child_name, id .. ',' .. states.of(doc) .. ',' .. doc.class)
   change(doc.parent, parent, fields.has_children, '1')
   mend.waiting(doc.parent, parent)
   mend.following(doc.parent, parent)
@@ -194,12 +205,12 @@ function mend.run(id, doc)
   local is_run = doc.token and doc.lease_until
   if (doc.place == 'l') == (is_run and true or false) then
     for key in (doc.place == 'l' and doc.held_limits or ''):gmatch('[^\n]+') do
-      if limit(key).settings then zset(limit_key(key, 'held'), id, tonumber(doc.lease_until)) end
+      if limits.at(key).settings then zset(limit_key(key, 'held'), id, tonumber(doc.lease_until)) end
     end
     return
   end
-  end_lease(id, doc)
-  if doc.place == 'l' then enqueue(id, doc, true) end
+  leases.finish(id, doc)
+  if doc.place == 'l' then queueing.enqueue(id, doc, true) end
 end
 
 local moments = {
@@ -210,41 +221,41 @@ function mend.place(id, doc)
   local q = doc.queue
   for _, place in ipairs(every_place) do
     if place ~= (doc.place or false) then
-      local key = queue_key(q, indexes[place] or 'ready')
+      local key = queue_key(q, states.indexes[place] or 'ready')
       zset(key, id, false)
       zset(key, doc.sequence .. ':' .. id, false)
     end
   end
-  if doc.place == 't' or (doc.place == 'w' and not doc.waiting_limit) then return enqueue(id, doc, doc.wanted_early) end
+  if doc.place == 't' or (doc.place == 'w' and not doc.waiting_limit) then return queueing.enqueue(id, doc, doc.wanted_early) end
   local moment = moments[doc.place] and moments[doc.place](id, doc)
-  if resting[doc.place] and doc.place ~= 's' then moment = removal(id, doc, doc.place) end
-  local turn, tier = order.turn_at(doc, doc.waiting_limit or '')
-  zset(index_of(doc), member_of(id, doc), moment or (turn and tonumber(tier)) or order.score(doc))
-  if doc.place == 'l' then soonest(q, queue_fields.next_lease, moment) end
-  if resting[doc.place] and moment ~= never then soonest(q, queue_fields.next_removal, moment) end
-  if doc.place == 'w' then put(touched, doc.waiting_limit, true) end
-  if not doc.place then put(to_ring, q, (to_ring[q] or 0) + 1) end
-  if doc.place == 'p' then push(within(to_call, q), doc.class) end
+  if states.resting[doc.place] and doc.place ~= 's' then moment = ending.removal(id, doc, doc.place) end
+  local turn, tier = turns.turn_at(doc, doc.waiting_limit or '')
+  zset(places.index_of(doc), places.member_of(id, doc), moment or (turn and tonumber(tier)) or order.score(doc))
+  if doc.place == 'l' then places.soonest(q, queue_fields.next_lease, moment) end
+  if states.resting[doc.place] and moment ~= never then places.soonest(q, queue_fields.next_removal, moment) end
+  if doc.place == 'w' then put(limits.touched, doc.waiting_limit, true) end
+  if not doc.place then put(places.to_ring, q, (places.to_ring[q] or 0) + 1) end
+  if doc.place == 'p' then push(within(places.to_call, q), doc.class) end
 end
 
 -- The first moments are those of the indexes, and the queue is looked at by them.
 function mend.queue(q)
   for _, place in ipairs(every_place) do
-    local key = queue_key(q, indexes[place] or 'ready')
+    local key = queue_key(q, states.indexes[place] or 'ready')
     for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
       if not find(member:match(':(%d+)$') or member) then redis.call('ZREM', key, member) end
     end
   end
   for place, field in pairs({ l = queue_fields.next_lease, t = queue_fields.next_timer, c = queue_fields.next_removal, f = queue_fields.next_removal, T = queue_fields.next_removal }) do
-    local first = redis.call('ZRANGE', queue_key(q, indexes[place]), 0, 0, 'WITHSCORES')[2]
+    local first = redis.call('ZRANGE', queue_key(q, states.indexes[place]), 0, 0, 'WITHSCORES')[2]
     local moment = first and tonumber(first)
-    if moment and moment < never then soonest(q, field, moment) end
+    if moment and moment < never then places.soonest(q, field, moment) end
   end
   tally.look_at_all(q, queue(q))
   change_queue(q, queue_fields.wake_at, nil)
   sset(ns .. 'queues', q, true)
   local ready = redis.call('ZCARD', queue_key(q, 'ready'))
-  if ready > 0 then put(to_ring, q, (to_ring[q] or 0) + ready) end
+  if ready > 0 then put(places.to_ring, q, (places.to_ring[q] or 0) + ready) end
 end
 
 function mend.limit(key)
@@ -254,13 +265,13 @@ function mend.limit(key)
     if not holds then redis.call('ZREM', limit_key(key, 'held'), id) end
   end
   zset(ns .. 'wake', 'k:' .. key, now)
-  put(touched, key, true)
+  put(limits.touched, key, true)
 end
 
 function mend.alias(alias)
   local id = hget(ns .. 'jobs:aliases', alias)
   local doc = id and find(id)
-  if not (doc and doc.aliases and has(cjson.decode(doc.aliases), alias)) then hset(ns .. 'jobs:aliases', alias, false) end
+  if not (doc and doc.aliases and tables.has(cjson.decode(doc.aliases), alias)) then hset(ns .. 'jobs:aliases', alias, false) end
 end
 
 function mend.schedule(id)
@@ -285,7 +296,7 @@ for _ = 1, take_int() do
   local kind, name = take(), take()
   mend[kind](name)
 end
-ring_all()
-ring_timers()
-flush()
-return { 'repaired', rings }
+bells.ring_ready()
+bells.ring_timers()
+work.flush()
+return { 'repaired', bells.rings }

@@ -7,15 +7,15 @@
 -- args: ns, clock, seed, name, signal
 -- returns: {'told'} | {'gone'}
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/queue/processes
+local processes = require 'queue/processes'
+local store = require 'runtime/store'
+local cache = require 'runtime/cache'
+local hget = cache.hget
 
-local text = hget(processes_key, name)
+local text = hget(processes.key, name)
 if not text then return { 'gone' } end
 local known = processes.read(text)
 known.signal = signal
 processes.write(name, known)
-flush()
+store.write()
 return { 'told' }

@@ -7,26 +7,24 @@
 -- args: ns, clock, seed, most:int
 -- returns: {'ticked', rings, 'more' or '', what each deployment has announced last}
 
--- @include lib/runtime/base
--- @include lib/runtime/store
--- @include lib/job/values
--- @include lib/queue/counts
--- @include lib/runtime/lists
--- @include lib/queue/order
--- @include lib/limit/quota
--- @include lib/job/status
--- @include lib/port/log
--- @include lib/run/lease
--- @include lib/port/ports
--- @include lib/family/tree
--- @include lib/family/follow
--- @include lib/limit/limits
--- @include lib/limit/turns
--- @include lib/queue/aging
--- @include lib/job/create
--- @include lib/queue/waiters
--- @include lib/queue/lanes
--- @include lib/job/retention
+local places = require 'job/places'
+local retention = require 'job/retention'
+local former = require 'limit/former'
+local limits = require 'limit/limits'
+local aging = require 'queue/aging'
+local bells = require 'queue/bells'
+local due = require 'queue/due'
+local lanes = require 'queue/lanes'
+local moving = require 'queue/moving'
+local work = require 'run/work'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local change_queue, fetch, is_brought_over, queue, zset = cache.change_queue, cache.fetch, cache.is_brought_over, cache.queue, cache.zset
+local int = numbers.int
+local queue_key = redis_keys.queue_key
+local now = time.now
 
 local wake_key = ns .. 'wake'
 -- Deployments stand in front of what is due, and are no work.
@@ -48,36 +46,36 @@ for _, member in ipairs(members) do
     is_former = true
   else
     zset(wake_key, member, false)
-    touch(name)
+    limits.touch(name)
     touched_now[#touched_now + 1] = name
   end
 end
 if #names + #touched_now == 0 and not is_former then return { 'ticked', {}, '', announced } end
 fetch(keys)
-if is_former and not is_brought_over() and adopted.go_on() then more = true end
+if is_former and not is_brought_over() and former.go_on() then more = true end
 
 for _, q in ipairs(names) do
   change_queue(q, queue_fields.wake_at, nil)
   zset(wake_key, 'q:' .. q, false)
-  purge_lanes(q)
-  if due_timers(q) == SLICE then more = true end
-  if take_back(q) == SLICE then more = true end
-  if sweep(q) then more = true end
-  side.move_on(q)
-  order.go_on(q)
+  lanes.purge(q)
+  if due.timers(q) == due.SLICE then more = true end
+  if due.take_back(q) == due.SLICE then more = true end
+  if retention.sweep(q) then more = true end
+  moving.go_on(q)
+  aging.go_on(q)
   if queue(q).moving or queue(q).reordering then more = true end
-  if not to_ring[q] then to_ring[q] = 0 end
+  if not places.to_ring[q] then places.to_ring[q] = 0 end
 end
-flush()
+work.flush()
 for _, key in ipairs(touched_now) do
-  if limit(key).settings and limit(key).settings.reordering then more = true end
+  if limits.at(key).settings and limits.at(key).settings.reordering then more = true end
 end
 
-for q in pairs(to_ring) do
+for q in pairs(places.to_ring) do
   change_queue(q, queue_fields.wake_at, queue(q).wake_at)
-  to_ring[q] = redis.call('ZCARD', queue_key(q, 'ready'))
+  places.to_ring[q] = redis.call('ZCARD', queue_key(q, 'ready'))
 end
-ring_all()
-ring_timers()
-flush()
-return { 'ticked', rings, more and 'more' or '', announced }
+bells.ring_ready()
+bells.ring_timers()
+work.flush()
+return { 'ticked', bells.rings, more and 'more' or '', announced }

@@ -1,14 +1,33 @@
 -- Families that are too large for one script: a job of our own goes through them, a slice in each run. What a run does and
 -- where it has come to are one commit, so a run that is lost has done nothing.
+-- Made when first called.
+
+local branches = {}
+
+local erase = require 'family/erase'
+local kin = require 'family/kin'
+local ending = require 'job/ending'
+local values = require 'job/values'
+local ports = require 'port/ports'
+local write = require 'port/write'
+local leases = require 'run/leases'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local lists = require 'runtime/lists'
+local numbers = require 'runtime/numbers'
+local time = require 'runtime/time'
+local get_value = values.get_value
+local change, del, fetch_jobs, find, need, writes = cache.change, cache.del, cache.fetch_jobs, cache.find, cache.need, cache.writes
+local put = journal.put
+local int = numbers.int
+local now = time.now
 
 -- How many jobs one run looks at, and about how many of the children of one at once.
 local BRANCHES, PAGE = 500, 250
 
-local branches = {}
-
 -- Some of the children that a job has in Redis, by their ids; where the next ones begin; how many were looked at.
-function branches.page(parent, cursor)
-  local scanned, ids, there = redis.call('HSCAN', children_key(parent), cursor, 'COUNT', PAGE), {}, {}
+local function page(parent, cursor)
+  local scanned, ids, there = redis.call('HSCAN', kin.children_key(parent), cursor, 'COUNT', PAGE), {}, {}
   for i = 2, #scanned[2], 2 do ids[#ids + 1] = scanned[2][i]:match('^%d+') end
   fetch_jobs(ids)
   for _, id in ipairs(ids) do
@@ -20,121 +39,123 @@ end
 
 -- Puts a job into the line of those whose children come next. Each also names the one before it, so that they can be gone
 -- through backwards, the deepest first. One that is met twice, as in a circle, stands there once.
-function branches.stand(id, doc, other, other_doc)
+local function stand(id, doc, other, other_doc)
   local mark = id .. ':' .. (doc.family_round or '0') .. ','
   if (other_doc.family_before or ''):sub(1, #mark) == mark then return end
   change(other, other_doc, fields.family_before, mark .. (doc.family_before or ''))
   change(id, doc, fields.family_before, other)
-  write(id, doc, 'i', 'in', { '="' .. other .. ' 0"' }, { quiet = true, unnoted = true })
+  write.items(id, doc, 'i', 'in', { '="' .. other .. ' 0"' }, { quiet = true, unnoted = true })
 end
 
 -- The family has changed behind us: it is gone through anew, from its top.
-function branches.begin(id, doc)
+local function begin(id, doc)
   local top_doc = find(doc.family_top)
   change(id, doc, fields.family_round, int((tonumber(doc.family_round) or 0) + 1))
   change(id, doc, fields.family_before, nil)
   change(id, doc, fields.family_cursor, nil)
-  if top_doc then branches.stand(id, doc, doc.family_top, top_doc) end
+  if top_doc then stand(id, doc, doc.family_top, top_doc) end
 end
 
 -- Does something to each child of those in line, and puts those that have children in line too, behind the others: the next
 -- script looks at them, when what their own runs of this batch have made is in Redis. Answers how many it has looked at.
-function branches.go_through(id, doc, act)
-  local pushed, taken = counts(doc, 'i', 'in')
+local function go_through(id, doc, act)
+  local pushed, taken = ports.counts(doc, 'i', 'in')
   local line = lists.items(lists.of(id, doc, 'i', 'in', pushed - taken), math.min(pushed - taken, BRANCHES))
   local at_item, looked = 0, 0
   while line[at_item + 1] and looked < BRANCHES do
     at_item = at_item + 1
     local parent, cursor = line[at_item]:match('^="(%d+) (%d+)"$')
-    local children, next_page, seen = branches.page(parent, cursor)
+    local children, next_page, seen = page(parent, cursor)
     for child, child_doc in pairs(children) do
       act(child, child_doc)
-      if child_doc.has_children then branches.stand(id, doc, child, child_doc) end
+      if child_doc.has_children then stand(id, doc, child, child_doc) end
     end
-    if next_page ~= '0' then write(id, doc, 'i', 'in', { '="' .. parent .. ' ' .. next_page .. '"' }, { quiet = true, unnoted = true }) end
+    if next_page ~= '0' then write.items(id, doc, 'i', 'in', { '="' .. parent .. ' ' .. next_page .. '"' }, { quiet = true, unnoted = true }) end
     looked = looked + seen + 1
   end
-  if at_item > 0 then take_items(id, doc, 'i', 'in', at_item) end
+  if at_item > 0 then ports.take(id, doc, 'i', 'in', at_item) end
   return looked
 end
 
 -- Erases some children of one job, which have none themselves any more. Answers how many; where the next ones begin, '0'
 -- behind the last; whether some have to end first; whether one has children again; and how many it has looked at.
-function branches.prune(here, cursor, force)
-  local children, next_page, seen = branches.page(here, cursor)
+local function prune(here, cursor, force)
+  local children, next_page, seen = page(here, cursor)
   local erased, waits = 0, false
   for child, child_doc in pairs(children) do
     if child_doc.has_children then return erased, next_page, waits, true, seen end
-    kin.check_terminated(child, child_doc, force)
-    terminate_one(child, child_doc)
+    ending.check_terminated(child, child_doc, force)
+    ending.terminate_one(child, child_doc)
     if child_doc.place == 'T' then
-      erase(child, child_doc)
+      erase.job(child, child_doc)
       erased = erased + 1
     else
       waits = true
     end
   end
-  for _, entry in pairs(writes.hashes[children_key(here)] or {}) do waits = waits or entry ~= false end
+  for _, entry in pairs(writes.hashes[kin.children_key(here)] or {}) do waits = waits or entry ~= false end
   return erased, next_page, waits, false, seen
 end
 
 -- It has no children left.
-function branches.strip(id, doc, here, here_doc)
+local function strip(id, doc, here, here_doc)
   change(here, here_doc, fields.has_children, nil)
-  put(writes.hashes, children_key(here), nil)
-  del(children_key(here))
+  put(writes.hashes, kin.children_key(here), nil)
+  del(kin.children_key(here))
   local before = here_doc.family_before:match(',(%d*)$')
   change(id, doc, fields.family_before, before ~= '' and before or nil)
 end
 
 -- Erases what is below the top, the deepest first, and then the top. Answers how many; whether anything is left; and whether
 -- runs have to end first.
-function branches.erase(id, doc, force)
+local function erase_below(id, doc, force)
   local looked, done = 0, 0
   while doc.family_before and looked < BRANCHES do
     local here, here_doc, cursor = doc.family_before, find(doc.family_before), doc.family_cursor or '0'
     local mark = id .. ':' .. (doc.family_round or '0') .. ','
     if not here_doc or (here_doc.family_before or ''):sub(1, #mark) ~= mark then
-      branches.begin(id, doc)
+      begin(id, doc)
       return done, true, false
     end
-    local erased, next_page, waits, grown, seen = branches.prune(here, cursor, force)
+    local erased, next_page, waits, grown, seen = prune(here, cursor, force)
     done, looked = done + erased, looked + seen + 1
     change(id, doc, fields.family_cursor, next_page ~= '0' and next_page or nil)
-    if grown then branches.begin(id, doc) end
+    if grown then begin(id, doc) end
     -- What was erased of it is out of Redis for the next script.
     if grown or waits or (next_page == '0' and cursor ~= '0') then return done, true, waits end
-    if next_page == '0' then branches.strip(id, doc, here, here_doc) end
+    if next_page == '0' then strip(id, doc, here, here_doc) end
   end
   local top_doc = find(doc.family_top)
   if doc.family_before or not top_doc then return done, doc.family_before ~= nil, false end
-  kin.check_terminated(doc.family_top, top_doc, force)
-  terminate_one(doc.family_top, top_doc)
+  ending.check_terminated(doc.family_top, top_doc, force)
+  ending.terminate_one(doc.family_top, top_doc)
   if top_doc.place ~= 'T' then return done, true, true end
-  erase(doc.family_top, top_doc)
+  erase.job(doc.family_top, top_doc)
   return done + 1, false, false
 end
 
 local acts = {
-  terminate = terminate_one,
-  delete = terminate_one,
-  ['delete terminated'] = kin.check_terminated,
+  terminate = ending.terminate_one,
+  delete = ending.terminate_one,
+  ['delete terminated'] = ending.check_terminated,
 }
 
 -- One slice. Such runs say nothing about a job that runs wild.
-function ops.family(me)
+function branches.run(me)
   local doc = need(me.id)
   local top_doc, action = find(doc.family_top), get_value(me.id, doc, fields.args):match('"action":"([%a ]+)"')
   local deletes, waits, erased = action ~= 'terminate', false, 0
   -- Somebody may want it to stay after all.
   local wanted = top_doc and (not deletes or top_doc.delete_requested == 'f')
-  if wanted and not doc.family_round then branches.begin(me.id, doc) end
-  local looked = wanted and branches.go_through(me.id, doc, acts[action]) or 0
+  if wanted and not doc.family_round then begin(me.id, doc) end
+  local looked = wanted and go_through(me.id, doc, acts[action]) or 0
   local more = looked > 0
-  if wanted and not more and deletes then erased, more, waits = branches.erase(me.id, doc, action == 'delete') end
+  if wanted and not more and deletes then erased, more, waits = erase_below(me.id, doc, action == 'delete') end
   local total = int((tonumber(doc['s:done']) or 0) + (deletes and erased or looked))
   change(me.id, doc, 's:done', total)
   me.result = '{"done":' .. total .. '}'
   if waits then me.at = now + 1000 elseif more then change(me.id, doc, fields.input_during_run, '1') end
-  uncount_run(me.id, doc)
+  leases.uncount_run(me.id, doc)
 end
+
+return branches

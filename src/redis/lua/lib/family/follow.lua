@@ -1,42 +1,56 @@
 -- Following: a job that is completed while all its children are, suspended while not, and runs again when one breaks
 -- (fails or is terminated) or is mended. Nothing runs for the rest: whatever moves the last child moves it too.
+-- Made when first called.
+
+local follow = {}
+
+local kin = require 'family/kin'
+local ending = require 'job/ending'
+local places = require 'job/places'
+local queueing = require 'job/queueing'
+local results = require 'job/results'
+local states = require 'job/states'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local change, fetch_jobs, find = cache.change, cache.fetch_jobs, cache.find
+local never = numbers.never
 
 -- From now on: every child is counted, and remembers as what.
-function flows.follow(id, doc)
+function follow.begin(id, doc)
   if doc.followed then return end
   change(id, doc, fields.followed, '0,0,0')
-  local children, ids = children_of(id, doc), {}
+  local children, ids = kin.children_of(id, doc), {}
   for i, child in ipairs(children) do ids[i] = child.id end
   fetch_jobs(ids)
   for _, child in ipairs(children) do
     local child_doc = find(child.id)
     if child_doc then
       change(child.id, child_doc, fields.followed_as, nil)
-      flows.count(child.id, child_doc, id, flows.kinds[child.status])
+      places.count_child(child.id, child_doc, id, states.kinds[child.status])
     end
   end
 end
 
 local function resume(id, doc)
   for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at }) do change(id, doc, field, nil) end
-  enqueue(id, doc, true)
+  queueing.enqueue(id, doc, true)
 end
 
 -- The children are completed: so is it, unless it has another appointment.
 local function complete(id, doc)
-  if not doc.not_before and not doc.next_slot then return finish(id, doc, 'c', 'null') end
-  result.keep(id, doc, 'c', 'null')
-  enqueue(id, doc)
-  wake_parent(id, doc, doc.repeats)
+  if not doc.not_before and not doc.next_slot then return ending.finish(id, doc, 'c', 'null') end
+  results.keep(id, doc, 'c', 'null')
+  queueing.enqueue(id, doc)
+  queueing.wake_parent(id, doc, doc.repeats)
 end
 
 -- Where a follower is, as its children are.
-function flows.keep_up(id, doc)
+function follow.keep_up(id, doc)
   if doc.followed == '0,0,0' then
     if doc.place ~= 'c' then complete(id, doc) end
   elseif doc.place ~= 's' then
     change(id, doc, fields.ended_at, nil)
-    move(id, doc, 's', never)
+    places.move(id, doc, 's', never)
   end
 end
 
@@ -46,19 +60,19 @@ local function after_children(id, doc, turned)
     if turned then change(id, doc, fields.child_during_run, '1') end
   elseif doc.place == 's' or doc.place == 'c' or doc.place == 'f' then
     if turned then return resume(id, doc) end
-    if doc.place ~= 'f' then flows.keep_up(id, doc) end
+    if doc.place ~= 'f' then follow.keep_up(id, doc) end
   end
 end
 
-table.insert(consequences, function()
-  local did = next(flows.moved) ~= nil
-  while next(flows.moved) do
-    local batch = flows.moved
-    flows.moved = {}
+function follow.keep_all_up()
+  while next(places.moved) do
+    local batch = places.moved
+    places.moved = {}
     for id, did in pairs(batch) do
       local doc = find(id)
       if doc and doc.followed then after_children(id, doc, did == 'turned') end
     end
   end
-  return did
-end)
+end
+
+return follow

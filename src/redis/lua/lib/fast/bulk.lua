@@ -1,4 +1,28 @@
 -- Making jobs with nothing beside their documents, many at once: no decoding, only text.
+-- Made when first called.
+
+local bulk = {}
+
+local ids = require 'job/ids'
+local places = require 'job/places'
+local specs = require 'job/specs'
+local quota = require 'limit/quota'
+local hints = require 'port/hints'
+local counts = require 'queue/counts'
+local order = require 'queue/order'
+local sides = require 'queue/sides'
+local args = require 'runtime/args'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local take = args.take
+local queue, writes = cache.queue, cache.writes
+local push, put, within = journal.push, journal.put, journal.within
+local int = numbers.int
+local queue_key = redis_keys.queue_key
+local digits, moment_of_sequence, next_ticks, now_text, sequence, sequence_of = time.digits, time.moment_of_sequence, time.next_ticks, time.now_text, time.sequence, time.sequence_of
 
 -- What stands around the sequence and the args of each: see lib/fast/plain.lua for the mark of those that are ready.
 local function frame(spec, place, past)
@@ -22,6 +46,7 @@ local function counter(base, shown)
     return front, ends[last]
   end
 end
+
 local function decimal(n) return string.format('%.0f', n) end
 
 -- Jobs that are ready, and that nobody looks up before they are written: no table knows them by their keys. Takes a quarter less time.
@@ -45,39 +70,41 @@ end
 -- Jobs that wait for their time or are pulled, whose making is told, or with which this very script begins a lane.
 local function create_seen(spec, n, first, head, tail, moment, index, past)
   -- Nothing is taken back here, so nothing goes through `put`.
-  local strings, members, tell = writes.strings, within(writes.zsets, index), hints_wanted()
+  local strings, members, tell = writes.strings, within(writes.zsets, index), hints.wanted()
   for i = 1, n do
     local id, args = decimal(first + i - 1), take()
     local since = past and sequence_of(past, id) or sequence()
     members[moment and id or since .. ':' .. id] = moment or order.rank(spec.queue, spec.priority, moment_of_sequence(since))
     strings[ns .. 'job:' .. id] = args ~= '' and head .. since .. tail .. ',"a":' .. cjson.encode(args) .. '}' or head .. since .. tail .. '}'
-    if tell then tell_status(id, cjson.decode(spec.tail), 'queued') end
+    if tell then hints.tell_status(id, cjson.decode(spec.tail), 'queued') end
   end
 end
 
 -- Makes n of them. Answers the first id; the others follow it.
-local function create_plain(spec, n)
-  check_registered(spec.queue, spec.class, spec.known)
-  local q, moment, asked = spec.queue, moment_of(spec)
-  local pull = side.of(q, spec.class)
+function bulk.create(spec, n, lane, quota_of)
+  specs.check_registered(spec.queue, spec.class, spec.known)
+  local q, moment, asked = spec.queue, specs.moment_of(spec)
+  local pull = sides.of(q, spec.class)
   local place = moment and '"z":"t","w":"' .. int(moment) .. '",' or pull and '"z":"p",' or ''
   local past = pull and not moment and asked
   local head, tail = frame(spec, place, past)
-  local first = next_ids(n)
-  if place ~= '' or lane ~= '' or hints_wanted() then
+  local first = ids.next_ids(n)
+  if place ~= '' or lane ~= '' or hints.wanted() then
     local index = queue_key(q, moment and 'timers' or pull and 'ready:pull' or 'ready')
     create_seen(spec, n, first, head, tail, moment, index, past)
   else
     create_unseen(spec, n, first, head, tail)
   end
-  count(q, 'made', n)
+  counts.add(q, 'made', n)
   if quota_of ~= '' then quota.add(quota_of, n, 0) end
   if moment then
-    soonest(q, queue_fields.next_timer, moment)
+    places.soonest(q, queue_fields.next_timer, moment)
   elseif pull then
-    for _ = 1, n do push(within(to_call, q), spec.class) end
+    for _ = 1, n do push(within(places.to_call, q), spec.class) end
   else
-    put(to_ring, q, (to_ring[q] or 0) + n)
+    put(places.to_ring, q, (places.to_ring[q] or 0) + n)
   end
   return decimal(first)
 end
+
+return bulk

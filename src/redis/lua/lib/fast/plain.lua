@@ -5,21 +5,27 @@
 --   ready:  ␣{"n":"<sequence>","q":"<queue>",…
 --   lent:   ␣{"n":"<sequence>","z":"l","tk":"<token>","le":"<lease end>",…,"l":"<now>","m":"<minute>:1","q":"<queue>",…
 
+local plain = {}
+
+local ending = require 'job/ending'
+local places = require 'job/places'
+local quota = require 'limit/quota'
+local hints = require 'port/hints'
+local counts = require 'queue/counts'
+local tokens = require 'run/tokens'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local dirty, docs, find, queue, set_text, text_at, zset = cache.dirty, cache.docs, cache.find, cache.queue, cache.set_text, cache.text_at, cache.zset
+local put = journal.put
+local int = numbers.int
+local key_of, queue_key = redis_keys.key_of, redis_keys.queue_key
+local moment_of_sequence, now, now_text, this_minute = time.moment_of_sequence, time.now, time.now_text, time.this_minute
+
 local SPACE, SEQUENCE, REST = 32, 8, 23
 local LENT = '"z":"l","tk":"'
-
-local this_minute = int(math.floor(now / 60000))
-
--- A token says whether its job repeats, so that a commit by token alone knows when it must look.
-local tokens = {} -- id → the token of the run that this script has begun
-local lent = 0
-function tokens.next(id, run, repeats)
-  lent = lent + 1
-  tokens[id] = id .. '.' .. run .. '.' .. repeats .. seed .. string.format('%x', lent)
-  return tokens[id]
-end
-
-local plain = {}
 
 -- The text of a job that is plain, and that nothing in this script has decoded; nil for every other.
 function plain.text(id)
@@ -30,7 +36,7 @@ end
 
 -- Whether a claim may lend plain jobs unseen: it takes whatever comes, no class has a limit of its own, and nobody listens.
 function plain.suits(want)
-  return want.place == '' and #want.patterns == 0 and want.version == '' and not queue(want.queue).banned and not queue(want.queue).bounded_classes and not hints_wanted()
+  return want.place == '' and #want.patterns == 0 and want.version == '' and not queue(want.queue).banned and not queue(want.queue).bounded_classes and not hints.wanted()
 end
 
 -- The text of a plain job that is ready, as the index names it; nil when it is none.
@@ -46,7 +52,7 @@ function plain.lend(id, text, member, want, begun)
   set_text(key_of(id), text:sub(1, REST - 1) .. lease .. '"l":"' .. now_text .. '","m":"' .. this_minute .. ':1",' .. text:sub(REST))
   zset(queue_key(want.queue, 'ready'), member, false)
   zset(queue_key(want.queue, 'leases'), id, till)
-  soonest(want.queue, queue_fields.next_lease, till)
+  places.soonest(want.queue, queue_fields.next_lease, till)
   return id
 end
 
@@ -70,20 +76,20 @@ end
 local own_queue -- as it stands in the documents of the lane's jobs
 
 -- Ends a run of this lane that has completed and done nothing else, of a plain job; answers its status, nil when it is not so.
-function plain.finish(run)
-  if run.ending ~= 'completed' or run.size > 0 or lane == '' or hints_wanted() then return nil end
+function plain.finish(run, q, lane)
+  if run.ending ~= 'completed' or run.size > 0 or lane == '' or hints.wanted() then return nil end
   local id = run.id
   if not plain.holds(id, run.token) then return nil end
   local text = plain.text(id)
   local till, began, ran, rest = text:match('^","le":"(%d+)",.-()"l":"(%d+)","m":"[%d:]+",()', REST + #LENT + #run.token)
-  own_queue = own_queue or '"q":' .. cjson.encode(queue_name) .. ','
+  own_queue = own_queue or '"q":' .. cjson.encode(q) .. ','
   if tonumber(till) <= now or text:find(own_queue, rest, true) ~= rest then return nil end
   local _, before = text:find('"rd":"', rest, true)
-  local keep = now + (tonumber((text:match('^%d+', (before or #text) + 1))) or DAY)
-  zset(queue_key(queue_name, 'leases'), id, false)
+  local keep = now + (tonumber((text:match('^%d+', (before or #text) + 1))) or ending.DAY)
+  zset(queue_key(q, 'leases'), id, false)
   if text:find('"kl":"', rest, true) then quota.add(text:match('"by":"(key:%x+)"', rest), -1, 0) end
-  count(queue_name, 'runs')
-  count(queue_name, 'completed')
+  counts.add(q, 'runs')
+  counts.add(q, 'completed')
   if keep <= now then
     put(docs, id, false)
     put(dirty, id, true)
@@ -91,7 +97,9 @@ function plain.finish(run)
   end
   local ended = '"z":"c","e":"' .. now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. now_text .. ',completed,1","cm":"' .. run.token .. '|' .. int(run.n) .. '|completed",'
   set_text(key_of(id), text:sub(2, REST - 1) .. ended .. text:sub(began))
-  zset(queue_key(queue_name, 'completed'), id, keep)
-  soonest(queue_name, queue_fields.next_removal, keep)
+  zset(queue_key(q, 'completed'), id, keep)
+  places.soonest(q, queue_fields.next_removal, keep)
   return 'completed'
 end
+
+return plain

@@ -1,19 +1,41 @@
 -- Removing what has ended: roots with all that is below them, children that their parent has seen.
+-- Made when first called.
+
+local retention = {}
+
+local erase = require 'family/erase'
+local kin = require 'family/kin'
+local trees = require 'family/trees'
+local places = require 'job/places'
+local states = require 'job/states'
+local audience = require 'port/audience'
+local ports = require 'port/ports'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local tally = require 'runtime/tally'
+local time = require 'runtime/time'
+local change, change_queue, fetch_jobs, find, pending_moment, queue, zset = cache.change, cache.change_queue, cache.fetch_jobs, cache.find, cache.pending_moment, cache.queue, cache.zset
+local int, never = numbers.int, numbers.never
+local queue_key = redis_keys.queue_key
+local now = time.now
 
 local RETRY_IN = 600000
 
 -- A family, if all of it has ended and nothing can wake it; else whether it is too large to be looked at in one piece.
 local MAX_TREE = 1000
+
 local function all_ended(id)
-  local tree, more = tree_of(id, MAX_TREE)
+  local tree, more = trees.of(id, MAX_TREE)
   if more then return nil, true end
   for _, member in ipairs(tree) do
     local doc = find(member)
     if doc then
-      if not ends[status_of(doc)] then return nil, nil end
+      if not states.ends[states.of(doc)] then return nil, nil end
       for field in pairs(doc) do
         local port = field:match('^i:(.+)$')
-        if port and counts(doc, 'i', port) and (port == '*' or #channels_of(member, doc, 'i', port) > 0) then return nil, nil end
+        if port and ports.counts(doc, 'i', port) and (port == '*' or #audience.channels_of(member, doc, 'i', port) > 0) then return nil, nil end
       end
     end
   end
@@ -37,8 +59,8 @@ end
 
 -- A family that is too large goes branch by branch, when all the branches of a job have ended.
 local function open_branches(id, doc)
-  for _, child in ipairs(children_of(id, doc)) do
-    if not ends[child.status] then return end
+  for _, child in ipairs(kin.children_of(id, doc)) do
+    if not states.ends[child.status] then return end
   end
   change(id, doc, fields.branchwise_after, doc.ended_at)
 end
@@ -48,23 +70,23 @@ end
 local function may_go(doc)
   local parent_doc = doc.parent and find(doc.parent)
   if not parent_doc then return true end
-  if ends[status_of(parent_doc)] then return parent_doc.branchwise_after ~= nil and parent_doc.branchwise_after == parent_doc.ended_at end
+  if states.ends[states.of(parent_doc)] then return parent_doc.branchwise_after ~= nil and parent_doc.branchwise_after == parent_doc.ended_at end
   return has_seen(parent_doc, doc)
 end
 
 local function remove_due(key, id)
   local doc = find(id)
-  if not doc or not resting[doc.place] then return zset(key, id, false) end
+  if not doc or not states.resting[doc.place] then return zset(key, id, false) end
   local tree, too_large
   if not untold(doc) and may_go(doc) then tree, too_large = all_ended(id) end
   if too_large then open_branches(id, doc) end
   if not tree then
-    zset(index_of(doc), id, now + RETRY_IN)
-    return soonest(doc.queue, queue_fields.next_removal, now + RETRY_IN)
+    zset(places.index_of(doc), id, now + RETRY_IN)
+    return places.soonest(doc.queue, queue_fields.next_removal, now + RETRY_IN)
   end
   for i = #tree, 1, -1 do
     local member = find(tree[i])
-    if member then erase(tree[i], member) end
+    if member then erase.job(tree[i], member) end
   end
 end
 
@@ -72,27 +94,29 @@ end
 local SWEEP, MAX_SWEPT = 200, 5000
 
 -- One bounded slice of a queue's retention; answers whether there is more that is due.
-local function sweep(q)
+function retention.sweep(q)
   local queue_record = queue(q)
   if not queue_record.next_removal or queue_record.next_removal > now then return false end
   change_queue(q, queue_fields.next_removal, nil)
   local more = false
   for _, place in ipairs({ 'c', 'f', 'T' }) do
-    local key = queue_key(q, indexes[place])
-    local over = tally.over(queue_record, indexes[place])
+    local key = queue_key(q, states.indexes[place])
+    local over = tally.over(queue_record, states.indexes[place])
     local ids = redis.call('ZRANGEBYSCORE', key, '-inf', over > 0 and '(+inf' or int(now), 'LIMIT', 0, over > 0 and math.min(SWEEP, over) or SWEEP)
     fetch_jobs(ids)
     for _, id in ipairs(ids) do
-      if work.puts < MAX_SWEPT then remove_due(key, id) end
+      if journal.puts < MAX_SWEPT then remove_due(key, id) end
     end
-    if #ids == SWEEP or (over > 0 and #ids > 0) or work.puts >= MAX_SWEPT then
+    if #ids == SWEEP or (over > 0 and #ids > 0) or journal.puts >= MAX_SWEPT then
       more = true
-      soonest(q, queue_fields.next_removal, now)
+      places.soonest(q, queue_fields.next_removal, now)
     else
       local later = redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '(+inf', 'LIMIT', 0, 1, 'WITHSCORES')
       local moment = math.min(tonumber(later[2]) or never, pending_moment(key))
-      if moment < never then soonest(q, queue_fields.next_removal, moment) end
+      if moment < never then places.soonest(q, queue_fields.next_removal, moment) end
     end
   end
   return more
 end
+
+return retention

@@ -3,48 +3,68 @@
 -- Nothing is read for it. What is put beside the document is counted in the document; what is taken away without having
 -- been read is not, and then the count has `~` behind it: at most so much. Only a count that is too high and says so is
 -- taken anew.
+-- Made when first called.
 
-local BIG, MOST_BYTES = 512, 8388608
+local values = {}
 
-local holding = { added = {} } -- `added`: id → bytes that this script has put into the document, or into lists
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
+local attached, attached_to, change, del, fetch, hash, raw = cache.attached, cache.attached_to, cache.change, cache.del, cache.fetch, cache.hash, cache.raw
+local set_text, text_at, writes = cache.set_text, cache.text_at, cache.writes
+local put, refuse = journal.put, journal.refuse
+local int = numbers.int
+local direction, key_of, list_key, side_key = redis_keys.direction, redis_keys.key_of, redis_keys.list_key, redis_keys.side_key
 
-function holding.of(doc)
+values.BIG = 512
+local MOST_BYTES = 8388608
+values.added = {} -- id → bytes that this script has put into the document, or into lists
+
+function values.of(doc)
   local n, rough = (doc.size or '0'):match('^(%d+)(~?)$')
   return tonumber(n), rough == '~'
 end
+
 local function set_size(id, doc, n, rough)
   change(id, doc, fields.size, (n > 0 or rough) and int(math.max(0, n)) .. (rough and '~' or '') or nil)
 end
-function holding.add(id, doc, bytes)
-  local n, rough = holding.of(doc)
+
+function values.add(id, doc, bytes)
+  local n, rough = values.of(doc)
   set_size(id, doc, n + bytes, rough)
 end
+
 -- Something of unknown size has gone.
-function holding.lose(id, doc)
-  local n = holding.of(doc)
+function values.lose(id, doc)
+  local n = values.of(doc)
   if n > 0 then set_size(id, doc, n, true) end
 end
-function holding.note(id, bytes) put(holding.added, id, (holding.added[id] or 0) + bytes) end
+
+function values.note(id, bytes) put(values.added, id, (values.added[id] or 0) + bytes) end
 
 -- Values over 512 bytes live beside the document: the field then holds `^`, which no value begins with.
-local function get_value(id, doc, field)
+function values.get_value(id, doc, field)
   local value = doc[field]
   if value == '^' then return text_at(side_key(id, 'f:' .. field)) end
   return value
 end
+
 local function forget_value(id, doc, side)
   local known = writes.strings[side] or raw[side]
-  if known then holding.add(id, doc, -#known) else holding.lose(id, doc) end
+  if known then values.add(id, doc, -#known) else values.lose(id, doc) end
 end
-local function set_value(id, doc, field, value)
+
+function values.set_value(id, doc, field, value)
   local is_beside = doc[field] == '^'
-  if value and #value > BIG then
+  if value and #value > values.BIG then
     local side = side_key(id, 'f:' .. field)
     if is_beside then forget_value(id, doc, side) end
     put(writes.dels, side, nil)
     set_text(side, value)
     put(attached, id, nil)
-    holding.add(id, doc, #value)
+    values.add(id, doc, #value)
     return change(id, doc, field, '^')
   end
   if is_beside then
@@ -53,38 +73,51 @@ local function set_value(id, doc, field, value)
     set_text(side, nil)
     del(side)
   end
-  if value then holding.note(id, #value) end
+  if value then values.note(id, #value) end
   change(id, doc, field, value)
 end
 
+-- Bytes that wait at a port in a list, of those that are not written yet none.
+local function of_list(id, doc, field)
+  local dir, port = field:match('^([io]):(.+)$')
+  local pushed, taken = doc[field]:match('^(%d+),(%d+)')
+  if doc['v' .. field] or pushed == taken then return 0 end
+  local key, bytes = list_key(id, dir, port), 0
+  local list = writes.lists[key] or { pop = 0, had = pushed - taken }
+  for from = list.pop, list.had - 1, 2000 do
+    bytes = bytes + tables.bytes(redis.call('LRANGE', key, from, math.min(from + 1999, list.had - 1)))
+  end
+  return bytes
+end
+
 -- How much there is beside a document, read: values, what waits in lists, steps.
-function holding.count(id, doc)
+local function count(id, doc)
   local keys, bytes = {}, 0
   for _, field in ipairs(attached_to(id, doc)) do
-    if doc[field] == '^' then keys[#keys + 1] = side_key(id, 'f:' .. field) else bytes = bytes + holding.of_list(id, doc, field) end
+    if doc[field] == '^' then keys[#keys + 1] = side_key(id, 'f:' .. field) else bytes = bytes + of_list(id, doc, field) end
   end
   fetch(keys)
   for _, key in ipairs(keys) do bytes = bytes + #(text_at(key) or '') end
   if doc.has_steps then
     for name, value in pairs(hash(side_key(id, 'steps'))) do bytes = bytes + #name + #value end
   end
-  work.puts = work.puts + math.floor(bytes / 256)
+  journal.puts = journal.puts + math.floor(bytes / 256)
   return bytes
 end
 
-local function total(id, doc) return (holding.of(doc)) + (holding.added[id] or 0) + #(raw[key_of(id)] or '') end
+local function total(id, doc) return (values.of(doc)) + (values.added[id] or 0) + #(raw[key_of(id)] or '') end
 
 -- Whether a job may hold so many bytes more.
-function holding.has_room(id, doc, more)
+function values.has_room(id, doc, more)
   if total(id, doc) + more <= MOST_BYTES then return true end
-  local _, rough = holding.of(doc)
-  if rough then set_size(id, doc, holding.count(id, doc)) end
+  local _, rough = values.of(doc)
+  if rough then set_size(id, doc, count(id, doc)) end
   return total(id, doc) + more <= MOST_BYTES
 end
 
 -- A relay's messages are gone soon; a job that holds too much has to be made smaller first.
-function holding.check(id, doc, more)
-  if holding.has_room(id, doc, more or 0) then return end
+function values.check(id, doc, more)
+  if values.has_room(id, doc, more or 0) then return end
   local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'
   refuse(code, 'job ' .. id .. ': expected at most ' .. MOST_BYTES .. ' bytes of args, state, waiting values and all else together, got ' .. int(total(id, doc) + (more or 0)))
 end
@@ -92,7 +125,8 @@ end
 -- So many fields of a kind one job may have: ports of a side, dropped ones with them, and fields of its state.
 local MOST_FIELDS = 1000
 local counted = {} -- id and kind → how many there are
-function holding.admit(id, doc, field)
+
+function values.admit(id, doc, field)
   if doc[field] then return end
   local kind = field:match('^%a+:')
   local key = id .. kind
@@ -105,6 +139,8 @@ function holding.admit(id, doc, field)
   end
   put(counted, key, counted[key] + 1)
   if counted[key] <= MOST_FIELDS then return end
-  local what = kind == 's:' and 'fields of state' or sides[kind:sub(1, 1)] .. ' ports'
+  local what = kind == 's:' and 'fields of state' or direction[kind:sub(1, 1)] .. ' ports'
   refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_FIELDS .. ' ' .. what .. ', got ' .. counted[key])
 end
+
+return values

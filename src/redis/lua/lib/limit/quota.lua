@@ -1,25 +1,37 @@
 -- What one API key may have waiting: jobs that have not ended, and their bytes. A text for each key that has such a limit:
 -- `jobs,bytes,most jobs,most bytes`; and each of its jobs says with how many bytes beside its document it is counted.
+-- Made when first called.
 
-local quota = { grown = {}, allowed = {} } -- `grown`: the keys whose count this script has made larger
+local quota = {}
 
+local states = require 'job/states'
+local values = require 'job/values'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local dirty, docs, set_text, text_at = cache.dirty, cache.docs, cache.set_text, cache.text_at
+local put = journal.put
+local int = numbers.int
+
+local grown = {} -- the keys whose count this script has made larger
+local allowed = {}
 local KIB = 1024 -- what each job counts with, at least: its document
 local WAIT = '5' -- after so many seconds some may have ended
-
 local function key_of_quota(by) return ns .. 'quota:' .. by:match('^key:(.*)$') end
 
 local function read_quota(by)
   local jobs, bytes, most_jobs, most_bytes = (text_at(key_of_quota(by)) or '0,0,,'):match('^(%d+),(%d+),(%d*),(%d*)$')
-  local allowed = quota.allowed[by] or { most_jobs, most_bytes }
+  local allowed = allowed[by] or { most_jobs, most_bytes }
   return tonumber(jobs), tonumber(bytes), allowed[1], allowed[2]
 end
+
 local function write_quota(by, jobs, bytes, most_jobs, most_bytes)
   set_text(key_of_quota(by), int(math.max(0, jobs)) .. ',' .. int(math.max(0, bytes)) .. ',' .. most_jobs .. ',' .. most_bytes)
 end
 
 function quota.add(by, jobs, bytes)
   local old_jobs, old_bytes, most_jobs, most_bytes = read_quota(by)
-  if jobs > 0 or bytes > 0 then put(quota.grown, by, true) end
+  if jobs > 0 or bytes > 0 then put(grown, by, true) end
   write_quota(by, old_jobs + jobs, old_bytes + bytes, most_jobs, most_bytes)
 end
 
@@ -27,13 +39,13 @@ end
 function quota.count(doc, n) quota.add(doc.api_key, n, n * tonumber(doc.quota_bytes)) end
 
 -- What a key is allowed, as whoever asks with it has just said.
-function quota.allow(by, most_jobs, most_bytes) quota.allowed[by] = { most_jobs, most_bytes } end
+function quota.allow(by, most_jobs, most_bytes) allowed[by] = { most_jobs, most_bytes } end
 
 -- What a job that counts holds more, or less, than when this was last asked.
 function quota.follow(id, doc)
-  local bytes = holding.of(doc)
+  local bytes = values.of(doc)
   local more = bytes - tonumber(doc.quota_bytes)
-  if more == 0 or resting[doc.place] or doc.place == 'new' then return end
+  if more == 0 or states.resting[doc.place] or doc.place == 'new' then return end
   put(doc, fields.quota_bytes, int(bytes))
   quota.add(doc.api_key, 0, more)
 end
@@ -50,12 +62,14 @@ function quota.check()
   local more = {}
   for id in pairs(dirty) do
     local doc = docs[id]
-    local bytes = doc and doc.quota_bytes and holding.of(doc) + (holding.added[id] or 0) - tonumber(doc.quota_bytes) or 0
-    if bytes > BIG then more[doc.api_key] = (more[doc.api_key] or 0) + bytes end
+    local bytes = doc and doc.quota_bytes and values.of(doc) + (values.added[id] or 0) - tonumber(doc.quota_bytes) or 0
+    if bytes > values.BIG then more[doc.api_key] = (more[doc.api_key] or 0) + bytes end
   end
-  for by in pairs(quota.grown) do more[by] = more[by] or 0 end
+  for by in pairs(grown) do more[by] = more[by] or 0 end
   for by, bytes in pairs(more) do
     local what, most, came = over(by, bytes)
     if what then error({ code = 'LIMITED', message = 'API ' .. by:gsub(':', ' ', 1) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. int(came), wait = WAIT }, 0) end
   end
 end
+
+return quota

@@ -5,10 +5,23 @@
 --
 -- What a group was given last, and how many of its jobs wait for theirs, is kept with the group's own limit, for as long
 -- as the group has jobs; that of no group with the limit where they wait.
+-- Made when first called.
+
+local turns = {}
+
+local limits = require 'limit/limits'
+local order = require 'queue/order'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local change = cache.change
+local put = journal.put
+local int = numbers.int
+local limit_key = redis_keys.limit_key
 
 -- With more tiers than that at once, a group's next jobs of yet another tier go in front there.
 local MAX_TIERS = 32
-
 local fronts = {} -- key and tier → the first turn there
 
 local function turn_after(turn)
@@ -21,7 +34,7 @@ end
 local function front_of(key, tier)
   local name = tier .. ',' .. key
   if fronts[name] == nil then
-    local first = redis.call('ZRANGEBYSCORE', index_of(fields { place = 'w', waiting_limit = key }), tier, tier, 'LIMIT', 0, 1)[1]
+    local first = redis.call('ZRANGEBYSCORE', limit_key(key, 'waiting'), tier, tier, 'LIMIT', 0, 1)[1]
     put(fronts, name, first and first:sub(1, 13) or false)
   end
   return fronts[name]
@@ -29,66 +42,86 @@ end
 
 local function account(group, key, tier)
   local owner, field = group ~= '' and 'group:' .. group or key, 'turn:' .. tier .. ',' .. key
-  local last, n = (limit(owner).settings and limit(owner).settings[field] or ''):match('^(%x+),(%d+)$')
+  local last, n = (limits.at(owner).settings and limits.at(owner).settings[field] or ''):match('^(%x+),(%d+)$')
   return owner, field, last, tonumber(n or 0)
 end
 
 -- Leaves out what is over, if there is much.
 local function make_room(owner)
   local idle, n = {}, 0
-  for field, value in pairs(limit(owner).settings) do
+  for field, value in pairs(limits.at(owner).settings) do
     if field:sub(1, 5) == 'turn:' then
       n = n + 1
       if value:find(',0', 1, true) == 14 then idle[#idle + 1] = field end
     end
   end
   if n < MAX_TIERS then return true end
-  for _, field in ipairs(idle) do order.save(owner, field, nil) end
+  for _, field in ipairs(idle) do limits.save(owner, field, nil) end
   return #idle > 0
 end
 
 -- Nobody shares the limit of his own group.
-local function is_shared(doc, key) return key ~= 'group:' .. (doc.group or '') and limit(key).settings end
+local function is_shared(doc, key) return key ~= 'group:' .. (doc.group or '') and limits.at(key).settings end
 
 local function note_turn(key, turn, tier, group)
   local owner, field, last, n = account(group, key, tier)
   local first = fronts[tier .. ',' .. key]
   if first == false or (first and turn < first) then put(fronts, tier .. ',' .. key, turn) end
-  if last or make_room(owner) then order.save(owner, field, (last and last > turn and last or turn) .. ',' .. int(n + 1)) end
+  if last or make_room(owner) then limits.save(owner, field, (last and last > turn and last or turn) .. ',' .. int(n + 1)) end
 end
 
-function order.take_turn(id, doc, key)
+-- The turn that a job has at a limit: its number, of which tier, and of which group. It keeps those of all limits that it
+-- has waited at since it became ready, a line each.
+function turns.turn_at(doc, key)
+  for line in (doc.turns or ''):gmatch('[^\n]+') do
+    local turn, tier, size, names = line:match('^(%x+),(%-?%d+),(%d+),(.*)$')
+    if names:sub(size + 1) == key then return turn, tier, names:sub(1, tonumber(size)) end
+  end
+end
+
+local function keep(id, doc, key, turn, tier, group)
+  local lines = { turn .. ',' .. tier .. ',' .. #group .. ',' .. group .. key }
+  for line in (doc.turns or ''):gmatch('[^\n]+') do
+    local size, names = line:match('^%x+,%-?%d+,(%d+),(.*)$')
+    if names:sub(size + 1) ~= key then lines[#lines + 1] = line end
+  end
+  change(id, doc, fields.turns, table.concat(lines, '\n'))
+end
+
+function turns.take(id, doc, key)
   if not is_shared(doc, key) then return end
   local tier = int(order.score(doc))
-  local group = doc.group and limit('group:' .. doc.group).settings and doc.group or ''
-  local turn, of, whose = order.turn_at(doc, key)
+  local group = doc.group and limits.at('group:' .. doc.group).settings and doc.group or ''
+  local turn, of, whose = turns.turn_at(doc, key)
   if of ~= tier or whose ~= group then
     local _, _, last, n = account(group, key, tier)
     local front = n == 0 and (front_of(key, tier) or doc.sequence)
     turn = (not front or (last and last >= front)) and turn_after(last) or front
-    order.keep_turn(id, doc, key, turn, tier, group)
+    keep(id, doc, key, turn, tier, group)
   end
   note_turn(key, turn, tier, group)
 end
 
 -- A job whose tier is another one now has the same turn in that.
-function order.change_tier(id, doc)
-  local turn, was, group = order.turn_at(doc, doc.waiting_limit)
+function turns.change_tier(id, doc)
+  local turn, was, group = turns.turn_at(doc, doc.waiting_limit)
   local tier = int(order.score(doc))
   if not turn or was == tier then return end
-  order.leave_turn(doc, true)
-  order.keep_turn(id, doc, doc.waiting_limit, turn, tier, group)
+  turns.leave(doc, true)
+  keep(id, doc, doc.waiting_limit, turn, tier, group)
   note_turn(doc.waiting_limit, turn, tier, group)
 end
 
-function order.leave_turn(doc, is_let_through)
-  local turn, tier, group = order.turn_at(doc, doc.waiting_limit)
+function turns.leave(doc, is_let_through)
+  local turn, tier, group = turns.turn_at(doc, doc.waiting_limit)
   if not turn then return end
   local owner, field, last, n = account(group, doc.waiting_limit, tier)
   if not last then return end
   if n > 1 then
-    order.save(owner, field, last .. ',' .. int(n - 1))
+    limits.save(owner, field, last .. ',' .. int(n - 1))
   else
-    order.save(owner, field, is_let_through and turn .. ',0' or nil)
+    limits.save(owner, field, is_let_through and turn .. ',0' or nil)
   end
 end
+
+return turns

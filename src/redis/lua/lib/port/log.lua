@@ -1,13 +1,26 @@
 -- What the log says of ports: who read and wrote what. Only for whoever listens to /sidejob/log; nobody else pays for it.
+-- Made when first called.
 
-local entries = {}
+local log = {}
+
+local values = require 'job/values'
+local envelope = require 'port/envelope'
+local hints = require 'port/hints'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local time = require 'runtime/time'
+local get_value = values.get_value
+local need, writes = cache.need, cache.writes
+local push = journal.push
+local int = numbers.int
+local now_text = time.now_text
 
 -- What was read and written since the last entry: rows of { id, dir, port, values }. Of what is too much an entry says
 -- only how many values there were.
 local MAX_ENTRY, MAX_DEFAULTS = 65536, 2048
-local unsaid
-function entries.begin() unsaid = { read = {}, write = {}, bytes = 0, more = 0 } end
-entries.begin()
+local unsaid = { read = {}, write = {}, bytes = 0, more = 0 }
+function log.begin() unsaid = { read = {}, write = {}, bytes = 0, more = 0 } end
 
 local function row_of(rows, id, dir, port)
   for i = #rows, math.max(1, #rows - 10), -1 do
@@ -29,10 +42,10 @@ local function note_value(rows, id, dir, port, value)
 end
 
 -- What: 'read' or 'write'. What was written without logging is not logged when it is read either.
-function entries.note(what, id, dir, port, items)
-  if not hints_wanted() then return end
+function log.note(what, id, dir, port, items)
+  if not hints.wanted() then return end
   for _, item in ipairs(items) do
-    local context, channel, flags, value = parts(item)
+    local context, channel, flags, value = envelope.parts(item)
     if not flags:find('l', 1, true) then
       unsaid.context, unsaid.channel = context, channel
       note_value(unsaid[what], id, dir, port, value)
@@ -44,7 +57,7 @@ end
 local function note_defaults(rows, id, defaults)
   for port, n in pairs(defaults) do
     local item = get_value(id, need(id), 'di:' .. port)
-    local _, _, _, value = parts(item or '=')
+    local _, _, _, value = envelope.parts(item or '=')
     -- Each value takes some room of the entry: above so many, none is told of.
     local told = math.min(item and n or 0, MAX_DEFAULTS)
     for _ = 1, told do note_value(rows, id, 'i', port, value) end
@@ -53,6 +66,7 @@ local function note_defaults(rows, id, defaults)
 end
 
 local port_words = { i = '"inport":', o = '"outport":' }
+
 local function text_of(rows)
   local texts = {}
   for i, row in ipairs(rows) do texts[i] = '{"job":' .. row.id .. ',' .. port_words[row.dir] .. cjson.encode(row.port) .. ',"data":[' .. table.concat(row.values, ',') .. ']}' end
@@ -97,13 +111,13 @@ end
 -- What every entry has, unless its own members say otherwise.
 local function common_members(job, own)
   local says = function(name) return has_member(own, name) end
-  local time = says('timestamp') and '' or ',"timestamp":' .. now_text
+  local moment = says('timestamp') and '' or ',"timestamp":' .. now_text
   local whose = (not job or says('job')) and '' or ',"job":' .. job
-  return time .. whose
+  return moment .. whose
 end
 
 -- An entry as it is published; what is no object stays as it is.
-function entries.text(job, entry)
+local function text(job, entry)
   if not entry:find('^%s*{') then return entry end
   local own = members_of(entry)
   return '{' .. (common_members(job, own) .. own):sub(2) .. '}'
@@ -125,8 +139,8 @@ end
 
 -- Ends an entry. id: the job whose run it was, nil for a call from outside; reads: port → how many of its own; defaults:
 -- the same of those that gave the default.
-function entries.log(id, context, reads, defaults)
-  if not hints_wanted() then return end
+function log.end_entry(id, context, reads, defaults)
+  if not hints.wanted() then return end
   local read, later = split_rows(unsaid.read, id, reads)
   note_defaults(read, id, defaults or {})
   if unsaid.bytes == 0 then return end
@@ -136,8 +150,22 @@ function entries.log(id, context, reads, defaults)
     local more = unsaid.more > 0 and '{"more":' .. int(unsaid.more) .. '}'
     local around = members_of(context or (not id and unsaid.context))
     local all = common_members(id, around) .. around .. members_of(channel) .. members_of(own) .. members_of(more)
-    push(told, { '/sidejob/log', '@\n\nl\n{' .. all:sub(2) .. '}' })
+    push(hints.told, { '/sidejob/log', '@\n\nl\n{' .. all:sub(2) .. '}' })
   end
-  entries.begin()
+  log.begin()
   unsaid.read, unsaid.bytes = later, #later
 end
+
+-- A line for the log page, and a message for whoever listens to /sidejob/log.
+local MAX_LOG = 16384
+
+function log.line(job, level, entry, is_fault)
+  local message, reason, rest = (is_fault and entry or ''):match('^{"message":(".-"),("reason":"%a+")(.*)$')
+  -- The error of a run, in SideJob's words: `error` and `backtrace`.
+  if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
+  if #entry > MAX_LOG then entry = '{"message":"an entry of ' .. #entry .. ' bytes, of which only its size is kept","$size":' .. #entry .. '}' end
+  push(writes.log, { job or '', level, entry })
+  if hints.wanted() then push(hints.told, { '/sidejob/log', '@\n\nl\n' .. text(job, entry) }) end
+end
+
+return log

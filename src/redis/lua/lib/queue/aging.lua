@@ -3,6 +3,21 @@
 --
 -- A queue keeps how far that is: the place (r and p are its two sides, w its limits) and where its scan goes on; a limit,
 -- where that of its own does.
+-- Made when first called.
+
+local aging = {}
+
+local places = require 'job/places'
+local states = require 'job/states'
+local limits = require 'limit/limits'
+local turns = require 'limit/turns'
+local order = require 'queue/order'
+local cache = require 'runtime/cache'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local change_queue, fetch, fetch_jobs, find, queue, zset = cache.change_queue, cache.fetch, cache.fetch_jobs, cache.find, cache.queue, cache.zset
+local queue_key = redis_keys.queue_key
+local now = time.now
 
 local JOBS_AT_ONCE, LIMITS_AT_ONCE = 500, 100
 
@@ -17,11 +32,11 @@ local function next_slice(index, cursor)
 end
 
 local function score_side(q, place, cursor)
-  local index = queue_key(q, indexes[place] or 'ready')
+  local index = queue_key(q, states.indexes[place] or 'ready')
   local further, members, ids = next_slice(index, cursor)
   for i, id in ipairs(ids) do
     local doc = find(id)
-    if doc and doc.place == place and member_of(id, doc) == members[i] then zset(index, members[i], order.score(doc)) end
+    if doc and doc.place == place and places.member_of(id, doc) == members[i] then zset(index, members[i], order.score(doc)) end
   end
   return further
 end
@@ -35,18 +50,19 @@ local slices = {
     for i, key in ipairs(answer[2]) do keys[i] = ns .. 'limit:' .. key end
     fetch(keys)
     for _, key in ipairs(answer[2]) do
-      if limit(key).settings then
-        order.save(key, limit_fields.reordering, '0')
+      if limits.at(key).settings then
+        limits.save(key, limit_fields.reordering, '0')
         zset(ns .. 'wake', 'k:' .. key, now)
       end
     end
     return answer[1]
   end,
 }
+
 local what_follows = { r = 'p:0', p = 'w:0' }
 
 -- One slice of a queue; answers whether there was something to do.
-function order.go_on(q)
+function aging.go_on(q)
   local place, cursor = (queue(q).reordering or ''):match('^(%a):(%d+)$')
   if not place then return 0 end
   local further = slices[place](q, cursor)
@@ -54,25 +70,19 @@ function order.go_on(q)
   return 1
 end
 
-function order.begin_anew(q)
-  change_queue(q, queue_fields.reordering, 'r:0')
-  for _ = 1, 4 do
-    order.go_on(q)
-    flush(true)
-  end
-end
-
 -- One slice of those who wait at a limit. They keep their turns, which are numbered by when they were given.
-function order.go_on_at(key)
+function aging.go_on_at(key)
   local index = ns .. 'limit-waiting:' .. key
-  local further, members, ids = next_slice(index, limit(key).settings.reordering)
-  fetch_limits(ids)
+  local further, members, ids = next_slice(index, limits.at(key).settings.reordering)
+  limits.fetch_of(ids)
   for i, id in ipairs(ids) do
     local doc = find(id)
-    if doc and doc.place == 'w' and member_of(id, doc) == members[i] then
-      order.change_tier(id, doc)
+    if doc and doc.place == 'w' and places.member_of(id, doc) == members[i] then
+      turns.change_tier(id, doc)
       zset(index, members[i], order.score(doc))
     end
   end
-  order.save(key, limit_fields.reordering, further ~= '0' and further or nil)
+  limits.save(key, limit_fields.reordering, further ~= '0' and further or nil)
 end
+
+return aging

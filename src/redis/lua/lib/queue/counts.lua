@@ -4,10 +4,24 @@
 -- hour, all of them are written down as they were: so a point of a series is the difference of two. These are texts beside
 -- the document, written with the same MSET, in places that come again: no command, and no more room after four hours.
 
-local today, minute = math.floor(now / 86400000), math.floor(now / 60000)
-local MINUTES, HOURS, DAYS = 240, 336, 1826
+local counts = {}
 
-local history = { series = { 'made', 'runs', 'errors', 'completed', 'failed', 'terminated', 'lost', 'skipped' } }
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local time = require 'runtime/time'
+local change_queue, hget, hset, queue, queue_dirty, set_text = cache.change_queue, cache.hget, cache.hset, cache.queue, cache.queue_dirty, cache.set_text
+local put = journal.put
+local int = numbers.int
+local now = time.now
+
+local today, minute = math.floor(now / 86400000), math.floor(now / 60000)
+
+counts.MINUTES = 240
+counts.HOURS = 336
+local DAYS = 1826
+
+local series = { 'made', 'runs', 'errors', 'completed', 'failed', 'terminated', 'lost', 'skipped' }
 
 -- At most so many names in all, and so many queues of a day by their names.
 local MOST_NAMES, MOST_QUEUES_KEPT = 100, 100
@@ -55,21 +69,21 @@ local function keep_day(q, queue_record)
 end
 
 -- All counts of a queue, as they are at a moment.
-function history.written_down(queue_record, moment, waited)
+function counts.written_down(queue_record, moment, waited)
   local words = { int(moment), int(waited or 0) }
-  for i, what in ipairs(history.series) do words[i + 2] = int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0)) end
+  for i, what in ipairs(series) do words[i + 2] = int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0)) end
   return table.concat(words, ',')
 end
 
 -- Where the counts of a minute or an hour are written down.
-function history.key(q, kind, moment, most) return ns .. 'counts:' .. q .. ':' .. kind .. int(moment % most) end
+function counts.key(q, kind, moment, most) return ns .. 'counts:' .. q .. ':' .. kind .. int(moment % most) end
 
 local function turn(q, queue_record)
   local hour = math.floor(minute / 60)
-  set_text(history.key(q, 'm', minute, MINUTES), history.written_down(queue_record, minute, queue_record.minute_wait))
+  set_text(counts.key(q, 'm', minute, counts.MINUTES), counts.written_down(queue_record, minute, queue_record.minute_wait))
   change_queue(q, queue_fields.minute_wait, nil)
   if not queue_record.minute or math.floor(queue_record.minute / 60) ~= hour then
-    set_text(history.key(q, 'h', hour, HOURS), history.written_down(queue_record, hour, queue_record.hour_wait))
+    set_text(counts.key(q, 'h', hour, counts.HOURS), counts.written_down(queue_record, hour, queue_record.hour_wait))
     change_queue(q, queue_fields.hour_wait, nil)
   end
   change_queue(q, queue_fields.minute, minute)
@@ -80,7 +94,7 @@ local function turn(q, queue_record)
   change_queue(q, queue_fields.waits, nil)
 end
 
-local function count(q, what, n)
+function counts.add(q, what, n)
   local queue_record = queue(q)
   if queue_record.minute ~= minute then turn(q, queue_record) end
   put(queue_record.counts, what, (queue_record.counts[what] or 0) + (n or 1))
@@ -88,7 +102,7 @@ local function count(q, what, n)
 end
 
 -- Notes for how long the first of the runs that a claim lends had been ready, and that all of them were for up to as long.
-function history.waited(q, ms, n)
+function counts.waited(q, ms, n)
   local queue_record = queue(q)
   if queue_record.minute ~= minute then turn(q, queue_record) end
   local histogram, at = queue_record.waits or no_waits(), 1
@@ -98,3 +112,5 @@ function history.waited(q, ms, n)
   if ms > (queue_record.minute_wait or 0) then change_queue(q, queue_fields.minute_wait, ms) end
   if ms > (queue_record.hour_wait or 0) then change_queue(q, queue_fields.hour_wait, ms) end
 end
+
+return counts

@@ -2,6 +2,11 @@
 
 local order = {}
 
+local cache = require 'runtime/cache'
+local time = require 'runtime/time'
+local queue = cache.queue
+local moment_of_sequence = time.moment_of_sequence
+
 -- A score: the priority; on a queue with ageing, where so many milliseconds of waiting are worth one step of it, both in
 -- one number. All grow older together, so that stays what it is. It is exact: 2^31 hours are less than 2^53 ms.
 function order.rank(q, priority, moment)
@@ -17,24 +22,4 @@ function order.score(doc)
   return doc.waiting_limit and doc.waiting_limit ~= 'group:' .. (doc.group or '') and math.floor(score / ageing) or score
 end
 
--- The turn that a job has at a limit: its number, of which tier, and of which group. It keeps those of all limits that it
--- has waited at since it became ready, a line each.
-function order.turn_at(doc, key)
-  for line in (doc.turns or ''):gmatch('[^\n]+') do
-    local turn, tier, size, names = line:match('^(%x+),(%-?%d+),(%d+),(.*)$')
-    if names:sub(size + 1) == key then return turn, tier, names:sub(1, tonumber(size)) end
-  end
-end
-
-function order.keep_turn(id, doc, key, turn, tier, group)
-  local lines = { turn .. ',' .. tier .. ',' .. #group .. ',' .. group .. key }
-  for line in (doc.turns or ''):gmatch('[^\n]+') do
-    local size, names = line:match('^%x+,%-?%d+,(%d+),(.*)$')
-    if names:sub(size + 1) ~= key then lines[#lines + 1] = line end
-  end
-  change(id, doc, fields.turns, table.concat(lines, '\n'))
-end
-
--- Set by turns.
--- order.take_turn(id, doc, key): of a job that begins to wait at a limit
--- order.leave_turn(doc, is_let_through): of one that waits there no more
+return order

@@ -1,11 +1,20 @@
 -- Programs that ask for work under a name of their own: since when, when they were last heard, what they were told, and
 -- which queues they ask. One field of a hash for each: since,heard,signal and the queues, a line each.
+-- Made when first called.
 
 local processes = {}
 
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local tables = require 'runtime/tables'
+local time = require 'runtime/time'
+local hget, hset = cache.hget, cache.hset
+local int = numbers.int
+local now = time.now
+
 -- A beat is written at most every five seconds. Who was not heard for ten minutes is forgotten when room is wanted.
 local BEAT, FORGOTTEN, MOST, MOST_QUEUES = 5000, 600000, 1000, 20
-local processes_key = ns .. 'processes'
+processes.key = ns .. 'processes'
 
 function processes.read(text)
   local since, heard, signal, rest = text:match('^(%d+),(%d+),(%a*)(.*)$')
@@ -16,16 +25,16 @@ end
 
 function processes.write(name, known)
   local head = int(known.since) .. ',' .. int(known.heard) .. ',' .. known.signal
-  hset(processes_key, name, head .. '\n' .. table.concat(known.queues, '\n'))
+  hset(processes.key, name, head .. '\n' .. table.concat(known.queues, '\n'))
 end
 
 -- Whether one more may be known: those that nobody has heard for long make room.
 local function has_place()
-  if redis.call('HLEN', processes_key) < MOST then return true end
-  local flat, gone = redis.call('HGETALL', processes_key), false
+  if redis.call('HLEN', processes.key) < MOST then return true end
+  local flat, gone = redis.call('HGETALL', processes.key), false
   for i = 1, #flat, 2 do
     if now - processes.read(flat[i + 1]).heard > FORGOTTEN then
-      hset(processes_key, flat[i], false)
+      hset(processes.key, flat[i], false)
       gone = true
     end
   end
@@ -34,13 +43,13 @@ end
 
 -- Notes that a process asks for work, or goes on with a run; answers what it was told: 'quiet', 'stop' or ''.
 function processes.heard(name, q)
-  local text = hget(processes_key, name)
+  local text = hget(processes.key, name)
   local known = text and processes.read(text)
   if not known or now - known.heard > FORGOTTEN then
     if not text and not has_place() then return '' end
     known = { since = now, heard = 0, signal = '', queues = {} }
   end
-  local is_new = q ~= '' and not has(known.queues, q) and #known.queues < MOST_QUEUES
+  local is_new = q ~= '' and not tables.has(known.queues, q) and #known.queues < MOST_QUEUES
   if is_new then known.queues[#known.queues + 1] = q end
   if is_new or now - known.heard >= BEAT then
     known.heard = now
@@ -48,3 +57,5 @@ function processes.heard(name, q)
   end
   return known.signal
 end
+
+return processes

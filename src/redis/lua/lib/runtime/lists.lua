@@ -1,7 +1,17 @@
 -- Lists, oldest first, as they will be. What waits at a port is in the document as long as all of it is small together,
 -- where it costs no command of its own, else in a list of Redis.
+-- Made when first called.
 
 local lists = {}
+
+local values = require 'job/values'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
+local change, del, docs, writes = cache.change, cache.del, cache.docs, cache.writes
+local push, put = journal.push, journal.put
+local list_key = redis_keys.list_key
 
 -- `pop` of the old items are gone, `push` are new; `had` is how many old ones there are.
 function lists.at(key, had)
@@ -12,9 +22,6 @@ function lists.at(key, had)
   end
   return list
 end
-
-local sides = { i = 'in', o = 'out' }
-local function list_key(id, dir, port) return side_key(id, sides[dir] .. ':' .. port) end
 
 -- What waits at a port; `own` are the old values where the document has them.
 function lists.of(id, doc, dir, port, had)
@@ -47,24 +54,18 @@ function lists.pop(list, n)
   end
 end
 
--- The items from one place to another, or to the end. Not by unpack, which fails for many.
-function lists.slice(list, from, to)
-  local piece = {}
-  for i = from, math.min(to, #list) do piece[#piece + 1] = list[i] end
-  return piece
-end
-
 -- Many as one change: each for itself was half of the time that 10,000 values take.
 local MANY = 100
+
 function lists.push(list, items)
   if #items < MANY then
     for _, item in ipairs(items) do push(list.push, item) end
     return
   end
-  local all = lists.slice(list.push, 1, #list.push)
+  local all = tables.slice(list.push, 1, #list.push)
   for _, item in ipairs(items) do all[#all + 1] = item end
   put(list, 'push', all)
-  work.puts = work.puts + #items
+  journal.puts = journal.puts + #items
 end
 
 -- All of it goes, and nothing that was to be done with it is.
@@ -78,13 +79,7 @@ function lists.now(id, doc, dir, port, n, skip)
   local from, own = skip or 0, doc['v' .. dir .. ':' .. port]
   if not own then return n > 0 and redis.call('LRANGE', list_key(id, dir, port), from, from + n - 1) or {} end
   local items = cjson.decode(own)
-  return lists.slice(items, from + 1, from + n)
-end
-
-function lists.bytes(items)
-  local bytes = 0
-  for _, item in ipairs(items) do bytes = bytes + #item end
-  return bytes
+  return tables.slice(items, from + 1, from + n)
 end
 
 -- Values as one text, when there are any and they are small.
@@ -92,13 +87,13 @@ local function small(items)
   local size = 0
   for _, item in ipairs(items) do
     size = size + #item
-    if size > BIG then return nil end
+    if size > values.BIG then return nil end
   end
   return #items > 0 and cjson.encode(items) or nil
 end
 
 -- Where there is no list in Redis, or it is used up, the document takes what is there then.
-local function keep_small(list)
+local function keep_in_document(list)
   local left = {}
   for i = list.pop + 1, list.own and list.had or 0 do left[#left + 1] = list.own[i] end
   for _, item in ipairs(list.push) do left[#left + 1] = item end
@@ -108,26 +103,14 @@ local function keep_small(list)
   if list.own then list.had, list.pop = 0, 0 end
 end
 
--- Bytes that wait at a port in a list, of those that are not written yet none.
-function holding.of_list(id, doc, field)
-  local dir, port = field:match('^([io]):(.+)$')
-  local pushed, taken = doc[field]:match('^(%d+),(%d+)')
-  if doc['v' .. field] or pushed == taken then return 0 end
-  local key, bytes = list_key(id, dir, port), 0
-  local list = writes.lists[key] or { pop = 0, had = pushed - taken }
-  for from = list.pop, list.had - 1, 2000 do
-    bytes = bytes + lists.bytes(redis.call('LRANGE', key, from, math.min(from + 1999, list.had - 1)))
-  end
-  return bytes
-end
-
-table.insert(before_flush, function()
+function lists.keep_small()
   for _, list in pairs(writes.lists) do
-    if list.field and (list.own or list.pop == list.had) then keep_small(list) end
+    if list.field and (list.own or list.pop == list.had) then keep_in_document(list) end
     if list.field then
-      if list.pop > 0 then holding.lose(list.id, docs[list.id]) end
-      if list.push[1] then holding.add(list.id, docs[list.id], lists.bytes(list.push)) end
+      if list.pop > 0 then values.lose(list.id, docs[list.id]) end
+      if list.push[1] then values.add(list.id, docs[list.id], tables.bytes(list.push)) end
     end
   end
-  holding.added = {}
-end)
+end
+
+return lists

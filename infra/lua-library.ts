@@ -1,0 +1,186 @@
+// What the modules become, whatever script they are part of: the short names of what they give, and their statements with
+// those. What every call needs is a local of the script. What few need are fields of one table, `F`: asked for one that it
+// has not, it makes all functions of its group, which the last letter of the name tells.
+
+import { type Given, handyNames, type Module, modulesOf, type Unit, type Use } from './lua-modules.ts'
+import type { Place } from './lua-names.ts'
+import {
+  type Edit,
+  edited,
+  letterOrDigit,
+  nameOfTwo,
+  namesEndingIn,
+  type Piece,
+  shortLocals,
+  squeeze,
+} from './lua-squeeze.ts'
+
+/** Functions that are made together: at each call, or when the first of them is called. */
+export type Group = { isAlways: boolean; letter: string; units: Unit[] }
+
+export type Library = {
+  modules: Module[]
+  /** Of each symbol of a module, the statement that gives it. */
+  unitOf: ReadonlyMap<Given, Unit>
+  /** Of each table, the statements that set members of it. */
+  added: ReadonlyMap<Given, Unit[]>
+  groups: Group[]
+  groupOf: ReadonlyMap<Given, Group>
+  nameOf: ReadonlyMap<Given, string>
+  /** The short names of a script's arguments. */
+  argNames: (args: readonly { name: string }[]) => Map<string, string>
+  pieces: ReadonlyMap<Unit, Piece>
+}
+
+// A function may use 60 names from outside, of which some are free for the script.
+const OUTSIDE = 50
+
+const BASIC = ['ns', 'clock', 'seed', 'at']
+
+export const isField = (name: string): boolean => name.startsWith('F.')
+
+type Units = Pick<Library, 'unitOf' | 'added'>
+
+/** Values that must be there from the beginning: those that others use, and what they are made of. */
+function earlyIn(module: Module, { unitOf, added }: Units): Set<Unit> {
+  const found = new Set<Unit>()
+  const add = (unit: Unit | undefined): void => {
+    if (!unit || found.has(unit) || unit.module !== module.path || unit.isFunction) return
+    found.add(unit)
+    for (const { symbol } of unit.uses) add(unitOf.get(symbol))
+    for (const symbol of unit.gives) for (const one of added.get(symbol) ?? []) found.add(one)
+  }
+  for (const unit of module.units) if (unit.gives.some(({ isMember }) => isMember)) add(unit)
+  return found
+}
+
+const usedFromOutside = ({ uses, module }: Unit): Given[] =>
+  uses.map(({ symbol }) => symbol).filter((one) => one.module !== module || one.isMember)
+
+/** Some statements in as few parts as functions allow that make them. */
+function parted(units: readonly Unit[]): Unit[][] {
+  const parts: { units: Unit[]; outside: Set<Given> }[] = []
+  for (const unit of units) {
+    const last = parts.at(-1)
+    const outside = new Set([...(last?.outside ?? []), ...usedFromOutside(unit)])
+    if (last && outside.size <= OUTSIDE) {
+      last.units.push(unit)
+      last.outside = outside
+    } else parts.push({ units: [unit], outside: new Set(usedFromOutside(unit)) })
+  }
+  return parts.map((part) => part.units)
+}
+
+function groupsOf(modules: readonly Module[], always: ReadonlySet<string>, units: Units): Group[] {
+  const late = modules.filter(({ path }) => !always.has(path)).map(({ path }) => path)
+  let letters = 0
+  return modules.flatMap((module): Group[] => {
+    if (!late.includes(module.path)) return [{ isAlways: true, letter: '', units: module.units }]
+    const early = earlyIn(module, units)
+    const first = module.units.filter((unit) => early.has(unit))
+    const rest = parted(module.units.filter((unit) => !early.has(unit)))
+    const groups = rest.map((part) => ({ isAlways: false, letter: letterOrDigit(letters++), units: part }))
+    return first.length ? [{ isAlways: true, letter: '', units: first }, ...groups] : groups
+  })
+}
+
+const symbolsOf = (units: readonly Unit[]): Given[] =>
+  units.flatMap(({ gives }) => gives).filter(({ constant }) => constant === undefined)
+
+/** Fields for what a late group gives to others, locals for everything else. */
+function namesOf(groups: readonly Group[], units: readonly Unit[]): Map<Given, string> {
+  const symbols = [...handyNames(), ...symbolsOf(units)]
+  const names = new Map(symbols.map((symbol, i) => [symbol, nameOfTwo(i + BASIC.length)]))
+  for (const group of groups.filter(({ isAlways }) => !isAlways)) {
+    const own = new Set(group.units)
+    const wanted = new Set(
+      units.filter((unit) => !own.has(unit)).flatMap(({ uses }) => uses.map(({ symbol }) => symbol)),
+    )
+    const free = namesEndingIn(group.letter)
+    for (const symbol of symbolsOf(group.units))
+      if (symbol.isMember || wanted.has(symbol)) names.set(symbol, `F.${free.next().value}`)
+  }
+  return names
+}
+
+/** What a text says instead of its places: short names, and numbers. */
+export function shortened(
+  places: readonly Place[],
+  uses: readonly Use[],
+  nameOf: Library['nameOf'],
+  args: ReadonlyMap<string, string>,
+): Edit[] {
+  const used = new Set(uses.map(({ place }) => place))
+  const own = places.filter((place) => !used.has(place))
+  const ofArgs = own.filter(({ binding, name }) => !binding && args.has(name))
+  return [
+    ...uses.map(({ symbol, place, end }) => ({
+      start: place.start,
+      end,
+      text: symbol.constant ?? nameOf.get(symbol)!,
+    })),
+    ...ofArgs.map(({ start, end, name }) => ({ start, end, text: args.get(name)! })),
+    ...shortLocals(own),
+  ]
+}
+
+/** A statement as scripts have it: what it gives is declared elsewhere. */
+function pieceOf(unit: Unit, nameOf: Library['nameOf'], args: ReadonlyMap<string, string>): Piece {
+  const { node, places, uses, text, line } = unit
+  const { isLocal, init } = node as { isLocal?: boolean; init?: unknown[] }
+  if (node.type === 'LocalStatement' && init!.length === 0) return { text: '', lines: [] }
+  const [from] = node.range
+  const edits = shortened(places, uses, nameOf, args).map((edit) => ({
+    ...edit,
+    start: edit.start - from,
+    end: edit.end - from,
+  }))
+  if (isLocal || node.type === 'LocalStatement') edits.push({ start: 0, end: 'local'.length, text: '' })
+  return squeeze(edited(text, edits), line)
+}
+
+const isConstant = ({ gives }: Unit): boolean =>
+  gives.length > 0 && gives.every(({ constant }) => constant !== undefined)
+
+/**
+ * The library of all scripts. `always` are the modules whose functions are made at each call.
+ *
+ * @example libraryOf(files, new Set(['runtime/time'])).nameOf.get(symbol) // 'eT'
+ */
+export function libraryOf(files: ReadonlyMap<string, string>, always: ReadonlySet<string>): Library {
+  const modules = modulesOf(files)
+  const units = modules.flatMap((module) => module.units)
+  const unitOf = new Map(units.flatMap((unit) => unit.gives.map((symbol) => [symbol, unit] as const)))
+  const added = Map.groupBy(
+    units.filter(({ adds }) => adds),
+    ({ adds }) => adds!,
+  )
+  const groups = groupsOf(modules, always, { unitOf, added })
+  const groupOf = new Map(
+    groups.flatMap((group) => group.units.flatMap(({ gives }) => gives.map((symbol) => [symbol, group] as const))),
+  )
+  const nameOf = namesOf(groups, units)
+  const basic = new Map(BASIC.map((name, i) => [name, nameOfTwo(i)]))
+  const argNames: Library['argNames'] = (args) => {
+    const others = args.filter(({ name }) => !basic.has(name))
+    return new Map([
+      ...basic,
+      ...others.map(({ name }, i) => [name, nameOfTwo(BASIC.length + nameOf.size + i)] as const),
+    ])
+  }
+  const pieces = new Map(units.filter((unit) => !isConstant(unit)).map((unit) => [unit, pieceOf(unit, nameOf, basic)]))
+  return { modules, unitOf, added, groups, groupOf, nameOf, argNames, pieces }
+}
+
+/** Of the statements of all modules, those that a script reaches by what it uses. */
+export function reached(body: readonly Use[], { unitOf, added }: Units): Set<Unit> {
+  const live = new Set<Unit>()
+  const add = (unit: Unit | undefined): void => {
+    if (!unit || live.has(unit)) return
+    live.add(unit)
+    for (const { symbol } of unit.uses) add(unitOf.get(symbol))
+    for (const symbol of unit.gives) for (const one of added.get(symbol) ?? []) add(one)
+  }
+  for (const { symbol } of body) add(unitOf.get(symbol))
+  return live
+}

@@ -1,0 +1,106 @@
+-- Parents and children: what they know of each other.
+-- Made when first called.
+
+local kin = {}
+
+local places = require 'job/places'
+local queueing = require 'job/queueing'
+local states = require 'job/states'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local change, find, hash, hash_is_empty, hget, hset, sset = cache.change, cache.find, cache.hash, cache.hash_is_empty, cache.hget, cache.hset, cache.sset
+local push, refuse, within = journal.push, journal.refuse, journal.within
+local int, never = numbers.int, numbers.never
+local side_key = redis_keys.side_key
+
+function kin.children_key(id) return side_key(id, 'children') end
+
+local function child_id(id, name)
+  local entry = hget(kin.children_key(id), name)
+  return entry and entry:match('^%d+')
+end
+
+function kin.status(id, name)
+  local entry = hget(kin.children_key(id), name)
+  return entry and entry:match('^%d+,(%a+),')
+end
+
+-- Every child as { name, id, status, class }.
+function kin.children_of(id, doc)
+  local list = {}
+  if not doc.has_children then return list end
+  for name, entry in pairs(hash(kin.children_key(id))) do
+    local child, status, class = entry:match('^(%d+),(%a+),(.*)$')
+    list[#list + 1] = { name = name, id = child, status = status, class = class }
+  end
+  return list
+end
+
+function kin.need_child(id, name)
+  local child = child_id(id, name)
+  if not child then refuse('NOT_FOUND', 'job ' .. id .. ' has no child ' .. name) end
+  return child
+end
+
+function kin.link(parent, parent_doc, name, id, doc)
+  if not parent_doc.has_children then hash_is_empty(kin.children_key(parent)) end
+  local taken_by = child_id(parent, name)
+  if taken_by and find(taken_by) then refuse('TAKEN', 'job ' .. parent .. ' already has a child ' .. name .. ' (job ' .. taken_by .. ')') end
+  change(id, doc, fields.parent, parent)
+  change(id, doc, fields.child_name, name)
+  change(parent, parent_doc, fields.has_children, '1')
+  local status = states.of(doc)
+  hset(kin.children_key(parent), name, id .. ',' .. (status == 'running' and 'queued' or status) .. ',' .. doc.class)
+  change(id, doc, fields.followed_as, nil)
+  if parent_doc.followed then places.count_child(id, doc, parent, states.kinds[status]) end
+  if parent_doc.waits_for == '*' and not states.ends[status] then
+    sset(side_key(parent, 'waiting'), id, true)
+    change(parent, parent_doc, fields.waits_for_count, int(tonumber(parent_doc.waits_for_count) + 1))
+  end
+end
+
+function kin.unlink(id, doc)
+  local parent = doc.parent
+  if not parent then return end
+  kin.memo.roots = nil
+  if doc.followed_as then places.count_child(id, doc, parent, nil) end
+  hset(kin.children_key(parent), doc.child_name, false)
+  change(id, doc, fields.parent, nil)
+  change(id, doc, fields.child_name, nil)
+  local parent_doc = find(parent)
+  if parent_doc and parent_doc.waits_for then push(within(queueing.settled, parent), id) end
+end
+
+-- A child made from outside for the run that its parent is in is held until that run has ended; below a parent that
+-- waits for its children it is one more of them. Answers whether it is held.
+function kin.joins(parent, doc)
+  if doc.place == 'l' or doc.unanswered then return true end
+  if doc.waits_for then return false end
+  refuse('WRONG_STATUS', 'job ' .. parent .. ' is ' .. states.of(doc) .. ': it is neither running nor waiting for children')
+end
+
+function kin.hold(id, doc, parent, parent_doc)
+  change(id, doc, fields.held, '1')
+  change(parent, parent_doc, fields.holds_children, '1')
+  places.move(id, doc, 's', never)
+end
+
+-- A child that somebody may pause for is gone.
+function kin.missed(parent)
+  local doc = find(parent)
+  if doc and doc.awaited_children and doc.place ~= 'l' then queueing.wake(parent, doc, 'child') end
+end
+
+-- An ended child that is to run again is waited for again.
+function kin.rejoin(id, doc)
+  local parent_doc = doc.parent and find(doc.parent)
+  if not parent_doc or parent_doc.waits_for ~= '*' then return end
+  sset(side_key(doc.parent, 'waiting'), id, true)
+  change(doc.parent, parent_doc, fields.waits_for_count, int(tonumber(parent_doc.waits_for_count) + 1))
+end
+
+kin.memo = {} -- `roots`: job → the topmost above it
+
+return kin

@@ -1,0 +1,42 @@
+-- Jobs by their ids or other names.
+-- Made when first called.
+
+local aliases = {}
+
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local change, hget, hset = cache.change, cache.hget, cache.hset
+local refuse = journal.refuse
+
+-- A job by its id or one of its aliases.
+function aliases.resolve(ref)
+  if ref:match('^[1-9]%d*$') then return ref end
+  local id = hget(ns .. 'jobs:aliases', ref)
+  if not id then refuse('NOT_FOUND', 'job ' .. ref .. ' does not exist') end
+  return id
+end
+
+local MOST_ALIASES = 100
+
+function aliases.add(id, doc, alias)
+  local owner = hget(ns .. 'jobs:aliases', alias)
+  if owner == id then return end
+  if owner then refuse('TAKEN', 'alias ' .. alias .. ' belongs to job ' .. owner) end
+  local list = doc.aliases and cjson.decode(doc.aliases) or {}
+  if #list >= MOST_ALIASES then refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_ALIASES .. ' aliases, got one more') end
+  list[#list + 1] = alias
+  change(id, doc, fields.aliases, cjson.encode(list))
+  hset(ns .. 'jobs:aliases', alias, id)
+end
+
+function aliases.remove(id, doc, alias)
+  local list, left = doc.aliases and cjson.decode(doc.aliases) or {}, {}
+  for _, a in ipairs(list) do
+    if a ~= alias then left[#left + 1] = a end
+  end
+  if #left == #list then refuse('NOT_FOUND', 'job ' .. id .. ' has no alias ' .. alias) end
+  change(id, doc, fields.aliases, #left > 0 and cjson.encode(left) or nil)
+  hset(ns .. 'jobs:aliases', alias, false)
+end
+
+return aliases

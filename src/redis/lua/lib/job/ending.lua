@@ -1,0 +1,246 @@
+-- How a job ends, alone or with all that is below it, and how it is deleted. Ending one may end and delete others, so all of that is here.
+-- Made when first called.
+
+local ending = {}
+
+local erase = require 'family/erase'
+local kin = require 'family/kin'
+local trees = require 'family/trees'
+local internal = require 'job/internal'
+local places = require 'job/places'
+local queueing = require 'job/queueing'
+local results = require 'job/results'
+local states = require 'job/states'
+local unique = require 'job/unique'
+local values = require 'job/values'
+local hints = require 'port/hints'
+local counts = require 'queue/counts'
+local sides = require 'queue/sides'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local attached_to, change, del, fetch_jobs, find, writes = cache.attached_to, cache.change, cache.del, cache.fetch_jobs, cache.find, cache.writes
+local put, refuse = journal.put, journal.refuse
+local never = numbers.never
+local side_key = redis_keys.side_key
+local now, now_text = time.now, time.now_text
+
+ending.DAY = 86400000
+local FAILED_FOR = 2592000000
+
+local function has_inputs(id, doc)
+  for _, field in ipairs(attached_to(id, doc)) do
+    if field:sub(1, 2) == 'i:' and doc[field] and not doc[field]:find('d', 1, true) then return true end
+  end
+  return false
+end
+
+-- When a job at rest may go: never while data can still wake it.
+function ending.removal(id, doc, place)
+  if has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then return never end
+  if place == 'f' then return now + (tonumber(doc.retain_failed) or FAILED_FOR) end
+  return now + (tonumber(doc.retain) or ending.DAY)
+end
+
+-- What steps have done counts until the job has got beyond them: not when a run failed, nor when the job did.
+function ending.clear_steps(id, doc)
+  change(id, doc, fields.sleep_until, nil)
+  change(id, doc, fields.awaited_children, nil)
+  if not doc.has_steps then return end
+  put(writes.hashes, side_key(id, 'steps'), nil)
+  del(side_key(id, 'steps'))
+  values.lose(id, doc)
+  change(id, doc, fields.has_steps, nil)
+end
+
+-- What had ended before it was terminated has been told of, and has left its result: that is no other end.
+local function leave_word(id, doc, place, value)
+  local is_known = doc.end_was_told or (place == 'T' and states.ends[states.resting[doc.place]])
+  if doc.end_was_told then change(id, doc, fields.end_was_told, nil) end
+  if is_known then return end
+  results.keep(id, doc, place, value)
+  if doc.callback then internal.call_back(id, doc, place, value) end
+end
+
+-- What held it is over.
+function ending.free(id, doc)
+  if not doc.held then return end
+  change(id, doc, fields.held, nil)
+  if doc.place == 's' then queueing.enqueue(id, doc) end
+end
+
+function ending.let_children_go(id, doc, cancelled)
+  if not doc.holds_children then return end
+  change(id, doc, fields.holds_children, nil)
+  local held = {}
+  for _, child in ipairs(kin.children_of(id, doc)) do
+    if child.status == 'suspended' then held[#held + 1] = child.id end
+  end
+  fetch_jobs(held)
+  for _, child in ipairs(held) do
+    local child_doc = find(child)
+    if child_doc and child_doc.held then
+      if cancelled then
+        change(child, child_doc, fields.held, nil)
+        change(child, child_doc, fields.cancelled, '1')
+        ending.terminate_now(child, child_doc)
+      else
+        ending.free(child, child_doc)
+      end
+    end
+  end
+end
+
+-- The job has come to an end of its own: completed (with a result), failed or terminated (with an error).
+function ending.finish(id, doc, place, value)
+  change(id, doc, fields.ended_at, now_text)
+  change(id, doc, fields.unanswered, nil)
+  queueing.stop_waiting(id, doc)
+  if place ~= 'f' then ending.clear_steps(id, doc) end
+  if place == 'T' then ending.let_children_go(id, doc, true) end
+  unique.free(id, doc)
+  leave_word(id, doc, place, value)
+  local keep = ending.removal(id, doc, place)
+  if keep <= now and not doc.parent and not doc.has_children then
+    counts.add(doc.queue, states.resting[place])
+    hints.tell_status(id, doc, states.resting[place])
+    places.call_watchers(id, doc, states.resting[place])
+    return erase.job(id, doc, states.resting[place])
+  end
+  places.move(id, doc, place, keep)
+  counts.add(doc.queue, states.resting[place])
+  queueing.wake_parent(id, doc, true)
+  if doc.delete_requested then ending.delete_marked(id, doc) end
+end
+
+-- After a run of a job that somebody wants to end: the shutdown run, or the end itself.
+function ending.terminate_now(id, doc)
+  if doc.has_shutdown then
+    local was = states.of(doc)
+    if (doc.callback or doc.keep_result) and states.ends[was] then change(id, doc, fields.end_was_told, '1') end
+    change(id, doc, fields.terminating, '1')
+    places.announce(id, doc, was)
+    for _, field in ipairs({ fields.not_before, fields.backoff_until, fields.next_slot, fields.sleep_until, fields.awaited_children }) do change(id, doc, field, nil) end
+    queueing.stop_waiting(id, doc)
+    return queueing.enqueue(id, doc, true)
+  end
+  change(id, doc, fields.terminating, nil)
+  ending.finish(id, doc, 'T', '{"message":"terminated","reason":"other"}')
+end
+
+-- Ends one job: at once, or by a shutdown run, or when the run that holds it has ended.
+function ending.terminate_one(id, doc)
+  if doc.place == 'T' or doc.terminating then return end
+  if doc.place == 'l' then
+    change(id, doc, fields.terminating, '1')
+    places.announce(id, doc, 'running')
+  else
+    if doc.has_shutdown and sides.is_gone(doc) then change(id, doc, fields.has_shutdown, nil) end
+    ending.terminate_now(id, doc)
+  end
+end
+
+-- How many jobs of families one script touches, whatever it was asked for; what is more is handed on.
+local budget = { left = 500 }
+
+-- The job and all below it, where this script may touch so many; else nil.
+local function whole(id)
+  local tree, more = trees.of(id, math.max(budget.left, 2))
+  if more or (#tree > budget.left and #tree > 1) then return nil end
+  put(budget, 'left', budget.left - #tree)
+  return tree
+end
+
+-- Answers the job that goes on with what is below, where that is too much for one script.
+function ending.terminate(id, doc, recursive)
+  if not recursive then return ending.terminate_one(id, doc) end
+  local tree = whole(id)
+  for _, member in ipairs(tree or { id }) do
+    local member_doc = find(member)
+    if member_doc then ending.terminate_one(member, member_doc) end
+  end
+  return not tree and internal.hand_on(id, 'terminate') or nil
+end
+
+-- Only what is terminated goes without force.
+function ending.check_terminated(id, doc, force)
+  if force or doc.place == 'T' then return end
+  refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': only what is terminated, with all below it, can be deleted')
+end
+
+-- A family that is too large for one script is deleted by a job of our own, which is asked for once.
+local function delete_large(id, doc, force)
+  if doc.delete_requested == 'f' then return 'ending' end
+  ending.check_terminated(id, doc, force)
+  if force then ending.terminate_one(id, doc) end
+  internal.hand_on(id, force and 'delete' or 'delete terminated')
+  change(id, doc, fields.delete_requested, 'f')
+  return 'ending'
+end
+
+-- Deletes a tree that has been terminated, children first. Answers 'gone', 'ending' (forced: runs have to end first).
+function ending.delete(id, doc, force)
+  local tree = whole(id)
+  if not tree then return delete_large(id, doc, force) end
+  local waiting = false
+  for _, member in ipairs(tree) do
+    local member_doc = find(member)
+    if member_doc and member_doc.place ~= 'T' then
+      ending.check_terminated(member, member_doc, force)
+      ending.terminate_one(member, member_doc)
+      if not member_doc.gone and member_doc.place ~= 'T' then
+        change(member, member_doc, fields.delete_requested, '1')
+        waiting = true
+      end
+    end
+  end
+  if waiting then
+    change(id, doc, fields.delete_requested, '1')
+    return 'ending'
+  end
+  for i = #tree, 1, -1 do
+    local member_doc = find(tree[i])
+    if member_doc then erase.job(tree[i], member_doc) end
+  end
+  return 'gone'
+end
+
+-- Erases the children that completed or were terminated, each with all below it, where all of that has ended.
+function ending.forget(id, doc)
+  local left = 0
+  for _, child in ipairs(kin.children_of(id, doc)) do
+    local tree = child.status ~= 'failed' and whole(child.id)
+    local keep = not tree
+    for _, member in ipairs(tree or {}) do
+      local member_doc = find(member)
+      if member_doc and not states.ends[states.of(member_doc)] then keep = true end
+    end
+    if keep then
+      left = left + 1
+    else
+      for i = #tree, 1, -1 do
+        local member_doc = find(tree[i])
+        if member_doc then erase.job(tree[i], member_doc) end
+      end
+    end
+  end
+  if left > 0 or not doc.has_children then return end
+  change(id, doc, fields.has_children, nil)
+  put(writes.hashes, kin.children_key(id), nil)
+  del(kin.children_key(id))
+end
+
+-- A tree that was told to go waits for its last run; this is it, or one of its last.
+function ending.delete_marked(id, doc)
+  local top, top_doc = id, doc
+  for _ = 1, trees.MAX_DEPTH do
+    local above_doc = top_doc.parent and find(top_doc.parent)
+    if not above_doc or not above_doc.delete_requested then break end
+    top, top_doc = top_doc.parent, above_doc
+  end
+  if top_doc.delete_requested ~= 'f' then ending.delete(top, top_doc, true) end
+end
+
+return ending

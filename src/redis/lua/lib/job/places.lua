@@ -1,0 +1,120 @@
+-- Where a job is. It is in exactly one place, and only `move` changes it.
+-- Made when first called.
+
+local places = {}
+
+local states = require 'job/states'
+local limits = require 'limit/limits'
+local quota = require 'limit/quota'
+local turns = require 'limit/turns'
+local hints = require 'port/hints'
+local order = require 'queue/order'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local change, change_queue, dirty, docs, find, hset, queue = cache.change, cache.change_queue, cache.dirty, cache.docs, cache.find, cache.hset, cache.queue
+local writes, zset = cache.writes, cache.zset
+local push, put, within = journal.push, journal.put, journal.within
+local int, never = numbers.int, numbers.never
+local queue_key, side_key = redis_keys.queue_key, redis_keys.side_key
+local moment_of_sequence, now, sequence, sequence_of = time.moment_of_sequence, time.now, time.sequence, time.sequence_of
+
+function places.index_of(doc)
+  if doc.place == 'w' then return ns .. 'limit-waiting:' .. doc.waiting_limit end
+  return queue_key(doc.queue, states.indexes[doc.place] or 'ready')
+end
+
+function places.member_of(id, doc)
+  if doc.place == 'w' then return (turns.turn_at(doc, doc.waiting_limit) or doc.sequence) .. ':' .. id end
+  if not doc.place or doc.place == 'p' then return doc.sequence .. ':' .. id end
+  return id
+end
+
+places.to_ring = {} -- queue → how many jobs became ready
+places.to_call = {} -- queue → classes that became ready for pull workers
+
+function places.soonest(q, field, moment)
+  local known = queue(q)[field]
+  if not known or moment < known then change_queue(q, field, moment) end
+end
+
+places.moved = {} -- of those who follow their children: follower → 'turned' when one broke or was mended, else 'moved'
+
+-- Counts a child of a follower anew; `is` is nil for one that leaves the family. It remembers what it was counted as.
+function places.count_child(id, doc, parent, is)
+  local was, above_doc = doc.followed_as, find(parent)
+  if was == is or not above_doc or not above_doc.followed then return end
+  local n = {}
+  n.b, n.s, n.x = above_doc.followed:match('^(%d+),(%d+),(%d+)$')
+  if n[was] then n[was] = int(n[was] - 1) end
+  if n[is] then n[is] = int(n[is] + 1) end
+  change(parent, above_doc, fields.followed, n.b .. ',' .. n.s .. ',' .. n.x)
+  change(id, doc, fields.followed_as, is)
+  local turned = was == 'x' or is == 'x'
+  if turned or not places.moved[parent] then put(places.moved, parent, turned and 'turned' or 'moved') end
+end
+
+function places.tell_parent(id, doc, status)
+  if not doc.parent or status == 'running' then return end
+  if doc.followed_as then places.count_child(id, doc, doc.parent, states.kinds[status]) end
+  hset(side_key(doc.parent, 'children'), doc.child_name, id .. ',' .. status .. ',' .. doc.class)
+end
+
+-- Who waits for its end is called once: as long as the job says that somebody does.
+function places.call_watchers(id, doc, is)
+  if not doc.waited_until or not states.ends[is] then return end
+  if tonumber(doc.waited_until) > now then push(writes.messages, { ns .. 'ended:' .. id, is }) end
+  change(id, doc, fields.waited_until, nil)
+end
+
+function places.announce(id, doc, was)
+  local is = states.of(doc)
+  if is == was then return end
+  places.tell_parent(id, doc, is)
+  hints.tell_status(id, doc, is)
+  places.call_watchers(id, doc, is)
+end
+
+-- Its place in the order of those who are ready, and none yet among those who wait at limits. The first one also says when
+-- the job was made.
+function places.queue_up(id, doc, since)
+  if not doc.created_at then change(id, doc, fields.created_at, int(moment_of_sequence(doc.sequence))) end
+  change(id, doc, fields.sequence, since and sequence_of(since, id) or sequence())
+  change(id, doc, fields.turns, nil)
+end
+
+function places.leave(id, doc, is_let_through)
+  zset(places.index_of(doc), places.member_of(id, doc), false)
+  if doc.place == 'w' then
+    change_queue(doc.queue, queue_fields.at_limits, (queue(doc.queue).at_limits or 0) - 1)
+    turns.leave(doc, is_let_through)
+  end
+  if doc.reserved_limit and (not doc.place or doc.place == 'p') then limits.drop_baton(id, doc) end
+end
+
+-- The indexes in Redis follow the document; `moment` is what time indexes are ordered by. `key` is the limit that a job is
+-- set aside for; one that comes back from there keeps its sequence. `since`: when it became due.
+function places.move(id, doc, place, moment, key, keeps, since)
+  local was = docs[id] and doc.place ~= 'new' and states.of(doc)
+  local rested = not was or states.resting[doc.place] ~= nil
+  if was then places.leave(id, doc, keeps) end
+  if (not place or place == 'p') and not keeps then places.queue_up(id, doc, since) end
+  if doc.group and rested ~= (states.resting[place] ~= nil) then limits.count_in_group(doc, rested and 1 or -1) end
+  if doc.quota_bytes and rested ~= (states.resting[place] ~= nil) then quota.count(doc, rested and 1 or -1) end
+  put(doc, fields.waiting_limit, key)
+  if key then turns.take(id, doc, key) end
+  put(doc, fields.place, place)
+  put(dirty, id, true)
+  zset(places.index_of(doc), places.member_of(id, doc), moment or order.score(doc))
+  if not place then put(places.to_ring, doc.queue, (places.to_ring[doc.queue] or 0) + 1) end
+  if place == 'p' then push(within(places.to_call, doc.queue), doc.class) end
+  if place == 'w' then change_queue(doc.queue, queue_fields.at_limits, (queue(doc.queue).at_limits or 0) + 1) end
+  if place == 't' then places.soonest(doc.queue, queue_fields.next_timer, moment) end
+  if place == 'l' then places.soonest(doc.queue, queue_fields.next_lease, moment) end
+  if states.resting[place] and moment ~= never then places.soonest(doc.queue, queue_fields.next_removal, moment) end
+  places.announce(id, doc, was)
+end
+
+return places

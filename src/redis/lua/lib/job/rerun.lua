@@ -1,0 +1,64 @@
+-- A job that is to run again, whatever it was doing.
+-- Made when first called.
+
+local rerun = {}
+
+local kin = require 'family/kin'
+local places = require 'job/places'
+local queueing = require 'job/queueing'
+local states = require 'job/states'
+local hints = require 'port/hints'
+local leases = require 'run/leases'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local time = require 'runtime/time'
+local change = cache.change
+local int, never = numbers.int, numbers.never
+local now = time.now
+
+-- Of several moments that were asked for, the earliest counts.
+function rerun.run_at(id, doc, moment)
+  if moment > now and (tonumber(doc.not_before) or never) > moment then change(id, doc, fields.not_before, int(moment)) end
+end
+
+-- It was to end, or to go, and is not to any more.
+function rerun.spare(id, doc)
+  change(id, doc, fields.delete_requested, nil)
+  if not doc.terminating then return end
+  change(id, doc, fields.terminating, nil)
+  if doc.end_was_told then change(id, doc, fields.end_was_told, nil) end
+  places.tell_parent(id, doc, 'queued')
+  hints.tell_status(id, doc, states.of(doc))
+end
+
+-- Nothing of how it came to rest holds any more.
+function rerun.wake_up(id, doc, force)
+  rerun.spare(id, doc)
+  change(id, doc, fields.ended_at, nil)
+  if doc.place == 'f' then change(id, doc, fields.failures, nil) end
+  if force then change(id, doc, fields.backoff_until, nil) end
+  change(id, doc, fields.held, nil)
+  queueing.stop_waiting(id, doc)
+end
+
+function rerun.retry(id, doc)
+  for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.deliveries, fields.backoff_until, fields.ended_at }) do change(id, doc, field, nil) end
+  queueing.enqueue(id, doc, true)
+end
+
+-- Back into the queue, whatever it was doing: a run under way is taken from whoever has it, and has had no effect.
+function rerun.requeue(id, doc, forgiven)
+  local rested = states.ends[states.of(doc)]
+  if doc.place == 'l' then
+    leases.note_run(id, doc, 'requeued', { again = true })
+    leases.uncount_run(id, doc)
+    leases.finish(id, doc)
+  end
+  rerun.wake_up(id, doc, true)
+  for _, field in ipairs({ fields.cancelled, fields.wanted_early, fields.lost_in_a_row, fields.unanswered, fields.not_before }) do change(id, doc, field, nil) end
+  if forgiven and doc.deliveries then change(id, doc, fields.deliveries, int(math.max(0, tonumber(doc.deliveries) - 1))) end
+  if rested then kin.rejoin(id, doc) end
+  queueing.enqueue(id, doc, true, tonumber(doc.created_at))
+end
+
+return rerun

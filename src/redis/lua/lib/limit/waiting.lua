@@ -1,0 +1,112 @@
+-- Jobs that find no room wait aside, in their order, and come back with the room reserved.
+-- Made when first called.
+
+local waiting = {}
+
+local places = require 'job/places'
+local limits = require 'limit/limits'
+local aging = require 'queue/aging'
+local sides = require 'queue/sides'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local change, change_queue, del, fetch_jobs, find, queue, set_text = cache.change, cache.change_queue, cache.del, cache.fetch_jobs, cache.find, cache.queue, cache.set_text
+local sset, writes, zset = cache.sset, cache.writes, cache.zset
+local put = journal.put
+local never = numbers.never
+local limit_key = redis_keys.limit_key
+local now = time.now
+
+-- It waits in its old order, or for its turn; who comes new, at the end.
+function waiting.set_aside(id, doc, key)
+  if doc.place and doc.place ~= 'p' and doc.place ~= 'w' then places.queue_up(id, doc) end
+  places.move(id, doc, 'w', nil, key)
+  put(limits.touched, key, true)
+end
+
+-- Waiting first: by priority and turn or age, as they will be after this script's own changes.
+local function first_waiting(key, n)
+  local index = limit_key(key, 'waiting')
+  local pending, gone = writes.zsets[index] or {}, 0
+  for _, score in pairs(pending) do
+    if not score then gone = gone + 1 end
+  end
+  local rows, flat = {}, redis.call('ZRANGE', index, 0, n + gone - 1, 'WITHSCORES')
+  for i = 1, #flat, 2 do
+    if pending[flat[i]] == nil then rows[#rows + 1] = { flat[i], tonumber(flat[i + 1]) } end
+  end
+  for member, score in pairs(pending) do
+    if score then rows[#rows + 1] = { member, score } end
+  end
+  table.sort(rows, function(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1]) end)
+  return rows
+end
+
+local ADMIT = 1000
+
+-- Gives the free room of a limit to those who wait for it.
+local function admit(key)
+  local free = math.min(limits.room_at(key), ADMIT)
+  local rows = first_waiting(key, math.max(free, 0) + 1)
+  local ids = {}
+  for i = 1, math.min(free, #rows) do ids[i] = rows[i][1]:sub(15) end
+  fetch_jobs(ids)
+  limits.fetch_of(ids)
+  for i, id in ipairs(ids) do
+    local doc = find(id)
+    if doc and doc.place == 'w' then
+      places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true)
+      if limits.at(key).settings then
+        change(id, doc, fields.reserved_limit, key)
+        limits.save(key, limit_fields.promised, (limits.at(key).settings.promised or 0) + 1)
+      end
+    else
+      zset(limit_key(key, 'waiting'), rows[i][1], false)
+    end
+  end
+  return #rows > #ids and rows[#ids + 1][1]:sub(15)
+end
+
+local function forget_limit(key)
+  put(limits.known[key], 'settings', false)
+  set_text(limit_key(key), nil)
+  for _, part in ipairs({ 'held', 'window', 'waiting' }) do del(limit_key(key, part)) end
+  del(limit_key(key))
+  sset(ns .. 'limits', key, false)
+end
+
+-- Somebody still waits: the queue of the first of them and the tick must know when to look.
+local function watch(key, waiter)
+  local moment, doc = limits.next_room(key), find(waiter)
+  if moment == never then return end
+  if doc then
+    local waits = queue(doc.queue).limit_moments or {}
+    waits[key] = moment
+    change_queue(doc.queue, queue_fields.limit_moments, waits)
+  end
+  zset(ns .. 'wake', 'k:' .. key, moment)
+end
+
+-- Where room may have come free, those who wait come back.
+function waiting.give_room()
+  while next(limits.touched) do
+    local keys = limits.touched
+    limits.touched = {}
+    for key in pairs(keys) do
+      local settings = limits.at(key).settings
+      if settings and (settings.auto and (settings.jobs or 0) <= 0 and limits.at(key).held <= 0 or settings.gone and redis.call('ZCARD', limit_key(key, 'waiting')) == 0) then
+        forget_limit(key)
+      else
+        if settings and settings.reordering then aging.go_on_at(key) end
+        local waiter = admit(key)
+        if waiter then watch(key, waiter) end
+        if settings and settings.reordering then zset(ns .. 'wake', 'k:' .. key, now) end
+        if settings and settings.rate then put(writes.trims, limit_key(key, 'window'), now - settings.period) end
+      end
+    end
+  end
+end
+
+return waiting

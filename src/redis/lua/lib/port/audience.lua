@@ -1,0 +1,103 @@
+-- Channels: who listens to them.
+-- Made when first called.
+
+local audience = {}
+
+local values = require 'job/values'
+local hints = require 'port/hints'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local tables = require 'runtime/tables'
+local get_value, set_value = values.get_value, values.set_value
+local hset, replace_text, text_at, writes, zset = cache.hset, cache.replace_text, cache.text_at, cache.writes, cache.zset
+local refuse = journal.refuse
+local int = numbers.int
+
+-- '/a/b' → '/a/b', '/a', '/'; a channel without a leading slash never reaches '/'.
+function audience.levels(channel)
+  local all = { channel }
+  while true do
+    local up = channel:gsub('/+$', ''):match('^(.*)/[^/]*$')
+    if not up then return all end
+    if up == '' then
+      if channel ~= '/' then all[#all + 1] = '/' end
+      return all
+    end
+    all[#all + 1] = up
+    channel = up
+  end
+end
+
+local function is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
+
+-- Who listens to a channel is one text, read with everything else: how many ports, the job that relays what is said
+-- there where there is one, and the ports themselves as long as they are few: `2,7 12:in 15:in`.
+audience.FEW = 8
+local function audience_key(channel) return ns .. 'audience:' .. channel end
+
+-- How many ports listen, the relay, and the list of the ports, nil where they are too many for it.
+function audience.of(channel)
+  local n, relay, named = (text_at(audience_key(channel)) or '0'):match('^(%d+),?(%d*)(.*)$')
+  local listed = {}
+  for member in named:gmatch('%S+') do listed[#listed + 1] = member end
+  return tonumber(n), relay ~= '' and relay or nil, #listed == tonumber(n) and listed or nil
+end
+
+local function head_of_audience(n, relay) return (n > 0 or relay) and int(n) .. (relay and ',' .. relay or '') or false end
+
+function audience.list(channel, n, relay, listed)
+  local head = head_of_audience(n, relay)
+  replace_text(audience_key(channel), head and (listed and #listed <= audience.FEW and table.concat({ head, unpack(listed, 1, audience.FEW) }, ' ') or head))
+end
+
+function audience.set(channel, n, relay, listed)
+  hset(ns .. 'channels', channel, head_of_audience(n, relay))
+  audience.list(channel, n, relay, listed)
+end
+
+function audience.set_relay(channel, relay)
+  local n, _, listed = audience.of(channel)
+  audience.set(channel, n, relay, listed)
+end
+
+-- Adds what tells who hears a message to the keys that are to be read.
+function audience.foresee(channel, asked)
+  for _, level in ipairs(audience.levels(channel)) do asked[#asked + 1] = audience_key(level) end
+end
+
+function audience.member_change(channel, member, present)
+  local key, score = ns .. 'channel:' .. channel, present and 0
+  local pending = writes.zsets[key]
+  if pending and pending[member] == score then return end
+  local n, relay, listed = audience.of(channel)
+  if listed then listed = tables.without(listed, member) end
+  if listed and present then listed[#listed + 1] = member end
+  audience.set(channel, n + (present and 1 or -1), relay, listed)
+  zset(key, member, score)
+  if is_system(channel) then
+    local system, till, version = hints.known()
+    hints.set(system + (present and 1 or -1), till, version)
+  end
+end
+
+function audience.channels_of(id, doc, dir, port)
+  local text = get_value(id, doc, 'c' .. dir .. ':' .. port)
+  return text and cjson.decode(text) or {}
+end
+
+function audience.set_channels(id, doc, dir, port, channels)
+  if #channels > 0 and port == '*' then refuse('REFUSED', 'port * cannot have channels') end
+  if dir == 'i' then
+    local old, member = audience.channels_of(id, doc, dir, port), id .. ':' .. port
+    for _, c in ipairs(old) do
+      if not tables.has(channels, c) then audience.member_change(c, member, false) end
+    end
+    for i, c in ipairs(channels) do
+      if not tables.has(old, c) and not tables.has(tables.slice(channels, 1, i - 1), c) then audience.member_change(c, member, true) end
+    end
+  end
+  set_value(id, doc, 'c' .. dir .. ':' .. port, #channels > 0 and cjson.encode(channels) or nil)
+end
+
+return audience

@@ -1,0 +1,90 @@
+-- The ports of a job as they are to be: which there are, their defaults, their channels, their wires.
+-- Made when first called.
+
+local define = {}
+
+local values = require 'job/values'
+local audience = require 'port/audience'
+local ports = require 'port/ports'
+local wires = require 'port/wires'
+local write = require 'port/write'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local get_value, set_value = values.get_value, values.set_value
+local change = cache.change
+local refuse = journal.refuse
+local int = numbers.int
+local direction = redis_keys.direction
+
+-- Lays the wires of a port in the place of those it had, and sends on what waits there.
+-- targets: ends, or 'call'; none takes them away. Refusals name the nodes, as the graph does.
+function define.lay(id, doc, dir, port, targets, node)
+  local wire = 'wire from ' .. node .. '.' .. port
+  if not wires.is_there(doc, dir, port) then refuse('REFUSED', wire .. ': job ' .. id .. ' (' .. doc.class .. ') does not have ' .. direction[dir] .. ' port ' .. port) end
+  local pushed, taken = ports.open(id, doc, dir, port)
+  local text = targets == 'call' and '!' or nil
+  if not text and #targets > 0 then
+    local list = {}
+    for i, to in ipairs(targets) do
+      if not wires.is_there(to.doc, to.dir, to.port) then
+        local name = to.id == doc.parent and 'the flow' or to.doc.child_name or to.id
+        refuse('REFUSED', wire .. ' to ' .. name .. '.' .. to.port .. ': job ' .. to.id .. ' (' .. to.doc.class .. ') does not have ' .. direction[to.dir] .. ' port ' .. to.port)
+      end
+      ports.open(to.id, to.doc, to.dir, to.port)
+      if not wires.reaches(id, doc, dir, to.id, to.doc, to.dir) then
+        refuse('REFUSED', wire .. ': a wire goes from an input of its flow to a child, or from a child to a sibling or an output of the flow')
+      end
+      list[i] = to.id .. ':' .. to.dir .. ':' .. to.port
+    end
+    text = table.concat(list, ' ')
+  end
+  change(id, doc, 'w' .. dir .. ':' .. port, text)
+  if text and (pushed > taken or doc['d' .. dir .. ':' .. port]) then write.pass(id, doc, dir, port, {}) end
+end
+
+local function drop_port(id, doc, dir, port)
+  local pushed = ports.drop_values(id, doc, dir, port)
+  change(id, doc, dir .. ':' .. port, int(pushed) .. ',' .. int(pushed) .. ',d')
+  set_value(id, doc, 'd' .. dir .. ':' .. port, nil)
+  audience.set_channels(id, doc, dir, port, {})
+  change(id, doc, 'w' .. dir .. ':' .. port, nil)
+end
+
+-- One set of ports takes the place of another: those that stay keep their values, the others lose theirs.
+-- specs: port → { default?, channels }
+function define.ports(id, doc, dir, specs)
+  local drop = {}
+  for field in pairs(doc) do
+    local port = field:sub(1, 2) == dir .. ':' and field:sub(3)
+    if port and not specs[port] then drop[#drop + 1] = port end
+  end
+  for _, port in ipairs(drop) do
+    drop_port(id, doc, dir, port)
+  end
+  for port, spec in pairs(specs) do
+    ports.declare(id, doc, dir, port)
+    set_value(id, doc, 'd' .. dir .. ':' .. port, spec.default)
+    audience.set_channels(id, doc, dir, port, spec.channels)
+  end
+  values.check(id, doc)
+end
+
+-- Some ports become what the specs say, others go with what they hold, the rest stays as it is.
+function define.amend(id, doc, dir, specs, drop)
+  for _, port in ipairs(drop) do
+    if ports.counts(doc, dir, port) then drop_port(id, doc, dir, port) end
+  end
+  for port, spec in pairs(specs) do
+    ports.declare(id, doc, dir, port)
+    local field = 'd' .. dir .. ':' .. port
+    local changed = spec.default and get_value(id, doc, field) ~= spec.default
+    set_value(id, doc, field, spec.default)
+    audience.set_channels(id, doc, dir, port, spec.channels)
+    if changed then write.set_off(id, doc, dir, port) end
+  end
+  values.check(id, doc)
+end
+
+return define

@@ -1,0 +1,16 @@
+-- A value travels as an item, closed: `=value`, or `@context\nchannel\nflags\nvalue`.
+-- Made when first called.
+
+local envelope = {}
+
+function envelope.parts(item)
+  if item:sub(1, 1) == '=' then return '', '', '', item:sub(2) end
+  return item:match('^@([^\n]*)\n([^\n]*)\n([^\n]*)\n(.*)$')
+end
+
+function envelope.with_channel(item, channel)
+  local context, from, flags, value = envelope.parts(item)
+  return '@' .. context .. '\n' .. (from ~= '' and from or channel) .. '\n' .. flags .. '\n' .. value
+end
+
+return envelope

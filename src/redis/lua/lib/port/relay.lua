@@ -1,0 +1,48 @@
+-- What a relay does: the job through which a channel with many listeners sends.
+-- Made when first called.
+
+local relay = {}
+
+local ports = require 'port/ports'
+local write = require 'port/write'
+local cache = require 'runtime/cache'
+local lists = require 'runtime/lists'
+local tables = require 'runtime/tables'
+local change = cache.change
+
+-- Where all who listen are on one page, several messages go to them at once.
+local function together(list, n, most)
+  local items, bytes = lists.items(list, math.max(1, math.floor(most / (n + 1)))), 0
+  for i, item in ipairs(items) do
+    bytes = bytes + #item * n
+    if bytes > write.bytes_left and i > 1 then return tables.slice(items, 1, i - 1) end
+  end
+  return items
+end
+
+-- What a relay does in one run: its oldest message for the next page of listeners, and the next one when that is done.
+function relay.run(id, doc)
+  local most = math.min(write.MAX_DIRECT, write.budget)
+  local pushed, taken = ports.counts(doc, 'i', 'in')
+  while most > 0 and pushed > taken do
+    local list = lists.of(id, doc, 'i', 'in', pushed - taken)
+    local oldest = lists.items(list, 1)
+    local page = math.max(1, math.min(most, math.floor(write.bytes_left / #oldest[1])))
+    local members = write.listeners(doc.relay_channel, doc.relay_cursor, page)
+    if #members < page and not doc.relay_cursor then oldest = together(list, #members, most) end
+    write.deliver_all(doc.relay_channel, members, oldest)
+    if #members == page then
+      change(id, doc, fields.relay_cursor, members[page])
+    else
+      change(id, doc, fields.relay_cursor, nil)
+      lists.pop(list, #oldest)
+      taken = taken + #oldest
+      ports.set_counts(id, doc, 'i', 'in', pushed, taken)
+    end
+    -- A message costs something even where nobody is left to hear it.
+    most = write.bytes_left > 0 and most - #members * #oldest - 10 or 0
+  end
+  return pushed > taken
+end
+
+return relay

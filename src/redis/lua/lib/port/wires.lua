@@ -1,0 +1,61 @@
+-- Wires, as they lie. A port with wires keeps nothing: what comes goes on to their ends in the same step. They are `id:dir:port`, one after the other; `!` calls whoever laid it instead: the parent, or for an input the job itself.
+-- Made when first called.
+
+local wires = {}
+
+local ports = require 'port/ports'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local time = require 'runtime/time'
+local change, find = cache.change, cache.find
+local int = numbers.int
+local now = time.now
+
+-- Down to a child, across to a sibling, up to the parent: never round in a circle, whoever was adopted by whom since.
+function wires.reaches(id, doc, dir, to_id, to_doc, to_dir)
+  if dir == 'i' then return to_dir == 'i' and to_doc.parent == id end
+  return doc.parent ~= nil and (to_dir == 'i' and to_doc.parent == doc.parent or to_dir == 'o' and to_id == doc.parent)
+end
+
+function wires.is_there(doc, dir, port)
+  local pushed, _, dropped = ports.counts(doc, dir, port)
+  return pushed and not dropped or doc[dir .. ':*']
+end
+
+-- The ends of a port's wires; nil when there are none, or one is not there any more.
+function wires.ends_of(id, doc, dir, port)
+  local ends = {}
+  for to_id, to_dir, to_port in doc['w' .. dir .. ':' .. port]:gmatch('(%d+):([io]):([%w_]+)') do
+    local to_doc = find(to_id)
+    if not to_doc or not wires.reaches(id, doc, dir, to_id, to_doc, to_dir) then return nil end
+    if not wires.is_there(to_doc, to_dir, to_port) then return nil end
+    ends[#ends + 1] = { id = to_id, doc = to_doc, dir = to_dir, port = to_port }
+  end
+  return #ends > 0 and ends or nil
+end
+
+-- Adds those to whom its outputs go to a list, for whoever wants them all at once.
+function wires.wired_to(doc, ids)
+  for field, wires in pairs(doc) do
+    if field:sub(1, 3) == 'wo:' then
+      for to_id in wires:gmatch('(%d+):[io]:') do ids[#ids + 1] = to_id end
+    end
+  end
+end
+
+-- How many went over the wires of a port, this minute and the one before: minute:count:before.
+function wires.note_passing(id, doc, dir, port, n)
+  local field, minute_now = 'm' .. dir .. ':' .. port, math.floor(now / 60000)
+  local was_minute, count, before = (doc[field] or ''):match('^(%d+):(%d+):(%d+)$')
+  was_minute = tonumber(was_minute) or 0
+  if was_minute ~= minute_now then before = was_minute == minute_now - 1 and count or '0' end
+  count = was_minute == minute_now and tonumber(count) or 0
+  change(id, doc, field, int(minute_now) .. ':' .. int(count + n) .. ':' .. before)
+end
+
+function wires.holds(id, doc, dir, port)
+  local pushed, taken = ports.counts(doc, dir, port)
+  return pushed > taken
+end
+
+return wires

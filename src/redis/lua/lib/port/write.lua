@@ -1,0 +1,297 @@
+-- Writing to ports and channels, and what that sets off: on over wires, out to all who listen.
+-- Made when first called.
+
+local write = {}
+
+local ids = require 'job/ids'
+local queueing = require 'job/queueing'
+local values = require 'job/values'
+local audience = require 'port/audience'
+local envelope = require 'port/envelope'
+local hints = require 'port/hints'
+local log = require 'port/log'
+local ports = require 'port/ports'
+local wires = require 'port/wires'
+local counts = require 'queue/counts'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local lists = require 'runtime/lists'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
+local time = require 'runtime/time'
+local get_value, set_value = values.get_value, values.set_value
+local change, dirty, docs, fetch, fetch_jobs, find, writes = cache.change, cache.dirty, cache.docs, cache.fetch, cache.fetch_jobs, cache.find, cache.writes
+local push, put, refuse = journal.push, journal.put, journal.refuse
+local int = numbers.int
+local direction = redis_keys.direction
+local now, sequence = time.now, time.sequence
+
+-- How much may wait at one port: who writes more is refused, and who only listens misses it.
+local MAX_WAITING = 100000
+
+local function check_room(id, dir, port, waiting, more)
+  if waiting + more <= MAX_WAITING then return end
+  refuse('LIMITED', direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ' holds ' .. int(waiting) .. ' values: expected at most ' .. MAX_WAITING .. ', read some first')
+end
+
+write.heard = {}
+
+-- How much one call or run may publish, in messages: values times channels. Counted whoever listens, so that nobody's
+-- listening makes it fail. Runs behind it are left for the next script.
+write.said = { messages = 0 }
+local MAX_PUBLISHED = 10000
+
+function write.charge(n)
+  put(write.said, 'messages', write.said.messages + n)
+  if write.said.messages > MAX_PUBLISHED then
+    refuse('TOO_LARGE', 'expected at most ' .. MAX_PUBLISHED .. ' messages, values times channels, of one call or run, got ' .. int(write.said.messages))
+  end
+  journal.puts = journal.puts + n
+end
+
+-- options: quiet (wake nobody), default (set the default instead of pushing), unnoted (no part of any log entry)
+function write.items(id, doc, dir, port, items, options)
+  local pushed, taken = ports.open(id, doc, dir, port)
+  if options.default then
+    set_value(id, doc, 'd' .. dir .. ':' .. port, items[#items])
+    values.check(id, doc)
+  else
+    local bytes = tables.bytes(items)
+    check_room(id, dir, port, pushed - taken, #items)
+    values.check(id, doc, bytes)
+    values.note(id, bytes)
+    lists.push(lists.of(id, doc, dir, port, pushed - taken), items)
+    ports.set_counts(id, doc, dir, port, pushed + #items, taken)
+  end
+  if not options.unnoted then log.note('write', id, dir, port, items) end
+  if dir == 'o' then
+    local channels = audience.channels_of(id, doc, dir, port)
+    if #channels > 0 then write.charge(#channels * #items) end
+    for _, channel in ipairs(channels) do write.publish(channel, items) end
+  end
+  if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, options) end
+  if options.quiet then return end
+  if dir == 'i' then queueing.wake(id, doc, 'own') else queueing.wake_parent(id, doc) end
+end
+
+local MAX_MOVE = 10000
+local MAX_COPIED = 8388608
+
+local function check_copies(id, dir, port, what, bytes, n)
+  if bytes * n > MAX_COPIED then
+    refuse('TOO_LARGE', direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ': expected at most ' .. MAX_COPIED .. ' bytes, copied to all its targets, got ' .. what .. ' of ' .. int(bytes) .. ' bytes for ' .. int(n))
+  end
+end
+
+-- How many values may go to so many targets at once: each is copied for each of them.
+local function copied_at_once(id, doc, dir, port, waiting, n)
+  local most, bytes = math.min(waiting, math.max(1, math.floor(MAX_MOVE / n))), 0
+  for i, item in ipairs(lists.items(lists.of(id, doc, dir, port, waiting), most)) do
+    bytes = bytes + #item
+    if bytes * n > MAX_COPIED and i > 1 then return i - 1 end
+    check_copies(id, dir, port, 'a value', #item, n)
+  end
+  return most
+end
+
+-- Moves the values of a port, and copies its default, to every target; at most so many at once, the rest stays.
+function write.connect(id, doc, dir, port, targets, options)
+  local pushed, taken = ports.open(id, doc, dir, port)
+  local items, n = {}, #targets
+  if pushed > taken then
+    items = ports.take(id, doc, dir, port, copied_at_once(id, doc, dir, port, pushed - taken, math.max(1, n)))
+  end
+  local default = get_value(id, doc, 'd' .. dir .. ':' .. port)
+  if default then check_copies(id, dir, port, 'a default', #default, n) end
+  for _, to in ipairs(targets) do
+    local field = 'd' .. to.dir .. ':' .. to.port
+    ports.open(to.id, to.doc, to.dir, to.port)
+    local changed = default and get_value(to.id, to.doc, field) ~= default
+    if changed then
+      set_value(to.id, to.doc, field, default)
+      values.check(to.id, to.doc)
+    end
+    if #items > 0 then
+      write.items(to.id, to.doc, to.dir, to.port, items, options or {})
+    elseif changed then
+      write.set_off(to.id, to.doc, to.dir, to.port)
+    end
+  end
+  return #items
+end
+
+-- Sends on what a wired port holds. What cannot go stays, and whoever laid the wire is called.
+local function send_on(id, doc, dir, port, options)
+  local ends = wires.ends_of(id, doc, dir, port)
+  if ends then
+    local n = write.connect(id, doc, dir, port, ends, { quiet = options.quiet })
+    if n > 0 then wires.note_passing(id, doc, dir, port, n) end
+    if not wires.holds(id, doc, dir, port) then return end
+  end
+  local owner = dir == 'i' and id or doc.parent
+  local owner_doc = owner and find(owner)
+  if owner_doc then queueing.wake(owner, owner_doc, 'own') end
+end
+
+-- Hop by hop, the nearest first, and not each hop within the one before: that would take three calls a hop, and a way of
+-- 80 hops more than some Luas have. A port that is in line already goes on once for all; `line` is nil between.
+local passing = {}
+
+function write.pass(id, doc, dir, port, options)
+  local line = passing.line
+  local waiting = line and line[id .. dir .. port]
+  if waiting then return put(waiting, 'quiet', waiting.quiet and options.quiet) end
+  local hop = { id = id, doc = doc, dir = dir, port = port, quiet = options.quiet }
+  if line then
+    put(line, id .. dir .. port, hop)
+    return push(line, hop)
+  end
+  line = { hop }
+  put(passing, 'line', line)
+  local at_hop = 1
+  while line[at_hop] do
+    local next_hop = line[at_hop]
+    put(line, next_hop.id .. next_hop.dir .. next_hop.port, nil)
+    send_on(next_hop.id, next_hop.doc, next_hop.dir, next_hop.port, next_hop)
+    at_hop = at_hop + 1
+  end
+  put(passing, 'line', nil)
+end
+
+-- What a port's new default sets off: it goes on over the wires, or wakes whoever reads the port.
+function write.set_off(id, doc, dir, port)
+  if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, {}) end
+  if dir == 'i' then queueing.wake(id, doc, 'own') else queueing.wake_parent(id, doc) end
+end
+
+-- To more ports than this a message goes by the channel's relay, a job that delivers it page by page; and so does all
+-- that follows while the relay has anything left, or it would overtake. `budget`: deliveries left to this script, and bytes.
+write.MAX_DIRECT = 500
+write.budget = 1000
+write.bytes_left = 8388608
+
+local function deliver(channel, member, items)
+  local id, port = member:match('^(%d+):(.*)$')
+  local doc = find(id)
+  local pushed, taken, dropped
+  if doc then pushed, taken, dropped = ports.counts(doc, 'i', port) end
+  if not pushed or dropped or not tables.has(audience.channels_of(id, doc, 'i', port), channel) then
+    audience.member_change(channel, member, false)
+    return 0
+  end
+  -- Who does not read misses what comes then.
+  if pushed - taken + #items > MAX_WAITING or not values.has_room(id, doc, tables.bytes(items)) then return 0 end
+  write.items(id, doc, 'i', port, items, {})
+  return #items
+end
+
+-- The ports that listen, in the order of their names, from behind one of them on.
+function write.listeners(channel, behind, most)
+  return redis.call('ZRANGEBYLEX', ns .. 'channel:' .. channel, behind and '(' .. behind or '-', '+', 'LIMIT', 0, most)
+end
+
+function write.deliver_all(channel, members, items)
+  local ids, reached = {}, 0
+  for i, member in ipairs(members) do ids[i] = member:match('^%d+') end
+  fetch_jobs(ids)
+  for _, member in ipairs(members) do reached = reached + deliver(channel, member, items) end
+  write.budget = write.budget - #members * #items
+  write.bytes_left = write.bytes_left - #members * tables.bytes(items)
+  return reached
+end
+
+-- All who listen, with those that this script has added. Once they are few again they are listed.
+local function everyone(channel)
+  local n, relay, listed = audience.of(channel)
+  if listed then return listed end
+  local members, pending, old = write.listeners(channel, nil, write.MAX_DIRECT), writes.zsets[ns .. 'channel:' .. channel], {}
+  if not pending then
+    if #members == n then audience.list(channel, n, relay, members) end
+    return members
+  end
+  for _, member in ipairs(members) do old[member] = true end
+  for member, score in pairs(pending) do
+    if score and not old[member] then members[#members + 1] = member end
+  end
+  return members
+end
+
+local function has_left(relay)
+  local pushed, taken = ports.counts(find(relay) or {}, 'i', 'in')
+  return pushed and pushed > taken
+end
+
+-- Whoever is subscribed outside hears so many messages of one script; what is more passes by.
+local MAX_LIVE = 5000
+
+local function tell_live(channel, item, all)
+  if #writes.messages > MAX_LIVE then return end
+  local _, _, _, value = envelope.parts(item)
+  -- On one line, as an event has to be. In JSON a line may end only where a space may stand.
+  local text = channel .. '\t' .. value:gsub('[\r\n]', ' ')
+  for _, level in ipairs(all) do push(writes.messages, { ns .. 'live:' .. level, text }) end
+end
+
+-- Messages go to every input port that listens to the channel or to one above it, and to whoever is subscribed
+-- outside. A subscriber that cannot take one is dropped; it never harms the publisher.
+function write.publish(channel, items)
+  local all, reached, marked = audience.levels(channel), 0, nil
+  local asked = {}
+  audience.foresee(channel, asked)
+  fetch(asked)
+  for _, level in ipairs(all) do
+    local n, relayed_by = audience.of(level)
+    if n > 0 and not marked then
+      marked = {}
+      for i, item in ipairs(items) do marked[i] = envelope.with_channel(item, channel) end
+    end
+    if n > write.MAX_DIRECT or n * #items > write.budget or n * tables.bytes(items) > write.bytes_left or (relayed_by and n > 0 and has_left(relayed_by)) then
+      write.hand_over(level, relayed_by, marked or items)
+      reached = reached + n
+    elseif n > 0 then
+      local members = everyone(level)
+      reached = reached + write.deliver_all(level, members, marked)
+      if #members <= audience.FEW then
+        for _, member in ipairs(members) do write.heard[#write.heard + 1] = member:match('^%d+') end
+      end
+    end
+  end
+  local _, till = hints.known()
+  if till > now then
+    for _, item in ipairs(items) do tell_live(channel, item, all) end
+  end
+  return reached
+end
+
+function write.tell_all()
+  while #hints.told > 0 do
+    local batch = hints.told
+    hints.told = {}
+    for _, e in ipairs(batch) do write.publish(e[1], { e[2] }) end
+  end
+end
+
+local stopped_by = { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at, fields.terminating }
+
+-- The relay of a channel is one job for as long as something is said there now and then; whatever became of it, the
+-- next message makes it run again.
+function write.hand_over(channel, id, items)
+  local doc = id and find(id)
+  if doc then
+    write.items(id, doc, 'i', 'in', items, { unnoted = true })
+    if doc.place ~= 'f' and doc.place ~= 'T' then return end
+    for _, field in ipairs(stopped_by) do change(id, doc, field, nil) end
+    return queueing.enqueue(id, doc, true)
+  end
+  id = ids.next_id()
+  doc = fields { queue = 'sidejob.relay', class = 'relay', place = 'new', sequence = sequence(), args = cjson.encode(channel), quiet = '1', relay_channel = channel, ['i:in'] = '0,0' }
+  put(docs, id, doc)
+  put(dirty, id, true)
+  audience.set_relay(channel, id)
+  counts.add(doc.queue, 'made')
+  write.items(id, doc, 'i', 'in', items, { quiet = true, unnoted = true })
+  queueing.enqueue(id, doc)
+end
+
+return write

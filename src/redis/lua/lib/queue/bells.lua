@@ -1,0 +1,70 @@
+-- Bells: what the caller must ring, for work that is ready and for timers that are near.
+
+local bells = {}
+
+local places = require 'job/places'
+local limits = require 'limit/limits'
+local lanes = require 'queue/lanes'
+local standby = require 'queue/standby'
+local work = require 'run/work'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local time = require 'runtime/time'
+local change_queue, queue, queues = cache.change_queue, cache.queue, cache.queues
+local int, never = numbers.int, numbers.never
+local now = time.now
+
+local rung = 0
+bells.rings = {} -- what the caller must ring: { queue, bell, at }
+
+local function new_bell()
+  rung = rung + 1
+  return 'bell' .. seed .. rung
+end
+
+local function bells_of(queue_record)
+  local n = 0
+  for lane in pairs(queue_record.lanes) do if lane:find('^bell') then n = n + 1 end end
+  return n
+end
+
+-- As many bells as it takes for the ready work, within the lanes that the queue may have.
+local function ring(q, ready)
+  local queue_record = queue(q)
+  if queue_record.paused then return end
+  local called = ready > 0 and standby.call_lane(q) or 0
+  local batch, there, most = queue_record.batch or lanes.BATCH, lanes.count(q), lanes.most(queue_record)
+  -- Lanes that wait for those whom they call do not come back for more: only bells that are on their way count.
+  local missing = queue_record.called_classes and math.min(most - there, math.ceil(ready / math.min(batch, lanes.CALLS)) - bells_of(queue_record) - called) or math.min(most, math.ceil(ready / batch)) - there
+  for _ = 1, missing do
+    local bell = new_bell()
+    lanes.set(q, bell, now + lanes.BELL)
+    bells.rings[#bells.rings + 1] = { q, bell, '' }
+  end
+end
+
+function bells.ring_ready()
+  work.conclude()
+  for q, ready in pairs(places.to_ring) do ring(q, ready) end
+  places.to_ring = {}
+end
+
+-- When somebody must come: a timer is due, or a limit has room and no lane of the queue waits for that.
+local function next_call(q, queue_record)
+  local room = limits.next_moment(q)
+  if lanes.count(q) > 0 or room <= (lanes.waits_until[q] or 0) then room = never end
+  return math.min(queue_record.next_timer or never, room)
+end
+
+-- What is within the next minute gets a bell for that very moment, unless an earlier one is on its way.
+function bells.ring_timers()
+  for q, queue_record in pairs(queues) do
+    local moment = queue_record.paused and never or next_call(q, queue_record)
+    if moment > now and moment <= now + lanes.MINUTE and not (queue_record.timer_bell and queue_record.timer_bell > now and queue_record.timer_bell <= moment) then
+      change_queue(q, queue_fields.timer_bell, moment)
+      bells.rings[#bells.rings + 1] = { q, new_bell(), int(moment) }
+    end
+  end
+end
+
+return bells

@@ -1,0 +1,72 @@
+-- What is due in a queue: timers whose moment has come, and leases that are over.
+-- Made when first called.
+
+local due = {}
+
+local places = require 'job/places'
+local queueing = require 'job/queueing'
+local values = require 'job/values'
+local retry = require 'run/retry'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local get_value = values.get_value
+local change, change_queue, fetch_jobs, find, pending_moment, queue, zset = cache.change, cache.change_queue, cache.fetch_jobs, cache.find, cache.pending_moment, cache.queue, cache.zset
+local int, never = numbers.int, numbers.never
+local queue_key = redis_keys.queue_key
+local now = time.now
+
+due.SLICE = 1000
+
+-- The due members of a time index, and the moment of the next one behind them.
+local function members_due(q, index, field)
+  local moment = queue(q)[field]
+  if not moment or moment > now then return {}, nil end
+  local key = queue_key(q, index)
+  local ids = redis.call('ZRANGEBYSCORE', key, '-inf', int(now), 'LIMIT', 0, due.SLICE)
+  local next_one = #ids < due.SLICE and redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
+  local next_moment = next_one and math.min(tonumber(next_one[2]) or never, pending_moment(key)) or now
+  change_queue(q, field, next_moment < never and next_moment or nil)
+  fetch_jobs(ids)
+  return ids, key
+end
+
+-- A slot that nobody looked at in time, of a repeat that runs no such slots: who is lent the job works out the next one.
+local SLOT_GRACE = 300000
+
+local function miss_slot(id, doc)
+  local late = doc.next_slot and now - tonumber(doc.next_slot) > SLOT_GRACE and not doc.wanted_early
+  if late and (get_value(id, doc, fields.repeats) or ''):find('"missed":"skip"', 1, true) then change(id, doc, fields.slot_missed, '1') end
+end
+
+function due.timers(q)
+  local ids, key = members_due(q, 'timers', queue_fields.next_timer)
+  for _, id in ipairs(ids) do
+    local doc = find(id)
+    if doc and doc.place == 't' then
+      miss_slot(id, doc)
+      queueing.enqueue(id, doc)
+    else
+      zset(key, id, false)
+    end
+  end
+  return #ids
+end
+
+function due.take_back(q)
+  local ids, key = members_due(q, 'leases', queue_fields.next_lease)
+  for _, id in ipairs(ids) do
+    local doc = find(id)
+    if not doc or doc.place ~= 'l' then
+      zset(key, id, false)
+    elseif tonumber(doc.lease_until) > now then
+      places.move(id, doc, 'l', tonumber(doc.lease_until))
+    else
+      retry.lose(id, doc)
+    end
+  end
+  return #ids
+end
+
+return due

@@ -1,0 +1,95 @@
+-- Classes by globs: whether a text is like one, within bounds.
+-- Made when first called.
+
+local globs = {}
+
+globs.steps = 10000
+local read = {}
+local ANY_CHARACTER = '[^\128-\191][\128-\191]*'
+
+-- Bytes from one to another as they stand in a set of a pattern.
+local function byte_range(from, to)
+  local front, back = '', ''
+  while from <= to and not string.char(from):find('^[%w\128-\255]') do
+    front = front .. '%' .. string.char(from)
+    from = from + 1
+  end
+  while from <= to and not string.char(to):find('^[%w\128-\255]') do
+    back = '%' .. string.char(to) .. back
+    to = to - 1
+  end
+  return front .. (from <= to and string.char(from) .. '-' .. string.char(to) or '') .. back
+end
+
+-- The set that opens at `g` ([abc], [a-z], [^a]) as one of a pattern, and where the glob goes on; nil when it never closes.
+local function set_of(glob, g)
+  local negated = glob:sub(g + 1, g + 1) == '^'
+  local first = g + (negated and 2 or 1)
+  local i, set = first, negated and '[^' or '['
+  while i <= #glob do
+    local from, to = glob:byte(i), glob:byte(i)
+    if glob:sub(i, i) == ']' and i > first then return set .. ']', i + 1 end
+    if glob:sub(i + 1, i + 1) == '-' and (glob:sub(i + 2, i + 2) or ']') ~= ']' and i + 2 <= #glob then
+      to = glob:byte(i + 2)
+      i = i + 2
+    end
+    set = set .. byte_range(from, to)
+    i = i + 1
+  end
+end
+
+-- What stands between the stars of a glob, as patterns of Lua without any choice in them, so that none takes longer than its
+-- length times that of the text; false where it is like nothing.
+local function parts(glob)
+  local parts, part, g = {}, '', 1
+  while g <= #glob do
+    local character, after = glob:sub(g, g), g + 1
+    if character == '*' then
+      -- Several stars are one: some Lua finds an empty text at the front, wherever it is told to look from.
+      if part ~= '' or #parts == 0 then parts[#parts + 1] = part end
+      part = ''
+    elseif character == '?' then
+      part = part .. ANY_CHARACTER
+    elseif character == '[' then
+      local set, behind = set_of(glob, g)
+      if not set then return false end
+      part, after = part .. set, behind
+    else
+      local is_plain = character:find('^[%w\128-\255]') ~= nil
+      part = part .. (is_plain and '' or '%') .. character
+    end
+    g = after
+  end
+  parts[#parts + 1] = part
+  return parts
+end
+
+-- Whether a text is like a glob: `*` any text, `?` any character, `[a-z]` one of a set. Each part is looked for behind the
+-- one before it, the last one at the end.
+local function is_like(text, glob)
+  if read[glob] == nil then read[glob] = parts(glob) end
+  local parts, from = read[glob], 1
+  if not parts then return false end
+  globs.steps = globs.steps - 1 - #parts - math.ceil(#text * #glob / 20)
+  for i, part in ipairs(parts) do
+    local start, stop = text:find((i == 1 and '^' or '') .. part .. (i == #parts and '$' or ''), from)
+    if not start then return false end
+    from = stop + 1
+  end
+  return true
+end
+
+-- The first of the globs that a class is like, asked once for each class; `known` is kept by the caller.
+function globs.first(class, list, known)
+  if known[class] == nil then
+    known[class] = false
+    for _, glob in ipairs(list) do
+      known[class] = known[class] or (is_like(class, glob) and glob)
+    end
+  end
+  return known[class]
+end
+
+function globs.match(class, list, known) return #list == 0 or globs.first(class, list, known) ~= false end
+
+return globs

@@ -1,0 +1,33 @@
+-- Where a job waits to be lent: on the side of pull workers, or of lanes; and what its class is to its queue.
+
+local sides = {}
+
+local cache = require 'runtime/cache'
+local queue = cache.queue
+
+function sides.of(q, class, tag)
+  local queue_record = queue(q)
+  return (tag or queue_record.mode == 'pull' or (queue_record.pulled_classes and queue_record.pulled_classes[class])) and 'p' or nil
+end
+
+-- The limit that all jobs of its class count against, whenever they were made: its worker's own concurrency. The queue
+-- says which of its classes have one.
+function sides.worker_limit(q, class) return 'worker:' .. q .. '/' .. class end
+
+function sides.own_limit(doc)
+  local bounded = queue(doc.queue).bounded_classes
+  return bounded and bounded[doc.class] and sides.worker_limit(doc.queue, doc.class) or nil
+end
+
+function sides.is_limited(doc) return not doc.terminating and (doc.limits or sides.own_limit(doc)) ~= nil end
+
+-- Nobody serves its class any more. Pull workers need no registration.
+local serving = {}
+
+function sides.is_gone(doc)
+  local class = doc.queue .. '/' .. doc.class
+  if serving[class] == nil then serving[class] = queue(doc.queue).mode == 'pull' or redis.call('HEXISTS', ns .. 'workers:' .. doc.queue, doc.class) == 1 end
+  return not serving[class]
+end
+
+return sides

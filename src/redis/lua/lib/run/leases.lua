@@ -1,0 +1,65 @@
+-- What is written down of a run, and how its lease ends.
+-- Made when first called.
+
+local leases = {}
+
+local places = require 'job/places'
+local limits = require 'limit/limits'
+local sides = require 'queue/sides'
+local cache = require 'runtime/cache'
+local lists = require 'runtime/lists'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local change = cache.change
+local int = numbers.int
+local side_key = redis_keys.side_key
+local now, now_text = time.now, time.now_text
+
+local lease_fields = { fields.token, fields.lease_until, fields.lease_length, fields.begun, fields.next_commit, fields.previous_ran_at, fields.process }
+
+function leases.finish(id, doc)
+  if doc.held_limits then limits.release_slots(id, doc) end
+  for _, field in ipairs(lease_fields) do
+    if doc[field] then change(id, doc, field, nil) end
+  end
+end
+
+-- A run that had no effect does not count for the runaway guard.
+function leases.uncount_run(id, doc)
+  local minute, n = (doc.runs_this_minute or ''):match('^(%d+):(%d+)$')
+  if minute then change(id, doc, fields.runs_this_minute, minute .. ':' .. int(math.max(0, tonumber(n) - 1))) end
+end
+
+-- A run that was given back was neither a run nor a delivery.
+function leases.uncount(id, doc)
+  leases.uncount_run(id, doc)
+  if doc.deliveries then change(id, doc, fields.deliveries, int(tonumber(doc.deliveries) - 1)) end
+end
+
+-- How a run ended. The last one stands in the document; a job that keeps more has them in a list, each with what else is
+-- known of it: { by: who performed it; again: whether it is tried again for this; error }.
+local MAX_KEPT_ERROR = 8192
+
+function leases.note_run(id, doc, outcome, more)
+  local line = (doc.ran_at or '0') .. ',' .. now_text .. ',' .. outcome .. ',' .. int((tonumber(doc.failures) or 0) + 1)
+  change(id, doc, fields.last_run, line)
+  if not doc.history then return end
+  local n, error = tonumber(doc.history_kept) or 0, more and more.error or ''
+  if #error > MAX_KEPT_ERROR then
+    error = '{"message":"its error is ' .. #error .. ' bytes long: only that of the last run is kept, with the job","reason":"other"}'
+  end
+  local by = more and more.by or doc.process or (doc.lease_length and sides.of(doc.queue, doc.class, doc.tag) and 'pull') or ''
+  local kept = lists.at(side_key(id, 'runs'), n)
+  lists.push(kept, { line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error })
+  if n == tonumber(doc.history) then lists.pop(kept, 1) else change(id, doc, fields.history_kept, int(n + 1)) end
+end
+
+function leases.extend(id, doc, lease)
+  local till = now + (tonumber(doc.lease_length) or lease)
+  change(id, doc, fields.lease_until, int(till))
+  places.move(id, doc, 'l', till)
+  if doc.held_limits then limits.renew_slots(id, doc) end
+end
+
+return leases

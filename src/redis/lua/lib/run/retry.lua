@@ -1,0 +1,154 @@
+-- What becomes of a job whose run did not succeed.
+-- Made when first called.
+
+local retry = {}
+
+local ending = require 'job/ending'
+local queueing = require 'job/queueing'
+local results = require 'job/results'
+local states = require 'job/states'
+local values = require 'job/values'
+local log = require 'port/log'
+local counts = require 'queue/counts'
+local sides = require 'queue/sides'
+local leases = require 'run/leases'
+local slots = require 'run/slots'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local time = require 'runtime/time'
+local get_value, set_value = values.get_value, values.set_value
+local change, need = cache.change, cache.need
+local int = numbers.int
+local now = time.now
+
+local MAX_LOST = 10
+local function backoff(n) return math.min(1000 * 2 ^ (n - 1), 3600000) end
+
+-- A job that says itself when it goes to somebody else is due again then, at once and in company; claims count how often.
+local function redeliver(id, doc, since)
+  change(id, doc, fields.lost_runs, int((tonumber(doc.lost_runs) or 0) + 1))
+  change(id, doc, fields.unanswered, '1')
+  leases.finish(id, doc)
+  if doc.terminating then return ending.terminate_now(id, doc) end
+  queueing.enqueue(id, doc, true, since)
+end
+
+-- Whether a job whose run was lost is tried again: by its own terms, or by ours.
+local function has_tries(doc)
+  if doc.redeliver_after then return not doc.max_deliveries or (tonumber(doc.deliveries) or 0) < tonumber(doc.max_deliveries) end
+  return not doc.begun or (tonumber(doc.lost_in_a_row) or 0) + 1 < MAX_LOST
+end
+
+-- A lease ended and nobody committed: no effect of that run exists. Back into the queue, alone and with backoff.
+function retry.lose(id, doc)
+  counts.add(doc.queue, 'lost')
+  leases.note_run(id, doc, 'lost', { again = not doc.terminating and has_tries(doc) })
+  leases.uncount_run(id, doc)
+  if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end
+  if doc.begun then
+    change(id, doc, fields.lost_runs, int((tonumber(doc.lost_runs) or 0) + 1))
+    change(id, doc, fields.lost_in_a_row, int((tonumber(doc.lost_in_a_row) or 0) + 1))
+  else
+    change(id, doc, fields.lost_in_a_row, doc.lost_in_a_row or '0')
+  end
+  leases.finish(id, doc)
+  if doc.terminating then return ending.terminate_now(id, doc) end
+  local lost = tonumber(doc.lost_in_a_row)
+  if lost >= MAX_LOST then
+    local error = cjson.encode({ message = 'lost ' .. int(lost) .. ' times: the run never answered', reason = 'other' })
+    set_value(id, doc, fields.last_error, error)
+    return ending.finish(id, doc, 'f', error)
+  end
+  change(id, doc, fields.backoff_until, lost > 0 and int(now + backoff(lost)) or nil)
+  queueing.enqueue(id, doc, true)
+end
+
+-- A run that failed consumed nothing and wrote nothing. Retries left: back with backoff, whatever arrived meanwhile;
+-- none left: failed, its input kept.
+function retry.fail(run, error, delay)
+  local id, doc = run.id, need(run.id)
+  leases.note_run(id, doc, 'failed', { by = run.by, error = error, again = not doc.terminating and (delay ~= '' or (doc.followed and (doc.child_during_run == '1' or doc.input_during_run))) })
+  counts.add(doc.queue, 'runs')
+  counts.add(doc.queue, 'errors')
+  leases.finish(id, doc)
+  set_value(id, doc, fields.last_error, error)
+  change(id, doc, fields.lost_in_a_row, nil)
+  change(id, doc, fields.unanswered, nil)
+  change(id, doc, fields.conflicts_in_a_row, nil)
+  if doc.terminating == '2' then
+    change(id, doc, fields.terminating, nil)
+    ending.finish(id, doc, 'T', error)
+  elseif doc.terminating then
+    ending.terminate_now(id, doc)
+  elseif delay ~= '' then
+    change(id, doc, fields.failures, int((tonumber(doc.failures) or 0) + 1))
+    change(id, doc, fields.deliveries, nil)
+    change(id, doc, fields.backoff_until, int(now + tonumber(delay)))
+    queueing.enqueue(id, doc, true)
+  elseif doc.followed and (doc.child_during_run == '1' or doc.input_during_run) then
+    queueing.enqueue(id, doc, true)
+  else
+    change(id, doc, fields.failures, int((tonumber(doc.failures) or 0) + 1))
+    change(id, doc, fields.input_during_run, nil)
+    if doc.next_slot and not (get_value(id, doc, fields.repeats) or ''):find('"stopOnFail":true', 1, true) then
+      ending.clear_steps(id, doc)
+      change(id, doc, fields.failures, nil)
+      change(id, doc, fields.deliveries, nil)
+      slots.set_times(id, doc, run)
+      results.keep(id, doc, 'f', error)
+      queueing.enqueue(id, doc)
+      queueing.wake_parent(id, doc, true)
+    else
+      ending.finish(id, doc, 'f', error)
+    end
+  end
+  log.line(id, 'error', error, true)
+  if doc.gone then return doc.gone end
+  queueing.wake_parent(id, doc)
+  return states.of(doc)
+end
+
+-- The snapshot was overtaken: the run is dropped and comes again, at once; after three in a row with backoff.
+function retry.conflict(run)
+  local id, doc = run.id, need(run.id)
+  local n = (tonumber(doc.conflicts_in_a_row) or 0) + 1
+  leases.note_run(id, doc, 'conflict', { by = run.by, again = not doc.terminating })
+  leases.uncount_run(id, doc)
+  leases.finish(id, doc)
+  change(id, doc, fields.conflicts_in_a_row, int(n))
+  change(id, doc, fields.deliveries, nil)
+  if doc.terminating then
+    ending.terminate_now(id, doc)
+  else
+    change(id, doc, fields.backoff_until, n > 3 and int(now + math.min(100 * 2 ^ (n - 4), 60000) * (1 + (now % 100) / 500)) or nil)
+    queueing.enqueue(id, doc, true)
+  end
+end
+
+-- A job that this deployment cannot perform goes back, with a delay and without using an attempt.
+function retry.release(run)
+  local id, doc = run.id, need(run.id)
+  leases.note_run(id, doc, 'released', { error = run.error, again = not doc.terminating })
+  leases.uncount(id, doc)
+  leases.finish(id, doc)
+  if run.unknown and doc.has_shutdown and sides.is_gone(doc) then change(id, doc, fields.has_shutdown, nil) end
+  if doc.terminating and not doc.has_shutdown then
+    ending.terminate_now(id, doc)
+    return doc.gone or states.of(doc)
+  end
+  if doc.terminating then change(id, doc, fields.terminating, '1') end
+  if run.at then change(id, doc, fields.backoff_until, int(run.at)) end
+  if run.error then set_value(id, doc, fields.last_error, run.error) end
+  queueing.enqueue(id, doc, true)
+  return states.of(doc)
+end
+
+local retryable = { TAKEN = true, NOT_FOUND = true, INTERNAL = true }
+
+function retry.refused(run, refusal)
+  local error = '{"message":' .. cjson.encode(refusal.message) .. ',"reason":"other","code":"' .. refusal.code .. '"}'
+  retry.fail(run, error, retryable[refusal.code] and run.retry or '')
+  return 'refused:' .. refusal.code .. ' ' .. refusal.message
+end
+
+return retry

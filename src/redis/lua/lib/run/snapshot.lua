@@ -1,0 +1,233 @@
+-- What a run gets to see, and what people see of a job.
+-- Made when first called.
+
+local snapshot = {}
+
+local kin = require 'family/kin'
+local plain = require 'fast/plain'
+local results = require 'job/results'
+local states = require 'job/states'
+local values = require 'job/values'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local lists = require 'runtime/lists'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
+local get_value = values.get_value
+local attached_to, fetch, fetch_jobs, find, hfetch, hget, raw = cache.attached_to, cache.fetch, cache.fetch_jobs, cache.find, cache.hfetch, cache.hget, cache.raw
+local text_at = cache.text_at
+local isolate, refuse = journal.isolate, journal.refuse
+local int = numbers.int
+local key_of, side_key = redis_keys.key_of, redis_keys.side_key
+
+local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
+
+-- Of all ports together, and of the values that stand beside the document: the rest is asked for when it is wanted.
+local MAX_INPUTS, MAX_SIDE = 2097152, 2097152
+
+-- The waiting values of a port from the front, or behind some of them, within the bounds of a snapshot.
+function snapshot.first_values(id, doc, dir, port, n, skip)
+  local items, bytes, step = {}, 0, FIRST_VALUES
+  n = math.min(n, MAX_VALUES)
+  -- A few first, then as many more as would be within the bounds if they are no larger.
+  while #items < n do
+    local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)
+    for _, item in ipairs(more) do
+      bytes = bytes + #item
+      if bytes > MAX_BYTES and #items > 0 then return items end
+      items[#items + 1] = item
+    end
+    if #more == 0 then return items end
+    step = math.max(1, math.floor((MAX_BYTES - bytes) * #items / bytes))
+  end
+  return items
+end
+
+-- What is in the document itself is not said again. Read once: a claim weighs it before it lends the job.
+local inputs_of = {}
+
+local function flat_inputs(id, doc)
+  if inputs_of[id] then return inputs_of[id] end
+  local flat, bytes = {}, 0
+  for _, field in ipairs(attached_to(id, doc)) do
+    local dir, port = field:match('^([io]):(.+)$')
+    if dir == 'i' and doc[field] and bytes < MAX_INPUTS then
+      local pushed, taken = doc[field]:match('^(%d+),(%d+)')
+      if pushed ~= taken and not doc['v' .. field] then
+        local items = snapshot.first_values(id, doc, dir, port, tonumber(pushed) - tonumber(taken))
+        bytes = bytes + tables.bytes(items)
+        flat[#flat + 1] = { port, items }
+      end
+    end
+  end
+  inputs_of[id] = flat
+  return flat
+end
+
+-- Where they are too many, those that come last are left out: their fields still say `^`.
+function snapshot.flat_side_values(id, doc)
+  local fields, keys = {}, {}
+  for _, field in ipairs(attached_to(id, doc)) do
+    if doc[field] == '^' then
+      fields[#fields + 1] = field
+      keys[#keys + 1] = side_key(id, 'f:' .. field)
+    end
+  end
+  local flat, bytes = {}, 0
+  if (values.of(doc)) <= MAX_SIDE then fetch(keys) end
+  for i, field in ipairs(fields) do
+    local text = text_at(keys[i]) or ''
+    bytes = bytes + #text
+    if bytes > MAX_SIDE then return flat end
+    flat[#flat + 1] = field
+    flat[#flat + 1] = text
+  end
+  return flat
+end
+
+-- How many bytes the snapshot of a job takes, but for its family.
+function snapshot.weigh(id, doc)
+  local bytes = #(raw[key_of(id)] or '')
+  if #attached_to(id, doc) == 0 then return bytes end
+  for _, text in ipairs(snapshot.flat_side_values(id, doc)) do bytes = bytes + #text end
+  for _, port in ipairs(flat_inputs(id, doc)) do
+    for _, item in ipairs(port[2]) do bytes = bytes + #item end
+  end
+  return bytes
+end
+
+-- The job that tells of the last end, as text with its last error; nothing when there is none.
+function snapshot.callback_of(doc)
+  local callback = doc.callback_job and find(doc.callback_job)
+  if not callback then return {} end
+  return { text_at(key_of(doc.callback_job)), get_value(doc.callback_job, callback, fields.last_error) or '' }
+end
+
+local MAX_CHILDREN = 1000
+
+function snapshot.flat_children(id, doc)
+  if not doc.has_children then return {}, 0 end
+  local key = kin.children_key(id)
+  local scanned = redis.call('HSCAN', key, 0, 'COUNT', MAX_CHILDREN)
+  if scanned[1] == '0' then return scanned[2], #scanned[2] / 2 end
+  local total = redis.call('HLEN', key)
+  return total > MAX_CHILDREN and scanned[2] or redis.call('HGETALL', key), total
+end
+
+-- How an ended child ended, and what it left: its result, or its error.
+local function legacy(id, doc)
+  local kept = doc.keep_result and results.of(id)
+  if doc.place == 'c' then return 'finished', kept and kept:match('^[^\n]*\n[^\n]*\n(.*)$') or '' end
+  if doc.place == 'f' then return 'failed', get_value(id, doc, fields.last_error) or '' end
+  return 'cancelled', ''
+end
+
+local MAX_FAMILY = 8388608
+
+-- The children that have ended, for a parent that has waited for them: name, id, class, how, args, what each left.
+-- One that pauses for some is told of those.
+local function flat_family(parent, doc, children)
+  if not doc.wait_over and not doc.awaited_children then return {} end
+  local names, ids = {}, {}
+  local function see(name, entry)
+    local id, status = (entry or ''):match('^(%d+),(%a+),')
+    if not states.ends[status] then return end
+    ids[#ids + 1] = id
+    names[id] = name
+  end
+  if doc.awaited_children then
+    local awaited = cjson.decode(doc.awaited_children)
+    hfetch(kin.children_key(parent), awaited)
+    for _, name in ipairs(awaited) do see(name, hget(kin.children_key(parent), name)) end
+  else
+    for i = 1, #children, 2 do see(children[i], children[i + 1]) end
+  end
+  table.sort(ids, function(a, b) return tonumber(a) < tonumber(b) end)
+  fetch_jobs(ids)
+  local rows, bytes = {}, 0
+  for _, id in ipairs(ids) do
+    local child_doc = find(id)
+    if child_doc then
+      local how, left = legacy(id, child_doc)
+      bytes = bytes + #left + #(get_value(id, child_doc, fields.args) or '')
+      if bytes > MAX_FAMILY then refuse('TOO_LARGE', 'what the children of job ' .. parent .. ' were given and left is more than 8 MiB together') end
+      rows[#rows + 1] = { names[id], id, child_doc.class, how, get_value(id, child_doc, fields.args) or '', left }
+    end
+  end
+  return rows
+end
+
+local function flat_port(id, doc, name, field, closely)
+  local dir, port = field:match('^([io]):(.+)$')
+  if not dir or port == '*' or doc[field]:find('d', 1, true) then return nil end
+  local wires, default = doc['w' .. field], doc['d' .. field]
+  local pushed, taken = doc[field]:match('^(%d+),(%d+)')
+  local idle = not wires and (pushed == taken or (name == '' and not closely)) and not (default and dir == 'o' and name ~= '')
+  if idle then return nil end
+  local row = { name, dir, port, int(pushed - taken), default and '1' or '', wires or '' }
+  if closely then
+    row[7] = pushed ~= taken and lists.now(id, doc, dir, port, 1)[1] or ''
+    row[8] = doc['m' .. field] or ''
+  end
+  return row
+end
+
+-- The wires of a follower and what waits at them: its own ports with wires, and the ports of its children with wires,
+-- values or a default: child ('' for its own), side, port, size, '1' with a default, where the wires go. Closely: also
+-- its own ports with values, the oldest value of each, and what went over its wires.
+function snapshot.flat_wires(id, doc, children, closely)
+  local rows, ids = {}, {}
+  local function add(name, of_id, of)
+    for field in pairs(of) do rows[#rows + 1] = flat_port(of_id, of, name, field, closely) end
+  end
+  for i = 2, #children, 2 do ids[#ids + 1] = children[i]:match('^%d+') end
+  fetch_jobs(ids)
+  add('', id, doc)
+  for i = 1, #children, 2 do
+    local child_id = children[i + 1]:match('^%d+')
+    local child = find(child_id)
+    if child then add(children[i], child_id, child) end
+  end
+  return rows
+end
+
+-- A function's own list of steps is short. A long one comes when it is asked for, lest every run pays for all before it.
+local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
+
+local function flat_steps(id, doc)
+  if not doc.has_steps then return {}, '' end
+  local scanned = redis.call('HSCAN', side_key(id, 'steps'), 0, 'COUNT', MAX_STEPS)
+  local flat, bytes = scanned[2], 0
+  for _, text in ipairs(flat) do bytes = bytes + #text end
+  if scanned[1] ~= '0' or #flat > 2 * MAX_STEPS or bytes > MAX_STEP_BYTES then return {}, 'more' end
+  return flat, ''
+end
+
+-- What a run sees, after everything has been written: the document as text, and what stands beside it.
+local function one(id)
+  if plain.text(id) then return { raw[key_of(id)] } end
+  local doc = find(id)
+  if not doc.has_children and not doc.has_steps and #attached_to(id, doc) == 0 then return { raw[key_of(id)] } end
+  local steps, more_steps = flat_steps(id, doc)
+  local children, total = snapshot.flat_children(id, doc)
+  return { raw[key_of(id)], flat_inputs(id, doc), snapshot.flat_side_values(id, doc), children, steps, total, flat_family(id, doc, children), doc.followed and snapshot.flat_wires(id, doc, children) or {}, more_steps }
+end
+
+-- What each of these runs sees. Where that cannot be had it is a fault of this run alone: its document, and why.
+function snapshot.of(ids)
+  local list = {}
+  for i, id in ipairs(ids) do
+    local ok, found = isolate(id, one, id)
+    list[i] = ok and found or { raw[key_of(id)], {}, {}, {}, {}, 0, {}, {}, '', found.code .. ' ' .. found.message }
+  end
+  return list
+end
+
+function snapshot.with_documents(ids)
+  local rows = {}
+  for i, id in ipairs(ids) do rows[i] = { id, raw[key_of(id)], snapshot.flat_side_values(id, find(id)) } end
+  return rows
+end
+
+return snapshot

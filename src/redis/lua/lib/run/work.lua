@@ -1,0 +1,50 @@
+-- The unit of work: what follows from what a script did, and the one moment at which everything is written.
+
+local work = {}
+
+local cache = require 'runtime/cache'
+local follow = require 'family/follow'
+local hints = require 'port/hints'
+local lanes = require 'queue/lanes'
+local limits = require 'limit/limits'
+local lists = require 'runtime/lists'
+local places = require 'job/places'
+local queueing = require 'job/queueing'
+local store = require 'runtime/store'
+local values = require 'job/values'
+local waiters = require 'queue/waiters'
+local waiting = require 'limit/waiting'
+local write = require 'port/write'
+
+-- What follows from what was done: who is woken by it, who hears of it, until nothing does any more. Queues can only be
+-- rung for after this.
+function work.conclude()
+  repeat
+    local more = false
+    if next(queueing.settled) then
+      queueing.call_waiting_parents()
+      more = true
+    end
+    if #hints.told > 0 then
+      write.tell_all()
+      more = true
+    end
+    if next(places.moved) then
+      follow.keep_all_up()
+      more = true
+    end
+    if next(limits.touched) then waiting.give_room() end
+  until not more
+end
+
+-- Writes everything. With `more_to_come` the queues' documents wait for the second flush.
+function work.flush(more_to_come)
+  work.conclude()
+  if next(cache.writes.lists) then lists.keep_small() end
+  values.added = {}
+  if next(places.to_call) then waiters.call_all() end
+  lanes.note_moments(more_to_come)
+  store.write(more_to_come)
+end
+
+return work

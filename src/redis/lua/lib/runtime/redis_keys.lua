@@ -1,0 +1,39 @@
+-- What the keys of jobs, queues and limits are called.
+
+local redis_keys = {}
+
+local job_keys = {}
+
+function redis_keys.key_of(id)
+  local key = job_keys[id]
+  if not key then
+    key = ns .. 'job:' .. id
+    job_keys[id] = key
+  end
+  return key
+end
+
+function redis_keys.side_key(id, name) return ns .. 'job:' .. id .. ':' .. name end
+local queue_keys = {} -- place → queue → key, because every job asks for several
+redis_keys.counted = {} -- the key of an index that is counted → its queue and place
+redis_keys.letters = { ['ready'] = 'r', ['ready:pull'] = 'p', ['timers'] = 't', ['leases'] = 'l', ['suspended'] = 's', ['completed'] = 'c', ['failed'] = 'f', ['terminated'] = 'T' }
+
+function redis_keys.queue_key(q, place)
+  local known = queue_keys[place or '']
+  if not known then
+    known = {}
+    queue_keys[place or ''] = known
+  end
+  if not known[q] then
+    known[q] = ns .. 'queue:' .. q .. (place and ':' .. place or '')
+    if redis_keys.letters[place] then redis_keys.counted[known[q]] = { q, place } end
+  end
+  return known[q]
+end
+
+-- What a limit has beside its settings stands before its key: a key is any text, also one that ends like a part.
+function redis_keys.limit_key(key, part) return ns .. (part and 'limit-' .. part .. ':' or 'limit:') .. key end
+redis_keys.direction = { i = 'in', o = 'out' }
+function redis_keys.list_key(id, dir, port) return redis_keys.side_key(id, redis_keys.direction[dir] .. ':' .. port) end
+
+return redis_keys

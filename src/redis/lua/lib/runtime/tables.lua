@@ -1,0 +1,34 @@
+-- Lists of anything.
+-- Made when first called.
+
+local tables = {}
+
+function tables.has(list, item)
+  for _, v in ipairs(list) do
+    if v == item then return true end
+  end
+  return false
+end
+
+function tables.without(list, item)
+  local rest = {}
+  for _, v in ipairs(list) do
+    if v ~= item then rest[#rest + 1] = v end
+  end
+  return rest
+end
+
+-- The items from one place to another, or to the end. Not by unpack, which fails for many.
+function tables.slice(list, from, to)
+  local piece = {}
+  for i = from, math.min(to, #list) do piece[#piece + 1] = list[i] end
+  return piece
+end
+
+function tables.bytes(items)
+  local bytes = 0
+  for _, item in ipairs(items) do bytes = bytes + #item end
+  return bytes
+end
+
+return tables

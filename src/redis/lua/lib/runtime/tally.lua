@@ -1,0 +1,94 @@
+-- How many jobs each index of a queue holds, counted in the queue's document as they come and go.
+
+local tally = {}
+
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local COUNTED, change_queue, queue, queue_dirty, queues = cache.COUNTED, cache.change_queue, cache.queue, cache.queue_dirty, cache.queues
+local never = numbers.never
+local counted, letters, queue_key = redis_keys.counted, redis_keys.letters, redis_keys.queue_key
+local now = time.now
+
+tally.heads = {} -- the same key → its first members, where a claim has read them
+
+-- Jobs are counted in their queue's document as they come into its indexes and leave them, so that a look at all queues
+-- is one MGET. A queue that an older version has written is counted when it is next written.
+local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
+
+function tally.look(q, queue_record, place)
+  local n = redis.call('ZCARD', queue_key(q, place))
+  queue_record.jobs_at[letters[place]] = n > 0 and n or nil
+  local first = n > 0 and fronts[place] and redis.call('ZRANGE', queue_key(q, place), 0, 0)[1]
+  if fronts[place] then queue_record[fronts[place]] = first and first:sub(1, 13) or nil end
+end
+
+function tally.look_at_all(q, queue_record)
+  queue_record.jobs_at = {}
+  for place in pairs(letters) do tally.look(q, queue_record, place) end
+end
+
+-- The document as it is written: what has never been counted is not said to be.
+function tally.text(q) return (queues[q][queue_fields.jobs_at] and COUNTED or '') .. cjson.encode(queues[q]) end
+
+function tally.add(queue_record, place, n)
+  local letter = letters[place]
+  local sum = (queue_record.jobs_at[letter] or 0) + n
+  queue_record.jobs_at[letter] = sum ~= 0 and sum or nil
+  return sum
+end
+
+-- The sequence of the first that is left in an index: of those that a claim has read, else of those that are there.
+local function first_left(key, gone)
+  local is_gone = {}
+  for _, member in ipairs(gone) do is_gone[member] = true end
+  local function first_of(members)
+    for _, member in ipairs(members) do
+      if not is_gone[member] then return member:sub(1, 13) end
+    end
+  end
+  return first_of(tally.heads[key] or {}) or first_of(redis.call('ZRANGE', key, 0, #gone))
+end
+
+-- The sequence of the job in front, when there are n. Jobs that were made together stand in the order of their making.
+local function front_of(front, n, key, gone, kept, made_together)
+  for i = 1, front and #gone or 0 do
+    if front == gone[i]:sub(1, 13) then front = nil break end
+  end
+  if not front and n > #kept / 2 then front = first_left(key, gone) end
+  for i = 2, #kept, 2 do
+    if i == 2 or i > made_together then
+      local since = kept[i]:sub(1, 13)
+      if not front or since < front then front = since end
+    end
+  end
+  return front
+end
+
+-- A record holds 100 MB at the vendor, and an entry of an index takes 104 bytes: of each kind of end a queue keeps so many
+-- jobs, whatever their retention. The tick removes those early that would have gone first.
+local MOST_KEPT = 500000
+local ended = { ['completed'] = true, ['failed'] = true, ['terminated'] = true }
+function tally.over(queue_record, place) return (queue_record.jobs_at and queue_record.jobs_at[letters[place]] or 0) - MOST_KEPT end
+
+-- What came into an index of a queue, and what is about to leave it.
+function tally.note(key, gone, kept, added, made_together)
+  local q, place = counted[key][1], counted[key][2]
+  local queue_record, field = queue(q), fronts[place]
+  if not queue_record.jobs_at then
+    tally.look_at_all(q, queue_record)
+    added = 0
+    queue_dirty[q] = true
+  end
+  local n = tally.add(queue_record, place, added - #gone)
+  if ended[place] and tally.over(queue_record, place) > 0 and (queue_record.next_removal or never) > now then change_queue(q, queue_fields.next_removal, now) end
+  if added ~= #gone then queue_dirty[q] = true end
+  local front = field and front_of(queue_record[field], n, key, gone, kept, made_together)
+  if field and front ~= queue_record[field] then
+    queue_record[field] = front
+    queue_dirty[q] = true
+  end
+end
+
+return tally

@@ -1,0 +1,38 @@
+-- One clock for everybody, and sequences, which grow with it.
+
+local time = {}
+
+local numbers = require 'runtime/numbers'
+local int = numbers.int
+
+-- One clock for everybody: Redis's own, moved by `clock` milliseconds where a test says so.
+local clock_time = redis.call('TIME')
+time.micros = tonumber(clock_time[1]) * 1000000 + tonumber(clock_time[2]) + (tonumber(clock) or 0) * 1000
+time.now = math.floor(time.micros / 1000)
+time.now_text = int(time.now)
+
+-- A sequence grows with time and is never given twice by one script. 13 hex digits of microseconds, so that text
+-- order is number order. In two halves: %x takes 32 bits on some builds.
+local ticks = 0
+
+function time.digits(m)
+  local high = math.floor(m / 16777216)
+  return string.format('%07x%06x', high, m - high * 16777216)
+end
+
+function time.moment_of_sequence(n)
+  return math.floor((tonumber(n:sub(1, 7), 16) * 16777216 + tonumber(n:sub(8), 16)) / 1000)
+end
+
+function time.next_ticks(n)
+  ticks = ticks + n
+  return time.micros + ticks - n - 1
+end
+
+function time.sequence() return time.digits(time.next_ticks(1) + 1) end
+
+-- The place in the order of what became due at a moment, whenever somebody looked; its id orders it among its like.
+function time.sequence_of(moment, id) return time.digits(moment * 1000 + tonumber(id) % 1000) end
+time.this_minute = int(math.floor(time.now / 60000))
+
+return time
