@@ -15,6 +15,7 @@ export type Parts = {
   /** The seed of a lane's tokens: whose lane a run is in shows in its token. */
   markedBy: (lane: string) => { seed: string }
   ids: HighestId
+  moments: RedisClock
 }
 
 /** The highest id that we were told of: when Redis has given none as high, it has gone back to older data. */
@@ -28,6 +29,24 @@ export function highestId(): HighestId {
     },
     saw(ids) {
       for (const { id } of ids) if (id > highest) highest = id
+    },
+  }
+}
+
+/** What Redis' clock says, without asking: as runs that were lent have shown. */
+export type RedisClock = { now: () => number; saw: (lent: readonly { document: JobRecord }[]) => void }
+
+/** An answer that came late, or twice, shows less than there is; a clock that was set shows more than this. */
+const STEP = 5_000
+
+export function redisClock(ours: () => number): RedisClock {
+  let ahead: number | undefined
+  return {
+    now: () => ours() + (ahead ?? 0),
+    saw([first]) {
+      if (first?.document.ranAt === undefined) return
+      const seen = first.document.ranAt - ours()
+      if (ahead === undefined || seen > ahead || seen < ahead - STEP) ahead = seen
     },
   }
 }

@@ -3,7 +3,7 @@
 import { NAMESPACE } from '../core/tenant.ts'
 import type { Client } from './client.ts'
 import { keysOf } from './keys.ts'
-import { highestId, type Parts } from './parts.ts'
+import { highestId, type Parts, redisClock } from './parts.ts'
 import { createCommands } from './verbs/commands.ts'
 import { createJobs } from './verbs/jobs.ts'
 import { createLimits } from './verbs/limits.ts'
@@ -39,9 +39,12 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
     return { ns: namespace, clock: offset ? String(offset) : '', seed: random() }
   }
   const markedBy = (lane: string) => ({ seed: `${lane.slice(0, LANE_MARK)}${random().slice(-LANE_MARK)}` })
-  const parts: Parts = { client, keys, base, markedBy, ids: highestId() }
+  const moments = redisClock(() => Date.now() + clock())
+  const parts: Parts = { client, keys, base, markedBy, ids: highestId(), moments }
   return {
     keys,
+    /** What Redis' clock says, without asking it: near enough for slots of schedules. */
+    now: moments.now,
     ...createJobs(parts),
     ...createRuns(parts),
     ...createQueues(parts),

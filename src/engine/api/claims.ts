@@ -73,7 +73,7 @@ export function createRuns({
     const document = await recordOf(token, changes)
     const found = document.queue ? await registry.find(document.queue, document.class) : undefined
     const { retry, reach } = found?.definition ?? {}
-    const deciding = { document, retry, reach: asked ?? reach, registry, random, now: now() }
+    const deciding = { document, retry, reach: asked ?? reach, registry, random, now: store.now() }
     return { outcome: await outcomeOf(token, changes, deciding), fault }
   }
 
@@ -142,7 +142,7 @@ export function createRuns({
     if (answer.signal === 'stop') stop()
     await ring([...answer.rings, ...(await tags.retag(answer))])
     const sound = await performer.sound(answer.lent)
-    const lent = await withoutMissed({ store, ring, now }, sound)
+    const lent = await withoutMissed({ store, ring }, sound)
     if (lent.length > 0) return snapshots(queue, lent)
     // What was tagged by older constraints is tagged anew by now, and what had a fault has failed. A claim with a key
     // is answered as it was the first time.

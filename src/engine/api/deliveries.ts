@@ -226,9 +226,9 @@ export function createDeliveries(parts: Context): Deliveries {
         await checkEnd(deliveryEnd, document)
         const { end, at, wait, waitFor, error } = deliveryEnd
         const changes = { end, n: LAST, at, wait, waitFor, error }
-        const outcome = await outcomeOf(document.token!, changes, { document, registry, random, now: now() })
+        const outcome = await outcomeOf(document.token!, changes, { document, registry, random, now: store.now() })
         const words = [...changeWords(deliveryEnd), ...outcome.words]
-        words.push(...slotWords(deliveryEnd, document, outcome.words, now()))
+        words.push(...slotWords(deliveryEnd, document, outcome.words, store.now()))
         const { answers, rings } = await store.commit({ queue: '', runs: [{ ...outcome, words }] })
         await ring(rings)
         const refusal = refused(answers[0]!)
@@ -280,7 +280,7 @@ export function createDeliveries(parts: Context): Deliveries {
       const { args, priority, was, counted } = update
       const { document } = await store.inspect(job)
       if (args !== undefined) checkArgs(await registry.find(document.queue, document.class), document.class, args)
-      const fields = repeatFields(update, document, now())
+      const fields = repeatFields(update, document, store.now())
       if (args !== undefined) fields.push('a', args)
       if (priority !== undefined) fields.push('p', priority === 0 ? '' : String(priority))
       if (counted === 'anew') fields.push('dc', '')

@@ -107,7 +107,7 @@ export function createJobs({
     if (timeout !== undefined) fields.push(['to', String(timeout)])
     if (runAt !== undefined) fields.push(['w', runAt === null ? '' : String(runAt)])
     if (repeat !== undefined) {
-      const next = repeat === null ? {} : repeatOf(repeat, now())
+      const next = repeat === null ? {} : repeatOf(repeat, store.now())
       fields.push(['rp', next.repeat ?? ''], ['ns', next.slot === undefined ? '' : String(next.slot)])
     }
     const { queue, class: name } = await checkTheirs(job)
@@ -119,7 +119,7 @@ export function createJobs({
 
   return {
     async enqueue(inputs, call) {
-      const at = now()
+      const at = store.now()
       const find = await registry.finder(inputs)
       const jobs = newJobs(inputs, find, at, allowHosts, call)
       const isLong = inputs.some((input) => lasts(input, find(input)))

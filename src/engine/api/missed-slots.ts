@@ -5,8 +5,8 @@ import type { Context } from '../context.ts'
 import { skipped } from '../jobs/outcome.ts'
 
 /** Those of a claim that are to be performed; the others are given back with their next slot. */
-export async function withoutMissed({ store, ring, now }: Pick<Context, 'store' | 'ring' | 'now'>, lent: ClaimedJob[]) {
-  const back = lent.flatMap(({ document }) => skipped(document, now()) ?? [])
+export async function withoutMissed({ store, ring }: Pick<Context, 'store' | 'ring'>, lent: ClaimedJob[]) {
+  const back = lent.flatMap(({ document }) => skipped(document, store.now()) ?? [])
   if (back.length === 0) return lent
   const { rings } = await store.commit({ queue: '', runs: back })
   await ring(rings)

@@ -123,7 +123,7 @@ export function createExecutor({
     found,
     registry,
     random,
-    now: now(),
+    now: store.now(),
   })
 
   async function checkpoint(lent: ClaimedJob, changes: Changes, found: Registered, stops: Stops) {
@@ -276,7 +276,7 @@ export function createExecutor({
    */
   async function runUnseen(lent: ClaimedJob, { alone = false, usage = newUsage(), asked }: RunOptions = {}) {
     const { queue, class: name } = lent.document
-    const passed = skipped(lent.document, now())
+    const passed = skipped(lent.document, store.now())
     if (passed) return passed
     let leave = () => {}
     try {

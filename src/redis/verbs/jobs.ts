@@ -37,7 +37,7 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 export function createJobs(parts: Parts) {
-  const { client, keys, base, markedBy, ids } = parts
+  const { client, keys, base, markedBy, ids, moments } = parts
   const { evaluate } = client
   const fill = filling(parts)
 
@@ -88,6 +88,7 @@ export function createJobs(parts: Parts) {
     const rows = rest[2] as unknown as RawLent[]
     const lent = rows.map(lentOf)
     ids.saw(made.slice(-1))
+    moments.saw(lent)
     await fill(withSide(lent, rows))
     return {
       made,

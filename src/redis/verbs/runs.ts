@@ -67,7 +67,7 @@ function answerOf(raw: RawCommit): CommitAnswer {
 const REMEMBERED = 1_000
 
 export function createRuns(parts: Parts) {
-  const { client, keys, base, markedBy, ids } = parts
+  const { client, keys, base, markedBy, ids, moments } = parts
   const { evaluate } = client
   const fill = filling(parts)
   /** The API keys of jobs under way that count for their limits, so that those are read with everything else. */
@@ -99,6 +99,7 @@ export function createRuns(parts: Parts) {
     const answer = answerOf(raw)
     ids.saw(answer.lent)
     noteQuotas(answer.lent)
+    moments.saw(answer.lent)
     await fill(withSide(answer.lent, raw[2]))
     await fill(answer.stale)
     return answer
