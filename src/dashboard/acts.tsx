@@ -2,19 +2,19 @@
 
 import type { Context } from 'hono'
 import { readUpTo } from '../core/bytes.ts'
-import { type Code, SidejobError } from '../core/errors.ts'
+import { SidejobError } from '../core/errors.ts'
 import { leaveWord } from './cookies.ts'
 import type { Draw } from './draw.tsx'
 import { LookContext, may } from './look.ts'
-import type { ActAsked, CallApi, Done, Page } from './page.ts'
+import type { ActAsked, Done, Page } from './page.ts'
 import { ConfirmForm } from './parts/confirm.tsx'
 import { Shell } from './parts/shell.tsx'
-import { type Env, expectOurs, type Seen } from './session.ts'
+import { type Env, expectOurs } from './session.ts'
 
 /** Bytes of a form: a value of 1 MiB, as browsers write it, and what is around it. */
 const MOST = 4 * 1024 * 1024
 
-type Parts = { base: string; draw: Draw; ask: (request: Request, seen: Seen) => Response | Promise<Response> }
+type Parts = { base: string; draw: Draw }
 
 async function formOf(request: Request): Promise<FormData> {
   const bytes = await readUpTo(request.body, MOST, MOST * 2)
@@ -27,29 +27,9 @@ async function formOf(request: Request): Promise<FormData> {
   }
 }
 
-/** Calls the API as whoever looks; each call of one act has a key of its own, so that pressing twice is one act. */
-function callerOf({ ask }: Parts, c: Context<Env>): CallApi {
-  const seen = c.get('seen')
-  const key = c.req.header('idempotency-key')
-  let calls = 0
-  return async (method, path, body) => {
-    const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json' })
-    if (key && method !== 'GET') headers.set('idempotency-key', `${key}-${calls++}`)
-    const url = new URL(path, new URL(c.req.url).origin)
-    const sent =
-      body === undefined || method === 'GET' ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
-    const answer = await ask(new Request(url, { method, headers, body: sent }), seen)
-    const told = (await answer.json().catch(() => ({}))) as { error?: { code: Code; message: string } }
-    if (told.error) throw new SidejobError(told.error.code, told.error.message)
-    return told
-  }
-}
-
 const wantsData = (c: Context): boolean => c.req.header('accept')?.startsWith('application/json') ?? false
 
-export function createActs(parts: Parts) {
-  const { base, draw } = parts
-
+export function createActs({ base, draw }: Parts) {
   function confirmation(
     c: Context<Env>,
     page: Page,
@@ -94,7 +74,7 @@ export function createActs(parts: Parts) {
     const act = Object.hasOwn(page.acts ?? {}, name) ? page.acts![name] : undefined
     if (!act)
       throw new SidejobError('BAD_REQUEST', `act: expected one of ${Object.keys(page.acts!).join(', ')}, got "${name}"`)
-    const asked: ActAsked = { ...draw.asked(c), form, call: callerOf(parts, c) }
+    const asked: ActAsked = { ...draw.asked(c), form }
     if (!may(asked.look, act.scope))
       throw new SidejobError(
         'FORBIDDEN',

@@ -33,8 +33,8 @@ export function createPages({ deps, api }: Given, options: DashboardOptions): Ho
   const app = new Hono<Env>()
   const door = createSessionDoor()
   const inner = api(door.admit)
-  const draw = createDraw({ deps, base, options, pages })
-  const acts = createActs({ base, draw, ask: (request, seen) => inner.fetch(door.let(request, seen)) })
+  const draw = createDraw({ deps, base, options, pages, ask: (request, seen) => inner.fetch(door.let(request, seen)) })
+  const acts = createActs({ base, draw })
 
   app.use(withPolicy)
   app.get('/assets/:name', serveAsset)
@@ -54,7 +54,6 @@ export function createPages({ deps, api }: Given, options: DashboardOptions): Ho
     app.get(page.path, (c) => show(c, page, draw))
     if (page.acts) app.post(page.path, (c) => acts(c, page))
   }
-  if (!pages.some(({ path }) => path === '/')) app.get('/', (c) => c.redirect(`${base}/jobs`))
   app.all('*', (c) => draw.error(c, new SidejobError('NOT_FOUND', 'there is no such page')))
   app.onError((error, c) => {
     if (error instanceof Elsewhere) return c.redirect(`${base}${error.to}`, 303)

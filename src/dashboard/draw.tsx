@@ -5,6 +5,7 @@ import { hashOf } from '../core/crypto.ts'
 import { codes, type SidejobError } from '../core/errors.ts'
 import type { Deps } from '../http/deps.ts'
 import { type Around, around as aroundOf } from './around.ts'
+import { type AskApi, callerOf } from './call.ts'
 import { likesOf } from './cookies.ts'
 import type { Look } from './look.ts'
 import { entryOf } from './nav.ts'
@@ -27,9 +28,9 @@ const DOCTYPE = '<!doctype html>'
 /** A page as it was seen: times that go on by themselves are no change. */
 const seenAs = (html: string): string => html.replace(/(<time[^>]*>)[^<]*/g, '$1')
 
-type Parts = { deps: Deps; base: string; options: DashboardOptions; pages: readonly Page[] }
+type Parts = { deps: Deps; base: string; options: DashboardOptions; pages: readonly Page[]; ask: AskApi }
 
-export function createDraw({ deps, base, options, pages }: Parts) {
+export function createDraw({ deps, base, options, pages, ask }: Parts) {
   const { host, hostname } = new URL(deps.publicUrl)
   const isLocal = /^(localhost|127\.|\[::1\])/.test(hostname)
   const shared = createShared()
@@ -51,7 +52,7 @@ export function createDraw({ deps, base, options, pages }: Parts) {
       ...likesOf(c),
     }
     const params = c.req.param() as Record<string, string>
-    return { engine: place.engine, deps, params, query: searchParams, look }
+    return { engine: place.engine, deps, params, query: searchParams, look, call: callerOf(ask, c) }
   }
 
   const around = ({ engine }: Asked): Promise<Around> => shared(engine, 'around', AROUND, () => aroundOf(engine))

@@ -16,9 +16,10 @@ export type Asked = {
   params: Record<string, string>
   query: URLSearchParams
   look: Look
+  call: CallApi
 }
 
-export type ActAsked = Asked & { form: FormData; call: CallApi }
+export type ActAsked = Asked & { form: FormData }
 
 /** What is asked before something ends or cannot be taken back. */
 export type Confirm = {

@@ -1,7 +1,42 @@
 // What is said of limits.
 
 import type { LimitView } from '../../engine/engine.ts'
+import { count } from './number.ts'
+import { span } from './time.ts'
 
 /** Nobody comes in, and somebody waits for it. */
-export const isFull = ({ concurrency, running, waiting }: LimitView): boolean =>
+export const isFull = ({
+  concurrency,
+  running,
+  waiting,
+}: Pick<LimitView, 'concurrency' | 'running' | 'waiting'>): boolean =>
   concurrency !== null && running >= concurrency && waiting > 0
+
+/** Four colours and grey, given in the order of the groups' shares. */
+export const colours = ['g1', 'g2', 'g3', 'g4', 'g0'] as const
+
+/** Which colour each group has: the largest first; those that are left, and no group, are grey. */
+export function coloursOf(groups: readonly (string | null)[]): Map<string | null, string> {
+  const shares = new Map<string, number>()
+  for (const group of groups) if (group !== null) shares.set(group, (shares.get(group) ?? 0) + 1)
+  const order = [...shares].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([group]) => group)
+  const named = order.slice(0, 4).map((group, i) => [group, colours[i]!] as const)
+  return new Map<string | null, string>([...order.map((group) => [group, 'g0'] as const), ...named, [null, 'g0']])
+}
+
+/** What bounds it, and whose it is. @example kindOfLimit(limit) // 'at once 24, of the class' */
+export function kindOfLimit({ key, concurrency, rate, paused }: LimitView): string {
+  const most = [
+    ...(concurrency === null ? [] : [`at once ${count(concurrency)}`]),
+    ...(rate === null ? [] : [`${count(rate.limit)} in ${span(rate.period)}`]),
+  ]
+  const [kind] = key.split(':')
+  const whose = { worker: 'of the class', group: 'of the group', constraint: 'by a constraint', callback: 'our own' }[
+    kind!
+  ]
+  return [
+    ...(paused ? ['paused'] : []),
+    most.join(', ') || 'no bound',
+    ...(whose && key.includes(':') ? [whose] : []),
+  ].join(', ')
+}

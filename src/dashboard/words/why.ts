@@ -185,6 +185,17 @@ function cellsOfLink(link: WhyLink, job: JobView | undefined, when: When): Cell[
   })
 }
 
+/** A job that is waited for beside the one that lasts longest, and that a limit holds up. */
+const atLimit = ({ id, class: name, status, waitingAt }: JobView): Cell => ({
+  ...{ job: id, class: name, status },
+  text: `Limit ${waitingAt} is full.`,
+  limit: waitingAt!,
+  remedies: [
+    { kind: 'first', job: id },
+    { kind: 'limit', key: waitingAt! },
+  ],
+})
+
 /**
  * The cells: the immediate cause first, then what is behind it, as far as there is room.
  *
@@ -196,5 +207,9 @@ export function cellsOf(why: Why, known: readonly JobView[], when: When): Cell[]
   const own = cellsOfLink(why, jobOf(why.job), when)
   if (chain.length === 0) return own.slice(0, CELLS)
   const behind = chain.flatMap((link) => cellsOfLink(link, jobOf(link.job), when).slice(0, 1))
-  return [...own.slice(0, 1), ...behind].slice(0, CELLS)
+  const followed = new Set(chain.map(({ job }) => job))
+  const beside = known
+    .filter(({ id, waitingAt }) => waitingAt !== null && id !== why.job && !followed.has(id))
+    .map(atLimit)
+  return [...own.slice(0, 1), ...beside.slice(0, Math.max(0, CELLS - 1 - behind.length)), ...behind].slice(0, CELLS)
 }

@@ -1,7 +1,7 @@
 // What can be done to one job.
 
-import { SidejobError } from '../../../core/errors.ts'
 import type { Act, ActAsked } from '../../page.ts'
+import { given, jsonText } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
 
 /** For how long "Lock" holds a job: seconds. */
@@ -11,24 +11,7 @@ const FIRST = -2_147_483_648
 
 const of = ({ params }: ActAsked): string => `/v1/jobs/${encodeURIComponent(params.job!)}`
 
-/** A member of a form that has to be there. */
-function given(form: FormData, name: string): string {
-  const value = form.get(name)
-  if (typeof value !== 'string' || value === '')
-    throw new SidejobError('BAD_REQUEST', `${name}: expected something, got nothing`)
-  return value
-}
-
-/** JSON as it was typed: it is passed on as text, so that no digit is lost. */
-function jsonIn(form: FormData, name: string): string {
-  const text = given(form, name)
-  try {
-    JSON.parse(text)
-    return text
-  } catch {
-    throw new SidejobError('BAD_REQUEST', `${name}: expected JSON, got ${text.slice(0, 60)} (a text needs its quotes)`)
-  }
-}
+const jsonIn = (form: FormData, name: string): string => jsonText(given(form, name), name)
 
 const portOf = (asked: ActAsked): string => {
   const dir = given(asked.form, 'dir') === 'out' ? 'out' : 'in'

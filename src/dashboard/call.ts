@@ -1,0 +1,26 @@
+// Calls of the API in the name of whoever looks: checked, written down and answered as any other.
+
+import type { Context } from 'hono'
+import { type Code, SidejobError } from '../core/errors.ts'
+import type { CallApi } from './page.ts'
+import type { Env, Seen } from './session.ts'
+
+export type AskApi = (request: Request, seen: Seen) => Response | Promise<Response>
+
+/** Each call of one act has a key of its own, so that pressing twice is one act. */
+export function callerOf(ask: AskApi, c: Context<Env>): CallApi {
+  const seen = c.get('seen')
+  const key = c.req.header('idempotency-key')
+  let calls = 0
+  return async (method, path, body) => {
+    const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json' })
+    if (key && method !== 'GET') headers.set('idempotency-key', `${key}-${calls++}`)
+    const url = new URL(path, new URL(c.req.url).origin)
+    const text = typeof body === 'string' ? body : JSON.stringify(body ?? {})
+    const sent = method === 'GET' || method === 'DELETE' ? undefined : text
+    const answer = await ask(new Request(url, { method, headers, body: sent }), seen)
+    const told = (await answer.json().catch(() => ({}))) as { error?: { code: Code; message: string } }
+    if (told.error) throw new SidejobError(told.error.code, told.error.message)
+    return told
+  }
+}

@@ -1,0 +1,82 @@
+// Search: an id or an alias goes there at once; a class, queue, limit, channel or page is a line.
+
+import { isId } from '../../core/job.ts'
+import { entries } from '../nav.ts'
+import { type Asked, Elsewhere, page } from '../page.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Card, Empty, Head, To } from '../parts/layout.tsx'
+import { cut } from '../words/text.ts'
+
+type Line = { icon: string; text: string; what: string; to: string }
+type FindData = { text: string; lines: Line[] }
+
+const MOST = 40
+
+const goTo = (id: number | string): never => {
+  throw new Elsewhere(`/jobs/${id}`)
+}
+
+async function linesOf({ engine }: Asked, text: string): Promise<Line[]> {
+  const [{ workers }, { queues }, { limits, groups }, { jobs }] = await Promise.all([
+    engine.workers(),
+    engine.queues(),
+    engine.bounds(),
+    engine.list({ alias: text, limit: 1 }).catch(() => ({ jobs: [] })),
+  ])
+  if (jobs[0]) goTo(jobs[0].id)
+  const at = encodeURIComponent
+  const all: Line[] = [
+    ...entries.map(({ name, title, path }) => ({ icon: name, text: title, what: 'page', to: path })),
+    ...workers.map(({ queue, class: name }) => ({
+      icon: 'workers',
+      text: `${queue}/${name}`,
+      what: 'class',
+      to: `/workers/${at(queue)}/${at(name)}`,
+    })),
+    ...queues.map(({ name }) => ({ icon: 'queues', text: name, what: 'queue', to: `/queues/${at(name)}` })),
+    ...groups.map(({ id }) => ({ icon: 'limits', text: id, what: 'group', to: `/jobs?group=${at(id)}` })),
+    ...limits.map(({ key }) => ({ icon: 'limits', text: key, what: 'limit', to: `/limits?open=${at(key)}` })),
+  ]
+  const wanted = text.toLowerCase()
+  return all.filter((line) => line.text.toLowerCase().includes(wanted)).slice(0, MOST)
+}
+
+async function load(asked: Asked): Promise<FindData> {
+  const text = (asked.query.get('q') ?? '').trim().slice(0, 200)
+  const id = text.replace(/^#/, '')
+  if (isId(id)) goTo(id)
+  if (/^[a-z]+:\S/.test(text)) throw new Elsewhere(`/jobs?q=${encodeURIComponent(text)}`)
+  return { text, lines: text ? await linesOf(asked, text) : [] }
+}
+
+export const find = page<FindData>({
+  path: '/find',
+  nav: 'overview',
+  every: 0,
+  load,
+  title: () => 'Search',
+  crumbs: ({ text }) => [{ name: cut(text) || 'Search' }],
+  View: ({ data: { text, lines } }) => (
+    <>
+      <Head title="Search" note={text && `${lines.length} for “${cut(text)}”`} />
+      <Card>
+        {lines.length === 0 && (
+          <Empty>
+            {text
+              ? 'Nothing is called like that. Args and logs are not searched.'
+              : 'Type an id, an alias, a class, a queue or a limit above.'}
+          </Empty>
+        )}
+        <ul class="checks next found">
+          {lines.map(({ icon, text, what, to }) => (
+            <li>
+              <Icon name={icon} size={14} />
+              <To to={to}>{cut(text, 80)}</To>
+              <span class="right">{what}</span>
+            </li>
+          ))}
+        </ul>
+      </Card>
+    </>
+  ),
+})

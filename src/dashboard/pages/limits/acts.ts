@@ -1,0 +1,79 @@
+// What can be done to limits.
+
+import { SidejobError } from '../../../core/errors.ts'
+import type { LimitView } from '../../../engine/engine.ts'
+import type { Act, ActAsked } from '../../page.ts'
+import { given, maybe, numberIn } from '../../words/form.ts'
+import { many } from '../../words/number.ts'
+
+const way = (key: string): string => `/v1/limits/${encodeURIComponent(key)}`
+
+/** A limit as it was, as fields of the form that makes it so again. */
+const fieldsOf = ({ key, concurrency, rate }: LimitView): Record<string, string> => ({
+  ...{ act: 'set', key },
+  ...(concurrency === null ? {} : { concurrency: String(concurrency) }),
+  ...(rate === null ? {} : { limit: String(rate.limit), period: `${rate.period}ms` }),
+})
+
+async function before({ engine }: ActAsked, key: string): Promise<LimitView | undefined> {
+  const { limits } = await engine.limits()
+  return limits.find((limit) => limit.key === key)
+}
+
+const pausing = (paused: boolean): Act => ({
+  scope: 'admin',
+  async does({ form, call }) {
+    const key = given(form, 'key')
+    await call('PUT', way(key), { paused })
+    return {
+      say: paused ? `Limit ${key} lets nobody in` : `Limit ${key} lets jobs in again`,
+      undo: { act: paused ? 'resume' : 'pause', key },
+    }
+  },
+})
+
+export const acts: Record<string, Act> = {
+  set: {
+    scope: 'admin',
+    async does(asked) {
+      const { form, call } = asked
+      const key = given(form, 'key')
+      const [concurrency, limit, period] = ['concurrency', 'limit', 'period'].map((name) => maybe(form, name))
+      if ((limit === undefined) !== (period === undefined))
+        throw new SidejobError('BAD_REQUEST', 'expected both: how many, and in which time', { path: ['period'] })
+      const was = await before(asked, key)
+      await call('PUT', way(key), {
+        concurrency: concurrency === undefined ? null : numberIn(concurrency, 'concurrency'),
+        rate: limit === undefined ? null : { limit: numberIn(limit, 'limit'), period },
+      })
+      return {
+        say: was ? `Limit ${key} is changed` : `Limit ${key} is made`,
+        to: `/limits?open=${encodeURIComponent(key)}`,
+        ...(was ? { undo: fieldsOf(was) } : {}),
+      }
+    },
+  },
+
+  pause: pausing(true),
+  resume: pausing(false),
+
+  remove: {
+    scope: 'admin',
+    async confirm(asked) {
+      const key = given(asked.form, 'key')
+      const limit = await before(asked, key)
+      return {
+        title: `Remove limit ${key}?`,
+        text: [
+          `${many(limit?.waiting ?? 0, 'job waits', 'jobs wait')} at it and would start as soon as lanes are free.`,
+        ],
+        verb: 'Remove it',
+      }
+    },
+    async does({ form, call }) {
+      const key = given(form, 'key')
+      await call('DELETE', way(key))
+      return { say: `Limit ${key} is removed`, to: '/limits' }
+    },
+  },
+}

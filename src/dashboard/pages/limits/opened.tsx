@@ -1,0 +1,108 @@
+// A limit from near: whose turn it is, and the share of each group.
+
+import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { To } from '../../parts/layout.tsx'
+import { Since } from '../../parts/moment.tsx'
+import { coloursOf } from '../../words/limit.ts'
+import { count } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+import { clock, span } from '../../words/time.ts'
+
+export type Near = { limit: RoomView; holders: Holder[]; waiting: LimitWaiter[] }
+
+type Share = { group: string | null; runs: number; waits: number }
+
+/** Each group with what it holds and what waits, the largest first. */
+export function sharesOf({ holders, waiting }: Near): Share[] {
+  const shares = new Map<string | null, Share>()
+  const of = (group: string | null): Share => {
+    const known = shares.get(group) ?? { group, runs: 0, waits: 0 }
+    shares.set(group, known)
+    return known
+  }
+  for (const { group } of holders) of(group).runs += 1
+  for (const { group } of waiting) of(group).waits += 1
+  return [...shares.values()].sort((a, b) => b.runs + b.waits - a.runs - a.waits)
+}
+
+function Turns({ near, colours }: { near: Near; colours: Map<string | null, string> }) {
+  const { now, zone } = useLook()
+  const { limit, waiting } = near
+  const more = limit.waiting - waiting.length
+  const room = limit.nextRoom === null ? '' : `The next may start by ${clock(limit.nextRoom, zone)}. `
+  const full = limit.fullSince === null ? '' : `The first has waited for ${span(now - limit.fullSince)}.`
+  return (
+    <div>
+      <h3>
+        Whose turn it is <span class="note">each group once, then each again</span>
+      </h3>
+      {waiting.length === 0 && <p class="note">Nobody waits.</p>}
+      <div class="turns">
+        {waiting.map(({ job, group }) => (
+          <To kind={`turn ${colours.get(group)}`} to={`/jobs/${job}`}>
+            <span class="gd" />
+            <span class="id">#{job}</span>
+          </To>
+        ))}
+        {more > 0 && <span class="turn">{count(more)} more</span>}
+      </div>
+      <p class="note noteup">
+        {room}
+        {full}
+      </p>
+    </div>
+  )
+}
+
+function Holders({ near: { holders }, colours }: { near: Near; colours: Map<string | null, string> }) {
+  return (
+    <details class="noteup">
+      <summary class="link">Who holds the slots</summary>
+      <table class="tbl">
+        <caption class="vh">Who holds the slots</caption>
+        <tbody>
+          {holders.map(({ job, class: name, group, startedAt, process }) => (
+            <tr>
+              <td class={colours.get(group)}>
+                <span class="gd inline" /> <To to={`/jobs/${job}`}>{`${cut(name, 20)} #${job}`}</To>
+              </td>
+              <td class="dim">{process ?? group ?? ''}</td>
+              <td class="num">{startedAt !== null && <Since at={startedAt} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  )
+}
+
+export function Opened({ near }: { near: Near }) {
+  const colours = coloursOf([...near.holders, ...near.waiting].map(({ group }) => group))
+  const shares = sharesOf(near)
+  const most = Math.max(1, ...shares.map(({ runs, waits }) => runs + waits))
+  return (
+    <div class="open">
+      <Turns near={near} colours={colours} />
+      <div>
+        <h3>By group</h3>
+        {shares.slice(0, 6).map(({ group, runs, waits }) => (
+          <div class={`share ${colours.get(group)}`}>
+            <span class="row">
+              <span class="gd" />
+              <span class="clip">{group ?? 'no group'}</span>
+            </span>
+            <svg width="100%" height="6" aria-hidden="true">
+              <rect class="f-line" width="100%" height="6" rx="3" />
+              <rect class="g" width={`${Math.round(((runs + waits) / most) * 100)}%`} height="6" rx="3" />
+            </svg>
+            <span class="dim num">
+              {count(runs)} run, {count(waits)} wait
+            </span>
+          </div>
+        ))}
+        <Holders near={near} colours={colours} />
+      </div>
+    </div>
+  )
+}

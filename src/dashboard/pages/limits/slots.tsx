@@ -1,0 +1,73 @@
+// The slots of a limit as cells, in the colour of the group that holds each.
+
+import type { Holder, LimitView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { coloursOf } from '../../words/limit.ts'
+import { count } from '../../words/number.ts'
+import { clock, span } from '../../words/time.ts'
+
+/** So many cells are drawn; of a larger limit each is a share. */
+const CELLS = 60
+
+const round = (n: number): number => Math.round(n * 100) / 100
+
+function Cells({ of, on, kinds, height }: { of: number; on: number; kinds: string[]; height: number }) {
+  const cells = Math.min(of, CELLS)
+  const filled = Math.round((on / of) * cells)
+  const width = 100 / cells
+  return (
+    <svg class="bar" width="100%" height={height} aria-hidden="true">
+      {Array.from({ length: cells }, (_, i) => (
+        <rect
+          class={i < filled ? `g ${kinds[i] ?? kinds.at(-1) ?? ''}` : 'f-line'}
+          x={`${round(i * width)}%`}
+          width={`${round(width * 0.88)}%`}
+          height={height}
+          rx="3"
+        />
+      ))}
+    </svg>
+  )
+}
+
+const nowOf = (
+  limit: Partial<LimitView> & Pick<LimitView, 'concurrency' | 'running'>,
+  now: number,
+  zone: string,
+): string => {
+  const { concurrency, running, rate, shutUntil } = limit
+  if (shutUntil && shutUntil > now) return `shut until ${clock(shutUntil, zone)}`
+  if (concurrency !== null) return `${count(running)} of ${count(concurrency)}`
+  return rate ? `${count(rate.limit)} in ${span(rate.period)}; ${count(running)} run` : `${count(running)} run`
+}
+
+type SlotsProps = {
+  limit: Partial<LimitView> & Pick<LimitView, 'concurrency' | 'running'>
+  holders?: readonly Holder[]
+  small?: boolean
+}
+
+export function Slots({ limit, holders, small }: SlotsProps) {
+  const { now, zone } = useLook()
+  const { concurrency, running, shutUntil, paused } = limit
+  const colours = coloursOf(holders?.map(({ group }) => group) ?? [])
+  const kinds = holders ? holders.map(({ group }) => colours.get(group)!).sort() : ['g1']
+  const isShut = (shutUntil !== undefined && shutUntil !== null && shutUntil > now) || paused
+  const height = small ? 10 : 18
+  return (
+    <div>
+      {isShut ? (
+        <svg class="bar" width="100%" height={height} aria-hidden="true">
+          <rect class="wait" width="100%" height={height} rx="3" />
+        </svg>
+      ) : concurrency === null ? (
+        <svg class="bar" width="100%" height={height} aria-hidden="true">
+          <rect class="f-sunken" width="100%" height={height} rx="3" />
+        </svg>
+      ) : (
+        <Cells of={concurrency} on={running} kinds={small ? [''] : kinds} height={height} />
+      )}
+      {!small && <span class="sub">{nowOf(limit, now, zone)}</span>}
+    </div>
+  )
+}

@@ -1,0 +1,73 @@
+// Make a job: of a class, with what its ports expect; or like one that there was.
+
+import { encodedToJson } from '../../core/codec/value.ts'
+import type { JobView, WorkerDefinition } from '../../engine/engine.ts'
+import type { Act } from '../page.ts'
+import { page } from '../page.ts'
+import { JobForm, jobBody } from '../parts/job-form.tsx'
+import { Card, Head } from '../parts/layout.tsx'
+import { given } from '../words/form.ts'
+
+type NewJobData = {
+  workers: ({ queue: string; class: string } & WorkerDefinition)[]
+  from?: JobView
+  queue?: string
+  class?: string
+}
+
+/** The act that every form for a job shares. */
+export const make: Act = {
+  scope: 'write',
+  async does({ form, call, engine }) {
+    const [queue, name] = [given(form, 'queue'), given(form, 'class')]
+    const { workers } = await engine.workers()
+    const worker = workers.find((one) => one.queue === queue && one.class === name)
+    const { id } = (await call('POST', '/v1/jobs', jobBody(form, worker))) as { id: number }
+    return {
+      say: `Job #${id} was made`,
+      to: form.get('stay') ? undefined : `/jobs/${id}`,
+      link: { text: `#${id}`, to: `/jobs/${id}` },
+    }
+  },
+}
+
+export const newJob = page<NewJobData>({
+  path: '/jobs/new',
+  nav: 'jobs',
+  every: 0,
+  async load({ engine, query }) {
+    const from = query.get('from')
+    const [{ workers }, like] = await Promise.all([engine.workers(), from ? engine.get(from) : undefined])
+    return {
+      workers,
+      ...(like ? { from: like } : {}),
+      queue: like?.queue ?? query.get('queue') ?? undefined,
+      class: like?.class ?? query.get('class') ?? undefined,
+    }
+  },
+  title: ({ from }) => (from ? `Again #${from.id}` : 'New job'),
+  crumbs: ({ from }) => [{ name: from ? `Again #${from.id} with changes` : 'New job' }],
+  View: ({ data: { workers, from, queue, class: name } }) => (
+    <>
+      <Head title={from ? `Again #${from.id} with changes` : 'New job'} />
+      <Card kind="narrow">
+        <JobForm
+          worker={workers.find((one) => one.queue === queue && one.class === name)}
+          queue={queue}
+          name={name}
+          like={
+            from
+              ? {
+                  args: from.args === null ? undefined : encodedToJson(from.args),
+                  group: from.group,
+                  priority: from.priority,
+                }
+              : undefined
+          }
+          classes={workers.map((one) => `${one.queue}/${one.class}`)}
+        />
+      </Card>
+    </>
+  ),
+  acts: { make },
+})

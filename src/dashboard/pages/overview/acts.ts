@@ -1,0 +1,50 @@
+// The demo: one flow and 24 jobs of the standard library, made over the API in a group of their own, and taken away again.
+
+import type { Act } from '../../page.ts'
+
+export const GROUP = 'demo'
+const JOBS = 24
+
+const graph = {
+  nodes: { split: { queue: 'core', class: 'split' }, each: { queue: 'core', class: 'each' } },
+  edges: [{ from: { node: 'split', outport: 'out' }, to: { node: 'each', inport: 'in' } }],
+  inports: { text: { node: 'split', inport: 'in' } },
+  outports: { word: { node: 'each', outport: 'out' } },
+}
+
+const group = { id: GROUP }
+
+const flow = { queue: 'core', class: 'flow', group, inputs: { __graph: [graph], text: ['to,be,or,not,to,be'] } }
+
+const single = (n: number) => ({ queue: 'core', class: 'split', group, inputs: { in: [`job ${n},of,the,demo`] } })
+
+export const demo: Record<string, Act> = {
+  demo: {
+    scope: 'write',
+    async does({ call }) {
+      const jobs = [flow, ...Array.from({ length: JOBS }, (_, i) => single(i + 1))]
+      const { jobs: made } = (await call('POST', '/v1/jobs', jobs)) as { jobs: { id: number }[] }
+      const { id } = made[0]!
+      return {
+        say: `A flow and ${JOBS} jobs were made`,
+        to: `/?first=${id}`,
+        link: { text: `#${id}`, to: `/jobs/${id}` },
+      }
+    },
+  },
+  undemo: {
+    scope: 'admin',
+    confirm: () => ({
+      title: 'Remove the demo?',
+      text: [`All jobs of the group "${GROUP}" are ended and deleted. This cannot be taken back.`],
+      verb: 'Remove it',
+      type: GROUP,
+    }),
+    async does({ call }) {
+      const filter = { group: GROUP }
+      await call('POST', '/v1/bulk', { filter, action: 'terminate' })
+      const { id } = (await call('POST', '/v1/bulk', { filter, action: 'delete' })) as { id: number }
+      return { say: 'The demo is being removed', to: '/', link: { text: `#${id}`, to: `/jobs/${id}` } }
+    },
+  },
+}

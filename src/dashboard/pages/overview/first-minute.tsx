@@ -1,0 +1,266 @@
+// The first minute: three commands to copy, what is there, and what becomes of the first job.
+
+import type { Child } from 'hono/jsx'
+import { SidejobError } from '../../../core/errors.ts'
+import type { PastRun } from '../../../core/run.ts'
+import type { Health, JobView, QueueView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import type { Asked } from '../../page.ts'
+import { Act, LinkButton } from '../../parts/act.tsx'
+import { Icon, Shape, StatusPill } from '../../parts/icon.tsx'
+import { Card, JobId, To } from '../../parts/layout.tsx'
+import { many } from '../../words/number.ts'
+import { span } from '../../words/time.ts'
+import { GROUP } from './acts.ts'
+
+export type FirstMinuteData = {
+  job?: JobView
+  runs: PastRun[]
+  demo: { open: number; all: number }
+  classes: number
+  queues: number
+  redisMs?: number
+  bells: string
+  url: string
+}
+
+const missing = (error: unknown): undefined => {
+  if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
+  throw error
+}
+
+/** What is there, and how the job goes that was made last. */
+export async function firstMinuteOf(
+  { engine, query, deps }: Asked,
+  health: Health,
+  queues: QueueView[],
+): Promise<FirstMinuteData> {
+  const made = query.get('first')
+  const isJob = made !== null && /^\d{1,15}$/.test(made)
+  const [{ workers }, { jobs }, job, past] = await Promise.all([
+    engine.workers(),
+    engine.list({ group: GROUP, limit: 100 }),
+    isJob ? engine.get(made).catch(missing) : undefined,
+    isJob ? engine.runs(made).catch(missing) : undefined,
+  ])
+  const problem = health.problems?.find(({ of }) => of === 'qstash')
+  return {
+    ...(job ? { job } : {}),
+    runs: past?.runs ?? [],
+    demo: { all: jobs.length, open: jobs.filter(({ status }) => status === 'queued' || status === 'running').length },
+    classes: workers.length,
+    queues: new Set([...workers.map(({ queue }) => queue), ...queues.map(({ name }) => name)]).size,
+    redisMs: health.redisMs,
+    bells: problem ? problem.message : 'QStash takes them',
+    url: deps.publicUrl,
+  }
+}
+
+/** A command or a program, with a button that copies it. */
+function Snippet({ title, text, note, out }: { title: string; text: string; note?: string; out?: Child }) {
+  return (
+    <section class="card snip">
+      <header>
+        {title}
+        <span class="right row">
+          {note && <span class="note">{note}</span>}
+          <button class="btn small" type="button" data-copy={text}>
+            <Icon name="copy" size={12} />
+            Copy
+          </button>
+        </span>
+      </header>
+      <pre tabindex={0}>{text}</pre>
+      {out && <pre class="out">{out}</pre>}
+    </section>
+  )
+}
+
+const worker = `// functions/double.ts, and one line in functions/index.ts
+export const double = defineWorker({
+  class: 'double',
+  in: { n: port(z.number()) },
+  out: { doubled: port(z.number()) },
+  async perform(job) {
+    for await (const { n } of job.inputs('n')) job.write('doubled', n * 2)
+  },
+})`
+
+function Commands({ data: { url, job } }: { data: FirstMinuteData }) {
+  const key = `-H 'Authorization: Bearer <your key>'`
+  const id = job?.id ?? 1
+  return (
+    <ol class="steps">
+      <li class={job ? 'done' : ''}>
+        <Snippet
+          title="Make a job"
+          text={`curl --json '{ "queue": "core", "class": "split",\n  "inputs": { "in": ["to,be,or,not"] } }' \\\n  ${key} ${url}/v1/jobs`}
+          out={job && `{ "id": ${job.id}, "status": "${job.status}" }`}
+        />
+      </li>
+      <li>
+        <Snippet title="Read what it wrote" text={`curl --json '{}' ${key} \\\n  ${url}/v1/jobs/${id}/out/out/read`} />
+      </li>
+      <li>
+        <Snippet
+          title="Have it done every minute"
+          text={`curl --json '{ "queue": "core", "class": "split", "repeat": { "cron": "* * * * *" } }' \\\n  ${key} ${url}/v1/schedules`}
+        />
+      </li>
+      <li class="plain">
+        <Snippet title="Then, a worker of your own" note="10 lines" text={worker} />
+      </li>
+    </ol>
+  )
+}
+
+type Moment = { text: string; at: number; kind: string }
+
+/** The moments in the life of a job: made, claimed, committed, ended. */
+function momentsOf(job: JobView, runs: readonly PastRun[]): Moment[] {
+  const run = runs[0]
+  return [
+    { text: 'made', at: job.createdAt, kind: 'queued' },
+    ...(run
+      ? [
+          { text: 'claimed', at: run.startedAt, kind: 'running' },
+          { text: 'committed', at: run.endedAt, kind: 'running' },
+        ]
+      : []),
+    ...(job.endedAt === null ? [] : [{ text: job.status, at: job.endedAt, kind: job.status }]),
+  ]
+}
+
+const at = (i: number, of: number): string => `${6 + (88 * i) / Math.max(1, of - 1)}%`
+
+function Life({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
+  const moments = momentsOf(job, runs)
+  const said = moments.map(({ text, at }) => `${text} after ${span(at - job.createdAt)}`).join(', ')
+  return (
+    <svg class="life" width="100%" height="74" role="img" aria-label={said}>
+      <line class="s-line2" x1="6%" x2="94%" y1="24" y2="24" />
+      {moments.map(({ text, at: moment, kind }, i) => (
+        <>
+          <circle class={`f-${kind} s-surface`} cx={at(i, 4)} cy="24" r="6" stroke-width="3" />
+          <text class={`t11 t-ink2 ${i === 3 ? 'end' : 'mid'}`} x={i === 3 ? '97%' : at(i, 4)} y="49">
+            {text}
+          </text>
+          <text class={`t11 ${i === 3 ? 'end' : 'mid'}`} x={i === 3 ? '97%' : at(i, 4)} y="65">
+            {span(moment - job.createdAt)}
+          </text>
+        </>
+      ))}
+    </svg>
+  )
+}
+
+function Now({ data: { job, runs, demo } }: { data: FirstMinuteData }) {
+  return (
+    <Card title="Now">
+      <div class="now">
+        {job ? (
+          <>
+            <div class="nowjob">
+              <span class="row">
+                <To to={`/jobs/${job.id}`}>
+                  <b>{job.class}</b>
+                </To>
+                <JobId id={job.id} />
+              </span>
+              <StatusPill status={job.status} />
+            </div>
+            <Life job={job} runs={runs} />
+          </>
+        ) : (
+          <p class="note">No job was made yet. It is shown here as soon as there is one.</p>
+        )}
+        {demo.all > 0 && (
+          <p class="note">
+            {many(demo.all - demo.open, 'job')} of the demo {demo.all - demo.open === 1 ? 'has' : 'have'} ended,{' '}
+            {demo.open} to go.{' '}
+            <To kind="link" to={`/jobs?group=${GROUP}`}>
+              See them
+            </To>
+          </p>
+        )}
+      </div>
+    </Card>
+  )
+}
+
+function Check({ text, right }: { text: string; right: Child }) {
+  return (
+    <li>
+      <Shape status="completed" />
+      {text}
+      <span class="right">{right}</span>
+    </li>
+  )
+}
+
+const thens: [icon: string, text: string, to: string][] = [
+  ['flows', 'Wire jobs to a flow, and watch it', '/workers/core/flow'],
+  ['schedules', 'Run one every night', '/schedules'],
+  ['limits', 'Let at most four run at once', '/limits'],
+  ['term', 'A worker in Python, by HTTP', '/workers'],
+  ['keys', 'A key that may only read', '/settings/keys'],
+]
+
+export function FirstMinute({ data }: { data: FirstMinuteData }) {
+  const { who } = useLook()
+  return (
+    <div class="first">
+      <h1>The first minute</h1>
+      <p>Copy three commands, or let the demo make a flow and 24 jobs. What they do is shown here as it happens.</p>
+      <div class="go">
+        <Act act="demo" scope="write" icon="play" kind="primary">
+          Run the demo
+        </Act>
+        <LinkButton to="/workers/core/split" icon="workers">
+          Try a worker by a form
+        </LinkButton>
+        {data.demo.all > 0 && (
+          <Act act="undemo" scope="admin">
+            Remove the demo
+          </Act>
+        )}
+        <span class="note">
+          The demo uses the API and workers that are there already, in the group <b>{GROUP}</b>. “Remove the demo” takes
+          all of it away.
+        </span>
+      </div>
+      <div class="firstcols">
+        <Commands data={data} />
+        <div class="stack">
+          <Now data={data} />
+          <Card title="What is there">
+            <ul class="checks">
+              <Check text="Redis answers" right={data.redisMs === undefined ? 'yes' : span(data.redisMs)} />
+              <Check text="Bells" right={data.bells} />
+              <Check
+                text="Workers"
+                right={
+                  <To
+                    kind="link"
+                    to="/workers"
+                  >{`${many(data.classes, 'class', 'classes')} in ${many(data.queues, 'queue')}`}</To>
+                }
+              />
+              <Check text="Your key" right={`${who.name}: ${who.scopes.join(', ')}`} />
+            </ul>
+          </Card>
+          <Card title="Then">
+            <ul class="checks next">
+              {thens.map(([icon, text, to]) => (
+                <li>
+                  <Icon name={icon} size={14} />
+                  <To to={to}>{text}</To>
+                </li>
+              ))}
+            </ul>
+          </Card>
+        </div>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,110 @@
+// Overview: is it well, and if not, where do I press. While no job was ever made it is the first minute.
+
+import type { Point } from '../../../core/series.ts'
+import type { ProcessView, QueueView, RunUnderWay, Stats } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { type Asked, page } from '../../page.ts'
+import { Choice, Head } from '../../parts/layout.tsx'
+import { type Known, type Need, needsOf } from '../../words/needs.ts'
+import { columnsOf, type Range, rangeOf, ranges } from '../../words/series.ts'
+import { about, clock, longDay } from '../../words/time.ts'
+import { demo } from './acts.ts'
+import { Ends } from './chart.tsx'
+import { FirstMinute, type FirstMinuteData, firstMinuteOf } from './first-minute.tsx'
+import { Needs } from './needs.tsx'
+import { Queues, RunningLongest, Where } from './tables.tsx'
+import { Tiles } from './tiles.tsx'
+
+export type OverviewData = {
+  first?: FirstMinuteData
+  needs: Need[]
+  range: Range
+  points: Point[]
+  queues: QueueView[]
+  limited: number
+  longest: RunUnderWay[]
+  processes: ProcessView[]
+  stats: Pick<Stats, 'waits'>
+}
+
+/** So many runs are shown that run longest. */
+const LONGEST = 6
+
+async function load(asked: Asked): Promise<OverviewData> {
+  const { engine, query, look } = asked
+  const range = rangeOf(query.get('range'))
+  const [stats, { points }, { limits }, { callbacks }, { schedules }, { processes, others }, health] =
+    await Promise.all([
+      engine.stats(),
+      engine.series({ step: range.step }),
+      engine.bounds(),
+      engine.callbacks({ state: 'FAILED', limit: 50 }),
+      engine.schedules({ failing: true, limit: 10 }),
+      engine.processes(),
+      engine.health(),
+    ])
+  const { queues } = stats
+  const known: Known = {
+    now: look.now,
+    queues,
+    limits,
+    points,
+    givenUp: callbacks,
+    schedules,
+    bells: stats.bells,
+    restored: health.restored,
+  }
+  const runs = [...processes.flatMap(({ runs }) => runs), ...others]
+  const wasUsed = Object.values(stats.total).some(({ made = 0 }) => made > 0)
+  return {
+    ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked, health, queues) }),
+    needs: needsOf(known),
+    range,
+    points: columnsOf(points, range, look.now),
+    queues: queues.filter(({ name }) => !name.startsWith('sidejob')),
+    limited: limits.reduce((sum, { waiting }) => sum + waiting, 0),
+    longest: runs.sort((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
+    processes,
+    stats: { waits: stats.waits },
+  }
+}
+
+/** Of all who are ready: how long the one has waited that has waited longest. */
+function quietness(queues: readonly QueueView[], now: number): string {
+  const oldest = Math.min(...queues.flatMap(({ oldestReady }) => (oldestReady === null ? [] : [oldestReady])))
+  return Number.isFinite(oldest) ? `Nothing has waited for longer than ${about(now - oldest)}.` : 'Nobody waits.'
+}
+
+function Whole({ data }: { data: OverviewData }) {
+  const { now, zone } = useLook()
+  return (
+    <>
+      <Head title="Overview" note={`${longDay(now, zone)}, ${clock(now, zone).slice(0, 5)}`}>
+        <Choice
+          label="Range"
+          options={ranges.map(({ name, text }) => ({ text, to: `/?range=${name}`, on: name === data.range.name }))}
+        />
+      </Head>
+      <Needs needs={data.needs} waits={quietness(data.queues, now)} />
+      <Tiles data={data} />
+      <div class="cols c21 stretch">
+        <Ends points={data.points} range={data.range} />
+        <Where queues={data.queues} limited={data.limited} />
+      </div>
+      <div class="cols c21">
+        <Queues queues={data.queues} />
+        <RunningLongest runs={data.longest} />
+      </div>
+    </>
+  )
+}
+
+export const overview = page<OverviewData>({
+  path: '/',
+  nav: 'overview',
+  every: 2_000,
+  load,
+  title: ({ first }) => (first ? 'The first minute' : 'Overview'),
+  View: ({ data }) => (data.first ? <FirstMinute data={data.first} /> : <Whole data={data} />),
+  acts: demo,
+})

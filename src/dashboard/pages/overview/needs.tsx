@@ -1,0 +1,66 @@
+// The first lines of Overview: what needs a look, in sentences, each with its since and its buttons.
+
+import { Act, LinkButton } from '../../parts/act.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Since } from '../../parts/moment.tsx'
+import type { Button, Need } from '../../words/needs.ts'
+import { many } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+
+function NeedButton({ button }: { button: Button }) {
+  if ('to' in button)
+    return (
+      <LinkButton to={button.to} small>
+        {button.text}
+      </LinkButton>
+    )
+  const { act, at, fields, scope, icon, text } = button
+  return (
+    <Act act={act} at={at} fields={fields} scope={scope} icon={icon} small>
+      {text}
+    </Act>
+  )
+}
+
+function Line({ need: { kind, icon, name, text, more, since, buttons } }: { need: Need }) {
+  const [before, after] = text.split('{}')
+  return (
+    <li>
+      <Icon name={icon} kind={kind} />
+      <p class="what">
+        {before}
+        <b>{cut(name, 60)}</b>
+        {after} {more && <span>{cut(more, 160)}</span>}
+      </p>
+      <span class="since">{since !== undefined && <Since at={since} short />}</span>
+      <span class="acts">
+        {buttons.map((button) => (
+          <NeedButton button={button} />
+        ))}
+      </span>
+    </li>
+  )
+}
+
+export function Needs({ needs, waits }: { needs: Need[]; waits: string }) {
+  if (needs.length === 0)
+    return (
+      <section class="card alerts quiet">
+        <header>
+          <h2>All quiet. {waits}</h2>
+        </header>
+      </section>
+    )
+  return (
+    <section class="card alerts" aria-labelledby="look">
+      <header>
+        <h2 id="look">{`${many(needs.length, 'thing')} ${needs.length === 1 ? 'needs' : 'need'} a look`}</h2>
+      </header>
+      <ul>
+        {needs.map((need) => (
+          <Line need={need} />
+        ))}
+      </ul>
+    </section>
+  )
+}

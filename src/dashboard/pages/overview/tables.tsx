@@ -1,0 +1,215 @@
+// Where open jobs are, the queues, and what runs longest.
+
+import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { Icon, Shape, StatusMark } from '../../parts/icon.tsx'
+import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
+import { Since } from '../../parts/moment.tsx'
+import { Meter, Pips } from '../../parts/spark.tsx'
+import { count } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+import { about } from '../../words/time.ts'
+
+type Part = {
+  text: string
+  n: number
+  kind: string
+  to: string
+  icon?: string
+  status?: 'queued' | 'running' | 'suspended' | 'scheduled'
+}
+
+/** Open jobs by the reason why they are where they are. */
+export function partsOf(queues: readonly QueueView[], limited: number): Part[] {
+  const sum = (of: (queue: QueueView) => number) => queues.reduce((all, queue) => all + of(queue), 0)
+  const later = sum(({ counts }) => counts.scheduled)
+  const paused = sum(({ paused, counts }) => (paused ? counts.queued - counts.scheduled : 0))
+  const queued = sum(({ paused, counts }) => (paused ? 0 : counts.queued - counts.scheduled))
+  return [
+    {
+      text: 'At rest: for input, children or a run',
+      n: sum(({ counts }) => counts.suspended),
+      kind: 'suspended',
+      status: 'suspended',
+      to: '/jobs?status=suspended',
+    },
+    { text: 'Wait for their time', n: later, kind: 'queued', status: 'scheduled', to: '/jobs?status=queued' },
+    {
+      text: 'Ready, wait for a lane',
+      n: Math.max(0, queued),
+      kind: 'queued',
+      status: 'queued',
+      to: '/jobs?status=queued',
+    },
+    { text: 'Wait at a limit', n: limited, kind: 'accent', icon: 'limits', to: '/limits' },
+    { text: 'In paused queues', n: paused, kind: 'terminating', icon: 'pause', to: '/queues' },
+    {
+      text: 'Running',
+      n: sum(({ counts }) => counts.running),
+      kind: 'running',
+      status: 'running',
+      to: '/jobs?status=running',
+    },
+  ]
+}
+
+const round = (n: number): number => Math.round(n * 100) / 100
+
+export function Where({ queues, limited }: { queues: QueueView[]; limited: number }) {
+  const parts = partsOf(queues, limited)
+  const all = parts.reduce((sum, { n }) => sum + n, 0)
+  let x = 0
+  return (
+    <Card title={`Where ${count(all)} open jobs are`} kind="where">
+      <div class="bar">
+        <svg width="100%" height="10" role="img" aria-label="Share of each, of all open jobs">
+          {parts.map(({ n, kind }) => {
+            const width = all === 0 ? 0 : (n / all) * 100
+            const at = x
+            x += width
+            return (
+              width > 0 && (
+                <rect
+                  class={`f-${kind}`}
+                  x={`${round(at)}%`}
+                  width={`${round(Math.max(0.4, width - 0.4))}%`}
+                  height="10"
+                  rx="2"
+                />
+              )
+            )
+          })}
+        </svg>
+      </div>
+      <ul>
+        {parts.map(({ text, n, kind, to, icon, status }) => (
+          <li>
+            <To to={to}>
+              <span class={`st ${kind}`}>
+                {icon ? <Icon name={icon} size={14} /> : <Shape status={status!} spins={n > 0} />}
+              </span>
+              <span class="clip">{text}</span>
+              <span class="n">{count(n)}</span>
+            </To>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+function QueueRow({ queue }: { queue: QueueView }) {
+  const { now } = useLook()
+  const { name, paused, mode, lanes, maxLanes, counts, oldestReady } = queue
+  const wait = oldestReady === null ? null : now - oldestReady
+  const zero = (n: number) => (n === 0 ? <span class="dimmer">0</span> : count(n))
+  const way = encodeURIComponent(name)
+  return (
+    <tr>
+      <td>
+        <To to={`/queues/${way}`}>
+          <b>{cut(name, 28)}</b>
+        </To>{' '}
+        {mode === 'pull' && <span class="tag">pull</span>}
+      </td>
+      <td>
+        {paused ? (
+          <span class="st suspended">
+            <Shape status="suspended" />
+            paused
+          </span>
+        ) : (
+          <Pips on={lanes} of={maxLanes} title={`${lanes} of ${maxLanes} lanes are open`} />
+        )}
+      </td>
+      <td class="num">{zero(Math.max(0, counts.queued - counts.scheduled))}</td>
+      <td class={`num ${wait !== null && wait > 60_000 ? 'up' : 'dimmer'}`}>{wait === null ? '–' : about(wait)}</td>
+      <td class="num">{zero(counts.running)}</td>
+      <td class="num dim">{zero(counts.scheduled)}</td>
+      <td class="num">
+        {counts.failed === 0 ? (
+          zero(0)
+        ) : (
+          <To kind="up" to={`/jobs?status=failed&queue=${way}`}>
+            {count(counts.failed)}
+          </To>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+const heads = ['Ready', 'Oldest', 'Running', 'Later', 'Failed']
+
+/** The table of queues, here and on its own page. */
+export function QueueTable({ queues }: { queues: QueueView[] }) {
+  return (
+    <table class="tbl">
+      <caption class="vh">Queues</caption>
+      <thead>
+        <tr>
+          <th scope="col">Queue</th>
+          <th scope="col">Lanes</th>
+          {heads.map((head) => (
+            <th scope="col" class="num">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {queues.map((queue) => (
+          <QueueRow queue={queue} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+const SHOWN = 8
+
+export function Queues({ queues }: { queues: QueueView[] }) {
+  const busy = queues.toSorted((a, b) => b.counts.queued + b.counts.running - a.counts.queued - a.counts.running)
+  return (
+    <Card title="Queues" right={<To kind="link" to="/queues">{`All ${count(queues.length)}`}</To>}>
+      {queues.length === 0 ? (
+        <Empty>There is no queue yet: the first job makes one.</Empty>
+      ) : (
+        <QueueTable queues={busy.slice(0, SHOWN)} />
+      )}
+    </Card>
+  )
+}
+
+export function RunningLongest({ runs }: { runs: RunUnderWay[] }) {
+  const { now } = useLook()
+  return (
+    <Card title="Running longest" right="of the lease">
+      {runs.length === 0 && <Empty>Nothing runs.</Empty>}
+      <table class="tbl">
+        <caption class="vh">What runs longest</caption>
+        <tbody>
+          {runs.map(({ job, class: name, startedAt, leaseUntil }) => {
+            const share = (now - startedAt) / Math.max(1, leaseUntil - startedAt)
+            return (
+              <tr>
+                <td>
+                  <StatusMark status="running" />
+                </td>
+                <td class="fill">
+                  <To to={`/jobs/${job}`}>{cut(name, 24)}</To> <JobId id={job} />
+                </td>
+                <td class="num">
+                  <Since at={startedAt} />
+                </td>
+                <td>
+                  <Meter share={share} tone={share > 0.8 ? 'suspended' : 'running'} />
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </Card>
+  )
+}

@@ -1,0 +1,128 @@
+// Five numbers with what they were.
+
+import type { Point } from '../../../core/series.ts'
+import type { ProcessView, QueueView } from '../../../engine/engine.ts'
+import { Shape } from '../../parts/icon.tsx'
+import { To } from '../../parts/layout.tsx'
+import { Spark } from '../../parts/spark.tsx'
+import { count, percent, short } from '../../words/number.ts'
+import type { Range } from '../../words/series.ts'
+import { about } from '../../words/time.ts'
+import { quantile, WAITS } from '../../words/waits.ts'
+
+type TilesProps = {
+  data: {
+    queues: QueueView[]
+    points: Point[]
+    range: Range
+    limited: number
+    processes: ProcessView[]
+    stats: { waits: Record<string, number[]> }
+  }
+}
+
+const sum = (queues: readonly QueueView[], of: (queue: QueueView) => number): number =>
+  queues.reduce((all, queue) => all + of(queue), 0)
+
+function Waiting({ data: { queues, limited, points } }: TilesProps) {
+  const ready = sum(queues, ({ counts }) => counts.queued - counts.scheduled)
+  const paused = sum(queues, (queue) => (queue.paused ? queue.counts.queued : 0))
+  return (
+    <To kind="tile" to="/jobs?status=queued">
+      <dt>Wait to start</dt>
+      <dd class="big">{short(Math.max(0, ready))}</dd>
+      <dd class="sub">
+        <span class={limited > 0 ? 'up' : undefined}>{count(limited)} at limits</span>, {count(paused)} paused
+      </dd>
+      <Spark values={points.map(({ longestWait }) => longestWait)} tone="suspended" />
+    </To>
+  )
+}
+
+function Running({ data: { queues, points, processes } }: TilesProps) {
+  const lanes = sum(queues, ({ lanes }) => lanes)
+  const most = sum(queues, ({ maxLanes }) => maxLanes)
+  const pulled = processes.filter(({ kind }) => kind === 'pull').reduce((all, { runs }) => all + runs.length, 0)
+  return (
+    <To kind="tile" to="/jobs?status=running">
+      <dt>
+        <span class="st running">
+          <Shape status="running" />
+        </span>
+        Running
+      </dt>
+      <dd class="big">{short(sum(queues, ({ counts }) => counts.running))}</dd>
+      <dd class="sub">
+        in {count(lanes)} of {count(most)} lanes, {count(pulled)} pulled
+      </dd>
+      <Spark values={points.map(({ runs }) => runs)} tone="running" />
+    </To>
+  )
+}
+
+function Ended({ data: { points, range } }: TilesProps) {
+  const all = points.reduce((sum, { completed, failed, terminated }) => sum + completed + failed + terminated, 0)
+  const minute = all / (range.span / 60_000)
+  return (
+    <To kind="tile" to="/jobs?status=completed">
+      <dt>Ended</dt>
+      <dd class="big">
+        {minute < 10 && minute > 0 ? minute.toFixed(1) : short(Math.round(minute))}
+        <small>a minute</small>
+      </dd>
+      <dd class="sub">
+        {count(all)} in {range.text}
+      </dd>
+      <Spark values={points.map(({ completed }) => completed)} tone="completed" />
+    </To>
+  )
+}
+
+function Failed({ data: { queues, points, range } }: TilesProps) {
+  const failed = points.reduce((sum, point) => sum + point.failed, 0)
+  const ended = points.reduce((sum, point) => sum + point.failed + point.completed, 0)
+  return (
+    <To kind="tile" to="/jobs?status=failed">
+      <dt>Failed for good</dt>
+      <dd class="big">{short(sum(queues, ({ counts }) => counts.failed))}</dd>
+      <dd class="sub">
+        {ended === 0 ? (
+          'nothing ended'
+        ) : (
+          <span class={failed / ended > 0.01 ? 'up' : undefined}>{percent(failed / ended)}</span>
+        )}{' '}
+        in {range.text}
+      </dd>
+      <Spark values={points.map(({ failed }) => failed)} tone="failed" />
+    </To>
+  )
+}
+
+function Waits({ data: { stats, points } }: TilesProps) {
+  const all = WAITS.map((_, i) => Object.values(stats.waits).reduce((sum, own) => sum + (own[i] ?? 0), 0))
+  const [half, most] = [quantile(all, 0.5), quantile(all, 0.95)]
+  return (
+    <To kind="tile wide2" to="/queues">
+      <dt>Wait until start, p50 and p95</dt>
+      <dd class="big">
+        {half === undefined ? '–' : `≤ ${about(half)}`}
+        <i class="or" />
+        {most === undefined ? '–' : `≤ ${about(most)}`}
+      </dd>
+      <dd class="sub">{count(all.reduce((a, b) => a + b, 0))} runs since midnight UTC</dd>
+      <Spark values={points.map(({ longestWait }) => longestWait)} tone="accent" />
+    </To>
+  )
+}
+
+export function Tiles(props: TilesProps) {
+  return (
+    <dl class="tiles">
+      <Waiting {...props} />
+      <Running {...props} />
+      <Ended {...props} />
+      <Failed {...props} />
+      <Waits {...props} />
+    </dl>
+  )
+}

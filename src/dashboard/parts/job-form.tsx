@@ -1,0 +1,135 @@
+// A form for a job: a field for each input port by its schema, and what is asked for seldom.
+
+import { encodedToJson } from '../../core/codec/value.ts'
+import type { WorkerDefinition } from '../../engine/engine.ts'
+import { useLook } from '../look.ts'
+import { given, jsonText, maybe, numberIn, objectOf } from '../words/form.ts'
+import { asJson, choicesOf, kindOf, wordsOf } from '../words/schema.ts'
+import { cut } from '../words/text.ts'
+import { refusal, Sent } from './act.tsx'
+import { Field, Options, Select, TextArea } from './field.tsx'
+import { Icon } from './icon.tsx'
+
+type Ports = NonNullable<WorkerDefinition['in']>
+type Port = Ports[string]
+
+/** Fields of ports are named after them. */
+const PORT = 'in.'
+
+const isNamed = ([name]: [string, unknown]): boolean => name !== '*'
+
+function PortField({ name, port }: { name: string; port: Port }) {
+  const schema = port.schema === undefined ? undefined : encodedToJson(port.schema)
+  const kind = kindOf(schema)
+  const note =
+    port.default === undefined ? wordsOf(schema) : `${wordsOf(schema)}; default ${cut(encodedToJson(port.default), 30)}`
+  const field = `${PORT}${name}`
+  if (kind === 'choice') return <Select name={field} label={name} note={note} options={['', ...choicesOf(schema)]} />
+  if (kind === 'boolean') return <Select name={field} label={name} note={note} options={['', 'true', 'false']} />
+  if (kind === 'json') return <TextArea name={field} label={name} note={`${note}, as JSON`} rows={2} />
+  return <Field name={field} label={name} note={note} type={kind === 'number' ? 'number' : 'text'} mono />
+}
+
+type Like = { args?: string; group?: string | null; priority?: number }
+type JobFormProps = {
+  worker?: WorkerDefinition
+  queue?: string
+  name?: string
+  like?: Like
+  classes: readonly string[]
+  stay?: boolean
+}
+
+function Who({ queue, name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'classes'>) {
+  return (
+    <div class="cronf">
+      <Field name="queue" label="Queue" value={queue ?? 'default'} required mono />
+      <Field name="class" label="Class" value={name} required mono list="classes" />
+      <datalist id="classes">
+        {classes.map((one) => (
+          <option value={one.slice(one.indexOf('/') + 1)}>{one}</option>
+        ))}
+      </datalist>
+    </div>
+  )
+}
+
+export function JobForm({ worker, queue, name, like, classes, stay }: JobFormProps) {
+  const { base, here, who } = useLook()
+  const off = refusal(who.scopes, 'write')
+  const ports = Object.entries(worker?.in ?? {}).filter(isNamed)
+  return (
+    <form class="form" method="post" action={`${base}${here}`} data-act="make">
+      <Sent act="make" />
+      {stay ? (
+        <>
+          <input type="hidden" name="queue" value={queue} />
+          <input type="hidden" name="class" value={name} />
+          <input type="hidden" name="stay" value="1" />
+        </>
+      ) : (
+        <Who queue={queue} name={name} classes={classes} />
+      )}
+      {ports.map(([name, port]) => (
+        <PortField name={name} port={port} />
+      ))}
+      <Options title="Options: args, priority, group, later, alias" open={like !== undefined || ports.length === 0}>
+        <TextArea name="args" label="Args" note="JSON" value={like?.args} />
+        <TextArea name="inputs" label="More inputs" note={'JSON: { "port": [values] }'} rows={2} />
+        <div class="cronf">
+          <Field
+            name="priority"
+            label="Priority"
+            type="number"
+            value={like?.priority === undefined ? undefined : String(like.priority)}
+          />
+          <Field name="group" label="Group" value={like?.group ?? undefined} />
+          <Field name="wait" label="Later by" placeholder="10m" />
+          <Field name="alias" label="Alias" />
+        </div>
+      </Options>
+      <div class="row goes">
+        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
+          <Icon name="play" size={14} />
+          Make the job
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** What was typed into the fields of ports, as JSON: each is one value; an empty field is none. */
+function inputsOf(form: FormData, ports: Ports = {}): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const [field, value] of form) {
+    if (!field.startsWith(PORT) || value === '') continue
+    const name = field.slice(PORT.length)
+    const schema = ports[name]?.schema
+    const json = asJson(kindOf(schema === undefined ? undefined : encodedToJson(schema)), String(value))
+    found[name] = `[${jsonText(json, name)}]`
+  }
+  return found
+}
+
+/**
+ * The job that a form asks for, as the text of a body: values stay as they were typed.
+ *
+ * @example await call('POST', '/v1/jobs', jobBody(form, worker))
+ */
+export function jobBody(form: FormData, worker?: WorkerDefinition): string {
+  const [args, more, priority, group, wait, alias] = ['args', 'inputs', 'priority', 'group', 'wait', 'alias'].map(
+    (name) => maybe(form, name),
+  )
+  const typed = inputsOf(form, worker?.in)
+  const inputs = Object.keys(typed).length > 0 ? objectOf(typed) : more && jsonText(more, 'inputs')
+  return objectOf({
+    queue: JSON.stringify(given(form, 'queue')),
+    class: JSON.stringify(given(form, 'class')),
+    args: args && jsonText(args, 'args'),
+    inputs,
+    priority: priority && String(numberIn(priority, 'priority')),
+    group: group && JSON.stringify({ id: group }),
+    wait: wait && JSON.stringify(wait),
+    alias: alias && JSON.stringify([alias]),
+  })
+}

@@ -1,0 +1,44 @@
+// What forms bring along, read strictly: a clear word for what is missing or cannot be read.
+
+import { SidejobError } from '../../core/errors.ts'
+
+/** A member that has to be there. */
+export function given(form: FormData, name: string): string {
+  const value = form.get(name)
+  if (typeof value !== 'string' || value === '')
+    throw new SidejobError('BAD_REQUEST', `${name}: expected something, got nothing`, { path: [name] })
+  return value
+}
+
+/** A member that may be empty. */
+export const maybe = (form: FormData, name: string): string | undefined => {
+  const value = form.get(name)
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
+}
+
+/** JSON as it was typed: it goes on as text, so that no digit is lost. */
+export function jsonText(text: string, name: string): string {
+  try {
+    JSON.parse(text)
+    return text
+  } catch {
+    throw new SidejobError(
+      'BAD_REQUEST',
+      `${name}: expected JSON, got ${text.slice(0, 60)} (a text needs its quotes)`,
+      { path: [name] },
+    )
+  }
+}
+
+export function numberIn(text: string, name: string): number {
+  const n = Number(text)
+  if (Number.isFinite(n)) return n
+  throw new SidejobError('BAD_REQUEST', `${name}: expected a number, got "${text.slice(0, 60)}"`, { path: [name] })
+}
+
+/** Members of an object as JSON texts, put together without opening them. */
+export const objectOf = (members: Record<string, string | undefined>): string =>
+  `{${Object.entries(members)
+    .filter(([, json]) => json !== undefined)
+    .map(([name, json]) => `${JSON.stringify(name)}:${json}`)
+    .join(',')}}`

@@ -1,0 +1,212 @@
+// What needs a look: rules, each of which says a sentence or nothing. The worst comes first.
+
+import type { Point } from '../../core/series.ts'
+import type { CallbackView, Health, LimitView, QueueView, ScheduleView, Stats } from '../../engine/engine.ts'
+import { isFull } from './limit.ts'
+import { count, many, percent } from './number.ts'
+import { about } from './time.ts'
+
+/** What all rules look at. */
+export type Known = {
+  now: number
+  queues: readonly QueueView[]
+  limits: readonly LimitView[]
+  /** What happened in all queues, a minute a point. */
+  points: readonly Point[]
+  givenUp: readonly CallbackView[]
+  schedules: readonly ScheduleView[]
+  bells?: Stats['bells']
+  restored?: Health['restored']
+}
+
+export type Button =
+  | { to: string; text: string }
+  | { act: string; at: string; fields: Record<string, string>; scope: 'write' | 'admin'; icon: string; text: string }
+
+export type Need = {
+  rule: string
+  /** How bad: what is lost or fails, before what waits. */
+  weight: number
+  kind: 'failed' | 'suspended'
+  icon: string
+  /** The name of what it is about, which stands strong in the sentence. */
+  name: string
+  /** The sentence around the name: `{}` is where it goes. */
+  text: string
+  more?: string
+  since?: number
+  buttons: Button[]
+}
+
+type Rule = (known: Known) => Need[]
+
+const MINUTE = 60_000
+/** Failures are looked at over so long, from so many on, and above this share. */
+const FAILURES = { span: 15 * MINUTE, least: 20, share: 0.01 }
+/** A job that is ready should not wait for longer. */
+const OLDEST = MINUTE
+
+const sum = (points: readonly Point[], name: 'failed' | 'completed' | 'lost'): number =>
+  points.reduce((all, point) => all + point[name], 0)
+
+const within = ({ points, now }: Known, ms: number): Point[] => points.filter(({ at }) => at > now - ms)
+
+export const failing: Rule = (known) => {
+  const recent = within(known, FAILURES.span)
+  const failed = sum(recent, 'failed')
+  const all = failed + sum(recent, 'completed')
+  if (failed < FAILURES.least || failed / all <= FAILURES.share) return []
+  const first = recent.find((point) => point.failed > 0)
+  return [
+    {
+      ...{ rule: 'failing', weight: 100, kind: 'failed', icon: 'stop', name: `${count(failed)} of ${count(all)} jobs` },
+      text: '{} failed for good in the last 15 minutes.',
+      more: `${percent(failed / all)} of what ended`,
+      since: first?.at,
+      buttons: [{ to: '/jobs?status=failed', text: `See ${count(failed)} jobs` }],
+    },
+  ]
+}
+
+export const lostRuns: Rule = (known) => {
+  const lost = sum(within(known, 60 * MINUTE), 'lost')
+  if (lost === 0) return []
+  return [
+    {
+      ...{ rule: 'lost', weight: 90, kind: 'failed', icon: 'alert', name: many(lost, 'run') },
+      text: '{} ended without a word in the last hour.',
+      more: 'Their leases were over; they are tried again',
+      since: within(known, 60 * MINUTE).find((point) => point.lost > 0)?.at,
+      buttons: [{ to: '/log', text: 'Look at the log' }],
+    },
+  ]
+}
+
+export const callbacksGivenUp: Rule = ({ givenUp }) => {
+  const hosts = Map.groupBy(givenUp, ({ url }) => (URL.canParse(url) ? new URL(url).host : url))
+  return [...hosts].map(([host, failed]): Need => {
+    const error = failed[0]!.lastError
+    return {
+      ...{ rule: 'callbacks', weight: 80, kind: 'failed', icon: 'callbacks', name: host },
+      text: `${many(failed.length, 'callback')} to {} ${failed.length === 1 ? 'was' : 'were'} given up.`,
+      more: error ? `The last answer: ${error}` : undefined,
+      since: Math.min(...failed.map(({ endedAt, createdAt }) => endedAt ?? createdAt)),
+      buttons: [
+        {
+          to: `/callbacks?state=FAILED&host=${encodeURIComponent(host)}`,
+          text: failed.length === 1 ? 'See it' : 'See them',
+        },
+        { act: 'resend', at: '/callbacks', fields: { host }, scope: 'write', icon: 'retry', text: 'Send again' },
+      ],
+    }
+  })
+}
+
+export const failingSchedules: Rule = ({ schedules }) =>
+  schedules
+    .filter(({ failing }) => failing)
+    .map(
+      ({ job, class: name, lastRun, aliases }): Need => ({
+        ...{ rule: 'schedule', weight: 70, kind: 'failed', icon: 'schedules', name: aliases[0] ?? name },
+        text: 'The last run of schedule {} failed.',
+        since: lastRun?.endedAt,
+        buttons: [
+          { to: `/jobs/${job}?tab=errors`, text: 'Why' },
+          { act: 'run', at: '/schedules', fields: { job: String(job) }, scope: 'write', icon: 'play', text: 'Run now' },
+        ],
+      }),
+    )
+
+export const fullLimits: Rule = ({ limits }) =>
+  limits.filter(isFull).map(
+    ({ key, running, concurrency, waiting }): Need => ({
+      ...{ rule: 'limit', weight: 50 + Math.min(9, waiting / 1_000), kind: 'suspended', icon: 'limits', name: key },
+      text: `Limit {} is full: ${count(running)} of ${count(concurrency!)}.`,
+      more: `${many(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}`,
+      buttons: [
+        { to: `/limits?open=${encodeURIComponent(key)}`, text: 'Who waits' },
+        { to: `/limits?change=${encodeURIComponent(key)}`, text: 'Change' },
+      ],
+    }),
+  )
+
+const waitingIn = ({ counts }: QueueView): number => counts.queued
+
+export const pausedQueues: Rule = ({ queues, now }) =>
+  queues
+    .filter((queue) => queue.paused && waitingIn(queue) > 0)
+    .map(
+      (queue): Need => ({
+        ...{ rule: 'paused', weight: 40, kind: 'suspended', icon: 'pause', name: queue.name },
+        text: 'Queue {} is paused.',
+        more: `${many(waitingIn(queue), 'job')} ${waitingIn(queue) === 1 ? 'waits' : 'wait'}`,
+        since: queue.oldestReady ?? now,
+        buttons: [
+          { act: 'resume', at: '/queues', fields: { queue: queue.name }, scope: 'admin', icon: 'play', text: 'Resume' },
+        ],
+      }),
+    )
+
+export const slowQueues: Rule = ({ queues, now }) =>
+  queues
+    .filter(({ paused, oldestReady }) => !paused && oldestReady !== null && now - oldestReady > OLDEST)
+    .map((queue): Need => {
+      const { name, lanes, maxLanes, mode, oldestReady } = queue
+      const isBusy = mode === 'push' && lanes >= maxLanes
+      const why =
+        mode === 'pull' ? 'Nobody claims it' : isBusy ? `All ${count(maxLanes)} lanes are open` : 'Lanes are free'
+      return {
+        ...{ rule: isBusy ? 'busy' : 'slow', weight: isBusy ? 45 : 60, kind: 'suspended', icon: 'queues', name },
+        text: `A job in queue {} has been ready for ${about(now - oldestReady!)}.`,
+        more: `${why}; ${many(waitingIn(queue), 'job')} ${waitingIn(queue) === 1 ? 'waits' : 'wait'}`,
+        since: oldestReady!,
+        buttons: [{ to: `/queues/${encodeURIComponent(name)}`, text: 'See the queue' }],
+      }
+    })
+
+export const silentBells: Rule = ({ bells }) =>
+  bells
+    ? [
+        {
+          ...{ rule: 'bells', weight: 85, kind: 'failed', icon: 'alert', name: 'QStash' },
+          text: '{} takes no bells.',
+          more: `${bells.why}; ${many(bells.refused, 'request')} refused in a row. Ticks serve the queues`,
+          buttons: [{ to: '/doctor', text: 'Doctor' }],
+        },
+      ]
+    : []
+
+export const wentBack: Rule = ({ restored, now }) =>
+  restored && now - restored.noticedAt < 24 * 60 * MINUTE
+    ? [
+        {
+          ...{ rule: 'restored', weight: 110, kind: 'failed', icon: 'alert', name: 'Redis' },
+          text: '{} has gone back to older data.',
+          more: `Jobs ${restored.lost.from} to ${restored.lost.to} are lost`,
+          since: restored.noticedAt,
+          buttons: [{ to: '/doctor', text: 'Doctor' }],
+        },
+      ]
+    : []
+
+const rules: readonly Rule[] = [
+  wentBack,
+  failing,
+  lostRuns,
+  silentBells,
+  callbacksGivenUp,
+  failingSchedules,
+  slowQueues,
+  fullLimits,
+  pausedQueues,
+]
+
+/** So many are told. */
+const MOST = 6
+
+/** @example needsOf(known)[0] // the worst */
+export const needsOf = (known: Known): Need[] =>
+  rules
+    .flatMap((rule) => rule(known))
+    .sort((a, b) => b.weight - a.weight || (a.since ?? known.now) - (b.since ?? known.now))
+    .slice(0, MOST)
