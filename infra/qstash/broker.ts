@@ -123,8 +123,8 @@ export function createBroker({ clock, faults, journal, sender, keys, parallelism
       if (!closed) done(outcome)
       end()
     })
-    const { timeout: ms } = message.settings
-    const timeout = clock.at(clock.now() + ms, () => flight.abort(`no answer within ${ms / 1_000} s`))
+    const patience = message.settings.timeout
+    const timeout = clock.at(clock.now() + patience, () => flight.abort(`no answer within ${patience / 1_000} s`))
   }
 
   // ── After an attempt ──

@@ -236,6 +236,16 @@ async function conclude(
   return last > given ? { from: given + 1, to: last } : null
 }
 
+/** Writes lines, and with them how far it has come. */
+async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[], mark: Mark): Promise<void> {
+  await client.ask((redis) => {
+    const pipeline = redis.pipeline()
+    for (const line of lines) write(pipeline, namespace + line.key, line)
+    pipeline.set(namespace + MARK, JSON.stringify(mark))
+    return pipeline.exec()
+  })
+}
+
 /**
  * Puts an export into a namespace that is empty, or over what is there. Whoever serves that namespace answers 503 meanwhile.
  * Interrupted, the same call goes on behind what was done. Answers how many keys there are, and which ids are lost.
@@ -247,19 +257,12 @@ export async function imported(
   lines: AsyncIterable<Line>,
   { over = false, progress = () => {} }: { over?: boolean; progress?: (lines: number) => void } = {},
 ): Promise<{ keys: number; lost: { from: number; to: number } | null }> {
-  const { client, namespace } = place
   let mark: Mark | undefined
   let batch: KeyLine[] = []
   let [n, bytes, keys] = [0, 0, 0]
 
   async function send(): Promise<void> {
-    mark!.lines = n
-    await client.ask((redis) => {
-      const pipeline = redis.pipeline()
-      for (const line of batch) write(pipeline, namespace + line.key, line)
-      pipeline.set(namespace + MARK, JSON.stringify(mark))
-      return pipeline.exec()
-    })
+    await writeAll(place, batch, Object.assign(mark!, { lines: n }))
     progress(n)
     batch = []
     bytes = 0

@@ -241,8 +241,9 @@ function waitForChildren({ world, children }: Draft): End {
 
 function endOf(draft: Draft): End {
   const { random } = draft.world
-  const { class: name, terminating: x } = draft.lent.document
-  if (x === '2') return random.chance(0.1) ? { end: 'failed', error: { message: 'in shutdown' } } : { end: 'completed' }
+  const { class: name, terminating } = draft.lent.document
+  if (terminating === '2')
+    return random.chance(0.1) ? { end: 'failed', error: { message: 'in shutdown' } } : { end: 'completed' }
   if ((draft.spawned || isParent(draft)) && random.chance(0.2)) return { end: 'follow' }
   if ((draft.spawned || isParent(draft)) && random.chance(0.5)) return waitForChildren(draft)
   if (name === 'timer' && random.chance(0.6)) return { end: 'again', wait: Math.round(random.between(2_000, 60_000)) }

@@ -64,8 +64,8 @@ const hasEnded = (doc: JobRecord): boolean => ended.has(statusOf(doc))
 const hadEnded = (job: SeenJob | undefined): boolean => job !== undefined && hasEnded(job.doc)
 const isStopped = (doc: JobRecord): boolean => doc.terminating !== undefined || doc.place === 'f' || doc.place === 'T'
 
-const isHolding = ({ heldLimits: hk = '', leaseUntil: le }: JobRecord, key: string, now: number): boolean =>
-  hk.split('\n').includes(key) && Number(le) > now + MARGIN
+const isHolding = ({ heldLimits = '', leaseUntil = 0 }: JobRecord, key: string, now: number): boolean =>
+  heldLimits.split('\n').includes(key) && leaseUntil > now + MARGIN
 
 const countsOf = (record = '0,0'): [number, number] => record.split(',').slice(0, 2).map(Number) as [number, number]
 

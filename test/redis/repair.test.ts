@@ -66,8 +66,8 @@ const damages: Record<string, [Damage, RegExp]> = {
   'a place in the queue that is not the one of its priority': [
     async (world) => {
       const id = await world.make({ priority: 5 })
-      const { sequence: n } = await world.document(id)
-      return (redis, key) => redis.zadd(key('queue:q:ready'), { score: 9, member: `${n}:${id}` })
+      const { sequence } = await world.document(id)
+      return (redis, key) => redis.zadd(key('queue:q:ready'), { score: 9, member: `${sequence}:${id}` })
     },
     /has score 9 in ready/,
   ],

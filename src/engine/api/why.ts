@@ -240,8 +240,8 @@ export function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
 }
 
 /** Whether a job's steps can tell what it waits for. */
-export const pauses = ({ document: { place: z, hasSteps: st } }: Inspection): boolean =>
-  st !== undefined && (z === 's' || z === 't')
+export const pauses = ({ document: { place, hasSteps } }: Inspection): boolean =>
+  hasSteps !== undefined && (place === 's' || place === 't')
 
 /** Since when a job waits as it does: since it became ready, has ended, or its last run has. */
 function sinceOf(doc: JobRecord): number {

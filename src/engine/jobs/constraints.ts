@@ -21,8 +21,11 @@ function parse(text: string | null): Known {
 }
 
 /** A job's group, with its limit for when it has to be set anew. */
-const groupOf = ({ group: id, groupConcurrency: gc }: JobRecord): { id: string; concurrency?: number } | undefined =>
-  id === undefined ? undefined : { id, ...(gc === undefined ? {} : { concurrency: Number(gc) }) }
+const groupOf = ({
+  group,
+  groupConcurrency: concurrency,
+}: JobRecord): { id: string; concurrency?: number } | undefined =>
+  group === undefined ? undefined : { id: group, ...(concurrency === undefined ? {} : { concurrency }) }
 
 /** The constraints as this deployment knows them; scripts say when they are no longer those. */
 export function createConstraints(store: Store, registry: Registry) {

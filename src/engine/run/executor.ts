@@ -246,8 +246,8 @@ export function createExecutor({
     // Only the probe's own failure counts against its job: so who keeps failing by itself comes to an end.
     if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
     if (changes !== 'later') return outcomeOf(lent.document.token!, changes, deciding(lent, found))
-    const { queue: q, token: tk, redeliverAfterMs: rm } = lent.document
-    await store.extend(q!, [tk!], Number(rm ?? LATER_LEASE), { own: rm !== undefined })
+    const { queue, token, redeliverAfterMs } = lent.document
+    await store.extend(queue, [token!], redeliverAfterMs ?? LATER_LEASE, { own: redeliverAfterMs !== undefined })
     return undefined
   }
 
@@ -281,7 +281,7 @@ export function createExecutor({
     let leave = () => {}
     try {
       if (lent.fault) return outcomeOf(lent.document.token!, faulted(lent.fault), deciding(lent))
-      const found = registry.local(queue!, name!) ?? (await registry.find(queue!, name!))
+      const found = registry.local(queue, name) ?? (await registry.find(queue, name))
       // A class that this deployment does not know is not failed: another one may.
       if (!found) return release(lent, 'unknown', 'wait', String(RELEASE_FOR))
       if (callsOthers(found)) {

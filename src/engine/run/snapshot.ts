@@ -100,10 +100,10 @@ export const wiringOf = ([child, side, port, size, hasDefault, wires]: RawWiring
 })
 
 /** The slot that a run is for: its schedule's, or that of the job itself. */
-function scheduledFor({ repeats: rp, nextSlot: ns, ranAt: l, scheduledFor: sf }: JobRecord): { scheduledFor?: number } {
-  if (sf !== undefined) return { scheduledFor: Number(sf) }
-  if (rp === undefined || ns === undefined || Number(ns) > Number(l)) return {}
-  return { scheduledFor: slotOfRun(JSON.parse(rp) as Repeat, Number(ns), Number(l)) }
+function slotOf({ repeats, nextSlot, ranAt, scheduledFor }: JobRecord): { scheduledFor?: number } {
+  if (scheduledFor !== undefined) return { scheduledFor }
+  if (repeats === undefined || nextSlot === undefined || ranAt === undefined || nextSlot > ranAt) return {}
+  return { scheduledFor: slotOfRun(JSON.parse(repeats) as Repeat, nextSlot, ranAt) }
 }
 
 /** The snapshot of a lent job; `timeout` is the worker's where the job has none of its own. */
@@ -120,7 +120,7 @@ export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
       timeout: doc.timeout ?? timeout,
       startedAt: doc.ranAt!,
       leaseUntil: doc.leaseUntil!,
-      ...scheduledFor(doc),
+      ...slotOf(doc),
     },
     job: {
       id: lent.id,

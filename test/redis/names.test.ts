@@ -1,0 +1,50 @@
+// Holds that the short names of fields stay in Redis: whoever reads a record elsewhere reads its long names.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { jobFields, limitFields, queueFields } from '../../src/redis/keys.ts'
+import { decodeDay, decodeLimit, decodeQueue, decodeRecord } from '../../src/redis/record.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const fields = { ...jobFields, ...queueFields, ...limitFields }
+
+/** All but what builds the scripts, which writes the short names, and what brings Lua of its own. */
+const files = ['src', 'functions', 'infra', 'test', 'examples']
+  .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+  .filter((file) => !/^(src\/redis\/|infra\/lua-|test\/chaos\/redis|test\/infra\/lua-|test\/redis\/names)/.test(file))
+
+const found = (pattern: RegExp): string[] =>
+  files.flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([line]) => `${file}: ${line.trim()}`),
+  )
+
+test('nothing outside of src/redis reads a field of a record by one or two letters', () => {
+  expect(found(/\b(?:document|doc|record|settings)[!?]?\??\.(?!id\b|at\b|on\b|ts\b)[a-zA-Z]\w?\b(?!\()/g)).toEqual([])
+})
+
+test('nothing calls a field that it takes out of a record by one or two letters', () => {
+  const long = Object.keys(fields).join('|')
+  const taken = `\\b(?:${long}): [a-z]\\w?\\b`
+  expect(found(new RegExp(`(?:const|let) \\{[^}]*${taken}[^}]*\\} =`, 'g'))).toEqual([])
+  expect(found(new RegExp(`\\{[^{}]*${taken}[^{}]*\\}: (?:JobRecord|QueueRecord|LimitRecord)`, 'g'))).toEqual([])
+})
+
+test('records of jobs, queues, limits and days are read by their long names', () => {
+  expect(decodeRecord('{"n":"1","q":"mail","c":"send","le":"17"}', ['a', '[1]'])).toEqual({
+    sequence: '1',
+    queue: 'mail',
+    class: 'send',
+    leaseUntil: 17,
+    args: '[1]',
+  })
+  expect(decodeQueue('{"ml":8,"m":"pull","c":{"runs":1},"wh":[1,2]}')).toEqual({
+    ...{ mostLanes: 8, mode: 'pull', counts: { runs: 1 }, waits: [1, 2] },
+  })
+  expect(decodeLimit('{"c":8,"r":3,"p":1000,"a":2,"turn:1,x":4}')).toEqual({
+    ...{ concurrency: 8, rate: 3, period: 1_000, promised: 2, 'turn:1,x': 4 },
+  })
+  expect(decodeDay('{"mail":{"c":{"runs":2},"w":[2]}}')).toEqual({ mail: { counts: { runs: 2 }, waits: [2] } })
+})
