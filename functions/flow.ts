@@ -8,8 +8,8 @@ import {
   planGraph,
   port,
   readGraph,
-  remember,
   Terminal,
+  withGraph,
 } from '../src/index.ts'
 
 /** A graph written here takes the place of the one that the flow has. */
@@ -41,6 +41,13 @@ async function givenGraph(job: Job): Promise<Graph | undefined> {
   const stored = await job.storedGraph(String(given))
   return stored === null ? undefined : parse(stored)
 }
+
+/** The fields of the state that hold the graphs of a flow. */
+const graphsOf = (job: Job) => ({
+  graph: job.getClosed('graph'),
+  history: job.getClosed('history'),
+  versions: job.getClosed('versions'),
+})
 
 async function factsOf(job: Job, graph: Graph, before?: Graph): Promise<FlowFacts> {
   const inputs = job.inPorts().filter((name) => name !== GRAPH)
@@ -103,7 +110,7 @@ export const flow = defineWorker({
     for (const op of plan.ops) job.op(op)
     const now = graphText(graph)
     const isNew = now !== text
-    if (isNew) job.setClosed({ graph: now, ...(text && { history: remember(job.getClosed('history'), text) }) })
+    if (isNew) job.setClosed(withGraph(graphsOf(job), now, { at: Date.now(), by: null }))
 
     // What it does for the others stays done, also when it fails for one.
     if ((await faultOf(job, graph)) && (plan.ops.length > 0 || isNew)) await job.checkpoint()

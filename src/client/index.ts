@@ -128,6 +128,9 @@ const table = {
     run: 'POST /v1/schedules/:job/run',
   },
   flows: {
+    list: 'GET /v1/flows',
+    get: 'GET /v1/flows/:job',
+    history: 'GET /v1/flows/:job/history',
     graph: 'GET /v1/flows/:job/graph',
     setGraph: 'PUT /v1/flows/:job/graph',
     postGraph: 'POST /v1/flows/:job/graph',
@@ -137,7 +140,12 @@ const table = {
     drain: 'POST /v1/flows/:job/wires/:wire/drain',
     move: 'POST /v1/flows/:job/wires/:wire/move',
   },
-  graphs: { get: 'GET /v1/graphs/:name', set: 'PUT /v1/graphs/:name', remove: 'DELETE /v1/graphs/:name' },
+  graphs: {
+    list: 'GET /v1/graphs',
+    get: 'GET /v1/graphs/:name',
+    set: 'PUT /v1/graphs/:name',
+    remove: 'DELETE /v1/graphs/:name',
+  },
   groups: { list: 'GET /v1/groups', get: 'GET /v1/groups/:key', patch: 'PATCH /v1/groups/:key' },
   runs: {
     commit: 'POST /v1/runs/:token/commit',
@@ -261,6 +269,8 @@ export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
 export type CallOptions = {
   signal?: AbortSignal
   idempotencyKey?: string
+  /** The hash of the graph that a change was made from: with another one in force it is refused with 412. */
+  ifMatch?: string
   /** What stands in the query of a call that has a body: `{ preview: true }`. */
   query?: Record<string, string | number | boolean>
 }
@@ -325,7 +335,12 @@ const call = async (client: ClientOptions, address: string, args: unknown[]): Pr
   const request = (): Request =>
     new Request(`${client.url}${path}${queryOf(inQuery ? input : options.query)}`, {
       method,
-      headers: { ...headers, authorization: `Bearer ${client.key}`, 'idempotency-key': key },
+      headers: {
+        ...headers,
+        authorization: `Bearer ${client.key}`,
+        'idempotency-key': key,
+        ...(options.ifMatch === undefined ? {} : { 'if-match': `"${options.ifMatch}"` }),
+      },
       body: inQuery ? undefined : JSON.stringify(input ?? {}),
       signal: options.signal,
     })

@@ -11,6 +11,7 @@ export const codes = {
   WRONG_STATUS: 409,
   CONFLICT: 409,
   LOST: 410,
+  CHANGED: 412,
   TOO_LARGE: 413,
   UNSUPPORTED: 415,
   REFUSED: 422,

@@ -1,7 +1,7 @@
 // The graph of a flow: nodes that become jobs, edges between their ports, and the ports of the flow itself.
 
 import * as z from 'zod'
-import { CLOSED, list, parseJson, writeJson } from './codec/json.ts'
+import { parseJson, writeJson } from './codec/json.ts'
 import type { Encoded } from './codec/value.ts'
 import { encodedToJson } from './codec/value.ts'
 import { check } from './issues.ts'
@@ -84,16 +84,6 @@ const outside = places(graph)
  * @example readGraph('{"nodes":{"a":{}}}') // throws: nodes.a.class: is missing
  */
 export const readGraph = (text: Encoded): Graph => check(graph, parseJson(encodedToJson(text), inside))
-
-const KEPT = 5
-
-/** The graphs before this one, oldest first. */
-export const earlier = (history: Encoded | undefined): Encoded[] =>
-  history === undefined ? [] : (parseJson(history, list(CLOSED)) as Encoded[])
-
-/** The history with one more graph in it; it goes back so far and no further. */
-export const remember = (history: Encoded | undefined, text: Encoded): Encoded =>
-  `[${[...earlier(history), text].slice(-KEPT).join(',')}]` as Encoded
 
 /** A graph as text, its values as they came. */
 export const graphText = (graph: Graph): Encoded => writeJson(present(outside, graph)) as Encoded

@@ -52,6 +52,10 @@ export const remedies: Record<Code, Remedy> = {
     means: 'the run is over: its lease has ended, or the job was lent to somebody else',
     remedy: 'stop working on it; nothing of it is kept, and the job runs again by itself',
   },
+  CHANGED: {
+    means: 'what is to be changed is not what the `If-Match` of the caller stands for',
+    remedy: 'read it again, see what has changed, and decide anew; the message names both hashes',
+  },
   TOO_LARGE: {
     means: 'a value, a request or a job is larger than sidejob or Redis takes',
     remedy: 'split it, or keep the bytes in a file or a bucket and pass its address; docs/limits.md lists the bounds',

@@ -2,6 +2,7 @@
 
 export * from './shapes/deliveries.ts'
 export * from './shapes/engine.ts'
+export * from './shapes/flows.ts'
 export * from './shapes/jobs.ts'
 export * from './shapes/keys.ts'
 export * from './shapes/limits.ts'

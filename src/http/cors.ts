@@ -3,7 +3,7 @@
 import type { Context } from 'hono'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
-const SENT = 'authorization, content-type, accept, idempotency-key, last-event-id'
+const SENT = 'authorization, content-type, accept, idempotency-key, if-match, last-event-id'
 const SHOWN = 'retry-after, server-timing, allow'
 /** For so many seconds a browser need not ask again. */
 const REMEMBERED = '7200'

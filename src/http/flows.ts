@@ -1,23 +1,108 @@
 // Flows: their graphs, changed while they run, what stands at their wires, and graphs that are stored.
 
+import type { Context } from 'hono'
 import * as z from 'zod'
 import { graph } from '../core/graph.ts'
-import { done, flag, graphChange, items, values, wireName, wireView } from '../core/schemas.ts'
-import { route } from './route.ts'
+import {
+  className,
+  count,
+  cursor,
+  done,
+  flag,
+  flowNode,
+  flowRow,
+  graphChange,
+  items,
+  moment,
+  statusList,
+  values,
+  wireName,
+  wireView,
+} from '../core/schemas.ts'
+import { reply, route } from './route.ts'
 
 const preview = z.strictObject({ preview: flag.optional() })
 const changed = { 200: graphChange }
 
+const flowView = z.object({
+  flow: flowRow,
+  hash: z
+    .string()
+    .nullable()
+    .meta({ description: 'stands for the graph in force: an If-Match for those that change it' }),
+  undo: z.int().meta({ description: 'how many graphs back one can go' }),
+  graph: graph.nullable(),
+  nodes: z.array(flowNode),
+  wires: z.array(wireView),
+})
+
+const version = z.object({
+  hash: z.string(),
+  at: moment.nullable().meta({ description: 'when it came into force' }),
+  by: z.string().nullable().meta({ description: 'the API key that put it; null where it came by its port' }),
+  back: z.boolean().meta({ description: 'it came back by an undo' }),
+  nodes: z.int(),
+  edges: z.int(),
+  graph,
+})
+
+/** The hash in an `If-Match`, with its quotation marks or without. */
+const matchOf = ({ req }: Context): { match?: string } => {
+  const match = /^(?:W\/)?"?([^"]*)"?$/.exec(req.header('if-match')?.trim() ?? '')?.[1]
+  return match ? { match } : {}
+}
+
 export const flows = {
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/flows',
+      scope: 'read',
+      summary: 'Lists flows, newest first: how many nodes have something to do, and what waits at their wires',
+      query: z.strictObject({
+        status: statusList.optional(),
+        cursor: cursor.optional(),
+        limit: count(1, 50).optional(),
+      }),
+      answers: { 200: z.object({ flows: z.array(flowRow), cursor: z.string().nullable() }) },
+    },
+    ({ engine, query }) => engine.flows(query),
+  ),
+
+  get: route(
+    {
+      method: 'GET',
+      path: '/v1/flows/:job',
+      scope: 'read',
+      summary: 'Shows a flow with its graph, its nodes and its wires, all of one moment',
+      answers: { 200: flowView },
+    },
+    ({ engine, params }) => engine.flow(params.job),
+  ),
+
+  history: route(
+    {
+      method: 'GET',
+      path: '/v1/flows/:job/history',
+      scope: 'read',
+      summary: 'Lists the graph in force and up to five before it, newest first, with when and by whom each came',
+      answers: { 200: z.object({ versions: z.array(version) }) },
+    },
+    ({ engine, params }) => engine.graphHistory(params.job),
+  ),
+
   graph: route(
     {
       method: 'GET',
       path: '/v1/flows/:job/graph',
       scope: 'read',
-      summary: 'Shows the graph of a flow',
+      summary: 'Shows the graph of a flow; its ETag stands for it',
       answers: { 200: graph },
     },
-    ({ engine, params }) => engine.graph(params.job),
+    async ({ engine, params }) => {
+      const { graph: shown, hash } = await engine.graph(params.job)
+      return reply(200, shown, { etag: `"${hash}"` })
+    },
   ),
 
   setGraph: route(
@@ -27,11 +112,12 @@ export const flows = {
       scope: 'write',
       summary:
         'Gives a running flow another graph, all of it in one step; with preview=true only says what that would do',
+      matches: true,
       query: preview,
       body: graph,
       answers: changed,
     },
-    ({ engine, params, query, body, call }) => engine.setGraph(params.job, body, query, call),
+    ({ engine, params, query, body, call, c }) => engine.setGraph(params.job, body, { ...query, ...matchOf(c) }, call),
   ),
 
   postGraph: route(
@@ -40,11 +126,12 @@ export const flows = {
       path: '/v1/flows/:job/graph',
       scope: 'write',
       summary: 'The same; as a POST it can carry an Idempotency-Key',
+      matches: true,
       query: preview,
       body: graph,
       answers: changed,
     },
-    ({ engine, params, query, body, call }) => engine.setGraph(params.job, body, query, call),
+    ({ engine, params, query, body, call, c }) => engine.setGraph(params.job, body, { ...query, ...matchOf(c) }, call),
   ),
 
   undo: route(
@@ -52,10 +139,13 @@ export const flows = {
       method: 'POST',
       path: '/v1/flows/:job/undo',
       scope: 'write',
-      summary: 'Brings back the graph before the last one, up to five times in a row',
+      summary:
+        'Brings back the graph before the last one, up to five times in a row; with preview=true only says what that would do',
+      matches: true,
+      query: preview,
       answers: changed,
     },
-    ({ engine, params, call }) => engine.undoGraph(params.job, call),
+    ({ engine, params, query, call, c }) => engine.undoGraph(params.job, { ...query, ...matchOf(c) }, call),
   ),
 
   wires: route(
@@ -107,6 +197,18 @@ export const flows = {
 }
 
 export const graphs = {
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/graphs',
+      scope: 'read',
+      summary: 'Lists the names of stored graphs; the cursor is the last of them',
+      query: z.strictObject({ cursor: className.optional(), limit: count(1, 1_000).optional() }),
+      answers: { 200: z.object({ graphs: z.array(z.object({ name: z.string() })), cursor: z.string().nullable() }) },
+    },
+    ({ engine, query: { cursor: after, limit } }) => engine.storedGraphs({ after, limit }),
+  ),
+
   get: route(
     {
       method: 'GET',

@@ -84,10 +84,11 @@ const inQuery = ({ query }: Route, schemaOf: Describe): Operation['parameters'] 
   }))
 }
 
-const inHeader = ({ method, scope }: Route): Operation['parameters'] =>
-  method === 'POST' && scope !== 'signed'
-    ? [{ name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 255 } }]
-    : []
+const inHeader = ({ method, scope, matches }: Route): Operation['parameters'] =>
+  [
+    ...(method === 'POST' && scope !== 'signed' ? [{ name: 'Idempotency-Key', maxLength: 255 }] : []),
+    ...(matches ? [{ name: 'If-Match', maxLength: 100 }] : []),
+  ].map(({ name, maxLength }) => ({ name, in: 'header', required: false, schema: { type: 'string', maxLength } }))
 
 const responses = ({ answers, media, facade }: Route, schemaOf: Describe): Operation['responses'] => {
   const answered = Object.entries(answers).map(([status, schema]) => {

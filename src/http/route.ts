@@ -136,6 +136,8 @@ export type Definition<
   media?: 'text/html' | 'text/event-stream' | 'text/plain' | 'application/octet-stream'
   /** Set on routes that speak another system's words. */
   facade?: Facade
+  /** Takes an `If-Match`: refused with 412 where what is changed is not what its caller has seen. */
+  matches?: true
   /** Opened by a token in the query too, for whoever cannot send a header. */
   byToken?: true
   /** The part that an app must have been given for the route to exist. */

@@ -2,7 +2,8 @@
 
 import type { Encoded } from '../core/codec/value.ts'
 
-export type PortItem = { data: Encoded; context?: Encoded; channel?: string; log?: false }
+/** `at`: when it came over a wire, to the second. */
+export type PortItem = { data: Encoded; context?: Encoded; channel?: string; log?: false; at?: number }
 
 const oneLine = (text: string): string => text.replace(/[\r\n]/g, ' ')
 
@@ -12,6 +13,11 @@ export const itemText = ({ data, context, channel, log }: PortItem): string =>
     ? `=${data}`
     : `@${oneLine(context ?? '')}\n${channel ?? ''}\n${log === false ? 'l' : ''}\n${data}`
 
+const arrivalOf = (flags = ''): { at?: number } => {
+  const seconds = /t(\d+)/.exec(flags)?.[1]
+  return seconds ? { at: Number(seconds) * 1_000 } : {}
+}
+
 export function itemOf(text: string): PortItem {
   if (text.startsWith('=')) return { data: text.slice(1) as Encoded }
   const [context, channel, flags, ...data] = text.slice(1).split('\n')
@@ -19,7 +25,8 @@ export function itemOf(text: string): PortItem {
     data: data.join('\n') as Encoded,
     ...(context ? { context: context as Encoded } : {}),
     ...(channel ? { channel } : {}),
-    ...(flags ? { log: false as const } : {}),
+    ...(flags?.includes('l') ? { log: false as const } : {}),
+    ...arrivalOf(flags),
   }
 }
 

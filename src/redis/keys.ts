@@ -295,8 +295,9 @@ export const namedFields = {
   'co:<port>': 'channels',
   'wi:<port>': 'wires: where what comes goes on to, id:side:port, one after the other',
   'wo:<port>': 'wires; ! calls the parent',
-  'mi:<port>': 'values that went over its wires, as minute:count:count of the minute before',
-  'mo:<port>': 'values that went over its wires, as minute:count:count of the minute before',
+  'mi:<port>':
+    'values that left it, where it is at either end of a wire: minute:count:count …, ten at most, the newest first',
+  'mo:<port>': 'the same',
   's:<field>': 'state, a closed value',
 } as const
 

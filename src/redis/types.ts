@@ -56,9 +56,35 @@ export type FlowState = {
   id: number
   document: JobRecord
   children: Record<string, Child>
-  ports: { wiring: RawWiring; oldest?: string; passed?: string }[]
+  /** `left`: how many values left the port in each of the last minutes, as minute:count:count. */
+  ports: { wiring: RawWiring; oldest?: string; left?: string }[]
+  /** By name, of those that have been started. */
+  nodes: ReadonlyMap<string, FlowNode>
   now: number
 }
+
+/** The job of a node, as far as a flow shows it. */
+export type FlowNode = {
+  queue: string
+  ranAt: number | null
+  lastRun: string
+  /** The limit that it waits at. */
+  limit: string | null
+  leaseUntil: number | null
+  /** When it may go on, of one that waits for a moment. */
+  until: number | null
+}
+
+/** As queries/flow.lua tells it. */
+export type FlowNodeRow = [
+  name: string,
+  queue: string,
+  ranAt: string,
+  lastRun: string,
+  limit: string,
+  leaseUntil: string,
+  until: string,
+]
 
 export type ClaimRequest = {
   max: number

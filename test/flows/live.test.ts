@@ -4,7 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
 import { createApp } from '../../src/http/app.ts'
 import { type Kit, startKit } from '../kit.ts'
+import { costOf } from '../redis/commandstats.ts'
 import { chain, edge, type Graph, inOf, node, outOf, startFlow, workers } from './kit.ts'
+
+/** What a list of flows asks beside the jobs of its flows: two scripts and what they look at. */
+const LIST = 21
 
 let kit: Kit
 let client: ReturnType<typeof createClient>
@@ -240,4 +244,130 @@ test('graphs are stored, shown, used and forgotten', async () => {
   await expect(client.graphs.get('doubling')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   const { values } = await client.ports.read(id, 'out', 'y', { max: 9 })
   expect(values.map(({ data }) => data)).toEqual([4])
+})
+
+describe('flows are seen from outside', () => {
+  test('a list has every flow in short, newest first, in two round trips however many there are', async () => {
+    await running(asking)
+    const one = await running({ ...asking, name: 'first' }, { x: [1, 2] })
+    const two = await startFlow(kit, asking, 'fifo', { alias: ['second'] })
+    await two.settle()
+    const { flows, cursor } = await client.flows.list({ limit: 2 })
+    const cost = await costOf(kit, () => kit.engine.flows({ limit: 2 }))
+    expect(flows).toMatchObject([
+      { id: two.id, name: 'second', status: 'completed', nodes: 2, active: 0, wires: 2, values: 0, oldestAt: null },
+      { id: one.id, name: 'first', status: 'suspended', nodes: 2, active: 1, wires: 2, values: 2 },
+    ])
+    expect(Date.parse(flows[1]!.oldestAt!)).toBeGreaterThan(Date.now() - 60_000)
+    expect(flows[0]!.changedAt).not.toBeNull()
+    expect(cursor).toBe(String(one.id))
+    expect(cost.calls).toBe(2)
+    expect(cost.billed).toBeLessThanOrEqual(LIST + 2 * flows.length)
+    const rest = await client.flows.list({ cursor: cursor!, status: 'suspended' })
+    expect(rest.flows.every(({ id, status }) => id < one.id && status === 'suspended')).toBe(true)
+  })
+
+  test('one look has graph, nodes and wires of one moment', async () => {
+    const flow = await running(asking, { x: [1, 2, 3] })
+    const seen = await client.flows.get(flow.id)
+    expect(seen).toMatchObject({
+      flow: { id: flow.id, values: 3 },
+      undo: 0,
+      graph: { nodes: { a: { class: 'connect' } } },
+    })
+    expect(seen.nodes).toMatchObject([
+      {
+        name: 'a',
+        class: 'connect',
+        status: 'completed',
+        job: Number(await flow.child('a')),
+        lastRun: { outcome: 'completed' },
+      },
+      { name: 'ask', class: 'asker', status: 'suspended', lastRun: { outcome: 'suspended' } },
+    ])
+    const wire = seen.wires.find(({ id }) => id === 'a.out>ask.in')!
+    expect([wire.in.length, wire.in.at(-1)! + wire.in.at(-2)!, wire.out]).toEqual([10, 3, Array(10).fill(0)])
+    expect(Date.parse(wire.oldestAt!)).toBeGreaterThan(Date.now() - 60_000)
+    await client.flows.drain(flow.id, 'a.out>ask.in', { max: 2 })
+    const [, after] = (await client.flows.get(flow.id)).wires
+    expect(after!.out.at(-1)! + after!.out.at(-2)!).toBe(2)
+    await expect(client.flows.get(await flow.child('a'))).rejects.toMatchObject({ code: 'REFUSED' })
+  })
+
+  test('who changed the graph, and when, is known for as long as it can be undone', async () => {
+    const flow = await running(asking)
+    await client.flows.setGraph(flow.id, chain(1))
+    await client.flows.setGraph(flow.id, chain(2))
+    const { versions } = await client.flows.history(flow.id)
+    expect(versions.map(({ nodes, by, back }) => [nodes, by, back])).toEqual([
+      [2, expect.stringMatching(/^key:/), false],
+      [1, expect.stringMatching(/^key:/), false],
+      [2, null, false],
+    ])
+    expect(versions.every(({ at }) => Date.parse(at!) > Date.now() - 60_000)).toBe(true)
+    expect((await client.flows.get(flow.id)).undo).toBe(2)
+    await client.flows.undo(flow.id)
+    const undone = (await client.flows.history(flow.id)).versions
+    expect(undone.map(({ hash, back }) => [hash, back])).toEqual([
+      [versions[1]!.hash, true],
+      [versions[2]!.hash, false],
+    ])
+  })
+
+  test('a preview of an undo says what it would do, and does nothing', async () => {
+    const flow = await running(chain(1), { x: [1] })
+    await client.flows.setGraph(flow.id, chain(2))
+    const { hash } = await client.flows.get(flow.id)
+    expect(await client.flows.undo(flow.id, {}, { query: { preview: true } })).toMatchObject({
+      applied: false,
+      wires: { added: ['n1.out>y'], removed: ['n1.out>n2.in', 'n2.out>y'] },
+    })
+    expect((await client.flows.get(flow.id)).hash).toBe(hash)
+  })
+
+  test('of two editors the second is told, with both hashes, and changes nothing', async () => {
+    const flow = await running(chain(1))
+    const seen = (await client.flows.get(flow.id)).hash!
+    await client.flows.setGraph(flow.id, chain(2), { ifMatch: seen })
+    const now = (await client.flows.get(flow.id)).hash!
+    for (const late of [
+      () => client.flows.setGraph(flow.id, chain(3), { ifMatch: seen }),
+      () => client.flows.setGraph(flow.id, chain(3), { ifMatch: seen, query: { preview: true } }),
+      () => client.flows.undo(flow.id, {}, { ifMatch: seen }),
+    ])
+      await expect(late()).rejects.toMatchObject({
+        code: 'CHANGED',
+        status: 412,
+        message: `If-Match: expected the hash of the graph in force, "${now}", got "${seen}": the graph was changed meanwhile`,
+      })
+    expect((await client.flows.get(flow.id)).hash).toBe(now)
+    await client.flows.undo(flow.id, {}, { ifMatch: now })
+    expect((await client.flows.get(flow.id)).hash).toBe(seen)
+  })
+
+  test('stored graphs are listed by their names, a page at a time', async () => {
+    for (const name of ['c', 'a', 'b']) await client.graphs.set(`listed-${name}`, chain(1))
+    const first = await client.graphs.list({ limit: 2, cursor: 'listed' })
+    expect(first).toEqual({ graphs: [{ name: 'listed-a' }, { name: 'listed-b' }], cursor: 'listed-b' })
+    expect((await client.graphs.list({ cursor: 'listed-b' })).graphs[0]).toEqual({ name: 'listed-c' })
+  })
+})
+
+describe('a flow that is made with a wire to nowhere', () => {
+  const wrong: Graph = { ...asking, edges: [edge('a.out', 'ask.inn')] }
+  const message = 'edges.0.to.inport: node ask (asker) has no in port inn; it has in'
+  test.each([
+    ['by its port', { inputs: { __graph: [wrong] } }, `inputs.__graph.0.${message}`],
+    ['in its arguments', { args: { graph: wrong } }, `args.graph.${message}`],
+  ])('is refused %s, and not made', async (_, more, message) => {
+    const made = client.jobs.enqueue({ queue: 'core', class: 'flow', ...more })
+    await expect(made).rejects.toMatchObject({ code: 'REFUSED', message })
+  })
+
+  test('is made where nobody knows the class yet', async () => {
+    const graph: Graph = { ...wrong, nodes: { ...wrong.nodes, ask: node('comes-later') } }
+    expect(await client.jobs.enqueue({ queue: 'core', class: 'flow', inputs: { __graph: [graph] } })).toHaveProperty(
+      'id',
+    )
+  })
 })

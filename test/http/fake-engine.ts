@@ -7,6 +7,8 @@ import type {
   CallbackView,
   DeliveredJob,
   Engine,
+  FlowNodeView,
+  FlowRow,
   GraphChange,
   JobFacts,
   JobRow,
@@ -157,7 +159,18 @@ const wireShown: WireView = {
   size: 2,
   behind: 0,
   oldest: { data: '[1.0]' },
+  oldestAt: T,
   rate: 3,
+  in: [0, 0, 0, 0, 0, 0, 0, 0, 2, 3],
+  out: [0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+}
+const flowShown: FlowRow = {
+  ...{ id: 7, name: 'catalog', aliases: ['nightly'], status: 'suspended', createdAt: T },
+  ...{ nodes: 3, active: 2, wires: 4, values: 12, oldestAt: T, changedAt: T, changedBy: 'key:3' },
+}
+const nodeShown: FlowNodeView = {
+  ...{ name: 'a', queue: 'default', class: 'zip', job: 8, status: 'queued', ranAt: T, lastRun: null },
+  ...{ limit: 'stripe', leaseUntil: null, until: null },
 }
 const told: CallbackView = {
   of: 7,
@@ -289,7 +302,15 @@ const answers: Engine = {
   endSchedule: async () => {},
   pauseSchedule: async () => scheduleShown,
   resumeSchedule: async () => scheduleShown,
-  graph: async () => graphShown,
+  graph: async () => ({ graph: graphShown, hash: 'abc' }),
+  graphHistory: async () => ({
+    versions: [{ hash: 'abc', at: T, by: 'key:3', back: false, nodes: 1, edges: 1, graph: graphShown }],
+  }),
+  flows: async () => ({ flows: [flowShown], cursor: '7' }),
+  flow: async () => ({
+    ...{ flow: flowShown, hash: 'abc', undo: 2, graph: graphShown },
+    ...{ nodes: [nodeShown], wires: [wireShown] },
+  }),
   setGraph: async (_job, _graph, { preview }) => ({ ...graphChanged, applied: !preview }),
   undoGraph: async () => graphChanged,
   wires: async () => ({ wires: [wireShown] }),
@@ -297,6 +318,7 @@ const answers: Engine = {
   drain: async () => ({ values: [{ data: '[1.0]' }] }),
   moveWire: async () => ({ moved: 2 }),
   storedGraph: async () => graphShown,
+  storedGraphs: async () => ({ graphs: [{ name: 'nightly' }], cursor: null }),
   storeGraph: async () => {},
   dropGraph: async () => {},
   groups: async () => ({ groups: [groupShown] }),

@@ -1731,14 +1731,36 @@ const flows: Mutation[] = [
   ]),
   ...of(
     36,
-    'lib/port/wires.lua',
-    ["before = was_minute == minute_now - 1 and count or '0'", "before = '0'", 'the minute before is forgotten'],
+    'lib/port/ports.lua',
+    ['for _ = 1, math.min(MINUTES, minute_now', 'for _ = 1, math.min(0, minute_now', 'all minutes are one'],
     [
-      'count = was_minute == minute_now and tonumber(count) or 0',
-      'count = tonumber(count) or 0',
-      'all minutes are one',
+      "for count in (rest or '0'):gmatch('%d+') do left[#left + 1] = count end",
+      "left[#left + 1] = '0'",
+      'the minutes before are forgotten',
+    ],
+    ["left[last] == '0' do last = last - 1 end", "left[last] == '0' do break end", 'minutes of nothing are kept'],
+    [
+      "  if doc['m' .. dir .. ':' .. port] then note_leaving(id, doc, dir, port, n) end\n",
+      '',
+      'what a run takes is not counted',
+    ],
+    [
+      "  if doc['m' .. dir .. ':' .. port] then note_leaving(id, doc, dir, port, #items) end\n",
+      '',
+      'what is taken is not counted',
     ],
   ),
+  ...of(
+    36,
+    'lib/port/write.lua',
+    ['for _, to in ipairs(ends) do wires.watch(to.id, to.doc, to.dir, to.port) end', '', 'far ends are not counted'],
+    [
+      'if options and options.arriving then items = envelope.stamped(items, int(math.floor(now / 1000))) end',
+      '',
+      'nobody knows since when values wait',
+    ],
+  ),
+  ...of(36, 'lib/port/envelope.lua', ["flags:gsub('t%d+', '')", 'flags', 'a value has the moments of all its wires']),
   ...of(
     36,
     'lib/port/define.lua',

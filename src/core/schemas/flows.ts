@@ -1,8 +1,9 @@
 // Flows: graphs and wires.
 
 import * as z from 'zod'
-import { dir, jobId } from './names.ts'
-import { closed } from './values.ts'
+import { pastRun } from './job-views.ts'
+import { dir, jobId, status } from './names.ts'
+import { closed, moment } from './values.ts'
 
 const WIRE = 'a wire: from>to, each a port of the flow or node.port'
 export const wireName = z
@@ -34,5 +35,40 @@ export const wireView = z.object({
   size: z.int(),
   behind: z.int(),
   oldest: z.object({ data: closed, context: closed.optional() }).nullable(),
+  oldestAt: moment.nullable().meta({ description: 'when the oldest of those that wait came over the wire' }),
   rate: z.number(),
+  in: z
+    .array(z.int())
+    .meta({ description: 'how many came over it in each of the last ten minutes, the last of them this one' }),
+  out: z.array(z.int()).meta({ description: 'how many were taken from its far end in each of those minutes' }),
+})
+
+/** A flow in short. */
+export const flowRow = z.object({
+  id: jobId,
+  name: z.string().meta({ description: 'what its graph is called, or its alias, or its class' }),
+  aliases: z.array(z.string()),
+  status,
+  createdAt: moment,
+  nodes: z.int(),
+  active: z.int().meta({ description: 'nodes that have something to do: queued, running or suspended' }),
+  wires: z.int(),
+  values: z.int().meta({ description: 'how many values wait at its wires' }),
+  oldestAt: moment.nullable(),
+  changedAt: moment.nullable().meta({ description: 'when its graph came into force' }),
+  changedBy: z.string().nullable().meta({ description: 'the API key that changed it; null where it came by its port' }),
+})
+
+/** A node of a flow, and its job once it has one. */
+export const flowNode = z.object({
+  name: z.string(),
+  queue: z.string(),
+  class: z.string(),
+  job: jobId.nullable().meta({ description: 'null until something reaches it' }),
+  status: status.nullable(),
+  ranAt: moment.nullable(),
+  lastRun: pastRun.nullable(),
+  limit: z.string().nullable().meta({ description: 'the limit that it waits at' }),
+  leaseUntil: moment.nullable(),
+  until: moment.nullable().meta({ description: 'when it may go on, where it waits for a moment' }),
 })

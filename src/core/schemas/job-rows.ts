@@ -7,7 +7,7 @@ import { count, cursor, duration, time } from './values.ts'
 import { reasonView } from './why.ts'
 
 /** One status, or several with commas. */
-const statusList = z
+export const statusList = z
   .string()
   .transform((text) => text.split(','))
   .pipe(z.array(status).min(1).max(7))

@@ -2,26 +2,21 @@
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { type Code, SidejobError } from '../../core/errors.ts'
-import { earlier, type Graph, graphText, readGraph, remember } from '../../core/graph.ts'
-import {
-  adoptions,
-  type End,
-  type GraphWire,
-  namedPorts,
-  type Plan,
-  planGraph,
-  spawnOf,
-  wiresOf,
-} from '../../core/plan.ts'
+import { type Graph, graphText, readGraph } from '../../core/graph.ts'
+import { type Graphs, type Version, withGraph, withoutLast } from '../../core/graph-history.ts'
+import { statuses } from '../../core/job.ts'
+import { adoptions, type GraphWire, type Plan, planGraph, spawnOf, wiresOf } from '../../core/plan.ts'
 import type { Op } from '../../core/run.ts'
 import { opWords, spawnWords, type Words, writeWords } from '../../redis/changes.ts'
 import { shownItem } from '../../redis/item.ts'
-import { defaultOf, type JobRecord, portsOf, stateFieldOf, statusOf } from '../../redis/record.ts'
+import { defaultOf, type JobRecord, portsOf, statusOf } from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
-import type { Call, Engine, GraphChange, Item, Ref, WireView } from '../engine.ts'
+import type { Call, Engine, GraphChange, Item, Ref } from '../engine.ts'
+import { checkPorts } from '../jobs/graph-check.ts'
 import { spawnedJob } from '../jobs/new-job.ts'
 import { adoptable, wiringOf } from '../run/snapshot.ts'
+import { flowRow, flowView, graphHash, graphsOf, versionViews, wireViews } from './flow-view.ts'
 
 type Flows = Pick<
   Engine,
@@ -35,6 +30,10 @@ type Flows = Pick<
   | 'storedGraph'
   | 'storeGraph'
   | 'dropGraph'
+  | 'storedGraphs'
+  | 'graphHistory'
+  | 'flows'
+  | 'flow'
 >
 
 const MINUTE = 60_000
@@ -42,47 +41,41 @@ const TRIES = 5
 /** The flow has started or let go a node, or got another graph, between our look and our change. */
 const overtaken = new Set<Code>(['CONFLICT', 'TAKEN', 'NOT_FOUND'])
 const MOST = 10_000
+/** Flows and names of graphs on a page, and how many nodes the flows of one page have together. */
+const [PAGE, GRAPHS, NODES] = [20, 100, 5_000]
 
-const textOf = ({ document }: FlowState): Encoded | undefined => stateFieldOf(document, 'graph')
+const textOf = (state: FlowState): Encoded | undefined => graphsOf(state).graph
 
 /** The run that makes up for what may have happened between our look and our change. */
 const RUN: Words = ['run', '', '1', '', '', '']
 
 const ENDED = new Set(['terminating', 'terminated'])
 
-function checkFlow({ id, document }: FlowState): void {
-  if (document.class !== 'flow') throw new SidejobError('REFUSED', `job ${id} (${document.class}) is no flow`)
+const notOne = ({ id, document }: FlowState) => new SidejobError('REFUSED', `job ${id} (${document.class}) is no flow`)
+
+function checkFlow(state: FlowState): void {
+  const { id, document } = state
+  if (document.class !== 'flow') throw notOne(state)
   const status = statusOf(document)
   if (ENDED.has(status)) throw new SidejobError('WRONG_STATUS', `job ${id} is ${status}: it has no use for a graph`)
 }
 
-const portAt = ({ ports }: FlowState, { node, port }: End, dir: 'i' | 'o') =>
-  ports.find(({ wiring }) => wiring[0] === (node ?? '') && wiring[1] === dir && wiring[2] === port)
-
-/** Values a minute: those of this minute, and so much of the one before as is not over sixty seconds ago. */
-function rateOf(passed: string | undefined, now: number): number {
-  if (!passed) return 0
-  const [minute, count, before] = passed.split(':').map(Number) as [number, number, number]
-  const behind = Math.floor(now / MINUTE) - minute
-  const [current, last] = behind === 0 ? [count, before] : [0, behind === 1 ? count : 0]
-  return Math.round(current + last * (1 - (now % MINUTE) / MINUTE))
+/** Whoever changes a graph has seen the one that is in force. */
+async function checkMatch(state: FlowState, match: string | undefined): Promise<void> {
+  if (match === undefined) return
+  const text = textOf(state)
+  const hash = text === undefined ? undefined : await graphHash(text)
+  if (match === hash || (match === '*' && hash !== undefined)) return
+  const is = hash ? `"${hash}"` : 'none'
+  const message = `If-Match: expected the hash of the graph in force, ${is}, got "${match}": the graph was changed meanwhile`
+  throw new SidejobError('CHANGED', message, { path: ['If-Match'] })
 }
 
-const NODE_SIDE = { from: 'o', to: 'i' } as const
-const FLOW_SIDE = { from: 'i', to: 'o' } as const
-
-function wireView(state: FlowState, { id, from, to }: GraphWire): WireView {
-  const near = portAt(state, from, (from.node === null ? FLOW_SIDE : NODE_SIDE).from)
-  const far = portAt(state, to, (to.node === null ? FLOW_SIDE : NODE_SIDE).to)
-  return {
-    ...{ id, from, to },
-    laid: /\d/.test(near?.wiring[5] ?? ''),
-    size: Number(far?.wiring[3] ?? 0),
-    behind: Number(near?.wiring[3] ?? 0),
-    oldest: far?.oldest ? shownItem(far.oldest) : near?.oldest ? shownItem(near.oldest) : null,
-    rate: rateOf(near?.passed, state.now),
-  }
-}
+/** The graphs among the state of a flow, as they are to be. */
+const fieldWords = (fields: Graphs): Words[] =>
+  (['graph', 'history', 'versions'] as const).map((name) =>
+    fields[name] === undefined ? ['unset', name] : ['set', name, fields[name]],
+  )
 
 const changeOf = ({ ops: _, ...plan }: Plan, applied: boolean): GraphChange => ({ applied, ...plan })
 
@@ -103,24 +96,9 @@ export function createFlows({
   announce,
   change,
 }: Pick<Context, 'store' | 'registry' | 'announce' | 'change'>): Flows {
-  /** A class that nobody has registered yet may have any port. */
-  async function checkPorts(graph: Graph, before: Graph | undefined): Promise<void> {
-    const named = namedPorts(graph, before)
-    const find = await registry.finder(named.map(({ node }) => graph.nodes[node]!))
-    for (const { node: name, dir, port, path } of named) {
-      const node = graph.nodes[name]!
-      const found = find(node)
-      const ports = { ...found?.[dir], ...(dir === 'in' ? node.inports : node.outports) }
-      if (!found || Object.hasOwn(ports, port) || Object.hasOwn(ports, '*')) continue
-      const has = Object.keys(ports).join(', ') || 'none'
-      const message = `${path.join('.')}: node ${name} (${node.class}) has no ${dir} port ${port}; it has ${has}`
-      throw new SidejobError('REFUSED', message, { path })
-    }
-  }
-
   async function planOf(state: FlowState, graph: Graph, before: Graph | undefined): Promise<Plan> {
     const { id, children, document } = state
-    await checkPorts(graph, before)
+    await checkPorts(registry, graph, { before })
     const jobs = await Promise.all(
       adoptions(graph, before).map(async ({ job }) => [job, await adoptable(store, job)] as const),
     )
@@ -164,26 +142,23 @@ export function createFlows({
     }
   }
 
-  /** One script: the graph, its history, and everything that follows. */
-  async function put(state: FlowState, graph: Graph, past: Encoded | undefined, call?: Call): Promise<GraphChange> {
+  const beforeOf = (state: FlowState): Graph | undefined => {
     const text = textOf(state)
-    const plan = await planOf(state, graph, text === undefined ? undefined : readGraph(text))
-    const words = [
-      ['was', 's:graph', text ?? ''],
-      ['set', 'graph', graphText(graph)],
-      past === undefined ? ['unset', 'history'] : ['set', 'history', past],
-      ...(await wordsOf(state.id, plan.ops)),
-      RUN,
-    ]
-    await commit(
-      state,
-      words.filter(({ length }) => length > 0),
-      call,
-    )
+    return text === undefined ? undefined : readGraph(text)
+  }
+
+  /** One script: the graph, its history, and everything that follows. */
+  async function put(state: FlowState, graph: Graph, fields: Graphs, call?: Call): Promise<GraphChange> {
+    const plan = await planOf(state, graph, beforeOf(state))
+    const ops = await wordsOf(state.id, plan.ops)
+    await commit(state, [['was', 's:graph', textOf(state) ?? ''], ...fieldWords(fields), ...ops, RUN], call)
     return changeOf(plan, true)
   }
 
-  const historyOf = ({ document }: FlowState) => stateFieldOf(document, 'history')
+  const preview = async (state: FlowState, graph: Graph): Promise<GraphChange> =>
+    changeOf(await planOf(state, graph, beforeOf(state)), false)
+
+  const versionBy = (call?: Call): Version => ({ at: store.now(), by: call?.by ?? null })
 
   function graphOf(state: FlowState): Graph {
     const text = textOf(state)
@@ -207,31 +182,58 @@ export function createFlows({
   }
 
   return {
-    graph: async (job) => graphOf(await store.flow(job)),
+    async graph(job) {
+      const state = await store.flow(job)
+      return { graph: graphOf(state), hash: await graphHash(textOf(state)!) }
+    },
 
-    setGraph: (job, graph, { preview = false }, call) =>
+    setGraph: (job, graph, { preview: isPreview = false, match }, call) =>
       attempt(job, async (state) => {
         checkFlow(state)
-        const text = textOf(state)
-        if (preview)
-          return changeOf(await planOf(state, graph, text === undefined ? undefined : readGraph(text)), false)
-        const past =
-          text === undefined || text === graphText(graph) ? historyOf(state) : remember(historyOf(state), text)
-        return put(state, graph, past, call)
+        await checkMatch(state, match)
+        if (isPreview) return preview(state, graph)
+        const [was, text] = [graphsOf(state), graphText(graph)]
+        return put(state, graph, text === was.graph ? was : withGraph(was, text, versionBy(call)), call)
       }),
 
-    undoGraph: (job, call) =>
+    undoGraph: (job, { preview: isPreview = false, match }, call) =>
       attempt(job, async (state) => {
         checkFlow(state)
-        const before = earlier(historyOf(state))
-        const last = before.pop()
-        if (last === undefined) throw new SidejobError('WRONG_STATUS', `job ${state.id} had no graph before this one`)
-        return put(state, readGraph(last), before.length ? (`[${before.join(',')}]` as Encoded) : undefined, call)
+        await checkMatch(state, match)
+        const fields = withoutLast(graphsOf(state), versionBy(call))
+        if (!fields) throw new SidejobError('WRONG_STATUS', `job ${state.id} had no graph before this one`)
+        const graph = readGraph(fields.graph)
+        return isPreview ? preview(state, graph) : put(state, graph, fields, call)
       }),
+
+    async graphHistory(job) {
+      return { versions: await versionViews(await store.flow(job)) }
+    },
+
+    async flows({ status, cursor: before, limit = PAGE }) {
+      const found = await store.list({
+        ...{ mode: 'all', queue: 'core', class: 'flow', before, limit },
+        // By status, since there are indexes of those: nobody who makes many jobs hides a flow.
+        status: (status ?? statuses).join(','),
+      })
+      const ids = found.jobs.map(({ id }) => String(id))
+      const states = await store.flows(ids, NODES)
+      const left = states.indexOf('later')
+      return {
+        flows: states.flatMap((state) => (typeof state === 'object' && 'document' in state ? [flowRow(state)] : [])),
+        cursor: left < 0 ? found.cursor : ids[left - 1]!,
+      }
+    },
+
+    async flow(job) {
+      const state = await store.flow(job)
+      if (state.document.class !== 'flow') throw notOne(state)
+      return flowView(state)
+    },
 
     async wires(job) {
       const state = await store.flow(job)
-      return { wires: wiresOf(graphOf(state)).map((one) => wireView(state, one)) }
+      return { wires: wireViews(state, graphOf(state)) }
     },
 
     inject: (job, name, values, call) =>
@@ -271,6 +273,11 @@ export function createFlows({
       const text = await store.graph(name)
       if (text === null) throw new SidejobError('NOT_FOUND', `there is no graph ${name}`)
       return readGraph(text)
+    },
+    async storedGraphs({ after, limit = GRAPHS }) {
+      const names = (await store.graphNames()).filter((name) => after === undefined || name > after).sort()
+      const page = names.slice(0, limit)
+      return { graphs: page.map((name) => ({ name })), cursor: names.length > limit ? page.at(-1)! : null }
     },
     async storeGraph(name, graph) {
       await store.setGraph(name, graphText(graph))

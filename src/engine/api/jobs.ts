@@ -8,6 +8,7 @@ import { type JobRecord, pastRunOf, stateOf } from '../../redis/record.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
 import type { Call, Engine, JobFilter, JobPatch, JobView, WorkerDefinition } from '../engine.ts'
 import { announcedDefinition, checkArgs } from '../jobs/checks.ts'
+import { checkFlows } from '../jobs/graph-check.ts'
 import { newJobs, repeatOf } from '../jobs/new-job.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
@@ -122,6 +123,7 @@ export function createJobs({
       const at = store.now()
       const find = await registry.finder(inputs)
       const jobs = newJobs(inputs, find, at, allowHosts, call)
+      await checkFlows(registry, inputs)
       const isLong = inputs.some((input) => lasts(input, find(input)))
       const lane = isLong ? undefined : await eager?.start()
       const { made, again, rings, lent } = await tags.enqueue(jobs, onceOf(call), lane)

@@ -11,6 +11,7 @@ import type { LimitKey, NewJob } from '../../redis/new-job.ts'
 import type { Call, JobInput, PortSpecs } from '../engine.ts'
 import { keptCallback } from './callback-spec.ts'
 import { checkArgs, checkValues } from './checks.ts'
+import { checkFlows } from './graph-check.ts'
 import type { Registered, Registry } from './registry.ts'
 
 const HOUR = 3_600_000
@@ -186,6 +187,7 @@ export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): 
   checkOutside(found, { queue, class: spawn.class })
   const { name, inports, outports, inputs, keepResult, retry, args, ...rest } = spawn
   checkArgs(found, spawn.class, args)
+  await checkFlows(registry, [{ ...spawn, queue }])
   for (const [port, values] of Object.entries(inputs ?? {}))
     checkValues(found, spawn.class, { dir: 'in', port }, values, ['inputs', port])
   return {

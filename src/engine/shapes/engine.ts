@@ -9,12 +9,12 @@ import type { Point } from '../../core/series.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { Fault, Signal } from '../../redis/types.ts'
 import type { Deliveries, Health } from './deliveries.ts'
+import type { FlowRow, FlowView, GraphChange, GraphOptions, GraphVersion, WireView } from './flows.ts'
 import type { CallbackState, CallbackView, Dir, JobInput, PortSpecs, Ref } from './jobs.ts'
 import type { ApiKey, AuditEntry, KnownKey, Target } from './keys.ts'
 import type {
   Call,
   ConstraintView,
-  GraphChange,
   GroupView,
   Holder,
   LimitSettings,
@@ -22,7 +22,6 @@ import type {
   LimitWaiter,
   RoomView,
   ScheduleView,
-  WireView,
 } from './limits.ts'
 import type { ProcessView, QueueDetail, QueueView, RunUnderWay, Stats, WorkerDefinition } from './queues.ts'
 import type { BulkInput, Enqueued, Item, JobFilter, JobPatch, JobRow, JobView, PortView, Result } from './views.ts'
@@ -175,12 +174,22 @@ export interface Engine extends Deliveries {
   pauseSchedule(job: Ref, call?: Call): Promise<ScheduleView>
   /** Goes on with the first slot after now. */
   resumeSchedule(job: Ref, call?: Call): Promise<ScheduleView>
-  /** The graph of a flow. */
-  graph(job: Ref): Promise<Graph>
+  /** The graph of a flow, and the hash that stands for it. */
+  graph(job: Ref): Promise<{ graph: Graph; hash: string }>
   /** Gives a flow another graph, in one step; with `preview` only says what that would do. */
-  setGraph(job: Ref, graph: Graph, options: { preview?: boolean }, call?: Call): Promise<GraphChange>
+  setGraph(job: Ref, graph: Graph, options: GraphOptions, call?: Call): Promise<GraphChange>
   /** The graph before the last one. */
-  undoGraph(job: Ref, call?: Call): Promise<GraphChange>
+  undoGraph(job: Ref, options: GraphOptions, call?: Call): Promise<GraphChange>
+  /** The graphs of a flow with their moments, that in force first. */
+  graphHistory(job: Ref): Promise<{ versions: GraphVersion[] }>
+  /** Flows, newest first. */
+  flows(filter: {
+    status?: Status[]
+    cursor?: string
+    limit?: number
+  }): Promise<{ flows: FlowRow[]; cursor: string | null }>
+  /** A flow with its graph, its nodes and its wires, all of one moment. */
+  flow(job: Ref): Promise<FlowView>
   wires(job: Ref): Promise<{ wires: WireView[] }>
   /** Puts values into the far end of a wire. */
   inject(job: Ref, wire: string, values: Encoded[], call?: Call): Promise<{ size: number }>
@@ -189,6 +198,8 @@ export interface Engine extends Deliveries {
   /** Moves what waits at the far end of a wire to that of another. */
   moveWire(job: Ref, wire: string, to: string, call?: Call): Promise<{ moved: number }>
   storedGraph(name: string): Promise<Graph>
+  /** The names of stored graphs, in their order, behind one of them. */
+  storedGraphs(page: { after?: string; limit?: number }): Promise<{ graphs: { name: string }[]; cursor: string | null }>
   storeGraph(name: string, graph: Graph): Promise<void>
   dropGraph(name: string): Promise<void>
   groups(): Promise<{ groups: GroupView[] }>

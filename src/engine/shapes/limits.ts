@@ -1,11 +1,9 @@
-// Limits, groups, schedules and the graphs of flows, as they are told.
+// Limits, groups and schedules, as they are told.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Constraint } from '../../core/constraint.ts'
 import type { Status } from '../../core/job.ts'
-import type { Orphan } from '../../core/plan.ts'
 import type { PastRun } from '../../core/run.ts'
-import type { Item } from './views.ts'
 
 export type LimitSettings = {
   concurrency?: number | null
@@ -72,32 +70,6 @@ export type ScheduleView = {
   error: Encoded | null
   lastRun: PastRun | null
   next: number[]
-}
-
-/** What a new graph did to its flow, or would do. */
-export type GraphChange = {
-  applied: boolean
-  start: string[]
-  adopt: string[]
-  stop: { node: string; job: number }[]
-  replace: { node: string; job: number }[]
-  wires: { added: string[]; removed: string[] }
-  orphaned: Orphan[]
-}
-
-export type WireView = {
-  id: string
-  from: { node: string | null; port: string }
-  to: { node: string | null; port: string }
-  /** Whether both ends are there: values pass as they come. */
-  laid: boolean
-  /** How many values wait at its far end; wires that end in one port share them. */
-  size: number
-  /** How many wait at its near end. */
-  behind: number
-  oldest: Item | null
-  /** Values a minute. */
-  rate: number
 }
 
 export type GroupView = {

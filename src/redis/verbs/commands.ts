@@ -111,6 +111,7 @@ export function createCommands({ client: { ask }, keys }: Parts) {
       return { children, cursor: String(next) }
     },
     graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Encoded | null>,
+    graphNames: () => ask<string[]>((redis) => redis.hkeys(keys.flows)),
     setGraph: (name: string, text: string) => ask((redis) => redis.hset(keys.flows, { [name]: text })),
     removeGraph: (name: string) => ask<number>((redis) => redis.hdel(keys.flows, name)),
     readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),

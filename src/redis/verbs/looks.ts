@@ -1,10 +1,11 @@
 // What is looked at without being changed: jobs, their trees, what waits at their ports, flows.
 
+import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { filling, type Parts, refusalOf, toldOf } from '../parts.ts'
 import { childrenOf, decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { AtWork, FlowState, Inspection, Listed, RawWiring, Signal } from '../types.ts'
+import type { AtWork, FlowNode, FlowNodeRow, FlowState, Inspection, Listed, RawWiring, Signal } from '../types.ts'
 import { limitSettingsOf } from './limits.ts'
 
 type RawInspection = [
@@ -39,6 +40,36 @@ type ListFilter = {
   before?: string
   limit: number
 }
+
+type FlowRow = [
+  tag: 'flow',
+  id: string,
+  text: string,
+  side: string[],
+  children: string[],
+  ports: [...RawWiring, oldest: string, left: string][],
+  nodes: FlowNodeRow[],
+]
+
+const momentOf = (text: string): number | null => (text ? Number(text) : null)
+
+const flowNodeOf = ([, queue, ranAt, lastRun, limit, leaseUntil, until]: FlowNodeRow): FlowNode => ({
+  ...{ queue, ranAt: momentOf(ranAt), lastRun, limit: limit || null },
+  ...{ leaseUntil: momentOf(leaseUntil), until: momentOf(until) },
+})
+
+const flowOf = ([, id, text, side, children, ports, nodes]: FlowRow, now: number): FlowState => ({
+  id: Number(id),
+  document: decodeRecord(text, side),
+  children: childrenOf(children),
+  ports: ports.map(([child, dir, port, size, hasDefault, wires, oldest, left]) => ({
+    wiring: [child, dir, port, size, hasDefault, wires],
+    ...(oldest ? { oldest } : {}),
+    ...(left ? { left } : {}),
+  })),
+  nodes: new Map(nodes.map((row) => [row[0], flowNodeOf(row)])),
+  now,
+})
 
 export function createLooks(parts: Parts) {
   const { client, keys, base } = parts
@@ -142,32 +173,26 @@ export function createLooks(parts: Parts) {
     return rows.map((row) => (row.length ? { taken: Number(row[0]), items: row[1], more: Number(row[3]) } : null))
   }
 
-  /** A flow as it is: its document, its children, and its ports and theirs. */
+  /**
+   * Flows as they are: each its document, its children, and its ports and theirs. A row says where there is none, and `later`
+   * where that would be more than `most` nodes with those before it.
+   */
+  async function flows(jobs: readonly string[], most: number): Promise<(FlowState | SidejobError | 'later')[]> {
+    const words = [String(jobs.length), ...jobs]
+    const answer = await evaluate(scripts.flow, [], { ...base(), most }, words)
+    const [, rows, now] = answer as [string, (FlowRow | ['refused', string, string] | ['later'])[], string]
+    const found = rows.map((row) => {
+      if (row[0] === 'flow') return flowOf(row, Number(now))
+      return row[0] === 'later' ? row[0] : refusalOf(row[1], row[2])
+    })
+    await fill(found.filter((one) => typeof one === 'object' && 'document' in one))
+    return found
+  }
+
   async function flow(job: string): Promise<FlowState> {
-    const answer = (await evaluate(scripts.flow, [], { ...base(), job }, [])) as string[]
-    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
-    const [, id, text, side, children, rows, now] = answer as unknown as [
-      string,
-      string,
-      string,
-      string[],
-      string[],
-      [...RawWiring, oldest: string, passed: string][],
-      string,
-    ]
-    const document = decodeRecord(text, side)
-    await fill([{ id: Number(id), document }])
-    return {
-      id: Number(id),
-      document,
-      children: childrenOf(children),
-      ports: rows.map(([child, dir, port, size, hasDefault, wires, oldest, passed]) => ({
-        wiring: [child, dir, port, size, hasDefault, wires],
-        ...(oldest ? { oldest } : {}),
-        ...(passed ? { passed } : {}),
-      })),
-      now: Number(now),
-    }
+    const [found] = await flows([job], 0)
+    if (found instanceof SidejobError) throw found
+    return found as FlowState
   }
 
   /** Who is at work, and on what: at most so many runs. */
@@ -224,6 +249,7 @@ export function createLooks(parts: Parts) {
     tree,
     peek,
     flow,
+    flows,
     /** Values of a port from an offset on, none taken. */
     values: (id: number, dir: 'in' | 'out', port: string, from: number, n: number) =>
       peek([{ id, dir: dir === 'in' ? 'i' : 'o', port }], n, from).then(([row]) => row?.items ?? []),

@@ -416,7 +416,39 @@ const rule36: Facts = {
     expect((await world.document(id))['mi:n']).toBe(`${minute! + 1}:1:3`)
     world.advance(180_000)
     await world.push(id, 'n', '5')
-    expect((await world.document(id))['mi:n']).toBe(`${minute! + 4}:1:0`)
+    expect((await world.document(id))['mi:n']).toBe(`${minute! + 4}:1:0:0:1:3`)
+    world.advance(9 * 60_000)
+    await world.push(id, 'n', '6')
+    expect((await world.document(id))['mi:n']).toBe(`${minute! + 13}:1:0:0:0:0:0:0:0:0:1`)
+    world.advance(60 * 60_000)
+    await world.push(id, 'n', '7')
+    expect((await world.document(id))['mi:n']).toBe(`${minute! + 73}:1`)
+  },
+  async 'what is taken from the far end of a wire is counted too, and from no other port'(world) {
+    const { id, ids } = await chain(world)
+    await end(world)
+    await world.push(id, 'n', '1', '2', '3')
+    await world.push(ids.a!, 'other', '4')
+    const minute = Math.floor(world.now() / 60_000)
+    expect((await world.document(ids.a!))['mi:in']).toBe(`${minute}:0`)
+    await (await runOf(world, ids.a!)).suspend({
+      reads: { in: { cursor: 0, count: 2 }, other: { cursor: 0, count: 1 } },
+    })
+    await world.change(ids.a!, 'take', '', 'i', 'in', 1)
+    const doc = await world.document(ids.a!)
+    expect([doc['mi:in'], doc['mi:other']]).toEqual([`${minute}:3`, undefined])
+  },
+  async 'a value that came over a wire says when, and keeps what stands beside it'(world) {
+    const { id, ids } = await chain(world)
+    await end(world)
+    await world.change(id, 'write', '', 'i', 'n', '', 2, '=1', '@{"trace":7}\n/news\nl\n2')
+    const moment = `t${Math.floor(world.now() / 1_000)}`
+    const items = [`@\n\n${moment}\n1`, `@{"trace":7}\n/news\nl${moment}\n2`]
+    expect(JSON.parse((await world.document(ids.a!))['vi:in']!)).toEqual(items)
+    world.advance(5_000)
+    await world.change(ids.a!, 'shift', '', 'i', 'in', '', 'o', 'out', 10)
+    const later = `t${Math.floor(world.now() / 1_000)}`
+    expect(JSON.parse((await world.document(ids.b!))['vi:in']!)[1]).toBe(`@{"trace":7}\n/news\nl${later}\n2`)
   },
 }
 

@@ -1,33 +1,79 @@
--- flow: a flow as it is: its job, its children, and what stands at their ports. Read only.
+-- flow: flows as they are: each its job, its children, and what stands at their ports. Read only and bounded.
 --
 -- keys: none
 -- by: API, dashboard
 -- reads: audience, channel, job, jobs
 -- writes: none
--- args: ns, clock, seed, job
--- returns: {'flow', id, document, side values, children, [child, side, port, size, default, wires, oldest, passed] each, now}
---          | {'refused', code, message}
+-- args: ns, clock, seed, most:int, ...
+-- returns: {'flows', rows, now}, a row each: {'flow', id, document, side values, children, [child, side, port, size, default, wires, oldest, left] each,
+--          [child, queue, moment of the last run, last run, limit that it waits at, lease end, when it may go on] each}
+--          | {'refused', code, message} | {'later'}: it would have been more than `most` children with those before it
+--          rest: how many, and an id or alias each
 
 local aliases = require 'job/aliases'
 local snapshot = require 'run/snapshot'
+local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local find, need, text_at = cache.find, cache.need, cache.text_at
+local take, take_int = args.take, args.take_int
+local fetch_jobs, find, need, text_at = cache.fetch_jobs, cache.find, cache.need, cache.text_at
 local attempt = journal.attempt
 local int = numbers.int
 local key_of = redis_keys.key_of
 local now = time.now
 
-local ok, id = attempt(function()
-  local id = aliases.resolve(job)
-  need(id)
-  return id
-end)
-if not ok then return { 'refused', id.code, id.message } end
+local asked = {}
+for i = 1, take_int() do asked[i] = take() end
+fetch_jobs(asked)
 
-local doc = find(id)
-local children = snapshot.flat_children(id, doc)
-return { 'flow', id, text_at(key_of(id)), snapshot.flat_side_values(id, doc), children, snapshot.flat_wires(id, doc, children, true), int(now) }
+-- When a job that rests or waits may go on: the moment of its timer, or ''.
+local function goes_on_at(doc)
+  return doc.place == 't' and (doc.backoff_until or doc.not_before or doc.sleep_until or doc.next_slot) or ''
+end
+
+local function flat_nodes(children)
+  local rows = {}
+  for i = 1, #children, 2 do
+    local doc = find((children[i + 1]:match('^%d+')))
+    if doc then
+      rows[#rows + 1] = { children[i], doc.queue, doc.ran_at or '', doc.last_run or '', doc.place == 'w' and doc.waiting_limit or '', doc.lease_until or '', goes_on_at(doc) }
+    end
+  end
+  return rows
+end
+
+local found, families, all, total = {}, {}, {}, 0
+for i, job in ipairs(asked) do
+  local ok, id = attempt(function()
+    local id = aliases.resolve(job)
+    need(id)
+    return id
+  end)
+  found[i] = ok and id
+  families[i] = ok and snapshot.flat_children(id, find(id)) or id
+  total = total + (ok and #families[i] / 2 or 0)
+  -- The first comes whole, however large.
+  if ok and (total <= most or i == 1) then
+    for at = 2, #families[i], 2 do all[#all + 1] = (families[i][at]:match('^%d+')) end
+  elseif ok then
+    families[i] = false
+  end
+end
+fetch_jobs(all)
+
+local rows = {}
+for i, id in ipairs(found) do
+  local children = families[i]
+  if not id then
+    rows[i] = { 'refused', children.code, children.message }
+  elseif not children then
+    rows[i] = { 'later' }
+  else
+    local doc = find(id)
+    rows[i] = { 'flow', id, text_at(key_of(id)), snapshot.flat_side_values(id, doc), children, snapshot.flat_wires(id, doc, children, true), flat_nodes(children) }
+  end
+end
+return { 'flows', rows, int(now) }

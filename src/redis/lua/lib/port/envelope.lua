@@ -13,4 +13,14 @@ function envelope.with_channel(item, channel)
   return '@' .. context .. '\n' .. (from ~= '' and from or channel) .. '\n' .. flags .. '\n' .. value
 end
 
+-- When a value came over a wire stands among its flags, in seconds: `t1700000000`.
+function envelope.stamped(items, seconds)
+  local list, moment = {}, 't' .. seconds
+  for i, item in ipairs(items) do
+    local context, channel, flags, value = envelope.parts(item)
+    list[i] = '@' .. context .. '\n' .. channel .. '\n' .. flags:gsub('t%d+', '') .. moment .. '\n' .. value
+  end
+  return list
+end
+
 return envelope

@@ -43,14 +43,10 @@ function wires.wired_to(doc, ids)
   end
 end
 
--- How many went over the wires of a port, this minute and the one before: minute:count:before.
-function wires.note_passing(id, doc, dir, port, n)
-  local field, minute_now = 'm' .. dir .. ':' .. port, math.floor(now / 60000)
-  local was_minute, count, before = (doc[field] or ''):match('^(%d+):(%d+):(%d+)$')
-  was_minute = tonumber(was_minute) or 0
-  if was_minute ~= minute_now then before = was_minute == minute_now - 1 and count or '0' end
-  count = was_minute == minute_now and tonumber(count) or 0
-  change(id, doc, field, int(minute_now) .. ':' .. int(count + n) .. ':' .. before)
+-- From now on it is counted what leaves this port.
+function wires.watch(id, doc, dir, port)
+  local field = 'm' .. dir .. ':' .. port
+  if not doc[field] then change(id, doc, field, int(math.floor(now / 60000)) .. ':0') end
 end
 
 function wires.holds(id, doc, dir, port)

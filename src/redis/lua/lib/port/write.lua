@@ -102,6 +102,7 @@ function write.connect(id, doc, dir, port, targets, options)
   if pushed > taken then
     items = ports.take(id, doc, dir, port, copied_at_once(id, doc, dir, port, pushed - taken, math.max(1, n)))
   end
+  if options and options.arriving then items = envelope.stamped(items, int(math.floor(now / 1000))) end
   local default = get_value(id, doc, 'd' .. dir .. ':' .. port)
   if default then check_copies(id, dir, port, 'a default', #default, n) end
   for _, to in ipairs(targets) do
@@ -125,8 +126,11 @@ end
 local function send_on(id, doc, dir, port, options)
   local ends = wires.ends_of(id, doc, dir, port)
   if ends then
-    local n = write.connect(id, doc, dir, port, ends, { quiet = options.quiet })
-    if n > 0 then wires.note_passing(id, doc, dir, port, n) end
+    if wires.holds(id, doc, dir, port) then
+      wires.watch(id, doc, dir, port)
+      for _, to in ipairs(ends) do wires.watch(to.id, to.doc, to.dir, to.port) end
+    end
+    write.connect(id, doc, dir, port, ends, { quiet = options.quiet, arriving = true })
     if not wires.holds(id, doc, dir, port) then return end
   end
   local owner = dir == 'i' and id or doc.parent

@@ -1,0 +1,46 @@
+// The graphs that a flow had before: up to five of them, and when and by whom each came into force.
+
+import { CLOSED, list, parseJson } from './codec/json.ts'
+import { type Encoded, encodeValue } from './codec/value.ts'
+
+const KEPT = 5
+
+/** When a graph came into force, and by whom: `key:3`; null where it came by the flow's own port. */
+export type Version = { at: number; by: string | null; back?: true }
+
+/** The fields of a flow's state that hold its graphs, each absent where there is none. */
+export type Graphs = { graph?: Encoded; history?: Encoded; versions?: Encoded }
+
+const historyOf = (before: readonly Encoded[]): Pick<Graphs, 'history'> =>
+  before.length > 0 ? { history: `[${before.join(',')}]` as Encoded } : {}
+
+/** The graphs before this one, oldest first. */
+export const earlier = ({ history }: Pick<Graphs, 'history'>): Encoded[] =>
+  history === undefined ? [] : (parseJson(history, list(CLOSED)) as Encoded[])
+
+/**
+ * When each of the graphs came, oldest first, that in force last; null of those that came before it was written down.
+ *
+ * @example versionsOf(graphs).at(-1)?.by // 'key:3'
+ */
+export function versionsOf(graphs: Graphs): (Version | null)[] {
+  const kept = graphs.versions === undefined ? [] : (JSON.parse(graphs.versions) as Version[])
+  const n = graphs.graph === undefined ? 0 : earlier(graphs).length + 1
+  return [...Array.from({ length: Math.max(0, n - kept.length) }, () => null), ...kept.slice(kept.length - n)]
+}
+
+/** The fields with another graph in force; what is as it was stays. */
+export function withGraph(was: Graphs, graph: Encoded, version: Version): Record<string, Encoded> {
+  const before = was.graph === undefined ? [] : [...earlier(was), was.graph].slice(-KEPT)
+  const versions = [...versionsOf(was), version].slice(-before.length - 1)
+  return { graph, ...historyOf(before), versions: encodeValue(versions) }
+}
+
+/** The fields with the graph before in force again; undefined where there was none. */
+export function withoutLast(was: Graphs, version: Version): (Graphs & { graph: Encoded }) | undefined {
+  const before = earlier(was)
+  const graph = before.pop()
+  if (graph === undefined) return undefined
+  const versions = [...versionsOf(was).slice(0, -2), { ...version, back: true }]
+  return { graph, ...historyOf(before), versions: encodeValue(versions) }
+}

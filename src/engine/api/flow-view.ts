@@ -1,0 +1,151 @@
+// How a flow looks from outside: its nodes and wires, what waits where, and since when.
+
+import type { Encoded } from '../../core/codec/value.ts'
+import { hashOf } from '../../core/crypto.ts'
+import { type Graph, readGraph } from '../../core/graph.ts'
+import { earlier, type Graphs, versionsOf } from '../../core/graph-history.ts'
+import { ended } from '../../core/job.ts'
+import { type End, type GraphWire, wiresOf } from '../../core/plan.ts'
+import { itemOf, shownItem } from '../../redis/item.ts'
+import { aliasesOf, createdAtOf, pastRunOf, stateFieldOf, statusOf } from '../../redis/record.ts'
+import type { FlowState } from '../../redis/types.ts'
+import type { FlowNodeView, FlowRow, FlowView, GraphVersion, WireView } from '../engine.ts'
+
+const MINUTE = 60_000
+/** So many minutes are told of each wire. */
+const MINUTES = 10
+
+/** The graphs of a flow, as its state has them. */
+export const graphsOf = ({ document }: FlowState): Graphs => ({
+  graph: stateFieldOf(document, 'graph'),
+  history: stateFieldOf(document, 'history'),
+  versions: stateFieldOf(document, 'versions'),
+})
+
+/** Stands for a graph: another graph, another hash. */
+export const graphHash = async (text: Encoded): Promise<string> => (await hashOf(text)).slice(0, 16)
+
+const portAt = ({ ports }: FlowState, { node, port }: End, dir: 'i' | 'o') =>
+  ports.find(({ wiring }) => wiring[0] === (node ?? '') && wiring[1] === dir && wiring[2] === port)
+
+type FlowPort = ReturnType<typeof portAt>
+
+/** The port at the beginning of a wire: an input of the flow, or an output of a node; at its end the other way round. */
+const nearPort = (state: FlowState, { from }: GraphWire) => portAt(state, from, from.node === null ? 'i' : 'o')
+const farPort = (state: FlowState, { to }: GraphWire) => portAt(state, to, to.node === null ? 'o' : 'i')
+
+/**
+ * How many values left a port in each of ten minutes, oldest first, from `minute:count:count …`.
+ *
+ * @example minutesOf('28333333:4:2', 28333334 * 60_000) // […, 2, 4, 0]
+ */
+export function minutesOf(left: string | undefined, now: number): number[] {
+  const [minute, ...counts] = (left ?? '').split(':').map(Number) as [number, ...number[]]
+  const behind = left ? Math.max(0, Math.floor(now / MINUTE) - minute) : MINUTES
+  return Array.from({ length: MINUTES }, (_, i) => counts[MINUTES - 1 - i - behind] ?? 0)
+}
+
+/** Values a minute: those of this minute, and so much of the one before as is not over sixty seconds ago. */
+const rateOf = (minutes: readonly number[], now: number): number =>
+  Math.round(minutes.at(-1)! + minutes.at(-2)! * (1 - (now % MINUTE) / MINUTE))
+
+const sizeOf = (port: FlowPort): number => Number(port?.wiring[3] ?? 0)
+
+/** A wire with what stands at its ends. */
+export function wireView(state: FlowState, wire: GraphWire): WireView {
+  const { id, from, to } = wire
+  const [near, far] = [nearPort(state, wire), farPort(state, wire)]
+  const oldest = far?.oldest ?? near?.oldest
+  const came = minutesOf(near?.left, state.now)
+  return {
+    ...{ id, from, to },
+    laid: /\d/.test(near?.wiring[5] ?? ''),
+    size: sizeOf(far),
+    behind: sizeOf(near),
+    oldest: oldest ? shownItem(oldest) : null,
+    oldestAt: oldest ? (itemOf(oldest).at ?? null) : null,
+    rate: rateOf(came, state.now),
+    in: came,
+    out: minutesOf(far?.left, state.now),
+  }
+}
+
+export const wireViews = (state: FlowState, graph: Graph): WireView[] =>
+  wiresOf(graph).map((one) => wireView(state, one))
+
+function nodeView({ children, nodes }: FlowState, graph: Graph, name: string): FlowNodeView {
+  const { queue, class: className } = graph.nodes[name]!
+  const child = Object.hasOwn(children, name) ? children[name] : undefined
+  const seen = nodes.get(name)
+  return {
+    ...{ name, queue, class: className, job: child?.id ?? null, status: child?.status ?? null },
+    ranAt: seen?.ranAt ?? null,
+    lastRun: seen?.lastRun ? pastRunOf(seen.lastRun) : null,
+    limit: seen?.limit ?? null,
+    leaseUntil: child?.status === 'running' ? (seen?.leaseUntil ?? null) : null,
+    until: seen?.until ?? null,
+  }
+}
+
+/** How many values wait at the wires: each port once, however many wires it has. */
+function waiting(state: FlowState, wires: readonly GraphWire[]): { values: number; oldestAt: number | null } {
+  const ports = new Set(wires.flatMap((wire) => [nearPort(state, wire), farPort(state, wire)]))
+  const moments = [...ports].flatMap((port) => (port?.oldest ? (itemOf(port.oldest).at ?? []) : []))
+  return {
+    values: [...ports].reduce((sum, port) => sum + sizeOf(port), 0),
+    oldestAt: moments.length > 0 ? Math.min(...moments) : null,
+  }
+}
+
+function rowWith(state: FlowState, graph: Graph | undefined): FlowRow {
+  const { id, document, children } = state
+  const wires = graph ? wiresOf(graph) : []
+  const aliases = aliasesOf(document)
+  const version = versionsOf(graphsOf(state)).at(-1)
+  return {
+    ...{ id, aliases, name: graph?.name ?? aliases[0] ?? document.childName ?? document.class },
+    ...{ status: statusOf(document), createdAt: createdAtOf(document) },
+    nodes: graph ? Object.keys(graph.nodes).length : Object.keys(children).length,
+    active: Object.values(children).filter(({ status }) => !ended.has(status)).length,
+    wires: wires.length,
+    ...waiting(state, wires),
+    ...{ changedAt: version?.at ?? null, changedBy: version?.by ?? null },
+  }
+}
+
+const graphIn = (state: FlowState): Graph | undefined => {
+  const text = graphsOf(state).graph
+  return text === undefined ? undefined : readGraph(text)
+}
+
+/** A flow in short. */
+export const flowRow = (state: FlowState): FlowRow => rowWith(state, graphIn(state))
+
+/** A flow as it is, in one look. */
+export async function flowView(state: FlowState): Promise<FlowView> {
+  const graphs = graphsOf(state)
+  const graph = graphIn(state)
+  return {
+    flow: rowWith(state, graph),
+    hash: graphs.graph === undefined ? null : await graphHash(graphs.graph),
+    undo: earlier(graphs).length,
+    graph: graph ?? null,
+    nodes: graph ? Object.keys(graph.nodes).map((name) => nodeView(state, graph, name)) : [],
+    wires: graph ? wireViews(state, graph) : [],
+  }
+}
+
+/** The graphs that a flow has and had, that in force first. */
+export async function versionViews(state: FlowState): Promise<GraphVersion[]> {
+  const graphs = graphsOf(state)
+  if (graphs.graph === undefined) return []
+  const texts = [...earlier(graphs), graphs.graph]
+  const versions = versionsOf(graphs)
+  const views = texts.map(async (text, i): Promise<GraphVersion> => {
+    const graph = readGraph(text)
+    const { at = null, by = null, back = false } = versions[i] ?? {}
+    const [nodes, edges] = [Object.keys(graph.nodes).length, wiresOf(graph).length]
+    return { hash: await graphHash(text), at, by, back, nodes, edges, graph }
+  })
+  return (await Promise.all(views)).reverse()
+}

@@ -1,0 +1,62 @@
+// Whether the ports that a graph names are there: of a class that is known, before anything is made.
+
+import { type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { type Graph, readGraph } from '../../core/graph.ts'
+import { namedPorts } from '../../core/plan.ts'
+import type { Registry } from './registry.ts'
+
+/** Refuses a wire to a port that its node does not have. A class that nobody has registered yet may have any port. */
+export async function checkPorts(
+  registry: Pick<Registry, 'finder'>,
+  graph: Graph,
+  { before, at = [] }: { before?: Graph; at?: (string | number)[] } = {},
+): Promise<void> {
+  const named = namedPorts(graph, before)
+  const find = await registry.finder(named.map(({ node }) => graph.nodes[node]!))
+  for (const { node: name, dir, port, path: inside } of named) {
+    const node = graph.nodes[name]!
+    const found = find(node)
+    const ports = { ...found?.[dir], ...(dir === 'in' ? node.inports : node.outports) }
+    if (!found || Object.hasOwn(ports, port) || Object.hasOwn(ports, '*')) continue
+    const has = Object.keys(ports).join(', ') || 'none'
+    const path = [...at, ...inside]
+    const message = `${path.join('.')}: node ${name} (${node.class}) has no ${dir} port ${port}; it has ${has}`
+    throw new SidejobError('REFUSED', message, { path })
+  }
+}
+
+/** A flow that is about to be made. */
+type Made = { queue?: string; class: string; args?: Encoded; inputs?: Record<string, readonly Encoded[]> }
+
+const isFlow = ({ queue, class: name }: Made): boolean => queue === 'core' && name === 'flow'
+
+/** The graph that a text holds. What is none is for the run to say, which may have got a better one by then. */
+function graphIn(text: Encoded): Graph | undefined {
+  try {
+    return readGraph(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The graphs that flows are made with, and where each stands: the last of its port, or in its args. */
+function graphsOf({ args, inputs }: Made): { text: Encoded; at: (string | number)[] }[] {
+  const written = inputs?.__graph
+  const last = written?.at(-1)
+  if (last !== undefined) return [{ text: last, at: ['inputs', '__graph', written!.length - 1] }]
+  if (!args?.includes('"graph"')) return []
+  const { graph } = JSON.parse(args) as { graph?: unknown }
+  return typeof graph === 'object' && graph !== null ? [{ text: encodeValue(graph), at: ['args', 'graph'] }] : []
+}
+
+/** Refuses flows whose first graph names ports that their nodes do not have. */
+export async function checkFlows(registry: Pick<Registry, 'finder'>, made: readonly Made[]): Promise<void> {
+  for (const one of made) {
+    if (!isFlow(one)) continue
+    for (const { text, at } of graphsOf(one)) {
+      const graph = graphIn(text)
+      if (graph) await checkPorts(registry, graph, { at })
+    }
+  }
+}
