@@ -1,0 +1,27 @@
+// Lets a model work in turns until it is done or its budget is used up. What each turn has cost is kept with its answer.
+
+import * as z from 'zod'
+import { defineWorker, Terminal } from '../../src/index.ts'
+
+type Turn = { says: string; cents: number; done: boolean }
+export const model = {
+  ask: async (_task: string, _turn: number): Promise<Turn> => ({ says: '', cents: 0, done: true }),
+}
+
+const TURNS = 50
+
+export const agent = defineWorker({
+  class: 'agent',
+  args: z.object({ task: z.string(), budget: z.number().int() }),
+  result: z.object({ says: z.string(), cents: z.number() }),
+  async perform(job) {
+    let cents = 0
+    for (let turn = 1; turn <= TURNS; turn++) {
+      const { says, cents: cost, done } = await job.step(`turn ${turn}`, () => model.ask(job.args.task, turn))
+      cents += cost
+      if (done) return { says, cents }
+      if (cents >= job.args.budget) throw new Terminal(`${cents} cents were spent, and it is not done: ${says}`)
+    }
+    throw new Terminal(`it is not done after ${TURNS} turns`)
+  },
+})

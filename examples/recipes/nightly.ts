@@ -1,0 +1,15 @@
+// Makes the report of each night, and makes up for the nights of an outage.
+
+import { defineWorker } from '../../src/index.ts'
+
+export const reports = { save: async (_night: string): Promise<void> => undefined }
+
+export const nightlyReport = defineWorker({
+  class: 'nightly_report',
+  cron: { expression: '15 3 * * *', tz: 'Europe/Berlin', missed: 'run' },
+  async perform(job) {
+    // The night that it stands for, and not the moment at which it runs.
+    const night = job.scheduledFor ?? job.startedAt
+    await reports.save(night.toISOString().slice(0, 10))
+  },
+})

@@ -1,0 +1,19 @@
+// Takes each event of somebody's webhook once, however often it is sent.
+
+import * as z from 'zod'
+import { defineWorker } from '../../src/index.ts'
+
+export const handleEvent = defineWorker({
+  class: 'handle_event',
+  args: z.object({ id: z.string(), type: z.string() }),
+  result: z.string(),
+  retry: { max: 5 },
+  perform: (job) => `${job.args.type} of ${job.args.id}`,
+})
+
+/** What the route of the webhook asks for: a second event of the same id is the same job, for a week. */
+export const eventJob = (event: { id: string; type: string }) => ({
+  class: 'handle_event',
+  args: event,
+  unique: { key: event.id, for: '7 days' },
+})

@@ -1,0 +1,20 @@
+// The page of `job` names every member that a function can use, and none that there is not.
+
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { Job } from '../../src/engine/run/job.ts'
+
+const page = readFileSync(new URL('../../docs/job.md', import.meta.url), 'utf8')
+
+/** Of the engine, not of the function: it holds what these give. */
+const ours = ['constructor', 'finish', 'close', 'paused']
+
+const members = ['id', ...[Job.prototype, Object.getPrototypeOf(Job.prototype)].flatMap(Object.getOwnPropertyNames)]
+
+test('docs/job.md names every member of job, and none that it has not', () => {
+  const rows = [...page.matchAll(/^\| (`.+?) \|/gm)].map(([, cell]) => cell!)
+  const told = rows.flatMap((cell) => [...cell.matchAll(/`(?:job\.)?(\w+)/g)].map(([, name]) => name!))
+  const known = members.filter((name) => !ours.includes(name))
+  expect(known.filter((name) => !told.includes(name))).toEqual([])
+  expect(told.filter((name) => !known.includes(name))).toEqual([])
+})

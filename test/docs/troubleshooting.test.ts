@@ -1,0 +1,39 @@
+// The page from symptom to cause: its table of reasons is made from the code, and every reason that is told stands there.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { reasons } from '../../src/core/reasons.ts'
+
+const root = join(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+const rows = Object.entries(reasons).map(([code, { means, remedy }]) => `| \`${code}\` | ${means} | ${remedy} |`)
+
+test('docs/troubleshooting.md has the reasons as reasons.ts has them', () => {
+  const told = [...read('docs/troubleshooting.md').matchAll(/^\| `[A-Z_]+` \|.*$/gm)].map(([row]) => row)
+  expect(told).toEqual(rows)
+})
+
+test('every reason that `why` can tell is in the table', () => {
+  const told = ['why.ts', 'why-chain.ts'].flatMap((file) => [
+    ...read(`src/engine/api/${file}`).matchAll(/'([A-Z]{3,}(?:_[A-Z]+)*)'/g),
+  ])
+  const codes = [...new Set(told.map(([, code]) => code!))].filter((code) => code !== 'NOT_FOUND').sort()
+  expect(codes).toEqual(Object.keys(reasons).sort())
+})
+
+test('every route that the page names is there', () => {
+  const page = read('docs/troubleshooting.md')
+  const named = [...page.matchAll(/`(GET|POST|PATCH) (\/[\w/:]+)/g)].map(([, method, path]) => `${method} ${path}`)
+  const table = read('src/client/index.ts').replaceAll(':dir/:port', 'in/:port')
+  expect(named.length).toBeGreaterThan(10)
+  expect(named.filter((route) => !table.includes(`'${route}'`))).toEqual([])
+})
+
+test('the page of all pages leads to each of them, and to none that is not there', () => {
+  const index = read('docs/README.md')
+  const linked = [...index.matchAll(/\]\((\w+\.md)\)/g)].map(([, file]) => file!)
+  const there = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md') && file !== 'README.md')
+  expect(linked.sort()).toEqual(there.sort())
+})
