@@ -3,6 +3,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { BOUNDS, type Bounds } from './bounds.ts'
+import { refusedHost } from './local-host.ts'
 
 type Context = { waitUntil: (work: Promise<unknown>) => void; exports?: Record<string, object> }
 type Env = Record<string, unknown>
@@ -259,6 +260,12 @@ function heldHandler(handler: Handler, isLong: boolean): Handler {
   }
 }
 
+/** Requests under a strange name do not reach the Worker. */
+const local =
+  (handler: Handler): Handler =>
+  (event, env, context) =>
+    refusedHost(event as Request, env) ?? handler(event, env, context)
+
 const handlers = ['fetch', 'scheduled', 'queue', 'email', 'tail'] as const
 
 /**
@@ -270,7 +277,13 @@ export function hold<T extends object>(worker: T): T {
   const own = worker as Partial<Record<(typeof handlers)[number], Handler>>
   const holding = handlers
     .filter((name) => own[name])
-    .map((name) => [name, heldHandler(own[name]!.bind(worker), name !== 'fetch')])
+    .map(
+      (name) =>
+        [
+          name,
+          heldHandler(name === 'fetch' ? local(own[name]!.bind(worker)) : own[name]!.bind(worker), name !== 'fetch'),
+        ] as const,
+    )
   return { ...worker, ...Object.fromEntries(holding) }
 }
 

@@ -24,9 +24,9 @@ export const callbackDelays: readonly number[] = [
 export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
 
 /** The group of the callbacks to one host; no other group may be called so. */
-const GROUP = 'callback:'
-export const callbackGroup = (host: string): string => GROUP + host
-export const isCallbackGroup = (id: string): boolean => id.startsWith(GROUP)
+export const CALLBACK_GROUP = 'callback:'
+export const callbackGroup = (host: string): string => CALLBACK_GROUP + host
+export const isCallbackGroup = (id: string): boolean => id.startsWith(CALLBACK_GROUP)
 
 const JITTER = 0.1
 

@@ -114,6 +114,11 @@ export type WorkerOptions = {
   history?: number
   /** Each run in an invocation of its own: for what is heavy or not trusted. */
   isolate?: boolean
+  /**
+   * After so many runs in a row that were lost the job fails, from 1 to 100; 10, and 2 where `isolate` is set: what took
+   * its invocation down twice would most likely do so again.
+   */
+  maxLost?: number
   /** `'all'`: its runs may also change jobs outside their own tree, adopt any job, and delete with force; `'family'`. */
   reach?: Reach
   /** Who finds values that are not as a schema says: `'door'`, whoever writes them; `'run'`, only the run that reads them. */

@@ -5,6 +5,9 @@ import { series, seriesQuery, stats as shown, statsQuery } from '../core/stats.t
 import { metrics } from './metrics.ts'
 import { route } from './route.ts'
 
+/** Of about so many limits and groups a scrape shows all limits, and the groups at which most jobs wait. */
+const [SEEN, MOST_GROUPS] = [1_000, 100]
+
 export const stats = {
   show: route(
     {
@@ -40,8 +43,9 @@ export const stats = {
       media: 'text/plain',
     },
     async ({ engine }) => {
-      const [stats, bounds] = await Promise.all([engine.stats(), engine.bounds()])
-      const text = metrics({ ...stats, ...bounds })
+      const [stats, bounds] = await Promise.all([engine.stats(), engine.bounds(SEEN)])
+      const groups = bounds.groups.sort((a, b) => b.waiting - a.waiting || b.jobs - a.jobs).slice(0, MOST_GROUPS)
+      const text = metrics({ ...stats, limits: bounds.limits, groups })
       return new Response(text, {
         headers: { 'content-type': 'text/plain; version=0.0.4', 'cache-control': 'no-store' },
       })

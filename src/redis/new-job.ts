@@ -53,6 +53,8 @@ export type NewJob = {
   joins?: boolean
   /** To whom it goes when nobody answers: after so long to somebody else, so often until it fails. */
   redeliver?: { after: string; ms?: number; max?: number }
+  /** After so many runs in a row that were lost it fails. */
+  maxLost?: number
   tag?: string
   group?: string
   limits?: LimitKey[]
@@ -68,6 +70,7 @@ export type NewJob = {
   quota?: Quota
   /** The slot of a schedule that it is made for. */
   scheduledFor?: number
+  /** `host`: whom its calls share a breaker and slots with. */
   callback?: { spec: string; host: string }
   shutdown?: boolean
   quiet?: boolean
@@ -143,6 +146,7 @@ const recordFields: readonly (readonly [Field, (job: NewJob) => string | undefin
   ['quiet', (job) => (job.quiet ? '1' : ''), 'plain'],
   ['group', (job) => job.group],
   ['constraintsVersion', (job) => job.constraints],
+  ['maxLost', (job) => text(job.maxLost)],
   ['tag', (job) => job.tag],
   ['scheduledFor', (job) => text(job.scheduledFor)],
   ['redeliverAfter', (job) => job.redeliver?.after],

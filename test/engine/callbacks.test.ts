@@ -326,6 +326,28 @@ describe('destinations', () => {
     expect(await kit.engine.verify()).toEqual([])
   })
 
+  test('eight failing callbacks of one API key hold back nothing of another key at the same host', async () => {
+    receiver.answer = ({ path }, response) => response.writeHead(path === '/bad' ? 500 : 200).end()
+    const ask = async (by: string, path: string) => {
+      const callback = { url: `${receiver.url}${path}` }
+      const job = { queue: 'default', class: 'answer', args: '1' as never, callback }
+      return (await kit.engine.enqueue([job], { by })).jobs[0]!.id
+    }
+    const bad = await Promise.all(Array.from({ length: 8 }, () => ask('key:mallory', '/bad')))
+    await kit.until(() => receiver.came.filter(({ path }) => path === '/bad').length >= 5)
+    await kit.until(async () => (await groups()).some(({ id, paused }) => id.endsWith('/mallory') && !paused))
+    const good = await ask('key:alice', '/good')
+    await state(good, 'DELIVERED')
+    expect((await callbackOf(bad[0]!))!.state).not.toBe('DELIVERED')
+    receiver.answer = (_, response) => response.end()
+    for (const id of bad) {
+      await kit.until(async () => {
+        await advance(6 * MINUTE)
+        return (await callbackOf(id))!.state === 'DELIVERED'
+      })
+    }
+  })
+
   test('its limit can be changed while callbacks wait', async () => {
     const held: (() => void)[] = []
     receiver.answer = (_, response) => void held.push(() => response.end())

@@ -498,6 +498,21 @@ describe('a host that keeps failing', () => {
     }
   }
 
+  test('is left alone at the address that fails, and not at another of the same host', async () => {
+    const down = await host()
+    for (let i = 0; i < 5; i++) await down.run()
+    await down.kit.engine.register('default', 'other', {
+      push: { url: `http://${down.host}/other` },
+      retry: { max: 0 },
+    })
+    const id = await down.kit.make('other')
+    await down.kit.until(async () => (await down.outcome(id)) !== undefined)
+    expect([await down.outcome(id), down.calls()]).toEqual(['failed', 6])
+    expect(await down.outcome(await down.run())).toBe('released')
+    expect(down.calls()).toBe(6)
+    await down.close()
+  })
+
   test('is left alone: runs are given back, and after a probe that goes well all is as before', async () => {
     const down = await host()
     for (let i = 0; i < 4; i++) expect(await down.outcome(await down.run())).toBe('failed')

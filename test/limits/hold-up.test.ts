@@ -193,3 +193,24 @@ test('twelve jobs of a megabyte, and a log of the largest entries, are pages tha
   for (const limit of [1, 1_000])
     expect(await doors.ask('GET', `/v1/log?limit=${limit}`)).toMatchObject({ status: 200 })
 })
+
+test('thousands of groups are listed without holding anybody up, and a scrape shows a hundred of them', {
+  timeout: 60_000,
+}, async () => {
+  for (let from = 0; from < 4_000; from += 250) {
+    const some = Array.from({ length: 250 }, (_, i) => ({
+      class: 'quick',
+      wait: '10h',
+      group: { id: `crowd-${from + i}`, concurrency: 1 },
+    }))
+    expect(await doors.ask('POST', '/v1/jobs', some)).toMatchObject({ status: 201 })
+  }
+  const { text } = await doors.ask('GET', '/v1/groups')
+  const ids = JSON.parse(text).groups.map(({ id }: { id: string }) => id)
+  expect(ids.filter((id: string) => id.startsWith('crowd-'))).toHaveLength(4_000)
+  expect(new Set(ids).size).toBe(ids.length)
+  const scraped = await doors.ask('GET', '/metrics')
+  const shown = new Set([...scraped.text.matchAll(/group="(crowd-\d+)"/g)].map(([, id]) => id))
+  expect(shown.size).toBe(100)
+  expect(scraped.text.length).toBeLessThan(200_000)
+})

@@ -369,7 +369,8 @@ const runs: Mutation[] = [
     13,
     'lib/run/retry.lua',
     ['  if doc.begun then\n', '  if true then\n', 'a run that never began counts as lost'],
-    ['if lost >= MAX_LOST then', 'if false then', 'a job is lost for ever'],
+    ['if lost >= most_lost(doc) then', 'if false then', 'a job is lost for ever'],
+    ['return tonumber(doc.max_lost) or MAX_LOST end', 'return MAX_LOST end', 'every class is lost ten times'],
     ['lost > 0 and int(now + backoff(lost)) or nil', 'nil', 'a lost job comes back at once'],
   ),
   ...of(

@@ -85,8 +85,8 @@ export function createLimits({
     await ring(rings)
   }
 
-  async function bounds() {
-    const rows = await store.limits()
+  async function bounds(most?: number) {
+    const rows = await store.limits('', most)
     return {
       limits: rows.filter(({ key }) => !isGroup(key)).map((row) => limitView(row, now())),
       groups: rows.filter(({ key }) => isGroup(key)).map(groupView),

@@ -8,14 +8,19 @@ import type { Callback } from '../engine.ts'
 export const addressOf = ({ url, kafka }: Callback): string =>
   kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
 
-/** A callback as its job keeps it; what could never be called is refused. */
+/**
+ * A callback as its job keeps it; what could never be called is refused. Calls of one API key to one host share a breaker
+ * and slots: another key's endpoint there may be well.
+ */
 export function keptCallback(
   callback: Callback | undefined,
   allowHosts: readonly string[],
+  by?: string,
 ): { spec: string; host: string } | undefined {
   if (!callback) return undefined
   try {
-    return { spec: JSON.stringify(callback), host: callable(addressOf(callback), allowHosts, 'callbacks').host }
+    const { host } = callable(addressOf(callback), allowHosts, 'callbacks')
+    return { spec: JSON.stringify(callback), host: by ? `${host}/${by.replace(/^key:/, '')}` : host }
   } catch (error) {
     if (!(error instanceof SidejobError)) throw error
     const path = callback.kafka ? ['callback', 'kafka', 'url'] : ['callback', 'url']

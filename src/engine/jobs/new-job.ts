@@ -15,6 +15,8 @@ import { checkFlows } from './graph-check.ts'
 import type { Registered, Registry } from './registry.ts'
 
 const HOUR = 3_600_000
+/** How many runs of an isolated class may be lost in a row. */
+const LOST_ALONE = 2
 
 export const keptFor = (keep: boolean | number | undefined): number | undefined =>
   keep === true ? HOUR : keep === false ? undefined : keep
@@ -86,6 +88,7 @@ const common = (found: Registered | undefined) => ({
   redeliver: redeliverOf(found?.definition.redeliver),
   shutdown: found?.definition.shutdown,
   quiet: found?.local?.statusPublish === false,
+  maxLost: found?.local?.maxLost ?? (found?.local?.isolate ? LOST_ALONE : undefined),
 })
 
 const debounceOf = ({ unique }: JobInput) => (typeof unique === 'object' ? unique.debounce : undefined)
@@ -153,7 +156,7 @@ function newJob(
     aliases: input.alias,
     group: input.group?.id,
     limits: limitsOf(found, input),
-    callback: keptCallback(input.callback, allowHosts),
+    callback: keptCallback(input.callback, allowHosts, call?.by),
     by: call?.by,
     ...(call?.by && call.quota ? { quota: { by: call.by, ...call.quota } } : {}),
   }

@@ -2,6 +2,7 @@
 
 import { readUpTo } from '../../core/bytes.ts'
 import {
+  CALLBACK_GROUP,
   callbackGroup,
   callbackRetry,
   type Ended,
@@ -211,11 +212,12 @@ export function createCallbacks(options: CallbackOptions) {
     const ended = endedOf(lent.document)
     const url = callable(addressOf(spec), allowHosts, 'callbacks')
     const body = await bodyOf(spec, ended)
-    const permit = await breakers.enter(url.host)
+    const destination = lent.document.group?.slice(CALLBACK_GROUP.length) ?? url.host
+    const permit = await breakers.enter(destination)
     if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)
     const sent = await send(url, { spec, ended, body })
     // What was sent counts, whether or not it can be noted for others.
-    await breakers.leave(url.host, permit, sent.ok ? { down: false } : sent.outcome).catch(() => undefined)
+    await breakers.leave(destination, permit, sent.ok ? { down: false } : sent.outcome).catch(() => undefined)
     if (sent.ok) return commit(lent, spec, delivered(spec, ended))
     const { message, final, outcome } = sent
     const error = { message: `${url.host}: ${message}`, after: outcome.after, ...(final ? { retry: false } : {}) }

@@ -52,7 +52,10 @@ const PUSHED = 'push/'
 /** Redis counts a run from more than so many times its lateness after it was lent: some of what is usual is its way, too. */
 const LATENESS = 3
 
-const hostOf = (url: string): string => PUSHED + new URL(url).host
+const endpointOf = (url: string): string => {
+  const { host, pathname } = new URL(url)
+  return PUSHED + host + pathname.replace(/\/+$/, '')
+}
 
 /** Its last run did not succeed: whoever performs it next asks about the host first. */
 const hasFailed = ({ document }: ClaimedJob): boolean =>
@@ -237,7 +240,7 @@ export function createExecutor({
   async function performRemote(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {
     const { push: address } = found.definition
     if (!address) return release(lent, 'wait', String(found.definition.pull ? BRIEFLY : RELEASE_FOR))
-    const host = hostOf(address.url)
+    const host = endpointOf(address.url)
     const permit = await breakers.pass(host, hasFailed(lent))
     if (permit.state === 'open') return spare(lent, host, permit.until!)
     const { changes, ...outcome } = await push(address, snapshotOf(lent, timeoutOf(found)), pushing)

@@ -141,7 +141,8 @@ export interface Engine extends Deliveries {
   signal(process: string, signal: Signal | null): Promise<void>
   limits(): Promise<{ limits: LimitView[] }>
   /** Limits and groups in one look. */
-  bounds(): Promise<{ limits: LimitView[]; groups: GroupView[] }>
+  /** All limits and groups, or about so many of them. */
+  bounds(most?: number): Promise<{ limits: LimitView[]; groups: GroupView[] }>
   limit(key: string): Promise<LimitView>
   /** A limit from near, with so many of those who hold its slots, soonest end first, and of those who wait, in order. */
   room(

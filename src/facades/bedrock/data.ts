@@ -68,12 +68,17 @@ export const withMembers = (own: Encoded, added: Record<string, unknown>): Encod
  *
  * @example mergePatch('{"a":{"b":1},"c":2}', '{"a":{"d":3},"c":null}') // '{"a":{"b":1,"d":3}}'
  */
-export const mergePatch = (old: Encoded, patch: Encoded): Encoded => {
-  if (!isObject(patch)) return minified(patch)
+export const mergePatch = (old: Encoded, patch: Encoded): Encoded => minified(merged(old, patch, 0))
+
+/** A patch goes down so far; below that it takes the place of what was there. Every level reads its text anew. */
+const DEPTH = 32
+
+function merged(old: Encoded, patch: Encoded, depth: number): Encoded {
+  if (!isObject(patch) || depth === DEPTH) return patch
   const members: Members = (isObject(old) && membersOf(old)) || new Map()
   for (const [name, value] of membersOf(patch)!) {
     if (value === 'null') members.delete(name)
-    else members.set(name, mergePatch(members.get(name) ?? 'null', value))
+    else members.set(name, merged(members.get(name) ?? 'null', value, depth + 1))
   }
-  return minified(written(members))
+  return written(members)
 }

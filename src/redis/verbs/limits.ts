@@ -18,6 +18,9 @@ export function limitSettingsOf(text: string): KeptLimit {
   }
 }
 
+/** Limits that are looked at at once, and in all. */
+const [SLICE, MOST_LIMITS] = [500, 10_000]
+
 export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
   type LimitRow = {
     key: string
@@ -31,10 +34,20 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     jobs: number | null
   }
 
-  /** The limits there are, or one. */
-  async function limits(key = ''): Promise<LimitRow[]> {
-    const [, rows] = (await evaluate(scripts.limits, [], { ...base(), key }, [])) as [string, string[][]]
-    return rows.map(([name, json, held, waiting]) => {
+  /** The limits there are, up to so many or a few more, or one; looked at in slices, since a caller's groups are among them. */
+  async function limits(key = '', most = MOST_LIMITS): Promise<LimitRow[]> {
+    const found = new Map<string, LimitRow>()
+    for (let cursor = '0'; cursor !== '' && found.size < most; ) {
+      const args = { ...base(), key, cursor, most: Math.min(most, SLICE) }
+      const [, rows, next] = (await evaluate(scripts.limits, [], args, [])) as [string, string[][], string]
+      for (const row of limitRows(rows)) found.set(row.key, row)
+      cursor = next
+    }
+    return [...found.values()]
+  }
+
+  const limitRows = (rows: string[][]): LimitRow[] =>
+    rows.map(([name, json, held, waiting]) => {
       const { concurrency, rate, paused, shutUntil, reserved, jobs } = limitSettingsOf(json!)
       return {
         ...{ key: name!, concurrency, rate, paused, shutUntil, jobs },
@@ -43,7 +56,6 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
         ready: reserved,
       }
     })
-  }
 
   /** One limit from near, with so many of those who hold its slots and of those who wait; undefined where there is none. */
   async function room(key: string, most: { holders: number; waiting: number }): Promise<Room | undefined> {

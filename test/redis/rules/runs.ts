@@ -647,6 +647,15 @@ const rule13: Facts = {
     await lose(world)
     expect(await backoff()).toBeGreaterThan(1_500)
   },
+  async 'a job of a class that is isolated fails when it was lost twice'(world) {
+    const id = await world.make({ maxLost: 2 })
+    for (let i = 0; i < 2; i++) {
+      expect(await world.status(id)).toBe('queued')
+      await lose(world)
+      world.advance(3_600_001)
+    }
+    expect(await world.status(id)).toBe('failed')
+  },
   async 'a job that is lost again and again fails'(world) {
     const id = await world.make()
     for (let i = 0; i < 10; i++) {

@@ -4,8 +4,8 @@
 -- by: API, dashboard
 -- reads: limit, limits
 -- writes: none
--- args: ns, clock, seed, key
--- returns: {'limits', [key, document, held, waiting] each}
+-- args: ns, clock, seed, key, cursor, most:int
+-- returns: {'limits', [key, document, held, waiting] each, where the next ones begin or ''}
 
 local limits = require 'limit/limits'
 local cache = require 'runtime/cache'
@@ -15,7 +15,11 @@ local fetch = cache.fetch
 local int = numbers.int
 local limit_key = redis_keys.limit_key
 
-local names = key ~= '' and { key } or redis.call('SMEMBERS', ns .. 'limits')
+local names, cursor_after = { key }, '0'
+if key == '' then
+  local scanned = redis.call('SSCAN', ns .. 'limits', cursor, 'COUNT', most)
+  cursor_after, names = scanned[1], scanned[2]
+end
 local rows, keys = {}, {}
 for i, name in ipairs(names) do keys[i] = limit_key(name) end
 fetch(keys)
@@ -25,4 +29,4 @@ for _, name in ipairs(names) do
     rows[#rows + 1] = { name, cjson.encode(state.settings), int(state.held), int(redis.call('ZCARD', limit_key(name, 'waiting'))) }
   end
 end
-return { 'limits', rows }
+return { 'limits', rows, cursor_after ~= '0' and cursor_after or '' }

@@ -22,6 +22,7 @@ local int = numbers.int
 local now = time.now
 
 local MAX_LOST = 10
+local function most_lost(doc) return tonumber(doc.max_lost) or MAX_LOST end
 local function backoff(n) return math.min(1000 * 2 ^ (n - 1), 3600000) end
 
 -- A job that says itself when it goes to somebody else is due again then, at once and in company; claims count how often.
@@ -36,7 +37,7 @@ end
 -- Whether a job whose run was lost is tried again: by its own terms, or by ours.
 local function has_tries(doc)
   if doc.redeliver_after then return not doc.max_deliveries or (tonumber(doc.deliveries) or 0) < tonumber(doc.max_deliveries) end
-  return not doc.begun or (tonumber(doc.lost_in_a_row) or 0) + 1 < MAX_LOST
+  return not doc.begun or (tonumber(doc.lost_in_a_row) or 0) + 1 < most_lost(doc)
 end
 
 -- A lease ended and nobody committed: no effect of that run exists. Back into the queue, alone and with backoff.
@@ -54,7 +55,7 @@ function retry.lose(id, doc)
   leases.finish(id, doc)
   if doc.terminating then return ending.terminate_now(id, doc) end
   local lost = tonumber(doc.lost_in_a_row)
-  if lost >= MAX_LOST then
+  if lost >= most_lost(doc) then
     local error = cjson.encode({ message = 'lost ' .. int(lost) .. ' times: the run never answered', reason = 'other' })
     set_value(id, doc, fields.last_error, error)
     return ending.finish(id, doc, 'f', error)
