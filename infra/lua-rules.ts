@@ -83,12 +83,25 @@ function cacheByNumber(node: Node): string | undefined {
   return formats && keeps ? 'a number without a bound as an index: expected a text, or 0 - n' : undefined
 }
 
-/** In an older gopher-lua, assigning several calls to variables at once overwrites others. */
-function severalCalls(node: Node): string | undefined {
+const computed = new Set(['TableConstructorExpression', 'LogicalExpression'])
+
+/** In gopher-lua, assigning several calls, tables or choices to variables at once overwrites others. */
+function severalValues(node: Node): string | undefined {
   if (node.type !== 'AssignmentStatement' || node.init.length < 2) return undefined
   const isPlain = node.variables.every((to) => to.type === 'Identifier')
-  if (!isPlain || !node.init.some((value) => isCall(value as Node))) return undefined
-  return 'calls among several values for variables that are there: expected one assignment each, or new locals'
+  if (!isPlain || !node.init.some((value) => isCall(value as Node) || computed.has(value.type))) return undefined
+  return 'calls, tables or choices among several values for variables that are there: expected one each, or new locals'
+}
+
+/** The build declares the locals of a module in one place and assigns them in another. */
+function severalOfModule(file: string, tree: Node): Refused[] {
+  if (!file.startsWith('lib/')) return []
+  return (tree as luaparse.Chunk).body.flatMap((node) => {
+    if (node.type !== 'LocalStatement') return []
+    const { variables, init } = node
+    const says = severalValues({ ...node, type: 'AssignmentStatement', variables, init } as Node)
+    return says ? [{ file, line: node.loc!.start.line, says: `${says}; those of a module are there already` }] : []
+  })
 }
 
 /** unpack fails for thousands: a bound stands beside it. */
@@ -133,7 +146,7 @@ function concatInChoice(node: Node): string | undefined {
   return 'a concatenation as the last choice at the end of another: expected a local for the choice'
 }
 
-const rules = [concatInChoice, bareMatch, bigIndex, cacheByNumber, severalCalls, boundless, octal, unequalReturns]
+const rules = [concatInChoice, bareMatch, bigIndex, cacheByNumber, severalValues, boundless, octal, unequalReturns]
 
 const walk = (node: Node): Node[] => [node, ...children(node).flatMap(walk)]
 
@@ -155,12 +168,13 @@ export function refusedIn(file: string, text: string): Refused[] {
   const tree = parseLua(text)
   const nodes = walk(tree)
   const known = localsOf(nodes)
-  return nodes.flatMap((node) =>
+  const ofNodes = nodes.flatMap((node) =>
     rules.flatMap((rule) => {
       const says = rule(node, known, text)
       return says ? [{ file, line: node.loc!.start.line, says }] : []
     }),
   )
+  return [...severalOfModule(file, tree), ...ofNodes]
 }
 
 /** The syntax tree of a file, with the lines; what stands in parentheses says so. */

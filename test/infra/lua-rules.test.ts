@@ -64,7 +64,21 @@ const traps: [what: string, file: string, find: string, replace: string, says: R
     'lib/run/ops/on_jobs.lua',
     '    id = doc.parent\n    doc = need(id)\n',
     '    id, doc = doc.parent, need(doc.parent)\n',
-    /calls among several values/,
+    /calls, tables or choices among several values/,
+  ],
+  [
+    'several tables for locals of a module',
+    'lib/runtime/journal.lua',
+    'local was_in = {}\nlocal was_key = {}\n',
+    'local was_in, was_key = {}, {}\n',
+    /calls, tables or choices among several values/,
+  ],
+  [
+    'several tables assigned at once',
+    'lib/runtime/journal.lua',
+    'local was_in = {}\nlocal was_key = {}\n',
+    'local was_in, was_key\nwas_in, was_key = {}, {}\n',
+    /calls, tables or choices among several values/,
   ],
   [
     'returns of unequal length',

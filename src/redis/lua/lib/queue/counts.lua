@@ -15,7 +15,8 @@ local put = journal.put
 local int = numbers.int
 local now = time.now
 
-local today, minute = math.floor(now / 86400000), math.floor(now / 60000)
+local today = math.floor(now / 86400000)
+local minute = math.floor(now / 60000)
 
 counts.MINUTES = 240
 counts.HOURS = 336

@@ -9,7 +9,9 @@ local noted -- how many changes could be taken back; nil where none are
 -- How much this script has done so far, and what it could not do: { job, what }.
 journal.puts = 0
 journal.faults = {}
-local was_in, was_key, was_value = {}, {}, {}
+local was_in = {}
+local was_key = {}
+local was_value = {}
 
 function journal.put(t, k, v)
   journal.puts = journal.puts + 1
