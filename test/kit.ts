@@ -98,6 +98,8 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
     allowHosts: ['127.0.0.1'],
     webhookSecrets: ['whsec_dGhlIHNlY3JldCBvZiB0aGUgdGVzdHM='],
     clock,
+    // Most tests are of what a failure leads to, and not of the tries before.
+    retry: { max: 0 },
     ...options,
   }
   const engine = createEngine(engineOptions)

@@ -213,7 +213,9 @@ type Verb<R> = R extends { path: infer Path }
   ? (...args: [...PathArgs<Path>, ...Args<Input<R>>]) => Promise<Given<R>>
   : never
 
-type Job = z.input<typeof jobInput>
+/** A job as it is asked for. */
+export type JobInput = z.input<typeof jobInput>
+type Job = JobInput
 
 /** The classes of a list of functions, or of a module that exports them. */
 type ClassesOf<F> = Extract<F extends readonly (infer W)[] ? W : F[keyof F], AnyDefined>

@@ -6,6 +6,7 @@ import type { ClaimedJob } from '../redis/types.ts'
 import { performIsolated, type SidejobEnv } from './worker.ts'
 
 export type { RunReport } from '../engine/run/report.ts'
+export type { Hook, HookEvent, HookWrite } from './hooks.ts'
 export * from './worker.ts'
 
 /**

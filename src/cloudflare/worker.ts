@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Resources } from '../../functions/download.ts'
 import { type Client, createClient } from '../client/index.ts'
 import type { Downloads } from '../core/files.ts'
+import type { Retry } from '../core/retry.ts'
 import type { Worker } from '../core/worker.ts'
 import { createEngine, VERSION } from '../engine/index.ts'
 import type { Payload } from '../engine/remote/callbacks.ts'
@@ -17,6 +18,7 @@ import { verifier } from '../http/signature.ts'
 import type { RunOutcome } from '../redis/changes.ts'
 import type { ClaimedJob } from '../redis/types.ts'
 import { createClock } from './clock.ts'
+import { answerHook, type Hook, hookAt } from './hooks.ts'
 import { type Hooks, markConsole, runHook } from './log.ts'
 import { deploymentFor, folderOf } from './tenants.ts'
 
@@ -34,15 +36,19 @@ type Handler = (...given: never[]) => unknown
 /** The rest of a Worker: a Hono app, or whatever else has `fetch`. */
 export type OwnWorker = { fetch: Handler; scheduled?: Handler }
 
-export type WorkerSettings = Hooks & {
+export type WorkerSettings<E = unknown> = Hooks & {
   /** The job classes that this Worker serves. */
   functions: readonly Worker[]
   /** The path under which sidejob answers, `/_sidejob` for one; without it, all paths are its own. */
   mount?: string
   /** The cron trigger that is sidejob's; every other one goes to your own `scheduled`. */
   cron?: string
+  /** How failed runs are tried again where neither the job nor its class says so: three times, after 10, 20 and 40 s. */
+  retry?: Retry
   /** Functions that store files, where the bucket `FILES` is bound: `downloads` of `sidejob/functions/download`. */
   storing?: (resources: Resources) => readonly Worker[]
+  /** What other services call, each at `/hooks/<name>`: Stripe, GitHub, whoever speaks Standard Webhooks. */
+  hooks?: Record<string, Hook<E>>
   /** The words of other systems, beside the API: those of `sidejob/facades`. */
   facades?: readonly Facade[]
   /** Pages for people, below `/ui`: `dashboard()` of `sidejob/dashboard`. */
@@ -107,7 +113,7 @@ function downloadsOf(
  * app.post('/orders', async (c) => c.json(await jobs.client(c.env).jobs.enqueue({ class: 'double' })))
  * export default jobs.with(app)
  */
-export function createWorker<E extends object = Cloudflare.Env>(settings: WorkerSettings) {
+export function createWorker<E extends object = Cloudflare.Env>(settings: WorkerSettings<E>) {
   const { functions, storing, cron = TICK } = settings
   const mount = mountOf(settings.mount)
   /** The invocation that is under way: it is kept alive for what outlasts its answer. */
@@ -136,6 +142,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
         invocation.getStore()?.exports?.Isolate?.run(lent, tenant) ?? performIsolated(lent, env, tenant),
       tenant,
       env,
+      retry: settings.retry,
       hook: runHook({ ...settings, level: log, keep }),
     })
     return { engine, publicUrl, downloads }
@@ -172,13 +179,30 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     return place?.engine.performAlone(lent)
   }
 
+  function clientOf(env: SidejobEnv): Client {
+    const { app, key } = serve(env)
+    const call = async (request: Request) => {
+      await clock.catchUp(env)
+      return app.fetch(request)
+    }
+    return createClient({ url: 'http://sidejob', key, fetch: call })
+  }
+
   async function answer(request: Request, env: SidejobEnv): Promise<Response> {
     await clock.catchUp(env)
     const { app } = serve(env)
-    if (!mount) return app.fetch(request)
     const url = new URL(request.url)
     url.pathname = url.pathname.slice(mount.length) || '/'
-    return app.fetch(new Request(url, request))
+    const [name, hook] = hookAt(settings.hooks, url.pathname) ?? []
+    if (hook)
+      return answerHook(request, {
+        name: name!,
+        hook,
+        client: clientOf(env),
+        env: env as SidejobEnv & E,
+        now: clock.now,
+      })
+    return app.fetch(mount ? new Request(url, request) : request)
   }
 
   const isOurs = (path: string): boolean => !mount || path === mount || path.startsWith(`${mount}/`)
@@ -232,14 +256,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
      *
      * @example await jobs.client(env).jobs.enqueue({ class: 'double', inputs: { n: [1] } })
      */
-    client(env: E): Client {
-      const { app, key } = serve(env as SidejobEnv)
-      const call = async (request: Request) => {
-        await clock.catchUp(env as SidejobEnv)
-        return app.fetch(request)
-      }
-      return createClient({ url: 'http://sidejob', key, fetch: call })
-    },
+    client: (env: E): Client => clientOf(env as SidejobEnv),
   }
 }
 

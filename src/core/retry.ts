@@ -10,8 +10,8 @@ export type Backoff = {
 }
 export type Retry = { max?: number; backoff?: Backoff }
 
-/** 10 s doubling to 1 h, up to 20 % later. Milliseconds. */
-export const retryDefaults = { max: 0, base: 10_000, factor: 2, cap: 3_600_000, jitter: 0.2 } as const
+/** 10 s doubling to 1 h, up to 20 % later; ten times where the worker could not be reached at all. Milliseconds. */
+export const retryDefaults = { max: 3, unreached: 10, base: 10_000, factor: 2, cap: 3_600_000, jitter: 0.2 } as const
 
 /**
  * Milliseconds until the next attempt after the n-th failure (n from 1), or undefined when none is left.

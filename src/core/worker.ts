@@ -107,10 +107,13 @@ export type WorkerOptions = {
   concurrency?: number
   /** What all jobs of the class count against; the key is the class where none is given. */
   limits?: readonly WorkerLimit[]
-  /** Milliseconds for which a job without input ports is kept after its end; a day. 0: gone at once. */
-  retain?: number
+  /**
+   * Milliseconds for which a job is kept after its end, 0: gone at once. A day; 30 days where new input can wake it, and
+   * where it has failed.
+   */
+  retain?: number | 'forever'
   cron?: Cron
-  /** How many of its last runs a job keeps, to be seen at `/v1/jobs/:job/runs`: up to 100; 0. */
+  /** How many of its last runs a job keeps, to be seen at `/v1/jobs/:job/runs`: up to 100; ten, of those that failed. */
   history?: number
   /** Each run in an invocation of its own: for what is heavy or not trusted. */
   isolate?: boolean

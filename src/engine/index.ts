@@ -1,6 +1,7 @@
 // The engine: every verb of engine.ts over the state, the registry, the bells and the dispatcher.
 
 import { CALLBACKS } from '../core/callback.ts'
+import type { Retry } from '../core/retry.ts'
 import type { Worker } from '../core/worker.ts'
 import type { RunOutcome, Words } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
@@ -75,6 +76,8 @@ export type EngineOptions = {
   /** Bodies of callbacks in other forms than the usual one. */
   payloads?: Record<string, Payload>
   isolate?: (lent: ClaimedJob) => Promise<RunOutcome | undefined>
+  /** How failed runs are tried again where neither the job nor its class says so. */
+  retry?: Retry
   /** What functions find as `job.env`. */
   env?: unknown
   /** Stands around every run: for logs and traces. */
@@ -102,10 +105,10 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const now = () => Date.now() + clock()
   const client = 'evaluate' in options.redis ? options.redis : createClient(options.redis)
   const store = createStore({ client, namespace: options.namespace, clock })
-  const registry = createRegistry(
-    ...([store, workers, now, options.qstash.publicUrl] as const),
-    options.tenant ? undefined : cronSetter(() => ({ ...jobs, ...schedules })),
-  )
+  const registry = createRegistry(...([store, workers, now, options.qstash.publicUrl] as const), {
+    setCron: options.tenant ? undefined : cronSetter(() => ({ ...jobs, ...schedules })),
+    retry: options.retry,
+  })
   const bells = createBells(options.qstash)
   const outgoing = {
     fetch: options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args)),

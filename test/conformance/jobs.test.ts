@@ -539,11 +539,13 @@ describe('result', () => {
     })
   })
 
-  test('without keepResult it is null', async () => {
+  test('where nothing is said it is kept, and looking takes nothing; with keepResult false it is null', async () => {
     const kind = await pull()
-    const id = await make(kind)
-    await commit((await claim(kind.queue)).run.token, { end: 'completed', result: 1 })
-    expect(await ask(`GET /v1/jobs/${id}/result`)).toMatchObject({ status: 200, body: null })
+    const [id, unkept] = [await make(kind), await make({ ...kind, keepResult: false })]
+    for (const _ of [id, unkept]) await commit((await claim(kind.queue)).run.token, { end: 'completed', result: 1 })
+    for (const _ of [1, 2])
+      expect(await ask(`GET /v1/jobs/${id}/result`)).toMatchObject({ status: 200, body: { result: 1 } })
+    expect(await ask(`GET /v1/jobs/${unkept}/result`)).toMatchObject({ status: 200, body: null })
   })
 
   test('of a job that is not there: 404', async () => {

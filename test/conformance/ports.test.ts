@@ -282,6 +282,27 @@ describe('channels', () => {
   })
 })
 
+describe('a read that waits', () => {
+  test('has the values that it asks for once they are there', async () => {
+    const { id } = await rested({ out: { b: {} } })
+    const reading = done(`POST /v1/jobs/${id}/out/b/read`, { max: 2, wait: '20s' })
+    await done(`POST /v1/jobs/${id}/out/b`, { value: 1 })
+    await done(`POST /v1/jobs/${id}/out/b`, { value: 2 })
+    expect(datas(await reading)).toEqual([1, 2])
+    expect(datas(await done(`POST /v1/jobs/${id}/out/b/read`, { wait: 0.1 }))).toEqual([])
+  })
+
+  test('takes what there is when the job has ended', async () => {
+    const kind = await pull({ out: { b: {} } })
+    const id = await make(kind)
+    const reading = done(`POST /v1/jobs/${id}/out/b/read`, { max: 3, wait: '60s' })
+    const ops = [{ op: 'write', to: { out: 'b' }, values: [7] }]
+    await commit((await claim(kind.queue)).run.token, { end: 'completed', ops })
+    expect(datas(await reading)).toEqual([7])
+    expect(await ask(`POST /v1/jobs/${id}/out/b/read`, { wait: '61s' })).toMatchObject({ status: 400 })
+  })
+})
+
 describe('log', () => {
   test('entries are written and read by pages, newest first', async () => {
     for (let n = 0; n < 3; n++) await done('POST /v1/log', { entry: { page: n } })

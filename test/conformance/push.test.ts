@@ -146,9 +146,17 @@ test('Retry-After is a floor', async () => {
 
 test('no answer within the timeout is a failure for that reason', async () => {
   const kind = await pushed(() => new Promise(() => {}))
-  const job = await reaches(await make(jobOf(kind, { timeout: 0.3, keepResult: true })), 'failed')
+  const job = await reaches(await make(jobOf(kind, { timeout: 0.3, keepResult: true, retry: { max: 0 } })), 'failed')
   expect(job.error).toMatchObject({ reason: 'timeout' })
   expect(await done(`GET /v1/jobs/${job.id}/result`)).toMatchObject({ type: 'failure', reason: 'timeout' })
+})
+
+test('where nothing is said a worker that fails is tried three times more, and its failures are kept', async () => {
+  const fast = { backoff: { base: 0.001, jitter: 0 } }
+  const kind = await pushed(status(500))
+  const broken = await make(jobOf(kind, { retry: fast }))
+  expect((await reaches(broken, 'failed')).attempt).toBe(4)
+  expect((await done(`GET /v1/jobs/${broken}/runs`)).runs).toHaveLength(4)
 })
 
 test('nobody there is a failure that is retried', async () => {

@@ -33,7 +33,7 @@ const broken = defineWorker({
 
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ workers: [noop, ports, broken] })
+  kit = await startKit({ workers: [noop, ports, broken], retry: {} })
 })
 afterAll(() => kit.close())
 
@@ -46,28 +46,46 @@ async function keptFor(id: number, index: string): Promise<number | null> {
   return score === 'inf' ? null : Number(score) - endedAt!
 }
 
+/** For how long a result is kept, to the minute. */
+async function resultFor(id: number): Promise<number> {
+  const left = Number((await rawCommand(kit.redis.port, 'PTTL', kit.store.keys.result(id))).slice(1))
+  return Math.ceil(left / MINUTE) * MINUTE
+}
+
 test('what a job is where nothing is said', async () => {
   expect(said('`queue`')).toBe(`\`${jobInput.parse({ class: 'noop' }).queue}\``)
   const id = await kit.make('noop')
   await kit.rest(id, 'completed')
   const view = await kit.engine.get(String(id))
   expect(said('`priority`')).toBe(String(view.priority))
-  expect(said('`history`')).toBe(`${(await kit.engine.runs(String(id))).runs.length - 1}; the last run alone`)
+  expect((await kit.engine.runs(String(id))).runs).toHaveLength(1)
   expect(said('`retain`')).toBe('1 day for what has completed or was terminated')
   expect(await keptFor(id, 'completed')).toBe(DAY)
   const kept = await kit.make('noop', { keepResult: true })
   await kit.rest(kept, 'completed')
-  expect(said('`keepResult`')).toBe('none; `true` is 1 hour')
-  expect(await kit.engine.result(String(id), {})).toMatchObject({ ended: true, result: null })
-  const left = Number((await rawCommand(kit.redis.port, 'PTTL', kit.store.keys.result(kept))).slice(1))
-  expect(left).toBeGreaterThan(HOUR - MINUTE)
-  expect(left).toBeLessThanOrEqual(HOUR)
+  expect(said('`keepResult`')).toBe('1 day, as the job is kept; `true` is 1 hour')
+  for (const _ of [1, 2]) expect(await kit.engine.result(String(id), {})).toMatchObject({ result: { result: '7' } })
+  expect(await resultFor(id)).toBe(DAY)
+  const unkept = await kit.make('noop', { keepResult: false })
+  await kit.rest(unkept, 'completed')
+  expect(await kit.engine.result(String(unkept), {})).toMatchObject({ ended: true, result: null })
+  expect(await resultFor(kept)).toBe(HOUR)
 })
 
 test('what becomes of failures where nothing is said', async () => {
   const id = await kit.make('broken')
+  await kit.until(async () => (await kit.engine.get(String(id))).attempt === 2)
+  expect(await kit.statusOf(id)).toBe('queued')
+  for (const wait of [10, 20, 40]) {
+    await kit.advance(wait * 1.2 * SECOND)
+    await kit.engine.tick()
+  }
   await kit.rest(id, 'failed')
+  const { runs } = await kit.engine.runs(String(id))
+  expect(runs.map(({ outcome, attempt }) => [outcome, attempt])).toEqual([4, 3, 2, 1].map((n) => ['failed', n]))
+  expect(said('`history`')).toBe('the last run, and 10 that failed or were lost')
   expect(said('`retry.max`')).toBe(String(retryDefaults.max))
+  expect(said('`retry.max`, not reached')).toBe(String(retryDefaults.unreached))
   const { base, factor, cap, jitter } = retryDefaults
   expect([base, factor, cap, jitter]).toEqual([10 * SECOND, 2, HOUR, 0.2])
   expect(said('`retry.backoff`')).toBe('10 s, doubling, up to 1 h, up to 20 % later')
@@ -99,8 +117,20 @@ test('how long things take where nothing is said', async () => {
 test('what can be woken is kept, and what is unique is so until its end', async () => {
   const id = await kit.make('ports')
   await kit.rest(id, 'completed')
-  expect(said('`retain`, with input ports')).toBe('kept until it is deleted')
-  expect(await keptFor(id, 'completed')).toBeNull()
+  expect(said('`retain`, with input ports')).toBe('30 days after it has completed')
+  expect(await keptFor(id, 'completed')).toBe(30 * DAY)
+  const forever = await kit.make('ports', jobInput.parse({ class: 'ports', retain: 'forever' }))
+  await kit.rest(forever, 'completed')
+  expect(await keptFor(forever, 'completed')).toBe(100 * 365.25 * DAY)
+  const parent = await kit.make('ports', { wait: HOUR })
+  const child = await kit.make('ports', { parent: String(parent), name: 'below' })
+  await kit.rest(child, 'completed')
+  expect(said('`retain`, below a parent')).toBe('as long as the parent')
+  expect(await keptFor(child, 'completed')).toBeNull()
+  const listening = await kit.make('ports', { in: { left: { channels: ['news'] } } })
+  await kit.rest(listening, 'completed')
+  expect(said('`retain`, at a channel')).toBe('kept until it is deleted')
+  expect(await keptFor(listening, 'completed')).toBeNull()
   const unique = { unique: 'one' }
   const first = await kit.make('noop', { ...unique, wait: HOUR })
   expect(await kit.make('noop', unique)).toBe(first)

@@ -182,9 +182,14 @@ describe('how a run ends', () => {
     expect(await kit.engine.result(String(id), {})).toEqual({ ended: true, result: null })
   })
 
-  test('a result that nobody asked for is not kept', async () => {
-    const { id } = await jobOf('answer', { args: '1' })
-    expect(await kit.engine.result(String(id), {})).toEqual({ ended: true, result: null })
+  test('a result is kept where nothing is said, as long as the job is, and not where the job wants none', async () => {
+    const resultOf = async (more: object) => {
+      const { id } = await jobOf('answer', { args: '1', ...more })
+      return kit.engine.result(String(id), {})
+    }
+    expect(await resultOf({})).toMatchObject({ ended: true, result: { result: '1' } })
+    expect(await resultOf({ keepResult: false })).toEqual({ ended: true, result: null })
+    expect(await resultOf({ retain: 300 })).toMatchObject({ result: { result: '1' } })
   })
 
   test('a result is kept for as long as the job says', async () => {

@@ -90,7 +90,7 @@ export async function createWorld(
   const client = withScripts(sound, scripts)
   const store = createStore({ client, namespace, clock })
   const now = () => Date.now() + offset
-  const registry = createRegistry(store, known)
+  const registry = createRegistry(store, known, Date.now, 'sidejob', { retry: { max: 0 } })
   await registry.announce()
 
   async function make({ queue = 'q', class: className = 'plain', pull, ...job }: Making = {}): Promise<number> {

@@ -954,10 +954,13 @@ const families: Mutation[] = [
     25,
     'lib/job/ending.lua',
     [
-      'if has_inputs(id, doc) and not doc.relay_channel',
+      "if place == 'c' and has_inputs(id, doc) and not doc.relay_channel",
       'if false and not doc.relay_channel',
       'a job that input can wake goes',
     ],
+    ['if doc.parent or listens(id, doc) then', 'if listens(id, doc) then', 'a child goes that its parent may write to'],
+    ['if doc.parent or listens(id, doc) then', 'if doc.parent then', 'a job goes that listens to a channel'],
+    ['(tonumber(doc.retain) or WOKEN_FOR)', 'WOKEN_FOR', 'what input can wake stays, whatever it says'],
     [
       'now + (tonumber(doc.retain) or ending.DAY)',
       'now + (tonumber(doc.retain) or 30 * ending.DAY)',
@@ -1469,8 +1472,10 @@ const oneTime: Mutation[] = [
   ...of(
     33,
     'lib/run/leases.lua',
-    ['  if not doc.history then return end\n', '  if doc.terminating then return end\n', 'every job keeps its runs'],
-    ['if n == tonumber(doc.history) then lists.pop(kept, 1) else', 'if true then', 'a job keeps all its runs'],
+    ['  if most == 0 then return end\n', '  if doc.terminating then return end\n', 'every job keeps its runs'],
+    ["(doc.history or outcome == 'failed' or outcome == 'lost') and", 'true and', 'runs that went well are kept'],
+    ["or outcome == 'failed' or outcome == 'lost')", "or outcome == 'failed')", 'lost runs are not kept'],
+    ['if n >= most then lists.pop(kept, 1) else', 'if true then', 'a job keeps all its runs'],
     ['  if #error > MAX_KEPT_ERROR then\n', '  if false then\n', 'errors are kept however long they are'],
   ),
   ...of(33, 'lib/run/retry.lua', [

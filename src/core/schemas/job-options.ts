@@ -57,13 +57,20 @@ const backoff = z.union([
   duration.transform((base) => ({ base })),
 ])
 
-export const history = z
-  .int()
-  .min(0)
-  .max(100)
-  .meta({ description: 'how many of its last runs a job keeps, at /v1/jobs/:job/runs' })
+export const history = z.int().min(0).max(100).meta({
+  description:
+    'how many of its last runs a job keeps, at /v1/jobs/:job/runs; where nothing is said ten, of those that failed or were lost',
+})
 
 export const DAY = 86_400_000
+
+/** A hundred years: nobody lives to see their end. */
+export const FOREVER = 100 * 365.25 * DAY
+
+export const retain = z.union([duration, z.literal(['forever', FOREVER / 1_000]).transform(() => FOREVER)]).meta({
+  description:
+    "how long it is kept after its end: a day; 30 days where it has failed, and where new input can wake it; 'forever': until it is deleted",
+})
 
 export const redeliver = z
   .strictObject({
@@ -215,7 +222,7 @@ export const jobInput = sparse(
       createdBy: label.optional(),
       group: group.optional(),
       tag: label.optional().meta({ description: 'lent only to pull workers that ask for it' }),
-      retain: duration.optional(),
+      retain: retain.optional(),
       history: history.optional(),
       redeliver: redeliver.optional(),
     })

@@ -1,6 +1,7 @@
 // Ports and channels: what is written to them and read from them.
 
 import * as z from 'zod'
+import { waitTime } from './job-options.ts'
 import { portView } from './job-views.ts'
 import { jobId, portName, ref, VALUES, values } from './names.ts'
 import { closed, moment } from './values.ts'
@@ -25,7 +26,12 @@ export const portWrite = z
     'expected either "values" or "value"',
   )
 
-export const portRead = z.strictObject({ max: z.int().min(1).max(VALUES).optional() })
+export const portRead = z.strictObject({
+  max: z.int().min(1).max(VALUES).optional(),
+  wait: waitTime
+    .optional()
+    .meta({ description: 'until `max` values are there, or the job has ended; then what is there is taken' }),
+})
 
 export const target = z.union(
   [z.strictObject({ job: ref, in: portName }), z.strictObject({ job: ref, out: portName })],

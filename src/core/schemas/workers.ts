@@ -1,9 +1,9 @@
 // Worker classes.
 
 import * as z from 'zod'
-import { concurrency, history, httpUrl, missed, positive, rate, redeliver, retry } from './job-options.ts'
+import { concurrency, history, httpUrl, missed, positive, rate, redeliver, retain, retry } from './job-options.ts'
 import { anyPort, channelNames, label } from './names.ts'
-import { closed, duration, span } from './values.ts'
+import { closed, span } from './values.ts'
 
 const workerPorts = z.record(
   anyPort,
@@ -36,7 +36,7 @@ const workerShape = z.strictObject({
   pull: z.boolean().optional(),
   retry: retry.optional(),
   timeout: positive.optional(),
-  retain: duration.optional(),
+  retain: retain.optional(),
   history: history.optional(),
   redeliver: redeliver.optional(),
   shutdown: z.boolean().optional(),

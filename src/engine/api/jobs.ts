@@ -207,7 +207,10 @@ export function createJobs({
     async runs(job) {
       const { id, document } = await store.inspect(job)
       const kept = document.historyKept ? await store.runs(id) : []
-      return { runs: (kept.length ? kept : document.lastRun ? [document.lastRun] : []).map(pastRunOf) }
+      // A run that went well is kept only where the job says so; the last one always stands in its document.
+      const { lastRun } = document
+      const isKept = lastRun === undefined || kept[0]?.startsWith(`${lastRun},`)
+      return { runs: (isKept ? kept : [lastRun, ...kept]).map(pastRunOf) }
     },
 
     async tree(job, limit = MAX_TREE) {

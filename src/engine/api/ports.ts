@@ -1,14 +1,21 @@
 // Ports: declared, looked at, written, read and connected from outside.
 
 import type { Encoded } from '../../core/codec/value.ts'
+import { ended } from '../../core/job.ts'
+import { sleep } from '../../core/sleep.ts'
 import { defineWords, type Words, writeWords } from '../../redis/changes.ts'
 import { itemText, shownItem } from '../../redis/item.ts'
-import { countsOf } from '../../redis/record.ts'
+import { countsOf, statusOf } from '../../redis/record.ts'
 import { type Context, MINUTE } from '../context.ts'
 import type { Dir, Engine } from '../engine.ts'
 import { checkDefault, checkValues } from '../jobs/checks.ts'
 import { overlay } from '../jobs/new-job.ts'
 import { portView } from '../run/snapshot.ts'
+
+type Target = { in: string } | { out: string }
+
+/** How long a read that waits rests between two looks: few of them fit into one invocation of the smallest plan. */
+const [FIRST_LOOK, LAST_LOOK] = [50, 2_000]
 
 const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
 /** Outside every value has a context, if only an empty one. */
@@ -20,9 +27,21 @@ export function createPorts({
   classes,
   change,
   view,
+  now,
 }: Context): Pick<Engine, 'ports' | 'look' | 'write' | 'take' | 'setDefault' | 'setChannels' | 'connect'> {
-  const portOf = (dir: Dir, port: string): { in: string } | { out: string } =>
-    dir === 'in' ? { in: port } : { out: port }
+  const portOf = (dir: Dir, port: string): Target => (dir === 'in' ? { in: port } : { out: port })
+
+  /** Waits until so many values are there, or no more can come: its job has ended, or the time is over. */
+  async function filled(job: string, of: Target, max: number, end: number, signal?: AbortSignal): Promise<void> {
+    const [dir, port] = 'in' in of ? (['in', of.in] as const) : (['out', of.out] as const)
+    for (let pause = FIRST_LOOK; ; pause = Math.min(2 * pause, LAST_LOOK)) {
+      const { document } = await store.inspect(job, { dir: sideOf(dir), port, limit: 0 })
+      const { pushed, taken } = countsOf(document, sideOf(dir), port) ?? { pushed: 0, taken: 0 }
+      const left = end - now()
+      if (pushed - taken >= max || ended.has(statusOf(document)) || left <= 0 || signal?.aborted) return
+      await sleep(Math.min(pause, left), signal)
+    }
+  }
 
   return {
     async ports(job, specs, call) {
@@ -51,7 +70,8 @@ export function createPorts({
       return { size: Number(size) }
     },
 
-    async take(job, dir, port, { max = 1 }, call) {
+    async take(job, dir, port, { max = 1, wait = 0 }, call) {
+      if (wait > 0) await filled(job, portOf(dir, port), max, now() + wait, call?.signal)
       const [isDefault, ...items] = await change(job, [['take', '', sideOf(dir), port, String(max)]], call, MINUTE)
       return {
         values: items.map((item) => ({ ...withContext(item), ...(isDefault ? { default: true as const } : {}) })),

@@ -19,7 +19,7 @@ const HOUR = 3_600_000
 const LOST_ALONE = 2
 
 export const keptFor = (keep: boolean | number | undefined): number | undefined =>
-  keep === true ? HOUR : keep === false ? undefined : keep
+  keep === true ? HOUR : keep === false ? 0 : keep
 
 /** Per port the caller's options replace the worker's; ports that the caller does not name stay (sidejob.md 93). */
 export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): PortSpecs =>

@@ -5,7 +5,7 @@ import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
 import { dotted } from '../../core/issues.ts'
 import type { Fault } from '../../core/json-schema/index.ts'
 import { isMissed, nextSlot, parseRepeat, type Repeat } from '../../core/repeat.ts'
-import { type Retry, retryDelay } from '../../core/retry.ts'
+import { type Retry, retryDefaults, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
 import { opWords, type RunOutcome, readWords, spawnWords, stateWords, type Words } from '../../redis/changes.ts'
@@ -23,6 +23,8 @@ type Deciding = {
   registry: Registry
   random: () => number
   now: number
+  /** Nobody could be asked to perform it. */
+  unreached?: boolean
   /** Who performed the run. */
   by?: string
   /** Its class, where what others answer for it is to be checked: our own functions have checked it. */
@@ -41,9 +43,10 @@ const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError
     ...(retry === false ? { retry } : {}),
   })
 
-const delayWords = ({ document, retry = {}, random }: Deciding, floor = 0): Words => {
+const delayWords = ({ document, retry = {}, registry, unreached, random }: Deciding, floor = 0): Words => {
   const own = document.retry ? (JSON.parse(document.retry) as Retry) : retry
-  const delay = retryDelay(own, (document.failures ?? 0) + 1, random(), floor)
+  const least = unreached ? { max: retryDefaults.unreached } : {}
+  const delay = retryDelay({ ...least, ...registry.retry, ...own }, (document.failures ?? 0) + 1, random(), floor)
   return delay === undefined ? [] : ['retry', String(delay)]
 }
 
@@ -78,7 +81,7 @@ function failedWords(changes: Changes, deciding: Deciding): Words {
     ...['error', errorText(error), ...again],
     ...countWords(changes),
     ...slotWords(deciding),
-    ...byWords(deciding),
+    ...optional('by', deciding.by),
     ...optional('said', changes.saidAt),
   ]
 }
@@ -131,6 +134,9 @@ export function soundChanges(changes: Changes, found: Registered | undefined): {
   return { changes: { end: 'failed', n: LAST, error: { message, retry: false } }, fault: { ...fault, message } }
 }
 
+/** A result is kept for a day, or as the job says; its callback may want it too. */
+const wantsResult = ({ document }: Deciding): boolean => document.keepResult !== 0 || document.callback !== undefined
+
 /** What is sent to Redis for one run. */
 export async function outcomeOf(token: string, said: Changes, deciding: Deciding): Promise<RunOutcome> {
   const { changes } = soundChanges(said, deciding.found)
@@ -155,7 +161,7 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
     ...waitWords(changes),
     ...pauseWords(changes),
     ...countWords(changes),
-    ...(deciding.document.keepResult || deciding.document.callback ? optional('result', changes.result) : []),
+    ...(wantsResult(deciding) ? optional('result', changes.result) : []),
     ...optional('said', changes.saidAt),
   ]
   return { token, n, end, words, again }

@@ -3,7 +3,8 @@
 import { parseJson, writeJson } from '../../core/codec/json.ts'
 import { encodeValue, raw } from '../../core/codec/value.ts'
 import { parseRepeat } from '../../core/repeat.ts'
-import { closedIn, worker as definitionSchema } from '../../core/schemas.ts'
+import type { Retry } from '../../core/retry.ts'
+import { closedIn, worker as definitionSchema, FOREVER } from '../../core/schemas.ts'
 import { type Cron, type Ports, type Worker, workerDefaults } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
@@ -91,7 +92,7 @@ const definitionOf = (worker: Worker): WorkerDefinition => ({
   ...(worker.concurrency === undefined ? {} : { concurrency: worker.concurrency }),
   ...(worker.limits ? { limits: [...worker.limits] } : {}),
   ...(worker.timeout === undefined ? {} : { timeout: worker.timeout }),
-  ...(worker.retain === undefined ? {} : { retain: worker.retain }),
+  ...(worker.retain === undefined ? {} : { retain: worker.retain === 'forever' ? FOREVER : worker.retain }),
   ...(worker.history === undefined ? {} : { history: worker.history }),
   ...(worker.shutdown ? { shutdown: true } : {}),
   ...(worker.cron ? { cron: cronOf(worker, worker.cron) } : {}),
@@ -137,7 +138,7 @@ export function createRegistry(
   workers: readonly Worker[],
   now: () => number = Date.now,
   deployment = 'sidejob',
-  setCron?: SetCron,
+  { setCron, retry = {} }: { setCron?: SetCron; retry?: Retry } = {},
 ) {
   const local = new Map<string, Registered>()
   for (const worker of workers) {
@@ -199,6 +200,8 @@ export function createRegistry(
 
   return {
     announce,
+    /** How failed runs are tried again where nothing else says so. */
+    retry,
     /** Some of the queues that our own classes are served in: all, but for deployments with very many. */
     get queues(): string[] {
       return [...new Set([...local.values()].map(({ local: worker }) => worker!.queue ?? 'default'))].slice(0, MAX_NEAR)

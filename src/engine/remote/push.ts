@@ -59,8 +59,9 @@ type ResultMap = {
 /** However much later a worker wants to be asked again: a day. */
 const MOST_LATER = 86_400_000
 
-/** What a call brought: the run's changes, or 'later' when the worker will commit by itself; and how its host is. */
-export type Pushed = HostReport & { changes: Changes | 'later' }
+/** What a call brought: the run's changes, or 'later' when the worker will commit by itself; how its host is; and
+ *  whether the worker was not reached at all. */
+export type Pushed = HostReport & { changes: Changes | 'later'; unreached?: true }
 
 /** JQ's result map is a short form of changes. */
 function fromResultMap({ type, result, reason, should_retry, error, message = '' }: ResultMap): Changes {
@@ -184,7 +185,7 @@ const messageOf = (error: unknown): string => {
 function unreached(error: unknown, timeout: number): Pushed {
   if (isTimeout(error))
     return { changes: failed(`the worker did not answer within ${timeout} ms`, { reason: 'timeout' }), down: true }
-  return { changes: failed(`the worker could not be reached: ${messageOf(error)}`), down: true }
+  return { changes: failed(`the worker could not be reached: ${messageOf(error)}`), down: true, unreached: true }
 }
 
 /** What keeps us from calling it says nothing of the host. */

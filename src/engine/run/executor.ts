@@ -248,7 +248,8 @@ export function createExecutor({
     const after = await breakers.leave(host, permit, outcome).catch(() => permit)
     // Only the probe's own failure counts against its job: so who keeps failing by itself comes to an end.
     if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
-    if (changes !== 'later') return outcomeOf(lent.document.token!, changes, deciding(lent, found))
+    const { unreached } = outcome
+    if (changes !== 'later') return outcomeOf(lent.document.token!, changes, { ...deciding(lent, found), unreached })
     const { queue, token, redeliverAfterMs } = lent.document
     await store.extend(queue, [token!], redeliverAfterMs ?? LATER_LEASE, { own: redeliverAfterMs !== undefined })
     return undefined

@@ -104,7 +104,13 @@ export interface Engine extends Deliveries {
     options?: { notify?: boolean; log?: boolean; setDefault?: boolean; context?: Encoded },
     call?: Call,
   ): Promise<{ size: number }>
-  take(job: Ref, dir: Dir, port: string, options: { max?: number }, call?: Call): Promise<{ values: Item[] }>
+  take(
+    job: Ref,
+    dir: Dir,
+    port: string,
+    options: { max?: number; wait?: number },
+    call?: Call,
+  ): Promise<{ values: Item[] }>
   /** undefined clears the default. */
   setDefault(job: Ref, dir: Dir, port: string, value: Encoded | undefined, call?: Call): Promise<void>
   setChannels(job: Ref, dir: Dir, port: string, channels: string[], call?: Call): Promise<void>
@@ -195,7 +201,7 @@ export interface Engine extends Deliveries {
   /** Puts values into the far end of a wire. */
   inject(job: Ref, wire: string, values: Encoded[], call?: Call): Promise<{ size: number }>
   /** Takes what waits at the far end of a wire. */
-  drain(job: Ref, wire: string, options: { max?: number }, call?: Call): Promise<{ values: Item[] }>
+  drain(job: Ref, wire: string, options: { max?: number; wait?: number }, call?: Call): Promise<{ values: Item[] }>
   /** Moves what waits at the far end of a wire to that of another. */
   moveWire(job: Ref, wire: string, to: string, call?: Call): Promise<{ moved: number }>
   storedGraph(name: string): Promise<Graph>

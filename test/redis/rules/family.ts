@@ -323,6 +323,25 @@ const rule25: Facts = {
     await sweep(world, 0)
     expect((await world.queueOf()).completed).toBe(0)
   },
+  async 'a completed job that input can wake goes after thirty days, or as it says, and not before its parent'(world) {
+    const makes = [{}, { retain: 0 }, { retain: 40 * DAY }]
+    const ids: number[] = []
+    for (const making of makes) {
+      ids.push(await world.make({ in: { in: {} }, ...making }))
+      await (await world.claimOne()).commit()
+    }
+    const left = async () => (await Promise.all(ids.map((id) => gone(world, id)))).map((is) => !is)
+    await sweep(world, 29 * DAY)
+    expect(await left()).toEqual([true, false, true])
+    await sweep(world, 2 * DAY)
+    expect(await left()).toEqual([false, false, true])
+    await sweep(world, 10 * DAY)
+    expect(await left()).toEqual([false, false, false])
+    const { ids: below } = await family(world, [], { ops: [spawn('a', { inports: { in: {} } })] })
+    await (await world.claimOne()).commit()
+    await sweep(world, 400 * DAY)
+    expect(await gone(world, below.a!)).toBe(false)
+  },
   async 'a job with a dynamic or a subscribed input port stays'(world) {
     const ports: PortSpecs[] = [{ '*': {} }, { in: { channels: ['/a'] } }]
     for (const port of ports) {

@@ -364,7 +364,7 @@ async function withoutAsking(world: World, id: number, act: () => Promise<void>)
 
 const rule33: Facts = {
   async 'what a job does not have is never asked for, from its making to its end'(world) {
-    const id = await world.make({ in: { in: {} }, out: { out: {} } })
+    const id = await world.make({ in: { in: {} }, out: { out: {} }, history: 0 })
     const claimSound = async () => {
       const run = await world.claimOne()
       expect(run.lent.fault).toBeUndefined()
@@ -434,6 +434,27 @@ const rule33: Facts = {
     ])
     expect([last, ...others].map((run) => run!.token)).toEqual(tokens.slice(0, 4))
     expect((await runs()).every(({ startedAt, endedAt }) => startedAt <= endedAt)).toBe(true)
+  },
+  async 'where nothing is said the last ten runs are kept that failed or were lost, and none that went well'(world) {
+    const id = await world.make()
+    const outcomes = async () => (await world.store.runs(id)).map((run) => pastRunOf(run).outcome)
+    await (await world.claimOne()).commit({ end: 'again' })
+    expect(await outcomes()).toEqual([])
+    const next = async () => {
+      world.advance(60_000)
+      await world.tick()
+      return world.claimOne({ lease: 5_000, begun: 1 })
+    }
+    await (await next()).fail({ max: 20, backoff: { base: 1_000, cap: 1_000 } })
+    await next()
+    world.advance(6_000)
+    await world.tick()
+    expect(await outcomes()).toEqual(['lost', 'failed'])
+    for (let i = 0; i < 10; i++) await (await next()).fail({ max: 20, backoff: { base: 1_000, cap: 1_000 } })
+    expect(await outcomes()).toEqual(Array(10).fill('failed'))
+    const none = await world.make({ history: 0 })
+    await (await world.claimOne()).fail()
+    expect(await world.store.runs(none)).toEqual([])
   },
   async 'the runs of a job go with it'(world) {
     const keys = (id: number) => world.client.ask((redis) => redis.keys(`${world.store.keys.job(id)}*`))

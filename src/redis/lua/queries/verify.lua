@@ -18,6 +18,7 @@ local ports = require 'port/ports'
 local wires = require 'port/wires'
 local lanes = require 'queue/lanes'
 local order = require 'queue/order'
+local leases = require 'run/leases'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
@@ -140,7 +141,8 @@ end
 local function check_history(id, doc)
   local n = redis.call('LLEN', side_key(id, 'runs'))
   if n ~= (tonumber(doc.history_kept) or 0) then fault(id, 'keeps ' .. n .. ' runs, counted ' .. (doc.history_kept or '0'), 'count') end
-  if n > (tonumber(doc.history) or 0) then fault(id, 'keeps ' .. n .. ' runs, and may keep ' .. (doc.history or '0'), 'count') end
+  local most = leases.most_kept(doc)
+  if n > most then fault(id, 'keeps ' .. n .. ' runs, and may keep ' .. int(most), 'count') end
 end
 
 local function check_listening(id, doc)

@@ -76,7 +76,7 @@ function mend.ports(id, doc)
 end
 
 function mend.history(id, doc)
-  local key, most = side_key(id, 'runs'), tonumber(doc.history) or 0
+  local key, most = side_key(id, 'runs'), leases.most_kept(doc)
   if most == 0 then
     del(key)
   elseif redis.call('LLEN', key) > most then

@@ -28,7 +28,7 @@ local side_key = redis_keys.side_key
 local now, now_text = time.now, time.now_text
 
 ending.DAY = 86400000
-local FAILED_FOR = 2592000000
+local FAILED_FOR, WOKEN_FOR = 2592000000, 2592000000
 
 local function has_inputs(id, doc)
   for _, field in ipairs(attached_to(id, doc)) do
@@ -37,9 +37,21 @@ local function has_inputs(id, doc)
   return false
 end
 
--- When a job at rest may go: never while data can still wake it.
+-- Whether anybody may write to it who does not know it: by a channel, or as the class sees fit.
+local function listens(id, doc)
+  for _, field in ipairs(attached_to(id, doc)) do
+    local port = field:match('^i:(.+)$')
+    if port and doc[field] and (port == '*' or doc['ci:' .. port]) then return true end
+  end
+  return false
+end
+
+-- When a job at rest may go. What data can wake stays longer, and as long as its parent or a channel may have some for it.
 function ending.removal(id, doc, place)
-  if has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then return never end
+  if place == 'c' and has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then
+    if doc.parent or listens(id, doc) then return never end
+    return now + (tonumber(doc.retain) or WOKEN_FOR)
+  end
   if place == 'f' then return now + (tonumber(doc.retain_failed) or FAILED_FOR) end
   return now + (tonumber(doc.retain) or ending.DAY)
 end

@@ -12,10 +12,19 @@ local now, now_text = time.now, time.now_text
 
 local how_ended = { c = 'success', f = 'failure', T = 'failure' }
 
+local DAY = 86400000
+
+-- For how long: as the job says, 0 for not at all; else what a run has answered is kept as the job is, for a day at most.
+local function kept_for(doc, place, value)
+  if doc.keep_result then return tonumber(doc.keep_result) end
+  return place == 'c' and value ~= 'null' and math.min(DAY, tonumber(doc.retain) or DAY) or 0
+end
+
 function results.keep(id, doc, place, value)
-  if not doc.keep_result then return end
-  local times = now_text .. ' ' .. int(now + tonumber(doc.keep_result)) .. (doc.said_ended_at and ' ' .. doc.said_ended_at or '')
-  set_expiring(ns .. 'result:' .. id, how_ended[place] .. '\n' .. times .. '\n' .. value, tonumber(doc.keep_result))
+  local ms = kept_for(doc, place, value)
+  if ms <= 0 then return end
+  local times = now_text .. ' ' .. int(now + ms) .. (doc.said_ended_at and ' ' .. doc.said_ended_at or '')
+  set_expiring(ns .. 'result:' .. id, how_ended[place] .. '\n' .. times .. '\n' .. value, ms)
 end
 
 function results.of(id)

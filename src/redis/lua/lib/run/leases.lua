@@ -41,10 +41,17 @@ end
 -- known of it: { by: who performed it; again: whether it is tried again for this; error }.
 local MAX_KEPT_ERROR = 8192
 
+-- So many runs that failed or were lost are kept where nothing is said; a job that goes well pays nothing for it.
+local FAILURES_KEPT = 10
+
+-- How many runs a job may keep.
+function leases.most_kept(doc) return tonumber(doc.history) or FAILURES_KEPT end
+
 function leases.note_run(id, doc, outcome, more)
   local line = (doc.ran_at or '0') .. ',' .. now_text .. ',' .. outcome .. ',' .. int((tonumber(doc.failures) or 0) + 1)
   change(id, doc, fields.last_run, line)
-  if not doc.history then return end
+  local most = (doc.history or outcome == 'failed' or outcome == 'lost') and leases.most_kept(doc) or 0
+  if most == 0 then return end
   local n, error = tonumber(doc.history_kept) or 0, more and more.error or ''
   if #error > MAX_KEPT_ERROR then
     error = '{"message":"its error is ' .. #error .. ' bytes long: only that of the last run is kept, with the job","reason":"other"}'
@@ -52,7 +59,7 @@ function leases.note_run(id, doc, outcome, more)
   local by = more and more.by or doc.process or (doc.lease_length and sides.of(doc.queue, doc.class, doc.tag) and 'pull') or ''
   local kept = lists.at(side_key(id, 'runs'), n)
   lists.push(kept, { line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error })
-  if n == tonumber(doc.history) then lists.pop(kept, 1) else change(id, doc, fields.history_kept, int(n + 1)) end
+  if n >= most then lists.pop(kept, 1) else change(id, doc, fields.history_kept, int(n + 1)) end
 end
 
 function leases.extend(id, doc, lease)

@@ -117,7 +117,7 @@ end
 
 -- How an ended child ended, and what it left: its result, or its error.
 local function legacy(id, doc)
-  local kept = doc.keep_result and results.of(id)
+  local kept = doc.keep_result and doc.keep_result ~= '0' and results.of(id)
   if doc.place == 'c' then return 'finished', kept and kept:match('^[^\n]*\n[^\n]*\n(.*)$') or '' end
   if doc.place == 'f' then return 'failed', get_value(id, doc, fields.last_error) or '' end
   return 'cancelled', ''

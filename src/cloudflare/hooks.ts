@@ -1,0 +1,102 @@
+// What other services call when something has happened at theirs: the signature is checked, then the event becomes a job, or
+// a value at a port.
+
+import type { Client, JobInput } from '../client/index.ts'
+import { readUpTo } from '../core/bytes.ts'
+import { codes, SidejobError } from '../core/errors.ts'
+import { checkSignature, type Dialect } from '../core/hook-signature.ts'
+
+/** What has happened, as the other side says it. */
+export type HookEvent = {
+  /** The same each time that this event is sent. */
+  id: string
+  /** `payment_intent.succeeded`, `push`: where the other side says it. */
+  type?: string
+  body: unknown
+  headers: Headers
+}
+
+/** A value for an input port of a job that waits for it. */
+export type HookWrite = { job: number | string; port: string; value: unknown }
+
+export type Hook<E = unknown> = {
+  /** Who signs, and how. */
+  signed: Dialect
+  /** The variable in which the secret stands; during a rotation it holds both, with a comma between them. */
+  secret: string
+  /** What becomes of an event: a job, a value at a port, or nothing. */
+  to: (event: HookEvent, env: E) => JobInput | HookWrite | undefined | Promise<JobInput | HookWrite | undefined>
+}
+
+const LARGEST = 1_048_576
+const path = /^\/hooks\/([^/]+)$/
+
+/** The hook that a path names; undefined where that is no hook's. */
+export function hookAt<E>(
+  hooks: Record<string, Hook<E>> | undefined,
+  pathname: string,
+): [name: string, hook: Hook<E>] | undefined {
+  const name = path.exec(pathname)?.[1]
+  return name !== undefined && hooks && Object.hasOwn(hooks, name) ? [name, hooks[name]!] : undefined
+}
+
+async function bodyOf(request: Request): Promise<Uint8Array> {
+  const bytes = await readUpTo(request.body, LARGEST)
+  if (!bytes) throw new SidejobError('TOO_LARGE', `the body: expected at most ${LARGEST} bytes`)
+  return bytes
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    throw new SidejobError('BAD_REQUEST', 'the body: expected JSON (application/json), got something else')
+  }
+}
+
+function secretsOf(name: string, { secret }: Hook, env: object): string[] {
+  const value = (env as Record<string, unknown>)[secret]
+  if (typeof value === 'string' && value !== '') return value.split(',').map((one) => one.trim())
+  throw new SidejobError('MISCONFIGURED', `hook ${name}: expected its secret in the variable ${secret}, got none`)
+}
+
+const isWrite = (wanted: object): wanted is HookWrite => 'port' in wanted && 'value' in wanted
+
+async function done(client: Client, wanted: JobInput | HookWrite | undefined, idempotencyKey: string): Promise<object> {
+  if (wanted === undefined) return { ignored: true }
+  if (!isWrite(wanted)) return client.jobs.enqueue(wanted, { idempotencyKey })
+  const { job, port, value } = wanted
+  const { size } = await client.ports.write(job, 'in', port, { value }, { idempotencyKey })
+  return { job, port, size }
+}
+
+type Served<E> = { name: string; hook: Hook<E>; client: Client; env: E & object; now: () => number }
+
+async function received<E>(request: Request, { name, hook, client, env, now }: Served<E>): Promise<Response> {
+  if (request.method !== 'POST')
+    throw new SidejobError('WRONG_METHOD', `/hooks/${name} takes POST, got ${request.method}`)
+  const bytes = await bodyOf(request)
+  const { headers } = request
+  const signed = { headers, bytes, secrets: secretsOf(name, hook as Hook, env), now: now() }
+  const { id: named } = await checkSignature(hook.signed, signed)
+  const body = parsed(bytes) as { id?: unknown; type?: unknown } | null
+  const id = named ?? String(body?.id ?? '')
+  if (id === '') throw new SidejobError('BAD_REQUEST', 'the event has no id: sent again it would be done again')
+  const type = headers.get('x-github-event') ?? (typeof body?.type === 'string' ? body.type : undefined)
+  const wanted = await hook.to({ id, ...(type === undefined ? {} : { type }), body, headers }, env)
+  return Response.json(await done(client, wanted, `hook:${name}:${id}`))
+}
+
+const refused = (code: string, message: string, status: number): Response =>
+  Response.json({ error: { code, message } }, { status })
+
+/** Answers a call of a hook: what the other side has to know, in the shape of all errors. */
+export function answerHook<E>(request: Request, served: Served<E>): Promise<Response> {
+  return received(request, served).catch((error: Error & { code?: string; status?: number }) => {
+    if (error instanceof SidejobError) return refused(error.code, error.message, codes[error.code])
+    // What the job was refused for, in the words of the API.
+    if (error.name === 'ApiError') return refused(error.code!, error.message, error.status!)
+    console.error(error)
+    return refused('INTERNAL', `hook ${served.name} has failed: the log of this Worker says how`, 500)
+  })
+}
