@@ -124,18 +124,47 @@ export function shortened(
   ]
 }
 
-/** A statement as scripts have it: what it gives is declared elsewhere. */
+/** Where the values of a statement stand, one behind the other, with what stands around them: `(f())`. */
+function valuesIn(text: string, from: number, init: readonly { range: [number, number] }[]): [number, number][] {
+  const ends = init.slice(1).map(({ range }, i) => {
+    const [, end] = init[i]!.range
+    return end + text.slice(end - from, range[0] - from).indexOf(',')
+  })
+  const starts = [from + text.indexOf('=') + 1, ...ends.map((end) => end + 1)]
+  return starts.map((start, i) => [start, ends[i] ?? from + text.length])
+}
+
+type Local = { variables: { range: [number, number] }[]; init: { range: [number, number] }[] }
+
+/**
+ * A statement as scripts have it: what it gives is declared elsewhere, and each name gets its value alone, for some engine
+ * overwrites others where several are assigned at once.
+ */
 function pieceOf(unit: Unit, nameOf: Library['nameOf'], args: ReadonlyMap<string, string>): Piece {
   const { node, places, uses, text, line } = unit
-  const { isLocal, init } = node as { isLocal?: boolean; init?: unknown[] }
-  if (node.type === 'LocalStatement' && init!.length === 0) return { text: '', lines: [] }
   const [from] = node.range
   const edits = shortened(places, uses, nameOf, args).map((edit) => ({
     ...edit,
     start: edit.start - from,
     end: edit.end - from,
   }))
-  if (isLocal || node.type === 'LocalStatement') edits.push({ start: 0, end: 'local'.length, text: '' })
+  const { variables, init } = node as never as Local
+  if (node.type === 'LocalStatement') {
+    if (init.length === 0) return { text: '', lines: [] }
+    if (init.length === variables.length && init.length > 1) {
+      const slice = ([start, end]: [number, number]): string =>
+        edited(
+          text.slice(start - from, end - from),
+          edits
+            .filter((edit) => edit.start >= start - from && edit.end <= end - from)
+            .map((edit) => ({ ...edit, start: edit.start - start + from, end: edit.end - start + from })),
+        )
+      const values = valuesIn(text, from, init)
+      return squeeze(variables.map(({ range }, i) => `${slice(range)}=${slice(values[i]!)}`).join(' '), line)
+    }
+  }
+  if (node.type === 'LocalStatement' || (node as { isLocal?: boolean }).isLocal)
+    edits.push({ start: 0, end: 'local'.length, text: '' })
   return squeeze(edited(text, edits), line)
 }
 

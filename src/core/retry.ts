@@ -1,4 +1,6 @@
-// When a failed run is tried again: exponential backoff with a cap and jitter, or a list of delays.
+// How long is waited before something is tried again. Each wait has its name here: a run that failed, a request to Redis that
+// was lost. Those that Redis alone can know, of runs that are lost or overtaken and of hosts that are down, are in
+// redis/lua/lib/run/backoff.lua; docs/retries.md has all of them in one table.
 
 export type Backoff = {
   base?: number
@@ -33,6 +35,13 @@ export function retryDelay(
     : Math.min(cap, base * factor ** (failures - 1)) * (1 + jitter * random)
   return Math.round(Math.max(floor, delay))
 }
+
+/**
+ * Milliseconds before a request to Redis is sent again whose n-th try got no answer (n from 1): 50 ms, then four times that.
+ *
+ * @example requestDelay(2) // 200
+ */
+export const requestDelay = (n: number): number => 50 * 4 ** (n - 1)
 
 /** Retry-After in milliseconds: seconds or a date. */
 export function retryAfter(header: string | null, now: number): number | undefined {

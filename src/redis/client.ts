@@ -2,6 +2,7 @@
 
 import { Redis } from '@upstash/redis'
 import { isOutage, SidejobError } from '../core/errors.ts'
+import { requestDelay } from '../core/retry.ts'
 import { faultOf, isAnswer, isNoScript, isTimeout } from './faults.ts'
 import { argumentsOf, type Evaluate, inSources, type Script } from './script.ts'
 
@@ -64,7 +65,7 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
           if (isOutage(found)) fault = found
           throw found
         }
-        await pause(50 * 4 ** (attempt - 1))
+        await pause(requestDelay(attempt))
       }
     }
   }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { buildScripts, refusedScripts } from '../../infra/build-lua.ts'
-import { reached } from '../../infra/lua-library.ts'
+import { libraryOf, reached } from '../../infra/lua-library.ts'
 import { headOf, modulesOf, usesOfScript } from '../../infra/lua-modules.ts'
 import { shortenFields } from '../../infra/lua-records.ts'
 import { refusedIn } from '../../infra/lua-rules.ts'
@@ -189,6 +189,21 @@ describe('modules', () => {
       [...gives, ...(adds ? [adds] : [])].map(({ name }) => name),
     )
     expect(names.sort()).toEqual(['helper', 'kind', 'kinds', 'kinds'])
+  })
+
+  test('several names of one statement get their values one by one', () => {
+    const files = new Map([
+      [
+        'lib/a.lua',
+        'local a = {}\nlocal x, y = {}, (f or g)(1, 2)\na.z = x\nfunction a.f() return x, y end\nreturn a'.replaceAll(
+          'f or g',
+          'next or pairs',
+        ),
+      ],
+    ])
+    const library = libraryOf(files, new Set(['a']))
+    const [first] = [...library.pieces.values()]
+    expect(first!.text).toMatch(/^\w\w=\{\}\w\w=\(next or \w\w\)\(1,2\)$/)
   })
 
   test('members may be called by names of their own', () =>

@@ -325,15 +325,15 @@ const runs: Mutation[] = [
   ),
   ...of(
     11,
-    'lib/run/retry.lua',
-    ['n > 3 and int(', 'n > 0 and int(', 'the first conflict backs off'],
-    ['n > 3 and int(', 'n > 1000 and int(', 'conflicts go round for ever'],
-    [
-      '{ by = run.by, again = not doc.terminating })\n  leases.uncount_run(id, doc)\n',
-      '{ by = run.by, again = not doc.terminating })\n',
-      'conflicts make a runaway',
-    ],
+    'lib/run/backoff.lua',
+    ['local AT_ONCE = 3', 'local AT_ONCE = 0', 'the first conflict backs off'],
+    ['local AT_ONCE = 3', 'local AT_ONCE = 1000', 'conflicts go round for ever'],
   ),
+  ...of(11, 'lib/run/retry.lua', [
+    '{ by = run.by, again = not doc.terminating })\n  leases.uncount_run(id, doc)\n',
+    '{ by = run.by, again = not doc.terminating })\n',
+    'conflicts make a runaway',
+  ]),
   ...of(11, 'lib/run/finish.lua', [
     '{ fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }',
     '{ fields.failures, fields.lost_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }',
@@ -371,7 +371,7 @@ const runs: Mutation[] = [
     ['  if doc.begun then\n', '  if true then\n', 'a run that never began counts as lost'],
     ['if lost >= most_lost(doc) then', 'if false then', 'a job is lost for ever'],
     ['return tonumber(doc.max_lost) or MAX_LOST end', 'return MAX_LOST end', 'every class is lost ten times'],
-    ['lost > 0 and int(now + backoff(lost)) or nil', 'nil', 'a lost job comes back at once'],
+    ['lost > 0 and int(now + backoff.lost(lost)) or nil', 'nil', 'a lost job comes back at once'],
   ),
   ...of(
     13,
@@ -1889,8 +1889,8 @@ const breakers: Mutation[] = [
     ['  if not counts then return state() end\n', '', 'calls that were under way count too'],
     ['if n >= threshold then till', 'if false then till', 'it is never closed for a while'],
     ['math.max(floor, ', 'math.max(0, ', 'what the host says does not count'],
-    ['math.min(cap, ', 'math.min(never, ', 'the while has no end'],
-    ['base * 2 ^ (n - threshold)', 'base', 'the while stays the same'],
+    ['threshold + 1, cap)', 'threshold + 1, 1e300)', 'the while has no end'],
+    ['backoff.doubling(base, n - threshold + 1, cap)', 'base', 'the while stays the same'],
     ['if n < threshold or till > now then', 'if n < threshold then', 'everybody who asks may try'],
     ['    till = now + probing\n', '', 'all try at once after the while'],
     ["    keep('p')\n", "    keep('')\n", 'who asks during a probe waits for as long as it may take'],

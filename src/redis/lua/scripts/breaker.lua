@@ -10,6 +10,7 @@
 -- returns: {'closed' | 'open' | 'probe', until or '', failures in a row}
 --          word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. Sent twice, it may count a failure twice: no harm.
 
+local backoff = require 'run/backoff'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 local int = numbers.int
@@ -31,7 +32,7 @@ end
 local function fail(counts)
   if not counts then return state() end
   n = n + 1
-  if n >= threshold then till = now + math.max(floor, math.min(cap, base * 2 ^ (n - threshold))) end
+  if n >= threshold then till = now + math.max(floor, backoff.doubling(base, n - threshold + 1, cap)) end
   probed = ''
   keep('')
   return state()

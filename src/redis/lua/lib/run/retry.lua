@@ -1,4 +1,22 @@
--- What becomes of a job whose run did not succeed.
+-- What becomes of a job whose run did not succeed. A run either commits or has had no effect, so whatever happened to it, its
+-- input still waits and it may be tried again. A job comes here in one of six ways:
+--
+--   1. fail      The function threw, took too long, or a push worker answered with an error. The failure is counted. What
+--                was asked for with the commit says after how long it is tried again; nothing said, the job has failed:
+--                its error is kept, and its parent and its callback hear of it. One that repeats goes on to its next slot.
+--   2. refused   The run did something that a rule forbids. That is a failure too, tried again only where another time may
+--                be a better one: a name that is taken, a target that is gone, a fault of ours.
+--   3. lose      Its lease ended and nobody committed: whoever had it is gone. No failure is counted, for it may never have
+--                run. It waits longer each time, is claimed alone, and fails after ten in a row,
+--                or as many as its class says. A run that had not begun costs nothing.
+--   4. redeliver The same, of a job that says itself when it goes to somebody else: at once, as often as it says.
+--   5. conflict  Somebody took what the run had read. It comes again at once with what is there now, and from the fourth
+--                time in a row on later each time.
+--   6. release   It was given back unperformed: the deployment does not know its class, or its host is down. It comes again
+--                when whoever gave it back says, and nothing is counted.
+--
+-- In all of them the lease ends, what is told of the run stands in `last_run`, and a job that is to terminate does so instead.
+-- Waiting stands in `backoff_until`, which nothing shortens but force. How long: run/backoff.lua and src/core/retry.ts.
 -- Made when first called.
 
 local retry = {}
@@ -11,6 +29,7 @@ local values = require 'job/values'
 local log = require 'port/log'
 local counts = require 'queue/counts'
 local sides = require 'queue/sides'
+local backoff = require 'run/backoff'
 local leases = require 'run/leases'
 local slots = require 'run/slots'
 local cache = require 'runtime/cache'
@@ -23,9 +42,7 @@ local now = time.now
 
 local MAX_LOST = 10
 local function most_lost(doc) return tonumber(doc.max_lost) or MAX_LOST end
-local function backoff(n) return math.min(1000 * 2 ^ (n - 1), 3600000) end
 
--- A job that says itself when it goes to somebody else is due again then, at once and in company; claims count how often.
 local function redeliver(id, doc, since)
   change(id, doc, fields.lost_runs, int((tonumber(doc.lost_runs) or 0) + 1))
   change(id, doc, fields.unanswered, '1')
@@ -40,7 +57,6 @@ local function has_tries(doc)
   return not doc.begun or (tonumber(doc.lost_in_a_row) or 0) + 1 < most_lost(doc)
 end
 
--- A lease ended and nobody committed: no effect of that run exists. Back into the queue, alone and with backoff.
 function retry.lose(id, doc)
   counts.add(doc.queue, 'lost')
   leases.note_run(id, doc, 'lost', { again = not doc.terminating and has_tries(doc) })
@@ -60,12 +76,11 @@ function retry.lose(id, doc)
     set_value(id, doc, fields.last_error, error)
     return ending.finish(id, doc, 'f', error)
   end
-  change(id, doc, fields.backoff_until, lost > 0 and int(now + backoff(lost)) or nil)
+  change(id, doc, fields.backoff_until, lost > 0 and int(now + backoff.lost(lost)) or nil)
   queueing.enqueue(id, doc, true)
 end
 
--- A run that failed consumed nothing and wrote nothing. Retries left: back with backoff, whatever arrived meanwhile;
--- none left: failed, its input kept.
+-- delay: after how long it is tried again, '' where it is not.
 function retry.fail(run, error, delay)
   local id, doc = run.id, need(run.id)
   leases.note_run(id, doc, 'failed', { by = run.by, error = error, again = not doc.terminating and (delay ~= '' or (doc.followed and (doc.child_during_run == '1' or doc.input_during_run))) })
@@ -109,7 +124,6 @@ function retry.fail(run, error, delay)
   return states.of(doc)
 end
 
--- The snapshot was overtaken: the run is dropped and comes again, at once; after three in a row with backoff.
 function retry.conflict(run)
   local id, doc = run.id, need(run.id)
   local n = (tonumber(doc.conflicts_in_a_row) or 0) + 1
@@ -121,12 +135,12 @@ function retry.conflict(run)
   if doc.terminating then
     ending.terminate_now(id, doc)
   else
-    change(id, doc, fields.backoff_until, n > 3 and int(now + math.min(100 * 2 ^ (n - 4), 60000) * (1 + (now % 100) / 500)) or nil)
+    local wait = backoff.conflict(n)
+    change(id, doc, fields.backoff_until, wait and int(now + wait))
     queueing.enqueue(id, doc, true)
   end
 end
 
--- A job that this deployment cannot perform goes back, with a delay and without using an attempt.
 function retry.release(run)
   local id, doc = run.id, need(run.id)
   leases.note_run(id, doc, 'released', { error = run.error, again = not doc.terminating })
