@@ -1,11 +1,12 @@
 // The typed client: every route of the API as a method, over fetch and nothing else.
 
 import type * as z from 'zod'
-import type { jobInput, jobPage, jobQuery, jobRows } from '../core/schemas.ts'
+import type { jobInput } from '../core/schemas.ts'
 import type { AnyDefined, ArgsOf, InputsOf } from '../core/worker.ts'
 import type { Enqueued } from '../engine/engine.ts'
 import type { downloader } from '../facades/downloader/index.ts'
 import type { Routes } from '../http/routes.ts'
+import type { List } from './list.ts'
 import { type Ran, type RunOptions, run } from './run.ts'
 
 export { type Ran, RunFailed, type RunOptions } from './run.ts'
@@ -60,6 +61,7 @@ const table = {
     publish: 'POST /v1/publish',
     list: 'GET /v1/channels',
     subscribe: 'GET /v1/subscribe/:channel',
+    listen: 'GET /v1/subscribe',
     token: 'POST /v1/subscribe/:channel',
   },
   doctor: { examine: 'GET /v1/doctor', repair: 'POST /v1/doctor/repair' },
@@ -233,19 +235,16 @@ type Enqueue<One> = {
   (jobs: One[], options?: CallOptions): Promise<{ jobs: Enqueued[] }>
 }
 
-type ListQuery = Loose<z.input<typeof jobQuery>>
-
-/** Lists jobs whole, or with `fields: 'row'` in short. */
-type List = {
-  (input: ListQuery & { fields: 'row' }, options?: CallOptions): Promise<z.input<typeof jobRows>>
-  (input?: Omit<ListQuery, 'fields'>, options?: CallOptions): Promise<z.input<typeof jobPage>>
-}
-
 type Subscribe = (
   channel: string,
   input?: Record<string, never>,
   options?: CallOptions,
 ) => Promise<AsyncIterable<Given<Routes['channels']['subscribe']>>>
+
+type Listen = (
+  input: { channel: string[] },
+  options?: CallOptions,
+) => Promise<AsyncIterable<Given<Routes['channels']['listen']>>>
 
 type Verbs = { [R in keyof Served]: { [V in keyof Served[R]]: Verb<Served[R][V]> } }
 
@@ -253,7 +252,7 @@ type Verbs = { [R in keyof Served]: { [V in keyof Served[R]]: Verb<Served[R][V]>
 export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
   jobs: Omit<Verbs['jobs'], 'enqueue' | 'list'> & {
     enqueue: Enqueue<IsAny<F> extends true ? Job : JobOf<ClassesOf<F>>>
-    list: List
+    list: List<CallOptions>
   }
   /**
    * Makes a job, waits for its end, and answers what it returned and wrote; throws `RunFailed` where it failed.
@@ -265,7 +264,7 @@ export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
     inputs?: InputsOf<W>,
     options?: RunOptions<W>,
   ) => Promise<Ran<W>>
-  channels: Omit<Verbs['channels'], 'subscribe'> & { subscribe: Subscribe }
+  channels: Omit<Verbs['channels'], 'subscribe' | 'listen'> & { subscribe: Subscribe; listen: Listen }
 }
 
 export type CallOptions = {
@@ -359,7 +358,8 @@ const encoded = (name: string, value: string): string =>
 
 const queryOf = (input: object = {}): string => {
   const given = Object.entries(input).filter(([, value]) => value !== undefined)
-  return given.length > 0 ? `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : ''
+  const words = given.flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)]))
+  return words.length > 0 ? `?${new URLSearchParams(words)}` : ''
 }
 
 /** Asks again when the network fails or the answer is 503: with the same key, so that it happens once. */

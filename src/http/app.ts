@@ -114,7 +114,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, about: About) => {
       engine: place.engine,
       deps: here,
       params: check(params, c.req.param()),
-      query: check(query, queryOf(request)) as undefined,
+      query: check(query, queryOf(request, route.repeated)) as undefined,
       body: bodyOf(request, bytes) as undefined,
       call: await callOf(request, caller, bytes),
       ...(caller ? { caller } : {}),
@@ -162,12 +162,13 @@ const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
   return bytes
 }
 
-const queryOf = (request: Request): Record<string, string> => {
-  const given = [...new URL(request.url).searchParams]
-  const names = given.map(([name]) => name)
-  const twice = names.find((name, at) => names.indexOf(name) !== at)
+const queryOf = (request: Request, repeated: readonly string[] = []): Record<string, string | string[]> => {
+  const given = new URL(request.url).searchParams
+  const names = [...given.keys()]
+  const twice = names.find((name, at) => names.indexOf(name) !== at && !repeated.includes(name))
   if (twice) throw new SidejobError('BAD_REQUEST', `${twice}: expected it once, got it again`, { path: [twice] })
-  return Object.fromEntries(given)
+  const lists = repeated.filter((name) => given.has(name)).map((name) => [name, given.getAll(name)] as const)
+  return { ...Object.fromEntries(given), ...Object.fromEntries(lists) }
 }
 
 const answer = (c: Context, { answers }: Route, given: unknown): Response => {

@@ -11,6 +11,11 @@ import { tokenPath } from './door.ts'
 import { keyOf } from './places.ts'
 import { route } from './route.ts'
 
+/** So many channels are listened to in one stream. */
+const MOST_CHANNELS = 20
+
+const absolute = (channel: string): string => (channel.startsWith('/') ? channel : `/${channel}`)
+
 export const channels = {
   publish: route(
     {
@@ -58,6 +63,25 @@ export const channels = {
     },
   ),
 
+  listen: route(
+    {
+      method: 'GET',
+      path: '/v1/subscribe',
+      scope: 'read',
+      summary: 'Sends what comes on several channels and below them, as Server-Sent Events: ?channel=/a&channel=/b',
+      query: z.strictObject({ channel: z.array(channelName).min(1).max(MOST_CHANNELS) }),
+      repeated: ['channel'],
+      answers: { 200: z.object({ channel: z.string(), message: closed }) },
+      media: 'text/event-stream',
+    },
+    async ({ engine, query, caller, c }) =>
+      events(
+        c,
+        (signal) => engine.subscribe([...new Set(query.channel.map(absolute))], signal),
+        () => caller!.home.knows(caller!.id),
+      ),
+  ),
+
   token: route(
     {
       method: 'POST',
@@ -73,16 +97,22 @@ export const channels = {
 
 type Messages = (signal: AbortSignal) => AsyncIterable<{ channel: string; message: Encoded }>
 
-/** A stream of messages, for as long as whoever listens is there and may: at most an hour, or until the key is removed. */
+/**
+ * A stream of messages, for as long as whoever listens is there and may: at most an hour, or until the key is removed. Each
+ * has an id that grows. Nothing is kept: who comes back with the last id is told that something may have been missed.
+ */
 const events = (c: Context, messages: Messages, isKnown: () => Promise<boolean>): Response =>
   streamSSE(c, async (stream) => {
     const gone = new AbortController()
     stream.onAbort(() => gone.abort())
     const stop = beating(stream, isKnown, () => gone.abort())
+    const last = c.req.header('last-event-id')
+    if (last !== undefined) await stream.writeSSE({ event: 'gap', data: JSON.stringify({ after: last }) })
+    let sent = 0
     try {
       for await (const { channel, message } of messages(gone.signal)) {
         if (gone.signal.aborted) break
-        await stream.writeSSE({ data: writeJson({ channel, message: raw(message) }) })
+        await stream.writeSSE({ id: `${Date.now()}-${++sent}`, data: writeJson({ channel, message: raw(message) }) })
       }
     } finally {
       stop()

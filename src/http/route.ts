@@ -138,6 +138,8 @@ export type Definition<
   facade?: Facade
   /** Takes an `If-Match`: refused with 412 where what is changed is not what its caller has seen. */
   matches?: true
+  /** What may stand in the query more than once: it comes as a list. */
+  repeated?: readonly string[]
   /** Opened by a token in the query too, for whoever cannot send a header. */
   byToken?: true
   /** The part that an app must have been given for the route to exist. */

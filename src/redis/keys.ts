@@ -5,6 +5,7 @@ export const keysOf = (ns: string) => ({
   lastId: `${ns}jobs:last_id`,
   aliases: `${ns}jobs:aliases`,
   hints: `${ns}hints`,
+  listened: `${ns}listened`,
   schema: `${ns}schema`,
   epoch: `${ns}epoch`,
   constraints: `${ns}constraints`,
@@ -97,6 +98,7 @@ export const kinds = {
   '~audience:<channel>': ['string', 'the same, and the ports that listen as long as they are few'],
   '~channel:<name>': ['zset', 'id:port, in the order of their names'],
   '~hints': ['string', 'listeners of system channels, until when somebody outside listens, version of the constraints'],
+  '~listened': ['string', 'to which channels somebody outside listens, and until when: a line each'],
   '~schema': [
     'string',
     'the schema of the data: the number that the newest version has written; 0, since when and where data of before are brought over',

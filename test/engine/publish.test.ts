@@ -96,7 +96,7 @@ test('the relay is a job that people can look at', async () => {
   expect(channels.map(({ name }) => name)).toEqual(['/news'])
 })
 
-test('a plain SUBSCRIBE at Redis hears the messages of a channel while a stream is open anywhere, and nothing otherwise', async () => {
+test('a plain SUBSCRIBE at Redis hears the messages of a channel while a stream of it is open, and nothing otherwise', async () => {
   const texts: string[] = []
   const socket = connect(kit.redis.port, '127.0.0.1')
   socket.setEncoding('utf8').on('data', (text: string) => texts.push(text))
@@ -106,7 +106,7 @@ test('a plain SUBSCRIBE at Redis hears the messages of a channel while a stream 
   await kit.engine.publish('/told/below', '"unheard"')
 
   const stop = new AbortController()
-  const stream = kit.engine.subscribe('/elsewhere', stop.signal)[Symbol.asyncIterator]()
+  const stream = kit.engine.subscribe('/told', stop.signal)[Symbol.asyncIterator]()
   const ended = stream.next().catch(({ name }) => name)
   // The stream is open once Redis knows that somebody listens.
   await kit.until(async () => {

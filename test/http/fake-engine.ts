@@ -256,7 +256,8 @@ const answers: Engine = {
   connect: async () => ({ moved: 2 }),
   publish: async () => ({ subscribers: 1 }),
   channels: async () => ({ channels: [{ name: '/a', subscribers: [{ job: 7, port: 'left' }] }] }),
-  async *subscribe(channel) {
+  async *subscribe(channels) {
+    const [channel] = [channels].flat() as [string]
     yield { channel, message: '{\n"n": 1 }' }
     yield { channel: `${channel}/b`, message: '~kQE=' }
   },

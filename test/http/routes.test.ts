@@ -332,6 +332,15 @@ const cases: Case[] = [
     expect.any(AbortSignal),
   ],
   [
+    'channels.listen',
+    ask('GET', '/v1/subscribe?channel=/a&channel=b&channel=b'),
+    200,
+    'data: {"channel":"/a"',
+    'subscribe',
+    ['/a', '/b'],
+    expect.anything(),
+  ],
+  [
     'channels.token',
     ask('POST', '/v1/subscribe/a/b'),
     200,
@@ -1195,9 +1204,26 @@ describe('listening', () => {
     const { ask: send } = setUp()
     const answer = await send(ask('GET', '/v1/subscribe/a'))
     expect(answer.headers.get('content-type')).toBe('text/event-stream')
-    expect(await answer.text()).toBe(
+    const text = await answer.text()
+    const ids = [...text.matchAll(/^id: (\d+)-(\d+)$/gm)].map(([, at, n]) => [Number(at), Number(n)])
+    expect(ids.map(([, n]) => n)).toEqual([1, 2])
+    expect(ids[1]![0]! - ids[0]![0]!).toBeGreaterThanOrEqual(0)
+    expect(text.replace(/^id: .*\n/gm, '')).toBe(
       ': here\n\ndata: {"channel":"/a","message":{\ndata: "n": 1 }}\n\ndata: {"channel":"/a/b","message":[1]}\n\n',
     )
+  })
+
+  test('who comes back is told that something may have been missed', async () => {
+    const { ask: send } = setUp()
+    const answer = await send({ ...ask('GET', '/v1/subscribe/a'), headers: { 'last-event-id': '17-3' } })
+    expect(await answer.text()).toContain('event: gap\ndata: {"after":"17-3"}\n\n')
+  })
+
+  test('no channel, too many, and one that is none are refused', async () => {
+    const { ask: send } = setUp()
+    const many = Array.from({ length: 21 }, (_, n) => `channel=c${n}`).join('&')
+    for (const query of ['', `?${many}`, '?channel=', '?channel=a&other=1', '?channel=a&token=t'])
+      expect((await send(ask('GET', `/v1/subscribe${query}`))).status).toBeGreaterThanOrEqual(400)
   })
 
   test('a token in the query opens a stream where there is no header, and nothing else', async () => {

@@ -1256,21 +1256,41 @@ const listening: Mutation[] = [
       "for _, level in ipairs(all) do redis.call('PUBLISH', ns .. 'live:' .. level, text) end",
       'what a refused run has said is heard',
     ],
-    [
-      '  if till > now then\n    for _, item',
-      '  if true then\n    for _, item',
-      'everything is said outside, whoever listens',
-    ],
   ),
   ...of(30, 'lib/port/hints.lua', [
     'return system > 0 or till > now',
     'return system > 0',
     'who listens outside hears nothing of statuses',
   ]),
-  ...of(30, 'lib/run/ops/on_ports.lua', [
-    'hints.set(system, math.max(till, now + take_int()), version)',
-    'hints.set(system, now + take_int(), version)',
-    'who listens for a short time cuts off the others',
+  ...of(
+    30,
+    'lib/port/hints.lua',
+    [
+      'return hints.set(system, math.max(till, now + ms), version)',
+      'return hints.set(system, now + ms, version)',
+      'who listens to all for a short time cuts off the others',
+    ],
+    [
+      'known[channel] = math.max(known[channel] or 0, now + ms)',
+      'known[channel] = now + ms',
+      'who listens to a channel for a short time cuts off the others',
+    ],
+    [
+      'if tonumber(till) > now then\n      listened.till',
+      'if true then\n      listened.till',
+      'a listener is never forgotten',
+    ],
+    [
+      'if till > now then return levels end',
+      'if true then return levels end',
+      'everything is said outside, whoever listens',
+    ],
+    ['#lines > MOST_LISTENED', 'false', 'very many channels are all remembered'],
+  ),
+  ...of(30, 'lib/fast/plain.lua', [
+    'or hints.hears_job(id) then',
+    'then',
+    'a plain job that is listened to is ended without a word',
   ]),
   ...of(
     30,

@@ -92,7 +92,7 @@ describe('enqueue', () => {
           .then(() => claim())
           .then(() => store.settings('q', { lanes: 1 })),
     ],
-    ['while somebody listens to statuses', () => store.change('', [['listen', '60000']])],
+    ['while somebody listens to statuses', () => store.change('', [['listen', '60000', '0']])],
   ])('no lane begins %s', async (_, given) => {
     await given()
     const { lent } = await store.enqueue([job()], undefined, '', lane())

@@ -7,6 +7,23 @@ import type { Engine } from '../engine.ts'
 
 const LISTEN = 60_000
 
+/** What comes on several streams, as it comes; ends with the first that ends. */
+async function* merged<T>(streams: AsyncIterable<T>[]): AsyncIterable<T> {
+  const readers = streams.map((stream) => stream[Symbol.asyncIterator]())
+  const next = (reader: AsyncIterator<T>) => reader.next().then((got) => ({ reader, got }))
+  const coming = new Map(readers.map((reader) => [reader, next(reader)]))
+  try {
+    for (;;) {
+      const { reader, got } = await Promise.race(coming.values())
+      if (got.done) return
+      coming.set(reader, next(reader))
+      yield got.value
+    }
+  } finally {
+    for (const reader of readers) reader.return?.().catch(() => undefined)
+  }
+}
+
 /** Channels whose listeners are remembered. */
 const REMEMBERED = 1_000
 
@@ -59,12 +76,14 @@ export function createChannels({
       }
     },
 
-    async *subscribe(channel, signal) {
-      const renew = () => store.change('', [['listen', String(LISTEN)]])
+    async *subscribe(channels, signal) {
+      const names = [channels].flat()
+      const renew = () => store.change('', [['listen', String(LISTEN), String(names.length), ...names]])
       await renew()
       const timer = setInterval(() => renew().catch(() => undefined), LISTEN / 2)
       try {
-        for await (const text of client.listen(store.keys.live(channel), signal)) {
+        const streams = names.map((name) => client.listen(store.keys.live(name), signal))
+        for await (const text of merged(streams)) {
           if (text === '') continue
           const end = text.indexOf('\t')
           yield { channel: text.slice(0, end), message: text.slice(end + 1) as Encoded }

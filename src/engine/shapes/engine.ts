@@ -123,8 +123,11 @@ export interface Engine extends Deliveries {
     call?: Call,
   ): Promise<{ subscribers: number }>
   channels(): Promise<{ channels: { name: string; subscribers: { job: number; port: string }[] }[] }>
-  /** Messages of a channel and of all below it, at most once each, until the signal aborts. */
-  subscribe(channel: string, signal: AbortSignal): AsyncIterable<{ channel: string; message: Encoded }>
+  /** Messages of channels and of all below them, at most once each, until the signal aborts. */
+  subscribe(
+    channels: string | readonly string[],
+    signal: AbortSignal,
+  ): AsyncIterable<{ channel: string; message: Encoded }>
   log(entry: Encoded, call?: Call): Promise<void>
   readLog(filter: { job?: Ref; level?: string; cursor?: string; limit?: number }): Promise<{
     entries: { id: string; at: number; job: number | null; level: string; entry: Encoded }[]

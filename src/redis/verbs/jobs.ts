@@ -63,6 +63,7 @@ export function createJobs(parts: Parts) {
       ...(quotaOf(jobs) ? [keys.quota(quotaOf(jobs)!.by)] : []),
       keys.lastId,
       keys.hints,
+      keys.listened,
       keys.schema,
     ]
   }
@@ -107,7 +108,7 @@ export function createJobs(parts: Parts) {
   ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean; heard: string[] }> {
     const [word, ...rest] = (await evaluate(
       scripts.change,
-      [...onceKeys(once), keys.hints, keys.schema, ...queues.map(keys.queue), ...jobs.map(keys.job)],
+      [...onceKeys(once), keys.hints, keys.listened, keys.schema, ...queues.map(keys.queue), ...jobs.map(keys.job)],
       { ...base(), ...onceArgs(once), job },
       [String(ops.length), ...ops.flat()],
     )) as [string, ...never[]]

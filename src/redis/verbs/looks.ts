@@ -79,7 +79,7 @@ export function createLooks(parts: Parts) {
   async function inspect(job: string, of?: { dir: 'i' | 'o'; port: string; limit: number }): Promise<Inspection> {
     const answer = (await evaluate(
       scripts.inspect,
-      [keys.hints],
+      [keys.hints, keys.listened],
       { ...base(), job, dir: of?.dir ?? '', port: of?.port ?? '', most: of?.limit ?? 0 },
       [],
     )) as never[]

@@ -84,6 +84,7 @@ export function createRuns(parts: Parts) {
       ...(queue ? [keys.queue(queue)] : []),
       ...(lane ? [keys.lane(lane.id)] : []),
       keys.hints,
+      keys.listened,
       keys.schema,
       ...owners.map(keys.job),
       ...new Set(owners.flatMap((id) => quotas.get(id) ?? [])),
@@ -113,7 +114,13 @@ export function createRuns(parts: Parts) {
   ): Promise<{ ends: (number | null)[]; ending: string[]; signal?: Signal }> {
     const [, ends, told] = (await evaluate(
       scripts.extend,
-      [keys.queue(queue), keys.hints, keys.schema, ...tokens.map((token) => keys.job(token.split('.', 1)[0]!))],
+      [
+        keys.queue(queue),
+        keys.hints,
+        keys.listened,
+        keys.schema,
+        ...tokens.map((token) => keys.job(token.split('.', 1)[0]!)),
+      ],
       { ...base(), queue_name: queue, lane, lease, progress, own: own ? '1' : '' },
       [String(tokens.length), ...tokens],
     )) as [string, string[], string]

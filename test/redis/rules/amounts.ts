@@ -114,7 +114,7 @@ const rule73: Facts = {
     expect(pages).toEqual([4, 2])
   },
   async 'of very many messages those outside hear twenty thousand'(world) {
-    await world.change('', 'listen', 60_000)
+    await world.change('', 'listen', 60_000, 0)
     const channel = '/a/b/c/d/e/f/g'
     const id = await world.make({ at: later(world), out: { out: { channels: [channel] } } })
     const before = await published(world)

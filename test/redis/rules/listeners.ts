@@ -37,7 +37,8 @@ const heard = (world: World, act: () => Promise<unknown>, channels = LEVELS) =>
     act,
   )
 
-const listen = (world: World, ms: number) => world.change('', 'listen', ms)
+const listen = (world: World, ms: number, ...channels: string[]) =>
+  world.change('', 'listen', ms, channels.length, ...channels)
 const say = (world: World, value: string) => world.change('', 'publish', SAID, `=${value}`)
 const text = (value: string) => `${SAID}\t${value}`
 
@@ -90,6 +91,45 @@ const rule30: Facts = {
     await listen(world, 60_000)
     const [said] = await heard(world, () => world.make(), ['/sidejob'])
     expect(said).toEqual(['/sidejob/job/1\t{"status":"queued"}'])
+  },
+  async 'who listens to a channel hears it and what is below it, and nothing else is said outside'(world) {
+    await listen(world, 60_000, '/a')
+    expect(await heard(world, () => say(world, '1'))).toEqual([[], [text('1')], []])
+    await listen(world, 60_000, '/b')
+    expect(await heard(world, () => say(world, '2'))).toEqual([[], [text('2')], []])
+    const [status] = await heard(world, () => world.make(), ['/sidejob'])
+    expect(status).toEqual([])
+  },
+  async 'who listens to a channel for a short time does not cut off who listens longer, and is forgotten'(world) {
+    await listen(world, 60_000, '/a')
+    await listen(world, 10_000, '/a')
+    world.advance(20_000)
+    expect((await heard(world, () => say(world, '1')))[1]).toEqual([text('1')])
+    world.advance(41_000)
+    expect(await heard(world, () => say(world, '1'))).toEqual([[], [], []])
+  },
+  async 'the status of one job is told to who listens to it, from its making to its end, and of no other'(world) {
+    await listen(world, 60_000, '/sidejob/job/2')
+    const act = async () => {
+      for (let n = 0; n < 3; n++) await world.make()
+      for (const run of await world.claim({ max: 3 })) await run.commit()
+    }
+    const [own, all] = await heard(world, act, ['/sidejob/job/2', '/sidejob'])
+    const say = (status: string) => `/sidejob/job/2\t{"status":"${status}"}`
+    expect(own).toEqual([say('queued'), say('running'), say('completed')])
+    expect(all).toEqual([])
+  },
+  async 'the children of a job are one channel'(world) {
+    const parent = await world.make()
+    await listen(world, 60_000, `/sidejob/children/${parent}`)
+    const act = () => world.make({ parent: String(parent), name: 'x' })
+    const [said, other] = await heard(world, act, [`/sidejob/children/${parent}`, '/sidejob'])
+    expect(said).toEqual([`/sidejob/children/${parent}\t{"job":2,"name":"x","status":"queued"}`])
+    expect(other).toEqual([])
+  },
+  async 'who listens to more channels than are remembered listens to all'(world) {
+    await listen(world, 60_000, ...Array.from({ length: 101 }, (_, n) => `/c${n}`))
+    expect((await heard(world, () => say(world, '1')))[0]).toEqual([text('1')])
   },
   async 'a job that becomes ready calls one of the claims that wait, not all'(world) {
     const called = await calledOf(world, { one: [], two: [], three: [] }, () => world.make({ pull: true }))

@@ -2,7 +2,7 @@
 --
 -- keys: the hints
 -- by: API, dashboard, dispatcher
--- reads: hints, job, jobs, limit, queue
+-- reads: hints, job, jobs, limit, listened, queue
 -- writes: none
 -- args: ns, clock, seed, job, dir, port, most:int
 -- returns: {'job', id, document, side values, children, items of the port, ahead in its queue, facts of the queue, children

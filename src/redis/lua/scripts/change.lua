@@ -2,8 +2,8 @@
 --
 -- keys: what is read anyway: the idempotency key, the hints, queues and jobs that are likely to be changed
 -- by: API, dashboard, dispatcher
--- reads: audience, channel, constraints, days, hints, job, jobs, lane, limit, once, queue, quota, result, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, once, queue, queues, quota, repeats, result, schema, unique, wake
+-- reads: audience, channel, constraints, days, hints, job, jobs, lane, limit, listened, once, queue, quota, result, schema, unique, wake, workers
+-- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, listened, live, log, once, queue, queues, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, job, ...
 -- returns: {'done', answer, rings, id, jobs that got a message} | {'again', answer} | {'refused', code, message, after how many seconds to try again or ''}
 

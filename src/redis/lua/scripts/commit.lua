@@ -3,7 +3,7 @@
 --
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
--- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, processes, queue, quota, result, schema, unique, wake, workers
+-- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue, quota, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
 -- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints,

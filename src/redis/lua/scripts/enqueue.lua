@@ -2,7 +2,7 @@
 --
 -- keys: what is read anyway: the idempotency key, the lane, the queues, the limits, the id counter, the hints
 -- by: API
--- reads: audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, once, queue, quota, schema, unique, workers
+-- reads: audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, listened, once, queue, quota, schema, unique, workers
 -- writes: audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live, once, queue, queues, quota, repeats, schema, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, seen:int, quota_of, most_jobs, most_bytes, ...
 -- returns: {'made', answers, rings, runs} | {'again', answers, {}, runs} | {'refused', code, message, which, member, after how many seconds to try again or ''}

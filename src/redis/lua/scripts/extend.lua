@@ -2,7 +2,7 @@
 --
 -- keys: the queue and the jobs
 -- by: API, dispatcher
--- reads: hints, job, jobs, lane, processes, queue, quota, schema
+-- reads: hints, job, jobs, lane, listened, processes, queue, quota, schema
 -- writes: job, lane, limit, live, processes, queue, quota, schema, wake
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
 -- returns: {'extended', leaseUntil or '' for each token, with ! where its job is to end, what the process of the last one was told}

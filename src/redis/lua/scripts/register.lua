@@ -2,7 +2,7 @@
 --
 -- keys: the registry and the queue
 -- by: API, tick
--- reads: audience, channel, hints, job, jobs, limit, queue, quota, workers
+-- reads: audience, channel, hints, job, jobs, limit, listened, queue, quota, workers
 -- writes: job, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
 -- returns: {'registered', rings, 'changed' or ''}
@@ -79,7 +79,7 @@ end
 -- A queue is known from its first class on.
 if changed then change_queue(queue_name, queue_fields.bounded_classes, next(bounded) and bounded or nil) end
 if recalled then change_queue(queue_name, queue_fields.called_classes, next(called) and called or nil) end
-if changed and hints.wanted() then
+if changed and hints.hears('/sidejob/workers/' .. queue_name) then
   local classes = {}
   for class, definition in pairs(hash(key)) do classes[#classes + 1] = cjson.encode(class) .. ':' .. definition end
   push(hints.told, { '/sidejob/workers/' .. queue_name, '@\n\nl\n{' .. table.concat(classes, ',') .. '}' })

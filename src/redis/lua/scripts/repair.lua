@@ -2,7 +2,7 @@
 --
 -- keys: none
 -- by: doctor
--- reads: audience, channel, channels, days, hints, job, jobs, limit, limits, queue, queues, quota, repeats, schema, unique, wake, workers
+-- reads: audience, channel, channels, days, hints, job, jobs, limit, limits, listened, queue, queues, quota, repeats, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, queues, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, ...
 -- returns: {'repaired', rings}

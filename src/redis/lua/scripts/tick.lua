@@ -2,7 +2,7 @@
 --
 -- keys: the index of moments
 -- by: tick
--- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, queue, quota, schema, unique, wake, workers
+-- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, listened, queue, quota, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, most:int
 -- returns: {'ticked', rings, 'more' or '', what each deployment has announced last}

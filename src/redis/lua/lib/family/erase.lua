@@ -81,7 +81,7 @@ function erase.job(id, doc, status)
   put(doc, 'gone', status or 'deleted')
   put(docs, id, false)
   put(dirty, id, true)
-  if hints.wanted() then push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"deleted":true}' }) end
+  if hints.hears('/sidejob/job/' .. id) then push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"deleted":true}' }) end
 end
 
 return erase

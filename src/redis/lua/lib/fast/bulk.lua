@@ -70,7 +70,7 @@ end
 -- Jobs that wait for their time or are pulled, whose making is told, or with which this very script begins a lane.
 local function create_seen(spec, n, first, head, tail, moment, index, past)
   -- Nothing is taken back here, so nothing goes through `put`.
-  local strings, members, tell = writes.strings, within(writes.zsets, index), hints.wanted()
+  local strings, members, tell = writes.strings, within(writes.zsets, index), hints.hears_all_jobs() or hints.hears_one_of(first, n)
   for i = 1, n do
     local id, args = decimal(first + i - 1), take()
     local since = past and sequence_of(past, id) or sequence()
@@ -89,7 +89,7 @@ function bulk.create(spec, n, lane, quota_of)
   local past = pull and not moment and asked
   local head, tail = frame(spec, place, past)
   local first = ids.next_ids(n)
-  if place ~= '' or lane ~= '' or hints.wanted() then
+  if place ~= '' or lane ~= '' or hints.hears_all_jobs() or hints.hears_one_of(first, n) then
     local index = queue_key(q, moment and 'timers' or pull and 'ready:pull' or 'ready')
     create_seen(spec, n, first, head, tail, moment, index, past)
   else

@@ -29,14 +29,14 @@ local LENT = '"z":"l","tk":"'
 
 -- The text of a job that is plain, and that nothing in this script has decoded; nil for every other.
 function plain.text(id)
-  if docs[id] ~= nil then return nil end
+  if docs[id] ~= nil or hints.hears_job(id) then return nil end
   local text = text_at(key_of(id))
   return text and text:byte() == SPACE and text or nil
 end
 
--- Whether a claim may lend plain jobs unseen: it takes whatever comes, no class has a limit of its own, and nobody listens.
+-- Whether a claim may lend plain jobs unseen: it takes whatever comes, no class has a limit of its own, and nobody listens to all jobs.
 function plain.suits(want)
-  return want.place == '' and #want.patterns == 0 and want.version == '' and not queue(want.queue).banned and not queue(want.queue).bounded_classes and not hints.wanted()
+  return want.place == '' and #want.patterns == 0 and want.version == '' and not queue(want.queue).banned and not queue(want.queue).bounded_classes and not hints.hears_all_jobs()
 end
 
 -- The text of a plain job that is ready, as the index names it; nil when it is none.
@@ -77,7 +77,7 @@ local own_queue -- as it stands in the documents of the lane's jobs
 
 -- Ends a run of this lane that has completed and done nothing else, of a plain job; answers its status, nil when it is not so.
 function plain.finish(run, q, lane)
-  if run.ending ~= 'completed' or run.size > 0 or lane == '' or hints.wanted() then return nil end
+  if run.ending ~= 'completed' or run.size > 0 or lane == '' or hints.hears_all_jobs() then return nil end
   local id = run.id
   if not plain.holds(id, run.token) then return nil end
   local text = plain.text(id)

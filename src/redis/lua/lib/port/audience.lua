@@ -14,20 +14,7 @@ local hset, replace_text, text_at, writes, zset = cache.hset, cache.replace_text
 local refuse = journal.refuse
 local int = numbers.int
 
--- '/a/b' → '/a/b', '/a', '/'; a channel without a leading slash never reaches '/'.
-function audience.levels(channel)
-  local all = { channel }
-  while true do
-    local up = channel:gsub('/+$', ''):match('^(.*)/[^/]*$')
-    if not up then return all end
-    if up == '' then
-      if channel ~= '/' then all[#all + 1] = '/' end
-      return all
-    end
-    all[#all + 1] = up
-    channel = up
-  end
-end
+function audience.levels(channel) return hints.levels(channel) end
 
 local function is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
 

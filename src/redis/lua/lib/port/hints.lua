@@ -6,18 +6,19 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local set_text, text_at = cache.set_text, cache.text_at
+local fetch, raw, set_text, text_at = cache.fetch, cache.raw, cache.set_text, cache.text_at
 local push = journal.push
 local int = numbers.int
 local now = time.now
 
-local hints_key = ns .. 'hints'
+local hints_key, listened_key = ns .. 'hints', ns .. 'listened'
 
 -- What every script should know and hardly ever needs: how many listen to system channels, until when somebody outside
 -- listens, and the version of the constraints ('' when there never were any).
 local hints_text, hints_system, hints_till, hints_version
 
 function hints.known()
+  if raw[hints_key] == nil then fetch({ hints_key, listened_key }) end
   local text = text_at(hints_key) or '0,0,'
   if text ~= hints_text then
     local n, till, version = text:match('^(%d+),(%d+),(%d*)$')
@@ -30,16 +31,93 @@ end
 
 function hints.set(system, till, version) set_text(hints_key, int(system) .. ',' .. int(till) .. ',' .. version) end
 
+-- Whether somebody listens to everything: a port to a channel of our own, or whoever is subscribed to too many channels.
 function hints.wanted()
   local system, till = hints.known()
   return system > 0 or till > now
+end
+
+-- '/a/b' → '/a/b', '/a', '/'; a channel without a leading slash never reaches '/'.
+function hints.levels(channel)
+  local all = { channel }
+  while true do
+    local up = channel:gsub('/+$', ''):match('^(.*)/[^/]*$')
+    if not up then return all end
+    if up == '' then
+      if channel ~= '/' then all[#all + 1] = '/' end
+      return all
+    end
+    all[#all + 1] = up
+    channel = up
+  end
+end
+
+-- To which channels somebody outside listens, as they stand in a text: `till channel`, a line each. `jobs`: the ids of
+-- those whose status is listened to, each alone: only these go the long way.
+local MOST_LISTENED = 100
+local listened = {}
+local function read_listened()
+  if listened.text then return listened end
+  hints.known()
+  local text = text_at(listened_key) or ''
+  listened.text, listened.till, listened.jobs, listened.has_jobs = text, {}, {}, false
+  for till, channel in text:gmatch('(%d+) ([^\n]+)') do
+    if tonumber(till) > now then
+      listened.till[channel] = tonumber(till)
+      local id = channel:match('^/sidejob/job/(%d+)$')
+      if id then listened.jobs[id], listened.has_jobs = true, true end
+    end
+  end
+  return listened
+end
+
+-- Those of a channel and the levels above it at which somebody outside listens.
+function hints.heard_at(levels)
+  local _, till = hints.known()
+  if till > now then return levels end
+  local known, heard = read_listened().till, {}
+  for _, level in ipairs(next(known) and levels or {}) do
+    if known[level] then heard[#heard + 1] = level end
+  end
+  return heard
+end
+
+-- Whether somebody hears what is said in a channel of our own.
+function hints.hears(channel)
+  if hints.wanted() then return true end
+  return next(read_listened().till) ~= nil and #hints.heard_at(hints.levels(channel)) > 0
+end
+
+-- Whether the status of every job is listened to, of one by its id, or of one of n that are made one after the other.
+function hints.hears_all_jobs() return hints.hears('/sidejob/job') end
+function hints.hears_job(id) return read_listened().has_jobs and listened.jobs[id] or false end
+function hints.hears_one_of(first, n)
+  if not read_listened().has_jobs then return false end
+  for id in pairs(listened.jobs) do
+    if tonumber(id) >= first and tonumber(id) < first + n then return true end
+  end
+  return false
+end
+
+-- Somebody listens to channels for so long; who listens to more than are remembered, or names none, listens to all.
+function hints.listen(ms, channels)
+  local known, lines = read_listened().till, {}
+  for _, channel in ipairs(channels) do known[channel] = math.max(known[channel] or 0, now + ms) end
+  for channel, till in pairs(known) do lines[#lines + 1] = int(till) .. ' ' .. channel end
+  table.sort(lines)
+  listened.text = nil
+  local system, till, version = hints.known()
+  if #channels == 0 or #lines > MOST_LISTENED then return hints.set(system, math.max(till, now + ms), version) end
+  set_text(listened_key, table.concat(lines, '\n'))
 end
 
 hints.told = {} -- messages of our own: { channel, item }
 
 function hints.tell_status(id, doc, status)
   if doc.quiet then return end
-  if hints.wanted() then push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"status":"' .. status .. '"}' }) end
+  if hints.hears('/sidejob/job/' .. id) then push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"status":"' .. status .. '"}' }) end
+  local family = doc.parent and '/sidejob/children/' .. doc.parent
+  if family and hints.hears(family) then push(hints.told, { family, '@\n\nl\n{"job":' .. id .. ',"name":' .. cjson.encode(doc.child_name or '') .. ',"status":"' .. status .. '"}' }) end
 end
 
 return hints

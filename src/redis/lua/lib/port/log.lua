@@ -43,7 +43,7 @@ end
 
 -- What: 'read' or 'write'. What was written without logging is not logged when it is read either.
 function log.note(what, id, dir, port, items)
-  if not hints.wanted() then return end
+  if not hints.hears('/sidejob/log') then return end
   for _, item in ipairs(items) do
     local context, channel, flags, value = envelope.parts(item)
     if not flags:find('l', 1, true) then
@@ -140,7 +140,7 @@ end
 -- Ends an entry. id: the job whose run it was, nil for a call from outside; reads: port → how many of its own; defaults:
 -- the same of those that gave the default.
 function log.end_entry(id, context, reads, defaults)
-  if not hints.wanted() then return end
+  if not hints.hears('/sidejob/log') then return end
   local read, later = split_rows(unsaid.read, id, reads)
   note_defaults(read, id, defaults or {})
   if unsaid.bytes == 0 then return end
@@ -165,7 +165,7 @@ function log.line(job, level, entry, is_fault)
   if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
   if #entry > MAX_LOG then entry = '{"message":"an entry of ' .. #entry .. ' bytes, of which only its size is kept","$size":' .. #entry .. '}' end
   push(writes.log, { job or '', level, entry })
-  if hints.wanted() then push(hints.told, { '/sidejob/log', '@\n\nl\n' .. text(job, entry) }) end
+  if hints.hears('/sidejob/log') then push(hints.told, { '/sidejob/log', '@\n\nl\n' .. text(job, entry) }) end
 end
 
 return log

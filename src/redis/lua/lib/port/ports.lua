@@ -101,7 +101,7 @@ function ports.consume(id, doc, dir, port, cursor, n)
   if n > pushed - taken then refuse('CONFLICT', direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ' has no ' .. int(n) .. ' values') end
   if n == 0 then return end
   local list = lists.of(id, doc, dir, port, pushed - taken)
-  if hints.wanted() then log.note('read', id, dir, port, lists.items(list, n)) end
+  if hints.hears('/sidejob/log') then log.note('read', id, dir, port, lists.items(list, n)) end
   lists.pop(list, n)
   ports.set_counts(id, doc, dir, port, pushed, taken + n)
   if doc['m' .. dir .. ':' .. port] then note_leaving(id, doc, dir, port, n) end

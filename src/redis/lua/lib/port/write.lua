@@ -261,9 +261,9 @@ function write.publish(channel, items)
       end
     end
   end
-  local _, till = hints.known()
-  if till > now then
-    for _, item in ipairs(items) do tell_live(channel, item, all) end
+  local heard_at = hints.heard_at(all)
+  if #heard_at > 0 then
+    for _, item in ipairs(items) do tell_live(channel, item, heard_at) end
   end
   return reached
 end

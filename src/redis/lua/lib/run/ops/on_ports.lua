@@ -123,10 +123,12 @@ function verbs.log(me)
   log.line(me.id, level, entry)
 end
 
--- Somebody outside listens for the next so many milliseconds.
+-- Somebody outside listens for the next so many milliseconds: to these channels and what is below them, or, where none is
+-- named, to all.
 function verbs.listen()
-  local system, till, version = hints.known()
-  hints.set(system, math.max(till, now + take_int()), version)
+  local ms, channels = take_int(), {}
+  for i = 1, take_int() do channels[i] = take() end
+  hints.listen(ms, channels)
 end
 
 function on_ports.named(word) return verbs[word] end

@@ -1,0 +1,57 @@
+// Listening costs those who are listened to: what a run of jobs costs while somebody is subscribed to something else.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, kind, startKit } from '../kit.ts'
+import { type Cost, costOf } from './commandstats.ts'
+
+const noop = defineWorker({ class: 'noop', retain: 0, perform() {} })
+const JOBS = 3_000
+
+// The embedded Redis does not count what scripts call.
+describe.skipIf(kind === 'embedded')('what 3,000 jobs cost', () => {
+  let kit: Kit
+  let alone: Cost
+
+  async function run(): Promise<Cost> {
+    const jobs = Array.from({ length: 1_000 }, () => ({ queue: 'default', class: 'noop' }))
+    await kit.engine.setQueue('default', { paused: true, lanes: 1 })
+    return costOf(kit, async () => {
+      for (let made = 0; made < JOBS; made += jobs.length) await kit.engine.enqueue(jobs)
+      await kit.engine.setQueue('default', { paused: false })
+      await kit.until(async () => (await kit.engine.queue('default')).counts.queued === 0)
+    })
+  }
+
+  const listen = (...channels: string[]) =>
+    kit.store.change('', [['listen', '600000', String(channels.length), ...channels]])
+
+  /** Without what looks: how often it is asked whether they are done is chance. */
+  const worth = ({ commands }: Cost) =>
+    Object.entries(commands).reduce((sum, [name, n]) => (/^(time|evalsha|mget)$/.test(name) ? sum : sum + n), 0)
+
+  beforeAll(async () => {
+    kit = await startKit({ workers: [noop] })
+    await run()
+    alone = await run()
+  })
+  afterAll(() => kit.close())
+
+  test('with a subscriber to another job, to a channel of its own and to the log of nobody: no command more', async () => {
+    await listen('/sidejob/job/999999', '/orders/7', '/sidejob/children/999999')
+    const { commands } = await run()
+    expect(commands.publish ?? 0).toBe(0)
+    const heard = await run()
+    console.log(`3,000 no-op jobs: ${alone.billed} commands alone, ${heard.billed} with a listener on another job`)
+    expect(worth(heard)).toBeLessThanOrEqual(worth(alone) * 1.1 + 5)
+  })
+
+  test('with a subscriber to one of them: that one is told of, and the others cost what they did', async () => {
+    const next = (await kit.store.lastId()) + 1_500
+    await listen(`/sidejob/job/${next}`)
+    const heard = await run()
+    // It is queued, runs, completes, and is gone.
+    expect(heard.commands.publish).toBe(4)
+    expect(worth(heard)).toBeLessThanOrEqual(worth(alone) * 1.1 + 60)
+  })
+})
