@@ -4,6 +4,9 @@ export const counted = ['made', 'runs', 'errors', 'completed', 'failed', 'termin
 
 export type Counted = Record<(typeof counted)[number], number>
 
+/** How many minutes and hours are kept, as lib/queue/counts.lua keeps them. */
+export const keptSteps = { minute: 240, hour: 336 } as const
+
 /** What happened in a minute or an hour; `longestWait` in milliseconds: of what was claimed, how long it had been ready. */
 export type Point = { at: number; longestWait: number } & Counted
 

@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { count, moment, queueName, queueView } from './schemas.ts'
-import { counted } from './series.ts'
+import { counted, keptSteps } from './series.ts'
 
 const counts = z.record(z.string(), z.int()).meta({ description: 'event → how often' })
 const waits = z.array(z.int()).meta({
@@ -44,7 +44,7 @@ const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Reco
 export const series = z.object({
   step: z.enum(['minute', 'hour']),
   points: z.array(z.object({ at: moment, longestWait: z.int().meta({ description: 'milliseconds' }), ...point })).meta({
-    description: 'oldest first, of the last 240 minutes or 336 hours, without those in which nothing happened',
+    description: `oldest first, of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, without those in which nothing happened`,
   }),
   more: z.boolean().meta({ description: 'only the first 50 queues by name are in it' }),
 })

@@ -1,5 +1,7 @@
 // The names of everything in Redis: keys, and the short names that the fields of records have there.
 
+import { keptSteps } from '../core/series.ts'
+
 /** The keys that TypeScript names itself; scripts build the others the same way. */
 export const keysOf = (ns: string) => ({
   lastId: `${ns}jobs:last_id`,
@@ -75,7 +77,7 @@ export const kinds = {
   '~queue:<q>:waiters': ['zset', 'claims that wait: until when → who, for which classes'],
   '~counts:<q>:m<n>, :h<n>': [
     'string',
-    'all counts of a queue as they were at the first one of a minute (of the last 240) or an hour (of 336): that moment, the longest wait before it, and the counts',
+    `all counts of a queue as they were at the first one of a minute (of the last ${keptSteps.minute}) or an hour (of ${keptSteps.hour}): that moment, the longest wait before it, and the counts`,
   ],
   '~days': ['hash', 'day → queue → what was counted on it and how long runs had waited, as JSON; for five years'],
   '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],

@@ -1,6 +1,7 @@
 // Jobs for callers that know them by id: held children, redelivery by a job's own terms, tags, bans, taking runs away.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import type { DeliveryRequest, JobInput } from '../../src/engine/engine.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { type Kit, startKit } from '../kit.ts'
@@ -232,6 +233,19 @@ describe('a run of a job that is known by its id', () => {
     })
     expect((await engine.get(String(id))).args).toBe('{"n":1}')
     await healthy()
+  })
+
+  test('that is given back under another class takes from then on what that class takes', async () => {
+    const schema = (type: string) => ({ pull: true, in: { n: { schema: encodeValue({ type }) } } })
+    await engine.register('q', 'texts', schema('string'))
+    await engine.register('q', 'numbers', schema('integer'))
+    const id = await make('texts')
+    const write = (value: unknown) => engine.write(String(id), 'in', 'n', [encodeValue(value)], {})
+    await expect(write(1)).rejects.toThrow('of class texts')
+    await claim(['texts'])
+    await engine.requeue(String(id), { class: 'numbers' })
+    await write(1)
+    await expect(write('one')).rejects.toThrow('of class numbers')
   })
 
   test('is taken away by requeue: nothing of it counts any more', async () => {

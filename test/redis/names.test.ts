@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { keptSteps } from '../../src/core/series.ts'
 import { jobFields, limitFields, queueFields } from '../../src/redis/keys.ts'
 import { decodeDay, decodeLimit, decodeQueue, decodeRecord } from '../../src/redis/record.ts'
 
@@ -47,4 +48,10 @@ test('records of jobs, queues, limits and days are read by their long names', ()
     ...{ concurrency: 8, rate: 3, period: 1_000, promised: 2, 'turn:1,x': 4 },
   })
   expect(decodeDay('{"mail":{"c":{"runs":2},"w":[2]}}')).toEqual({ mail: { counts: { runs: 2 }, waits: [2] } })
+})
+
+test('scripts keep as many minutes and hours of counts as are shown', () => {
+  const source = readFileSync(join(root, 'src/redis/lua/lib/queue/counts.lua'), 'utf8')
+  const kept = (name: string) => Number(new RegExp(`${name} = (\\d+)`).exec(source)?.[1])
+  expect({ minute: kept('MINUTES'), hour: kept('HOURS') }).toEqual(keptSteps)
 })

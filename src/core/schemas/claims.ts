@@ -2,8 +2,9 @@
 
 import * as z from 'zod'
 import { limits } from '../limits.ts'
-import { positive, waitTime } from './job-options.ts'
+import { waitTime } from './job-options.ts'
 import { isText, label, processName } from './names.ts'
+import { positive } from './values.ts'
 
 export const claimOptions = z.strictObject({
   names: z

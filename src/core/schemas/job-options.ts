@@ -19,7 +19,7 @@ import {
   status,
   values,
 } from './names.ts'
-import { closed, duration, time } from './values.ts'
+import { closed, concurrency, DAY, duration, positive, time } from './values.ts'
 
 export const inputs = z
   .record(portName, values)
@@ -44,8 +44,6 @@ export const waitTime = duration.refine(
   `expected at most ${limits.waitMs.most / 1_000} seconds`,
 )
 
-export const positive = duration.refine((ms) => ms > 0, 'expected a duration above 0')
-
 const backoff = z.union([
   z.strictObject({
     base: duration.optional(),
@@ -61,8 +59,6 @@ export const history = z.int().min(0).max(100).meta({
   description:
     'how many of its last runs a job keeps, at /v1/jobs/:job/runs; where nothing is said ten, of those that failed or were lost',
 })
-
-export const DAY = 86_400_000
 
 /** A hundred years: nobody lives to see their end. */
 export const FOREVER = 100 * 365.25 * DAY
@@ -97,13 +93,7 @@ export const repeat = z.union([
   z.strictObject({ bedrock: label, ...repeatOptions }),
 ])
 
-/** Priorities of 32 bits times this, and a moment, are whole numbers that a double holds. */
-export const MAX_AGEING = 3_600_000
-
 const priority = z.int32().meta({ description: 'the smallest goes first' })
-
-export const concurrency = z.int().min(1).max(1_000_000)
-export const rate = z.strictObject({ limit: z.int().min(1).max(1_000_000), period: positive })
 
 const debounce = z
   .strictObject({ wait: positive, max: positive.optional() })

@@ -3,9 +3,8 @@
 import * as z from 'zod'
 import { quotas } from '../limits.ts'
 import { TENANT } from '../tenant.ts'
-import { DAY } from './job-options.ts'
 import { label, named } from './names.ts'
-import { duration, moment, time } from './values.ts'
+import { DAY, duration, moment, time } from './values.ts'
 
 export const scope = z.enum(['admin', 'write', 'read', 'work'])
 

@@ -1,7 +1,7 @@
 // Locks of clients, and how a run failed.
 
 import * as z from 'zod'
-import { positive } from './job-options.ts'
+import { positive } from './values.ts'
 
 export const lockInput = z.strictObject({ ttl: positive })
 export const lockToken = z.string().min(1).max(255)

@@ -2,10 +2,9 @@
 
 import * as z from 'zod'
 import { statuses } from '../job.ts'
-import { concurrency, MAX_AGEING, positive, rate } from './job-options.ts'
 import { pastRun, runUnderWay } from './job-views.ts'
 import { jobId, status } from './names.ts'
-import { closed, moment, span } from './values.ts'
+import { closed, concurrency, MAX_AGEING, moment, positive, rate, span } from './values.ts'
 import { shownRate } from './workers.ts'
 
 const ageing = positive

@@ -68,3 +68,13 @@ export const count = (least: number, most: number) =>
     .regex(/^\d{1,15}$/, 'expected a whole number')
     .transform(Number)
     .pipe(z.int().min(least).max(most))
+
+export const DAY = 86_400_000
+
+export const positive = duration.refine((ms) => ms > 0, 'expected a duration above 0')
+
+export const concurrency = z.int().min(1).max(1_000_000)
+export const rate = z.strictObject({ limit: z.int().min(1).max(1_000_000), period: positive })
+
+/** Priorities of 32 bits times this, and a moment, are whole numbers that a double holds. */
+export const MAX_AGEING = 3_600_000

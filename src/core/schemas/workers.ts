@@ -1,9 +1,9 @@
 // Worker classes.
 
 import * as z from 'zod'
-import { concurrency, history, httpUrl, missed, positive, rate, redeliver, retain, retry } from './job-options.ts'
+import { history, httpUrl, missed, redeliver, retain, retry } from './job-options.ts'
 import { anyPort, channelNames, label } from './names.ts'
-import { closed, span } from './values.ts'
+import { closed, concurrency, positive, rate, span } from './values.ts'
 
 const workerPorts = z.record(
   anyPort,

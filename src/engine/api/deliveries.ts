@@ -122,7 +122,7 @@ const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
  * await finishDelivery(String(deliveries[0]!.job.id), { end: 'completed' })
  */
 export function createDeliveries(parts: Context): Deliveries {
-  const { store, registry, ring, change, waiting, now, random } = parts
+  const { store, registry, classes, ring, change, waiting, now, random } = parts
 
   async function deliveredJob(job: string): Promise<DeliveredJob> {
     const { id, document, children } = await store.inspect(job)
@@ -252,8 +252,10 @@ export function createDeliveries(parts: Context): Deliveries {
 
     async requeue(job, { forgiven = false, class: name } = {}, call) {
       const renamed = name === undefined ? [] : [['rename', name]]
-      if (name !== undefined) await checkEnd({ end: 'again', class: name }, (await store.inspect(job)).document)
+      const found = name === undefined ? undefined : await store.inspect(job)
+      if (found) await checkEnd({ end: 'again', class: name }, found.document)
       await change(job, [...renamed, ['requeue', '', forgiven ? '1' : '']], call)
+      if (found) classes.note(found.id, { queue: found.document.queue, class: name! })
     },
 
     async giveBack(deliveries, call) {

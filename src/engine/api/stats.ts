@@ -1,6 +1,6 @@
 // Numbers about the whole: what has happened today, on each day that is kept, and minute by minute.
 
-import { pointsOf, summed } from '../../core/series.ts'
+import { keptSteps, pointsOf, summed } from '../../core/series.ts'
 import type { DayRecord } from '../../redis/record.ts'
 import type { QueueRow } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
@@ -8,7 +8,7 @@ import type { Counts, DayView, Engine } from '../engine.ts'
 import { viewOf } from './queues.ts'
 
 const DAY = 86_400_000
-const STEPS = { minute: { kind: 'm', ms: 60_000, most: 240 }, hour: { kind: 'h', ms: 3_600_000, most: 336 } } as const
+const STEPS = { minute: { kind: 'm', ms: 60_000 }, hour: { kind: 'h', ms: 3_600_000 } } as const
 /** So many queues are summed up where none is named. */
 const MOST_QUEUES = 50
 
@@ -66,9 +66,9 @@ export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series'
     },
 
     async series({ queue = '', step = 'minute' }) {
-      const { kind, ms, most } = STEPS[step]
+      const { kind, ms } = STEPS[step]
       const { rows, more, now } = await store.series(queue, kind, MOST_QUEUES)
-      const since = (Math.floor(now / ms) - most + 1) * ms
+      const since = (Math.floor(now / ms) - keptSteps[step] + 1) * ms
       return { step, points: summed(rows.map((row) => pointsOf(row, { step: ms, since }))), more }
     },
   }

@@ -13,10 +13,10 @@ import type { Dir, WorkerDefinition } from '../engine.ts'
 /** A class: our own function, or what somebody has registered. */
 type Described = { local?: Worker; definition: WorkerDefinition }
 
-/** What of a class has a schema: `args`, `result`, `in n`, `out doubled`. */
+/** What of a class has a schema: `args`, `result`, `in port n`, `out port doubled`. */
 type Part = 'args' | 'result' | { dir: Dir; port: string }
 
-const nameOf = (part: Part): string => (typeof part === 'string' ? part : `${part.dir} ${part.port}`)
+const nameOf = (part: Part): string => (typeof part === 'string' ? part : `${part.dir} port ${part.port}`)
 
 const portOf = <P>(ports: Record<string, P> | undefined, port: string): P | undefined =>
   ports && (Object.hasOwn(ports, port) ? ports[port] : ports['*'])
@@ -52,36 +52,31 @@ export function faultIn(found: Described | undefined, part: Part, value: Encoded
   return found && checkFor(found, part)?.(decodeValue(value), value.length)
 }
 
-const refusal = (className: string, part: Part, { path, message }: Fault): SidejobError => {
-  const of = typeof part === 'string' ? part : `${part.dir} port ${part.port}`
-  return new SidejobError('REFUSED', `${dotted(path)}: ${message} (${of} of class ${className})`, { path })
+function checkOne(found: Described | undefined, className: string, part: Part, value: Encoded, at: Path): void {
+  const fault = faultIn(found, part, value)
+  if (!fault) return
+  const path = [...at, ...fault.path]
+  throw new SidejobError('REFUSED', `${dotted(path)}: ${fault.message} (${nameOf(part)} of class ${className})`, {
+    path,
+  })
 }
 
 /** @throws REFUSED with the place of the first value that its class does not take. */
 export function checkValues(found: Described | undefined, name: string, part: Part, values: Encoded[], at: Path): void {
-  for (const [i, value] of values.entries()) {
-    const fault = faultIn(found, part, value)
-    if (fault) throw refusal(name, part, { ...fault, path: [...at, i, ...fault.path] })
-  }
+  for (const [i, value] of values.entries()) checkOne(found, name, part, value, [...at, i])
 }
 
 /** @throws REFUSED where its class does not take what stands for a value that nobody has written. */
-export function checkDefault(found: Described | undefined, name: string, part: Part, value: Encoded): void {
-  const fault = faultIn(found, part, value)
-  if (fault) throw refusal(name, part, { ...fault, path: ['value', ...fault.path] })
-}
+export const checkDefault = (found: Described | undefined, name: string, part: Part, value: Encoded): void =>
+  checkOne(found, name, part, value, ['value'])
 
 /** @throws REFUSED where its class does not take what a job is made with; none is null. */
-export function checkArgs(found: Described | undefined, name: string, args = 'null' as Encoded): void {
-  const fault = faultIn(found, 'args', args)
-  if (fault) throw refusal(name, 'args', { ...fault, path: ['args', ...fault.path] })
-}
+export const checkArgs = (found: Described | undefined, name: string, args = 'null' as Encoded): void =>
+  checkOne(found, name, 'args', args, ['args'])
 
 /** @throws REFUSED where its class does not answer such a thing. */
-export function checkResult(found: Described | undefined, name: string, result: Encoded): void {
-  const fault = faultIn(found, 'result', result)
-  if (fault) throw refusal(name, 'result', { ...fault, path: ['result', ...fault.path] })
-}
+export const checkResult = (found: Described | undefined, name: string, result: Encoded): void =>
+  checkOne(found, name, 'result', result, ['result'])
 
 /** What is wrong with what a run did: its result, and what it wrote to ports of its own. */
 export function faultOfRun(found: Described, changes: Changes): Fault | undefined {

@@ -5,8 +5,10 @@ import { Lru } from '../../core/lru.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Registered, Registry } from './registry.ts'
 
-/** Jobs that are remembered: the class of a job stays what it is. */
+/** Jobs that are remembered. */
 const REMEMBERED = 10_000
+/** A delivery can be given back under another class: who has not done that itself looks again after so long. */
+const KNOWN_FOR = 60_000
 
 type Named = { queue: string; class: string }
 
@@ -16,9 +18,9 @@ type Named = { queue: string; class: string }
  * @example const found = await classes.of('7')
  */
 export function createClasses({ store, registry }: { store: Store; registry: Registry }) {
-  const known = new Lru<string, Named>(REMEMBERED)
+  const known = new Lru<string, Named & { until: number }>(REMEMBERED)
   const note = (id: number | string, { queue, class: name }: Named): void => {
-    known.set(String(id), { queue, class: name })
+    known.set(String(id), { queue, class: name, until: store.now() + KNOWN_FOR })
   }
   async function look(job: string): Promise<Named> {
     const { id, document } = await store.inspect(job)
@@ -29,7 +31,8 @@ export function createClasses({ store, registry }: { store: Store; registry: Reg
   return {
     note,
     async of(job: string): Promise<{ name: string; found: Registered | undefined }> {
-      const named = (isId(job) ? known.get(job) : undefined) ?? (await look(job))
+      const noted = isId(job) ? known.get(job) : undefined
+      const named = noted && noted.until > store.now() ? noted : await look(job)
       return { name: named.class, found: await registry.find(named.queue, named.class) }
     },
   }

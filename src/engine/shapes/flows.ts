@@ -2,20 +2,12 @@
 
 import type { Graph } from '../../core/graph.ts'
 import type { Status } from '../../core/job.ts'
-import type { Orphan } from '../../core/plan.ts'
+import type { Plan } from '../../core/plan.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { Item } from './views.ts'
 
 /** What a new graph did to its flow, or would do. */
-export type GraphChange = {
-  applied: boolean
-  start: string[]
-  adopt: string[]
-  stop: { node: string; job: number }[]
-  replace: { node: string; job: number }[]
-  wires: { added: string[]; removed: string[] }
-  orphaned: Orphan[]
-}
+export type GraphChange = Omit<Plan, 'ops'> & { applied: boolean }
 
 export type WireView = {
   id: string
