@@ -16,6 +16,8 @@ const folder = join(import.meta.dirname, '../../examples')
 const read = (path: string) => readFileSync(join(folder, path), 'utf8')
 
 const series = [1, 1, 2, 3, 5, 8, 13, 21]
+// Eight have a hundred runs of jq: through the stack, and where a hundred orders are played.
+const first = series.slice(0, SEEDS < 100 ? 4 : 8)
 const csv = read('etl/orders.csv')
 
 /** The same by a program that knows nothing of flows. */
@@ -67,9 +69,9 @@ describe('in every order', () => {
     expect(
       await fibonacci(
         order,
-        series.map((_, i) => [i + 1]),
+        first.map((_, i) => [i + 1]),
       ),
-    ).toEqual(series.map((value) => [value]))
+    ).toEqual(first.map((value) => [value]))
     expect(await fibonacci(order, [[6]])).toEqual([[8]])
     expect(await fibonacci(order, [[3, 4, 5]])).toEqual([[2, 3, 5]])
   })
