@@ -72,6 +72,7 @@ export async function startStrict({
   for (const pipe of [child.stdin, child.stdout]) (pipe as unknown as { unref(): void }).unref()
   return {
     address: { host: '127.0.0.1', port: Number(first.split(' ')[1]) },
+    pid: child.pid!,
     async close() {
       child.ref()
       child.stdin.end()

@@ -14,6 +14,7 @@ import { measureBullmq } from './bullmq.ts'
 import { type Cpu, stopwatch } from './cpu.ts'
 import { measureOurs } from './ours.ts'
 import { startMeasured } from './stack.ts'
+import { reportScripts } from './strict.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -148,6 +149,8 @@ if (!options.strict) {
     `\nbytes per waiting job: ${whole(bytes)} (budget 320${bytes > 320 ? ', MISSED' : ''}), over ${whole(WAITING)}`,
   )
 }
+
+if (options.strict) await reportScripts()
 
 await theirs?.close()
 await ours.close()

@@ -280,7 +280,7 @@ describe('commit', () => {
 
   test('a failure is retried with backoff, as the job says, then it is failed', async () => {
     const kind = await pull()
-    const id = await make({ ...kind, priority: 3, retry: { max: 1, backoff: { base: 0.2, jitter: 0 } } })
+    const id = await make({ ...kind, priority: 3, retry: { max: 1, backoff: { base: 2, jitter: 0 } } })
     expect((await commit(await next(kind.queue), { end: 'failed', error: { message: 'one' } })).body).toEqual({
       status: 'queued',
     })
