@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { countWords } from '../examples/functions/word_count.ts'
-import { createClient } from '../src/client/index.ts'
+import { createClient, type RunFailed } from '../src/client/index.ts'
 import { statuses, transitions } from '../src/core/job.ts'
 import { createApp } from '../src/http/app.ts'
 import { defineWorker, port } from '../src/index.ts'
@@ -42,6 +42,20 @@ test('a worker in ten lines, a job in three', async () => {
     const { out } = await client.run(double, { n: [1, 2, 3] })
     expect(out.doubled).toEqual([2, 4, 6])
   }
+})
+
+test('a run that has written more than a call gives says so, and its values are where they were', async () => {
+  const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
+  const client = createClient({
+    ...{ url: 'http://127.0.0.1', key: 'dev' },
+    fetch: (...args) => Promise.resolve(app.request(...args)),
+  })
+  const running = client.run(double, { n: Array.from({ length: 1_001 }, (_, n) => n) })
+  await expect(running).rejects.toThrow(
+    /^job \d+ \(double\) has written 1001 values to port doubled: expected at most 1000/,
+  )
+  const { job } = (await running.catch((error) => error)) as RunFailed
+  expect((await client.ports.look(job, 'out', 'doubled')).size).toBe(1_001)
 })
 
 test('a first job, as a person asks for it', async () => {

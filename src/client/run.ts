@@ -38,7 +38,7 @@ type Verbs = {
       port: string,
       query: object,
       options?: object,
-    ) => Promise<{ values: { data: unknown }[] }>
+    ) => Promise<{ size: number; values: { data: unknown }[] }>
   }
 }
 
@@ -65,7 +65,13 @@ export async function run<W extends AnyDefined>(
   const ports = Object.keys(worker.out ?? {}).filter((port) => port !== '*')
   const written = await Promise.all(
     ports.map(async (port) => {
-      const { values } = await client.ports.look(id, 'out', port, { limit: MOST }, { signal })
+      const { size, values } = await client.ports.look(id, 'out', port, { limit: MOST }, { signal })
+      // Nothing is lost, and nothing is taken for all of it.
+      if (size > values.length)
+        throw new RunFailed(
+          id,
+          `job ${id} (${name}) has written ${size} values to port ${port}: expected at most ${MOST}, read them there`,
+        )
       return [port, values.map(({ data }) => data)]
     }),
   )
