@@ -139,7 +139,7 @@ test.each([
 const wrong = (repeat: unknown) => repeat as Repeat
 
 test.each<[Repeat, RegExp]>([
-  ['EVERY, +1 DAY', /expected SCHEDULED, STARTED or FINISHED and modifiers, or HOURLY, .* alone, got "EVERY"/],
+  ['EVERY, +1 DAY', /or words: SCHEDULED, STARTED or FINISHED and modifiers, or HOURLY, .* alone, got "EVERY"/],
   ['HOURLY ', /or HOURLY, DAILY or WEEKLY alone, got "HOURLY "/],
   ['FINISHED,', /expected a modifier like "\+1 DAY" after FINISHED, got nothing/],
   ['FINISHED, +1 DAY, +1 WEEK', /expected modifiers like "\+1 DAY" .*, got "\+1 WEEK"/],

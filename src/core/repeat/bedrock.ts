@@ -67,7 +67,11 @@ export const bedrockRule = (given: string): Rule & { text: string } => {
   const text = capitals(given)
   const [base = '', ...rest] = items(canned[text] ?? text)
   if (!Object.hasOwn(bases, base)) {
-    throw bad(given, 'SCHEDULED, STARTED or FINISHED and modifiers, or HOURLY, DAILY or WEEKLY alone', base)
+    throw bad(
+      given,
+      '{ cron: "0 9 * * *", tz } or words: SCHEDULED, STARTED or FINISHED and modifiers, or HOURLY, DAILY or WEEKLY alone',
+      base,
+    )
   }
   if (rest.length === 0) throw bad(given, `a modifier like "+1 DAY" after ${base}`, '')
   const modifiers = rest.map((item) => modifier(given, item, repeatShapes))

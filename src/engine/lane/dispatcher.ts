@@ -165,6 +165,7 @@ export function createDispatcher({
         },
         claim: { ...free, lease, begun: concurrency },
       })
+      await performer.tellRefused(done, answer.answers)
       // Who leaves because its time is over leaves no room for others.
       const here = guest && (leave ? { ...guest, until: 0 } : guest)
       if (answer.rings.length) usage.sent.requests++

@@ -15,7 +15,7 @@ import { createCircuitBreakers } from '../remote/circuit-breaker.ts'
 import { type PushOptions, push } from '../remote/push.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { LostRun, runError, runFunction } from './function.ts'
-import { type RunHook, reportOf, startOf } from './report.ts'
+import { type RunHook, type RunReport, refusedReport, reportOf, startOf } from './report.ts'
 import { createRunTimes } from './run-time.ts'
 import { adoptable, snapshotOf } from './snapshot.ts'
 import { Stops } from './stops.ts'
@@ -117,6 +117,7 @@ export function createExecutor({
 }: ExecutorOptions) {
   const breakers = createCircuitBreakers({ store, now, shut: async () => undefined })
   const pace = createRunTimes()
+  const told = new WeakMap<RunOutcome, RunReport>()
 
   const deciding = (lent: ClaimedJob, found?: Registered) => ({
     document: lent.document,
@@ -318,9 +319,20 @@ export function createExecutor({
       const began = elapsed()
       settled = await runUnseen(lent, options)
       // A run in an invocation of its own is told of by the lane that asked for it.
-      return settled && !options.alone ? reportOf(lent, settled, elapsed() - began) : undefined
+      if (!settled || options.alone) return undefined
+      const report = reportOf(lent, settled, elapsed() - began)
+      told.set(settled, report)
+      return report
     })
     return settled
+  }
+
+  /** What Redis refused of what runs did: how they ended was told before that was known, and is told again. */
+  async function tellRefused(runs: readonly RunOutcome[], answers: readonly string[]): Promise<void> {
+    for (const [i, answer] of answers.entries()) {
+      const refused = answer.startsWith('refused:') && told.get(runs[i]!)
+      if (refused) await hook?.(refused, async () => refusedReport(refused, runs[i]!, answer))
+    }
   }
 
   /** Those of what was lent that can be run; the others have failed with their fault. */
@@ -333,7 +345,13 @@ export function createExecutor({
     return lent.filter(({ fault }) => !fault)
   }
 
-  return { run, sound, page, usedUp: ({ isolated, handsOn }: Usage) => handsOn || isolated >= MAX_ISOLATED }
+  return {
+    run,
+    tellRefused,
+    sound,
+    page,
+    usedUp: ({ isolated, handsOn }: Usage) => handsOn || isolated >= MAX_ISOLATED,
+  }
 }
 
 export type Executor = ReturnType<typeof createExecutor>

@@ -9,7 +9,7 @@ export type RunStart = { job: number; queue: string; class: string; attempt: num
 
 /**
  * How a run ended. `retry`: it failed and is tried again; `failed`: it failed for good; `released`: it was given back
- * without an attempt. A report is made before the run is committed: one that Redis refuses has had no effect.
+ * without an attempt. A report is made before the run is committed: a run that Redis refuses had no effect, and is told of again.
  */
 export type RunReport = RunStart & {
   outcome: 'completed' | 'suspended' | 'follow' | 'again' | 'retry' | 'failed' | 'released'
@@ -37,6 +37,17 @@ export function reportOf(lent: ClaimedJob, { end, words }: RunOutcome, ms: numbe
   return again === 'retry'
     ? { ...report, outcome: 'retry', retryIn: Number(delay), error }
     : { ...report, outcome: 'failed', error }
+}
+
+/** Refusals that may pass: a name that is taken, a target that is gone. */
+const passing = new Set(['TAKEN', 'NOT_FOUND', 'INTERNAL'])
+
+/** The report of a run whose changes Redis has refused, as `refused:CODE why`. */
+export function refusedReport(report: RunReport, { again = [] }: RunOutcome, answer: string): RunReport {
+  const [, code = '', message = answer] = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer) ?? []
+  const error = { message, reason: 'other' as const }
+  const delay = passing.has(code) ? again[1] : undefined
+  return { ...report, error, ...(delay ? { outcome: 'retry', retryIn: Number(delay) } : { outcome: 'failed' }) }
 }
 
 /**
