@@ -37,7 +37,8 @@ const meanings: readonly Meaning[] = [
     when: /max single record size exceeded/i,
     code: 'FULL',
     message:
-      'an index of a queue is as large as Redis lets it be: keep its jobs for a shorter time, or use more queues',
+      'an index is as large as Redis lets one be (about 800,000 jobs that wait in one queue): spread them over more ' +
+      'queues, make more once some are done, or keep those that have ended for a shorter time',
   },
   {
     when: /^(LOADING|BUSY|READONLY|MASTERDOWN|MISCONF|TRYAGAIN|CLUSTERDOWN)\b|max concurrent|rate limit/i,
