@@ -2,9 +2,10 @@
 
 import * as z from 'zod'
 import { fitsGlob } from './glob.ts'
+import { atMost } from './schemas/at-most.ts'
 import { duration, label } from './schemas.ts'
 
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
+const scalar = z.union([z.string().max(1_000), z.number(), z.boolean(), z.null()])
 
 /** What a value in the args must be: a plain value means equal. */
 const condition = z.union([
@@ -19,7 +20,10 @@ export const constraint = z.strictObject({
   match: z.strictObject({
     queue: label.optional(),
     class: label.optional(),
-    args: z.record(z.string().min(1).max(255), condition).optional(),
+    args: z
+      .record(z.string().min(1).max(255), condition)
+      .refine(...atMost(100, 'paths'))
+      .optional(),
   }),
   concurrency: z.int().min(1).max(1_000_000).optional(),
   rate: z.strictObject({ limit: z.int().min(1).max(1_000_000), period: duration.refine((ms) => ms > 0) }).optional(),

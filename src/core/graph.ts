@@ -5,7 +5,9 @@ import { parseJson, writeJson } from './codec/json.ts'
 import type { Encoded } from './codec/value.ts'
 import { encodedToJson } from './codec/value.ts'
 import { check } from './issues.ts'
+import { limits } from './limits.ts'
 import { present } from './present.ts'
+import { atMost } from './schemas/at-most.ts'
 import { channelNames, childName, className, closed, closedIn, places, portName, queueName, values } from './schemas.ts'
 
 const NODES = 1_000
@@ -25,10 +27,19 @@ const node = z.looseObject({
   args: closed.optional(),
   /** A number: the job that becomes the node. true or a text: starts it without data. */
   init: z
-    .union([z.int().min(1), z.boolean(), z.string(), z.null()], 'expected the id of a job, true, false, a text or null')
+    .union(
+      [z.int().min(1), z.boolean(), z.string().max(1_000), z.null()],
+      'expected the id of a job, true, false, a text or null',
+    )
     .optional(),
-  inports: z.record(portName, port).optional(),
-  outports: z.record(portName, port).optional(),
+  inports: z
+    .record(portName, port)
+    .refine(...atMost(limits.ports.most, 'ports'))
+    .optional(),
+  outports: z
+    .record(portName, port)
+    .refine(...atMost(limits.ports.most, 'ports'))
+    .optional(),
 })
 
 const source = z.strictObject({ node: childName, outport: portName })
@@ -66,8 +77,14 @@ export const graph = z
       .refine((nodes) => Object.keys(nodes).length <= NODES, `expected at most ${NODES} nodes`)
       .default({}),
     edges: z.array(edge).max(EDGES).default([]),
-    inports: z.record(portName, target.extend({ default: closed.optional() })).default({}),
-    outports: z.record(portName, source).default({}),
+    inports: z
+      .record(portName, target.extend({ default: closed.optional() }))
+      .refine(...atMost(limits.ports.most, 'ports'))
+      .default({}),
+    outports: z
+      .record(portName, source)
+      .refine(...atMost(limits.ports.most, 'ports'))
+      .default({}),
   })
   .superRefine(checkEnds)
 

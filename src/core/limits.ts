@@ -69,6 +69,13 @@ export const limits = {
     of: 'the state of one job',
     above: `${refused}, or ${tooLarge}; ${failsRun}`,
   },
+  headers: { most: 50, unit: 'headers', of: 'what a callback or download says beside our own', above: refused },
+  errorText: {
+    most: 16_384,
+    unit: 'characters',
+    of: 'the message of a failed run’s error, and its stack',
+    above: 'the rest is cut off',
+  },
   aliases: { most: 100, unit: 'aliases', of: 'one job', above: `${tooLarge}; ${failsRun}` },
   durationMs: { most: 315_576_000_000, unit: 'ms', of: 'every duration: ten years', above: refused },
   pageBytes: {

@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import type { Encoded } from './codec/value.ts'
 import { limits } from './limits.ts'
+import { atMost } from './schemas/at-most.ts'
 import {
   alias,
   channelName,
@@ -181,8 +182,14 @@ const op = z.union([
     // port's default.
     z.strictObject({
       op: z.literal('entry'),
-      reads: z.record(portName, some).optional(),
-      defaults: z.record(portName, some).optional(),
+      reads: z
+        .record(portName, some)
+        .refine(...atMost(limits.ports.most, 'ports'))
+        .optional(),
+      defaults: z
+        .record(portName, some)
+        .refine(...atMost(limits.ports.most, 'ports'))
+        .optional(),
       context: closed.optional(),
     }),
     z.strictObject({ ...run, ...job }),
@@ -245,7 +252,10 @@ export const changes = z
     pause: z.strictObject({ until: ms.optional(), children: z.array(childName).max(10_000).optional() }).optional(),
     result: closed.optional(),
     error: runError.optional(),
-    reads: z.record(portName, z.strictObject({ cursor: count, count })).optional(),
+    reads: z
+      .record(portName, z.strictObject({ cursor: count, count }))
+      .refine(...atMost(limits.ports.most, 'ports'))
+      .optional(),
     state: z
       .strictObject({
         set: stateFields.optional(),

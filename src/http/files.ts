@@ -25,7 +25,7 @@ export const files = {
       path: '/files/:file',
       scope: 'open',
       summary: 'Gives a file, or a range of it, to whoever has its signed address',
-      query: z.strictObject({ expires: z.string().optional(), signature: z.string().optional() }),
+      query: z.strictObject({ expires: z.string().max(20).optional(), signature: z.string().max(100).optional() }),
       answers: { 200: z.string() },
       media: 'application/octet-stream',
       only: 'downloads',

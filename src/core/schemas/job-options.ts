@@ -6,6 +6,7 @@ import { isCallbackGroup } from '../callback.ts'
 import { limits } from '../limits.ts'
 import { missedWays } from '../repeat.ts'
 import { sparse } from '../sparse.ts'
+import { atMost } from './at-most.ts'
 import {
   alias,
   anyPort,
@@ -155,10 +156,12 @@ export const httpUrl = z.string().max(2_000).refine(isHttp, 'expected a URL that
 // What the delivery itself says stays ours.
 const OWN_HEADERS = /^(host|connection|content-length|content-type|transfer-encoding|webhook-.*)$/i
 
-export const requestHeaders = z.record(
-  z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, 'expected the name of a header'),
-  z.string().regex(/^[\t\x20-\x7e\x80-\xff]{0,2000}$/, 'expected the value of a header'),
-)
+export const requestHeaders = z
+  .record(
+    z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, 'expected the name of a header'),
+    z.string().regex(/^[\t\x20-\x7e\x80-\xff]{0,2000}$/, 'expected the value of a header'),
+  )
+  .refine(...atMost(limits.headers.most, 'headers'))
 
 const callbackOptions = {
   headers: requestHeaders

@@ -1,18 +1,22 @@
 // Worker classes.
 
 import * as z from 'zod'
+import { limits } from '../limits.ts'
+import { atMost } from './at-most.ts'
 import { history, httpUrl, missed, redeliver, retain, retry } from './job-options.ts'
 import { anyPort, channelNames, label } from './names.ts'
 import { closed, concurrency, positive, rate, span } from './values.ts'
 
-const workerPorts = z.record(
-  anyPort,
-  z.strictObject({
-    default: closed.optional(),
-    schema: closed.optional().meta({ description: 'JSON Schema of the values' }),
-    channels: channelNames.optional(),
-  }),
-)
+const workerPorts = z
+  .record(
+    anyPort,
+    z.strictObject({
+      default: closed.optional(),
+      schema: closed.optional().meta({ description: 'JSON Schema of the values' }),
+      channels: channelNames.optional(),
+    }),
+  )
+  .refine(...atMost(limits.ports.most, 'ports'))
 
 const workerShape = z.strictObject({
   args: closed.optional().meta({ description: 'JSON Schema of the args that its jobs are made with' }),

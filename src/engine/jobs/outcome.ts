@@ -4,6 +4,7 @@ import { writeJson } from '../../core/codec/json.ts'
 import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
 import { dotted } from '../../core/issues.ts'
 import type { Fault } from '../../core/json-schema/index.ts'
+import { limits } from '../../core/limits.ts'
 import { isMissed, nextSlot, parseRepeat, type Repeat } from '../../core/repeat.ts'
 import { type Retry, retryDefaults, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
@@ -33,12 +34,14 @@ type Deciding = {
   reach?: Reach
 }
 
+const cut = (text: string): string => text.slice(0, limits.errorText.most)
+
 const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError): string =>
   writeJson({
-    message,
+    message: cut(message),
     reason,
     // Before what users gave: the log finds it there.
-    ...(stack ? { stack } : {}),
+    ...(stack ? { stack: cut(stack) } : {}),
     ...(detail === undefined ? {} : { detail: raw(detail) }),
     ...(retry === false ? { retry } : {}),
   })
