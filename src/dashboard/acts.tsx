@@ -5,7 +5,7 @@ import { readUpTo } from '../core/bytes.ts'
 import { SidejobError } from '../core/errors.ts'
 import { leaveWord } from './cookies.ts'
 import type { Draw } from './draw.tsx'
-import { LookContext, may } from './look.ts'
+import { type Look, LookContext, may } from './look.ts'
 import type { ActAsked, Done, Page } from './page.ts'
 import { ConfirmForm } from './parts/confirm.tsx'
 import { Shell } from './parts/shell.tsx'
@@ -62,9 +62,31 @@ export function createActs({ base, draw }: Parts) {
 
   function answer(c: Context<Env>, { look }: ActAsked, done: Done): Response {
     if (wantsData(c)) return c.json(done)
+    if (done.secret) return c.html(`<!doctype html>${secretPage(done, look)}`)
     leaveWord(c, base, done.say)
     return c.redirect(`${base}${done.to ?? look.here}`, 303)
   }
+
+  /** Shown in the answer itself, for it must not be kept anywhere. */
+  const secretPage = ({ say, secret }: Done, look: Look): string =>
+    (
+      <Shell
+        look={look}
+        title="Copy it now"
+        at="keys"
+        crumbs={[{ name: 'Copy it now' }]}
+        every={0}
+        there={draw.there}
+        signs={{}}
+        foot={{ ok: true, text: '' }}
+        scripts={[]}
+      >
+        <div class="card confirm">
+          <p>{say}</p>
+          <pre>{secret}</pre>
+        </div>
+      </Shell>
+    ).toString()
 
   return async (c: Context<Env>, page: Page): Promise<Response> => {
     const form = await formOf(c.req.raw)

@@ -39,6 +39,8 @@ export type Done = {
   to?: string
   link?: { text: string; to: string }
   undo?: Record<string, string>
+  /** What is shown this once, and has to be copied before it is closed. */
+  secret?: string
 }
 
 /** Something that people can do on a page: a form with `act` and its fields. */

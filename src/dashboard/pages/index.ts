@@ -1,13 +1,25 @@
 // The table of pages, each a file of this folder, or a folder with its parts. Of two that fit a path the first is served.
 
 import type { Page } from '../page.ts'
+import { callbacks } from './callbacks.tsx'
+import { channels } from './channels.tsx'
+import { doctor } from './doctor.tsx'
+import { files } from './files.tsx'
 import { find } from './find.tsx'
 import { job } from './job/index.tsx'
 import { jobs } from './jobs/index.tsx'
+import { keys } from './keys.tsx'
 import { limits } from './limits/index.tsx'
+import { log } from './log.tsx'
 import { more } from './more.tsx'
 import { newJob } from './new-job.tsx'
 import { overview } from './overview/index.tsx'
 import { queue, queues } from './queues.tsx'
+import { schedules } from './schedules.tsx'
+import { worker, workers } from './workers.tsx'
 
-export const pages: readonly Page[] = [overview, jobs, newJob, job, queues, queue, limits, find, more]
+export const pages: readonly Page[] = [
+  ...[overview, jobs, newJob, job, queues, queue, schedules, limits],
+  ...[workers, worker, channels, callbacks, files, log],
+  ...[keys, doctor, find, more],
+]

@@ -8,6 +8,7 @@ type Answer = {
   to?: string
   link?: { text: string; to: string }
   undo?: Record<string, string>
+  secret?: string
   confirm?: string
   error?: { code: string; message: string }
 }
@@ -57,6 +58,23 @@ function showError(message: string, at: HTMLFormElement): void {
   at.append(told)
 }
 
+/** What is shown this once: it must be copied before it can be closed. */
+function showSecret(say: string, secret: string): void {
+  ask(
+    '<div class="ask"><h2></h2><pre></pre><div class="row end"><button class="btn primary copy" type="button">Copy</button><button class="btn" type="button" data-do="close" disabled>Close</button></div></div>',
+    null,
+  )
+  const dialog = document.querySelector('dialog[open]')!
+  dialog.querySelector('h2')!.textContent = say
+  dialog.querySelector('pre')!.textContent = secret
+  const closer = dialog.querySelector<HTMLButtonElement>('[data-do="close"]')!
+  dialog.addEventListener('cancel', (event) => closer.disabled && event.preventDefault())
+  dialog.querySelector('.copy')!.addEventListener('click', () => {
+    void navigator.clipboard.writeText(secret).catch(() => undefined)
+    closer.disabled = false
+  })
+}
+
 async function settle(answer: Answer, form: HTMLFormElement, url: string): Promise<void> {
   if (answer.error?.code === 'UNAUTHENTICATED') return location.assign(`${base}/login`)
   if (answer.error) return showError(answer.error.message, form)
@@ -68,8 +86,9 @@ async function settle(answer: Answer, form: HTMLFormElement, url: string): Promi
   }
   dialog?.close()
   form.closest('details.more')?.removeAttribute('open')
-  const { say = 'Done', link, undo } = answer
-  toast({ say, link, ...(undo ? { undo: () => void act(url, undo) } : {}) })
+  const { say = 'Done', link, undo, secret } = answer
+  if (secret) showSecret(say, secret)
+  else toast({ say, link, ...(undo ? { undo: () => void act(url, undo) } : {}) })
   tell('acted', form.dataset.act)
   if (answer.to && answer.to !== location.pathname.slice(base.length) + location.search) tell('go', base + answer.to)
   else tell('look')

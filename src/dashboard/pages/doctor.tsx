@@ -1,0 +1,151 @@
+// Doctor: whether every job is where it must be, and whether what we need answers.
+
+import type { Child } from 'hono/jsx'
+import type { Health } from '../../engine/engine.ts'
+import { page } from '../page.ts'
+import { Act as Button, LinkButton } from '../parts/act.tsx'
+import { Icon, Shape } from '../parts/icon.tsx'
+import { Card, Empty, Head, To } from '../parts/layout.tsx'
+import { Ago } from '../parts/moment.tsx'
+import { count, many } from '../words/number.ts'
+import { span } from '../words/time.ts'
+
+type Fault = { kind: string; who: string; what: string; remedy: string }
+type DoctorData = { health: Health; examined?: { faults: Fault[]; jobs: number; cursor: string | null } }
+
+function Check({ ok, text, children }: { ok: boolean; text: string; children: Child }) {
+  return (
+    <li>
+      {ok ? <Shape status="completed" /> : <Icon name="alert" size={14} kind="failed" />}
+      {text}
+      <span class="right">{children}</span>
+    </li>
+  )
+}
+
+function What({ health: { redis, redisMs, version, problems = [], restored } }: { health: Health }) {
+  const bells = problems.find(({ of }) => of === 'qstash')
+  const state = problems.find(({ of }) => of === 'redis')
+  return (
+    <Card title="What is there" right={`version ${version}`}>
+      <ul class="checks">
+        <Check ok={redis && !state} text="Redis">
+          {state?.message ?? (redisMs === undefined ? 'does not answer' : `answers in ${span(redisMs)}`)}
+        </Check>
+        <Check ok={!bells} text="Bells">
+          {bells ? `${bells.message}, ${count(bells.inARow ?? 1)} in a row` : 'QStash takes them'}
+        </Check>
+        <Check ok={!restored} text="Data">
+          {restored ? (
+            <>
+              Redis went back to older data <Ago at={restored.noticedAt} />: jobs {restored.lost.from} to{' '}
+              {restored.lost.to} are lost
+            </>
+          ) : (
+            'never went back'
+          )}
+        </Check>
+      </ul>
+    </Card>
+  )
+}
+
+function FaultRow({ fault: { kind, who, what, remedy } }: { fault: Fault }) {
+  const job = /^(?:job )?(\d+)$/.exec(who)?.[1]
+  return (
+    <tr>
+      <td>
+        <span class="st failed">
+          <Shape status="failed" />
+          {kind}
+        </span>
+      </td>
+      <td class="mono">{job ? <To to={`/jobs/${job}`}>#{job}</To> : who}</td>
+      <td class="fill">
+        {what} <span class="dim">{remedy}</span>
+      </td>
+    </tr>
+  )
+}
+
+function Examined({ examined: { faults, jobs, cursor } }: { examined: NonNullable<DoctorData['examined']> }) {
+  return (
+    <Card
+      title={faults.length === 0 ? `No faults in ${many(jobs, 'job')}` : many(faults.length, 'fault')}
+      right={
+        cursor && (
+          <LinkButton to={`/doctor?cursor=${encodeURIComponent(cursor)}`} small>
+            The next slice
+          </LinkButton>
+        )
+      }
+    >
+      {faults.length === 0 && (
+        <Empty>
+          {cursor ? 'This slice is as it must be. There are more jobs to look at.' : 'Every job is where it must be.'}
+        </Empty>
+      )}
+      <table class="tbl">
+        <caption class="vh">Faults</caption>
+        <tbody>
+          {faults.map((fault) => (
+            <FaultRow fault={fault} />
+          ))}
+        </tbody>
+      </table>
+      {faults.length > 0 && (
+        <p class="foot">
+          <Button act="repair" scope="admin" small>
+            Put them right
+          </Button>
+        </p>
+      )}
+    </Card>
+  )
+}
+
+export const doctor = page<DoctorData>({
+  path: '/doctor',
+  nav: 'doctor',
+  every: 0,
+  async load({ engine, query }) {
+    const cursor = query.get('cursor')
+    const [health, examined] = await Promise.all([
+      engine.health(),
+      cursor === null ? undefined : engine.examine(cursor || undefined),
+    ])
+    return { health, ...(examined ? { examined } : {}) }
+  },
+  title: () => 'Doctor',
+  View: ({ data: { health, examined } }) => (
+    <>
+      <Head title="Doctor" note={health.ok ? 'what we need answers' : 'something does not answer'}>
+        <LinkButton to="/doctor?cursor=" icon="doctor" kind="primary">
+          Look at all jobs
+        </LinkButton>
+      </Head>
+      <div class="stack">
+        <What health={health} />
+        {examined && <Examined examined={examined} />}
+      </div>
+    </>
+  ),
+  acts: {
+    repair: {
+      scope: 'admin',
+      confirm: () => ({
+        title: 'Put the faults right?',
+        text: ['Each job is moved to where its own record says that it must be; what cannot be told from it is left.'],
+        verb: 'Put them right',
+      }),
+      async does({ call, query }) {
+        const cursor = query.get('cursor')
+        const { repaired } = (await call(
+          'POST',
+          `/v1/doctor/repair${cursor ? `?cursor=${encodeURIComponent(cursor)}` : ''}`,
+        )) as { repaired: Fault[] }
+        return { say: `${many(repaired.length, 'fault')} put right` }
+      },
+    },
+  },
+})

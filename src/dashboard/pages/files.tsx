@@ -1,0 +1,112 @@
+// Files that jobs have stored: which there are, an address for an hour, and removing one.
+
+import { idIn } from '../../core/files.ts'
+import { queryWith } from '../look.ts'
+import { page } from '../page.ts'
+import { Act as Button } from '../parts/act.tsx'
+import { Card, Empty, Head, To } from '../parts/layout.tsx'
+import { Ago } from '../parts/moment.tsx'
+import { given } from '../words/form.ts'
+import { bytes, many } from '../words/number.ts'
+
+type FilesData = { files: { id: string; size: number; storedAt: number }[]; cursor?: string; isThere: boolean }
+
+const MOST = 100
+
+const way = (form: FormData): string => `/v1/files/${encodeURIComponent(given(form, 'file'))}`
+
+export const files = page<FilesData>({
+  path: '/files',
+  nav: 'files',
+  every: 0,
+  async load({ deps, query }) {
+    if (!deps.downloads) return { files: [], isThere: false }
+    const { objects, cursor } = await deps.downloads.files.bucket.list({
+      limit: MOST,
+      cursor: query.get('cursor') ?? undefined,
+    })
+    const files = objects.flatMap(({ key, size, storedAt }) => {
+      const id = idIn(key)
+      return id === undefined ? [] : [{ id, size, storedAt }]
+    })
+    return { files, cursor, isThere: true }
+  },
+  title: () => 'Files',
+  View: ({ data: { files, cursor, isThere }, query }) => (
+    <>
+      <Head
+        title="Files"
+        note={`${many(files.length, 'file')} on this page, ${bytes(files.reduce((sum, { size }) => sum + size, 0))}`}
+      />
+      <Card>
+        {files.length === 0 && (
+          <Empty>
+            {isThere
+              ? 'No file is stored. Jobs of the class `download` store them.'
+              : 'This deployment has no bucket, and so stores no files.'}
+          </Empty>
+        )}
+        <table class="tbl">
+          <caption class="vh">Files</caption>
+          <tbody>
+            {files.map(({ id, size, storedAt }) => (
+              <tr>
+                <td>
+                  <b class="mono">{id}</b>
+                </td>
+                <td class="num">{bytes(size)}</td>
+                <td class="fill dim">
+                  stored <Ago at={storedAt} />
+                </td>
+                <td class="num">
+                  <span class="row">
+                    <Button
+                      act="address"
+                      scope="read"
+                      fields={{ file: id }}
+                      small
+                      label={`An address of ${id} for an hour`}
+                    >
+                      Address
+                    </Button>
+                    <Button act="remove" scope="write" fields={{ file: id }} kind="danger" small label={`Remove ${id}`}>
+                      Remove
+                    </Button>
+                  </span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {cursor && (
+          <p class="further">
+            <To kind="btn small" to={`/files${queryWith(query.toString(), { cursor })}`}>
+              Further
+            </To>
+          </p>
+        )}
+      </Card>
+    </>
+  ),
+  acts: {
+    address: {
+      scope: 'read',
+      async does({ form, call }) {
+        const { url } = (await call('GET', way(form))) as { url: string }
+        return { say: `Good for an hour: ${url}` }
+      },
+    },
+    remove: {
+      scope: 'write',
+      confirm: ({ form }) => ({
+        title: `Remove file ${given(form, 'file')}?`,
+        text: ['It is gone for everybody who has its address.'],
+        verb: 'Remove it',
+      }),
+      async does({ form, call }) {
+        await call('DELETE', way(form))
+        return { say: `File ${given(form, 'file')} is removed` }
+      },
+    },
+  },
+})

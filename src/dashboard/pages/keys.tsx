@@ -1,0 +1,140 @@
+// API keys: who may come in, and for what. A key that is made is shown once.
+
+import { SidejobError } from '../../core/errors.ts'
+import type { ApiKey, Scope } from '../../engine/engine.ts'
+import { useLook } from '../look.ts'
+import { page } from '../page.ts'
+import { Act as Button, refusal, Sent } from '../parts/act.tsx'
+import { Field } from '../parts/field.tsx'
+import { Card, Empty, Head } from '../parts/layout.tsx'
+import { Ago } from '../parts/moment.tsx'
+import { given } from '../words/form.ts'
+import { many } from '../words/number.ts'
+import { cut } from '../words/text.ts'
+
+const scopes: readonly [Scope, string][] = [
+  ['read', 'sees everything, changes nothing'],
+  ['write', 'makes, changes and ends jobs'],
+  ['work', 'claims and commits runs'],
+  ['admin', 'everything, also queues, limits and keys'],
+]
+
+function Row({ apiKey: { id, name, scopes, createdAt, lastUsedAt, expiresAt } }: { apiKey: ApiKey }) {
+  return (
+    <tr>
+      <td>
+        <b>{cut(name, 40)}</b>
+      </td>
+      <td>
+        {scopes.map((scope) => (
+          <>
+            <span class="tag">{scope}</span>{' '}
+          </>
+        ))}
+      </td>
+      <td class="fill dim mono">{id}</td>
+      <td class="num">
+        made <Ago at={createdAt} />
+      </td>
+      <td class="num">
+        {lastUsedAt === undefined ? (
+          <span class="dimmer">never used</span>
+        ) : (
+          <>
+            used <Ago at={lastUsedAt} />
+          </>
+        )}
+      </td>
+      <td class="num">
+        {expiresAt !== undefined && (
+          <>
+            ends <Ago at={expiresAt} />
+          </>
+        )}
+      </td>
+      <td class="num">
+        <Button act="remove" scope="admin" fields={{ id, name }} kind="danger" small label={`Remove ${name}`}>
+          Remove
+        </Button>
+      </td>
+    </tr>
+  )
+}
+
+function MakeForm() {
+  const { base, here, who } = useLook()
+  const off = refusal(who.scopes, 'admin')
+  return (
+    <Card title="New key">
+      <form class="form" method="post" action={`${base}${here}`} data-act="make">
+        <Sent act="make" />
+        <Field name="name" label="Name" note="who has it, or what for" required />
+        <fieldset>
+          <legend>It may</legend>
+          {scopes.map(([scope, text]) => (
+            <label class="rowf">
+              <input type="checkbox" class="check" name="scope" value={scope} checked={scope === 'read'} />
+              <b>{scope}</b> <span class="dim">{text}</span>
+            </label>
+          ))}
+        </fieldset>
+        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
+          Make it
+        </button>
+      </form>
+    </Card>
+  )
+}
+
+export const keys = page<{ keys: ApiKey[] }>({
+  path: '/settings/keys',
+  nav: 'keys',
+  every: 0,
+  load: ({ engine }) => engine.keys(),
+  title: () => 'Keys',
+  View: ({ data: { keys } }) => (
+    <>
+      <Head title="Keys" note={many(keys.length, 'API key')} />
+      <div class="cols c21">
+        <Card>
+          {keys.length === 0 && <Empty>There is only the key of the deployment.</Empty>}
+          <table class="tbl">
+            <caption class="vh">API keys</caption>
+            <tbody>
+              {keys.map((key) => (
+                <Row apiKey={key} />
+              ))}
+            </tbody>
+          </table>
+        </Card>
+        <MakeForm />
+      </div>
+    </>
+  ),
+  acts: {
+    make: {
+      scope: 'admin',
+      async does({ form, call }) {
+        const chosen = form.getAll('scope').map(String)
+        if (chosen.length === 0)
+          throw new SidejobError('BAD_REQUEST', 'scope: expected at least one, got none', { path: ['scope'] })
+        const name = given(form, 'name')
+        const { key } = (await call('POST', '/v1/keys', { name, scopes: chosen })) as { key: string }
+        return { say: `Key ${name} is made. It is shown this once: copy it now.`, secret: key }
+      },
+    },
+    remove: {
+      scope: 'admin',
+      confirm: ({ form }) => ({
+        title: `Remove key ${given(form, 'name')}?`,
+        text: ['Who comes with it is refused from then on, and its sessions end. This cannot be taken back.'],
+        verb: 'Remove it',
+        type: given(form, 'name'),
+      }),
+      async does({ form, call }) {
+        await call('DELETE', `/v1/keys/${encodeURIComponent(given(form, 'id'))}`)
+        return { say: `Key ${given(form, 'name')} is removed` }
+      },
+    },
+  },
+})
