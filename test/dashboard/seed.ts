@@ -7,7 +7,7 @@ type Run = { run: { token: string }; job: { id: number; class: string } }
 const pull = (about: object = {}) => ({
   pull: true,
   history: 20,
-  retry: { max: 3, backoff: { base: 10_000 } },
+  retry: { max: 3, backoff: { base: '10s' } },
   ...about,
 })
 
@@ -21,7 +21,7 @@ const classes: [queue: string, name: string, definition: object][] = [
     pull({
       retry: { max: 0 },
       concurrency: 24,
-      timeout: 30_000,
+      timeout: '30s',
       description: 'Makes smaller pictures of one picture, and tells where they are.',
       in: {
         url: { schema: { type: 'string', format: 'uri' } },
@@ -32,7 +32,7 @@ const classes: [queue: string, name: string, definition: object][] = [
       out: { done: { schema: { type: 'object', properties: { url: text, width: { type: 'integer' } } } } },
     }),
   ],
-  ['media', 'transcode', pull({ timeout: 600_000 })],
+  ['media', 'transcode', pull({ timeout: '10m' })],
   ['media', 'thumbs', pull()],
   [
     'shop',
@@ -54,7 +54,7 @@ const classes: [queue: string, name: string, definition: object][] = [
   ],
   ['shop', 'invoice-pdf', pull()],
   ['shop', 'label', pull({ limits: [{ key: 'carrier-dhl', concurrency: 8 }] })],
-  ['shop', 'pack', pull({ timeout: 300_000 })],
+  ['shop', 'pack', pull({ timeout: '5m' })],
   ['shop', 'import', pull()],
   ['mail', 'digest', pull()],
   ['feed', 'import', pull({ retry: { max: 0 } })],
@@ -79,7 +79,7 @@ export function callerOf(url: string, key: string): Call {
 
 /** Lends jobs of a class as a program of that name does. */
 function worker(call: Call, queue: string) {
-  const claim = async (name: string, max: number, lease = 3_600_000, process?: string): Promise<Run[]> => {
+  const claim = async (name: string, max: number, lease = '1h', process?: string): Promise<Run[]> => {
     const { runs } = (await call('POST', `/v1/queues/${queue}/claim`, {
       names: [name],
       max,
@@ -119,9 +119,9 @@ async function media(call: Call): Promise<void> {
     group: { id: groups[i % 4 === 3 ? i % 3 : i % 4]! },
     inputs: { url: [`https://cdn.acme.example/v/${i}.heic`] },
   }))
-  await claim('resize', 24, 3_600_000, 'resizer-eu-1')
+  await claim('resize', 60, '1h', 'resizer-eu-1')
   await call('POST', '/v1/jobs', { class: 'transcode', queue: 'media' })
-  const [run] = await claim('transcode', 1, 3_600_000, 'packer-eu-2')
+  const [run] = await claim('transcode', 1, '1h', 'packer-eu-2')
   if (run) await call('POST', `/v1/runs/${run.run.token}/heartbeat`, { progress: 0.34 })
 }
 
@@ -130,7 +130,7 @@ async function shop(call: Call): Promise<number> {
   const { claim, commit } = worker(call, 'shop')
   for (const i of [1, 2, 3, 4, 5, 6, 7, 8])
     await call('POST', '/v1/jobs', { class: 'label', queue: 'shop', group: { id: groups[i % 3]! } })
-  await claim('label', 8, 3_600_000, 'dhl-1')
+  await claim('label', 8, '1h', 'dhl-1')
   const { id: parent } = (await call('POST', '/v1/jobs', {
     class: 'import',
     queue: 'shop',
@@ -172,7 +172,7 @@ async function shop(call: Call): Promise<number> {
   })
   const [invoice] = await claim('invoice-pdf', 1)
   await commit(invoice!, { end: 'completed' })
-  const [pack] = await claim('pack', 1, 3_600_000, 'packer-eu-2')
+  const [pack] = await claim('pack', 1, '1h', 'packer-eu-2')
   await call('POST', `/v1/runs/${pack!.run.token}/heartbeat`, { progress: 0.61 })
   await call('POST', `/v1/jobs/${id}/in/note`, { values: ['gift wrap, no invoice', 'ring twice'], notify: false })
   void parent

@@ -94,11 +94,11 @@ function Examined({ examined: { faults, jobs, cursor } }: { examined: NonNullabl
         </tbody>
       </table>
       {faults.length > 0 && (
-        <p class="foot">
+        <div class="foot">
           <Button act="repair" scope="admin" small>
             Put them right
           </Button>
-        </p>
+        </div>
       )}
     </Card>
   )

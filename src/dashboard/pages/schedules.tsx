@@ -106,9 +106,7 @@ function Next({ schedule: { paused, next } }: { schedule: ScheduleView }) {
     )
   return (
     <div class="nxt">
-      <b>
-        <Ago at={first} />
-      </b>
+      <b>{first <= now ? 'due' : <Ago at={first} />}</b>
       <span class="sub">
         {first - now < DAY ? clock(first, zone) : `${dayOf(first, zone)}, ${hourOf(first, zone)}`}
       </span>

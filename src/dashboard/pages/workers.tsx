@@ -106,11 +106,11 @@ function About({ worker }: { worker: Worker }) {
           ))}
         </dl>
       </div>
-      <p class="foot">
+      <div class="foot">
         <Button act="unregister" scope="admin" kind="danger" small>
           Unregister
         </Button>
-      </p>
+      </div>
     </Card>
   )
 }

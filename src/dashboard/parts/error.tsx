@@ -2,6 +2,7 @@
 
 import type { Code } from '../../core/errors.ts'
 import { useLook } from '../look.ts'
+import { plain } from '../words/json.ts'
 
 const hints: Partial<Record<Code, string>> = {
   UNAVAILABLE: 'Jobs go on as soon as it answers again; nothing is lost.',
@@ -15,7 +16,7 @@ export function ErrorPage({ code, message }: { code: Code; message: string }) {
     <div class="empty page-error">
       <h1>{code === 'NOT_FOUND' ? 'Not found' : 'This did not work'}</h1>
       <p>
-        {message} <code>{code}</code>
+        {plain(message)} <code>{code}</code>
       </p>
       {hints[code] && <p class="dim">{hints[code]}</p>}
       <p class="row">

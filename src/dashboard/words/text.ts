@@ -1,11 +1,12 @@
 // Names and sentences.
 
 import type { Status } from '../../core/job.ts'
+import { plain } from './json.ts'
 
-/** Cut in the middle, so that both ends can be read. @example cut('a-very-long-name-of-a-queue', 12) // 'a-ver…-queue' */
+/** Made plain, and cut in the middle, so that both ends can be read. @example cut('a-very-long-name-of-a-queue', 12) // 'a-ver…-queue' */
 export const cut = (text: string, most = 40): string => {
-  const letters = [...text]
-  if (letters.length <= most) return text
+  const letters = [...plain(text)]
+  if (letters.length <= most) return letters.join('')
   const head = Math.ceil((most - 1) / 2)
   return `${letters.slice(0, head).join('')}…${letters.slice(letters.length - (most - 1 - head)).join('')}`
 }

@@ -59,7 +59,7 @@ export function take(html: string): void {
     const [old, fresh] = [document.getElementById(id), next.getElementById(id)]
     if (old && fresh)
       Idiomorph.morph(old, fresh, {
-        morphStyle: 'innerHTML',
+        morphStyle: 'outerHTML',
         ignoreActiveValue: true,
         callbacks: { beforeAttributeUpdated: keepsOwn, beforeNodeMorphed: keepsTime },
       })

@@ -86,11 +86,11 @@ function Result({ job, found }: { job: JobView; found?: TabData['result'] }) {
       ) : (
         <Json value={value} href={`/v1/jobs/${job.id}/result`} />
       )}
-      <p class="foot">
+      <div class="foot">
         <Act act="takeResult" scope="write" kind="danger" small>
           Take it
         </Act>
-      </p>
+      </div>
     </>
   )
 }

@@ -9,7 +9,7 @@ import { Card, Head } from '../../parts/layout.tsx'
 import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
 import { filterOf, tokensOf, typed } from '../../words/filter.ts'
 import { count } from '../../words/number.ts'
-import { title } from '../../words/text.ts'
+import { cut, title } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Bulk, BulkProgress } from './bulk.tsx'
 import { Counts } from './counts.tsx'
@@ -52,7 +52,7 @@ async function load(asked: Asked): Promise<JobsData> {
 /** What the page is called: its filter in words. */
 export const nameOf = (query: URLSearchParams): string => {
   const tokens = tokensOf(query)
-  return tokens.length === 0 ? 'All' : title(tokens.map(({ value }) => value).join(', '))
+  return tokens.length === 0 ? 'All' : title(cut(tokens.map(({ value }) => value).join(', '), 60))
 }
 
 function View({ data, query }: { data: JobsData; query: URLSearchParams }) {

@@ -39,14 +39,14 @@ export function ChangeForm({ limit }: { limit?: LimitView }) {
         </button>
       </form>
       {key && (
-        <p class="foot row">
+        <div class="foot row">
           <Act act={paused ? 'resume' : 'pause'} at="/limits" scope="admin" fields={{ key }} small>
             {paused ? 'Let jobs in again' : 'Let nobody in'}
           </Act>
           <Act act="remove" at="/limits" scope="admin" fields={{ key }} kind="danger" small>
             Remove
           </Act>
-        </p>
+        </div>
       )}
     </Card>
   )

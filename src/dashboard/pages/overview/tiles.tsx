@@ -29,11 +29,11 @@ function Waiting({ data: { queues, limited, points } }: TilesProps) {
   const paused = sum(queues, (queue) => (queue.paused ? queue.counts.queued : 0))
   return (
     <To kind="tile" to="/jobs?status=queued">
-      <dt>Wait to start</dt>
-      <dd class="big">{short(Math.max(0, ready))}</dd>
-      <dd class="sub">
+      <span class="dt">Wait to start</span>
+      <span class="big">{short(Math.max(0, ready))}</span>
+      <span class="sub">
         <span class={limited > 0 ? 'up' : undefined}>{count(limited)} at limits</span>, {count(paused)} paused
-      </dd>
+      </span>
       <Spark values={points.map(({ longestWait }) => longestWait)} tone="suspended" />
     </To>
   )
@@ -45,16 +45,16 @@ function Running({ data: { queues, points, processes } }: TilesProps) {
   const pulled = processes.filter(({ kind }) => kind === 'pull').reduce((all, { runs }) => all + runs.length, 0)
   return (
     <To kind="tile" to="/jobs?status=running">
-      <dt>
+      <span class="dt">
         <span class="st running">
           <Shape status="running" />
         </span>
         Running
-      </dt>
-      <dd class="big">{short(sum(queues, ({ counts }) => counts.running))}</dd>
-      <dd class="sub">
+      </span>
+      <span class="big">{short(sum(queues, ({ counts }) => counts.running))}</span>
+      <span class="sub">
         in {count(lanes)} of {count(most)} lanes, {count(pulled)} pulled
-      </dd>
+      </span>
       <Spark values={points.map(({ runs }) => runs)} tone="running" />
     </To>
   )
@@ -65,14 +65,14 @@ function Ended({ data: { points, range } }: TilesProps) {
   const minute = all / (range.span / 60_000)
   return (
     <To kind="tile" to="/jobs?status=completed">
-      <dt>Ended</dt>
-      <dd class="big">
+      <span class="dt">Ended</span>
+      <span class="big">
         {minute < 10 && minute > 0 ? minute.toFixed(1) : short(Math.round(minute))}
         <small>a minute</small>
-      </dd>
-      <dd class="sub">
+      </span>
+      <span class="sub">
         {count(all)} in {range.text}
-      </dd>
+      </span>
       <Spark values={points.map(({ completed }) => completed)} tone="completed" />
     </To>
   )
@@ -83,16 +83,16 @@ function Failed({ data: { queues, points, range } }: TilesProps) {
   const ended = points.reduce((sum, point) => sum + point.failed + point.completed, 0)
   return (
     <To kind="tile" to="/jobs?status=failed">
-      <dt>Failed for good</dt>
-      <dd class="big">{short(sum(queues, ({ counts }) => counts.failed))}</dd>
-      <dd class="sub">
+      <span class="dt">Failed for good</span>
+      <span class="big">{short(sum(queues, ({ counts }) => counts.failed))}</span>
+      <span class="sub">
         {ended === 0 ? (
           'nothing ended'
         ) : (
           <span class={failed / ended > 0.01 ? 'up' : undefined}>{percent(failed / ended)}</span>
         )}{' '}
         in {range.text}
-      </dd>
+      </span>
       <Spark values={points.map(({ failed }) => failed)} tone="failed" />
     </To>
   )
@@ -103,13 +103,13 @@ function Waits({ data: { stats, points } }: TilesProps) {
   const [half, most] = [quantile(all, 0.5), quantile(all, 0.95)]
   return (
     <To kind="tile wide2" to="/queues">
-      <dt>Wait until start, p50 and p95</dt>
-      <dd class="big">
+      <span class="dt">Wait until start, p50 and p95</span>
+      <span class="big">
         {half === undefined ? '–' : `≤ ${about(half)}`}
         <i class="or" />
         {most === undefined ? '–' : `≤ ${about(most)}`}
-      </dd>
-      <dd class="sub">{count(all.reduce((a, b) => a + b, 0))} runs since midnight UTC</dd>
+      </span>
+      <span class="sub">{count(all.reduce((a, b) => a + b, 0))} runs since midnight UTC</span>
       <Spark values={points.map(({ longestWait }) => longestWait)} tone="accent" />
     </To>
   )
@@ -117,12 +117,12 @@ function Waits({ data: { stats, points } }: TilesProps) {
 
 export function Tiles(props: TilesProps) {
   return (
-    <dl class="tiles">
+    <div class="tiles">
       <Waiting {...props} />
       <Running {...props} />
       <Ended {...props} />
       <Failed {...props} />
       <Waits {...props} />
-    </dl>
+    </div>
   )
 }

@@ -1,0 +1,276 @@
+// The pages in a browser: what they do when they are pressed, without a complaint of the browser, and for everybody.
+
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import { pages as table } from '../../src/dashboard/pages/index.ts'
+import type { Scope } from '../../src/engine/engine.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { program, startBrowser } from './browser.ts'
+import { serve } from './served.ts'
+
+const fails = defineWorker({
+  class: 'fails',
+  retry: { max: 0 },
+  perform() {
+    throw new Error('no answer within 30 s')
+  },
+})
+const waits = defineWorker({ class: 'waits', in: { n: port() }, out: { o: port() }, perform: (job) => job.suspend() })
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+type Axe = {
+  run: (options: object) => Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
+}
+
+/** What axe finds that keeps people out. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate(() =>
+    (window as unknown as { axe: Axe }).axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }),
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]!.html.slice(0, 160)}`)
+}
+
+describe.skipIf(!program())('in a browser', () => {
+  let served: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  const faults: string[] = []
+  const ids: Record<string, number> = {}
+
+  beforeAll(async () => {
+    served = await serve({ workers: [fails, waits, ...core] })
+    await served.engine.register('default', 'pulled', { pull: true, concurrency: 2 })
+    ids.failed = await served.make('fails')
+    ids.waits = await served.make('waits')
+    await Promise.all([served.rest(ids.failed), served.rest(ids.waits)])
+    ids.queued = await served.make('pulled')
+    browser = await startBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await served?.close()
+  })
+
+  beforeEach(async () => {
+    faults.length = 0
+    context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
+    page = await context.newPage()
+    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()))
+    page.on('pageerror', (error) => faults.push(String(error)))
+  })
+  afterEach(async () => {
+    await context.close()
+    expect(faults).toEqual([])
+  })
+
+  /** Logs in as somebody does, with a key of these scopes, and goes to a page. */
+  async function enter(scopes: Scope[], path: string): Promise<void> {
+    const { key } = await served.engine.addKey({ name: scopes.join('-'), scopes })
+    await page.goto(`${served.url}/ui/login?to=${encodeURIComponent(path)}`)
+    await page.getByLabel('API key').fill(key)
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.waitForURL(`${served.url}/ui${path}`)
+  }
+
+  const toast = (text: string | RegExp) => page.locator('.toast', { hasText: text }).first().waitFor()
+
+  const paths = table.map(({ path }) =>
+    path
+      .replace(':job', '2')
+      .replace(':queue', 'core')
+      .replace(':class', 'split')
+      .replace(':id', 'x')
+      .replace(':wire', 'x'),
+  )
+
+  test.each(paths)('%s complains of nothing, in both themes and on a phone', async (path) => {
+    await enter(['read'], '/jobs')
+    for (const theme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
+      await page.goto(`${served.url}/ui${path}`)
+      expect(await findings(page)).toEqual([])
+    }
+    await page.setViewportSize({ width: 390, height: 844 })
+    const width = await page.evaluate(() => document.documentElement.scrollWidth)
+    expect(width).toBeLessThanOrEqual(390)
+  })
+
+  test('a failed job is retried from the list, after it was selected with the keyboard', async () => {
+    await enter(['read', 'write'], '/jobs?status=failed')
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await page.getByText('1 selected').waitFor()
+    await page.keyboard.press('r')
+    await toast('Retry: 1 job')
+    await served.until(async () => (await served.engine.get(String(ids.failed))).attempt >= 1)
+  })
+
+  test('who may only read sees the buttons, off, with the reason', async () => {
+    await enter(['read'], `/jobs/${ids.waits}`)
+    const button = page.getByRole('button', { name: /^Run now/ })
+    expect(await button.isDisabled()).toBe(true)
+    expect(await button.getAttribute('title')).toBe('needs write; you have read')
+  })
+
+  test('a value is written to a port, is shown at once, and is taken after a question', async () => {
+    await enter(['read', 'write'], `/jobs/${ids.waits}`)
+    await page.getByLabel('Write to n', { exact: true }).click()
+    await page.getByLabel('Write to n, as JSON').fill('{"amount": 12345678901234567890}')
+    await page.locator('#port-in-n').getByRole('button', { name: 'Write', exact: true }).click()
+    await toast('Written to n')
+    await page.locator('#port-in-n .val', { hasText: '12345678901234567890' }).waitFor()
+    await page.getByLabel('More for n').click()
+    await page.getByRole('button', { name: 'Take a value' }).click()
+    await page.getByRole('button', { name: 'Take it' }).click()
+    await toast('Taken')
+  })
+
+  test('what is no JSON is told beside the form, and nothing is sent', async () => {
+    await enter(['read', 'write'], `/jobs/${ids.waits}`)
+    await page.getByLabel('Write to n', { exact: true }).click()
+    await page.getByLabel('Write to n, as JSON').fill('{oops')
+    await page.locator('#port-in-n').getByRole('button', { name: 'Write', exact: true }).click()
+    await toast('expected JSON')
+    faults.length = 0
+  })
+
+  test('a queue is paused at once, and going back is one press', async () => {
+    await enter(['read', 'admin'], '/queues/core')
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await toast('is paused')
+    await served.until(async () => (await served.engine.queues()).queues.find(({ name }) => name === 'core')!.paused)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await served.until(async () => !(await served.engine.queues()).queues.find(({ name }) => name === 'core')!.paused)
+  })
+
+  test('deleting asks for the number, and another number is refused', async () => {
+    const id = await served.make('waits')
+    await served.rest(id)
+    await enter(['read', 'admin'], `/jobs/${id}`)
+    await page.getByLabel('More', { exact: true }).click()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox').fill('1')
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('textbox').fill(String(id))
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await toast('is deleted')
+    await served.until(() =>
+      served.engine.get(String(id)).then(
+        () => false,
+        () => true,
+      ),
+    )
+  })
+
+  test('Escape leaves a question unanswered, and gives the focus back', async () => {
+    await enter(['read', 'write'], `/jobs/${ids.waits}`)
+    await page.keyboard.press('x')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect(await served.statusOf(ids.waits!)).not.toBe('terminated')
+  })
+
+  test('a worker is tried by its form', async () => {
+    await enter(['read', 'write'], '/workers/core/split')
+    await page.locator('textarea[name="in.in"]').fill('"to,be,or"')
+    await page.getByRole('button', { name: /Make the job/ }).click()
+    await toast('was made')
+    await page.locator('.lasts li').first().waitFor()
+  })
+
+  test('the demo runs from the page, and its end is seen there', async () => {
+    await enter(['read', 'write'], '/?first')
+    await page.getByRole('button', { name: 'Run the demo' }).click()
+    await toast('A flow and 24 jobs were made')
+    await page.getByText(/2[45] jobs of the demo have ended/).waitFor({ timeout: 60_000 })
+  })
+
+  test('a key is made, shown once, and closed only after it was copied', async () => {
+    await context.grantPermissions(['clipboard-write'], { origin: served.url })
+    await enter(['read', 'admin'], '/settings/keys')
+    await page.getByLabel('Name').fill('grafana')
+    await page.getByRole('button', { name: 'Make it' }).click()
+    const dialog = page.getByRole('dialog')
+    const key = await dialog.locator('pre').textContent()
+    expect(key).toMatch(/^sj_/)
+    expect(await dialog.getByRole('button', { name: 'Close' }).isDisabled()).toBe(true)
+    await dialog.getByRole('button', { name: 'Copy' }).click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    expect(await served.engine.authenticate(key!)).toMatchObject({ name: 'grafana', scopes: ['read'] })
+    expect(await page.content()).not.toContain(key)
+  })
+
+  test('a limit is made, changed and taken back', async () => {
+    await enter(['read', 'admin'], '/limits?change=')
+    await page.locator('input[name="key"]').fill('stripe')
+    await page.getByLabel(/At once/).fill('4')
+    await page.getByRole('button', { name: 'Make it' }).click()
+    await toast('Limit stripe is made')
+    expect(await served.engine.limit('stripe')).toMatchObject({ concurrency: 4 })
+    await page.goto(`${served.url}/ui/limits?change=stripe`)
+    await page.getByLabel(/At once/).fill('9')
+    await page.getByRole('button', { name: 'Change it' }).click()
+    await toast('Limit stripe is changed')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await served.until(async () => (await served.engine.limit('stripe')).concurrency === 4)
+  })
+
+  test('a schedule is made, paused and resumed', async () => {
+    await enter(['read', 'write'], '/schedules')
+    await page.locator('input[name="alias"]').fill('nightly')
+    await page.locator('input[name="class"]').fill('pulled')
+    await page.locator('input[name="cron"]').fill('30 2 * * *')
+    await page.getByRole('button', { name: 'Make it' }).click()
+    await toast('Schedule nightly is set')
+    await page.getByLabel('Pause nightly').click()
+    await toast('The schedule is paused')
+    await page.getByLabel('Resume nightly').click()
+    await toast('The schedule goes on')
+  })
+
+  test('every page is reached by keys, and the theme is kept', async () => {
+    await enter(['read'], '/jobs')
+    await page.keyboard.press('g')
+    await page.keyboard.press('l')
+    await page.waitForURL(`${served.url}/ui/limits`)
+    const before = await page.evaluate(() => document.documentElement.dataset.theme)
+    await page.keyboard.press('t')
+    await page.reload()
+    const after = await page.evaluate(() => document.documentElement.dataset.theme)
+    expect(after).not.toBe(before)
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  })
+
+  test('what is new comes in by itself', async () => {
+    await enter(['read'], '/jobs')
+    const id = await served.make('waits')
+    await page.locator(`#row-${id}`).waitFor({ timeout: 20_000 })
+  })
+
+  test('without a script a job is terminated through a page that asks', async () => {
+    const id = await served.make('waits')
+    await served.rest(id)
+    const { key } = await served.engine.addKey({ name: 'plain', scopes: ['read', 'write'] })
+    const bare = await browser.newContext({ javaScriptEnabled: false })
+    const plain = await bare.newPage()
+    await plain.goto(`${served.url}/ui/login?to=/jobs/${id}`)
+    await plain.getByLabel('API key').fill(key)
+    await plain.getByRole('button', { name: 'Log in' }).click()
+    await plain.getByRole('button', { name: /^Terminate/ }).click()
+    await plain.getByRole('button', { name: 'Terminate' }).click()
+    await plain.getByText(`#${id} ends`).waitFor()
+    await bare.close()
+    await served.rest(id, 'terminated')
+  })
+})

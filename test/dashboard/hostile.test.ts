@@ -1,0 +1,120 @@
+// Data that means harm: none of it becomes a part of a page, and no page fails or grows without bound for it.
+
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { assets } from '../../src/dashboard/assets.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { commandStats } from '../redis/commandstats.ts'
+import { startPages, type Visitor } from './kit.ts'
+
+const EVIL = '</pre><script>alert(1)</script><img src=x onerror=alert(2)>\u0000\u202Eevil" style="x'
+const fails = defineWorker({
+  class: 'fails',
+  retry: { max: 0 },
+  perform() {
+    throw new Error(EVIL)
+  },
+})
+const any = defineWorker({ class: 'any', in: { '*': port() }, out: { '*': port() }, perform: (job) => job.suspend() })
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let reader: Visitor
+const ids: Record<string, number> = {}
+
+beforeAll(async () => {
+  pages = await startPages({ workers: [fails, any] })
+  ids.failed = await pages.make('fails')
+  await pages.rest(ids.failed)
+  const huge = JSON.stringify('x'.repeat(1_048_000))
+  ids.huge = await pages.make('any', {
+    args: huge,
+    alias: ['größe <b>&"'],
+    createdBy: EVIL.slice(0, 60).replace('\u0000', ''),
+  })
+  await pages.rest(ids.huge)
+  await pages.engine.write(String(ids.huge), 'in', 'evil', [
+    JSON.stringify(EVIL),
+    JSON.stringify({ token: 'sk_live_1', n: EVIL }),
+  ])
+  const many = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`p${i}`, {}]))
+  ids.ports = await pages.make('any')
+  await pages.rest(ids.ports)
+  await pages.engine.ports(String(ids.ports), { in: many })
+  reader = await pages.enter(['read'])
+})
+afterAll(() => pages.close())
+
+const paths = () => [
+  '/ui/jobs',
+  ...['log', 'args', 'errors', 'runs', 'state', 'result'].flatMap((tab) =>
+    [ids.failed, ids.huge, ids.ports].map((id) => `/ui/jobs/${id}?tab=${tab}`),
+  ),
+  '/ui/log',
+  '/ui',
+  `/ui/jobs?class=${encodeURIComponent(EVIL)}`,
+  `/ui/find?q=${encodeURIComponent(EVIL)}`,
+  `/ui/jobs/new?class=${encodeURIComponent(EVIL)}`,
+]
+
+test('none of it is markup, on any page', async () => {
+  for (const path of paths()) {
+    const answer = await reader.get(path)
+    const html = await answer.text()
+    expect([200, 400, 404], path).toContain(answer.status)
+    expect(html, path).not.toContain('<script>alert')
+    expect(html, path).not.toContain('<img')
+    expect(html, path).not.toMatch(/\sstyle="/)
+    // A field that is sent back has what came; what is read has neither.
+    const read = html.replace(/="[^"]*"/g, '')
+    expect(read, path).not.toContain('\u202E')
+    expect(read, path).not.toContain('\u0000')
+  }
+  expect(pages.reported).toEqual([])
+})
+
+test('a value of 1 MiB, and 900 ports, leave a page below 200 KB', async () => {
+  for (const path of paths()) expect((await reader.html(path)).length, path).toBeLessThan(200_000)
+})
+
+test('a name that is not there is told, whatever it is', async () => {
+  for (const path of ['/ui/jobs/999999', '/ui/queues/%3Cb%3E', '/ui/workers/a/%3Cb%3E', '/ui/nothing']) {
+    const answer = await reader.get(path)
+    expect([400, 404], path).toContain(answer.status)
+    expect(await answer.text(), path).toContain('<h1>')
+  }
+})
+
+test('what browsers load for the first page is within 90 KB, and 15 KB of script', () => {
+  const size = (name: string) => {
+    const asset = assets.find((one) => one.name.startsWith(name))!
+    return 'text' in asset ? gzipSync(asset.text).length : Buffer.from(asset.base64, 'base64').length
+  }
+  expect(size('app-')).toBeLessThan(15_000)
+  expect(size('style-')).toBeLessThan(14_000)
+  expect(size('geist-') + size('geist-mono-') + size('app-') + size('style-')).toBeLessThan(90_000)
+})
+
+/** What a look costs that is not the first: what is beside the pages is known, and so is the session. */
+async function costOf(path: string) {
+  await reader.get(path)
+  const billed = async () => [...(await commandStats(pages)).values()].reduce((a, b) => a + b, 0)
+  const [requests, commands] = [pages.counts().requests, await billed()]
+  await reader.get(path)
+  return { requests: pages.counts().requests - requests, commands: (await billed()) - commands }
+}
+
+test('a page costs a bounded number of requests and Redis commands', async () => {
+  const most: Record<string, [requests: number, commands: number]> = {
+    '/ui/jobs': [3, 14],
+    [`/ui/jobs/${ids.huge}`]: [10, 44],
+    '/ui/queues': [1, 8],
+    '/ui/limits': [2, 10],
+    '/ui': [8, 32],
+    '/ui/log': [1, 2],
+  }
+  for (const [path, [requests, commands]] of Object.entries(most)) {
+    const cost = await costOf(path)
+    expect.soft(cost.requests, `${path}: requests`).toBeLessThanOrEqual(requests)
+    expect.soft(cost.commands, `${path}: commands`).toBeLessThanOrEqual(commands)
+  }
+})

@@ -1,0 +1,151 @@
+// What needs a look: each rule speaks where it should, and is silent beside that.
+
+import { expect, test } from 'vitest'
+import { laneOf, placeOf, spanOf, ticksOf } from '../../src/dashboard/words/calendar.ts'
+import { coloursOf, isFull, kindOfLimit } from '../../src/dashboard/words/limit.ts'
+import * as needs from '../../src/dashboard/words/needs.ts'
+import { asJson, choicesOf, kindOf, wordsOf } from '../../src/dashboard/words/schema.ts'
+import { columnsOf, niceTop, rangeOf } from '../../src/dashboard/words/series.ts'
+import { quantile } from '../../src/dashboard/words/waits.ts'
+import type { QueueView } from '../../src/engine/engine.ts'
+
+const NOW = 1_800_000_000_000
+const [MINUTE, HOUR] = [60_000, 3_600_000]
+
+const quiet: needs.Known = { now: NOW, queues: [], limits: [], points: [], givenUp: [], schedules: [] }
+
+const point = (ago: number, counts: object) => ({
+  ...{ made: 0, runs: 0, errors: 0, completed: 0, failed: 0, terminated: 0, lost: 0, skipped: 0, longestWait: 0 },
+  ...counts,
+  at: NOW - ago,
+})
+
+const queue = (about: object): QueueView =>
+  ({
+    ...{ name: 'mail', paused: false, mode: 'push', lanes: 0, maxLanes: 4, ageing: null, batch: 10, oldestReady: null },
+    counts: {
+      queued: 0,
+      running: 0,
+      suspended: 0,
+      completed: 0,
+      failed: 0,
+      terminating: 0,
+      terminated: 0,
+      scheduled: 0,
+      limited: 0,
+      ...(about as { counts?: object }).counts,
+    },
+    ...Object.fromEntries(Object.entries(about).filter(([name]) => name !== 'counts')),
+  }) as QueueView
+
+const limit = { key: 'stripe', concurrency: 2, rate: null, paused: false, shutUntil: null, running: 2, waiting: 5 }
+
+test('nothing needs a look where all is quiet', () => expect(needs.needsOf(quiet)).toEqual([]))
+
+test.each([
+  ['20 failures above 1 %', { points: [point(MINUTE, { failed: 20, completed: 1_000 })] }, ['failing']],
+  ['19 failures', { points: [point(MINUTE, { failed: 19 })] }, []],
+  ['many failures below 1 %', { points: [point(MINUTE, { failed: 20, completed: 2_000 })] }, []],
+  ['failures of an hour ago', { points: [point(HOUR, { failed: 99 })] }, []],
+  ['a lost run', { points: [point(MINUTE, { lost: 1 })] }, ['lost']],
+  ['a full limit with waiters', { limits: [limit] }, ['limit']],
+  ['a full limit without', { limits: [{ ...limit, waiting: 0 }] }, []],
+  ['a paused queue with jobs', { queues: [queue({ paused: true, counts: { queued: 3 } })] }, ['paused']],
+  ['an empty paused queue', { queues: [queue({ paused: true })] }, []],
+  ['a job that waits while lanes are free', { queues: [queue({ oldestReady: NOW - 2 * MINUTE, lanes: 1 })] }, ['slow']],
+  [
+    'a job that waits while all lanes are open',
+    { queues: [queue({ oldestReady: NOW - 2 * MINUTE, lanes: 4 })] },
+    ['busy'],
+  ],
+  ['a job that waits for half a minute', { queues: [queue({ oldestReady: NOW - MINUTE / 2 })] }, []],
+  ['QStash that refuses', { bells: { refused: 3, why: 'answered 500', since: NOW } }, ['bells']],
+  ['Redis that went back', { restored: { times: 1, noticedAt: NOW, lost: { from: 4, to: 9 } } }, ['restored']],
+])('%s', (_, known, rules) => {
+  expect(needs.needsOf({ ...quiet, ...known } as never).map(({ rule }) => rule)).toEqual(rules)
+})
+
+test('callbacks given up are told once a host, and can be sent again', () => {
+  const callback = {
+    state: 'FAILED',
+    of: 7,
+    end: 1,
+    url: 'https://hooks.example/a',
+    attempts: 10,
+    lastError: 'answered 503',
+    job: 9,
+    createdAt: NOW,
+    nextAt: null,
+    endedAt: NOW,
+  }
+  const [need, ...more] = needs.needsOf({ ...quiet, givenUp: [callback, { ...callback, of: 8 }] as never })
+  expect(more).toEqual([])
+  expect(need).toMatchObject({ name: 'hooks.example', text: '2 callbacks to {} were given up.' })
+  expect(need!.buttons.map(({ text }) => text)).toEqual(['See them', 'Send again'])
+})
+
+test('the worst comes first, and six at most', () => {
+  const queues = Array.from({ length: 9 }, (_, i) => queue({ name: `q${i}`, paused: true, counts: { queued: 1 } }))
+  const found = needs.needsOf({ ...quiet, queues, points: [point(MINUTE, { failed: 30 })] })
+  expect(found).toHaveLength(6)
+  expect(found[0]!.rule).toBe('failing')
+})
+
+test('limits are full only where somebody waits, and say what bounds them', () => {
+  expect(isFull(limit)).toBe(true)
+  expect(kindOfLimit({ ...limit, key: 'worker:media/resize', rate: { limit: 500, period: MINUTE } })).toBe(
+    'at once 2, 500 in 1 m 00 s, of the class',
+  )
+  expect([...coloursOf(['a', 'b', 'b', null])]).toEqual([
+    ['b', 'g1'],
+    ['a', 'g2'],
+    [null, 'g0'],
+  ])
+})
+
+test('series have a column for every moment', () => {
+  const range = rangeOf('1h')
+  const columns = columnsOf([point(MINUTE, { completed: 3 }), point(2 * HOUR, { completed: 9 })], range, NOW)
+  expect(columns).toHaveLength(60)
+  expect(columns.reduce((sum, { completed }) => sum + completed, 0)).toBe(3)
+  expect([niceTop(0), niceTop(1_130), niceTop(21)]).toEqual([4, 1_200, 30])
+  expect(quantile([5, 90, 5], 0.5)).toBe(100)
+  expect(quantile([], 0.5)).toBeUndefined()
+})
+
+test('a calendar has dots for slots, and a band where they are too many', () => {
+  const span = spanOf('day')
+  const lane = laneOf(
+    {
+      next: [NOW + HOUR, NOW + 3 * HOUR],
+      lastRun: { startedAt: NOW - HOUR, endedAt: NOW, outcome: 'failed', attempt: 1 },
+      paused: false,
+    },
+    NOW,
+    span,
+  )
+  expect(lane.marks.map(({ kind }) => kind)).toEqual(['failed', 'next', 'next'])
+  expect(laneOf({ next: [NOW + MINUTE, NOW + 2 * MINUTE], lastRun: null, paused: false }, NOW, span).band).toBeDefined()
+  expect(laneOf({ next: [NOW + MINUTE], lastRun: null, paused: true }, NOW, span).marks).toEqual([])
+  expect(placeOf(NOW, NOW, span)).toBe(50)
+  expect(ticksOf(NOW, span).length).toBeGreaterThan(5)
+})
+
+test.each([
+  ['{"type":"string","format":"uri"}', 'text', 'text, a URL'],
+  ['{"enum":["webp","avif"]}', 'choice', 'webp | avif'],
+  ['{"type":"array","items":{"type":"integer"}}', 'json', 'list of whole number'],
+  ['{"type":"object","properties":{"id":{}}}', 'json', '{ id }'],
+  ['{"type":"boolean"}', 'boolean', 'yes or no'],
+  ['no schema', 'json', 'any'],
+])('the schema %s is a field for %s', (schema, kind, words) => {
+  expect(kindOf(schema)).toBe(kind)
+  expect(wordsOf(schema)).toBe(words)
+})
+
+test('what is typed becomes JSON by the kind of its field', () => {
+  expect(asJson('text', 'a"b')).toBe('"a\\"b"')
+  expect(asJson('boolean', 'true')).toBe('true')
+  expect(asJson('json', '[1]')).toBe('[1]')
+  expect(choicesOf('{"enum":["a"]}')).toEqual(['a'])
+})
