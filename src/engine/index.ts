@@ -12,8 +12,11 @@ import { BULK, createBulk, createBulkVerbs, FAMILY, goThroughFamily } from './ap
 import { createCallbackVerbs } from './api/callbacks.ts'
 import { createChannels } from './api/channels.ts'
 import { createRuns } from './api/claims.ts'
+import { createCopies } from './api/copies.ts'
 import { createDeliveries } from './api/deliveries.ts'
 import { createDoctor } from './api/doctor.ts'
+import { createErrors } from './api/errors.ts'
+import { createFind } from './api/find.ts'
 import { createFlows } from './api/flows.ts'
 import { createHealth } from './api/health.ts'
 import { createJobs } from './api/jobs.ts'
@@ -204,6 +207,9 @@ export function createEngine(options: EngineOptions): Engine & Inner {
 
   return {
     ...jobs,
+    ...createCopies(parts, jobs),
+    ...createErrors(parts),
+    ...createFind(parts),
     ...createResults(parts),
     ...createPorts(parts),
     ...createChannels(parts),

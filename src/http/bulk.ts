@@ -1,6 +1,7 @@
 // One act on all jobs that fit a filter.
 
-import { bulkInput, enqueued } from '../core/schemas.ts'
+import * as z from 'zod'
+import { bulkInput, bulkPreview, enqueued, flag } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
 
 export const bulk = {
@@ -9,10 +10,15 @@ export const bulk = {
       method: 'POST',
       path: '/v1/bulk',
       scope: 'admin',
-      summary: 'Makes a job that retries, requeues, terminates or deletes all older jobs that fit a filter',
+      summary:
+        'Makes a job that retries, requeues, terminates or deletes all older jobs that fit a filter, or up to 200 by their ids',
+      query: z.strictObject({
+        preview: flag.optional().meta({ description: 'only says to how many it would be done' }),
+      }),
       body: bulkInput,
-      answers: { 201: enqueued },
+      answers: { 200: bulkPreview, 201: enqueued },
     },
-    async ({ engine, body, call }) => reply(201, await engine.bulk(body, call)),
+    async ({ engine, query, body, call }) =>
+      query.preview ? engine.bulkPreview(body) : reply(201, await engine.bulk(body, call)),
   ),
 }

@@ -9,6 +9,7 @@ import {
   done,
   enqueued,
   flag,
+  inputs,
   jobId,
   jobInputs,
   jobPage,
@@ -145,6 +146,18 @@ export const jobs = {
       answers: { 200: stepped },
     },
     ({ engine, params, call }) => engine.retry(params.job, call),
+  ),
+
+  copy: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/copy',
+      scope: 'write',
+      summary: 'Makes a job like another: its class, settings and args, or others, and first values for its ports',
+      body: z.strictObject({ args: closed.optional(), inputs: inputs.optional() }),
+      answers: { 201: enqueued },
+    },
+    async ({ engine, params, body, call }) => reply(201, await engine.copy(params.job, body, call)),
   ),
 
   cancel: route(

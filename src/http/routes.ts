@@ -5,7 +5,9 @@ import { bulk } from './bulk.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
 import { doctor } from './doctor.ts'
+import { errors } from './errors.ts'
 import { files } from './files.ts'
+import { find } from './find.ts'
 import { flows, graphs } from './flows.ts'
 import { jobs } from './jobs.ts'
 import { keys, me } from './keys.ts'
@@ -26,6 +28,8 @@ import { workers } from './workers.ts'
 export const routes = {
   jobs,
   bulk,
+  errors,
+  find,
   callbacks,
   ports,
   channels,

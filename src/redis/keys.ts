@@ -6,6 +6,7 @@ import { keptSteps } from '../core/series.ts'
 export const keysOf = (ns: string) => ({
   lastId: `${ns}jobs:last_id`,
   aliases: `${ns}jobs:aliases`,
+  limits: `${ns}limits`,
   hints: `${ns}hints`,
   listened: `${ns}listened`,
   schema: `${ns}schema`,

@@ -211,6 +211,22 @@ const answers: Engine = {
   updateDelivery: async () => {},
   block: async () => {},
   bulk: async () => ({ id: 9, status: 'queued' }),
+  bulkPreview: async () => ({ fits: 3, looked: 10, more: false }),
+  errors: async () => ({
+    errors: [
+      {
+        ...{ error: '0123456789abcdef', class: 'zip', queues: ['core'], message: 'card #', example: 'card 7' },
+        ...{ frame: null, count: 2, firstAt: T, lastAt: T, jobs: [7] },
+      },
+    ],
+    looked: 2,
+    cursor: null,
+  }),
+  search: async () => ({
+    jobs: [{ id: 7, class: 'zip', queue: 'core', status: 'queued', alias: 'nightly' }],
+    ...{ queues: ['core'], limits: [], groups: [], channels: [] },
+  }),
+  copy: async () => ({ id: 8, status: 'queued' }),
   wasMade: async () => true,
   health: async () => ({ ok: true, redis: true, version: '1' }),
   enqueue: async (jobs) => ({ jobs: jobs.map((_, i) => ({ id: 7 + i, status: 'queued' })), existing: false }),

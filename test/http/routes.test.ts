@@ -398,6 +398,25 @@ const cases: Case[] = [
     'queues',
   ],
   [
+    'errors.list',
+    ask('GET', '/v1/errors?queue=core&since=2027-01-15T08:00:00Z'),
+    200,
+    { errors: [{ error: '0123456789abcdef', count: 2, firstAt: at }], looked: 2, cursor: null },
+    'errors',
+    { queue: 'core', since: NOW },
+  ],
+  ['find.find', ask('GET', '/v1/find?q=nig'), 200, { jobs: [{ id: 7, alias: 'nightly' }] }, 'search', 'nig'],
+  [
+    'jobs.copy',
+    ask('POST', '/v1/jobs/7/copy', '{"args":[1.0],"inputs":{"left":[1]}}'),
+    201,
+    { id: 8, status: 'queued' },
+    'copy',
+    '7',
+    { args: '[1.0]', inputs: { left: ['1'] } },
+    {},
+  ],
+  [
     'queues.get',
     ask('GET', '/v1/queues/core?limit=5'),
     200,
@@ -745,6 +764,7 @@ const cases: Case[] = [
     200,
     '# TYPE sidejob_events_total counter\nsidejob_events_total{queue="core",event="runs"} 3\n',
     'bounds',
+    1_000,
   ],
   [
     'doctor.examine',
@@ -1119,6 +1139,30 @@ describe('a list of jobs', () => {
     const { error } = (await answer.json()) as { error: { code: string; message: string } }
     expect([answer.status, error.code]).toEqual([400, 'BAD_REQUEST'])
     expect(error.message).toMatch(new RegExp(`^${field}.*: expected`))
+  })
+})
+
+describe('bulk', () => {
+  const post = (path: string, body: string) => setUp().ask(ask('POST', path, body))
+
+  test('a preview says to how many it would be done, and does nothing', async () => {
+    const { ask: send, calls } = setUp()
+    const answer = await send(ask('POST', '/v1/bulk?preview=true', '{"ids":[7,8,9],"action":"retry"}'))
+    expect([answer.status, await answer.json()]).toEqual([200, { fits: 3, looked: 10, more: false }])
+    expect(calls).toEqual([{ verb: 'bulkPreview', args: [{ ids: [7, 8, 9], action: 'retry' }] }])
+  })
+
+  test.each([
+    ['{"action":"retry"}', 'filter: is missing'],
+    ['{"ids":[7],"filter":{"queue":"core"},"action":"retry"}', 'ids: expected "filter" or "ids", got both'],
+    ['{"ids":[],"action":"retry"}', 'ids: expected at least 1'],
+    ['{"filter":{"error":"x"},"action":"retry"}', 'filter.error: expected a kind of errors'],
+  ])('%s is refused', async (body, message) => {
+    const answer = await post('/v1/bulk', body)
+    expect([answer.status, JSON.stringify(await answer.json())]).toEqual([
+      400,
+      expect.stringContaining(message.replaceAll('"', String.raw`\"`)),
+    ])
   })
 })
 

@@ -13,6 +13,8 @@ import {
   channelNames,
   childName,
   className,
+  errorKind,
+  jobId,
   label,
   portName,
   queueName,
@@ -237,7 +239,7 @@ export const jobPatch = z.strictObject({
 })
 
 /** What is to be done to all jobs that fit; a filter that says nothing would mean everything. */
-export const bulkInput = z.strictObject({
+const bulkJobs = z.strictObject({
   filter: z
     .strictObject({
       status: status.optional(),
@@ -245,10 +247,20 @@ export const bulkInput = z.strictObject({
       class: className.optional(),
       group: label.optional(),
       parent: ref.optional(),
+      error: errorKind.optional(),
     })
-    .refine((filter) => Object.values(filter).some((value) => value !== undefined), 'expected at least one condition'),
+    .refine((filter) => Object.values(filter).some((value) => value !== undefined), 'expected at least one condition')
+    .optional(),
+  ids: z.array(jobId).min(1).max(200).optional().meta({ description: 'these jobs, in place of a filter' }),
   action: z.enum(['retry', 'terminate', 'delete', 'requeue']),
 })
+
+export const bulkInput = bulkJobs
+  .refine(({ filter, ids }) => filter !== undefined || ids !== undefined, { error: 'is missing', path: ['filter'] })
+  .refine(({ filter, ids }) => filter === undefined || ids === undefined, {
+    error: 'expected "filter" or "ids", got both',
+    path: ['ids'],
+  })
 
 export const runOptions = z
   .strictObject({

@@ -2,8 +2,8 @@
 
 import * as z from 'zod'
 import { callbackState, jobView, runUnderWay } from './job-views.ts'
-import { alias, className, label, pathRef, queueName, status } from './names.ts'
-import { count, cursor, duration, time } from './values.ts'
+import { alias, className, errorKind, jobId, label, pathRef, queueName, status } from './names.ts'
+import { count, cursor, duration, moment, time } from './values.ts'
 import { reasonView } from './why.ts'
 
 /** One status, or several with commas. */
@@ -20,6 +20,7 @@ export const jobQuery = z.strictObject({
   group: label.optional(),
   tag: label.optional(),
   callback: callbackState.exclude(['IN_PROGRESS']).optional().meta({ description: 'how its callback goes' }),
+  error: errorKind.optional().meta({ description: 'failed with an error of this kind, as GET /v1/errors names it' }),
   since: time.optional().meta({ description: 'made from this moment on' }),
   until: time.optional().meta({ description: 'made before this moment' }),
   longer: duration.optional().meta({ description: 'whose run takes longer than this, or took, if it has ended' }),
@@ -56,3 +57,44 @@ const paged = {
 
 export const jobPage = z.object({ jobs: z.array(jobView), ...paged })
 export const jobRows = z.object({ jobs: z.array(jobRow), ...paged })
+
+/** Failed jobs by kinds of errors. */
+export const errorQuery = z.strictObject({
+  queue: queueName.optional(),
+  class: className.optional(),
+  since: time.optional().meta({ description: 'of jobs made from this moment on' }),
+  cursor: cursor.optional(),
+})
+
+const kind = z.object({
+  error: z.string().meta({ description: 'the kind, as lists and bulk take it' }),
+  class: z.string(),
+  queues: z.array(z.string()),
+  message: z.string().meta({ description: 'without numbers, ids, texts in quotes, times, paths and addresses' }),
+  example: z.string(),
+  frame: z.string().nullable().meta({ description: "the innermost function of the stack that is not a library's" }),
+  count: z.int(),
+  firstAt: moment,
+  lastAt: moment,
+  jobs: z.array(jobId).meta({ description: 'the newest three' }),
+})
+
+export const errorPage = z.object({
+  errors: z.array(kind).meta({ description: 'the most frequent first' }),
+  looked: z.int().meta({ description: 'how many failed jobs were looked at: up to 1,000' }),
+  cursor: z.string().nullable(),
+})
+
+export const bulkPreview = z.object({
+  fits: z.int(),
+  looked: z.int(),
+  more: z.boolean().meta({ description: 'only the newest 10,000 or so were looked at' }),
+})
+
+export const found = z.object({
+  jobs: z.array(z.object({ id: jobId, class: z.string(), queue: z.string(), status, alias: z.string().nullable() })),
+  queues: z.array(z.string()),
+  limits: z.array(z.string()),
+  groups: z.array(z.string()),
+  channels: z.array(z.string()),
+})

@@ -41,6 +41,9 @@ export const dir = z.enum(['in', 'out'])
 
 export const jobId = z.int().min(1)
 
+/** A kind of errors, as GET /v1/errors names it. */
+export const errorKind = named('a kind of errors: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
+
 const isRef = (text: string) => isId(text) || isAlias(text)
 
 const JOB = 'expected a job: its id (a whole number from 1) or an alias'

@@ -8,6 +8,7 @@ import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import { type Context, onceOf } from '../context.ts'
 import type { BulkInput, Engine } from '../engine.ts'
+import { kindOfJob } from './errors.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
 /** What becomes of a family that is too large for one script; what its runs do is in Redis alone (lib/family/branches.lua). */
@@ -19,6 +20,23 @@ const DAY = 86_400_000
 /** Jobs of our own are left alone by who does not ask for their queue. */
 const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWith('sidejob.')
 
+/** The jobs of a slice that fit, and where the next one begins. */
+async function pageOf(
+  store: Store,
+  filter: NonNullable<BulkInput['filter']>,
+  before: string | undefined,
+  limit = SLICE,
+) {
+  const { parent, queue, error, ...wanted } = filter
+  const mode = parent === undefined ? ({ mode: 'all' } as const) : ({ mode: 'children', name: parent } as const)
+  const status = error === undefined ? wanted.status : 'failed'
+  const { jobs, cursor } = await store.list({ ...wanted, ...mode, status, queue, before, limit })
+  const fits = jobs
+    .filter(({ document: { queue: q } }) => q !== BULK.queue && (queue === q || !isOurs(q!)))
+    .filter(({ document }) => error === undefined || kindOfJob(document).fingerprint === error)
+  return { ids: fits.map(({ id }) => id), looked: jobs.length, cursor }
+}
+
 /**
  * Performs runs of such jobs.
  *
@@ -26,17 +44,16 @@ const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWi
  */
 export function createBulk(store: Store) {
   return async ({ id, document }: ClaimedJob): Promise<RunOutcome> => {
-    const { filter, action } = JSON.parse(document.args!) as BulkInput
-    const { parent, queue, ...wanted } = filter
-    const mode = parent === undefined ? ({ mode: 'all' } as const) : ({ mode: 'children', name: parent } as const)
+    const { filter, ids: named, action } = JSON.parse(document.args!) as BulkInput
+    const ended = { token: document.token!, n: 0 } as const
+    if (named)
+      return { ...ended, end: 'completed', words: ['bulk', action, String(named.length), ...named.map(String)] }
     // What is made after it was asked for is not meant.
     const cursor = stateFieldOf(document, 'cursor')
-    const before = cursor === undefined ? String(id) : (JSON.parse(cursor) as string)
-    const page = await store.list({ ...wanted, ...mode, queue, before, limit: SLICE })
-    const ids = page.jobs.filter(({ document: { queue: q } }) => q !== BULK.queue && (queue === q || !isOurs(q!)))
-    const words: Words = ['bulk', action, String(ids.length), ...ids.map((job) => String(job.id))]
+    const page = await pageOf(store, filter!, cursor === undefined ? String(id) : (JSON.parse(cursor) as string))
+    const words: Words = ['bulk', action, String(page.ids.length), ...page.ids.map(String)]
     if (page.cursor !== null) words.push('set', 'cursor', encodeValue(page.cursor))
-    return { token: document.token!, n: 0, end: page.cursor === null ? 'completed' : 'again', words }
+    return { ...ended, end: page.cursor === null ? 'completed' : 'again', words }
   }
 }
 
@@ -48,7 +65,11 @@ export const goThroughFamily = async ({ document }: ClaimedJob): Promise<RunOutc
   words: ['family'],
 })
 
-export function createBulkVerbs({ tags, ring, announce }: Context): Pick<Engine, 'bulk'> {
+/** A preview looks at so many jobs that fit, a page at a time. */
+const PREVIEWED = 10
+const PAGE = 1_000
+
+export function createBulkVerbs({ store, tags, ring, announce }: Context): Pick<Engine, 'bulk' | 'bulkPreview'> {
   return {
     async bulk(input, call) {
       await announce()
@@ -57,6 +78,19 @@ export function createBulkVerbs({ tags, ring, announce }: Context): Pick<Engine,
       const { made, rings } = await tags.enqueue([job], onceOf(call))
       await ring(rings)
       return made[0]!
+    },
+
+    async bulkPreview({ filter, ids }) {
+      if (ids) return { fits: ids.length, looked: ids.length, more: false }
+      const sum = { fits: 0, looked: 0, more: false }
+      let before: string | null | undefined
+      for (let page = 0; page < PREVIEWED && before !== null; page++) {
+        const found = await pageOf(store, filter!, before, PAGE)
+        sum.fits += found.ids.length
+        sum.looked += found.looked
+        before = found.cursor
+      }
+      return { ...sum, more: before !== null }
     },
   }
 }

@@ -5,6 +5,7 @@ import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
 import { type JobRecord, pastRunOf, stateOf } from '../../redis/record.ts'
+import type { Listed } from '../../redis/types.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
 import type { Call, Engine, JobFilter, JobPatch, JobView, WorkerDefinition } from '../engine.ts'
 import { announcedDefinition, checkArgs } from '../jobs/checks.ts'
@@ -14,10 +15,13 @@ import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
 import { factsOf } from '../run/job-facts.ts'
 import { viewOf } from '../run/snapshot.ts'
+import { kindOfJob } from './errors.ts'
 import { rowOf } from './rows.ts'
 import { followed } from './why-chain.ts'
 
 const MAX_TREE = 5_000
+/** So many failed jobs are looked at for a page of one kind of error. */
+const LOOKED_AT = 1_000
 
 /** Its runs may take longer than an invocation is kept after its answer. */
 const lasts = ({ timeout }: { timeout?: number }, found: Registered | undefined): boolean =>
@@ -80,10 +84,15 @@ export function createJobs({
     return { mode: 'all' } as const
   }
 
-  function page({ cursor: before, limit = 50, ...filter }: JobFilter) {
-    const { status, ...wanted } = filter
+  async function page({ cursor: before, limit = 50, ...filter }: JobFilter): Promise<Listed> {
+    const { status, error, ...wanted } = filter
     const statuses = status === undefined ? undefined : [status].flat().join(',')
-    return store.list({ ...wanted, status: statuses, ...listModes(filter), before, limit })
+    const ask = { ...wanted, ...listModes(filter), before, limit }
+    if (error === undefined) return store.list({ ...ask, status: statuses })
+    const { jobs, cursor } = await store.list({ ...ask, status: 'failed', limit: LOOKED_AT })
+    const fits = jobs.filter(({ document }) => kindOfJob(document).fingerprint === error)
+    const left = fits.slice(limit)
+    return { jobs: fits.slice(0, limit), cursor: left.length > 0 ? String(left[0]!.id + 1) : cursor }
   }
 
   /** Moves a job to another group: its limits are worked out anew. */

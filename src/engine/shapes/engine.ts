@@ -24,7 +24,19 @@ import type {
   ScheduleView,
 } from './limits.ts'
 import type { ProcessView, QueueDetail, QueueView, RunUnderWay, Stats, WorkerDefinition } from './queues.ts'
-import type { BulkInput, Enqueued, Item, JobFilter, JobPatch, JobRow, JobView, PortView, Result } from './views.ts'
+import type {
+  BulkInput,
+  Enqueued,
+  ErrorKind,
+  Found,
+  Item,
+  JobFilter,
+  JobPatch,
+  JobRow,
+  JobView,
+  PortView,
+  Result,
+} from './views.ts'
 import type { Why } from './why.ts'
 
 export interface Engine extends Deliveries {
@@ -232,6 +244,19 @@ export interface Engine extends Deliveries {
   setFlag(name: string, on: boolean): Promise<void>
   /** Makes the job that does it: its progress and its result say to how many jobs it was done, and how many it passed over. */
   bulk(input: BulkInput, call?: Call): Promise<Enqueued>
+  /** To how many jobs it would be done; `more`: of the first 10,000 that were looked at, and there are others. */
+  bulkPreview(input: BulkInput): Promise<{ fits: number; looked: number; more: boolean }>
+  /** Failed jobs by kinds of errors, the most frequent first: of the newest 1,000 that fit, or those before `cursor`. */
+  errors(of: {
+    queue?: string
+    class?: string
+    since?: number
+    cursor?: string
+  }): Promise<{ errors: ErrorKind[]; looked: number; cursor: string | null }>
+  /** What begins with a text, or is called so: for whoever looks for something by its name. */
+  search(text: string): Promise<Found>
+  /** Makes a job like another: with the same settings, its args or others, and first values for its ports. */
+  copy(job: Ref, changes: { args?: Encoded; inputs?: Record<string, Encoded[]> }, call?: Call): Promise<Enqueued>
 
   /** An empty list: nothing came in time. `told` hears what the process that asks was told; to stop ends its wait. */
   claim(

@@ -76,6 +76,15 @@ export type JobPatch = Partial<Pick<JobInput, 'args' | 'priority' | 'retry' | 't
   runAt?: number | null
 }
 
+/** What was found by a text: jobs by their id or alias, and what else there is by its name. */
+export type Found = {
+  jobs: { id: number; class: string; queue: string; status: Status; alias: string | null }[]
+  queues: string[]
+  limits: string[]
+  groups: string[]
+  channels: string[]
+}
+
 /** A job in short: what a row of a list shows. */
 export type JobRow = Pick<
   JobBase,
@@ -108,6 +117,8 @@ export type JobFilter = {
   status?: Status | readonly Status[]
   tag?: string
   callback?: Exclude<CallbackState, 'IN_PROGRESS'>
+  /** Failed with an error of this kind. */
+  error?: string
   /** Made from and before these moments. */
   since?: number
   until?: number
@@ -122,8 +133,27 @@ export type JobFilter = {
   cursor?: string
 }
 
+/** Failed jobs of one kind, of those that were looked at. */
+export type ErrorKind = {
+  /** Its fingerprint, as lists and bulk take it. */
+  error: string
+  class: string
+  queues: string[]
+  /** The message without what differs from job to job, and that of one of them. */
+  message: string
+  example: string
+  frame: string | null
+  count: number
+  firstAt: number
+  lastAt: number
+  /** The newest of them. */
+  jobs: number[]
+}
+
+/** Which jobs: all that fit, or these. */
 export type BulkInput = {
-  filter: Pick<JobFilter, 'queue' | 'class' | 'group' | 'parent'> & { status?: Status }
+  filter?: Pick<JobFilter, 'queue' | 'class' | 'group' | 'parent' | 'error'> & { status?: Status }
+  ids?: number[]
   action: 'retry' | 'terminate' | 'delete' | 'requeue'
 }
 

@@ -8,6 +8,7 @@ import type { BellTrouble, Ready } from '../types.ts'
 /** How many steps, and how many children, are looked through in one command. */
 const STEPS = 2_000
 const CHILDREN = 1_000
+const ALIAS_PAGES = 5
 /** How many acts of admins are remembered. */
 const AUDITED = 10_000
 
@@ -54,6 +55,22 @@ export function createCommands({ client: { ask }, keys }: Parts) {
       })
     },
     queueNames: () => ask((redis) => redis.smembers(keys.queues)),
+    limitNames: () => ask<string[]>((redis) => redis.smembers(keys.limits)),
+    /** Aliases that begin with a text, and whose they are: of the first ten thousand or so of very many. */
+    async aliasesLike(text: string, most: number): Promise<{ alias: string; id: string }[]> {
+      const match = `${text.replace(/[*?[\]\\^-]/g, (c) => `\\${c}`)}*`
+      const found: { alias: string; id: string }[] = []
+      let cursor = '0'
+      for (let page = 0; page < ALIAS_PAGES && found.length < most; page++) {
+        const [next, flat] = await ask<[string, string[]]>(
+          (redis) => redis.hscan(keys.aliases, cursor, { match, count: STEPS }) as Promise<[string, string[]]>,
+        )
+        for (const [alias, id] of Object.entries(flatToMap(flat))) found.push({ alias, id })
+        cursor = String(next)
+        if (cursor === '0') break
+      }
+      return found.sort((a, b) => a.alias.length - b.alias.length).slice(0, most)
+    },
     channels: () => hashOf(keys.channels),
     /** Who listens to each of these channels, as id:port; of very many the first thousand. */
     async subscribers(channels: string[]): Promise<string[][]> {

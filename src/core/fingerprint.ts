@@ -1,0 +1,63 @@
+// Errors by kind: what two failures of the same cause have in common, whichever job, number or file they name.
+
+/** An error as it is kept: its message, and its stack where there is one. */
+export type Failure = { message?: unknown; stack?: unknown }
+
+export type Kind = {
+  /** Short, and the same wherever it is computed. */
+  fingerprint: string
+  /** The message without what differs from job to job. */
+  message: string
+  /** The innermost function of the stack that is not a library's: its name and file, without the line. */
+  frame: string | null
+}
+
+/** So much of a message says what kind of error it is. */
+const LONGEST = 1_000
+
+/** What differs from one failure to the next, the longest first. */
+const VARYING: [RegExp, string][] = [
+  [/\bhttps?:\/\/[^\s"'`)\]]+/g, '<url>'],
+  [/"[^"\n]{0,500}"|'[^'\n]{0,500}'|`[^`\n]{0,500}`/g, '<text>'],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '<id>'],
+  [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.]*Z?/g, '<time>'],
+  [/(?:\.{0,2}\/)[\w.-]+(?:\/[\w.-]+)*/g, '<path>'],
+  [/\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b/gi, '<id>'],
+  [/\d+(?:[.,]\d+)*/g, '#'],
+]
+
+/** @example messageKind('card 4242 of "ann" declined') // 'card # of <text> declined' */
+export const messageKind = (message: string): string =>
+  VARYING.reduce((text, [varying, name]) => text.replace(varying, name), message.slice(0, LONGEST)).trim()
+
+const FRAME = /^\s*at (?:async )?(?:(.+?) \()?(.+?):\d+(?::\d+)?\)?$/
+const FOREIGN = /node_modules|^node:|<anonymous>|native/
+
+/** The innermost frame of our own. */
+function frameOf(stack: string): string | null {
+  for (const line of stack.split('\n', 50)) {
+    const [, name, file] = FRAME.exec(line.slice(0, 500)) ?? []
+    if (file === undefined || FOREIGN.test(file)) continue
+    const base = file.slice(file.lastIndexOf('/') + 1).replace(/\?.*$/, '')
+    return name === undefined ? base : `${name} (${base})`
+  }
+  return null
+}
+
+/** FNV-1a, 64 bits. */
+function hashOf(text: string): string {
+  let hash = 0xcbf29ce484222325n
+  for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)
+  return hash.toString(16).padStart(16, '0')
+}
+
+/**
+ * Which kind of error it is that a job of a class has failed with.
+ *
+ * @example kindOf('pay', { message: 'card 4242 declined' }).fingerprint === kindOf('pay', { message: 'card 17 declined' }).fingerprint
+ */
+export function kindOf(className: string, { message, stack }: Failure): Kind {
+  const said = messageKind(typeof message === 'string' ? message : '')
+  const frame = typeof stack === 'string' ? frameOf(stack) : null
+  return { fingerprint: hashOf(`${className}\n${said}\n${frame ?? ''}`), message: said, frame }
+}

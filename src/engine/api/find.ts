@@ -1,0 +1,54 @@
+// What has a name that somebody has typed a part of.
+
+import { isId } from '../../core/job.ts'
+import { statusOf } from '../../redis/record.ts'
+import type { Context } from '../context.ts'
+import type { Engine, Found } from '../engine.ts'
+
+/** So many of each kind are answered. */
+const MOST = 10
+const GROUP = 'group:'
+
+/** Those with the text in their names, those that begin with it first. */
+function like(names: readonly string[], text: string): string[] {
+  const wanted = text.toLowerCase()
+  const at = (name: string) => name.toLowerCase().indexOf(wanted)
+  return names
+    .filter((name) => at(name) >= 0)
+    .sort((a, b) => at(a) - at(b) || (a < b ? -1 : 1))
+    .slice(0, MOST)
+}
+
+export function createFind({ store }: Context): Pick<Engine, 'search'> {
+  async function jobsLike(text: string): Promise<Found['jobs']> {
+    const named = isId(text) ? [{ alias: null, id: text }] : await store.aliasesLike(text, MOST)
+    const looked = await Promise.all(named.map(({ id }) => store.inspect(id).catch(() => null)))
+    return looked.flatMap((found, i) => {
+      if (!found) return []
+      const { id, document } = found
+      const { class: name, queue } = document
+      return [{ id, class: name, queue, status: statusOf(document), alias: named[i]!.alias }]
+    })
+  }
+
+  return {
+    async search(text) {
+      const [jobs, queues, keys, channels] = await Promise.all([
+        jobsLike(text),
+        store.queueNames(),
+        store.limitNames(),
+        store.channels(),
+      ])
+      const groups = keys.filter((key) => key.startsWith(GROUP)).map((key) => key.slice(GROUP.length))
+      const limits = keys.filter((key) => !key.startsWith(GROUP))
+      const heard = Object.entries(channels).flatMap(([name, n]) => (Number.parseInt(n, 10) > 0 ? [name] : []))
+      return {
+        jobs,
+        queues: like(queues, text),
+        limits: like(limits, text),
+        groups: like(groups, text),
+        channels: like(heard, text),
+      }
+    },
+  }
+}

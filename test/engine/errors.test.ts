@@ -1,0 +1,151 @@
+// Failed jobs by kinds of errors, and the same done to one kind; finding things by name; a job like another.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { kindOf } from '../../src/core/fingerprint.ts'
+import { defineWorker, type Job } from '../../src/index.ts'
+import { drain } from '../../src/testing/index.ts'
+import { type Kit, startKit } from '../kit.ts'
+
+const pay = defineWorker({
+  class: 'pay',
+  retry: { max: 0 },
+  perform(job: Job) {
+    const { says, ok } = job.args as { says?: string; ok?: boolean }
+    if (!ok) throw new Error(says)
+  },
+})
+
+let kit: Kit
+const made: Record<string, number> = {}
+const make = (says: string, more: object = {}) => kit.make('pay', { args: JSON.stringify({ says }), ...more })
+
+beforeAll(async () => {
+  kit = await startKit({ workers: [pay], hold: true })
+  for (const n of [1, 2, 3]) made[`card${n}`] = await make(`card ${n}242 of "ann ${n}" declined`)
+  made.timeout = await make('https://pay.example.com/v1/7 answered 503 after 1,204 ms', { alias: ['order_9917'] })
+  made.ok = await kit.make('pay', { args: '{"ok":true}', priority: 3, group: { id: 'shop', concurrency: 2 } })
+  await drain(kit.engine, { errors: 'keep' })
+})
+afterAll(() => kit.close())
+
+describe('a kind of errors', () => {
+  const same: [string, string][] = [
+    ['card 4242 of "ann" declined', 'card 17 of "bob" declined'],
+    ['timeout after 1,204.5 ms', 'timeout after 30 ms'],
+    ['no file /tmp/a/b.txt', 'no file /var/c.txt'],
+    ['GET https://a.com/x?y=1 answered 500', 'GET https://b.org/ answered 502'],
+    ['order 0190f3a2-7c11-4a8e-9b1d-3f2a6c5d4e7f is gone', 'order 11111111-2222-4333-8444-555555555555 is gone'],
+    ['token deadbeef01 is old', 'token 00c0ffee99aa is old'],
+    ['due 2026-11-22T12:00:00.5Z', 'due 2027-01-01 08:30'],
+  ]
+  test.each(same)('%s is of the kind of: %s', (one, other) => {
+    expect(kindOf('pay', { message: one }).fingerprint).toBe(kindOf('pay', { message: other }).fingerprint)
+  })
+
+  test('another class, another message or another place in our code are other kinds', () => {
+    const stack = (name: string) => `Error: x\n    at ${name} (/app/src/pay.ts:7:3)\n    at node:internal/x:1:1`
+    const kinds = [
+      kindOf('pay', { message: 'x' }),
+      kindOf('mail', { message: 'x' }),
+      kindOf('pay', { message: 'y' }),
+      kindOf('pay', { message: 'x', stack: stack('charge') }),
+      kindOf('pay', { message: 'x', stack: stack('refund') }),
+    ]
+    expect(new Set(kinds.map(({ fingerprint }) => fingerprint)).size).toBe(5)
+    expect(kinds[3]!.frame).toBe('charge (pay.ts)')
+  })
+
+  test('the line does not count, nor what libraries and the platform add', () => {
+    const at = (line: number) =>
+      `Error: x\n    at go (/a/node_modules/lib/x.js:1:1)\n    at async charge (file:///app/src/pay.ts?v=${line}:${line}:3)`
+    const [one, other] = [kindOf('pay', { message: 'x', stack: at(7) }), kindOf('pay', { message: 'x', stack: at(90) })]
+    expect(one).toEqual(other)
+  })
+
+  test('what is no error at all has a kind, too, and a long message costs no more than its beginning', () => {
+    expect(kindOf('pay', {}).fingerprint).toMatch(/^[0-9a-f]{16}$/)
+    expect(kindOf('pay', { message: `${'"'.repeat(500_000)}` }).message.length).toBeLessThanOrEqual(3_000)
+  })
+})
+
+describe('errors', () => {
+  test('are told by kind, the most frequent first, with when and which', async () => {
+    const { errors, looked, cursor } = await kit.engine.errors({})
+    expect([looked, cursor]).toEqual([4, null])
+    expect(errors).toMatchObject([
+      { class: 'pay', queues: ['default'], message: 'card # of <text> declined', count: 3 },
+      { message: '<url> answered # after # ms', count: 1, jobs: [made.timeout] },
+    ])
+    const [cards] = errors
+    expect(cards).toMatchObject({
+      example: 'card 3242 of "ann 3" declined',
+      jobs: [made.card3, made.card2, made.card1],
+    })
+    expect(cards!.frame).toMatch(/perform/)
+    expect(cards!.lastAt).toBeGreaterThanOrEqual(cards!.firstAt)
+    expect((await kit.engine.errors({ class: 'mail' })).errors).toEqual([])
+  })
+
+  test('a list has those of one kind, page by page', async () => {
+    const { error } = (await kit.engine.errors({})).errors[0]!
+    const first = await kit.engine.list({ error, limit: 2 })
+    expect(first.jobs.map(({ id }) => id)).toEqual([made.card3, made.card2])
+    const rest = await kit.engine.rows({ error, limit: 2, cursor: first.cursor! })
+    expect([rest.jobs.map(({ id }) => id), rest.cursor]).toEqual([[made.card1], null])
+  })
+
+  test('a preview counts what bulk does: to one kind, to ids', async () => {
+    const { error } = (await kit.engine.errors({})).errors[1]!
+    expect(await kit.engine.bulkPreview({ filter: { error }, action: 'retry' })).toEqual({
+      fits: 1,
+      looked: 4,
+      more: false,
+    })
+    const preview = await kit.engine.bulkPreview({ filter: { status: 'failed' }, action: 'delete' })
+    expect(preview).toMatchObject({ fits: 4, more: false })
+    const done = async (input: Parameters<typeof kit.engine.bulk>[0]) => {
+      const { id } = await kit.engine.bulk(input)
+      await drain(kit.engine, { errors: 'keep' })
+      return (await kit.engine.get(String(id))).progress
+    }
+    const runs = async (id: number) =>
+      (await kit.engine.get(String(id))).createdAt && (await kit.engine.runs(String(id))).runs[0]!.startedAt
+    const before = [await runs(made.timeout!), await runs(made.card1!)]
+    await kit.advance(1_000)
+    expect(JSON.parse((await done({ filter: { error }, action: 'retry' }))!)).toMatchObject({ done: 1 })
+    expect((await runs(made.timeout!)) - before[0]!).toBeGreaterThanOrEqual(1_000)
+    expect(await runs(made.card1!)).toBe(before[1])
+    expect(JSON.parse((await done({ ids: [made.card1!, made.card2!], action: 'delete' }))!)).toBeTruthy()
+    expect((await kit.engine.errors({})).looked).toBeLessThanOrEqual(4)
+  })
+})
+
+describe('find', () => {
+  test('a job by its id, and by the beginning of an alias', async () => {
+    const job = { id: made.timeout, class: 'pay', queue: 'default', status: 'failed' }
+    expect((await kit.engine.search(String(made.timeout))).jobs).toEqual([{ ...job, alias: null }])
+    expect((await kit.engine.search('order_99')).jobs).toEqual([{ ...job, alias: 'order_9917' }])
+    expect((await kit.engine.search('order*')).jobs).toEqual([])
+    expect((await kit.engine.search('999999')).jobs).toEqual([])
+  })
+
+  test('what else there is by a part of its name', async () => {
+    await kit.engine.setLimit('stripe', { concurrency: 1 })
+    await kit.make('pay', { group: { id: 'shop' }, wait: 60_000 })
+    expect((await kit.engine.search('faul')).queues).toEqual(['default'])
+    expect((await kit.engine.search('STRI')).limits).toEqual(['stripe'])
+    expect((await kit.engine.search('sho')).groups).toEqual(['shop'])
+  })
+})
+
+describe('a copy', () => {
+  test('is a job of its own with the same settings, and other args if you like', async () => {
+    const first = await kit.engine.copy(String(made.ok), {})
+    const second = await kit.engine.copy(String(made.ok), { args: '{"ok":true,"n":2}' as never })
+    const [one, two] = [await kit.engine.get(String(first.id)), await kit.engine.get(String(second.id))]
+    expect(one).toMatchObject({ class: 'pay', status: 'queued', args: '{"ok":true}', priority: 3, group: 'shop' })
+    expect(two).toMatchObject({ args: '{"ok":true,"n":2}', aliases: [], parent: null, group: 'shop' })
+    await drain(kit.engine, { errors: 'keep' })
+    expect(await kit.statusOf(second.id)).toBe('completed')
+  })
+})
