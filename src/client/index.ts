@@ -5,10 +5,12 @@ import type { jobInput } from '../core/schemas.ts'
 import type { AnyDefined, ArgsOf, InputsOf } from '../core/worker.ts'
 import type { Enqueued } from '../engine/engine.ts'
 import type { Routes } from '../http/routes.ts'
+import { type CallOptions, type ClientOptions, call } from './call.ts'
 import type { List } from './list.ts'
 import { type Ran, type RunOptions, run } from './run.ts'
 import { type Served, table } from './table.ts'
 
+export { ApiError, type CallOptions, type ClientOptions } from './call.ts'
 export { type Ran, RunFailed, type RunOptions } from './run.ts'
 
 // Types: what a method takes and gives follows from its route.
@@ -97,42 +99,6 @@ export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
   channels: Omit<Verbs['channels'], 'subscribe' | 'listen'> & { subscribe: Subscribe; listen: Listen }
 }
 
-export type CallOptions = {
-  signal?: AbortSignal
-  idempotencyKey?: string
-  /** The hash of the graph that a change was made from: with another one in force it is refused with 412. */
-  ifMatch?: string
-  /** What stands in the query of a call that has a body: `{ preview: true }`. */
-  query?: Record<string, string | number | boolean>
-}
-
-export type ClientOptions = {
-  url: string
-  key: string
-  fetch?: (request: Request) => Promise<Response>
-  /** How often a call is made at most, when the network fails or the answer is 503. */
-  attempts?: number
-}
-
-/** An answer that is an error: its code, its status, and where in the input the fault is. */
-export class ApiError extends Error {
-  readonly code: string
-  readonly status: number
-  readonly path?: (string | number)[]
-  readonly retryAfter?: number
-
-  constructor(status: number, { code, message, path, retryAfter }: Failure) {
-    super(message)
-    this.name = 'ApiError'
-    this.status = status
-    this.code = code
-    this.path = path
-    this.retryAfter = retryAfter
-  }
-}
-
-type Failure = { code: string; message: string; path?: (string | number)[]; retryAfter?: number }
-
 /**
  * Makes a client. A call takes the names in its path, then its body or query.
  *
@@ -156,92 +122,3 @@ export const createClient = <F = undefined>(options: ClientOptions): Client<F> =
 
 const mapped = <Value, To>(values: Record<string, Value>, to: (value: Value) => To): Record<string, To> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, to(value)]))
-
-const call = async (client: ClientOptions, address: string, args: unknown[]): Promise<unknown> => {
-  const [method, pattern] = address.split(' ') as [string, string]
-  const rest = [...args]
-  const path = pattern.replace(/:(\w+)/g, (_, name: string) => encoded(name, String(rest.shift())))
-  const [input, options = {}] = rest as [object?, CallOptions?]
-  const inQuery = method === 'GET' || method === 'DELETE'
-  const request = (): Request =>
-    new Request(`${client.url}${path}${queryOf(inQuery ? input : options.query)}`, {
-      method,
-      headers: {
-        ...headers,
-        authorization: `Bearer ${client.key}`,
-        'idempotency-key': key,
-        ...(options.ifMatch === undefined ? {} : { 'if-match': `"${options.ifMatch}"` }),
-      },
-      body: inQuery ? undefined : JSON.stringify(input ?? {}),
-      signal: options.signal,
-    })
-  // Every call has a key, a GET too: taking a result is one.
-  const key = options.idempotencyKey ?? crypto.randomUUID()
-  return persist(client, request)
-}
-
-const headers = { accept: 'application/json', 'content-type': 'application/json' }
-
-// A channel may have slashes, which are part of the path; the one it begins with is already there.
-const encoded = (name: string, value: string): string =>
-  name === 'channel' ? value.replace(/^\//, '').split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
-
-const queryOf = (input: object = {}): string => {
-  const given = Object.entries(input).filter(([, value]) => value !== undefined)
-  const words = given.flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)]))
-  return words.length > 0 ? `?${new URLSearchParams(words)}` : ''
-}
-
-/** Asks again when the network fails or the answer is 503: with the same key, so that it happens once. */
-const persist = async (
-  { fetch = (request) => globalThis.fetch(request), attempts = 3 }: ClientOptions,
-  request: () => Request,
-): Promise<unknown> => {
-  for (let attempt = 1; ; attempt++) {
-    const asked = request()
-    try {
-      // An answer that breaks off is none.
-      return await opened(await fetch(asked))
-    } catch (error) {
-      if (attempt >= attempts || asked.signal.aborted || isFinal(error)) throw error
-      await pause(attempt, error)
-    }
-  }
-}
-
-const isFinal = (error: unknown): boolean => error instanceof ApiError && error.status !== 503
-
-// 0.1 s, 0.2 s, … or as long as the answer asks for, within 5 s.
-const pause = (attempt: number, error: unknown): Promise<void> => {
-  const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0
-  const ms = Math.min(5_000, Math.max(asked, 50 * 2 ** attempt * (1 + Math.random())))
-  return new Promise((resolve) => setTimeout(resolve, ms))
-}
-
-const opened = async (answer: Response): Promise<unknown> => {
-  const type = answer.headers.get('content-type') ?? ''
-  if (!answer.ok) throw new ApiError(answer.status, await failureOf(answer))
-  if (answer.status === 204) return null
-  if (type.startsWith('text/event-stream')) return events(answer.body!)
-  return type.startsWith('application/json') ? answer.json() : answer.text()
-}
-
-const failureOf = async (answer: Response): Promise<Failure> => {
-  const body = (await answer.json().catch(() => undefined)) as { error?: Failure | string } | undefined
-  const unknown = { code: 'UNKNOWN', retryAfter: Number(answer.headers.get('retry-after') ?? 0) }
-  // Facades have words of their own.
-  if (typeof body?.error === 'string') return { ...unknown, message: body.error }
-  return body?.error ?? { ...unknown, message: `the answer was ${answer.status} without an explanation` }
-}
-
-async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
-  let text = ''
-  for await (const chunk of body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {
-    const whole = (text + chunk).split('\n\n')
-    text = whole.pop()!
-    for (const event of whole) {
-      const data = event.split('\n').filter((line) => line.startsWith('data: '))
-      if (data.length > 0) yield JSON.parse(data.map((line) => line.slice(6)).join('\n'))
-    }
-  }
-}

@@ -198,22 +198,37 @@ export const jobInput = sparse(
     .strictObject({
       queue: queueName.default('default'),
       class: className,
-      args: closed.optional(),
+      args: closed.optional().meta({ description: 'what the job is made with; null where nothing is said' }),
       name: childName.optional(),
-      parent: ref.optional(),
-      in: portSpecs.optional(),
-      out: portSpecs.optional(),
-      inputs: inputs.optional(),
+      parent: ref.optional().meta({ description: 'the job whose child it is, by id or alias' }),
+      in: portSpecs.optional().meta({
+        description: 'input ports, with defaults and channels, in the place of those of its class by the same names',
+      }),
+      out: portSpecs.optional().meta({ description: 'output ports, as `in`' }),
+      inputs: inputs.optional().meta({ description: 'first values of its input ports' }),
       at: time.optional(),
       wait: duration.optional(),
       priority: priority.optional(),
-      retry: retry.optional(),
+      retry: retry
+        .optional()
+        .meta({ description: 'how often, and how far apart, a failed run is tried again; as its class says' }),
       timeout: positive.optional(),
-      keepResult: z.union([z.boolean(), positive]).optional(),
-      unique: unique.optional(),
-      repeat: repeat.optional(),
-      alias: z.array(alias).max(100).optional(),
-      callback: callback.optional(),
+      keepResult: z
+        .union([z.boolean(), positive])
+        .optional()
+        .meta({ description: 'how long its result can be read after its end; true: an hour' }),
+      unique: unique.optional().meta({
+        description: 'a key that only one job of its queue and class has at a time; who asks again gets that job',
+      }),
+      repeat: repeat
+        .optional()
+        .meta({ description: 'when it runs again: an interval, a cron pattern, or the words of Bedrock' }),
+      alias: z
+        .array(alias)
+        .max(100)
+        .optional()
+        .meta({ description: 'names by which it can be asked for in the place of its id' }),
+      callback: callback.optional().meta({ description: 'who is told when it ends' }),
       createdBy: label.optional(),
       group: group.optional(),
       tag: label.optional().meta({ description: 'lent only to pull workers that ask for it' }),
@@ -229,12 +244,15 @@ export const jobInput = sparse(
 export const jobInputs = z.union([jobInput, alike(z.array(jobInput).min(1).max(1_000), 'args')])
 
 export const jobPatch = z.strictObject({
-  args: closed.optional(),
+  args: closed.optional().meta({ description: 'what its next run finds' }),
   priority: priority.optional(),
-  retry: retry.optional(),
+  retry: retry.optional().meta({ description: 'how often, and how far apart, a failed run is tried again' }),
   timeout: positive.optional(),
-  repeat: repeat.nullable().optional(),
-  runAt: time.nullable().optional(),
+  repeat: repeat.nullable().optional().meta({ description: 'when it runs again; null: no more' }),
+  runAt: time
+    .nullable()
+    .optional()
+    .meta({ description: 'when it runs next, ISO 8601 with zone or epoch milliseconds; null: as soon as it can' }),
   group: group.optional(),
 })
 

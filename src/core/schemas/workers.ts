@@ -27,28 +27,33 @@ const workerShape = z.strictObject({
   limits: z
     .array(z.strictObject({ key: label.optional(), concurrency: concurrency.optional(), rate: rate.optional() }))
     .max(10)
-    .optional(),
-  in: workerPorts.optional(),
-  out: workerPorts.optional(),
+    .optional()
+    .meta({ description: 'what all jobs of the class count against; the key is the class where none is given' }),
+  in: workerPorts.optional().meta({ description: 'its input ports, by name; `*` stands for any' }),
+  out: workerPorts.optional().meta({ description: 'its output ports, by name; `*` stands for any' }),
   push: z
     .strictObject({
       url: httpUrl,
       secret: label.optional(),
       format: z.literal('jq').optional(),
     })
-    .optional(),
-  pull: z.boolean().optional(),
-  retry: retry.optional(),
+    .optional()
+    .meta({ description: 'the address that its runs are sent to' }),
+  pull: z.boolean().optional().meta({ description: 'true: programs claim its runs' }),
+  retry: retry.optional().meta({ description: 'how often, and how far apart, a failed run is tried again' }),
   timeout: positive.optional(),
   retain: retain.optional(),
   history: history.optional(),
   redeliver: redeliver.optional(),
-  shutdown: z.boolean().optional(),
+  shutdown: z
+    .boolean()
+    .optional()
+    .meta({ description: 'true: a job that is terminated has one more run, to clean up' }),
   reach: z
     .enum(['family', 'all'])
     .optional()
     .meta({ description: 'all: its runs may also change jobs outside their own tree, and delete with force' }),
-  description: z.string().max(10_000).optional(),
+  description: z.string().max(10_000).optional().meta({ description: 'what the class does, for people' }),
 })
 
 export const worker = workerShape.refine(({ push, pull }) => !(push && pull), {

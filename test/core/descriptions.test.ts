@@ -1,0 +1,21 @@
+// Every option says what it means: that is what OpenAPI and the pages made from it show.
+
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { jobInput, jobPatch, worker } from '../../src/core/schemas.ts'
+
+type Described = { description?: string; properties?: Record<string, { description?: string }> }
+
+/** As OpenAPI has it: an option that is left out or that is read from a text keeps what is said of it. */
+const silentIn = (schema: z.ZodType): string[] => {
+  const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Described
+  expect(Object.keys(properties).length).toBeGreaterThan(5)
+  return Object.keys(properties).filter((name) => !properties[name]!.description)
+}
+
+/** Names and ids, whose own name says it. */
+const named = ['queue', 'class', 'name', 'createdBy']
+
+test.each(Object.entries({ jobInput, jobPatch, worker }))('every option of %s is described', (_, schema) => {
+  expect(silentIn(schema).filter((option) => !named.includes(option))).toEqual([])
+})
