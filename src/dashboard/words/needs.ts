@@ -130,7 +130,7 @@ export const fullLimits: Rule = ({ limits }) =>
     }),
   )
 
-const waitingIn = ({ counts }: QueueView): number => counts.queued
+const waitingIn = ({ counts }: QueueView): number => counts.queued - counts.scheduled
 
 export const pausedQueues: Rule = ({ queues, now }) =>
   queues

@@ -7,6 +7,7 @@ import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
 import { Since } from '../../parts/moment.tsx'
 import { Meter, Pips } from '../../parts/spark.tsx'
 import { count } from '../../words/number.ts'
+import { readyIn } from '../../words/queue.ts'
 import { cut } from '../../words/text.ts'
 import { about } from '../../words/time.ts'
 
@@ -23,8 +24,8 @@ type Part = {
 export function partsOf(queues: readonly QueueView[], limited: number): Part[] {
   const sum = (of: (queue: QueueView) => number) => queues.reduce((all, queue) => all + of(queue), 0)
   const later = sum(({ counts }) => counts.scheduled)
-  const paused = sum(({ paused, counts }) => (paused ? counts.queued - counts.scheduled : 0))
-  const queued = sum(({ paused, counts }) => (paused ? 0 : counts.queued - counts.scheduled))
+  const paused = sum((queue) => (queue.paused ? readyIn(queue) : 0))
+  const queued = sum((queue) => (queue.paused ? 0 : readyIn(queue)))
   return [
     {
       text: 'At rest: for input, children or a run',
@@ -36,7 +37,7 @@ export function partsOf(queues: readonly QueueView[], limited: number): Part[] {
     { text: 'Wait for their time', n: later, kind: 'queued', status: 'scheduled', to: '/jobs?status=queued' },
     {
       text: 'Ready, wait for a lane',
-      n: Math.max(0, queued),
+      n: queued,
       kind: 'queued',
       status: 'queued',
       to: '/jobs?status=queued',
@@ -122,8 +123,17 @@ function QueueRow({ queue }: { queue: QueueView }) {
           <Pips on={lanes} of={maxLanes} title={`${lanes} of ${maxLanes} lanes are open`} />
         )}
       </td>
-      <td class="num">{zero(Math.max(0, counts.queued - counts.scheduled))}</td>
+      <td class="num">{zero(readyIn(queue))}</td>
       <td class={`num ${wait !== null && wait > 60_000 ? 'up' : 'dimmer'}`}>{wait === null ? '–' : about(wait)}</td>
+      <td class="num">
+        {counts.limited === 0 ? (
+          zero(0)
+        ) : (
+          <To kind="up" to="/limits">
+            {count(counts.limited)}
+          </To>
+        )}
+      </td>
       <td class="num">{zero(counts.running)}</td>
       <td class="num dim">{zero(counts.scheduled)}</td>
       <td class="num">
@@ -139,7 +149,7 @@ function QueueRow({ queue }: { queue: QueueView }) {
   )
 }
 
-const heads = ['Ready', 'Oldest', 'Running', 'Later', 'Failed']
+const heads = ['Ready', 'Oldest', 'At limits', 'Running', 'Later', 'Failed']
 
 /** The table of queues, here and on its own page. */
 export function QueueTable({ queues }: { queues: QueueView[] }) {

@@ -6,6 +6,7 @@ import { Shape } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Spark } from '../../parts/spark.tsx'
 import { count, percent, short } from '../../words/number.ts'
+import { readyIn } from '../../words/queue.ts'
 import type { Range } from '../../words/series.ts'
 import { about } from '../../words/time.ts'
 import { quantile, WAITS } from '../../words/waits.ts'
@@ -25,12 +26,12 @@ const sum = (queues: readonly QueueView[], of: (queue: QueueView) => number): nu
   queues.reduce((all, queue) => all + of(queue), 0)
 
 function Waiting({ data: { queues, limited, points } }: TilesProps) {
-  const ready = sum(queues, ({ counts }) => counts.queued - counts.scheduled)
+  const ready = sum(queues, readyIn)
   const paused = sum(queues, (queue) => (queue.paused ? queue.counts.queued : 0))
   return (
     <To kind="tile" to="/jobs?status=queued">
       <span class="dt">Wait to start</span>
-      <span class="big">{short(Math.max(0, ready))}</span>
+      <span class="big">{short(ready + limited)}</span>
       <span class="sub">
         <span class={limited > 0 ? 'up' : undefined}>{count(limited)} at limits</span>, {count(paused)} paused
       </span>

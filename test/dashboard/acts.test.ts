@@ -1,0 +1,109 @@
+// Every act of every page needs its scope, and those that end something ask first.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pages as table } from '../../src/dashboard/pages/index.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { startPages, type Visitor } from './kit.ts'
+
+const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
+
+let pages: Awaited<ReturnType<typeof startPages>>
+const visitors: Record<string, Visitor> = {}
+let id = 0
+
+beforeAll(async () => {
+  pages = await startPages({ workers: [waits] })
+  id = await pages.make('waits')
+  await pages.rest(id)
+  for (const scope of ['read', 'write', 'admin'] as const)
+    visitors[scope] = await pages.enter(
+      scope === 'write' ? ['read', 'write'] : scope === 'admin' ? ['admin'] : ['read'],
+    )
+})
+afterAll(() => pages.close())
+
+const all = table.flatMap(({ path, acts = {} }) =>
+  Object.entries(acts).map(([name, { scope }]) => ({
+    path: path.replace(':job', '1').replace(':queue', 'default').replace(':class', 'waits'),
+    name,
+    scope,
+  })),
+)
+
+test.each(all)('$name of $path needs $scope', async ({ path, name, scope }) => {
+  const below = { read: [], write: ['read'], work: [], admin: ['read', 'write'] }[scope]
+  for (const who of below) {
+    const answer = await visitors[who]!.act(`/ui${path}`, { act: name })
+    expect(answer.status).toBe(403)
+    expect(await answer.json()).toMatchObject({
+      error: { code: 'FORBIDDEN', message: expect.stringContaining(`"${scope}"`) },
+    })
+  }
+})
+
+test('an act that there is not is refused by name', async () => {
+  const answer = await visitors.admin!.act('/ui/jobs', { act: 'constructor' })
+  expect(answer.status).toBe(400)
+})
+
+test('what ends something asks, and does nothing before it is answered', async () => {
+  const { act } = visitors.write!
+  const asked = (await (await act(`/ui/jobs/${id}`, { act: 'terminate' })).json()) as { confirm: string }
+  expect(asked.confirm).toContain(`Terminate waits #${id}?`)
+  expect(await pages.statusOf(id)).toBe('suspended')
+  expect((await act(`/ui/jobs/${id}`, { act: 'terminate', sure: 'yes' })).status).toBe(200)
+  await pages.rest(id, 'terminated')
+})
+
+test('what cannot be taken back wants its name typed', async () => {
+  const { act } = visitors.admin!
+  const wrong = (await (await act(`/ui/jobs/${id}`, { act: 'remove', sure: 'yes' })).json()) as { confirm?: string }
+  expect(wrong.confirm).toContain('to go on')
+  const done = (await (await act(`/ui/jobs/${id}`, { act: 'remove', sure: String(id) })).json()) as { say: string }
+  expect(done.say).toBe(`#${id} is deleted`)
+})
+
+test('pressed twice is done once', async () => {
+  const headers = { 'idempotency-key': crypto.randomUUID() }
+  const press = () => visitors.write!.act('/ui/jobs/new', { act: 'make', queue: 'default', class: 'waits' }, headers)
+  const [one, two] = (await Promise.all([press(), press()].map(async (answer) => (await answer).json()))) as {
+    say: string
+  }[]
+  expect(one!.say).toMatch(/^Job #\d+ was made$/)
+  expect(two).toEqual(one)
+})
+
+test('digits of a value that is typed are kept', async () => {
+  const job = await pages.make('waits')
+  await pages.rest(job)
+  const { act } = visitors.write!
+  expect(
+    (await act(`/ui/jobs/${job}`, { act: 'default', dir: 'in', port: 'n', value: '12345678901234567890' })).status,
+  ).toBe(200)
+  expect((await pages.engine.get(String(job))).in.n!.default).toBe('12345678901234567890')
+  const answer = await act(`/ui/jobs/${job}`, { act: 'write', dir: 'in', port: 'n', value: 'no json' })
+  expect(await answer.json()).toMatchObject({
+    error: { code: 'BAD_REQUEST', message: expect.stringContaining('value: expected JSON') },
+  })
+})
+
+test('many jobs are terminated by their ids, after a question', async () => {
+  const ids = await Promise.all([1, 2, 3].map(() => pages.make('waits')))
+  const sel = ids.map(String)
+  const { act } = visitors.write!
+  const asked = (await (await act('/ui/jobs', { act: 'selected', do: 'terminate', sel })).json()) as { confirm: string }
+  expect(asked.confirm).toContain('Terminate 3 jobs?')
+  const done = (await (await act('/ui/jobs', { act: 'selected', do: 'terminate', sel, sure: 'yes' })).json()) as {
+    say: string
+  }
+  expect(done.say).toBe('Terminate: 3 jobs')
+  for (const one of ids) await pages.rest(one, 'terminated')
+})
+
+test('what an admin does by a page is in the audit', async () => {
+  await pages.make('waits')
+  await visitors.admin!.act('/ui/queues/default', { act: 'pause' })
+  await visitors.admin!.act('/ui/queues/default', { act: 'resume' })
+  const { entries } = await pages.engine.readAudit({ limit: 10 })
+  expect(entries.filter(({ verb }) => verb === 'queues.patch')).toHaveLength(2)
+})
