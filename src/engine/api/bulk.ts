@@ -3,6 +3,7 @@
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { RunOutcome, Words } from '../../redis/changes.ts'
+import { ops } from '../../redis/ops.ts'
 import { stateFieldOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
@@ -46,12 +47,11 @@ export function createBulk(store: Store) {
   return async ({ id, document }: ClaimedJob): Promise<RunOutcome> => {
     const { filter, ids: named, action } = JSON.parse(document.args!) as BulkInput
     const ended = { token: document.token!, n: 0 } as const
-    if (named)
-      return { ...ended, end: 'completed', words: ['bulk', action, String(named.length), ...named.map(String)] }
+    if (named) return { ...ended, end: 'completed', words: ops.bulk({ act: action, jobs: named.map(String) }) }
     // What is made after it was asked for is not meant.
     const cursor = stateFieldOf(document, 'cursor')
     const page = await pageOf(store, filter!, cursor === undefined ? String(id) : (JSON.parse(cursor) as string))
-    const words: Words = ['bulk', action, String(page.ids.length), ...page.ids.map(String)]
+    const words: Words = ops.bulk({ act: action, jobs: page.ids.map(String) })
     if (page.cursor !== null) words.push('set', 'cursor', encodeValue(page.cursor))
     return { ...ended, end: page.cursor === null ? 'completed' : 'again', words }
   }

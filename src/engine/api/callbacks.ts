@@ -2,6 +2,7 @@
 
 import { CALLBACKS } from '../../core/callback.ts'
 import type { Status } from '../../core/job.ts'
+import { ops } from '../../redis/ops.ts'
 import { type Context, stepOf } from '../context.ts'
 import type { CallbackState, Engine } from '../engine.ts'
 import { callbackView } from '../remote/callbacks.ts'
@@ -23,7 +24,7 @@ export function createCallbackVerbs({ store, change }: Context): Pick<Engine, 'c
     },
 
     async resend(job, call) {
-      return stepOf(await change(job, [['resend', '']], call))
+      return stepOf(await change(job, [ops.resend()], call))
     },
   }
 }

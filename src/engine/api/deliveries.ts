@@ -5,6 +5,7 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { nextSlot, parseRepeat, type Repeat, shift } from '../../core/repeat.ts'
 import type { Words } from '../../redis/changes.ts'
+import { type Fields, ops } from '../../redis/ops.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
 import { type Context, checkClaim, laneOf, onceOf } from '../context.ts'
@@ -63,13 +64,13 @@ const refused = (answer: string): SidejobError | undefined => {
 
 /** What a deliveryEnd changes of the job beside its end. */
 function changeWords({ args, priority, class: name, forget }: DeliveryEnd): Words {
-  const fields: string[] = []
-  if (args !== undefined) fields.push('a', args)
-  if (priority !== undefined) fields.push('p', priority === 0 ? '' : String(priority))
+  const fields: Fields = {}
+  if (args !== undefined) fields.args = args
+  if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
   return [
-    ...(fields.length ? ['patch', String(fields.length / 2), ...fields] : []),
-    ...(name === undefined ? [] : ['rename', name]),
-    ...(forget ? ['forget'] : []),
+    ...(Object.keys(fields).length ? ops.patch({ fields }) : []),
+    ...(name === undefined ? [] : ops.rename({ class: name })),
+    ...(forget ? ops.forget() : []),
     // Its caller has seen the children, and decides by that.
     'deaf',
   ]
@@ -97,18 +98,19 @@ function slotWords(
 }
 
 /** The repeat of an update as the document keeps it, with its next slot. */
-function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, now: number): string[] {
+function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, now: number): Fields {
   const due = dueAt === 'same' ? (document.nextSlot ?? dueAtOf(document)) : dueAt
-  if (repeat === undefined) return due === undefined ? [] : [document.repeats ? 'ns' : 'w', String(due)]
-  const kept = document.place === 'l' ? [] : ['w', String(due ?? dueAtOf(document))]
-  if (repeat === null) return ['rp', '', 'ns', '', ...kept]
+  if (repeat === undefined)
+    return due === undefined ? {} : { [document.repeats ? 'nextSlot' : 'notBefore']: String(due) }
+  const kept: Fields = document.place === 'l' ? {} : { notBefore: String(due ?? dueAtOf(document)) }
+  if (repeat === null) return { repeats: '', nextSlot: '', ...kept }
   const moments = {
     scheduled: document.nextSlot ?? dueAtOf(document),
     started: document.ranAt ?? null,
     finished: now,
   }
   const slot = due ?? nextSlot(repeat, moments, now)
-  return ['rp', encodeValue(sourceOf(repeat)), 'ns', String(slot), 'w', '']
+  return { repeats: encodeValue(sourceOf(repeat)), nextSlot: String(slot), notBefore: '' }
 }
 
 const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
@@ -155,7 +157,7 @@ export function createDeliveries(parts: Context): Deliveries {
     const job = before(lent)
     const until = document.redeliverAfter === undefined ? undefined : leaseEnd(document)
     if (until !== undefined && until !== document.leaseUntil!)
-      await change(String(lent.id), [['deadline', document.token!, String(until)]])
+      await change(String(lent.id), [ops.deadline({ token: document.token!, until })])
     return { token: document.token!, job, family: lent.family }
   }
 
@@ -187,7 +189,7 @@ export function createDeliveries(parts: Context): Deliveries {
 
   /** Lends one job, though it is not due, so that it can be ended; undefined when somebody else was faster. */
   async function seize(id: number, document: JobRecord, due: boolean): Promise<JobRecord | undefined> {
-    if (!due) await change(String(id), [['run', '', '1', '', '', '']])
+    if (!due) await change(String(id), [ops.run({ force: true })])
     const claim = { max: 1, lease: BRIEFLY, begun: 1, pull: true, only: id }
     const { lent, rings } = await store.commit({ queue: document.queue, claim })
     await ring(rings)
@@ -251,15 +253,15 @@ export function createDeliveries(parts: Context): Deliveries {
     finishDelivery,
 
     async requeue(job, { forgiven = false, class: name } = {}, call) {
-      const renamed = name === undefined ? [] : [['rename', name]]
+      const renamed = name === undefined ? [] : [ops.rename({ class: name })]
       const found = name === undefined ? undefined : await store.inspect(job)
       if (found) await checkEnd({ end: 'again', class: name }, found.document)
-      await change(job, [...renamed, ['requeue', '', forgiven ? '1' : '']], call)
+      await change(job, [...renamed, ops.requeue({ forgiven })], call)
       if (found) classes.note(found.id, { queue: found.document.queue, class: name! })
     },
 
     async giveBack(deliveries, call) {
-      await Promise.all(deliveries.map(({ job }) => change(String(job.id), [['requeue', '', '1']])))
+      await Promise.all(deliveries.map(({ job }) => change(String(job.id), [ops.requeue({ forgiven: true })])))
       const lane = await laneOf(call)
       if (lane) await store.forget(lane.id)
     },
@@ -273,9 +275,9 @@ export function createDeliveries(parts: Context): Deliveries {
     },
 
     async withdrawJob({ id, status }, act, call) {
-      const taken = status === 'running' ? [['requeue', '', '']] : []
-      const ending = act === 'cancel' ? ['cancel', ''] : ['delete', '', '1']
-      await change(String(id), [['expect', '1', status], ...taken, ending], call)
+      const taken = status === 'running' ? [ops.requeue()] : []
+      const ending = act === 'cancel' ? ops.cancel() : ops.delete({ force: true })
+      await change(String(id), [ops.expect({ statuses: [status] }), ...taken, ending], call)
     },
 
     async updateDelivery(job, update, call) {
@@ -283,11 +285,11 @@ export function createDeliveries(parts: Context): Deliveries {
       const { document } = await store.inspect(job)
       if (args !== undefined) checkArgs(await registry.find(document.queue, document.class), document.class, args)
       const fields = repeatFields(update, document, store.now())
-      if (args !== undefined) fields.push('a', args)
-      if (priority !== undefined) fields.push('p', priority === 0 ? '' : String(priority))
-      if (counted === 'anew') fields.push('dc', '')
-      const same = was === undefined ? [] : [['was', 'a', was]]
-      await change(job, [...same, ['patch', String(fields.length / 2), ...fields]], call)
+      if (args !== undefined) fields.args = args
+      if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
+      if (counted === 'anew') fields.deliveries = ''
+      const same = was === undefined ? [] : [ops.was({ field: 'args', value: was })]
+      await change(job, [...same, ops.patch({ fields })], call)
     },
 
     async block(queue, globs) {

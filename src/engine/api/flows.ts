@@ -9,6 +9,7 @@ import { adoptions, type GraphWire, type Plan, planGraph, spawnOf, wiresOf } fro
 import type { Op } from '../../core/run.ts'
 import { opWords, spawnWords, type Words, writeWords } from '../../redis/changes.ts'
 import { shownItem } from '../../redis/item.ts'
+import { ops } from '../../redis/ops.ts'
 import { defaultOf, type JobRecord, portsOf, statusOf } from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
@@ -47,7 +48,7 @@ const [PAGE, GRAPHS, NODES] = [20, 100, 5_000]
 const textOf = (state: FlowState): Encoded | undefined => graphsOf(state).graph
 
 /** The run that makes up for what may have happened between our look and our change. */
-const RUN: Words = ['run', '', '1', '', '', '']
+const RUN = ops.run({ force: true })
 
 const ENDED = new Set(['terminating', 'terminated'])
 
@@ -74,7 +75,7 @@ async function checkMatch(state: FlowState, match: string | undefined): Promise<
 /** The graphs among the state of a flow, as they are to be. */
 const fieldWords = (fields: Graphs): Words[] =>
   (['graph', 'history', 'versions'] as const).map((name) =>
-    fields[name] === undefined ? ['unset', name] : ['set', name, fields[name]],
+    fields[name] === undefined ? ops.unset({ field: name }) : ops.set({ field: name, value: fields[name] }),
   )
 
 const changeOf = ({ ops: _, ...plan }: Plan, applied: boolean): GraphChange => ({ applied, ...plan })
@@ -150,8 +151,12 @@ export function createFlows({
   /** One script: the graph, its history, and everything that follows. */
   async function put(state: FlowState, graph: Graph, fields: Graphs, call?: Call): Promise<GraphChange> {
     const plan = await planOf(state, graph, beforeOf(state))
-    const ops = await wordsOf(state.id, plan.ops)
-    await commit(state, [['was', 's:graph', textOf(state) ?? ''], ...fieldWords(fields), ...ops, RUN], call)
+    const planned = await wordsOf(state.id, plan.ops)
+    await commit(
+      state,
+      [ops.was({ field: 'state:graph', value: textOf(state) ?? '' }), ...fieldWords(fields), ...planned, RUN],
+      call,
+    )
     return changeOf(plan, true)
   }
 

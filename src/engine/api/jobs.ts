@@ -4,6 +4,7 @@ import { encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
+import { type Fields, ops } from '../../redis/ops.ts'
 import { type JobRecord, pastRunOf, stateOf } from '../../redis/record.ts'
 import type { Listed } from '../../redis/types.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
@@ -110,20 +111,21 @@ export function createJobs({
   }
 
   async function patch(job: string, { args, priority, retry, timeout, repeat, runAt, group }: JobPatch, call?: Call) {
-    const fields: [string, string][] = []
-    if (args !== undefined) fields.push(['a', args])
-    if (priority !== undefined) fields.push(['p', priority === 0 ? '' : String(priority)])
-    if (retry !== undefined) fields.push(['rt', encodeValue(retry)])
-    if (timeout !== undefined) fields.push(['to', String(timeout)])
-    if (runAt !== undefined) fields.push(['w', runAt === null ? '' : String(runAt)])
+    const fields: Fields = {}
+    if (args !== undefined) fields.args = args
+    if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
+    if (retry !== undefined) fields.retry = encodeValue(retry)
+    if (timeout !== undefined) fields.timeout = String(timeout)
+    if (runAt !== undefined) fields.notBefore = runAt === null ? '' : String(runAt)
     if (repeat !== undefined) {
       const next = repeat === null ? {} : repeatOf(repeat, store.now())
-      fields.push(['rp', next.repeat ?? ''], ['ns', next.slot === undefined ? '' : String(next.slot)])
+      fields.repeats = next.repeat ?? ''
+      fields.nextSlot = next.slot === undefined ? '' : String(next.slot)
     }
     const { queue, class: name } = await checkTheirs(job)
     if (args !== undefined) checkArgs(await registry.find(queue, name), name, args)
     if (group) await regroup(job, group)
-    await change(job, [['patch', String(fields.length), ...fields.flat()]], call)
+    await change(job, [ops.patch({ fields })], call)
     return view(job)
   }
 
@@ -167,30 +169,29 @@ export function createJobs({
 
     async remove(job, { force = false }, call) {
       await announce()
-      const [word] = await change(job, [['delete', '', force ? '1' : '']], call)
+      const [word] = await change(job, [ops.delete({ force })], call)
       return word as 'gone' | 'ending'
     },
 
     async run(job, { force, at, wait, parent }, call) {
       await announce()
-      const text = (n?: number) => (n === undefined ? '' : String(n))
-      const answer = await change(job, [['run', '', force ? '1' : '', text(at), text(wait), parent ? '1' : '']], call)
+      const answer = await change(job, [ops.run({ force, at, wait, parent })], call)
       return { ...stepOf(answer), ...(answer[2] ? {} : { ran: false as const }) }
     },
 
     async terminate(job, { recursive }, call) {
       await announce()
-      const answer = await change(job, [['terminate', '', recursive ? '1' : '']], call)
+      const answer = await change(job, [ops.terminate({ recursive })], call)
       return { ...stepOf(answer), ...(answer[2] ? { rest: Number(answer[2]) } : {}) }
     },
 
     async retry(job, call) {
-      return stepOf(await change(job, [['retry', '']], call))
+      return stepOf(await change(job, [ops.retry()], call))
     },
 
     async cancel(job, call) {
       await announce()
-      return stepOf(await change(job, [['cancel', '']], call))
+      return stepOf(await change(job, [ops.cancel()], call))
     },
 
     async state(job) {
@@ -199,11 +200,11 @@ export function createJobs({
 
     async setState(job, { set = {}, unset = [] }, call) {
       await checkTheirs(job)
-      const ops = [
-        ...Object.entries(set).map(([field, value]) => ['set', field, value]),
-        ...unset.map((field) => ['unset', field]),
+      const words = [
+        ...Object.entries(set).map(([field, value]) => ops.set({ field, value })),
+        ...unset.map((field) => ops.unset({ field })),
       ]
-      await change(job, ops, call)
+      await change(job, words, call)
       return stateOf((await store.inspect(job)).document)
     },
 
@@ -235,11 +236,11 @@ export function createJobs({
     },
 
     async adopt(job, child, call) {
-      await change(job, [['adopt', child.job, child.name]], call)
+      await change(job, [ops.adopt(child)], call)
     },
 
     async disown(job, { name }, call) {
-      await change(job, [['disown', name]], call)
+      await change(job, [ops.disown({ child: name })], call)
     },
 
     async alias(job, alias, act, call) {
@@ -249,16 +250,16 @@ export function createJobs({
     async lock(job, { ttl }, call) {
       // The token follows from the call's key, so that a repeated call gets the token that holds.
       const token = call?.key ? (await hashOf(call.key)).slice(0, 32) : crypto.randomUUID().replaceAll('-', '')
-      await change(job, [['lock', String(ttl), token]], call)
+      await change(job, [ops.lock({ ms: ttl, token })], call)
       return { token }
     },
 
     async refresh(job, { token, ttl }, call) {
-      await change(job, [['refresh', token, String(ttl)]], call)
+      await change(job, [ops.refresh({ token, ms: ttl })], call)
     },
 
     async unlock(job, { token }, call) {
-      await change(job, [['unlock', token]], call)
+      await change(job, [ops.unlock({ token })], call)
     },
   }
 }

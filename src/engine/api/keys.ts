@@ -3,6 +3,7 @@
 import { hashOf, keyFrom, newKey, proofOf, sameHash } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
+import { ops } from '../../redis/ops.ts'
 import type { Context } from '../context.ts'
 import type { ApiKey, Engine, KnownKey } from '../engine.ts'
 import { createSessions } from './sessions.ts'
@@ -62,10 +63,12 @@ export function createKeys(
   /** A key of before there were schemas stands under its whole hash: it is given its id when somebody asks for it. */
   async function adopt(hash: string, text: string): Promise<Kept | null> {
     const kept = { ...(JSON.parse(text) as Kept), hash }
-    await change('', [['apikey', idOf(hash), JSON.stringify(kept), hash, '']]).catch((error) => {
-      // Somebody else has given it its id, or has removed it.
-      if (!(error instanceof SidejobError) || error.code !== 'NOT_FOUND') throw error
-    })
+    await change('', [ops.apikey({ id: idOf(hash), about: JSON.stringify(kept), known: hash, chance: '' })]).catch(
+      (error) => {
+        // Somebody else has given it its id, or has removed it.
+        if (!(error instanceof SidejobError) || error.code !== 'NOT_FOUND') throw error
+      },
+    )
     seen.delete(idOf(hash))
     return keptOf(idOf(hash))
   }
@@ -104,8 +107,10 @@ export function createKeys(
     return { id, name, scopes, ...(limits ? { limits } : {}) }
   }
 
-  const keep = (kept: Kept, chance: string) => ['apikey', idOf(kept.hash), JSON.stringify(kept), '', chance]
-  const keepKnown = (kept: Kept) => ['apikey', idOf(kept.hash), JSON.stringify(kept), idOf(kept.hash), '']
+  const keep = (kept: Kept, chance: string) =>
+    ops.apikey({ id: idOf(kept.hash), about: JSON.stringify(kept), known: '', chance })
+  const keepKnown = (kept: Kept) =>
+    ops.apikey({ id: idOf(kept.hash), about: JSON.stringify(kept), known: idOf(kept.hash), chance: '' })
 
   async function needed(id: string): Promise<Kept> {
     const text = (await store.apiKey(id)) ?? new Map(Object.entries(await rowsOf())).get(id)

@@ -2,6 +2,7 @@
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
+import { ops } from '../../redis/ops.ts'
 import { type Context, MINUTE } from '../context.ts'
 import type { Engine, Result } from '../engine.ts'
 import type { Waiter } from '../lane/long-poll.ts'
@@ -43,7 +44,7 @@ export function createResults({ store, change, now, waiting }: Context): Pick<En
     async result(job, { wait = 0, take = false }, call) {
       const end = now() + wait
       const ask = async (wait: number): Promise<{ answer: Answer; id: string }> => {
-        const words = ['result', job, take ? '' : '1', String(wait)]
+        const words = ops.result({ job, look: !take, wait })
         const [text, status, id = ''] = await change('', [words], call, MINUTE)
         if (text) return { answer: { ended: true, result: resultOf(text) }, id }
         if (ends.has(status!)) return { answer: { ended: true, result: null }, id }

@@ -2,6 +2,7 @@
 
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
+import { ops } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ready, Ring } from '../../redis/types.ts'
 import type { Constraints } from '../jobs/constraints.ts'
@@ -36,7 +37,7 @@ export function createOne({ store, performer, tags, ring }: One) {
   }
 
   const setPriority = (id: number, priority: number) =>
-    store.change(String(id), [['patch', '1', 'p', priority === 0 ? '' : String(priority)]])
+    store.change(String(id), [ops.patch({ fields: { priority: priority === 0 ? '' : String(priority) } })])
 
   /** Lends the job, put before all others for as long as that takes. */
   async function lend({ id, queue, ahead }: Ready): Promise<ClaimedJob | undefined> {

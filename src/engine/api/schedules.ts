@@ -4,6 +4,7 @@ import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { nextSlot, nextTimes, parseRepeat, type Repeat } from '../../core/repeat.ts'
+import { ops } from '../../redis/ops.ts'
 import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Engine, JobInput, JobPatch, ScheduleView } from '../engine.ts'
@@ -102,12 +103,12 @@ export function createSchedules(
   async function end(job: string, call?: Parameters<Engine['endSchedule']>[1]): Promise<void> {
     const { id, document } = await look(job)
     const names = aliasesOf(document).map((alias) => ['unalias', alias])
-    await change(String(id), [...names, ['patch', '2', 'rp', '', 'ns', '']], call)
+    await change(String(id), [...names, ops.patch({ fields: { repeats: '', nextSlot: '' } })], call)
   }
 
   async function make(alias: string, input: JobInput, print: string): Promise<ScheduleView> {
     const [made] = (await enqueue([{ ...input, alias: [...(input.alias ?? []), alias] }])).jobs
-    await change(String(made!.id), [['patch', '1', 'sp', print]])
+    await change(String(made!.id), [ops.patch({ fields: { scheduleHash: print } })])
     return schedule(String(made!.id))
   }
 
@@ -139,7 +140,7 @@ export function createSchedules(
       if (document.scheduleHash === print) return scheduleOf(id, document)
       if (isChange(document, input)) {
         await patch(String(id), patchOf(input, document.repeats!))
-        await change(String(id), [['patch', '1', 'sp', print]])
+        await change(String(id), [ops.patch({ fields: { scheduleHash: print } })])
         return schedule(String(id))
       }
       await end(String(id))
@@ -155,7 +156,7 @@ export function createSchedules(
 
     async pauseSchedule(job, call) {
       await schedule(job)
-      await change(job, [['patch', '2', 'ns', String(NEVER), 'rz', '1']], call)
+      await change(job, [ops.patch({ fields: { nextSlot: String(NEVER), repeatPaused: '1' } })], call)
       return schedule(job)
     },
 
@@ -163,7 +164,7 @@ export function createSchedules(
       const { repeat } = await schedule(job)
       const at = now()
       const next = nextSlot(JSON.parse(repeat) as Repeat, { scheduled: at, started: at, finished: at }, at)
-      await change(job, [['patch', '2', 'ns', String(next), 'rz', '']], call)
+      await change(job, [ops.patch({ fields: { nextSlot: String(next), repeatPaused: '' } })], call)
       return schedule(job)
     },
 
