@@ -7,14 +7,28 @@ export type Counted = Record<(typeof counted)[number], number>
 /** How many minutes and hours are kept, as lib/queue/counts.lua keeps them. */
 export const keptSteps = { minute: 240, hour: 336 } as const
 
-/** What happened in a minute or an hour; `longestWait` in milliseconds: of what was claimed, how long it had been ready. */
-export type Point = { at: number; longestWait: number } & Counted
+export const standing = ['ready', 'running', 'limited'] as const
 
-type Mark = { moment: number; waited: number; counts: number[] }
+/** How many jobs were ready, ran, and waited at limits; and since when that one was ready which was so for longest. */
+type Standing = Record<(typeof standing)[number], number> & { oldestReady: number | null }
+
+/**
+ * What happened in a minute or an hour; `longestWait` in milliseconds: of what was claimed, how long it had been ready. How
+ * it stood is told as it was when the first thing in it happened.
+ */
+export type Point = { at: number; longestWait: number } & Counted & Standing
+
+type Mark = { moment: number; waited: number; counts: number[]; standing: Standing }
+
+function standingOf([ready, running, limited, front]: string[]): Standing {
+  const oldestReady = front ? Math.floor(Number.parseInt(front, 16) / 1000) : null
+  return { ready: Number(ready ?? 0), running: Number(running ?? 0), limited: Number(limited ?? 0), oldestReady }
+}
 
 function markOf(text: string): Mark {
-  const [moment, waited, ...counts] = text.split(',').map(Number)
-  return { moment: moment!, waited: waited!, counts }
+  const [moment, waited, ...words] = text.split(',')
+  const counts = words.slice(0, counted.length).map(Number)
+  return { moment: Number(moment), waited: Number(waited), counts, standing: standingOf(words.slice(counted.length)) }
 }
 
 /**
@@ -32,9 +46,12 @@ export function pointsOf(
     const at = mark.moment * step
     if (at < since) return []
     const counts = counted.map((name, n) => [name, (next.counts[n] ?? 0) - (mark.counts[n] ?? 0)])
-    return [{ at, longestWait: next.waited, ...(Object.fromEntries(counts) as Counted) }]
+    return [{ at, longestWait: next.waited, ...(Object.fromEntries(counts) as Counted), ...mark.standing }]
   })
 }
+
+const earlier = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b)
 
 /** The points of several queues together, oldest first. */
 export function summed(series: readonly Point[][]): Point[] {
@@ -45,7 +62,8 @@ export function summed(series: readonly Point[][]): Point[] {
       all.set(point.at, { ...point })
       continue
     }
-    for (const name of counted) sum[name] += point[name]
+    for (const name of [...counted, ...standing]) sum[name] += point[name]
+    sum.oldestReady = earlier(sum.oldestReady, point.oldestReady)
     sum.longestWait = Math.max(sum.longestWait, point.longestWait)
   }
   return [...all.values()].sort((a, b) => a.at - b.at)

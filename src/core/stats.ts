@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { count, moment, queueName, queueView } from './schemas.ts'
-import { counted, keptSteps } from './series.ts'
+import { counted, keptSteps, standing } from './series.ts'
 
 const counts = z.record(z.string(), z.int()).meta({ description: 'event → how often' })
 const waits = z.array(z.int()).meta({
@@ -39,12 +39,26 @@ export const seriesQuery = z.strictObject({
   step: z.enum(['minute', 'hour']).optional(),
 })
 
-const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Record<(typeof counted)[number], z.ZodInt>
+type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>
+const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Named<typeof counted>
+const stood = Object.fromEntries(
+  standing.map((name) => [name, z.int().meta({ description: 'when the first thing in it happened' })]),
+) as Named<typeof standing>
 
 export const series = z.object({
   step: z.enum(['minute', 'hour']),
-  points: z.array(z.object({ at: moment, longestWait: z.int().meta({ description: 'milliseconds' }), ...point })).meta({
-    description: `oldest first, of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, without those in which nothing happened`,
-  }),
+  points: z
+    .array(
+      z.object({
+        at: moment,
+        longestWait: z.int().meta({ description: 'milliseconds' }),
+        ...point,
+        ...stood,
+        oldestReady: moment.nullable(),
+      }),
+    )
+    .meta({
+      description: `oldest first, of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, without those in which nothing happened`,
+    }),
   more: z.boolean().meta({ description: 'only the first 50 queues by name are in it' }),
 })

@@ -1,7 +1,7 @@
 // Callbacks: how telling of ends goes, and once more for those that failed.
 
 import * as z from 'zod'
-import { callbackState, callbackView, count, cursor, httpUrl, stepped } from '../core/schemas.ts'
+import { callbackState, callbackView, count, cursor, httpUrl, label, stepped } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const callbacks = {
@@ -13,6 +13,7 @@ export const callbacks = {
       summary: 'Lists callbacks, newest first; with a state, those that are in it',
       query: z.strictObject({
         state: callbackState.optional(),
+        host: label.optional().meta({ description: 'only those that go to this host' }),
         limit: count(1, 1_000).optional(),
         cursor: cursor.optional(),
       }),

@@ -16,6 +16,7 @@ const quiet: needs.Known = { now: NOW, queues: [], limits: [], points: [], given
 
 const point = (ago: number, counts: object) => ({
   ...{ made: 0, runs: 0, errors: 0, completed: 0, failed: 0, terminated: 0, lost: 0, skipped: 0, longestWait: 0 },
+  ...{ ready: 0, running: 0, limited: 0, oldestReady: null },
   ...counts,
   at: NOW - ago,
 })

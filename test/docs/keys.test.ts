@@ -78,6 +78,7 @@ const plain: Access[] = [
       'job',
       'jobs',
       'keys',
+      'limits',
       'live',
       'log',
       'queue',

@@ -363,6 +363,7 @@ const answers: Engine = {
         terminated: 0,
         lost: 0,
         skipped: 0,
+        ...{ ready: 2, running: 1, limited: 0, oldestReady: T },
       },
     ],
     more: false,

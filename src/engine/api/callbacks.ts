@@ -1,6 +1,6 @@
 // Who was told of ended jobs: listed, and told again.
 
-import { CALLBACKS } from '../../core/callback.ts'
+import { CALLBACKS, callbackGroup } from '../../core/callback.ts'
 import type { Status } from '../../core/job.ts'
 import { ops } from '../../redis/ops.ts'
 import { type Context, stepOf } from '../context.ts'
@@ -16,10 +16,11 @@ const callbackStatuses: Record<CallbackState, Status> = {
 
 export function createCallbackVerbs({ store, change }: Context): Pick<Engine, 'callbacks' | 'resend'> {
   return {
-    async callbacks({ state, limit = 50, cursor }) {
+    async callbacks({ state, host, limit = 50, cursor }) {
       const { queue, class: name } = CALLBACKS
       const status = state && callbackStatuses[state]
-      const page = await store.list({ mode: 'all', queue, status, class: name, before: cursor, limit })
+      const group = host === undefined ? undefined : callbackGroup(host)
+      const page = await store.list({ mode: 'all', queue, status, class: name, group, before: cursor, limit })
       return { callbacks: page.jobs.map(({ id, document }) => callbackView(id, document)), cursor: page.cursor }
     },
 

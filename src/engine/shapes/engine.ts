@@ -70,6 +70,7 @@ export interface Engine extends Deliveries {
   endpointSecrets(url: string): Promise<{ secrets: string[] }>
   callbacks(filter: {
     state?: CallbackState
+    host?: string
     limit?: number
     cursor?: string
   }): Promise<{ callbacks: CallbackView[]; cursor: string | null }>

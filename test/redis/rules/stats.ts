@@ -88,6 +88,20 @@ const kept: Facts = {
     expect(second!.at - first!.at).toBe(3 * MINUTE)
     expect(await points(world, 'hour')).toMatchObject([{ made: 3, runs: 3 }])
   },
+  async 'a minute tells how many were ready, ran and waited at limits when the first thing in it happened'(world) {
+    toNext(world, MINUTE)
+    const group = { group: 'g', limits: [{ key: 'group:g', how: 'first' as const, concurrency: 1 }] }
+    for (let n = 0; n < 2; n++) await world.make(group)
+    await world.claimOne()
+    await world.make()
+    const since = world.now()
+    toNext(world, MINUTE)
+    await world.make({ queue: 'q' })
+    const last = (await points(world)).at(-1)!
+    expect(last).toMatchObject({ made: 1, running: 1 })
+    expect(last.ready + last.limited).toBe(2)
+    expect(Math.abs(last.oldestReady! - since)).toBeLessThan(10_000)
+  },
   async 'an hour is told by what happened in it, over midnight too'(world) {
     toNext(world, DAY)
     world.advance(23 * HOUR)

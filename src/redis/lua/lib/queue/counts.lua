@@ -73,6 +73,10 @@ end
 function counts.written_down(queue_record, moment, waited)
   local words = { int(moment), int(waited or 0) }
   for i, what in ipairs(series) do words[i + 2] = int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0)) end
+  -- And how many were ready, ran, and waited at limits, and who was in front, as it was before this script.
+  local at = queue_record.jobs_at or {}
+  for _, n in ipairs({ (at.r or 0) + (at.p or 0), at.l or 0, queue_record.at_limits or 0 }) do words[#words + 1] = int(n) end
+  words[#words + 1] = queue_record.first_ready or queue_record.first_pull or ''
   return table.concat(words, ',')
 end
 
