@@ -8,7 +8,7 @@ import {
   groupSettings,
   groupView,
   holder,
-  limitSettings,
+  limitInput,
   limitView,
   limitWaiter,
   roomView,
@@ -77,10 +77,11 @@ export const limits = {
       path: '/v1/limits/:key',
       scope: 'admin',
       summary: 'Sets a limit; what waits for room is admitted at once',
-      body: limitSettings,
+      body: limitInput,
       answers: { 200: limitView },
     },
-    ({ engine, params, body }) => engine.setLimit(params.key, body),
+    ({ engine, params, body: { concurrency, rate, paused } }) =>
+      engine.setLimit(params.key, { concurrency, rate, paused }),
   ),
 
   remove: route(
@@ -94,6 +95,8 @@ export const limits = {
     ({ engine, params }) => engine.removeLimit(params.key),
   ),
 }
+
+const shownName = z.unknown().optional().meta({ readOnly: true, description: 'shown; the path names the constraint' })
 
 const constraintView = constraint.extend({
   name: z.string(),
@@ -129,10 +132,10 @@ export const constraints = {
       path: '/v1/constraints/:key',
       scope: 'admin',
       summary: 'Sets a constraint; jobs that wait are matched anew',
-      body: constraint,
+      body: constraint.extend({ name: shownName }),
       answers: { 200: constraintView },
     },
-    ({ engine, params, body }) => engine.setConstraint(params.key, body),
+    ({ engine, params, body: { name: _, ...settings } }) => engine.setConstraint(params.key, settings),
   ),
 
   remove: route(

@@ -186,9 +186,17 @@ describe('what GET gives, PUT takes: a second is a second on both ways', () => {
     expect((await ask('PUT', path, given)).body).toMatchObject(shown)
     const first = await read()
     expect(first).toMatchObject(shown)
-    const { name: _, key: __, running: ___, waiting: ____, ...writable } = first
-    expect((await ask('PUT', path, writable)).status).toBe(200)
+    expect((await ask('PUT', path, first)).status).toBe(200)
     expect(await read()).toEqual(first)
+  })
+
+  test('a limit from near', async () => {
+    const { limit } = (await ask('GET', '/v1/limits/mine/holders')).body
+    expect(limit).toMatchObject({ started: 0, fullSince: null, nextRoom: null, shutUntil: null })
+    expect((await ask('PUT', '/v1/limits/mine', limit)).status).toBe(200)
+    const typo = (await ask('PUT', '/v1/limits/mine', { ...limit, concurency: 1 })).body.error
+    expect(typo.message).toMatch(/concurency/)
+    expect((await ask('GET', '/v1/limits/mine/holders')).body.limit).toEqual(limit)
   })
 
   test('/v1/queues', async () => {

@@ -67,7 +67,7 @@ const PLAIN = [
   /\.(job|parent)( |$)/, // the id of a job
   /^body\.(n|reads\{\}\.(cursor|count)|ops\[\]\.cursor)$/, // which commit it is, and what a run has seen
   /^body\.match\.args\{\}(\.(equals|in\[\]|min|max))?$/, // what a number in args must be
-  /^body\.nodes\{\}\.init$/, // the id of a job
+  /^body\.(nodes\{\}\.init|ids\[\])$/, // the id of a job
   /^body\.counts\{\}$/, // a sum is a double, whatever is added
 ]
 const CUT = ['body.error.message', 'body.error.stack']

@@ -122,4 +122,16 @@ export const holder = z.object({
 
 export const limitWaiter = z.object({ ...atLimit, priority: z.int(), since: moment })
 
+/** What a limit shows and nobody sets: taken where it comes back, and left as it is. */
+const shownOnly = z
+  .unknown()
+  .optional()
+  .meta({ readOnly: true, description: 'shown; what stands here changes nothing' })
+
+/** What PUT takes: the settings, and whatever else GET shows of a limit. */
+export const limitInput = limitSettings.extend({
+  ...{ key: shownOnly, running: shownOnly, waiting: shownOnly, shutUntil: shownOnly },
+  ...{ started: shownOnly, fullSince: shownOnly, nextRoom: shownOnly },
+})
+
 export const groupView = z.object({ id: z.string(), concurrency: z.int().nullable(), ...inUse, jobs: z.int() })
