@@ -23,14 +23,11 @@ const KEYWORDS = new Set(
 )
 const DIGITS = `${LETTERS}0123456789`
 
-/** The n-th letter or digit that a name may go on with. */
-export function letterOrDigit(n: number): string {
-  const found = DIGITS[n]
-  if (!found) throw new Error(`expected at most ${DIGITS.length} groups of functions, got more`)
-  return found
-}
+/** The n-th way in which a name may go on: a letter or digit, or two of them. */
+export const letterOrDigit = (n: number): string =>
+  n < DIGITS.length ? DIGITS[n]! : DIGITS[Math.floor(n / DIGITS.length) - 1]! + DIGITS[n % DIGITS.length]!
 
-/** The names of two letters that end in one. */
+/** The names of one letter and what they go on with. */
 export function* namesEndingIn(last: string): Generator<string, never> {
   for (const first of LETTERS) if (!KEYWORDS.has(first + last)) yield first + last
   throw new Error(`expected at most ${LETTERS.length} functions in a group, got more`)

@@ -1,4 +1,5 @@
 -- Bells: what the caller must ring, for work that is ready and for timers that are near.
+-- Made when first called.
 
 local bells = {}
 

@@ -3,6 +3,7 @@
 -- The queue's document has the counts of the day, and those of all days before. At the first count of a minute, and of an
 -- hour, all of them are written down as they were: so a point of a series is the difference of two. These are texts beside
 -- the document, written with the same MSET, in places that come again: no command, and no more room after four hours.
+-- Made when first called.
 
 local counts = {}
 

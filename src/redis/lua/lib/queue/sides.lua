@@ -1,4 +1,5 @@
 -- Where a job waits to be lent: on the side of pull workers, or of lanes; and what its class is to its queue.
+-- Made when first called.
 
 local sides = {}
 

@@ -1,4 +1,5 @@
 -- How many jobs each index of a queue holds, counted in the queue's document as they come and go.
+-- Made when first called.
 
 local tally = {}
 
