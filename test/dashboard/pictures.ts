@@ -1,16 +1,18 @@
-// `node test/dashboard/pictures.ts <url> <key> <folder> [page …]`: pictures of pages, in light, dark and on a phone.
+// `node test/dashboard/pictures.ts <url> <key> <folder> <job> <flow> [page …]`: pictures of pages, in light, dark and on a phone.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { logIn, startBrowser } from './browser.ts'
 
-/** Name → path below the base; `order` is the job that the seed made. */
-export const pathsOf = (order: number): Record<string, string> => ({
+/** Name → path below the base; `order` and `flow` are jobs that the seed made. */
+export const pathsOf = (order: number, flow: number): Record<string, string> => ({
   overview: '/',
   jobs: '/jobs?status=failed',
   job: `/jobs/${order}`,
   new: '/jobs/new?queue=media&class=resize',
   flows: '/flows',
+  flow: `/flows/${flow}?wire=${encodeURIComponent('enrich.image>images.url')}`,
+  'flow-edit': `/flows/${flow}/edit`,
   queues: '/queues',
   queue: '/queues/media',
   schedules: '/schedules',
@@ -30,14 +32,14 @@ const looks = [
   { name: 'phone', theme: 'light', width: 390, height: 844 },
 ] as const
 
-const [url, key, folder, order = '0', ...only] = process.argv.slice(2)
-if (!url || !key || !folder) throw new Error('expected: pictures.ts <url> <key> <folder> <job> [page …]')
+const [url, key, folder, order = '0', flow = '0', ...only] = process.argv.slice(2)
+if (!url || !key || !folder) throw new Error('expected: pictures.ts <url> <key> <folder> <job> <flow> [page …]')
 
 mkdirSync(folder, { recursive: true })
 const browser = await startBrowser()
 for (const look of looks) {
   const { context, page, faults } = await logIn(browser, url, key, look)
-  for (const [name, path] of Object.entries(pathsOf(Number(order)))) {
+  for (const [name, path] of Object.entries(pathsOf(Number(order), Number(flow)))) {
     if (only.length > 0 && !only.includes(name) && !only.includes(`${name}-${look.name}`)) continue
     await page.goto(`${url}/ui${path}`)
     await page.evaluate(() => document.fonts.ready.then(() => undefined))

@@ -1,6 +1,8 @@
 // Fills a stack with what the pictures show: a shop at three in the morning. Everything goes over the API, as callers do it.
 
-type Call = (method: string, path: string, body?: unknown) => Promise<Record<string, never>>
+import { seedFlow } from './seed-flow.ts'
+
+export type Call = (method: string, path: string, body?: unknown) => Promise<Record<string, never>>
 type Made = { id: number }
 type Run = { run: { token: string }; job: { id: number; class: string } }
 
@@ -78,14 +80,14 @@ export function callerOf(url: string, key: string): Call {
 }
 
 /** Lends jobs of a class as a program of that name does. */
-function worker(call: Call, queue: string) {
+export function worker(call: Call, queue: string) {
   const claim = async (name: string, max: number, lease = '1h', process?: string): Promise<Run[]> => {
-    const { runs } = (await call('POST', `/v1/queues/${queue}/claim`, {
+    const { runs = [] } = (await call('POST', `/v1/queues/${queue}/claim`, {
       names: [name],
       max,
       lease,
       ...(process ? { process } : {}),
-    })) as unknown as { runs: Run[] }
+    })) as unknown as { runs?: Run[] }
     return runs
   }
   const commit = (run: Run, changes: object) => call('POST', `/v1/runs/${run.run.token}/commit`, { n: 1, ...changes })
@@ -214,11 +216,11 @@ async function rest(call: Call): Promise<void> {
 }
 
 /** @example const { order } = await seed('http://127.0.0.1:8787', 'dev') */
-export async function seed(url: string, key: string): Promise<{ order: number }> {
+export async function seed(url: string, key: string): Promise<{ order: number; flow: number }> {
   const call = callerOf(url, key)
   await register(call)
   await media(call)
   const order = await shop(call)
   await rest(call)
-  return { order }
+  return { order, flow: await seedFlow(call) }
 }

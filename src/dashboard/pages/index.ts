@@ -6,6 +6,9 @@ import { channels } from './channels.tsx'
 import { doctor } from './doctor.tsx'
 import { files } from './files.tsx'
 import { find } from './find.tsx'
+import { edit } from './flows/edit.tsx'
+import { flow } from './flows/index.tsx'
+import { flows } from './flows/list.tsx'
 import { job } from './job/index.tsx'
 import { jobs } from './jobs/index.tsx'
 import { keys } from './keys.tsx'
@@ -19,7 +22,7 @@ import { schedules } from './schedules.tsx'
 import { worker, workers } from './workers.tsx'
 
 export const pages: readonly Page[] = [
-  ...[overview, jobs, newJob, job, queues, queue, schedules, limits],
+  ...[overview, jobs, newJob, job, flows, flow, edit, queues, queue, schedules, limits],
   ...[workers, worker, channels, callbacks, files, log],
   ...[keys, doctor, find, more],
 ]

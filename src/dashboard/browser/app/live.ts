@@ -74,7 +74,9 @@ export function take(html: string): void {
 const keepsOwn = (name: string, node: Node): boolean =>
   !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
 
+/** What a script of the page draws itself stays, too; no id stands in it, for those are moved to where they are in the new page. */
 const keepsTime = (old: Node, fresh: Node): boolean =>
+  !(old instanceof HTMLElement && old.dataset.island !== undefined) &&
   !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
 
 async function look(force = false): Promise<void> {

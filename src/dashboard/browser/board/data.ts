@@ -1,0 +1,22 @@
+// What the page gives to the board: the flow as it is, in an attribute of the page.
+
+import type { FlowNodeView, WireView } from '../../../engine/engine.ts'
+import type { LimitRoom } from '../../words/flow.ts'
+
+export type BoardData = {
+  job: number
+  /** The server's clock when it was drawn. */
+  now: number
+  nodes: FlowNodeView[]
+  wires: WireView[]
+  limits: Record<string, LimitRoom>
+  /** Which node or wire is open. */
+  node?: string
+  wire?: string
+}
+
+/** What an attribute of the page holds as JSON. */
+export const dataOf = <Data>(name: string): Data | undefined => {
+  const text = document.querySelector<HTMLElement>(`[data-${name}]`)?.dataset[name]
+  return text === undefined ? undefined : (JSON.parse(text) as Data)
+}

@@ -1,0 +1,100 @@
+// A graph that is being changed: each step makes another, so that one can step back.
+
+export type GraphEnd = { node: string; outport: string }
+export type GraphTarget = { node: string; inport: string }
+export type Node = { queue: string; class: string; [more: string]: unknown }
+export type Graph = {
+  nodes: Record<string, Node>
+  edges: { from: GraphEnd; to: GraphTarget }[]
+  inports: Record<string, GraphTarget & { default?: unknown }>
+  outports: Record<string, GraphEnd>
+  [more: string]: unknown
+}
+
+export type End = { node: string | null; port: string }
+export type Wire = { id: string; from: End; to: End }
+
+const endText = ({ node, port }: End): string => (node === null ? port : `${node}.${port}`)
+
+/** The wires of a graph, named as the API names them. */
+export function wiresOf({ edges, inports, outports }: Graph): Wire[] {
+  const ends: [End, End][] = [
+    ...Object.entries(inports).map(([port, to]): [End, End] => [
+      { node: null, port },
+      { node: to.node, port: to.inport },
+    ]),
+    ...edges.map(({ from, to }): [End, End] => [
+      { node: from.node, port: from.outport },
+      { node: to.node, port: to.inport },
+    ]),
+    ...Object.entries(outports).map(([port, from]): [End, End] => [
+      { node: from.node, port: from.outport },
+      { node: null, port },
+    ]),
+  ]
+  const times = new Map<string, number>()
+  return ends.map(([from, to]) => {
+    const name = `${endText(from)}>${endText(to)}`
+    const n = (times.get(name) ?? 0) + 1
+    times.set(name, n)
+    return { id: n === 1 ? name : `${name}#${n}`, from, to }
+  })
+}
+
+const without = <Value>(record: Record<string, Value>, gone: (name: string, value: Value) => boolean) =>
+  Object.fromEntries(Object.entries(record).filter(([name, value]) => !gone(name, value)))
+
+export const withNode = (graph: Graph, name: string, node: Node): Graph => ({
+  ...graph,
+  nodes: { ...graph.nodes, [name]: { ...graph.nodes[name], ...node } },
+})
+
+/** A node goes with its wires. */
+export const withoutNode = (graph: Graph, name: string): Graph => ({
+  ...graph,
+  nodes: without(graph.nodes, (one) => one === name),
+  edges: graph.edges.filter(({ from, to }) => from.node !== name && to.node !== name),
+  inports: without(graph.inports, (_, { node }) => node === name),
+  outports: without(graph.outports, (_, { node }) => node === name),
+})
+
+/** A wire from an input of the flow or a node's output to a node's input or an output of the flow. */
+export function withWire(graph: Graph, from: End, to: End): Graph {
+  if (from.node === null && to.node === null) return graph
+  if (from.node === null)
+    return { ...graph, inports: { ...graph.inports, [from.port]: { node: to.node!, inport: to.port } } }
+  const source = { node: from.node, outport: from.port }
+  if (to.node === null) return { ...graph, outports: { ...graph.outports, [to.port]: source } }
+  return { ...graph, edges: [...graph.edges, { from: source, to: { node: to.node, inport: to.port } }] }
+}
+
+export function withoutWire(graph: Graph, id: string): Graph {
+  const at = wiresOf(graph).findIndex((wire) => wire.id === id)
+  if (at < 0) return graph
+  const { from, to } = wiresOf(graph)[at]!
+  if (from.node === null) return { ...graph, inports: without(graph.inports, (port) => port === from.port) }
+  if (to.node === null) return { ...graph, outports: without(graph.outports, (port) => port === to.port) }
+  const edge = at - Object.keys(graph.inports).length
+  return { ...graph, edges: graph.edges.filter((_, i) => i !== edge) }
+}
+
+/** A graph as lines: one for each node and wire, so that two can be laid side by side. */
+export function linesOf({ nodes, edges, inports, outports, ...more }: Graph): string[] {
+  const line = (name: string, value: unknown) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`
+  return [
+    ...Object.entries(more).map(([name, value]) => line(name, value)),
+    ...Object.entries(nodes).map(([name, node]) => line(name, node)),
+    ...edges.map((edge) => JSON.stringify(edge)),
+    ...Object.entries(inports).map(([name, port]) => line(name, port)),
+    ...Object.entries(outports).map(([name, port]) => line(name, port)),
+  ]
+}
+
+/** What is only in one of them, in the order in which it stands. */
+export function differenceOf(was: readonly string[], is: readonly string[]): { sign: '+' | '-'; line: string }[] {
+  const [before, after] = [new Set(was), new Set(is)]
+  return [
+    ...was.filter((line) => !after.has(line)).map((line) => ({ sign: '-' as const, line })),
+    ...is.filter((line) => !before.has(line)).map((line) => ({ sign: '+' as const, line })),
+  ]
+}

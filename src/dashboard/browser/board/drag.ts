@@ -1,0 +1,44 @@
+// Wires that are drawn by hand: from a port to a port, in whichever direction.
+
+import type { End } from './draft.ts'
+import { make, set } from './svg.ts'
+
+type Point = { x: number; y: number }
+
+const portAt = (target: EventTarget | null): (End & { dir: string }) | undefined => {
+  const found = (target as Element | null)?.closest<SVGElement>('[data-port]')?.dataset
+  return found && { node: found.node ?? null, port: found.port!, dir: found.dir! }
+}
+
+/** Calls `connect` with the two ends of each wire that is drawn. */
+export function dragsWires(
+  svg: SVGSVGElement,
+  at: (event: PointerEvent) => Point,
+  connect: (from: End, to: End) => void,
+): void {
+  let begun: { end: End & { dir: string }; at: Point; line: SVGElement } | undefined
+
+  svg.addEventListener('pointerdown', (event) => {
+    const end = portAt(event.target)
+    if (!end) return
+    event.preventDefault()
+    const line = make('path', { class: 'wire add', 'pointer-events': 'none' })
+    svg.append(line)
+    begun = { end, at: at(event), line }
+  })
+  svg.addEventListener('pointermove', (event) => {
+    if (!begun) return
+    const to = at(event)
+    set(begun.line, { d: `M${begun.at.x} ${begun.at.y}L${to.x} ${to.y}` })
+  })
+  document.addEventListener('pointerup', (event) => {
+    if (!begun) return
+    const { end, line } = begun
+    begun = undefined
+    line.remove()
+    const other = portAt(document.elementFromPoint(event.clientX, event.clientY))
+    if (!other || other.dir === end.dir) return
+    const [from, to] = end.dir === 'out' ? [end, other] : [other, end]
+    connect({ node: from.node, port: from.port }, { node: to.node, port: to.port })
+  })
+}

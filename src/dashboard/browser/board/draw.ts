@@ -1,0 +1,154 @@
+// The drawing of a graph: made once for each shape of it, then only what has changed is written.
+
+import type { Layout, Placed } from './layout.ts'
+import { portY } from './layout.ts'
+import { make, set, write } from './svg.ts'
+
+export type NodeLook = { kind: string; shape: string; cls: string; fact: string; tone?: string; said: string }
+export type WireLook = {
+  kind: string
+  label: string
+  tone: string
+  said: string
+  width?: number
+  beads: number
+  on: boolean
+}
+
+type NodeParts = { box: SVGElement; use: Element; cls: Element; fact: Element }
+type WireParts = {
+  line: Element
+  halo: Element
+  beads: SVGElement
+  badge: SVGElement
+  rect: Element
+  text: Element
+  path: string
+}
+
+const isStill = matchMedia('(prefers-reduced-motion: reduce)')
+
+export type Drawing = ReturnType<typeof createDrawing>
+
+const middle = (text: string, x: number, y: number): SVGElement => make('text', { class: 'mid', x, y }, text)
+
+function nodeParts({ name, box, ins, outs }: Placed): NodeParts {
+  const use = make('use')
+  const shape = make('svg', { x: 13, y: 12, width: 16, height: 16, viewBox: '0 0 14 14' }, use)
+  const cls = make('text', { class: 'cls', x: 14, y: 43 })
+  const fact = make('text', { class: 'fact', x: 14, y: 62 })
+  const dot = (dir: 'in' | 'out', ports: string[]) =>
+    ports.flatMap((port) => {
+      const [cx, cy] = [dir === 'in' ? 0 : box.width, portY(box, ports, port)]
+      const mark = make('circle', {
+        class: 'port',
+        cx,
+        cy,
+        r: 4,
+        'data-dir': dir,
+        'data-port': port,
+        'data-node': name,
+      })
+      const at = dir === 'in' ? { x: -7, y: cy - 4, class: 'pn end' } : { x: box.width + 7, y: cy - 4, class: 'pn' }
+      return ports.length > 1 ? [mark, make('text', at, port)] : [mark]
+    })
+  const group = make(
+    'g',
+    { class: 'node', transform: `translate(${box.x} ${box.y})`, role: 'button', tabindex: 0, 'data-name': name },
+    make('rect', { class: 'box', width: box.width, height: box.height, rx: 10 }),
+    shape,
+    make('text', { class: 'name', x: 36, y: 25 }, name.length > 16 ? `${name.slice(0, 15)}…` : name),
+    cls,
+    fact,
+    ...dot('in', ins),
+    ...dot('out', outs),
+  )
+  return { box: group, use, cls, fact }
+}
+
+function wireParts(id: string, path: string): WireParts & { group: SVGElement } {
+  const line = make('path', { class: 'wire', d: path })
+  const halo = make('path', { class: 'wire halo', d: path, visibility: 'hidden' })
+  const beads = make('g')
+  const [rect, text] = [make('rect', { height: 22, rx: 11 }), middle('', 0, 15.5)]
+  const badge = make('g', { class: 'badge', 'data-wire': id }, rect, text)
+  const reach = make('path', { class: 'reach', d: path })
+  const group = make('g', { role: 'button', tabindex: 0, 'data-wire': id }, halo, reach, line, beads)
+  return { line, halo, beads, badge, rect, text, path, group }
+}
+
+function bead(beads: SVGElement, path: string, n: number): void {
+  const wanted = isStill.matches ? 0 : n
+  if (beads.childElementCount === wanted) return
+  beads.replaceChildren(
+    ...Array.from({ length: wanted }, (_, i) =>
+      make(
+        'circle',
+        { class: 'bead', r: 4 },
+        make('animateMotion', { dur: '2.4s', begin: `${(-2.4 * i) / wanted}s`, repeatCount: 'indefinite', path }),
+      ),
+    ),
+  )
+}
+
+/** Puts a layout into an SVG element; what it returns brings its parts up to date. */
+export function createDrawing(svg: SVGSVGElement, layout: Layout) {
+  const nodes = new Map<string, NodeParts>()
+  const wires = new Map<string, WireParts>()
+  const [below, above, marks] = [make('g'), make('g'), make('g')]
+  for (const [id, { path, middle: at }] of layout.wires) {
+    const { group, ...parts } = wireParts(id, path)
+    set(parts.badge, { 'data-x': at.x, 'data-y': at.y })
+    wires.set(id, parts)
+    below.append(group)
+    marks.append(parts.badge)
+  }
+  for (const placed of layout.nodes.values()) {
+    const parts = nodeParts(placed)
+    nodes.set(placed.name, parts)
+    above.append(parts.box)
+  }
+  for (const [name, { port, box }] of layout.ports) {
+    const dir = name.startsWith('in:') ? 'out' : 'in'
+    const cx = dir === 'out' ? box.width : 0
+    above.append(
+      make(
+        'g',
+        { class: 'fport', transform: `translate(${box.x} ${box.y})` },
+        make('rect', { width: box.width, height: box.height, rx: 15 }),
+        middle(port, box.width / 2, 19.5),
+        make('circle', { class: 'port ghost', cx, cy: box.height / 2, r: 5, 'data-dir': dir, 'data-port': port }),
+      ),
+    )
+  }
+  svg.replaceChildren(below, above, marks)
+
+  return {
+    node(name: string, { kind, shape, cls, fact, tone, said }: NodeLook): void {
+      const parts = nodes.get(name)
+      if (!parts) return
+      set(parts.box, { class: `node ${kind}`, 'aria-label': said })
+      set(parts.use, { href: `#s-${shape}` })
+      set(parts.fact, { class: tone ? `fact c ${tone}` : 'fact' })
+      write(parts.cls, cls.length > 20 ? `${cls.slice(0, 19)}…` : cls)
+      write(parts.fact, fact)
+    },
+    wire(id: string, { kind, label, tone, said, width, beads, on }: WireLook): void {
+      const parts = wires.get(id)
+      if (!parts) return
+      set(parts.line, { class: `wire ${kind}${on ? ' on' : ''}`, 'stroke-width': width })
+      set(parts.halo, { visibility: on ? 'visible' : 'hidden' })
+      set(parts.line.parentElement!, { 'aria-label': said })
+      bead(parts.beads, parts.path, beads)
+      set(parts.badge, { class: `badge ${tone}`, visibility: label ? 'visible' : 'hidden' })
+      if (parts.text.textContent === label) return
+      write(parts.text, label)
+      const long = Math.max(22, label.length * 6.9 + 16)
+      const { x, y } = (parts.badge as unknown as HTMLElement).dataset
+      set(parts.rect, { width: long })
+      set(parts.text, { x: long / 2 })
+      set(parts.badge, { transform: `translate(${Number(x) - long / 2} ${Number(y) - 11})` })
+    },
+    nodeAt: (name: string): SVGElement | undefined => nodes.get(name)?.box,
+  }
+}

@@ -1,0 +1,337 @@
+// The graph as somebody is changing it: drawn over the one that is in force, previewed after each change, applied in one step.
+
+import { isWriting, base as path, tell } from '../app/page.ts'
+import { type Change, putGraph } from './api.ts'
+import { ask } from './ask.ts'
+import { dataOf } from './data.ts'
+import {
+  differenceOf,
+  type End,
+  type Graph,
+  linesOf,
+  type Wire,
+  wiresOf,
+  withNode,
+  withoutNode,
+  withoutWire,
+  withWire,
+} from './draft.ts'
+import { dragsWires } from './drag.ts'
+import { createDrawing } from './draw.ts'
+import { exact } from './exact.ts'
+import { layout } from './layout.ts'
+import { showLines, showPanel } from './panel.ts'
+import { stepFrom } from './steps.ts'
+import { createView } from './view.ts'
+
+type Editing = {
+  job: number
+  hash: string | null
+  graph: string
+  nodes: { name: string; status: string | null; job: number | null }[]
+  classes: { name: string; ins: string[]; outs: string[] }[]
+}
+type Chosen = { node?: string; wire?: string }
+type Kept = { hash: string | null; graph: string }
+
+/** So long after the last change it is asked what it would do. */
+const SOON = 150
+const NAME = /^[a-zA-Z0-9_]{1,100}$/
+
+const classOf = ({ queue = 'default', class: name }: { queue?: string; class: string }): string => `${queue}/${name}`
+
+const endOf = (text: string): End => {
+  const at = text.lastIndexOf('.')
+  return at < 0 ? { node: null, port: text } : { node: text.slice(0, at), port: text.slice(at + 1) }
+}
+
+function createDraft({ job, hash, graph }: Editing) {
+  const name = `sidejob-graph-${job}`
+  const kept = sessionStorage.getItem(name)
+  // A draft of another graph stays: what it would do says that the graph was changed meanwhile.
+  const begun = kept === null ? { hash, graph } : (JSON.parse(kept) as Kept)
+  const past: Graph[] = []
+  let now = exact<Graph>(begun.graph)
+  const keep = () => sessionStorage.setItem(name, JSON.stringify({ hash: begun.hash, graph: JSON.stringify(now) }))
+  return {
+    base: exact<Graph>(graph),
+    hash: begun.hash,
+    get now(): Graph {
+      return now
+    },
+    become(next: Graph): void {
+      past.push(now)
+      now = next
+      keep()
+    },
+    back(): boolean {
+      const before = past.pop()
+      if (before) now = before
+      if (before) keep()
+      return before !== undefined
+    },
+    forget: () => sessionStorage.removeItem(name),
+  }
+}
+
+type Draft = ReturnType<typeof createDraft>
+
+/** Everything that is or will be there. */
+function union({ base, now }: Draft): { nodes: string[]; wires: Wire[] } {
+  const wires = new Map([...wiresOf(base), ...wiresOf(now)].map((wire) => [wire.id, wire]))
+  return { nodes: [...new Set([...Object.keys(base.nodes), ...Object.keys(now.nodes)])], wires: [...wires.values()] }
+}
+
+export function startEditor(svg: SVGSVGElement): void {
+  const data = dataOf<Editing>('editing')
+  if (data) edit(svg, data)
+}
+
+function edit(svg: SVGSVGElement, data: Editing): void {
+  const draft = createDraft(data)
+  const view = createView(svg)
+  const [panel, lines] = [document.getElementById('would')!, document.getElementById('lines')!]
+  const json = document.querySelector<HTMLTextAreaElement>('#json')!
+  const applyButton = document.querySelector<HTMLButtonElement>('[data-edit="apply"]')!
+  const mayWrite = !applyButton.title
+  let chosen: Chosen = {}
+  let change: Change | undefined
+  let asked = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let [key, shape] = [crypto.randomUUID() as string, '']
+  let drawn: { drawing: ReturnType<typeof createDrawing>; laid: ReturnType<typeof layout> } | undefined
+
+  const portsOf = (name: string) => {
+    const node = draft.now.nodes[name] ?? draft.base.nodes[name]!
+    return data.classes.find((one) => one.name === classOf(node))
+  }
+
+  function drawNode(name: string): void {
+    const [was, is] = [draft.base.nodes[name], draft.now.nodes[name]]
+    const status = data.nodes.find((one) => one.name === name)?.status ?? null
+    const swapped = was && is && (classOf(was) !== classOf(is) || JSON.stringify(was.args) !== JSON.stringify(is.args))
+    const kind = !was ? 'new' : !is ? 'old' : swapped ? 'swap' : ''
+    const says: Record<string, string> = {
+      new: 'not made yet',
+      old: 'to be stopped',
+      swap: was && is && classOf(was) !== classOf(is) ? `was ${classOf(was)}` : 'other arguments',
+    }
+    const fact = says[kind] ?? status ?? 'not started'
+    drawn!.drawing.node(name, {
+      ...{
+        fact,
+        cls: classOf(is ?? was!),
+        shape: status ?? 'queued',
+        said: `${name}, ${classOf(is ?? was!)}: ${fact}`,
+      },
+      kind: `${status ?? 'unmade'} ${kind}${chosen.node === name ? ' on' : ''}`,
+      tone: kind === 'old' ? 'failed' : kind === 'swap' ? 'suspended' : undefined,
+    })
+  }
+
+  function draw(): void {
+    const { nodes, wires } = union(draft)
+    const next = JSON.stringify([nodes.map((name) => [name, portsOf(name)?.name]), wires.map(({ id }) => id)])
+    if (next !== shape) {
+      const laid = layout(
+        nodes.map((name) => ({ name, ins: portsOf(name)?.ins, outs: portsOf(name)?.outs })),
+        wires,
+      )
+      drawn = { laid, drawing: createDrawing(svg, laid) }
+      shape = next
+      view.bound(laid.box)
+    }
+    for (const name of nodes) drawNode(name)
+    const [was, is] = [wiresOf(draft.base), wiresOf(draft.now)].map((list) => new Set(list.map(({ id }) => id))) as [
+      Set<string>,
+      Set<string>,
+    ]
+    for (const { id } of wires) {
+      const kind = !was.has(id) ? 'add' : is.has(id) ? '' : 'cut'
+      const label = kind === 'add' ? 'new' : kind
+      const on = chosen.wire === id
+      drawn!.drawing.wire(id, {
+        kind,
+        label,
+        on,
+        beads: 0,
+        tone: on ? 'on' : kind,
+        said: `${id}${kind ? `, ${label}` : ''}`,
+      })
+    }
+    showLines(lines, differenceOf(linesOf(draft.base), linesOf(draft.now)))
+    if (document.activeElement !== json) json.value = JSON.stringify(draft.now, null, 2)
+  }
+
+  function show(error?: string, waits = false): void {
+    const added = Object.keys(draft.now.nodes).filter((name) => !Object.hasOwn(draft.base.nodes, name))
+    const gone = Object.keys(draft.base.nodes).filter((name) => !Object.hasOwn(draft.now.nodes, name))
+    const differs = JSON.stringify(draft.base) !== JSON.stringify(draft.now)
+    showPanel(panel, { change: differs ? change : undefined, added, gone, error, waits })
+    applyButton.disabled = !mayWrite || !differs || error !== undefined || waits || change === undefined
+  }
+
+  async function preview(): Promise<void> {
+    const mine = ++asked
+    show(undefined, true)
+    const told = await putGraph(data.job, JSON.stringify(draft.now), {
+      ...{ preview: true, match: draft.hash, key: crypto.randomUUID() },
+    }).catch(() => ({ error: { code: 'UNAVAILABLE', message: 'Nobody answered. Change something to ask again.' } }))
+    if (mine !== asked) return
+    change = 'change' in told ? told.change : undefined
+    show('error' in told ? told.error.message : undefined)
+  }
+
+  function settle(): void {
+    // What is applied is one thing for as long as it stays the same.
+    key = crypto.randomUUID()
+    draw()
+    show(undefined, true)
+    clearTimeout(timer)
+    timer = setTimeout(() => void preview(), SOON)
+  }
+
+  function become(next: Graph): void {
+    draft.become(next)
+    settle()
+  }
+
+  async function apply(): Promise<void> {
+    if (applyButton.disabled) return
+    applyButton.disabled = true
+    const told = await putGraph(data.job, JSON.stringify(draft.now), { preview: false, match: draft.hash, key }).catch(
+      () => ({
+        error: { code: 'UNAVAILABLE', message: 'Nobody answered: nothing is known to have happened. Press again.' },
+      }),
+    )
+    if ('error' in told) {
+      show(told.error.message)
+      applyButton.disabled = told.error.code !== 'UNAVAILABLE'
+      return
+    }
+    draft.forget()
+    location.assign(`${path}/flows/${data.job}`)
+  }
+
+  function askNode(): void {
+    const fields = [
+      { name: 'name', label: 'Name of the node' },
+      { name: 'of', label: 'Queue/class', options: data.classes.map(({ name }) => name) },
+    ]
+    ask('Add a node', 'Add', fields, ({ name = '', of = '' }) => {
+      if (!NAME.test(name)) return 'name: expected letters, digits and _, at most 100'
+      if (Object.hasOwn(draft.now.nodes, name)) return `name: there is a node ${name} already`
+      const at = of.indexOf('/')
+      const [queue, named] = at < 0 ? ['default', of] : [of.slice(0, at), of.slice(at + 1)]
+      become(withNode(draft.now, name, { queue, class: named }))
+      return undefined
+    })
+  }
+
+  const offers = (dir: 'ins' | 'outs') =>
+    Object.keys(draft.now.nodes).flatMap((name) =>
+      (drawn?.laid.nodes.get(name)?.[dir] ?? []).map((port) => `${name}.${port}`),
+    )
+
+  function connect(from: End, to: End): string | undefined {
+    for (const { node } of [from, to])
+      if (node !== null && !Object.hasOwn(draft.now.nodes, node)) return `there is no node ${node}`
+    if (from.node === null && to.node === null) return 'expected a node at one end at the least'
+    become(withWire(draft.now, from, to))
+    return undefined
+  }
+
+  function askWire(): void {
+    const own = Object.keys
+    const fields = [
+      {
+        name: 'from',
+        label: 'From node.port, or an input of the flow',
+        options: [...offers('outs'), ...own(draft.now.inports)],
+      },
+      {
+        name: 'to',
+        label: 'To node.port, or an output of the flow',
+        options: [...offers('ins'), ...own(draft.now.outports)],
+      },
+    ]
+    ask('Add a wire', 'Add', fields, ({ from = '', to = '' }) => connect(endOf(from), endOf(to)))
+  }
+
+  function remove(): void {
+    const { node, wire } = chosen
+    if (node !== undefined && Object.hasOwn(draft.now.nodes, node)) become(withoutNode(draft.now, node))
+    else if (wire !== undefined) become(withoutWire(draft.now, wire))
+  }
+
+  function mode(how: 'drawing' | 'json'): void {
+    json.hidden = how === 'drawing'
+    svg.classList.toggle('vh', how === 'json')
+    for (const button of document.querySelectorAll<HTMLElement>('[data-edit="drawing"], [data-edit="json"]'))
+      button.setAttribute('aria-pressed', String(button.dataset.edit === how))
+    if (how === 'json') json.focus()
+  }
+
+  const buttons: Record<string, () => void> = {
+    node: askNode,
+    wire: askWire,
+    back: () => draft.back() && settle(),
+    apply: () => void apply(),
+    drawing: () => mode('drawing'),
+    json: () => mode('json'),
+    copy: () =>
+      void navigator.clipboard.writeText(JSON.stringify(draft.now, null, 2)).then(() => tell('say', { say: 'Copied' })),
+  }
+
+  document.addEventListener('click', ({ target }) => {
+    const name = (target as Element).closest<HTMLElement>('[data-edit]')?.dataset.edit
+    if (name !== undefined) buttons[name]?.()
+    if ((target as Element).closest('.applybox a')) draft.forget()
+  })
+  const choose = (target: EventTarget | null) => {
+    const found = (target as Element | null)?.closest<SVGElement>('[data-name], [data-wire]')?.dataset
+    chosen = found ? { node: found.name, wire: found.wire } : {}
+    draw()
+  }
+  svg.addEventListener('click', ({ target }) => choose(target))
+  svg.addEventListener('focusin', ({ target }) => choose(target))
+  json.addEventListener('input', () => {
+    try {
+      const typed = exact<Partial<Graph>>(json.value)
+      become({
+        ...typed,
+        nodes: typed.nodes ?? {},
+        edges: typed.edges ?? [],
+        inports: typed.inports ?? {},
+        outports: typed.outports ?? {},
+      })
+    } catch (error) {
+      clearTimeout(timer)
+      asked += 1
+      show(`expected JSON: ${(error as Error).message}`)
+    }
+  })
+  document.addEventListener('keydown', (event) => {
+    const { key: pressed, ctrlKey, metaKey, target } = event
+    if ((ctrlKey || metaKey) && pressed === 'Enter') return void apply()
+    if (isWriting(target) || document.querySelector('dialog[open]')) return
+    if ((ctrlKey || metaKey) && pressed === 'z') {
+      event.preventDefault()
+      if (draft.back()) settle()
+    }
+    if (pressed === 'Delete' || pressed === 'Backspace') remove()
+    const name = (target as Element).closest<SVGElement>('[data-name]')?.dataset.name
+    const to = name === undefined || !drawn ? undefined : stepFrom(pressed, name, drawn.laid, union(draft).wires)
+    if (to !== undefined) {
+      event.preventDefault()
+      drawn!.drawing.nodeAt(to)?.focus()
+    }
+  })
+  dragsWires(svg, view.at, (from, to) => {
+    const wrong = connect(from, to)
+    if (wrong) tell('say', { say: wrong, isError: true })
+  })
+  draw()
+  if (JSON.stringify(draft.base) === JSON.stringify(draft.now) && draft.hash === data.hash) show()
+  else void preview()
+}

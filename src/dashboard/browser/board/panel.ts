@@ -1,0 +1,126 @@
+// What a change would do, in words: nodes, wires, values that are left behind, and whether it can be applied.
+
+import { count, many } from '../../words/number.ts'
+import type { Change } from './api.ts'
+
+type Row = { sign: '+' | '~' | '−' | '!' | '='; name: string; text?: string }
+
+const kinds: Record<Row['sign'], string> = { '+': 'plus', '~': 'tilde', '−': 'minus', '!': 'minus', '=': 'dim' }
+
+const element = (tag: string, kind: string, ...inside: (Node | string)[]): HTMLElement => {
+  const made = document.createElement(tag)
+  if (kind) made.className = kind
+  made.append(...inside)
+  return made
+}
+
+const rowOf = ({ sign, name, text }: Row): HTMLElement =>
+  element(
+    'li',
+    '',
+    element('span', `sign ${kinds[sign]}`, sign),
+    element(
+      'span',
+      'clip grow',
+      element(text === undefined ? 'code' : 'b', '', name),
+      ' ',
+      element('span', 'dim', text ?? ''),
+    ),
+  )
+
+const section = (title: string, rows: Row[]): HTMLElement[] =>
+  rows.length === 0
+    ? []
+    : [
+        element(
+          'section',
+          '',
+          element('div', 'row', element('h3', '', title)),
+          element('ul', 'diff', ...rows.map(rowOf)),
+        ),
+      ]
+
+/** New nodes that nothing has reached yet start later. */
+const nodeRows = ({ start, adopt, replace, stop }: Change, added: readonly string[]): Row[] => [
+  ...added.map(
+    (name): Row => ({
+      sign: '+',
+      name,
+      text: start.includes(name)
+        ? 'starts at once'
+        : adopt.includes(name)
+          ? 'takes its job in'
+          : 'starts when a value comes',
+    }),
+  ),
+  ...start.filter((name) => !added.includes(name)).map((name): Row => ({ sign: '+', name, text: 'starts at once' })),
+  ...replace.map(({ node, job }): Row => ({ sign: '~', name: node, text: `becomes a new job, #${job} is let go` })),
+  ...stop.map(({ node, job }): Row => ({ sign: '−', name: node, text: `#${job} is terminated` })),
+]
+
+export type Shown = {
+  change?: Change
+  added: readonly string[]
+  /** Nodes that go and never had a job. */
+  gone: readonly string[]
+  error?: string
+  waits: boolean
+}
+
+/** How many nodes and wires change, for the head of the panel. */
+export function headOf({ change, added, gone, error }: Shown): string {
+  if (error) return 'It cannot be applied'
+  if (!change) return 'Nothing has changed'
+  const nodes = new Set([
+    ...added,
+    ...gone,
+    ...change.start,
+    ...change.stop.map(({ node }) => node),
+    ...change.replace.map(({ node }) => node),
+  ])
+  const wires = change.wires.added.length + change.wires.removed.length
+  if (nodes.size + wires === 0) return 'Nothing starts, stops or is rewired'
+  return `${many(nodes.size, 'node')}, ${many(wires, 'wire')} change`
+}
+
+/** Fills the panel beside the board. */
+export function showPanel(panel: HTMLElement, shown: Shown): void {
+  const { change, added, gone, error, waits } = shown
+  panel.querySelector('.title')!.textContent = headOf(shown)
+  panel.querySelector('.note')!.textContent = waits ? 'Preview: asking …' : 'Preview: nothing is applied yet'
+  const never = gone.filter((name) => !change?.stop.some(({ node }) => node === name))
+  const rows = change
+    ? [
+        ...section('Nodes', [
+          ...nodeRows(change, added),
+          ...never.map((name): Row => ({ sign: '−', name, text: 'had not started' })),
+        ]),
+        ...section('Wires', [
+          ...change.wires.added.map((name): Row => ({ sign: '+', name })),
+          ...change.wires.removed.map((name): Row => ({ sign: '−', name })),
+        ]),
+        ...section(
+          'Values',
+          change.orphaned.map(
+            ({ node, port, values }): Row => ({
+              sign: '!',
+              name: `${count(values)}`,
+              text: `${values === 1 ? 'is' : 'are'} left behind in ${node === null ? port : `${node}.${port}`}`,
+            }),
+          ),
+        ),
+      ]
+    : []
+  const told = error ? [element('section', '', Object.assign(element('p', 'err', error), { role: 'alert' }))] : []
+  panel.querySelector('.would')!.replaceChildren(...told, ...rows)
+}
+
+/** The change as text, a line each. */
+export function showLines(box: HTMLElement, lines: readonly { sign: '+' | '-'; line: string }[]): void {
+  const shown = lines.map(({ sign, line }) =>
+    element('span', `dl ${sign === '+' ? 'plus' : 'minus'}`, `${sign}  ${line}`),
+  )
+  box.querySelector('pre')!.replaceChildren(...shown)
+  box.querySelector('.dim')!.textContent =
+    `graph.json, ${many(lines.length, 'line')} differ${lines.length === 1 ? 's' : ''}`
+}

@@ -1,0 +1,25 @@
+// Going through a graph by the arrows of the keyboard: along wires, and to what stands above or below.
+
+import type { Drawn, Layout } from './layout.ts'
+
+const next: Record<string, (wires: readonly Drawn[], name: string) => string | undefined> = {
+  ArrowRight: (wires, name) =>
+    wires.find(({ from, to }) => from.node === name && to.node !== null)?.to.node ?? undefined,
+  ArrowLeft: (wires, name) =>
+    wires.find(({ from, to }) => to.node === name && from.node !== null)?.from.node ?? undefined,
+}
+
+/** The nearest node of about the same layer, above or below. */
+function beside({ nodes }: Layout, name: string, by: 1 | -1): string | undefined {
+  const { box } = nodes.get(name)!
+  const others = [...nodes.values()].filter((one) => (one.box.y - box.y) * by > 0)
+  const far = (one: { box: typeof box }) => Math.abs(one.box.x - box.x) * 2 + Math.abs(one.box.y - box.y)
+  return others.sort((a, b) => far(a) - far(b))[0]?.name
+}
+
+/** Where an arrow leads from a node; nothing where there is nothing. */
+export function stepFrom(key: string, name: string, layout: Layout, wires: readonly Drawn[]): string | undefined {
+  if (key === 'ArrowUp') return beside(layout, name, -1)
+  if (key === 'ArrowDown') return beside(layout, name, 1)
+  return next[key]?.(wires, name)
+}

@@ -1,0 +1,71 @@
+// What of the drawing is seen: nearer, farther, all of it, and pulled along.
+
+import type { Box } from './layout.ts'
+
+export function createView(svg: SVGSVGElement) {
+  let all: Box = { x: 0, y: 0, width: 1, height: 1 }
+  let seen: Box = all
+  const show = () => svg.setAttribute('viewBox', `${seen.x} ${seen.y} ${seen.width} ${seen.height}`)
+
+  function zoom(by: number, at?: { x: number; y: number }): void {
+    const to = at ?? { x: seen.x + seen.width / 2, y: seen.y + seen.height / 2 }
+    const [width, height] = [seen.width * by, seen.height * by]
+    if (width < 160 || width > all.width * 8) return
+    seen = { x: to.x - (to.x - seen.x) * by, y: to.y - (to.y - seen.y) * by, width, height }
+    show()
+  }
+
+  function showAll(): void {
+    // A small graph is not drawn larger than it is.
+    const { clientWidth = 0, clientHeight = 0 } = svg.parentElement ?? {}
+    const [wide, tall] = [Math.max(all.width, clientWidth * 0.86), Math.max(all.height, clientHeight * 0.86)]
+    seen = { x: all.x - (wide - all.width) / 2, y: all.y - (tall - all.height) / 2, width: wide, height: tall }
+    show()
+  }
+
+  /** Where on the drawing a moment of the pointer is. */
+  function at({ clientX, clientY }: { clientX: number; clientY: number }): { x: number; y: number } {
+    const matrix = svg.getScreenCTM()
+    return matrix ? new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse()) : { x: 0, y: 0 }
+  }
+
+  let from: { x: number; y: number } | undefined
+  svg.addEventListener('pointerdown', (event) => {
+    if ((event.target as Element).closest('[data-name], [data-wire], [data-port]')) return
+    from = at(event)
+    svg.setPointerCapture(event.pointerId)
+  })
+  svg.addEventListener('pointermove', (event) => {
+    if (!from) return
+    const now = at(event)
+    seen = { ...seen, x: seen.x + from.x - now.x, y: seen.y + from.y - now.y }
+    show()
+  })
+  svg.addEventListener('pointerup', () => {
+    from = undefined
+  })
+  svg.addEventListener(
+    'wheel',
+    (event) => {
+      if (!event.ctrlKey && !event.metaKey) return
+      event.preventDefault()
+      zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, at(event))
+    },
+    { passive: false },
+  )
+  document.addEventListener('click', ({ target }) => {
+    const how = (target as Element).closest<HTMLElement>('[data-view]')?.dataset.view
+    if (how === 'nearer') zoom(1 / 1.25)
+    if (how === 'farther') zoom(1.25)
+    if (how === 'fit') showAll()
+  })
+
+  return {
+    at,
+    /** The drawing has other bounds: all of it is shown. */
+    bound(box: Box): void {
+      all = box
+      showAll()
+    },
+  }
+}

@@ -1,0 +1,118 @@
+// What can be done on a flow: put values into a wire, move or take them, give it a graph, and go back to the one before.
+
+import { SidejobError } from '../../../core/errors.ts'
+import type { GraphChange } from '../../../engine/engine.ts'
+import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
+import { jsonText } from '../../words/form.ts'
+import { count, many } from '../../words/number.ts'
+import { asJson, type Kind } from '../../words/schema.ts'
+
+/** So much of what was taken can be put back by one press. */
+const MOST_BACK = 262_144
+
+const wireOf = ({ form }: ActAsked): string => String(form.get('wire') ?? '')
+const pathOf = (asked: ActAsked, verb: string): string =>
+  `/v1/flows/${encodeURIComponent(asked.params.job!)}/wires/${encodeURIComponent(wireOf(asked))}/${verb}`
+
+/** The values as JSON: what was taken, or one as it was typed. */
+function given({ form }: ActAsked): string {
+  const whole = form.get('values')
+  if (whole !== null) return String(whole)
+  return `[${jsonText(asJson(String(form.get('kind') ?? 'json') as Kind, String(form.get('value') ?? '')), 'value')}]`
+}
+
+async function inject(asked: ActAsked): Promise<Done> {
+  const values = given(asked)
+  const { size } = (await asked.call('POST', pathOf(asked, 'inject'), `{"values":${values}}`)) as { size: number }
+  return { say: `${many(size, 'value')} ${size === 1 ? 'waits' : 'wait'} there now` }
+}
+
+async function move(asked: ActAsked): Promise<Done> {
+  const to = String(asked.form.get('to') ?? '')
+  const { moved } = (await asked.call('POST', pathOf(asked, 'move'), { to })) as { moved: number }
+  return { say: `${many(moved, 'value')} moved to ${to}` }
+}
+
+async function waiting({ engine, params, form }: ActAsked): Promise<number> {
+  const { wires } = await engine.wires(params.job!)
+  const found = wires.find(({ id }) => id === form.get('wire'))
+  if (!found) throw new SidejobError('NOT_FOUND', `the graph has no wire ${String(form.get('wire'))}`)
+  return found.size || found.behind
+}
+
+async function askDrain(asked: ActAsked): Promise<Confirm> {
+  const n = await waiting(asked)
+  // What was typed holds, though another value has come since: no more than that are taken.
+  const sure = String(asked.form.get('sure') ?? '')
+  const type = /^[1-9]\d*$/.test(sure) && Number(sure) <= n ? sure : String(n)
+  return {
+    title: `Drain ${wireOf(asked)}?`,
+    text: [
+      `${many(n, 'value')} ${n === 1 ? 'is' : 'are'} taken from where ${n === 1 ? 'it waits' : 'they wait'}; nobody will read them.`,
+      'For ten seconds you can put them back.',
+    ],
+    verb: 'Drain',
+    type,
+  }
+}
+
+async function drain(asked: ActAsked): Promise<Done> {
+  const max = Math.max(1, Math.min(10_000, Number(asked.form.get('sure')) || 1))
+  const path = `/v1/flows/${encodeURIComponent(asked.params.job!)}/wires/${encodeURIComponent(wireOf(asked))}/drain`
+  const { values } = (await asked.call('POST', path, { max })) as { values: { data: unknown }[] }
+  const text = JSON.stringify(values.map(({ data }) => data))
+  return {
+    say: `${many(values.length, 'value')} taken: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`,
+    ...(values.length > 0 && text.length <= MOST_BACK
+      ? { undo: { act: 'inject', wire: wireOf(asked), values: text } }
+      : {}),
+  }
+}
+
+/** What a change of the graph would do, in sentences. */
+export function changeSaid({ start, stop, replace, wires, orphaned }: GraphChange): string[] {
+  const lost = orphaned.reduce((sum, { values }) => sum + values, 0)
+  return [
+    ...start.map((node) => `${node} starts.`),
+    ...stop.map(({ node, job }) => `${node} is let go: job ${job} is terminated.`),
+    ...replace.map(({ node, job }) => `${node} becomes a new job; job ${job} is let go.`),
+    ...(wires.added.length > 0 ? [`New wires: ${wires.added.join(', ')}.`] : []),
+    ...(wires.removed.length > 0 ? [`Cut wires: ${wires.removed.join(', ')}.`] : []),
+    ...(lost > 0 ? [`${many(lost, 'value')} ${lost === 1 ? 'stays' : 'stay'} behind, unread.`] : []),
+  ]
+}
+
+async function askUndo({ engine, params }: ActAsked): Promise<Confirm> {
+  const [change, { versions }] = await Promise.all([
+    engine.undoGraph(params.job!, { preview: true }),
+    engine.graphHistory(params.job!),
+  ])
+  const said = changeSaid(change)
+  return {
+    title: 'Bring back the graph before?',
+    text: [
+      said.length > 0 ? said.join(' ') : 'Nothing starts, stops or is rewired.',
+      'Values that were read since stay read.',
+      `${count(Math.max(0, versions.length - 2))} more can be undone after it.`,
+    ],
+    verb: 'Undo',
+  }
+}
+
+async function undo({ params, call }: ActAsked): Promise<Done> {
+  await call('POST', `/v1/flows/${encodeURIComponent(params.job!)}/undo`)
+  return { say: 'The graph before is in force again' }
+}
+
+async function graph({ params, form, call }: ActAsked): Promise<Done> {
+  await call('POST', `/v1/flows/${encodeURIComponent(params.job!)}/graph`, String(form.get('graph') ?? ''))
+  return { say: 'The flow has its graph' }
+}
+
+export const acts: Record<string, Act> = {
+  inject: { scope: 'write', does: inject },
+  move: { scope: 'write', does: move },
+  drain: { scope: 'write', confirm: askDrain, does: drain },
+  undo: { scope: 'write', confirm: askUndo, does: undo },
+  graph: { scope: 'write', does: graph },
+}

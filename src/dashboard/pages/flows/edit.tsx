@@ -1,0 +1,167 @@
+// The graph of a flow as somebody is changing it: drawn or as JSON, each change previewed, all of it applied in one step.
+
+import { writeJson } from '../../../core/codec/json.ts'
+import { graphText } from '../../../core/graph.ts'
+import type { FlowView, WorkerDefinition } from '../../../engine/engine.ts'
+import { asset as board } from '../../built/board-js.generated.ts'
+import { useLook } from '../../look.ts'
+import { page } from '../../page.ts'
+import { refusal } from '../../parts/act.tsx'
+import { Icon, StatusPill } from '../../parts/icon.tsx'
+import { JobId, To } from '../../parts/layout.tsx'
+import { Tools } from './index.tsx'
+
+type Class = { queue: string; class: string } & WorkerDefinition
+type EditData = { view: FlowView; classes: Class[] }
+
+/** So many classes are offered by name; any other can be typed. */
+const CLASSES = 500
+
+const portsOf = (ports: WorkerDefinition['in'] = {}): string[] => Object.keys(ports).filter((port) => port !== '*')
+
+/** What the editor knows at its beginning, and what its wires are made between. */
+const dataOf = ({ view, classes }: EditData): string =>
+  writeJson({
+    ...{ job: view.flow.id, hash: view.hash, changedAt: view.flow.changedAt },
+    graph: view.graph ? graphText(view.graph) : '{"nodes":{},"edges":[],"inports":{},"outports":{}}',
+    nodes: view.nodes.map(({ name, status, job }) => ({ name, status, job })),
+    classes: classes.slice(0, CLASSES).map(({ queue, class: name, in: ins, out: outs }) => ({
+      ...{ name: `${queue}/${name}`, ins: portsOf(ins), outs: portsOf(outs) },
+    })),
+  })
+
+function Bar({ view: { flow } }: { view: FlowView }) {
+  return (
+    <div class="flowbar">
+      <h1>{flow.name}</h1>
+      <JobId id={flow.id} />
+      <StatusPill status={flow.status} />
+      <span class="tag">
+        <Icon name="pencil" size={12} /> editing
+      </span>
+      <div class="right">
+        <span class="seg">
+          <button type="button" data-edit="drawing" aria-pressed="true">
+            Drawing
+          </button>
+          <button type="button" data-edit="json" aria-pressed="false">
+            JSON
+          </button>
+        </span>
+        <button class="btn" type="button" data-edit="node" data-hotkey="n">
+          <Icon name="plus" size={14} />
+          Node<kbd>n</kbd>
+        </button>
+        <button class="btn" type="button" data-edit="wire" data-hotkey="w">
+          <Icon name="flows" size={14} />
+          Wire<kbd>w</kbd>
+        </button>
+        <button class="btn icon" type="button" data-edit="back" aria-label="Step back" title="Step back (ctrl z)">
+          <Icon name="undo" size={14} />
+        </button>
+      </div>
+    </div>
+  )
+}
+
+function Panel({ flow }: { flow: number }) {
+  const { who } = useLook()
+  const off = refusal(who.scopes, 'write')
+  return (
+    <aside class="insp" aria-label="What this would do" id="would">
+      <header aria-live="polite">
+        <p class="note">Preview: nothing is applied yet</p>
+        <p class="title">Nothing has changed</p>
+      </header>
+      <div class="would" />
+      <section class="applybox">
+        <button class="btn primary" type="button" data-edit="apply" disabled title={off}>
+          Apply all of it<kbd>ctrl ↵</kbd>
+        </button>
+        <To kind="btn" to={`/flows/${flow}`}>
+          Discard
+        </To>
+      </section>
+      <section>
+        <p class="note">
+          One step: all of it or nothing. “Undo” brings back the graph before; values that were read since stay read.
+        </p>
+      </section>
+    </aside>
+  )
+}
+
+function Legend() {
+  return (
+    <div class="tools tl wide" aria-hidden="true">
+      {[
+        ['add', 'new'],
+        ['cut', 'cut'],
+      ].map(([kind, word]) => (
+        <span class="row">
+          <svg class="hs" width="18" height="6" aria-hidden="true">
+            <path class={`wire ${kind}`} d="M0 3H18" />
+          </svg>
+          {word}
+        </span>
+      ))}
+      <span class="row">
+        <svg class="hs" width="14" height="12" aria-hidden="true">
+          <rect class="swapkey" x=".75" y=".75" width="12.5" height="10.5" rx="3" />
+        </svg>
+        replaced
+      </span>
+    </div>
+  )
+}
+
+function View({ data }: { data: EditData }) {
+  const { view } = data
+  return (
+    <>
+      <Bar view={view} />
+      <div hidden data-editing={dataOf(data)} />
+      <div class="flowbody editing">
+        <div class="board" data-island="board">
+          <svg
+            data-board
+            viewBox="0 0 800 400"
+            preserveAspectRatio="xMidYMid meet"
+            role="application"
+            aria-label="The graph that is being changed"
+          />
+          <textarea class="field mono json" id="json" aria-label="The graph as JSON" spellcheck={false} hidden />
+          <Legend />
+          <Tools />
+        </div>
+        <Panel flow={view.flow.id} />
+      </div>
+      <section class="replaybox" id="lines" aria-label="The change as text">
+        <div class="rhead">
+          <h2>As text</h2>
+          <span class="dim clip">graph.json, 0 lines differ</span>
+          <button class="btn small" type="button" data-edit="copy">
+            <Icon name="copy" size={12} />
+            Copy
+          </button>
+        </div>
+        <pre class="difft" tabindex={0} />
+      </section>
+    </>
+  )
+}
+
+export const edit = page<EditData>({
+  path: '/flows/:job/edit',
+  nav: 'flows',
+  every: 0,
+  slim: true,
+  scripts: [board.name],
+  async load({ engine, params }) {
+    const [view, { workers }] = await Promise.all([engine.flow(params.job!), engine.workers()])
+    return { view, classes: workers }
+  },
+  title: ({ view }) => `Edit ${view.flow.name}`,
+  crumbs: ({ view: { flow } }) => [{ name: flow.name, to: `/flows/${flow.id}` }, { name: 'Edit' }],
+  View,
+})

@@ -1,0 +1,234 @@
+// A flow: its board, what is open of it, and what can be done on its wires.
+
+import type { Engine, FlowView, Item, JobView, PortView, Why } from '../../../engine/engine.ts'
+import { asset as board } from '../../built/board-js.generated.ts'
+import { useLook } from '../../look.ts'
+import { type Asked, page } from '../../page.ts'
+import { Act, LinkButton, More, refusal, Sent } from '../../parts/act.tsx'
+import { StatusPill } from '../../parts/icon.tsx'
+import { JobId, To } from '../../parts/layout.tsx'
+import { type LimitRoom, sumOf, wireSaid } from '../../words/flow.ts'
+import { count } from '../../words/number.ts'
+import { acts } from './acts.ts'
+import { Inspector } from './inspector.tsx'
+import { type Chosen, chosenIn } from './query.ts'
+
+/** So many of the values that wait are shown. */
+const VALUES = 5
+
+/** What is known of what is open, beside the flow itself. */
+export type Near = {
+  job?: JobView
+  why?: Why
+  /** The first values of the port that the wire ends at. */
+  port?: PortView & { values: Item[] }
+}
+
+export type FlowData = { view: FlowView; limits: Record<string, LimitRoom>; chosen?: Chosen; near: Near }
+
+const none = () => undefined
+
+async function nearNode(engine: Engine, id: number | null): Promise<Near> {
+  if (id === null) return {}
+  const [job, why] = await Promise.all([
+    engine.get(String(id), { schemas: true }).catch(none),
+    engine.why(String(id)).catch(none),
+  ])
+  return { job, why }
+}
+
+async function nearWire(engine: Engine, flow: number, { wire, far }: Extract<Chosen, { kind: 'wire' }>): Promise<Near> {
+  const [at, dir] = far ? [far.job, 'in' as const] : [flow, 'out' as const]
+  if (at === null) return {}
+  const [port, near] = await Promise.all([
+    engine.look(String(at), dir, wire.to.port, VALUES).catch(none),
+    far ? nearNode(engine, at) : {},
+  ])
+  return { ...near, port }
+}
+
+async function load({ engine, params, query }: Asked): Promise<FlowData> {
+  const [view, { limits }] = await Promise.all([engine.flow(params.job!), engine.bounds()])
+  const rooms = limits.map(({ key, running, concurrency }) => [key, { running, concurrency }] as const)
+  const wanted = new Set(view.nodes.map(({ limit }) => limit))
+  const chosen = chosenIn(query, view)
+  const near = !chosen
+    ? {}
+    : chosen.kind === 'node'
+      ? await nearNode(engine, chosen.node.job)
+      : await nearWire(engine, view.flow.id, chosen)
+  return { view, limits: Object.fromEntries(rooms.filter(([key]) => wanted.has(key))), chosen, near }
+}
+
+/** Without the values: those are seen where a wire is open. */
+const dataOf = ({ view: { flow, nodes, wires }, limits, chosen }: FlowData, now: number): string =>
+  JSON.stringify({
+    ...{ job: flow.id, now, nodes, limits },
+    wires: wires.map((wire) => ({ ...wire, oldest: null })),
+    ...(chosen?.kind === 'node' ? { node: chosen.node.name } : {}),
+    ...(chosen?.kind === 'wire' ? { wire: chosen.wire.id } : {}),
+  })
+
+export function Tools() {
+  return (
+    <div class="tools bl">
+      {[
+        ['nearer', 'plus', 'Nearer'],
+        ['farther', 'minus', 'Farther'],
+        ['fit', 'fit', 'All of it'],
+      ].map(([how, icon, label]) => (
+        <button
+          class="btn icon"
+          type="button"
+          data-view={how}
+          data-hotkey={how === 'fit' ? 'f' : undefined}
+          aria-label={label}
+          title={how === 'fit' ? 'All of it (f)' : label}
+        >
+          <svg class="i i14" aria-hidden="true">
+            <use href={`#${icon}`} />
+          </svg>
+        </button>
+      ))}
+    </div>
+  )
+}
+
+function Legend() {
+  return (
+    <div class="tools tl wide" aria-hidden="true">
+      {[
+        ['', 'idle'],
+        ['hot', 'moves'],
+        ['back', 'backs up'],
+      ].map(([kind, word]) => (
+        <span class="row">
+          <svg class="hs" width="18" height="6" aria-hidden="true">
+            <path class={`wire ${kind}`} d="M0 3H18" />
+          </svg>
+          {word}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+function Head({ view }: { view: FlowView }) {
+  const { flow, undo } = view
+  return (
+    <div class="flowbar">
+      <h1>{flow.name}</h1>
+      <JobId id={flow.id} />
+      <StatusPill status={flow.status} />
+      <span class="dim">{sumOf(flow)}</span>
+      <div class="right">
+        <LinkButton to={`/flows/${flow.id}/edit`} scope="write" icon="pencil" hotkey="e">
+          Edit graph
+        </LinkButton>
+        <Act
+          act="undo"
+          at={`/flows/${flow.id}`}
+          scope="write"
+          icon="undo"
+          off={undo === 0 ? 'there is no graph before this one' : undefined}
+        >
+          Undo <span class="dimmer">{count(undo)}</span>
+        </Act>
+        <More label="More">
+          <To to={`/jobs/${flow.id}`}>The job of the flow</To>
+          <To to={`/v1/flows/${flow.id}/graph`}>The graph as JSON</To>
+          <To to={`/v1/flows/${flow.id}/history`}>Who changed it</To>
+        </More>
+      </div>
+    </div>
+  )
+}
+
+/** The same as the drawing, in the order of its parts: for screen readers, and for who has no script. */
+function Listed({ view: { flow, nodes, wires } }: { view: FlowView }) {
+  const { now } = useLook()
+  return (
+    <nav class="vh listed" aria-label="Nodes and wires">
+      <ul>
+        {nodes.map(({ name, queue, class: of, status }) => (
+          <li>
+            <To to={`/flows/${flow.id}?node=${encodeURIComponent(name)}`}>
+              {name}, {queue}/{of}, {status ?? 'not started'}
+            </To>
+          </li>
+        ))}
+        {wires.map((wire) => (
+          <li>
+            <To to={`/flows/${flow.id}?wire=${encodeURIComponent(wire.id)}`}>{wireSaid(wire, now)}</To>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+function Missing({ id }: { id: number }) {
+  const { base, who } = useLook()
+  const off = refusal(who.scopes, 'write')
+  return (
+    <form class="card body ask" method="post" action={`${base}/flows/${id}`} data-act="graph">
+      <Sent act="graph" />
+      <p>
+        It waits for its graph on port <code>__graph</code>.
+      </p>
+      <label>
+        <span class="fieldname">Graph</span>
+        <textarea class="field mono" name="graph" rows={12} spellcheck={false} required />
+      </label>
+      <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
+        Begin with it
+      </button>
+    </form>
+  )
+}
+
+function View({ data }: { data: FlowData }) {
+  const { now } = useLook()
+  const { view, chosen } = data
+  if (!view.graph)
+    return (
+      <>
+        <Head view={view} />
+        <Missing id={view.flow.id} />
+      </>
+    )
+  return (
+    <>
+      <Head view={view} />
+      <div hidden data-flow={dataOf(data, now)} />
+      <div class={`flowbody${chosen ? '' : ' alone'}`}>
+        <div class="board" data-island="board">
+          <svg
+            data-board
+            viewBox="0 0 800 400"
+            preserveAspectRatio="xMidYMid meet"
+            role="application"
+            aria-label={`Graph of the flow: ${view.nodes.length} nodes, ${view.wires.length} wires`}
+          />
+          <Legend />
+          <Tools />
+        </div>
+        {chosen && <Inspector data={data} chosen={chosen} />}
+      </div>
+      <Listed view={view} />
+    </>
+  )
+}
+
+export const flow = page<FlowData>({
+  path: '/flows/:job',
+  nav: 'flows',
+  every: 2_000,
+  slim: true,
+  scripts: [board.name],
+  load,
+  title: ({ view }) => view.flow.name,
+  crumbs: ({ view }) => [{ name: view.flow.name }],
+  View,
+  acts,
+})

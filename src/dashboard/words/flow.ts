@@ -1,0 +1,93 @@
+// What a flow says of itself: what a node does, how a wire goes, and what stands on it.
+
+import type { Status } from '../../core/job.ts'
+import type { FlowNodeView, FlowRow, WireView } from '../../engine/engine.ts'
+import { count, many } from './number.ts'
+import { about, span } from './time.ts'
+
+/** A wire whose oldest value has waited for longer backs up. */
+const LONG = 60_000
+
+export type WireKind = 'idle' | 'hot' | 'back'
+
+/** What a limit holds, and how much it may. */
+export type LimitRoom = { running: number; concurrency: number | null }
+
+type Waiting = Pick<WireView, 'to' | 'size' | 'behind' | 'oldestAt' | 'rate'>
+
+/** Nobody reads what waits at an output of the flow by itself: it does not back up. */
+export function kindOf({ to, size, behind, oldestAt, rate }: Waiting, now: number): WireKind {
+  const waits = size + behind
+  if (waits > 0 && to.node !== null && oldestAt !== null && now - oldestAt > LONG) return 'back'
+  return rate > 0 ? 'hot' : 'idle'
+}
+
+/** What matters most: what waits and for how long, else how fast it goes. @example labelOf(wire, now) // '1,318 · 6 min' */
+export function labelOf(wire: Waiting, now: number): string {
+  const waits = wire.size + wire.behind
+  if (kindOf(wire, now) === 'back') return `${count(waits)} · ${about(now - wire.oldestAt!)}`
+  if (wire.rate > 0) return `${count(wire.rate)}/min`
+  return waits > 0 ? count(waits) : ''
+}
+
+/** A wire in a sentence, for who cannot see it. */
+export function wireSaid(wire: WireView, now: number): string {
+  const waits = wire.size + wire.behind
+  const since = wire.oldestAt === null ? '' : `, the oldest for ${span(now - wire.oldestAt)}`
+  const what = waits > 0 ? `${many(waits, 'value')} wait${waits === 1 ? 's' : ''}${since}` : 'nothing waits'
+  return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} a minute`
+}
+
+/** @example endText({ node: 'sum', port: 'out' }) // 'sum.out' */
+export const endText = ({ node, port }: WireView['from']): string => (node === null ? port : `${node}.${port}`)
+
+/** How wide a wire is drawn: the more waits, the wider. */
+export const widthOf = ({ size, behind }: Waiting): number => 1.75 + Math.log10(Math.max(1, size + behind))
+
+type Facts = { now: number; room?: LimitRoom; wires: readonly WireView[] }
+
+function waitsFor({ name }: FlowNodeView, wires: readonly WireView[]): string {
+  const into = wires.filter(({ to }) => to.node === name)
+  const empty = [...new Set(into.filter(({ size }) => size === 0).map(({ to }) => to.port))]
+  const some = into.some(({ size }) => size > 0)
+  return some && empty.length > 0 ? `waits for ${empty.join(', ')}` : 'waits for input'
+}
+
+const queued = ({ limit, until }: FlowNodeView, { now, room }: Facts): string => {
+  if (limit) return room?.concurrency ? `limit full, ${room.running} of ${room.concurrency}` : 'waits at a limit'
+  return until !== null && until > now ? `goes on in ${about(until - now)}` : 'its turn comes'
+}
+
+const facts: Record<Status, (node: FlowNodeView, facts: Facts) => string> = {
+  queued,
+  running: ({ ranAt }, { now }) => (ranAt === null ? 'runs' : `runs for ${span(now - ranAt)}`),
+  suspended: (node, { now, wires }) =>
+    node.until !== null && node.until > now ? `sleeps for ${about(node.until - now)}` : waitsFor(node, wires),
+  completed: ({ lastRun }, { now }) => (lastRun ? `idle for ${about(now - lastRun.endedAt)}` : 'idle'),
+  failed: ({ lastRun }, { now }) => (lastRun ? `failed ${about(now - lastRun.endedAt)} ago` : 'failed'),
+  terminating: () => 'is being ended',
+  terminated: () => 'was terminated',
+}
+
+/** One fact of a node: what it does, or what it waits for. */
+export const factOf = (node: FlowNodeView, about: Facts): string =>
+  node.status === null ? 'not started' : facts[node.status](node, about)
+
+/** Whether that fact needs a look. */
+export const needsLook = ({ status, limit }: FlowNodeView): boolean => status === 'failed' || limit !== null
+
+/** The line at the head of a flow. */
+export const sumOf = ({ nodes, active, values, wires }: FlowRow): string =>
+  `${active === 0 ? 'No node has' : `${count(active)} of ${many(nodes, 'node')} ${active === 1 ? 'has' : 'have'}`} something to do; ${many(values, 'value')} on ${many(wires, 'wire')}`
+
+/** How the number of waiting values grows in a minute, of the last whole ones. */
+export const growthOf = ({ in: came, out }: Pick<WireView, 'in' | 'out'>): number => {
+  const last = (list: readonly number[]) => list.at(-2) ?? 0
+  return last(came) - last(out)
+}
+
+/** What it would take to read what waits if nothing more came; nothing where nobody reads. */
+export function drainTime({ size, out }: Pick<WireView, 'size' | 'out'>): string | undefined {
+  const pace = Math.max(out.at(-2) ?? 0, out.at(-1) ?? 0)
+  return size > 0 && pace > 0 ? about(Math.ceil(size / pace) * 60_000) : undefined
+}

@@ -1,0 +1,304 @@
+// The pages of flows, in a browser: what each shows, what can be done on it, with which scope, and by keys alone.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import type { Scope } from '../../src/engine/engine.ts'
+import { logIn, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { callerOf } from './seed.ts'
+import { catalog, seedFlow } from './seed-flow.ts'
+import { serve } from './served.ts'
+
+const IMAGES = 'enrich.image>images.url'
+const at = (wire: string) => `?wire=${encodeURIComponent(wire)}`
+
+describe.skipIf(!program())('the pages of flows', { timeout: 60_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+  let flow: number
+  const call = () => callerOf(site.url, KEY)
+
+  beforeAll(async () => {
+    site = await serve({ workers: core })
+    await call()('PUT', '/v1/workers/media/resize', {
+      pull: true,
+      in: { url: { schema: { type: 'object' } } },
+      out: { done: {} },
+    })
+    flow = await seedFlow(call())
+    browser = await startBrowser()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await site.close()
+  })
+
+  async function enter(scopes: Scope[], path: string) {
+    const { key } = await site.engine.addKey({ name: scopes.join('-'), scopes })
+    const window = await logIn(browser, site.url, key)
+    await window.page.goto(`${site.url}/ui${path}`)
+    return window
+  }
+
+  /** Nothing was said in the console, which is where a breach of the policy is told too. */
+  async function leave({ context, faults }: Awaited<ReturnType<typeof enter>>) {
+    expect(faults).toEqual([])
+    await context.close()
+  }
+
+  const label = (page: Page, wire: string) => page.locator(`.badge[data-wire="${wire}"] text`).textContent()
+  const sizeOf = async (wire: string) => {
+    const { wires } = await site.engine.wires(String(flow))
+    return wires.find(({ id }) => id === wire)!.size
+  }
+
+  test('a list says of each flow what it has to do, and leads to its board', async () => {
+    const window = await enter(['read'], '/flows')
+    const row = window.page.locator(`#row-${flow}`)
+    expect(await row.textContent()).toMatch(/catalog-sync.*7 of 8.*2,947/)
+    await row.getByRole('link', { name: 'catalog-sync' }).click()
+    await window.page.waitForSelector('.board [data-name="images"]')
+    expect(await window.page.title()).toBe('catalog-sync · sidejob')
+    await leave(window)
+  })
+
+  test('the board draws nodes in layers and wires with what waits on them', async () => {
+    const window = await enter(['read'], `/flows/${flow}`)
+    const { page } = window
+    await page.waitForSelector('.board .node')
+    expect(await page.locator('.board .node').count()).toBe(8)
+    expect(await page.locator('[data-board] path.wire:not(.halo)').count()).toBe(12)
+    const left = async (name: string) => (await page.locator(`[data-name="${name}"]`).boundingBox())!.x
+    expect(await left('rows')).toBeLessThan(await left('enrich'))
+    expect(await left('enrich')).toBeLessThan(await left('images'))
+    expect(await label(page, 'rejected.out>rejected')).toMatch(/^7/)
+    expect(await page.locator('[data-name="join"]').getAttribute('aria-label')).toBe(
+      'join, feed/merge, suspended: waits for image',
+    )
+    expect(await page.locator('[style]').count()).toBe(0)
+    await leave(window)
+  })
+
+  test('what has changed is drawn without leaving the page', async () => {
+    const window = await enter(['read'], `/flows/${flow}`)
+    await window.page.waitForSelector('.board .node')
+    await site.engine.inject(String(flow), 'index.done>report', ['1', '2'])
+    await window.page.waitForFunction(
+      () => document.querySelector('.badge[data-wire="index.done>report"] text')?.textContent === '2',
+    )
+    await leave(window)
+  })
+
+  test('a wire that is pressed opens: values, oldest first, and why its far end does not run', async () => {
+    const window = await enter(['read'], `/flows/${flow}`)
+    const { page } = window
+    await page.locator(`.badge[data-wire="${IMAGES}"]`).click()
+    const open = page.getByRole('complementary', { name: 'The wire that is selected' })
+    await open.waitFor()
+    expect(await open.textContent()).toMatch(/1,318values wait/)
+    expect(await open.locator('.vlist li').count()).toBe(5)
+    expect(await open.locator('.vlist li').first().textContent()).toContain('desk-oak')
+    expect(page.url()).toContain(at(IMAGES))
+    await leave(window)
+  })
+
+  test('who may only read is told what the buttons want', async () => {
+    const window = await enter(['read'], `/flows/${flow}${at(IMAGES)}`)
+    for (const name of ['Inject', 'Move to…', 'Drain…', 'Edit graph e'])
+      expect(await window.page.getByRole('button', { name, exact: true }).getAttribute('title')).toBe(
+        'needs write; you have read',
+      )
+    await leave(window)
+  })
+
+  test('a value is injected, moved and drained', async () => {
+    const window = await enter(['read', 'write'], `/flows/${flow}${at('join.out>index.in')}`)
+    const { page } = window
+    const before = await sizeOf('join.out>index.in')
+    await page.waitForSelector('.board .node')
+    await page.keyboard.press('i')
+    await page.locator('.opens textarea[name="value"]').fill('{"sku": 12345678901234567890}')
+    await page.locator('.opens form').getByRole('button', { name: 'Inject' }).click()
+    await page
+      .getByText(`${before + 1} value`, { exact: false })
+      .first()
+      .waitFor()
+    const { values } = await site.engine.look(await child('index'), 'in', 'in')
+    expect(values.at(-1)!.data).toContain('12345678901234567890')
+
+    await page.getByText('Move to…').click()
+    await page.locator('select[name="to"]').selectOption('rows.rejected>rejected.in')
+    await page.locator('.opens form').getByRole('button', { name: 'Move' }).click()
+    await page.getByText('moved to rows.rejected>rejected.in').waitFor()
+    expect(await sizeOf('join.out>index.in')).toBe(0)
+    expect(await sizeOf('rows.rejected>rejected.in')).toBe(before + 1)
+
+    await page.goto(`${site.url}/ui/flows/${flow}${at('rows.rejected>rejected.in')}`)
+    await page.getByRole('button', { name: 'Drain…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.locator('input[name="sure"]').fill(String(before + 1))
+    await dialog.getByRole('button', { name: 'Drain' }).click()
+    await page.getByText('taken:').waitFor()
+    expect(await sizeOf('rows.rejected>rejected.in')).toBe(0)
+    await page.getByRole('button', { name: 'Undo', exact: true }).click()
+    await site.until(async () => (await sizeOf('rows.rejected>rejected.in')) === before + 1)
+    await leave(window)
+  })
+
+  /** A flow like the other, all of whose nodes have their jobs and nothing to do. */
+  async function started(): Promise<number> {
+    const nodes = Object.fromEntries(
+      Object.entries(catalog.nodes).map(([name, node]) => [name, { ...node, init: true }]),
+    )
+    const inputs = { __graph: [{ ...catalog, nodes }] }
+    const { id } = (await call()('POST', '/v1/jobs', { queue: 'core', class: 'flow', inputs })) as unknown as {
+      id: number
+    }
+    await site.until(async () => Object.keys((await site.engine.get(String(id))).children).length === 8)
+    return id
+  }
+
+  const child = async (name: string) => String((await site.engine.get(String(flow))).children[name]!.id)
+
+  test('the graph is changed by drawing: a wire from port to port, a node, a wire less; previewed, applied, undone', async () => {
+    const other = await started()
+    const window = await enter(['read', 'write'], `/flows/${other}/edit`)
+    const { page } = window
+    await page.waitForSelector('.board .node')
+    const from = page.locator('[data-node="price"][data-dir="out"]')
+    const to = page.locator('[data-node="index"][data-dir="in"]')
+    const [a, b] = [(await from.boundingBox())!, (await to.boundingBox())!]
+    await page.mouse.move(a.x + 4, a.y + 4)
+    await page.mouse.down()
+    await page.mouse.move(b.x - 40, b.y + 4, { steps: 4 })
+    await page.mouse.move(b.x + 4, b.y + 4)
+    await page.mouse.up()
+    await page.locator('#would').getByText('price.out>index.in').waitFor()
+
+    await page.keyboard.press('n')
+    await page.getByLabel('Name of the node').fill('dedupe')
+    await page.getByLabel('Queue/class').fill('shop/dedupe')
+    await page.keyboard.press('Enter')
+    await page.locator('#would').getByText('starts when a value comes').waitFor()
+    await page.locator('.board [data-name="rejected"]').focus()
+    await page.keyboard.press('Delete')
+    await page
+      .locator('#would')
+      .getByText(/is terminated/)
+      .waitFor()
+    expect(await page.locator('.board .node.old').getAttribute('data-name')).toBe('rejected')
+    expect(await page.locator('[data-board] .wire.cut').count()).toBe(2)
+    expect(await page.locator('#lines').textContent()).toContain('"dedupe": {"queue":"shop","class":"dedupe"}')
+    // Nothing was sent but previews.
+    expect((await site.engine.flow(String(other))).undo).toBe(0)
+
+    await page.keyboard.press('Control+Enter')
+    await page.waitForURL(`${site.url}/ui/flows/${other}`)
+    const applied = await site.engine.flow(String(other))
+    expect(Object.keys(applied.graph!.nodes)).toEqual([
+      'rows',
+      'clean',
+      'enrich',
+      'images',
+      'price',
+      'join',
+      'index',
+      'dedupe',
+    ])
+    expect(applied.wires.map(({ id }) => id)).toContain('price.out>index.in')
+
+    await page.getByRole('button', { name: /^Undo/ }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.textContent()).toMatch(/rejected starts|New wires: .*rejected/)
+    await dialog.getByRole('button', { name: 'Undo' }).click()
+    await site.until(async () => Object.hasOwn((await site.engine.flow(String(other))).graph!.nodes, 'rejected'))
+    await leave(window)
+  })
+
+  test('what cannot be applied is said, and as JSON it can be mended', async () => {
+    const window = await enter(['read', 'write'], `/flows/${flow}/edit`)
+    const { page } = window
+    await page.waitForSelector('.board .node')
+    await page.getByRole('button', { name: 'JSON' }).click()
+    const wrong = {
+      ...catalog,
+      edges: [
+        ...catalog.edges.slice(1),
+        { from: { node: 'rows', outport: 'each' }, to: { node: 'clean', inport: 'inn' } },
+      ],
+    }
+    await page.locator('#json').fill(JSON.stringify(wrong))
+    await page
+      .getByText('node clean (feed/filter) has no in port inn', { exact: false })
+      .or(page.getByText(/has no in port inn/))
+      .first()
+      .waitFor()
+    expect(await page.locator('[data-edit="apply"]').isDisabled()).toBe(true)
+    await page.locator('#json').fill(JSON.stringify({ ...catalog, description: 'Every night' }))
+    await page.locator('[data-edit="apply"]:not([disabled])').waitFor()
+    await page.getByRole('link', { name: 'Discard' }).click()
+    await page.waitForURL(`${site.url}/ui/flows/${flow}`)
+    // The server says what a bad graph lacks with 422: the browser notes that in its console.
+    window.faults.splice(0, window.faults.length, ...window.faults.filter((fault) => !fault.includes('422')))
+    await leave(window)
+  })
+
+  test('of two editors the second is told, and overwrites nothing', async () => {
+    const other = await started()
+    const window = await enter(['read', 'write'], `/flows/${other}/edit`)
+    const { page } = window
+    await page.waitForSelector('.board .node')
+    await call()('PUT', `/v1/flows/${other}/graph`, { ...catalog, description: 'by somebody else' })
+    await page.locator('.board [data-name="rejected"]').focus()
+    await page.keyboard.press('Delete')
+    await page.getByText('the graph was changed meanwhile').waitFor()
+    expect(await page.locator('[data-edit="apply"]').isDisabled()).toBe(true)
+    expect((await site.engine.flow(String(other))).graph!.description).toBe('by somebody else')
+    window.faults.splice(0, window.faults.length, ...window.faults.filter((fault) => !fault.includes('412')))
+    await leave(window)
+  })
+
+  test('from Overview to a job, its flow, a change and back by undo, without a mouse', async () => {
+    const other = await started()
+    const window = await enter(['read', 'write'], '/')
+    const { page } = window
+    const go = async (key: string, url: string) => {
+      await page.keyboard.press('g')
+      await page.keyboard.press(key)
+      await page.waitForURL(url)
+    }
+    await go('j', `${site.url}/ui/jobs`)
+    await page.goto(`${site.url}/ui/jobs?queue=core`)
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${site.url}/ui/jobs/${other}`)
+    await go('f', `${site.url}/ui/flows`)
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${site.url}/ui/flows/${other}`)
+    await page.waitForSelector('.board .node')
+    await page.locator('.board [data-name="rows"]').focus()
+    await page.keyboard.press('ArrowRight')
+    const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).dataset.name)
+    expect(await focused()).toBe('clean')
+    await page.keyboard.press('Enter')
+    await page.getByRole('complementary', { name: 'The node that is selected' }).waitFor()
+    await page.keyboard.press('e')
+    await page.waitForURL(/\/edit$/)
+    await page.waitForSelector('.board .node')
+    await page.keyboard.press('w')
+    await page.getByLabel('From node.port').fill('price.out')
+    await page.getByLabel('To node.port').fill('index.in')
+    await page.keyboard.press('Enter')
+    await page.locator('[data-edit="apply"]:not([disabled])').waitFor()
+    await page.keyboard.press('Control+Enter')
+    await page.waitForURL(`${site.url}/ui/flows/${other}`)
+    await page.getByRole('button', { name: /^Undo/ }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Enter')
+    await site.until(async () => (await site.engine.flow(String(other))).undo === 0)
+    await leave(window)
+  })
+})
