@@ -93,6 +93,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 60_000 }, () => {
   test('a wire that is pressed opens: values, oldest first, and why its far end does not run', async () => {
     const window = await enter(['read'], `/flows/${flow}`)
     const { page } = window
+    await page.waitForSelector('[data-board] .node')
     await page.locator(`.badge[data-wire="${IMAGES}"]`).click()
     const open = page.getByRole('complementary', { name: 'The wire that is selected' })
     await open.waitFor()

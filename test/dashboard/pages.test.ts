@@ -1,6 +1,8 @@
 // Every page, over a real Redis: with jobs of each status, for each scope, by its policy.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { flow } from '../../functions/flow.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
 import { POLICY } from '../../src/dashboard/policy.ts'
 import { defineWorker, port } from '../../src/index.ts'
@@ -16,12 +18,15 @@ const fails = defineWorker({
 })
 const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
 
+/** The job that is made last. */
+const FLOW = 7
+
 let pages: Awaited<ReturnType<typeof startPages>>
 let reader: Visitor
 const jobs: Record<string, number> = {}
 
 beforeAll(async () => {
-  pages = await startPages({ workers: [ends, fails, waits] })
+  pages = await startPages({ workers: [ends, fails, waits, flow] })
   await pages.engine.register('default', 'pulled', { pull: true })
   jobs.completed = await pages.make('ends')
   jobs.failed = await pages.make('fails')
@@ -32,13 +37,20 @@ beforeAll(async () => {
   jobs.running = await pages.make('pulled')
   await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000 })
   jobs.queued = await pages.make('pulled', { group: { id: 'shop-7' } })
+  expect(await pages.make('flow', { queue: 'core', args: encodeValue({ graph: {} }) })).toBe(FLOW)
+  await pages.rest(FLOW)
   reader = await pages.enter(['read'])
 })
 afterAll(() => pages.close())
 
 /** Every page of the table, with names for what is in its path. */
 const paths = table.map(({ path }) =>
-  path.replace(':job', '1').replace(':queue', 'default').replace(':class', 'ends').replace(':id', 'shop-7'),
+  path
+    .replace('/flows/:job', `/flows/${FLOW}`)
+    .replace(':job', '1')
+    .replace(':queue', 'default')
+    .replace(':class', 'ends')
+    .replace(':id', 'shop-7'),
 )
 
 describe.each(paths)('%s', (path) => {

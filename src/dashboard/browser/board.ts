@@ -2,7 +2,7 @@
 
 import { factOf, kindOf, labelOf, needsLook, widthOf, wireSaid } from '../words/flow.ts'
 import { base, tell } from './app/page.ts'
-import { type BoardData, dataOf } from './board/data.ts'
+import { type BoardData, clockOf, dataOf } from './board/data.ts'
 import { createDrawing, type Drawing } from './board/draw.ts'
 import { startEditor } from './board/editor.ts'
 import { type Layout, layout } from './board/layout.ts'
@@ -49,9 +49,9 @@ function drawWires({ data, drawing, offset }: State): void {
   }
 }
 
-function startBoard(svg: SVGSVGElement, data: BoardData): void {
+function createBoard(svg: SVGSVGElement, data: BoardData) {
   const view = createView(svg)
-  const state: State = { shape: '', data, offset: Date.now() - data.now }
+  const state: State = { shape: '', data, offset: Date.now() - clockOf() }
 
   function draw(): void {
     const shape = shapeOf(state.data)
@@ -75,28 +75,32 @@ function startBoard(svg: SVGSVGElement, data: BoardData): void {
     return true
   }
 
-  svg.addEventListener('click', ({ target }) => openAt(target))
-  svg.addEventListener('keydown', (event) => {
-    if ((event.key === 'Enter' || event.key === ' ') && openAt(event.target)) return event.preventDefault()
-    const name = (event.target as Element).closest<SVGElement>('[data-name]')?.dataset.name
-    const to = name === undefined ? undefined : stepFrom(event.key, name, state.layout!, state.data.wires)
-    if (to === undefined) return
-    event.preventDefault()
-    state.drawing!.nodeAt(to)?.focus()
-  })
-  document.addEventListener('drawn', () => {
-    const fresh = dataOf<BoardData>('flow')
-    if (!fresh) return
-    state.data = fresh
-    state.offset = Date.now() - fresh.now
-    draw()
-  })
-  // Facts that tell for how long go on between two looks.
-  setInterval(() => document.hidden || drawNodes(state), 1_000)
-  draw()
+  return {
+    begin(): void {
+      svg.addEventListener('click', ({ target }) => openAt(target))
+      svg.addEventListener('keydown', (event) => {
+        if ((event.key === 'Enter' || event.key === ' ') && openAt(event.target)) return event.preventDefault()
+        const name = (event.target as Element).closest<SVGElement>('[data-name]')?.dataset.name
+        const to = name === undefined ? undefined : stepFrom(event.key, name, state.layout!, state.data.wires)
+        if (to === undefined) return
+        event.preventDefault()
+        state.drawing!.nodeAt(to)?.focus()
+      })
+      document.addEventListener('drawn', () => {
+        const fresh = dataOf<BoardData>('flow')
+        if (!fresh) return
+        state.data = fresh
+        state.offset = Date.now() - clockOf()
+        draw()
+      })
+      // Facts that tell for how long go on between two looks.
+      setInterval(() => document.hidden || drawNodes(state), 1_000)
+      draw()
+    },
+  }
 }
 
 const svg = document.querySelector<SVGSVGElement>('[data-board]')
 const data = dataOf<BoardData>('flow')
-if (svg && data) startBoard(svg, data)
+if (svg && data) createBoard(svg, data).begin()
 else if (svg) startEditor(svg)

@@ -58,8 +58,9 @@ export function take(html: string): void {
   const swap = (id: string) => {
     const [old, fresh] = [document.getElementById(id), next.getElementById(id)]
     if (old && fresh)
-      Idiomorph.morph(old, fresh, {
-        morphStyle: 'outerHTML',
+      // Its nodes, not itself: a click has given it the focus, and what has that is left alone.
+      Idiomorph.morph(old, [...fresh.childNodes], {
+        morphStyle: 'innerHTML',
         ignoreActiveValue: true,
         callbacks: { beforeAttributeUpdated: keepsOwn, beforeNodeMorphed: keepsTime },
       })

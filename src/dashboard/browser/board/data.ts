@@ -5,8 +5,6 @@ import type { LimitRoom } from '../../words/flow.ts'
 
 export type BoardData = {
   job: number
-  /** The server's clock when it was drawn. */
-  now: number
   nodes: FlowNodeView[]
   wires: WireView[]
   limits: Record<string, LimitRoom>
@@ -14,6 +12,9 @@ export type BoardData = {
   node?: string
   wire?: string
 }
+
+/** The server's clock when it drew the page: it stands in a time, which is no change of the page. */
+export const clockOf = (): number => Number(document.querySelector('[data-clock]')?.textContent ?? Date.now())
 
 /** What an attribute of the page holds as JSON. */
 export const dataOf = <Data>(name: string): Data | undefined => {

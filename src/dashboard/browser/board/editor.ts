@@ -84,10 +84,10 @@ function union({ base, now }: Draft): { nodes: string[]; wires: Wire[] } {
 
 export function startEditor(svg: SVGSVGElement): void {
   const data = dataOf<Editing>('editing')
-  if (data) edit(svg, data)
+  if (data) createEditor(svg, data).begin()
 }
 
-function edit(svg: SVGSVGElement, data: Editing): void {
+function createEditor(svg: SVGSVGElement, data: Editing) {
   const draft = createDraft(data)
   const view = createView(svg)
   const [panel, lines] = [document.getElementById('would')!, document.getElementById('lines')!]
@@ -283,55 +283,68 @@ function edit(svg: SVGSVGElement, data: Editing): void {
       void navigator.clipboard.writeText(JSON.stringify(draft.now, null, 2)).then(() => tell('say', { say: 'Copied' })),
   }
 
-  document.addEventListener('click', ({ target }) => {
-    const name = (target as Element).closest<HTMLElement>('[data-edit]')?.dataset.edit
-    if (name !== undefined) buttons[name]?.()
-    if ((target as Element).closest('.applybox a')) draft.forget()
-  })
   const choose = (target: EventTarget | null) => {
     const found = (target as Element | null)?.closest<SVGElement>('[data-name], [data-wire]')?.dataset
     chosen = found ? { node: found.name, wire: found.wire } : {}
     draw()
   }
-  svg.addEventListener('click', ({ target }) => choose(target))
-  svg.addEventListener('focusin', ({ target }) => choose(target))
-  json.addEventListener('input', () => {
+
+  function typed(): void {
     try {
-      const typed = exact<Partial<Graph>>(json.value)
+      const read = exact<Partial<Graph>>(json.value)
       become({
-        ...typed,
-        nodes: typed.nodes ?? {},
-        edges: typed.edges ?? [],
-        inports: typed.inports ?? {},
-        outports: typed.outports ?? {},
+        ...read,
+        nodes: read.nodes ?? {},
+        edges: read.edges ?? [],
+        inports: read.inports ?? {},
+        outports: read.outports ?? {},
       })
     } catch (error) {
       clearTimeout(timer)
       asked += 1
       show(`expected JSON: ${(error as Error).message}`)
     }
-  })
-  document.addEventListener('keydown', (event) => {
-    const { key: pressed, ctrlKey, metaKey, target } = event
-    if ((ctrlKey || metaKey) && pressed === 'Enter') return void apply()
+  }
+
+  function pressed(event: KeyboardEvent): void {
+    const { key: name, ctrlKey, metaKey, target } = event
+    if ((ctrlKey || metaKey) && name === 'Enter') return void apply()
     if (isWriting(target) || document.querySelector('dialog[open]')) return
-    if ((ctrlKey || metaKey) && pressed === 'z') {
+    if ((ctrlKey || metaKey) && name === 'z') {
       event.preventDefault()
       if (draft.back()) settle()
     }
-    if (pressed === 'Delete' || pressed === 'Backspace') remove()
-    const name = (target as Element).closest<SVGElement>('[data-name]')?.dataset.name
-    const to = name === undefined || !drawn ? undefined : stepFrom(pressed, name, drawn.laid, union(draft).wires)
+    if (name === 'Delete' || name === 'Backspace') remove()
+    const node = (target as Element).closest<SVGElement>('[data-name]')?.dataset.name
+    const to = node === undefined || !drawn ? undefined : stepFrom(name, node, drawn.laid, union(draft).wires)
     if (to !== undefined) {
       event.preventDefault()
       drawn!.drawing.nodeAt(to)?.focus()
     }
-  })
-  dragsWires(svg, view.at, (from, to) => {
-    const wrong = connect(from, to)
-    if (wrong) tell('say', { say: wrong, isError: true })
-  })
-  draw()
-  if (JSON.stringify(draft.base) === JSON.stringify(draft.now) && draft.hash === data.hash) show()
-  else void preview()
+  }
+
+  function listen(): void {
+    document.addEventListener('click', ({ target }) => {
+      const name = (target as Element).closest<HTMLElement>('[data-edit]')?.dataset.edit
+      if (name !== undefined) buttons[name]?.()
+      if ((target as Element).closest('.applybox a')) draft.forget()
+    })
+    svg.addEventListener('click', ({ target }) => choose(target))
+    svg.addEventListener('focusin', ({ target }) => choose(target))
+    json.addEventListener('input', typed)
+    document.addEventListener('keydown', pressed)
+    dragsWires(svg, view.at, (from, to) => {
+      const wrong = connect(from, to)
+      if (wrong) tell('say', { say: wrong, isError: true })
+    })
+  }
+
+  return {
+    begin(): void {
+      listen()
+      draw()
+      if (JSON.stringify(draft.base) === JSON.stringify(draft.now) && draft.hash === data.hash) show()
+      else void preview()
+    },
+  }
 }

@@ -9,7 +9,7 @@ import { page } from '../../page.ts'
 import { refusal } from '../../parts/act.tsx'
 import { Icon, StatusPill } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
-import { Tools } from './index.tsx'
+import { Tools } from './tools.tsx'
 
 type Class = { queue: string; class: string } & WorkerDefinition
 type EditData = { view: FlowView; classes: Class[] }

@@ -1,98 +1,27 @@
 // A flow: its board, what is open of it, and what can be done on its wires.
 
-import type { Engine, FlowView, Item, JobView, PortView, Why } from '../../../engine/engine.ts'
+import type { FlowView } from '../../../engine/engine.ts'
 import { asset as board } from '../../built/board-js.generated.ts'
 import { useLook } from '../../look.ts'
-import { type Asked, page } from '../../page.ts'
+import { page } from '../../page.ts'
 import { Act, LinkButton, More, refusal, Sent } from '../../parts/act.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
-import { type LimitRoom, sumOf, wireSaid } from '../../words/flow.ts'
+import { sumOf, wireSaid } from '../../words/flow.ts'
 import { count } from '../../words/number.ts'
 import { acts } from './acts.ts'
 import { Inspector } from './inspector.tsx'
-import { type Chosen, chosenIn } from './query.ts'
-
-/** So many of the values that wait are shown. */
-const VALUES = 5
-
-/** What is known of what is open, beside the flow itself. */
-export type Near = {
-  job?: JobView
-  why?: Why
-  /** The first values of the port that the wire ends at. */
-  port?: PortView & { values: Item[] }
-}
-
-export type FlowData = { view: FlowView; limits: Record<string, LimitRoom>; chosen?: Chosen; near: Near }
-
-const none = () => undefined
-
-async function nearNode(engine: Engine, id: number | null): Promise<Near> {
-  if (id === null) return {}
-  const [job, why] = await Promise.all([
-    engine.get(String(id), { schemas: true }).catch(none),
-    engine.why(String(id)).catch(none),
-  ])
-  return { job, why }
-}
-
-async function nearWire(engine: Engine, flow: number, { wire, far }: Extract<Chosen, { kind: 'wire' }>): Promise<Near> {
-  const [at, dir] = far ? [far.job, 'in' as const] : [flow, 'out' as const]
-  if (at === null) return {}
-  const [port, near] = await Promise.all([
-    engine.look(String(at), dir, wire.to.port, VALUES).catch(none),
-    far ? nearNode(engine, at) : {},
-  ])
-  return { ...near, port }
-}
-
-async function load({ engine, params, query }: Asked): Promise<FlowData> {
-  const [view, { limits }] = await Promise.all([engine.flow(params.job!), engine.bounds()])
-  const rooms = limits.map(({ key, running, concurrency }) => [key, { running, concurrency }] as const)
-  const wanted = new Set(view.nodes.map(({ limit }) => limit))
-  const chosen = chosenIn(query, view)
-  const near = !chosen
-    ? {}
-    : chosen.kind === 'node'
-      ? await nearNode(engine, chosen.node.job)
-      : await nearWire(engine, view.flow.id, chosen)
-  return { view, limits: Object.fromEntries(rooms.filter(([key]) => wanted.has(key))), chosen, near }
-}
+import { type FlowData, load } from './load.ts'
+import { Tools } from './tools.tsx'
 
 /** Without the values: those are seen where a wire is open. */
-const dataOf = ({ view: { flow, nodes, wires }, limits, chosen }: FlowData, now: number): string =>
+const dataOf = ({ view: { flow, nodes, wires }, limits, chosen }: FlowData): string =>
   JSON.stringify({
-    ...{ job: flow.id, now, nodes, limits },
+    ...{ job: flow.id, nodes, limits },
     wires: wires.map((wire) => ({ ...wire, oldest: null })),
     ...(chosen?.kind === 'node' ? { node: chosen.node.name } : {}),
     ...(chosen?.kind === 'wire' ? { wire: chosen.wire.id } : {}),
   })
-
-export function Tools() {
-  return (
-    <div class="tools bl">
-      {[
-        ['nearer', 'plus', 'Nearer'],
-        ['farther', 'minus', 'Farther'],
-        ['fit', 'fit', 'All of it'],
-      ].map(([how, icon, label]) => (
-        <button
-          class="btn icon"
-          type="button"
-          data-view={how}
-          data-hotkey={how === 'fit' ? 'f' : undefined}
-          aria-label={label}
-          title={how === 'fit' ? 'All of it (f)' : label}
-        >
-          <svg class="i i14" aria-hidden="true">
-            <use href={`#${icon}`} />
-          </svg>
-        </button>
-      ))}
-    </div>
-  )
-}
 
 function Legend() {
   return (
@@ -200,7 +129,10 @@ function View({ data }: { data: FlowData }) {
   return (
     <>
       <Head view={view} />
-      <div hidden data-flow={dataOf(data, now)} />
+      <div hidden data-flow={dataOf(data)} />
+      <time hidden data-clock>
+        {String(now)}
+      </time>
       <div class={`flowbody${chosen ? '' : ' alone'}`}>
         <div class="board" data-island="board">
           <svg

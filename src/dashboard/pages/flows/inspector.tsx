@@ -12,7 +12,7 @@ import { drainTime, endText, growthOf } from '../../words/flow.ts'
 import { count, many } from '../../words/number.ts'
 import { choicesOf, kindOf, wordsOf } from '../../words/schema.ts'
 import { cellsOf } from '../../words/why.ts'
-import type { FlowData, Near } from './index.tsx'
+import type { FlowData, Near } from './load.ts'
 import type { Chosen } from './query.ts'
 
 type Of<K extends Chosen['kind']> = Extract<Chosen, { kind: K }>
