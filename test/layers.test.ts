@@ -13,7 +13,11 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
   'src/engine': { ours: ['src/core', 'src/redis'], packages: [] },
   'src/http': { ours: ['src/core'], types: ['src/engine'], packages: ['hono', 'zod'] },
   'src/facades': { ours: ['src/core', 'src/http'], types: ['src/engine'], packages: ['hono', 'zod'] },
-  'src/dashboard': { ours: ['src/core', 'src/http'], types: ['src/engine'], packages: ['hono', 'idiomorph', '@dagrejs/dagre'] },
+  'src/dashboard': {
+    ours: ['src/core', 'src/http'],
+    types: ['src/engine'],
+    packages: ['hono', 'idiomorph', '@dagrejs/dagre'],
+  },
   'src/testing': { ours: ['src/core', 'src/engine'], packages: ['zod'] },
   'src/client': { ours: [], types: ['src/core', 'src/engine', 'src/http', 'src/facades', 'zod'], packages: [] },
   'src/cloudflare': {

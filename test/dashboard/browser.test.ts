@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
 import type { Scope } from '../../src/engine/engine.ts'
 import { defineWorker, port } from '../../src/index.ts'
@@ -51,6 +52,17 @@ describe.skipIf(!program())('in a browser', () => {
     ids.failed = await served.make('fails')
     ids.waits = await served.make('waits')
     await Promise.all([served.rest(ids.failed), served.rest(ids.waits)])
+    const node = { queue: 'core', class: 'connect', init: true }
+    const graph = {
+      nodes: { a: node, b: node },
+      edges: [{ from: { node: 'a', outport: 'out' }, to: { node: 'b', inport: 'in' } }],
+    }
+    const flow = await served.make('flow', {
+      queue: 'core',
+      alias: ['nightly'],
+      inputs: { __graph: [encodeValue(graph)] },
+    })
+    await served.rest(flow)
     ids.queued = await served.make('pulled')
     browser = await startBrowser()
   })
@@ -84,6 +96,7 @@ describe.skipIf(!program())('in a browser', () => {
 
   const paths = table.map(({ path }) =>
     path
+      .replace('/flows/:job', '/flows/nightly')
       .replace(':job', '2')
       .replace(':queue', 'core')
       .replace(':class', 'split')

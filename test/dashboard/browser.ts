@@ -26,7 +26,9 @@ export type Look = { theme?: 'light' | 'dark'; width?: number; height?: number; 
 /** A link that logs in once, as `npm start` prints it. */
 export async function loginLink(url: string, key: string): Promise<string> {
   const answer = await fetch(`${url}/ui/login-links`, { method: 'POST', headers: { authorization: `Bearer ${key}` } })
-  return ((await answer.json()) as { url: string }).url
+  const link = ((await answer.json()) as { url: string }).url
+  // Where it is served, whatever it takes its address to be.
+  return `${url}${link.slice(link.indexOf('/ui'))}`
 }
 
 /** A window with a session; what it complains of is in `faults`. */

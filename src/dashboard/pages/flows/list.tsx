@@ -4,7 +4,7 @@ import type { FlowRow } from '../../../engine/engine.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { page } from '../../page.ts'
 import { StatusMark } from '../../parts/icon.tsx'
-import { Card, Empty, Head, JobId, To } from '../../parts/layout.tsx'
+import { Card, Empty, Head, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
 import { count, many } from '../../words/number.ts'
 import { cut, statusOrder, title } from '../../words/text.ts'
@@ -23,7 +23,7 @@ function Row({ flow }: { flow: FlowRow }) {
         <To kind="main" to={`/flows/${id}`}>
           <b title={name}>{cut(name, 48)}</b>
         </To>{' '}
-        <JobId id={id} />
+        <span class="id">#{id}</span>
       </td>
       <td class="num">
         {count(active)} <span class="dimmer">of {count(nodes)}</span>
