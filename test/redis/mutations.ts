@@ -57,7 +57,7 @@ const lanes: Mutation[] = [
     'scripts/commit.lua',
     [
       '  lanes.set(queue_name, lane, now + (lease > 0 and lease or lanes.LANE))\n',
-      '  lanes.set(queue_name, lane, lanes[lane] or now + lease)\n',
+      '  lanes.set(queue_name, lane, queue(queue_name).lanes[lane] or now + lease)\n',
       'a lane that goes on expires',
     ],
     [
@@ -103,7 +103,7 @@ const lanes: Mutation[] = [
   ]),
   ...of(3, 'lib/queue/sides.lua', [
     '(tag or queue_record.mode ==',
-    '(doc.runs_this_minute ==',
+    '(queue_record.mode ==',
     'a job with a tag waits for lanes, which ask for none',
   ]),
   ...of(3, 'lib/job/create.lua', [
@@ -203,7 +203,7 @@ const runs: Mutation[] = [
     ],
     [
       'function ending.clear_steps(id, doc)\n  change(id, doc, fields.sleep_until, nil)\n',
-      'local function ending.clear_steps(id, doc)\n',
+      'function ending.clear_steps(id, doc)\n',
       'a job that has slept runs again after its end',
     ],
   ),

@@ -338,7 +338,10 @@ const rule25: Facts = {
     await sweep(world, 10 * DAY)
     expect(await left()).toEqual([false, false, false])
     const { ids: below } = await family(world, [], { ops: [spawn('a', { inports: { in: {} } })] })
+    world.advance(10)
     await (await world.claimOne()).commit()
+    // Also when its parent has seen the end: it may write to the child again.
+    expect(await (await parentRun(world)).suspend()).toBe('suspended')
     await sweep(world, 400 * DAY)
     expect(await gone(world, below.a!)).toBe(false)
   },
