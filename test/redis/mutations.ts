@@ -433,7 +433,7 @@ const places: Mutation[] = [
   ...of(14, 'lib/job/places.lua', ['  if was then places.leave(id, doc, keeps) end\n', '', 'a job stays where it was']),
   ...of(14, 'lib/run/ops/on_records.lua', [
     'zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc))',
-    "zset(queue_key(doc.queue, 'ready'), me.id, order.score(doc))",
+    "zset(redis_keys.queue_key(doc.queue, 'ready'), me.id, order.score(doc))",
     'a new priority puts the job into the queue twice',
   ]),
   ...of(15, 'lib/job/ending.lua', [
@@ -585,7 +585,7 @@ const places: Mutation[] = [
   ]),
   ...of(17, 'lib/queue/moving.lua', [
     '      places.move(id, doc, sides.of(q, doc.class, doc.tag), nil, nil, true)\n',
-    '      queueing.enqueue(id, doc)\n',
+    "      places.move(id, doc, doc.not_before and 't' or sides.of(q, doc.class, doc.tag), tonumber(doc.not_before), nil, true)\n",
     'a registration sends an early job back',
   ]),
   ...of(17, 'lib/run/ops/on_records.lua', [
@@ -1128,7 +1128,7 @@ const limited: Mutation[] = [
       '(tonumber(doc.ran_at) + margin',
       'a short run counts for longer than it can',
     ],
-    ['+ margin(settings, late))', '+ margin(limit_doc, 0))', 'a run that began late meets those of the next period'],
+    ['+ margin(settings, late))', '+ margin(settings, 0))', 'a run that began late meets those of the next period'],
     [
       "'(' .. int(now - state.settings.period), '+inf') or 0",
       "'(' .. int(now), '+inf') or 0",
@@ -1480,13 +1480,13 @@ const oneTime: Mutation[] = [
     ],
     [
       "if pushed ~= taken and not doc['v' .. field] then",
-      "if redis.call('LLEN', list_key(id, dir, port)) > 0 then",
+      "if redis.call('LLEN', redis_keys.list_key(id, dir, port)) > 0 then",
       'a claim asks for values that are not there',
     ],
   ),
   ...of(33, 'lib/run/claim.lua', [
     "  change(id, doc, fields.runs_this_minute, this_minute .. ':' .. int(n))\n",
-    "  redis.call('SET', side_key(id, 'minute'), n)\n",
+    "  redis.call('SET', redis_keys.side_key(id, 'minute'), n)\n",
     'the guard has a key of its own',
   ]),
   ...of(
@@ -2303,7 +2303,7 @@ const sizes: Mutation[] = [
     84,
     'lib/job/values.lua',
     [
-      "  local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'\n",
+      '  if values.has_room(id, doc, more or 0) then return end\n',
       '  do return end\n',
       'a job holds any number of bytes',
     ],
