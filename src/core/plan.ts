@@ -46,7 +46,7 @@ export type Plan = {
 export type End = { node: string | null; port: string }
 export type GraphWire = { id: string; from: End; to: End }
 
-const endText = ({ node, port }: End): string => (node === null ? port : `${node}.${port}`)
+export const endText = ({ node, port }: End): string => (node === null ? port : `${node}.${port}`)
 
 /**
  * The wires of a graph in the order in which they deliver, each with a name: `sum.out>double.in`.
@@ -167,7 +167,7 @@ export const adoptions = (graph: Graph, before?: Graph): { node: string; job: nu
     .map(([node, { init }]) => ({ node, job: init as number }))
 
 /** What is there and what is wanted, side by side. */
-function compare(graph: Graph, before: Graph | undefined, facts: FlowFacts) {
+export function compare(graph: Graph, before: Graph | undefined, facts: FlowFacts) {
   const wasNode = (name: string) => own(before?.nodes ?? {}, name)
   const isReplaced = (name: string): boolean => {
     const [node, was] = [own(graph.nodes, name), wasNode(name)]
@@ -316,7 +316,7 @@ const looseIn = ({ facts, running, wires }: Comparison): Wiring[] =>
       !wires.some(({ from }) => from.node === (child ?? null) && from.port === port),
   )
 
-const laysOf = (seen: Comparison, start: Set<string>): Op[] => [
+export const laysOf = (seen: Comparison, start: Set<string>): Op[] => [
   ...seen.sources.flatMap((wires) => laysAt(seen, start, wires)),
   ...looseIn(seen).map(({ child, port }): Op => ({ op: 'wire', from: nearEnd({ node: child ?? null, port }), to: [] })),
 ]

@@ -5,7 +5,7 @@ import { cursor } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 const fault = z.object({
-  kind: z.enum(['job', 'queue', 'limit', 'channel', 'alias', 'schedule']),
+  kind: z.enum(['job', 'queue', 'limit', 'channel', 'alias', 'schedule', 'flow']),
   who: z.string(),
   what: z.string(),
   remedy: z.string().meta({ description: 'what a repair does about it' }),

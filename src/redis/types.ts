@@ -128,7 +128,7 @@ export type AtWork = {
   now: number
 }
 
-export type FaultKind = 'job' | 'queue' | 'limit' | 'channel' | 'alias' | 'schedule'
+export type FaultKind = 'job' | 'queue' | 'limit' | 'channel' | 'alias' | 'schedule' | 'flow'
 /** What is not as it must be, and what a repair does about it. */
 export type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
 

@@ -1,10 +1,23 @@
 // Looks for what is not as it must be, and puts it right.
 
-import type { Fault } from '../../redis/types.ts'
+import { encodeValue } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { readGraph } from '../../core/graph.ts'
+import { wireFaults } from '../../core/wire-faults.ts'
+import { opWords, type Words } from '../../redis/changes.ts'
+import { ops } from '../../redis/ops.ts'
+import type { Fault, FlowState } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
+import { factsOf, graphsOf } from './flow-view.ts'
 
 const FIRST = '10'
+/** The last digit of a cursor says what is looked at, those before it from where on. The flows come behind all that scripts see. */
+const FLOWS = '9'
+/** Flows of a slice, and how many nodes they have together. */
+const [PAGE, NODES] = [20, 5_000]
+
+type Slice = Awaited<ReturnType<Engine['examine']>>
 
 type Target = Pick<Fault, 'kind' | 'who'>
 
@@ -14,14 +27,70 @@ function targetsOf(faults: readonly Fault[]): Target[] {
   return [...targets.values()]
 }
 
+const wireFault = (id: number, what: string): Fault => ({
+  ...{ kind: 'flow', who: String(id), what },
+  remedy: 'they are laid as the graph of the flow says; what waits there goes on',
+})
+
+const isAtRest = ({ document: { place } }: FlowState): boolean => place === 's' || place === 'c'
+
+/** The wires of a flow that do not lead where its graph says. */
+function wiresAt(state: FlowState) {
+  const { graph } = graphsOf(state)
+  return graph === undefined ? [] : wireFaults(readGraph(graph), factsOf(state))
+}
+
 export function createDoctor({
   store,
   ring,
+  change,
 }: Context): Pick<Engine, 'examine' | 'repair'> & { verify: () => Promise<Fault[]> } {
-  async function examine(cursor = FIRST) {
-    const { faults, seen, next } = await store.verify(Number(cursor))
-    return { faults, jobs: seen, cursor: next === null ? null : String(next) }
+  async function examineFlows(before: string | undefined): Promise<Slice> {
+    // At rest: what runs, or is about to, has its wires still to lay.
+    const at = {
+      mode: 'all',
+      queue: 'core',
+      class: 'flow',
+      status: 'suspended,completed',
+      before,
+      limit: PAGE,
+    } as const
+    const { jobs, cursor } = await store.list(at)
+    const ids = jobs.map(({ id }) => String(id))
+    const states = ids.length > 0 ? await store.flows(ids, NODES) : []
+    const later = states.indexOf('later')
+    const next = later < 0 ? cursor : ids[later - 1]!
+    const faults = states.flatMap((state) => {
+      if (typeof state !== 'object' || !('document' in state) || !isAtRest(state)) return []
+      return wiresAt(state).map(({ what }) => wireFault(state.id, what))
+    })
+    return { faults, jobs: 0, cursor: next === null ? null : `${next}${FLOWS}` }
   }
+
+  async function examine(cursor = FIRST): Promise<Slice> {
+    if (cursor.endsWith(FLOWS)) return examineFlows(cursor.slice(0, -1) || undefined)
+    const { faults, seen, next } = await store.verify(Number(cursor))
+    return { faults, jobs: seen, cursor: next === null ? FLOWS : String(next) }
+  }
+
+  /** Lays what is wrong, if the graph is the one that was seen. */
+  async function layAnew(id: string): Promise<void> {
+    const state = await store.flow(id)
+    const laid = wiresAt(state).map(({ op }): Words => opWords(op, encodeValue({ job: state.id })!))
+    if (laid.length > 0)
+      await change(id, [ops.was({ field: 'state:graph', value: graphsOf(state).graph ?? '' }), ...laid])
+  }
+
+  async function mend(target: Target): Promise<void> {
+    if (target.kind !== 'flow') return ring(await store.repair([target]))
+    try {
+      await layAnew(target.who)
+    } catch (error) {
+      // It has moved on meanwhile, or cannot be laid: what is left is seen by the next look.
+      if (!(error instanceof SidejobError)) throw error
+    }
+  }
+
   return {
     examine,
 
@@ -29,7 +98,7 @@ export function createDoctor({
       const { faults, jobs, cursor: next } = await examine(cursor)
       if (faults.length === 0) return { repaired: [], left: [], jobs, cursor: next }
       // One script each: what is mended is mended whole, and others have their turn in between.
-      for (const target of targetsOf(faults)) await ring(await store.repair([target]))
+      for (const target of targetsOf(faults)) await mend(target)
       const left = new Set((await examine(cursor)).faults.map(({ who, what }) => `${who} ${what}`))
       const isLeft = ({ who, what }: Fault) => left.has(`${who} ${what}`)
       return { repaired: faults.filter((one) => !isLeft(one)), left: faults.filter(isLeft), jobs, cursor: next }
@@ -38,7 +107,7 @@ export function createDoctor({
     async verify() {
       const faults: Fault[] = []
       for (let cursor: string | null = FIRST; cursor !== null; ) {
-        const slice: Awaited<ReturnType<typeof examine>> = await examine(cursor)
+        const slice: Slice = await examine(cursor)
         faults.push(...slice.faults)
         cursor = slice.cursor
       }

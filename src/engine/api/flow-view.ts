@@ -5,11 +5,21 @@ import { hashOf } from '../../core/crypto.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'
 import { earlier, type Graphs, versionsOf } from '../../core/graph-history.ts'
 import { ended } from '../../core/job.ts'
-import { type End, type GraphWire, wiresOf } from '../../core/plan.ts'
+import { type End, type FlowFacts, type GraphWire, wiresOf } from '../../core/plan.ts'
 import { itemOf, shownItem } from '../../redis/item.ts'
-import { aliasesOf, createdAtOf, pastRunOf, stateFieldOf, statusOf } from '../../redis/record.ts'
+import {
+  aliasesOf,
+  createdAtOf,
+  defaultOf,
+  type JobRecord,
+  pastRunOf,
+  portsOf,
+  stateFieldOf,
+  statusOf,
+} from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
 import type { FlowNodeView, FlowRow, FlowView, GraphVersion, WireView } from '../engine.ts'
+import { wiringOf } from '../run/snapshot.ts'
 
 const MINUTE = 60_000
 /** So many minutes are told of each wire. */
@@ -24,6 +34,24 @@ export const graphsOf = ({ document }: FlowState): Graphs => ({
 
 /** Stands for a graph: another graph, another hash. */
 export const graphHash = async (text: Encoded): Promise<string> => (await hashOf(text)).slice(0, 16)
+
+const inputsOf = (doc: JobRecord) =>
+  Object.fromEntries(
+    portsOf(doc, 'i')
+      .filter(({ port }) => port !== '__graph')
+      .map(({ port, pushed, taken }) => [
+        port,
+        { size: pushed - taken, default: defaultOf(doc, 'i', port) !== undefined },
+      ]),
+  )
+
+/** A flow as plans look at it; the jobs that a graph asks to adopt are looked up by whoever needs them. */
+export const factsOf = ({ id, children, document, ports }: FlowState): FlowFacts => ({
+  ...{ id, children, inputs: inputsOf(document), jobs: {} },
+  wires: ports
+    .map(({ wiring }) => wiringOf(wiring))
+    .filter(({ child, dir, to }) => child !== undefined || (dir === 'in' && to.length > 0)),
+})
 
 const portAt = ({ ports }: FlowState, { node, port }: End, dir: 'i' | 'o') =>
   ports.find(({ wiring }) => wiring[0] === (node ?? '') && wiring[1] === dir && wiring[2] === port)

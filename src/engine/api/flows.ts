@@ -10,14 +10,14 @@ import type { Op } from '../../core/run.ts'
 import { opWords, spawnWords, type Words, writeWords } from '../../redis/changes.ts'
 import { shownItem } from '../../redis/item.ts'
 import { ops } from '../../redis/ops.ts'
-import { defaultOf, type JobRecord, portsOf, statusOf } from '../../redis/record.ts'
+import { statusOf } from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Call, Engine, GraphChange, Item, Ref } from '../engine.ts'
 import { checkPorts } from '../jobs/graph-check.ts'
 import { spawnedJob } from '../jobs/new-job.ts'
-import { adoptable, wiringOf } from '../run/snapshot.ts'
-import { flowRow, flowView, graphHash, graphsOf, versionViews, wireViews } from './flow-view.ts'
+import { adoptable } from '../run/snapshot.ts'
+import { factsOf, flowRow, flowView, graphHash, graphsOf, versionViews, wireViews } from './flow-view.ts'
 
 type Flows = Pick<
   Engine,
@@ -80,16 +80,6 @@ const fieldWords = (fields: Graphs): Words[] =>
 
 const changeOf = ({ ops: _, ...plan }: Plan, applied: boolean): GraphChange => ({ applied, ...plan })
 
-const inputsOf = (doc: JobRecord) =>
-  Object.fromEntries(
-    portsOf(doc, 'i')
-      .filter(({ port }) => port !== '__graph')
-      .map(({ port, pushed, taken }) => [
-        port,
-        { size: pushed - taken, default: defaultOf(doc, 'i', port) !== undefined },
-      ]),
-  )
-
 /** The verbs for flows. */
 export function createFlows({
   store,
@@ -98,18 +88,11 @@ export function createFlows({
   change,
 }: Pick<Context, 'store' | 'registry' | 'announce' | 'change'>): Flows {
   async function planOf(state: FlowState, graph: Graph, before: Graph | undefined): Promise<Plan> {
-    const { id, children, document } = state
     await checkPorts(registry, graph, { before })
     const jobs = await Promise.all(
       adoptions(graph, before).map(async ({ job }) => [job, await adoptable(store, job)] as const),
     )
-    return planGraph(graph, before, {
-      ...{ id, children, inputs: inputsOf(document) },
-      wires: state.ports
-        .map(({ wiring }) => wiringOf(wiring))
-        .filter(({ child, dir, to }) => child !== undefined || (dir === 'in' && to.length > 0)),
-      jobs: Object.fromEntries(jobs),
-    })
+    return planGraph(graph, before, { ...factsOf(state), jobs: Object.fromEntries(jobs) })
   }
 
   const wordsOf = (id: number, ops: readonly Op[]): Promise<Words[]> =>

@@ -1,0 +1,49 @@
+// Whether the wires of a flow at rest lead where its graph says.
+
+import type { Graph } from './graph.ts'
+import { compare, endText, type FlowFacts, laysOf } from './plan.ts'
+import type { Op, Wiring } from './run.ts'
+
+type WireOp = Extract<Op, { op: 'wire' }>
+type WireFault = { what: string; op: WireOp }
+
+const CALL = 'a call of the flow'
+const list = (names: readonly string[]): string => names.join(', ') || 'none'
+
+/** Where wires lead, in the names of the graph. */
+function ledTo(to: Wiring['to'], { id, children }: FlowFacts): string {
+  if (to === 'call') return CALL
+  const nodes = new Map(Object.entries(children).map(([node, child]) => [child.id, node]))
+  return list(
+    to.map(({ job, port }) =>
+      job === id ? port : nodes.has(job) ? `${nodes.get(job)}.${port}` : `job ${job}.${port}`,
+    ),
+  )
+}
+
+/** Where they are to lead. */
+const wantedOf = (op: WireOp): string =>
+  'call' in op
+    ? CALL
+    : list(
+        op.to.map((end) => endText({ node: 'child' in end ? end.child : null, port: 'in' in end ? end.in : end.out })),
+      )
+
+/**
+ * The wires of a flow that are gone, doubled or lead elsewhere, each with what lays them as its graph says. Of a flow whose
+ * last run is over: before, some have still to be laid.
+ *
+ * @example wireFaults(graph, facts).map(({ what }) => what) // ['wires of sum.sum: expected double.in, got none']
+ */
+export function wireFaults(graph: Graph, facts: FlowFacts): WireFault[] {
+  const seen = compare(graph, graph, facts)
+  return laysOf(seen, new Set()).flatMap((op) => {
+    if (op.op !== 'wire') return []
+    const { from } = op
+    const [child, port] = ['child' in from ? from.child : undefined, 'in' in from ? from.in : from.out]
+    const row = seen.rowOf(child, child === undefined ? 'in' : 'out', port)
+    const [wanted, is] = [wantedOf(op), ledTo(row?.to ?? [], facts)]
+    if (wanted === is) return []
+    return [{ what: `wires of ${endText({ node: child ?? null, port })}: expected ${wanted}, got ${is}`, op }]
+  })
+}
