@@ -1492,7 +1492,11 @@ const oneTime: Mutation[] = [
   ...of(
     33,
     'lib/run/leases.lua',
-    ['  if most == 0 then return end\n', '  if doc.terminating then return end\n', 'every job keeps its runs'],
+    [
+      "(doc.history or outcome == 'failed' or outcome == 'lost') and leases.most_kept(doc) or 0",
+      'leases.most_kept(doc)',
+      'every job keeps its runs',
+    ],
     ["(doc.history or outcome == 'failed' or outcome == 'lost') and", 'true and', 'runs that went well are kept'],
     ["or outcome == 'failed' or outcome == 'lost')", "or outcome == 'failed')", 'lost runs are not kept'],
     ['if n >= most then lists.pop(kept, 1) else', 'if true then', 'a job keeps all its runs'],

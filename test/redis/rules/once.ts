@@ -374,6 +374,8 @@ const rule33: Facts = {
       expect(await (await claimSound()).commit({ end: 'again' })).toBe('queued')
       expect(await (await claimSound()).suspend()).toBe('suspended')
       await world.change(id, 'run', '', '', '', '', '')
+      // There are none to wait for: it runs at once.
+      expect(await (await claimSound()).suspend({ waitFor: 'children' })).toBe('queued')
       expect(await (await claimSound()).fail()).toBe('failed')
       await world.change(id, 'terminate', '', '1')
       expect(await world.status(id)).toBe('terminated')
