@@ -235,6 +235,20 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /in port in listens to news, which does not know it/,
   ],
+  'a result that would never go': [
+    async (world) => {
+      const id = await answered(world)
+      return (redis, key) => redis.persist(key(`result:${id}`))
+    },
+    /its result is kept for ever/,
+  ],
+  'a result that is kept for ever, and whose time is over': [
+    async (world) => {
+      const id = await answered(world)
+      return (redis, key) => redis.set(key(`result:${id}`), 'success\n1000 2000\n42')
+    },
+    /its result is kept for ever/,
+  ],
   'more runs kept than counted': [
     async (world) => {
       const id = await world.make({ history: 3 })
@@ -243,6 +257,13 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /keeps 1 runs, counted 9/,
   ],
+}
+
+/** Makes a job that answers, and is kept longer than its answer is. */
+async function answered(world: World): Promise<number> {
+  const id = await world.make({ keepResult: 60_000, retain: 600_000 } as never)
+  await (await world.claimOne()).commit({ result: encodeValue(42) })
+  return id
 }
 
 /** All slices of a repair; what could not be mended. */
@@ -278,6 +299,28 @@ test.each(Object.entries(damages))('%s is found, named with its remedy, and mend
   const [run] = await world.claim({ queue: 'neighbours' })
   expect(run!.id).toBe(neighbour)
   expect(await run!.commit()).toBe('completed')
+})
+
+test('a result goes when it said, after a repair, and until then can be had', async () => {
+  const world = await createWorld(state.options)
+  const id = await answered(world)
+  const key = `${world.namespace}result:${id}`
+  const result = async () => (await world.store.change('', [['result', String(id), '1', '0']])).answer
+  const [before] = await result()
+  await world.client.ask((redis) => redis.persist(key))
+  expect(await repairAll(world)).toEqual({ repaired: [`${id} its result is kept for ever`], left: [] })
+  const left = await world.client.ask((redis) => redis.pttl(key))
+  expect(left).toBeGreaterThan(30_000)
+  expect(left).toBeLessThanOrEqual(60_000)
+  expect(await result()).toEqual([before, '', String(id)])
+})
+
+test('a result that is gone is like one that was taken: who asks is told at once that there is none', async () => {
+  const world = await createWorld(state.options)
+  const id = await answered(world)
+  await world.client.ask((redis) => redis.del(`${world.namespace}result:${id}`))
+  expect(await world.engine().result(String(id), { wait: 20_000 })).toEqual({ ended: true, result: null })
+  expect(await world.faults()).toEqual([])
 })
 
 test('a repair of what is sound changes nothing', async () => {

@@ -2,7 +2,7 @@
 --
 -- keys: none
 -- by: doctor
--- reads: audience, channel, channels, job, jobs, limit, limits, queue, queues, repeats, wake
+-- reads: audience, channel, channels, job, jobs, limit, limits, queue, queues, repeats, result, wake
 -- writes: none
 -- args: ns, clock, seed, phase:int, from:int, size:int
 -- returns: {'verified', [kind, name, fault, remedy] each, next phase or '', where it begins, jobs seen}
@@ -42,6 +42,7 @@ local remedies = {
   gone = 'the entry is removed',
   lost = 'nothing brings the value back: the field is removed, and a job that has lost its args fails',
   name = 'the alias is given to it where it is free, and taken off it where it is not',
+  result = 'it goes when it said that it would, or now if that is over',
   slot = 'the slots are those of the runs that there are',
 }
 local function fault(who, what, remedy) faults[#faults + 1] = { kind, who, what, remedies[remedy] } end
@@ -267,10 +268,15 @@ local function check_values(id, doc)
   end
 end
 
+-- A result that was taken is as gone as one that was lost; what is there goes by itself.
+local function check_result(id)
+  if redis.call('PTTL', ns .. 'result:' .. id) == -1 then fault(id, 'its result is kept for ever', 'result') end
+end
+
 local function check_job(id, doc)
   seen = seen + 1
   queue(doc.queue)
-  for _, check in ipairs({ check_place, check_lease, check_run, check_ports, check_history, check_listening, check_family, check_waiting, check_following, check_wires, check_names, check_values }) do
+  for _, check in ipairs({ check_place, check_lease, check_run, check_ports, check_history, check_listening, check_family, check_waiting, check_following, check_wires, check_names, check_values, check_result }) do
     check(id, doc)
   end
 end

@@ -2,7 +2,7 @@
 --
 -- keys: none
 -- by: doctor
--- reads: audience, channel, channels, days, hints, job, jobs, limit, limits, listened, queue, queues, quota, repeats, schema, unique, wake, workers
+-- reads: audience, channel, channels, days, hints, job, jobs, limit, limits, listened, queue, queues, quota, repeats, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, queues, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, ...
 -- returns: {'repaired', rings}
@@ -279,6 +279,14 @@ function mend.schedule(id)
   if not doc or not doc.repeats then zset(ns .. 'repeats', id, false) end
 end
 
+-- A result says itself until when it is kept.
+function mend.result(id)
+  local key = ns .. 'result:' .. id
+  if redis.call('PTTL', key) ~= -1 then return end
+  local kept_until = tonumber((text_at(key):match('^%a+\n%d+ (%d+)')))
+  redis.call('PEXPIRE', key, int(math.max(1, (kept_until or now) - now)))
+end
+
 function mend.job(id)
   local doc = find(id)
   if not doc then return end
@@ -286,6 +294,7 @@ function mend.job(id)
     if not doc.gone then mend[step](id, doc) end
   end
   if doc.gone then return end
+  mend.result(id)
   mend.family(id, doc)
   put(dirty, id, true)
   change_queue(doc.queue, queue_fields.wake_at, nil)
