@@ -1,0 +1,156 @@
+// Ten clients at all their limits, requests a second, jobs and bytes, and an eleventh that works beside them in a queue of
+// its own: enqueue until completed, and a look at a job, against the same while nobody else is there. The two take turns,
+// so that what else this machine does weighs on both. SIDEJOB_TEST_LOAD=300 has the load stand for five minutes.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { kind } from '../kit.ts'
+import { startWorkerd, type Workerd } from '../workerd/kit.ts'
+
+const SECONDS = Number(process.env.SIDEJOB_TEST_LOAD ?? 15)
+const ROUND = 5_000
+/** Others load the machine: what was slow once is looked at again before it is believed. */
+const TRIES = 3
+const CLIENTS = 10
+const limits = { requestsPerSecond: 2, jobs: 60, bytes: 1_000_000 }
+/** A client asks so many times as often as it may, and heeds no Retry-After. */
+const EAGER = 1.5
+
+let workerd: Workerd
+beforeAll(async () => {
+  workerd = await startWorkerd()
+}, 120_000)
+afterAll(() => workerd?.close())
+
+type Ask = (method: string, path: string, body?: unknown) => Promise<{ status: number; text: string }>
+
+const asking =
+  (key: string): Ask =>
+  async (method, path, body) => {
+    const answer = await fetch(`${workerd.stack.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    })
+    return { status: answer.status, text: await answer.text() }
+  }
+
+/** What each refusal says; that of bytes speaks of jobs too. */
+const limitsHit = { 'requests with this API key': 0, 'bytes of jobs': 0, 'jobs that have not ended': 0 }
+type Limit = keyof typeof limitsHit
+const seen = { let: 0, refused: { ...limitsHit }, other: [] as string[] }
+
+function note({ status, text }: { status: number; text: string }): void {
+  if (status < 300) {
+    seen.let++
+    return
+  }
+  const limit = (Object.keys(seen.refused) as Limit[]).find((one) => status === 429 && text.includes(one))
+  if (limit) seen.refused[limit]++
+  else seen.other.push(`${status} ${text}`.slice(0, 300))
+}
+
+/** A client near its limits of jobs and bytes, and what it goes on to ask for. */
+async function startClient(place: number) {
+  const made = await asking(workerd.stack.apiKey)('POST', '/v1/keys', {
+    name: `client ${place}`,
+    scopes: ['read', 'write'],
+    limits,
+  })
+  const ask = asking((JSON.parse(made.text) as { key: string }).key)
+  const parked = Array.from({ length: 40 }, () => ({ class: 'noop', wait: '10h', args: 'x'.repeat(22_000) }))
+  expect(await ask('POST', '/v1/jobs', parked)).toMatchObject({ status: 201 })
+  const turns = [
+    () => ask('POST', '/v1/jobs', Array(10).fill({ class: 'noop' })),
+    () => ask('GET', '/v1/jobs?limit=10'),
+    () => ask('POST', '/v1/jobs', { class: 'noop', args: 'y'.repeat(150_000) }),
+    () => ask('POST', '/v1/jobs', Array(25).fill({ class: 'noop' })),
+  ]
+  const pace = 1_000 / limits.requestsPerSecond / EAGER
+  /** Asks in its pace, whether or not what it asked before has been answered; not in step with the others. */
+  return async (until: number) => {
+    await sleep((pace * place) / CLIENTS)
+    const open: Promise<void>[] = []
+    for (let turn = 0; Date.now() < until; turn++) {
+      open.push(turns[turn % turns.length]!().then(note))
+      await sleep(pace)
+    }
+    await Promise.all(open)
+  }
+}
+
+type Times = { work: number[]; look: number[] }
+const parts = ['work', 'look'] as const
+
+async function timed<T>(into: number[], work: () => Promise<T>): Promise<T> {
+  const begun = performance.now()
+  const done = await work()
+  into.push(performance.now() - begun)
+  return done
+}
+
+/** The eleventh: one job after the other, each until its result is there, and a look at it. */
+async function eleventh(ask: Ask, until: number, { work, look }: Times) {
+  while (Date.now() < until) {
+    const id = await timed(work, async () => {
+      const job = { queue: 'core', class: 'zip', inputs: { in: [[[1], [2]]] }, keepResult: '1h' }
+      const { id } = JSON.parse((await ask('POST', '/v1/jobs', job)).text) as { id: number }
+      const { status, text } = await ask('GET', `/v1/jobs/${id}/result?wait=30`)
+      expect({ status, text }).toMatchObject({ status: 200, text: expect.stringContaining('"success"') })
+      return id
+    })
+    const job = await timed(look, () => ask('GET', `/v1/jobs/${id}`))
+    expect(JSON.parse(job.text)).toMatchObject({ status: 'completed' })
+  }
+}
+
+const quantile = (all: number[], q: number) => all.toSorted((a, b) => a - b)[Math.floor((all.length - 1) * q)]!
+const told = (all: number[]) =>
+  `${all.length} times, p50 ${quantile(all, 0.5).toFixed(0)} ms, p99 ${quantile(all, 0.99).toFixed(0)} ms`
+
+/** What was let through before has ended. */
+const quiet = () =>
+  expect
+    .poll(
+      async () => {
+        const { queues } = await workerd.client.queues.list()
+        const { queued, running } = queues.find(({ name }) => name === 'default')!.counts
+        return queued + running
+      },
+      { timeout: 60_000, interval: 100 },
+    )
+    .toBeLessThanOrEqual(CLIENTS * 40)
+
+type Client = Awaited<ReturnType<typeof startClient>>
+
+/** The eleventh alone and beside the ten, in turns; how often its p99 beside them is that of the idle system. */
+async function measure(clients: Client[], ask: Ask) {
+  const times = { idle: { work: [], look: [] } as Times, loaded: { work: [], look: [] } as Times }
+  for (let spent = 0; spent < SECONDS * 1_000; spent += ROUND) {
+    await eleventh(ask, Date.now() + ROUND, times.idle)
+    const end = Date.now() + ROUND
+    await Promise.all([eleventh(ask, end, times.loaded), ...clients.map((client) => client(end))])
+    await quiet()
+  }
+  const { idle, loaded } = times
+  for (const part of parts) console.log(`${part}: idle ${told(idle[part])}; beside ten ${told(loaded[part])}`)
+  return Math.max(...parts.map((part) => quantile(loaded[part], 0.99) / quantile(idle[part], 0.99)))
+}
+
+test.skipIf(kind !== 'server')(
+  'ten clients at their limits: the p99 of an eleventh stays within twice that of an idle system',
+  { timeout: TRIES * SECONDS * 5_000 + 120_000 },
+  async () => {
+    const clients = await Promise.all(Array.from({ length: CLIENTS }, (_, place) => startClient(place)))
+    const ask = asking(workerd.stack.apiKey)
+    await eleventh(ask, Date.now() + 1_000, { work: [], look: [] })
+    let ratio = Number.POSITIVE_INFINITY
+    for (let tries = 0; tries < TRIES && ratio > 2; tries++) ratio = await measure(clients, ask)
+    console.log(`ten clients: ${seen.let} requests let through; refused: ${JSON.stringify(seen.refused)}`)
+
+    // They were at their limits, all three, and nothing else befell them.
+    expect(seen.other).toEqual([])
+    expect(Math.min(...Object.values(seen.refused))).toBeGreaterThan(0)
+    expect(ratio).toBeLessThanOrEqual(2)
+  },
+)
