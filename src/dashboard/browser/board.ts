@@ -22,13 +22,13 @@ const beadsOf = (rate: number): number => (rate > 120 ? 3 : rate > 30 ? 2 : 1)
 function drawNodes({ data, drawing, offset }: State): void {
   const now = Date.now() - offset
   for (const node of data.nodes) {
-    const { name, queue, class: of, status, limit } = node
+    const { name, queue, class: className, status, limit } = node
     const fact = factOf(node, { now, room: limit === null ? undefined : data.limits[limit], wires: data.wires })
     const kind = `${status ?? 'unmade'}${status === 'queued' && limit === null ? ' ready' : ''}${data.node === name ? ' on' : ''}`
     drawing!.node(name, {
-      ...{ kind, shape: status ?? 'queued', cls: `${queue}/${of}`, fact },
+      ...{ kind, shape: status ?? 'queued', cls: `${queue}/${className}`, fact },
       tone: needsLook(node) ? (status === 'failed' ? 'failed' : 'suspended') : undefined,
-      said: `${name}, ${queue}/${of}, ${status ?? 'not started'}: ${fact}`,
+      said: `${name}, ${queue}/${className}, ${status ?? 'not started'}: ${fact}`,
     })
   }
 }
