@@ -240,14 +240,14 @@ describe.skipIf(!program())('in a browser', () => {
 
   test('a schedule is made, paused and resumed', async () => {
     await enter(['read', 'write'], '/schedules')
-    await page.locator('input[name="alias"]').fill('nightly')
+    await page.locator('input[name="alias"]').fill('report-2-30')
     await page.locator('input[name="class"]').fill('pulled')
     await page.locator('input[name="cron"]').fill('30 2 * * *')
     await page.getByRole('button', { name: 'Make it' }).click()
-    await toast('Schedule nightly is set')
-    await page.getByLabel('Pause nightly').click()
+    await toast('Schedule report-2-30 is set')
+    await page.getByLabel('Pause report-2-30').click()
     await toast('The schedule is paused')
-    await page.getByLabel('Resume nightly').click()
+    await page.getByLabel('Resume report-2-30').click()
     await toast('The schedule goes on')
   })
 
