@@ -1,4 +1,4 @@
--- TODO runtime/cache
+-- What a script has read, each key once, as it is now and as it will be: documents of jobs, records of queues, texts, hashes.
 
 local cache = {}
 
