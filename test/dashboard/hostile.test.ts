@@ -1,8 +1,6 @@
 // Data that means harm: none of it becomes a part of a page, and no page fails or grows without bound for it.
 
-import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { assets } from '../../src/dashboard/assets.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { commandStats } from '../redis/commandstats.ts'
 import { startPages, type Visitor } from './kit.ts'
@@ -82,16 +80,6 @@ test('a name that is not there is told, whatever it is', async () => {
     expect([400, 404], path).toContain(answer.status)
     expect(await answer.text(), path).toContain('<h1>')
   }
-})
-
-test('what browsers load for the first page is within 90 KB, and 15 KB of script', () => {
-  const size = (name: string) => {
-    const asset = assets.find((one) => one.name.startsWith(name))!
-    return 'text' in asset ? gzipSync(asset.text).length : Buffer.from(asset.base64, 'base64').length
-  }
-  expect(size('app-')).toBeLessThan(15_000)
-  expect(size('style-')).toBeLessThan(14_000)
-  expect(size('geist-') + size('geist-mono-') + size('app-') + size('style-')).toBeLessThan(90_000)
 })
 
 /** What a look costs that is not the first: what is beside the pages is known, and so is the session. */

@@ -1,0 +1,36 @@
+// What browsers load: for the first page, with its fonts, and each file by itself.
+
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { assets } from '../../src/dashboard/assets.ts'
+import { startPages } from './kit.ts'
+
+let pages: Awaited<ReturnType<typeof startPages>>
+
+beforeAll(async () => {
+  pages = await startPages()
+})
+afterAll(() => pages.close())
+
+/** As it travels: fonts are compressed already. */
+function sizeOf(name: string): number {
+  const asset = assets.find((one) => one.name.startsWith(`${name}-`))
+  if (!asset) throw new Error(`there is no asset ${name}`)
+  return 'text' in asset ? gzipSync(asset.text).length : Buffer.from(asset.base64, 'base64').length
+}
+
+test.each([
+  ['app', 14_000],
+  ['board', 40_000],
+  ['style', 13_000],
+  ['geist', 17_000],
+  ['geist-mono', 14_000],
+])('%s is within %i bytes', (name, most) => expect(sizeOf(name)).toBeLessThan(most))
+
+test('the first page, with all that it names and its fonts, is within 60 KB', async () => {
+  const html = await (await pages.enter(['admin'])).html('/ui')
+  const named = [...html.matchAll(/\/ui\/assets\/([\w-]+)-[0-9a-f]{10}\.(?:css|js)/g)].map(([, name]) => name!)
+  expect(named.toSorted()).toEqual(['app', 'style'])
+  const all = [...named, 'geist', 'geist-mono'].reduce((sum, name) => sum + sizeOf(name), gzipSync(html).length)
+  expect(all).toBeLessThanOrEqual(60 * 1024)
+})
