@@ -1,4 +1,4 @@
-// docs/sidejob.md speaks of every row of SideJob's behaviour, names tests that are there, and leaves none of ours out.
+// docs/compat/sidejob.md speaks of every row of SideJob's behaviour, names tests that are there, and leaves none of ours out.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,10 +6,10 @@ import { expect, test } from 'vitest'
 import { all, named, read, titles } from './pages.ts'
 
 const ROWS = 265
-const page = read('docs/sidejob.md')
+const page = read('docs/compat/sidejob.md')
 const names = named(page)
 
-test('docs/sidejob.md speaks of every row once, in order', () => {
+test('docs/compat/sidejob.md speaks of every row once, in order', () => {
   const [, list] = /^Rows ([\d, ]+) are faults/m.exec(page)!
   const faults = list!.split(', ').map(Number)
   const ids = [...page.matchAll(/^\| (\d+) \| .+ \| (?:`.+`|differs: .+) \|$/gm)].map(([, id]) => Number(id))
@@ -17,18 +17,18 @@ test('docs/sidejob.md speaks of every row once, in order', () => {
   expect(ids).toEqual(rows.filter((id) => !faults.includes(id)))
 })
 
-test('docs/sidejob.md speaks of every race once, in order', () => {
+test('docs/compat/sidejob.md speaks of every race once, in order', () => {
   const ids = [...page.matchAll(/^\| (R\d+) \|/gm)].map(([, id]) => id)
   expect(ids).toEqual(Array.from({ length: 28 }, (_, i) => `R${i + 1}`))
 })
 
-test('docs/sidejob.md speaks of every scenario once, in order', () => {
+test('docs/compat/sidejob.md speaks of every scenario once, in order', () => {
   const ids = [...page.matchAll(/^\| (S\d+) \| `\1:? .+` \|$/gm)].map(([, id]) => id)
   const odd = Array.from({ length: 21 }, (_, i) => `S${String(2 * i + 1).padStart(2, '0')}`)
   expect(ids).toEqual([...odd, 'S42', 'S43'])
 })
 
-test('every test that docs/sidejob.md names is there', () => {
+test('every test that docs/compat/sidejob.md names is there', () => {
   expect(names.length).toBeGreaterThan(200)
   expect(names.filter((one) => !all.has(one))).toEqual([])
 })
@@ -39,7 +39,7 @@ test('every test that a difference names is there', () => {
   expect(tests.filter((one) => !all.has(one))).toEqual([])
 })
 
-test('every test of SideJob’s behaviour is named in docs/sidejob.md', () => {
+test('every test of SideJob’s behaviour is named in docs/compat/sidejob.md', () => {
   const folder = join(import.meta.dirname, '../sidejob')
   const own = readdirSync(folder).filter((file) => file.endsWith('.test.ts'))
   const unnamed = own.flatMap((file) => titles(`test/sidejob/${file}`)).filter((title) => !page.includes(title))

@@ -1,6 +1,6 @@
 // The page from symptom to cause: its table of reasons is made from the code, and every reason that is told stands there.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { reasons } from '../../src/core/reasons.ts'
@@ -29,11 +29,4 @@ test('every route that the page names is there', () => {
   const table = read('src/client/table.ts').replaceAll(':dir/:port', 'in/:port')
   expect(named.length).toBeGreaterThan(10)
   expect(named.filter((route) => !table.includes(`'${route}'`))).toEqual([])
-})
-
-test('the page of all pages leads to each of them, and to none that is not there', () => {
-  const index = read('docs/README.md')
-  const linked = [...index.matchAll(/\]\((\w+\.md)\)/g)].map(([, file]) => file!)
-  const there = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md') && file !== 'README.md')
-  expect(linked.sort()).toEqual(there.sort())
 })

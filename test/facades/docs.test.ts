@@ -10,35 +10,35 @@ const pages = {
   downloader: ['downloads/downloader.test.ts', 'downloads/download.test.ts', 'engine/callbacks.test.ts'],
 }
 
-test.each(Object.keys(pages))('every test that docs/%s.md names is there', (name) => {
-  const names = named(read(`docs/${name}.md`))
+test.each(Object.keys(pages))('every test that docs/compat/%s.md names is there', (name) => {
+  const names = named(read(`docs/compat/${name}.md`))
   expect(names.length).toBeGreaterThan(50)
   expect(names.filter((one) => !all.has(one))).toEqual([])
 })
 
-test.each(Object.entries(pages))('every test of the facade is named in docs/%s.md', (name, files) => {
-  const names = new Set(named(read(`docs/${name}.md`)))
+test.each(Object.entries(pages))('every test of the facade is named in docs/compat/%s.md', (name, files) => {
+  const names = new Set(named(read(`docs/compat/${name}.md`)))
   const own = files.flatMap((file) => titles(`test/${file}`))
   expect(own.filter((title) => !names.has(title))).toEqual([])
 })
 
-test('docs/jq.md speaks of every requirement, in order', () => {
-  const ids = [...read('docs/jq.md').matchAll(/^\| (JQ-\d\d) /gm)].map(([, id]) => id)
+test('docs/compat/jq.md speaks of every requirement, in order', () => {
+  const ids = [...read('docs/compat/jq.md').matchAll(/^\| (JQ-\d\d) /gm)].map(([, id]) => id)
   expect(ids).toEqual(Array.from({ length: 75 }, (_, i) => `JQ-${String(i + 1).padStart(2, '0')}`))
 })
 
-test('docs/jq.md names a test for every requirement', () => {
-  const rows = read('docs/jq.md').match(/^\| JQ-.*$/gm) ?? []
+test('docs/compat/jq.md names a test for every requirement', () => {
+  const rows = read('docs/compat/jq.md').match(/^\| JQ-.*$/gm) ?? []
   expect(rows.filter((row) => named(row).length !== 1)).toEqual([])
 })
 
-test('docs/downloader.md speaks of every row, in order', () => {
-  const ids = [...read('docs/downloader.md').matchAll(/^\| (\d+) /gm)].map(([, id]) => Number(id))
+test('docs/compat/downloader.md speaks of every row, in order', () => {
+  const ids = [...read('docs/compat/downloader.md').matchAll(/^\| (\d+) /gm)].map(([, id]) => Number(id))
   expect(ids).toEqual(Array.from({ length: 138 }, (_, i) => i + 1))
 })
 
-test('docs/bedrock.md speaks of every row, in order', () => {
-  const ids = [...read('docs/bedrock.md').matchAll(/^\| (\d+) /gm)].map(([, id]) => Number(id))
+test('docs/compat/bedrock.md speaks of every row, in order', () => {
+  const ids = [...read('docs/compat/bedrock.md').matchAll(/^\| (\d+) /gm)].map(([, id]) => Number(id))
   expect(ids).toEqual(Array.from({ length: 188 }, (_, i) => i + 1))
 })
 

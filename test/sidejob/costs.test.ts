@@ -1,4 +1,4 @@
-// Counts the round trips that docs/sidejob.md says we need.
+// Counts the round trips that docs/compat/sidejob.md says we need.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -127,8 +127,8 @@ async function count(cost: Cost): Promise<number> {
   return desks.kit.gateway.counters.requests - before
 }
 
-test('the round trips of docs/sidejob.md are those that are counted', async () => {
-  const table = read('docs/sidejob.md').split('## What it costs')[1]!.split('## ')[0]!
+test('the round trips of docs/compat/sidejob.md are those that are counted', async () => {
+  const table = read('docs/compat/sidejob.md').split('## What it costs')[1]!.split('## ')[0]!
   const rows = [...table.matchAll(/^\| ([^|]+) \| (\d+) \| (\d+) \|$/gm)]
   const said = Object.fromEntries(rows.map(([, what, , ours]) => [what, Number(ours)]))
   const counted: Record<string, number> = {}

@@ -1,4 +1,4 @@
-// What SideJob's web API promises, at our door: a real engine behind the routes. The ids are rows of docs/sidejob.md.
+// What SideJob's web API promises, at our door: a real engine behind the routes. The ids are rows of docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../src/http/app.ts'

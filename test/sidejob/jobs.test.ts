@@ -1,4 +1,4 @@
-// What SideJob promises of jobs: registered, made, found, run, ended, deleted, related. The ids are rows of docs/sidejob.md.
+// What SideJob promises of jobs: registered, made, found, run, ended, deleted, related. The ids are rows of docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'

@@ -1,5 +1,5 @@
 // What SideJob promises of ports, connections, groups, contexts, the log and channels. The ids are rows of
-// docs/sidejob.md.
+// docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'

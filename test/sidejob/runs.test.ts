@@ -1,5 +1,5 @@
 // What SideJob promises of runs, beyond what test/engine/worker.test.ts and the rules show. The ids are rows of
-// docs/sidejob.md.
+// docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'

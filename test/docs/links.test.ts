@@ -1,0 +1,43 @@
+// No link of a page for people leads to nothing: files, folders, pictures, and headings behind a `#`.
+
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { pagesIn, slugs } from '../../infra/docs/pages.ts'
+
+const root = join(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+/** Every page for people: the manual, what stands at the top, what lies beside the examples and templates. */
+const pages = [
+  ...readdirSync(root).filter((file) => file.endsWith('.md')),
+  ...['docs', 'src', 'examples', 'templates'].flatMap((folder) =>
+    pagesIn(join(root, folder)).map((file) => join(folder, file)),
+  ),
+]
+
+const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '')
+
+type Link = { page: string; to: string }
+const linksOf = (page: string): Link[] =>
+  [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to]) => ({ page, to: to! }))
+
+function isDead({ page, to }: Link): boolean {
+  const [path = '', heading] = to.split('#')
+  const file = path ? join(dirname(page), path) : page
+  if (!existsSync(join(root, file))) return true
+  if (heading === undefined) return false
+  return statSync(join(root, file)).isDirectory() || !slugs(read(file)).includes(heading)
+}
+
+test('no page for people has a link that leads to nothing', () => {
+  const links = pages.flatMap(linksOf).filter(({ to }) => !/^(https?|mailto):/.test(to))
+  expect(links.length).toBeGreaterThan(50)
+  expect(links.filter(isDead)).toEqual([])
+})
+
+test('the index of the manual leads to each of its pages once, and to none that is not there', () => {
+  const linked = linksOf('docs/README.md').map(({ to }) => to)
+  const there = pagesIn(join(root, 'docs')).filter((file) => file !== 'README.md')
+  expect(linked.filter((to) => to.endsWith('.md')).sort()).toEqual(there.sort())
+})
