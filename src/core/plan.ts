@@ -5,6 +5,7 @@ import { SidejobError } from './errors.ts'
 import type { Graph, GraphNode, GraphPort } from './graph.ts'
 import type { Status } from './job.ts'
 import type { Op, PortOptions, PortRef, Wiring } from './run.ts'
+import { type End, endText, type GraphWire, wiresOf } from './wires.ts'
 
 /** A flow as it is. */
 export type FlowFacts = {
@@ -41,65 +42,6 @@ export type Plan = {
   /** Values that nobody will read any more: they stay in the ports of jobs that were let go, or of the flow. */
   orphaned: Orphan[]
 }
-
-/** One end of a wire: a node's port, or the flow's own. */
-export type End = { node: string | null; port: string }
-export type GraphWire = { id: string; from: End; to: End }
-
-export const endText = ({ node, port }: End): string => (node === null ? port : `${node}.${port}`)
-
-/**
- * The wires of a graph in the order in which they deliver, each with a name: `sum.out>double.in`.
- *
- * @example wiresOf(graph).map(({ id }) => id) // ['x>sum.in', 'sum.out>double.in', 'double.out>y']
- */
-export function wiresOf({ edges, inports, outports }: Graph): GraphWire[] {
-  const ends: [End, End][] = [
-    ...Object.entries(inports).map(([port, to]): [End, End] => [
-      { node: null, port },
-      { node: to.node, port: to.inport },
-    ]),
-    ...edges.map(({ from, to }): [End, End] => [
-      { node: from.node, port: from.outport },
-      { node: to.node, port: to.inport },
-    ]),
-    ...Object.entries(outports).map(([port, from]): [End, End] => [
-      { node: from.node, port: from.outport },
-      { node: null, port },
-    ]),
-  ]
-  const times = new Map<string, number>()
-  return ends.map(([from, to]) => {
-    const name = `${endText(from)}>${endText(to)}`
-    const n = (times.get(name) ?? 0) + 1
-    times.set(name, n)
-    return { id: n === 1 ? name : `${name}#${n}`, from, to }
-  })
-}
-
-/** A node's port that a graph names, and where it does so. */
-export type NamedPort = { node: string; dir: 'in' | 'out'; port: string; path: (string | number)[] }
-
-/** The ports of nodes that the wires of a graph end at, those left out that the graph before it named too. */
-export function namedPorts(graph: Graph, before?: Graph): NamedPort[] {
-  const known = new Set(before ? namedPorts(before).map(portText) : [])
-  const all: NamedPort[] = [
-    ...Object.entries(graph.inports).map(([name, to]) => inPort(to, ['inports', name])),
-    ...graph.edges.flatMap(({ from, to }, i) => [outPort(from, ['edges', i, 'from']), inPort(to, ['edges', i, 'to'])]),
-    ...Object.entries(graph.outports).map(([name, from]) => outPort(from, ['outports', name])),
-  ]
-  return all.filter((one) => !known.has(portText(one)))
-}
-
-const portText = ({ node, dir, port }: NamedPort): string => `${node} ${dir} ${port}`
-const inPort = ({ node, inport }: { node: string; inport: string }, path: NamedPort['path']): NamedPort => ({
-  ...{ node, dir: 'in', port: inport },
-  path: [...path, 'inport'],
-})
-const outPort = ({ node, outport }: { node: string; outport: string }, path: NamedPort['path']): NamedPort => ({
-  ...{ node, dir: 'out', port: outport },
-  path: [...path, 'outport'],
-})
 
 const own = <T>(record: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined

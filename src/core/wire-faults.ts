@@ -1,8 +1,9 @@
 // Whether the wires of a flow at rest lead where its graph says.
 
 import type { Graph } from './graph.ts'
-import { compare, endText, type FlowFacts, laysOf } from './plan.ts'
+import { compare, type FlowFacts, laysOf } from './plan.ts'
 import type { Op, Wiring } from './run.ts'
+import { endText } from './wires.ts'
 
 type WireOp = Extract<Op, { op: 'wire' }>
 type WireFault = { what: string; op: WireOp }

@@ -3,8 +3,9 @@
 import { expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { type Graph, readGraph } from '../../src/core/graph.ts'
-import { type FlowFacts, planGraph, wiresOf } from '../../src/core/plan.ts'
+import { type FlowFacts, planGraph } from '../../src/core/plan.ts'
 import type { Wiring } from '../../src/core/run.ts'
+import { wiresOf } from '../../src/core/wires.ts'
 
 const edge = (from: string, to: string) => {
   const [[a, outport], [b, inport]] = [from.split('.'), to.split('.')]

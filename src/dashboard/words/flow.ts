@@ -1,6 +1,7 @@
 // What a flow says of itself: what a node does, how a wire goes, and what stands on it.
 
 import type { Status } from '../../core/job.ts'
+import { endText } from '../../core/wires.ts'
 import type { FlowNodeView, FlowRow, WireView } from '../../engine/engine.ts'
 import { count, many } from './number.ts'
 import { about, span } from './time.ts'
@@ -37,9 +38,6 @@ export function wireSaid(wire: WireView, now: number): string {
   const what = waits > 0 ? `${many(waits, 'value')} wait${waits === 1 ? 's' : ''}${since}` : 'nothing waits'
   return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} a minute`
 }
-
-/** @example endText({ node: 'sum', port: 'out' }) // 'sum.out' */
-export const endText = ({ node, port }: WireView['from']): string => (node === null ? port : `${node}.${port}`)
 
 /** How wide a wire is drawn: the more waits, the wider. */
 export const widthOf = ({ size, behind }: Waiting): number => 1.75 + Math.log10(Math.max(1, size + behind))

@@ -5,7 +5,8 @@ import { hashOf } from '../../core/crypto.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'
 import { earlier, type Graphs, versionsOf } from '../../core/graph-history.ts'
 import { ended } from '../../core/job.ts'
-import { type End, type FlowFacts, type GraphWire, wiresOf } from '../../core/plan.ts'
+import type { FlowFacts } from '../../core/plan.ts'
+import { type End, type GraphWire, wiresOf } from '../../core/wires.ts'
 import { itemOf, shownItem } from '../../redis/item.ts'
 import {
   aliasesOf,

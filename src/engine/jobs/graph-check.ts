@@ -3,7 +3,7 @@
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'
-import { namedPorts } from '../../core/plan.ts'
+import { namedPorts } from '../../core/wires.ts'
 import type { Registry } from './registry.ts'
 
 /** Refuses a wire to a port that its node does not have. A class that nobody has registered yet may have any port. */

@@ -1,5 +1,7 @@
 // A graph that is being changed: each step makes another, so that one can step back.
 
+import { type End, wiresOf } from '../../../core/wires.ts'
+
 export type GraphEnd = { node: string; outport: string }
 export type GraphTarget = { node: string; inport: string }
 export type Node = { queue: string; class: string; [more: string]: unknown }
@@ -9,36 +11,6 @@ export type Graph = {
   inports: Record<string, GraphTarget & { default?: unknown }>
   outports: Record<string, GraphEnd>
   [more: string]: unknown
-}
-
-export type End = { node: string | null; port: string }
-export type Wire = { id: string; from: End; to: End }
-
-const endText = ({ node, port }: End): string => (node === null ? port : `${node}.${port}`)
-
-/** The wires of a graph, named as the API names them. */
-export function wiresOf({ edges, inports, outports }: Graph): Wire[] {
-  const ends: [End, End][] = [
-    ...Object.entries(inports).map(([port, to]): [End, End] => [
-      { node: null, port },
-      { node: to.node, port: to.inport },
-    ]),
-    ...edges.map(({ from, to }): [End, End] => [
-      { node: from.node, port: from.outport },
-      { node: to.node, port: to.inport },
-    ]),
-    ...Object.entries(outports).map(([port, from]): [End, End] => [
-      { node: from.node, port: from.outport },
-      { node: null, port },
-    ]),
-  ]
-  const times = new Map<string, number>()
-  return ends.map(([from, to]) => {
-    const name = `${endText(from)}>${endText(to)}`
-    const n = (times.get(name) ?? 0) + 1
-    times.set(name, n)
-    return { id: n === 1 ? name : `${name}#${n}`, from, to }
-  })
 }
 
 const without = <Value>(record: Record<string, Value>, gone: (name: string, value: Value) => boolean) =>

@@ -1,6 +1,6 @@
 // Wires that are drawn by hand: from a port to a port, in whichever direction.
 
-import type { End } from './draft.ts'
+import type { End } from '../../../core/wires.ts'
 import { make, set } from './svg.ts'
 
 type Point = { x: number; y: number }

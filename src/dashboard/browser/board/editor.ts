@@ -1,85 +1,25 @@
 // The graph as somebody is changing it: drawn over the one that is in force, previewed after each change, applied in one step.
 
+import type { End } from '../../../core/wires.ts'
 import { isWriting, base as path, tell } from '../app/page.ts'
 import { type Change, putGraph } from './api.ts'
 import { ask } from './ask.ts'
 import { dataOf } from './data.ts'
-import {
-  differenceOf,
-  type End,
-  type Graph,
-  linesOf,
-  type Wire,
-  wiresOf,
-  withNode,
-  withoutNode,
-  withoutWire,
-  withWire,
-} from './draft.ts'
+import { differenceOf, type Graph, linesOf, withNode, withoutNode, withoutWire, withWire } from './draft.ts'
+import { type Chosen, createDraftDrawing } from './draft-drawing.ts'
 import { dragsWires } from './drag.ts'
-import { createDrawing } from './draw.ts'
 import { exact } from './exact.ts'
-import { layout } from './layout.ts'
 import { showLines, showPanel } from './panel.ts'
-import { stepFrom } from './steps.ts'
 import { createView } from './view.ts'
-
-type Editing = {
-  job: number
-  hash: string | null
-  graph: string
-  nodes: { name: string; status: string | null; job: number | null }[]
-  classes: { name: string; ins: string[]; outs: string[] }[]
-}
-type Chosen = { node?: string; wire?: string }
-type Kept = { hash: string | null; graph: string }
+import { createDraft, type Editing } from './working.ts'
 
 /** So long after the last change it is asked what it would do. */
 const SOON = 150
 const NAME = /^[a-zA-Z0-9_]{1,100}$/
 
-const classOf = ({ queue = 'default', class: name }: { queue?: string; class: string }): string => `${queue}/${name}`
-
 const endOf = (text: string): End => {
   const at = text.lastIndexOf('.')
   return at < 0 ? { node: null, port: text } : { node: text.slice(0, at), port: text.slice(at + 1) }
-}
-
-function createDraft({ job, hash, graph }: Editing) {
-  const name = `sidejob-graph-${job}`
-  const kept = sessionStorage.getItem(name)
-  // A draft of another graph stays: what it would do says that the graph was changed meanwhile.
-  const begun = kept === null ? { hash, graph } : (JSON.parse(kept) as Kept)
-  const past: Graph[] = []
-  let now = exact<Graph>(begun.graph)
-  const keep = () => sessionStorage.setItem(name, JSON.stringify({ hash: begun.hash, graph: JSON.stringify(now) }))
-  return {
-    base: exact<Graph>(graph),
-    hash: begun.hash,
-    get now(): Graph {
-      return now
-    },
-    become(next: Graph): void {
-      past.push(now)
-      now = next
-      keep()
-    },
-    back(): boolean {
-      const before = past.pop()
-      if (before) now = before
-      if (before) keep()
-      return before !== undefined
-    },
-    forget: () => sessionStorage.removeItem(name),
-  }
-}
-
-type Draft = ReturnType<typeof createDraft>
-
-/** Everything that is or will be there. */
-function union({ base, now }: Draft): { nodes: string[]; wires: Wire[] } {
-  const wires = new Map([...wiresOf(base), ...wiresOf(now)].map((wire) => [wire.id, wire]))
-  return { nodes: [...new Set([...Object.keys(base.nodes), ...Object.keys(now.nodes)])], wires: [...wires.values()] }
 }
 
 export function startEditor(svg: SVGSVGElement): void {
@@ -90,6 +30,7 @@ export function startEditor(svg: SVGSVGElement): void {
 function createEditor(svg: SVGSVGElement, data: Editing) {
   const draft = createDraft(data)
   const view = createView(svg)
+  const drawing = createDraftDrawing(svg, data, draft, view)
   const [panel, lines] = [document.getElementById('would')!, document.getElementById('lines')!]
   const json = document.querySelector<HTMLTextAreaElement>('#json')!
   const applyButton = document.querySelector<HTMLButtonElement>('[data-edit="apply"]')!
@@ -98,67 +39,10 @@ function createEditor(svg: SVGSVGElement, data: Editing) {
   let change: Change | undefined
   let asked = 0
   let timer: ReturnType<typeof setTimeout> | undefined
-  let [key, shape] = [crypto.randomUUID() as string, '']
-  let drawn: { drawing: ReturnType<typeof createDrawing>; laid: ReturnType<typeof layout> } | undefined
-
-  const portsOf = (name: string) => {
-    const node = draft.now.nodes[name] ?? draft.base.nodes[name]!
-    return data.classes.find((one) => one.name === classOf(node))
-  }
-
-  function drawNode(name: string): void {
-    const [was, is] = [draft.base.nodes[name], draft.now.nodes[name]]
-    const status = data.nodes.find((one) => one.name === name)?.status ?? null
-    const swapped = was && is && (classOf(was) !== classOf(is) || JSON.stringify(was.args) !== JSON.stringify(is.args))
-    const kind = !was ? 'new' : !is ? 'old' : swapped ? 'swap' : ''
-    const says: Record<string, string> = {
-      new: 'not made yet',
-      old: 'to be stopped',
-      swap: was && is && classOf(was) !== classOf(is) ? `was ${classOf(was)}` : 'other arguments',
-    }
-    const fact = says[kind] ?? status ?? 'not started'
-    drawn!.drawing.node(name, {
-      ...{
-        fact,
-        cls: classOf(is ?? was!),
-        shape: status ?? 'queued',
-        said: `${name}, ${classOf(is ?? was!)}: ${fact}`,
-      },
-      kind: `${status ?? 'unmade'} ${kind}${chosen.node === name ? ' on' : ''}`,
-      tone: kind === 'old' ? 'failed' : kind === 'swap' ? 'suspended' : undefined,
-    })
-  }
+  let key: string = crypto.randomUUID()
 
   function draw(): void {
-    const { nodes, wires } = union(draft)
-    const next = JSON.stringify([nodes.map((name) => [name, portsOf(name)?.name]), wires.map(({ id }) => id)])
-    if (next !== shape) {
-      const laid = layout(
-        nodes.map((name) => ({ name, ins: portsOf(name)?.ins, outs: portsOf(name)?.outs })),
-        wires,
-      )
-      drawn = { laid, drawing: createDrawing(svg, laid) }
-      shape = next
-      view.bound(laid.box)
-    }
-    for (const name of nodes) drawNode(name)
-    const [was, is] = [wiresOf(draft.base), wiresOf(draft.now)].map((list) => new Set(list.map(({ id }) => id))) as [
-      Set<string>,
-      Set<string>,
-    ]
-    for (const { id } of wires) {
-      const kind = !was.has(id) ? 'add' : is.has(id) ? '' : 'cut'
-      const label = kind === 'add' ? 'new' : kind
-      const on = chosen.wire === id
-      drawn!.drawing.wire(id, {
-        kind,
-        label,
-        on,
-        beads: 0,
-        tone: on ? 'on' : kind,
-        said: `${id}${kind ? `, ${label}` : ''}`,
-      })
-    }
+    drawing.draw(chosen)
     showLines(lines, differenceOf(linesOf(draft.base), linesOf(draft.now)))
     if (document.activeElement !== json) json.value = JSON.stringify(draft.now, null, 2)
   }
@@ -228,11 +112,6 @@ function createEditor(svg: SVGSVGElement, data: Editing) {
     })
   }
 
-  const offers = (dir: 'ins' | 'outs') =>
-    Object.keys(draft.now.nodes).flatMap((name) =>
-      (drawn?.laid.nodes.get(name)?.[dir] ?? []).map((port) => `${name}.${port}`),
-    )
-
   function connect(from: End, to: End): string | undefined {
     for (const { node } of [from, to])
       if (node !== null && !Object.hasOwn(draft.now.nodes, node)) return `there is no node ${node}`
@@ -247,12 +126,12 @@ function createEditor(svg: SVGSVGElement, data: Editing) {
       {
         name: 'from',
         label: 'From node.port, or an input of the flow',
-        options: [...offers('outs'), ...own(draft.now.inports)],
+        options: [...drawing.offers('outs'), ...own(draft.now.inports)],
       },
       {
         name: 'to',
         label: 'To node.port, or an output of the flow',
-        options: [...offers('ins'), ...own(draft.now.outports)],
+        options: [...drawing.offers('ins'), ...own(draft.now.outports)],
       },
     ]
     ask('Add a wire', 'Add', fields, ({ from = '', to = '' }) => connect(endOf(from), endOf(to)))
@@ -316,11 +195,7 @@ function createEditor(svg: SVGSVGElement, data: Editing) {
     }
     if (name === 'Delete' || name === 'Backspace') remove()
     const node = (target as Element).closest<SVGElement>('[data-name]')?.dataset.name
-    const to = node === undefined || !drawn ? undefined : stepFrom(name, node, drawn.laid, union(draft).wires)
-    if (to !== undefined) {
-      event.preventDefault()
-      drawn!.drawing.nodeAt(to)?.focus()
-    }
+    if (node !== undefined && drawing.step(name, node)) event.preventDefault()
   }
 
   function listen(): void {

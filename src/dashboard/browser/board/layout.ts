@@ -1,9 +1,8 @@
 // Where nodes and wires are: layers from left to right, by dagre.
 
 import { Graph, layout as lay } from '@dagrejs/dagre'
+import type { End, GraphWire } from '../../../core/wires.ts'
 
-type End = { node: string | null; port: string }
-export type Drawn = { id: string; from: End; to: End }
 export type Box = { x: number; y: number; width: number; height: number }
 
 /** A node as it is drawn, its ports in the order in which they are named. */
@@ -22,12 +21,12 @@ const [WIDTH, HEIGHT, ROW, PILL] = [156, 76, 22, 30] as const
 /** The flow's own ports have names that no node has: a node's has no colon. */
 const ownIn = (port: string): string => `in:${port}`
 const ownOut = (port: string): string => `out:${port}`
-const startOf = ({ from }: Drawn): string => (from.node === null ? ownIn(from.port) : from.node)
-const endOf = ({ to }: Drawn): string => (to.node === null ? ownOut(to.port) : to.node)
+const startOf = ({ from }: GraphWire): string => (from.node === null ? ownIn(from.port) : from.node)
+const endOf = ({ to }: GraphWire): string => (to.node === null ? ownOut(to.port) : to.node)
 
 type Named = { name: string; ins?: readonly string[]; outs?: readonly string[] }
 
-function portsAt(node: Named, wires: readonly Drawn[]): { ins: string[]; outs: string[] } {
+function portsAt(node: Named, wires: readonly GraphWire[]): { ins: string[]; outs: string[] } {
   const ins = wires.filter(({ to }) => to.node === node.name).map(({ to }) => to.port)
   const outs = wires.filter(({ from }) => from.node === node.name).map(({ from }) => from.port)
   return { ins: [...new Set([...ins, ...(node.ins ?? [])])], outs: [...new Set([...outs, ...(node.outs ?? [])])] }
@@ -63,7 +62,7 @@ function around(from: Point, to: Point, floor: number): string {
   ].join('')
 }
 
-function place(nodes: readonly Named[], wires: readonly Drawn[]) {
+function place(nodes: readonly Named[], wires: readonly GraphWire[]) {
   const graph = new Graph({ multigraph: true })
   graph.setGraph({ rankdir: 'LR', nodesep: 44, ranksep: 84, edgesep: 26, marginx: 8, marginy: 8 })
   graph.setDefaultEdgeLabel(() => ({}))
@@ -88,7 +87,7 @@ function boxAt(graph: Laid, name: string): Box {
   return { x: round(x - width / 2), y: round(y - height / 2), width, height }
 }
 
-function route(wire: Drawn, graph: Laid, nodes: Layout['nodes']): Route {
+function route(wire: GraphWire, graph: Laid, nodes: Layout['nodes']): Route {
   const [start, end] = [boxAt(graph, startOf(wire)), boxAt(graph, endOf(wire))]
   const outs = nodes.get(startOf(wire))?.outs ?? [wire.from.port]
   const ins = nodes.get(endOf(wire))?.ins ?? [wire.to.port]
@@ -120,7 +119,7 @@ function bounds(boxes: readonly Box[], paths: readonly Route[]): Box {
  *
  * @example const { nodes, wires } = layout([{ name: 'a' }], [{ id: 'x>a.in', from: …, to: … }])
  */
-export function layout(nodes: readonly Named[], wires: readonly Drawn[]): Layout {
+export function layout(nodes: readonly Named[], wires: readonly GraphWire[]): Layout {
   const known = new Set(nodes.map(({ name }) => name))
   const isThere = ({ node }: End) => node === null || known.has(node)
   const there = wires.filter(({ from, to }) => isThere(from) && isThere(to))

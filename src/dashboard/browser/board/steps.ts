@@ -1,8 +1,9 @@
 // Going through a graph by the arrows of the keyboard: along wires, and to what stands above or below.
 
-import type { Drawn, Layout } from './layout.ts'
+import type { GraphWire } from '../../../core/wires.ts'
+import type { Layout } from './layout.ts'
 
-const next: Record<string, (wires: readonly Drawn[], name: string) => string | undefined> = {
+const next: Record<string, (wires: readonly GraphWire[], name: string) => string | undefined> = {
   ArrowRight: (wires, name) =>
     wires.find(({ from, to }) => from.node === name && to.node !== null)?.to.node ?? undefined,
   ArrowLeft: (wires, name) =>
@@ -18,7 +19,7 @@ function beside({ nodes }: Layout, name: string, by: 1 | -1): string | undefined
 }
 
 /** Where an arrow leads from a node; nothing where there is nothing. */
-export function stepFrom(key: string, name: string, layout: Layout, wires: readonly Drawn[]): string | undefined {
+export function stepFrom(key: string, name: string, layout: Layout, wires: readonly GraphWire[]): string | undefined {
   if (key === 'ArrowUp') return beside(layout, name, -1)
   if (key === 'ArrowDown') return beside(layout, name, 1)
   return next[key]?.(wires, name)

@@ -9,6 +9,7 @@ import { page } from '../../page.ts'
 import { refusal } from '../../parts/act.tsx'
 import { Icon, StatusPill } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
+import { Legend } from './legend.tsx'
 import { Tools } from './tools.tsx'
 
 type Class = { queue: string; class: string } & WorkerDefinition
@@ -91,29 +92,10 @@ function Panel({ flow }: { flow: number }) {
   )
 }
 
-function Legend() {
-  return (
-    <div class="tools tl wide" aria-hidden="true">
-      {[
-        ['add', 'new'],
-        ['cut', 'cut'],
-      ].map(([kind, word]) => (
-        <span class="row">
-          <svg class="hs" width="18" height="6" aria-hidden="true">
-            <path class={`wire ${kind}`} d="M0 3H18" />
-          </svg>
-          {word}
-        </span>
-      ))}
-      <span class="row">
-        <svg class="hs" width="14" height="12" aria-hidden="true">
-          <rect class="swapkey" x=".75" y=".75" width="12.5" height="10.5" rx="3" />
-        </svg>
-        replaced
-      </span>
-    </div>
-  )
-}
+const LINES: [kind: string, word: string][] = [
+  ['add', 'new'],
+  ['cut', 'cut'],
+]
 
 function View({ data }: { data: EditData }) {
   const { view } = data
@@ -131,7 +113,14 @@ function View({ data }: { data: EditData }) {
             aria-label="The graph that is being changed"
           />
           <textarea class="field mono json" id="json" aria-label="The graph as JSON" spellcheck={false} hidden />
-          <Legend />
+          <Legend lines={LINES}>
+            <span class="row">
+              <svg class="hs" width="14" height="12" aria-hidden="true">
+                <rect class="swapkey" x=".75" y=".75" width="12.5" height="10.5" rx="3" />
+              </svg>
+              replaced
+            </span>
+          </Legend>
           <Tools />
         </div>
         <Panel flow={view.flow.id} />

@@ -10,7 +10,8 @@ import { JobId, To } from '../../parts/layout.tsx'
 import { sumOf, wireSaid } from '../../words/flow.ts'
 import { count } from '../../words/number.ts'
 import { acts } from './acts.ts'
-import { Inspector } from './inspector.tsx'
+import { Inspector } from './inspector/index.tsx'
+import { Legend } from './legend.tsx'
 import { type FlowData, load } from './load.ts'
 import { Tools } from './tools.tsx'
 
@@ -23,24 +24,11 @@ const dataOf = ({ view: { flow, nodes, wires }, limits, chosen }: FlowData): str
     ...(chosen?.kind === 'wire' ? { wire: chosen.wire.id } : {}),
   })
 
-function Legend() {
-  return (
-    <div class="tools tl wide" aria-hidden="true">
-      {[
-        ['', 'idle'],
-        ['hot', 'moves'],
-        ['back', 'backs up'],
-      ].map(([kind, word]) => (
-        <span class="row">
-          <svg class="hs" width="18" height="6" aria-hidden="true">
-            <path class={`wire ${kind}`} d="M0 3H18" />
-          </svg>
-          {word}
-        </span>
-      ))}
-    </div>
-  )
-}
+const LINES: [kind: string, word: string][] = [
+  ['', 'idle'],
+  ['hot', 'moves'],
+  ['back', 'backs up'],
+]
 
 function Head({ view }: { view: FlowView }) {
   const { flow, undo } = view
@@ -142,7 +130,7 @@ function View({ data }: { data: FlowData }) {
             role="application"
             aria-label={`Graph of the flow: ${view.nodes.length} nodes, ${view.wires.length} wires`}
           />
-          <Legend />
+          <Legend lines={LINES} />
           <Tools />
         </div>
         {chosen && <Inspector data={data} chosen={chosen} />}

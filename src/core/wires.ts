@@ -1,0 +1,71 @@
+// The wires of a graph and what they are called; without schemas, so that browsers load it as well.
+
+/** One end of a wire: a node's port, or the flow's own. */
+export type End = { node: string | null; port: string }
+export type GraphWire = { id: string; from: End; to: End }
+
+type Source = { node: string; outport: string }
+type Target = { node: string; inport: string }
+
+/** What of a graph says how its ports are wired. */
+export type Wired = {
+  edges: readonly { from: Source; to: Target }[]
+  inports: Record<string, Target>
+  outports: Record<string, Source>
+}
+
+/** @example endText({ node: 'sum', port: 'out' }) // 'sum.out' */
+export const endText = ({ node, port }: End): string => (node === null ? port : `${node}.${port}`)
+
+/**
+ * The wires of a graph in the order in which they deliver, each with a name: `sum.out>double.in`.
+ *
+ * @example wiresOf(graph).map(({ id }) => id) // ['x>sum.in', 'sum.out>double.in', 'double.out>y']
+ */
+export function wiresOf({ edges, inports, outports }: Wired): GraphWire[] {
+  const ends: [End, End][] = [
+    ...Object.entries(inports).map(([port, to]): [End, End] => [
+      { node: null, port },
+      { node: to.node, port: to.inport },
+    ]),
+    ...edges.map(({ from, to }): [End, End] => [
+      { node: from.node, port: from.outport },
+      { node: to.node, port: to.inport },
+    ]),
+    ...Object.entries(outports).map(([port, from]): [End, End] => [
+      { node: from.node, port: from.outport },
+      { node: null, port },
+    ]),
+  ]
+  const times = new Map<string, number>()
+  return ends.map(([from, to]) => {
+    const name = `${endText(from)}>${endText(to)}`
+    const n = (times.get(name) ?? 0) + 1
+    times.set(name, n)
+    return { id: n === 1 ? name : `${name}#${n}`, from, to }
+  })
+}
+
+/** A node's port that a graph names, and where it does so. */
+export type NamedPort = { node: string; dir: 'in' | 'out'; port: string; path: (string | number)[] }
+
+/** The ports of nodes that the wires of a graph end at, those left out that the graph before it named too. */
+export function namedPorts(graph: Wired, before?: Wired): NamedPort[] {
+  const known = new Set(before ? namedPorts(before).map(portText) : [])
+  const all: NamedPort[] = [
+    ...Object.entries(graph.inports).map(([name, to]) => inPort(to, ['inports', name])),
+    ...graph.edges.flatMap(({ from, to }, i) => [outPort(from, ['edges', i, 'from']), inPort(to, ['edges', i, 'to'])]),
+    ...Object.entries(graph.outports).map(([name, from]) => outPort(from, ['outports', name])),
+  ]
+  return all.filter((one) => !known.has(portText(one)))
+}
+
+const portText = ({ node, dir, port }: NamedPort): string => `${node} ${dir} ${port}`
+const inPort = ({ node, inport }: Target, path: NamedPort['path']): NamedPort => ({
+  ...{ node, dir: 'in', port: inport },
+  path: [...path, 'inport'],
+})
+const outPort = ({ node, outport }: Source, path: NamedPort['path']): NamedPort => ({
+  ...{ node, dir: 'out', port: outport },
+  path: [...path, 'outport'],
+})

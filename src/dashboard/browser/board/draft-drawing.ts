@@ -1,0 +1,106 @@
+// The draft drawn over the graph in force: what is new, what goes, and what is replaced.
+
+import { type GraphWire, wiresOf } from '../../../core/wires.ts'
+import type { Graph, Node } from './draft.ts'
+import { createDrawing, type Drawing } from './draw.ts'
+import { type Layout, layout } from './layout.ts'
+import { stepFrom } from './steps.ts'
+import type { createView } from './view.ts'
+import { type Draft, type Editing, union } from './working.ts'
+
+export type Chosen = { node?: string; wire?: string }
+type Drawn = { drawing: Drawing; laid: Layout }
+type NodeChange = 'new' | 'old' | 'swap' | ''
+
+const classOf = ({ queue = 'default', class: name }: { queue?: string; class: string }): string => `${queue}/${name}`
+
+function changeOf(was: Node | undefined, is: Node | undefined): NodeChange {
+  if (!was) return 'new'
+  if (!is) return 'old'
+  return classOf(was) !== classOf(is) || JSON.stringify(was.args) !== JSON.stringify(is.args) ? 'swap' : ''
+}
+
+const said: Record<Exclude<NodeChange, ''>, (was: Node | undefined, is: Node | undefined) => string> = {
+  new: () => 'not made yet',
+  old: () => 'to be stopped',
+  swap: (was, is) => (was && is && classOf(was) !== classOf(is) ? `was ${classOf(was)}` : 'other arguments'),
+}
+
+/** Nodes may be called as what every object has. */
+const nodeIn = ({ nodes }: Graph, name: string): Node | undefined =>
+  Object.hasOwn(nodes, name) ? nodes[name] : undefined
+
+const idsOf = (wires: readonly GraphWire[]) => new Set(wires.map(({ id }) => id))
+
+/** Draws a draft; where it has got other nodes or wires they are laid out anew. */
+export function createDraftDrawing(
+  svg: SVGSVGElement,
+  data: Editing,
+  draft: Draft,
+  view: ReturnType<typeof createView>,
+) {
+  let shape = ''
+  let drawn: Drawn | undefined
+
+  const portsOf = (name: string) => {
+    const node = nodeIn(draft.now, name) ?? nodeIn(draft.base, name)!
+    return data.classes.find((one) => one.name === classOf(node))
+  }
+
+  function lay({ nodes, wires }: ReturnType<typeof union>): Drawn {
+    const next = JSON.stringify([nodes.map((name) => [name, portsOf(name)?.name]), wires.map(({ id }) => id)])
+    if (drawn && next === shape) return drawn
+    const named = nodes.map((name) => ({ name, ins: portsOf(name)?.ins, outs: portsOf(name)?.outs }))
+    const laid = layout(named, wires)
+    shape = next
+    view.bound(laid.box)
+    drawn = { laid, drawing: createDrawing(svg, laid) }
+    return drawn
+  }
+
+  function drawNode({ drawing }: Drawn, name: string, chosen: Chosen): void {
+    const [was, is] = [nodeIn(draft.base, name), nodeIn(draft.now, name)]
+    const status = data.nodes.find((one) => one.name === name)?.status ?? null
+    const kind = changeOf(was, is)
+    const fact = kind ? said[kind](was, is) : (status ?? 'not started')
+    const cls = classOf(is ?? was!)
+    drawing.node(name, {
+      ...{ fact, cls, shape: status ?? 'queued', said: `${name}, ${cls}: ${fact}` },
+      kind: `${status ?? 'unmade'} ${kind}${chosen.node === name ? ' on' : ''}`,
+      tone: kind === 'old' ? 'failed' : kind === 'swap' ? 'suspended' : undefined,
+    })
+  }
+
+  function drawWires({ drawing }: Drawn, wires: readonly GraphWire[], chosen: Chosen): void {
+    const [was, is] = [idsOf(wiresOf(draft.base)), idsOf(wiresOf(draft.now))]
+    for (const { id } of wires) {
+      const kind = !was.has(id) ? 'add' : is.has(id) ? '' : 'cut'
+      const label = kind === 'add' ? 'new' : kind
+      const on = chosen.wire === id
+      drawing.wire(id, {
+        ...{ kind, label, on, beads: 0, tone: on ? 'on' : kind },
+        said: `${id}${kind ? `, ${label}` : ''}`,
+      })
+    }
+  }
+
+  return {
+    draw(chosen: Chosen): void {
+      const all = union(draft)
+      const at = lay(all)
+      for (const name of all.nodes) drawNode(at, name, chosen)
+      drawWires(at, all.wires, chosen)
+    },
+    /** The ports that wires can be made between, as `node.port`. */
+    offers: (dir: 'ins' | 'outs'): string[] =>
+      Object.keys(draft.now.nodes).flatMap((name) =>
+        (drawn?.laid.nodes.get(name)?.[dir] ?? []).map((port) => `${name}.${port}`),
+      ),
+    /** Goes to where an arrow leads; false where it leads nowhere. */
+    step(key: string, node: string): boolean {
+      const to = drawn && stepFrom(key, node, drawn.laid, union(draft).wires)
+      if (to !== undefined) drawn!.drawing.nodeAt(to)?.focus()
+      return to !== undefined
+    },
+  }
+}

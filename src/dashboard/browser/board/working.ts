@@ -1,0 +1,52 @@
+// The draft of a graph, kept in the tab: it outlives a reload, and each step of it can be taken back.
+
+import { type GraphWire, wiresOf } from '../../../core/wires.ts'
+import type { Graph } from './draft.ts'
+import { exact } from './exact.ts'
+
+/** What the page gives to the editor. */
+export type Editing = {
+  job: number
+  hash: string | null
+  graph: string
+  nodes: { name: string; status: string | null; job: number | null }[]
+  classes: { name: string; ins: string[]; outs: string[] }[]
+}
+type Kept = { hash: string | null; graph: string }
+
+export function createDraft({ job, hash, graph }: Editing) {
+  const name = `sidejob-graph-${job}`
+  const kept = sessionStorage.getItem(name)
+  // A draft of another graph stays: what it would do says that the graph was changed meanwhile.
+  const begun = kept === null ? { hash, graph } : (JSON.parse(kept) as Kept)
+  const past: Graph[] = []
+  let now = exact<Graph>(begun.graph)
+  const keep = () => sessionStorage.setItem(name, JSON.stringify({ hash: begun.hash, graph: JSON.stringify(now) }))
+  return {
+    base: exact<Graph>(graph),
+    hash: begun.hash,
+    get now(): Graph {
+      return now
+    },
+    become(next: Graph): void {
+      past.push(now)
+      now = next
+      keep()
+    },
+    back(): boolean {
+      const before = past.pop()
+      if (before) now = before
+      if (before) keep()
+      return before !== undefined
+    },
+    forget: () => sessionStorage.removeItem(name),
+  }
+}
+
+export type Draft = ReturnType<typeof createDraft>
+
+/** Everything that is or will be there. */
+export function union({ base, now }: Draft): { nodes: string[]; wires: GraphWire[] } {
+  const wires = new Map([...wiresOf(base), ...wiresOf(now)].map((wire) => [wire.id, wire]))
+  return { nodes: [...new Set([...Object.keys(base.nodes), ...Object.keys(now.nodes)])], wires: [...wires.values()] }
+}

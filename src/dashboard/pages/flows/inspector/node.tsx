@@ -1,0 +1,87 @@
+// A node that is open: why it does not run, its last run, its wires.
+
+import { LinkButton } from '../../../parts/act.tsx'
+import { StatusPill } from '../../../parts/icon.tsx'
+import { JobId, To } from '../../../parts/layout.tsx'
+import { Ago } from '../../../parts/moment.tsx'
+import { count } from '../../../words/number.ts'
+import type { FlowData, Near } from '../load.ts'
+import type { Chosen } from '../query.ts'
+import { Close, WhySaid } from './shared.tsx'
+
+function Ports({ data, name }: { data: FlowData; name: string }) {
+  const { flow, wires } = data.view
+  const own = wires.filter(({ from, to }) => from.node === name || to.node === name)
+  return (
+    <section>
+      <div class="row">
+        <h3>Wires</h3>
+      </div>
+      <ul class="diff">
+        {own.map(({ id, size, behind, rate }) => (
+          <li>
+            <To kind="link clip grow mono" to={`/flows/${flow.id}?wire=${encodeURIComponent(id)}`}>
+              {id}
+            </To>
+            <span class="num dim">{size + behind > 0 ? `${count(size + behind)} wait` : `${count(rate)}/min`}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+export function Node({
+  data,
+  chosen: { node },
+  near,
+}: {
+  data: FlowData
+  chosen: Extract<Chosen, { kind: 'node' }>
+  near: Near
+}) {
+  const { name, queue, class: of, job, status, lastRun } = node
+  return (
+    <aside class="insp" aria-label="The node that is selected">
+      <header>
+        <p class="note">Node</p>
+        <p class="title">
+          <span class="clip">{name}</span>
+          {status && <StatusPill status={status} />}
+          <span class="grow" />
+          <Close flow={data.view.flow.id} />
+        </p>
+        <p class="note mono">
+          {queue}/{of} {job !== null && <JobId id={job} />}
+        </p>
+      </header>
+      <section>
+        <WhySaid near={near} />
+      </section>
+      {lastRun && (
+        <section>
+          <div class="row">
+            <h3>Last run</h3>
+            <span class="grow" />
+            <Ago at={lastRun.endedAt} />
+          </div>
+          <p class="note">
+            {lastRun.outcome}, attempt {count(lastRun.attempt)}
+            {lastRun.by ? `, ${lastRun.by}` : ''}
+          </p>
+        </section>
+      )}
+      <Ports data={data} name={name} />
+      {job !== null && (
+        <section class="row">
+          <LinkButton to={`/jobs/${job}`} small>
+            Its job
+          </LinkButton>
+          <LinkButton to={`/jobs/${job}?tab=log`} small>
+            Its log
+          </LinkButton>
+        </section>
+      )}
+    </aside>
+  )
+}

@@ -1,0 +1,38 @@
+// What an open wire and an open node both have: a way to close it, and why a job does not run.
+
+import { useLook } from '../../../look.ts'
+import { Icon } from '../../../parts/icon.tsx'
+import { To } from '../../../parts/layout.tsx'
+import { cellsOf } from '../../../words/why.ts'
+import type { Near } from '../load.ts'
+
+export function Close({ flow }: { flow: number }) {
+  return (
+    <To kind="btn small icon quiet" label="Close" to={`/flows/${flow}`}>
+      <Icon name="x" size={14} />
+    </To>
+  )
+}
+
+/** Why the job of a node does not run, in sentences. */
+export function WhySaid({ near }: { near: Near }) {
+  const { now, zone } = useLook()
+  if (!near.why) return <p class="note">Nothing has reached it yet: it has no job.</p>
+  const cells = cellsOf(near.why, near.job ? [near.job] : [], { now, zone })
+  if (cells.length === 0) return <p class="note">It rests: all that came is done.</p>
+  return (
+    <>
+      {cells.map(({ text, sub, limit }) => (
+        <p>
+          {limit ? text.slice(0, text.indexOf(limit)) : text}
+          {limit && (
+            <To kind="link" to={`/limits?open=${encodeURIComponent(limit)}`}>
+              {limit}
+            </To>
+          )}
+          {limit && text.slice(text.indexOf(limit) + limit.length)} {sub && <span class="dim">{sub}</span>}
+        </p>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,58 @@
+// What came by a wire and what went from its far end, minute by minute.
+
+import type { WireView } from '../../../../engine/engine.ts'
+import { drainTime } from '../../../words/flow.ts'
+import { count, many } from '../../../words/number.ts'
+
+const [WIDTH, HEIGHT, FLOOR] = [300, 58, 54] as const
+
+/** What came and what went, minute by minute. */
+export function Traffic({ wire }: { wire: WireView }) {
+  const { in: came, out } = wire
+  const most = Math.max(1, ...came, ...out)
+  const points = (list: readonly number[]) =>
+    list
+      .map((n, i) => `${((WIDTH * i) / (list.length - 1)).toFixed(1)} ${(FLOOR - (n / most) * (FLOOR - 7)).toFixed(1)}`)
+      .join('L')
+  const said = `In ten minutes ${many(
+    came.reduce((a, b) => a + b, 0),
+    'value',
+  )} came and ${count(out.reduce((a, b) => a + b, 0))} went`
+  return (
+    <section>
+      <div class="row">
+        <h3>Last 10 minutes</h3>
+        <span class="grow" />
+        <span class="legend">
+          <span>
+            <i class="accent" />
+            came {count(came.at(-2)!)}
+          </span>
+          <span>
+            <i class="suspended" />
+            went {count(out.at(-2)!)}
+          </span>
+        </span>
+      </div>
+      <svg
+        width="100%"
+        height={HEIGHT}
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={said}
+      >
+        <path class="ln1 s-line" d={`M0 ${FLOOR}H${WIDTH}`} />
+        <path class="f-accent area" d={`M${points(came)}L${WIDTH} ${FLOOR}L0 ${FLOOR}Z`} />
+        <path class="ln s-accent" d={`M${points(came)}`} />
+        <path class="ln s-suspended" d={`M${points(out)}`} />
+      </svg>
+      <Drains wire={wire} />
+    </section>
+  )
+}
+
+function Drains({ wire }: { wire: WireView }) {
+  const time = drainTime(wire)
+  return time ? <p class="note">It would drain in {time} if nothing more came.</p> : null
+}
