@@ -3,7 +3,7 @@
 import { dashboard } from '../../src/dashboard/index.ts'
 import type { Scope } from '../../src/engine/engine.ts'
 import { createApp } from '../../src/http/app.ts'
-import { type KitOptions, startKit } from '../kit.ts'
+import { type KitOptions, startKit } from '../kit/index.ts'
 
 const ORIGIN = 'http://127.0.0.1:8787'
 export const KEY = 'the-key-of-the-deployment'

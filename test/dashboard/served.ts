@@ -3,7 +3,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import type { KitOptions } from '../kit.ts'
+import type { KitOptions } from '../kit/index.ts'
 import { startPages } from './kit.ts'
 
 /** @example const { url, close } = await serve({ workers: [noop] }) */

@@ -8,7 +8,7 @@ import { jobInput, keyRotation, worker } from '../../src/core/schemas.ts'
 import { workerDefaults } from '../../src/core/worker.ts'
 import { laneDefaults } from '../../src/engine/lane/dispatcher.ts'
 import { defineWorker } from '../../src/index.ts'
-import { type Kit, rawCommand, startKit } from '../kit.ts'
+import { type Kit, rawCommand, startKit } from '../kit/index.ts'
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000]
 

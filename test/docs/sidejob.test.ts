@@ -40,8 +40,8 @@ test('every test that a difference names is there', () => {
 })
 
 test('every test of SideJob’s behaviour is named in docs/compat/sidejob.md', () => {
-  const folder = join(import.meta.dirname, '../sidejob')
+  const folder = join(import.meta.dirname, '../facades/sidejob')
   const own = readdirSync(folder).filter((file) => file.endsWith('.test.ts'))
-  const unnamed = own.flatMap((file) => titles(`test/sidejob/${file}`)).filter((title) => !page.includes(title))
+  const unnamed = own.flatMap((file) => titles(`test/facades/sidejob/${file}`)).filter((title) => !page.includes(title))
   expect(unnamed).toEqual([])
 })

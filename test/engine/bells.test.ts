@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker } from '../../src/index.ts'
-import { type Kit, rawCommand, startKit } from '../kit.ts'
+import { type Kit, rawCommand, startKit } from '../kit/index.ts'
 
 const ODD = 'media/zip ä?#%2F'
 const noop = defineWorker({ class: 'noop', perform: () => undefined })

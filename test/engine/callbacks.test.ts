@@ -4,8 +4,8 @@ import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobInput } from '../../src/core/schemas.ts'
 import { defineWorker, type Job, Terminal } from '../../src/index.ts'
-import { type Kit, startKit } from '../kit.ts'
-import { type Came, type Receiver, startReceiver } from '../receiver.ts'
+import { type Kit, startKit } from '../kit/index.ts'
+import { type Came, type Receiver, startReceiver } from '../kit/receiver.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of the test').toString('base64')}`
 /** The one that follows it: during a rotation there are two. */

@@ -3,8 +3,8 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
-import { type Kit, type KitOptions, startKit } from '../kit.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
+import { type Kit, type KitOptions, startKit } from '../kit/index.ts'
+import { type Receiver, startReceiver } from '../kit/receiver.ts'
 
 const noop = defineWorker({ class: 'noop', queue: 'slow', perform: () => undefined })
 const LANES = 8

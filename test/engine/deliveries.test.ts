@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { DeliveryRequest, JobInput } from '../../src/engine/engine.ts'
 import { createEngine } from '../../src/engine/index.ts'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 
 let kit: Kit
 let engine: ReturnType<typeof createEngine>

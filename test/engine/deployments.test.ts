@@ -6,7 +6,7 @@ import type { Worker } from '../../src/core/worker.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { createRegistry } from '../../src/engine/jobs/registry.ts'
 import { defineWorker } from '../../src/index.ts'
-import { type Kit, kind, rawCommand, startKit } from '../kit.ts'
+import { type Kit, kind, rawCommand, startKit } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
 
 const worker = (name: string, queue = 'default') =>

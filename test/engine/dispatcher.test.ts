@@ -5,7 +5,7 @@ import { createSlots } from '../../src/core/slots.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { createRinger, type Guest } from '../../src/engine/lane/ringer.ts'
 import { defineWorker } from '../../src/index.ts'
-import { type Kit, type KitOptions, rawCommand, startKit } from '../kit.ts'
+import { type Kit, type KitOptions, rawCommand, startKit } from '../kit/index.ts'
 
 /** How often each job has run. */
 let runs: Record<number, number> = {}

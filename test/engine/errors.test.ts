@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kindOf } from '../../src/core/fingerprint.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 
 const pay = defineWorker({
   class: 'pay',

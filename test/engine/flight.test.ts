@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createInFlight } from '../../src/engine/lane/in-flight.ts'
 import { defineWorker } from '../../src/index.ts'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 
 let release = () => {}
 const held = new Promise<void>((resolve) => {

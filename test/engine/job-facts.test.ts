@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { defineWorker, type Job, port } from '../../src/index.ts'
-import { type Kit, kind, startKit } from '../kit.ts'
+import { type Kit, kind, startKit } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
 
 const DAY = 86_400_000

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
 import type { JobFilter } from '../../src/engine/engine.ts'
-import { type Kit, kind, startKit } from '../kit.ts'
+import { type Kit, kind, startKit } from '../kit/index.ts'
 
 const MINUTE = 60_000
 

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { defineWorker } from '../../src/index.ts'
-import { type Kit, startKit } from '../kit.ts'
-import { createZone } from '../soak/slots.ts'
+import { createZone } from '../heavy/soak/slots.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

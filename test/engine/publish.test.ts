@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RELAYS } from '../../src/engine/remote/relay.ts'
 import { defineWorker } from '../../src/index.ts'
-import { type Kit, kind, startKit } from '../kit.ts'
+import { type Kit, kind, startKit } from '../kit/index.ts'
 
 /** What each job has heard, in its order. */
 const heard = new Map<number, unknown[]>()

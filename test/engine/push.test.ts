@@ -8,7 +8,7 @@ import { writeMsgpack } from '../../src/core/codec/msgpack-writer.ts'
 import { encodedToJson, encodeValue } from '../../src/core/codec/value.ts'
 import type { WorkerDefinition } from '../../src/engine/engine.ts'
 import { createSigner, webhookHeaders } from '../../src/engine/remote/sign.ts'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 
 /** What tests look at in a snapshot, as it is sent. */
 type Sent = {

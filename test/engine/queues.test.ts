@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { metrics } from '../../src/http/metrics.ts'
 import { defineWorker } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 
 const stops = defineWorker({ class: 'stops', queue: 'stopping', shutdown() {}, perform: () => undefined })
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker } from '../../src/index.ts'
 import { createClient } from '../../src/redis/client.ts'
-import { type Kit, startKit } from '../kit.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
+import { type Kit, startKit } from '../kit/index.ts'
+import { type Receiver, startReceiver } from '../kit/receiver.ts'
 
 const keys: string[] = []
 const charging = defineWorker({ class: 'charging', perform: (job) => void keys.push(job.effectKey('charge')) })

@@ -1,7 +1,7 @@
 // A limit from near: who holds its slots, who waits and in which order, and when there is room.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 
 const HOUR = 3_600_000
 

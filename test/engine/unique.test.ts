@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { check } from '../../src/core/issues.ts'
 import { jobInput, jobInputs } from '../../src/core/schemas.ts'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 
 let kit: Kit
 beforeAll(async () => {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { createClient } from '../../src/redis/client.ts'
-import { type Kit, kind, startKit } from '../kit.ts'
+import { type Kit, kind, startKit } from '../kit/index.ts'
 
 let kit: Kit
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Client, createClient } from '../../src/redis/client.ts'
-import { type Kit, kind, startKit } from '../kit.ts'
+import { type Kit, kind, startKit } from '../kit/index.ts'
 import { type Cost, costOf } from '../redis/commandstats.ts'
 
 const HOUR = 3_600_000

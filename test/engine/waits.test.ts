@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { Worker } from '../../src/core/worker.ts'
 import { CallFailed, defineWorker, type Job, port, type Steps } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 
 const DAY = 86_400_000
 

@@ -3,7 +3,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
 import { createClient } from '../../src/redis/client.ts'
-import { type Kit, type KitOptions, rawCommand, startKit } from '../kit.ts'
+import { type Kit, type KitOptions, rawCommand, startKit } from '../kit/index.ts'
 
 const noop = defineWorker({ class: 'noop', perform() {} })
 let hold: PromiseWithResolvers<void>

@@ -5,7 +5,7 @@ import type { Changes } from '../../src/core/run.ts'
 import type { JobInput, Reason, WorkerDefinition } from '../../src/engine/engine.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
-import { type Kit, kind, startKit } from '../kit.ts'
+import { type Kit, kind, startKit } from '../kit/index.ts'
 
 const HOUR = 3_600_000
 

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { Worker } from '../../src/core/worker.ts'
 import { defineWorker, type Job, port, Terminal } from '../../src/index.ts'
 import type { ClaimedJob } from '../../src/redis/types.ts'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 
 const MINUTE = 60_000
 

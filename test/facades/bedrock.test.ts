@@ -1,7 +1,7 @@
 // Bedrock::Jobs as its users see it: the acceptance scenarios, over HTTP, on a real engine.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 import { BAD_DATA, type Client, family, type Given, NO_JOB, NOT_RUNNING, startBedrock, UNKNOWN } from './bedrock.ts'
 import type { World } from './kit.ts'
 

@@ -1,7 +1,7 @@
 // Bedrock's clients, as far as the tests need one, and the texts that they know.
 
 import { expect } from 'vitest'
-import type { Kit } from '../kit.ts'
+import type { Kit } from '../kit/index.ts'
 import { createWorld } from './kit.ts'
 
 export type Given = Record<string, unknown>

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
-import { type Kit, rawCommand, startKit } from '../kit.ts'
+import { type Kit, rawCommand, startKit } from '../kit/index.ts'
 
 const MSGPACK = 'application/vnd.msgpack'
 const encoder = new Encoder({ useBigInt64: true })

@@ -3,7 +3,7 @@
 import { createEngine } from '../../src/engine/index.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
-import type { Kit, KitOptions } from '../kit.ts'
+import type { Kit, KitOptions } from '../kit/index.ts'
 
 const DAY = 86_400_000
 

@@ -5,7 +5,7 @@ import { core } from '../../functions/core.ts'
 import { decodeValue, encodeValue } from '../../src/core/codec/value.ts'
 import { duration } from '../../src/core/time.ts'
 import type { PortSpecs } from '../../src/engine/engine.ts'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 import { type Player, play, type Seen } from './play.ts'
 import { type Row, table } from './table.ts'
 

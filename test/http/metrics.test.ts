@@ -5,7 +5,7 @@ import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
 import { metrics } from '../../src/http/metrics.ts'
 import { defineWorker } from '../../src/index.ts'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 
 const counting = defineWorker({
   class: 'counting',

@@ -6,7 +6,7 @@ import { core } from '../../functions/core.ts'
 import { createApp } from '../../src/http/app.ts'
 import { defineWorker, port, Terminal } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 
 const DAY = 86_400_000
 

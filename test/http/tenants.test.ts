@@ -13,7 +13,7 @@ import { createPlaces, type Place } from '../../src/http/places.ts'
 import type { Route } from '../../src/http/route.ts'
 import { list, listed } from '../../src/http/routes.ts'
 import { defineWorker, port } from '../../src/index.ts'
-import { type Kit, startKit } from '../kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
 import { fakeEngine } from './fake-engine.ts'
 
 const publicUrl = 'https://jobs.example.com'

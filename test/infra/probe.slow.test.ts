@@ -10,7 +10,7 @@ import { answerOf, type Line } from '../../infra/probe/verdict.ts'
 import { development } from '../../infra/qstash.ts'
 import { startRedis } from '../../infra/redis.ts'
 import { canBuild, strictBinary } from '../../infra/strict/index.ts'
-import { startWorkerd, type Workerd } from '../workerd/kit.ts'
+import { startWorkerd, type Workerd } from '../e2e/workerd/kit.ts'
 
 /** What depends on how fast this machine is: it is asked, and its answer is not judged here. */
 const measured = ['Lua: a large number as an index of a table', 'one script called 50 times', 'the Worker']

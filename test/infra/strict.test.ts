@@ -7,7 +7,7 @@ import { startGateway } from '../../infra/gateway.ts'
 import { startRedis } from '../../infra/redis.ts'
 import { canBuild, registersOf, startStrict, strictBinary } from '../../infra/strict/index.ts'
 import { limits } from '../../src/core/limits.ts'
-import { measureScripts } from '../bench/strict.ts'
+import { measureScripts } from '../heavy/bench/strict.ts'
 import { readScripts } from '../redis/broken.ts'
 import { createWorld } from '../redis/direct.ts'
 

@@ -1,7 +1,7 @@
 // What the tests of limits share: the whole app over a real Redis, and how long its scripts took.
 
 import { createApp } from '../../src/http/app.ts'
-import { type KitOptions, kind, rawCommand, startKit } from '../kit.ts'
+import { type KitOptions, kind, rawCommand, startKit } from '../kit/index.ts'
 
 /** So long, in milliseconds, may one call hold Redis: on the machine that this was measured on, when it is idle. */
 export const HOLD = 50

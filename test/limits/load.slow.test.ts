@@ -4,8 +4,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { kind } from '../kit.ts'
-import { startWorkerd, type Workerd } from '../workerd/kit.ts'
+import { startWorkerd, type Workerd } from '../e2e/workerd/kit.ts'
+import { kind } from '../kit/index.ts'
 
 const SECONDS = Number(process.env.SIDEJOB_TEST_LOAD ?? 15)
 const ROUND = 5_000

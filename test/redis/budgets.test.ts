@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobInput } from '../../src/engine/engine.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
-import { type Kit, kind, rawCommand, startKit } from '../kit.ts'
+import { type Kit, kind, rawCommand, startKit } from '../kit/index.ts'
 import { type Cost, commandStats, costOf } from './commandstats.ts'
 
 const noop = defineWorker({ class: 'noop', retain: 0, perform() {} })

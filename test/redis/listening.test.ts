@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
-import { type Kit, kind, startKit } from '../kit.ts'
+import { type Kit, kind, startKit } from '../kit/index.ts'
 import { type Cost, costOf } from './commandstats.ts'
 
 const noop = defineWorker({ class: 'noop', retain: 0, perform() {} })

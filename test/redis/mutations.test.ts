@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as committed from '../../src/redis/scripts.generated.ts'
-import { kind, startState } from '../kit.ts'
+import { kind, startState } from '../kit/index.ts'
 import { isNoticed, readScripts } from './broken.ts'
 import { ways } from './direct.ts'
 import { type Mutation, mutations } from './mutations.ts'

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobRecord } from '../../src/redis/record.ts'
-import { startState } from '../kit.ts'
+import { startState } from '../kit/index.ts'
 import { createWorld, encodeRecord, type Making, type Way, type World, ways } from './direct.ts'
 
 let state: Awaited<ReturnType<typeof startState>>

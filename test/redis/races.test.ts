@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
 import type { Op } from '../../src/core/run.ts'
-import { kind, startState } from '../kit.ts'
+import { kind, startState } from '../kit/index.ts'
 import { type Fault, isNoticed, readScripts } from './broken.ts'
 import { createWorld, type Making, type World } from './direct.ts'
 

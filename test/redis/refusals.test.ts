@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Op } from '../../src/core/run.ts'
 import { commit, enqueue } from '../../src/redis/scripts.generated.ts'
-import { kind, rawCommand, startState } from '../kit.ts'
+import { kind, rawCommand, startState } from '../kit/index.ts'
 import { createWorld, type Scripts, type World } from './direct.ts'
 
 let state: Awaited<ReturnType<typeof startState>>

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { JobRecord } from '../../src/redis/record.ts'
-import { startState } from '../kit.ts'
+import { startState } from '../kit/index.ts'
 import { createWorld, type World } from './direct.ts'
 
 let state: Awaited<ReturnType<typeof startState>>

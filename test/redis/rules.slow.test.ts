@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { transitions } from '../../src/core/job.ts'
 import { createClient } from '../../src/redis/client.ts'
-import { startState } from '../kit.ts'
+import { startState } from '../kit/index.ts'
 import { readScripts } from './broken.ts'
 import { createWorld } from './direct.ts'
 import { rules } from './rules/index.ts'

@@ -2,7 +2,7 @@
 // mutations.test.ts sees to that. Here jobs go as it comes: rules.slow.test.ts has them go the long way.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startState } from '../kit.ts'
+import { startState } from '../kit/index.ts'
 import { readScripts } from './broken.ts'
 import { createWorld } from './direct.ts'
 import { mutations } from './mutations.ts'

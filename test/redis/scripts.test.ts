@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'
 import type { NewJob } from '../../src/redis/new-job.ts'
 import { createStore, type Store } from '../../src/redis/store.ts'
-import { kind, rawCommand, startState } from '../kit.ts'
+import { kind, rawCommand, startState } from '../kit/index.ts'
 
 let state: Awaited<ReturnType<typeof startState>>
 let store: Store

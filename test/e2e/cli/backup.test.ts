@@ -1,0 +1,128 @@
+// sidejob export and import: a namespace as a file, and back.
+
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from '@upstash/redis'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createIo } from '../../../src/cli/io.ts'
+import { main } from '../../../src/cli/main.ts'
+import { exported, imported, type Line } from '../../../src/redis/backup.ts'
+import { createClient } from '../../../src/redis/client.ts'
+import { type Kit, startKit } from '../../kit/index.ts'
+import { dump, load } from '../../redis/upgrade/dump.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'sidejob-backup-'))
+
+let kit: Kit
+let redis: Redis
+beforeAll(async () => {
+  kit = await startKit({ hold: true })
+  redis = new Redis({ ...kit.options, automaticDeserialization: false })
+})
+afterAll(async () => {
+  await kit.close()
+  rmSync(folder, { recursive: true })
+})
+
+async function run(words: string[], namespace: string) {
+  vi.stubEnv('UPSTASH_REDIS_REST_URL', kit.options.url)
+  vi.stubEnv('UPSTASH_REDIS_REST_TOKEN', kit.options.token)
+  vi.stubEnv('SIDEJOB_NAMESPACE', namespace)
+  const notes: string[] = []
+  const io = { ...createIo(false), note: (line: string) => void notes.push(line), progress: () => {} }
+  const exit = await main(words, () => io)
+  vi.unstubAllEnvs()
+  return { exit, noted: notes.join('\n') }
+}
+
+/** What a namespace holds, whatever it is called; members of sets and hashes in any order. */
+async function contentOf(namespace: string): Promise<Record<string, unknown>> {
+  const lines = await dump(redis, `${namespace}*`)
+  const sorted = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value)
+  return Object.fromEntries(
+    lines.map(({ key, type, value, ttl }) => [
+      key.slice(namespace.length),
+      [type, type === 'list' ? value : sorted(value), ttl === undefined],
+    ]),
+  )
+}
+
+const place = (namespace: string) => ({ client: createClient(kit.options), namespace })
+const fixture = readFileSync(new URL('../../redis/upgrade/data-before-schemas.jsonl', import.meta.url), 'utf8').split(
+  '\n',
+)
+
+/** A namespace with jobs of every kind, and what no page holds. */
+async function fill(namespace: string): Promise<void> {
+  const lines = fixture
+    .slice(1)
+    .filter(Boolean)
+    .map((text) => JSON.parse(text))
+  await Promise.all(lines.map((line) => load(redis, { ...line, key: line.key.replace('sidejob:', namespace) })))
+  await redis.rpush(`${namespace}job:3:in:wide`, ...Array.from({ length: 30 }, (_, i) => `=${i}${'x'.repeat(100_000)}`))
+  await redis.mset(
+    Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`${namespace}job:${1_000 + i}`, `{"n":"${i}"}`])),
+  )
+  await redis.xadd(`${namespace}log`, '1-1', { e: 'entry ü "\n' })
+}
+
+test('what was exported is imported as it was, into another namespace and where it was interrupted', async () => {
+  await fill('a:')
+  const file = join(folder, 'a.jsonl')
+  expect(await run(['export', file], 'a:')).toMatchObject({
+    exit: 0,
+    noted: expect.stringMatching(/^\d+ keys of a:$/),
+  })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const lines = readFileSync(file, 'utf8')
+  for (const line of lines.split('\n')) expect(line.length).toBeLessThan(3_000_000)
+
+  // Cut in the middle of a line, it goes on behind its last whole page.
+  truncateSync(file, Buffer.byteLength(lines.slice(0, lines.indexOf('{"cursor"'))) + 60)
+  expect((await run(['import', file], 'b:')).noted).toContain('expected')
+  await redis.unlink(...((await redis.keys('b:*')) as [string]))
+  expect(await run(['export', file], 'a:')).toMatchObject({ exit: 0, noted: expect.stringContaining('goes on behind') })
+
+  const whole = readFileSync(file, 'utf8').split('\n').filter(Boolean)
+  async function* until(end: number): AsyncGenerator<Line> {
+    for (const line of whole.slice(0, end)) yield JSON.parse(line)
+    throw new Error('the line is cut')
+  }
+  await expect(imported(place('b:'), until(Math.floor(whole.length / 2)))).rejects.toThrow('the line is cut')
+  expect(await run(['import', file], 'b:')).toMatchObject({ exit: 0 })
+  const { log: _, ...copied } = await contentOf('b:')
+  expect(copied).toEqual(await contentOf('a:'))
+  expect(await redis.xrange('b:log', '-', '+')).toEqual(await redis.xrange('a:log', '-', '+'))
+}, 60_000)
+
+test('an older copy over what has gone on since: its ids are not given again, and everybody can read which are lost', async () => {
+  const make = async () => (await kit.engine.enqueue([{ queue: 'q', class: 'c', in: {} } as never])).jobs[0]!.id
+  await kit.engine.setQueue('q', { mode: 'pull' } as never)
+  const first = await make()
+  const lines: Line[] = []
+  for await (const line of exported(place('sidejob:'))) lines.push(line)
+  const last = [await make(), await make()].at(-1)!
+  async function* copy(during = async () => {}): AsyncGenerator<Line> {
+    for (const [i, line] of lines.entries()) {
+      if (i === lines.length - 1) await during()
+      yield line
+    }
+  }
+  await expect(imported(place('sidejob:'), copy())).rejects.toMatchObject({
+    code: 'REFUSED',
+    message: expect.stringContaining('--over'),
+  })
+  const answered: unknown[] = []
+  const { lost } = await imported(
+    place('sidejob:'),
+    copy(async () => answered.push(await make().catch((error) => error.code)) as never),
+    { over: true },
+  )
+  expect(answered).toEqual(['UNAVAILABLE'])
+  expect(lost).toEqual({ from: first + 1, to: last })
+  expect(await kit.engine.health()).toMatchObject({ ok: true, restored: { times: 1, lost } })
+  expect(await kit.engine.verify()).toEqual([])
+  expect(await make()).toBe(last + 1)
+  expect((await kit.engine.claim('q', { max: 9 })).map(({ job }) => job.id)).toEqual([first, last + 1])
+}, 30_000)

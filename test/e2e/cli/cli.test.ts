@@ -1,0 +1,161 @@
+// The command line as a person uses it: processes of their own, against the stack as it is deployed.
+
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { type Receiver, startReceiver } from '../../kit/receiver.ts'
+import { startWorkerd, type Workerd } from '../workerd/kit.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const CLI = fileURLToPath(new URL('../../../src/cli/index.ts', import.meta.url))
+
+let kit: Workerd
+let origin: Receiver
+beforeAll(async () => {
+  kit = await startWorkerd()
+  origin = await startReceiver(({ path }, response) => response.writeHead(path === '/none' ? 404 : 200).end(path))
+})
+afterAll(() => Promise.all([kit.close(), origin.close()]))
+afterEach(() => {
+  origin.came.length = 0
+})
+
+async function run(words: string, input = '', url = kit.stack.url) {
+  const env = { ...process.env, SIDEJOB_URL: url, SIDEJOB_API_KEY: kit.stack.apiKey }
+  const child = spawn(process.execPath, [CLI, ...words.split(' ').filter(Boolean)], { env })
+  const exit = new Promise<number>((resolve) => child.once('close', resolve))
+  child.stdin.end(input)
+  const [printed, noted] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return { exit: await exit, printed, noted, rows: printed.split('\n').filter(Boolean) }
+}
+
+const urls = (...paths: string[]) => paths.map((path) => `${origin.url}/${path}\n`).join('')
+const contentOf = async (id: string) => (await fetch((await kit.client.files.show(id)).url)).text()
+
+test('download submits the URLs of its input, and tells how they go', async () => {
+  const { exit, rows, noted } = await run('download --limit 2', `# a comment\n\n${urls('a', 'b', 'none')}`)
+  expect(exit).toBe(1)
+  expect(rows.map((row) => row.split('\t')[1]).sort()).toEqual([`${origin.url}/a`, `${origin.url}/b`])
+  for (const row of rows) expect(await contentOf(row.split('\t')[0]!)).toBe(new URL(row.split('\t')[1]!).pathname)
+  expect(noted).toContain(`failed: ${origin.url}/none: Error while processing response, Received status code 404`)
+  expect(noted).toMatch(/^3 of 3, 1 failed$/m)
+  expect(noted).toMatch(/^2 stored, 1 failed$/m)
+  const [job] = (await kit.client.jobs.list({ queue: 'downloader', limit: 1 })).jobs
+  expect(job).toMatchObject({ group: new URL(origin.url).host })
+})
+
+test('download waits for nothing when it is told so', async () => {
+  const { exit, rows } = await run('download --no-wait --aggregation nightly', urls('a'))
+  expect([exit, rows.length]).toEqual([0, 1])
+  expect(await kit.reaches(Number(rows[0]!.split('\t')[0]), 'completed')).toMatchObject({ group: 'nightly' })
+})
+
+test('download says which line is no URL, and submits nothing', async () => {
+  const { exit, noted } = await run('download', `${urls('a')}not a URL\n`)
+  expect([exit, noted]).toEqual([2, 'sidejob download: line 2: expected a URL, got not a URL\n'])
+  expect((await run('download')).exit).toBe(2)
+  expect(origin.came).toEqual([])
+})
+
+test('callbacks resend says what it would do, and does it when it is told to', async () => {
+  let answers = 410
+  origin.answer = (_, response) => response.writeHead(answers).end()
+  const callback = { url: `${origin.url}/hook` }
+  const { id } = await kit.client.jobs.enqueue({ class: 'count_words', callback })
+  const state = async () => (await kit.client.jobs.get(id)).callback?.state
+  await expect.poll(state).toBe('FAILED')
+  answers = 200
+  const dry = await run('callbacks resend')
+  expect([dry.exit, dry.rows.length, dry.noted]).toEqual([0, 1, '1 would be sent again; --yes does it\n'])
+  expect(dry.printed).toContain(`job ${id}\t${origin.url}/hook\t1 tries`)
+  expect((await run('callbacks resend --host example.com --yes')).noted).toContain('0 are sent again')
+  expect(origin.came).toHaveLength(1)
+  expect((await run('callbacks resend --yes')).noted).toContain('1 are sent again')
+  await expect.poll(state).toBe('DELIVERED')
+  expect((await run('callbacks resend')).rows).toEqual([])
+})
+
+test('files purge says what it would remove, and removes it when it is told to', async () => {
+  origin.answer = ({ path }, response) => response.end(path)
+  const { rows } = await run('download', urls('x', 'y'))
+  const [first, second] = rows.map((row) => row.split('\t')[0]!) as [string, string]
+  const log = `10.1.1.1 GET /files/${first.slice(0, 3)}/${first} 200\n`
+  const dry = await run('files purge --named', log)
+  expect(dry.rows.map((row) => row.split('\t')[0])).toEqual([first])
+  expect(dry.noted).toBe('1 files, 0.0 MiB would be removed; --yes does it\n')
+  expect(await contentOf(first)).toMatch(/^\/[xy]$/)
+  expect((await run('files purge --named --yes', log)).exit).toBe(0)
+  await expect(kit.client.files.show(first)).rejects.toThrow('there is no such file')
+  expect((await run('files purge --older-than 1h')).rows).toEqual([])
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  const all = await run('files purge --older-than 1s --yes')
+  expect(all.rows.map((row) => row.split('\t')[0])).toContain(second)
+  expect((await kit.client.files.list()).files).toEqual([])
+})
+
+test('files purge does nothing before it knows which', async () => {
+  expect(await run('files purge --yes')).toMatchObject({ exit: 2, printed: '' })
+  expect(await run('files purge --named --yes', 'no id\n')).toMatchObject({ exit: 2, printed: '' })
+  expect(await run('files purge --older-than soon --yes')).toMatchObject({ exit: 1, printed: '' })
+})
+
+test('what it does not know it says, with what it knows', async () => {
+  const { noted } = await run('--help')
+  for (const command of ['download', 'callbacks   ls, resend', 'files       ls, purge'])
+    expect(noted).toContain(command)
+  expect(await run('bulk')).toMatchObject({ exit: 2, noted: expect.stringContaining('expected retry, terminate') })
+  expect(await run('bluk')).toMatchObject({ exit: 2, noted: expect.stringContaining('there is no command bluk') })
+  expect(await run('download --fast')).toMatchObject({ exit: 2, noted: expect.stringContaining('--fast') })
+  expect(await run('download --help')).toMatchObject({ exit: 0, noted: expect.stringContaining('--aggregation') })
+})
+
+test('a server that is not there is said', async () => {
+  const { exit, noted } = await run('callbacks resend', '', 'http://127.0.0.1:9')
+  expect(exit).toBe(1)
+  expect(noted).toMatch(/^sidejob callbacks resend: fetch failed/)
+})
+
+test('doctor finds nothing where all is as it must be', async () => {
+  await kit.client.jobs.enqueue({ queue: 'default', class: 'noop', wait: '1h' })
+  expect(await run('doctor')).toMatchObject({
+    exit: 0,
+    printed: '',
+    noted: expect.stringMatching(/^\d+ jobs, everything is as it must be\n$/),
+  })
+})
+
+test('doctor says what is wrong in every slice, and exits with 1', async () => {
+  const sick = await startReceiver(({ path }, response) => {
+    const second = path.includes('cursor=501')
+    const answer = {
+      faults: [{ who: second ? '502' : '7', what: 'is in 2 places' }],
+      jobs: 500,
+      cursor: second ? null : '501',
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+  })
+  const { exit, rows, noted } = await run('doctor', '', sick.url)
+  await sick.close()
+  expect([exit, rows]).toEqual([1, ['7\tis in 2 places', '502\tis in 2 places']])
+  expect(noted).toBe('1000 jobs, 2 faults\n')
+})
+
+test('doctor --repair says what it would do, and does it with --yes', async () => {
+  const fault = { kind: 'job', who: '7', what: 'is in 2 places', remedy: 'it is put in one' }
+  const asked: string[] = []
+  const sick = await startReceiver(({ path }, response) => {
+    asked.push(path)
+    const page = { jobs: 1, cursor: null }
+    const answer = path.includes('repair') ? { repaired: [fault], left: [], ...page } : { faults: [fault], ...page }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+  })
+  const dry = await run('doctor --repair', '', sick.url)
+  expect([dry.exit, dry.rows]).toEqual([1, ['7\tis in 2 places\tit is put in one']])
+  expect(asked.filter((path) => path.includes('repair'))).toEqual([])
+  const done = await run('doctor --repair --yes', '', sick.url)
+  await sick.close()
+  expect([done.exit, done.rows.at(-1)]).toEqual([0, 'repaired\t7\tis in 2 places\tit is put in one'])
+  expect(done.noted).toContain('1 repaired, 0 left\n')
+})

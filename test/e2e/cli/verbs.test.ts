@@ -1,0 +1,258 @@
+// Every verb of the command line, against the stack as it is deployed: what it prints, and what has become of the jobs.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createIo, showing } from '../../../src/cli/io.ts'
+import { commandNames, main } from '../../../src/cli/main.ts'
+import { startWorkerd, type Workerd } from '../workerd/kit.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+const home = mkdtempSync(join(tmpdir(), 'sidejob-cli-'))
+
+let kit: Workerd
+beforeAll(async () => {
+  kit = await startWorkerd()
+  vi.stubEnv('SIDEJOB_URL', kit.stack.url)
+  vi.stubEnv('SIDEJOB_API_KEY', kit.stack.apiKey)
+  vi.stubEnv('SIDEJOB_PROFILES', join(home, 'profiles.json'))
+})
+afterAll(async () => {
+  await kit.close()
+  rmSync(home, { recursive: true, force: true })
+})
+
+/** A command in this process, with what it printed and noted. */
+async function run(...words: string[]) {
+  let printed = ''
+  let noted = ''
+  const exit = await main(words, (json) => {
+    const io = createIo(json)
+    const print = (line: string) => void (printed += `${line}\n`)
+    return {
+      ...io,
+      print,
+      show: (data, columns) => showing(json, print)(data, columns),
+      note: (line) => void (noted += `${line}\n`),
+    }
+  })
+  return { exit, printed, noted }
+}
+
+async function json<T = Record<string, unknown>>(...words: string[]): Promise<T> {
+  const { exit, printed, noted } = await run(...words, '--json')
+  expect([noted, exit]).toEqual(['', 0])
+  return JSON.parse(printed) as T
+}
+
+const made = async (...words: string[]) => (await json<{ id: number }>('run', ...words)).id
+
+test('run makes a job, and with --wait shows what it gave', async () => {
+  const id = await made('count_words', '--input', 'text="to be or not to be"')
+  await kit.reaches(id, 'completed')
+  expect(await json('read', String(id), 'counts', '--peek')).toEqual([{ to: 2, be: 2, or: 1, not: 1 }])
+  expect(await json('read', String(id), 'counts')).toEqual([{ to: 2, be: 2, or: 1, not: 1 }])
+  expect(await json('read', String(id), 'counts')).toEqual([])
+  expect(await json('run', 'count_words', '-i', 'text="a"', '--wait')).toMatchObject({ type: 'success' })
+  expect((await run('run', 'noop', '--wait')).exit).toBe(0)
+  expect(await run('run', 'noop', '--args', 'x')).toMatchObject({
+    exit: 2,
+    noted: expect.stringContaining('expected JSON, got x'),
+  })
+  expect(await run('run', 'nobody')).toMatchObject({
+    exit: 1,
+    noted: expect.stringContaining('class nobody is not registered'),
+  })
+  expect(await run('run')).toMatchObject({ exit: 2, noted: 'sidejob run: expected <class>, got nothing\n' })
+})
+
+test('ls, show, why, tree, runs, log, result look at jobs', async () => {
+  const id = String(await made('count_words', '--delay', '1h', '--unique', 'one'))
+  const { jobs } = await json<{ jobs: { id: number }[] }>('ls', '--class', 'count_words', '--status', 'queued')
+  expect(jobs.map((job) => job.id)).toEqual([Number(id)])
+  expect((await run('ls', '-c', 'count_words', '-s', 'queued')).printed).toMatch(
+    new RegExp(`^id +class +queue +status +attempt +createdAt +error\\n${id} +count_words +default +queued `),
+  )
+  expect((await run('show', id)).printed).toMatch(new RegExp(`^id +${id}\\nqueue +default\\n`))
+  expect((await run('why', id)).printed).toMatch(/^[A-Z_]+: /)
+  expect((await run('tree', id)).printed).toBe(`#${id} count_words queued\n`)
+  expect(await json('runs', id)).toEqual({ runs: [] })
+  await kit.client.log.write({ entry: { said: 'hello' } })
+  expect(await run('log', id)).toMatchObject({ exit: 0 })
+  await json('terminate', id)
+  expect(await run('result', id)).toMatchObject({ exit: 0, noted: '' })
+  expect((await run('show', '999999')).noted).toMatch(/^sidejob show: 404 /)
+})
+
+test('send, retry, terminate and delete change jobs', async () => {
+  const id = String(await made('count_words'))
+  expect(await json('send', id, 'text', '"a b"')).toMatchObject({ size: expect.any(Number) })
+  await kit.reaches(Number(id), 'completed')
+  expect((await run('send', id, 'text', 'a')).noted).toContain('a text needs quotes')
+  expect(await run('retry', id)).toMatchObject({ exit: 1, noted: expect.stringContaining('409') })
+  expect(await json('terminate', id)).toMatchObject({ status: 'terminated' })
+  expect(await json('delete', id)).toEqual({ status: 'gone' })
+})
+
+test('queues, processes, limits, groups, schedules, workers, channels, callbacks, files, keys, stats', async () => {
+  expect(await json('queues', 'pause', 'spare')).toMatchObject({ name: 'spare', paused: true })
+  expect((await run('queues')).printed).toMatch(/^name +mode +paused/)
+  expect(await json('queues', 'resume', 'spare')).toMatchObject({ paused: false })
+  const pulling = { body: JSON.stringify({ process: 'host:1' }), method: 'POST' }
+  const headers = { authorization: `Bearer ${kit.stack.apiKey}`, 'content-type': 'application/json' }
+  await fetch(`${kit.stack.url}/v1/queues/spare/claim`, { ...pulling, headers })
+  expect((await run('processes')).printed).toMatch(/^host:1 +pull +spare +true/m)
+  for (const word of ['quiet', 'stop', 'resume']) expect(await json('processes', word, 'host:1')).toEqual({})
+  expect(await run('processes', 'stop', 'nobody')).toMatchObject({ exit: 1, noted: expect.stringMatching(/404/) })
+  expect(await json('limits', 'set', 'mine', '--rate', '5', '--per', '1m')).toMatchObject({ key: 'mine' })
+  expect((await run('limits', 'ls')).printed).toMatch(/mine/)
+  expect(await json('limits', 'rm', 'mine')).toEqual({})
+  expect(await json('groups')).toEqual({ groups: [] })
+  const { id } = await json<{ id: number }>('schedules', 'add', 'noop', '--cron', '0 2 * * *', '--tz', 'Europe/Berlin')
+  expect((await run('schedules')).printed).toContain('0 2 * * *')
+  expect(await json('schedules', 'show', String(id))).toMatchObject({ job: id, paused: false })
+  expect(await json('schedules', 'pause', String(id))).toMatchObject({ paused: true })
+  expect(await json('schedules', 'resume', String(id))).toMatchObject({ paused: false })
+  expect(await json('schedules', 'run', String(id))).toMatchObject({ id })
+  expect(await json('schedules', 'rm', String(id))).toEqual({})
+  expect((await run('workers')).printed).toMatch(/noop/)
+  expect(await json('channels')).toEqual({ channels: [] })
+  expect(await json('callbacks')).toMatchObject({ callbacks: [] })
+  expect(await json('files')).toMatchObject({ files: [] })
+  const key = await json<{ id: string }>('keys', 'add', 'ci', '--scope', 'read,write')
+  expect((await run('keys')).printed).toContain('ci')
+  expect(await json('keys', 'rm', key.id)).toEqual({})
+  expect((await run('stats')).printed).toMatch(/^processed +\d+\n/)
+  expect((await run('stats', '--days', '2')).printed).toMatch(/^\d{4}-\d\d-\d\d +.*runs \d/m)
+  expect(await json('stats')).toMatchObject({ processed: expect.any(Number), today: { default: {} } })
+})
+
+test('bulk says what fits, and does it with --yes', async () => {
+  await made('noop', '--delay', '1h')
+  expect((await run('bulk', 'terminate', '--class', 'noop', '--status', 'queued')).noted).toMatch(
+    /^terminate: \d+ jobs fit; --yes does it\n$/,
+  )
+  expect(await json('bulk', 'terminate', '--class', 'noop', '--status', 'queued', '--yes')).toMatchObject({
+    id: expect.any(Number),
+  })
+})
+
+test('flows graph shows a graph', async () => {
+  const graph = { nodes: { a: { class: 'noop' } }, edges: [] }
+  const { id } = (await kit.client.jobs.enqueue({ queue: 'core', class: 'flow', args: { graph } })) as { id: number }
+  // A flow has its graph from its first run on.
+  await vi.waitFor(
+    async () => expect(await run('flows', 'graph', String(id), '--json')).toMatchObject({ exit: 0, noted: '' }),
+    10_000,
+  )
+})
+
+test('profiles keep an address and a key under a name', async () => {
+  expect(await run('profiles', 'set', 'here')).toMatchObject({ exit: 0 })
+  expect((await run('profiles')).printed).toContain(`here  ${kit.stack.url}`)
+  expect(await run('version', '--profile', 'there')).toMatchObject({
+    exit: 2,
+    noted: expect.stringContaining('known: here'),
+  })
+  expect(await run('profiles', 'rm', 'here')).toMatchObject({ exit: 0 })
+  expect(await json('version')).toMatchObject({
+    sidejob: expect.stringMatching(/^\d/),
+    server: expect.stringMatching(/^\d/),
+  })
+})
+
+test('a shell completes what it knows, and the help of each fits a screen', async () => {
+  expect((await run('completion', 'bash')).printed).toMatch(/queues\) words="ls pause resume"/)
+  const overview = await run('--help')
+  expect(overview.noted.split('\n').length).toBeLessThanOrEqual(24)
+  const words = new Set(overview.noted.split(/[\s,]+/))
+  expect(commandNames().flatMap((name) => name.split(' ').filter((word) => !words.has(word)))).toEqual([])
+  for (const name of commandNames()) {
+    const { exit, noted } = await run(...name.split(' '), '--help')
+    expect([name, exit]).toEqual([name, 0])
+    expect(noted.split('\n').length, name).toBeLessThanOrEqual(24)
+    for (const line of noted.split('\n')) expect(line.length, line).toBeLessThanOrEqual(140)
+  }
+})
+
+test('tail tells of jobs as they change, and of those of one class alone', async () => {
+  let ended = false
+  const tailing = run('tail', '--class', 'count_words', '-n', '2').finally(() => {
+    ended = true
+  })
+  await vi.waitFor(
+    async () => {
+      await made('noop', '--delay', '1h')
+      await made('count_words', '-i', 'text="a"')
+      expect(ended).toBe(true)
+    },
+    { timeout: 30_000, interval: 200 },
+  )
+  const { exit, printed } = await tailing
+  expect(exit).toBe(0)
+  expect(printed).toMatch(/^#\d+ count_words (queued|running|completed|suspended)\n#\d+ count_words \w+\n$/)
+  expect(await run('tail', '-n', 'all')).toMatchObject({ exit: 2, noted: expect.stringContaining('--count') })
+})
+
+/** A job of a pull class that is in a run; it fails when that is told. */
+async function pulled() {
+  await kit.client.workers.register('cli', 'broken', { pull: true, retry: { max: 0 } })
+  const id = await made('broken', '--queue', 'cli')
+  const claimed = (await kit.client.queues.claim('cli', {}))!
+  return { id, token: claimed.runs[0]!.run.token }
+}
+
+const statusIs = (id: number, status: string) =>
+  vi.waitFor(async () => expect((await kit.client.jobs.get(id)).status).toBe(status), 10_000)
+
+test('bulk retry, requeue and delete do what they say to all that fit, and to no others', async () => {
+  const bystander = await made('noop', '--delay', '1h')
+  const { id, token } = await pulled()
+  await kit.client.runs.commit(token, { end: 'failed', error: { message: 'broken' } })
+  expect((await run('bulk', 'retry', '--class', 'broken', '--status', 'failed')).noted).toBe(
+    'retry: 1 jobs fit; --yes does it\n',
+  )
+  await json('bulk', 'retry', '--class', 'broken', '--status', 'failed', '--yes')
+  await statusIs(id, 'queued')
+  await kit.client.queues.claim('cli', {})
+  await statusIs(id, 'running')
+  await json('bulk', 'requeue', '--class', 'broken', '--status', 'running', '--yes')
+  await statusIs(id, 'queued')
+  await json('bulk', 'terminate', '--class', 'broken', '--yes')
+  await statusIs(id, 'terminated')
+  await json('bulk', 'delete', '--class', 'broken', '--status', 'terminated', '--yes')
+  await vi.waitFor(() => expect(kit.client.jobs.get(id)).rejects.toMatchObject({ status: 404 }), 10_000)
+  expect(await kit.client.jobs.get(bystander)).toMatchObject({ status: 'queued' })
+  expect(await run('bulk', 'delete', '--yes')).toMatchObject({
+    exit: 1,
+    noted: expect.stringContaining('at least one'),
+  })
+})
+
+test('open asks the browser for the page, and prints where it is', async () => {
+  const opened = join(home, 'opened')
+  writeFileSync(join(home, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 })
+  vi.stubEnv('PATH', `${home}:${process.env.PATH}`)
+  expect(await run('open')).toMatchObject({ exit: 0, printed: `${kit.stack.url}\n` })
+  await vi.waitFor(() => expect(readFileSync(opened, 'utf8')).toBe(`${kit.stack.url}\n`), 10_000)
+})
+
+test('deploy says what is missing before it does anything, and destroy asks', async () => {
+  const folder = join(home, 'project')
+  mkdirSync(folder)
+  expect(await run('deploy', folder)).toMatchObject({ exit: 2, noted: expect.stringContaining('wrangler.jsonc') })
+  writeFileSync(join(folder, 'wrangler.jsonc'), '{ "name": "my-jobs", "main": "src/index.ts" }')
+  for (const name of ['UPSTASH_REDIS_REST_URL', 'QSTASH_TOKEN']) vi.stubEnv(name, '')
+  const { exit, printed } = await run('deploy', folder, '--dry-run')
+  expect([exit, printed]).toEqual([1, expect.stringMatching(/my-jobs[\s\S]*UPSTASH_REDIS_REST_URL/)])
+  expect(await run('destroy', folder)).toMatchObject({
+    exit: 1,
+    noted: 'my-jobs would be taken down; --yes does it\n',
+  })
+  expect(await run('destroy', folder, '--yes')).toMatchObject({
+    exit: 1,
+    noted: expect.stringContaining('QSTASH_TOKEN'),
+  })
+})

@@ -1,0 +1,106 @@
+// A Worker of one's own under development: beside an app, built anew as its files change, told of line by line.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Stack, startDev } from '../../../infra/dev/index.ts'
+import { createClient } from '../../../src/client/index.ts'
+import { kind } from '../../kit/index.ts'
+import { double, makeProject } from './project.ts'
+
+const project = makeProject()
+let stack: Stack
+const lines: string[] = []
+const waiting = new Set<() => void>()
+
+const tell = (line: string) => {
+  lines.push(line)
+  for (const wake of waiting) wake()
+}
+
+/** The first line like this since `from`. */
+async function line(like: RegExp, from = 0): Promise<string> {
+  for (;;) {
+    const found = lines.slice(from).find((one) => like.test(one))
+    if (found !== undefined) return found
+    await new Promise<void>((resolve) => {
+      const wake = () => {
+        waiting.delete(wake)
+        resolve()
+      }
+      waiting.add(wake)
+    })
+  }
+}
+
+const ask = (path: string, init?: RequestInit) => fetch(new URL(path, stack.url), init)
+const post = (numbers: unknown[]) =>
+  ask('/numbers', { method: 'POST', body: JSON.stringify(numbers) }).then(
+    (answer) => answer.json() as Promise<{ id: number }>,
+  )
+
+beforeAll(async () => {
+  const options = { project: project.dir, port: 0, redis: kind, persist: false }
+  stack = await startDev({ ...options, say: tell, onReload: () => tell('reloaded') })
+})
+afterAll(async () => {
+  await stack?.close()
+  project.remove()
+})
+
+test('an app of its own answers beside sidejob, which it enqueues with in the same process', async () => {
+  expect(stack.url).toMatch(/\/_sidejob$/)
+  expect(await (await ask('/')).text()).toBe('my own page')
+  const { id } = await post([1, 2])
+  expect(await line(new RegExp(`^✓ double #${id} \\d+ ms$`))).toBeDefined()
+  const client = createClient({ url: stack.url, key: stack.apiKey })
+  const { values } = await client.ports.read(id, 'out', 'doubled', { max: 2 })
+  expect(values.map(({ data }) => data)).toEqual([2, 4])
+})
+
+test('links and addresses are below the mount', async () => {
+  const document = (await (await ask('/_sidejob/openapi.json')).json()) as { servers: { url: string }[] }
+  expect(document.servers).toEqual([{ url: stack.url }])
+  expect(await (await ask('/_sidejob/docs')).text()).toContain('href="openapi.json"')
+  expect(await (await ask('/_sidejob/nothing')).text()).toContain('/_sidejob/docs lists them')
+  expect((await ask('/v1/jobs')).status).toBe(404)
+})
+
+test('what is in .dev.vars reaches the function, whose console says which job it was', async () => {
+  const { id } = await post([1])
+  expect(await line(new RegExp(`double #${id} for`))).toBe(`  double #${id} for ann`)
+})
+
+test('a run that fails is a line with its error and its place', async () => {
+  const { id } = await post(['x'])
+  expect(await line(new RegExp(`#${id} \\d+ ms I do`))).toMatch(
+    /^✗ double #\d+ \d+ ms I do not like x src\/double\.ts:12/,
+  )
+})
+
+test('a function that was changed is seen by the next job', async () => {
+  const from = lines.length
+  project.write('src/double.ts', double('3'))
+  await line(/^reloaded$/, from)
+  const { id } = await post([7])
+  await line(new RegExp(`^✓ double #${id} `))
+  const client = createClient({ url: stack.url, key: stack.apiKey })
+  expect((await client.ports.read(id, 'out', 'doubled', { max: 1 })).values[0]?.data).toBe(21)
+})
+
+test('a build that fails says why, and the last good one goes on', async () => {
+  const from = lines.length
+  project.write('src/double.ts', double(''))
+  const said = await line(/ERROR/, from)
+  expect(said).toMatch(/^✘ \[ERROR\] Unexpected "\)"\n\n {4}src\/double\.ts:13:/)
+  const { id } = await post([2])
+  await line(new RegExp(`^✓ double #${id} `))
+})
+
+test('a Worker that throws as it starts says where, and the last good one goes on', async () => {
+  const from = lines.length
+  project.write('src/double.ts', `${double('4')}\nthrow new Error('at import')\n`)
+  expect(await line(/Uncaught/, from)).toMatch(/^Uncaught Error: at import\n\s+at src\/double\.ts:18/)
+  const { id } = await post([2])
+  await line(new RegExp(`^✓ double #${id} `))
+  const client = createClient({ url: stack.url, key: stack.apiKey })
+  expect((await client.ports.read(id, 'out', 'doubled', { max: 1 })).values[0]?.data).toBe(6)
+})

@@ -1,0 +1,66 @@
+// A project with the mistakes of a first hour in it, and calls with those of a second.
+
+import type { Client } from '../../../src/client/index.ts'
+import { makeProject } from './project.ts'
+
+/** Class → the mistake that it makes; mistake → the call that makes it. */
+export const mistakes = {
+  runs: {
+    throws: 'a function throws',
+    wrong_out: 'it writes to a port that it does not have',
+    wrong_in: 'it reads a port that it does not have',
+    wrong_value: 'it writes a value that its schema refuses',
+    never_ends: 'it never settles',
+    no_return: '`job.suspend()` is not returned',
+    no_await: '`job.step()` is not awaited',
+    write_first: 'it writes, and then sleeps',
+    calls_nobody: 'it calls a class that there is not',
+  },
+  calls: {
+    'an input of another type': { call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { n: ['x'] } }) },
+    'an input port that there is not': {
+      call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { m: [1] } }),
+    },
+    'a class that is not in the list': {
+      call: (client) => client.jobs.enqueue({ class: 'nobody', inputs: { n: [1] } }),
+    },
+    'values that are no list': { call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { n: 1 } } as never) },
+    'a member that there is not': { call: (client) => client.jobs.enqueue({ clas: 'typed', class: 'typed' } as never) },
+    'a time that is none': { call: (client) => client.jobs.enqueue({ class: 'typed', at: 'tomorrow' }) },
+    'a repeat in words': { call: (client) => client.jobs.enqueue({ class: 'typed', repeat: 'every day' }) },
+  } as Record<string, { call: (client: Client) => Promise<unknown> }>,
+}
+
+const functions = (root: string) => `
+import { defineWorker, port } from '${root}/src/index.ts'
+import * as z from 'zod'
+
+const ports = { in: { n: port(z.any()) }, out: { doubled: port(z.number()) }, retry: { max: 0 } }
+export const functions = [
+  defineWorker({ ...ports, class: 'throws', perform() { throw new Error('I do not like 1') } }),
+  defineWorker({ ...ports, class: 'wrong_out', perform(job) { job.write('dubbled' as never, 2 as never) } }),
+  defineWorker({ ...ports, class: 'wrong_in', async perform(job) { await job.read('m' as never) } }),
+  defineWorker({ ...ports, class: 'wrong_value', perform(job) { job.write('doubled', 'two' as never) } }),
+  defineWorker({ ...ports, class: 'never_ends', timeout: 300, perform: () => new Promise<void>(() => {}) }),
+  defineWorker({ ...ports, class: 'no_return', perform(job) { job.suspend() } }),
+  defineWorker({ ...ports, class: 'no_await', perform(job) { job.step('charge', async () => 1) } }),
+  defineWorker({ ...ports, class: 'write_first', async perform(job) { job.write('doubled', 2); await job.sleep('1 day') } }),
+  defineWorker({ ...ports, class: 'calls_nobody', async perform(job) { await job.callWorker('nobody', {}) } }),
+  defineWorker({ class: 'typed', in: { n: port(z.number()) }, perform: () => undefined }),
+]
+`
+
+/** @example const { dir, remove } = makeMistakes() */
+export function makeMistakes() {
+  const project = makeProject()
+  const root = new URL('../../..', import.meta.url).pathname.replace(/\/$/, '')
+  project.write('src/functions.ts', functions(root))
+  project.write(
+    'src/index.ts',
+    `import { createWorker } from '${root}/src/cloudflare/index.ts'
+import { functions } from './functions.ts'
+export default createWorker({ functions })
+`,
+  )
+  return project
+}

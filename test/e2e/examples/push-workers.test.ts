@@ -1,0 +1,166 @@
+// The examples of push workers, run as a stranger would run them: as processes, and reached over HTTP.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { webhookHeaders } from '../../../src/engine/remote/sign.ts'
+import { answered, sent } from '../../http/worker-document.ts'
+import { type Kit, startKit } from '../../kit/index.ts'
+
+const folder = join(import.meta.dirname, '../../../examples')
+const secretOf = (text: string) => `whsec_${Buffer.from(text.padEnd(24, '.')).toString('base64')}`
+const secret = secretOf('the one that counts')
+const other = secretOf('another')
+
+const examples = [
+  { name: 'python-worker', command: ['python3', 'worker.py'] },
+  { name: 'node-worker', command: [process.execPath, 'worker.ts'] },
+] as const
+
+const isThere = (command: string) => spawnSync(command, ['--version']).status === 0
+
+/** Starts an example on a free port; answers its address. */
+async function start({ name, command: [program, file] }: (typeof examples)[number]) {
+  const child = spawn(program, [file], {
+    cwd: join(folder, name),
+    env: { ...process.env, PORT: '0', WEBHOOK_SECRET: secret },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
+  return { child, url: line.replace('listening on ', '') }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  child.kill()
+  await once(child, 'exit')
+}
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit()
+})
+afterAll(() => kit.close())
+
+describe.each(examples)('$name', (example) => {
+  const missing = !isThere(example.command[0])
+  const may = test.skipIf(missing)
+  const queue = example.name
+  let worker: Awaited<ReturnType<typeof start>>
+
+  beforeAll(async () => {
+    if (missing) console.warn(`skipped: ${example.command[0]} is not on this machine`)
+    else worker = await start(example)
+  })
+  afterAll(() => (worker ? stop(worker.child) : undefined))
+
+  const register = (signedWith: string) =>
+    kit.engine.register(queue, 'zip', {
+      in: { left: {}, right: { default: '"x"' } },
+      out: { pair: {} },
+      push: { url: worker.url, secret: signedWith },
+      retry: { max: 3 },
+    })
+
+  const pairsOf = async (id: number) => {
+    const { values } = await kit.engine.look(String(id), 'out', 'pair')
+    return values.map(({ data }) => JSON.parse(data))
+  }
+
+  may('serves a job with ports through the run protocol', async () => {
+    await register(secret)
+    const id = await kit.make('zip', { queue, inputs: { left: ['1', '2'], right: ['"a"'] } })
+    await kit.rest(id, 'completed')
+    expect(await pairsOf(id)).toEqual([
+      [1, 'a'],
+      [2, 'x'],
+    ])
+    expect((await kit.engine.get(String(id))).in).toMatchObject({
+      left: { size: 0, taken: 2 },
+      right: { size: 0, taken: 1 },
+    })
+    expect(await kit.engine.state(String(id))).toEqual({ pairs: '2' })
+  })
+
+  may('takes up what comes later, with the state of its last run', async () => {
+    await register(secret)
+    const id = await kit.make('zip', { queue, inputs: { right: ['"later"'] } })
+    await kit.rest(id, 'suspended')
+    expect(await pairsOf(id)).toEqual([])
+    await kit.engine.write(String(id), 'in', 'left', ['7'])
+    await kit.rest(id, 'completed')
+    expect(await pairsOf(id)).toEqual([[7, 'later']])
+    expect(await kit.engine.state(String(id))).toEqual({ pairs: '1' })
+  })
+
+  may('answers as the document for push workers says', async () => {
+    const value = (data: unknown) => ({ data })
+    const snapshot = {
+      run: { token: '7.1.a', attempt: 1, lost: 0, reason: 'run', timeout: 30_000, startedAt: 1, leaseUntil: 2 },
+      job: {
+        ...{ id: 7, queue, class: 'zip', args: null, name: null, createdAt: 1, createdBy: '', ranAt: null },
+        ...{ parent: null, aliases: [] },
+      },
+      state: {},
+      in: {
+        left: { cursor: 0, values: [value(1), value(2)], more: 0 },
+        right: { cursor: 0, values: [value('a')], more: 0, default: value('x') },
+      },
+      out: { pair: { size: 0, channels: [] } },
+      children: {},
+    }
+    expect(sent.safeParse(snapshot).error?.issues).toBeUndefined()
+    const body = new TextEncoder().encode(JSON.stringify(snapshot))
+    const headers = {
+      ...(await webhookHeaders('7.1.a', body, [secret], Date.now())),
+      'content-type': 'application/json',
+    }
+    const response = await fetch(worker.url, { method: 'POST', headers, body })
+    const answer = await response.json()
+    expect(response.status).toBe(200)
+    expect(answer).toMatchObject({
+      end: 'completed',
+      ops: [
+        {
+          values: [
+            [1, 'a'],
+            [2, 'x'],
+          ],
+        },
+      ],
+    })
+    expect(answered.safeParse(answer).error?.issues).toBeUndefined()
+  })
+
+  may('takes either of two signatures while a secret is changed', async () => {
+    for (const both of [`${other},${secret}`, `${secret},${other}`]) {
+      await register(both)
+      const id = await kit.make('zip', { queue, inputs: { left: ['1'] } })
+      await kit.rest(id, 'completed')
+    }
+  })
+
+  may('refuses what is signed with another secret: the job fails and is not tried again', async () => {
+    await register(other)
+    const id = await kit.make('zip', { queue, inputs: { left: ['1'] } })
+    await kit.rest(id)
+    const { status, attempt, error, in: ports } = await kit.engine.get(String(id))
+    expect({ status, attempt, size: ports.left!.size }).toEqual({ status: 'failed', attempt: 1, size: 1 })
+    expect(JSON.parse(error!).message).toBe('the worker answered 401')
+  })
+
+  may('answers 401 to a wrong signature, another body, an old or a missing signature', async () => {
+    const body = new TextEncoder().encode('{"job":{"class":"zip"}}')
+    const signed = (at = Date.now(), by = secret) => webhookHeaders('7.1.a', body, [by], at)
+    const ask = async (headers: Record<string, string>, sent: Uint8Array = body) =>
+      (await fetch(worker.url, { method: 'POST', headers, body: sent as BodyInit })).status
+    expect(await ask(await signed(Date.now(), other))).toBe(401)
+    expect(await ask(await signed(), new TextEncoder().encode('{"job":{"class":"zap"}}'))).toBe(401)
+    expect(await ask(await signed(Date.now() - 6 * 60_000))).toBe(401)
+    expect(await ask(await signed(Date.now() + 6 * 60_000))).toBe(401)
+    expect(await ask({ ...(await signed()), 'webhook-id': '8.1.a' })).toBe(401)
+    expect(await ask({ ...(await signed()), 'webhook-timestamp': 'now' })).toBe(401)
+    expect(await ask({})).toBe(401)
+  })
+})

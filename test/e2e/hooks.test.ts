@@ -1,0 +1,165 @@
+// Webhooks of others: who has signed is checked, an event is a job or a value at a port, and the same event is that once.
+
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { createWorker, type HookEvent } from '../../src/cloudflare/node.ts'
+import { checkSignature } from '../../src/core/hook-signature.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit/index.ts'
+
+const paid = defineWorker({
+  class: 'paid',
+  args: z.object({ amount: z.number() }),
+  result: z.number(),
+  perform: (job) => job.args.amount,
+})
+const approval = defineWorker({ class: 'approval', in: { decision: port(z.boolean()) }, perform: () => undefined })
+
+const STANDARD = `whsec_${Buffer.from('a secret of 24 characters').toString('base64')}`
+const secrets = { STRIPE: 'whsec_stripe, whsec_old', GITHUB: "It's a Secret to Everybody", STANDARD }
+
+type Body = { data?: { amount?: number; job?: number } }
+const amountOf = ({ body }: HookEvent) => ({ class: 'paid', args: { amount: (body as Body).data?.amount } })
+const jobs = createWorker<Record<string, unknown>>({
+  functions: [paid, approval],
+  mount: '/_jobs',
+  hooks: {
+    stripe: {
+      signed: 'stripe',
+      secret: 'STRIPE',
+      to: (event) => (event.type === 'paid' ? amountOf(event) : undefined),
+    },
+    github: { signed: 'github', secret: 'GITHUB', to: amountOf },
+    decisions: {
+      signed: 'standard',
+      secret: 'STANDARD',
+      to: ({ body }) => ({ job: (body as Body).data!.job!, port: 'decision', value: true }),
+    },
+    bare: { signed: 'github', secret: 'NOWHERE', to: amountOf },
+  },
+})
+
+let kit: Kit
+let env: Record<string, unknown>
+beforeAll(async () => {
+  kit = await startKit({ hold: true })
+  const { url, token } = kit.options
+  env = {
+    ...{ UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_API_KEY: 'key' },
+    ...{ QSTASH_URL: kit.qstash.url, QSTASH_TOKEN: kit.qstash.token, PUBLIC_URL: 'http://127.0.0.1:1' },
+    ...{ QSTASH_CURRENT_SIGNING_KEY: 'a', QSTASH_NEXT_SIGNING_KEY: 'b' },
+    ...secrets,
+  }
+})
+afterAll(() => kit.close())
+
+async function send(name: string, headers: Record<string, string>, body: string, method = 'POST') {
+  const request = new Request(`http://127.0.0.1/_jobs/hooks/${name}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(method === 'POST' ? { body } : {}),
+  })
+  const waiting: Promise<unknown>[] = []
+  const response = await jobs.fetch(request, env, { waitUntil: (work) => void waiting.push(work) })
+  await Promise.all(waiting)
+  const answer = (await response.json()) as {
+    id?: number
+    existing?: boolean
+    error?: { code: string; message: string }
+  }
+  return { status: response.status, answer }
+}
+
+const seconds = () => Math.floor(Date.now() / 1_000)
+const hex = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex')
+const stripe = (body: string, secret = 'whsec_stripe', t = seconds()) =>
+  send('stripe', { 'stripe-signature': `t=${t},v1=${hex(secret, `${t}.${body}`)},v0=00` }, body)
+const github = (body: string, id: string, secret = secrets.GITHUB, name = 'github') =>
+  send(name, { 'x-hub-signature-256': `sha256=${hex(secret, body)}`, 'x-github-delivery': id }, body)
+const standard = (body: string, id: string, t = seconds()) => {
+  const key = Buffer.from(STANDARD.slice(6), 'base64')
+  const signature = createHmac('sha256', key).update(`${id}.${t}.${body}`).digest('base64')
+  const headers = { 'webhook-id': id, 'webhook-timestamp': `${t}`, 'webhook-signature': `v1,bm8= v1,${signature}` }
+  return send('decisions', headers, body)
+}
+
+const event = (id: string, amount: unknown, type = 'paid') => JSON.stringify({ id, type, data: { amount } })
+
+describe('an event becomes a job', () => {
+  test('of Stripe: once, however often it is sent, with the secret of before or after a rotation', async () => {
+    const { status, answer } = await stripe(event('evt_1', 5))
+    expect([status, await kit.engine.get(String(answer.id))]).toMatchObject([
+      200,
+      { class: 'paid', args: '{"amount":5}' },
+    ])
+    const again = await stripe(event('evt_1', 5), 'whsec_old')
+    expect(again.answer).toMatchObject({ id: answer.id, existing: true })
+    expect((await stripe(event('evt_2', 5))).answer.id).toBeGreaterThan(answer.id!)
+  })
+
+  test('of GitHub, by its delivery', async () => {
+    const first = await github(event('', 7), 'delivery-1')
+    expect(await kit.engine.get(String(first.answer.id))).toMatchObject({ args: '{"amount":7}' })
+    expect((await github(event('', 7), 'delivery-1')).answer).toMatchObject({ id: first.answer.id, existing: true })
+  })
+
+  test('or none, where its code says so', async () => {
+    expect((await stripe(event('evt_3', 5, 'created'))).answer).toEqual({ ignored: true })
+  })
+})
+
+test('an event of whoever speaks Standard Webhooks is a value at a port, once', async () => {
+  const { id } = await jobs.client(env).jobs.enqueue({ class: 'approval' })
+  const body = JSON.stringify({ data: { job: id } })
+  for (const _ of [1, 2]) expect((await standard(body, 'msg_1')).answer).toEqual({ job: id, port: 'decision', size: 1 })
+  expect((await standard(body, 'msg_2')).answer).toMatchObject({ size: 2 })
+})
+
+describe('what is refused says why', () => {
+  test('another secret, another body, no signature, an old one', async () => {
+    const refusal = (message: string) => ({ status: 401, answer: { error: { code: 'UNAUTHENTICATED', message } } })
+    const another = (header: string) =>
+      refusal(`${header}: expected a signature of this body with our secret, got another`)
+    expect(await stripe(event('evt_9', 1), 'whsec_other')).toEqual(another('stripe-signature'))
+    expect(await github(event('', 1), 'd', 'other')).toEqual(another('x-hub-signature-256'))
+    expect(await send('github', {}, '{}')).toEqual(refusal('expected the header x-hub-signature-256, got none'))
+    const old = seconds() - 301
+    expect(await stripe(event('evt_9', 1), 'whsec_stripe', old)).toEqual(
+      refusal(`stripe-signature, t: expected a time within 300 seconds of now, got ${old}`),
+    )
+    expect((await standard('{}', 'msg_9', old)).status).toBe(401)
+    for (const signature of ['v1,', 'v1,&&', 'v2,AAAA', 'nothing']) {
+      const headers = { 'webhook-id': 'm', 'webhook-timestamp': `${seconds()}`, 'webhook-signature': signature }
+      expect(await send('decisions', headers, '{}')).toEqual(another('webhook-signature'))
+    }
+  })
+
+  test('what is no JSON, has no id, or is no job that its class takes', async () => {
+    expect((await github('x=1', 'd2')).answer.error!.message).toContain('expected JSON')
+    expect((await stripe('{"type":"paid"}')).answer.error!.message).toContain('the event has no id')
+    const wrong = await github(event('', 'much'), 'd3')
+    expect(wrong).toMatchObject({ status: 422, answer: { error: { code: 'REFUSED' } } })
+    expect(wrong.answer.error!.message).toContain('args.amount: expected a number')
+  })
+
+  test('another method, a hook that there is not, a secret that is not set, and too much', async () => {
+    expect((await send('github', {}, '', 'GET')).answer.error!.message).toBe('/hooks/github takes POST, got GET')
+    expect((await send('constructor', {}, '{}')).status).toBe(404)
+    expect((await github('{}', 'd', 'x', 'bare')).answer.error).toEqual({
+      code: 'MISCONFIGURED',
+      message: 'hook bare: expected its secret in the variable NOWHERE, got none',
+    })
+    expect((await github(`"${'x'.repeat(1_048_576)}"`, 'd4')).status).toBe(413)
+  })
+})
+
+test("GitHub's own example is taken for signed", async () => {
+  const headers = new Headers({
+    'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
+    'x-github-delivery': 'd',
+  })
+  const bytes = new TextEncoder().encode('Hello, World!')
+  const signed = { headers, bytes, secrets: [secrets.GITHUB], now: Date.now() }
+  expect(await checkSignature('github', signed)).toEqual({ id: 'd' })
+})

@@ -1,0 +1,57 @@
+// What it costs to bring a value through a flow: round trips to Redis, as the gateway counts them, everything included.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { encodeValue } from '../../../src/core/codec/value.ts'
+import { type Kit, kind, startKit } from '../../kit/index.ts'
+import { costOf } from '../../redis/commandstats.ts'
+import { chain, workers } from './kit.ts'
+
+// Redis itself counts what scripts do; the embedded one does not.
+describe.skipIf(kind === 'embedded')('a value from end to end', () => {
+  let kit: Kit
+  beforeAll(async () => {
+    kit = await startKit({ workers })
+    await kit.engine.tick()
+    await kit.engine.setQueue('core', { lanes: 1 })
+  })
+  afterAll(() => kit.close())
+
+  const cost = (work: () => Promise<unknown>) => costOf(kit, work)
+
+  /** A flow that has its graph, and what one value costs it: nodes not started yet, then started. */
+  async function measure(n: number) {
+    let id = 0
+    await cost(async () => {
+      id = await kit.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(chain(n))] } })
+    })
+    const value = async (what: string) => {
+      const spent = await cost(() => kit.engine.write(String(id), 'in', 'x', [what]))
+      expect((await kit.engine.take(String(id), 'out', 'y', {})).values.map(({ data }) => data)).toEqual([what])
+      expect(await kit.statusOf(id)).toBe('completed')
+      return spent
+    }
+    return { fresh: await value('1'), running: await value('2') }
+  }
+
+  /** Round trips of the original for the same (reference: 251, 431, 1043, 2303, 5723), and our bounds. */
+  const rows: [n: number, original: number, fresh: number, running: number][] = [
+    [1, 251, 5, 3],
+    [2, 431, 7, 4],
+    [5, 1043, 13, 7],
+    [10, 2303, 23, 12],
+    [20, 5723, 43, 22],
+  ]
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/flows.md'), 'utf8')
+
+  test.each(rows)(
+    'through %i nodes: %i round trips once, now %i when they start for it and %i when they run',
+    async (n, original, fresh, running) => {
+      const spent = await measure(n)
+      expect(spent.fresh.calls).toBeLessThanOrEqual(fresh)
+      expect(spent.running.calls).toBeLessThanOrEqual(running)
+      expect(page).toContain(`| ${n} | ${original.toLocaleString('en')} | ${fresh} | ${running} |`)
+    },
+  )
+})

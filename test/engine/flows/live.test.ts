@@ -1,0 +1,373 @@
+// Flows through the API: graphs that change while they run, what is at their wires, and graphs that are stored.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createClient } from '../../../src/client/index.ts'
+import { createApp } from '../../../src/http/app.ts'
+import { type Kit, startKit } from '../../kit/index.ts'
+import { costOf } from '../../redis/commandstats.ts'
+import { chain, edge, type Graph, inOf, node, outOf, startFlow, workers } from './kit.ts'
+
+/** What a list of flows asks beside the jobs of its flows: two scripts and what they look at. */
+const LIST = 21
+
+let kit: Kit
+let client: ReturnType<typeof createClient>
+beforeAll(async () => {
+  kit = await startKit({ hold: true, workers, apiKey: 'dev' })
+  const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
+  const fetch = (...args: Parameters<typeof globalThis.fetch>) => Promise.resolve(app.request(...(args as [string])))
+  client = createClient({ url: 'http://127.0.0.1', key: 'dev', fetch })
+})
+afterAll(async () => {
+  expect(await kit.engine.verify()).toEqual([])
+  await kit.close()
+})
+
+/** x → a → ask, which keeps what it gets. */
+const asking: Graph = {
+  nodes: { a: node('connect'), ask: node('asker') },
+  edges: [edge('a.out', 'ask.in')],
+  inports: { x: inOf('a.in') },
+}
+
+async function running(graph: Graph, inputs: Record<string, unknown[]> = {}) {
+  const flow = await startFlow(kit, graph)
+  await flow.settle()
+  await flow.run(inputs)
+  return flow
+}
+
+const wiresOf = async (id: number) => {
+  const { wires } = await client.flows.wires(id)
+  return Object.fromEntries(wires.map(({ id: name, ...wire }) => [name, wire]))
+}
+
+describe('a graph changes while it runs', () => {
+  test('a preview says what would start, stop, be rewired and left behind, and does nothing', async () => {
+    const flow = await running(asking, { x: [1, 2] })
+    const ask = Number(await flow.child('ask'))
+    const next: Graph = {
+      nodes: { a: node('connect'), d: node('double', { init: true }) },
+      edges: [edge('a.out', 'd.in')],
+      inports: { x: inOf('a.in') },
+    }
+    const before = await kit.engine.get(flow.ref)
+    const wanted = {
+      applied: false,
+      start: ['d'],
+      adopt: [],
+      stop: [{ node: 'ask', job: ask }],
+      replace: [],
+      wires: { added: ['a.out>d.in'], removed: ['a.out>ask.in'] },
+      orphaned: [{ node: 'ask', job: ask, dir: 'in', port: 'in', values: 2 }],
+    }
+    expect(await client.flows.setGraph(flow.id, next, { query: { preview: true } })).toEqual(wanted)
+    expect(await client.flows.postGraph(flow.id, next, { query: { preview: true } })).toEqual(wanted)
+    expect(await kit.engine.get(flow.ref)).toEqual(before)
+    expect(await client.flows.setGraph(flow.id, next)).toEqual({ ...wanted, applied: true })
+    await flow.settle()
+    expect(Object.keys(await flow.children()).sort()).toEqual(['a', 'd'])
+    expect(await kit.engine.look(String(ask), 'in', 'in')).toMatchObject({ size: 2 })
+  })
+
+  test('it is in force as soon as it is answered: jobs and values stay, new wires carry what waits, nothing is given twice', async () => {
+    const first: Graph = {
+      nodes: { a: node('connect', { inports: { in: { init: [0] } } }), ask: node('asker') },
+      edges: [edge('a.out', 'ask.in')],
+      inports: { x: inOf('a.in') },
+    }
+    const flow = await running(first, { x: [1] })
+    const [a, ask] = [await flow.child('a'), await flow.child('ask')]
+    await kit.engine.write(ask, 'out', 'out', ['7', '8'])
+    await client.flows.setGraph(flow.id, {
+      ...first,
+      nodes: { ...first.nodes, ask2: node('asker') },
+      edges: [...first.edges!, edge('ask.out', 'ask2.in'), edge('a.out', 'ask2.in')],
+    })
+    expect([await flow.child('a'), await flow.child('ask')]).toEqual([a, ask])
+    expect(await kit.engine.look(await flow.child('ask2'), 'in', 'in')).toMatchObject({ size: 2 })
+    await flow.run({ x: [2] })
+    const values = async (job: string) =>
+      (await kit.engine.look(job, 'in', 'in')).values.map(({ data }) => JSON.parse(data))
+    expect(await values(ask)).toEqual([0, 1, 2])
+    expect(await values(await flow.child('ask2'))).toEqual([7, 8, 2])
+  })
+
+  test('undo brings back the graph before, step by step', async () => {
+    const graphs = [1, 2, 3].map((n) => chain(n, 'double'))
+    const flow = await running(graphs[0]!)
+    for (const graph of graphs.slice(1)) await client.flows.setGraph(flow.id, graph)
+    await flow.run({ x: [1] })
+    expect(await flow.take('y')).toEqual([8])
+    const steps: number[] = []
+    for (let n = 0; n < 2; n++) {
+      await client.flows.undo(flow.id)
+      await flow.run({ x: [1] })
+      steps.push(...((await flow.take('y')) as number[]))
+      steps.push(Object.keys((await client.flows.graph(flow.id)).nodes!).length)
+    }
+    expect(steps).toEqual([4, 2, 2, 1])
+    await expect(client.flows.undo(flow.id)).rejects.toMatchObject({ code: 'WRONG_STATUS' })
+  })
+
+  test('a graph that cannot be applied changes nothing at all', async () => {
+    const flow = await running(asking, { x: [1] })
+    const before = await kit.engine.get(flow.ref)
+    const wrong: Graph = {
+      nodes: { a: node('connect'), b: node('nobody', { init: true }), ask: node('double') },
+      edges: [edge('a.out', 'ask.in')],
+    }
+    await expect(client.flows.setGraph(flow.id, wrong)).rejects.toMatchObject({ code: 'REFUSED' })
+    expect(await kit.engine.get(flow.ref)).toEqual(before)
+    expect((await client.flows.graph(flow.id)).nodes).not.toHaveProperty('b')
+    await expect(client.flows.setGraph(flow.id, { nodes: { a: { queue: 'core' } } } as never)).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      path: ['nodes', 'a', 'class'],
+    })
+  })
+
+  test('a failed flow is mended by a graph without the node that failed', async () => {
+    const graph: Graph = {
+      nodes: { b: node('brittle'), c: node('double') },
+      inports: { x: inOf('b.in'), y: inOf('c.in') },
+      outports: { z: outOf('c.out') },
+    }
+    const flow = await running(graph, { x: ['bad'], y: [1] })
+    expect(await flow.status()).toBe('failed')
+    await client.flows.setGraph(flow.id, {
+      nodes: { c: node('double') },
+      inports: { y: inOf('c.in') },
+      outports: { z: outOf('c.out') },
+    })
+    await flow.settle()
+    expect([await flow.status(), await flow.take('z')]).toEqual(['completed', [2]])
+  })
+
+  test('only a flow has a graph, and one that has ended takes no other', async () => {
+    const id = await kit.make('double', { queue: 'core' })
+    await expect(client.flows.setGraph(id, {})).rejects.toMatchObject({ code: 'REFUSED' })
+    await expect(client.flows.graph(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const flow = await running(asking)
+    await kit.engine.terminate(flow.ref, { recursive: true })
+    await expect(client.flows.setGraph(flow.id, {})).rejects.toMatchObject({ code: 'WRONG_STATUS' })
+  })
+
+  test('graphs put at the same time are all applied, one after the other', async () => {
+    const flow = await running(chain(2), { x: [1] })
+    await Promise.all([3, 4, 5].map((n) => client.flows.setGraph(flow.id, chain(n))))
+    await flow.run({ x: [2] })
+    expect(await flow.take('y')).toEqual([1, 2])
+    await client.flows.undo(flow.id)
+    await flow.run({ x: [3] })
+    expect(await flow.take('y')).toEqual([3])
+  })
+})
+
+describe('wires', () => {
+  test('say how many values wait, the oldest, and how many pass in a minute', async () => {
+    const flow = await running(asking, { x: [[1], 2, 3] })
+    const wires = await wiresOf(flow.id)
+    expect(wires['x>a.in']).toMatchObject({
+      from: { node: null, port: 'x' },
+      to: { node: 'a', port: 'in' },
+      laid: true,
+      size: 0,
+      oldest: null,
+    })
+    expect(wires['a.out>ask.in']).toMatchObject({ laid: true, size: 3, behind: 0, oldest: { data: [1] } })
+    expect(wires['a.out>ask.in']!.rate).toBeGreaterThan(0)
+  })
+
+  test('a wire whose far node has not started is not laid, and nothing waits', async () => {
+    const flow = await running(asking)
+    expect((await wiresOf(flow.id))['a.out>ask.in']).toMatchObject({
+      laid: false,
+      size: 0,
+      behind: 0,
+      rate: 0,
+      oldest: null,
+    })
+  })
+
+  test('take values in, and give them out', async () => {
+    const flow = await running(asking, { x: [1] })
+    expect(await client.flows.inject(flow.id, 'a.out>ask.in', { values: [2, { three: 3 }] })).toEqual({ size: 3 })
+    expect((await client.flows.drain(flow.id, 'a.out>ask.in', { max: 2 })).values.map(({ data }) => data)).toEqual([
+      1, 2,
+    ])
+    expect((await client.flows.drain(flow.id, 'a.out>ask.in', {})).values.map(({ data }) => data)).toEqual([
+      { three: 3 },
+    ])
+    expect(await client.flows.drain(flow.id, 'a.out>ask.in', {})).toEqual({ values: [] })
+  })
+
+  test('start the node that they end at', async () => {
+    const flow = await running(chain(3, 'double'))
+    await client.flows.inject(flow.id, 'n2.out>n3.in', { values: [5] })
+    await flow.settle()
+    expect(Object.keys(await flow.children())).toEqual(['n3'])
+    expect(await flow.take('y')).toEqual([10])
+  })
+
+  test('what waits at one can be moved to another', async () => {
+    const two: Graph = {
+      ...asking,
+      nodes: { ...asking.nodes, other: node('asker') },
+      edges: [...asking.edges!, edge('ask.out', 'other.in')],
+    }
+    const flow = await running(two, { x: [1, 2, 3] })
+    expect(await client.flows.move(flow.id, 'a.out>ask.in', { to: 'ask.out>other.in' })).toEqual({ moved: 3 })
+    expect(await client.flows.move(flow.id, 'a.out>ask.in', { to: 'ask.out>other.in' })).toEqual({ moved: 0 })
+    const wires = await wiresOf(flow.id)
+    expect([wires['a.out>ask.in']!.size, wires['ask.out>other.in']!.size]).toEqual([0, 3])
+  })
+
+  test('one that is not in the graph is not found', async () => {
+    const flow = await running(asking)
+    await expect(client.flows.drain(flow.id, 'a.out>nobody.in', {})).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
+test('graphs are stored, shown, used and forgotten', async () => {
+  const graph = chain(2, 'double')
+  await client.graphs.set('doubling', graph)
+  expect(await client.graphs.get('doubling')).toMatchObject(graph as object)
+  const { id } = (await client.jobs.enqueue({
+    queue: 'core',
+    class: 'flow',
+    args: ['doubling'],
+    inputs: { x: [1] },
+  })) as { id: number }
+  const flow = await startFlow(kit)
+  await flow.settle()
+  await client.graphs.remove('doubling')
+  await expect(client.graphs.get('doubling')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  const { values } = await client.ports.read(id, 'out', 'y', { max: 9 })
+  expect(values.map(({ data }) => data)).toEqual([4])
+})
+
+describe('flows are seen from outside', () => {
+  test('a list has every flow in short, newest first, in two round trips however many there are', async () => {
+    await running(asking)
+    const one = await running({ ...asking, name: 'first' }, { x: [1, 2] })
+    const two = await startFlow(kit, asking, 'fifo', { alias: ['second'] })
+    await two.settle()
+    const { flows, cursor } = await client.flows.list({ limit: 2 })
+    const cost = await costOf(kit, () => kit.engine.flows({ limit: 2 }))
+    expect(flows).toMatchObject([
+      { id: two.id, name: 'second', status: 'completed', nodes: 2, active: 0, wires: 2, values: 0, oldestAt: null },
+      { id: one.id, name: 'first', status: 'suspended', nodes: 2, active: 1, wires: 2, values: 2 },
+    ])
+    expect(Date.parse(flows[1]!.oldestAt!)).toBeGreaterThan(Date.now() - 60_000)
+    expect(flows[0]!.changedAt).not.toBeNull()
+    expect(cursor).toBe(String(one.id))
+    expect(cost.calls).toBe(2)
+    expect(cost.billed).toBeLessThanOrEqual(LIST + 2 * flows.length)
+    const rest = await client.flows.list({ cursor: cursor!, status: 'suspended' })
+    expect(rest.flows.every(({ id, status }) => id < one.id && status === 'suspended')).toBe(true)
+  })
+
+  test('one look has graph, nodes and wires of one moment', async () => {
+    const flow = await running(asking, { x: [1, 2, 3] })
+    const seen = await client.flows.get(flow.id)
+    expect(seen).toMatchObject({
+      flow: { id: flow.id, values: 3 },
+      undo: 0,
+      graph: { nodes: { a: { class: 'connect' } } },
+    })
+    expect(seen.nodes).toMatchObject([
+      {
+        name: 'a',
+        class: 'connect',
+        status: 'completed',
+        job: Number(await flow.child('a')),
+        lastRun: { outcome: 'completed' },
+      },
+      { name: 'ask', class: 'asker', status: 'suspended', lastRun: { outcome: 'suspended' } },
+    ])
+    const wire = seen.wires.find(({ id }) => id === 'a.out>ask.in')!
+    expect([wire.in.length, wire.in.at(-1)! + wire.in.at(-2)!, wire.out]).toEqual([10, 3, Array(10).fill(0)])
+    expect(Date.parse(wire.oldestAt!)).toBeGreaterThan(Date.now() - 60_000)
+    await client.flows.drain(flow.id, 'a.out>ask.in', { max: 2 })
+    const [, after] = (await client.flows.get(flow.id)).wires
+    expect(after!.out.at(-1)! + after!.out.at(-2)!).toBe(2)
+    await expect(client.flows.get(await flow.child('a'))).rejects.toMatchObject({ code: 'REFUSED' })
+  })
+
+  test('who changed the graph, and when, is known for as long as it can be undone', async () => {
+    const flow = await running(asking)
+    await client.flows.setGraph(flow.id, chain(1))
+    await client.flows.setGraph(flow.id, chain(2))
+    const { versions } = await client.flows.history(flow.id)
+    expect(versions.map(({ nodes, by, back }) => [nodes, by, back])).toEqual([
+      [2, expect.stringMatching(/^key:/), false],
+      [1, expect.stringMatching(/^key:/), false],
+      [2, null, false],
+    ])
+    expect(versions.every(({ at }) => Date.parse(at!) > Date.now() - 60_000)).toBe(true)
+    expect((await client.flows.get(flow.id)).undo).toBe(2)
+    await client.flows.undo(flow.id)
+    const undone = (await client.flows.history(flow.id)).versions
+    expect(undone.map(({ hash, back }) => [hash, back])).toEqual([
+      [versions[1]!.hash, true],
+      [versions[2]!.hash, false],
+    ])
+  })
+
+  test('a preview of an undo says what it would do, and does nothing', async () => {
+    const flow = await running(chain(1), { x: [1] })
+    await client.flows.setGraph(flow.id, chain(2))
+    const { hash } = await client.flows.get(flow.id)
+    expect(await client.flows.undo(flow.id, {}, { query: { preview: true } })).toMatchObject({
+      applied: false,
+      wires: { added: ['n1.out>y'], removed: ['n1.out>n2.in', 'n2.out>y'] },
+    })
+    expect((await client.flows.get(flow.id)).hash).toBe(hash)
+  })
+
+  test('of two editors the second is told, with both hashes, and changes nothing', async () => {
+    const flow = await running(chain(1))
+    const seen = (await client.flows.get(flow.id)).hash!
+    await client.flows.setGraph(flow.id, chain(2), { ifMatch: seen })
+    const now = (await client.flows.get(flow.id)).hash!
+    for (const late of [
+      () => client.flows.setGraph(flow.id, chain(3), { ifMatch: seen }),
+      () => client.flows.setGraph(flow.id, chain(3), { ifMatch: seen, query: { preview: true } }),
+      () => client.flows.undo(flow.id, {}, { ifMatch: seen }),
+    ])
+      await expect(late()).rejects.toMatchObject({
+        code: 'CHANGED',
+        status: 412,
+        message: `If-Match: expected the hash of the graph in force, "${now}", got "${seen}": the graph was changed meanwhile`,
+      })
+    expect((await client.flows.get(flow.id)).hash).toBe(now)
+    await client.flows.undo(flow.id, {}, { ifMatch: now })
+    expect((await client.flows.get(flow.id)).hash).toBe(seen)
+  })
+
+  test('stored graphs are listed by their names, a page at a time', async () => {
+    for (const name of ['c', 'a', 'b']) await client.graphs.set(`listed-${name}`, chain(1))
+    const first = await client.graphs.list({ limit: 2, cursor: 'listed' })
+    expect(first).toEqual({ graphs: [{ name: 'listed-a' }, { name: 'listed-b' }], cursor: 'listed-b' })
+    expect((await client.graphs.list({ cursor: 'listed-b' })).graphs[0]).toEqual({ name: 'listed-c' })
+  })
+})
+
+describe('a flow that is made with a wire to nowhere', () => {
+  const wrong: Graph = { ...asking, edges: [edge('a.out', 'ask.inn')] }
+  const message = 'edges.0.to.inport: node ask (asker) has no in port inn; it has in'
+  test.each([
+    ['by its port', { inputs: { __graph: [wrong] } }, `inputs.__graph.0.${message}`],
+    ['in its arguments', { args: { graph: wrong } }, `args.graph.${message}`],
+  ])('is refused %s, and not made', async (_, more, message) => {
+    const made = client.jobs.enqueue({ queue: 'core', class: 'flow', ...more })
+    await expect(made).rejects.toMatchObject({ code: 'REFUSED', message })
+  })
+
+  test('is made where nobody knows the class yet', async () => {
+    const graph: Graph = { ...wrong, nodes: { ...wrong.nodes, ask: node('comes-later') } }
+    expect(await client.jobs.enqueue({ queue: 'core', class: 'flow', inputs: { __graph: [graph] } })).toHaveProperty(
+      'id',
+    )
+  })
+})

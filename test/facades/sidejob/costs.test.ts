@@ -1,0 +1,141 @@
+// Counts the round trips that docs/compat/sidejob.md says we need.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defineWorker } from '../../../src/index.ts'
+import { read } from '../../docs/pages.ts'
+import { type Desk, startDesks } from './kit.ts'
+
+const pass = defineWorker({
+  class: 'pass',
+  in: { in: {} },
+  out: { out: {} },
+  async perform(job) {
+    job.write('out', await job.read('in'))
+  },
+})
+const noop = defineWorker({ class: 'noop', perform: () => undefined })
+const idle = defineWorker({ class: 'idle', in: { in: {} }, perform: (job) => job.suspend() })
+
+let desks: Awaited<ReturnType<typeof startDesks>>
+beforeAll(async () => {
+  desks = await startDesks([pass, noop, idle])
+})
+afterAll(() => desks.close())
+
+type Cost = (desk: Desk) => Promise<() => Promise<unknown>>
+
+const serve = (desk: Desk) => () => desk.engine.dispatch('default', 'none')
+
+/** A job at rest. */
+async function resting(desk: Desk, className = 'noop', making = {}): Promise<number> {
+  const id = await desk.make(className, making)
+  await desk.once(id)
+  return id
+}
+
+const many = (n: number, more: object) =>
+  Array.from({ length: n }, () => ({ queue: 'default', class: 'pass', ...more }))
+
+const listeners =
+  (n: number): Cost =>
+  async (desk) => {
+    await desk.engine.enqueue(many(n, { class: 'idle', in: { in: { channels: ['/a'] } } }))
+    await desk.drain()
+    return () => desk.publish('/a', 1)
+  }
+
+/** What each row of the page stands for: made ready, then what is counted. */
+const costs: Record<string, Cost> = {
+  'make a job': async (desk) => () => desk.make('noop'),
+  'make 1,000 jobs': async (desk) => () => desk.engine.enqueue(many(1_000, {})),
+  async 'make a child with two ports'(desk) {
+    const parent = await resting(desk)
+    return () => desk.make('pass', { parent, name: 'a' })
+  },
+  async 'write to an input of an idle job'(desk) {
+    const job = await resting(desk, 'idle')
+    return () => desk.put(job, 'in', 1)
+  },
+  async 'read a value'(desk) {
+    const job = await desk.make('idle', { inputs: { in: [1] } })
+    return () => desk.read(job, 'in', 'in')
+  },
+  async 'read the state'(desk) {
+    const job = await resting(desk)
+    return () => desk.state(job)
+  },
+  async 'look at a job'(desk) {
+    const job = await resting(desk)
+    return () => desk.view(job)
+  },
+  'write an entry of the log': async (desk) => () => desk.engine.log('{}' as never),
+  async 'lock and unlock'(desk) {
+    const job = String(await resting(desk))
+    return async () => {
+      const { token } = await desk.engine.lock(job, { ttl: 60_000 })
+      await desk.engine.unlock(job, { token })
+    }
+  },
+  async 'connect two values to an idle job'(desk) {
+    const [from, to] = [await resting(desk, 'idle', { out: { out: {} } }), await resting(desk, 'idle')]
+    await desk.write(from, 'out', 'out', [1, 2])
+    return () => desk.connect(from, 'out', 'out', { job: to, in: 'in' })
+  },
+  async 'a run with one read and one write, alone'(desk) {
+    await desk.make('pass', { inputs: { in: [1] } })
+    return serve(desk)
+  },
+  async 'the same, and the run of its parent that it wakes'(desk) {
+    const parent = await resting(desk)
+    await desk.make('pass', { parent, name: 'a', inputs: { in: [1] } })
+    return serve(desk)
+  },
+  async 'a run that does nothing, alone'(desk) {
+    await desk.make('noop')
+    return serve(desk)
+  },
+  async '1,000 runs with one read and one write'(desk) {
+    await desk.engine.enqueue(many(1_000, { inputs: { in: ['1'] } }))
+    await desk.engine.setQueue('default', { lanes: 20 })
+    return serve(desk)
+  },
+  'a message to 1 idle listener': listeners(1),
+  'a message to 50 idle listeners': listeners(50),
+  async 'terminate a job'(desk) {
+    const job = await resting(desk)
+    return () => desk.terminate(job)
+  },
+  async 'delete a job'(desk) {
+    const job = await resting(desk)
+    await desk.terminate(job)
+    return () => desk.remove(job)
+  },
+  async 'the children of a job that has 10'(desk) {
+    const parent = await resting(desk)
+    for (let i = 0; i < 10; i++) await desk.make('noop', { parent, name: `c${i}` })
+    return () => desk.view(parent)
+  },
+}
+
+async function count(cost: Cost): Promise<number> {
+  const desk = desks.desk()
+  // The deployment announces its classes once.
+  await desk.engine.tick()
+  const act = await cost(desk)
+  const before = desks.kit.gateway.counters.requests
+  await act()
+  return desks.kit.gateway.counters.requests - before
+}
+
+test('the round trips of docs/compat/sidejob.md are those that are counted', async () => {
+  const table = read('docs/compat/sidejob.md').split('## What it costs')[1]!.split('## ')[0]!
+  const rows = [...table.matchAll(/^\| ([^|]+) \| (\d+) \| (\d+) \|$/gm)]
+  const said = Object.fromEntries(rows.map(([, what, , ours]) => [what, Number(ours)]))
+  const counted: Record<string, number> = {}
+  for (const [what, cost] of Object.entries(costs)) {
+    // Once before, so that Redis knows the scripts.
+    await count(cost)
+    counted[what] = await count(cost)
+  }
+  expect(counted).toEqual(said)
+})

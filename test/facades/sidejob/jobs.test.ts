@@ -1,0 +1,299 @@
+// What SideJob promises of jobs: registered, made, found, run, ended, deleted, related. The ids are rows of docs/compat/sidejob.md.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { defineWorker } from '../../../src/index.ts'
+import { type Desk, startDesks } from './kit.ts'
+import { taken, workers } from './workers.ts'
+
+const making = defineWorker({
+  class: 'making',
+  perform: (job) => ('made' in job.children ? undefined : job.spawn('made', { class: 'nop' })),
+})
+
+let desks: Awaited<ReturnType<typeof startDesks>>
+let desk: Desk
+beforeAll(async () => {
+  desks = await startDesks([...workers, making])
+})
+beforeEach(() => {
+  desk = desks.desk()
+  taken()
+})
+afterAll(() => desks.close())
+
+const gone = (id: number) => `job ${id} does not exist`
+
+test('the registry is in Redis, whole for the queues of a deployment, and read by everybody', async () => {
+  await desk.make('nop')
+  await desk.engine.register('elsewhere', 'remote', { push: { url: 'http://127.0.0.1:1/' }, description: 'far away' })
+  const { workers: all } = await desk.engine.workers()
+  const found = (name: string) => all.find((one) => one.class === name)
+  expect(found('tuples')).toMatchObject({
+    queue: 'default',
+    in: { d: { default: '"default"' }, dn: { default: 'null' } },
+  })
+  expect(found('remote')).toMatchObject({ queue: 'elsewhere', description: 'far away' })
+  expect(await desk.status(await desk.make('remote', { queue: 'elsewhere' }))).toBe('queued')
+  await desk.engine.unregister('elsewhere', 'remote')
+  await expect(desk.make('remote', { queue: 'elsewhere' })).rejects.toThrow('class remote is not registered')
+})
+
+test('the classes of a queue are told on its channel when they change', async () => {
+  const ear = await desk.ear('/sidejob/workers/elsewhere')
+  const log = await desk.ear('/sidejob/log')
+  await desk.engine.register('elsewhere', 'remote', { pull: true })
+  await desk.engine.register('elsewhere', 'remote', { pull: true })
+  expect(await desk.heard(ear)).toEqual([{ remote: { in: {}, out: {}, pull: true } }])
+  expect(await desk.heard(log)).toEqual([])
+})
+
+test('a class that nobody has registered makes no job, and takes no id', async () => {
+  await expect(desk.make('unknown')).rejects.toThrow('class unknown is not registered for queue default')
+  expect(await desk.make('nop')).toBe(1)
+})
+
+test('a child needs a parent that is there and a name that is free; what is refused makes nothing', async () => {
+  const parent = await desk.make('nop')
+  const child = await desk.make('nop', { parent, name: 'a' })
+  await expect(desk.make('nop', { parent, name: 'a' })).rejects.toThrow(`already has a child a (job ${child})`)
+  await expect(desk.make('nop', { parent: 99, name: 'b' })).rejects.toThrow(gone(99))
+  const unnamed = await desk.make('nop', { parent })
+  expect(unnamed).toBe(3)
+  expect(Object.keys((await desk.view(parent)).children).sort()).toEqual(['3', 'a'])
+})
+
+test('a job that a run makes is its child, and says who made it', async () => {
+  const parent = await desk.make('making', { createdBy: 'me' })
+  await desk.drain()
+  const child = (await desk.view(parent)).children.made!.id
+  expect(await desk.view(child)).toMatchObject({ parent: { id: parent, name: 'made' }, createdBy: `job:${parent}` })
+})
+
+test('a name without a parent means nothing', async () => {
+  const job = await desk.make('nop', { name: 'a' })
+  expect(await desk.view(job)).toMatchObject({ name: null, parent: null })
+})
+
+test('to make, adopt or disown a child does not run its parent', async () => {
+  const parent = await desk.make('nop')
+  await desk.drain()
+  await desk.make('nop', { parent, name: 'a' })
+  const orphan = await desk.make('nop')
+  await desk.engine.adopt(String(parent), { job: String(orphan), name: 'b' })
+  await desk.engine.disown(String(parent), { name: 'b' })
+  expect(await desk.status(parent)).toBe('completed')
+})
+
+test('a job is found by its id or by one of its aliases, and by nothing else', async () => {
+  const job = await desk.make('nop', { alias: ['one', 'Über'] })
+  for (const ref of [String(job), 'one', 'Über']) expect((await desk.engine.get(ref)).id).toBe(job)
+  for (const ref of ['1abc', ' 1', '01', '1.9', 'on', '2'])
+    await expect(desk.engine.get(ref)).rejects.toThrow(`job ${ref} does not exist`)
+})
+
+test('a job has any number of aliases, each belongs to one, and goes by itself or with it', async () => {
+  const [job, other] = [await desk.make('nop'), await desk.make('nop')]
+  expect((await desk.view(job)).aliases).toEqual([])
+  for (const alias of ['a', 'b', 'a']) await desk.engine.alias(String(job), alias, 'add')
+  expect((await desk.view(job)).aliases).toEqual(['a', 'b'])
+  await expect(desk.engine.alias(String(other), 'a', 'add')).rejects.toThrow(`alias a belongs to job ${job}`)
+  await expect(desk.engine.alias(String(other), 'a', 'remove')).rejects.toThrow(`job ${other} has no alias a`)
+  await desk.engine.alias(String(job), 'a', 'remove')
+  await desk.engine.alias(String(other), 'a', 'add')
+  await desk.terminate(job)
+  await desk.remove(job)
+  await desk.engine.alias(String(other), 'b', 'add')
+  expect((await desk.view(other)).aliases).toEqual(['a', 'b'])
+})
+
+test('a class that says so tells nothing of its statuses, and the others tell no status twice', async () => {
+  const ear = await desk.ear('/sidejob/job')
+  const quiet = await desk.make('deaf')
+  await desk.drain()
+  await desk.run(quiet)
+  expect(await desk.heard(ear)).toEqual([])
+  const job = await desk.make('nop')
+  await desk.run(job)
+  await desk.run(job)
+  expect(await desk.heard(ear)).toEqual([{ status: 'queued' }])
+})
+
+test('news of statuses makes no entry of the log', async () => {
+  const [log, ear] = [await desk.ear('/sidejob/log'), await desk.ear('/sidejob/job/3')]
+  await desk.make('nop')
+  await desk.drain()
+  expect(await desk.heard(ear)).toEqual([{ status: 'queued' }, { status: 'running' }, { status: 'completed' }])
+  expect(await desk.heard(log)).toEqual([])
+})
+
+test('many requests to run are one run', async () => {
+  const job = await desk.make('nop')
+  for (let i = 0; i < 5; i++) await desk.run(job)
+  await desk.put(job, 'a', 1)
+  expect(await desk.drain()).toHaveLength(1)
+  await desk.run(job, { at: desk.now() + 60_000 })
+  await desk.run(job, { at: desk.now() + 60_000 })
+  await desk.run(job)
+  expect(await desk.drain()).toHaveLength(1)
+})
+
+test('run with parent runs the parent, by the rules of its status', async () => {
+  const parent = await desk.make('nop')
+  const child = await desk.make('nop', { parent, name: 'a' })
+  await desk.drain()
+  expect(await desk.run(child, { parent: true })).toEqual({ id: parent, status: 'queued' })
+  expect(await desk.status(child)).toBe('completed')
+  await desk.terminate(parent)
+  expect(await desk.run(child, { parent: true })).toEqual({ id: parent, status: 'terminated', ran: false })
+  await expect(desk.run(parent, { parent: true })).rejects.toThrow(`job ${parent} has no parent`)
+})
+
+test('a job whose class is no longer registered is terminated when it is to run, and the caller is told', async () => {
+  await desk.engine.register('elsewhere', 'remote', { push: { url: 'http://127.0.0.1:1/' } })
+  const job = await desk.make('remote', { queue: 'elsewhere' })
+  await desk.engine.unregister('elsewhere', 'remote')
+  await expect(desk.run(job)).rejects.toThrow(`class remote is no longer registered for queue elsewhere`)
+  expect(await desk.status(job)).toBe('terminated')
+})
+
+test('terminate ends a job from every status, once', async () => {
+  const jobs = [await desk.make('closing'), await desk.make('suspending'), await desk.make('failing')]
+  await desk.drain('fifo', 'keep')
+  jobs.push(await desk.make('nop', { at: desk.now() + 60_000 }))
+  for (const job of jobs) await desk.terminate(job)
+  expect(await desk.status(jobs[0]!)).toBe('terminating')
+  await desk.terminate(jobs[0]!)
+  expect(await desk.ready()).toEqual([jobs[0]])
+  taken()
+  await desk.drain()
+  expect(taken()).toEqual([`shutdown ${jobs[0]}`])
+  for (const job of jobs) expect(await desk.terminate(job)).toEqual({ id: job, status: 'terminated' })
+  expect(await desk.ready()).toEqual([])
+})
+
+/** A tree of three generations. */
+async function tree(className = 'nop') {
+  const top = await desk.make(className)
+  const child = await desk.make(className, { parent: top, name: 'a' })
+  const grandchild = await desk.make(className, { parent: child, name: 'a' })
+  await desk.drain()
+  return { top, child, grandchild }
+}
+
+test('terminate takes those below only when it is asked to, also below one that has ended', async () => {
+  const { top, child, grandchild } = await tree()
+  await desk.terminate(top)
+  expect([await desk.status(child), await desk.status(grandchild)]).toEqual(['completed', 'completed'])
+  await desk.terminate(top, true)
+  expect([await desk.status(child), await desk.status(grandchild)]).toEqual(['terminated', 'terminated'])
+})
+
+test('only what is terminated, with all below it, can be deleted', async () => {
+  const { top, child, grandchild } = await tree()
+  await expect(desk.remove(top)).rejects.toThrow('only what is terminated')
+  await desk.terminate(top)
+  await desk.terminate(child)
+  await expect(desk.remove(top)).rejects.toThrow(`job ${grandchild} is completed`)
+  expect(await desk.status(top)).toBe('terminated')
+})
+
+test('a deletion leaves nothing of the tree, and tells of each job, those below first', async () => {
+  const ear = await desk.ear('/sidejob/job')
+  const parent = await desk.make('nop')
+  const { top, child, grandchild } = await tree()
+  await desk.engine.adopt(String(parent), { job: String(top), name: 'top' })
+  await desk.set(top, { n: 'x'.repeat(1_000) })
+  await desk.put(child, 'a', 1, 2)
+  await desk.setDefault(child, 'in', 'a', 'x'.repeat(1_000))
+  await desk.engine.setChannels(String(child), 'in', 'a', ['/a'])
+  await desk.engine.alias(String(grandchild), 'name', 'add')
+  await desk.drain()
+  await desk.terminate(top, true)
+  await desk.engine.disown(String(parent), { name: 'top' })
+  await desk.heard(ear)
+  await desk.remove(top)
+  expect((await desk.view(parent)).children).toEqual({})
+  const ids = (await desk.engine.look(String(ear), 'in', 'ear')).values.map(
+    ({ context }) => JSON.parse(context!).channel,
+  )
+  expect(ids).toEqual([grandchild, child, top].map((id) => `/sidejob/job/${id}`))
+  for (const id of [top, child, grandchild]) expect(await desk.keys(`job:${id}*`)).toEqual([])
+  expect(await desk.keys('channel:/a')).toEqual([])
+  expect((await desk.engine.channels()).channels.map(({ name }) => name)).toEqual(['/sidejob/job'])
+})
+
+test('nothing can be done to a job that is gone, and nothing of it stays behind', async () => {
+  const job = await desk.make('nop', { in: { a: {} } })
+  await desk.terminate(job)
+  await desk.remove(job)
+  const ref = String(job)
+  const tries = [
+    desk.view(job),
+    desk.state(job),
+    desk.set(job, { a: 1 }),
+    desk.set(job, {}, ['a']),
+    desk.put(job, 'a', 1),
+    desk.run(job),
+    desk.terminate(job),
+    desk.remove(job),
+    desk.engine.lock(ref, { ttl: 1_000 }),
+    desk.engine.refresh(ref, { token: 'x', ttl: 1_000 }),
+    desk.engine.unlock(ref, { token: 'x' }),
+    desk.engine.alias(ref, 'a', 'add'),
+  ]
+  for (const one of await Promise.allSettled(tries))
+    expect(String((one as PromiseRejectedResult).reason)).toContain(gone(job))
+  expect(await desk.keys('job:*')).toEqual([])
+})
+
+test('a job that is adopted has no parent yet, is not above, and gets a name that is free', async () => {
+  const [a, b, c] = [await desk.make('nop'), await desk.make('nop'), await desk.make('nop')]
+  const adopt = (parent: number, job: number, name: string) =>
+    desk.engine.adopt(String(parent), { job: String(job), name })
+  await expect(adopt(a, a, 'self')).rejects.toThrow('it is the job itself or above it')
+  await adopt(a, b, 'child')
+  await expect(adopt(c, b, 'child')).rejects.toThrow(`job ${b} already has a parent (job ${a})`)
+  await expect(adopt(a, c, 'child')).rejects.toThrow('already has a child child')
+  await expect(adopt(b, a, 'loop')).rejects.toThrow('it is the job itself or above it')
+  await desk.terminate(b)
+  await desk.remove(b)
+  await adopt(a, c, 'child')
+  expect((await desk.view(a)).children).toEqual({ child: { id: c, class: 'nop', status: 'queued' } })
+  expect((await desk.view(c)).parent).toEqual({ id: a, name: 'child' })
+})
+
+test('a child that is disowned goes on without a parent', async () => {
+  const parent = await desk.make('nop')
+  const child = await desk.make('nop', { parent, name: 'a' })
+  await expect(desk.engine.disown(String(parent), { name: 'b' })).rejects.toThrow(`job ${parent} has no child b`)
+  await desk.engine.disown(String(parent), { name: 'a' })
+  expect([(await desk.view(parent)).children, (await desk.view(child)).parent]).toEqual([{}, null])
+  await desk.drain()
+  expect(await desk.status(child)).toBe('completed')
+})
+
+test('state is set, unset and read field by field, and null is a value', async () => {
+  const job = await desk.make('nop')
+  expect(await desk.state(job)).toEqual({})
+  await desk.set(job, { a: { b: [1, null] }, n: null, inputs: 1 })
+  await desk.set(job, {})
+  await desk.set(job, { n: 2 }, ['a', 'never'])
+  expect(await desk.state(job)).toEqual({ n: 2, inputs: 1 })
+})
+
+test('a lock is had once, ends by itself, and only its token renews or ends it; meanwhile the job waits', async () => {
+  const job = await desk.make('nop')
+  const ref = String(job)
+  const { token } = await desk.engine.lock(ref, { ttl: 60_000 })
+  await expect(desk.engine.lock(ref, { ttl: 60_000 })).rejects.toThrow('is locked until')
+  await expect(desk.engine.refresh(ref, { token: 'other', ttl: 9e6 })).rejects.toThrow('is not locked with this token')
+  await expect(desk.engine.unlock(ref, { token: 'other' })).rejects.toThrow('is not locked with this token')
+  await desk.engine.refresh(ref, { token, ttl: 120_000 })
+  expect(await desk.drain()).toEqual([])
+  expect(await desk.status(job)).toBe('queued')
+  await desk.engine.unlock(ref, { token })
+  expect(await desk.drain()).toHaveLength(1)
+  await desk.engine.lock(ref, { ttl: 1 })
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  await desk.engine.lock(ref, { ttl: 60_000 })
+})

@@ -1,0 +1,361 @@
+// What SideJob promises of ports, connections, groups, contexts, the log and channels. The ids are rows of
+// docs/compat/sidejob.md.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { defineWorker } from '../../../src/index.ts'
+import { type Desk, startDesks } from './kit.ts'
+import { taken, workers } from './workers.ts'
+
+/** Writes in a group whose options an inner one changes, and one write of its own options. */
+const grouping = defineWorker({
+  class: 'grouping',
+  out: { a: {}, b: {}, c: {}, d: {} },
+  perform: (job) =>
+    job.group({ setDefault: true, log: false }, async () => {
+      job.write('a', 1)
+      await job.group({ setDefault: false }, () => job.write('b', 2))
+      job.write('c', 3)
+      job.write('d', 4, { setDefault: false, log: true })
+    }),
+})
+
+/** Reads and writes one by one, outside of any group, and logs in all ways. */
+const talking = defineWorker({
+  class: 'talking',
+  in: { in: {} },
+  out: { out: { channels: ['/said'] } },
+  async perform(job) {
+    while (job.size('in') > 0) job.write('out', await job.read('in'))
+    job.log('a text')
+    job.log(new Error('an error'))
+    job.log({ own: true })
+    await job.context({ user: 'ann' }, () => job.publish('/said', 'more'))
+  },
+})
+
+/** Hears its own statuses. */
+const narcissus = defineWorker({
+  class: 'narcissus',
+  in: { ear: {} },
+  async perform(job) {
+    while (job.size('ear') > 0) await job.read('ear')
+  },
+})
+
+const logging = defineWorker({ class: 'logging', perform: (job) => job.log(job.args as object) })
+
+let desks: Awaited<ReturnType<typeof startDesks>>
+let desk: Desk
+beforeAll(async () => {
+  desks = await startDesks([...workers, grouping, talking, narcissus, logging])
+})
+beforeEach(() => {
+  desk = desks.desk()
+  taken()
+})
+afterAll(() => desks.close())
+
+test('ports given to a job replace those of its class one by one, with all their options', async () => {
+  const job = await desk.make('tuples', { in: { d: {}, own: { default: 1 } } })
+  expect((await desk.view(job)).in).toMatchObject({
+    in2: { size: 0 },
+    d: { size: 0, channels: [] },
+    dn: { default: 'null' },
+    own: { default: '1' },
+  })
+  expect(await desk.defaultOf(job, 'in', 'd')).toBe(undefined)
+  await desk.setDefault(job, 'in', 'own', 2)
+  await desk.put(job, 'own', 'kept')
+  await desk.ports(job, { in: { own: {} } })
+  expect(await desk.values(job, 'own', 'in')).toEqual(['kept'])
+  expect([await desk.defaultOf(job, 'in', 'own'), await desk.defaultOf(job, 'in', 'd')]).toEqual([undefined, 'default'])
+  await desk.ports(job, { in: {} })
+  expect(Object.keys((await desk.view(job)).in).sort()).toEqual(['d', 'dn', 'in2'])
+})
+
+test('null and false are defaults, and no default is none', async () => {
+  const job = await desk.make('nop', { in: { a: { default: null }, b: { default: false }, c: {} } })
+  expect(await desk.read(job, 'in', 'a')).toBe(null)
+  expect(await desk.read(job, 'in', 'b')).toBe(false)
+  expect(await desk.read(job, 'in', 'c')).toBe(undefined)
+  await desk.setDefault(job, 'in', 'a')
+  expect(await desk.read(job, 'in', 'a')).toBe(undefined)
+})
+
+test('a port that there is not is refused by its name', async () => {
+  const job = await desk.make('double')
+  const why = (side: string) => `job ${job} (double) does not have ${side} port X`
+  await expect(desk.put(job, 'X', 1)).rejects.toThrow(why('in'))
+  await expect(desk.read(job, 'out', 'X')).rejects.toThrow(why('out'))
+  await expect(desk.connect(job, 'out', 'out', { job, in: 'X' })).rejects.toThrow(why('in'))
+  await expect(desk.make('double', { inputs: { X: [1] } })).rejects.toThrow('double does not have in port X')
+})
+
+test('where there is a * ports come into being, with its default of that moment and without its channels', async () => {
+  const job = await desk.make('deaf', { in: { '*': { default: 'd' } } })
+  expect(await desk.read(job, 'in', 'new')).toBe('d')
+  await desk.put(job, 'other', 1)
+  expect(Object.keys((await desk.view(job)).in).sort()).toEqual(['ear', 'new', 'other'])
+  await expect(desk.put(job, 'no name', 1)).rejects.toThrow('expected a port name')
+  await expect(desk.put(job, 'a\nb', 1)).rejects.toThrow('expected a port name')
+  await expect(desk.ports(job, { in: { '*': { channels: ['/a'] } } })).rejects.toThrow('port * cannot have channels')
+  await desk.ports(job, { in: { '*': {} } })
+  expect(Object.keys((await desk.view(job)).in)).toEqual(['ear'])
+  expect(await desk.read(job, 'in', 'new')).toBe(undefined)
+})
+
+test('an input and an output of one name are two ports', async () => {
+  const job = await desk.make('nop', { in: { a: {} }, out: { a: {} } })
+  await desk.put(job, 'a', 'in')
+  await desk.write(job, 'out', 'a', ['out'])
+  expect([await desk.values(job, 'a', 'in'), await desk.values(job, 'a', 'out')]).toEqual([['in'], ['out']])
+})
+
+test('a default is not counted and not drained; to set it wakes nobody, says nothing and logs nothing', async () => {
+  const [log, ear] = [await desk.ear('/sidejob/log'), await desk.ear('/a')]
+  const job = await desk.make('nop', { in: { in: {} }, out: { out: { channels: ['/a'] } } })
+  await desk.drain()
+  await desk.heard(log)
+  for (const dir of ['in', 'out'] as const) {
+    await desk.setDefault(job, dir, dir, 1)
+    await desk.setDefault(job, dir, dir, 2)
+    expect(await desk.size(job, dir, dir)).toBe(0)
+    expect(await desk.drainPort(job, dir, dir)).toEqual([])
+    expect(await desk.read(job, dir, dir)).toBe(2)
+    expect(await desk.read(job, dir, dir)).toBe(2)
+  }
+  expect(await desk.status(job)).toBe('completed')
+  expect(await desk.heard(ear)).toEqual([])
+})
+
+test('a write to a job that has failed, or is to end, is kept and wakes nobody', async () => {
+  const jobs = [await desk.make('failing'), await desk.make('closing'), await desk.make('nop')]
+  await desk.drain('fifo', 'keep')
+  for (const job of jobs.slice(1)) await desk.terminate(job)
+  const statuses = ['failed', 'terminating', 'terminated']
+  for (const [i, job] of jobs.entries()) {
+    await desk.put(job, 'a', 1)
+    expect([await desk.status(job), await desk.size(job, 'in', 'a')]).toEqual([statuses[i], 1])
+  }
+})
+
+test('an output publishes what is written to it, an input what is written to it not', async () => {
+  const ear = await desk.ear('/a', '/b')
+  const job = await desk.make('nop', { in: { in: { channels: ['/a'] } }, out: { out: { channels: ['/a', '/b'] } } })
+  await desk.put(job, 'in', 1)
+  expect(await desk.heard(ear)).toEqual([])
+  await desk.write(job, 'out', 'out', [2])
+  expect(await desk.heard(ear)).toEqual([2, 2])
+  expect(await desk.values(job, 'in', 'in')).toEqual([1, 2])
+})
+
+test('what is written without logging is not logged, nor when it is read', async () => {
+  const log = await desk.ear('/sidejob/log')
+  const job = await desk.make('nop', { in: { a: {} } })
+  await desk.write(job, 'in', 'a', [1], { log: false })
+  await desk.write(job, 'in', 'a', [2])
+  expect(await desk.drainPort(job, 'in', 'a')).toEqual([1, 2])
+  const row = { job, inport: 'a', data: [2] }
+  expect(await desk.heard(log)).toEqual([
+    { read: [], write: [row] },
+    { read: [row], write: [] },
+  ])
+})
+
+test('a value carries the context of who wrote it, and who reads it does not take that over', async () => {
+  const job = await desk.make('double')
+  await desk.write(job, 'in', 'in', [1], { context: { user: 'ann' } })
+  const { values } = await desk.engine.look(String(job), 'in', 'in')
+  expect(values).toEqual([{ data: '1', context: '{"user":"ann"}' }])
+  await desk.drain()
+  const out = await desk.engine.look(String(job), 'out', 'out')
+  expect(out.values).toEqual([{ data: '2', context: `{"job":${job}}` }])
+})
+
+test('a connection wakes whom it gives something: data, or a default that is another', async () => {
+  const parent = await desk.make('nop')
+  const from = await desk.make('nop', { parent, name: 'from', out: { out: { default: 1 } } })
+  const to = await desk.make('nop', { parent, name: 'to', in: { a: { default: 1 } }, out: { b: { default: 1 } } })
+  await desk.drain()
+  await desk.connect(from, 'out', 'out', { job: to, in: 'a' }, { job: to, out: 'b' })
+  expect(await desk.ready()).toEqual([])
+  await desk.setDefault(from, 'out', 'out', 2)
+  await desk.connect(from, 'out', 'out', { job: to, in: 'a' })
+  expect(await desk.ready()).toEqual([to])
+  expect(await desk.defaultOf(to, 'in', 'a')).toBe(2)
+  await desk.drain()
+  await desk.write(from, 'out', 'out', [3], { notify: false })
+  await desk.connect(from, 'out', 'out', { job: to, out: 'b' })
+  expect(await desk.ready()).toEqual([parent])
+})
+
+test('a connection is one entry of the log, publishes at outputs, and values keep their context', async () => {
+  const [log, ear] = [await desk.ear('/sidejob/log'), await desk.ear('/b')]
+  const from = await desk.make('nop', { out: { out: { default: 9 } } })
+  const to = await desk.make('nop', { in: { a: { channels: ['/b'] } }, out: { b: { channels: ['/b'] } } })
+  await desk.write(from, 'out', 'out', [1, 2], { context: { user: 'ann' }, log: true })
+  await desk.heard(log)
+  await desk.connect(from, 'out', 'out', { job: to, in: 'a' }, { job: to, out: 'b' })
+  const [entry] = (await desk.heard(log)) as { read: object[]; write: object[] }[]
+  expect(entry).toMatchObject({ read: [{ job: from, outport: 'out', data: [1, 2] }] })
+  expect(entry!.write).toContainEqual({ job: to, outport: 'b', data: [1, 2] })
+  expect(await desk.heard(ear)).toEqual([1, 2])
+  const { values } = await desk.engine.look(String(to), 'out', 'b')
+  expect(values[0]).toEqual({ data: '1', context: '{"user":"ann"}' })
+  await desk.heard(log)
+  await desk.connect(from, 'out', 'out', { job: to, out: 'b' })
+  expect(await desk.heard(log)).toEqual([])
+})
+
+test('a target that is named twice gets everything twice, and its job runs once', async () => {
+  const from = await desk.make('nop', { out: { out: {} } })
+  const to = await desk.make('nop', { in: { a: {}, b: {} } })
+  await desk.drain()
+  await desk.write(from, 'out', 'out', [1])
+  await desk.connect(from, 'out', 'out', { job: to, in: 'a' }, { job: to, in: 'a' }, { job: to, in: 'b' })
+  expect([await desk.values(to, 'a', 'in'), await desk.values(to, 'b', 'in')]).toEqual([[1, 1], [1]])
+  expect(await desk.drain()).toHaveLength(1)
+})
+
+test('options of a group hold for its writes, those of an inner one and of a write win', async () => {
+  const log = await desk.ear('/sidejob/log')
+  const job = await desk.make('grouping')
+  await desk.drain()
+  const port = async (name: string) => [await desk.values(job, name), await desk.defaultOf(job, 'out', name)]
+  expect([await port('a'), await port('b'), await port('c'), await port('d')]).toEqual([
+    [[], 1],
+    [[2], undefined],
+    [[], 3],
+    [[4], undefined],
+  ])
+  expect(await desk.heard(log)).toEqual([{ job, read: [], write: [{ job, outport: 'd', data: [4] }] }])
+})
+
+test('to write a default wakes, publishes and is logged like every write', async () => {
+  const [log, ear] = [await desk.ear('/sidejob/log'), await desk.ear('/a')]
+  const job = await desk.make('nop', { in: { in: {} }, out: { out: { channels: ['/a'] } } })
+  await desk.drain()
+  await desk.write(job, 'in', 'in', [1], { setDefault: true })
+  await desk.write(job, 'out', 'out', [2], { setDefault: true })
+  expect([await desk.defaultOf(job, 'in', 'in'), await desk.defaultOf(job, 'out', 'out')]).toEqual([1, 2])
+  expect([await desk.size(job, 'in', 'in'), await desk.size(job, 'out', 'out')]).toEqual([0, 0])
+  expect(await desk.ready()).toContain(job)
+  expect(await desk.heard(log)).toHaveLength(2)
+  // Options of a write do not reach those who listen: they get a value.
+  expect(await desk.heard(ear)).toEqual([2])
+})
+
+test('a run has its job in every entry, its contexts where they hold, and an entry for what it did', async () => {
+  const [log, ear] = [await desk.ear('/sidejob/log'), await desk.ear('/said')]
+  const job = await desk.make('talking', { inputs: { in: [1, 2] } })
+  await desk.heard(log)
+  await desk.drain()
+  const entries = (await desk.heard(log)) as { backtrace?: string }[]
+  const said = (data: unknown[]) => ({ job: ear, inport: 'ear', data })
+  expect(entries.map(({ backtrace, ...entry }) => entry)).toEqual([
+    { job, message: 'a text' },
+    { job, error: 'an error' },
+    { job, own: true },
+    {
+      job,
+      read: [{ job, inport: 'in', data: [1, 2] }],
+      write: [{ job, outport: 'out', data: [1, 2] }, said([1, 2])],
+    },
+    { job, user: 'ann', read: [], write: [said(['more'])] },
+  ])
+  expect(entries[1]!.backtrace).toContain('ports.test.ts')
+  const { values } = await desk.engine.look(String(ear), 'in', 'ear')
+  expect(values.map(({ context }) => JSON.parse(context!))).toEqual([
+    { job, channel: '/said' },
+    { job, channel: '/said' },
+    { job, user: 'ann', channel: '/said' },
+  ])
+})
+
+test('an entry from outside is an object or a text, stays on the log page, and makes no loop', async () => {
+  const ear = await desk.ear('/sidejob/log', '/')
+  await desk.engine.log('{"a":1}' as never)
+  await desk.engine.log('"a text"' as never)
+  expect(await desk.heard(ear)).toEqual([{ a: 1 }, { a: 1 }, { message: 'a text' }, { message: 'a text' }])
+  expect(await desk.heard(ear)).toEqual([])
+  const { entries } = await desk.engine.readLog({})
+  expect(entries.map(({ entry }) => JSON.parse(entry))).toEqual([{ message: 'a text' }, { a: 1 }])
+})
+
+test('an entry has its job and time, whatever its members hold deeper', async () => {
+  const log = await desk.ear('/sidejob/log')
+  const job = await desk.make('logging', { args: { at: { job: 'x', timestamp: 'y' }, text: '"job": }{[ \\' } })
+  await desk.once(job)
+  const { values } = await desk.engine.look(String(log), 'in', 'ear')
+  expect(JSON.parse(values[0]!.data)).toMatchObject({ job, timestamp: expect.any(Number), at: { job: 'x' } })
+  await desk.heard(log)
+  const own = await desk.make('logging', { args: { a: [{ job: 1 }], job: 'mine', b: '\\"' } })
+  await desk.once(own)
+  expect(await desk.heard(log)).toEqual([{ a: [{ job: 1 }], job: 'mine', b: '\\"' }])
+})
+
+test('a message that is published is logged where it arrives, with its channel', async () => {
+  const log = await desk.ear('/sidejob/log')
+  const job = await desk.make('nop', { in: { a: { channels: ['/c'] } } })
+  await desk.publish('/c/d', 1, { user: 'u' })
+  expect(await desk.heard(log)).toEqual([
+    { user: 'u', channel: '/c/d', read: [], write: [{ job, inport: 'a', data: [1] }] },
+  ])
+})
+
+test('a port listens to channels, hears on while it does, and its job waits or runs as for every input', async () => {
+  const job = await desk.make('nop', { in: { a: { channels: ['/x'] }, b: {} } })
+  await desk.drain()
+  expect((await desk.view(job)).in.a!.channels).toEqual(['/x'])
+  await desk.engine.setChannels(String(job), 'in', 'b', ['/x', '/y'])
+  expect(await desk.publish('/x', 1)).toEqual({ subscribers: 2 })
+  expect(await desk.ready()).toEqual([job])
+  await desk.engine.setChannels(String(job), 'in', 'a', [])
+  expect(await desk.publish('/x', 2)).toEqual({ subscribers: 1 })
+  expect([await desk.values(job, 'a', 'in'), await desk.values(job, 'b', 'in')]).toEqual([[1], [1, 2]])
+  expect(await desk.publish('/nobody', 1)).toEqual({ subscribers: 0 })
+})
+
+/** How often a port has got a message; a port that listens to / hears the system too. */
+const times = async (job: number, port: string, message: unknown) =>
+  (await desk.values(job, port, 'in')).filter((value) => value === message).length
+
+test('a port that listens at two levels hears a message twice, all ports of a job hear it', async () => {
+  const job = await desk.make('nop', { in: { a: { channels: ['/x/y', '/x'] }, b: { channels: ['/'] } } })
+  await desk.publish('/x/y', 'hello')
+  expect([await times(job, 'a', 'hello'), await times(job, 'b', 'hello')]).toEqual([2, 1])
+})
+
+test('a channel without a slash before it never reaches /, and paths are as they are written', async () => {
+  const ports = { a: { channels: ['x'] }, root: { channels: ['/'] }, b: { channels: ['/a/b'] } }
+  const job = await desk.make('nop', { in: ports })
+  await desk.publish('x/y', 'relative')
+  expect([await times(job, 'a', 'relative'), await times(job, 'root', 'relative')]).toEqual([1, 0])
+  await desk.publish('/a/b/', 'odd')
+  expect([await times(job, 'b', 'odd'), await times(job, 'root', 'odd')]).toEqual([0, 1])
+})
+
+test('who listens to / hears the statuses and the log of all jobs', async () => {
+  await desk.engine.tick()
+  const ear = await desk.ear('/')
+  const job = await desk.make('nop')
+  await desk.drain()
+  await desk.engine.log('{"a":1}' as never)
+  await desk.publish(`/sidejob/job/${job}`, 'own')
+  const heard = await desk.heard(ear)
+  expect(heard.slice(0, 5)).toEqual([
+    { status: 'queued' },
+    { status: 'running' },
+    { status: 'completed' },
+    { a: 1 },
+    'own',
+  ])
+})
+
+test('a job that hears its own statuses is stopped as one that runs wild', async () => {
+  const job = await desk.make('narcissus')
+  await desk.engine.setChannels(String(job), 'in', 'ear', [`/sidejob/job/${job}`])
+  await desk.ranThisMinute(job, 590)
+  await desk.drain()
+  expect(await desk.status(job)).toBe('terminated')
+})

@@ -1,0 +1,158 @@
+// `npm run bench`: sidejob through its full path (HTTP, workerd, gateway, Redis, bells) beside BullMQ over TCP, on one
+// Redis, in turns. `client` is this process, which is BullMQ's worker too; `stack` is gateway and QStash stand-in.
+// `--strict` measures sidejob alone behind the vendor's Lua and limits (infra/strict), with Redis 2 ms and QStash 50 ms away.
+// `--node` runs the app in the stack's process, to see what workerd costs; `--profile <folder>` keeps CPU profiles of
+// that process; `--jobs`, `--rounds` change the size.
+
+import { readFileSync } from 'node:fs'
+import { cpus, loadavg } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startRedis } from '../../../infra/redis.ts'
+import { connect, text } from '../../../infra/resp.ts'
+import { measureBullmq } from './bullmq.ts'
+import { type Cpu, stopwatch } from './cpu.ts'
+import { measureOurs } from './ours.ts'
+import { startMeasured } from './stack.ts'
+import { reportScripts } from './strict.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    node: { type: 'boolean', default: false },
+    strict: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+    jobs: { type: 'string', default: '20000' },
+    rounds: { type: 'string', default: '5' },
+    lone: { type: 'string', default: '200' },
+  },
+})
+const [jobs, rounds, alone] = [options.jobs, options.rounds, options.lone].map(Number) as [number, number, number]
+const WAITING = 10_000
+const CALLERS = 4
+
+const versionOf = (name: string): string =>
+  JSON.parse(readFileSync(join(import.meta.dirname, '../../../node_modules', name, 'package.json'), 'utf8')).version
+
+const load = (): string =>
+  loadavg()
+    .map((n) => n.toFixed(2))
+    .join(' ')
+
+/** The value below which a share of the sorted values lies. */
+const quantile = (values: number[], share: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+}
+const median = (values: number[]): number => quantile(values, 0.5)
+const whole = (n: number): string => Math.round(n).toLocaleString('en')
+const spread = (values: number[]): string => `${whole(Math.min(...values))}–${whole(Math.max(...values))}`
+
+type Round = { rate: number; cpu: Cpu }
+
+const processes = ['client', 'stack', 'workerd', 'redis'] as const
+
+const columns = (cells: string[]): string => cells.map((cell) => cell.padStart(9)).join('')
+
+/** One line: jobs a second, and microseconds of CPU a job in each process. */
+function row(name: string, rounds: Round[]): string {
+  const rates = rounds.map(({ rate }) => rate)
+  const used = processes.map((process) => rounds.map(({ cpu }) => cpu[process] ?? Number.NaN)).map(median)
+  const all = used.reduce((sum, one) => sum + (one || 0), 0)
+  const cells = [...used, all].map((one) => (Number.isNaN(one) ? '–' : one.toFixed(1)))
+  return `  ${name.padEnd(9)}${whole(median(rates)).padStart(8)}  ${spread(rates).padEnd(17)}${columns(cells)}`
+}
+
+function report(what: string, taken: Taken, goal: number): void {
+  console.log(`\n${what}`)
+  console.log(`${'median  (spread)   CPU µs a job:'.padEnd(38)}${columns([...processes, 'all'])}`)
+  console.log(row('sidejob', taken.ours))
+  if (taken.theirs.length === 0) return
+  const ratio = median(taken.ours.map(({ rate }) => rate)) / median(taken.theirs.map(({ rate }) => rate))
+  console.log(row('BullMQ', taken.theirs))
+  console.log(`  ratio    ${ratio.toFixed(2).padStart(8)}  (goal ${goal}${ratio < goal ? ', MISSED' : ''})`)
+}
+
+const redis = await startRedis({ force: options.strict ? 'strict' : 'server', persist: false })
+const connection = await connect(redis)
+const redisPid = Number(/process_id:(\d+)/.exec(text(await connection.call('INFO', 'server')))![1])
+await connection.close()
+console.log(
+  `${redis.describe}; node ${process.version}, wrangler ${versionOf('wrangler')}, bullmq ${versionOf('bullmq')}`,
+)
+console.log(`${cpus().length} cores, ${cpus()[0]!.model}; load ${load()} before`)
+const flags = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []
+const stack = await startMeasured(redis, { under: options.node ? 'node' : 'workerd', far: options.strict }, flags)
+const ours = await measureOurs(stack)
+// Its scripts ask for what Upstash's Lua has and our stand-in has not (cmsgpack).
+const theirs = options.strict ? undefined : await measureBullmq(redis)
+
+const sides = {
+  ours: { ...ours, pids: { client: process.pid, ...stack.pids, redis: redisPid } },
+  ...(theirs && { theirs: { ...theirs, pids: { client: process.pid, redis: redisPid } } }),
+}
+type Taken = { ours: Round[]; theirs: Round[] }
+
+// One round each, uncounted: modules, scripts and compilers warm up.
+for (const one of Object.values(sides)) {
+  await one.fill(jobs)
+  await one.drain(jobs)
+}
+
+const rounded = (ms: number, cpu: Cpu): Round => ({
+  rate: (jobs / ms) * 1_000,
+  cpu: Object.fromEntries(Object.entries(cpu).map(([name, used]) => [name, used / jobs])),
+})
+
+const taken = () => ({ ours: [], theirs: [] }) as Taken
+const [one, several, ran] = [taken(), taken(), taken()]
+const phases = [
+  { into: one, work: (side) => side.fill(jobs) },
+  { into: ran, work: (side) => side.drain(jobs) },
+  { into: several, work: (side) => side.fill(jobs, CALLERS) },
+  { into: ran, work: (side) => side.drain(jobs) },
+] satisfies { into: Taken; work: (side: Pick<typeof ours, 'fill' | 'drain'>) => Promise<number> }[]
+for (let round = 0; round < rounds; round++) {
+  for (const [name, side] of Object.entries(sides) as [keyof Taken, typeof sides.ours][]) {
+    for (const { into, work } of phases) {
+      const spent = stopwatch(side.pids)
+      const ms = await work(side)
+      into[name].push(rounded(ms, spent()))
+    }
+  }
+}
+await ours.settled()
+console.log(`${rounds} rounds of ${whole(jobs)} jobs, made and then run, twice each; load ${load()} after`)
+report('bulk enqueue, jobs/s in calls of 1,000, one after the other', one, 3)
+report(`bulk enqueue, jobs/s in calls of 1,000, ${CALLERS} under way at once`, several, 3)
+report('no-op runs/s', ran, 1.5)
+
+const took: number[] = []
+for (let i = 0; i < alone; i++) took.push(await ours.lone())
+await ours.settled()
+console.log(`\na lone job, enqueue to completed, ${alone} times one after the other`)
+console.log(`  p50 ${median(took).toFixed(1)} ms, p99 ${quantile(took, 0.99).toFixed(1)} ms`)
+
+// Behind the strict stand-in redis-server does not see the calls of scripts, and counts too little.
+if (!options.strict) {
+  const single = await ours.costAlone()
+  const bulk = await ours.costOfBulk(10_000)
+  console.log('\ncosts of a no-op job     round trips   billed commands   QStash messages')
+  for (const [name, cost, n] of [
+    ['alone, through a bell', single, 1],
+    ['one of 10,000 in bulk', bulk, 10_000],
+  ] as const) {
+    const each = [cost.calls, cost.billed, cost.messages].map((total) => String(Number((total / n).toPrecision(3))))
+    console.log(`  ${name}${each[0]!.padStart(13)}${each[1]!.padStart(18)}${each[2]!.padStart(18)}`)
+  }
+  const bytes = await ours.bytesPerJob(WAITING)
+  console.log(
+    `\nbytes per waiting job: ${whole(bytes)} (budget 320${bytes > 320 ? ', MISSED' : ''}), over ${whole(WAITING)}`,
+  )
+}
+
+if (options.strict) await reportScripts()
+
+await theirs?.close()
+await ours.close()
+await stack.close()
+await redis.close()

@@ -1,0 +1,69 @@
+// `npm run bench:trickle`: jobs that come one by one, so many a second: how long each takes, and what it costs in billed
+// commands and QStash messages, with lanes that wait for work and without. Redis is 2 ms and QStash 50 ms away; `--near`
+// leaves them where they are. `--rate 12 --seconds 60` change the load.
+
+import { parseArgs } from 'node:util'
+import { startRedis } from '../../../infra/redis.ts'
+import { type Connection, connect, text } from '../../../infra/resp.ts'
+import { startMeasured, until } from './stack.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    rate: { type: 'string', default: '12' },
+    seconds: { type: 'string', default: '60' },
+    near: { type: 'boolean', default: false },
+  },
+})
+const [rate, seconds] = [options.rate, options.seconds].map(Number) as [number, number]
+
+/** What this program itself asks Redis is nobody's cost. */
+const OWN = ['info', 'exists']
+
+async function billed(redis: Connection): Promise<number> {
+  const info = text(await redis.call('INFO', 'commandstats'))
+  const rows = [...info.matchAll(/^cmdstat_(\S+):calls=(\d+)/gm)].filter(([, name]) => !OWN.includes(name!))
+  return rows.reduce((sum, [, , calls]) => sum + Number(calls), 0)
+}
+
+const quantile = (sorted: number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+
+async function measure(warm: string): Promise<string> {
+  const redis = await startRedis({ force: 'server', persist: false })
+  const stack = await startMeasured(redis, { under: 'workerd', far: !options.near, warm })
+  const connection = await connect(redis)
+  const looking = await connect(redis)
+
+  /** Milliseconds from the call until Redis no longer has the job. */
+  async function one(): Promise<number> {
+    const began = performance.now()
+    const { id } = await stack.client.jobs.enqueue({ class: 'noop' })
+    await until(async () => (await looking.call('EXISTS', `sidejob:job:${id}`)) === 0, 120_000, 1)
+    return performance.now() - began
+  }
+
+  for (let i = 0; i < 20; i++) await one()
+  const [commands, { published }] = [await billed(connection), await stack.counts()]
+  const jobs: Promise<number>[] = []
+  const began = performance.now()
+  for (let i = 0; i < rate * seconds; i++) {
+    const due = began + (i * 1_000) / rate - performance.now()
+    if (due > 0) await new Promise((resolve) => setTimeout(resolve, due))
+    jobs.push(one())
+  }
+  const took = (await Promise.all(jobs)).sort((a, b) => a - b)
+  const cost = ((await billed(connection)) - commands) / took.length
+  const messages = ((await stack.counts()).published - published) / took.length
+  for (const one of [connection, looking]) await one.close()
+  await stack.close()
+  await redis.close()
+  const cells = [`p50 ${quantile(took, 0.5).toFixed(1)} ms`, `p99 ${quantile(took, 0.99).toFixed(1)} ms`]
+  return [...cells, `${cost.toFixed(1)} billed commands`, `${messages.toFixed(4)} QStash messages a job`].join('   ')
+}
+
+console.log(`${rate} jobs a second for ${seconds} s, ${options.near ? 'near' : 'Redis 2 ms and QStash 50 ms away'}`)
+for (const [name, warm] of [
+  ['lanes leave at once', '0s'],
+  ['lanes wait for 10 s', '10s'],
+] as const)
+  console.log(`  ${name}: ${await measure(warm)}`)

@@ -1,0 +1,343 @@
+// What runs do: drawn by chance from a table of moves, written down as changes, and what must follow if they count.
+
+import type { Encoded } from '../../../src/core/codec/value.ts'
+import type { Changes, Op } from '../../../src/core/run.ts'
+import { outcomeOf } from '../../../src/engine/jobs/outcome.ts'
+import type { RunOutcome } from '../../../src/redis/changes.ts'
+import { type Child, childrenOf } from '../../../src/redis/record.ts'
+import type { ClaimedJob } from '../../../src/redis/types.ts'
+import { classes, classNames, isCallback, NEWS, QUEUES, registry } from './classes.ts'
+import { type Facts, portOf } from './judge.ts'
+import { idOf, nameOf } from './redis.ts'
+import type { World } from './world.ts'
+
+/** What a run wants to commit, and the facts that follow if it is taken. */
+export type Plan = {
+  settled: RunOutcome
+  job: number
+  key: string
+  facts: Pick<Facts, 'must' | 'may' | 'read' | 'logs' | 'timed' | 'meddled' | 'wanted' | 'waits'>
+}
+
+/** Ports of children as a run saw them when it began. */
+export type Peeked = { name: string; child: Child; taken: number; values: string[] }[]
+
+type Draft = {
+  world: World
+  lent: ClaimedJob
+  children: Record<string, Child>
+  peeked: Peeked
+  tag: string
+  ops: Op[]
+  reads: NonNullable<Changes['reads']>
+  must: string[]
+  may: string[]
+  read: Facts['read']
+  meddled: boolean
+  spawned: boolean
+}
+
+const MOST_JOBS = 12
+
+/** A value by its name. Every third is so large that two of them do not wait in a document. */
+export const text = (value: string): Encoded =>
+  JSON.stringify(value.charCodeAt(value.length - 1) % 3 === 0 ? value.padEnd(300, '.') : value) as Encoded
+
+const valuesOf = (draft: Draft, n: number, quiet = false): Encoded[] =>
+  Array.from({ length: n }, () => {
+    const value = `${quiet ? 'q' : ''}${draft.tag}:${draft.may.length}`
+    draft.may.push(value)
+    return text(value)
+  })
+
+/** Values that have to appear somewhere when the commit counts. */
+function mustAppear(draft: Draft, n: number, quiet = false): Encoded[] {
+  const values = valuesOf(draft, n, quiet)
+  draft.must.push(...values.map(nameOf))
+  return values
+}
+
+/** The port of a class that takes what is written. */
+export const inputOf = (name: string): string | undefined => Object.keys(classes[name]!.in!)[0]?.replace('*', 'x')
+export const outputOf = (name: string): string | undefined => Object.keys(classes[name]!.out!)[0]?.replace('*', 'y')
+
+const someChild = ({ world, children }: Draft): [string, Child] | undefined => {
+  const all = Object.entries(children)
+  return all.length ? world.random.pick(all) : undefined
+}
+
+function readOwn(draft: Draft, all = false): void {
+  const { lent, world } = draft
+  for (const [port, items] of Object.entries(lent.inputs)) {
+    const count = all ? items.length : world.random.int(items.length + 1)
+    const cursor = Number(lent.document[`i:${port}`]!.split(',')[1])
+    if (draft.reads[port]) continue
+    draft.reads[port] = { cursor, count }
+    draft.read.push({ port: portOf(lent.id, `i:${port}`), values: items.slice(0, count).map(idOf) })
+  }
+}
+
+function writeOut(draft: Draft): void {
+  const port = outputOf(draft.lent.document.class)
+  if (port) draft.ops.push({ op: 'write', to: { out: port }, values: mustAppear(draft, 1 + draft.world.random.int(2)) })
+}
+
+function writeChild(draft: Draft): void {
+  const [name, child] = someChild(draft) ?? []
+  const port = child && inputOf(child.class)
+  if (!name || !port) return
+  const quiet = draft.world.random.chance(0.1)
+  draft.ops.push({ op: 'write', to: { child: name, in: port }, values: mustAppear(draft, 1, quiet), notify: !quiet })
+}
+
+function writeOther(draft: Draft): void {
+  const all = [...draft.world.view.jobs.values()].filter(({ doc }) => inputOf(doc.class))
+  if (all.length === 0) return
+  const { id, doc } = draft.world.random.pick(all)
+  draft.ops.push({ op: 'write', to: { job: id, in: inputOf(doc.class)! }, values: mustAppear(draft, 1) })
+}
+
+function spawn(draft: Draft): void {
+  const { random, view } = draft.world
+  if ([...view.jobs.values()].filter((job) => !isCallback(job)).length >= MOST_JOBS) return
+  for (let n = 1 + random.int(2); n > 0; n--) {
+    const name = `k${random.int(40)}`
+    const className = random.pick(classNames)
+    const port = inputOf(className)
+    draft.ops.push({
+      op: 'spawn',
+      name,
+      queue: random.pick(QUEUES),
+      class: className,
+      ...(port && random.chance(0.4) ? { inputs: { [port]: mustAppear(draft, 1) } } : {}),
+      ...(random.chance(0.2) ? { wait: Math.round(random.between(1_000, 40_000)) } : {}),
+      ...(random.chance(0.2) ? { priority: random.int(3) } : {}),
+    })
+    draft.spawned = true
+    if (port && random.chance(0.4))
+      draft.ops.push({ op: 'write', to: { child: name, in: port }, values: mustAppear(draft, 1) })
+  }
+}
+
+function readChild(draft: Draft): void {
+  const seen = draft.peeked.filter(({ values }) => values.length)
+  if (seen.length === 0) return
+  const { name, child, taken, values } = draft.world.random.pick(seen)
+  const port = outputOf(child.class)!
+  const key = portOf(child.id, `o:${port}`)
+  if (draft.read.some((other) => other.port === key)) return
+  draft.ops.push({ op: 'read', from: { child: name, out: port }, cursor: taken, count: values.length })
+  draft.read.push({ port: key, values })
+}
+
+function connectToChild(draft: Draft): void {
+  const [name, child] = someChild(draft) ?? []
+  const to = child && inputOf(child.class)
+  const from = outputOf(draft.lent.document.class)
+  // What a herald has written may be in the child's port already, as news.
+  if (name && to && from === 'out' && draft.lent.document.class !== 'herald')
+    draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
+}
+
+/** From an own input to a child, or from a child to its sibling or to an own output; what listens has the news anyway. */
+function wire(draft: Draft): void {
+  const [name, child] = someChild(draft) ?? []
+  const [other, sibling] = someChild(draft) ?? []
+  if (sibling?.class === 'reader') return
+  const [from, to] = [child && outputOf(child.class), sibling && inputOf(sibling.class)]
+  const [own, out] = [inputOf(draft.lent.document.class), outputOf(draft.lent.document.class)]
+  if (own && other && to && draft.world.random.chance(0.3))
+    draft.ops.push({ op: 'wire', from: { in: own }, to: [{ child: other, in: to }] })
+  // What a herald has written may be in the other port already, as news.
+  else if (name && from && child!.class !== 'herald' && other !== name && to)
+    draft.ops.push({ op: 'wire', from: { child: name, out: from }, to: [{ child: other!, in: to }] })
+  else if (name && from && child!.class !== 'herald' && out)
+    draft.ops.push({ op: 'wire', from: { child: name, out: from }, to: [{ out }] })
+}
+
+function toChild(draft: Draft, op: (name: string) => Op): void {
+  const [name] = someChild(draft) ?? []
+  if (!name) return
+  draft.ops.push(op(name))
+  draft.meddled = true
+}
+
+function adopt(draft: Draft): void {
+  const orphans = [...draft.world.view.jobs.values()].filter(({ doc }) => !doc.parent)
+  if (orphans.length)
+    draft.ops.push({ op: 'adopt', job: draft.world.random.pick(orphans).id, name: `a${draft.world.random.int(9)}` })
+}
+
+const always = (): boolean => true
+const isParent = ({ children }: Draft): boolean => Object.keys(children).length > 0
+
+const moves: { weight: number; when: (draft: Draft) => boolean; make: (draft: Draft) => void }[] = [
+  { weight: 8, when: always, make: (draft) => readOwn(draft) },
+  { weight: 6, when: always, make: (draft) => readOwn(draft, true) },
+  { weight: 5, when: always, make: writeOut },
+  { weight: 3, when: always, make: spawn },
+  { weight: 6, when: ({ lent }) => lent.document.class === 'parent', make: spawn },
+  { weight: 4, when: isParent, make: writeChild },
+  { weight: 5, when: isParent, make: readChild },
+  { weight: 2, when: isParent, make: connectToChild },
+  { weight: 3, when: isParent, make: wire },
+  { weight: 1, when: always, make: writeOther },
+  {
+    weight: 1,
+    when: always,
+    make: (draft) => draft.ops.push({ op: 'publish', channel: `${NEWS}/today`, message: valuesOf(draft, 1)[0]! }),
+  },
+  {
+    weight: 1,
+    when: always,
+    make: (draft) => draft.ops.push({ op: 'step', name: `s${draft.world.random.int(3)}`, value: '1' as Encoded }),
+  },
+  { weight: 0.5, when: always, make: (draft) => draft.ops.push({ op: 'log', entry: '{"said":1}' as Encoded }) },
+  {
+    weight: 0.7,
+    when: isParent,
+    make: (draft) => toChild(draft, (child) => ({ op: 'run', child, force: draft.world.random.chance(0.4) })),
+  },
+  {
+    weight: 0.7,
+    when: isParent,
+    make: (draft) => toChild(draft, (child) => ({ op: 'terminate', child, recursive: draft.world.random.chance(0.5) })),
+  },
+  {
+    weight: 0.5,
+    when: isParent,
+    make: (draft) => toChild(draft, (child) => ({ op: 'delete', child, force: draft.world.random.chance(0.6) })),
+  },
+  { weight: 0.5, when: isParent, make: (draft) => toChild(draft, (child) => ({ op: 'disown', child })) },
+  { weight: 0.5, when: always, make: adopt },
+  {
+    weight: 0.4,
+    when: always,
+    make: (draft) => draft.ops.push({ op: 'write', to: { in: 'nowhere-at-all' }, values: valuesOf(draft, 1) }),
+  },
+]
+
+type End = Pick<Changes, 'end' | 'at' | 'wait' | 'waitFor' | 'error'>
+
+const ends: { weight: number; end: (draft: Draft) => End }[] = [
+  { weight: 5, end: () => ({ end: 'completed' }) },
+  { weight: 2, end: () => ({ end: 'suspended' }) },
+  { weight: 1, end: waitForChildren },
+  { weight: 0.7, end: () => ({ end: 'again' }) },
+  { weight: 1, end: ({ world }) => ({ end: 'again', wait: Math.round(world.random.between(2_000, 60_000)) }) },
+  {
+    weight: 0.7,
+    end: ({ world }) => ({ end: 'completed', at: Math.round(world.now + world.random.between(2_000, 60_000)) }),
+  },
+  { weight: 1, end: () => ({ end: 'failed', error: { message: 'by chance' } }) },
+  { weight: 0.4, end: () => ({ end: 'failed', error: { message: 'for good', retry: false } }) },
+]
+
+function waitForChildren({ world, children }: Draft): End {
+  const names = Object.keys(children)
+  const some = names.filter(() => world.random.chance(0.6))
+  return { end: 'suspended', waitFor: some.length && world.random.chance(0.4) ? some : 'children' }
+}
+
+function endOf(draft: Draft): End {
+  const { random } = draft.world
+  const { class: name, terminating } = draft.lent.document
+  if (terminating === '2')
+    return random.chance(0.1) ? { end: 'failed', error: { message: 'in shutdown' } } : { end: 'completed' }
+  if ((draft.spawned || isParent(draft)) && random.chance(0.2)) return { end: 'follow' }
+  if ((draft.spawned || isParent(draft)) && random.chance(0.5)) return waitForChildren(draft)
+  if (name === 'timer' && random.chance(0.6)) return { end: 'again', wait: Math.round(random.between(2_000, 60_000)) }
+  return random.weighted(ends).end(draft)
+}
+
+/** At the end every run reads all there is and completes, unless its children have not ended. */
+function diligent(draft: Draft): End {
+  readOwn(draft, true)
+  // Wires and channels may lead round through several jobs, which then feed each other for ever.
+  const output = outputOf(draft.lent.document.class)
+  const leadsOn = ['wo', 'co'].some((field) => draft.lent.document[`${field}:${output}`] !== undefined)
+  if (draft.read.some(({ values }) => values.length) && !leadsOn) writeOut(draft)
+  const open = Object.values(draft.children).some(({ status }) => status === 'queued' || status === 'terminating')
+  return open && draft.lent.document.terminating !== '2'
+    ? { end: 'suspended', waitFor: 'children' }
+    : { end: 'completed' }
+}
+
+function atRandom(draft: Draft): End {
+  const { random } = draft.world
+  const possible = moves.filter(({ when }) => when(draft))
+  for (let n = random.int(5); n > 0; n--) random.weighted(possible).make(draft)
+  return endOf(draft)
+}
+
+/** A callback has one thing to do; whoever it calls may not be there. */
+const tell = ({ world: { random, faulty } }: Draft): End =>
+  faulty && random.chance(0.3)
+    ? { end: 'failed', error: { message: 'nobody there', retry: !random.chance(0.3) } }
+    : { end: 'completed' }
+
+function draftOf(world: World, lent: ClaimedJob, n: number, peeked: Peeked): Draft {
+  return {
+    world,
+    lent,
+    peeked,
+    children: childrenOf(lent.children),
+    tag: `${lent.document.token}#${n}`,
+    ops: [],
+    reads: {},
+    must: [],
+    may: [],
+    read: [],
+    meddled: false,
+    spawned: false,
+  }
+}
+
+/** The log that a run keeps in its state: which commits of this job have counted. */
+const logOf = ({ lent, tag }: Draft): Encoded =>
+  JSON.stringify([...JSON.parse(lent.document['s:log'] ?? '[]'), tag]) as Encoded
+
+/** What a run commits after it has seen its snapshot. */
+export async function behave(
+  world: World,
+  lent: ClaimedJob,
+  n: number,
+  peeked: Peeked,
+  checkpoint: boolean,
+): Promise<Plan> {
+  const draft = draftOf(world, lent, n, peeked)
+  const said = isCallback({ doc: lent.document }) ? tell(draft) : world.faulty ? atRandom(draft) : diligent(draft)
+  const end: End = checkpoint ? { end: 'checkpoint' } : said
+  const log = logOf(draft)
+  const changes: Changes = { ...end, n, reads: draft.reads, state: { set: { log } }, ops: draft.ops }
+  const settled = await outcomeOf(lent.document.token!, changes, {
+    document: lent.document,
+    retry: classes[lent.document.class]!.retry,
+    registry,
+    random: world.random.next,
+    now: world.now,
+  })
+  const timed = end.at !== undefined || end.wait !== undefined
+  const wanted = end.end === 'again' && !timed ? [lent.id] : []
+  const { must, may, read, meddled } = draft
+  const waits = end.waitFor ? [{ job: lent.id, names: end.waitFor }] : []
+  const facts = {
+    must,
+    may,
+    read,
+    meddled,
+    wanted,
+    waits,
+    logs: [[lent.id, log]] as [number, string][],
+    timed: timed ? [lent.id] : [],
+  }
+  return { settled, job: lent.id, key: draft.tag, facts }
+}
+
+/** A run that hands its job back as it was. */
+export const handBack = (lent: ClaimedJob, n: number): Plan => ({
+  settled: { token: lent.document.token!, n, end: 'released', words: [] },
+  job: lent.id,
+  key: `${lent.document.token}#${n}`,
+  facts: { must: [], may: [], read: [], logs: [], timed: [], waits: [], meddled: false, wanted: [lent.id] },
+})

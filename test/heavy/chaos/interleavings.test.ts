@@ -1,0 +1,35 @@
+// A slice of the random interleavings, the same in every run of the tests; `npm run chaos` plays others.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningRedis, startRedis } from '../../../infra/redis.ts'
+import { kind } from '../../kit/index.ts'
+import { type Played, play } from './interleavings.ts'
+import { directClient } from './redis.ts'
+
+const INTERLEAVINGS = kind === 'server' ? 60 : 20
+/** A busy machine plays fewer. */
+const ENOUGH_MS = 15_000
+
+let redis: RunningRedis
+beforeAll(async () => {
+  redis = await startRedis({ force: kind, persist: false })
+})
+afterAll(() => redis.close())
+
+const shown = ({ seed, violations }: Played): string[] =>
+  violations.map(({ fault, detail }) => `npm run chaos -- --seed ${seed} --trace: ${fault}: ${detail}`)
+
+test('whatever meets, nothing is lost, doubled, overtaken or left behind', { timeout: 60_000 }, async () => {
+  const until = performance.now() + ENOUGH_MS
+  const faults: string[] = []
+  let next = 1
+  async function playOn(): Promise<void> {
+    const direct = await directClient(redis)
+    while (next <= INTERLEAVINGS && performance.now() < until)
+      faults.push(...shown(await play({ seed: next++, redis: direct })))
+    await direct.close()
+  }
+  await Promise.all(Array.from({ length: 4 }, playOn))
+  expect(faults).toEqual([])
+  expect(next).toBeGreaterThan(1)
+})

@@ -1,0 +1,467 @@
+// What must be true of every step, told from what Redis held before it and what it holds after it.
+
+import { type JobRecord, statusOf } from '../../../src/redis/record.ts'
+import { DELIVERIES, isCallback, limits } from './classes.ts'
+import type { SeenJob, View } from './redis.ts'
+
+/** What a step was allowed and bound to do, as the answers of the scripts say. */
+export type Facts = {
+  /** Values that may appear in a port now, and those that have to. */
+  may: string[]
+  must: string[]
+  /** Values that somebody has taken, in order. */
+  read: { port: string; values: string[] }[]
+  /** job → its log as it must read now. */
+  logs: [number, string][]
+  /** Tokens whose runs have ended, and the jobs whose runs were committed. */
+  ended: string[]
+  committed: number[]
+  /** Tokens of runs that were refused a checkpoint because their jobs are to end. */
+  stopped: string[]
+  /** Jobs that were given a time by their own run. */
+  timed: number[]
+  /** Jobs that were asked to run. */
+  wanted: number[]
+  /** Jobs that have to wait before they are tried again. */
+  delayed: number[]
+  /** Jobs that wait for children, by name or all. */
+  waits: { job: number; names: string[] | 'children' }[]
+  /** What debounced jobs have been told to do. */
+  told: [number, string][]
+  /** Queues that a lane has left, and whether it has looked for what was due. */
+  left: { queue: string; looked: boolean }[]
+  /** Somebody was told to run, to end or to go: causes are not followed further. */
+  meddled: boolean
+}
+
+export const noFacts = (): Facts => ({
+  may: [],
+  must: [],
+  read: [],
+  logs: [],
+  ended: [],
+  committed: [],
+  stopped: [],
+  timed: [],
+  wanted: [],
+  delayed: [],
+  waits: [],
+  told: [],
+  left: [],
+  meddled: false,
+})
+
+export const portOf = (job: number, field: string): string => `${job}/${field}`
+
+type Step = { before: View; after: View; facts: Facts; no: number; now: number }
+type Report = (fault: string, detail: string) => void
+
+/** The scripts' clock is a little ahead of ours: that of the machine goes on. */
+const MARGIN = 1_000
+
+const ended = new Set(['completed', 'failed', 'terminated'])
+const hasEnded = (doc: JobRecord): boolean => ended.has(statusOf(doc))
+const hadEnded = (job: SeenJob | undefined): boolean => job !== undefined && hasEnded(job.doc)
+const isStopped = (doc: JobRecord): boolean => doc.terminating !== undefined || doc.place === 'f' || doc.place === 'T'
+
+const isHolding = ({ heldLimits = '', leaseUntil = 0 }: JobRecord, key: string, now: number): boolean =>
+  heldLimits.split('\n').includes(key) && leaseUntil > now + MARGIN
+
+const countsOf = (record = '0,0'): [number, number] => record.split(',').slice(0, 2).map(Number) as [number, number]
+
+/** What a job may say of its callback, by where that rests: what was delivered stays so when its job is terminated. */
+const outcomes: Record<string, (string | undefined)[]> = { c: ['DELIVERED'], f: ['FAILED'], T: ['DELIVERED', 'FAILED'] }
+
+type PortStep = { port: string; job: number; field: string; popped: string[]; unknown: number; pushed: string[] }
+
+type Named = `${string}:${string}`
+
+const portFields = (doc: JobRecord): [field: Named, counts: string][] =>
+  Object.entries(doc).filter((entry): entry is [Named, string] => /^[io]:/.test(entry[0]))
+
+/** How each port of a job got from what it held to what it holds. */
+function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortStep[] {
+  const steps: PortStep[] = []
+  for (const [field, record] of portFields(is.doc)) {
+    if (record === was?.doc[field]) continue
+    const [pushed, taken] = countsOf(record)
+    const [pushedBefore, takenBefore] = countsOf(was?.doc[field])
+    const had = was?.lists[field] ?? []
+    const has = is.lists[field] ?? []
+    const kept = had.slice(taken - takenBefore)
+    const port = portOf(is.id, field)
+    if (pushed < pushedBefore || taken < takenBefore) report('a count went back', `${port} ${record}`)
+    if (kept.some((value, i) => has[i] !== value)) report('order of a port broken', `${port}: ${had} → ${has}`)
+    if (has.length !== pushed - taken) report('a port miscounts', `${port}: ${record}, ${has}`)
+    steps.push({
+      port,
+      job: is.id,
+      field,
+      popped: had.slice(0, taken - takenBefore),
+      unknown: Math.max(0, taken - takenBefore - had.length),
+      pushed: has.slice(kept.length),
+    })
+  }
+  return steps
+}
+
+const fieldsLike = (record: JobRecord, pattern: RegExp): string =>
+  JSON.stringify(Object.entries(record).filter(([field]) => pattern.test(field)))
+
+/** How many values have ever come in; those that a wire has carried on in the same step too. */
+const cameIn = (doc: JobRecord): number =>
+  portFields(doc).reduce((sum, [field, value]) => sum + (/^i:/.test(field) ? Number.parseInt(value, 10) : 0), 0)
+
+/** A wire that leads nowhere any more calls the job that has laid it. */
+const isCalled = (id: number, { jobs }: View): boolean =>
+  [...jobs.values()].some(
+    ({ id: other, doc, lists }) =>
+      (other === id || doc.parent === String(id)) &&
+      Object.keys(lists).some((port) => doc[`w${port as Named}`] !== undefined),
+  )
+
+export function createJudge(report: Report) {
+  const seen = new Set<string>()
+  const hasFreed = new Set<number>()
+  const wantedAt = new Map<number, number>()
+  const fedAt = new Map<number, number>()
+  const childNewsAt = new Map<number, number>()
+  const lentAt = new Map<number, number>()
+  /** A time that is set while a job is at rest waits for its next run. */
+  const idleTimes = new Map<number, number>()
+  const startsOf = new Map<string, number[]>()
+
+  function places({ after }: Step): void {
+    if (after.entries !== after.jobs.size)
+      report('jobs are in two places or none', `${after.entries} entries, ${after.jobs.size} jobs`)
+  }
+
+  /**
+   * Every value that left a port has had exactly one taker; every value that came had a right to. What was moved into
+   * a job that went in the same step is gone with it.
+   */
+  function values({ before, after, facts, no }: Step): void {
+    const steps = [...after.jobs.values()].flatMap((is) => portSteps(before.jobs.get(is.id), is, report))
+    const came = new Set(steps.flatMap(({ pushed }) => pushed))
+    const taken = new Map(facts.read.map(({ port, values }) => [port, values]))
+    const gone = [...before.jobs.keys()].some((id) => !after.jobs.has(id))
+    for (const step of steps) {
+      if (!gone) took(step, taken.get(step.port) ?? [], came, (value) => leftElsewhere(value, step, steps))
+      arrived(step, steps, facts, { before, after, no })
+      taken.delete(step.port)
+    }
+    for (const [port, list] of taken)
+      if (list.length && after.jobs.has(Number.parseInt(port, 10)))
+        report('a value was read and is still there', `${port}: ${list}`)
+    for (const value of gone ? [] : facts.must) if (!came.has(value)) report('a value was lost on its way', value)
+  }
+
+  /** What was said to many left several ports at once: here it was read, from elsewhere it may have been moved. */
+  const leftElsewhere = (value: string, { port }: PortStep, steps: PortStep[]): boolean =>
+    steps.some((other) => other.port !== port && other.popped.includes(value))
+
+  function took(
+    { port, popped, unknown }: PortStep,
+    readers: string[],
+    came: Set<string>,
+    isCopy: (value: string) => boolean,
+  ): void {
+    const alone = popped.filter((value) => !came.has(value) || (isCopy(value) && readers.includes(value)))
+    const same = unknown > 0 ? alone.every((value, i) => readers[i] === value) : alone.join() === readers.join()
+    if (!same) report('values left a port otherwise than they were read', `${port}: left ${alone}, read ${readers}`)
+  }
+
+  /** A job that went in this step held it before. */
+  function wasLeft(value: string, { before, after }: { before: View; after: View }): boolean {
+    const gone = [...before.jobs.values()].filter(({ id }) => !after.jobs.has(id))
+    return gone.some(({ lists }) => Object.values(lists).some((list) => list.includes(value)))
+  }
+
+  function arrived(
+    { port, job, field, pushed }: PortStep,
+    steps: PortStep[],
+    facts: Facts,
+    step: { before: View; after: View; no: number },
+  ): void {
+    for (const value of pushed) {
+      const moved = steps.some((other) => other.port !== port && other.popped.includes(value)) || wasLeft(value, step)
+      if (!moved && !facts.may.includes(value))
+        report('a value came from a request that has no effect', `${port}: ${value}`)
+      if (seen.has(`${port}|${value}`)) report('a value came twice', `${port}: ${value}`)
+      seen.add(`${port}|${value}`)
+    }
+    const was = step.before.jobs.get(job)?.doc
+    if (field.startsWith('i:') && pushed.some((value) => !value.startsWith('q')) && !(was && isStopped(was))) {
+      wantedAt.set(job, step.no)
+      fedAt.set(job, step.no)
+    }
+  }
+
+  /** A run's state and its other effects are one. */
+  function logs({ before, after, facts }: Step): void {
+    const written = new Map(facts.logs)
+    for (const { id, doc } of after.jobs.values()) {
+      const expected = written.get(id) ?? before.jobs.get(id)?.doc['s:log']
+      if (doc['s:log'] !== expected)
+        report('state differs from what was committed', `${id}: ${doc['s:log']} for ${expected}`)
+    }
+  }
+
+  function leases({ before, after, facts, no, now }: Step): void {
+    for (const { id, doc } of after.jobs.values()) {
+      const was = before.jobs.get(id)?.doc
+      if (doc.token === undefined || doc.token === was?.token) continue
+      lentAt.set(id, no)
+      if (was?.token && !facts.ended.includes(was.token) && was.leaseUntil! > now + MARGIN)
+        report('two runs of a job at once', `${id}: ${was.token} until ${was.leaseUntil}, ${doc.token}`)
+      const held = Math.max(Number(was?.backoffUntil ?? 0), Number(was?.lockUntil ?? 0))
+      if (!facts.meddled && held > now + MARGIN) report('a backoff or a lock did not hold', `${id} until ${held}`)
+    }
+  }
+
+  /** A job whose run was refused a checkpoint ends in the same step, or waits for its shutdown run. */
+  function stops({ before, after, facts }: Step): void {
+    for (const token of facts.stopped) {
+      const id = Number.parseInt(token, 10)
+      const doc = after.jobs.get(id)?.doc
+      const expected = before.jobs.get(id)?.doc.hasShutdown ? 'terminating' : 'terminated'
+      if (doc && (doc.token === token || statusOf(doc) !== expected))
+        report('a job that is to end goes on', `${token}: expected ${expected}, got ${statusOf(doc)}`)
+    }
+  }
+
+  /** A time that was asked for stays until a run at or after it, or another wish. */
+  function times({ before, after, facts, now }: Step): void {
+    for (const { id, doc } of after.jobs.values()) {
+      const was = before.jobs.get(id)?.doc
+      if (
+        doc.notBefore &&
+        doc.notBefore !== was?.notBefore &&
+        was?.place === doc.place &&
+        (doc.place === 's' || doc.place === 'c')
+      )
+        idleTimes.set(id, doc.notBefore)
+      if (
+        !was?.notBefore ||
+        was.notBefore === doc.notBefore ||
+        facts.meddled ||
+        facts.timed.includes(id) ||
+        isStopped(doc)
+      )
+        continue
+      if (was.notBefore! > now + MARGIN) report('a time was forgotten', `${id}: ${was.notBefore} → ${doc.notBefore}`)
+    }
+  }
+
+  /** An `at` gives way to input, a backoff and a lock do not; a failure has a backoff. */
+  function delays({ before, after, facts, no, now }: Step): void {
+    const heldUntil = ({ backoffUntil = 0, lockUntil = 0 }: JobRecord): number => Math.max(backoffUntil, lockUntil)
+    for (const { id, doc } of after.jobs.values()) {
+      const was = before.jobs.get(id)
+      if (was?.doc.place === 't' && doc.place === 't' && fedAt.get(id) === no && heldUntil(doc) < now)
+        report('input did not wake a job that waits for a time', String(id))
+      if (facts.delayed.includes(id) && !facts.meddled && !isStopped(doc) && heldUntil(doc) < now)
+        report('a failure is tried again without backoff', String(id))
+    }
+  }
+
+  /** What a lane leaves behind has somebody coming; a timer that was due is not left. */
+  function left({ after, facts, now }: Step): void {
+    for (const { queue: name, looked } of facts.left) {
+      const queue = after.queues.get(name)!
+      const ready = [...after.jobs.values()].filter(({ doc }) => doc.queue === name && doc.place === undefined)
+      if (queue.paused) continue
+      if (ready.length && Object.keys(queue.l).length === 0)
+        report('a lane left work behind', `${name}: ${ready[0]!.id}`)
+      if (looked && (queue.nt ?? now) < now - MARGIN) report('a lane left a timer that was due', name)
+    }
+  }
+
+  /** News of children do not run a parent that waits for their ends. */
+  function patience({ before, after, facts, no }: Step): void {
+    for (const { job, names } of facts.waits) {
+      const was = before.jobs.get(job)?.doc
+      const doc = after.jobs.get(job)?.doc
+      if (
+        !was ||
+        !doc ||
+        doc.waitsFor ||
+        isStopped(doc) ||
+        was.inputDuringRun ||
+        facts.meddled ||
+        wantedAt.get(job) === no
+      )
+        continue
+      if (fieldsLike(was, /^di:/) !== fieldsLike(doc, /^di:/) || isCalled(job, after)) continue
+      if (cameIn(doc) > cameIn(was)) continue
+      const open = [...after.jobs.values()].filter(
+        ({ id, doc: child }) =>
+          child.parent === String(job) &&
+          (names === 'children' || names.includes(child.childName!)) &&
+          !hasEnded(child) &&
+          !child.repeats &&
+          !hadEnded(before.jobs.get(id)) &&
+          child.endedAt === before.jobs.get(id)?.doc.endedAt,
+      )
+      if (open.length) report('a parent that waits was run again', `${job}: ${open[0]!.id}`)
+    }
+  }
+
+  function waiting({ before, after, facts }: Step): void {
+    for (const { id, doc } of after.jobs.values()) {
+      const was = before.jobs.get(id)
+      if (!was?.doc.waitsFor || doc.waitsFor || was.doc.place !== 's') continue
+      if (doc.place === 's') report('a parent waits for nothing', String(id))
+      const own = fieldsLike(was.doc, /^d?i:/) !== fieldsLike(doc, /^d?i:/)
+      if (own || isStopped(doc) || facts.meddled || facts.wanted.includes(id) || isCalled(id, after)) continue
+      const open = was.waiting.filter((child) => {
+        const found = after.jobs.get(child)?.doc
+        const endedNow = found?.endedAt !== before.jobs.get(child)?.doc.endedAt
+        return found?.parent === String(id) && !hasEnded(found) && !found.repeats && !endedNow
+      })
+      if (open.length) report('a parent was woken before its children had ended', `${id}: ${open}`)
+    }
+  }
+
+  /** Nobody starts beyond a limit: so many at once, so many in a period. */
+  function limited({ before, after, facts, now }: Step): void {
+    if (facts.meddled) return
+    for (const { id, doc } of after.jobs.values()) {
+      if (doc.token === undefined || doc.token === before.jobs.get(id)?.doc.token) continue
+      for (const key of doc.heldLimits?.split('\n') ?? []) {
+        const { concurrency = Number.POSITIVE_INFINITY, rate } = limits[key]!
+        const holders = [...after.jobs.values()].filter(({ doc: other }) => isHolding(other, key, now)).length
+        if (holders > concurrency) report('a limit was exceeded', `${key}: ${holders} at once`)
+        const starts = [...(startsOf.get(key) ?? []), doc.ranAt!]
+        startsOf.set(key, starts)
+        const recent = starts.filter((start) => rate && start > doc.ranAt! - rate.period).length
+        if (rate && recent > rate.limit) report('a rate was exceeded', `${key}: ${recent} in ${rate.period} ms`)
+      }
+    }
+  }
+
+  function lanes({ after, now }: Step): void {
+    for (const [queue, { l, ml = 4 }] of after.queues) {
+      const open = Object.values(l).filter((till) => till > now + MARGIN).length
+      if (open > ml) report('more lanes than the queue has', `${queue}: ${open} of ${ml}`)
+    }
+  }
+
+  /** A job that has ended has given its key up, even if it runs again. */
+  function uniques({ after }: Step): void {
+    const owners = new Map<string, number>()
+    for (const { id, doc } of after.jobs.values()) {
+      if (hasEnded(doc) || doc.endedAt || (doc.uniqueHeld === 'b' && doc.ranAt)) hasFreed.add(id)
+      if (!doc.uniqueScope || hasFreed.has(id)) continue
+      if (owners.has(doc.uniqueScope)) report('two jobs of one unique key', `${owners.get(doc.uniqueScope)} and ${id}`)
+      owners.set(doc.uniqueScope, id)
+    }
+  }
+
+  /** A debounced job that waits does what the newest call says; one that has begun, what it began with. */
+  function triggers({ before, after, facts }: Step): void {
+    for (const [id, args] of facts.told) {
+      const doc = after.jobs.get(id)?.doc
+      if (doc && doc.args !== args) report('a debounced job does not do what it was told', String(id))
+    }
+    for (const { id, doc } of after.jobs.values()) {
+      const was = before.jobs.get(id)?.doc
+      if (was?.uniqueHeld === 'b' && was.ranAt && was.args !== doc.args)
+        report('a job that has begun was told otherwise', String(id))
+    }
+  }
+
+  /** Every end is told once: by a job of its own, made in the same step, with the number of the end. */
+  function callbacks({ before, after }: Step): void {
+    const news = new Map<number, JobRecord[]>()
+    for (const job of after.jobs.values())
+      if (isCallback(job) && !before.jobs.has(job.id))
+        news.set(Number(job.doc.callbackOf), [...(news.get(Number(job.doc.callbackOf)) ?? []), job.doc])
+    for (const id of new Set([...before.jobs.keys(), ...after.jobs.keys(), ...news.keys()])) {
+      const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]
+      const told = news.get(id) ?? []
+      if ((was ?? is)?.callback && !(was ?? is)?.callbackOf) toldOnce(id, told, was, is)
+      else if (told.length) report('an end was told that nobody wanted to hear of', String(id))
+    }
+    for (const { id, doc } of after.jobs.values()) {
+      const teller = doc.callbackJob && after.jobs.get(Number(doc.callbackJob))?.doc
+      if (teller && !(outcomes[teller.place ?? ''] ?? [doc.callbackStatus]).includes(doc.callbackStatus))
+        report('a job does not know how its callback went', `${id}: ${doc.callbackStatus}, ${teller.place}`)
+    }
+  }
+
+  function toldOnce(id: number, told: JobRecord[], was: JobRecord | undefined, is: JobRecord | undefined): void {
+    const first = Number(was?.endsTold ?? 0) + 1
+    const numbers = told.map(({ callbackEnd: oe }) => Number(oe)).sort((a, b) => a - b)
+    if (numbers.some((n, i) => n !== first + i)) report('ends are told out of order', `${id}: ${numbers} from ${first}`)
+    if (is && Number(is.endsTold ?? 0) !== first - 1 + told.length)
+      report('a job miscounts its callbacks', `${id}: ${is.endsTold} after ${told.length} more than ${first - 1}`)
+    // What had ended before it was terminated has been told.
+    const isKnown = was && (was.endWasTold || (hasEnded(was) && is?.place !== 'c' && is?.place !== 'f'))
+    const hasJustEnded = !isKnown && (!is || (hasEnded(is) && is.endedAt !== was?.endedAt))
+    if (hasJustEnded && told.length === 0) report('an end was not told', String(id))
+    const ends = told.map(({ args: a }) => JSON.parse(a!).status as string)
+    if (new Set(ends).size < ends.length) report('an end was told twice', `${id}: ${ends}`)
+    const last = told.find(({ callbackEnd: oe }) => Number(oe) === first - 1 + told.length)
+    if (last && is && hasEnded(is) && is.place !== 'T' && JSON.parse(last.args!).status !== statusOf(is))
+      report('another end was told than there was', `${id}: ${last.args} for ${statusOf(is)}`)
+  }
+
+  /** Who is held has a parent whose run has not ended; who has been delivered too often has failed. */
+  function wards({ before, after, facts }: Step): void {
+    for (const { id, doc } of after.jobs.values()) {
+      const parent = after.jobs.get(Number(doc.parent))?.doc
+      if (doc.held && doc.place === 's' && (!parent?.holdsChildren || 'scT'.includes(parent.place ?? '-')))
+        report('a child is held, and nobody will let it go', `${id} of ${doc.parent}`)
+      if (facts.meddled || doc.deliveries === before.jobs.get(id)?.doc.deliveries) continue
+      if ((doc.deliveries ?? 0) > DELIVERIES) report('a job was delivered too often', `${id}: ${doc.deliveries}`)
+    }
+  }
+
+  function wishes({ before, after, facts, no }: Step): void {
+    for (const id of after.jobs.keys()) if (!before.jobs.has(id)) wantedAt.set(id, no)
+    for (const id of facts.wanted) wantedAt.set(id, no)
+    for (const id of facts.committed) {
+      const parent = Number(before.jobs.get(id)?.doc.parent)
+      const was = before.jobs.get(parent)?.doc
+      if (was && !was.waitsFor && !isStopped(was) && after.jobs.get(id)?.doc.parent === String(parent))
+        childNewsAt.set(parent, no)
+    }
+    for (const { id, doc } of after.jobs.values()) {
+      if (isStopped(doc)) wantedAt.delete(id)
+      // One that follows its children is where they are, without a run.
+      if (isStopped(doc) || doc.waitsFor || (doc.followed && doc.place !== 'l')) childNewsAt.delete(id)
+    }
+  }
+
+  const checks = [
+    ...[places, values, logs, leases, stops, limited, times, waiting, lanes],
+    ...[uniques, triggers, wishes, delays, left, patience, callbacks, wards],
+  ]
+
+  return {
+    step: (step: Step): void => {
+      for (const check of checks) check(step)
+    },
+
+    /** Nothing may be left that still wants something. */
+    rest({ jobs }: View): void {
+      for (const { id, doc } of jobs.values()) {
+        const last = lentAt.get(id) ?? -1
+        if (statusOf(doc) === 'terminating' || !doc.place || !'scfT'.includes(doc.place))
+          report('not at rest', `${id} ${statusOf(doc)} ${JSON.stringify(doc)}`)
+        // Held for a parent that has failed, until somebody retries that.
+        else if (doc.held) continue
+        // A time that was asked for during a run that then waits for children comes after them.
+        else if ((wantedAt.get(id) ?? -1) > last && !(doc.waitsFor && doc.notBefore))
+          report('a wake-up was lost', `${id} ${statusOf(doc)}`)
+        else if ((childNewsAt.get(id) ?? -1) > last)
+          report('a parent did not hear of a child', `${id} ${statusOf(doc)}`)
+        const idle = idleTimes.get(id) === doc.notBefore
+        const awaits = doc.place === 's' && (doc.waitsFor || doc.followed)
+        if ((doc.place === 's' || doc.place === 'c') && doc.notBefore && !awaits && !idle)
+          report('a time was never kept', `${id} ${doc.notBefore}`)
+      }
+    },
+  }
+}

@@ -1,0 +1,147 @@
+// The way to Redis without HTTP between, for many thousands of calls, and a look at everything that a namespace holds.
+
+import { createHash } from 'node:crypto'
+import { type Address, connect, decode, type Reply, RespError } from '../../../infra/resp.ts'
+import type { Client } from '../../../src/redis/client.ts'
+import { itemOf } from '../../../src/redis/item.ts'
+import { decodeRecord, type JobRecord } from '../../../src/redis/record.ts'
+import { argumentsOf, type Script } from '../../../src/redis/script.ts'
+import * as scripts from '../../../src/redis/scripts.generated.ts'
+
+type Text = string | null | Text[]
+
+function textOf(reply: Reply): Text {
+  if (reply instanceof RespError) throw reply
+  if (Array.isArray(reply)) return reply.map(textOf)
+  if (Buffer.isBuffer(reply)) return reply.toString()
+  return reply === null ? null : String(reply)
+}
+
+const LOOK = `
+local ns = ARGV[1]
+local places = { 'ready', 'ready:pull', 'timers', 'leases', 'suspended', 'completed', 'failed', 'terminated' }
+local jobs, queues, entries = {}, {}, 0
+local last = tonumber(redis.call('GET', ns .. 'jobs:last_id') or 0)
+for n = 1, last do
+  local id = string.format('%.0f', n)
+  local key = ns .. 'job:' .. id
+  local text = redis.call('GET', key)
+  if text then
+    local doc, job = cjson.decode(text), { text = text, lists = {}, side = {} }
+    for field, value in pairs(doc) do
+      local dir, port = field:match('^([io]):(.+)$')
+      if dir then
+        local pushed, taken = value:match('^(%d+),(%d+)')
+        local items = pushed ~= taken and redis.call('LRANGE', key .. (dir == 'i' and ':in:' or ':out:') .. port, 0, -1)
+        if doc['v' .. field] then items = cjson.decode(doc['v' .. field]) end
+        if items and #items > 0 then job.lists[field] = items end
+      elseif value == '^' then
+        job.side[field] = redis.call('GET', key .. ':f:' .. field) or ''
+      end
+    end
+    if doc.wf then job.waiting = table.concat(redis.call('SMEMBERS', key .. ':waiting'), ' ') end
+    jobs[id] = job
+  end
+end
+for i = 3, #ARGV do
+  local key = ns .. 'queue:' .. ARGV[i]
+  if i - 2 > tonumber(ARGV[2]) then
+    entries = entries + redis.call('ZCARD', ns .. 'limit-waiting:' .. ARGV[i])
+  else
+    for _, place in ipairs(places) do entries = entries + redis.call('ZCARD', key .. ':' .. place) end
+    queues[ARGV[i]] = redis.call('GET', key) or '{"l":{}}'
+  end
+end
+return cjson.encode({ jobs = jobs, queues = queues, entries = entries })
+`
+const lookSha = createHash('sha1').update(LOOK).digest('hex')
+
+/** A client over one RESP connection: the scripts themselves, nothing in front of them. */
+export async function directClient(address: Address) {
+  const connection = await connect(address)
+  const command = async (...words: string[]) => textOf(await connection.call(...words))
+  for (const { text } of Object.values(scripts)) await command('SCRIPT', 'LOAD', text)
+  await command('SCRIPT', 'LOAD', LOOK)
+  let toLookAt: string[] | undefined
+  let looked: string | undefined
+
+  /** With a look behind it, in one write, where one is wanted. */
+  async function evaluate<Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]): Promise<unknown> {
+    const call = ['EVALSHA', script.sha, String(keys.length), ...keys, ...argumentsOf(script, args, rest)]
+    const look = toLookAt ? [['EVALSHA', lookSha, '0', ...toLookAt]] : []
+    const [answer, seen] = await connection.batch([call, ...look])
+    if (seen) looked = String(textOf(decode(seen)))
+    return textOf(decode(answer!))
+  }
+
+  const unused = () => {
+    throw new Error('the simulator calls scripts only')
+  }
+  const client: Client = { evaluate, listen: unused, ask: unused }
+
+  /** Makes a call, and answers what its namespace holds right after it. */
+  async function lookAfter<A>({ ns, queues, limits }: Where, call: () => Promise<A>): Promise<[Settled<A>, string]> {
+    toLookAt = [ns, String(queues.length), ...queues, ...limits]
+    const [settled] = await Promise.allSettled([call()])
+    toLookAt = undefined
+    return [settled!, looked!]
+  }
+
+  return { client, command, lookAfter, close: () => connection.close() }
+}
+
+type Where = { ns: string; queues: readonly string[]; limits: readonly string[] }
+type Settled<A> = PromiseSettledResult<A>
+export type Direct = Awaited<ReturnType<typeof directClient>>
+
+export type QueueDocument = { l: Record<string, number>; ml?: number; paused?: boolean; nt?: number; wm?: string }
+export type SeenJob = {
+  id: number
+  doc: JobRecord
+  /** `i:port` or `o:port` → the values that wait, by their ids. */
+  lists: Record<string, string[]>
+  /** Children that it waits for. */
+  waiting: number[]
+}
+export type View = {
+  jobs: Map<number, SeenJob>
+  queues: Map<string, QueueDocument>
+  /** How many entries all indexes have. */
+  entries: number
+}
+
+export const nothing: View = { jobs: new Map(), queues: new Map(), entries: 0 }
+
+/** The id that a value carries: all of ours are JSON strings. */
+export const idOf = (item: string): string => nameOf(itemOf(item).data)
+
+/** The name of a value, whatever makes it large. */
+export const nameOf = (data: string): string => data.slice(1, -1).replace(/\.+$/, '')
+
+type RawJob = {
+  text: string
+  lists: Record<string, string[]>
+  side: Record<string, string>
+  waiting?: string
+}
+
+const seenJob = (id: string, { text, lists, side, waiting }: RawJob): SeenJob => ({
+  id: Number(id),
+  doc: decodeRecord(text, Object.entries(side).flat()),
+  lists: Object.fromEntries(Object.entries(lists).map(([port, items]) => [port, items.map(idOf)])),
+  waiting: waiting ? waiting.split(' ').map(Number) : [],
+})
+
+/** Everything that a namespace holds. */
+export function viewOf(looked: string): View {
+  const { jobs, queues, entries } = JSON.parse(looked) as {
+    jobs: Record<string, RawJob>
+    queues: Record<string, string>
+    entries: number
+  }
+  return {
+    jobs: new Map(Object.entries(jobs).map(([id, raw]) => [Number(id), seenJob(id, raw)])),
+    queues: new Map(Object.entries(queues).map(([name, text]) => [name, JSON.parse(text) as QueueDocument])),
+    entries,
+  }
+}

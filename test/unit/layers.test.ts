@@ -1,0 +1,121 @@
+// Holds the import table: which folder may import which.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** Folder → what its files may import: other folders of ours, and packages. `types` means: by `import type` only. */
+const table: Record<string, { ours: string[]; packages: string[]; types?: string[] }> = {
+  'src/core': { ours: [], packages: ['zod', 'croner'] },
+  'src/redis': { ours: ['src/core'], packages: ['@upstash/redis'] },
+  'src/engine': { ours: ['src/core', 'src/redis'], packages: [] },
+  'src/http': { ours: ['src/core'], types: ['src/engine'], packages: ['hono', 'zod'] },
+  'src/facades': { ours: ['src/core', 'src/http'], types: ['src/engine'], packages: ['hono', 'zod'] },
+  'src/dashboard': {
+    ours: ['src/core', 'src/http'],
+    types: ['src/engine'],
+    packages: ['hono', 'idiomorph', '@dagrejs/dagre'],
+  },
+  'src/testing': { ours: ['src/core', 'src/engine'], packages: ['zod'] },
+  'src/client': { ours: [], types: ['src/core', 'src/engine', 'src/http', 'src/facades', 'zod'], packages: [] },
+  'src/cloudflare': {
+    ours: ['src/core', 'src/engine', 'src/redis', 'src/http', 'src/client', 'src/environment.ts', 'src/files.ts'],
+    types: ['functions/download.ts'],
+    packages: ['node:async_hooks', 'cloudflare:workers'],
+  },
+  'src/cli': { ours: ['src/core', 'src/client', 'src/redis'], packages: ['node:'] },
+  functions: {
+    ours: ['src/index.ts'],
+    packages: ['zod', 'jq-wasm', 'node:crypto', 'file-type', 'image-dimensions', 'aws4fetch'],
+  },
+}
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+
+const imports = /^(?:import|export)\s+(type\s+)?(?:[\s\S]*?\sfrom\s+)?'([^']+)'/gm
+
+type Import = { file: string; to: string; typeOnly: boolean }
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  return [...text.matchAll(imports)].map(([, type, from]) => ({
+    file,
+    typeOnly: type !== undefined,
+    to: from!.startsWith('.') ? relative(root, resolve(root, dirname(file), from!)) : from!,
+  }))
+}
+
+function allowed(folder: string, { to, typeOnly }: Import): boolean {
+  const { ours, packages, types = [] } = table[folder]!
+  const below = (path: string) => to === path || to.startsWith(`${path}/`)
+  if (below(folder) || ours.some(below)) return true
+  if (typeOnly && types.some(below)) return true
+  return packages.some(
+    (name) => to === name || to.startsWith(`${name}/`) || (name.endsWith(':') && to.startsWith(name)),
+  )
+}
+
+const present = Object.keys(table).filter((folder) => {
+  try {
+    return filesIn(folder).length > 0
+  } catch {
+    return false
+  }
+})
+
+test.each(present)('%s imports only what the table allows', (folder) => {
+  const wrong = filesIn(folder)
+    .flatMap(importsOf)
+    .filter((one) => !allowed(folder, one))
+    .map(({ file, to }) => `${file} imports ${to}`)
+  expect(wrong).toEqual([])
+})
+
+test('every folder of src is in the table', () => {
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  expect(folders.map(({ name }) => `src/${name}`).filter((folder) => !(folder in table))).toEqual([])
+})
+
+test('what is deployed has none of the examples, which anybody with a key could let run for hours', () => {
+  const reached = new Set<string>()
+  const follow = (file: string): void => {
+    if (reached.has(file)) return
+    reached.add(file)
+    for (const { to } of importsOf(file)) if (to.endsWith('.ts')) follow(to)
+  }
+  follow('src/worker.ts')
+  expect(reached).toContain('functions/core.ts')
+  expect([...reached].filter((file) => file.startsWith('examples/'))).toEqual([])
+})
+
+/** The rooms of the engine, from the top floor down: each may import those after it, and the files beside them types. */
+const rooms = ['api', 'lane', 'run', 'remote', 'jobs']
+
+test.each(rooms)('engine/%s imports only rooms below it', (room) => {
+  const above = rooms.slice(0, rooms.indexOf(room)).map((other) => `src/engine/${other}/`)
+  const wrong = filesIn(`src/engine/${room}`)
+    .flatMap(importsOf)
+    .filter(({ to }) => above.some((other) => to.startsWith(other)))
+    .map(({ file, to }) => `${file} imports ${to}`)
+  expect(wrong).toEqual([])
+})
+
+test('no file of src comes back to itself by its imports, not even by types', () => {
+  const edges = new Map(
+    ['src', 'functions'].flatMap(filesIn).map((file) => [file, importsOf(file).map(({ to }) => to)] as const),
+  )
+  const done = new Set<string>()
+  const circleFrom = (file: string, path: string[]): string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return undefined
+    const found = (edges.get(file) ?? []).map((to) => circleFrom(to, [...path, file])).find(Boolean)
+    done.add(file)
+    return found
+  }
+  expect([...edges.keys()].map((file) => circleFrom(file, [])).find(Boolean)).toBeUndefined()
+})
