@@ -33,8 +33,8 @@ export function highestId(): HighestId {
   }
 }
 
-/** What Redis' clock says, without asking: as runs that were lent have shown. */
-export type RedisClock = { now: () => number; saw: (lent: readonly { document: JobRecord }[]) => void }
+/** What Redis' clock says, without asking: as answers have shown. */
+export type RedisClock = { now: () => number; saw: (moment: number | undefined) => void }
 
 /** An answer that came late, or twice, shows less than there is; a clock that was set shows more than this. */
 const STEP = 5_000
@@ -43,9 +43,9 @@ export function redisClock(ours: () => number): RedisClock {
   let ahead: number | undefined
   return {
     now: () => ours() + (ahead ?? 0),
-    saw([first]) {
-      if (first?.document.ranAt === undefined) return
-      const seen = first.document.ranAt - ours()
+    saw(moment) {
+      if (moment === undefined) return
+      const seen = moment - ours()
       if (ahead === undefined || seen > ahead || seen < ahead - STEP) ahead = seen
     },
   }

@@ -4,6 +4,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
+import { startReceiver } from '../kit/receiver.ts'
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 const realNow = Date.now
@@ -79,6 +80,34 @@ test.each([
   expect(await status(late)).toBe('completed')
   expect(await status(brief).catch(({ code }) => code)).toBe('NOT_FOUND')
   expect(runsOf('minutely') - before).toBe(10)
+})
+
+test.each([
+  ['before', 10 * MINUTE],
+  ['behind', -10 * MINUTE],
+])('a schedule goes on within its minute where the Worker’s clock is ten minutes %s Redis’', async (_, ahead) => {
+  const id = await make('minutely', { repeat: { cron: '* * * * *' } })
+  await kit.engine.pauseSchedule(id)
+  workerIsAhead(ahead)
+  const { next } = await kit.engine.resumeSchedule(id)
+  expect(next[0]! - realNow()).toBeGreaterThan(-SECOND)
+  expect(next[0]! - realNow()).toBeLessThanOrEqual(MINUTE)
+})
+
+test('a host that keeps failing is left alone for as long as it says where the Worker’s clock is ten minutes behind', async () => {
+  workerIsAhead(-10 * MINUTE)
+  const receiver = await startReceiver((_, response) => response.writeHead(500).end())
+  await kit.engine.register('default', 'called', { push: { url: `${receiver.url}/` } })
+  const made: string[] = []
+  for (let i = 0; i < 8; i++) made.push(await make('called', { retry: { max: 9, delay: MINUTE } }))
+  await serve()
+  const waits = await Promise.all(made.map(async (one) => (await kit.store.inspect(one)).document.backoffUntil))
+  for (const until of waits) expect(until! - realNow()).toBeLessThan(2 * MINUTE)
+  receiver.answer = (_, response) => response.end()
+  await pass(5 * MINUTE)
+  await pass(5 * MINUTE)
+  for (const one of made) expect(await status(one)).toBe('completed')
+  await receiver.close()
 })
 
 test('Redis jumps an hour forth and back: what ran early has run once, and nothing stands still', async () => {

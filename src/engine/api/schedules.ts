@@ -77,7 +77,7 @@ type Verbs = Pick<
  * @example await createSchedules(parts, jobs).setSchedule('nightly', { queue: 'default', class: 'report', repeat })
  */
 export function createSchedules(
-  { store, change, now }: Context,
+  { store, change }: Context,
   { patch, enqueue }: Pick<Engine, 'patch' | 'enqueue'>,
 ): Verbs {
   async function look(job: string): Promise<{ id: number; document: JobRecord }> {
@@ -162,7 +162,7 @@ export function createSchedules(
 
     async resumeSchedule(job, call) {
       const { repeat } = await schedule(job)
-      const at = now()
+      const at = store.now()
       const next = nextSlot(JSON.parse(repeat) as Repeat, { scheduled: at, started: at, finished: at }, at)
       await change(job, [ops.patch({ fields: { nextSlot: String(next), repeatPaused: '' } })], call)
       return schedule(job)

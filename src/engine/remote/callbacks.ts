@@ -110,7 +110,6 @@ export function createCallbacks(options: CallbackOptions) {
   const { store, registry, fetch, signer, allowHosts, payloads = {}, ring, random, now } = options
   const breakers = createCircuitBreakers({
     store,
-    now,
     shut: async (host, until) =>
       ring(await store.limit(groupKey(callbackGroup(host)), 'shut', { until: until ?? undefined })),
   })
@@ -167,10 +166,10 @@ export function createCallbacks(options: CallbackOptions) {
   function keptBack(lent: ClaimedJob, spec: Callback, host: string, until: number): Promise<RunOutcome> | RunOutcome {
     const since = lent.document.resentAt ?? createdAtOf(lent.document)
     const message = `${host} keeps failing: tried again after ${new Date(until).toISOString()}`
-    if (now() - since > patienceOf(spec.retry))
+    if (store.now() - since > patienceOf(spec.retry))
       return commit(lent, spec, { end: 'failed', error: { message: `${host} kept failing: given up`, retry: false } })
     // Spread, so that not all who waited come in the same second.
-    return later(lent, Math.max(0, until - now()) + 1_000 + random() * 9_000, message)
+    return later(lent, Math.max(0, until - store.now()) + 1_000 + random() * 9_000, message)
   }
 
   const commit = (lent: ClaimedJob, spec: Callback, changes: Changes): Promise<RunOutcome> =>
@@ -179,7 +178,7 @@ export function createCallbacks(options: CallbackOptions) {
       retry: callbackRetry(spec.retry),
       registry,
       random,
-      now: now(),
+      now: store.now(),
     })
 
   /** Delivered: and what was to follow is made in the same step, on its own feet. */

@@ -14,7 +14,6 @@ export type HostReport = { down?: boolean; after?: number }
 
 export type BreakerOptions = {
   store: Store
-  now: () => number
   /** Lets nobody through to a host before a moment; null: no longer. */
   shut: (host: string, until: number | null) => Promise<void>
 }
@@ -26,19 +25,19 @@ export type BreakerOptions = {
  * const permit = await breakers.enter('example.com')
  * if (permit.state !== 'open') await breakers.leave('example.com', permit, { down: false })
  */
-export function createCircuitBreakers({ store, now, shut }: BreakerOptions, settings = breakerDefaults) {
+export function createCircuitBreakers({ store, shut }: BreakerOptions, settings = breakerDefaults) {
   const seen = new Map<string, BreakerState & { at: number }>()
 
   const keep = (host: string, state: BreakerState): void => {
     if (seen.size > 1_000) seen.clear()
-    seen.set(host, { ...state, at: now() })
+    seen.set(host, { ...state, at: store.now() })
   }
 
   /** What is known without asking: a closed breaker for a moment, an open one until its time. */
   function known(host: string): BreakerState | undefined {
     const last = seen.get(host)
-    if (last?.state === 'closed' && last.failures === 0 && now() - last.at < FRESH) return last
-    return last?.state === 'open' && last.until! > now() ? last : undefined
+    if (last?.state === 'closed' && last.failures === 0 && store.now() - last.at < FRESH) return last
+    return last?.state === 'open' && last.until! > store.now() ? last : undefined
   }
 
   /** What Redis says; whoever waits for a host is held up once for each time that it is found open. */

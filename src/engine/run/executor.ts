@@ -115,7 +115,7 @@ export function createExecutor({
   env,
   hook,
 }: ExecutorOptions) {
-  const breakers = createCircuitBreakers({ store, now, shut: async () => undefined })
+  const breakers = createCircuitBreakers({ store, shut: async () => undefined })
   const pace = createRunTimes()
   const told = new WeakMap<RunOutcome, RunReport>()
 
@@ -233,7 +233,7 @@ export function createExecutor({
 
   /** Kept back without using an attempt; spread, so that not all who wait for a host come in the same second. */
   function spare(lent: ClaimedJob, host: string, until: number): RunOutcome {
-    const wait = Math.max(0, until - now()) + 1_000 + random() * 9_000
+    const wait = Math.max(0, until - store.now()) + 1_000 + random() * 9_000
     const message = `${host.slice(PUSHED.length)} keeps failing: tried again after ${new Date(until).toISOString()}`
     return release(lent, 'wait', String(Math.ceil(wait)), 'error', JSON.stringify({ message, reason: 'other' }))
   }

@@ -89,7 +89,7 @@ export function createJobs(parts: Parts) {
     const rows = rest[2] as unknown as RawLent[]
     const lent = rows.map(lentOf)
     ids.saw(made.slice(-1))
-    moments.saw(lent)
+    moments.saw(lent[0]?.document.ranAt)
     await fill(withSide(lent, rows))
     return {
       made,

@@ -72,7 +72,7 @@ const flowOf = ([, id, text, side, children, ports, nodes]: FlowRow, now: number
 })
 
 export function createLooks(parts: Parts) {
-  const { client, keys, base } = parts
+  const { client, keys, base, moments } = parts
   const { evaluate } = client
   const fill = filling(parts)
 
@@ -86,6 +86,7 @@ export function createLooks(parts: Parts) {
     if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
     const [, id, text, side, children, items, ahead, facts, childCount, callback] = answer as unknown as RawInspection
     const document = decodeRecord(text, side)
+    moments.saw(Number(facts[4]))
     await fill([{ id: Number(id), document }])
     return {
       id: Number(id),

@@ -100,7 +100,7 @@ export function createRuns(parts: Parts) {
     const answer = answerOf(raw)
     ids.saw(answer.lent)
     noteQuotas(answer.lent)
-    moments.saw(answer.lent)
+    moments.saw(answer.lent[0]?.document.ranAt)
     await fill(withSide(answer.lent, raw[2]))
     await fill(answer.stale)
     return answer
