@@ -104,6 +104,10 @@ export function createActs({ base, draw }: Parts) {
       )
     const confirm = await act.confirm?.(asked)
     if (confirm && form.get('sure') !== (confirm.type ?? 'yes')) return confirmation(c, page, asked, confirm)
-    return answer(c, asked, await act.does(asked))
+    try {
+      return answer(c, asked, await act.does(asked))
+    } finally {
+      draw.forget(asked.engine)
+    }
   }
 }

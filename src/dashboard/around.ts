@@ -1,6 +1,6 @@
 // What stands beside every page: numbers of the side bar that mean something, and whether all is well.
 
-import type { Engine } from '../engine/engine.ts'
+import type { Asked } from './page.ts'
 import type { Signs } from './parts/shell.tsx'
 import { countsOf, sumOf } from './words/counts.ts'
 import { isFull } from './words/limit.ts'
@@ -9,8 +9,8 @@ import { many } from './words/number.ts'
 export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
 
 /** Looks at queues and limits; who asks keeps the answer for a while. */
-export async function around(engine: Engine): Promise<Around> {
-  const [{ queues }, { limits }] = await Promise.all([engine.queues(), engine.bounds()])
+export async function around({ stats, bounds }: Pick<Asked, 'stats' | 'bounds'>): Promise<Around> {
+  const [{ queues }, { limits }] = await Promise.all([stats(), bounds()])
   const failed = queues.reduce((sum, { counts }) => sum + counts.failed, 0)
   const jobs = sumOf(countsOf(queues, null))
   const full = limits.filter(isFull).length

@@ -25,6 +25,16 @@ const AROUND = 10_000
 
 const DOCTYPE = '<!doctype html>'
 
+/** For how long limits are taken as they were: ten seconds, and longer where there are many. */
+const freshOf = ({ limits, groups }: { limits: unknown[]; groups: unknown[] }): number =>
+  Math.min(60_000, AROUND + 100 * (limits.length + groups.length))
+
+/** Asked for at most once. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined
+  return () => (answer ??= ask())
+}
+
 /** A page as it was seen: times that go on by themselves are no change. */
 const seenAs = (html: string): string => html.replace(/(<time[^>]*>)[^<]*/g, '$1')
 
@@ -52,10 +62,16 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
       ...likesOf(c),
     }
     const params = c.req.param() as Record<string, string>
-    return { engine: place.engine, deps, params, query: searchParams, look, call: callerOf(ask, c) }
+    const { engine } = place
+    return {
+      ...{ engine, deps, params, query: searchParams, look, call: callerOf(ask, c) },
+      stats: once(() => engine.stats()),
+      bounds: () => shared.take(engine, 'bounds', freshOf, () => engine.bounds()),
+      shared: (name, fresh, ask) => shared.take(engine, name, fresh, ask),
+    }
   }
 
-  const around = ({ engine }: Asked): Promise<Around> => shared(engine, 'around', AROUND, () => aroundOf(engine))
+  const around = (asked: Asked): Promise<Around> => asked.shared('around', AROUND, () => aroundOf(asked))
 
   async function answer(c: Context, html: string, status = 200): Promise<Response> {
     const tag = `"${(await hashOf(seenAs(html))).slice(0, 20)}"`
@@ -113,5 +129,5 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     return c.html(DOCTYPE + html, status as 400)
   }
 
-  return { asked, around, page, error, there }
+  return { asked, around, page, error, there, forget: shared.forget }
 }

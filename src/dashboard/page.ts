@@ -6,6 +6,7 @@ import type { Deps } from '../http/deps.ts'
 import type { Method } from '../http/route.ts'
 import type { Look } from './look.ts'
 import type { NavName } from './nav.ts'
+import type { Fresh } from './shared.ts'
 
 /** A call of the API in the name of whoever looks: checked, written down and answered as any other. */
 export type CallApi = (method: Method, path: string, body?: unknown) => Promise<unknown>
@@ -17,6 +18,12 @@ export type Asked = {
   query: URLSearchParams
   look: Look
   call: CallApi
+  /** How all queues stand: asked for once for a page and what is beside it. */
+  stats: () => ReturnType<Engine['stats']>
+  /** All limits as they were ten seconds ago, or a minute where there are many: each costs two commands. */
+  bounds: () => ReturnType<Engine['bounds']>
+  /** What moves seldom, or may be a little old: all tabs of an isolate share what was answered so many milliseconds ago. */
+  shared: <T>(name: string, fresh: Fresh<T>, ask: () => Promise<T>) => Promise<T>
 }
 
 export type ActAsked = Asked & { form: FormData }

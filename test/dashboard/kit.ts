@@ -14,13 +14,15 @@ export type Visitor = Awaited<ReturnType<Awaited<ReturnType<typeof startPages>>[
 export async function startPages(options: KitOptions = {}) {
   const kit = await startKit({ apiKey: KEY, ...options })
   const reported: unknown[] = []
-  const app = createApp({
-    engine: kit.engine,
-    verify: async () => false,
-    publicUrl: ORIGIN,
-    dashboard: dashboard({ name: 'test' }),
-    report: (error) => reported.push(error),
-  })
+  const startApp = () =>
+    createApp({
+      engine: kit.engine,
+      verify: async () => false,
+      publicUrl: ORIGIN,
+      dashboard: dashboard({ name: 'test' }),
+      report: (error) => reported.push(error),
+    })
+  let app = startApp()
   const ask = async (path: string, init: RequestInit = {}): Promise<Response> =>
     app.request(`${ORIGIN}${path}`, { redirect: 'manual', ...init })
 
@@ -52,6 +54,10 @@ export async function startPages(options: KitOptions = {}) {
   return {
     ...kit,
     app,
+    /** Pages that have not looked at anything yet, as those of a new isolate. */
+    forget() {
+      app = startApp()
+    },
     ask,
     reported,
     enterWith,

@@ -76,7 +76,7 @@ export const queues = page<{ queues: QueueView[] }>({
   path: '/queues',
   nav: 'queues',
   every: 2_000,
-  load: ({ engine }) => engine.queues(),
+  load: ({ stats }) => stats(),
   title: () => 'Queues',
   View: ({ data: { queues } }) => (
     <>
@@ -104,6 +104,8 @@ type QueueData = {
 }
 
 /** So many jobs are shown that wait. */
+/** What moves by the minute is looked at again after so long. */
+const LATER = 10_000
 const NEXT = 20
 
 function Settings({ queue: { lanes: _, maxLanes, batch, mode } }: { queue: QueueView }) {
@@ -189,12 +191,12 @@ export const queue = page<QueueData>({
   path: '/queues/:queue',
   nav: 'queues',
   every: 2_000,
-  async load({ engine, params, look }) {
+  async load({ engine, params, look, stats, shared }) {
     const name = params.queue!
     const [{ queues }, { points }, { processes }, { jobs }] = await Promise.all([
-      engine.queues(),
-      engine.series({ queue: name }),
-      engine.processes(),
+      stats(),
+      shared(`series of ${name}`, LATER, () => engine.series({ queue: name })),
+      shared('processes', LATER, () => engine.processes()),
       engine.rows({ queue: name, status: 'queued', limit: NEXT }),
     ])
     const queue = queues.find((one) => one.name === name)

@@ -76,8 +76,10 @@ async function load(asked: Asked): Promise<JobData> {
   const ref = params.job!
   const given = query.get('tab') ?? 'log'
   const tabName = isTab(given) ? given : 'log'
-  const [job, why, { runs }, children, tab] = await Promise.all([
-    engine.get(ref),
+  const found = engine.get(ref)
+  const [job, ports, why, { runs }, children, tab] = await Promise.all([
+    found,
+    found.then((job) => looked(engine, job, portsOf(job).slice(0, PORTS))),
     engine.why(ref, { deep: DEEP }),
     engine.runs(ref),
     engine.list({ parent: ref, limit: CHILDREN }),
@@ -89,10 +91,8 @@ async function load(asked: Asked): Promise<JobData> {
     job: child,
     share: shareOf(child.progress),
   }))
-  const all = portsOf(job)
-  const ports = await looked(engine, job, all.slice(0, PORTS))
   const folded = query.get('scale') !== 'true'
-  return { job, why, family, runs, ports, morePorts: all.length - ports.length, tab, folded }
+  return { job, why, family, runs, ports, morePorts: portsOf(job).length - ports.length, tab, folded }
 }
 
 function View({ data }: { data: JobData }) {

@@ -43,7 +43,7 @@ async function load(asked: Asked): Promise<JobsData> {
   const bulk = query.get('bulk')
   const [{ jobs, cursor }, { queues }, doing] = await Promise.all([
     engine.list({ ...filterOf(query), limit: ROWS }),
-    engine.queues(),
+    asked.stats(),
     bulk ? engine.get(bulk).catch(() => undefined) : undefined,
   ])
   return { jobs, cursor, counts: countsOf(queues, query.get('queue')), ...(doing ? { bulk: doing } : {}) }

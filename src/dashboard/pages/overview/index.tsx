@@ -27,20 +27,22 @@ export type OverviewData = {
   stats: Pick<Stats, 'waits'>
 }
 
+/** What is looked at less often than queues and limits: what is beside them, and what moves by the minute. */
+const [LATER, SELDOM] = [10_000, 60_000]
 /** So many runs are shown that run longest. */
 const LONGEST = 6
 
 async function load(asked: Asked): Promise<OverviewData> {
-  const { engine, query, look } = asked
+  const { engine, query, look, shared } = asked
   const range = rangeOf(query.get('range'))
   const [stats, { points }, { limits }, { callbacks }, { schedules }, { processes, others }, health] =
     await Promise.all([
-      engine.stats(),
-      engine.series({ step: range.step }),
-      engine.bounds(),
-      engine.callbacks({ state: 'FAILED', limit: 50 }),
-      engine.schedules({ failing: true, limit: 10 }),
-      engine.processes(),
+      asked.stats(),
+      shared(`series ${range.step}`, LATER, () => engine.series({ step: range.step })),
+      asked.bounds(),
+      shared('given up', LATER, () => engine.callbacks({ state: 'FAILED', limit: 50 })),
+      shared('failing schedules', SELDOM, () => engine.schedules({ failing: true, limit: 10 })),
+      shared('processes', LATER, () => engine.processes()),
       engine.health(),
     ])
   const { queues } = stats
@@ -62,7 +64,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     range,
     points: columnsOf(points, range, look.now),
     queues: queues.filter(({ name }) => !name.startsWith('sidejob')),
-    limited: limits.reduce((sum, { waiting }) => sum + waiting, 0),
+    limited: queues.reduce((sum, { counts }) => sum + counts.limited, 0),
     longest: runs.sort((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
     processes,
     stats: { waits: stats.waits },

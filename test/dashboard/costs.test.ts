@@ -1,0 +1,135 @@
+// What a look at each page costs: round trips to Redis one after the other, requests, and commands as the vendor bills them.
+
+import { readFileSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { flow } from '../../functions/flow.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import { pages as table } from '../../src/dashboard/pages/index.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { commandStats } from '../redis/commandstats.ts'
+import { startPages, type Visitor } from './kit.ts'
+
+const waits = defineWorker({ class: 'waits', in: { n: port() }, out: { o: port() }, perform: (job) => job.suspend() })
+const fails = defineWorker({
+  class: 'fails',
+  retry: { max: 0 },
+  perform() {
+    throw new Error('no answer')
+  },
+})
+
+const FLOW = 4
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let reader: Visitor
+const ask = globalThis.fetch
+
+beforeAll(async () => {
+  pages = await startPages({ workers: [waits, fails, flow] })
+  await pages.engine.register('default', 'pulled', { pull: true, concurrency: 1 })
+  await pages.engine.setLimit('stripe', { concurrency: 2 })
+  for (const name of ['waits', 'waits', 'fails']) await pages.rest(await pages.make(name))
+  expect(await pages.make('flow', { queue: 'core', args: encodeValue({ graph: {} }) })).toBe(FLOW)
+  await pages.rest(FLOW)
+  for (const n of [1, 2, 3]) await pages.engine.write('1', 'in', 'n', [encodeValue(n)])
+  await pages.rest(1)
+  for (let i = 0; i < 3; i++) await pages.make('pulled')
+  await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000 })
+  reader = await pages.enter(['admin'])
+})
+afterEach(() => {
+  globalThis.fetch = ask
+})
+afterAll(() => pages.close())
+
+/** How many requests had to wait for the answer of another: those that are under way together are one trip. */
+function countTrips(): () => number {
+  let [done, most] = [0, 0]
+  globalThis.fetch = async (...args) => {
+    const trip = done + 1
+    most = Math.max(most, trip)
+    const answer = await ask(...args)
+    done = Math.max(done, trip)
+    return answer
+  }
+  return () => most
+}
+
+type Cost = { trips: number; commands: number }
+
+async function look(path: string): Promise<Cost> {
+  const billed = async () => [...(await commandStats(pages)).values()].reduce((a, b) => a + b, 0)
+  const before = await billed()
+  const trips = countTrips()
+  const answer = await reader.get(`/ui${path}`)
+  globalThis.fetch = ask
+  expect(answer.status).toBe(200)
+  return { trips: trips(), commands: (await billed()) - before }
+}
+
+/** The first look of an isolate, and one after it. */
+async function costOf(path: string): Promise<{ first: Cost; next: Cost }> {
+  pages.forget()
+  const first = await look(path)
+  return { first, next: await look(path) }
+}
+
+/**
+ * Page → at most so many round trips, commands of a look, and of the first look of an isolate, where what is shared is asked
+ * for, too. With two limits; each more is two commands of the first look, and of every look at Limits.
+ */
+const most: Record<string, [trips: number, look: number, first: number]> = {
+  '/': [2, 10, 42],
+  '/jobs': [1, 14, 26],
+  '/jobs/new': [2, 6, 24],
+  '/jobs/:job': [2, 28, 44],
+  '/flows': [3, 26, 44],
+  '/flows/:job': [2, 14, 32],
+  '/flows/:job/edit': [2, 12, 30],
+  '/queues': [1, 9, 22],
+  '/queues/:queue': [1, 20, 42],
+  '/schedules': [1, 6, 24],
+  '/limits': [1, 10, 30],
+  '/workers': [2, 8, 26],
+  '/workers/:queue/:class': [2, 12, 30],
+  '/channels': [1, 4, 20],
+  '/callbacks': [1, 6, 22],
+  '/files': [1, 4, 20],
+  '/log': [1, 2, 20],
+  '/settings/keys': [1, 2, 20],
+  '/doctor': [1, 4, 22],
+  '/find': [1, 4, 22],
+  '/more': [1, 1, 22],
+}
+
+const pathOf = (path: string): string =>
+  path
+    .replace('/flows/:job', `/flows/${FLOW}`)
+    .replace(':job', '1')
+    .replace(':queue', 'default')
+    .replace(':class', 'waits')
+    .replace(':id', 'shop-7')
+
+test.each(table.map(({ path }) => path))('%s costs a bounded number of round trips and commands', async (path) => {
+  expect(Object.keys(most), 'the table of what pages cost has a line for each').toContain(path)
+  const { first, next } = await costOf(pathOf(path))
+  const [trips, look, cold] = most[path]!
+  expect.soft(Math.max(first.trips, next.trips), 'round trips').toBeLessThanOrEqual(trips)
+  expect.soft(next.commands, 'commands of a look').toBeLessThanOrEqual(look)
+  expect.soft(first.commands, 'commands of the first look').toBeLessThanOrEqual(cold)
+})
+
+/** What an open tab costs in its first minute: looks as often as the page says, and what is shared every ten seconds. */
+function minuteOf({ path, every }: (typeof table)[number]): number {
+  const [, look, first] = most[path]!
+  return every === 0 ? 0 : (60_000 / every) * look + 6 * (first - look)
+}
+
+test('the docs say what a look and a minute of an open tab cost at most', () => {
+  const docs = readFileSync(new URL('../../docs/dashboard.md', import.meta.url), 'utf8')
+  const said = [...docs.matchAll(/^\| `(\/[^`]*)` \| (\d+) \| (\d+) \| (\d+) \| ([\d,]+|–) \|$/gm)].map((row) =>
+    row.slice(1, 6),
+  )
+  const minutes = (page: (typeof table)[number]) => (page.every === 0 ? '–' : minuteOf(page).toLocaleString('en'))
+  expect(said).toEqual(table.map((page) => [page.path, ...most[page.path]!.map(String), minutes(page)]))
+})
