@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { callsIn, circlesIn } from './lua-depth.ts'
 import { type Group, isField, type Library, libraryOf, reached, shortened } from './lua-library.ts'
 import { type Given, headOf, type Module, type Unit, type Use, usesOfScript } from './lua-modules.ts'
 import { shortenFields } from './lua-records.ts'
@@ -259,11 +260,22 @@ function moduleText(): string {
   ].join('\n')
 }
 
-/** Every place of the scripts that some engine would not take, with its line. */
-export const refusedScripts = (): string[] =>
-  luaFiles('.')
-    .flatMap((file) => refusedIn(file, read(join(root, file))))
-    .map(({ file, line, says }) => `src/redis/lua/${file}:${line}: ${says}`)
+/** A script's own function has 200 registers in some Luas. */
+const MOST_SHARED = 150
+
+/** Every place of the scripts that some engine would not take, with its line. `edit` is that of `buildScripts`. */
+export function refusedScripts(edit: (file: string, text: string) => string = (_, text) => text): string[] {
+  const textOf = (file: string): string => edit(file, read(join(root, file)))
+  const ofFiles = luaFiles('.').flatMap((file) => refusedIn(file, textOf(file)))
+  const { library, scripts } = buildScripts(edit)
+  const circles = circlesIn(callsIn(library), (module) => textOf(`lib/${module}.lua`))
+  const full = [...scripts.values()].flatMap(({ source: { file }, locals }) =>
+    locals > MOST_SHARED
+      ? [{ file, line: 1, says: `${locals} names are shared: expected at most ${MOST_SHARED}` }]
+      : [],
+  )
+  return [...ofFiles, ...circles, ...full].map(({ file, line, says }) => `src/redis/lua/${file}:${line}: ${says}`)
+}
 
 function main(): void {
   const refused = refusedScripts()

@@ -2,6 +2,7 @@
 // tree, refused with file and line. Each rule has cost somebody something in gopher-lua, or would.
 
 import luaparse from 'luaparse'
+import { callsItself, tooManyLocals } from './lua-depth.ts'
 
 type Node = luaparse.Node & { loc?: { start: { line: number } }; range?: [number, number] }
 type Scope = Map<string, luaparse.Expression | undefined>
@@ -146,7 +147,11 @@ function concatInChoice(node: Node): string | undefined {
   return 'a concatenation as the last choice at the end of another: expected a local for the choice'
 }
 
-const rules = [concatInChoice, bareMatch, bigIndex, cacheByNumber, severalValues, boundless, octal, unequalReturns]
+type Rule = (node: Node, known: Scope, text: string) => string | undefined
+const rules: Rule[] = [
+  ...[concatInChoice, bareMatch, bigIndex, cacheByNumber, severalValues, boundless, octal, unequalReturns],
+  ...([callsItself, tooManyLocals] as Rule[]),
+]
 
 const walk = (node: Node): Node[] => [node, ...children(node).flatMap(walk)]
 

@@ -87,6 +87,20 @@ const traps: [what: string, file: string, find: string, replace: string, says: R
     'if not record then return nil end',
     /returns of 1 and 3 values/,
   ],
+  [
+    'wires followed within each other',
+    'lib/port/wires.lua',
+    'local wires = {}\n',
+    'local wires = {}\nfunction wires.follow(id, doc)\n  if doc.parent then wires.follow(doc.parent, doc) end\nend\n',
+    /wires.follow calls itself: expected a loop/,
+  ],
+  [
+    'more locals than registers',
+    'lib/runtime/tables.lua',
+    'local tables = {}\n',
+    `local tables = {}\nfunction tables.many()\n${Array.from({ length: 61 }, (_, i) => `  local a${i}\n`).join('')}end\n`,
+    /61 locals at once: expected at most 60/,
+  ],
 ]
 
 test.each(traps)('%s, put back into %s, is refused with its line', (_, file, find, replace, says) => {
@@ -98,6 +112,41 @@ test.each(traps)('%s, put back into %s, is refused with its line', (_, file, fin
   )
   expect([first?.says, others]).toEqual([expect.stringMatching(says), []])
   expect(first!.line).toBeGreaterThanOrEqual(text.slice(0, text.indexOf(find)).split('\n').length - 20)
+})
+
+const edited = (file: string, find: string, replace: string) => (one: string, text: string) =>
+  one === file ? text.replace(find, () => replace) : text
+
+test.each([
+  [
+    'hops within each other, as they were before they stood in line',
+    'lib/port/wires.lua',
+    'function wires.ends_of(',
+    'function wires.first(id)\n  return wires.second(id)\nend\nfunction wires.second(id)\n  return id and wires.first(id)\nend\nfunction wires.ends_of(',
+    [/wires\.lua:\d+: wires.first → wires.second → wires.first: expected a loop/, /wires.second → wires.first → /],
+  ],
+  [
+    'a note of how deep they go that says too much',
+    'lib/port/write.lua',
+    'at most 20 calls deep',
+    'at most 101 calls deep',
+    Array(9).fill(/write\.lua:\d+: write.*with N up to 100, got 101/),
+  ],
+])('functions that lead back to themselves are refused with their lines: %s', (_, file, find, replace, says) => {
+  const refused = refusedScripts(edited(file, find, replace))
+  expect(refused).toEqual(says.map((one) => expect.stringMatching(one)))
+})
+
+test('a script that shares more than 150 names is refused', () => {
+  const names = Array.from({ length: 20 }, (_, i) => `n${i}`)
+  const made = names.map((name) => `function numbers.${name}() end\n`).join('')
+  const used = names.map((name) => `numbers.${name}()\n`).join('')
+  const [first, ...others] = refusedScripts((file, text) => {
+    if (file === 'lib/runtime/numbers.lua') return text.replace('local numbers = {}\n', `local numbers = {}\n${made}`)
+    return file === 'scripts/commit.lua' ? text.replace('work.flush()', `${used}work.flush()`) : text
+  })
+  expect(first).toMatch(/^src\/redis\/lua\/scripts\/commit\.lua:1: \d+ names are shared: expected at most 150$/)
+  expect(others).toEqual([])
 })
 
 test.each([

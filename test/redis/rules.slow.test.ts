@@ -23,7 +23,7 @@ const noting = readScripts().with({
   replace: `local noted = {}
 function places.announce(id, doc, was)
   local is = states.of(doc)
-  local stored = not noted[id] and redis.call('GET', key_of(id))
+  local stored = not noted[id] and redis.call('GET', ns .. 'job:' .. id)
   noted[id] = noted[id] or (stored and states.of(cjson.decode(stored)) or 'new')
   if noted[id] ~= is then redis.call('SADD', '${MOVES}', noted[id] .. ' → ' .. is) end
   noted[id] = is

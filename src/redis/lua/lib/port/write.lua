@@ -1,4 +1,5 @@
 -- Writing to ports and channels, and what that sets off: on over wires, out to all who listen.
+-- Within itself at most 20 calls deep: what comes to a wired port while another goes on stands in line, and no input port has channels.
 -- Made when first called.
 
 local write = {}
