@@ -1,6 +1,7 @@
 // `npm run bench`: sidejob through its full path (HTTP, workerd, gateway, Redis, bells) beside BullMQ over TCP, on one
 // Redis, in turns. `client` is this process, which is BullMQ's worker too; `stack` is gateway and QStash stand-in.
 // `--strict` measures sidejob alone behind the vendor's Lua and limits (infra/strict), with Redis 2 ms and QStash 50 ms away.
+// `--write` puts the figures into README.md and src/README.md.
 // `--node` runs the app in the stack's process, to see what workerd costs; `--profile <folder>` keeps CPU profiles of
 // that process; `--jobs`, `--rounds` change the size.
 
@@ -12,6 +13,7 @@ import { startRedis } from '../../../infra/redis.ts'
 import { connect, text } from '../../../infra/resp.ts'
 import { measureBullmq } from './bullmq.ts'
 import { type Cpu, stopwatch } from './cpu.ts'
+import { writeFigures } from './figures.ts'
 import { measureOurs } from './ours.ts'
 import { startMeasured } from './stack.ts'
 import { reportScripts } from './strict.ts'
@@ -20,6 +22,7 @@ const { values: options } = parseArgs({
   options: {
     node: { type: 'boolean', default: false },
     strict: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
     profile: { type: 'string' },
     jobs: { type: 'string', default: '20000' },
     rounds: { type: 'string', default: '5' },
@@ -29,6 +32,13 @@ const { values: options } = parseArgs({
 const [jobs, rounds, alone] = [options.jobs, options.rounds, options.lone].map(Number) as [number, number, number]
 const WAITING = 10_000
 const CALLERS = 4
+
+const printed: string[] = []
+const say = (line: string): void => {
+  console.log(line)
+  printed.push(line)
+}
+const cells: Record<string, string> = {}
 
 const versionOf = (name: string): string =>
   JSON.parse(readFileSync(join(import.meta.dirname, '../../../node_modules', name, 'package.json'), 'utf8')).version
@@ -62,24 +72,26 @@ function row(name: string, rounds: Round[]): string {
   return `  ${name.padEnd(9)}${whole(median(rates)).padStart(8)}  ${spread(rates).padEnd(17)}${columns(cells)}`
 }
 
-function report(what: string, taken: Taken, goal: number): void {
-  console.log(`\n${what}`)
-  console.log(`${'median  (spread)   CPU µs a job:'.padEnd(38)}${columns([...processes, 'all'])}`)
-  console.log(row('sidejob', taken.ours))
+function report(what: string, name: string, taken: Taken, goal: number): void {
+  say(`\n${what}`)
+  say(`${'median  (spread)   CPU µs a job:'.padEnd(38)}${columns([...processes, 'all'])}`)
+  say(row('sidejob', taken.ours))
+  const rate = whole(median(taken.ours.map((one) => one.rate)))
+  cells[name] = rate
   if (taken.theirs.length === 0) return
   const ratio = median(taken.ours.map(({ rate }) => rate)) / median(taken.theirs.map(({ rate }) => rate))
-  console.log(row('BullMQ', taken.theirs))
-  console.log(`  ratio    ${ratio.toFixed(2).padStart(8)}  (goal ${goal}${ratio < goal ? ', MISSED' : ''})`)
+  cells[name] = `${rate}, ${ratio.toFixed(1)} × BullMQ`
+  say(row('BullMQ', taken.theirs))
+  say(`  ratio    ${ratio.toFixed(2).padStart(8)}  (goal ${goal}${ratio < goal ? ', MISSED' : ''})`)
 }
 
 const redis = await startRedis({ force: options.strict ? 'strict' : 'server', persist: false })
 const connection = await connect(redis)
 const redisPid = Number(/process_id:(\d+)/.exec(text(await connection.call('INFO', 'server')))![1])
 await connection.close()
-console.log(
-  `${redis.describe}; node ${process.version}, wrangler ${versionOf('wrangler')}, bullmq ${versionOf('bullmq')}`,
-)
-console.log(`${cpus().length} cores, ${cpus()[0]!.model}; load ${load()} before`)
+const server = `${redis.describe.split(' on ')[0]}${options.strict ? " behind the vendor's Lua and limits" : ''}`
+say(`${server}; node ${process.version}, wrangler ${versionOf('wrangler')}, bullmq ${versionOf('bullmq')}`)
+say(`${cpus().length} cores, ${cpus()[0]!.model}; load ${load()} before`)
 const flags = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []
 const stack = await startMeasured(redis, { under: options.node ? 'node' : 'workerd', far: options.strict }, flags)
 const ours = await measureOurs(stack)
@@ -121,36 +133,47 @@ for (let round = 0; round < rounds; round++) {
   }
 }
 await ours.settled()
-console.log(`${rounds} rounds of ${whole(jobs)} jobs, made and then run, twice each; load ${load()} after`)
-report('bulk enqueue, jobs/s in calls of 1,000, one after the other', one, 3)
-report(`bulk enqueue, jobs/s in calls of 1,000, ${CALLERS} under way at once`, several, 3)
-report('no-op runs/s', ran, 1.5)
+say(`${rounds} rounds of ${whole(jobs)} jobs, made and then run, twice each; load ${load()} after`)
+report(
+  'bulk enqueue, jobs/s in calls of 1,000, one after the other',
+  'jobs made a second, one call of 1,000 after the other',
+  one,
+  3,
+)
+report(
+  `bulk enqueue, jobs/s in calls of 1,000, ${CALLERS} under way at once`,
+  'the same, four calls under way',
+  several,
+  3,
+)
+report('no-op runs/s', 'no-op runs a second', ran, 1.5)
 
 const took: number[] = []
 for (let i = 0; i < alone; i++) took.push(await ours.lone())
 await ours.settled()
-console.log(`\na lone job, enqueue to completed, ${alone} times one after the other`)
-console.log(`  p50 ${median(took).toFixed(1)} ms, p99 ${quantile(took, 0.99).toFixed(1)} ms`)
+say(`\na lone job, enqueue to completed, ${alone} times one after the other`)
+cells['a lone job, from the call until it is done'] =
+  `${median(took).toFixed(0)} ms, 99 of 100 within ${quantile(took, 0.99).toFixed(0)} ms`
+say(`  p50 ${median(took).toFixed(1)} ms, p99 ${quantile(took, 0.99).toFixed(1)} ms`)
 
 // Behind the strict stand-in redis-server does not see the calls of scripts, and counts too little.
 if (!options.strict) {
   const single = await ours.costAlone()
   const bulk = await ours.costOfBulk(10_000)
-  console.log('\ncosts of a no-op job     round trips   billed commands   QStash messages')
+  say('\ncosts of a no-op job     round trips   billed commands   QStash messages')
   for (const [name, cost, n] of [
     ['alone, through a bell', single, 1],
     ['one of 10,000 in bulk', bulk, 10_000],
   ] as const) {
     const each = [cost.calls, cost.billed, cost.messages].map((total) => String(Number((total / n).toPrecision(3))))
-    console.log(`  ${name}${each[0]!.padStart(13)}${each[1]!.padStart(18)}${each[2]!.padStart(18)}`)
+    say(`  ${name}${each[0]!.padStart(13)}${each[1]!.padStart(18)}${each[2]!.padStart(18)}`)
   }
   const bytes = await ours.bytesPerJob(WAITING)
-  console.log(
-    `\nbytes per waiting job: ${whole(bytes)} (budget 320${bytes > 320 ? ', MISSED' : ''}), over ${whole(WAITING)}`,
-  )
+  say(`\nbytes per waiting job: ${whole(bytes)} (budget 320${bytes > 320 ? ', MISSED' : ''}), over ${whole(WAITING)}`)
 }
 
-if (options.strict) await reportScripts()
+if (options.strict) for (const line of await reportScripts()) say(line)
+if (options.write) writeFigures({ column: options.strict ? 'strict' : 'here', printed: printed.join('\n'), cells })
 
 await theirs?.close()
 await ours.close()

@@ -66,10 +66,12 @@ export async function measureScripts(): Promise<{ enqueue: Taken; batch: Taken }
 const ms = ({ cpu, wall }: Taken, most: number): string =>
   `${cpu.toFixed(1)} ms of CPU, ${wall.toFixed(1)} ms until the answer (goal ${most}${cpu > most ? ', MISSED' : ''})`
 
-/** Prints both. */
-export async function reportScripts(): Promise<void> {
+/** Both, as lines. */
+export async function reportScripts(): Promise<string[]> {
   const { enqueue, batch } = await measureScripts()
-  console.log("\nscripts in the vendor's Lua, kept compiled")
-  console.log(`  one enqueue                          ${ms(enqueue, 20)}`)
-  console.log(`  commit of ${BATCH} with claim of ${BATCH}     ${ms(batch, 15)}`)
+  return [
+    "\nscripts in the vendor's Lua, kept compiled",
+    `  one enqueue                          ${ms(enqueue, 20)}`,
+    `  commit of ${BATCH} with claim of ${BATCH}     ${ms(batch, 15)}`,
+  ]
 }

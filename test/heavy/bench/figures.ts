@@ -1,0 +1,60 @@
+// Where figures are read: the block of src/README.md that shows all that was printed, and a column of README.md's table.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '../../..')
+
+/** What was measured, as both places have it. */
+export type Figures = {
+  /** Which column of the table: all on one machine, or behind the vendor's Lua and as far away as in the cloud. */
+  column: 'here' | 'strict'
+  printed: string
+  /** The cells of the column by the names of their rows. */
+  cells: Record<string, string>
+}
+
+const replaced = (text: string, pattern: RegExp, by: (...found: string[]) => string, what: string): string => {
+  if (!pattern.test(text)) throw new Error(`expected ${what}`)
+  return text.replace(pattern, (...found: string[]) => by(...found))
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** A text with what was printed in place of the block behind its marker. */
+export const withBlock = (text: string, { column, printed }: Figures): string =>
+  replaced(
+    text,
+    new RegExp(`(<!-- bench ${column} -->\\n\`\`\`\\n)[\\s\\S]*?(\`\`\`\\n)`),
+    (_, before, after) => `${before}${printed.trim()}\n${after}`,
+    `<!-- bench ${column} --> and a block behind it`,
+  )
+
+/** A text with the cells of a column of its table anew. */
+export const withCells = (text: string, { column, cells }: Figures): string =>
+  Object.entries(cells).reduce(
+    (now, [row, cell]) =>
+      replaced(
+        now,
+        new RegExp(`^(\\| ${escaped(row)} \\|)([^|]*)\\|([^|]*)\\|$`, 'm'),
+        (_, head, here, strict) =>
+          `${head}${column === 'here' ? ` ${cell} ` : here}|${column === 'strict' ? ` ${cell} ` : strict}|`,
+        `a row "${row}"`,
+      ),
+    text,
+  )
+
+/**
+ * Writes both.
+ *
+ * @example writeFigures({ column: 'strict', printed, cells: { 'a lone job until it is done': '118 ms' } })
+ */
+export function writeFigures(figures: Figures): void {
+  for (const [file, edit] of [
+    ['README.md', withCells],
+    ['src/README.md', withBlock],
+  ] as const) {
+    const path = join(root, file)
+    writeFileSync(path, edit(readFileSync(path, 'utf8'), figures))
+  }
+}
