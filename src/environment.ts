@@ -4,37 +4,9 @@ import { SidejobError } from './core/errors.ts'
 import type { Downloads } from './core/files.ts'
 import { duration } from './core/time.ts'
 import type { EngineOptions } from './engine/index.ts'
+import type { SettingName } from './settings.ts'
 
-export type Environment = {
-  UPSTASH_REDIS_REST_URL?: string
-  UPSTASH_REDIS_REST_TOKEN?: string
-  QSTASH_URL?: string
-  QSTASH_TOKEN?: string
-  QSTASH_CURRENT_SIGNING_KEY?: string
-  QSTASH_NEXT_SIGNING_KEY?: string
-  PUBLIC_URL?: string
-  SIDEJOB_API_KEY?: string
-  SIDEJOB_NAMESPACE?: string
-  SIDEJOB_WEBHOOK_SECRET?: string
-  SIDEJOB_WEBHOOK_SIGNATURES?: string
-  SIDEJOB_ALLOW_HOSTS?: string
-  SIDEJOB_DISPATCH?: string
-  SIDEJOB_LANE_BUDGET?: string
-  SIDEJOB_LANE_LEASE?: string
-  SIDEJOB_LANE_WARM?: string
-  SIDEJOB_LANE_REQUESTS?: string
-  SIDEJOB_TEST_CLOCK?: string
-  SIDEJOB_LOG?: string
-  SIDEJOB_ORIGINS?: string
-  SIDEJOB_FILES_SECRET?: string
-  SIDEJOB_DOWNLOAD_URL?: string
-  SIDEJOB_DOWNLOAD_MAX_BYTES?: string
-  SIDEJOB_FILE_RETENTION?: string
-  SIDEJOB_KAFKA_REST_URL?: string
-  SIDEJOB_S3_ACCESS_KEY_ID?: string
-  SIDEJOB_S3_SECRET_ACCESS_KEY?: string
-  SIDEJOB_S3_BUCKETS?: string
-}
+export type Environment = { [Name in SettingName]?: string }
 
 export type Deployment = {
   engine: Pick<

@@ -2,13 +2,14 @@
 
 import { randomBytes } from 'node:crypto'
 import { newKey } from '../../src/core/crypto.ts'
+import { settings } from '../../src/settings.ts'
 import { development } from '../qstash.ts'
 import { scheduleIdOf } from '../tick.ts'
 
 export type Env = Record<string, string | undefined>
 
-/** What the Worker is told: where it comes from, or how it is made when nobody has one yet. */
-export const secrets: Record<string, { from: string } | { make: () => string } | { optional: string }> = {
+/** What a Worker needs: where it comes from, or how it is made when nobody has one yet. */
+const needed: Record<string, { from: string } | { make: () => string }> = {
   UPSTASH_REDIS_REST_URL: { from: "the database's page in the Upstash console" },
   UPSTASH_REDIS_REST_TOKEN: { from: "the database's page in the Upstash console" },
   QSTASH_TOKEN: { from: "QStash's page in the Upstash console" },
@@ -17,26 +18,12 @@ export const secrets: Record<string, { from: string } | { make: () => string } |
   SIDEJOB_API_KEY: { make: newKey },
   SIDEJOB_WEBHOOK_SECRET: { make: () => `whsec_${randomBytes(32).toString('base64')}` },
   SIDEJOB_FILES_SECRET: { make: () => randomBytes(32).toString('base64url') },
-  PUBLIC_URL: { optional: 'a domain of yours; else the address under workers.dev is found' },
-  QSTASH_URL: { optional: 'a region of QStash other than the usual one' },
-  SIDEJOB_ALLOW_HOSTS: { optional: 'internal hosts that may be called' },
-  SIDEJOB_DISPATCH: { optional: 'eager: who enqueues starts the work' },
-  SIDEJOB_NAMESPACE: { optional: 'what keys in Redis begin with' },
-  SIDEJOB_LOG: { optional: 'which runs are lines of the log' },
-  SIDEJOB_WEBHOOK_SIGNATURES: { optional: 'endpoint: calls are signed with the secret of their endpoint alone' },
-  SIDEJOB_ORIGINS: { optional: 'whose pages may call the API' },
-  SIDEJOB_LANE_BUDGET: { optional: 'how long a lane serves before it hands on' },
-  SIDEJOB_LANE_REQUESTS: { optional: 'after how many requests a lane hands on; 40 on Workers Free' },
-  SIDEJOB_LANE_LEASE: { optional: 'how long a run is lent before it counts as lost' },
-  SIDEJOB_LANE_WARM: { optional: 'how long a lane waits for work after its last run; 0s: not at all' },
-  SIDEJOB_DOWNLOAD_URL: { optional: 'where files are given by their ids alone' },
-  SIDEJOB_DOWNLOAD_MAX_BYTES: { optional: 'the largest download; 1 GiB' },
-  SIDEJOB_FILE_RETENTION: { optional: 'for how long a file is kept after its callback was delivered' },
-  SIDEJOB_KAFKA_REST_URL: { optional: 'a Kafka REST proxy for callbacks of downloads' },
-  SIDEJOB_S3_ACCESS_KEY_ID: { optional: 'for downloads into buckets of others' },
-  SIDEJOB_S3_SECRET_ACCESS_KEY: { optional: 'for downloads into buckets of others' },
-  SIDEJOB_S3_BUCKETS: { optional: 'which buckets of others' },
 }
+
+/** Everything that a Worker can be told; a clock that can be moved is for tests. */
+const told = [
+  ...new Set([...Object.keys(needed), ...Object.keys(settings).filter((name) => name !== 'SIDEJOB_TEST_CLOCK')]),
+]
 
 export type Names = { worker: string; namespace: string; bucket: string; schedule: string }
 
@@ -94,21 +81,20 @@ export type Plan = {
 /** What is to be done, by the environment and the name. */
 export function planOf(env: Env, name?: string): Plan {
   const names = namesOf(name)
-  const all = Object.keys(secrets)
-  const without = all.filter((secret) => !env[secret])
+  const without = told.filter((secret) => !env[secret])
   return {
     names,
     given: {
       SIDEJOB_NAMESPACE: names.namespace,
-      ...Object.fromEntries(all.flatMap((secret) => (env[secret] ? [[secret, env[secret]]] : []))),
+      ...Object.fromEntries(told.flatMap((secret) => (env[secret] ? [[secret, env[secret]]] : []))),
     },
-    made: without.filter((secret) => 'make' in secrets[secret]!),
-    missing: without.filter((secret) => 'from' in secrets[secret]!),
+    made: without.filter((secret) => 'make' in (needed[secret] ?? {})),
+    missing: without.filter((secret) => 'from' in (needed[secret] ?? {})),
     refused: refused(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))),
   }
 }
 
-export const make = (secret: string): string => (secrets[secret] as { make: () => string }).make()
+export const make = (secret: string): string => (needed[secret] as { make: () => string }).make()
 
 /** The plan in words; values are never shown. */
 export function describe({ names, given, made, missing, refused: no }: Plan): string[] {
@@ -124,7 +110,7 @@ export function describe({ names, given, made, missing, refused: no }: Plan): st
   ]
   return [
     ...steps.map((step, i) => `${i + 1}. ${step}`),
-    ...missing.map((secret) => `Missing: ${secret}, from ${(secrets[secret] as { from: string }).from}.`),
+    ...missing.map((secret) => `Missing: ${secret}, from ${(needed[secret] as { from: string }).from}.`),
     ...no.map((sentence) => `Refused: ${sentence}.`),
   ]
 }

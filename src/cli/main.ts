@@ -17,7 +17,8 @@ import { resources } from './resources.ts'
 import { profileCommands, targetOf } from './target.ts'
 import { version } from './version.ts'
 
-const commands: Record<string, Command> = {
+/** Every command, by what one types. */
+export const commands: Record<string, Command> = {
   ...projectCommands,
   ...jobs,
   ...resources,
@@ -32,7 +33,7 @@ const commands: Record<string, Command> = {
 commands.completion = completion(commands)
 
 /** What every command takes. */
-const common: Record<string, Option> = {
+export const common: Record<string, Option> = {
   url: { type: 'string', does: 'the address of sidejob (SIDEJOB_URL)' },
   key: { type: 'string', does: 'the API key (SIDEJOB_API_KEY)' },
   profile: { type: 'string', does: 'an address and key that are kept under a name' },

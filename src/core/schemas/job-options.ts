@@ -60,7 +60,7 @@ const backoff = z.union([
 
 export const history = z.int().min(0).max(100).meta({
   description:
-    'how many of its last runs a job keeps, at /v1/jobs/:job/runs; where nothing is said ten, of those that failed or were lost',
+    'how many of its last runs are kept, at /v1/jobs/:job/runs; without it the last ten that failed or were lost',
 })
 
 /** A hundred years: nobody lives to see their end. */
@@ -68,7 +68,7 @@ export const FOREVER = 100 * 365.25 * DAY
 
 export const retain = z.union([duration, z.literal(['forever', FOREVER / 1_000]).transform(() => FOREVER)]).meta({
   description:
-    "how long it is kept after its end: a day; 30 days where it has failed, and where new input can wake it; 'forever': until it is deleted",
+    "how long it is kept after its end; without it a day, and 30 days if it failed or if new input can wake it; 'forever': until it is deleted",
 })
 
 export const redeliver = z
@@ -78,7 +78,7 @@ export const redeliver = z
   })
   .meta({
     description:
-      'how long a pull worker, or a push worker that has answered 202, has a run before it goes to somebody else at once; after `max` runs in a row that nobody answered the job fails',
+      'how long a pull worker, or a push worker that has answered 202, has a run before the next worker gets it; after `max` unanswered runs in a row the job fails',
   })
 
 export const retry = z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), backoff: backoff.optional() })
@@ -96,7 +96,7 @@ export const repeat = z.union([
   z.strictObject({ bedrock: label, ...repeatOptions }),
 ])
 
-const priority = z.int32().meta({ description: 'the smallest goes first' })
+const priority = z.int32().meta({ description: 'jobs with the smallest number go first' })
 
 const debounce = z
   .strictObject({ wait: positive, max: positive.optional() })
@@ -146,7 +146,7 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
 const groupId = label.refine((id) => !isCallbackGroup(id), 'expected none of our own groups, callback:…')
 const group = z
   .strictObject({ id: groupId, concurrency: concurrency.optional() })
-  .meta({ description: 'groups take turns at the limits that they share' })
+  .meta({ description: 'a limit whose key the job names; groups take turns at the limits that they share' })
 
 const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
 const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
@@ -196,42 +196,42 @@ export const callback = z.union([
 export const jobInput = sparse(
   z
     .strictObject({
-      queue: queueName.default('default'),
-      class: className,
+      queue: queueName.default('default').meta({ description: 'the queue that it waits in' }),
+      class: className.meta({ description: 'which worker performs it' }),
       args: closed.optional().meta({ description: 'what the job is made with; null where nothing is said' }),
-      name: childName.optional(),
-      parent: ref.optional().meta({ description: 'the job whose child it is, by id or alias' }),
+      name: childName.optional().meta({ description: "its name among its parent's children" }),
+      parent: ref.optional().meta({ description: 'the job whose child it becomes, by id or alias' }),
       in: portSpecs.optional().meta({
-        description: 'input ports, with defaults and channels, in the place of those of its class by the same names',
+        description: 'input ports with defaults and channels; they replace those of its class with the same names',
       }),
       out: portSpecs.optional().meta({ description: 'output ports, as `in`' }),
       inputs: inputs.optional().meta({ description: 'first values of its input ports' }),
-      at: time.optional(),
-      wait: duration.optional(),
+      at: time
+        .optional()
+        .meta({ description: 'the moment at which it becomes ready: ISO 8601 with zone, or epoch milliseconds' }),
+      wait: duration
+        .optional()
+        .meta({ description: "how long it waits before it becomes ready: seconds, or a text like '5m'" }),
       priority: priority.optional(),
       retry: retry
         .optional()
         .meta({ description: 'how often, and how far apart, a failed run is tried again; as its class says' }),
-      timeout: positive.optional(),
+      timeout: positive.optional().meta({ description: "how long a run may take: seconds, or a text like '30s'" }),
       keepResult: z
         .union([z.boolean(), positive])
         .optional()
-        .meta({ description: 'how long its result can be read after its end; true: an hour' }),
+        .meta({ description: 'how long its result can be read after its end; `true`: an hour, `false`: not at all' }),
       unique: unique.optional().meta({
-        description: 'a key that only one job of its queue and class has at a time; who asks again gets that job',
+        description: 'a key that only one job of its queue and class has at a time; asking again gives that job',
       }),
-      repeat: repeat
+      repeat: repeat.optional().meta({ description: 'when it runs again: a cron pattern, or the words of Bedrock' }),
+      alias: z.array(alias).max(100).optional().meta({ description: 'names that can be used in place of its id' }),
+      callback: callback
         .optional()
-        .meta({ description: 'when it runs again: an interval, a cron pattern, or the words of Bedrock' }),
-      alias: z
-        .array(alias)
-        .max(100)
-        .optional()
-        .meta({ description: 'names by which it can be asked for in the place of its id' }),
-      callback: callback.optional().meta({ description: 'who is told when it ends' }),
-      createdBy: label.optional(),
+        .meta({ description: 'the address, or the Kafka topic, that is called when it ends' }),
+      createdBy: label.optional().meta({ description: 'who asked for it, as you like; shown and never checked' }),
       group: group.optional(),
-      tag: label.optional().meta({ description: 'lent only to pull workers that ask for it' }),
+      tag: label.optional().meta({ description: 'only pull workers whose claim asks for this tag get the job' }),
       retain: retain.optional(),
       history: history.optional(),
       redeliver: redeliver.optional(),

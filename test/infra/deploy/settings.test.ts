@@ -10,12 +10,11 @@ import { describe, namesOf, planOf } from '../../../infra/deploy/settings.ts'
 import { configFor } from '../../../infra/deploy/wrangler.ts'
 import { probe } from '../../../infra/probe/index.ts'
 import { EVERY_TEN_MINUTES } from '../../../infra/tick.ts'
+import { settings } from '../../../src/settings.ts'
 
 const root = join(import.meta.dirname, '../../..')
 /** What the Worker is told by its environment. */
-const told = [
-  ...readFileSync(join(root, 'src/environment.ts'), 'utf8').matchAll(/^ {2}([A-Z][A-Z0-9_]+)\?: string/gm),
-].map(([, name]) => name!)
+const told: string[] = Object.keys(settings)
 
 const given = {
   UPSTASH_REDIS_REST_URL: 'https://eu1.upstash.test',
@@ -103,11 +102,6 @@ test('nobody is advised about what nobody knows', () => {
 test('whatever the Worker is told, the deployment can tell it', () => {
   const all = planOf(Object.fromEntries(told.map((name) => [name, 'x'])))
   expect(Object.keys(all.given).sort()).toEqual(told.filter((name) => name !== 'SIDEJOB_TEST_CLOCK').sort())
-})
-
-test('the README has every setting of the Worker', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  expect(told.filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
 })
 
 test('the module of Terraform makes the Worker that wrangler.toml describes, and names only settings that there are', () => {

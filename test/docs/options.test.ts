@@ -1,0 +1,84 @@
+// The options of jobs, and of classes, in the page are those of the schemas.
+
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import type * as z from 'zod'
+import { jobInput, jobPatch, worker } from '../../src/core/schemas.ts'
+import { describer } from '../../src/http/openapi.ts'
+import type { Schema } from '../../src/http/openapi-types.ts'
+import { expectMade, table } from './made.ts'
+
+type Shape = Schema & {
+  type?: string | string[]
+  enum?: unknown[]
+  const?: unknown
+  anyOf?: Shape[]
+  items?: Shape
+  properties?: Record<string, Shape>
+  additionalProperties?: Shape | false
+  description?: string
+}
+
+function propertiesOf(schema: z.ZodType): Record<string, Shape> {
+  const named: Record<string, Schema> = {}
+  const shape = describer(named)(schema) as Shape & { $ref?: string }
+  const found = (shape.$ref ? named[shape.$ref.split('/').at(-1)!] : shape) as Shape
+  expect(Object.keys(found.properties ?? {}).length).toBeGreaterThan(5)
+  return found.properties!
+}
+
+const times = ['at', 'runAt']
+
+/** What may be given, in short. */
+function takes(name: string, shape: Shape): string {
+  const { type, anyOf, items, properties, additionalProperties } = shape
+  if (anyOf) return [...new Set(anyOf.map((one) => takes(name, one)))].join(', or ')
+  if (shape.enum) return shape.enum.flatMap((one) => (typeof one === 'string' ? [`\`'${one}'\``] : [])).join(', ')
+  if (shape.const !== undefined) return `\`${JSON.stringify(shape.const)}\``
+  if (properties) return `\`{ ${Object.keys(properties).join(', ')} }\``
+  if (type === 'array') return `list of ${takes(name, items!)}`
+  if (type === 'object') return additionalProperties ? `by name: ${takes(name, additionalProperties)}` : 'object'
+  if (Array.isArray(type)) return times.includes(name) ? 'time' : 'duration'
+  if (type === 'null') return '`null`'
+  if (type === 'string') return 'text'
+  return type === 'integer' ? 'whole number' : (type ?? 'any value')
+}
+
+const has = (properties: Record<string, Shape>, name: string) => (name in properties ? 'yes' : '')
+
+test('docs/jobs.md has every option of a job and of a class, as the schemas have it', async () => {
+  const [job, patch, ofClass] = [jobInput, jobPatch, worker].map(propertiesOf) as [
+    Record<string, Shape>,
+    Record<string, Shape>,
+    Record<string, Shape>,
+  ]
+  const described = (properties: Record<string, Shape>) =>
+    Object.entries(properties).map(([name, shape]) => ({ name, shape, means: shape.description ?? '' }))
+  const options = described(job).map(({ name, shape, means }) => [
+    `\`${name}\``,
+    takes(name, shape),
+    means,
+    has(ofClass, name),
+    has(patch, name),
+  ])
+  const classes = described(ofClass)
+    .filter(({ name }) => !(name in job))
+    .map(({ name, shape, means }) => [`\`${name}\``, takes(name, shape), means])
+  await expectMade('jobs.md', {
+    options: table(['option', 'takes', 'means', 'of a class, too', 'can be changed'], options),
+    'class options': table(['option', 'takes', 'means'], classes),
+  })
+})
+
+test('docs/jobs.md has every option of defineWorker', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+  const types = /type WorkerOptions = \{([\s\S]*?)\n\}\n[\s\S]*?type Worker<[^{]*\{([\s\S]*?)\n\}\n/.exec(
+    read('src/core/worker.ts'),
+  )!
+  const options = [...`${types[1]}${types[2]}`.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name]) => name!)
+  expect(options).toContain('isolate')
+  expect(options).toContain('perform')
+  const [, part] = read('docs/jobs.md').split('A function says the same')
+  const told = [...part!.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell]) => cell!.match(/\w+/g)!)
+  expect(told.sort()).toEqual(options.sort())
+})
