@@ -33,7 +33,7 @@ function isDead({ page, to }: Link): boolean {
 test('no page for people has a link that leads to nothing', () => {
   const links = pages.flatMap(linksOf).filter(({ to }) => !/^(https?|mailto):/.test(to))
   expect(links.length).toBeGreaterThan(50)
-  expect(links.filter(isDead)).toEqual([])
+  expect(links.filter(isDead).map(({ page, to }) => `${page}: ${to}`)).toEqual([])
 })
 
 test('the index of the manual leads to each of its pages once, and to none that is not there', () => {
