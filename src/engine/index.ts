@@ -17,6 +17,7 @@ import { createDeliveries } from './api/deliveries.ts'
 import { createDoctor } from './api/doctor.ts'
 import { createErrors } from './api/errors.ts'
 import { createFind } from './api/find.ts'
+import { createRecording } from './api/flow-record.ts'
 import { createFlows } from './api/flows.ts'
 import { createHealth } from './api/health.ts'
 import { createJobs } from './api/jobs.ts'
@@ -222,6 +223,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createLimits(parts),
     ...schedules,
     ...createFlows(parts),
+    ...createRecording(parts),
     ...createRuns(parts),
     ...createCallbackVerbs(parts),
     endpointSecrets: async (url) => ({ secrets: await outgoing.signer.endpointSecrets(url) }),

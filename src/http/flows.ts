@@ -7,13 +7,18 @@ import {
   className,
   count,
   cursor,
+  DAY,
   done,
+  duration,
   flag,
+  flowEvent,
   flowNode,
   flowRow,
   graphChange,
   items,
+  logCursor,
   moment,
+  span,
   statusList,
   values,
   wireName,
@@ -31,6 +36,7 @@ const flowView = z.object({
     .nullable()
     .meta({ description: 'stands for the graph in force: an If-Match for those that change it' }),
   undo: z.int().meta({ description: 'how many graphs back one can go' }),
+  record: span.nullable().meta({ description: 'for how long it is told what it did; null where nothing is recorded' }),
   graph: graph.nullable(),
   nodes: z.array(flowNode),
   wires: z.array(wireView),
@@ -146,6 +152,54 @@ export const flows = {
       answers: changed,
     },
     ({ engine, params, query, call, c }) => engine.undoGraph(params.job, { ...query, ...matchOf(c) }, call),
+  ),
+
+  events: route(
+    {
+      method: 'GET',
+      path: '/v1/flows/:job/record',
+      scope: 'read',
+      summary: 'Shows what a recorded flow did, oldest first: the newest, or those before or after an event',
+      query: z
+        .strictObject({
+          after: logCursor.optional(),
+          before: logCursor.optional(),
+          limit: count(1, 1_000).default(500),
+        })
+        .refine(({ after, before }) => after === undefined || before === undefined, {
+          message: 'expected after or before, got both',
+          path: ['before'],
+        }),
+      answers: {
+        200: z.object({ keep: span.nullable(), events: z.array(flowEvent), cursor: z.string().nullable() }),
+      },
+    },
+    ({ engine, params, query }) => engine.flowRecord(params.job, query),
+  ),
+
+  record: route(
+    {
+      method: 'PUT',
+      path: '/v1/flows/:job/record',
+      scope: 'write',
+      summary: 'Writes down what a flow does from now on, and tells it for so long',
+      body: z.strictObject({
+        keep: duration.refine((ms) => ms >= 60_000 && ms <= 7 * DAY, 'expected a minute to 7 days'),
+      }),
+      answers: { 200: done },
+    },
+    ({ engine, params, body, call }) => engine.recordFlow(params.job, body.keep, call),
+  ),
+
+  forget: route(
+    {
+      method: 'DELETE',
+      path: '/v1/flows/:job/record',
+      scope: 'write',
+      summary: 'Stops recording a flow, and forgets what was recorded',
+      answers: { 200: done },
+    },
+    ({ engine, params, call }) => engine.recordFlow(params.job, null, call),
   ),
 
   wires: route(

@@ -34,6 +34,7 @@ export const keysOf = (ns: string) => ({
   result: (id: string | number) => `${ns}result:${id}`,
   steps: (id: string | number) => `${ns}job:${id}:steps`,
   runs: (id: string | number) => `${ns}job:${id}:runs`,
+  record: (id: string | number) => `${ns}job:${id}:record`,
   value: (id: string | number, field: string) => `${ns}job:${id}:f:${field}`,
   children: (id: string | number) => `${ns}job:${id}:children`,
   quota: (by: string) => `${ns}quota:${by.replace(/^key:/, '')}`,
@@ -62,6 +63,10 @@ export const kinds = {
   '~job:<id>:runs': [
     'list, capped',
     'its last runs, oldest left: as in `lr`, then token, 1 when it was tried again, who performed it; and its error in the next line',
+  ],
+  '~job:<id>:record': [
+    'stream, capped',
+    'of a flow that is recorded: how its nodes have moved and what waits at their ports since, an entry for each script',
   ],
   '~queues': ['set', 'names of queues'],
   '~queue:<q>': [
@@ -280,6 +285,7 @@ export const jobFields = {
   lastRun: ['lr', 'last run: startedAt,endedAt,outcome,attempt'],
   history: ['hn', 'how many of its runs it keeps', 'number'],
   historyKept: ['hl', 'how many it has kept', 'number'],
+  recorded: ['rr', 'of a flow: what it does is recorded, and told for so long', 'number'],
   process: ['pr', 'the process that has the run under way, where it has a name'],
   waitedUntil: ['wu', 'until when somebody waits for its end', 'number'],
   size: [

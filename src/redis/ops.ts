@@ -55,6 +55,7 @@ export const verbs = {
   rename: { class: 'text' },
   adopt: { job: 'text', name: 'text' },
   disown: { child: 'text' },
+  record: { keep: 'moment' },
   forget: {},
   apikey: { id: 'text', about: 'text', known: 'text', chance: 'text' },
 } as const satisfies Record<string, Record<string, Kind>>

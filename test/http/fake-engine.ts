@@ -325,11 +325,23 @@ const answers: Engine = {
   }),
   flows: async () => ({ flows: [flowShown], cursor: '7' }),
   flow: async () => ({
-    ...{ flow: flowShown, hash: 'abc', undo: 2, graph: graphShown },
+    ...{ flow: flowShown, hash: 'abc', undo: 2, record: 7_200_000, graph: graphShown },
     ...{ nodes: [nodeShown], wires: [wireShown] },
   }),
   setGraph: async (_job, _graph, { preview }) => ({ ...graphChanged, applied: !preview }),
   undoGraph: async () => graphChanged,
+  recordFlow: async () => {},
+  flowRecord: async () => ({
+    keep: 7_200_000,
+    events: [
+      {
+        ...{ id: '1-0', at: T, more: 0 },
+        moves: [{ node: 'a', job: 8, was: 'running', is: 'completed', run: null }],
+        counts: [{ node: 'a', dir: 'in', port: 'in', was: 2, is: 0 }],
+      },
+    ],
+    cursor: '1-0',
+  }),
   wires: async () => ({ wires: [wireShown] }),
   inject: async () => ({ size: 1 }),
   drain: async () => ({ values: [{ data: '[1.0]' }] }),

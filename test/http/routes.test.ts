@@ -621,6 +621,21 @@ const cases: Case[] = [
     {},
   ],
   [
+    'flows.events',
+    ask('GET', '/v1/flows/7/record?after=1-0&limit=5'),
+    200,
+    {
+      keep: 7_200,
+      events: [{ id: '1-0', moves: [{ node: 'a', is: 'completed' }], counts: [{ port: 'in', was: 2, is: 0 }] }],
+      cursor: '1-0',
+    },
+    'flowRecord',
+    '7',
+    { after: '1-0', limit: 5 },
+  ],
+  ['flows.record', ask('PUT', '/v1/flows/7/record', '{"keep":"2h"}'), 200, {}, 'recordFlow', '7', 7_200_000, {}],
+  ['flows.forget', ask('DELETE', '/v1/flows/7/record'), 200, {}, 'recordFlow', '7', null, {}],
+  [
     'flows.wires',
     ask('GET', '/v1/flows/7/wires'),
     200,

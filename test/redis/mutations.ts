@@ -1507,7 +1507,7 @@ const oneTime: Mutation[] = [
     '{ again = doc.terminating and has_tries(doc) }',
     'a lost run is said to be the last',
   ]),
-  ...of(33, 'lib/family/erase.lua', [", history_kept = 'runs' }", ' }', 'the runs of a job outlast it']),
+  ...of(33, 'lib/family/erase.lua', [", history_kept = 'runs'", '', 'the runs of a job outlast it']),
   ...of(33, 'lib/job/ending.lua', [
     '  if not doc.has_steps then return end\n',
     '',
@@ -1820,6 +1820,22 @@ const flows: Mutation[] = [
     ],
     ['  if not own then refuse', '  if false then refuse', 'anybody lays wires'],
   ),
+  ...of(
+    35,
+    'lib/port/record.lua',
+    [
+      'if above_doc and above_doc.recorded then',
+      'if above_doc then',
+      'what the children of every follower do is recorded',
+    ],
+    ['  if entry.bytes > MAX_ENTRY then', '  if false then', 'an entry of a record has no bound'],
+  ),
+  ...of(35, 'lib/run/ops/on_records.lua', [
+    "  if keep == '' then del(side_key(me.id, 'record')) end\n",
+    '',
+    'what was recorded stays when nothing is recorded any more',
+  ]),
+  ...of(35, 'lib/family/erase.lua', [", recorded = 'record' }", ' }', 'the record of a flow outlives it']),
   ...of(36, 'lib/run/ops/on_records.lua', [
     "if (get_value(me.id, need(me.id), 's:' .. field) or '') ~= value then",
     'if false then',

@@ -59,6 +59,24 @@ export const flowRow = z.object({
   changedBy: z.string().nullable().meta({ description: 'the API key that changed it; null where it came by its port' }),
 })
 
+/** What one script has done to a flow. */
+export const flowEvent = z.object({
+  id: z.string(),
+  at: moment,
+  moves: z
+    .array(
+      z.object({
+        ...{ node: z.string().nullable(), job: jobId },
+        ...{ was: status.nullable(), is: status, run: pastRun.nullable() },
+      }),
+    )
+    .meta({ description: 'nodes that moved, null is the flow itself; beside it the run that ended' }),
+  counts: z
+    .array(z.object({ node: z.string().nullable(), dir, port: z.string(), was: z.int(), is: z.int() }))
+    .meta({ description: 'how many values waited at a port, before and after' }),
+  more: z.int().meta({ description: 'how much more it did that had no room' }),
+})
+
 /** A node of a flow, and its job once it has one. */
 export const flowNode = z.object({
   name: z.string(),

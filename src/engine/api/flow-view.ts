@@ -158,6 +158,7 @@ export async function flowView(state: FlowState): Promise<FlowView> {
     flow: rowWith(state, graph),
     hash: graphs.graph === undefined ? null : await graphHash(graphs.graph),
     undo: earlier(graphs).length,
+    record: state.document.recorded ?? null,
     graph: graph ?? null,
     nodes: graph ? Object.keys(graph.nodes).map((name) => nodeView(state, graph, name)) : [],
     wires: graph ? wireViews(state, graph) : [],

@@ -9,7 +9,7 @@ import type { Point } from '../../core/series.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { Fault, Signal } from '../../redis/types.ts'
 import type { Deliveries, Health } from './deliveries.ts'
-import type { FlowRow, FlowView, GraphChange, GraphOptions, GraphVersion, WireView } from './flows.ts'
+import type { FlowRecord, FlowRow, FlowView, GraphChange, GraphOptions, GraphVersion, WireView } from './flows.ts'
 import type { CallbackState, CallbackView, Dir, JobInput, PortSpecs, Ref } from './jobs.ts'
 import type { ApiKey, AuditEntry, KnownKey, Target } from './keys.ts'
 import type {
@@ -205,6 +205,10 @@ export interface Engine extends Deliveries {
   undoGraph(job: Ref, options: GraphOptions, call?: Call): Promise<GraphChange>
   /** The graphs of a flow with their moments, that in force first. */
   graphHistory(job: Ref): Promise<{ versions: GraphVersion[] }>
+  /** Writes down from now on what a flow does, and tells it for so long; null stops that and forgets it. */
+  recordFlow(job: Ref, keep: number | null, call?: Call): Promise<void>
+  /** What a flow did: the newest, or those before or after an event. */
+  flowRecord(job: Ref, page: { after?: string; before?: string; limit: number }): Promise<FlowRecord>
   /** Flows, newest first. */
   flows(filter: {
     status?: Status[]

@@ -72,6 +72,8 @@ export type FlowView = {
   hash: string | null
   /** How many graphs back one can go. */
   undo: number
+  /** For how long it is told what it did; null where nothing is recorded. */
+  record: number | null
   graph: Graph | null
   nodes: FlowNodeView[]
   wires: WireView[]
@@ -88,6 +90,20 @@ export type GraphVersion = {
   edges: number
   graph: Graph
 }
+
+/** What one script has done to a flow; what had no room is counted in `more`. */
+export type FlowEvent = {
+  id: string
+  at: number
+  /** Nodes that moved; null is the flow itself. A run that has ended by it stands beside it. */
+  moves: { node: string | null; job: number; was: Status | null; is: Status; run: PastRun | null }[]
+  /** How many values waited at a port before, and after. */
+  counts: { node: string | null; dir: 'in' | 'out'; port: string; was: number; is: number }[]
+  more: number
+}
+
+/** A page of what a flow did, oldest first; `cursor` is where those before begin. */
+export type FlowRecord = { keep: number | null; events: FlowEvent[]; cursor: string | null }
 
 /** What a change of a graph expects: `match` is the hash of the graph that it was made from. */
 export type GraphOptions = { preview?: boolean; match?: string }

@@ -131,6 +131,11 @@ export function createCommands({ client: { ask }, keys }: Parts) {
     graphNames: () => ask<string[]>((redis) => redis.hkeys(keys.flows)),
     setGraph: (name: string, text: string) => ask((redis) => redis.hset(keys.flows, { [name]: text })),
     removeGraph: (name: string) => ask<number>((redis) => redis.hdel(keys.flows, name)),
+    /** What a flow has done, newest first, and oldest first. */
+    recordBack: (job: number, from: string, to: string, count: number) =>
+      ask<unknown>((redis) => redis.xrevrange(keys.record(job), from, to, count)),
+    recordOn: (job: number, from: string, to: string, count: number) =>
+      ask<unknown>((redis) => redis.xrange(keys.record(job), from, to, count)),
     readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),
     flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,
     async setFlag(name: string, on: boolean): Promise<void> {

@@ -54,4 +54,27 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
       expect(page).toContain(`| ${n} | ${original.toLocaleString('en')} | ${fresh} | ${running} |`)
     },
   )
+
+  test('a recorded flow costs one command more for each script that moves something, any other none', async () => {
+    let id = ''
+    await cost(async () => {
+      id = String(await kit.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(chain(5))] } }))
+    })
+    const value = () => cost(() => kit.engine.write(id, 'in', 'x', ['1']))
+    await value()
+    const plain = await value()
+    expect(plain.commands.xadd).toBeUndefined()
+    await kit.engine.recordFlow(id, 3_600_000)
+    const recorded = await value()
+    const { xadd, ...others } = recorded.commands
+    expect(others).toEqual(plain.commands)
+    expect(recorded.calls).toBe(plain.calls)
+    expect(xadd).toBeLessThanOrEqual(plain.calls)
+    const { events } = await kit.engine.flowRecord(id, { limit: 100 })
+    expect(events).toHaveLength(xadd!)
+    expect(new Set(events.flatMap(({ moves }) => moves.map(({ node }) => node))).size).toBeGreaterThanOrEqual(5)
+    const shown = await cost(() => kit.engine.flowRecord(id, { limit: 100 }))
+    expect(shown.commands.xrevrange).toBe(1)
+    expect(shown.calls).toBe(2)
+  })
 })

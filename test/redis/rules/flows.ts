@@ -3,6 +3,7 @@
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
+import type { FlowEvent } from '../../../src/engine/engine.ts'
 import type { Facts, Making, World } from '../direct.ts'
 
 const anything = { in: { '*': {} }, out: { '*': {} } }
@@ -38,6 +39,10 @@ async function follower(world: World, names: string[], ops: Op[] = []) {
 const status = (world: World, id: number) => world.status(id)
 const ownRun = (world: World) => world.claimOne({ queue: 'other' })
 const isIdle = async (world: World, queue = 'other') => expect(await world.claim({ queue })).toEqual([])
+
+const entries = (world: World, id: number) =>
+  world.client.ask((redis) => redis.xlen(world.store.keys.job(id).concat(':record')))
+const recorded = (world: World, id: number) => world.engine().flowRecord(String(id), { limit: 100 })
 
 /** Ends the runs of all that is ready, each as its id says; completed where nothing is said. */
 async function end(world: World, how: Record<number, Partial<Changes>> = {}) {
@@ -219,6 +224,77 @@ const rule35: Facts = {
     for (let i = 0; i < 3; i++) await world.tick()
     expect(ids).toEqual({})
     expect(Object.keys((await world.engine().get(String(id))).children)).toContain('a')
+  },
+  async 'of one that is recorded it is written down how its children move, and what waits at their ports'(world) {
+    const { id, ids } = await follower(
+      world,
+      ['a', 'b'],
+      [wire({ in: 'n' }, { child: 'a', in: 'in' }), wire({ child: 'a', out: 'out' }, { child: 'b', in: 'in' })],
+    )
+    await end(world)
+    await world.change(id, 'record', 3_600_000)
+    expect((await recorded(world, id)).events).toEqual([])
+    await world.push(id, 'n', '1', '2')
+    const run = await runOf(world, ids.a!)
+    await run.suspend({ reads: { in: { cursor: 0, count: 2 } }, ops: [write('out', '3')] })
+    const { events, keep } = await recorded(world, id)
+    expect(keep).toBe(3_600_000)
+    expect(
+      events.map(({ counts }) => counts.map(({ node, dir, port, was, is }) => [node, dir, port, was, is]).sort()),
+    ).toEqual([
+      [['a', 'in', 'in', 0, 2]],
+      [
+        ['a', 'in', 'in', 2, 0],
+        ['b', 'in', 'in', 0, 1],
+      ],
+    ])
+    const moves = events.map((event) => event.moves.map(({ node, was, is }) => [node, was, is]))
+    expect(moves[0]).toContainEqual(['a', 'completed', 'queued'])
+    expect(moves[1]).toContainEqual(['a', 'running', 'suspended'])
+    expect(moves[1]).toContainEqual(['b', 'completed', 'queued'])
+    expect(events[1]!.moves.find(({ node }) => node === 'a')!.run).toMatchObject({ outcome: 'suspended', attempt: 1 })
+    const page = (where: { after?: string; before?: string }) =>
+      world.engine().flowRecord(String(id), { limit: 1, ...where })
+    expect((await page({ after: events[0]!.id })).events).toEqual([events[1]])
+    expect((await page({ after: events[1]!.id })).events).toEqual([])
+    expect(await page({})).toMatchObject({ events: [events[1]], cursor: events[1]!.id })
+    expect((await page({ before: events[1]!.id })).events).toEqual([events[0]])
+    world.advance(3_600_001)
+    expect((await recorded(world, id)).events).toEqual([])
+  },
+  async 'of one that is not recorded nothing is written down, and what was is forgotten when that ends'(world) {
+    const { id, ids } = await follower(world, ['a'])
+    await end(world)
+    await world.push(ids.a!, 'n', '1')
+    expect(await entries(world, id)).toBe(0)
+    await world.change(id, 'record', 3_600_000)
+    await end(world)
+    expect(await entries(world, id)).toBe(1)
+    await world.change(id, 'record', '')
+    expect(await entries(world, id)).toBe(0)
+    await world.push(ids.a!, 'n', '2')
+    expect(await entries(world, id)).toBe(0)
+  },
+  async 'the record of a flow goes with it'(world) {
+    const { id } = await follower(world, ['a'])
+    await world.change(id, 'record', 3_600_000)
+    await end(world)
+    expect(await entries(world, id)).toBe(1)
+    await world.change(id, 'delete', '', '1')
+    expect(await entries(world, id)).toBe(0)
+  },
+  async 'an entry of a record is bounded, and counts what had no room'(world) {
+    const names = Array.from({ length: 150 }, (_, i) => `node-${i}-${'x'.repeat(200)}`)
+    const { id } = await follower(world, names)
+    await world.change(id, 'record', 3_600_000)
+    const runs = await world.claim({ max: 1000 })
+    await world.store.commit({ queue: '', runs: await Promise.all(runs.map((run) => run.settled({}))) })
+    const { events } = await recorded(world, id)
+    const [event] = events as [FlowEvent]
+    expect(events).toHaveLength(1)
+    expect(event.moves.length).toBeGreaterThan(30)
+    expect(event.moves.length + event.more).toBeGreaterThanOrEqual(150)
+    expect(JSON.stringify(event.moves).length).toBeLessThan(40_000)
   },
 }
 

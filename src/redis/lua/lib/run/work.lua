@@ -10,6 +10,7 @@ local limits = require 'limit/limits'
 local lists = require 'runtime/lists'
 local places = require 'job/places'
 local queueing = require 'job/queueing'
+local record = require 'port/record'
 local store = require 'runtime/store'
 local values = require 'job/values'
 local waiters = require 'queue/waiters'
@@ -44,6 +45,7 @@ function work.flush(more_to_come)
   values.added = {}
   if next(places.to_call) then waiters.call_all() end
   lanes.note_moments(more_to_come)
+  record.note(more_to_come)
   store.write(more_to_come)
 end
 

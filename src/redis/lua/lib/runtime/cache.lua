@@ -17,7 +17,7 @@ cache.queue_dirty = {}
 
 -- `texts` (key, text, …) and `rows` (of each index: score, member, …) are written too, but not found again before that.
 function cache.no_writes()
-  return { texts = {}, rows = {}, strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {} }
+  return { texts = {}, rows = {}, strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {}, records = {} }
 end
 
 cache.writes = cache.no_writes()

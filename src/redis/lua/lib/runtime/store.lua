@@ -182,12 +182,18 @@ end
 
 -- A record holds 100 MB at the vendor: an entry trims the log to as many of its own size as fill 20 MB, at most 10,000.
 -- Whatever order sizes come in, the k-th largest of those that stay is below 20 MB / k, and none is above 16 KB: 61 MB, 77 as Redis keeps them.
+-- The record of a flow is held in the same way.
 local LOG_LENGTH, LOG_BYTES = 10000, 20971520
+local RECORD_LENGTH, RECORD_BYTES = 20000, 8388608
+
+local function most_like(entry, length, bytes) return math.max(1, math.min(length, math.floor(bytes / #entry))) end
 
 local function flush_messages()
   for _, e in ipairs(writes.log) do
-    local most = math.max(1, math.min(LOG_LENGTH, math.floor(LOG_BYTES / #e[3])))
-    redis.call('XADD', ns .. 'log', 'MAXLEN', '~', most, '*', 'at', int(now), 'job', e[1], 'level', e[2], 'entry', e[3])
+    redis.call('XADD', ns .. 'log', 'MAXLEN', '~', most_like(e[3], LOG_LENGTH, LOG_BYTES), '*', 'at', int(now), 'job', e[1], 'level', e[2], 'entry', e[3])
+  end
+  for _, e in ipairs(writes.records) do
+    redis.call('XADD', e[1], 'MAXLEN', '~', most_like(e[2], RECORD_LENGTH, RECORD_BYTES), '*', 'at', int(now), 'did', e[2], 'more', int(e[3]))
   end
   for _, m in ipairs(writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
 end

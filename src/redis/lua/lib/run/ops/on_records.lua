@@ -21,7 +21,7 @@ local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 local get_value, set_value = values.get_value, values.set_value
 local take, take_int = args.take, args.take_int
-local change, hget, hset, need, queue, zset = cache.change, cache.hget, cache.hset, cache.need, cache.queue, cache.zset
+local change, del, hget, hset, need, queue, zset = cache.change, cache.del, cache.hget, cache.hset, cache.need, cache.queue, cache.zset
 local refuse = journal.refuse
 local side_key = redis_keys.side_key
 local now = time.now
@@ -81,6 +81,13 @@ end
 function verbs.unstep(me)
   hset(side_key(me.id, 'steps'), take(), false)
   values.lose(me.id, need(me.id))
+end
+
+-- What a flow does from now on is written down, for so long; '' stops that, and forgets what was.
+function verbs.record(me)
+  local doc, keep = need(me.id), take()
+  change(me.id, doc, fields.recorded, keep ~= '' and keep or nil)
+  if keep == '' then del(side_key(me.id, 'record')) end
 end
 
 function verbs.tag(me)

@@ -1,0 +1,78 @@
+// What a flow has done, where it is recorded: how its nodes have moved, and what waited at their ports since.
+
+import { SidejobError } from '../../core/errors.ts'
+import type { Status } from '../../core/job.ts'
+import { ops } from '../../redis/ops.ts'
+import { pastRunOf } from '../../redis/record.ts'
+import type { Context } from '../context.ts'
+import type { Engine, FlowEvent } from '../engine.ts'
+
+/** 200 of the largest entries are 3.3 MB: an answer of Redis has room for 10. */
+const PAGE = 200
+/** Ids of a stream are `moment-number`. */
+const [FIRST, LAST] = ['-', '+']
+
+/** How many words each kind of part has, its name included: see lib/port/record.lua. */
+const WORDS = { s: 6, p: 6 } as const
+
+function eventOf([id, flat]: [string, string[]]): FlowEvent {
+  const held = Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]))
+  const words = JSON.parse(held.did ?? '[]') as string[]
+  const event: FlowEvent = { id, at: Number(held.at), moves: [], counts: [], more: Number(held.more) }
+  for (let at = 0; at < words.length; at += WORDS[words[at] as keyof typeof WORDS]) {
+    const [kind, name, ...rest] = words.slice(at, at + WORDS.p) as [string, string, string, string, string, string]
+    const node = name === '' ? null : name
+    if (kind === 's') {
+      const [job, was, is, run] = rest as [string, Status | '', Status, string]
+      event.moves.push({ ...{ node, job: Number(job), was: was || null, is }, run: run ? pastRunOf(run) : null })
+    } else {
+      const [dir, port, was, is] = rest as [string, string, string, string]
+      event.counts.push({ node, dir: dir === 'i' ? 'in' : 'out', port, was: Number(was), is: Number(is) })
+    }
+  }
+  return event
+}
+
+type Recording = Pick<Engine, 'recordFlow' | 'flowRecord'>
+
+/** The verbs that write down what flows do, and tell it. */
+export function createRecording({ store, change }: Pick<Context, 'store' | 'change'>): Recording {
+  /** Up to so many entries, the newest first; those behind `after` the oldest first. */
+  async function entries(job: number, limit: number, { after, before }: { after?: string; before?: string }) {
+    const found: FlowEvent[] = []
+    let from = after ?? before
+    while (found.length < limit) {
+      const most = Math.min(PAGE, limit - found.length)
+      const page = (await (after === undefined
+        ? store.recordBack(job, from === undefined ? LAST : `(${from}`, FIRST, most)
+        : store.recordOn(job, `(${from}`, LAST, most))) as [string, string[]][]
+      found.push(...page.map(eventOf))
+      from = found.at(-1)?.id
+      if (page.length < most) break
+    }
+    return found
+  }
+
+  return {
+    async recordFlow(job, keep, call) {
+      const { id, document } = await store.inspect(String(job))
+      if (document.class !== 'flow' || document.queue !== 'core')
+        throw new SidejobError('REFUSED', `job ${id} (${document.class}) is no flow`)
+      await change(String(id), [ops.record({ keep: keep ?? undefined })], call)
+    },
+
+    async flowRecord(job, { after, before, limit }) {
+      const { id, document } = await store.inspect(String(job))
+      const keep = document.recorded ?? null
+      if (keep === null) return { keep, events: [], cursor: null }
+      const found = await entries(id, limit, { after, before })
+      const since = store.now() - keep
+      const kept = found.filter(({ at }) => at >= since)
+      const isAll = after !== undefined || kept.length < limit
+      return {
+        ...{ keep, cursor: isAll ? null : kept.at(-1)!.id },
+        events: after === undefined ? kept.reverse() : kept,
+      }
+    },
+  }
+}

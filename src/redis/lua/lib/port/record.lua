@@ -1,0 +1,65 @@
+-- The record of a flow, where one is kept: how its nodes have moved, and what waits at their ports since.
+-- Made when first called.
+
+local record = {}
+
+local states = require 'job/states'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
+local dirty, docs, raw, writes = cache.dirty, cache.docs, cache.raw, cache.writes
+local push, within = journal.push, journal.within
+local int = numbers.int
+local key_of, side_key = redis_keys.key_of, redis_keys.side_key
+
+-- What one script did is one entry; what is over so much of it is counted only.
+local MAX_ENTRY = 16384
+
+local function waiting(count)
+  local pushed, taken = (count or '0,0'):match('^(%d+),(%d+)')
+  return int(tonumber(pushed) - tonumber(taken))
+end
+
+local function add(entry, ...)
+  local words = { ... }
+  entry.bytes = (entry.bytes or 0) + tables.bytes(words) + 3 * #words
+  if entry.bytes > MAX_ENTRY then
+    entry.more = (entry.more or 0) + 1
+    return
+  end
+  entry.words = entry.words or {}
+  for _, word in ipairs(words) do push(entry.words, word) end
+end
+
+-- What has become of one job since this script has read it.
+local function note_job(entry, name, id, doc)
+  local text = raw[key_of(id)]
+  local was_doc = text and cjson.decode(text) or {}
+  local was, is = text and states.of(was_doc) or '', states.of(doc)
+  local last = doc.last_run ~= was_doc.last_run and doc.last_run or ''
+  if was ~= is or last ~= '' then add(entry, 's', name, id, was, is, last) end
+  for field, count in pairs(doc) do
+    local dir, port = field:match('^([io]):(.+)$')
+    if dir and waiting(count) ~= waiting(was_doc[field]) then add(entry, 'p', name, dir, port, waiting(was_doc[field]), waiting(count)) end
+  end
+end
+
+local entries = {} -- id of a flow → what this script has done to it
+
+-- Who moves a node has its flow at hand: where that is not so nothing is read for it, and the next entry says it. Of a script
+-- that writes in two steps the second one tells both.
+function record.note(more_to_come)
+  for id in pairs(dirty) do
+    local doc = docs[id]
+    local above_doc = doc and doc.followed_as and docs[doc.parent]
+    if above_doc and above_doc.recorded then note_job(within(entries, doc.parent), doc.child_name, id, doc) end
+    if doc and doc.recorded then note_job(within(entries, id), '', id, doc) end
+  end
+  for id, entry in pairs(more_to_come and {} or entries) do
+    if entry.words and docs[id] then push(writes.records, { side_key(id, 'record'), cjson.encode(entry.words), entry.more or 0 }) end
+  end
+end
+
+return record
