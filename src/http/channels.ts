@@ -114,6 +114,9 @@ const events = (c: Context, messages: Messages, isKnown: () => Promise<boolean>)
         if (gone.signal.aborted) break
         await stream.writeSSE({ id: `${Date.now()}-${++sent}`, data: writeJson({ channel, message: raw(message) }) })
       }
+    } catch (error) {
+      // Who listens is gone: what was under way for them has ended with it.
+      if (!gone.signal.aborted) throw error
     } finally {
       stop()
     }

@@ -23,7 +23,11 @@ export async function serve(options: KitOptions = {}) {
     for (const [name, value] of answer.headers) if (name !== 'set-cookie') outgoing.setHeader(name, value)
     outgoing.setHeader('set-cookie', answer.headers.getSetCookie())
     outgoing.writeHead(answer.status)
-    outgoing.end(Buffer.from(await answer.arrayBuffer()))
+    if (!answer.body) return outgoing.end()
+    const body = Readable.fromWeb(answer.body as never)
+    body.on('error', () => outgoing.end()).pipe(outgoing)
+    // Who listens is gone with its tab.
+    outgoing.on('close', () => body.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

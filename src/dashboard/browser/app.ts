@@ -2,6 +2,7 @@
 
 import { startForms } from './app/forms.ts'
 import { startKeys } from './app/keys.ts'
+import { startListening } from './app/listen.ts'
 import { startLive } from './app/live.ts'
 import { startLooks } from './app/looks.ts'
 import { startSelection } from './app/selection.ts'
@@ -12,4 +13,5 @@ startTimes()
 startForms()
 startSelection()
 startLive()
+startListening()
 startKeys()

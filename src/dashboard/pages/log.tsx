@@ -3,10 +3,11 @@
 import { queryWith } from '../look.ts'
 import { page } from '../page.ts'
 import { Card, Choice, Head, To } from '../parts/layout.tsx'
-import { type LogEntry, LogLines } from '../parts/log.tsx'
+import { Listen, LOG } from '../parts/listen.tsx'
+import { type LogEntry, LogLines, Tail } from '../parts/log.tsx'
 import { many } from '../words/number.ts'
 
-type LogData = { entries: LogEntry[]; cursor: string | null; level?: string; job?: string }
+type LogData = { entries: LogEntry[]; cursor: string | null; level?: string; job?: string; tail: boolean }
 
 const levels = ['info', 'warn', 'error'] as const
 const MOST = 100
@@ -23,14 +24,18 @@ export const log = page<LogData>({
       ...(job ? { job } : {}),
       ...(cursor ? { cursor } : {}),
     })
-    return { entries, cursor: next, level, job }
+    return { entries, cursor: next, level, job, tail: query.has('tail') && !cursor }
   },
   title: () => 'Log',
-  View: ({ data: { entries, cursor, level, job }, query }) => {
+  View: ({ data: { entries, cursor, level, job, tail }, query }) => {
     const to = (level?: string) => `/log${queryWith(query.toString(), { level, cursor: undefined })}`
     return (
       <>
         <Head title="Log" note={`${many(entries.length, 'entry', 'entries')}${job ? ` of job ${job}` : ''}`}>
+          <Tail
+            on={tail}
+            to={`/log${queryWith(query.toString(), { tail: tail ? undefined : '1', cursor: undefined })}`}
+          />
           <Choice
             label="Level"
             options={[
@@ -39,6 +44,7 @@ export const log = page<LogData>({
             ]}
           />
         </Head>
+        {tail && <Listen to={[LOG]} />}
         <Card>
           <LogLines entries={entries} withJobs />
           {cursor && (

@@ -4,7 +4,8 @@ import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { useLook } from '../look.ts'
 import { plain } from '../words/json.ts'
 import { clock, dayOf, hourOf, moment } from '../words/time.ts'
-import { Empty, JobId } from './layout.tsx'
+import { Icon } from './icon.tsx'
+import { Empty, JobId, To } from './layout.tsx'
 
 export type LogEntry = { id: string; at: number; job: number | null; level: string; entry: Encoded }
 
@@ -21,6 +22,16 @@ export function linesOf(entry: Encoded): { text: string; rest: string } {
   const more = Object.keys(rest).length > 0 ? JSON.stringify(rest) : ''
   const shown = typeof message === 'string' ? message : ''
   return { text: plain(shown.slice(0, MOST)), rest: plain((more ?? '').slice(0, MOST)) }
+}
+
+/** Switches the tail on and off: what is written is shown at once. */
+export function Tail({ on, to }: { on: boolean; to: string }) {
+  return (
+    <To kind={`btn small${on ? ' on' : ''}`} to={to} label={on ? 'Stop the tail' : 'Tail the log'}>
+      <Icon name={on ? 'pause' : 'play'} size={12} />
+      Tail
+    </To>
+  )
 }
 
 const isBad = (level: string): boolean => level === 'error' || level === 'fatal'

@@ -2,9 +2,12 @@
 // while it is hidden. What did not change costs no drawing; what did is changed in place.
 
 import { Idiomorph } from 'idiomorph'
-import { base, hear } from './page.ts'
+import { isHearing } from './listen.ts'
+import { base, hear, tell } from './page.ts'
 
 const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
+/** Where what happens is heard, looks at set times are for what was missed; and at most so many looks are asked for. */
+const [HEARING, AT_MOST_EVERY] = [30_000, 1_000]
 /** After an answer that did not come. */
 const retries = [1_000, 2_000, 5_000, 10_000]
 
@@ -16,9 +19,11 @@ type State = {
   isPaused: boolean
   moved: number
   since: number
+  /** When it was looked at last. */
+  looked: number
 }
 
-const state: State = { every: 0, failures: 0, isPaused: false, moved: Date.now(), since: Date.now() }
+const state: State = { every: 0, failures: 0, isPaused: false, moved: Date.now(), since: Date.now(), looked: 0 }
 
 const dot = (): HTMLElement | null => document.getElementById('live')
 
@@ -34,6 +39,7 @@ function show(kind: 'live' | 'slower' | 'paused' | 'cut', text: string): void {
 function pause(): number {
   if (state.failures > 0) return retries[Math.min(state.failures, retries.length) - 1]!
   const idle = Date.now() - state.moved
+  if (isHearing()) return Math.max(HEARING, state.every)
   if (idle < SOON) return state.every
   return idle < LATER ? Math.max(10_000, state.every) : SELDOM
 }
@@ -42,7 +48,8 @@ function plan(): void {
   clearTimeout(state.timer)
   if (state.every === 0 || state.isPaused || document.hidden) return
   const wait = pause()
-  if (state.failures === 0) show(wait > state.every ? 'slower' : 'live', wait > state.every ? 'Slower' : 'Live')
+  const isSlower = wait > state.every && !isHearing()
+  if (state.failures === 0) show(isSlower ? 'slower' : 'live', isSlower ? 'Slower' : 'Live')
   state.timer = setTimeout(() => void look(), wait)
 }
 
@@ -82,6 +89,7 @@ const keepsTime = (old: Node, fresh: Node): boolean =>
 
 async function look(force = false): Promise<void> {
   if (!force && isHeld()) return plan()
+  state.looked = Date.now()
   try {
     const headers: Record<string, string> = { 'x-live': '1', accept: 'text/html' }
     if (state.tag && !force) headers['if-none-match'] = state.tag
@@ -111,8 +119,16 @@ async function go(url: string): Promise<void> {
   await look(true)
 }
 
+/** Something was said that the page listens to: it is looked at again, once a second at most. */
+function lookSoon(): void {
+  if (state.every === 0 || state.isPaused || document.hidden) return
+  clearTimeout(state.timer)
+  state.timer = setTimeout(() => void look(), Math.max(0, state.looked + AT_MOST_EVERY - Date.now()))
+}
+
 function toggle(): void {
   state.isPaused = !state.isPaused
+  tell('paused', state.isPaused)
   if (state.isPaused) {
     clearTimeout(state.timer)
     show('paused', 'Paused')
@@ -140,5 +156,6 @@ export function startLive(): void {
   hear('look', () => void look(true))
   hear('go', (url) => void go(String(url)))
   hear('pause', toggle)
+  hear('heard', lookSoon)
   plan()
 }

@@ -5,6 +5,7 @@ import { isId } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { Engine, Item, JobView, Why as WhyView } from '../../../engine/engine.ts'
 import { type Asked, page } from '../../page.ts'
+import { Listen, LOG } from '../../parts/listen.tsx'
 import { shareOf } from '../../words/job.ts'
 import type { Family } from '../../words/timeline.ts'
 import { acts } from './acts.ts'
@@ -95,17 +96,32 @@ async function load(asked: Asked): Promise<JobData> {
   return { job, why, family, runs, ports, morePorts: portsOf(job).length - ports.length, tab, folded }
 }
 
-function View({ data }: { data: JobData }) {
+const over = new Set<string>(['completed', 'failed', 'terminated'])
+
+/** A job that may still move is listened to, with its children; its log by who asks for the tail. */
+function Heard({ job, tail }: { job: JobView; tail: boolean }) {
+  if (over.has(job.status) && !tail) return null
+  return (
+    <Listen
+      to={[`/sidejob/job/${job.id}`, `/sidejob/children/${job.id}`, ...(tail ? [LOG] : [])]}
+      of={tail ? job.id : undefined}
+    />
+  )
+}
+
+function View({ data, query }: { data: JobData; query: URLSearchParams }) {
   const { job, tab } = data
+  const tail = tab.name === 'log' && query.has('tail')
   return (
     <>
+      <Heard job={job} tail={tail} />
       <Head job={job} runs={data.runs} />
       <Why job={job} why={data.why} family={data.family} />
       <div class="jobcols">
         <div class="stack">
           <Timeline job={job} runs={data.runs} family={data.family} folded={data.folded} />
           {data.ports.length > 0 && <Ports job={job} rows={data.ports} more={data.morePorts} />}
-          <Tabs job={job} runs={data.runs} tab={tab} />
+          <Tabs job={job} runs={data.runs} tab={tab} tail={tail} />
         </div>
         <Rail job={job} />
       </div>

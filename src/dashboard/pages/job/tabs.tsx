@@ -6,7 +6,7 @@ import type { Engine, JobView } from '../../../engine/engine.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { Act, refusal, Sent } from '../../parts/act.tsx'
 import { Empty } from '../../parts/layout.tsx'
-import { type LogEntry, LogLines } from '../../parts/log.tsx'
+import { type LogEntry, LogLines, Tail } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Json } from '../../parts/value.tsx'
 import { messageOf } from '../../words/job.ts'
@@ -25,7 +25,7 @@ export type TabData = {
   result?: Awaited<ReturnType<Engine['result']>>
 }
 
-type Props = { job: JobView; runs: readonly PastRun[]; tab: TabData }
+type Props = { job: JobView; runs: readonly PastRun[]; tab: TabData; tail: boolean }
 
 const failed = (runs: readonly PastRun[]): PastRun[] => runs.filter(({ error }) => error !== undefined)
 
@@ -182,6 +182,11 @@ export function Tabs(props: Props) {
             )
           })}
         </nav>
+        {props.tab.name === 'log' && (
+          <span class="right">
+            <Tail on={props.tail} to={`${path}${queryWith(search, { tail: props.tail ? undefined : '1' })}`} />
+          </span>
+        )}
       </header>
       <Body {...props} />
     </section>

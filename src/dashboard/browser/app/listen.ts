@@ -1,0 +1,70 @@
+// What a page listens to: channels that it names in `data-listen`. What is said there is no more than a reason to look again,
+// so a page is right without it, and a message that is lost costs a look that comes later.
+
+import { base, hear, tell } from './page.ts'
+
+/** Who does not move for so long is told nothing more. */
+const LEFT = 15 * 60_000
+
+let source: EventSource | undefined
+let heard = ''
+let of: string | undefined
+let moved = Date.now()
+
+const named = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-listen]')]
+
+/** Whether the stream stands: then looks at set times are seldom. */
+export const isHearing = (): boolean => source?.readyState === EventSource.OPEN
+
+/** Entries of the log are those of all jobs: only those of this one are meant where the page says so. */
+function isMeant(data: string): boolean {
+  const { channel, message } = JSON.parse(data) as { channel: string; message: { job?: number } | null }
+  return of === undefined || channel !== '/sidejob/log' || String(message?.job) === of
+}
+
+function close(): void {
+  source?.close()
+  source = undefined
+  heard = ''
+}
+
+function open(channels: string[]): void {
+  const wanted = channels.join(' ')
+  if (wanted === heard) return
+  close()
+  if (channels.length === 0) return
+  heard = wanted
+  source = new EventSource(
+    `${base}/v1/subscribe?${channels.map((channel) => `channel=${encodeURIComponent(channel)}`).join('&')}`,
+  )
+  source.addEventListener('message', ({ data }) => isMeant(data) && tell('heard'))
+  // What was said before the stream stood, or while it was cut off, is looked for.
+  source.addEventListener('open', () => tell('heard'))
+}
+
+function listen(): void {
+  const all = named()
+  of = all.find(({ dataset }) => dataset.of !== undefined)?.dataset.of
+  const hasLeft = Date.now() - moved > LEFT
+  if (hasLeft && source)
+    tell('say', { say: 'Nobody has moved for 15 minutes: the page listens no more, and looks again now and then' })
+  open(document.hidden || hasLeft ? [] : [...new Set(all.flatMap(({ dataset }) => dataset.listen!.split(' ')))])
+}
+
+export function startListening(): void {
+  for (const name of ['pointermove', 'keydown', 'scroll'] as const)
+    addEventListener(
+      name,
+      () => {
+        const wasGone = Date.now() - moved > LEFT
+        moved = Date.now()
+        if (wasGone) listen()
+      },
+      { passive: true },
+    )
+  document.addEventListener('visibilitychange', listen)
+  document.addEventListener('drawn', listen)
+  hear('paused', (isPaused) => (isPaused ? close() : listen()))
+  setInterval(listen, 60_000)
+  listen()
+}

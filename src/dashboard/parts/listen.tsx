@@ -1,0 +1,13 @@
+// What a page listens to while it is open: what is said there has it looked at again.
+
+/**
+ * Channels that the page listens to; `of`: of the log, only what this job writes.
+ *
+ * @example <Listen to={['/sidejob/job/7']} />
+ */
+export function Listen({ to, of }: { to: readonly string[]; of?: number }) {
+  return <i hidden data-listen={to.join(' ')} data-of={of} />
+}
+
+/** The log as it is written: listened to by who asks for it, for then reads and writes of all runs are told as well. */
+export const LOG = '/sidejob/log'

@@ -1,0 +1,136 @@
+// What pages listen to: it is shown at once, costs no look that finds nothing, and ends with the tab.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connect } from '../../infra/resp.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { logIn, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { serve } from './served.ts'
+
+const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
+const says = defineWorker({
+  class: 'says',
+  in: { n: port() },
+  async perform(job) {
+    for await (const { n } of job.inputs('n')) job.log({ message: `it was read: ${n}` })
+  },
+})
+
+describe.skipIf(!program())('in a browser', () => {
+  let served: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+
+  beforeAll(async () => {
+    served = await serve({ workers: [waits, says] })
+    browser = await startBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await served?.close()
+  })
+
+  /** A window at a page, and the requests that it made since: looks, and streams. */
+  async function at(path: string) {
+    const { context, page, faults } = await logIn(browser, served.url, KEY)
+    const streams: string[] = []
+    const looks: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/subscribe')) streams.push(request.url())
+      if (request.headers()['x-live']) looks.push(request.url())
+    })
+    await page.goto(`${served.url}/ui${path}`)
+    return { context, page, faults, streams, looks }
+  }
+
+  /** How many Redis has that are subscribed. */
+  async function numberOf(channel: string): Promise<number> {
+    const redis = await connect(served.redis)
+    const [, n] = (await redis.call('PUBSUB', 'NUMSUB', served.store.keys.live(channel))) as [unknown, number]
+    await redis.close()
+    return n
+  }
+  const isHeard = async (channel: string) => (await numberOf(channel)) > 0
+
+  /** The tab is behind another one, as far as the page can see. */
+  const hide = (page: Page, hidden: boolean) =>
+    page.evaluate((hidden) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }, hidden)
+
+  test('the page of a job shows its end at once, though it is looked at every 30 seconds only', async () => {
+    const id = await served.make('waits')
+    await served.rest(id)
+    const { context, page, faults, streams } = await at(`/jobs/${id}`)
+    await served.until(() => isHeard(`/sidejob/job/${id}`))
+    expect(streams).toHaveLength(1)
+    await served.engine.terminate(String(id), {})
+    await page
+      .locator('.jobhead .pill, .jobhead .st', { hasText: /terminated/i })
+      .first()
+      .waitFor({ timeout: 15_000 })
+    await served.until(async () => !(await isHeard(`/sidejob/job/${id}`)))
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('a tab that is hidden listens to nothing, and listens again when it is seen', async () => {
+    const id = await served.make('waits')
+    await served.rest(id)
+    const channel = `/sidejob/job/${id}`
+    const { context, page } = await at(`/jobs/${id}`)
+    await served.until(() => isHeard(channel))
+    await hide(page, true)
+    await served.until(async () => !(await isHeard(channel)))
+    await hide(page, false)
+    await served.until(() => isHeard(channel))
+    await context.close()
+    await served.until(async () => !(await isHeard(channel)))
+  })
+
+  test('the tail of the log shows what is written, and is heard only while it is on', async () => {
+    const { context, page, faults, streams } = await at('/log')
+    expect(streams).toEqual([])
+    await page.getByRole('link', { name: 'Tail the log' }).click()
+    await served.until(() => isHeard('/sidejob/log'))
+    await served.engine.log(encodeValue({ message: 'the needle of the log' }))
+    await page.getByText('the needle of the log').waitFor({ timeout: 15_000 })
+    await page.getByRole('link', { name: 'Stop the tail' }).click()
+    await served.until(async () => !(await isHeard('/sidejob/log')))
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('the tail of a job has it looked at for its own entries alone', async () => {
+    const [own, other] = [await served.make('says'), await served.make('says')]
+    await Promise.all([served.rest(own), served.rest(other)])
+    const { context, page, looks } = await at(`/jobs/${own}?tail=1`)
+    await served.until(() => isHeard('/sidejob/log'))
+    await served.until(() => looks.length > 0)
+    await page.waitForTimeout(1_500)
+    const before = looks.length
+    await served.engine.write(String(other), 'in', 'n', [encodeValue(1)])
+    await served.rest(other)
+    await page.waitForTimeout(1_500)
+    expect(looks.length).toBe(before)
+    await served.engine.write(String(own), 'in', 'n', [encodeValue(1)])
+    await page.getByText('it was read').first().waitFor({ timeout: 15_000 })
+    await context.close()
+  })
+
+  test('where nothing is heard the page is looked at as before', async () => {
+    const id = await served.make('waits')
+    await served.rest(id)
+    const { context, page } = await logIn(browser, served.url, KEY)
+    await page.route('**/v1/subscribe**', (route) => route.abort())
+    await page.goto(`${served.url}/ui/jobs/${id}`)
+    await served.engine.terminate(String(id), {})
+    await page
+      .locator('.jobhead .pill, .jobhead .st', { hasText: /terminated/i })
+      .first()
+      .waitFor({ timeout: 20_000 })
+    await context.close()
+  })
+})
