@@ -342,7 +342,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /** Does `turn` for each of a list, or so many times, one after the other; where it is, is kept. */
-  each<T>(
+  each<T = number>(
     name: string,
     list: number | readonly T[],
     turn: (item: T, at: Steps, index: number) => unknown,

@@ -175,7 +175,7 @@ export class Steps {
    * Does `turn` for each of a list, or so many times, one after the other. Where it is, is kept; what the helpers of a
    * turn have kept is forgotten at its end, so that the last turn of a thousand costs what the first did.
    */
-  async each<T>(
+  async each<T = number>(
     name: string,
     list: number | readonly T[],
     turn: (item: T, at: Steps, index: number) => unknown,

@@ -1,0 +1,82 @@
+// Every snippet of TypeScript in the README and the manual compiles, all of them in one program. What a page takes for granted
+// (`client`, `job`, functions of a reader's own) is declared in snippets/assumed.d.ts, modules of theirs lie beside it.
+
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { pagesIn } from '../../infra/docs/pages.ts'
+
+const root = join(import.meta.dirname, '../..')
+const folder = join(root, '.sidejob/snippets')
+
+const pages = ['README.md', ...pagesIn(join(root, 'docs')).map((page) => `docs/${page}`)]
+
+type Snippet = { page: string; line: number; code: string }
+
+/** The fences of a page that hold TypeScript, and the line at which each begins. */
+function snippetsOf(page: string): Snippet[] {
+  const text = readFileSync(join(root, page), 'utf8')
+  return [...text.matchAll(/^```tsx?\n([\s\S]*?)^```$/gm)].map((found) => ({
+    page,
+    line: text.slice(0, found.index).split('\n').length,
+    code: found[1]!,
+  }))
+}
+
+const fileOf = ({ page, line }: Snippet) => `${page.replaceAll('/', '~').replace(/\.md$/, '')}~${line}.ts`
+
+/** A module whose lines are those of the page, so that what is wrong is told with its place there. */
+const moduleOf = ({ line, code }: Snippet): string =>
+  `${'\n'.repeat(line)}${code}${/^(import|export) /m.test(code) ? '' : 'export {}\n'}`
+
+const tsconfig = {
+  extends: '../../tsconfig.json',
+  compilerOptions: {
+    rootDir: '../..',
+    paths: {
+      sidejob: ['../../src/index.ts'],
+      'sidejob/cloudflare': ['../../src/cloudflare/index.ts'],
+      'sidejob/client': ['../../src/client/index.ts'],
+      'sidejob/testing': ['../../src/testing/index.ts'],
+      'sidejob/dashboard': ['../../src/dashboard/index.ts'],
+      'sidejob/facades': ['../../src/facades/index.ts'],
+      'sidejob/dev': ['../../infra/dev/index.ts'],
+      'sidejob/functions': ['../../functions/core.ts'],
+      'sidejob/functions/*': ['../../functions/*.ts'],
+    },
+  },
+  include: ['./**/*.ts', '../../src/cloudflare.d.ts'],
+}
+
+function compile(): string {
+  try {
+    execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder, '--pretty', 'false'], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    return ''
+  } catch (error) {
+    return (error as { stdout: string }).stdout
+  }
+}
+
+/** As a person looks for it: the page and its line. */
+const placed = (faults: string): string[] =>
+  faults
+    .split('\n')
+    .filter(Boolean)
+    .map((line) =>
+      line.replace(/^(\S+?)~(\d+)\.ts\((\d+),/, (_, page, _start, at) => `${page.replaceAll('~', '/')}.md:${at} (`),
+    )
+
+test('every snippet of TypeScript compiles', () => {
+  const snippets = pages.flatMap(snippetsOf)
+  expect(snippets.length).toBeGreaterThan(25)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  cpSync(join(import.meta.dirname, 'snippets'), folder, { recursive: true })
+  for (const snippet of snippets) writeFileSync(join(folder, fileOf(snippet)), moduleOf(snippet))
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
+  expect(placed(compile())).toEqual([])
+})
