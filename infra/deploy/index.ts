@@ -42,6 +42,21 @@ async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   })
 }
 
+/** What is asked of QStash comes last: the Worker is there, and goes on without. */
+async function ofQstash<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: Error & { status?: number }) => {
+    if (error instanceof DeployFailure) throw error
+    const advice =
+      error.status === 401
+        ? 'QSTASH_TOKEN is not one of this QStash: copy it from the Upstash console, for the region that QSTASH_URL names.'
+        : (adviceFor(error.message) ?? 'Mend that in the console of QStash.')
+    throw new DeployFailure(
+      `The Worker is deployed, but QStash says: ${error.message}\n${advice} Then deploy again: nothing is done twice.`,
+      { cause: error },
+    )
+  })
+}
+
 async function meansOf(env: Env): Promise<Means> {
   const said = env.CLOUDFLARE_API_TOKEN ? '' : await advised(createWrangler(env)('auth', 'token', '--json'))
   const token = env.CLOUDFLARE_API_TOKEN || (JSON.parse(said) as { token: string }).token
@@ -134,9 +149,9 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   const health = await checkHealth(url, options)
   await checkSignature(url)
   const where = { url: env.QSTASH_URL || undefined, token: env.QSTASH_TOKEN!, publicUrl: url }
-  await advised(scheduleTick(where, plan.names.worker, cron ? EVERY_TEN_MINUTES : EVERY_MINUTE))
-  await advised(dropFormerSchedule(where))
-  await advised(checkTick(where, options))
+  await ofQstash(scheduleTick(where, plan.names.worker, cron ? EVERY_TEN_MINUTES : EVERY_MINUTE))
+  await ofQstash(dropFormerSchedule(where))
+  await ofQstash(checkTick(where, options))
   const places = { redis, qstash: qstashRegion(env.QSTASH_URL), roundTrip: health.redisMs ?? 0 }
   say(`${url} answers as version ${health.version}, refuses who has not signed, and was ticked by QStash`)
   say(

@@ -261,7 +261,22 @@ describe('what fails at the upload or after it, and the next try', { timeout: 12
     expect(await failure()).toMatch(/did not arrive \(FAILED, message msg_1\).*signing keys/)
   })
 
-  test('QStash refuses the token', async () => {
-    expect(await failure({}, { QSTASH_URL: `${cloud.base}/cloudflare/nowhere` })).toBeTypeOf('string')
-  })
+  test.each([
+    ['the token', 401, 'unauthorized', /QSTASH_TOKEN is not one of this QStash: copy it from the Upstash console/],
+    ['another schedule', 412, 'maximum number of schedules reached', /maximum number of schedules.*console of QStash/s],
+  ])(
+    'QStash refuses %s: the Worker is there, and the next try sets up what is missing',
+    async (_, status, message, says) => {
+      cloud.state.faults.push({ at: /POST \/qstash\/v2\/schedules/, status, code: 1, message })
+      const words = await failure()
+      expect(words).toMatch(says)
+      expect(words).toMatch(/^The Worker is deployed, but QStash says: /)
+      expect(wasUploaded()).toBe(true)
+      expect(cloud.schedules.size).toBe(0)
+      const keys = keysOf()
+      await run()
+      expect([...cloud.schedules.keys()]).toEqual(['sidejob-tick-sidejob-staging'])
+      expect(keysOf()).toEqual(keys)
+    },
+  )
 })
