@@ -219,8 +219,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   async function tick(env: SidejobEnv): Promise<void> {
     await clock.catchUp(env)
-    const { engine, tenants } = serve(env)
-    await Promise.all([engine.tick(), tenants.tick()])
+    await serve(env).tenants.tick()
   }
 
   return {

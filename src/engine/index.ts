@@ -238,7 +238,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     dispatch,
     performAlone: (lent) => performer.run(lent, { alone: true }),
 
-    tick: createTick({ store, announce, ringer, serve: dispatch, budget, requests }),
+    tick: createTick({ store, announce, ringer, serve: dispatch, budget, requests, now }),
 
     ...createDoctor(parts),
   }

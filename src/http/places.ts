@@ -27,8 +27,8 @@ export function keyOf({ key }: Caller): string {
 export type Tenants<E extends Engine = Engine> = {
   /** The place of a tenant; undefined where there is no such tenant. */
   open: (name: string) => Promise<Place<E> | undefined>
-  /** One round of what is due, of each tenant; one that fails keeps nobody else from theirs. */
-  tick: () => Promise<void>
+  /** One round of what is due, of the deployment and of each tenant; one that fails keeps nobody else from theirs. */
+  tick: () => ReturnType<Engine['tick']>
 }
 
 /** How many tenants an isolate keeps an engine for. */
@@ -42,7 +42,7 @@ const AT_ONCE = 8
  * @example const tenants = createPlaces(engine, (tenant) => ({ engine: createEngine(…), publicUrl: addressOf(publicUrl, tenant) }))
  */
 export function createPlaces<E extends Engine>(
-  engine: Pick<Engine, 'hasTenant' | 'tenants'>,
+  engine: Pick<Engine, 'hasTenant' | 'tenants' | 'tick'>,
   make: (tenant: string) => Place<E>,
 ): Tenants<E> {
   const places = new Lru<string, Place<E>>(OPEN)
@@ -53,21 +53,34 @@ export function createPlaces<E extends Engine>(
     return place
   }
 
+  /** Asked for once in any case, should what says that there are tenants have been lost. */
+  let wereThere = true
+
+  async function tickEach(): Promise<void> {
+    const { tenants } = await engine.tenants()
+    wereThere = tenants.length > 0
+    const left = tenants.map(({ name }) => name)
+    const failed: unknown[] = []
+    const goOn = async () => {
+      for (let name = left.pop(); name !== undefined; name = left.pop())
+        await placeOf(name)
+          .engine.tick()
+          .catch((error) => failed.push(error))
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, goOn))
+    if (failed.length > 0) throw failed[0]
+  }
+
   return {
     open: async (name) => ((await engine.hasTenant(name)) ? placeOf(name) : undefined),
 
     async tick() {
-      const { tenants } = await engine.tenants()
-      const left = tenants.map(({ name }) => name)
-      const failed: unknown[] = []
-      const goOn = async () => {
-        for (let name = left.pop(); name !== undefined; name = left.pop())
-          await placeOf(name)
-            .engine.tick()
-            .catch((error) => failed.push(error))
-      }
-      await Promise.all(Array.from({ length: AT_ONCE }, goOn))
-      if (failed.length > 0) throw failed[0]
+      const told = Promise.withResolvers<boolean>()
+      const own = engine.tick(told.resolve)
+      own.catch(() => told.resolve(true))
+      const each = told.promise.then((areThere) => (areThere || wereThere ? tickEach() : undefined))
+      const [ticked] = await Promise.all([own, each])
+      return ticked
     },
   }
 }

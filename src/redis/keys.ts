@@ -89,7 +89,7 @@ export const kinds = {
   '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],
   '~wake': [
     'zset',
-    'when somebody must look → q:<queue> or k:<limit>, or u:schema; at 0 d:<deployment> and the hash of what it announced',
+    'when somebody must look → q:<queue> or k:<limit>, or u:schema; at 0 d:<deployment> and the hash of what it announced, and d:tenants where there are some',
   ],
   '~limit:<key>': ['string', 'settings of a limit, its room, and the turns that were given, as JSON'],
   '~limit-held:<key>': ['zset', 'lease end → id of a job that holds a slot'],

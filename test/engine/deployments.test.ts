@@ -3,8 +3,10 @@
 import { Client } from '@upstash/qstash'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
+import type { Engine } from '../../src/engine/engine.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { createRegistry } from '../../src/engine/jobs/registry.ts'
+import { createPlaces } from '../../src/http/places.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, kind, rawCommand, startKit } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
@@ -20,6 +22,13 @@ afterEach(() => kit.close())
 const isolate = (workers: Worker[], at = kit.engineOptions.qstash.publicUrl) =>
   createEngine({ ...kit.engineOptions, workers, qstash: { ...kit.engineOptions.qstash, publicUrl: at } })
 
+/** As a Worker serves it, with its tenants. */
+const whole = (engine: Engine) =>
+  createPlaces(engine, (tenant) => ({
+    engine: createEngine({ ...kit.engineOptions, namespace: `sidejob:t:${tenant}:`, tenant }),
+    publicUrl: kit.engineOptions.qstash.publicUrl,
+  }))
+
 /** The bells that are on their way. */
 async function bells(): Promise<string[]> {
   const document = await rawCommand(kit.redis.port, 'GET', kit.store.keys.queue('default'))
@@ -29,7 +38,7 @@ async function bells(): Promise<string[]> {
 const classes = async (queue = 'default') => Object.keys(await kit.store.definitions(queue)).sort()
 
 describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
-  test('costs 3 commands a tick and 144 messages, with a new isolate for every tick of cron', async () => {
+  test('costs 2 commands a tick and 144 messages, with a new isolate for every tick of cron', async () => {
     const queues = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((queue) => worker('work', queue))
     kit = await startKit({ workers: queues })
     await kit.engine.tick()
@@ -41,14 +50,36 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     const { billed, messages, commands } = await costOf(kit, async () => {
       for (let minute = 0; minute < 1_440; minute++) {
         await kit.advance(60_000)
-        await isolate(queues).tick()
+        await whole(isolate(queues)).tick()
       }
     })
     const scheduled = kit.qstash.counts.scheduled - before
     expect(scheduled + messages).toBeGreaterThan(140)
     expect(scheduled + messages).toBeLessThanOrEqual(150)
-    expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual((1_440 + scheduled) * 3)
+    // One that says that nothing is due, and one that asks for tenants, in an isolate that has not asked before.
+    expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(1_440 * 2 + scheduled)
+    expect(billed).toBeLessThanOrEqual(1_500 * 3)
   }, 120_000)
+
+  test('costs 1 command a tick in an isolate that stays, which finds what is due and tenants all the same', async () => {
+    kit = await startKit({ workers: [worker('work')], hold: true })
+    const [one, other] = [whole(kit.engine), whole(isolate([worker('work')]))]
+    await one.tick()
+    const idle = await costOf(kit, one.tick)
+    expect([idle.calls, idle.billed]).toEqual([1, 1])
+    // What is due within a quarter of an hour is left to Redis' clock.
+    await kit.engine.enqueue([{ queue: 'default', class: 'work', runAt: kit.now() + 14 * 60_000 } as never])
+    await one.tick()
+    expect((await costOf(kit, one.tick)).billed).toBe(4)
+
+    await kit.engine.addTenant('acme')
+    const { engine: acme } = (await other.open('acme'))!
+    await acme.enqueue([{ queue: 'default', class: 'work', runAt: kit.now() + 60_000 } as never])
+    await kit.advance(120_000)
+    const bells = kit.qstash.counts.published
+    await one.tick()
+    expect(kit.qstash.counts.published).toBeGreaterThan(bells)
+  })
 
   test('is begun by an isolate that asks one command before its first claim, however many queues it serves', async () => {
     const queues = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((queue) => worker('work', queue))

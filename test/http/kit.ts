@@ -56,7 +56,7 @@ export const setUp = (verbs: Partial<Engine> = {}, deps: Partial<Deps> = {}) => 
     publicUrl,
     report: (error) => reported.push(error),
     downloads,
-    tenants: { open: async () => undefined, tick: async () => undefined },
+    tenants: { open: async () => undefined, tick: () => engine.tick() },
     ...deps,
   })
   return { app, calls, reported, ask: (request: BadRequest) => asRequest(request).then((made) => app.fetch(made)) }

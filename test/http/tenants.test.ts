@@ -33,7 +33,7 @@ describe('each route, with each key, at each address', () => {
   }
   const home = { ...placeOf(), verify: async () => true }
   const places: Record<string, Place> = { acme: placeOf('acme'), globex: placeOf('globex') }
-  const deps = { ...home, tenants: { open: async (name: string) => places[name], tick: async () => undefined } }
+  const deps = { ...home, tenants: { open: async (name: string) => places[name], tick: () => home.engine.tick() } }
   const admit = createDoor(deps)
 
   /** What the rule says: the name of a place, or the code of an error. */

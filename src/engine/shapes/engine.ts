@@ -281,7 +281,8 @@ export interface Engine extends Deliveries {
 
   /** One lane of a queue: claims, performs and commits until nothing is left or the time is over. */
   dispatch(queue: string, bell: string): Promise<{ runs: number; ended: string }>
-  tick(): Promise<{ rung: string[]; more: boolean }>
+  /** Does what is due; `tell` hears at once whether there are tenants. */
+  tick(tell?: (hasTenants: boolean) => void): Promise<{ rung: string[]; more: boolean }>
 
   keys(): Promise<{ keys: ApiKey[] }>
   addKey(key: Omit<ApiKey, 'id' | 'createdAt' | 'lastUsedAt'>, call?: Call): Promise<{ id: string; key: string }>

@@ -31,6 +31,23 @@ function restoreOf(text: string | null): Restore | null {
   return { times, noticedAt, lost: { from, to } }
 }
 
+/** Stands among the deployments, which an older version passes over. */
+const THERE_ARE_TENANTS = 'd:tenants'
+/** Deployments, and behind them what is due first. */
+const LOOKED_AT = 50
+
+/** What stands at the head of the index that ticks go by. */
+export type Standing = { announced: string[]; hasTenants: boolean; isDue: boolean }
+
+const standingIn = (members: string[]): Standing => {
+  const head = members.filter((member) => member.startsWith('d:'))
+  return {
+    announced: head.map((member) => member.slice(2)),
+    hasTenants: head.includes(THERE_ARE_TENANTS),
+    isDue: head.length < members.length || members.length === LOOKED_AT,
+  }
+}
+
 export function createCommands({ client: { ask }, keys }: Parts) {
   const flatToMap = (flat: unknown): Record<string, string> => {
     if (!Array.isArray(flat)) return (flat ?? {}) as Record<string, string>
@@ -104,9 +121,11 @@ export function createCommands({ client: { ask }, keys }: Parts) {
     },
     tenants: () => hashOf(keys.tenants),
     tenant: (name: string) => ask<string | null>((redis) => redis.hget(keys.tenants, name)),
-    /** Answers whether it is new. */
-    addTenant: async (name: string, about: string) =>
-      (await ask<number>((redis) => redis.hsetnx(keys.tenants, name, about))) === 1,
+    /** Answers whether it is new. That there are any stands where ticks look anyway. */
+    async addTenant(name: string, about: string): Promise<boolean> {
+      await ask((redis) => redis.zadd(keys.wake, { score: 0, member: THERE_ARE_TENANTS }))
+      return (await ask<number>((redis) => redis.hsetnx(keys.tenants, name, about))) === 1
+    },
     removeTenant: (name: string) => ask<number>((redis) => redis.hdel(keys.tenants, name)),
     /** What a lane or the key of a claim was answered is known no more. */
     forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
@@ -152,9 +171,11 @@ export function createCommands({ client: { ask }, keys }: Parts) {
       return { restored: restoreOf(epoch ?? null), trouble: trouble ? (JSON.parse(trouble) as BellTrouble) : null }
     },
     /** What each deployment has announced last: its id and a hash. It is at the head of the index that ticks read anyway. */
-    announced: async () =>
-      (await ask<string[]>((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).map((member) =>
-        member.slice(2),
+    announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
+    /** What a tick has to know: whether anything may be due at a moment, by a clock that need not be Redis'. */
+    standingAt: async (moment: number): Promise<Standing> =>
+      standingIn(
+        await ask((redis) => redis.zrange(keys.wake, 0, moment, { byScore: true, offset: 0, count: LOOKED_AT })),
       ),
     /** What all deployments have announced, by their ids, as JSON. */
     deployments: () => hashOf(keys.deployed),

@@ -15,15 +15,13 @@ type QueuePatch = {
 }
 
 export function createQueues({ client: { evaluate }, keys, base }: Parts) {
-  /** `announced`: what each deployment has announced last, see announcement.ts. */
-  async function tick(limit = 100): Promise<{ rings: Ring[]; more: boolean; announced: string[] }> {
-    const [, rings, more, announced] = (await evaluate(scripts.tick, [keys.wake], { ...base(), most: limit }, [])) as [
+  async function tick(limit = 100): Promise<{ rings: Ring[]; more: boolean }> {
+    const [, rings, more] = (await evaluate(scripts.tick, [keys.wake], { ...base(), most: limit }, [])) as [
       string,
       RawRing[],
       string,
-      string[],
     ]
-    return { rings: ringsOf(rings), more: more === 'more', announced }
+    return { rings: ringsOf(rings), more: more === 'more' }
   }
 
   async function overview(queue = ''): Promise<{ queues: QueueRow[]; now: number }> {

@@ -5,7 +5,7 @@
 -- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, listened, queue, quota, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, most:int
--- returns: {'ticked', rings, 'more' or '', what each deployment has announced last}
+-- returns: {'ticked', rings, 'more' or ''}
 
 local places = require 'job/places'
 local retention = require 'job/retention'
@@ -30,12 +30,10 @@ local wake_key = ns .. 'wake'
 -- Deployments stand in front of what is due, and are no work.
 local DEPLOYMENTS = 20
 local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, most + DEPLOYMENTS)
-local names, keys, touched_now, announced, is_former, more = {}, { ns .. 'schema' }, {}, {}, false, #members == most + DEPLOYMENTS
+local names, keys, touched_now, is_former, more = {}, { ns .. 'schema' }, {}, false, #members == most + DEPLOYMENTS
 for _, member in ipairs(members) do
   local kind, name = member:match('^(%a):(.*)$')
-  if kind == 'd' then
-    announced[#announced + 1] = name
-  elseif #names + #touched_now == most then
+  if kind ~= 'd' and #names + #touched_now == most then
     more = true
     break
   elseif kind == 'q' then
@@ -44,13 +42,13 @@ for _, member in ipairs(members) do
   elseif kind == 'u' then
     zset(wake_key, member, false)
     is_former = true
-  else
+  elseif kind == 'k' then
     zset(wake_key, member, false)
     limits.touch(name)
     touched_now[#touched_now + 1] = name
   end
 end
-if #names + #touched_now == 0 and not is_former then return { 'ticked', {}, '', announced } end
+if #names + #touched_now == 0 and not is_former then return { 'ticked', {}, '' } end
 fetch(keys)
 if is_former and not is_brought_over() and former.go_on() then more = true end
 
@@ -78,4 +76,4 @@ end
 bells.ring_ready()
 bells.ring_timers()
 work.flush()
-return { 'ticked', bells.rings, more and 'more' or '', announced }
+return { 'ticked', bells.rings, more and 'more' or '' }
