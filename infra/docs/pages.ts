@@ -17,14 +17,20 @@ export const slug = (heading: string): string =>
     .trim()
     .replaceAll(' ', '-')
 
-/** The anchors of a page; a heading that is there twice is counted, as GitHub does. */
-export function slugs(text: string): string[] {
+/** Names headings one after the other; one that is there twice is counted, as GitHub does. */
+export function slugger(): (heading: string) => string {
   const seen = new Map<string, number>()
-  const headings = text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#{1,6} (.+)$/gm)
-  return [...headings].map(([, heading]) => {
-    const name = slug(heading!)
+  return (heading) => {
+    const name = slug(heading)
     const before = seen.get(name) ?? 0
     seen.set(name, before + 1)
     return before ? `${name}-${before}` : name
-  })
+  }
+}
+
+/** The anchors of a page. */
+export function slugs(text: string): string[] {
+  const headings = text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#{1,6} (.+)$/gm)
+  const next = slugger()
+  return [...headings].map(([, heading]) => next(heading!))
 }

@@ -1,0 +1,150 @@
+// The manual as a site of plain files: every page of docs/ with its pictures, a list of all pages beside it, and a search that
+// needs no server. `npm run docs` builds it.
+
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { build } from 'esbuild'
+import { Marked } from 'marked'
+import MiniSearch from 'minisearch'
+import { pagesIn, slugger } from './pages.ts'
+import { searchOptions } from './search-options.ts'
+import { type Nav, template } from './template.ts'
+
+const root = join(import.meta.dirname, '../..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+/** Where a page of the repository goes: the manual to the top, what it links to outside of it below `repository/`. */
+export function targetOf(path: string): string {
+  const name = path.startsWith('docs/') ? path.slice('docs/'.length) : `repository/${path}`
+  return name === 'README.md' ? 'index.html' : name.replace(/\.md$/, '.html')
+}
+
+type Section = { id: string; title: string; page: string; text: string }
+type Page = { path: string; title: string; html: string; links: string[]; sections: Section[] }
+
+const plain = (html: string): string =>
+  html
+    .replace(/<!--[\s\S]*?-->/g, '')
+    .replace(/<\/?(?:code|a|strong|em)\b[^>]*>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&amp;/g, '&')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+const isElsewhere = (href: string): boolean => /^([a-z]+:|#)/.test(href)
+
+/** A link of a page as the site has it: relative, to `.html`. */
+function siteLink(from: string, href: string): { href: string; path?: string } {
+  if (isElsewhere(href)) return { href }
+  const [file = '', heading] = href.split('#')
+  const path = posix.normalize(posix.join(posix.dirname(from), file))
+  const to = posix.relative(posix.dirname(targetOf(from)), targetOf(path))
+  return { href: heading === undefined ? to : `${to}#${heading}`, path }
+}
+
+/** Draws one page: headings with the anchors that GitHub gives them, links that lead to the site's own files. */
+function draw(path: string): Page {
+  const links: string[] = []
+  const anchor = slugger()
+  const resolved = (href: string): string => {
+    const link = siteLink(path, href)
+    if (link.path?.endsWith('.md')) links.push(link.path)
+    return link.href
+  }
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        const id = anchor(text)
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)} <a class="anchor" href="#${id}" aria-label="Link to this section">#</a></h${depth}>\n`
+      },
+      link({ href, tokens }) {
+        return `<a href="${resolved(href)}">${this.parser.parseInline(tokens)}</a>`
+      },
+      image: ({ href, text }) => `<img src="${resolved(href)}" alt="${text}" loading="lazy">`,
+    },
+  })
+  const html = (marked.parse(read(path)) as string)
+    .replaceAll('<table>', '<div class="table"><table>')
+    .replaceAll('</table>', '</table></div>')
+  const title = plain(/<h1[^>]*>([\s\S]*?)<a class="anchor"/.exec(html)?.[1] ?? path)
+  return { path, title, html, links, sections: sectionsOf(path, title, html) }
+}
+
+/** What a search finds: each heading with the text below it. */
+function sectionsOf(path: string, title: string, html: string): Section[] {
+  const parts = html.split(/(?=<h[1-3] id=")/).filter((part) => part.startsWith('<h'))
+  return parts.map((part) => {
+    const [, anchor, heading] = /^<h\d id="([^"]*)">([\s\S]*?)<a class="anchor"/.exec(part)!
+    const name = plain(heading!)
+    return {
+      id: `${targetOf(path)}#${anchor}`,
+      title: name === title ? title : `${title}: ${name}`,
+      page: title,
+      text: plain(part.replace(/^<h\d[\s\S]*?<\/h\d>/, '')),
+    }
+  })
+}
+
+/** The list of pages, as the index of the manual has it: a heading in bold, and the pages behind it. */
+function navOf(index: string): Nav {
+  return [...index.matchAll(/^\*\*(.+?)\*\*([\s\S]*?)(?=\n\n|$(?![\s\S]))/gm)].map(([, heading, links]) => ({
+    heading: heading!,
+    pages: [...links!.matchAll(/\[([^\]]+)\]\(([^)#]+\.md)\)/g)].map(([, title, to]) => ({
+      title: title!.replaceAll('`', ''),
+      path: posix.normalize(posix.join('docs', to!)),
+    })),
+  }))
+}
+
+/** Every page of the manual, and those that they lead to. */
+function pagesFrom(start: string[]): Page[] {
+  const found = new Map<string, Page>()
+  const waiting = [...start]
+  for (let path = waiting.shift(); path; path = waiting.shift()) {
+    if (found.has(path)) continue
+    const page = draw(path)
+    found.set(path, page)
+    // What lies outside of the manual is shown, and not followed.
+    if (path.startsWith('docs/')) waiting.push(...page.links)
+  }
+  return [...found.values()]
+}
+
+/** Links of pages that are no part of the site go nowhere: their text stays. */
+const cut = (html: string, isThere: (href: string) => boolean): string =>
+  html.replace(/<a href="(?![a-z]+:|#)([^"]+)">([\s\S]*?)<\/a>/g, (whole, href, text) => (isThere(href) ? whole : text))
+
+/**
+ * Builds the site into a folder, which is emptied first.
+ *
+ * @example await buildSite('dist/docs')
+ */
+export async function buildSite(folder: string): Promise<string[]> {
+  const pages = pagesFrom(pagesIn(join(root, 'docs')).map((page) => `docs/${page}`))
+  const there = new Set(pages.map(({ path }) => targetOf(path)))
+  const nav = navOf(read('docs/README.md'))
+  rmSync(folder, { recursive: true, force: true })
+  for (const { path, title, html } of pages) {
+    const target = targetOf(path)
+    const isThere = (href: string) =>
+      there.has(posix.normalize(posix.join(posix.dirname(target), href.split('#')[0]!))) || !href.includes('.html')
+    mkdirSync(dirname(join(folder, target)), { recursive: true })
+    writeFileSync(join(folder, target), template({ path, target, title, html: cut(html, isThere), nav, targetOf }))
+  }
+  cpSync(join(root, 'docs/pictures'), join(folder, 'pictures'), { recursive: true })
+  cpSync(join(import.meta.dirname, 'style.css'), join(folder, 'style.css'))
+  const index = new MiniSearch<Section>(searchOptions)
+  index.addAll(pages.flatMap(({ sections }) => sections))
+  // A script, for a page that is opened as a file may not fetch.
+  writeFileSync(join(folder, 'search-index.js'), `window.searchIndex=${JSON.stringify(JSON.stringify(index))}`)
+  await build({
+    entryPoints: [join(import.meta.dirname, 'browser.ts')],
+    outfile: join(folder, 'search.js'),
+    ...{ bundle: true, minify: true, format: 'iife', target: 'es2022', logLevel: 'error' },
+  })
+  return [...there]
+}

@@ -1,0 +1,73 @@
+// The site of the manual: it builds, every link in it leads somewhere, and its search works where there is no network.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, normalize } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pagesIn } from '../../infra/docs/pages.ts'
+import { buildSite, targetOf } from '../../infra/docs/site.ts'
+import { program, startBrowser } from '../dashboard/browser.ts'
+
+const root = join(import.meta.dirname, '../..')
+const folder = mkdtempSync(join(tmpdir(), 'sidejob-docs-'))
+let pages: string[] = []
+beforeAll(async () => {
+  pages = await buildSite(folder)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const read = (page: string) => readFileSync(join(folder, page), 'utf8')
+const anchorsOf = (page: string) => [...read(page).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+
+function isDead(page: string, href: string): boolean {
+  const [path = '', anchor] = href.split('#')
+  const file = path ? normalize(join(dirname(page), path)) : page
+  if (!existsSync(join(folder, file))) return true
+  return anchor !== undefined && !anchorsOf(file).includes(decodeURIComponent(anchor))
+}
+
+test('every page of the manual is a page of the site', () => {
+  const wanted = pagesIn(join(root, 'docs')).map((page) => targetOf(`docs/${page}`))
+  expect(wanted.filter((page) => !pages.includes(page))).toEqual([])
+})
+
+test('no link, picture or script of the site leads to nothing', () => {
+  const links = pages.flatMap((page) =>
+    [...read(page).matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, href]) => ({ page, href: href! })),
+  )
+  const own = links.filter(({ href }) => !/^(https?|mailto):/.test(href))
+  expect(own.length).toBeGreaterThan(2_000)
+  expect(own.filter(({ page, href }) => isDead(page, href)).map(({ page, href }) => `${page}: ${href}`)).toEqual([])
+})
+
+test('the list beside each page has all pages of the index, and marks the one that is open', () => {
+  const listed = [
+    ...read('index.html')
+      .split('<main>')[0]!
+      .matchAll(/<li><a href="([^"]+)"/g),
+  ].map(([, href]) => href)
+  const manual = pagesIn(join(root, 'docs')).filter((page) => page !== 'README.md')
+  expect(listed.filter((href) => !href?.startsWith('..')).sort()).toEqual(
+    manual.map((page) => targetOf(`docs/${page}`)).sort(),
+  )
+  expect(read('waits.html')).toContain('<a href="waits.html" aria-current="page">')
+})
+
+test.skipIf(!program())('a search finds a section by its words, from a file and without a network', async () => {
+  const browser = await startBrowser()
+  const context = await browser.newContext({ offline: true })
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('pageerror', (error) => faults.push(String(error)))
+  await page.goto(pathToFileURL(join(folder, 'compat/jq.html')).href)
+  await page.keyboard.press('/')
+  await page.keyboard.type('debounc')
+  const first = page.locator('#results a').first()
+  await first.waitFor()
+  expect(await page.locator('#results a').allTextContents()).toContain('Once: unique, throttle, debounce: Debounce')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/unique\.html#|\/recipes\.html#/)
+  expect(faults).toEqual([])
+  await browser.close()
+})
