@@ -87,6 +87,7 @@ export async function seedFlow(call: Call): Promise<number> {
     class: 'flow',
     inputs: { __graph: [catalog], feed: [1, 2, 3] },
   })) as unknown as { id: number }
+  await call('PUT', `/v1/flows/${id}/record`, { keep: '2h' })
   await steps(call)
   return id
 }

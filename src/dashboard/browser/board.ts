@@ -6,21 +6,35 @@ import { type BoardData, clockOf, dataOf } from './board/data.ts'
 import { createDrawing, type Drawing } from './board/draw.ts'
 import { startEditor } from './board/editor.ts'
 import { type Layout, layout } from './board/layout.ts'
+import { createReplay, type Replay } from './board/replay.ts'
 import { stepFrom } from './board/steps.ts'
 import { createView } from './board/view.ts'
 
 /** With more moving wires than this there are no beads: they would say nothing, and cost every frame. */
 const MOST_BEADS = 24
+/** Below this width a flow opens at what needs a look. */
+const PHONE = 760
 
-type State = { shape: string; drawing?: Drawing; layout?: Layout; data: BoardData; offset: number }
+/** What is drawn, and the moment at which it is so: now, by the server's clock, unless the past is shown. */
+type State = {
+  shape: string
+  drawing?: Drawing
+  layout?: Layout
+  live: BoardData
+  offset: number
+  past?: { at: number; data: BoardData }
+}
+
+const dataIn = ({ past, live }: State): BoardData => past?.data ?? live
+const momentIn = ({ past, offset }: State): number => past?.at ?? Date.now() - offset
 
 const shapeOf = ({ nodes, wires }: BoardData): string =>
   `${nodes.map(({ name }) => name).join(' ')}|${wires.map(({ id }) => id).join(' ')}`
 
 const beadsOf = (rate: number): number => (rate > 120 ? 3 : rate > 30 ? 2 : 1)
 
-function drawNodes({ data, drawing, offset }: State): void {
-  const now = Date.now() - offset
+function drawNodes(state: State): void {
+  const [data, now, { drawing }] = [dataIn(state), momentIn(state), state]
   for (const node of data.nodes) {
     const { name, queue, class: className, status, limit } = node
     const fact = factOf(node, { now, room: limit === null ? undefined : data.limits[limit], wires: data.wires })
@@ -33,8 +47,8 @@ function drawNodes({ data, drawing, offset }: State): void {
   }
 }
 
-function drawWires({ data, drawing, offset }: State): void {
-  const now = Date.now() - offset
+function drawWires(state: State): void {
+  const [data, now, { drawing }] = [dataIn(state), momentIn(state), state]
   const moving = data.wires.filter((wire) => kindOf(wire, now) === 'hot').length
   for (const wire of data.wires) {
     const kind = kindOf(wire, now)
@@ -51,12 +65,13 @@ function drawWires({ data, drawing, offset }: State): void {
 
 function createBoard(svg: SVGSVGElement, data: BoardData) {
   const view = createView(svg)
-  const state: State = { shape: '', data, offset: Date.now() - clockOf() }
+  let opened = `${data.node} ${data.wire}`
+  const state: State = { shape: '', live: data, offset: Date.now() - clockOf() }
 
   function draw(): void {
-    const shape = shapeOf(state.data)
+    const shape = shapeOf(dataIn(state))
     if (shape !== state.shape) {
-      const { wires, nodes } = state.data
+      const { wires, nodes } = dataIn(state)
       state.layout = layout(nodes, wires)
       state.drawing = createDrawing(svg, state.layout)
       state.shape = shape
@@ -66,7 +81,28 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     drawWires(state)
   }
 
-  const open = (query: string) => tell('go', `${base}/flows/${state.data.job}${query}`)
+  let replay: Replay | undefined
+
+  /** What is recorded is there as soon as somebody asks for it, and goes when nobody does any more. */
+  function lookBack(): void {
+    const box = document.querySelector<HTMLElement>('#recorded')
+    if (!box) {
+      state.past = undefined
+      replay = undefined
+    } else if (replay) replay.look()
+    else
+      replay = createReplay(
+        box,
+        () => ({ data: state.live, at: Date.now() - state.offset }),
+        (past) => {
+          if (!past && !state.past) return
+          state.past = past
+          draw()
+        },
+      )
+  }
+
+  const open = (query: string) => tell('go', `${base}/flows/${state.live.job}${query}${replay?.query() ?? ''}`)
   const openAt = (target: EventTarget | null): boolean => {
     const found = (target as Element | null)?.closest<SVGElement>('[data-name], [data-wire]')
     if (!found) return false
@@ -75,13 +111,38 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     return true
   }
 
+  /** Where the board is wider than the window, what is open comes into it. */
+  function reveal(): void {
+    const board = svg.parentElement!
+    if (board.scrollWidth <= board.clientWidth) return
+    const { node, wire } = state.live
+    const name = node ?? wire
+    const found =
+      name !== undefined &&
+      [...svg.querySelectorAll<SVGElement>('[data-name], .badge')].find(({ dataset }) =>
+        node === undefined ? dataset.wire === name : dataset.name === name,
+      )
+    if (!found) return
+    const [seen, all] = [found.getBoundingClientRect(), board.getBoundingClientRect()]
+    board.scrollLeft += seen.x + seen.width / 2 - all.x - all.width / 2
+  }
+
+  /** On a phone the wire that needs a look is open at once. */
+  function openWorst(): void {
+    if (innerWidth >= PHONE || state.live.node !== undefined || state.live.wire !== undefined) return
+    const worst = state.live.wires
+      .filter((wire) => kindOf(wire, momentIn(state)) === 'back')
+      .sort((a, b) => b.size + b.behind - a.size - a.behind)[0]
+    if (worst) tell('go', `${base}/flows/${state.live.job}?wire=${encodeURIComponent(worst.id)}`)
+  }
+
   return {
     begin(): void {
       svg.addEventListener('click', ({ target }) => openAt(target))
       svg.addEventListener('keydown', (event) => {
         if ((event.key === 'Enter' || event.key === ' ') && openAt(event.target)) return event.preventDefault()
         const name = (event.target as Element).closest<SVGElement>('[data-name]')?.dataset.name
-        const to = name === undefined ? undefined : stepFrom(event.key, name, state.layout!, state.data.wires)
+        const to = name === undefined ? undefined : stepFrom(event.key, name, state.layout!, dataIn(state).wires)
         if (to === undefined) return
         event.preventDefault()
         state.drawing!.nodeAt(to)?.focus()
@@ -89,13 +150,19 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       document.addEventListener('drawn', () => {
         const fresh = dataOf<BoardData>('flow')
         if (!fresh) return
-        state.data = fresh
+        state.live = fresh
         state.offset = Date.now() - clockOf()
+        lookBack()
         draw()
+        if (opened !== `${state.live.node} ${state.live.wire}`) reveal()
+        opened = `${state.live.node} ${state.live.wire}`
       })
       // Facts that tell for how long go on between two looks.
       setInterval(() => document.hidden || drawNodes(state), 1_000)
       draw()
+      lookBack()
+      reveal()
+      openWorst()
     },
   }
 }

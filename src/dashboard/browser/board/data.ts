@@ -5,6 +5,8 @@ import type { LimitRoom } from '../../words/flow.ts'
 
 export type BoardData = {
   job: number
+  /** Stands for the graph in force. */
+  hash?: string
   nodes: FlowNodeView[]
   wires: WireView[]
   limits: Record<string, LimitRoom>

@@ -1,6 +1,8 @@
 // The draft drawn over the graph in force: what is new, what goes, and what is replaced.
 
 import { type GraphWire, wiresOf } from '../../../core/wires.ts'
+import { count } from '../../words/number.ts'
+import type { Change } from './api.ts'
 import type { Graph, Node } from './draft.ts'
 import { createDrawing, type Drawing } from './draw.ts'
 import { type Layout, layout } from './layout.ts'
@@ -29,6 +31,12 @@ const said: Record<Exclude<NodeChange, ''>, (was: Node | undefined, is: Node | u
 /** Nodes may be called as what every object has. */
 const nodeIn = ({ nodes }: Graph, name: string): Node | undefined =>
   Object.hasOwn(nodes, name) ? nodes[name] : undefined
+
+/** Values that nobody reads any more once a wire is cut. */
+const leftAt = ({ from, to }: GraphWire, change?: Change): number =>
+  (change?.orphaned ?? [])
+    .filter(({ node, port }) => [from, to].some((end) => end.node === node && end.port === port))
+    .reduce((sum, { values }) => sum + values, 0)
 
 const idsOf = (wires: readonly GraphWire[]) => new Set(wires.map(({ id }) => id))
 
@@ -71,11 +79,13 @@ export function createDraftDrawing(
     })
   }
 
-  function drawWires({ drawing }: Drawn, wires: readonly GraphWire[], chosen: Chosen): void {
+  function drawWires({ drawing }: Drawn, wires: readonly GraphWire[], chosen: Chosen, change?: Change): void {
     const [was, is] = [idsOf(wiresOf(draft.base)), idsOf(wiresOf(draft.now))]
-    for (const { id } of wires) {
+    for (const wire of wires) {
+      const { id } = wire
       const kind = !was.has(id) ? 'add' : is.has(id) ? '' : 'cut'
-      const label = kind === 'add' ? 'new' : kind
+      const left = kind === 'cut' ? leftAt(wire, change) : 0
+      const label = kind === 'add' ? 'new' : left > 0 ? `${count(left)} ${left === 1 ? 'stays' : 'stay'}` : kind
       const on = chosen.wire === id
       drawing.wire(id, {
         ...{ kind, label, on, beads: 0, tone: on ? 'on' : kind },
@@ -85,11 +95,11 @@ export function createDraftDrawing(
   }
 
   return {
-    draw(chosen: Chosen): void {
+    draw(chosen: Chosen, change?: Change): void {
       const all = union(draft)
       const at = lay(all)
       for (const name of all.nodes) drawNode(at, name, chosen)
-      drawWires(at, all.wires, chosen)
+      drawWires(at, all.wires, chosen, change)
     },
     /** The ports that wires can be made between, as `node.port`. */
     offers: (dir: 'ins' | 'outs'): string[] =>

@@ -1,6 +1,7 @@
 // The graph as somebody is changing it: drawn over the one that is in force, previewed after each change, applied in one step.
 
-import type { End } from '../../../core/wires.ts'
+import { type End, endText, wiresOf } from '../../../core/wires.ts'
+import { clock } from '../../words/time.ts'
 import { isWriting, base as path, tell } from '../app/page.ts'
 import { type Change, putGraph } from './api.ts'
 import { ask } from './ask.ts'
@@ -20,6 +21,15 @@ const NAME = /^[a-zA-Z0-9_]{1,100}$/
 const endOf = (text: string): End => {
   const at = text.lastIndexOf('.')
   return at < 0 ? { node: null, port: text } : { node: text.slice(0, at), port: text.slice(at + 1) }
+}
+
+/** What waits at the far ends of wires that stay, each port once. */
+function staysOf({ wires }: Editing, now: Graph): { port: string; values: number }[] {
+  const left = new Set(wiresOf(now).map(({ id }) => id))
+  const ports = new Map(
+    wires.filter(({ id, size }) => left.has(id) && size > 0).map(({ to, size }) => [endText(to), size]),
+  )
+  return [...ports].map(([port, values]) => ({ port, values }))
 }
 
 export function startEditor(svg: SVGSVGElement): void {
@@ -42,7 +52,7 @@ function createEditor(svg: SVGSVGElement, data: Editing) {
   let key: string = crypto.randomUUID()
 
   function draw(): void {
-    drawing.draw(chosen)
+    drawing.draw(chosen, change)
     showLines(lines, differenceOf(linesOf(draft.base), linesOf(draft.now)))
     if (document.activeElement !== json) json.value = JSON.stringify(draft.now, null, 2)
   }
@@ -51,7 +61,12 @@ function createEditor(svg: SVGSVGElement, data: Editing) {
     const added = Object.keys(draft.now.nodes).filter((name) => !Object.hasOwn(draft.base.nodes, name))
     const gone = Object.keys(draft.base.nodes).filter((name) => !Object.hasOwn(draft.now.nodes, name))
     const differs = JSON.stringify(draft.base) !== JSON.stringify(draft.now)
-    showPanel(panel, { change: differs ? change : undefined, added, gone, error, waits })
+    showPanel(panel, {
+      ...{ added, gone, error, waits, stays: staysOf(data, draft.now) },
+      change: differs ? change : undefined,
+      checks:
+        data.changedAt === null ? [] : [`Nobody changed it since ${clock(data.changedAt, data.zone).slice(0, 5)}`],
+    })
     applyButton.disabled = !mayWrite || !differs || error !== undefined || waits || change === undefined
   }
 
@@ -63,6 +78,7 @@ function createEditor(svg: SVGSVGElement, data: Editing) {
     }).catch(() => ({ error: { code: 'UNAVAILABLE', message: 'Nobody answered. Change something to ask again.' } }))
     if (mine !== asked) return
     change = 'change' in told ? told.change : undefined
+    drawing.draw(chosen, change)
     show('error' in told ? told.error.message : undefined)
   }
 

@@ -3,9 +3,16 @@
 import { count, many } from '../../words/number.ts'
 import type { Change } from './api.ts'
 
-type Row = { sign: '+' | '~' | '−' | '!' | '='; name: string; text?: string }
+type Row = { sign: '+' | '~' | '−' | '!' | '=' | '✓'; name: string; text?: string }
 
-const kinds: Record<Row['sign'], string> = { '+': 'plus', '~': 'tilde', '−': 'minus', '!': 'minus', '=': 'dim' }
+const kinds: Record<Row['sign'], string> = {
+  '+': 'plus',
+  '~': 'tilde',
+  '−': 'minus',
+  '!': 'minus',
+  '=': 'dim',
+  '✓': 'plus',
+}
 
 const element = (tag: string, kind: string, ...inside: (Node | string)[]): HTMLElement => {
   const made = document.createElement(tag)
@@ -63,6 +70,10 @@ export type Shown = {
   added: readonly string[]
   /** Nodes that go and never had a job. */
   gone: readonly string[]
+  /** What waits at wires that stay, by the port that it waits at. */
+  stays: readonly { port: string; values: number }[]
+  /** What was looked after, and is well. */
+  checks: readonly string[]
   error?: string
   waits: boolean
 }
@@ -85,7 +96,7 @@ export function headOf({ change, added, gone, error }: Shown): string {
 
 /** Fills the panel beside the board. */
 export function showPanel(panel: HTMLElement, shown: Shown): void {
-  const { change, added, gone, error, waits } = shown
+  const { change, added, gone, stays, checks, error, waits } = shown
   panel.querySelector('.title')!.textContent = headOf(shown)
   panel.querySelector('.note')!.textContent = waits ? 'Preview: asking …' : 'Preview: nothing is applied yet'
   const never = gone.filter((name) => !change?.stop.some(({ node }) => node === name))
@@ -99,15 +110,25 @@ export function showPanel(panel: HTMLElement, shown: Shown): void {
           ...change.wires.added.map((name): Row => ({ sign: '+', name })),
           ...change.wires.removed.map((name): Row => ({ sign: '−', name })),
         ]),
-        ...section(
-          'Values',
-          change.orphaned.map(
+        ...section('Values', [
+          ...stays.map(
+            ({ port, values }): Row => ({
+              sign: '=',
+              name: count(values),
+              text: `${values === 1 ? 'stays' : 'stay'} at ${port}`,
+            }),
+          ),
+          ...change.orphaned.map(
             ({ node, port, values }): Row => ({
               sign: '!',
               name: `${count(values)}`,
               text: `${values === 1 ? 'is' : 'are'} left behind in ${node === null ? port : `${node}.${port}`}`,
             }),
           ),
+        ]),
+        ...section(
+          'Checks',
+          checks.map((text): Row => ({ sign: '✓', name: '', text })),
         ),
       ]
     : []

@@ -1,6 +1,6 @@
 // The draft of a graph, kept in the tab: it outlives a reload, and each step of it can be taken back.
 
-import { type GraphWire, wiresOf } from '../../../core/wires.ts'
+import { type End, type GraphWire, wiresOf } from '../../../core/wires.ts'
 import type { Graph } from './draft.ts'
 import { exact } from './exact.ts'
 
@@ -9,6 +9,10 @@ export type Editing = {
   job: number
   hash: string | null
   graph: string
+  /** When the graph in force came, and in which zone moments are told. */
+  changedAt: number | null
+  zone: string
+  wires: { id: string; to: End; size: number; behind: number }[]
   nodes: { name: string; status: string | null; job: number | null }[]
   classes: { name: string; ins: string[]; outs: string[] }[]
 }

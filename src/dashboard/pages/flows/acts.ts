@@ -6,6 +6,7 @@ import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { jsonText } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
 import { asJson, type Kind } from '../../words/schema.ts'
+import { KEEP } from './replay.tsx'
 
 /** So much of what was taken can be put back by one press. */
 const MOST_BACK = 262_144
@@ -109,10 +110,28 @@ async function graph({ params, form, call }: ActAsked): Promise<Done> {
   return { say: 'The flow has its graph' }
 }
 
+async function record({ params, call }: ActAsked): Promise<Done> {
+  await call('PUT', `/v1/flows/${encodeURIComponent(params.job!)}/record`, { keep: KEEP })
+  return { say: 'What happens from now on is written down' }
+}
+
+const askForget = async (): Promise<Confirm> => ({
+  title: 'Stop recording?',
+  text: ['What has been recorded of this flow is forgotten. The flow itself goes on as it is.'],
+  verb: 'Stop',
+})
+
+async function forget({ params, call }: ActAsked): Promise<Done> {
+  await call('DELETE', `/v1/flows/${encodeURIComponent(params.job!)}/record`)
+  return { say: 'Nothing is written down any more' }
+}
+
 export const acts: Record<string, Act> = {
   inject: { scope: 'write', does: inject },
   move: { scope: 'write', does: move },
   drain: { scope: 'write', confirm: askDrain, does: drain },
   undo: { scope: 'write', confirm: askUndo, does: undo },
+  record: { scope: 'write', does: record },
+  forget: { scope: 'write', confirm: askForget, does: forget },
   graph: { scope: 'write', does: graph },
 }

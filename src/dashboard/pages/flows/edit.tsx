@@ -21,11 +21,12 @@ const CLASSES = 500
 const portsOf = (ports: WorkerDefinition['in'] = {}): string[] => Object.keys(ports).filter((port) => port !== '*')
 
 /** What the editor knows at its beginning, and what its wires are made between. */
-const dataOf = ({ view, classes }: EditData): string =>
+const dataOf = ({ view, classes }: EditData, zone: string): string =>
   writeJson({
-    ...{ job: view.flow.id, hash: view.hash, changedAt: view.flow.changedAt },
+    ...{ job: view.flow.id, hash: view.hash, changedAt: view.flow.changedAt, zone },
     graph: view.graph ? graphText(view.graph) : '{"nodes":{},"edges":[],"inports":{},"outports":{}}',
     nodes: view.nodes.map(({ name, status, job }) => ({ name, status, job })),
+    wires: view.wires.map(({ id, to, size, behind }) => ({ id, to, size, behind })),
     classes: classes.slice(0, CLASSES).map(({ queue, class: name, in: ins, out: outs }) => ({
       ...{ name: `${queue}/${name}`, ins: portsOf(ins), outs: portsOf(outs) },
     })),
@@ -37,8 +38,9 @@ function Bar({ view: { flow } }: { view: FlowView }) {
       <h1>{flow.name}</h1>
       <JobId id={flow.id} />
       <StatusPill status={flow.status} />
-      <span class="tag">
-        <Icon name="pencil" size={12} /> editing
+      <span class="tag accent">
+        <Icon name="pencil" size={12} />
+        editing
       </span>
       <div class="right">
         <span class="seg">
@@ -54,7 +56,7 @@ function Bar({ view: { flow } }: { view: FlowView }) {
           Node<kbd>n</kbd>
         </button>
         <button class="btn" type="button" data-edit="wire" data-hotkey="w">
-          <Icon name="flows" size={14} />
+          <Icon name="branch" size={14} />
           Wire<kbd>w</kbd>
         </button>
         <button class="btn icon" type="button" data-edit="back" aria-label="Step back" title="Step back (ctrl z)">
@@ -99,10 +101,11 @@ const LINES: [kind: string, word: string][] = [
 
 function View({ data }: { data: EditData }) {
   const { view } = data
+  const { zone } = useLook()
   return (
     <>
       <Bar view={view} />
-      <div hidden data-editing={dataOf(data)} />
+      <div hidden data-editing={dataOf(data, zone)} />
       <div class="flowbody editing">
         <div class="board" data-island="board">
           <svg

@@ -13,12 +13,13 @@ import { acts } from './acts.ts'
 import { Inspector } from './inspector/index.tsx'
 import { Legend } from './legend.tsx'
 import { type FlowData, load } from './load.ts'
+import { WhatHappened } from './replay.tsx'
 import { Tools } from './tools.tsx'
 
 /** Without the values: those are seen where a wire is open. */
-const dataOf = ({ view: { flow, nodes, wires }, limits, chosen }: FlowData): string =>
+const dataOf = ({ view: { flow, hash, nodes, wires }, limits, chosen }: FlowData): string =>
   JSON.stringify({
-    ...{ job: flow.id, nodes, limits },
+    ...{ job: flow.id, hash: hash ?? '', nodes, limits },
     wires: wires.map((wire) => ({ ...wire, oldest: null })),
     ...(chosen?.kind === 'node' ? { node: chosen.node.name } : {}),
     ...(chosen?.kind === 'wire' ? { wire: chosen.wire.id } : {}),
@@ -135,6 +136,7 @@ function View({ data }: { data: FlowData }) {
         </div>
         {chosen && <Inspector data={data} chosen={chosen} />}
       </div>
+      <WhatHappened view={view} />
       <Listed view={view} />
     </>
   )

@@ -1,0 +1,87 @@
+// A lane for each node below the board: when it ran, what ended badly, and the moment that is shown.
+
+import type { Bar } from '../../words/replay.ts'
+import { make, set } from './svg.ts'
+
+/** A moment that is marked: a graph that came into force. */
+export type Mark = { at: number; text: string }
+export type Range = { from: number; to: number }
+export type Lane = { name: string; bars: readonly Bar[] }
+
+const [WIDE, HIGH, BAR] = [1_000, 15, 9] as const
+/** A run is drawn no narrower than this. */
+const LEAST = 2
+
+const xOf = ({ from, to }: Range, at: number): number =>
+  Math.round(Math.max(0, Math.min(WIDE, ((at - from) / Math.max(1, to - from)) * WIDE)) * 10) / 10
+
+/** One path for all bars of a kind: a thousand runs are as cheap as one. */
+const pathOf = (bars: readonly Bar[], range: Range, row: number): string =>
+  bars
+    .map(({ from, to }) => {
+      const x = xOf(range, from)
+      return `M${x} ${row * HIGH + 2}h${Math.max(LEAST, xOf(range, to) - x)}v${BAR}h-${Math.max(LEAST, xOf(range, to) - x)}z`
+    })
+    .join('')
+
+const texts = (names: readonly string[]): HTMLElement[] =>
+  names.map((name) => Object.assign(document.createElement('span'), { textContent: name, title: name }))
+
+/** Fills the lanes; what it returns moves the line that stands at a moment. */
+export function createLanes(box: HTMLElement) {
+  const [names, axis] = [box.querySelector('.lnames')!, box.querySelector('.laxis')!]
+  const slider = box.querySelector<HTMLElement>('.ltime')!
+  const svg = slider.querySelector('svg')!
+  const line = make('path', { class: 's-accent cursor' })
+  let range: Range = { from: 0, to: 1 }
+
+  function tick(at: number, text: string, kind = ''): SVGElement {
+    const x = (xOf(range, at) / WIDE) * 100
+    const anchor = x < 6 ? 'start' : x > 94 ? 'end' : 'middle'
+    return make('text', { class: `t11 ${kind}`, x: `${x}%`, y: 12, 'text-anchor': anchor }, text)
+  }
+
+  return {
+    draw(lanes: readonly Lane[], marks: readonly Mark[], over: Range, clock: (at: number) => string): void {
+      range = over
+      names.replaceChildren(...texts(lanes.map(({ name }) => name)))
+      set(svg, { viewBox: `0 0 ${WIDE} ${lanes.length * HIGH}`, height: lanes.length * HIGH })
+      const bars = lanes.flatMap(({ bars: all }, row) => [
+        make('path', {
+          class: 'f-done',
+          d: pathOf(
+            all.filter(({ isBad }) => !isBad),
+            range,
+            row,
+          ),
+        }),
+        make('path', {
+          class: 'f-failed',
+          d: pathOf(
+            all.filter(({ isBad }) => isBad),
+            range,
+            row,
+          ),
+        }),
+      ])
+      const lines = marks.map(({ at }) =>
+        make('path', { class: 's-ink3 mark', d: `M${xOf(range, at)} 0V${lanes.length * HIGH}` }),
+      )
+      svg.replaceChildren(...bars, ...lines, line)
+      axis.replaceChildren(
+        tick(range.from, clock(range.from)),
+        ...marks.map(({ at, text }) => tick(at, `${clock(at)} ${text}`)),
+        tick(range.to, clock(range.to)),
+      )
+    },
+    at(at: number): void {
+      set(line, { d: `M${xOf(range, at)} 0V10000` })
+    },
+    /** The moment below the pointer. */
+    momentAt({ clientX }: MouseEvent): number {
+      const { left, width } = svg.getBoundingClientRect()
+      return range.from + Math.max(0, Math.min(1, (clientX - left) / Math.max(1, width))) * (range.to - range.from)
+    },
+    slider,
+  }
+}

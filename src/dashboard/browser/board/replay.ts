@@ -1,0 +1,220 @@
+// The time of a recorded flow: the board goes back to a moment, and plays on from there.
+
+import type { FlowEvent } from '../../../engine/engine.ts'
+import { count } from '../../words/number.ts'
+import { barsOf, eventSaid, lastBy, momentOf, type Timeline, timelineOf } from '../../words/replay.ts'
+import { clock } from '../../words/time.ts'
+import type { BoardData } from './data.ts'
+import { createEvents, type Version, versionsOf } from './events.ts'
+import { createLanes, type Range } from './lanes.ts'
+
+/** What came since is asked for this often; played, the board is drawn at most so often. */
+const [ASK, DRAW] = [10_000, 80]
+const SPEEDS = [1, 10, 60]
+const MINUTE = 60_000
+
+export type Replay = ReturnType<typeof createReplay>
+type Shown = { at: number; data: BoardData }
+
+const inUrl = (name: string): number | undefined => {
+  const text = new URLSearchParams(location.search).get(name)
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+function putInUrl(values: Record<string, number | undefined>): void {
+  const url = new URL(location.href)
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) url.searchParams.delete(name)
+    else url.searchParams.set(name, String(Math.round(value)))
+  }
+  history.replaceState(history.state, '', url)
+}
+
+const graphAt = (versions: readonly Version[], at: number) =>
+  (versions.find((one) => one.at <= at) ?? versions.at(-1))?.graph
+
+/** `now` is the flow as it is, and the server's clock; `show` draws a moment, or what is live. */
+export function createReplay(
+  box: HTMLElement,
+  now: () => { data: BoardData; at: number },
+  show: (moment: Shown | undefined) => void,
+) {
+  const { job, keep, zone } = box.dataset as { job: string; keep: string; zone: string }
+  const lanes = createLanes(box)
+  const events = createEvents(Number(job))
+  const said = box.querySelector<HTMLElement>('.said')!
+  let timeline: Timeline = timelineOf([])
+  let versions: Version[] = []
+  let at = inUrl('at')
+  let speed = SPEEDS.find((one) => one === inUrl('speed')) ?? 10
+  let playing: number | undefined
+  let range: Range = { from: 0, to: 1 }
+  let [asked, hash] = [0, '']
+
+  const moment = (): Shown | undefined => {
+    const { data } = now()
+    const graph = at === undefined ? undefined : graphAt(versions, at)
+    if (at === undefined || !graph) return undefined
+    return { at, data: { ...data, ...momentOf(timeline, { graph, nodes: data.nodes, wires: data.wires }, at) } }
+  }
+
+  function say(event: FlowEvent | undefined): void {
+    const { who, did } = event ? eventSaid(event) : { who: 'Nothing', did: 'has happened since this is recorded' }
+    said.replaceChildren(
+      event ? `${clock(event.at, zone)} · ` : '',
+      Object.assign(document.createElement('b'), { textContent: who }),
+      ` ${did}`,
+    )
+  }
+
+  function pressed(): void {
+    for (const one of box.querySelectorAll<HTMLElement>('[data-replay]')) {
+      const { replay: what } = one.dataset
+      const isOn = { live: at === undefined, replay: at !== undefined, [`x${speed}`]: true }[what!]
+      if (one.hasAttribute('aria-pressed')) one.setAttribute('aria-pressed', String(isOn === true))
+      if (what === 'play') one.querySelector('.word')!.textContent = playing === undefined ? 'Play' : 'Pause'
+    }
+    const moment = at ?? range.to
+    const { from, to } = range
+    for (const [name, value] of Object.entries({ valuemin: from, valuemax: to, valuenow: moment }))
+      lanes.slider.setAttribute(`aria-${name}`, String(Math.round(value)))
+    lanes.slider.setAttribute('aria-valuetext', at === undefined ? 'now' : clock(at, zone))
+  }
+
+  function drawMoment(): void {
+    lanes.at(at ?? range.to)
+    say(events.all[at === undefined ? events.all.length - 1 : lastBy(events.all, at)])
+    show(moment())
+  }
+
+  function drawAll(): void {
+    const { data, at: clockNow } = now()
+    const first = events.all[0]?.at ?? clockNow
+    range = { from: Math.max(clockNow - Number(keep), Math.min(first, clockNow - MINUTE)), to: clockNow }
+    const marks = versions
+      .filter((one) => one.at > range.from)
+      .map((one) => ({ at: one.at, text: `graph changed${one.by ? ` by ${one.by}` : ''}` }))
+    const rows = data.nodes.map(({ name }) => ({ name, bars: barsOf(timeline.moves.get(name) ?? []) }))
+    lanes.draw(rows, marks, range, (moment) => clock(moment, zone).slice(0, 5))
+    box.querySelector('.kept')!.textContent = `${count(events.all.length)}${events.isAll ? '' : ' newest'} events`
+    drawMoment()
+    pressed()
+  }
+
+  async function ask(): Promise<void> {
+    asked = Date.now()
+    const { hash: fresh = '' } = now().data
+    try {
+      if (fresh !== hash || versions.length === 0) versions = await versionsOf(Number(job))
+      hash = fresh
+      await events.more()
+      timeline = timelineOf(events.all)
+    } catch {
+      said.textContent = 'What happened is not to be had just now'
+      return
+    }
+    drawAll()
+  }
+
+  function stop(): void {
+    if (playing !== undefined) cancelAnimationFrame(playing)
+    playing = undefined
+  }
+
+  /** Another moment; `undefined` is what is live. */
+  function go(to: number | undefined, isLasting = true): void {
+    at = to === undefined ? undefined : Math.max(range.from, Math.min(range.to, to))
+    if (isLasting) putInUrl({ at, speed: at === undefined || speed === 10 ? undefined : speed })
+    drawMoment()
+    pressed()
+  }
+
+  function play(): void {
+    if (playing !== undefined) {
+      stop()
+      go(at)
+      return
+    }
+    if (at === undefined || at >= range.to) at = range.from
+    let [last, drawn] = [performance.now(), 0]
+    const frame = (time: number) => {
+      at = Math.min(range.to, at! + (time - last) * speed)
+      last = time
+      if (time - drawn >= DRAW) {
+        drawn = time
+        drawMoment()
+      } else lanes.at(at)
+      if (at >= range.to) {
+        stop()
+        return go(undefined)
+      }
+      playing = requestAnimationFrame(frame)
+    }
+    playing = requestAnimationFrame(frame)
+    pressed()
+  }
+
+  function step(by: 1 | -1): void {
+    stop()
+    const here = at === undefined ? events.all.length : lastBy(events.all, at)
+    const next = at === undefined ? here - 1 : by > 0 ? here + 1 : events.all[here]?.at === at ? here - 1 : here
+    const event = events.all[next]
+    if (event) go(event.at)
+  }
+
+  const acts: Record<string, () => void> = {
+    play,
+    back: () => step(-1),
+    fwd: () => step(1),
+    live: () => {
+      stop()
+      go(undefined)
+    },
+    replay: () => go(at ?? range.to),
+  }
+  for (const one of SPEEDS)
+    acts[`x${one}`] = () => {
+      speed = one
+      if (at !== undefined) putInUrl({ speed: one === 10 ? undefined : one })
+      pressed()
+    }
+
+  const keys: Record<string, (part: number) => number | undefined> = {
+    ArrowLeft: (part) => (at ?? range.to) - part,
+    ArrowRight: (part) => (at ?? range.to) + part,
+    Home: () => range.from,
+    End: () => undefined,
+  }
+
+  function listen(): void {
+    box.addEventListener('click', ({ target }) => {
+      const what = (target as Element).closest<HTMLElement>('[data-replay]')?.dataset.replay
+      if (what !== undefined) acts[what]?.()
+    })
+    lanes.slider.addEventListener('pointerdown', (event) => {
+      stop()
+      lanes.slider.setPointerCapture(event.pointerId)
+      go(lanes.momentAt(event), false)
+    })
+    lanes.slider.addEventListener('pointermove', (event) => event.buttons > 0 && go(lanes.momentAt(event), false))
+    lanes.slider.addEventListener('pointerup', () => go(at))
+    lanes.slider.addEventListener('keydown', (event) => {
+      if (!Object.hasOwn(keys, event.key)) return
+      event.preventDefault()
+      stop()
+      go(keys[event.key]!((range.to - range.from) / 100))
+    })
+  }
+
+  listen()
+  void ask()
+  return {
+    /** The page was looked at again. */
+    look(): void {
+      if (Date.now() - asked >= ASK) void ask()
+      else show(moment())
+    },
+    /** What of the address is the moment, for a link that stays in it. */
+    query: () => (at === undefined ? '' : `&at=${Math.round(at)}`),
+  }
+}

@@ -1,0 +1,103 @@
+// What happened: a lane for each node, and a slider that puts the board back to a moment. Drawn by the script of the board.
+
+import type { FlowView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { Act } from '../../parts/act.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { about } from '../../words/time.ts'
+
+/** What is recorded where somebody asks for it here. */
+export const KEEP = '2h'
+
+function Controls() {
+  const button = (what: string, icon: string, label: string, hotkey: string) => (
+    <button
+      class="btn small icon"
+      type="button"
+      data-replay={what}
+      data-hotkey={hotkey}
+      aria-label={label}
+      title={`${label} (${hotkey})`}
+    >
+      <Icon name={icon} size={12} />
+    </button>
+  )
+  return (
+    <div class="row">
+      {button('back', 'back', 'Back one event', ',')}
+      <button class="btn small" type="button" data-replay="play">
+        <Icon name="play" size={12} />
+        <span class="word">Play</span>
+      </button>
+      {button('fwd', 'fwd', 'On one event', '.')}
+      <fieldset class="seg" aria-label="Speed">
+        {[1, 10, 60].map((speed) => (
+          <button type="button" data-replay={`x${speed}`} aria-pressed={speed === 10 ? 'true' : 'false'}>
+            {speed}×
+          </button>
+        ))}
+      </fieldset>
+    </div>
+  )
+}
+
+function Mode({ keep, flow }: { keep: number; flow: number }) {
+  return (
+    <div class="row">
+      <span class="note">
+        Kept: {about(keep)}, <span class="kept">…</span>
+      </span>
+      <fieldset class="seg" aria-label="Mode">
+        <button type="button" data-replay="live" aria-pressed="true">
+          Live
+        </button>
+        <button type="button" data-replay="replay" aria-pressed="false">
+          Replay
+        </button>
+      </fieldset>
+      <Act act="forget" at={`/flows/${flow}`} scope="write" icon="stop" kind="quiet" small label="Stop recording" />
+    </div>
+  )
+}
+
+export function WhatHappened({ view: { flow, record } }: { view: FlowView }) {
+  const { zone } = useLook()
+  if (record === null)
+    return (
+      <section class="replaybox wide" id="unrecorded" aria-label="What happened">
+        <div class="rhead">
+          <h2>What happened</h2>
+          <span class="dim clip">Nothing is written down. Recorded, the board can go back to any moment.</span>
+          <Act act="record" at={`/flows/${flow.id}`} scope="write" icon="play" small>
+            Record for {about(7_200_000)}
+          </Act>
+        </div>
+      </section>
+    )
+  return (
+    <section
+      class="replaybox"
+      id="recorded"
+      aria-label="What happened"
+      data-island="replay"
+      data-job={flow.id}
+      data-keep={record}
+      data-zone={zone}
+    >
+      <div class="rhead">
+        <Controls />
+        <span class="dim clip said" />
+        <Mode keep={record} flow={flow.id} />
+      </div>
+      <div class="rtrack">
+        <div class="runlanes">
+          <div class="lnames" aria-hidden="true" />
+          <div class="ltime" role="slider" aria-label="Time" aria-valuenow={0} aria-valuetext="now" tabIndex={0}>
+            <svg width="100%" preserveAspectRatio="none" aria-hidden="true" />
+          </div>
+        </div>
+        <svg class="laxis" width="100%" height="16" aria-hidden="true" />
+      </div>
+    </section>
+  )
+}

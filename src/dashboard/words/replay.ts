@@ -1,0 +1,138 @@
+// What a flow was at a moment, from what is recorded of it: statuses of its nodes, counts on its wires.
+
+import type { Status } from '../../core/job.ts'
+import { type End, endText, type Wired, wiresOf } from '../../core/wires.ts'
+import type { FlowEvent, FlowNodeView, WireView } from '../../engine/engine.ts'
+import { many } from './number.ts'
+import { span } from './time.ts'
+
+const MINUTE = 60_000
+
+type Move = FlowEvent['moves'][number] & { at: number }
+type Count = { at: number; was: number; is: number }
+type PortDir = 'in' | 'out'
+
+/** The events of a flow by what they are about, each list in the order of time. */
+export type Timeline = { moves: Map<string | null, Move[]>; counts: Map<string, Count[]> }
+
+const portKey = (node: string | null, dir: PortDir, port: string): string => JSON.stringify([node, dir, port])
+
+function put<Key, One>(map: Map<Key, One[]>, key: Key, one: One): void {
+  const list = map.get(key)
+  if (list) list.push(one)
+  else map.set(key, [one])
+}
+
+/** @example momentOf(timelineOf(events), { graph, nodes, wires }, at) */
+export function timelineOf(events: readonly FlowEvent[]): Timeline {
+  const found: Timeline = { moves: new Map(), counts: new Map() }
+  for (const { at, moves, counts } of events) {
+    for (const move of moves) put(found.moves, move.node, { ...move, at })
+    for (const { node, dir, port, was, is } of counts) put(found.counts, portKey(node, dir, port), { at, was, is })
+  }
+  return found
+}
+
+/** Where the last of those stands that are not behind a moment; -1 where all are. */
+export function lastBy(list: readonly { at: number }[], at: number): number {
+  let [low, high] = [0, list.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (list[middle]!.at <= at) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+/** A node as it was. That a run has begun is told with its end: before that it was as the move before says. */
+function nodeAt(node: FlowNodeView, moves: readonly Move[], at: number): FlowNodeView {
+  const last = lastBy(moves, at)
+  const [before, after] = [moves[last], moves[last + 1]]
+  const begun = after?.run && after.was === 'running' && after.run.startedAt <= at ? after.run.startedAt : null
+  const status: Status | null = begun !== null ? 'running' : before ? before.is : after ? after.was : node.status
+  const ran = moves.slice(0, last + 1).findLast(({ run }) => run !== null)
+  return {
+    ...node,
+    status,
+    ranAt: begun ?? (status === 'running' ? node.ranAt : null),
+    lastRun: ran?.run ?? (before || after ? null : node.lastRun),
+    ...{ limit: null, leaseUntil: null, until: null },
+  }
+}
+
+const countAt = (counts: readonly Count[], at: number, now: number): number => {
+  const last = lastBy(counts, at)
+  return counts[last]?.is ?? counts[last + 1]?.was ?? now
+}
+
+/** When the oldest of those that wait came, if the first that comes is the first that goes. */
+function oldestOf(counts: readonly Count[], at: number, waiting: number): number | null {
+  let left = waiting
+  for (let i = lastBy(counts, at); i >= 0 && waiting > 0; i--) {
+    left -= Math.max(0, counts[i]!.is - counts[i]!.was)
+    if (left <= 0) return counts[i]!.at
+  }
+  return waiting > 0 ? (counts[0]?.at ?? null) : null
+}
+
+/** How many came in the minute before. */
+const cameIn = (counts: readonly Count[], at: number): number =>
+  counts
+    .slice(lastBy(counts, at - MINUTE) + 1, lastBy(counts, at) + 1)
+    .reduce((sum, { was, is }) => sum + Math.max(0, is - was), 0)
+
+/** A flow as it is now: what nothing is recorded of was the same. */
+export type BoardNow = { graph: Wired & GraphNodes; nodes: readonly FlowNodeView[]; wires: readonly WireView[] }
+type GraphNodes = { nodes: Record<string, { queue?: string; class: string }> }
+
+const unmade = (name: string, node: { queue?: string; class: string }): FlowNodeView => ({
+  ...{ name, queue: node.queue ?? 'default', class: node.class, job: null, status: null, ranAt: null },
+  ...{ lastRun: null, limit: null, leaseUntil: null, until: null },
+})
+
+/** The nodes and wires of a graph as they were at a moment. */
+export function momentOf(timeline: Timeline, { graph, nodes, wires }: BoardNow, at: number) {
+  const countsOf = ({ node, port }: End, isNear: boolean) =>
+    timeline.counts.get(portKey(node, (node === null) === isNear ? 'in' : 'out', port)) ?? []
+  return {
+    nodes: Object.entries(graph.nodes).map(([name, node]) =>
+      nodeAt(nodes.find((one) => one.name === name) ?? unmade(name, node), timeline.moves.get(name) ?? [], at),
+    ),
+    wires: wiresOf(graph).map((wire): WireView => {
+      const is = wires.find(({ id }) => id === wire.id)
+      const [near, far] = [countsOf(wire.from, true), countsOf(wire.to, false)]
+      const [size, behind] = [countAt(far, at, is?.size ?? 0), countAt(near, at, is?.behind ?? 0)]
+      return {
+        ...{ ...wire, laid: is?.laid ?? true, size, behind, oldest: null, in: [], out: [] },
+        oldestAt: size > 0 ? oldestOf(far, at, size) : oldestOf(near, at, behind),
+        rate: cameIn(far, at),
+      }
+    }),
+  }
+}
+
+/** A run as a lane shows it. */
+export type Bar = { from: number; to: number; isBad: boolean }
+
+/** The runs of a node, in the order of their ends. */
+export const barsOf = (moves: readonly Move[]): Bar[] =>
+  moves.flatMap(({ run }) =>
+    run ? [{ from: run.startedAt, to: run.endedAt, isBad: run.outcome === 'failed' || run.outcome === 'lost' }] : [],
+  )
+
+const moveSaid = ({ node, is, run }: FlowEvent['moves'][number]): { who: string; did: string } => ({
+  who: node ?? 'the flow',
+  did: run
+    ? `${run.outcome} after ${span(run.endedAt - run.startedAt)}${run.attempt > 1 ? `, attempt ${run.attempt}` : ''}`
+    : `is ${is}`,
+})
+
+/** What an event did, in words: the worst of it, else what ended, else what came. */
+export function eventSaid({ moves, counts }: FlowEvent): { who: string; did: string } {
+  const bad = moves.find(({ is, run }) => is === 'failed' || run?.outcome === 'failed' || run?.outcome === 'lost')
+  const move = bad ?? moves.find(({ run }) => run !== null) ?? moves[0]
+  if (move) return moveSaid(move)
+  const [count] = counts
+  if (!count) return { who: 'the flow', did: 'did more than is kept' }
+  return { who: endText({ node: count.node, port: count.port }), did: `holds ${many(count.is, 'value')}` }
+}

@@ -1,0 +1,139 @@
+// What happened on a flow, in a browser: recorded when somebody asks for it, and the board put back to a moment of it.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import type { Scope } from '../../src/engine/engine.ts'
+import { logIn, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { callerOf } from './seed.ts'
+import { seedFlow } from './seed-flow.ts'
+import { serve } from './served.ts'
+
+const REPORT = 'index.done>report'
+
+describe.skipIf(!program())('what happened on a flow', { timeout: 60_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+  let flow: string
+
+  beforeAll(async () => {
+    site = await serve({ workers: core })
+    const call = callerOf(site.url, KEY)
+    await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
+    flow = String(await seedFlow(call))
+    await call('DELETE', `/v1/flows/${flow}/record`)
+    browser = await startBrowser()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await site.close()
+  })
+
+  async function enter(scopes: Scope[], path = `/flows/${flow}`) {
+    const { key } = await site.engine.addKey({ name: scopes.join('-'), scopes })
+    const window = await logIn(browser, site.url, key)
+    await window.page.goto(`${site.url}/ui${path}`)
+    await window.page.waitForSelector('.board .node')
+    return window
+  }
+
+  async function leave({ context, faults }: Awaited<ReturnType<typeof enter>>) {
+    expect(faults).toEqual([])
+    await context.close()
+  }
+
+  const label = (page: Page) => page.locator(`.badge[data-wire="${REPORT}"] text`)
+  const told = (page: Page) => page.locator('.replaybox .said')
+  const kept = (page: Page, n: number) => page.getByText(`${n} events`).waitFor()
+
+  test('it takes write to record, and to stop', async () => {
+    const window = await enter(['read'])
+    const off = window.page.getByRole('button', { name: 'Record for 2 h' })
+    expect(await off.getAttribute('title')).toBe('needs write; you have read')
+    await leave(window)
+  })
+
+  test('from the press on, what happens is kept; the board goes back to it by slider and by event, and on to what is live', async () => {
+    const window = await enter(['read', 'write'])
+    const { page } = window
+    await page.getByRole('button', { name: 'Record for 2 h' }).click()
+    await page.getByText('Nothing has happened since this is recorded').waitFor()
+    expect((await site.engine.flow(flow)).record).toBe(7_200_000)
+    for (const values of [['1', '2'], ['3'], ['4', '5', '6']]) await site.engine.inject(flow, REPORT, values)
+    await page.reload()
+    await kept(page, 3)
+    expect(await label(page).textContent()).toMatch(/^6/)
+    expect(await told(page).textContent()).toContain('report holds 6 values')
+
+    await page.keyboard.press(',')
+    await page.keyboard.press(',')
+    expect(await label(page).textContent()).toMatch(/^3/)
+    expect(await told(page).textContent()).toContain('report holds 3 values')
+    expect(page.url()).toMatch(/[?&]at=\d+/)
+    await page.keyboard.press('.')
+    expect(await label(page).textContent()).toMatch(/^6/)
+
+    const time = page.getByRole('slider', { name: 'Time' })
+    await time.focus()
+    await page.keyboard.press('Home')
+    expect(await label(page).textContent()).toBe('')
+    expect(Number(await time.getAttribute('aria-valuenow'))).toBe(Number(await time.getAttribute('aria-valuemin')))
+
+    await page.locator('[data-replay="live"]').click()
+    expect(await label(page).textContent()).toMatch(/^6/)
+    expect(page.url()).not.toContain('at=')
+    await leave(window)
+  })
+
+  test('a link to a moment shows that moment, and what is pressed there keeps it', async () => {
+    const { events } = await site.engine.flowRecord(flow, { limit: 10 })
+    const moment = events[1]!.at
+    const window = await enter(['read'], `/flows/${flow}?at=${moment}`)
+    const { page } = window
+    await kept(page, 3)
+    expect(await label(page).textContent()).toMatch(/^3/)
+    await page.locator(`.badge[data-wire="${REPORT}"]`).click()
+    await page.getByRole('complementary', { name: 'The wire that is selected' }).waitFor()
+    expect(page.url()).toContain(`at=${moment}`)
+    expect(await label(page).textContent()).toMatch(/^3/)
+    expect(await page.getByRole('button', { name: 'Replay', exact: true }).getAttribute('aria-pressed')).toBe('true')
+    await leave(window)
+  })
+
+  test('played sixty times as fast it comes to its end by itself, and is live again', async () => {
+    const { events } = await site.engine.flowRecord(flow, { limit: 10 })
+    const window = await enter(['read'], `/flows/${flow}?at=${events[0]!.at}&speed=60`)
+    const { page } = window
+    await kept(page, 3)
+    expect(await label(page).textContent()).toMatch(/^2/)
+    await page.getByRole('button', { name: 'Play', exact: true }).click()
+    await page.waitForFunction(() => !location.search.includes('at='))
+    expect(await label(page).textContent()).toMatch(/^6/)
+    expect(await page.getByRole('button', { name: '60×' }).getAttribute('aria-pressed')).toBe('true')
+    await leave(window)
+  })
+
+  test('what comes while somebody looks is added, and asked for alone', async () => {
+    const window = await enter(['read'])
+    const { page } = window
+    await kept(page, 3)
+    const asked: string[] = []
+    page.on('request', (request) => request.url().includes('/record') && asked.push(request.url()))
+    await site.engine.inject(flow, REPORT, ['7'])
+    await kept(page, 4)
+    expect(asked.every((url) => /[?&]after=\d+-\d+/.test(url))).toBe(true)
+    await leave(window)
+  })
+
+  test('who stops it is asked, and then nothing is kept', async () => {
+    const window = await enter(['read', 'write'])
+    const { page } = window
+    await page.getByRole('button', { name: 'Stop recording' }).click()
+    await page.getByRole('dialog').getByText('What has been recorded of this flow is forgotten').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('button', { name: 'Record for 2 h' }).waitFor()
+    expect(await site.engine.flowRecord(flow, { limit: 10 })).toMatchObject({ keep: null, events: [] })
+    await leave(window)
+  })
+})

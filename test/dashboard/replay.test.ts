@@ -1,0 +1,102 @@
+// What a flow was at a moment, from what is recorded of it.
+
+import { describe, expect, test } from 'vitest'
+import { barsOf, eventSaid, momentOf, timelineOf } from '../../src/dashboard/words/replay.ts'
+import type { FlowEvent, FlowNodeView } from '../../src/engine/engine.ts'
+
+const T = 1_790_000_000_000
+const graph = {
+  nodes: { a: { class: 'pass' }, b: { queue: 'shop', class: 'pass' } },
+  edges: [{ from: { node: 'a', outport: 'out' }, to: { node: 'b', inport: 'in' } }],
+  inports: { x: { node: 'a', inport: 'in' } },
+  outports: { y: { node: 'b', outport: 'out' } },
+}
+const run = (from: number, to: number, outcome = 'completed', attempt = 1) => ({
+  ...{ startedAt: T + from, endedAt: T + to, outcome, attempt },
+})
+const event = (at: number, of: Partial<FlowEvent>): FlowEvent => ({
+  ...{ id: `${at}-0`, at: T + at, moves: [], counts: [], more: 0 },
+  ...of,
+})
+
+/** 3 values come to a; it takes them in a run of 5 s and gives 2 to b, which fails with them. */
+const events = [
+  event(1_000, {
+    moves: [{ node: 'a', job: 2, was: 'suspended', is: 'queued', run: null }],
+    counts: [{ node: 'a', dir: 'in', port: 'in', was: 0, is: 3 }],
+  }),
+  event(10_000, {
+    moves: [
+      { node: 'a', job: 2, was: 'running', is: 'suspended', run: run(5_000, 10_000, 'suspended') },
+      { node: 'b', job: 3, was: null, is: 'queued', run: null },
+    ],
+    counts: [
+      { node: 'a', dir: 'in', port: 'in', was: 3, is: 0 },
+      { node: 'b', dir: 'in', port: 'in', was: 0, is: 2 },
+    ],
+  }),
+  event(20_000, {
+    moves: [{ node: 'b', job: 3, was: 'running', is: 'failed', run: run(15_000, 20_000, 'failed', 4) }],
+  }),
+]
+
+const node = (name: string, status: FlowNodeView['status']): FlowNodeView => ({
+  ...{ name, queue: 'default', class: 'pass', job: 2, status, ranAt: null, lastRun: null, limit: null },
+  ...{ leaseUntil: null, until: null },
+})
+const live = { graph, nodes: [node('a', 'completed'), node('b', 'queued')], wires: [] }
+const at = (ms: number) => momentOf(timelineOf(events), live, T + ms)
+const statuses = (ms: number) => at(ms).nodes.map(({ status }) => status)
+const waiting = (ms: number) => at(ms).wires.map(({ size }) => size)
+
+describe('a recorded flow at a moment', () => {
+  test('nodes stand as the event before says, and before the first as that says they were', () => {
+    expect(statuses(0)).toEqual(['suspended', null])
+    expect(statuses(1_000)).toEqual(['queued', null])
+    expect(statuses(4_999)).toEqual(['queued', null])
+    expect(statuses(12_000)).toEqual(['suspended', 'queued'])
+    expect(statuses(99_000)).toEqual(['suspended', 'failed'])
+  })
+  test('a run is seen from its beginning, which its end tells', () => {
+    expect(statuses(5_000)).toEqual(['running', null])
+    expect(statuses(15_000)).toEqual(['suspended', 'running'])
+    expect(at(16_000).nodes[1]!.ranAt).toBe(T + 15_000)
+    expect(at(16_000).nodes[0]!.lastRun).toEqual(run(5_000, 10_000, 'suspended'))
+  })
+  test('wires hold what waited then, the oldest since it came, and count what came in a minute', () => {
+    expect([0, 1_000, 9_999, 10_000, 30_000].map(waiting)).toEqual([
+      [0, 0, 0],
+      [3, 0, 0],
+      [3, 0, 0],
+      [0, 2, 0],
+      [0, 2, 0],
+    ])
+    expect(at(30_000).wires[1]).toMatchObject({ id: 'a.out>b.in', oldestAt: T + 10_000, rate: 2 })
+    expect(at(71_000).wires.map(({ rate }) => rate)).toEqual([0, 0, 0])
+  })
+  test('what nothing is recorded of stands as it is now', () => {
+    const { nodes } = momentOf(timelineOf([]), live, T)
+    expect(nodes.map(({ status }) => status)).toEqual(['completed', 'queued'])
+  })
+  test('a node that only an earlier graph had is drawn too, as one that never started', () => {
+    const earlier = { ...graph, nodes: { ...graph.nodes, old: { class: 'gone' } } }
+    const { nodes } = momentOf(timelineOf(events), { ...live, graph: earlier }, T)
+    expect(nodes[2]).toMatchObject({ name: 'old', queue: 'default', status: null, job: null })
+  })
+})
+
+test('a lane has a bar for each run, bad where it failed or was lost', () => {
+  const { moves } = timelineOf(events)
+  expect(barsOf(moves.get('a')!)).toEqual([{ from: T + 5_000, to: T + 10_000, isBad: false }])
+  expect(barsOf(moves.get('b')!)).toEqual([{ from: T + 15_000, to: T + 20_000, isBad: true }])
+})
+
+test.each([
+  [events[0]!, { who: 'a', did: 'is queued' }],
+  [events[1]!, { who: 'a', did: 'suspended after 5.0 s' }],
+  [events[2]!, { who: 'b', did: 'failed after 5.0 s, attempt 4' }],
+  [event(0, { counts: [{ node: null, dir: 'out', port: 'y', was: 0, is: 1 }] }), { who: 'y', did: 'holds 1 value' }],
+  [event(0, { more: 7 }), { who: 'the flow', did: 'did more than is kept' }],
+])('event %# is said in words', (one, said) => {
+  expect(eventSaid(one)).toEqual(said)
+})
