@@ -169,6 +169,12 @@ export const table = {
     add: 'PUT /v1/tenants/:tenant',
     remove: 'DELETE /v1/tenants/:tenant',
   },
+  views: {
+    list: 'GET /v1/views',
+    set: 'PUT /v1/views/:name',
+    remove: 'DELETE /v1/views/:name',
+  },
+  breakers: { list: 'GET /v1/breakers', reset: 'DELETE /v1/breakers/:key' },
   system: {
     health: 'GET /health',
     llms: 'GET /llms.txt',

@@ -4,6 +4,7 @@
 // (z.output) is what the engine has: closed values, milliseconds. Requests are parsed inward, answers presented outward.
 
 export * from './schemas/claims.ts'
+export * from './schemas/dashboard.ts'
 export * from './schemas/flows.ts'
 export * from './schemas/job-options.ts'
 export * from './schemas/job-rows.ts'

@@ -8,6 +8,7 @@ import { type Client, createClient, type RedisOptions } from '../redis/client.ts
 import { createStore } from '../redis/store.ts'
 import type { ClaimedJob, Ring } from '../redis/types.ts'
 import { createAudit } from './api/audit.ts'
+import { createBreakers } from './api/breakers.ts'
 import { BULK, createBulk, createBulkVerbs, FAMILY, goThroughFamily } from './api/bulk.ts'
 import { createCallbackVerbs } from './api/callbacks.ts'
 import { createChannels } from './api/channels.ts'
@@ -32,6 +33,7 @@ import { createOne, type OneByOne } from './api/run-one.ts'
 import { createSchedules } from './api/schedules.ts'
 import { createStats } from './api/stats.ts'
 import { createTenants } from './api/tenants.ts'
+import { createViews } from './api/views.ts'
 import { createWorkers } from './api/workers.ts'
 import { type Context, onceOf } from './context.ts'
 import type { Call, Engine } from './engine.ts'
@@ -230,6 +232,8 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createKeys(parts, options),
     ...createAudit(parts),
     ...createTenants(parts),
+    ...createViews(parts),
+    ...createBreakers(parts),
     ...createOne(parts),
     ...createDeliveries(parts),
 

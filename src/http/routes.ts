@@ -1,6 +1,7 @@
 // The table of routes: everything that can be asked for. Checks, scopes, OpenAPI, docs and the typed client come from it.
 
 import { audit } from './audit.ts'
+import { breakers } from './breakers.ts'
 import { bulk } from './bulk.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
@@ -23,6 +24,7 @@ import { schedules } from './schedules.ts'
 import { stats } from './stats.ts'
 import { system } from './system.ts'
 import { tenants } from './tenants.ts'
+import { views } from './views.ts'
 import { workers } from './workers.ts'
 
 export const routes = {
@@ -41,6 +43,7 @@ export const routes = {
   limits,
   constraints,
   groups,
+  breakers,
   schedules,
   flows,
   graphs,
@@ -51,6 +54,7 @@ export const routes = {
   keys,
   audit,
   tenants,
+  views,
   files,
   system,
 }

@@ -20,6 +20,8 @@ export const keysOf = (ns: string) => ({
   session: (hash: string) => `${ns}session:${hash}`,
   processes: `${ns}processes`,
   tenants: `${ns}tenants`,
+  views: `${ns}views`,
+  breakers: `${ns}breakers`,
   flags: `${ns}flags`,
   days: `${ns}days`,
   bells: `${ns}bells`,
@@ -141,6 +143,11 @@ export const kinds = {
   '~breaker:<host>': [
     'string',
     'failures in a row and until when it is open, of a host that is called back, or `push/` and that of push workers; for a day',
+  ],
+  '~breakers': ['zset', 'when it was opened last → host whose breaker is open'],
+  '~views': [
+    'hash',
+    'name of a shared view of the list of jobs → its query, whose it is and when it was shared, as JSON',
   ],
   '~deployed': [
     'hash',

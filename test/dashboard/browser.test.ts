@@ -265,10 +265,12 @@ describe.skipIf(!program())('in a browser', () => {
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
   })
 
-  test('what is new comes in by itself', async () => {
-    await enter(['read'], '/jobs')
+  test('what has changed is shown by itself', async () => {
     const id = await served.make('waits')
-    await page.locator(`#row-${id}`).waitFor({ timeout: 20_000 })
+    await served.rest(id)
+    await enter(['read'], '/jobs')
+    await served.engine.terminate(String(id), {})
+    await page.locator(`#row-${id} .terminated`).first().waitFor({ timeout: 20_000 })
   })
 
   test('without a script a job is terminated through a page that asks', async () => {

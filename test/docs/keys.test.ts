@@ -85,6 +85,9 @@ const plain: Access[] = [
       'queues',
       'session',
       'tenants',
+      'views',
+      'breaker',
+      'breakers',
       'workers',
     ],
     writes: [],
@@ -92,7 +95,7 @@ const plain: Access[] = [
   {
     by: ['API'],
     reads: [],
-    writes: ['bells', 'deployed', 'wake', 'audit', 'flags', 'flows', 'keys', 'lane', 'session', 'tenants'],
+    writes: ['bells', 'deployed', 'wake', 'audit', 'flags', 'flows', 'keys', 'lane', 'session', 'tenants', 'views'],
   },
   { by: ['dispatcher'], reads: ['constraints', 'job', 'workers'], writes: ['bells'] },
 ]

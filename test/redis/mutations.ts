@@ -1937,6 +1937,17 @@ const breakers: Mutation[] = [
     ["  probed = ''\n", '', 'the while after a probe is told too short'],
     ['till = now + probing', 'till = now + 86400000', 'a probe that never answers keeps its place'],
     ["    redis.call('DEL', key)\n", '', 'a success changes nothing'],
+    ["    redis.call('ZADD', ns .. 'breakers', int(now), host)\n", '', 'nobody sees which hosts are left alone'],
+    [
+      "    redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', int(now - DAY))\n",
+      '',
+      'hosts that nobody calls any more are listed for ever',
+    ],
+    [
+      "    if n >= threshold then redis.call('ZREM', ns .. 'breakers', host) end\n",
+      '',
+      'a host that answers again is listed as open',
+    ],
     ['return fail(true) end', 'return fail(n < threshold) end', 'a probe that fails changes nothing'],
   ),
 ]

@@ -2,16 +2,20 @@
 
 import { startForms } from './app/forms.ts'
 import { startKeys } from './app/keys.ts'
+import { startList } from './app/list.ts'
 import { startListening } from './app/listen.ts'
 import { startLive } from './app/live.ts'
 import { startLooks } from './app/looks.ts'
 import { startSelection } from './app/selection.ts'
 import { startTimes } from './app/times.ts'
+import { startViews } from './app/views.ts'
 
 startLooks()
 startTimes()
 startForms()
 startSelection()
+startList()
+startViews()
 startLive()
 startListening()
 startKeys()

@@ -7,7 +7,12 @@ import type { BreakerSettings, BreakerState } from '../../redis/types.ts'
 // and everything that waited for it within 5 min after. A probe has its 30 s and a little more to answer.
 export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, cap: 300_000, probing: 35_000 }
 
+/** Push workers have breakers of their own, an endpoint each: callbacks to the same host go on. */
+export const PUSHED = 'push/'
+
 const FRESH = 1_000
+/** So long an open one is taken to be so unasked: somebody may have closed it by hand. */
+const OPEN_FRESH = 10_000
 
 /** What a call showed: `down` is about the host, not about what was asked of it; absent where it was not even asked. */
 export type HostReport = { down?: boolean; after?: number }
@@ -33,11 +38,12 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     seen.set(host, { ...state, at: store.now() })
   }
 
-  /** What is known without asking: a closed breaker for a moment, an open one until its time. */
+  /** What is known without asking: a closed breaker for a moment, an open one for a little longer. */
   function known(host: string): BreakerState | undefined {
     const last = seen.get(host)
     if (last?.state === 'closed' && last.failures === 0 && store.now() - last.at < FRESH) return last
-    return last?.state === 'open' && last.until! > store.now() ? last : undefined
+    const isKnown = last?.state === 'open' && last.until! > store.now() && store.now() - last.at < OPEN_FRESH
+    return isKnown ? last : undefined
   }
 
   /** What Redis says; whoever waits for a host is held up once for each time that it is found open. */

@@ -11,7 +11,7 @@ import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ring } from '../../redis/types.ts'
 import { LAST, outcomeOf, skipped } from '../jobs/outcome.ts'
 import { callsOthers, longestRun, performedBy, type Registered, type Registry, timeoutOf } from '../jobs/registry.ts'
-import { createCircuitBreakers } from '../remote/circuit-breaker.ts'
+import { createCircuitBreakers, PUSHED } from '../remote/circuit-breaker.ts'
 import { type PushOptions, push } from '../remote/push.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { LostRun, runError, runFunction } from './function.ts'
@@ -46,8 +46,6 @@ const RELEASE_FOR = 10_000
 const BRIEFLY = 1_000
 /** How long a push worker that answered 202 has until its first heartbeat. */
 const LATER_LEASE = 60_000
-/** Push workers have breakers of their own: callbacks to the same host go on. */
-const PUSHED = 'push/'
 
 /** Redis counts a run from more than so many times its lateness after it was lent: some of what is usual is its way, too. */
 const LATENESS = 3

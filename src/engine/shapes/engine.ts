@@ -20,6 +20,7 @@ import type {
   LimitSettings,
   LimitView,
   LimitWaiter,
+  OpenBreaker,
   RoomView,
   ScheduleView,
 } from './limits.ts'
@@ -316,4 +317,14 @@ export interface Engine extends Deliveries {
   /** Its keys and bells are refused from then on; what it has stays in Redis. */
   removeTenant(name: string): Promise<void>
   hasTenant(name: string): Promise<boolean>
+
+  /** Views of the list of jobs that all share, by name. */
+  views(): Promise<{ views: { name: string; query: string; by: string; at: number }[] }>
+  setView(name: string, view: { query: string; by: string }): Promise<void>
+  removeView(name: string): Promise<void>
+
+  /** Hosts that are not called at the moment; `until`: when one call may try. */
+  breakers(): Promise<{ breakers: OpenBreaker[] }>
+  /** Forgets what is known against a host, so that it is called again; other isolates hear of it within ten seconds. */
+  resetBreaker(host: string, of: OpenBreaker['of']): Promise<void>
 }

@@ -11,6 +11,9 @@ export type LimitSettings = {
   paused?: boolean
 }
 
+/** A host whose breaker is open: what calls it, how often it has failed in a row, and when one call may try it. */
+export type OpenBreaker = { host: string; of: 'callbacks' | 'workers'; failures: number; until: number }
+
 export type LimitView = {
   key: string
   concurrency: number | null

@@ -127,6 +127,9 @@ export function createCommands({ client: { ask }, keys }: Parts) {
       return (await ask<number>((redis) => redis.hsetnx(keys.tenants, name, about))) === 1
     },
     removeTenant: (name: string) => ask<number>((redis) => redis.hdel(keys.tenants, name)),
+    views: () => hashOf(keys.views),
+    setView: (name: string, text: string) => ask((redis) => redis.hset(keys.views, { [name]: text })),
+    removeView: (name: string) => ask<number>((redis) => redis.hdel(keys.views, name)),
     /** What a lane or the key of a claim was answered is known no more. */
     forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
     /** The runs that a job has kept, newest first. */

@@ -9,7 +9,7 @@ const VERIFIED_AT_ONCE = 50
 const PHASES = 10
 const FIRST_POSITION = PHASES
 
-export function createUpkeep({ client: { evaluate }, keys, base }: Parts) {
+export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
   /** Looks at a slice of everything; a position is where a phase goes on, with the number of the phase as its last digit. */
   async function verify(position = FIRST_POSITION, size = VERIFIED_AT_ONCE) {
     const args = { ...base(), phase: position % PHASES, from: Math.floor(position / PHASES), size }
@@ -49,5 +49,16 @@ export function createUpkeep({ client: { evaluate }, keys, base }: Parts) {
     return { state, failures: Number(failures), ...(until ? { until: Number(until) } : {}) }
   }
 
-  return { verify, repair, breaker }
+  /** The hosts whose breakers are open, the one that was opened last first: how often each has failed, and until when. */
+  async function openBreakers(most: number): Promise<{ host: string; failures: number; until: number }[]> {
+    const hosts = await ask<string[]>((redis) => redis.zrange(keys.breakers, 0, most - 1, { rev: true }))
+    if (hosts.length === 0) return []
+    const records = await ask<(string | null)[]>((redis) => redis.mget(...hosts.map(keys.breaker)))
+    return hosts.flatMap((host, i) => {
+      const [failures, until] = (records[i] ?? '').split(',').map(Number.parseFloat)
+      return failures && until !== undefined ? [{ host, failures, until }] : []
+    })
+  }
+
+  return { verify, repair, breaker, openBreakers }
 }

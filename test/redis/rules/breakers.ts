@@ -36,6 +36,23 @@ const rule38: Facts = {
     world.advance(9_000)
     expect((await say(world, 'ask')).state).toBe('open')
   },
+  async 'a host is listed from when it opens until it answers'(world) {
+    await fail(world, 2)
+    expect(await world.store.openBreakers(10)).toEqual([])
+    await fail(world, 1)
+    const [open] = await world.store.openBreakers(10)
+    expect(open).toMatchObject({ host: 'h', failures: 3 })
+    expect(Math.round((open!.until - world.now()) / 1_000)).toBe(10)
+    await say(world, 'succeeded')
+    expect(await world.store.openBreakers(10)).toEqual([])
+  },
+  async 'a host that nothing is known of for a day is listed no more'(world) {
+    await fail(world, 3)
+    world.advance(2 * 86_400_000)
+    for (let i = 0; i < 3; i++) await say(world, 'failed', { host: 'other' })
+    const hosts = await world.client.ask((redis) => redis.zrange(world.store.keys.breakers, 0, -1))
+    expect(hosts).toEqual(['other'])
+  },
   async 'other hosts are called meanwhile'(world) {
     await fail(world, 3)
     expect(await say(world, 'ask', { host: 'other' })).toEqual({ state: 'closed', failures: 0 })

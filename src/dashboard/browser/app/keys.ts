@@ -1,5 +1,6 @@
 // The keyboard: `g` and a letter for the pages, one letter for what the page has on its buttons, and a list of all of them.
 
+import { peek } from './list.ts'
 import { isWriting, tell } from './page.ts'
 import { selectAll, selectTo } from './selection.ts'
 
@@ -54,6 +55,7 @@ const acts: Record<string, (event: KeyboardEvent) => unknown> = {
   k: () => move(-1),
   o: () => open('beside'),
   Enter: () => open('here'),
+  ' ': () => current() && void peek(current()!),
   a: () => rows().length > 0 && selectAll(true),
   Escape: () => selectAll(false),
 }
@@ -62,10 +64,11 @@ const words: [string, string][] = [
   ['/', 'search or filter'],
   ['g then a letter', 'go to a page'],
   ['j k', 'move in a list'],
-  ['Enter o', 'open, open beside'],
+  ['Enter o space', 'open, open beside, look'],
+  ['[ ]', 'the job before, the one after'],
   ['x shift x a Esc', 'select, a range, all, none'],
   ['t d z', 'theme, density, time zone'],
-  ['p .', 'pause, look again now'],
+  ['p .', 'pause, show what is new'],
   ['?', 'this list'],
 ]
 
@@ -131,7 +134,7 @@ export function startKeys(): void {
     }
     if (key.toLowerCase() === 'x' && select(event.shiftKey)) return
     if (!press(key) && Object.hasOwn(acts, key)) {
-      if (key === '/') event.preventDefault()
+      if (key === '/' || (key === ' ' && current())) event.preventDefault()
       acts[key]!(event)
     }
   })

@@ -2,6 +2,7 @@
 // while it is hidden. What did not change costs no drawing; what did is changed in place.
 
 import { Idiomorph } from 'idiomorph'
+import { holdBack, showHeld } from './list.ts'
 import { isHearing } from './listen.ts'
 import { base, hear, tell } from './page.ts'
 
@@ -60,8 +61,10 @@ const isHeld = (): boolean =>
     document.activeElement.closest('#main form input, #main form textarea') !== null &&
     !document.activeElement.matches('.check'))
 
-export function take(html: string): void {
+/** `whole`: somebody has asked for it, so what is new is shown as well. */
+export function take(html: string, whole = true): void {
   const next = new DOMParser().parseFromString(html, 'text/html')
+  const held = whole ? 0 : holdBack(next)
   const swap = (id: string) => {
     const [old, fresh] = [document.getElementById(id), next.getElementById(id)]
     if (old && fresh)
@@ -74,6 +77,7 @@ export function take(html: string): void {
   }
   swap('main')
   swap('side')
+  showHeld(held)
   document.title = next.title
   document.dispatchEvent(new CustomEvent('drawn'))
 }
@@ -103,7 +107,7 @@ async function look(force = false): Promise<void> {
     state.since = Date.now()
     state.tag = answer.headers.get('etag') ?? undefined
     document.body.classList.remove('stale')
-    if (answer.status !== 304) take(await answer.text())
+    if (answer.status !== 304) take(await answer.text(), force)
   } catch {
     state.failures += 1
     document.body.classList.add('stale')

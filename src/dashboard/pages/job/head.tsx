@@ -89,6 +89,7 @@ export function Head({ job, runs }: { job: JobView; runs: readonly PastRun[] }) 
         </h1>
         <Facts job={job} runs={runs} />
       </div>
+      <span class="neighbours" id="neighbours" data-island data-job={id} />
       <div class="right">
         {status === 'failed' ? (
           <Act act="retry" scope="write" icon="retry" hotkey="r">

@@ -1,36 +1,11 @@
-// The filter line, which is the query string, and the views that are shipped.
+// The filter line, which is the query string.
 
 import type { Status } from '../../../core/job.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { Icon, StatusMark } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
-import type { Counted } from '../../words/counts.ts'
 import type { Token } from '../../words/filter.ts'
-import { count } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
-
-/** Named query strings. */
-const views: { name: string; query: string; counts?: Status }[] = [
-  { name: 'All', query: '' },
-  { name: 'Failed', query: 'status=failed', counts: 'failed' },
-  { name: 'Running', query: 'status=running', counts: 'running' },
-  { name: 'Ready or later', query: 'status=queued', counts: 'queued' },
-  { name: 'At rest', query: 'status=suspended', counts: 'suspended' },
-]
-
-export function Views({ counts, query }: { counts: Counted; query: URLSearchParams }) {
-  const own = new URLSearchParams(query)
-  for (const name of ['cursor', 'bulk']) own.delete(name)
-  return (
-    <nav class="views" aria-label="Views">
-      {views.map(({ name, query, counts: status }) => (
-        <To to={`/jobs${query && `?${query}`}`} current={own.toString() === query}>
-          {name} {status && <span class="n">{count(counts[status] ?? 0)}</span>}
-        </To>
-      ))}
-    </nav>
-  )
-}
 
 export function Filter({ tokens }: { tokens: Token[] }) {
   const { base, here } = useLook()

@@ -13,16 +13,21 @@ import { cut, title } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Bulk, BulkProgress } from './bulk.tsx'
 import { Counts } from './counts.tsx'
-import { Filter, Views } from './filter.tsx'
+import { Filter } from './filter.tsx'
 import { Rows } from './rows.tsx'
+import { type View as ListView, Views, viewActs } from './views.tsx'
 
 /** Rows of a page. */
 const ROWS = 50
+/** So long the views that all share are taken as they were. */
+const SHARED = 60_000
 
 export type JobsData = {
   jobs: JobView[]
   cursor: string | null
   counts: Counted
+  /** Views that all share. */
+  views: ListView[]
   /** The job that does something to many, whose progress is shown. */
   bulk?: JobView
 }
@@ -41,12 +46,14 @@ async function load(asked: Asked): Promise<JobsData> {
   settle(asked)
   const { engine, query } = asked
   const bulk = query.get('bulk')
-  const [{ jobs, cursor }, { queues }, doing] = await Promise.all([
+  const [{ jobs, cursor }, { queues }, { views }, doing] = await Promise.all([
     engine.list({ ...filterOf(query), limit: ROWS }),
     asked.stats(),
+    asked.shared('views', SHARED, () => engine.views()),
     bulk ? engine.get(bulk).catch(() => undefined) : undefined,
   ])
-  return { jobs, cursor, counts: countsOf(queues, query.get('queue')), ...(doing ? { bulk: doing } : {}) }
+  const counts = countsOf(queues, query.get('queue'))
+  return { jobs, cursor, counts, views, ...(doing ? { bulk: doing } : {}) }
 }
 
 /** What the page is called: its filter in words. */
@@ -69,7 +76,7 @@ function View({ data, query }: { data: JobsData; query: URLSearchParams }) {
           New job
         </LinkButton>
       </Head>
-      <Views counts={data.counts} query={query} />
+      <Views counts={data.counts} query={query} shared={data.views} />
       <Filter tokens={tokens} />
       <Counts counts={data.counts} query={query} />
       {data.bulk && <BulkProgress job={data.bulk} />}
@@ -89,5 +96,5 @@ export const jobs = page<JobsData>({
   title: () => 'Jobs',
   crumbs: (_, { here }) => [{ name: nameOf(new URLSearchParams(here.slice(here.indexOf('?') + 1 || here.length))) }],
   View,
-  acts,
+  acts: { ...acts, ...viewActs },
 })

@@ -103,6 +103,10 @@ export function Rows({ jobs, cursor, query }: { jobs: JobView[]; cursor: string 
     )
   return (
     <>
+      <button class="newrows" id="new-rows" type="button" hidden>
+        <span class="word" />
+        <kbd>.</kbd>
+      </button>
       <table class="tbl jobs">
         <caption class="vh">Jobs, newest first</caption>
         <thead>

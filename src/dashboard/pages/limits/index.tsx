@@ -1,7 +1,7 @@
 // Limits, groups and constraints: who holds the slots, whose turn it is.
 
 import { SidejobError } from '../../../core/errors.ts'
-import type { ConstraintView, GroupView, LimitView } from '../../../engine/engine.ts'
+import type { ConstraintView, GroupView, LimitView, OpenBreaker } from '../../../engine/engine.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, To } from '../../parts/layout.tsx'
@@ -9,6 +9,7 @@ import { colours, isFull, kindOfLimit } from '../../words/limit.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { acts } from './acts.ts'
+import { Breakers, reset } from './breakers.tsx'
 import { ChangeForm } from './change.tsx'
 import { type Near, Opened } from './opened.tsx'
 import { Slots } from './slots.tsx'
@@ -17,6 +18,7 @@ type LimitsData = {
   limits: LimitView[]
   groups: GroupView[]
   constraints: ConstraintView[]
+  breakers: OpenBreaker[]
   /** The one that is open. */
   near?: Near
   /** The one that is changed; an empty text for a new one. */
@@ -40,9 +42,10 @@ const missing = (error: unknown): undefined => {
 
 async function load({ engine, query }: Asked): Promise<LimitsData> {
   const open = query.get('open')
-  const [{ limits, groups }, { constraints }, near] = await Promise.all([
+  const [{ limits, groups }, { constraints }, { breakers }, near] = await Promise.all([
     engine.bounds(),
     engine.constraints(),
+    engine.breakers(),
     open ? engine.room(open, { holders: HOLDERS, waiting: WAITING }).catch(missing) : undefined,
   ])
   const wanted = query.get('q')?.toLowerCase() ?? ''
@@ -51,6 +54,7 @@ async function load({ engine, query }: Asked): Promise<LimitsData> {
     limits: limits.filter(({ key }) => key.toLowerCase().includes(wanted)).sort(byNeed),
     groups,
     constraints,
+    breakers,
     ...(near ? { near } : {}),
     ...(change === null ? {} : { change }),
   }
@@ -151,7 +155,7 @@ function Constraints({ constraints }: { constraints: ConstraintView[] }) {
   )
 }
 
-function View({ data: { limits, groups, constraints, near, change } }: { data: LimitsData }) {
+function View({ data: { limits, groups, constraints, breakers, near, change } }: { data: LimitsData }) {
   const full = limits.filter(isFull).length
   const waiting = limits.reduce((sum, limit) => sum + limit.waiting, 0)
   return (
@@ -175,6 +179,7 @@ function View({ data: { limits, groups, constraints, near, change } }: { data: L
         <Groups groups={groups} />
         <Constraints constraints={constraints} />
       </div>
+      <Breakers breakers={breakers} />
     </>
   )
 }
@@ -186,5 +191,5 @@ export const limits = page<LimitsData>({
   load,
   title: () => 'Limits',
   View,
-  acts,
+  acts: { ...acts, reset },
 })

@@ -5,7 +5,7 @@
 -- keys: the record of the host
 -- by: callbacks, dispatcher
 -- reads: breaker
--- writes: breaker
+-- writes: breaker, breakers
 -- args: ns, clock, seed, host, word, threshold:int, base:int, cap:int, floor:int, probing:int
 -- returns: {'closed' | 'open' | 'probe', until or '', failures in a row}
 --          word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. Sent twice, it may count a failure twice: no harm.
@@ -32,7 +32,12 @@ end
 local function fail(counts)
   if not counts then return state() end
   n = n + 1
-  if n >= threshold then till = now + math.max(floor, backoff.doubling(base, n - threshold + 1, cap)) end
+  if n >= threshold then
+    till = now + math.max(floor, backoff.doubling(base, n - threshold + 1, cap))
+    -- Of whom nothing is known any more after a day nothing is listed either.
+    redis.call('ZADD', ns .. 'breakers', int(now), host)
+    redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', int(now - DAY))
+  end
   probed = ''
   keep('')
   return state()
@@ -49,7 +54,8 @@ local words = {
   ['probe failed'] = function() return fail(true) end,
   succeeded = function()
     redis.call('DEL', key)
-    return { 'closed', '', '0' }
+    if n >= threshold then redis.call('ZREM', ns .. 'breakers', host) end
+    return { 'closed', '', int(n) }
   end,
 }
 return words[word]()

@@ -1,0 +1,36 @@
+// What pages for people keep and show beside jobs: shared views of the list of jobs, and breakers of hosts.
+
+import * as z from 'zod'
+import { moment } from './values.ts'
+
+const VIEW_QUERY = 2_000
+
+/** A view of the list of jobs, as the query of its page. */
+export const viewInput = z.strictObject({
+  query: z
+    .string()
+    .max(VIEW_QUERY)
+    .refine(
+      (text) => !text.startsWith('?'),
+      'expected a query without its question mark, such as status=failed&queue=media',
+    )
+    .meta({ description: 'the query of the page of jobs: status=failed&queue=media' }),
+})
+
+export const viewList = z.object({
+  views: z.array(z.object({ name: z.string(), query: z.string(), by: z.string(), at: moment })),
+})
+
+export const breakerOf = z.enum(['callbacks', 'workers'])
+
+export const breakerList = z.object({
+  breakers: z.array(
+    z.object({
+      host: z.string(),
+      of: breakerOf.meta({ description: 'what calls it: callbacks, or runs of push workers' }),
+      failures: z.int().meta({ description: 'in a row' }),
+      // One call may try it again then; where that is past the next call is the one.
+      until: moment,
+    }),
+  ),
+})

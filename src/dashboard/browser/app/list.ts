@@ -1,0 +1,107 @@
+// A list of jobs: new rows wait above it until they are asked for, a row is looked at in a drawer, and the page of a job knows
+// its neighbours in the list that one came from.
+
+import { base, tell } from './page.ts'
+
+const FROM = 'sidejob-list'
+
+const rowsOf = (root: ParentNode): HTMLElement[] => [...root.querySelectorAll<HTMLElement>('#rows > [data-row]')]
+
+/** Takes those rows out of a fresh page that would push down what is shown; answers how many. */
+export function holdBack(fresh: Document): number {
+  const known = new Set(rowsOf(document).map(({ id }) => id))
+  const rows = rowsOf(fresh)
+  const first = rows.findIndex(({ id }) => known.has(id))
+  // Where nothing of it is known it is another list.
+  if (first <= 0) return 0
+  for (const row of rows.slice(0, first)) row.remove()
+  return first
+}
+
+/** Says how many rows wait above. */
+export function showHeld(n: number): void {
+  const pill = document.getElementById('new-rows')
+  if (!pill) return
+  pill.hidden = n === 0
+  pill.querySelector('.word')!.textContent = `${n} new above`
+}
+
+type From = { to: string; ids: string[] }
+
+/** The list is remembered as it is shown, so that the page of a job can lead on in it. */
+function remember(): void {
+  const ids = rowsOf(document).map(({ dataset }) => dataset.row!)
+  if (ids.length === 0) return
+  const from: From = { to: `${location.pathname}${location.search}`, ids }
+  sessionStorage.setItem(FROM, JSON.stringify(from))
+}
+
+function link(text: string, href: string, key: string, label: string): HTMLAnchorElement {
+  const made = Object.assign(document.createElement('a'), {
+    className: 'btn small icon',
+    href,
+    textContent: text,
+    title: `${label} (${key})`,
+  })
+  made.setAttribute('aria-label', label)
+  made.dataset.hotkey = key
+  return made
+}
+
+function showNeighbours(): void {
+  const box = document.getElementById('neighbours')
+  const kept = sessionStorage.getItem(FROM)
+  if (!box || !kept) return
+  const { to, ids } = JSON.parse(kept) as From
+  const at = ids.indexOf(box.dataset.job!)
+  if (at < 0) return
+  const here = Object.assign(document.createElement('a'), {
+    className: 'link',
+    href: to,
+    textContent: `${at + 1} of ${ids.length}`,
+  })
+  const [before, after] = [ids[at - 1], ids[at + 1]]
+  box.replaceChildren(
+    ...(before ? [link('‹', `${base}/jobs/${before}`, '[', 'The one before')] : []),
+    here,
+    ...(after ? [link('›', `${base}/jobs/${after}`, ']', 'The one after')] : []),
+  )
+}
+
+/** What stands at the head of a job's page, beside the list. */
+export async function peek(row: HTMLElement): Promise<void> {
+  const href = row.querySelector<HTMLAnchorElement>('a')?.href
+  if (!href) return
+  const answer = await fetch(href, { headers: { accept: 'text/html' }, cache: 'no-store' })
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const dialog = document.createElement('dialog')
+  dialog.className = 'dialog drawer'
+  dialog.setAttribute('aria-label', page.querySelector('h1')?.textContent?.trim() ?? 'A job')
+  dialog.append(...page.querySelectorAll('#main .jobhead, #main .why, #main .ports, #main .empty'))
+  const open = Object.assign(document.createElement('a'), { className: 'btn primary', href, textContent: 'Open' })
+  const close = Object.assign(document.createElement('button'), {
+    className: 'btn',
+    type: 'button',
+    textContent: 'Close',
+  })
+  close.dataset.do = 'close'
+  const foot = Object.assign(document.createElement('div'), { className: 'row end' })
+  foot.append(open, close)
+  dialog.append(foot)
+  dialog.addEventListener('close', () => dialog.remove())
+  dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close())
+  document.body.append(dialog)
+  dialog.showModal()
+}
+
+export function startList(): void {
+  document.addEventListener('click', ({ target }) => {
+    if (target instanceof Element && target.closest('#new-rows')) tell('look')
+  })
+  document.addEventListener('drawn', () => {
+    remember()
+    showNeighbours()
+  })
+  remember()
+  showNeighbours()
+}

@@ -1,0 +1,120 @@
+// Views of the list: those that are shipped, those that all share, and a form that keeps the one that is shown.
+
+import type { Status } from '../../../core/job.ts'
+import { useLook } from '../../look.ts'
+import type { Act } from '../../page.ts'
+import { Act as Button, refusal, Sent } from '../../parts/act.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { To } from '../../parts/layout.tsx'
+import type { Counted } from '../../words/counts.ts'
+import { given } from '../../words/form.ts'
+import { count } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+
+export type View = { name: string; query: string }
+
+/** Named query strings. */
+const shipped: (View & { counts?: Status })[] = [
+  { name: 'All', query: '' },
+  { name: 'Failed', query: 'status=failed', counts: 'failed' },
+  { name: 'Running', query: 'status=running', counts: 'running' },
+  { name: 'Ready or later', query: 'status=queued', counts: 'queued' },
+  { name: 'At rest', query: 'status=suspended', counts: 'suspended' },
+]
+
+/** What of the address is no part of a view. */
+const PASSING = ['cursor', 'bulk', 'q']
+
+export function viewOf(query: URLSearchParams): string {
+  const own = new URLSearchParams(query)
+  for (const name of PASSING) own.delete(name)
+  return own.toString()
+}
+
+const way = (name: string): string => `/v1/views/${encodeURIComponent(name)}`
+
+export const viewActs: Record<string, Act> = {
+  share: {
+    scope: 'admin',
+    async does({ form, query, call }) {
+      const name = given(form, 'name')
+      await call('PUT', way(name), { query: viewOf(query) })
+      return { say: `View ${name} is shared with all`, undo: { act: 'unshare', name, sure: 'yes' } }
+    },
+  },
+  unshare: {
+    scope: 'admin',
+    confirm: ({ form }) => ({
+      title: `Take view ${given(form, 'name')} away?`,
+      text: ['Nobody sees it beside the others any more. Links to it go on.'],
+      verb: 'Take it away',
+    }),
+    async does({ form, call }) {
+      const name = given(form, 'name')
+      await call('DELETE', way(name))
+      return { say: `View ${name} is taken away` }
+    },
+  },
+}
+
+/** A name for what is shown: kept in this browser by a script, or shared with all. */
+function Keep() {
+  const { base, here, who } = useLook()
+  const off = refusal(who.scopes, 'admin')
+  return (
+    <details class="more keep">
+      <summary class="btn small quiet">
+        <Icon name="plus" size={12} />
+        Keep this view
+      </summary>
+      <form class="menu form" method="post" action={`${base}${here}`} data-act="share">
+        <Sent act="share" />
+        <label>
+          Name
+          <input class="field" name="name" required maxlength={60} />
+        </label>
+        <div class="row end">
+          <button class="btn small" type="button" data-do="keep-view">
+            In this browser
+          </button>
+          <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
+            Share with all
+          </button>
+        </div>
+      </form>
+    </details>
+  )
+}
+
+export function Views({ counts, query, shared }: { counts: Counted; query: URLSearchParams; shared: readonly View[] }) {
+  const own = viewOf(query)
+  const isShared = shared.find((view) => view.query === own)
+  const isKnown = isShared || shipped.some((view) => view.query === own)
+  return (
+    <nav class="views" aria-label="Views">
+      {shipped.map(({ name, query, counts: status }) => (
+        <To to={`/jobs${query && `?${query}`}`} current={own === query}>
+          {name} {status && <span class="n">{count(counts[status] ?? 0)}</span>}
+        </To>
+      ))}
+      {shared.map(({ name, query }) => (
+        <To to={`/jobs?${query}`} current={own === query}>
+          {cut(name, 40)}
+        </To>
+      ))}
+      <span id="own-views" data-island />
+      {isShared && (
+        <Button
+          act="unshare"
+          scope="admin"
+          fields={{ name: isShared.name }}
+          kind="quiet"
+          small
+          icon="x"
+          label={`Take view ${isShared.name} away`}
+        />
+      )}
+      {!isKnown && <Keep />}
+    </nav>
+  )
+}

@@ -1,0 +1,30 @@
+// Views of the list of jobs that all share.
+
+import { SidejobError } from '../../core/errors.ts'
+import type { Context } from '../context.ts'
+import type { Engine } from '../engine.ts'
+
+const MOST = 50
+
+export function createViews({ store, now }: Context): Pick<Engine, 'views' | 'setView' | 'removeView'> {
+  return {
+    async views() {
+      const views = Object.entries(await store.views()).map(([name, text]) => ({
+        name,
+        ...(JSON.parse(text) as { query: string; by: string; at: number }),
+      }))
+      return { views: views.sort((a, b) => (a.name < b.name ? -1 : 1)) }
+    },
+
+    async setView(name, { query, by }) {
+      const known = Object.keys(await store.views())
+      if (!known.includes(name) && known.length >= MOST)
+        throw new SidejobError('LIMITED', `expected at most ${MOST} shared views, got one more: take one away`)
+      await store.setView(name, JSON.stringify({ query, by, at: now() }))
+    },
+
+    async removeView(name) {
+      if ((await store.removeView(name)) === 0) throw new SidejobError('NOT_FOUND', `there is no view ${name}`)
+    },
+  }
+}

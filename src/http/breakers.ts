@@ -1,0 +1,30 @@
+// Circuit breakers of hosts that are called for jobs: which are open, and closing one before its time.
+
+import * as z from 'zod'
+import { breakerList, breakerOf, done } from '../core/schemas.ts'
+import { route } from './route.ts'
+
+export const breakers = {
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/breakers',
+      scope: 'read',
+      summary: 'Shows the hosts that are left alone because they keep failing',
+      answers: { 200: breakerList },
+    },
+    ({ engine }) => engine.breakers(),
+  ),
+
+  reset: route(
+    {
+      method: 'DELETE',
+      path: '/v1/breakers/:key',
+      scope: 'admin',
+      summary: 'Has a host called again at once: what is known against it is forgotten',
+      query: z.strictObject({ of: breakerOf.default('callbacks') }),
+      answers: { 200: done },
+    },
+    ({ engine, params, query }) => engine.resetBreaker(params.key, query.of),
+  ),
+}

@@ -1,0 +1,40 @@
+// Views of the list of jobs that all share: a name, and the query that its page is asked with.
+
+import { done, viewInput, viewList } from '../core/schemas.ts'
+import { route } from './route.ts'
+
+export const views = {
+  list: route(
+    {
+      method: 'GET',
+      path: '/v1/views',
+      scope: 'read',
+      summary: 'Shows the views of the list of jobs that all share',
+      answers: { 200: viewList },
+    },
+    ({ engine }) => engine.views(),
+  ),
+
+  set: route(
+    {
+      method: 'PUT',
+      path: '/v1/views/:name',
+      scope: 'admin',
+      summary: 'Shares a view of the list of jobs, in the place of one of the same name',
+      body: viewInput,
+      answers: { 200: done },
+    },
+    ({ engine, params, body, caller }) => engine.setView(params.name, { query: body.query, by: caller!.name }),
+  ),
+
+  remove: route(
+    {
+      method: 'DELETE',
+      path: '/v1/views/:name',
+      scope: 'admin',
+      summary: 'Takes a shared view away',
+      answers: { 200: done },
+    },
+    ({ engine, params }) => engine.removeView(params.name),
+  ),
+}

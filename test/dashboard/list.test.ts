@@ -1,0 +1,123 @@
+// The list of jobs in a browser: new rows wait, a row is looked at beside the list, neighbours, views that are kept and shared.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defineWorker, port } from '../../src/index.ts'
+import { logIn, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { serve } from './served.ts'
+
+const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
+
+describe.skipIf(!program())('in a browser', () => {
+  let served: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+
+  beforeAll(async () => {
+    served = await serve({ workers: [waits] })
+    for (const _ of [1, 2, 3]) await served.rest(await served.make('waits'))
+    browser = await startBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await served?.close()
+  })
+
+  async function at(path: string, use: (page: Page) => Promise<void>, key = KEY): Promise<void> {
+    const { context, page, faults } = await logIn(browser, served.url, key)
+    await page.goto(`${served.url}/ui${path}`)
+    await use(page)
+    expect(faults).toEqual([])
+    await context.close()
+  }
+
+  test('new rows wait above the list until they are asked for', () =>
+    at('/jobs', async (page) => {
+      const first = page.locator('#rows > tr').first()
+      const id = await first.getAttribute('id')
+      const made = await served.make('waits')
+      await page.getByRole('button', { name: /1 new above/ }).waitFor({ timeout: 20_000 })
+      expect(await first.getAttribute('id')).toBe(id)
+      await page.keyboard.press('.')
+      await page.locator(`#row-${made}`).waitFor()
+      expect(await page.locator('#new-rows').isHidden()).toBe(true)
+    }))
+
+  test('a row is looked at in a drawer, where its buttons work', () =>
+    at('/jobs', async (page) => {
+      const id = await served.make('waits')
+      await served.rest(id)
+      await page.goto(`${served.url}/ui/jobs`)
+      await page.keyboard.press('j')
+      await page.keyboard.press(' ')
+      const drawer = page.getByRole('dialog', { name: new RegExp(`#${id}`) })
+      await drawer.getByText('It waits for a value on port n.').waitFor()
+      await drawer.getByRole('button', { name: /^Run now/ }).click()
+      await page.locator('.toast', { hasText: `#${id}` }).waitFor()
+      await page.keyboard.press('Escape')
+      expect(await page.getByRole('dialog').count()).toBe(0)
+    }))
+
+  test('the page of a job leads on in the list that one came from', () =>
+    at('/jobs', async (page) => {
+      await page.locator('#row-2 b').click()
+      await page.waitForURL(`${served.url}/ui/jobs/2`)
+      await page.getByText(/^\d of \d$/).waitFor()
+      await page.keyboard.press(']')
+      await page.waitForURL(`${served.url}/ui/jobs/1`)
+      expect(await page.getByRole('link', { name: 'The one after' }).count()).toBe(0)
+      await page.keyboard.press('[')
+      await page.waitForURL(`${served.url}/ui/jobs/2`)
+      await page.getByText(/^\d of \d$/).click()
+      await page.waitForURL(`${served.url}/ui/jobs`)
+    }))
+
+  test('a view is kept in this browser, and taken away', () =>
+    at('/jobs?status=suspended&class=waits', async (page) => {
+      await page.getByText('Keep this view').click()
+      await page.getByLabel('Name').fill('Mine')
+      await page.getByRole('button', { name: 'In this browser' }).click()
+      await page.reload()
+      const link = page.getByRole('link', { name: 'Mine' })
+      expect(await link.getAttribute('aria-current')).toBe('page')
+      await page.getByRole('button', { name: 'Take view Mine away' }).click()
+      expect(await link.count()).toBe(0)
+    }))
+
+  test('a view is shared with all by an admin, seen by who may read, and taken away', async () => {
+    await at('/jobs?class=waits', async (page) => {
+      await page.getByText('Keep this view').click()
+      await page.getByLabel('Name').fill('Waiters')
+      await page.getByRole('button', { name: 'Share with all' }).click()
+      await page.locator('.toast', { hasText: 'View Waiters is shared with all' }).waitFor()
+    })
+    const { key } = await served.engine.addKey({ name: 'reader', scopes: ['read'] })
+    await at(
+      '/jobs',
+      async (page) => {
+        await page.getByRole('link', { name: 'Waiters' }).click()
+        await page.waitForURL(`${served.url}/ui/jobs?class=waits`)
+        expect(await page.getByRole('button', { name: 'Take view Waiters away' }).isDisabled()).toBe(true)
+      },
+      key,
+    )
+    await at('/jobs?class=waits', async (page) => {
+      await page.getByRole('button', { name: 'Take view Waiters away' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Take it away' }).click()
+      await page.locator('.toast', { hasText: 'View Waiters is taken away' }).waitFor()
+      expect((await served.engine.views()).views).toEqual([])
+    })
+  })
+
+  test('a host that is left alone is called again at once', async () => {
+    const host = 'hooks.example'
+    const settings = { threshold: 3, base: 60_000, cap: 60_000, probing: 5_000 }
+    for (const _ of [1, 2, 3]) await served.store.breaker(host, 'failed', settings)
+    await at('/limits', async (page) => {
+      await page.getByRole('button', { name: `Call ${host} again now` }).click()
+      await page.locator('.toast', { hasText: `${host} is called again` }).waitFor()
+      expect((await served.engine.breakers()).breakers).toEqual([])
+      expect((await served.store.breaker(host, 'ask', settings)).state).toBe('closed')
+    })
+  })
+})
