@@ -37,7 +37,9 @@ function isServed(method: string, path: string): boolean {
 
 /** What stands as code in a page: the lines of its blocks, and spans between backticks. */
 const typed = (text: string): string[] => [
-  ...[...text.matchAll(/^```(?:sh)?\n([\s\S]*?)^```/gm)].flatMap(([, block]) => block!.split('\n')),
+  ...[...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, language, block]) =>
+    ['', 'sh', 'bash'].includes(language!) ? block!.split('\n') : [],
+  ),
   ...[...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`]+)`/g)].map(([, code]) => code!.replaceAll('\n', ' ')),
 ]
 

@@ -1,0 +1,141 @@
+// A pull worker in Go's standard library: serves the job class `shout` of the queue `go`.
+//
+// It asks for work, does it while it keeps the lease, and commits what came of it: all of a run or nothing. See README.md.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+type run struct {
+	Run struct {
+		Token string `json:"token"`
+	} `json:"run"`
+	Job struct {
+		ID   int             `json:"id"`
+		Args json.RawMessage `json:"args"`
+	} `json:"job"`
+}
+
+type claim struct {
+	Runs   []run  `json:"runs"`
+	Signal string `json:"signal"`
+}
+
+type object = map[string]any
+
+// ask calls the API; an answer without a body leaves `into` as it is.
+func ask(method, path string, body any, into any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequest(method, setting("SIDEJOB_URL", "http://127.0.0.1:8787")+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("authorization", "Bearer "+setting("SIDEJOB_API_KEY", "dev"))
+	request.Header.Set("content-type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil || len(answer) == 0 {
+		return err
+	}
+	if response.StatusCode >= 400 {
+		return fmt.Errorf("%s %s: %d %s", method, path, response.StatusCode, answer)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, into)
+}
+
+func setting(name, usual string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return usual
+}
+
+// shout is what a run of the class does: args in, a result out.
+func shout(args json.RawMessage) (any, error) {
+	var given struct {
+		Text *string `json:"text"`
+	}
+	if err := json.Unmarshal(args, &given); err != nil {
+		return nil, err
+	}
+	if given.Text == nil {
+		return nil, errors.New("args.text: expected a text, got nothing")
+	}
+	return strings.ToUpper(*given.Text), nil
+}
+
+// perform does one run. Its lease is a minute; a beat every twenty seconds keeps it for as long as the run takes.
+func perform(one run) {
+	path := "/v1/runs/" + one.Run.Token
+	beat := time.NewTicker(20 * time.Second)
+	done := make(chan object, 1)
+	go func() {
+		result, err := shout(one.Job.Args)
+		if err != nil {
+			done <- object{"end": "failed", "error": object{"message": err.Error()}}
+			return
+		}
+		done <- object{"end": "completed", "result": result}
+	}()
+	defer beat.Stop()
+	for {
+		select {
+		case <-beat.C:
+			if err := ask("POST", path+"/heartbeat", object{}, nil); err != nil {
+				log.Printf("job %d is ours no more: %v", one.Job.ID, err)
+				return
+			}
+		case changes := <-done:
+			if err := ask("POST", path+"/commit", changes, nil); err != nil {
+				log.Printf("job %d: %v", one.Job.ID, err)
+			}
+			return
+		}
+	}
+}
+
+func main() {
+	host, _ := os.Hostname()
+	// Under this name `sidejob processes` shows it, and `sidejob processes stop` ends it.
+	name := fmt.Sprintf("%s:%d:%x", host, os.Getpid(), time.Now().UnixNano()&0xffff)
+	if err := ask("PUT", "/v1/workers/go/shout", object{"pull": true, "retry": object{"max": 3}}, nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("waiting for work")
+	for {
+		var claimed claim
+		wanted := object{"wait": "20s", "max": 10, "process": name}
+		if err := ask("POST", "/v1/queues/go/claim", wanted, &claimed); err != nil {
+			log.Print(err)
+			time.Sleep(time.Second)
+			continue
+		}
+		for _, one := range claimed.Runs {
+			perform(one)
+		}
+		if claimed.Signal == "stop" {
+			fmt.Println("stopped")
+			return
+		}
+	}
+}
