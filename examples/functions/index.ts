@@ -2,6 +2,7 @@
 
 import { fibonacci } from './fibonacci.ts'
 import { noop } from './noop.ts'
+import { countdown, fanOut, passOn } from './shapes.ts'
 import { countWords, wordCount } from './word_count.ts'
 
-export const examples = [countWords, fibonacci, noop, wordCount]
+export const examples = [countdown, countWords, fanOut, fibonacci, noop, passOn, wordCount]

@@ -1,0 +1,84 @@
+// What was measured of a workload, as a line for the shell and as a page with bars.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** One round: milliseconds of each job, or of all together; what a job cost in commands and messages. */
+export type Measure = { took?: number[]; ms?: number; billed?: number; messages?: number }
+
+export type Row = { name: string; jobs: number; ours: Measure[]; theirs: Measure[] }
+
+const quantile = (values: number[], share: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+}
+
+/** The median of the rounds of what one round says; undefined where none says it. */
+function median(rounds: Measure[], of: (round: Measure) => number | undefined): number | undefined {
+  const values = rounds.map(of).filter((value) => value !== undefined)
+  return values.length === 0 ? undefined : quantile(values, 0.5)
+}
+
+const p50 = ({ took, ms }: Measure): number => (took ? quantile(took, 0.5) : ms!)
+const p99 = ({ took }: Measure): number | undefined => took && quantile(took, 0.99)
+
+const shown = (ms: number | undefined): string => (ms === undefined ? '–' : ms < 100 ? ms.toFixed(1) : ms.toFixed(0))
+const small = (n: number | undefined): string => (n === undefined ? '–' : String(Number(n.toPrecision(2))))
+
+/** The cells of a row: half and all but one in a hundred of each side, and what a job costs here. */
+const cellsOf = ({ name, ours, theirs }: Row): string[] => [
+  name,
+  shown(median(ours, p50)),
+  shown(median(ours, p99)),
+  shown(median(theirs, p50)),
+  shown(median(theirs, p99)),
+  small(median(ours, ({ billed }) => billed)),
+  small(median(ours, ({ messages }) => messages)),
+]
+
+const HEAD = ['workload', 'ms', 'p99', 'BullMQ: ms', 'p99', 'billed commands a job', 'QStash messages a job']
+
+/** @example console.log(rowText(row)) */
+export const rowText = (row: Row): string =>
+  cellsOf(row)
+    .map((cell, i) => (i === 0 ? cell.padEnd(36) : cell.padStart(10)))
+    .join('')
+
+const WIDEST = 40
+const bar = (ms: number, most: number): string => '█'.repeat(Math.max(1, Math.round((ms / most) * WIDEST)))
+
+/** Bars of both sides, each workload to its own scale. */
+function chartOf(rows: Row[]): string {
+  const lines = rows.flatMap(({ name, ours, theirs }) => {
+    const [own, other] = [median(ours, p50)!, median(theirs, p50)]
+    const most = Math.max(own, other ?? 0)
+    return [
+      name,
+      `  sidejob ${bar(own, most)} ${shown(own)} ms`,
+      ...(other === undefined ? [] : [`  BullMQ  ${bar(other, most)} ${shown(other)} ms`]),
+    ]
+  })
+  return `\`\`\`\n${lines.join('\n')}\n\`\`\``
+}
+
+/** @example writePage(pageOf(rows), false) */
+export const pageOf = (rows: Row[]): string =>
+  [
+    `Measured on ${new Date().toISOString().slice(0, 10)}, medians of ${rows[0]?.ours.length ?? 0} rounds.`,
+    '',
+    `| ${HEAD.join(' | ')} |`,
+    `|${HEAD.map(() => '---').join('|')}|`,
+    ...rows.map((row) => `| ${cellsOf(row).join(' | ')} |`),
+    '',
+    chartOf(rows),
+  ].join('\n')
+
+/** Puts a block behind its marker in docs/speed.md. */
+export function writePage(block: string, isStrict: boolean): void {
+  const path = join(import.meta.dirname, '../../../docs/speed.md')
+  const [from, to] = [`<!-- workloads: ${isStrict ? 'strict' : 'here'} -->`, '<!-- end -->']
+  const page = readFileSync(path, 'utf8')
+  const start = page.indexOf(from) + from.length
+  if (start < from.length) throw new Error(`expected ${from} in docs/speed.md`)
+  writeFileSync(path, `${page.slice(0, start)}\n\n${block}\n\n${page.slice(page.indexOf(to, start))}`)
+}

@@ -1,0 +1,108 @@
+// `npm run bench:workloads`: work of the shapes that work has, beside BullMQ on the same Redis, in turns: jobs that come one
+// by one, large args, a read and a write, children, chains, limits, delays. `--strict` measures sidejob alone behind the
+// vendor's Lua and limits, Redis 2 ms and QStash 50 ms away; `--million` adds a million waiting jobs; `--rounds 3`;
+// `--only chain` plays those whose name holds a word; `--json <file>` writes what was measured, `--write` docs/speed.md.
+
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { type RunningRedis, startRedis } from '../../../infra/redis.ts'
+import { startBullmq } from './shapes-bullmq.ts'
+import { startOurs } from './shapes-ours.ts'
+import { type Measure, pageOf, type Row, rowText, writePage } from './speed.ts'
+import { startMeasured } from './stack.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    strict: { type: 'boolean', default: false },
+    million: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
+    json: { type: 'string' },
+    write: { type: 'boolean', default: false },
+  },
+})
+
+/** What both sides can do; each answers how long jobs took, or all of them together. */
+export type Side = {
+  /** One job after the other: milliseconds of each. */
+  lone: (n: number) => Promise<number[]>
+  /** So many a second: milliseconds of each. */
+  trickle: (rate: number, seconds: number) => Promise<number[]>
+  /** Milliseconds until all are done. */
+  withArgs: (n: number, bytes: number) => Promise<number>
+  readAndWrite: (n: number) => Promise<number>
+  fanOut: (n: number) => Promise<number>
+  chain: (n: number) => Promise<number>
+  limited: (n: number, concurrency: number) => Promise<number>
+  /** Milliseconds from when they are due until the last one is done. */
+  delayed: (n: number, ms: number) => Promise<number>
+}
+
+type Workload = { name: string; jobs: number; play: (side: Side) => Promise<number | number[]> }
+
+const KIB = 1_024
+
+const workloads: Workload[] = [
+  { name: 'lone', jobs: 50, play: (side) => side.lone(50) },
+  ...[1, 12, 50, 200].map((rate) => ({
+    name: `trickle of ${rate} a second`,
+    jobs: rate * 10,
+    play: (side: Side) => side.trickle(rate, 10),
+  })),
+  { name: 'args of 1 KiB', jobs: 5_000, play: (side) => side.withArgs(5_000, KIB) },
+  { name: 'args of 64 KiB', jobs: 500, play: (side) => side.withArgs(500, 64 * KIB) },
+  { name: 'one read and one write', jobs: 5_000, play: (side) => side.readAndWrite(5_000) },
+  { name: 'fan-out to 1,000 children and in', jobs: 1_001, play: (side) => side.fanOut(1_000) },
+  { name: 'chain of 20', jobs: 20, play: (side) => side.chain(20) },
+  { name: 'ten at once, of 1,000', jobs: 1_000, play: (side) => side.limited(1_000, 10) },
+  { name: '1,000 due at one moment', jobs: 1_000, play: (side) => side.delayed(1_000, 2_000) },
+]
+
+/** One round of a workload on one side: what it took, and what Redis and QStash were asked for it. */
+async function played(
+  { jobs, play }: Workload,
+  side: Side,
+  cost?: () => Promise<{ billed: number; messages: number }>,
+) {
+  const before = await cost?.()
+  const taken = await play(side)
+  const after = await cost?.()
+  const measure: Measure = Array.isArray(taken) ? { took: taken } : { ms: taken }
+  if (before && after) {
+    measure.billed = (after.billed - before.billed) / jobs
+    measure.messages = (after.messages - before.messages) / jobs
+  }
+  return measure
+}
+
+async function main(redis: RunningRedis): Promise<Row[]> {
+  const stack = await startMeasured(redis, { under: 'workerd', far: options.strict, warm: '10s' })
+  const ours = await startOurs(stack)
+  const theirs = options.strict ? undefined : await startBullmq(redis)
+  const chosen = workloads.filter(({ name }) => name.includes(options.only))
+  const rows: Row[] = chosen.map(({ name, jobs }) => ({ name, jobs, ours: [], theirs: [] }))
+  for (let round = -1; round < Number(options.rounds); round++) {
+    for (const [i, workload] of chosen.entries()) {
+      // One round first, uncounted: modules, scripts and compilers warm up.
+      const own = await played(workload, ours, ours.cost)
+      const other = theirs && (await played(workload, theirs))
+      if (round < 0) continue
+      rows[i]!.ours.push(own)
+      if (other) rows[i]!.theirs.push(other)
+    }
+  }
+  for (const row of rows) console.log(rowText(row))
+  if (options.million) console.log(await ours.million())
+  await theirs?.close()
+  await ours.close()
+  await stack.close()
+  return rows
+}
+
+const redis = await startRedis({ force: options.strict ? 'strict' : 'server', persist: false })
+console.log(`${redis.describe}; node ${process.version}; ${options.rounds} rounds in turns`)
+const rows = await main(redis)
+await redis.close()
+if (options.json) writeFileSync(options.json, `${JSON.stringify(rows, null, 2)}\n`)
+if (options.write) writePage(pageOf(rows), options.strict)
+process.exit(0)
