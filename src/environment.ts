@@ -1,5 +1,6 @@
 // What a deployment is told by its environment, as options of the engine and the app.
 
+import { fromBase64 } from './core/codec/json.ts'
 import { SidejobError } from './core/errors.ts'
 import type { Downloads } from './core/files.ts'
 import { duration } from './core/time.ts'
@@ -16,6 +17,7 @@ export type Deployment = {
     | 'namespace'
     | 'apiKey'
     | 'webhookSecrets'
+    | 'encryptionKeys'
     | 'sharedSignature'
     | 'allowHosts'
     | 'dispatch'
@@ -63,6 +65,19 @@ function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH
   }
 }
 
+/** The first key seals, all of them open; each as `openssl rand -base64 32` writes it. */
+function encryptionKeysOf({ SIDEJOB_ENCRYPTION_KEY }: Environment): Uint8Array[] {
+  return listOf(SIDEJOB_ENCRYPTION_KEY).map((text, i) => {
+    const bytes = /^[\w+/-]{43}=?$/.test(text)
+      ? fromBase64(text.replaceAll('-', '+').replaceAll('_', '/').replace(/=?$/, '='))
+      : undefined
+    if (bytes?.length === 32) return bytes
+    const got = `${text.length} characters`
+    const expected = 'the base64 of 32 bytes, as "openssl rand -base64 32" writes it'
+    throw new SidejobError('MISCONFIGURED', `SIDEJOB_ENCRYPTION_KEY, key ${i + 1}: expected ${expected}, got ${got}`)
+  })
+}
+
 function wholeNumber(setting: string, text: string): number {
   const number = Number(text)
   if (Number.isSafeInteger(number) && number > 0) return number
@@ -100,6 +115,7 @@ export function deploymentOf(env: Environment): Deployment {
       namespace: env.SIDEJOB_NAMESPACE,
       apiKey: env.SIDEJOB_API_KEY,
       ...signingOf(env),
+      encryptionKeys: encryptionKeysOf(env),
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
       dispatch: env.SIDEJOB_DISPATCH === 'eager' ? 'eager' : 'bell',
       lane: laneOf(env),

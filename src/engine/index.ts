@@ -7,6 +7,7 @@ import type { RunOutcome, Words } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
 import { createStore } from '../redis/store.ts'
 import type { ClaimedJob, Ring } from '../redis/types.ts'
+import { createVault } from '../redis/vault.ts'
 import { createAudit } from './api/audit.ts'
 import { createBreakers } from './api/breakers.ts'
 import { BULK, createBulk, createBulkVerbs, FAMILY, goThroughFamily } from './api/bulk.ts'
@@ -81,6 +82,8 @@ export type EngineOptions = {
   defer?: (work: Promise<unknown>) => unknown
   /** Bodies of callbacks in other forms than the usual one. */
   payloads?: Record<string, Payload>
+  /** Keys of 32 bytes with which args, state, values and results are sealed: the first one seals, all of them open. */
+  encryptionKeys?: readonly Uint8Array[]
   isolate?: (lent: ClaimedJob) => Promise<RunOutcome | undefined>
   /** How failed runs are tried again where neither the job nor its class says so. */
   retry?: Retry
@@ -110,7 +113,8 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const { clock = () => 0, random = Math.random, workers = [], defer } = options
   const now = () => Date.now() + clock()
   const client = 'evaluate' in options.redis ? options.redis : createClient(options.redis)
-  const store = createStore({ client, namespace: options.namespace, clock })
+  const vault = createVault({ keys: options.encryptionKeys ?? [], tenant: options.tenant })
+  const store = createStore({ client, namespace: options.namespace, clock, vault })
   const registry = createRegistry(...([store, workers, now, options.qstash.publicUrl] as const), {
     setCron: options.tenant ? undefined : cronSetter(() => ({ ...jobs, ...schedules })),
     retry: options.retry,

@@ -5,6 +5,7 @@ import { limits } from '../core/limits.ts'
 import type { Changes, JobRef, Op, PortOptions, PortRef } from '../core/run.ts'
 import { itemText } from './item.ts'
 import { jobArguments, type NewJob } from './new-job.ts'
+import { purposes, type Vault } from './vault.ts'
 
 /** Words of one op: its name, then its arguments. */
 export type Words = string[]
@@ -31,11 +32,16 @@ export const portWords = (ref: PortRef): Words =>
 
 const listWords = (list: readonly string[]): Words => [String(list.length), ...list]
 
-const specWords = (specs: PortOptions): Words => {
+const specWords = (specs: PortOptions, vault: Vault): Words => {
   const entries = Object.entries(specs)
   const words = [String(entries.length)]
   for (const [port, { default: value, channels = [] }] of entries)
-    words.push(port, value === undefined ? '0' : '1', value === undefined ? '' : `=${value}`, ...listWords(channels))
+    words.push(
+      port,
+      value === undefined ? '0' : '1',
+      value === undefined ? '' : `=${vault.seal(value)}`,
+      ...listWords(channels),
+    )
   return words
 }
 
@@ -49,31 +55,37 @@ const text = (n: number | undefined): string => (n === undefined ? '' : String(n
 
 type Writing = { values: Encoded[]; context?: Encoded; notify?: boolean; log?: boolean; setDefault?: boolean }
 
-export const writeWords = (to: PortRef, { values, context, notify, log, setDefault }: Writing): Words => [
+export const writeWords = (to: PortRef, { values, context, notify, log, setDefault }: Writing, vault: Vault): Words => [
   'write',
   ...portWords(to),
   `${notify === false ? 'q' : ''}${setDefault ? 'd' : ''}`,
-  ...listWords(values.map((data) => itemText({ data, context, log: log === false ? false : undefined }))),
+  ...listWords(
+    values.map((data) => vault.sealItem(itemText({ data, context, log: log === false ? false : undefined }))),
+  ),
 ]
 
-const amendWords = (dir: 'i' | 'o', { of, in: ins, out, drop = {} }: Extract<Op, { op: 'amend' }>): Words => {
+const amendWords = (
+  dir: 'i' | 'o',
+  { of, in: ins, out, drop = {} }: Extract<Op, { op: 'amend' }>,
+  vault: Vault,
+): Words => {
   const [specs, gone] = dir === 'i' ? [ins, drop.in] : [out, drop.out]
   return specs || gone
-    ? ['amend', of ? targetOf(of) : '', dir, ...specWords(specs ?? {}), ...listWords(gone ?? [])]
+    ? ['amend', of ? targetOf(of) : '', dir, ...specWords(specs ?? {}, vault), ...listWords(gone ?? [])]
     : []
 }
 
-export const publishWords = (channel: string, data: Encoded, context?: Encoded): Words => [
+export const publishWords = (channel: string, data: Encoded, vault: Vault, context?: Encoded): Words => [
   'publish',
   channel,
-  itemText({ data, context, channel }),
+  vault.sealItem(itemText({ data, context, channel })),
 ]
 
-export const defineWords = (dir: 'i' | 'o', specs: PortOptions, of?: JobRef): Words => [
+export const defineWords = (dir: 'i' | 'o', specs: PortOptions, vault: Vault, of?: JobRef): Words => [
   'ports',
   of ? targetOf(of) : '',
   dir,
-  ...specWords(specs),
+  ...specWords(specs, vault),
 ]
 
 // Of an entry that is too large only its size is sent, so that a run does not fail for what it logs.
@@ -85,15 +97,22 @@ const keptEntry = (entry: Encoded): Encoded =>
         $size: entry.length,
       })
 
-type Encoder = { [K in Op['op']]: (op: Extract<Op, { op: K }>, context: Encoded | undefined) => Words }
+/** A line of the log. */
+export const logWords = (entry: Encoded, vault: Vault): Words => ['log', 'info', vault.seal(keptEntry(entry))]
+
+type Encoder = { [K in Op['op']]: (op: Extract<Op, { op: K }>, vault: Vault, context: Encoded | undefined) => Words }
 
 const encoders: Omit<Encoder, 'spawn'> = {
-  write: (op, context) => writeWords(op.to, { ...op, context: op.context ?? context }),
+  write: (op, vault, context) => writeWords(op.to, { ...op, context: op.context ?? context }, vault),
   read: (op) => ['consume', ...portWords(op.from), String(op.cursor), String(op.count)],
-  default: (op) => ['default', ...portWords(op.of), ...('value' in op ? ['1', `=${op.value}`] : ['0', ''])],
+  default: (op, vault) => [
+    'default',
+    ...portWords(op.of),
+    ...('value' in op ? ['1', `=${vault.seal(op.value)}`] : ['0', '']),
+  ],
   connect: (op) => ['connect', ...portWords(op.from), String(op.to.length), ...op.to.flatMap(portWords)],
-  publish: (op, context) => publishWords(op.channel, op.message, op.context ?? context),
-  log: (op) => ['log', 'info', keptEntry(op.entry)],
+  publish: (op, vault, context) => publishWords(op.channel, op.message, vault, op.context ?? context),
+  log: (op, vault) => logWords(op.entry, vault),
   entry: ({ reads, defaults, context = '' }) => ['entry', context, ...countWords(reads), ...countWords(defaults)],
   run: (op) => ['run', targetOf(op), flag(op.force), text(op.at), text(op.wait), ''],
   terminate: (op) => ['terminate', targetOf(op), flag(op.recursive)],
@@ -101,24 +120,31 @@ const encoders: Omit<Encoder, 'spawn'> = {
   adopt: (op) => ['adopt', String(op.job), op.name],
   disown: (op) => ['disown', op.child],
   alias: (op) => ('add' in op ? ['alias', op.add] : ['unalias', op.remove]),
-  ports: (op) => [...(op.in ? defineWords('i', op.in, op.of) : []), ...(op.out ? defineWords('o', op.out, op.of) : [])],
+  ports: (op, vault) => [
+    ...(op.in ? defineWords('i', op.in, vault, op.of) : []),
+    ...(op.out ? defineWords('o', op.out, vault, op.of) : []),
+  ],
   wire: (op) => [
     'wire',
     ...portWords(op.from),
     ...('to' in op ? ['', String(op.to.length), ...op.to.flatMap(portWords)] : ['1', '0']),
   ],
-  amend: (op) => [...amendWords('i', op), ...amendWords('o', op)],
-  expect: (op) => ['expect_state', op.state, op.value ?? ''],
+  amend: (op, vault) => [...amendWords('i', op, vault), ...amendWords('o', op, vault)],
+  expect: (op, vault) => ['expect_state', op.state, ...listWords(vault.sealedAs(op.value, purposes.state(op.state)))],
   channels: (op) => ['channels', ...portWords(op.of), ...listWords(op.set)],
-  step: (op) => ('value' in op ? ['step', op.name, op.value] : ['unstep', op.name]),
+  step: (op, vault) => ('value' in op ? ['step', op.name, vault.seal(op.value)] : ['unstep', op.name]),
   inherit: (op) => ['inherit', op.child],
 }
 
 /** One op as words; a spawn needs its class looked up first, so it comes as a NewJob. */
-export const opWords = (op: Exclude<Op, { op: 'spawn' }>, context?: Encoded): Words =>
-  (encoders[op.op] as (op: Op, context?: Encoded) => Words)(op, context)
+export const opWords = (op: Exclude<Op, { op: 'spawn' }>, vault: Vault, context?: Encoded): Words =>
+  (encoders[op.op] as (op: Op, vault: Vault, context?: Encoded) => Words)(op, vault, context)
 
-export const spawnWords = (name: string, job: NewJob): Words => ['spawn', name, ...jobArguments(job)]
+export const spawnWords = (name: string, job: NewJob, vault: Vault): Words => [
+  'spawn',
+  name,
+  ...jobArguments(job, vault),
+]
 
 export const readWords = (reads: NonNullable<Changes['reads']>): Words =>
   Object.entries(reads).flatMap(([port, { cursor, count }]) => [
@@ -130,8 +156,8 @@ export const readWords = (reads: NonNullable<Changes['reads']>): Words =>
     String(count),
   ])
 
-export const stateWords = ({ set = {}, unset = [] }: NonNullable<Changes['state']>): Words => [
-  ...Object.entries(set).flatMap(([field, value]) => ['set', field, value]),
+export const stateWords = ({ set = {}, unset = [] }: NonNullable<Changes['state']>, vault: Vault): Words => [
+  ...Object.entries(set).flatMap(([field, value]) => ['set', field, vault.sealSame(value, purposes.state(field))]),
   ...unset.flatMap((field) => ['unset', field]),
 ]
 

@@ -1,8 +1,10 @@
 // Claimed jobs, as the scripts answer them.
 
 import type { Encoded } from '../core/codec/value.ts'
+import { SidejobError } from '../core/errors.ts'
 import { decodeRecord, ownInputsOf } from './record.ts'
 import type { ClaimedJob, EndedChild, RawWiring } from './types.ts'
+import type { Vault } from './vault.ts'
 
 type RawHeir = [string, string, string, EndedChild['how'], string, string]
 export type RawLent = [
@@ -18,24 +20,19 @@ export type RawLent = [
   string?,
 ]
 
-export function lentOf([
-  text,
-  inputs = [],
-  side,
-  children = [],
-  steps = [],
-  childCount = 0,
-  family = [],
-  wires = [],
-  more,
-  fault,
-]: RawLent): ClaimedJob {
-  const document = decodeRecord(text, side)
+export function lentOf(
+  [text, inputs = [], side, children = [], steps = [], childCount = 0, family = [], wires = [], more, fault]: RawLent,
+  { open }: Vault,
+): ClaimedJob {
+  const document = decodeRecord(text, side, open)
   const id = Number(document.token!.slice(0, document.token!.indexOf('.')))
-  const heirs = family.map(heirOf)
+  const heirs = family.map((heir) => heirOf(heir, open))
   return {
-    ...{ id, document, children, steps, family: heirs, wires },
-    inputs: { ...ownInputsOf(document), ...Object.fromEntries(inputs) },
+    ...{ id, document, children, steps: steps.map(open), family: heirs, wires },
+    inputs: {
+      ...ownInputsOf(document),
+      ...Object.fromEntries(inputs.map(([port, items]) => [port, items.map(open)])),
+    },
     childCount: Number(childCount),
     ...(more ? { moreSteps: true as const } : {}),
     ...(fault
@@ -45,13 +42,16 @@ export function lentOf([
 }
 
 /** What cannot be read is that job's fault alone. */
-export function lentOrFault(row: RawLent): ClaimedJob {
+export function lentOrFault(row: RawLent, vault: Vault): ClaimedJob {
   try {
-    return lentOf(row)
+    return lentOf(row, vault)
   } catch (error) {
-    const document = decodeRecord(row[0])
+    const document = decodeRecord(row[0], [], vault.show)
     console.error(`sidejob: job ${document.token} cannot be read: ${error}`)
-    const fault = { code: 'INTERNAL', message: 'what is kept of this job cannot be read: sidejob doctor says more' }
+    const fault =
+      error instanceof SidejobError
+        ? { code: error.code, message: error.message }
+        : { code: 'INTERNAL', message: 'what is kept of this job cannot be read: sidejob doctor says more' }
     const id = Number.parseInt(document.token!, 10)
     return { id, document, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [], fault }
   }
@@ -61,8 +61,8 @@ export function lentOrFault(row: RawLent): ClaimedJob {
 export const withSide = (jobs: ClaimedJob[], rows: RawLent[]): ClaimedJob[] =>
   jobs.filter((_, i) => rows[i]![2]?.length)
 
-const heirOf = ([name, id, className, how, args, left]: RawHeir): EndedChild => ({
+const heirOf = ([name, id, className, how, args, left]: RawHeir, open: Vault['open']): EndedChild => ({
   ...{ id: Number(id), name, class: className, how },
-  args: args === '' ? null : (args as Encoded),
-  left: left === '' ? null : (left as Encoded),
+  args: args === '' ? null : (open(args) as Encoded),
+  left: left === '' ? null : (open(left) as Encoded),
 })

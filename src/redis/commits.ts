@@ -6,6 +6,7 @@ import { SidejobError } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import { type RunOutcome, runArguments } from './changes.ts'
 import type { CommitAnswer, CommitRequest, Ring } from './types.ts'
+import { sizeBefore } from './vault.ts'
 
 type Commit = (request: CommitRequest) => Promise<CommitAnswer>
 
@@ -22,7 +23,7 @@ function excess({ words }: RunOutcome): string | undefined {
   if (total > limits.runBytes.most)
     return `expected changes of at most ${limits.runBytes.most} bytes in all, got ${total}`
   if (total <= limits.valueBytes.most) return undefined
-  const largest = words.reduce((most, word) => Math.max(most, sizeOf(word)), 0)
+  const largest = words.reduce((most, word) => Math.max(most, Math.min(sizeOf(word), sizeBefore(word))), 0)
   // What travels beside a value (its context, a channel) is not counted against it.
   if (largest <= limits.valueBytes.most + BESIDE) return undefined
   return `expected values of at most ${limits.valueBytes.most} bytes each, got one of ${largest}`

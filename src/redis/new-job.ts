@@ -3,6 +3,7 @@
 import { isAlikeBut } from '../core/alike.ts'
 import type { Encoded } from '../core/codec/value.ts'
 import { jobFields } from './keys.ts'
+import { purposes, type Vault } from './vault.ts'
 
 export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
@@ -101,10 +102,10 @@ function add(parts: Parts, ...words: string[]): void {
   parts.count++
 }
 
-function putPorts(parts: Parts, dir: 'i' | 'o', specs: PortSpecs = {}): void {
+function putPorts(parts: Parts, dir: 'i' | 'o', specs: PortSpecs = {}, { seal }: Vault): void {
   for (const [port, spec] of Object.entries(specs)) {
     parts.fields[`${dir}:${port}`] = '0,0'
-    putField(parts, `d${dir}:${port}`, spec.default === undefined ? undefined : `=${spec.default}`)
+    putField(parts, `d${dir}:${port}`, spec.default === undefined ? undefined : `=${seal(spec.default)}`)
     if (spec.channels?.length && dir === 'i')
       add(parts, 'listen', dir, port, String(spec.channels.length), ...spec.channels)
     else if (spec.channels?.length) putField(parts, `c${dir}:${port}`, JSON.stringify(spec.channels))
@@ -126,7 +127,7 @@ export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] 
 ]
 
 /** What stands in the record: a field, what of the job it holds, and whether jobs that have it may go the fast way. */
-const recordFields: readonly (readonly [Field, (job: NewJob) => string | undefined, 'plain'?])[] = [
+const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => string | undefined, 'plain'?])[] = [
   ['queue', (job) => job.queue, 'plain'],
   ['class', (job) => job.class, 'plain'],
   ['priority', (job) => (job.priority ? String(job.priority) : undefined), 'plain'],
@@ -134,7 +135,7 @@ const recordFields: readonly (readonly [Field, (job: NewJob) => string | undefin
   ['apiKey', (job) => job.by, 'plain'],
   ['quotaBytes', (job) => (job.quota ? '0' : undefined), 'plain'],
   ['retry', (job) => job.retry, 'plain'],
-  ['callback', (job) => job.callback?.spec],
+  ['callback', (job, { seal }) => job.callback && seal(job.callback.spec)],
   ['callbackHost', (job) => job.callback?.host],
   ['timeout', (job) => text(job.timeout), 'plain'],
   ['keepResult', (job) => text(job.keepResult)],
@@ -162,9 +163,9 @@ const isPlain = ({ fields, count }: Parts): boolean =>
   count === 0 && Object.keys(fields).every((field) => plain.has(field))
 
 /** What stands beside the record: ports, values, keys, limits and names. */
-function addOptions(parts: Parts, job: NewJob): void {
-  putPorts(parts, 'i', job.in)
-  putPorts(parts, 'o', job.out)
+function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
+  putPorts(parts, 'i', job.in, vault)
+  putPorts(parts, 'o', job.out, vault)
   if (job.parent !== undefined) add(parts, 'parent', job.parent, job.name ?? '')
   if (job.joins) add(parts, 'joining')
   if (job.unique) add(parts, 'unique', job.unique.key, text(job.unique.period), uniqueHow(job.unique))
@@ -172,18 +173,19 @@ function addOptions(parts: Parts, job: NewJob): void {
   for (const limit of job.limits ?? []) add(parts, 'limit', ...limitWords(limit))
   for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
   for (const [port, items] of Object.entries(job.inputs ?? {}))
-    add(parts, 'input', port, String(items.length), ...items)
+    add(parts, 'input', port, String(items.length), ...items.map(vault.sealItem))
   // A repeat's first slot is a timer, and a tag says who is to be asked: only the long way sees them.
   if (job.slot !== undefined && parts.count === 0) add(parts, 'value', jobFields.nextSlot[0], String(job.slot))
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
 }
 
 /** What jobs that differ only in their args have in common, as lib/job/create.lua takes it. */
-function specWords(job: NewJob): string[] {
+function specWords(job: NewJob, vault: Vault): string[] {
   const parts: Parts = { fields: {}, options: [], count: 0 }
-  if (job.args !== undefined && isBig(job.args)) add(parts, 'value', jobFields.args[0], job.args)
-  for (const [name, of] of recordFields) put(parts, name, of(job))
-  addOptions(parts, job)
+  const args = sealedArgs(job, vault)
+  if (isBig(args)) add(parts, 'value', jobFields.args[0], args)
+  for (const [name, of] of recordFields) put(parts, name, of(job, vault))
+  addOptions(parts, job, vault)
   return [
     job.queue,
     job.class,
@@ -197,28 +199,35 @@ function specWords(job: NewJob): string[] {
   ]
 }
 
+const sealedArgs = ({ args }: NewJob, { sealSame }: Vault): string =>
+  args === undefined ? '' : sealSame(args, purposes.args)
+
 /** Args that are part of the document; '' where there are none, or they stand beside it. */
-const ownArgs = ({ args = '' }: NewJob): string => (isBig(args) ? '' : args)
+function ownArgs(job: NewJob, vault: Vault): string {
+  const args = sealedArgs(job, vault)
+  return isBig(args) ? '' : args
+}
 
 /** The arguments of one new job. */
-export const jobArguments = (job: NewJob): string[] => [...specWords(job), ownArgs(job)]
+export const jobArguments = (job: NewJob, vault: Vault): string[] => [...specWords(job, vault), ownArgs(job, vault)]
 
 const PLAIN = '0'
 const OPTIONS = 7
 
-const isLike = (one: NewJob, other: NewJob): boolean => isAlikeBut('args', one, other) && !isBig(other.args ?? '')
+const isLike = (one: NewJob, other: NewJob, vault: Vault): boolean =>
+  isAlikeBut('args', one, other) && !isBig(sealedArgs(other, vault))
 
 /** The arguments of many: jobs in a row that differ only in their args say once what they share. */
-export function jobsArguments(jobs: readonly NewJob[]): string[] {
+export function jobsArguments(jobs: readonly NewJob[], vault: Vault): string[] {
   const words: string[] = []
   let groups = 0
   for (let from = 0; from < jobs.length; ) {
     const first = jobs[from]!
-    const spec = specWords(first)
+    const spec = specWords(first, vault)
     let to = from + 1
-    if (spec[OPTIONS] === PLAIN) while (to < jobs.length && isLike(first, jobs[to]!)) to++
+    if (spec[OPTIONS] === PLAIN) while (to < jobs.length && isLike(first, jobs[to]!, vault)) to++
     words.push(...spec, String(to - from))
-    for (; from < to; from++) words.push(ownArgs(jobs[from]!))
+    for (; from < to; from++) words.push(ownArgs(jobs[from]!, vault))
     groups++
   }
   return [String(groups), ...words]

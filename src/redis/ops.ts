@@ -3,16 +3,20 @@
 
 import type { Words } from './changes.ts'
 import { jobFields } from './keys.ts'
+import type { Sealed } from './vault.ts'
 
 /** A field of a job's record by its long name, or one of its state: `state:graph`. */
 export type FieldName = keyof typeof jobFields | `state:${string}`
 
 /** Fields with what they are to be, as texts; '' clears one. */
-export type Fields = Partial<Record<FieldName, string>>
+export type Fields = { [F in FieldName]?: F extends 'args' ? Sealed | '' : string }
 
 /** How each kind of argument is written. */
 const kinds = {
   text: (value: string): Words => [value],
+  /** A value as it is kept. */
+  value: (value: Sealed): Words => [value],
+  values: (values: readonly Sealed[]): Words => [String(values.length), ...values],
   flag: (value?: boolean): Words => [value ? '1' : ''],
   number: (value: number): Words => [String(value)],
   /** Milliseconds, or nothing. */
@@ -48,8 +52,8 @@ export const verbs = {
   refresh: { token: 'text', ms: 'number' },
   unlock: { token: 'text' },
   expect: { statuses: 'list' },
-  was: { field: 'field', value: 'text' },
-  set: { field: 'text', value: 'text' },
+  was: { field: 'field', values: 'values' },
+  set: { field: 'text', value: 'value' },
   unset: { field: 'text' },
   patch: { fields: 'fields' },
   rename: { class: 'text' },

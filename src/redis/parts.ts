@@ -4,8 +4,9 @@ import type { Encoded } from '../core/codec/value.ts'
 import { type Code, SidejobError } from '../core/errors.ts'
 import type { Client } from './client.ts'
 import type { Keys } from './keys.ts'
-import { decodeRecord, type JobRecord, leftOut } from './record.ts'
+import { decodeRecord, type JobRecord, leftOut, openedField } from './record.ts'
 import type { CallbackJob, Ring } from './types.ts'
+import type { Vault } from './vault.ts'
 
 export type Parts = {
   client: Client
@@ -16,6 +17,7 @@ export type Parts = {
   markedBy: (lane: string) => { seed: string }
   ids: HighestId
   moments: RedisClock
+  vault: Vault
 }
 
 /** The highest id that we were told of: when Redis has given none as high, it has gone back to older data. */
@@ -56,8 +58,10 @@ export type RawRing = [string, string, string]
 export const ringsOf = (rings: RawRing[]): Ring[] =>
   rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
 
-export const toldOf = ([text, error]: string[] = []): { callback?: CallbackJob } =>
-  text ? { callback: { document: decodeRecord(text), ...(error ? { error: error as Encoded } : {}) } } : {}
+export const toldOf = ([text, error]: string[] = [], { show }: Vault): { callback?: CallbackJob } =>
+  text
+    ? { callback: { document: decodeRecord(text, [], show), ...(error ? { error: show(error) as Encoded } : {}) } }
+    : {}
 
 export const listWords = (list: readonly string[]): string[] => [String(list.length), ...list]
 
@@ -72,7 +76,7 @@ const AT_ONCE = 3
 
 /** Reads the values of records that scripts have left out because there were too many; most have none. */
 export const filling =
-  ({ client, keys }: Parts) =>
+  ({ client, keys }: Parts, open: (text: string) => string) =>
   async (jobs: readonly { id: number; document: JobRecord }[]): Promise<void> => {
     for (const { id, document } of jobs) {
       const fields = leftOut(document)
@@ -81,7 +85,8 @@ export const filling =
         const texts = await client.ask((redis) =>
           redis.mget<(string | null)[]>(...some.map(([, short]) => keys.value(id, short))),
         )
-        for (const [i, [name]] of some.entries()) Object.assign(document, { [name]: texts[i] ?? '' })
+        for (const [i, [name]] of some.entries())
+          Object.assign(document, { [name]: openedField(name, texts[i] ?? '', open) })
       }
     }
   }

@@ -5,6 +5,7 @@ import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
 import { shownItem } from './item.ts'
 import { jobFields, limitFields, queueFields } from './keys.ts'
+import { isSealed } from './vault.ts'
 
 type Fields = typeof jobFields
 type Always = 'sequence' | 'queue' | 'class'
@@ -39,14 +40,24 @@ function renamed(name: ReturnType<typeof naming>, stored: Stored): Stored {
   return record
 }
 
+/** A field of a record as it was before its values were sealed; those of a port are a list of items. */
+export const openedField = (name: string, text: string, open: (text: string) => string): string => {
+  if (!isSealed(text)) return text
+  return /^v[io]:/.test(name) ? JSON.stringify((JSON.parse(text) as string[]).map(open)) : open(text)
+}
+
 /**
- * The record of a job from its text in Redis; `beside` are values that are kept beside it, as a flat list.
+ * The record of a job from its text in Redis; `beside` are values that are kept beside it, as a flat list. `open` is how
+ * what is sealed is opened.
  *
  * @example decodeRecord('{"n":"…","q":"mail","c":"send","le":"1700000000000"}').leaseUntil // 1700000000000
  */
-export function decodeRecord(text: string, beside: string[] = []): JobRecord {
+export function decodeRecord(text: string, beside: string[] = [], open?: (text: string) => string): JobRecord {
   const record = renamed(nameJob, JSON.parse(text) as Stored)
   for (let i = 0; i < beside.length; i += 2) nameJob(record, beside[i]!, beside[i + 1]!)
+  if (!open || !(isSealed(text) || beside.some(isSealed))) return record as JobRecord
+  for (const [name, value] of Object.entries(record))
+    if (typeof value === 'string') record[name] = openedField(name, value, open)
   return record as JobRecord
 }
 

@@ -4,6 +4,7 @@ import { NAMESPACE } from '../core/tenant.ts'
 import type { Client } from './client.ts'
 import { keysOf } from './keys.ts'
 import { highestId, type Parts, redisClock } from './parts.ts'
+import { createVault, type Vault } from './vault.ts'
 import { createCommands } from './verbs/commands.ts'
 import { createJobs } from './verbs/jobs.ts'
 import { createLimits } from './verbs/limits.ts'
@@ -23,6 +24,8 @@ export type StoreOptions = {
   /** Milliseconds added to Redis's clock: tests of long times. */
   clock?: () => number
   random?: () => string
+  /** Seals users' values; without one they lie in Redis as they came. */
+  vault?: Vault
 }
 
 /**
@@ -32,7 +35,13 @@ export type StoreOptions = {
  * const store = createStore({ client })
  * const { made, rings } = await store.enqueue([{ queue: 'core', class: 'zip', known: true }])
  */
-export function createStore({ client, namespace = NAMESPACE, clock = () => 0, random = randomText }: StoreOptions) {
+export function createStore({
+  client,
+  namespace = NAMESPACE,
+  clock = () => 0,
+  random = randomText,
+  vault = createVault(),
+}: StoreOptions) {
   const keys = keysOf(namespace)
   const base = () => {
     const offset = clock()
@@ -40,9 +49,10 @@ export function createStore({ client, namespace = NAMESPACE, clock = () => 0, ra
   }
   const markedBy = (lane: string) => ({ seed: `${lane.slice(0, LANE_MARK)}${random().slice(-LANE_MARK)}` })
   const moments = redisClock(() => Date.now() + clock())
-  const parts: Parts = { client, keys, base, markedBy, ids: highestId(), moments }
+  const parts: Parts = { client, keys, base, markedBy, ids: highestId(), moments, vault }
   return {
     keys,
+    vault,
     /** What Redis' clock says, without asking it: near enough for slots of schedules. */
     now: moments.now,
     ...createJobs(parts),

@@ -5,6 +5,7 @@ import type { Retry } from '../../src/core/retry.ts'
 import { outcomeOf } from '../../src/engine/jobs/outcome.ts'
 import type { Registry } from '../../src/engine/jobs/registry.ts'
 import type { JobRecord } from '../../src/redis/record.ts'
+import { createVault } from '../../src/redis/vault.ts'
 
 /** Whether a run is tried again that has failed so often before. */
 async function isTriedAgain(
@@ -14,7 +15,7 @@ async function isTriedAgain(
   const document = { token: '7.1.x', failures, ...(own ? { retry: JSON.stringify(own) } : {}) } as JobRecord
   const registry = { retry: said.set ?? {} } as Registry
   const changes = { end: 'failed' as const, error: { message: 'no' } }
-  const deciding = { document, registry, unreached: said.unreached, random: () => 0, now: 0 }
+  const deciding = { document, vault: createVault(), registry, unreached: said.unreached, random: () => 0, now: 0 }
   return (await outcomeOf('7.1.x', changes, deciding)).words.includes('retry')
 }
 

@@ -108,6 +108,7 @@ export async function createWorld(
   const settled = (lent: ClaimedJob, changes: Changes, retry: object, reach: Reach = 'all'): Promise<RunOutcome> =>
     outcomeOf(lent.document.token!, changes, {
       document: lent.document,
+      vault: store.vault,
       retry,
       reach,
       registry,

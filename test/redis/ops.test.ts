@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ops, verbs } from '../../src/redis/ops.ts'
+import { createVault } from '../../src/redis/vault.ts'
 
 const folder = join(import.meta.dirname, '../../src/redis/lua/lib/run/ops')
 const sources = readdirSync(folder)
@@ -48,5 +49,10 @@ test('words say what was given, and nothing where nothing was', () => {
 
 test('fields have long names here and short ones in words', () => {
   expect(ops.patch({ fields: { priority: '5', repeats: '' } })).toEqual(['patch', '2', 'p', '5', 'rp', ''])
-  expect(ops.was({ field: 'state:graph', value: 'x' })).toEqual(['was', 's:graph', 'x'])
+  expect(ops.was({ field: 'state:graph', values: createVault().sealedAs('x', 'state:graph') })).toEqual([
+    'was',
+    's:graph',
+    '1',
+    'x',
+  ])
 })

@@ -52,7 +52,7 @@ export function createChannels({
       const near = { queues: registry.queues, jobs: audience.of(channel) }
       const { answer, rings, heard, again } = await store.change(
         '',
-        [publishWords(channel, message, context)],
+        [publishWords(channel, message, store.vault, context)],
         onceOf(call),
         near,
       )
@@ -86,7 +86,7 @@ export function createChannels({
         for await (const text of merged(streams)) {
           if (text === '') continue
           const end = text.indexOf('\t')
-          yield { channel: text.slice(0, end), message: text.slice(end + 1) as Encoded }
+          yield { channel: text.slice(0, end), message: store.vault.show(text.slice(end + 1)) as Encoded }
         }
       } finally {
         clearInterval(timer)

@@ -73,7 +73,8 @@ export function createRuns({
     const document = await recordOf(token, changes)
     const found = document.queue ? await registry.find(document.queue, document.class) : undefined
     const { retry, reach } = found?.definition ?? {}
-    const deciding = { document, retry, reach: asked ?? reach, registry, random, now: store.now() }
+    const { vault } = store
+    const deciding = { document, vault, retry, reach: asked ?? reach, registry, random, now: store.now() }
     return { outcome: await outcomeOf(token, changes, deciding), fault }
   }
 

@@ -8,6 +8,7 @@ import type { Words } from '../../redis/changes.ts'
 import { type Fields, ops } from '../../redis/ops.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
+import { purposes, type Vault } from '../../redis/vault.ts'
 import { type Context, checkClaim, laneOf, onceOf } from '../context.ts'
 import type {
   Call,
@@ -63,9 +64,9 @@ const refused = (answer: string): SidejobError | undefined => {
 }
 
 /** What a deliveryEnd changes of the job beside its end. */
-function changeWords({ args, priority, class: name, forget }: DeliveryEnd): Words {
+function changeWords({ args, priority, class: name, forget }: DeliveryEnd, { sealSame }: Vault): Words {
   const fields: Fields = {}
-  if (args !== undefined) fields.args = args
+  if (args !== undefined) fields.args = sealSame(args as Encoded, purposes.args)
   if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
   return [
     ...(Object.keys(fields).length ? ops.patch({ fields }) : []),
@@ -125,6 +126,7 @@ const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
  */
 export function createDeliveries(parts: Context): Deliveries {
   const { store, registry, classes, ring, change, waiting, now, random } = parts
+  const { vault } = store
 
   async function deliveredJob(job: string): Promise<DeliveredJob> {
     const { id, document, children } = await store.inspect(job)
@@ -228,8 +230,9 @@ export function createDeliveries(parts: Context): Deliveries {
         await checkEnd(deliveryEnd, document)
         const { end, at, wait, waitFor, error } = deliveryEnd
         const changes = { end, n: LAST, at, wait, waitFor, error }
-        const outcome = await outcomeOf(document.token!, changes, { document, registry, random, now: store.now() })
-        const words = [...changeWords(deliveryEnd), ...outcome.words]
+        const deciding = { document, vault, registry, random, now: store.now() }
+        const outcome = await outcomeOf(document.token!, changes, deciding)
+        const words = [...changeWords(deliveryEnd, vault), ...outcome.words]
         words.push(...slotWords(deliveryEnd, document, outcome.words, store.now()))
         const { answers, rings } = await store.commit({ queue: '', runs: [{ ...outcome, words }] })
         await ring(rings)
@@ -285,10 +288,10 @@ export function createDeliveries(parts: Context): Deliveries {
       const { document } = await store.inspect(job)
       if (args !== undefined) checkArgs(await registry.find(document.queue, document.class), document.class, args)
       const fields = repeatFields(update, document, store.now())
-      if (args !== undefined) fields.args = args
+      if (args !== undefined) fields.args = vault.sealSame(args, purposes.args)
       if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
       if (counted === 'anew') fields.deliveries = ''
-      const same = was === undefined ? [] : [ops.was({ field: 'args', value: was })]
+      const same = was === undefined ? [] : [ops.was({ field: 'args', values: vault.sealedAs(was, purposes.args) })]
       await change(job, [...same, ops.patch({ fields })], call)
     },
 

@@ -5,11 +5,10 @@ import { SidejobError } from '../../core/errors.ts'
 import { readGraph } from '../../core/graph.ts'
 import { wireFaults } from '../../core/wire-faults.ts'
 import { opWords, type Words } from '../../redis/changes.ts'
-import { ops } from '../../redis/ops.ts'
 import type { Fault, FlowState } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
-import { factsOf, graphsOf } from './flow-view.ts'
+import { factsOf, graphsOf, wasGraph } from './flow-view.ts'
 
 const FIRST = '10'
 /** The last digit of a cursor says what is looked at, those before it from where on. The flows come behind all that scripts see. */
@@ -76,9 +75,8 @@ export function createDoctor({
   /** Lays what is wrong, if the graph is the one that was seen. */
   async function layAnew(id: string): Promise<void> {
     const state = await store.flow(id)
-    const laid = wiresAt(state).map(({ op }): Words => opWords(op, encodeValue({ job: state.id })!))
-    if (laid.length > 0)
-      await change(id, [ops.was({ field: 'state:graph', value: graphsOf(state).graph ?? '' }), ...laid])
+    const laid = wiresAt(state).map(({ op }): Words => opWords(op, store.vault, encodeValue({ job: state.id })!))
+    if (laid.length > 0) await change(id, [wasGraph(graphsOf(state).graph, store.vault), ...laid])
   }
 
   async function mend(target: Target): Promise<void> {

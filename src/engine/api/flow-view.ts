@@ -7,7 +7,9 @@ import { earlier, type Graphs, versionsOf } from '../../core/graph-history.ts'
 import { ended } from '../../core/job.ts'
 import type { FlowFacts } from '../../core/plan.ts'
 import { type End, type GraphWire, wiresOf } from '../../core/wires.ts'
+import type { Words } from '../../redis/changes.ts'
 import { itemOf, shownItem } from '../../redis/item.ts'
+import { ops } from '../../redis/ops.ts'
 import {
   aliasesOf,
   createdAtOf,
@@ -19,6 +21,7 @@ import {
   statusOf,
 } from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
+import { purposes, type Vault } from '../../redis/vault.ts'
 import type { FlowNodeView, FlowRow, FlowView, GraphVersion, WireView } from '../engine.ts'
 import { wiringOf } from '../run/snapshot.ts'
 
@@ -32,6 +35,10 @@ export const graphsOf = ({ document }: FlowState): Graphs => ({
   history: stateFieldOf(document, 'history'),
   versions: stateFieldOf(document, 'versions'),
 })
+
+/** The words of who goes on only if the graph still is the one that was seen. */
+export const wasGraph = (text: Encoded | undefined, vault: Vault): Words =>
+  ops.was({ field: 'state:graph', values: vault.sealedAs(text, purposes.state('graph')) })
 
 /** Stands for a graph: another graph, another hash. */
 export const graphHash = async (text: Encoded): Promise<string> => (await hashOf(text)).slice(0, 16)

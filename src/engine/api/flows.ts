@@ -13,12 +13,13 @@ import { shownItem } from '../../redis/item.ts'
 import { ops } from '../../redis/ops.ts'
 import { statusOf } from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
+import { purposes, type Vault } from '../../redis/vault.ts'
 import type { Context } from '../context.ts'
 import type { Call, Engine, GraphChange, Item, Ref } from '../engine.ts'
 import { checkPorts } from '../jobs/graph-check.ts'
 import { spawnedJob } from '../jobs/new-job.ts'
 import { adoptable } from '../run/snapshot.ts'
-import { factsOf, flowRow, flowView, graphHash, graphsOf, versionViews, wireViews } from './flow-view.ts'
+import { factsOf, flowRow, flowView, graphHash, graphsOf, versionViews, wasGraph, wireViews } from './flow-view.ts'
 
 type Flows = Pick<
   Engine,
@@ -74,9 +75,11 @@ async function checkMatch(state: FlowState, match: string | undefined): Promise<
 }
 
 /** The graphs among the state of a flow, as they are to be. */
-const fieldWords = (fields: Graphs): Words[] =>
+const fieldWords = (fields: Graphs, vault: Vault): Words[] =>
   (['graph', 'history', 'versions'] as const).map((name) =>
-    fields[name] === undefined ? ops.unset({ field: name }) : ops.set({ field: name, value: fields[name] }),
+    fields[name] === undefined
+      ? ops.unset({ field: name })
+      : ops.set({ field: name, value: vault.sealSame(fields[name], purposes.state(name)) }),
   )
 
 const changeOf = ({ ops: _, ...plan }: Plan, applied: boolean): GraphChange => ({ applied, ...plan })
@@ -100,8 +103,8 @@ export function createFlows({
     Promise.all(
       ops.map(async (op) =>
         op.op === 'spawn'
-          ? spawnWords(op.name, await spawnedJob(registry, op, id))
-          : opWords(op, encodeValue({ job: id }) as Encoded),
+          ? spawnWords(op.name, await spawnedJob(registry, op, id), store.vault)
+          : opWords(op, store.vault, encodeValue({ job: id }) as Encoded),
       ),
     )
 
@@ -138,7 +141,7 @@ export function createFlows({
     const planned = await wordsOf(state.id, plan.ops)
     await commit(
       state,
-      [ops.was({ field: 'state:graph', value: textOf(state) ?? '' }), ...fieldWords(fields), ...planned, RUN],
+      [wasGraph(textOf(state), store.vault), ...fieldWords(fields, store.vault), ...planned, RUN],
       call,
     )
     return changeOf(plan, true)
@@ -230,7 +233,7 @@ export function createFlows({
         const { graph, found } = wireOf(state, name)
         const { begin } = await farEnd(state, graph, found)
         const port = found.to.node === null ? { out: found.to.port } : { child: found.to.node, in: found.to.port }
-        const [size] = await commit(state, [...begin, writeWords(port, { values })], call)
+        const [size] = await commit(state, [...begin, writeWords(port, { values }, store.vault)], call)
         return { size: Number(size) }
       }),
 

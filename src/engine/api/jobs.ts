@@ -7,6 +7,7 @@ import { isId } from '../../core/job.ts'
 import { type Fields, ops } from '../../redis/ops.ts'
 import { type JobRecord, pastRunOf, stateOf } from '../../redis/record.ts'
 import type { Listed } from '../../redis/types.ts'
+import { purposes } from '../../redis/vault.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
 import type { Call, Engine, JobFilter, JobPatch, JobView, WorkerDefinition } from '../engine.ts'
 import { announcedDefinition, checkArgs } from '../jobs/checks.ts'
@@ -112,7 +113,7 @@ export function createJobs({
 
   async function patch(job: string, { args, priority, retry, timeout, repeat, runAt, group }: JobPatch, call?: Call) {
     const fields: Fields = {}
-    if (args !== undefined) fields.args = args
+    if (args !== undefined) fields.args = store.vault.sealSame(args, purposes.args)
     if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
     if (retry !== undefined) fields.retry = encodeValue(retry)
     if (timeout !== undefined) fields.timeout = String(timeout)
@@ -201,7 +202,9 @@ export function createJobs({
     async setState(job, { set = {}, unset = [] }, call) {
       await checkTheirs(job)
       const words = [
-        ...Object.entries(set).map(([field, value]) => ops.set({ field, value })),
+        ...Object.entries(set).map(([field, value]) =>
+          ops.set({ field, value: store.vault.sealSame(value, purposes.state(field)) }),
+        ),
         ...unset.map((field) => ops.unset({ field })),
       ]
       await change(job, words, call)

@@ -1,6 +1,8 @@
 // The log: written, and read with filters.
 
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { logWords } from '../../redis/changes.ts'
+import type { Vault } from '../../redis/vault.ts'
 import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
 
@@ -11,12 +13,12 @@ const LOG_PAGES = 25
 type LogRow = { id: string; at: number; job: number | null; level: string; entry: Encoded }
 
 /** Entries of a stream as Redis answers them: their ids, each with its fields and values in one list. */
-function logRows(answer: unknown): LogRow[] {
+function logRows(answer: unknown, { show }: Vault): LogRow[] {
   return (answer as [string, string[]][]).map(([id, flat]) => {
     const { at, job, level, entry } = Object.fromEntries(
       Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]),
     )
-    return { id, at: Number(at), job: job ? Number(job) : null, level: level!, entry: entry as Encoded }
+    return { id, at: Number(at), job: job ? Number(job) : null, level: level!, entry: show(entry!) as Encoded }
   })
 }
 
@@ -29,7 +31,7 @@ const entryOf = (entry: Encoded): Encoded => {
 export function createLog({ store, change }: Context): Pick<Engine, 'log' | 'readLog'> {
   return {
     async log(entry, call) {
-      await change('', [['log', 'info', entryOf(entry)]], call)
+      await change('', [logWords(entryOf(entry), store.vault)], call)
     },
 
     async readLog({ job, level, cursor, limit = 100 }) {
@@ -39,7 +41,7 @@ export function createLog({ store, change }: Context): Pick<Engine, 'log' | 'rea
       const entries: LogRow[] = []
       // What a filter lets through may be far back: several pages are looked at before the caller is asked to go on.
       for (let page = 0, before = cursor; page < LOG_PAGES; page++) {
-        const rows = logRows(await store.readLog(before ? `(${before}` : '+', LOG_PAGE))
+        const rows = logRows(await store.readLog(before ? `(${before}` : '+', LOG_PAGE), store.vault)
         for (const row of rows) {
           if (isWanted(row)) entries.push(row)
           before = row.id

@@ -48,8 +48,8 @@ export function createPorts({
       const { document } = await store.inspect(job)
       const found = await registry.find(document.queue, document.class)
       const ops: Words[] = []
-      if (specs.in) ops.push(defineWords('i', overlay(found?.in, specs.in)))
-      if (specs.out) ops.push(defineWords('o', overlay(found?.out, specs.out)))
+      if (specs.in) ops.push(defineWords('i', overlay(found?.in, specs.in), store.vault))
+      if (specs.out) ops.push(defineWords('o', overlay(found?.out, specs.out), store.vault))
       await change(job, ops, call)
       return view(job)
     },
@@ -66,7 +66,7 @@ export function createPorts({
     async write(job, dir, port, values, writing = {}, call) {
       const { name, found } = await classes.of(job)
       checkValues(found, name, { dir, port }, values, ['values'])
-      const [size] = await change(job, [writeWords(portOf(dir, port), { ...writing, values })], call)
+      const [size] = await change(job, [writeWords(portOf(dir, port), { ...writing, values }, store.vault)], call)
       return { size: Number(size) }
     },
 
@@ -74,14 +74,17 @@ export function createPorts({
       if (wait > 0) await filled(job, portOf(dir, port), max, now() + wait, call?.signal)
       const [isDefault, ...items] = await change(job, [['take', '', sideOf(dir), port, String(max)]], call, MINUTE)
       return {
-        values: items.map((item) => ({ ...withContext(item), ...(isDefault ? { default: true as const } : {}) })),
+        values: items.map((item) => ({
+          ...withContext(store.vault.show(item)),
+          ...(isDefault ? { default: true as const } : {}),
+        })),
       }
     },
 
     async setDefault(job, dir, port, value, call) {
       const { name, found } = await classes.of(job)
       if (value !== undefined) checkDefault(found, name, { dir, port }, value)
-      const words = value === undefined ? ['0', ''] : ['1', itemText({ data: value })]
+      const words = value === undefined ? ['0', ''] : ['1', store.vault.sealItem(itemText({ data: value }))]
       await change(job, [['default', '', sideOf(dir), port, ...words]], call)
     },
 

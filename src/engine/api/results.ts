@@ -46,7 +46,7 @@ export function createResults({ store, change, now, waiting }: Context): Pick<En
       const ask = async (wait: number): Promise<{ answer: Answer; id: string }> => {
         const words = ops.result({ job, look: !take, wait })
         const [text, status, id = ''] = await change('', [words], call, MINUTE)
-        if (text) return { answer: { ended: true, result: resultOf(text) }, id }
+        if (text) return { answer: { ended: true, result: resultOf(store.vault.show(text)) }, id }
         if (ends.has(status!)) return { answer: { ended: true, result: null }, id }
         return { answer: { ended: false, status: status as Status }, id }
       }

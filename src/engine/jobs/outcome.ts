@@ -11,6 +11,7 @@ import type { Changes, RunError } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
 import { opWords, type RunOutcome, readWords, spawnWords, stateWords, type Words } from '../../redis/changes.ts'
 import type { JobRecord } from '../../redis/record.ts'
+import type { Vault } from '../../redis/vault.ts'
 import { faultOfRun } from './checks.ts'
 import { spawnedJob } from './new-job.ts'
 import type { Registered, Registry } from './registry.ts'
@@ -20,6 +21,8 @@ export const LAST = 1_000_000_000
 
 type Deciding = {
   document: JobRecord
+  /** Seals what is to be kept. */
+  vault: Vault
   retry?: Retry
   registry: Registry
   random: () => number
@@ -36,13 +39,14 @@ type Deciding = {
 
 const cut = (text: string): string => text.slice(0, limits.errorText.most)
 
-const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError): string =>
+/** What an error says is the user's as any value is; why it ended so is ours. */
+const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError, { sealInJson }: Vault): string =>
   writeJson({
-    message: cut(message),
+    message: raw(sealInJson(encodeValue(cut(message)))),
     reason,
     // Before what users gave: the log finds it there.
-    ...(stack ? { stack: cut(stack) } : {}),
-    ...(detail === undefined ? {} : { detail: raw(detail) }),
+    ...(stack ? { stack: raw(sealInJson(encodeValue(cut(stack)))) } : {}),
+    ...(detail === undefined ? {} : { detail: raw(sealInJson(detail)) }),
     ...(retry === false ? { retry } : {}),
   })
 
@@ -81,7 +85,7 @@ function failedWords(changes: Changes, deciding: Deciding): Words {
   const error = changes.error ?? { message: 'failed, and said no more' }
   const again = error.retry === false ? [] : delayWords(deciding, error.after)
   return [
-    ...['error', errorText(error), ...again],
+    ...['error', errorText(error, deciding.vault), ...again],
     ...countWords(changes),
     ...slotWords(deciding),
     ...optional('by', deciding.by),
@@ -93,9 +97,10 @@ const countWords = ({ counts = {} }: Changes): Words =>
   Object.entries(counts).flatMap(([name, n]) => ['count', name, String(n)])
 
 /** What a run expects of the state is asked before the run changes it. */
-const expectWords = ({ ops = [] }: Changes): Words => ops.flatMap((op) => (op.op === 'expect' ? opWords(op) : []))
+const expectWords = ({ ops = [] }: Changes, { vault }: Deciding): Words =>
+  ops.flatMap((op) => (op.op === 'expect' ? opWords(op, vault) : []))
 
-async function opsWords({ ops = [] }: Changes, { document, registry }: Deciding): Promise<Words> {
+async function opsWords({ ops = [] }: Changes, { document, registry, vault }: Deciding): Promise<Words> {
   if (ops.length === 0) return []
   const id = Number(document.token!.split('.', 1)[0])
   const context = encodeValue({ job: id }) as Encoded
@@ -103,7 +108,9 @@ async function opsWords({ ops = [] }: Changes, { document, registry }: Deciding)
   for (const op of ops)
     if (op.op !== 'expect')
       words.push(
-        ...(op.op === 'spawn' ? spawnWords(op.name, await spawnedJob(registry, op, id)) : opWords(op, context)),
+        ...(op.op === 'spawn'
+          ? spawnWords(op.name, await spawnedJob(registry, op, id), vault)
+          : opWords(op, vault, context)),
       )
   return words
 }
@@ -145,6 +152,8 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const { changes } = soundChanges(said, deciding.found)
   const { end, n = 0 } = changes
   if (end === 'failed') return { token, n, end, words: failedWords(changes, deciding) }
+  const { vault } = deciding
+  const sealed = (value: Encoded | undefined) => value && vault.seal(value)
   const ops = await opsWords(changes, deciding)
   const again = delayWords(deciding)
   const words = [
@@ -155,16 +164,16 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
     ...slotWords(deciding),
     ...byWords(deciding),
     ...readWords(changes.reads ?? {}),
-    ...expectWords(changes),
-    ...stateWords(changes.state ?? {}),
+    ...expectWords(changes, deciding),
+    ...stateWords(changes.state ?? {}, vault),
     ...ops,
-    ...optional('progress', changes.progress),
+    ...optional('progress', sealed(changes.progress)),
     ...optional('at', changes.at),
     ...optional('wait', changes.wait),
     ...waitWords(changes),
     ...pauseWords(changes),
     ...countWords(changes),
-    ...(wantsResult(deciding) ? optional('result', changes.result) : []),
+    ...(wantsResult(deciding) ? optional('result', sealed(changes.result)) : []),
     ...optional('said', changes.saidAt),
   ]
   return { token, n, end, words, again }

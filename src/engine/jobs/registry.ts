@@ -9,6 +9,7 @@ import { type Cron, type Ports, type Worker, workerDefaults } from '../../core/w
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
+import { purposes, type Vault } from '../../redis/vault.ts'
 import type { PortSpecs, WorkerDefinition } from '../engine.ts'
 import { type Announced, createAnnouncer, type SetCron } from './announcement.ts'
 import { announcedDefinition } from './checks.ts'
@@ -46,10 +47,10 @@ export const timeoutOf = (found?: Registered, own?: number): number =>
 export const longestRun = (found: Registered, lent: ClaimedJob): number =>
   found.longest?.(lent) ?? timeoutOf(found, lent.document.timeout)
 
-const announcedOf = (found: Registered): Announced => ({
+const announcedOf = (found: Registered, vault: Vault): Announced => ({
   queue: found.local!.queue ?? 'default',
   name: found.local!.class,
-  definition: textOf(announcedDefinition(found.definition, found.local!), true),
+  definition: textOf(announcedDefinition(found.definition, found.local!), true, vault),
   serves: callsOthers(found) ? 'call' : 'push',
   concurrency: found.definition.concurrency,
   ...(found.definition.cron ? { cron: found.definition.cron } : {}),
@@ -112,10 +113,17 @@ const withRawPorts = (ports: WorkerDefinition['in'] = {}) =>
     ]),
   )
 
+/** Where a worker is called, and with what it is signed: texts that open what others have. */
+const withSealed = (push: NonNullable<WorkerDefinition['push']>, vault: Vault) => {
+  const sealed = (text: string) => raw(vault.sealInJson(encodeValue(text), purposes.definition))
+  return { ...push, url: sealed(push.url), ...(push.secret === undefined ? {} : { secret: sealed(push.secret) }) }
+}
+
 /** A definition as the registry keeps it: JSON text; `local` marks those that belong to a deployment. */
-const textOf = (definition: WorkerDefinition, local: boolean): string =>
+const textOf = (definition: WorkerDefinition, local: boolean, vault: Vault): string =>
   writeJson({
     ...definition,
+    ...(definition.push ? { push: withSealed(definition.push, vault) } : {}),
     ...(definition.args === undefined ? {} : { args: raw(definition.args) }),
     ...(definition.result === undefined ? {} : { result: raw(definition.result) }),
     in: withRawPorts(definition.in),
@@ -195,7 +203,7 @@ export function createRegistry(
 
   const announce = createAnnouncer({
     ...{ store, deployment, now, setCron },
-    classes: () => [...local.values()].map(announcedOf),
+    classes: () => [...local.values()].map((found) => announcedOf(found, store.vault)),
   })
 
   return {
@@ -233,7 +241,7 @@ export function createRegistry(
     async put(queue: string, name: string, definition: WorkerDefinition) {
       const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition
-      return change(queue, [{ name, definition: textOf(definition, false), serves, concurrency }])
+      return change(queue, [{ name, definition: textOf(definition, false, store.vault), serves, concurrency }])
     },
     async remove(queue: string, name: string) {
       return change(queue, [{ name, definition: null, serves: 'push' }])

@@ -175,6 +175,7 @@ export function createCallbacks(options: CallbackOptions) {
   const commit = (lent: ClaimedJob, spec: Callback, changes: Changes): Promise<RunOutcome> =>
     outcomeOf(lent.document.token!, changes, {
       document: lent.document,
+      vault: store.vault,
       retry: callbackRetry(spec.retry),
       registry,
       random,

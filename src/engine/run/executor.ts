@@ -119,6 +119,7 @@ export function createExecutor({
 
   const deciding = (lent: ClaimedJob, found?: Registered) => ({
     document: lent.document,
+    vault: store.vault,
     retry: found?.definition.retry,
     by: found && performedBy(found),
     reach: found?.definition.reach,
@@ -318,7 +319,7 @@ export function createExecutor({
       settled = await runUnseen(lent, options)
       // A run in an invocation of its own is told of by the lane that asked for it.
       if (!settled || options.alone) return undefined
-      const report = reportOf(lent, settled, elapsed() - began)
+      const report = reportOf(lent, settled, elapsed() - began, store.vault)
       told.set(settled, report)
       return report
     })

@@ -3,6 +3,7 @@
 import type { RunError } from '../../core/run.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
+import type { Vault } from '../../redis/vault.ts'
 
 /** The job of a run that begins. */
 export type RunStart = { job: number; queue: string; class: string; attempt: number }
@@ -27,12 +28,12 @@ export const startOf = ({ id, document }: ClaimedJob): RunStart => ({
   attempt: (document.failures ?? 0) + 1,
 })
 
-/** @example const report = reportOf(lent, settled, 12) */
-export function reportOf(lent: ClaimedJob, { end, words }: RunOutcome, ms: number): RunReport {
+/** @example const report = reportOf(lent, settled, 12, store.vault) */
+export function reportOf(lent: ClaimedJob, { end, words }: RunOutcome, ms: number, { show }: Vault): RunReport {
   const report = { ...startOf(lent), ms: Math.round(ms) }
   if (end !== 'failed') return { ...report, outcome: end as RunReport['outcome'] }
   const [, text = '{}', again, delay] = words
-  const { message, reason, stack } = JSON.parse(text) as RunError
+  const { message, reason, stack } = JSON.parse(show(text)) as RunError
   const error = { message, reason, ...(stack ? { stack } : {}) }
   return again === 'retry'
     ? { ...report, outcome: 'retry', retryIn: Number(delay), error }

@@ -48,7 +48,7 @@ const standingIn = (members: string[]): Standing => {
   }
 }
 
-export function createCommands({ client: { ask }, keys }: Parts) {
+export function createCommands({ client: { ask }, keys, vault: { open, show } }: Parts) {
   const flatToMap = (flat: unknown): Record<string, string> => {
     if (!Array.isArray(flat)) return (flat ?? {}) as Record<string, string>
     const map: Record<string, string> = {}
@@ -60,7 +60,10 @@ export function createCommands({ client: { ask }, keys }: Parts) {
 
   return {
     /** class → definition as JSON text. */
-    definitions: (queue: string) => hashOf(keys.workers(queue)),
+    async definitions(queue: string): Promise<Record<string, string>> {
+      const texts = Object.entries(await hashOf(keys.workers(queue)))
+      return Object.fromEntries(texts.map(([name, text]) => [name, show(text)]))
+    },
     /** The ready jobs of a queue in the order in which they are served, the first thousand. */
     async ready(queue: string): Promise<Ready[]> {
       const rows = await ask<string[]>((redis) =>
@@ -133,14 +136,16 @@ export function createCommands({ client: { ask }, keys }: Parts) {
     /** What a lane or the key of a claim was answered is known no more. */
     forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
     /** The runs that a job has kept, newest first. */
-    runs: async (id: number) => (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).reverse(),
+    runs: async (id: number) =>
+      (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).map(show).reverse(),
 
     /** What steps have kept, a page of them; the cursor of the last is '0'. */
     async steps(id: number, cursor: string): Promise<{ steps: Record<string, Encoded>; cursor: string }> {
       const [next, flat] = await ask<[string, string[]]>(
         (redis) => redis.hscan(keys.steps(id), cursor, { count: STEPS }) as Promise<[string, string[]]>,
       )
-      return { steps: flatToMap(flat) as Record<string, Encoded>, cursor: String(next) }
+      const steps = Object.entries(flatToMap(flat)).map(([name, value]) => [name, open(value) as Encoded])
+      return { steps: Object.fromEntries(steps), cursor: String(next) }
     },
     /** A page of a job's children, flat; the cursor of the last is '0'. */
     async children(id: number, cursor: string): Promise<{ children: string[]; cursor: string }> {

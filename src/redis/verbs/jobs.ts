@@ -2,7 +2,7 @@
 
 import type { Status } from '../../core/job.ts'
 import type { Words } from '../changes.ts'
-import { lentOf, type RawLent, withSide } from '../claimed.ts'
+import { lentOrFault, type RawLent, withSide } from '../claimed.ts'
 import { jobsArguments, type NewJob } from '../new-job.ts'
 import { filling, type Parts, type RawRing, refusalOf, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
@@ -37,9 +37,9 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 export function createJobs(parts: Parts) {
-  const { client, keys, base, markedBy, ids, moments } = parts
+  const { client, keys, base, markedBy, ids, moments, vault } = parts
   const { evaluate } = client
-  const fill = filling(parts)
+  const fill = filling(parts, vault.show)
 
   const onceArgs = (once?: Once) => ({
     once: once ? keys.once(once.key) : '',
@@ -77,7 +77,7 @@ export function createJobs(parts: Parts) {
         ...{ ...base(), ...onceArgs(once), tagged, ...laneArgs(lane), ...quotaArgs(jobs), seen: ids.highest },
         ...(lane ? markedBy(lane.id) : {}),
       },
-      jobsArguments(jobs),
+      jobsArguments(jobs, vault),
     )) as [string, ...never[]]
     if (word === 'stale') return { made: [], again: false, rings: [], lent: [], stale: rest[0]! }
     if (word === 'refused') {
@@ -87,7 +87,7 @@ export function createJobs(parts: Parts) {
     }
     const made = madeOf(rest[0] as unknown as RawMade[])
     const rows = rest[2] as unknown as RawLent[]
-    const lent = rows.map(lentOf)
+    const lent = rows.map((row) => lentOrFault(row, vault))
     ids.saw(made.slice(-1))
     moments.saw(lent[0]?.document.ranAt)
     await fill(withSide(lent, rows))

@@ -6,6 +6,7 @@ import { filling, type Parts, refusalOf, toldOf } from '../parts.ts'
 import { childrenOf, decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { AtWork, FlowNode, FlowNodeRow, FlowState, Inspection, Listed, RawWiring, Signal } from '../types.ts'
+import type { Vault } from '../vault.ts'
 import { limitSettingsOf } from './limits.ts'
 
 type RawInspection = [
@@ -58,13 +59,13 @@ const flowNodeOf = ([, queue, ranAt, lastRun, limit, leaseUntil, until]: FlowNod
   ...{ leaseUntil: momentOf(leaseUntil), until: momentOf(until) },
 })
 
-const flowOf = ([, id, text, side, children, ports, nodes]: FlowRow, now: number): FlowState => ({
+const flowOf = ([, id, text, side, children, ports, nodes]: FlowRow, now: number, { show }: Vault): FlowState => ({
   id: Number(id),
-  document: decodeRecord(text, side),
+  document: decodeRecord(text, side, show),
   children: childrenOf(children),
   ports: ports.map(([child, dir, port, size, hasDefault, wires, oldest, left]) => ({
     wiring: [child, dir, port, size, hasDefault, wires],
-    ...(oldest ? { oldest } : {}),
+    ...(oldest ? { oldest: show(oldest) } : {}),
     ...(left ? { left } : {}),
   })),
   nodes: new Map(nodes.map((row) => [row[0], flowNodeOf(row)])),
@@ -72,9 +73,10 @@ const flowOf = ([, id, text, side, children, ports, nodes]: FlowRow, now: number
 })
 
 export function createLooks(parts: Parts) {
-  const { client, keys, base, moments } = parts
+  const { client, keys, base, moments, vault } = parts
+  const { open, show } = vault
   const { evaluate } = client
-  const fill = filling(parts)
+  const fill = filling(parts, show)
 
   async function inspect(job: string, of?: { dir: 'i' | 'o'; port: string; limit: number }): Promise<Inspection> {
     const answer = (await evaluate(
@@ -85,16 +87,16 @@ export function createLooks(parts: Parts) {
     )) as never[]
     if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
     const [, id, text, side, children, items, ahead, facts, childCount, callback] = answer as unknown as RawInspection
-    const document = decodeRecord(text, side)
+    const document = decodeRecord(text, side, show)
     moments.saw(Number(facts[4]))
     await fill([{ id: Number(id), document }])
     return {
       id: Number(id),
       document,
-      ...toldOf(callback),
+      ...toldOf(callback, vault),
       children,
       childCount: Number(childCount),
-      items,
+      items: items.map(show),
       ahead: ahead === '' ? null : Number(ahead),
       queue: {
         paused: facts[0] !== '',
@@ -135,8 +137,8 @@ export function createLooks(parts: Parts) {
     if (answer[0] === 'refused') throw refusalOf(answer[1] as unknown as string, answer[2])
     const jobs = answer[1].map(([id, text, side, callback]) => ({
       id: Number(id),
-      document: decodeRecord(text, side),
-      ...toldOf(callback),
+      document: decodeRecord(text, side, show),
+      ...toldOf(callback, vault),
     }))
     await fill(jobs)
     return { jobs, cursor: answer[2] || null, ...(answer[3] ? { total: Number(answer[3]) } : {}) }
@@ -171,7 +173,9 @@ export function createLooks(parts: Parts) {
       String(of.length),
       ...of.flatMap(({ id, dir, port }) => [String(id), dir, port]),
     ])) as [string, [string, string[], string, string][]]
-    return rows.map((row) => (row.length ? { taken: Number(row[0]), items: row[1], more: Number(row[3]) } : null))
+    return rows.map((row) =>
+      row.length ? { taken: Number(row[0]), items: row[1].map(open), more: Number(row[3]) } : null,
+    )
   }
 
   /**
@@ -183,7 +187,7 @@ export function createLooks(parts: Parts) {
     const answer = await evaluate(scripts.flow, [], { ...base(), most }, words)
     const [, rows, now] = answer as [string, (FlowRow | ['refused', string, string] | ['later'])[], string]
     const found = rows.map((row) => {
-      if (row[0] === 'flow') return flowOf(row, Number(now))
+      if (row[0] === 'flow') return flowOf(row, Number(now), vault)
       return row[0] === 'later' ? row[0] : refusalOf(row[1], row[2])
     })
     await fill(found.filter((one) => typeof one === 'object' && 'document' in one))

@@ -8,6 +8,7 @@ import { filling, listWords, type Parts, type RawRing, ringsOf } from '../parts.
 import { decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { ClaimedJob, CommitAnswer, CommitRequest, Signal } from '../types.ts'
+import type { Vault } from '../vault.ts'
 
 type RawCommit = [
   word: CommitAnswer['word'],
@@ -46,16 +47,16 @@ const claimArgs = (claim: CommitRequest['claim']) => ({
   process: claim?.process ?? '',
 })
 
-function answerOf(raw: RawCommit): CommitAnswer {
+function answerOf(raw: RawCommit, vault: Vault): CommitAnswer {
   const [word, answers, lent, rings, nextDue, stale = [], version = '', failed, seen, faults = [], told] = raw
   for (const [job, what] of faults) console.error(`sidejob: job ${job} met a fault in Redis: ${what}`)
   return {
     word,
     answers,
-    lent: lent.map(lentOrFault),
+    lent: lent.map((row) => lentOrFault(row, vault)),
     rings: ringsOf(rings),
     ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
-    stale: stale.map(([id, text, side]) => ({ id: Number(id), document: decodeRecord(text, side) })),
+    stale: stale.map(([id, text, side]) => ({ id: Number(id), document: decodeRecord(text, side, vault.show) })),
     version,
     failed: Number(failed ?? 0),
     ...(seen ? { seen: Number(seen) } : {}),
@@ -67,9 +68,9 @@ function answerOf(raw: RawCommit): CommitAnswer {
 const REMEMBERED = 1_000
 
 export function createRuns(parts: Parts) {
-  const { client, keys, base, markedBy, ids, moments } = parts
+  const { client, keys, base, markedBy, ids, moments, vault } = parts
   const { evaluate } = client
-  const fill = filling(parts)
+  const fill = filling(parts, vault.show)
   /** The API keys of jobs under way that count for their limits, so that those are read with everything else. */
   const quotas = new Lru<string, string>(REMEMBERED)
   const noteQuotas = (claimed: ClaimedJob[]): void => {
@@ -97,7 +98,7 @@ export function createRuns(parts: Parts) {
       { ...base(), ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim) },
       [...listWords(patterns), ...listWords(tags), String(runs.length), ...runs.flatMap(runArguments)],
     )) as RawCommit
-    const answer = answerOf(raw)
+    const answer = answerOf(raw, vault)
     ids.saw(answer.lent)
     noteQuotas(answer.lent)
     moments.saw(answer.lent[0]?.document.ranAt)
@@ -121,7 +122,7 @@ export function createRuns(parts: Parts) {
         keys.schema,
         ...tokens.map((token) => keys.job(token.split('.', 1)[0]!)),
       ],
-      { ...base(), queue_name: queue, lane, lease, progress, own: own ? '1' : '' },
+      { ...base(), queue_name: queue, lane, lease, progress: progress && vault.seal(progress), own: own ? '1' : '' },
       [String(tokens.length), ...tokens],
     )) as [string, string[], string]
     return {

@@ -6,6 +6,7 @@ import { outcomeOf } from '../../../src/engine/jobs/outcome.ts'
 import type { RunOutcome } from '../../../src/redis/changes.ts'
 import { type Child, childrenOf } from '../../../src/redis/record.ts'
 import type { ClaimedJob } from '../../../src/redis/types.ts'
+import { createVault } from '../../../src/redis/vault.ts'
 import { classes, classNames, isCallback, NEWS, QUEUES, registry } from './classes.ts'
 import { type Facts, portOf } from './judge.ts'
 import { idOf, nameOf } from './redis.ts'
@@ -312,6 +313,7 @@ export async function behave(
   const changes: Changes = { ...end, n, reads: draft.reads, state: { set: { log } }, ops: draft.ops }
   const settled = await outcomeOf(lent.document.token!, changes, {
     document: lent.document,
+    vault: createVault(),
     retry: classes[lent.document.class]!.retry,
     registry,
     random: world.random.next,

@@ -6,6 +6,7 @@ import { type Words, writeWords } from '../../../src/redis/changes.ts'
 import { itemText } from '../../../src/redis/item.ts'
 import { limitWords, type NewJob } from '../../../src/redis/new-job.ts'
 import { type JobRecord, statusOf } from '../../../src/redis/record.ts'
+import { createVault } from '../../../src/redis/vault.ts'
 import { inputOf, outputOf, text } from './behaviours.ts'
 import {
   BOUNDED,
@@ -154,7 +155,11 @@ export function createClients(world: World, ledger: Ledger) {
     if (!job) return
     const quiet = random.chance(0.1)
     const values = Array.from({ length: 1 + random.int(2) }, () => newValue(quiet))
-    const words = writeWords({ in: inputOf(job.doc.class)! }, { values: values.map(text), notify: !quiet })
+    const words = writeWords(
+      { in: inputOf(job.doc.class)! },
+      { values: values.map(text), notify: !quiet },
+      createVault(),
+    )
     call('write', job.id, [words], () => ({ must: values, may: values }))
   }
 
@@ -242,7 +247,7 @@ export function createClients(world: World, ledger: Ledger) {
     // Some have not looked lately.
     const seen = random.chance(0.3) ? String(1 + random.int(2)) : String(job.doc.priority ?? '')
     const words = [['patch', '1', 'p', String(random.int(3))]]
-    callIf('amend', job.id, ['was', 'p', seen], words, ({ priority = '' }) => String(priority) === seen)
+    callIf('amend', job.id, ['was', 'p', '1', seen], words, ({ priority = '' }) => String(priority) === seen)
   }
 
   function resend(): void {

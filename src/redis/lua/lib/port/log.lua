@@ -116,8 +116,9 @@ local function common_members(job, own)
   return moment .. whose
 end
 
--- An entry as it is published; what is no object stays as it is.
+-- An entry as it is published; what is no object stays as it is. Whoever opens a sealed one puts its members here.
 local function text(job, entry)
+  if entry:sub(1, 2) == '~e' then return '{' .. common_members(job, ''):sub(2) .. ',"$sealed":"' .. entry .. '"}' end
   if not entry:find('^%s*{') then return entry end
   local own = members_of(entry)
   return '{' .. (common_members(job, own) .. own):sub(2) .. '}'

@@ -18,19 +18,21 @@ local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local get_value, set_value = values.get_value, values.set_value
-local take, take_int = args.take, args.take_int
+local take, take_int, take_list = args.take, args.take_int, args.take_list
 local change, del, hget, hset, need, queue, zset = cache.change, cache.del, cache.hget, cache.hset, cache.need, cache.queue, cache.zset
 local refuse = journal.refuse
 local side_key = redis_keys.side_key
 local now = time.now
 local verbs = {}
 
--- Goes on only if a field of the state still is what was seen; a run that saw something else comes again.
+-- Goes on only if a field of the state still is what was seen, as one of the texts that it may be kept as; a run that saw
+-- something else comes again.
 function verbs.expect_state(me)
-  local field, value = take(), take()
-  if (get_value(me.id, need(me.id), 's:' .. field) or '') ~= value then refuse('CONFLICT', 'state ' .. field .. ' of job ' .. me.id .. ' has changed') end
+  local field, texts = take(), take_list()
+  if not tables.has(texts, get_value(me.id, need(me.id), 's:' .. field) or '') then refuse('CONFLICT', 'state ' .. field .. ' of job ' .. me.id .. ' has changed') end
 end
 
 function verbs.set(me)
@@ -42,10 +44,10 @@ end
 
 function verbs.unset(me) set_value(me.id, need(me.id), 's:' .. take(), nil) end
 
--- Goes on only if a field still is what the caller has seen.
+-- Goes on only if a field still is what the caller has seen, as one of the texts that it may be kept as.
 function verbs.was(me)
-  local doc, field, value = need(me.id), take(), take()
-  if (get_value(me.id, doc, field) or '') ~= value then refuse('CONFLICT', 'job ' .. me.id .. ' has been changed meanwhile') end
+  local doc, field, texts = need(me.id), take(), take_list()
+  if not tables.has(texts, get_value(me.id, doc, field) or '') then refuse('CONFLICT', 'job ' .. me.id .. ' has been changed meanwhile') end
 end
 
 -- Another class: of a queue where pull workers choose by it.
