@@ -1,0 +1,225 @@
+// Values at rest: with a key of the deployment nothing that users gave can be read in Redis, and all of it with the key.
+
+import { randomBytes } from 'node:crypto'
+import { Redis } from '@upstash/redis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createEngine } from '../../src/engine/index.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { exported, imported, type Line } from '../../src/redis/backup.ts'
+import { createClient } from '../../src/redis/client.ts'
+import { type Kit, startKit } from '../kit/index.ts'
+import { startReceiver } from '../kit/receiver.ts'
+
+/** What is looked for in Redis: in every value below, whatever becomes of it. */
+const MARK = 'M4rk3r'
+const mark = (what: string) => `${MARK} ${what}`
+/** Beyond what stands in a document. */
+const long = (what: string) => ({ [what]: mark(what).repeat(90) })
+
+const [first, second] = [randomBytes(32), randomBytes(32)]
+
+const seen: Record<string, unknown> = {}
+const busy = defineWorker({
+  class: 'busy',
+  in: {
+    cards: port(),
+    more: port(undefined, { default: mark('default') }),
+    heard: port(undefined, { channels: ['news'] }),
+  },
+  out: { done: port(), sent: port(undefined, { channels: ['results'] }) },
+  history: 5,
+  retry: { max: 3, backoff: { base: 1 } },
+  async perform(job) {
+    // Its child has ended.
+    if (job.get('small') !== undefined) return long('result')
+    if (job.attempt === 1) throw Object.assign(new Error(mark('error')), { detail: mark('detail') })
+    seen.args = job.args
+    seen.step = await job.step('charge', () => mark('step'))
+    seen.card = await job.read('cards')
+    seen.more = await job.read('more')
+    job.set({ small: mark('state'), large: long('state') })
+    job.write('done', mark('written'))
+    job.write('sent', mark('published'))
+    job.log({ note: mark('logged') })
+    job.spawn('child', { class: 'echo' }, { args: mark('child args'), inputs: { in: [mark('child input')] } })
+    job.progress(mark('progress'))
+    return long('result')
+  },
+})
+const echo = defineWorker({
+  class: 'echo',
+  in: { in: port() },
+  out: { out: port() },
+  async perform(job) {
+    if (job.hasData('in')) job.write('out', await job.read('in'))
+    return job.args
+  },
+})
+const waiting = defineWorker({
+  class: 'waiting',
+  async perform(job) {
+    await job.step('kept', () => mark('step that is kept'))
+    await job.sleep('1 day')
+  },
+})
+
+const workers = [busy, echo, waiting]
+
+let kit: Kit
+let redis: Redis
+beforeAll(async () => {
+  kit = await startKit({ workers, encryptionKeys: [first] })
+  redis = new Redis({ ...kit.options, automaticDeserialization: false })
+})
+afterAll(() => kit.close())
+
+async function linesOf(namespace: string): Promise<Line[]> {
+  const lines: Line[] = []
+  for await (const line of exported({ client: createClient(kit.options), namespace })) lines.push(line)
+  return lines
+}
+
+/** Everything that there is in Redis, as text. */
+const everything = async () => JSON.stringify(await linesOf(''))
+const textOf = (value: unknown) => JSON.parse(String(value)) as unknown
+
+/** An isolate of the same deployment with other keys. */
+const withKeys = (...encryptionKeys: Uint8Array[]) => createEngine({ ...kit.engineOptions, workers, encryptionKeys })
+
+test('nothing that users gave is readable in Redis, and all of it by whoever may', async () => {
+  const { engine } = kit
+  const receiver = await startReceiver()
+  const heard: string[] = []
+  const listening = new AbortController()
+  const stream = (async () => {
+    for await (const { message } of engine.subscribe(['/sidejob/log', 'results'], listening.signal)) heard.push(message)
+  })().catch(() => undefined)
+  await kit.until(async () => (await redis.get(kit.store.keys.listened)) !== null)
+  const id = await kit.make('busy', {
+    args: JSON.stringify({ card: mark('args'), ...long('args') }),
+    inputs: { cards: [JSON.stringify(mark('input')), JSON.stringify(long('input'))] },
+    callback: { url: `${receiver.url}/hook`, headers: { 'x-token': mark('header') }, secret: mark('secret') },
+    keepResult: true,
+  })
+  const sleeping = await kit.make('waiting')
+  await kit.until(async () => (await engine.get(String(sleeping))).runAt !== null)
+  await kit.rest(id, 'completed')
+  const job = String(id)
+  expect(seen).toEqual({
+    args: { card: mark('args'), ...long('args') },
+    step: mark('step'),
+    card: mark('input'),
+    more: mark('default'),
+  })
+  await kit.until(() => receiver.came.length > 0)
+  const asked = await kit.make('echo', { args: JSON.stringify(long('result')), keepResult: true })
+  await kit.rest(asked, 'completed')
+  const made = await kit.make('echo', { at: Date.now() + 1e8 })
+  const later = String(made)
+  await engine.publish('results', JSON.stringify(mark('message')))
+  await engine.setState(later, { set: { by_hand: JSON.stringify(mark('by hand')) } })
+  await engine.patch(later, { args: JSON.stringify({ patched: mark('patched') }) })
+  await engine.write(later, 'in', 'in', [JSON.stringify(mark('late input'))])
+  await engine.setDefault(later, 'in', 'in', JSON.stringify(mark('other default')))
+  await engine.log(JSON.stringify(mark('by a caller')))
+
+  expect(await everything()).not.toContain(MARK)
+
+  const changed = await engine.get(later)
+  expect(textOf(changed.args)).toEqual({ patched: mark('patched') })
+  expect(textOf(changed.in.in!.default)).toBe(mark('other default'))
+  expect(textOf((await engine.state(later)).by_hand)).toBe(mark('by hand'))
+  const view = await engine.get(job)
+  const state = await engine.state(job)
+  expect(textOf(state.small)).toBe(mark('state'))
+  expect(textOf(state.large)).toEqual(long('state'))
+  const { values: written } = await engine.look(job, 'out', 'done')
+  expect(textOf(written[0]!.data)).toBe(mark('written'))
+  const { values: left } = await engine.take(job, 'in', 'cards', { max: 1 })
+  expect(textOf(left[0]!.data)).toEqual(long('input'))
+  const child = view.children.child!.id
+  expect(textOf((await engine.get(String(child))).args)).toBe(mark('child args'))
+  const { runs } = await engine.runs(job)
+  expect(JSON.stringify(runs)).toContain(mark('error'))
+  const { entries } = await engine.readLog({})
+  for (const what of ['logged', 'error', 'by a caller'])
+    expect(entries.map(({ entry }) => entry).join()).toContain(mark(what))
+  const answer = await engine.result(String(asked), { take: true })
+  expect(answer.ended && answer.result?.type === 'success' && textOf(answer.result.result)).toEqual(long('result'))
+  expect(JSON.stringify(receiver.came[0]!.body)).toContain(mark('result'))
+  expect(receiver.came[0]!.headers['x-token']).toBe(mark('header'))
+  await kit.until(() => heard.join().includes(mark('logged')))
+  const logged = heard.map((text) => textOf(text) as Record<string, unknown>)
+  expect(logged).toContainEqual({ timestamp: expect.any(Number), job: id, note: mark('logged') })
+  expect(logged).toContainEqual(expect.objectContaining({ job: id, error: mark('error') }))
+  expect(heard.join()).toContain(mark('published'))
+  listening.abort()
+  await stream
+  await receiver.close()
+})
+
+describe('keys are changed', () => {
+  test('what another key has sealed is read as long as that one is there, and what is new is sealed with the first', async () => {
+    const id = await kit.make('echo', { args: JSON.stringify(mark('old')), at: Date.now() + 1e8 })
+    const rotated = withKeys(second, first)
+    expect(textOf((await rotated.get(String(id))).args)).toBe(mark('old'))
+    await rotated.patch(String(id), { args: JSON.stringify(mark('new')) })
+    await expect(kit.engine.get(String(id))).resolves.toMatchObject({
+      args: expect.stringMatching(/^\{"\$sealed":"~e/),
+    })
+    expect(textOf((await withKeys(second).get(String(id))).args)).toBe(mark('new'))
+  })
+
+  test('a value that was there before there was a key is read as it is', async () => {
+    const id = await createEngine({ ...kit.engineOptions, workers, encryptionKeys: [] })
+      .enqueue([{ queue: 'default', class: 'echo', args: JSON.stringify('open'), at: Date.now() + 1e8 } as never])
+      .then(({ jobs }) => jobs[0]!.id)
+    expect(textOf((await kit.engine.get(String(id))).args)).toBe('open')
+  })
+})
+
+describe('a key is missing', () => {
+  test('the run of that job fails and says which setting, and its neighbours do not notice', async () => {
+    const other = withKeys(second)
+    const make = async (engine: typeof other) =>
+      (
+        await engine.enqueue([
+          { queue: 'default', class: 'echo', args: JSON.stringify(mark('x')), retry: { max: 0 } } as never,
+        ])
+      ).jobs[0]!.id
+    const [theirs, ours] = [await make(other), await make(kit.engine)]
+    await kit.rest(theirs, 'failed')
+    await kit.rest(ours, 'completed')
+    const { error } = await kit.engine.get(String(theirs))
+    expect(textOf(error)).toMatchObject({
+      message: expect.stringMatching(
+        /this value was sealed with key [\w-]{8}: expected it in SIDEJOB_ENCRYPTION_KEY, got only [\w-]{8}$/,
+      ),
+    })
+    // Nothing is lost: with its key it is what it was.
+    expect(textOf((await other.get(String(theirs))).args)).toBe(mark('x'))
+  })
+})
+
+test('an export holds nothing that can be read, and what is made of it is opened by the same key', async () => {
+  const id = await kit.make('echo', { args: JSON.stringify(mark('exported')), at: Date.now() + 1e8 })
+  const lines = await linesOf('sidejob:')
+  expect(JSON.stringify(lines)).not.toContain(MARK)
+  await imported(
+    { client: createClient(kit.options), namespace: 'copy:' },
+    (async function* () {
+      yield* lines
+    })(),
+  )
+  const copy = createEngine({ ...kit.engineOptions, workers, namespace: 'copy:' })
+  expect(textOf((await copy.get(String(id))).args)).toBe(mark('exported'))
+})
+
+test('what one tenant has sealed cannot be opened as another tenant', async () => {
+  const tenant = (name: string) => createEngine({ ...kit.engineOptions, workers, namespace: 'shared:', tenant: name })
+  const { jobs } = await tenant('acme').enqueue([
+    { queue: 'default', class: 'echo', args: JSON.stringify(mark('theirs')), at: Date.now() + 1e8 } as never,
+  ])
+  expect(textOf((await tenant('acme').get(String(jobs[0]!.id))).args)).toBe(mark('theirs'))
+  expect((await tenant('beta').get(String(jobs[0]!.id))).args).toMatch(/^\{"\$sealed":"~e/)
+})
