@@ -66,7 +66,7 @@ function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH
 }
 
 /** The first key seals, all of them open; each as `openssl rand -base64 32` writes it. */
-function encryptionKeysOf({ SIDEJOB_ENCRYPTION_KEY }: Environment): Uint8Array[] {
+export function encryptionKeysOf({ SIDEJOB_ENCRYPTION_KEY }: Environment): Uint8Array[] {
   return listOf(SIDEJOB_ENCRYPTION_KEY).map((text, i) => {
     const bytes = /^[\w+/-]{43}=?$/.test(text)
       ? fromBase64(text.replaceAll('-', '+').replaceAll('_', '/').replace(/=?$/, '='))

@@ -13,6 +13,12 @@ const given = { without: 'required' } as const
 export const settings = {
   UPSTASH_REDIS_REST_URL: { about: 'Redis', means: 'Address of the Redis database.', ...given },
   UPSTASH_REDIS_REST_TOKEN: { about: 'Redis', means: 'Its token, one that may write.', ...given },
+  SIDEJOB_ENCRYPTION_KEY: {
+    about: 'Redis',
+    means:
+      'Encrypts args, state, values, results, steps and errors before they go to Redis: 32 bytes in base64, as `openssl rand -base64 32` writes them. During a rotation, give the new key and the old ones, separated by commas ([security.md](security.md#values-at-rest)).',
+    without: 'they are stored as they came',
+  },
   SIDEJOB_NAMESPACE: {
     about: 'Redis',
     means: 'Prefix of all keys in Redis. Deployments with different prefixes share a database and nothing else.',

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { newKey } from '../../src/core/crypto.ts'
+import { encryptionKeysOf } from '../../src/environment.ts'
 import { settings } from '../../src/settings.ts'
 import { development } from '../qstash.ts'
 import { scheduleIdOf } from '../tick.ts'
@@ -44,6 +45,15 @@ const [KEY, SECRET] = [16, 24]
 
 const bytesOf = (secret: string): number => Buffer.from(secret.replace(/^whsec_/, ''), 'base64').length
 
+function badKeys(env: Env): string | false {
+  try {
+    encryptionKeysOf(env)
+    return false
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
 /** What must not be deployed, one sentence each. */
 function refused(env: Env): string[] {
   const webhooks = (env.SIDEJOB_WEBHOOK_SECRET ?? '').split(',').map((secret) => secret.trim())
@@ -60,6 +70,7 @@ function refused(env: Env): string[] {
         published.has(env[name] ?? '') &&
         `${name}: expected one of your account, got that of QStash's development server`,
     ),
+    badKeys(env),
     ...webhooks.map(
       (secret) =>
         secret !== '' &&

@@ -124,6 +124,11 @@ export type WorkerOptions = {
   maxLost?: number
   /** `'all'`: its runs may also change jobs outside their own tree, adopt any job, and delete with force; `'family'`. */
   reach?: Reach
+  /**
+   * Places that are shown as `"[redacted]"` to whoever only looks: `args`, `state`, `in`, `out`, `result`, `error` or
+   * `progress`, and names behind it: `['args.card.number', 'in.orders.address']`. Runs get the values as they are.
+   */
+  redact?: string[]
   /** Who finds values that are not as a schema says: `'door'`, whoever writes them; `'run'`, only the run that reads them. */
   checked?: 'door' | 'run'
   /** false: no messages on `/sidejob/job/<id>` when the status changes. */

@@ -53,7 +53,7 @@ import { createSigner } from './remote/sign.ts'
 import { createExecutor } from './run/executor.ts'
 import { factsOf } from './run/job-facts.ts'
 import type { RunHook } from './run/report.ts'
-import { viewOf } from './run/snapshot.ts'
+import { shownJob } from './run/shown.ts'
 
 export const VERSION = '0.1.0'
 
@@ -180,7 +180,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
 
   async function view(job: string) {
     const { id, document, ...beside } = await store.inspect(job)
-    return { ...viewOf(id, document, beside), ...factsOf(document, beside) }
+    return { ...shownJob(id, document, beside), ...factsOf(document, beside) }
   }
 
   const classes = createClasses({ store, registry })

@@ -54,6 +54,8 @@ export type NewJob = {
   joins?: boolean
   /** To whom it goes when nobody answers: after so long to somebody else, so often until it fails. */
   redeliver?: { after: string; ms?: number; max?: number }
+  /** What of its values is shown as a mark. */
+  redact?: readonly string[]
   /** After so many runs in a row that were lost it fails. */
   maxLost?: number
   tag?: string
@@ -149,6 +151,7 @@ const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => st
   ['constraintsVersion', (job) => job.constraints],
   ['maxLost', (job) => text(job.maxLost)],
   ['tag', (job) => job.tag],
+  ['redacts', (job) => job.redact && JSON.stringify(job.redact), 'plain'],
   ['scheduledFor', (job) => text(job.scheduledFor)],
   ['redeliverAfter', (job) => job.redeliver?.after],
   ['redeliverAfterMs', (job) => text(job.redeliver?.ms)],

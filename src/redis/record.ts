@@ -195,6 +195,11 @@ export const parentOf = (record: JobRecord): { id: number; name: string } | null
 export const aliasesOf = (record: JobRecord): string[] =>
   record.aliases === undefined ? [] : (JSON.parse(record.aliases) as string[])
 
+/** What of its values nobody is to see who only looks. */
+export const redactedPathsOf = (record: JobRecord): string[] =>
+  record.redacts === undefined ? none : (JSON.parse(record.redacts) as string[])
+const none: string[] = []
+
 export const waitingOf = (record: JobRecord): 'children' | 'parent' | string[] | null =>
   record.held
     ? 'parent'

@@ -26,6 +26,8 @@ const readingsOf = (verb: string): string[] =>
 const wanted: Record<string, string[]> = {
   target: ['take_target'],
   text: ['take()'],
+  value: ['take()'],
+  values: ['take_list'],
   field: ['take()'],
   moment: ['take()'],
   flag: ["take() == '1'"],

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { limits } from '../limits.ts'
+import { REDACT_PATH, redactable } from '../redact.ts'
 import { atMost } from './at-most.ts'
 import { history, httpUrl, missed, redeliver, retain, retry } from './job-options.ts'
 import { anyPort, channelNames, label } from './names.ts'
@@ -17,6 +18,19 @@ const workerPorts = z
     }),
   )
   .refine(...atMost(limits.ports.most, 'ports'))
+
+/** Places of a job that are shown as a mark. */
+export const redactedPaths = z
+  .array(
+    z
+      .string()
+      .max(255)
+      .regex(REDACT_PATH, {
+        error: ({ input }) =>
+          `expected ${redactable.join(', ')}, and names behind it with dots between, like "args.card.number", got ${JSON.stringify(input)}`,
+      }),
+  )
+  .max(50)
 
 const workerShape = z.strictObject({
   args: closed.optional().meta({ description: 'JSON Schema of the args that its jobs are made with' }),
@@ -53,6 +67,10 @@ const workerShape = z.strictObject({
     .enum(['family', 'all'])
     .optional()
     .meta({ description: 'all: its runs may also change jobs outside their own tree, and delete with force' }),
+  redact: redactedPaths.optional().meta({
+    description:
+      'places that are shown as a mark to whoever only looks, such as args.card.number: in args, state, in, out, result, error and progress',
+  }),
   description: z.string().max(10_000).optional().meta({ description: 'what the class does, for people' }),
 })
 

@@ -1,10 +1,11 @@
 // Failed jobs by kinds of errors. What kind an error is is worked out when somebody looks: failing costs nothing for it.
 
-import { decodeValue, type Encoded } from '../../core/codec/value.ts'
+import { decodeValue } from '../../core/codec/value.ts'
 import { type Failure, type Kind, kindOf } from '../../core/fingerprint.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Engine, ErrorKind } from '../engine.ts'
+import { shownError } from '../run/shown.ts'
 
 /** So many failed jobs are looked at in one call. */
 const LOOKED_AT = 1_000
@@ -12,8 +13,9 @@ const LOOKED_AT = 1_000
 const NAMED = 3
 const MESSAGE = 500
 
-const failureOf = ({ lastError }: JobRecord): Failure => {
-  const error = lastError === undefined ? null : decodeValue(lastError as Encoded)
+const failureOf = (record: JobRecord): Failure => {
+  const shown = shownError(record)
+  const error = shown === null ? null : decodeValue(shown)
   return typeof error === 'object' && error !== null ? (error as Failure) : {}
 }
 

@@ -6,6 +6,7 @@ import { type Graph, graphText, readGraph } from '../../core/graph.ts'
 import { type Graphs, type Version, withGraph, withoutLast } from '../../core/graph-history.ts'
 import { statuses } from '../../core/job.ts'
 import { adoptions, type Plan, planGraph, spawnOf } from '../../core/plan.ts'
+import { redacted } from '../../core/redact.ts'
 import type { Op } from '../../core/run.ts'
 import { type GraphWire, wiresOf } from '../../core/wires.ts'
 import { opWords, spawnWords, type Words, writeWords } from '../../redis/changes.ts'
@@ -15,7 +16,7 @@ import { statusOf } from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
 import { purposes, type Vault } from '../../redis/vault.ts'
 import type { Context } from '../context.ts'
-import type { Call, Engine, GraphChange, Item, Ref } from '../engine.ts'
+import type { Call, Engine, GraphChange, Item, Ref, WireView } from '../engine.ts'
 import { checkPorts } from '../jobs/graph-check.ts'
 import { spawnedJob } from '../jobs/new-job.ts'
 import { adoptable } from '../run/snapshot.ts'
@@ -130,6 +131,21 @@ export function createFlows({
     }
   }
 
+  /** What the classes at either end redact is not seen on the wire between them. */
+  const shownWires = (wires: readonly WireView[], { nodes }: Graph): Promise<WireView[]> =>
+    Promise.all(
+      wires.map(async (wire) => {
+        if (!wire.oldest) return wire
+        let { data } = wire.oldest
+        for (const [{ node, port }, side] of [[wire.from, 'out'] as const, [wire.to, 'in'] as const]) {
+          const { queue, class: name } = (node !== null && nodes[node]) || {}
+          const found = queue && name ? await registry.find(queue, name) : undefined
+          data = redacted(data, found?.definition.redact ?? [], side, port)
+        }
+        return { ...wire, oldest: { ...wire.oldest, data } }
+      }),
+    )
+
   const beforeOf = (state: FlowState): Graph | undefined => {
     const text = textOf(state)
     return text === undefined ? undefined : readGraph(text)
@@ -220,12 +236,14 @@ export function createFlows({
     async flow(job) {
       const state = await store.flow(job)
       if (state.document.class !== 'flow') throw notOne(state)
-      return flowView(state)
+      const view = await flowView(state)
+      return view.graph ? { ...view, wires: await shownWires(view.wires, view.graph) } : view
     },
 
     async wires(job) {
       const state = await store.flow(job)
-      return { wires: wireViews(state, graphOf(state)) }
+      const graph = graphOf(state)
+      return { wires: await shownWires(wireViews(state, graph), graph) }
     },
 
     inject: (job, name, values, call) =>
@@ -247,7 +265,7 @@ export function createFlows({
         : [found.from.node, found.from.node === null ? 'i' : 'o', found.from.port]
       const words: Words = ['take', node === null ? '' : `>${node}`, dir, port, String(max)]
       const [isDefault, ...items] = await change(String(state.id), [words], call, MINUTE)
-      return { values: isDefault ? [] : items.map((item): Item => shownItem(item)) }
+      return { values: isDefault ? [] : items.map((item): Item => shownItem(store.vault.show(item))) }
     },
 
     moveWire: (job, name, target, call) =>

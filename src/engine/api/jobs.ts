@@ -4,8 +4,10 @@ import { encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
+import { redacted } from '../../core/redact.ts'
+import type { PastRun } from '../../core/run.ts'
 import { type Fields, ops } from '../../redis/ops.ts'
-import { type JobRecord, pastRunOf, stateOf } from '../../redis/record.ts'
+import { type JobRecord, pastRunOf, redactedPathsOf, stateOf } from '../../redis/record.ts'
 import type { Listed } from '../../redis/types.ts'
 import { purposes } from '../../redis/vault.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
@@ -16,7 +18,7 @@ import { newJobs, repeatOf } from '../jobs/new-job.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
 import { factsOf } from '../run/job-facts.ts'
-import { viewOf } from '../run/snapshot.ts'
+import { shownJob, shownState } from '../run/shown.ts'
 import { kindOfJob } from './errors.ts'
 import { rowOf } from './rows.ts'
 import { followed } from './why-chain.ts'
@@ -130,6 +132,11 @@ export function createJobs({
     return view(job)
   }
 
+  async function stateShown(job: string) {
+    const { document } = await store.inspect(job)
+    return shownState(document, stateOf(document))
+  }
+
   return {
     async enqueue(inputs, call) {
       const at = store.now()
@@ -154,7 +161,7 @@ export function createJobs({
       const at = now()
       const { jobs, ...rest } = await page(filter)
       const shown = jobs.map(({ id, document, callback }) => ({
-        ...viewOf(id, document, { callback }),
+        ...shownJob(id, document, { callback }),
         ...factsOf(document, { now: at }),
       }))
       return { jobs: shown, ...rest }
@@ -196,7 +203,7 @@ export function createJobs({
     },
 
     async state(job) {
-      return stateOf((await store.inspect(job)).document)
+      return stateShown(job)
     },
 
     async setState(job, { set = {}, unset = [] }, call) {
@@ -208,7 +215,7 @@ export function createJobs({
         ...unset.map((field) => ops.unset({ field })),
       ]
       await change(job, words, call)
-      return stateOf((await store.inspect(job)).document)
+      return stateShown(job)
     },
 
     async wasMade(id) {
@@ -223,7 +230,10 @@ export function createJobs({
       // A run that went well is kept only where the job says so; the last one always stands in its document.
       const { lastRun } = document
       const isKept = lastRun === undefined || kept[0]?.startsWith(`${lastRun},`)
-      return { runs: (isKept ? kept : [lastRun, ...kept]).map(pastRunOf) }
+      const paths = redactedPathsOf(document)
+      const shown = (run: PastRun): PastRun =>
+        run.error === undefined ? run : { ...run, error: redacted(run.error, paths, 'error') }
+      return { runs: (isKept ? kept : [lastRun, ...kept]).map(pastRunOf).map(shown) }
     },
 
     async tree(job, limit = MAX_TREE) {

@@ -10,7 +10,7 @@ import { type Context, MINUTE } from '../context.ts'
 import type { Dir, Engine } from '../engine.ts'
 import { checkDefault, checkValues } from '../jobs/checks.ts'
 import { overlay } from '../jobs/new-job.ts'
-import { portView } from '../run/snapshot.ts'
+import { shownPortOf, shownValues } from '../run/shown.ts'
 
 type Target = { in: string } | { out: string }
 
@@ -59,8 +59,9 @@ export function createPorts({
       const side = sideOf(dir)
       const counts = countsOf(document, side, port)
       // Not written to yet: it will have the default that `*` has then, and no channels.
-      if (counts === undefined) return { ...portView(document, side, '*', 0, 0), channels: [], values: [] }
-      return { ...portView(document, side, port, counts.pushed, counts.taken), values: items.map(withContext) }
+      if (counts === undefined) return { ...shownPortOf(document, side, '*', 0, 0), channels: [], values: [] }
+      const values = shownValues(document, side, port, items.map(withContext))
+      return { ...shownPortOf(document, side, port, counts.pushed, counts.taken), values }
     },
 
     async write(job, dir, port, values, writing = {}, call) {

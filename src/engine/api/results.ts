@@ -2,23 +2,28 @@
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
+import { redacted } from '../../core/redact.ts'
 import { ops } from '../../redis/ops.ts'
 import { type Context, MINUTE } from '../context.ts'
 import type { Engine, Result } from '../engine.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 
-function resultOf(text: string): Result {
-  const [type, times, ...rest] = text.split('\n')
+/** `isTaken`: whoever takes it gets it as it is. */
+function resultOf(text: string, isTaken: boolean): Result {
+  const [type, head, ...rest] = text.split('\n')
+  const [times, redacts = '[]'] = head!.split('\t')
   const [finishedAt, , saidAt] = times!.split(' ')
+  const paths = isTaken ? [] : (JSON.parse(redacts) as string[])
   const said = saidAt === undefined ? {} : { saidAt }
   const value = rest.join('\n')
-  if (type === 'success') return { type, finishedAt: Number(finishedAt), ...said, result: value as Encoded }
+  if (type === 'success')
+    return { type, finishedAt: Number(finishedAt), ...said, result: redacted(value as Encoded, paths, 'result') }
   const {
     message = '',
     reason = 'other',
     detail = null,
     retry,
-  } = JSON.parse(value) as {
+  } = JSON.parse(redacted(value as Encoded, paths, 'error')) as {
     message?: string
     reason?: 'other' | 'timeout'
     detail?: unknown
@@ -46,7 +51,14 @@ export function createResults({ store, change, now, waiting }: Context): Pick<En
       const ask = async (wait: number): Promise<{ answer: Answer; id: string }> => {
         const words = ops.result({ job, look: !take, wait })
         const [text, status, id = ''] = await change('', [words], call, MINUTE)
-        if (text) return { answer: { ended: true, result: resultOf(store.vault.show(text)) }, id }
+        if (text)
+          return {
+            answer: {
+              ended: true,
+              result: resultOf(store.vault.show(text), take),
+            },
+            id,
+          }
         if (ends.has(status!)) return { answer: { ended: true, result: null }, id }
         return { answer: { ended: false, status: status as Status }, id }
       }

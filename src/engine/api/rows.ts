@@ -4,7 +4,7 @@ import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import type { Listed } from '../../redis/types.ts'
 import type { JobRow } from '../engine.ts'
 import { factsOf } from '../run/job-facts.ts'
-import { viewOf } from '../run/snapshot.ts'
+import { shownJob } from '../run/shown.ts'
 import { firstReasonOf } from './why.ts'
 
 /** So much of an error's message is in a row. */
@@ -21,7 +21,7 @@ function messageOf(error: Encoded | null): string | null {
  * @example rowOf({ id: 7, document }, Date.now()).reason?.code // 'LIMITED'
  */
 export function rowOf({ id, document, callback: told }: Listed['jobs'][number], now: number): JobRow {
-  const { error, callback, ...view } = viewOf(id, document, { callback: told })
+  const { error, callback, ...view } = shownJob(id, document, { callback: told })
   const { queue, class: name, status, name: child, parent, aliases, priority, group, attempt } = view
   const { createdAt, ranAt, endedAt, runAt, progress } = view
   const { tag, run } = factsOf(document, { now })

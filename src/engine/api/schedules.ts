@@ -8,6 +8,7 @@ import { ops } from '../../redis/ops.ts'
 import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Engine, JobInput, JobPatch, ScheduleView } from '../engine.ts'
+import { shownError } from '../run/shown.ts'
 
 /** The slot of a schedule that is paused: the last moment there is. */
 const NEVER = 8_640_000_000_000_000
@@ -33,7 +34,7 @@ function scheduleOf(id: number, doc: JobRecord): ScheduleView {
     repeat: doc.repeats as Encoded,
     paused: doc.repeatPaused !== undefined,
     failing: lastRun !== null && failures.has(lastRun.outcome),
-    error: (doc.lastError as Encoded | undefined) ?? null,
+    error: shownError(doc),
     lastRun,
     next,
   }

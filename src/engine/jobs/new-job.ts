@@ -85,6 +85,7 @@ const common = (found: Registered | undefined) => ({
   known: found?.local !== undefined,
   retain: found?.definition.retain,
   history: found?.definition.history,
+  redact: found?.definition.redact,
   redeliver: redeliverOf(found?.definition.redeliver),
   shutdown: found?.definition.shutdown,
   quiet: found?.local?.statusPublish === false,

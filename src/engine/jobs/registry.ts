@@ -4,7 +4,7 @@ import { parseJson, writeJson } from '../../core/codec/json.ts'
 import { encodeValue, raw } from '../../core/codec/value.ts'
 import { parseRepeat } from '../../core/repeat.ts'
 import type { Retry } from '../../core/retry.ts'
-import { closedIn, worker as definitionSchema, FOREVER } from '../../core/schemas.ts'
+import { closedIn, worker as definitionSchema, FOREVER, redactedPaths } from '../../core/schemas.ts'
 import { type Cron, type Ports, type Worker, workerDefaults } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
@@ -86,6 +86,13 @@ function cronOf({ class: name }: Worker, { args, ...cron }: Cron): NonNullable<W
   return { ...cron, ...(args === undefined ? {} : { args: encodeValue(args) }) }
 }
 
+/** @throws where a path is none. */
+function redactOf({ class: name, redact }: Worker): string[] {
+  const { error, data } = redactedPaths.safeParse(redact)
+  if (data) return data
+  throw new Error(`redact of class ${name}: ${error!.issues[0]!.message}`)
+}
+
 const definitionOf = (worker: Worker): WorkerDefinition => ({
   in: specsOf(worker.in),
   out: specsOf(worker.out),
@@ -98,6 +105,7 @@ const definitionOf = (worker: Worker): WorkerDefinition => ({
   ...(worker.shutdown ? { shutdown: true } : {}),
   ...(worker.cron ? { cron: cronOf(worker, worker.cron) } : {}),
   ...(worker.reach ? { reach: worker.reach } : {}),
+  ...(worker.redact?.length ? { redact: redactOf(worker) } : {}),
   ...(worker.description ? { description: worker.description } : {}),
 })
 

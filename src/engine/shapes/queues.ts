@@ -28,6 +28,8 @@ export type WorkerDefinition = {
   /** A function that repeats by itself: the schedule `cron:<queue>/<class>`. */
   cron?: { expression: string; tz?: string; missed?: 'run' | 'last' | 'skip'; args?: Encoded }
   reach?: Reach
+  /** Places in args, state, values, results, errors and progress that are shown as a mark. */
+  redact?: string[]
   description?: string
 }
 

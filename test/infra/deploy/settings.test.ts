@@ -55,6 +55,14 @@ test('what is missing is named, with where it comes from', () => {
   ])
 })
 
+test('a key of encryption that is none is refused, with what it should be', () => {
+  const refusedFor = (key: string) => planOf({ ...given, SIDEJOB_ENCRYPTION_KEY: key }).refused
+  expect(refusedFor(`${'A'.repeat(43)}=,${'_-B'.repeat(14)}A`)).toEqual([])
+  expect(refusedFor(`${'A'.repeat(43)}=,short`)).toEqual([
+    'SIDEJOB_ENCRYPTION_KEY, key 2: expected the base64 of 32 bytes, as "openssl rand -base64 32" writes it, got 5 characters',
+  ])
+})
+
 test('the first deployment of all keeps its names, and no other has one of them', () => {
   expect(namesOf()).toEqual({
     worker: 'sidejob',

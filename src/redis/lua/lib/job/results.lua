@@ -3,6 +3,7 @@
 
 local results = {}
 
+local values = require 'job/values'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
@@ -24,6 +25,8 @@ function results.keep(id, doc, place, value)
   local ms = kept_for(doc, place, value)
   if ms <= 0 then return end
   local times = now_text .. ' ' .. int(now + ms) .. (doc.said_ended_at and ' ' .. doc.said_ended_at or '')
+  local redacts = values.get_value(id, doc, fields.redacts)
+  if redacts then times = times .. '\t' .. redacts end
   set_expiring(ns .. 'result:' .. id, how_ended[place] .. '\n' .. times .. '\n' .. value, ms)
 end
 

@@ -1,0 +1,48 @@
+// What nobody is to see who only looks: places in args, state, values and results that a class names, shown as a mark.
+
+import { maps, parseJson, writeJson } from './codec/json.ts'
+import { type Encoded, encodedToJson, raw } from './codec/value.ts'
+
+/** What a path may begin with: the part of a job that it is about. */
+export const redactable = ['args', 'state', 'in', 'out', 'result', 'error', 'progress'] as const
+type Part = (typeof redactable)[number]
+
+/** A part of a job, then names, with dots between: `args.card.number`, `in.orders.address`. */
+export const REDACT_PATH = new RegExp(`^(?:${redactable.join('|')})(?:\\.[^.]+)*$`)
+
+/** What stands in the place of a value that is not to be seen. */
+export const REDACTED = '[redacted]' as const
+const MARK = JSON.stringify(REDACTED)
+
+const digits = { builder: maps, number: (text: string) => raw(text) }
+
+/** Puts the mark where a path ends; lists are gone through. Answers whether there was something. */
+function mark(value: unknown, [name, ...rest]: readonly string[]): boolean {
+  if (Array.isArray(value)) return value.map((item) => mark(item, [name!, ...rest])).includes(true)
+  if (!(value instanceof Map) || !value.has(name)) return false
+  if (rest.length > 0) return mark(value.get(name), rest)
+  value.set(name, REDACTED)
+  return true
+}
+
+/**
+ * What a job's paths leave to be seen of a value: `at` says where it stands in the job.
+ *
+ * @example redacted('{"card":"4111","name":"Ann"}', ['args.card'], 'args') // '{"card":"[redacted]","name":"Ann"}'
+ */
+export function redacted<T extends Encoded | null>(value: T, paths: readonly string[], part: Part, name?: string): T {
+  if (value === null || paths.length === 0) return value
+  const at = name === undefined ? [part] : [part, name]
+  const inside: string[][] = []
+  // A stack begins with the message.
+  const all = part === 'error' && paths.includes('error.message') ? [...paths, 'error.stack'] : paths
+  for (const path of all) {
+    const steps = path.split('.')
+    if (!steps.every((step, i) => i >= at.length || step === at[i])) continue
+    if (steps.length <= at.length) return MARK as T
+    inside.push(steps.slice(at.length))
+  }
+  if (inside.length === 0) return value
+  const tree = parseJson(encodedToJson(value), undefined, digits)
+  return inside.map((steps) => mark(tree, steps)).includes(true) ? (writeJson(tree) as T) : value
+}

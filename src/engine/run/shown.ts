@@ -1,0 +1,60 @@
+// Jobs as they are shown: what their classes redact is a mark. Runs, and whoever takes a value, get it as it is.
+
+import type { Encoded } from '../../core/codec/value.ts'
+import { redacted } from '../../core/redact.ts'
+import { type JobRecord, redactedPathsOf } from '../../redis/record.ts'
+import type { CallbackJob } from '../../redis/types.ts'
+import type { Item, JobBase, PortView } from '../engine.ts'
+import { portView, viewOf } from './snapshot.ts'
+
+const sides = { i: 'in', o: 'out' } as const
+
+/** A port as it is shown. */
+export function shownPort(record: JobRecord, dir: 'i' | 'o', port: string, view: PortView): PortView {
+  if (view.default === undefined) return view
+  return { ...view, default: redacted(view.default, redactedPathsOf(record), sides[dir], port) }
+}
+
+/** @example shownPortOf(record, 'i', 'orders', 3, 1).size // 2 */
+export const shownPortOf = (...[record, dir, port, pushed, taken]: Parameters<typeof portView>): PortView =>
+  shownPort(record, dir, port, portView(record, dir, port, pushed, taken))
+
+/** Values of a port as they are shown. */
+export function shownValues(record: JobRecord, dir: 'i' | 'o', port: string, items: readonly Item[]): Item[] {
+  const paths = redactedPathsOf(record)
+  return items.map((item) => ({ ...item, data: redacted(item.data, paths, sides[dir], port) }))
+}
+
+/** The error of a job as it is shown. */
+export const shownError = (record: JobRecord): Encoded | null =>
+  redacted((record.lastError as Encoded | undefined) ?? null, redactedPathsOf(record), 'error')
+
+/** The state of a job as it is shown. */
+export function shownState(record: JobRecord, state: Record<string, Encoded>): Record<string, Encoded> {
+  const paths = redactedPathsOf(record)
+  if (paths.length === 0) return state
+  return Object.fromEntries(
+    Object.entries(state).map(([field, value]) => [field, redacted(value, paths, 'state', field)]),
+  )
+}
+
+/** A job as it is shown; like `viewOf`. */
+export function shownJob(
+  id: number,
+  record: JobRecord,
+  beside: { children?: string[]; childCount?: number; callback?: CallbackJob } = {},
+): JobBase {
+  const view = viewOf(id, record, beside)
+  const paths = redactedPathsOf(record)
+  if (paths.length === 0) return view
+  const ports = (dir: 'i' | 'o', of: Record<string, PortView>) =>
+    Object.fromEntries(Object.entries(of).map(([port, one]) => [port, shownPort(record, dir, port, one)]))
+  return {
+    ...view,
+    args: redacted(view.args, paths, 'args'),
+    error: shownError(record),
+    progress: redacted(view.progress, paths, 'progress'),
+    in: ports('i', view.in),
+    out: ports('o', view.out),
+  }
+}

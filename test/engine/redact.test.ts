@@ -1,0 +1,134 @@
+// What a class redacts is a mark for whoever looks, and itself for runs and for whoever takes it.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { redacted } from '../../src/core/redact.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit/index.ts'
+
+const SECRET = 'M4rk3r'
+const seen: unknown[] = []
+
+const pay = defineWorker({
+  class: 'pay',
+  redact: [
+    'args.card.number',
+    'args.people.pin',
+    'state.token',
+    'state.all.key',
+    'in.orders.note',
+    'in.codes',
+    'out.done.id',
+    'result.receipt',
+    'error.message',
+    'progress',
+  ],
+  in: { orders: port(), codes: port(undefined, { default: SECRET }) },
+  out: { done: port() },
+  async perform(job) {
+    const order = (await job.read('orders')) as { fail?: true }
+    seen.push(job.args, order, await job.read('codes'))
+    if (order.fail) throw new Error(`no: ${SECRET}`)
+    job.set({ token: SECRET, all: { key: SECRET, open: 1 } })
+    job.write('done', { id: SECRET, n: 1 })
+    job.progress(SECRET)
+    return { receipt: SECRET, paid: true }
+  },
+})
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ workers: [pay] })
+})
+afterAll(() => kit.close())
+
+const args = `{"card":{"number":"${SECRET}","exp":"12/29"},"people":[{"pin":"${SECRET}"},{"pin":"${SECRET}","name":"Ann"}],"big":12345678901234567890}`
+const order = JSON.stringify({ note: SECRET, n: 1 })
+const text = (value: unknown) => JSON.stringify(value)
+const textOf = (value: unknown) => JSON.parse(String(value)) as unknown
+
+/** Everything that there is to look at of a job. */
+async function looked(id: number) {
+  const job = String(id)
+  const { engine } = kit
+  return {
+    view: await engine.get(job),
+    list: await engine.list({}),
+    rows: await engine.rows({}),
+    state: await engine.state(job),
+    in: await engine.look(job, 'in', 'orders'),
+    codes: await engine.look(job, 'in', 'codes'),
+    out: await engine.look(job, 'out', 'done'),
+    result: await engine.result(job, {}),
+    runs: await engine.runs(job),
+    errors: await engine.errors({}),
+    log: await engine.readLog({ job }),
+  }
+}
+
+test('whoever looks at a job sees a mark, and what stands beside it as it came', async () => {
+  const heard: string[] = []
+  const listening = new AbortController()
+  const stream = (async () => {
+    for await (const { message } of kit.engine.subscribe(['/sidejob/log'], listening.signal)) heard.push(message)
+  })().catch(() => undefined)
+  const id = await kit.make('pay', { args, inputs: { orders: [order] }, keepResult: true })
+  await kit.rest(id, 'completed')
+  await kit.until(() => heard.some((entry) => entry.includes('"write"')))
+  await kit.engine.write(String(id), 'in', 'codes', [JSON.stringify(SECRET)], { notify: false })
+  await kit.engine.write(String(id), 'in', 'orders', [order], { notify: false })
+  const shown = await looked(id)
+  expect(text(shown)).not.toContain(SECRET)
+  expect(heard.join()).not.toContain(SECRET)
+  expect(heard.join()).toContain('[redacted]')
+  listening.abort()
+  await stream
+
+  expect(shown.view.args).toBe(
+    '{"card":{"number":"[redacted]","exp":"12/29"},"people":[{"pin":"[redacted]"},{"pin":"[redacted]","name":"Ann"}],"big":12345678901234567890}',
+  )
+  expect(shown.view).toMatchObject({ in: { codes: { default: '"[redacted]"' } } })
+  expect(shown.state).toEqual({ token: '"[redacted]"', all: '{"key":"[redacted]","open":1}' })
+  expect(shown.in.values[0]!.data).toBe('{"note":"[redacted]","n":1}')
+  expect(shown.out.values[0]!.data).toBe('{"id":"[redacted]","n":1}')
+  expect(shown.result).toMatchObject({ result: { result: '{"receipt":"[redacted]","paid":true}' } })
+})
+
+test('runs, and whoever takes a value or a result, get it as it is', async () => {
+  seen.length = 0
+  const id = await kit.make('pay', { args, inputs: { orders: [order] }, keepResult: true })
+  await kit.rest(id, 'completed')
+  expect(seen).toEqual([textOf(args), textOf(order), SECRET])
+  const job = String(id)
+  expect(textOf((await kit.engine.take(job, 'out', 'done', {})).values[0]!.data)).toMatchObject({ id: SECRET })
+  expect(await kit.engine.result(job, { take: true })).toMatchObject({
+    result: { result: JSON.stringify({ receipt: SECRET, paid: true }) },
+  })
+  const copy = await kit.engine.copy(job, { inputs: { orders: [order] } })
+  await kit.rest(copy.id, 'completed')
+  expect(seen[3]).toEqual(textOf(args))
+})
+
+test('what an error says is redacted where it is asked for, in lists, runs and kinds of errors too', async () => {
+  const id = await kit.make('pay', { args, inputs: { orders: ['{"fail":true}'] }, keepResult: true })
+  await kit.rest(id, 'failed')
+  const shown = await looked(id)
+  expect(textOf(shown.view.error)).toMatchObject({ message: '[redacted]' })
+  expect(shown.log.entries[0]!.entry).toMatch(/^\{"error":"\[redacted\]","reason":"other"/)
+  expect(shown.errors.errors[0]).toMatchObject({ class: 'pay', example: '[redacted]' })
+  // The stack begins with the message: whoever redacts the one redacts the other.
+  expect(text(shown)).not.toContain(SECRET)
+})
+
+test('a whole part is redacted as well as a place in it, and nothing where there is nothing', () => {
+  expect(redacted('{"a":1}', ['progress'], 'progress')).toBe('"[redacted]"')
+  expect(redacted('[1]', ['in.x'], 'in', 'x')).toBe('"[redacted]"')
+  expect(redacted('[1]', ['in.x'], 'in', 'xy')).toBe('[1]')
+  expect(redacted('{"a": 1}', ['args.b.c'], 'args')).toBe('{"a": 1}')
+  expect(redacted(null, ['args'], 'args')).toBe(null)
+})
+
+test('a path that is none is refused, with what it should be', async () => {
+  await expect(async () => startKit({ workers: [{ ...pay, redact: ['arg.card'] }] })).rejects.toThrow(
+    'redact of class pay: expected args, state, in, out, result, error, progress, and names behind it with dots between, like "args.card.number", got "arg.card"',
+  )
+})
