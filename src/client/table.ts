@@ -174,6 +174,7 @@ export const table = {
     set: 'PUT /v1/views/:name',
     remove: 'DELETE /v1/views/:name',
   },
+  deployments: { list: 'GET /v1/deployments' },
   breakers: { list: 'GET /v1/breakers', reset: 'DELETE /v1/breakers/:key' },
   system: {
     health: 'GET /health',

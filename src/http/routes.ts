@@ -5,6 +5,7 @@ import { breakers } from './breakers.ts'
 import { bulk } from './bulk.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
+import { deployments } from './deployments.ts'
 import { doctor } from './doctor.ts'
 import { errors } from './errors.ts'
 import { files } from './files.ts'
@@ -55,6 +56,7 @@ export const routes = {
   audit,
   tenants,
   views,
+  deployments,
   files,
   system,
 }

@@ -79,8 +79,8 @@ async function costOf(path: string): Promise<{ first: Cost; next: Cost }> {
  * for, too. With two limits; each more is two commands of the first look, and of every look at Limits.
  */
 const most: Record<string, [trips: number, look: number, first: number]> = {
-  '/': [2, 10, 42],
-  '/jobs': [1, 14, 26],
+  '/': [2, 10, 56],
+  '/jobs': [1, 14, 34],
   '/jobs/new': [2, 6, 24],
   '/jobs/:job': [2, 28, 44],
   '/flows': [3, 26, 44],

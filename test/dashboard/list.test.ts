@@ -9,13 +9,22 @@ import { serve } from './served.ts'
 
 const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
 
+const fails = defineWorker({
+  class: 'fails',
+  retry: { max: 0 },
+  perform(job) {
+    throw new Error(`no answer from host ${job.id}`)
+  },
+})
+
 describe.skipIf(!program())('in a browser', () => {
   let served: Awaited<ReturnType<typeof serve>>
   let browser: Browser
 
   beforeAll(async () => {
-    served = await serve({ workers: [waits] })
+    served = await serve({ workers: [waits, fails] })
     for (const _ of [1, 2, 3]) await served.rest(await served.make('waits'))
+    for (const _ of [1, 2]) await served.rest(await served.make('fails'))
     browser = await startBrowser()
   })
   afterAll(async () => {
@@ -106,6 +115,23 @@ describe.skipIf(!program())('in a browser', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Take it away' }).click()
       await page.locator('.toast', { hasText: 'View Waiters is taken away' }).waitFor()
       expect((await served.engine.views()).views).toEqual([])
+    })
+  })
+
+  test('failed jobs are told by kinds of errors on both pages, and a kind is retried after a question', async () => {
+    await at('/', async (page) => {
+      await page
+        .getByRole('link', { name: /no answer from host/ })
+        .first()
+        .waitFor()
+    })
+    await at('/jobs?status=failed', async (page) => {
+      await page.getByRole('button', { name: /^Retry 2 jobs of fails/ }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Retry them' }).click()
+      await page.waitForURL(/error=.*bulk=/)
+      await served.until(async () =>
+        (await served.engine.list({ class: 'fails' })).jobs.every(({ attempt }) => attempt >= 1),
+      )
     })
   })
 

@@ -12,7 +12,15 @@ import type { QueueView } from '../../src/engine/engine.ts'
 const NOW = 1_800_000_000_000
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
-const quiet: needs.Known = { now: NOW, queues: [], limits: [], points: [], givenUp: [], schedules: [] }
+const quiet: needs.Known = {
+  now: NOW,
+  queues: [],
+  limits: [],
+  points: [],
+  givenUp: [],
+  schedules: [],
+  breakers: [],
+}
 
 const point = (ago: number, counts: object) => ({
   ...{ made: 0, runs: 0, errors: 0, completed: 0, failed: 0, terminated: 0, lost: 0, skipped: 0, longestWait: 0 },
@@ -62,6 +70,11 @@ test.each([
   ['a job that waits for half a minute', { queues: [queue({ oldestReady: NOW - MINUTE / 2 })] }, []],
   ['QStash that refuses', { bells: { refused: 3, why: 'answered 500', since: NOW } }, ['bells']],
   ['Redis that went back', { restored: { times: 1, noticedAt: NOW, lost: { from: 4, to: 9 } } }, ['restored']],
+  [
+    'a host that is left alone',
+    { breakers: [{ host: 'a.example', of: 'workers', failures: 5, until: NOW }] },
+    ['breaker'],
+  ],
 ])('%s', (_, known, rules) => {
   expect(needs.needsOf({ ...quiet, ...known } as never).map(({ rule }) => rule)).toEqual(rules)
 })

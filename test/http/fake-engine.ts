@@ -416,6 +416,7 @@ const answers: Engine = {
   views: async () => ({ views: [{ name: 'Night', query: 'status=failed', by: 'ann', at: T }] }),
   setView: async () => {},
   removeView: async () => {},
+  deployments: async () => ({ deployments: [{ id: 'jobs.example', at: T, classes: 3 }] }),
   breakers: async () => ({ breakers: [{ host: 'a.example', of: 'callbacks' as const, failures: 5, until: T }] }),
   resetBreaker: async () => {},
   authenticate: async () => undefined,

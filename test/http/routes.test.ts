@@ -885,6 +885,13 @@ const cases: Case[] = [
   ],
   ['views.remove', ask('DELETE', '/v1/views/Night'), 200, {}, 'removeView', 'Night'],
   [
+    'deployments.list',
+    ask('GET', '/v1/deployments'),
+    200,
+    { deployments: [{ id: 'jobs.example', at, classes: 3 }] },
+    'deployments',
+  ],
+  [
     'breakers.list',
     ask('GET', '/v1/breakers'),
     200,

@@ -4,7 +4,7 @@ import { isId, type Status, statuses } from '../../core/job.ts'
 import type { JobFilter } from '../../engine/engine.ts'
 
 /** The members of the query that choose jobs, in the order in which their tokens stand. */
-export const filters = ['status', 'queue', 'class', 'group', 'parent', 'alias'] as const
+export const filters = ['status', 'queue', 'class', 'group', 'parent', 'alias', 'error'] as const
 export type FilterName = (typeof filters)[number]
 
 export type Token = { name: FilterName; value: string }

@@ -1,7 +1,15 @@
 // What needs a look: rules, each of which says a sentence or nothing. The worst comes first.
 
 import type { Point } from '../../core/series.ts'
-import type { CallbackView, Health, LimitView, QueueView, ScheduleView, Stats } from '../../engine/engine.ts'
+import type {
+  CallbackView,
+  Health,
+  LimitView,
+  OpenBreaker,
+  QueueView,
+  ScheduleView,
+  Stats,
+} from '../../engine/engine.ts'
 import { isFull } from './limit.ts'
 import { count, many, percent } from './number.ts'
 import { about } from './time.ts'
@@ -17,6 +25,7 @@ export type Known = {
   schedules: readonly ScheduleView[]
   bells?: Stats['bells']
   restored?: Health['restored']
+  breakers: readonly OpenBreaker[]
 }
 
 export type Button =
@@ -189,12 +198,26 @@ export const wentBack: Rule = ({ restored, now }) =>
       ]
     : []
 
+export const openBreakers: Rule = ({ breakers }) =>
+  breakers.map(
+    ({ host, of, failures }): Need => ({
+      ...{ rule: 'breaker', weight: 75, kind: 'failed', icon: 'stop', name: host },
+      text: `{} keeps failing and is left alone: ${many(failures, 'failure')} in a row.`,
+      more: `Asked by ${of === 'callbacks' ? 'callbacks' : 'push workers'}; tried again by itself`,
+      buttons: [
+        { to: '/limits#breakers', text: 'See it' },
+        { act: 'reset', at: '/limits', fields: { host, of }, scope: 'admin', icon: 'retry', text: 'Call again now' },
+      ],
+    }),
+  )
+
 const rules: readonly Rule[] = [
   wentBack,
   failing,
   lostRuns,
   silentBells,
   callbacksGivenUp,
+  openBreakers,
   failingSchedules,
   slowQueues,
   fullLimits,

@@ -1,4 +1,4 @@
-// Views of the list of jobs that all share.
+// What pages for people show beside jobs: views of their list that all share, and when classes were deployed.
 
 import { SidejobError } from '../../core/errors.ts'
 import type { Context } from '../context.ts'
@@ -6,7 +6,7 @@ import type { Engine } from '../engine.ts'
 
 const MOST = 50
 
-export function createViews({ store, now }: Context): Pick<Engine, 'views' | 'setView' | 'removeView'> {
+export function createViews({ store, now }: Context): Pick<Engine, 'views' | 'setView' | 'removeView' | 'deployments'> {
   return {
     async views() {
       const views = Object.entries(await store.views()).map(([name, text]) => ({
@@ -14,6 +14,14 @@ export function createViews({ store, now }: Context): Pick<Engine, 'views' | 'se
         ...(JSON.parse(text) as { query: string; by: string; at: number }),
       }))
       return { views: views.sort((a, b) => (a.name < b.name ? -1 : 1)) }
+    },
+
+    async deployments() {
+      const deployments = Object.entries(await store.deployments()).map(([id, text]) => {
+        const { at, classes } = JSON.parse(text) as { at: number; classes: string[] }
+        return { id, at, classes: classes.length }
+      })
+      return { deployments: deployments.sort((a, b) => b.at - a.at) }
     },
 
     async setView(name, { query, by }) {

@@ -323,6 +323,9 @@ export interface Engine extends Deliveries {
   setView(name: string, view: { query: string; by: string }): Promise<void>
   removeView(name: string): Promise<void>
 
+  /** Which deployments serve classes, how many, and when those of each changed last. */
+  deployments(): Promise<{ deployments: { id: string; at: number; classes: number }[] }>
+
   /** Hosts that are not called at the moment; `until`: when one call may try. */
   breakers(): Promise<{ breakers: OpenBreaker[] }>
   /** Forgets what is known against a host, so that it is called again; other isolates hear of it within ten seconds. */

@@ -14,6 +14,7 @@ import { acts } from './acts.ts'
 import { Bulk, BulkProgress } from './bulk.tsx'
 import { Counts } from './counts.tsx'
 import { Filter } from './filter.tsx'
+import { Kinds, type KindsData, kindsOf, retryKind } from './kinds.tsx'
 import { Rows } from './rows.tsx'
 import { type View as ListView, Views, viewActs } from './views.tsx'
 
@@ -26,6 +27,8 @@ export type JobsData = {
   jobs: JobView[]
   cursor: string | null
   counts: Counted
+  /** Of those that failed, where no kind is chosen. */
+  kinds?: KindsData
   /** Views that all share. */
   views: ListView[]
   /** The job that does something to many, whose progress is shown. */
@@ -42,18 +45,26 @@ function settle({ query, look }: Asked): void {
   throw new Elsewhere(`/jobs${queryWith(search, { ...found, q: undefined, cursor: undefined })}`)
 }
 
+/** Of which queue and class the kinds are. */
+function chosen(query: URLSearchParams): { queue?: string; class?: string } {
+  const [queue, name] = [query.get('queue'), query.get('class')]
+  return { ...(queue ? { queue } : {}), ...(name ? { class: name } : {}) }
+}
+
 async function load(asked: Asked): Promise<JobsData> {
   settle(asked)
   const { engine, query } = asked
   const bulk = query.get('bulk')
-  const [{ jobs, cursor }, { queues }, { views }, doing] = await Promise.all([
+  const isOfKinds = query.get('status') === 'failed' && !query.has('error') && !query.has('group')
+  const [{ jobs, cursor }, { queues }, { views }, kinds, doing] = await Promise.all([
     engine.list({ ...filterOf(query), limit: ROWS }),
     asked.stats(),
     asked.shared('views', SHARED, () => engine.views()),
+    isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
     bulk ? engine.get(bulk).catch(() => undefined) : undefined,
   ])
   const counts = countsOf(queues, query.get('queue'))
-  return { jobs, cursor, counts, views, ...(doing ? { bulk: doing } : {}) }
+  return { jobs, cursor, counts, views, ...(kinds ? { kinds } : {}), ...(doing ? { bulk: doing } : {}) }
 }
 
 /** What the page is called: its filter in words. */
@@ -80,6 +91,7 @@ function View({ data, query }: { data: JobsData; query: URLSearchParams }) {
       <Filter tokens={tokens} />
       <Counts counts={data.counts} query={query} />
       {data.bulk && <BulkProgress job={data.bulk} />}
+      {data.kinds && <Kinds data={data.kinds} />}
       <Card kind="list">
         <Rows jobs={data.jobs} cursor={data.cursor} query={query} />
       </Card>
@@ -96,5 +108,5 @@ export const jobs = page<JobsData>({
   title: () => 'Jobs',
   crumbs: (_, { here }) => [{ name: nameOf(new URLSearchParams(here.slice(here.indexOf('?') + 1 || here.length))) }],
   View,
-  acts: { ...acts, ...viewActs },
+  acts: { ...acts, ...viewActs, retryKind },
 })

@@ -29,13 +29,27 @@ function Column({ point, i, of, top, low }: { point: Point; i: number; of: numbe
   )
 }
 
-export function Ends({ points, range }: { points: Point[]; range: Range }) {
+/** Where a moment is between the first column and the end of the last. */
+function Deploy({ at, points }: { at: number; points: Point[] }) {
+  const from = points[0]!.at
+  const span = (points[1]!.at - from) * points.length
+  const x = round(((at - from) / span) * WIDTH)
+  return (
+    <path class="deploy" d={`M${x} 0V${HEIGHT}`}>
+      <title>deploy</title>
+    </path>
+  )
+}
+
+export function Ends({ points, range, deploys }: { points: Point[]; range: Range; deploys: number[] }) {
   const { zone } = useLook()
   const top = niceTop(Math.max(...points.map(({ completed }) => completed)))
   const low = niceTop(Math.max(...points.map(({ failed }) => failed)))
   const completed = points.reduce((sum, point) => sum + point.completed, 0)
   const failed = points.reduce((sum, point) => sum + point.failed, 0)
-  const said = `${count(completed)} jobs completed and ${count(failed)} failed in the last ${range.text}`
+  const told =
+    deploys.length > 0 ? `; classes were deployed at ${deploys.map((at) => hourOf(at, zone)).join(', ')}` : ''
+  const said = `${count(completed)} jobs completed and ${count(failed)} failed in the last ${range.text}${told}`
   const marks = Array.from(
     { length: LABELS },
     (_, i) => points[Math.floor((i * (points.length - 1)) / (LABELS - 1))]!.at,
@@ -63,6 +77,9 @@ export function Ends({ points, range }: { points: Point[]; range: Range }) {
           <path class="ln1 s-line2" d={`M0 ${LINE}H${WIDTH}`} />
           {points.map((point, i) => (
             <Column point={point} i={i} of={points.length} top={top} low={low} />
+          ))}
+          {deploys.map((at) => (
+            <Deploy at={at} points={points} />
           ))}
         </svg>
         <div class="axis" aria-hidden="true">

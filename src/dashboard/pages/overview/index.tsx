@@ -8,6 +8,7 @@ import { Choice, Head } from '../../parts/layout.tsx'
 import { type Known, type Need, needsOf } from '../../words/needs.ts'
 import { columnsOf, type Range, rangeOf, ranges } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/time.ts'
+import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
 import { demo } from './acts.ts'
 import { Ends } from './chart.tsx'
 import { FirstMinute, type FirstMinuteData, firstMinuteOf } from './first-minute.tsx'
@@ -24,6 +25,9 @@ export type OverviewData = {
   limited: number
   longest: RunUnderWay[]
   processes: ProcessView[]
+  kinds: KindsData
+  /** When classes changed, within the range. */
+  deploys: number[]
   stats: Pick<Stats, 'waits'>
 }
 
@@ -35,16 +39,29 @@ const LONGEST = 6
 async function load(asked: Asked): Promise<OverviewData> {
   const { engine, query, look, shared } = asked
   const range = rangeOf(query.get('range'))
-  const [stats, { points }, { limits }, { callbacks }, { schedules }, { processes, others }, health] =
-    await Promise.all([
-      asked.stats(),
-      shared(`series ${range.step}`, LATER, () => engine.series({ step: range.step })),
-      asked.bounds(),
-      shared('given up', LATER, () => engine.callbacks({ state: 'FAILED', limit: 50 })),
-      shared('failing schedules', SELDOM, () => engine.schedules({ failing: true, limit: 10 })),
-      shared('processes', LATER, () => engine.processes()),
-      engine.health(),
-    ])
+  const [
+    stats,
+    { points },
+    { limits },
+    { callbacks },
+    { schedules },
+    { processes, others },
+    kinds,
+    deployments,
+    { breakers },
+    health,
+  ] = await Promise.all([
+    asked.stats(),
+    shared(`series ${range.step}`, LATER, () => engine.series({ step: range.step })),
+    asked.bounds(),
+    shared('given up', LATER, () => engine.callbacks({ state: 'FAILED', limit: 50 })),
+    shared('failing schedules', SELDOM, () => engine.schedules({ failing: true, limit: 10 })),
+    shared('processes', LATER, () => engine.processes()),
+    kindsOf(asked),
+    deploymentsOf(asked),
+    shared('breakers', LATER, () => engine.breakers()),
+    engine.health(),
+  ])
   const { queues } = stats
   const known: Known = {
     now: look.now,
@@ -55,6 +72,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     schedules,
     bells: stats.bells,
     restored: health.restored,
+    breakers,
   }
   const runs = [...processes.flatMap(({ runs }) => runs), ...others]
   const wasUsed = Object.values(stats.total).some(({ made = 0 }) => made > 0)
@@ -67,6 +85,8 @@ async function load(asked: Asked): Promise<OverviewData> {
     limited: queues.reduce((sum, { counts }) => sum + counts.limited, 0),
     longest: runs.sort((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
     processes,
+    kinds,
+    deploys: deployments.map(({ at }) => at).filter((at) => at > look.now - range.span),
     stats: { waits: stats.waits },
   }
 }
@@ -90,9 +110,10 @@ function Whole({ data }: { data: OverviewData }) {
       <Needs needs={data.needs} waits={quietness(data.queues, now)} />
       <Tiles data={data} />
       <div class="cols c21 stretch">
-        <Ends points={data.points} range={data.range} />
+        <Ends points={data.points} range={data.range} deploys={data.deploys} />
         <Where queues={data.queues} limited={data.limited} />
       </div>
+      <Kinds data={data.kinds} />
       <div class="cols c21">
         <Queues queues={data.queues} />
         <RunningLongest runs={data.longest} />
