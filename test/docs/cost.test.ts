@@ -71,6 +71,6 @@ test('docs/cost.md is what was counted, at the prices that it names', async () =
       ['in a batch of 100', 'Redis commands', 'a million of them'],
       parts.map(([what, commands]) => [what, String(commands), dollars(commands * MILLION * price.commands)]),
     ),
-    idle: `A minute in which nothing happens is ${idle} commands. Cloudflare's cron ticks each minute, QStash's schedule every ten: a month of 30 days is ${(ticks * idle!).toLocaleString('en')} commands (${dollars(ticks * idle! * price.commands)}) and ${(MINUTES / 10).toLocaleString('en')} messages (${dollars((MINUTES / 10) * price.messages)}). Both fit into the vendors' free plans.`,
+    idle: `A minute in which nothing happens costs ${idle === 1 ? 'one command' : `${idle} commands`}. Cloudflare's cron ticks each minute, QStash's schedule every ten: a month of 30 days is ${(ticks * idle!).toLocaleString('en')} commands (${dollars(ticks * idle! * price.commands)}) and ${(MINUTES / 10).toLocaleString('en')} messages (${dollars((MINUTES / 10) * price.messages)}). Both fit into the vendors' free plans.`,
   })
 })
