@@ -1,6 +1,6 @@
 // What a deployment would do, what it is told, and what is written down about it.
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { experimental_readRawConfig as readRawConfig } from 'wrangler'
@@ -96,6 +96,8 @@ test('no plan refuses what is committed: it has no limits, and binds no Worker b
   expect(toml).not.toMatch(/^\[limits\]|^\[\[services\]\]/m)
   expect(toml).toContain('redact_query_string = true')
   expect(toml).toContain('global_fetch_strictly_public')
+  for (const template of readdirSync(join(root, 'templates')))
+    expect(readFileSync(join(root, 'templates', template, 'wrangler.jsonc'), 'utf8')).not.toMatch(/"(limits|services)"/)
 })
 
 test('QStash says its region in its address', () => {
