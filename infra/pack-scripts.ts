@@ -1,13 +1,14 @@
 // Makes the scripts of the package small: in the repository they are text that can be read; in `dist` they are compressed,
 // all together, because they share most of what they say. A text is wanted only when Redis does not know its script yet,
-// so an isolate that begins unpacks nothing.
+// so an isolate that begins unpacks nothing. Maps of what a program has written say nothing, and are left out.
 
-import { rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { Script } from '../src/redis/script.ts'
 
-const target = join(import.meta.dirname, '../dist/src/redis/scripts.generated.js')
+const dist = join(import.meta.dirname, '../dist')
+const target = join(dist, 'src/redis/scripts.generated.js')
 
 /** The window is larger than all texts, so that what a script shares with the first is found. */
 const WINDOW = 24
@@ -38,10 +39,20 @@ export function packedModule(scripts: readonly Script<never>[]): string {
   ].join('\n')
 }
 
+const generatedIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.generated.js'))
+    .map((file) => join(folder, file))
+
+function dropMap(file: string): void {
+  rmSync(`${file}.map`, { force: true })
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n?$/, '\n'))
+}
+
 if (import.meta.main) {
   const scripts = Object.values((await import(target)) as Record<string, Script<never>>)
   const text = packedModule(scripts)
   writeFileSync(target, text)
-  rmSync(`${target}.map`, { force: true })
+  for (const file of generatedIn(dist)) dropMap(file)
   console.log(`${Math.round(text.length / 1024)} KiB of scripts, compressed`)
 }

@@ -22,9 +22,14 @@ export function run(folder: string, command: string, env: Record<string, string>
   return new Promise((done) => child.once('close', (code) => done({ code, out })))
 }
 
+/** Milliseconds that a person would have waited for commands so far. */
+export const waited = { ms: 0 }
+
 /** The same, which must succeed. */
 export async function must(folder: string, command: string, env: Record<string, string> = {}): Promise<string> {
+  const began = performance.now()
   const { code, out } = await run(folder, command, env)
+  waited.ms += performance.now() - began
   if (code !== 0) throw new Error(`${command} ended with ${code}:\n${out.slice(-4_000)}`)
   return out
 }
