@@ -49,7 +49,7 @@ function parsed(text: string): Line | undefined {
   }
 }
 
-async function write(path: string, { note }: Io): Promise<void> {
+async function write(path: string, { note, progress }: Io): Promise<void> {
   const { client, namespace } = place()
   const begun = await begunIn(path, namespace)
   if (begun.isWhole) throw new UsageError(`${path} is a whole export already: expected another name`)
@@ -57,9 +57,14 @@ async function write(path: string, { note }: Io): Promise<void> {
   try {
     await truncate(path, begun.bytes)
     if (begun.cursor) note(`goes on behind ${begun.keys} keys`)
+    // Redis counts the keys of all namespaces: there are no more than that.
+    const most = await client.ask((redis) => redis.dbsize())
     let text = ''
+    let keys = begun.keys
     for await (const line of exported({ client, namespace }, begun)) {
       text += `${JSON.stringify(line)}\n`
+      if ('key' in line && !line.from) keys++
+      if ('cursor' in line) progress(keys, Math.max(keys, most), 'keys at most')
       if (text.length > BUFFER || 'end' in line) {
         await file.appendFile(text)
         text = ''
@@ -71,11 +76,14 @@ async function write(path: string, { note }: Io): Promise<void> {
   }
 }
 
-async function* readLinesOf(path: string): AsyncGenerator<Line> {
-  let n = 0
+/** The lines of an export; `tell` hears how many bytes of it have been read. */
+async function* readLinesOf(path: string, tell: (bytes: number) => void): AsyncGenerator<Line> {
+  let [n, bytes] = [0, 0]
   for await (const text of linesOf(path)) {
     const line = parsed(text)
     n++
+    bytes += Buffer.byteLength(text) + 1
+    tell(bytes)
     if (!line) throw new UsageError(`${path}, line ${n}: expected JSON, got ${text.slice(0, 80)}`)
     yield line
   }
@@ -92,9 +100,14 @@ export const backup: Record<string, Command> = {
     takes: ['file'],
     options: { over: { type: 'boolean', does: 'replaces what is in the namespace: all of it is removed' } },
     async run(_, { over }, { note, progress }, [path = '']) {
-      const { keys, lost } = await imported(place(), readLinesOf(path), {
+      const size = (await stat(path)).size
+      let read = 0
+      const lines = readLinesOf(path, (bytes) => {
+        read = bytes
+      })
+      const { keys, lost } = await imported(place(), lines, {
         over: Boolean(over),
-        progress: (lines) => progress(lines, lines, 'lines'),
+        progress: (n) => progress(read, size, `bytes, ${n} lines`),
       })
       note(`${keys} keys; sidejob doctor says whether they fit`)
       if (lost) note(`jobs ${lost.from} to ${lost.to} are lost, and their ids are not given again`)

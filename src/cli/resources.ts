@@ -1,7 +1,8 @@
 // sidejob queues, limits, schedules, …: what is beside jobs.
 
 import type { Client } from '../client/index.ts'
-import { type Command, chosen, type Given, yes } from './command.ts'
+import { bulkCommands } from './bulk.ts'
+import { type Command, chosen, type Given } from './command.ts'
 
 /** Shows a list under one member of an answer. */
 const list = (does: string, ask: (client: Client) => Promise<object>, member: string, columns: string[]): Command => ({
@@ -44,30 +45,6 @@ async function processesOf(client: Client) {
 
 const signal = (word: 'quiet' | 'stop' | null, does: string): Command =>
   act(does, 'process', (client, process) => client.processes.signal(process, { signal: word }))
-
-type Action = Parameters<Client['bulk']['start']>[0]['action']
-
-const bulk = (action: Action): Command => ({
-  does: `${action} for all jobs that fit; without --yes it says how they are counted`,
-  options: {
-    status: { type: 'string', short: 's', does: 'only those with this status' },
-    queue: { type: 'string', short: 'q', does: 'only of this queue' },
-    class: { type: 'string', short: 'c', does: 'only of this class' },
-    group: { type: 'string', does: 'only of this group' },
-    yes,
-  },
-  async run(client, given, { show, note }) {
-    const filter = chosen(given, 'status', 'queue', 'class', 'group') as Parameters<
-      Client['bulk']['start']
-    >[0]['filter']
-    if (!given.yes) {
-      const { jobs, cursor } = await client.jobs.list({ ...filter, limit: 1_000 })
-      note(`${action}: ${jobs.length}${cursor ? ' or more' : ''} jobs fit; --yes does it`)
-      return
-    }
-    show(await client.bulk.start({ filter, action }))
-  },
-})
 
 const scopes = ['read', 'write', 'work', 'admin'] as const
 type Scope = (typeof scopes)[number]
@@ -178,10 +155,7 @@ export const resources: Record<string, Command> = {
     { scope: { type: 'string', default: 'read', does: 'what it may do: read,write,work,admin' } },
   ),
   'keys rm': act('removes an API key', 'id', (client, id) => client.keys.remove(id)),
-  'bulk retry': bulk('retry'),
-  'bulk terminate': bulk('terminate'),
-  'bulk delete': bulk('delete'),
-  'bulk requeue': bulk('requeue'),
+  ...bulkCommands,
   stats: {
     does: 'shows what has happened, today and ever; with --days, day by day',
     options: { days: { type: 'string', does: 'so many days, from today back' } },

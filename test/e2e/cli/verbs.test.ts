@@ -1,8 +1,10 @@
 // Every verb of the command line, against the stack as it is deployed: what it prints, and what has become of the jobs.
 
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createIo, showing } from '../../../src/cli/io.ts'
 import { commandNames, main } from '../../../src/cli/main.ts'
@@ -138,6 +140,33 @@ test('bulk says what fits, and does it with --yes', async () => {
     id: expect.any(Number),
   })
 })
+
+const threeOf = (group: string) =>
+  kit.client.jobs.enqueue(Array.from({ length: 3 }, () => ({ class: 'noop', wait: '2h', group: { id: group } })))
+
+test('bulk --wait ends when it is done, and says to how many', async () => {
+  await threeOf('waited')
+  expect((await run('bulk', 'terminate', '--group', 'waited')).noted).toBe('terminate: 3 jobs fit; --yes does it\n')
+  expect(await json('bulk', 'terminate', '--group', 'waited', '--yes', '--wait')).toMatchObject({
+    ...{ status: 'completed', done: 3, passed: 0 },
+  })
+})
+
+test.skipIf(spawnSync('python3', ['-c', 'import pty']).status !== 0)(
+  'in a terminal bulk shows how far it is, and waits by itself',
+  async () => {
+    await threeOf('shown')
+    const words = [process.execPath, 'src/cli/index.ts', 'bulk', 'terminate', '--group', 'shown', '--yes']
+    const child = spawn('python3', ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])', ...words], {
+      cwd: join(import.meta.dirname, '../../..'),
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const seen = await text(child.stdout)
+    child.stdin.end()
+    expect(seen).toContain(`[${'='.repeat(30)}] 3 of 3, 3 done`)
+    expect(seen).toMatch(/status +completed/)
+  },
+)
 
 test('flows graph shows a graph', async () => {
   const graph = { nodes: { a: { class: 'noop' } }, edges: [] }

@@ -1,0 +1,59 @@
+// sidejob bulk …: one act on all jobs that fit, which goes on by itself; a terminal shows how far it is.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Client } from '../client/index.ts'
+import { type Command, chosen, type Io, yes } from './command.ts'
+
+type Input = Parameters<Client['bulk']['start']>[0]
+/** How many it was done to, and how many were passed over because there was nothing to do. */
+type Done = { done: number; passed: number }
+
+/** Looks so often at how far it is. */
+const EVERY = 250
+
+const count = ({ fits, more }: { fits: number; more: boolean }): string => `${fits}${more ? ' or more' : ''}`
+
+/** Waits for the end of a bulk job. */
+async function follow(client: Client, id: number, fits: number, { progress }: Io) {
+  for (;;) {
+    const { status, progress: said } = await client.jobs.get(id)
+    const { done, passed } = (said as Done | null) ?? { done: 0, passed: 0 }
+    const seen = done + passed
+    progress(seen, Math.max(fits, seen), `${done} done`)
+    if (status === 'completed' || status === 'failed' || status === 'terminated') return { id, status, done, passed }
+    await pause(EVERY)
+  }
+}
+
+const bulk = (action: Input['action']): Command => ({
+  does: `${action} for all jobs that fit; without --yes it says how many they are`,
+  options: {
+    status: { type: 'string', short: 's', does: 'only those with this status' },
+    queue: { type: 'string', short: 'q', does: 'only of this queue' },
+    class: { type: 'string', short: 'c', does: 'only of this class' },
+    group: { type: 'string', does: 'only of this group' },
+    wait: { type: 'boolean', short: 'w', does: 'waits until it is done, as it does in a terminal' },
+    yes,
+  },
+  async run(client, given, io) {
+    const filter = chosen(given, 'status', 'queue', 'class', 'group') as Input['filter']
+    const input = { filter, action }
+    const fitting = (await client.bulk.start(input, { query: { preview: true } })) as { fits: number; more: boolean }
+    if (!given.yes) {
+      io.note(`${action}: ${count(fitting)} jobs fit; --yes does it`)
+      return
+    }
+    const job = (await client.bulk.start(input)) as { id: number }
+    if (!given.wait && (io.json || !io.isTerminal)) return void io.show(job)
+    const ended = await follow(client, job.id, fitting.fits, io)
+    io.show(ended)
+    return ended.status === 'completed' ? 0 : 1
+  },
+})
+
+export const bulkCommands: Record<string, Command> = {
+  'bulk retry': bulk('retry'),
+  'bulk terminate': bulk('terminate'),
+  'bulk delete': bulk('delete'),
+  'bulk requeue': bulk('requeue'),
+}
