@@ -126,3 +126,10 @@ export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>
       job.count('reaperSuccessfulDeletions')
     },
   })
+
+/**
+ * Both, as `createWorker` takes them.
+ *
+ * @example createWorker({ functions, storing: downloads })
+ */
+export const downloads = (resources: Resources) => [download(resources), reap(resources)]

@@ -1,9 +1,9 @@
 // The workers of this deployment: add yours to the list.
 
 import { core } from './core.ts'
-import { download, type Resources, reap } from './download.ts'
+import { downloads } from './download.ts'
 
 export const workers = [...core]
 
 /** Those that need what only a deployment has: a place for files. */
-export const storing = (resources: Resources) => [download(resources), reap(resources)]
+export const storing = downloads

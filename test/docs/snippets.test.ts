@@ -70,6 +70,7 @@ const placed = (faults: string): string[] =>
       line.replace(/^(\S+?)~(\d+)\.ts\((\d+),/, (_, page, _start, at) => `${page.replaceAll('~', '/')}.md:${at} (`),
     )
 
+// The compiler takes a few seconds, and as many more as the machine has other things to do.
 test('every snippet of TypeScript compiles', () => {
   const snippets = pages.flatMap(snippetsOf)
   expect(snippets.length).toBeGreaterThan(25)
@@ -79,4 +80,4 @@ test('every snippet of TypeScript compiles', () => {
   for (const snippet of snippets) writeFileSync(join(folder, fileOf(snippet)), moduleOf(snippet))
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
   expect(placed(compile())).toEqual([])
-})
+}, 180_000)

@@ -8,18 +8,23 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { agent, model } from '../../../examples/recipes/agent.ts'
 import { refund } from '../../../examples/recipes/approval.ts'
 import { changed, reindex } from '../../../examples/recipes/debounce.ts'
+import { extract, load, ordersFlow, transform } from '../../../examples/recipes/etl.ts'
 import { measure, measureAll } from '../../../examples/recipes/fan_out.ts'
 import { importRows, source, target } from '../../../examples/recipes/import_rows.ts'
+import { fetchLong, parts } from '../../../examples/recipes/long_download.ts'
+import { moveJob } from '../../../examples/recipes/move.ts'
 import { nightlyReport, reports } from '../../../examples/recipes/nightly.ts'
 import { api, syncContact } from '../../../examples/recipes/rate_limited.ts'
 import { bookings, bookTrip } from '../../../examples/recipes/saga.ts'
 import { eventJob, handleEvent } from '../../../examples/recipes/webhook.ts'
+import { flow } from '../../../functions/flow.ts'
 import { createClient } from '../../../src/client/index.ts'
 import { createApp } from '../../../src/http/app.ts'
 import { type Kit, startKit } from '../../kit/index.ts'
 
 const workers = [
   ...[agent, refund, reindex, measure, measureAll, importRows, nightlyReport, syncContact, bookTrip, handleEvent],
+  ...[extract, transform, load, fetchLong, flow],
 ]
 
 let kit: Kit
@@ -177,11 +182,60 @@ test('a page that is changed often is indexed once, at its newest version', asyn
   expect(await resultOf(ids[0]!)).toBe('home at version 3')
 })
 
+test('lines of orders go through three jobs, and their totals come out of the flow', async () => {
+  const { id } = await client.jobs.enqueue(ordersFlow('FI,10\nSE,5\nnobody\nFI,2.5'))
+  await kit.rest(id, 'completed')
+  const { values } = await client.ports.read(id, 'out', 'totals')
+  expect(values[0]!.data).toEqual({ FI: 12.5, SE: 5 })
+  const rejected = await client.ports.read(id, 'out', 'rejected')
+  expect(rejected.values.map(({ data }) => data)).toEqual(['nobody'])
+})
+
+test('a long file comes in parts; one that fails is asked for again, and no other', async () => {
+  const file = 'a file of more than one part'
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.headers.range!)
+    const [, from = 0, to = 0] = /(\d+)-(\d+)/.exec(request.headers.range!)!.map(Number)
+    if (from === 10 && asked.filter((one) => one === request.headers.range).length === 1)
+      return request.socket.destroy()
+    const part = file.slice(from, to + 1)
+    const range = `bytes ${from}-${from + part.length - 1}/${file.length}`
+    response.writeHead(206, { 'content-range': range, etag: '"1"' }).end(part)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  parts.size = 10
+  parts.store = async (number, bytes) => void did.push(`${number}: ${new TextDecoder().decode(bytes)}`)
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const id = await enqueue({ class: 'fetch_long', args: { url }, retry: { max: 2, backoff: 0 } })
+  await kit.rest(id, 'completed')
+  server.close()
+  expect(await resultOf(id)).toEqual({ bytes: file.length, parts: 3 })
+  expect(did).toEqual(['1: a file of ', '2: more than ', '3: one part'])
+  expect(asked).toEqual(['bytes=0-9', 'bytes=10-19', 'bytes=10-19', 'bytes=20-29'])
+})
+
+test('a job is moved to another queue once, with what waits at its ports, and not when it has begun', async () => {
+  await kit.engine.setQueue('slow', { paused: true })
+  await kit.engine.setQueue('fast', { paused: true })
+  for (const queue of ['slow', 'fast']) await kit.engine.register(queue, 'moved', { pull: true, in: { n: {} } })
+  const { id } = await client.jobs.enqueue({ class: 'moved', queue: 'slow', args: { a: 1 }, inputs: { n: [1, 2] } })
+  const moved = await moveJob(client, id, 'fast')
+  expect((await client.jobs.get(id)).status).toBe('terminated')
+  expect(await moveJob(client, id, 'fast')).toBe(moved)
+  expect(await client.jobs.get(moved)).toMatchObject({ queue: 'fast', args: { a: 1 }, in: { n: { size: 2 } } })
+  await kit.engine.setQueue('fast', { paused: false })
+  await client.queues.claim('fast', { max: 1 })
+  await expect(moveJob(client, moved, 'slow')).rejects.toMatchObject({ status: 409 })
+})
+
 test('docs/recipes.md shows the files as they are', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/recipes.md'), 'utf8')
   const shown = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
   const folder = join(import.meta.dirname, '../../../examples/recipes')
   const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'))
-  const asInstalled = files.map((code) => code.replaceAll("'../../src/index.ts'", "'sidejob'"))
+  const asInstalled = files.map((code) =>
+    code.replaceAll("'../../src/index.ts'", "'sidejob'").replaceAll("'../../src/client/index.ts'", "'sidejob/client'"),
+  )
   expect(shown.toSorted()).toEqual(asInstalled.toSorted())
 })
