@@ -105,6 +105,13 @@ test('a look again at what is the same costs no drawing', async () => {
   expect(changed.status).toBe(200)
 })
 
+test('a pattern is said in words with its next five times, without a script, and what is none is refused', async () => {
+  const html = await reader.html(`/ui/schedules?${new URLSearchParams({ cron: '0 9 * * MON', tz: 'Asia/Tokyo' })}`)
+  expect(html).toContain('At 09:00, only on Monday')
+  expect(html.slice(html.indexOf('nexttimes')).match(/<time/g)!.length).toBeGreaterThanOrEqual(5)
+  expect(await reader.html('/ui/schedules?cron=nonsense')).toMatch(/<p class="err">[^<]+</)
+})
+
 test('what was typed into the filter becomes the address', async () => {
   const answer = await reader.get('/ui/jobs?queue=default&q=failed+group%3Ashop-7')
   expect(answer.headers.get('location')).toBe('/ui/jobs?queue=default&status=failed&group=shop-7')

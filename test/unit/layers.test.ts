@@ -16,7 +16,7 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
   'src/dashboard': {
     ours: ['src/core', 'src/http'],
     types: ['src/engine'],
-    packages: ['hono', 'idiomorph', '@dagrejs/dagre'],
+    packages: ['hono', 'cronstrue', 'idiomorph', '@dagrejs/dagre'],
   },
   'src/testing': { ours: ['src/core', 'src/engine'], packages: ['zod'] },
   'src/client': { ours: [], types: ['src/core', 'src/engine', 'src/http', 'src/facades', 'zod'], packages: [] },

@@ -6,6 +6,7 @@ import { startList } from './app/list.ts'
 import { startListening } from './app/listen.ts'
 import { startLive } from './app/live.ts'
 import { startLooks } from './app/looks.ts'
+import { startPreviews } from './app/preview.ts'
 import { startSelection } from './app/selection.ts'
 import { startTimes } from './app/times.ts'
 import { startViews } from './app/views.ts'
@@ -16,6 +17,7 @@ startForms()
 startSelection()
 startList()
 startViews()
+startPreviews()
 startLive()
 startListening()
 startKeys()

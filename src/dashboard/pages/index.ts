@@ -18,8 +18,8 @@ import { more } from './more.tsx'
 import { newJob } from './new-job.tsx'
 import { overview } from './overview/index.tsx'
 import { queue, queues } from './queues.tsx'
-import { schedules } from './schedules.tsx'
-import { worker, workers } from './workers.tsx'
+import { schedules } from './schedules/index.tsx'
+import { worker, workers } from './workers/index.tsx'
 
 export const pages: readonly Page[] = [
   ...[overview, jobs, newJob, job, flows, flow, edit, queues, queue, schedules, limits],

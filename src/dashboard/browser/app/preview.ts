@@ -1,0 +1,28 @@
+// What a form would do, while it is typed: the page itself says it, asked with the fields that the form names.
+
+import { base } from './page.ts'
+
+const PAUSE = 300
+
+async function show(form: HTMLFormElement): Promise<void> {
+  const box = document.getElementById('preview')
+  if (!box) return
+  const asked = new URLSearchParams()
+  for (const name of form.dataset.preview!.split(' ')) asked.set(name, String(new FormData(form).get(name) ?? ''))
+  const answer = await fetch(`${base}${location.pathname.slice(base.length)}?${asked}`, {
+    headers: { accept: 'text/html' },
+  })
+  if (!answer.ok) return
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  box.replaceChildren(...(page.getElementById('preview')?.childNodes ?? []))
+}
+
+export function startPreviews(): void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  document.addEventListener('input', ({ target }) => {
+    const form = target instanceof Element ? target.closest<HTMLFormElement>('form[data-preview]') : null
+    if (!form) return
+    clearTimeout(timer)
+    timer = setTimeout(() => void show(form).catch(() => undefined), PAUSE)
+  })
+}

@@ -1,0 +1,60 @@
+// What can be done to schedules.
+
+import type { Act, ActAsked } from '../../page.ts'
+import { given, jsonText, maybe, objectOf } from '../../words/form.ts'
+import { clock } from '../../words/time.ts'
+
+const of = ({ form }: ActAsked): string => `/v1/schedules/${encodeURIComponent(given(form, 'job'))}`
+
+export const acts: Record<string, Act> = {
+  run: {
+    scope: 'write',
+    async does(asked) {
+      await asked.call('POST', `${of(asked)}/run`, {})
+      const job = given(asked.form, 'job')
+      return { say: `#${job} runs now; its slots stay as they are`, link: { text: `#${job}`, to: `/jobs/${job}` } }
+    },
+  },
+  pause: {
+    scope: 'write',
+    async does(asked) {
+      await asked.call('POST', `${of(asked)}/pause`, {})
+      return { say: 'The schedule is paused', undo: { act: 'resume', job: given(asked.form, 'job') } }
+    },
+  },
+  resume: {
+    scope: 'write',
+    async does(asked) {
+      const { next } = (await asked.call('POST', `${of(asked)}/resume`, {})) as { next: string[] }
+      const when = next[0] ? ` at ${clock(Date.parse(next[0]), asked.look.zone)}` : ''
+      return { say: `The schedule goes on${when}`, undo: { act: 'pause', job: given(asked.form, 'job') } }
+    },
+  },
+  stop: {
+    scope: 'write',
+    confirm: ({ form }) => ({
+      title: `Stop repeating #${given(form, 'job')}?`,
+      text: ['Its names are free again. The job stays, and runs no more by itself.'],
+      verb: 'Stop repeating',
+    }),
+    async does(asked) {
+      await asked.call('DELETE', of(asked))
+      return { say: `#${given(asked.form, 'job')} repeats no more` }
+    },
+  },
+  set: {
+    scope: 'write',
+    async does({ form, call }) {
+      const [tz, missed, args] = ['tz', 'missed', 'args'].map((name) => maybe(form, name))
+      const body = objectOf({
+        queue: JSON.stringify(given(form, 'queue')),
+        class: JSON.stringify(given(form, 'class')),
+        repeat: JSON.stringify({ cron: given(form, 'cron'), ...(tz ? { tz } : {}), ...(missed ? { missed } : {}) }),
+        args: args && jsonText(args, 'args'),
+      })
+      const alias = given(form, 'alias')
+      const { job } = (await call('PUT', `/v1/schedules/${encodeURIComponent(alias)}`, body)) as { job: number }
+      return { say: `Schedule ${alias} is set`, link: { text: `#${job}`, to: `/jobs/${job}` } }
+    },
+  },
+}

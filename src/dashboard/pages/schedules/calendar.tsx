@@ -1,0 +1,187 @@
+// The calendar: a row for each schedule, with what ran, what is to come, and what can be done to it.
+
+import { decodeValue, type Encoded } from '../../../core/codec/value.ts'
+import type { ScheduleView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { Act as Button } from '../../parts/act.tsx'
+import { Shape } from '../../parts/icon.tsx'
+import { JobId, To } from '../../parts/layout.tsx'
+import { Ago } from '../../parts/moment.tsx'
+import { laneOf, placeOf, type Span, ticksOf } from '../../words/calendar.ts'
+import { cronWords } from '../../words/cron.ts'
+import { many } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+import { clock, dayOf, hourOf } from '../../words/time.ts'
+
+const DAY = 86_400_000
+
+type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: string; missed?: string }
+
+/** When it runs, in a few words. */
+export function whenOf(repeat: Encoded): string {
+  const rule = decodeValue(repeat) as Rule
+  const zone = rule.tz && rule.tz !== 'UTC' ? ` in ${rule.tz}` : ''
+  const missed = rule.missed ? `; misses: ${rule.missed}` : ''
+  if (rule.cron) return `${cronWords(rule.cron) ?? rule.cron}${zone}${missed}`
+  if (rule.every !== undefined) return `every ${rule.every}${missed}`
+  return rule.bedrock ?? cut(repeat, 60)
+}
+
+const pct = (n: number): string => `${Math.round(n * 100) / 100}%`
+
+function Track({ schedule, span }: { schedule: ScheduleView; span: Span }) {
+  const { now } = useLook()
+  const { marks, band } = laneOf(schedule, now, span)
+  const middle = pct(placeOf(now, now, span))
+  const at = (moment: number) => placeOf(moment, now, span)
+  return (
+    <div class="trk">
+      <svg role="img" aria-label={`${many(marks.length, 'mark')}${band ? ', and a slot every few minutes' : ''}`}>
+        {band && (
+          <rect
+            class="bandnext"
+            x={pct(at(band.from))}
+            width={pct(Math.max(0, at(band.to) - at(band.from)))}
+            y="12"
+            height="8"
+            rx="2"
+          />
+        )}
+        {marks.map(({ at: moment, kind }) => (
+          <circle class={kind === 'next' ? 'next' : `f-${kind}`} cx={pct(at(moment))} cy="16" r="4.5" />
+        ))}
+        <line class="s-accent" x1={middle} x2={middle} y1="0" y2="46" stroke-width="1.5" />
+      </svg>
+    </div>
+  )
+}
+
+function Ticks({ span }: { span: Span }) {
+  const { now, zone } = useLook()
+  const isDay = span.before + span.after <= DAY
+  return (
+    <div class="trk hd">
+      <svg aria-hidden="true">
+        {ticksOf(now, span).map((at) => {
+          const x = placeOf(at, now, span)
+          return (
+            x > 2 &&
+            Math.abs(x - placeOf(now, now, span)) > 5 && (
+              <text class="t11 mid" x={pct(x)} y="20">
+                {isDay ? hourOf(at, zone) : dayOf(at, zone)}
+              </text>
+            )
+          )
+        })}
+        <text class="t11 mid t-c accent" x={pct(placeOf(now, now, span))} y="20">
+          now
+        </text>
+      </svg>
+    </div>
+  )
+}
+
+function Next({ schedule: { paused, next } }: { schedule: ScheduleView }) {
+  const { now, zone } = useLook()
+  const [first] = next
+  if (paused || first === undefined)
+    return (
+      <div class="nxt">
+        <span class="st suspended">
+          <Shape status="suspended" />
+          {paused ? 'paused' : 'no slot'}
+        </span>
+      </div>
+    )
+  return (
+    <div class="nxt">
+      <b>{first <= now ? 'due' : <Ago at={first} />}</b>
+      <span class="sub">
+        {first - now < DAY ? clock(first, zone) : `${dayOf(first, zone)}, ${hourOf(first, zone)}`}
+      </span>
+    </div>
+  )
+}
+
+function Row({ schedule, span }: { schedule: ScheduleView; span: Span }) {
+  const { job, class: name, aliases, paused, failing, repeat } = schedule
+  const fields = { job: String(job) }
+  const called = aliases[0] ?? name
+  return (
+    <>
+      <div class="sch">
+        <span class="row">
+          <To to={`/jobs/${job}`}>
+            <b>{cut(called, 26)}</b>
+          </To>
+          <JobId id={job} />
+          {failing && (
+            <span class="st pill failed">
+              <Shape status="failed" />
+              failed
+            </span>
+          )}
+        </span>
+        <span class="sub clip" title={repeat}>
+          {whenOf(repeat)}
+        </span>
+      </div>
+      <Track schedule={schedule} span={span} />
+      <Next schedule={schedule} />
+      <div class="acts">
+        <Button act="run" scope="write" fields={fields} icon="play" small label={`Run ${called} now`}>
+          Run now
+        </Button>
+        {paused ? (
+          <Button act="resume" scope="write" fields={fields} icon="play" small label={`Resume ${called}`} />
+        ) : (
+          <Button act="pause" scope="write" fields={fields} icon="pause" small label={`Pause ${called}`} />
+        )}
+        <Button
+          act="stop"
+          scope="write"
+          fields={fields}
+          icon="x"
+          kind="quiet"
+          small
+          label={`Stop repeating ${called}`}
+        />
+      </div>
+    </>
+  )
+}
+
+export function Calendar({ schedules, span }: { schedules: readonly ScheduleView[]; span: Span }) {
+  return (
+    <div class="calgrid">
+      <Legend />
+      <Ticks span={span} />
+      <div class="hd nxt">Next</div>
+      <div class="hd" />
+      {schedules.map((schedule) => (
+        <Row schedule={schedule} span={span} />
+      ))}
+    </div>
+  )
+}
+
+function Legend() {
+  return (
+    <div class="hd">
+      <span class="legend">
+        <span>
+          <i class="done round" />
+          completed
+        </span>
+        <span>
+          <i class="failed round" />
+          failed
+        </span>
+        <span>
+          <i class="round hollow" />
+          to come
+        </span>
+      </span>
+    </div>
+  )
+}

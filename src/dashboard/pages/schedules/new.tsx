@@ -1,0 +1,77 @@
+// The form of a new schedule: while its pattern is typed it is said in words, with the next five times.
+
+import { SidejobError } from '../../../core/errors.ts'
+import { nextTimes } from '../../../core/repeat.ts'
+import { useLook } from '../../look.ts'
+import { refusal, Sent } from '../../parts/act.tsx'
+import { Field, Select, TextArea } from '../../parts/field.tsx'
+import { Card } from '../../parts/layout.tsx'
+import { cronWords } from '../../words/cron.ts'
+import { moment } from '../../words/time.ts'
+
+const NEXT = 5
+
+/** A pattern as it is understood, or why it is none. */
+export type Preview = { cron: string; tz: string; words?: string; next: number[]; fault?: string }
+
+/** @example previewOf('30 2 * * *', 'UTC', Date.now()).words // 'At 02:30' */
+export function previewOf(cron: string, tz: string, now: number): Preview {
+  const words = cronWords(cron)
+  try {
+    const next = nextTimes({ cron, ...(tz ? { tz } : {}) }, now, NEXT)
+    return { cron, tz, next, ...(words ? { words } : {}) }
+  } catch (error) {
+    if (!(error instanceof SidejobError)) throw error
+    return { cron, tz, next: [], fault: error.message }
+  }
+}
+
+function Said({ preview: { tz, words, next, fault } }: { preview: Preview }) {
+  const { zone } = useLook()
+  const own = tz || 'UTC'
+  if (fault) return <p class="err">{fault}</p>
+  return (
+    <>
+      {words && (
+        <p>
+          <b>{words}</b>, in {own}
+        </p>
+      )}
+      <ol class="nexttimes">
+        {next.map((at) => (
+          <li>
+            <time datetime={new Date(at).toISOString()}>{moment(at, own)}</time>
+            {own !== zone && <span class="dimmer"> {moment(at, zone)}</span>}
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+export function NewSchedule({ preview }: { preview?: Preview }) {
+  const { base, who } = useLook()
+  const off = refusal(who.scopes, 'write')
+  return (
+    <Card title="New schedule" id="new">
+      <form class="form" method="post" action={`${base}/schedules`} data-act="set" data-preview="cron tz">
+        <Sent act="set" />
+        <div class="cronf">
+          <Field name="alias" label="Name" required />
+          <Field name="queue" label="Queue" value="default" required mono />
+          <Field name="class" label="Class" required mono />
+          <Field name="cron" label="When" note="cron" placeholder="30 2 * * *" value={preview?.cron} required mono />
+          <Field name="tz" label="Zone" placeholder="UTC" value={preview?.tz} />
+          <Select name="missed" label="Missed slots" options={['', 'run', 'last', 'skip']} />
+        </div>
+        <div id="preview" class="preview" data-island aria-live="polite">
+          {preview && <Said preview={preview} />}
+        </div>
+        <TextArea name="args" label="Args" note="JSON" rows={2} />
+        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
+          Make it
+        </button>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,89 @@
+// Workers: classes by queue, one from near, a form that tries it, and one that registers a class.
+
+import { SidejobError } from '../../../core/errors.ts'
+import type { JobRow } from '../../../engine/engine.ts'
+import { type Act, page } from '../../page.ts'
+import { many } from '../../words/number.ts'
+import { make } from '../new-job.tsx'
+import { Classes, fits, Top, type Worker } from './classes.tsx'
+import { About, Ports, TryIt } from './one.tsx'
+import { Register, register } from './register.tsx'
+
+type WorkersData = { workers: Worker[]; wanted: string; registers?: true }
+type WorkerData = WorkersData & { worker: Worker; last: JobRow[] }
+
+const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
+
+export const workers = page<WorkersData>({
+  path: '/workers',
+  nav: 'workers',
+  every: 10_000,
+  async load({ engine, query }) {
+    const { workers } = await engine.workers()
+    return { workers, wanted: wantedIn(query), ...(query.has('register') ? { registers: true as const } : {}) }
+  },
+  title: () => 'Workers',
+  View: ({ data }) => (
+    <>
+      <Top {...data} />
+      {data.registers && <Register />}
+      <Classes workers={data.workers.filter(fits(data.wanted))} />
+    </>
+  ),
+  acts: { register },
+})
+
+const unregister: Act = {
+  scope: 'admin',
+  async confirm({ engine, params }) {
+    const { jobs, cursor } = await engine.rows({
+      queue: params.queue!,
+      class: params.class!,
+      status: ['queued', 'running', 'suspended'],
+      limit: 1_000,
+    })
+    return {
+      title: `Unregister ${params.class}?`,
+      text: [
+        `${many(jobs.length, 'open job')}${cursor ? ' and more' : ''} of it: none can run any more until it is registered again.`,
+      ],
+      verb: 'Unregister it',
+      type: params.class!,
+    }
+  },
+  async does({ call, params }) {
+    await call('DELETE', `/v1/workers/${encodeURIComponent(params.queue!)}/${encodeURIComponent(params.class!)}`)
+    return { say: `${params.class} is unregistered`, to: '/workers' }
+  },
+}
+
+export const worker = page<WorkerData>({
+  path: '/workers/:queue/:class',
+  nav: 'workers',
+  every: 2_000,
+  async load({ engine, params, query }) {
+    const [{ workers }, { jobs }] = await Promise.all([
+      engine.workers(),
+      engine.rows({ queue: params.queue!, class: params.class!, limit: 5 }),
+    ])
+    const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)
+    if (!worker) throw new SidejobError('NOT_FOUND', `There is no class ${params.class} in queue ${params.queue}`)
+    return { workers, worker, last: jobs, wanted: wantedIn(query) }
+  },
+  title: ({ worker }) => `${worker.queue}/${worker.class}`,
+  crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],
+  View: ({ data }) => (
+    <>
+      <Top {...data} />
+      <div class="wcols">
+        <Classes workers={data.workers.filter(fits(data.wanted))} chosen={data.worker} />
+        <div class="stack">
+          <About worker={data.worker} />
+          <Ports worker={data.worker} />
+        </div>
+        <TryIt worker={data.worker} last={data.last} />
+      </div>
+    </>
+  ),
+  acts: { make, unregister },
+})

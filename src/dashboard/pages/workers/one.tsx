@@ -1,0 +1,132 @@
+// One class from near: what it says of itself, its ports in words, and a form that tries it.
+
+import { encodedToJson } from '../../../core/codec/value.ts'
+import type { JobRow, WorkerDefinition } from '../../../engine/engine.ts'
+import { Act as Button } from '../../parts/act.tsx'
+import { StatusPill } from '../../parts/icon.tsx'
+import { JobForm } from '../../parts/job-form.tsx'
+import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
+import { Ago } from '../../parts/moment.tsx'
+import { count } from '../../words/number.ts'
+import { wordsOf } from '../../words/schema.ts'
+import { cut } from '../../words/text.ts'
+import { span } from '../../words/time.ts'
+import type { Worker } from './classes.tsx'
+
+const servedBy = ({ push, pull }: WorkerDefinition): string =>
+  push?.url ?? (pull ? 'programs that claim it' : 'a function of this deployment')
+
+/** How often it is tried, and after which waits. */
+const triesOf = ({ retry }: WorkerDefinition): string => {
+  const most = retry?.max === undefined ? 'as usual' : count(retry.max + 1)
+  const base = retry?.backoff?.base
+  return base === undefined ? most : `${most}: after ${span(base)}, then × ${retry?.backoff?.factor ?? 2}`
+}
+
+export function About({ worker }: { worker: Worker }) {
+  const { queue, class: name, description, concurrency, timeout, retain, history } = worker
+  const facts: [string, string][] = [
+    ['Served by', servedBy(worker)],
+    ...(concurrency === undefined ? [] : [['At once', count(concurrency)] as [string, string]]),
+    ['Tries', triesOf(worker)],
+    ...(timeout === undefined ? [] : [['Time for a run', span(timeout)] as [string, string]]),
+    [
+      'Kept after the end',
+      `${retain === undefined ? 'as usual' : span(retain)}${history ? `, with the last ${count(history)} runs` : ''}`,
+    ],
+  ]
+  return (
+    <Card
+      title={cut(name, 40)}
+      tag={cut(queue, 24)}
+      right={
+        <To kind="link" to={`/jobs?queue=${encodeURIComponent(queue)}&class=${encodeURIComponent(name)}`}>
+          Its jobs
+        </To>
+      }
+    >
+      <div class="wdesc">
+        {description && <p>{description.slice(0, 1_000)}</p>}
+        <dl class="kv">
+          {facts.map(([name, text]) => (
+            <>
+              <dt>{name}</dt>
+              <dd class="clip">{text}</dd>
+            </>
+          ))}
+        </dl>
+      </div>
+      <div class="foot">
+        <Button act="unregister" scope="admin" kind="danger" small>
+          Unregister
+        </Button>
+      </div>
+    </Card>
+  )
+}
+
+export function Ports({ worker }: { worker: Worker }) {
+  const rows = (['in', 'out'] as const).flatMap((dir) =>
+    Object.entries(worker[dir] ?? {}).map(([name, port]) => ({ dir, name, port })),
+  )
+  return (
+    <Card title="Ports">
+      {rows.length === 0 && <Empty>It has no ports: its jobs take args.</Empty>}
+      <table class="tbl">
+        <caption class="vh">Ports</caption>
+        <tbody>
+          {rows.slice(0, 60).map(({ dir, name, port }) => (
+            <tr>
+              <td>
+                <span class="dirr">{dir}</span>
+              </td>
+              <td>
+                <b class="mono">{cut(name, 24)}</b>
+              </td>
+              <td class="fill mono dim">
+                {wordsOf(port.schema === undefined ? undefined : encodedToJson(port.schema))}
+              </td>
+              <td class="num">
+                {port.default === undefined ? (
+                  <span class="note">{dir === 'in' ? 'must come' : ''}</span>
+                ) : (
+                  <span class="val">{cut(encodedToJson(port.default), 16)}</span>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}
+
+export function TryIt({ worker, last }: { worker: Worker; last: JobRow[] }) {
+  return (
+    <Card
+      title="Try it"
+      right={
+        <To
+          kind="link"
+          to={`/jobs/new?queue=${encodeURIComponent(worker.queue)}&class=${encodeURIComponent(worker.class)}`}
+        >
+          With everything
+        </To>
+      }
+    >
+      <JobForm worker={worker} queue={worker.queue} name={worker.class} classes={[]} stay />
+      <div class="got">
+        <b>The last that were made</b>
+        {last.length === 0 && <p class="note">None yet.</p>}
+        <ul class="lasts">
+          {last.map(({ id, status, createdAt, message }) => (
+            <li>
+              <JobId id={id} /> <StatusPill status={status} /> <span class="clip dim">{message}</span>{' '}
+              <Ago at={createdAt} />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Card>
+  )
+}
