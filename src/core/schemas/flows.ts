@@ -26,22 +26,24 @@ export const graphChange = z.object({
   /** Values that stay behind, where they are. */
   orphaned: z.array(z.object({ node: z.string().nullable(), job: jobId, dir, port: z.string(), values: z.int() })),
 })
+export type GraphChange = z.output<typeof graphChange>
 
 export const wireView = z.object({
   id: z.string(),
   from: end,
   to: end,
-  laid: z.boolean(),
-  size: z.int(),
-  behind: z.int(),
+  laid: z.boolean().meta({ description: 'whether both ends are there: values pass as they come' }),
+  size: z.int().meta({ description: 'how many values wait at its far end; wires that end in one port share them' }),
+  behind: z.int().meta({ description: 'how many wait at its near end' }),
   oldest: z.object({ data: closed, context: closed.optional() }).nullable(),
   oldestAt: moment.nullable().meta({ description: 'when the oldest of those that wait came over the wire' }),
-  rate: z.number(),
+  rate: z.number().meta({ description: 'values a minute' }),
   in: z
     .array(z.int())
     .meta({ description: 'how many came over it in each of the last ten minutes, the last of them this one' }),
   out: z.array(z.int()).meta({ description: 'how many were taken from its far end in each of those minutes' }),
 })
+export type WireView = z.output<typeof wireView>
 
 /** A flow in short. */
 export const flowRow = z.object({
@@ -58,6 +60,7 @@ export const flowRow = z.object({
   changedAt: moment.nullable().meta({ description: 'when its graph came into force' }),
   changedBy: z.string().nullable().meta({ description: 'the API key that changed it; null where it came by its port' }),
 })
+export type FlowRow = z.output<typeof flowRow>
 
 /** What one script has done to a flow. */
 export const flowEvent = z.object({
@@ -76,6 +79,7 @@ export const flowEvent = z.object({
     .meta({ description: 'how many values waited at a port, before and after' }),
   more: z.int().meta({ description: 'how much more it did that had no room' }),
 })
+export type FlowEvent = z.output<typeof flowEvent>
 
 /** A node of a flow, and its job once it has one. */
 export const flowNode = z.object({
@@ -90,3 +94,4 @@ export const flowNode = z.object({
   leaseUntil: moment.nullable(),
   until: moment.nullable().meta({ description: 'when it may go on, where it waits for a moment' }),
 })
+export type FlowNodeView = z.output<typeof flowNode>

@@ -240,6 +240,9 @@ export const jobInput = sparse(
     .superRefine(checkDebounce),
 )
 
+/** A job as it is asked for: what its schema has checked. */
+export type AskedJob = z.output<typeof jobInput>
+
 /** One job, or up to 1,000 of which all are made or none. */
 export const jobInputs = z.union([jobInput, alike(z.array(jobInput).min(1).max(1_000), 'args')])
 
@@ -255,6 +258,7 @@ export const jobPatch = z.strictObject({
     .meta({ description: 'when it runs next, ISO 8601 with zone or epoch milliseconds; null: as soon as it can' }),
   group: group.optional(),
 })
+export type AskedPatch = z.output<typeof jobPatch>
 
 /** What is to be done to all jobs that fit; a filter that says nothing would mean everything. */
 const bulkJobs = z.strictObject({
@@ -272,6 +276,7 @@ const bulkJobs = z.strictObject({
   ids: z.array(jobId).min(1).max(200).optional().meta({ description: 'these jobs, in place of a filter' }),
   action: z.enum(['retry', 'terminate', 'delete', 'requeue']),
 })
+export type BulkInput = z.output<typeof bulkJobs>
 
 export const bulkInput = bulkJobs
   .refine(({ filter, ids }) => filter !== undefined || ids !== undefined, { error: 'is missing', path: ['filter'] })

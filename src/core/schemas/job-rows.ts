@@ -33,6 +33,7 @@ export const jobQuery = z.strictObject({
   limit: count(1, 1_000).optional(),
   cursor: cursor.optional(),
 })
+export type JobQuery = z.output<typeof jobQuery>
 
 const { id, queue, class: name, status: is, name: child, parent, aliases, priority, group, attempt } = jobView.shape
 const { createdAt, ranAt, endedAt, runAt, progress, tag } = jobView.shape
@@ -47,6 +48,7 @@ export const jobRow = z.object({
     .meta({ description: 'why it does not run, as far as its record tells: not how many are before it' }),
   callback: callbackState.nullable(),
 })
+export type JobRow = z.output<typeof jobRow>
 
 const paged = {
   cursor: z.string().nullable(),
@@ -66,7 +68,7 @@ export const errorQuery = z.strictObject({
   cursor: cursor.optional(),
 })
 
-const kind = z.object({
+export const errorKindView = z.object({
   error: z.string().meta({ description: 'the kind, as lists and bulk take it' }),
   class: z.string(),
   queues: z.array(z.string()),
@@ -78,9 +80,10 @@ const kind = z.object({
   lastAt: moment,
   jobs: z.array(jobId).meta({ description: 'the newest three' }),
 })
+export type ErrorKind = z.output<typeof errorKindView>
 
 export const errorPage = z.object({
-  errors: z.array(kind).meta({ description: 'the most frequent first' }),
+  errors: z.array(errorKindView).meta({ description: 'the most frequent first' }),
   looked: z.int().meta({ description: 'how many failed jobs were looked at: up to 1,000' }),
   cursor: z.string().nullable(),
 })
@@ -98,3 +101,4 @@ export const found = z.object({
   groups: z.array(z.string()),
   channels: z.array(z.string()),
 })
+export type Found = z.output<typeof found>

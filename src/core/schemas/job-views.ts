@@ -6,6 +6,7 @@ import { closed, moment, span } from './values.ts'
 import { shownRetry } from './workers.ts'
 
 export const enqueued = z.object({ id: jobId, status, existing: z.literal(true).optional() })
+export type Enqueued = z.output<typeof enqueued>
 export const stepped = z.object({ id: jobId, status })
 
 export const portView = z.object({
@@ -15,8 +16,10 @@ export const portView = z.object({
   channels: z.array(z.string()),
   schema: closed.optional().meta({ description: 'JSON Schema of its values, with schemas=true' }),
 })
+export type PortView = z.output<typeof portView>
 
 export const callbackState = z.enum(['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED'])
+export type CallbackState = z.output<typeof callbackState>
 
 /** How telling of a job's last end goes; no state before the job has ended. */
 export const callbackProgress = z.object({
@@ -26,6 +29,7 @@ export const callbackProgress = z.object({
   /** The job that does it. */
   job: jobId.nullable(),
 })
+export type CallbackProgress = z.output<typeof callbackProgress>
 
 export const callbackView = callbackProgress.extend({
   state: callbackState,
@@ -38,6 +42,7 @@ export const callbackView = callbackProgress.extend({
   nextAt: moment.nullable(),
   endedAt: moment.nullable(),
 })
+export type CallbackView = z.output<typeof callbackView>
 
 /** A run under way, and who has it. */
 export const runUnderWay = z
@@ -48,6 +53,7 @@ export const runUnderWay = z
     lane: z.string().nullable().meta({ description: 'the first letters of the lane that has it' }),
   })
   .meta({ description: 'the run under way' })
+export type RunFacts = z.output<typeof runUnderWay>
 
 export const jobView = z.object({
   id: jobId,
@@ -98,19 +104,23 @@ export const jobView = z.object({
   /** How many children are not in `children`: the list of jobs has them all, page by page (`parent=`). */
   moreChildren: z.int().optional(),
 })
+export type JobView = z.output<typeof jobView>
+
+const saidAt = z.string().meta({ description: "when it ended by the worker's own clock, as it said it" })
 
 export const result = z.union([
-  z.object({ type: z.literal('success'), finishedAt: moment, saidAt: z.string().optional(), result: closed }),
+  z.object({ type: z.literal('success'), finishedAt: moment, saidAt: saidAt.optional(), result: closed }),
   z.object({
     type: z.literal('failure'),
     finishedAt: moment,
-    saidAt: z.string().optional(),
+    saidAt: saidAt.optional(),
     reason: z.enum(['other', 'timeout']),
     message: z.string(),
     error: closed.nullable(),
-    retry: z.literal(false).optional(),
+    retry: z.literal(false).optional().meta({ description: 'the worker said that trying again makes no sense' }),
   }),
 ])
+export type Result = z.output<typeof result>
 
 /** Newest first; `token` to `error` of jobs that keep their runs. */
 export const pastRun = z.object({

@@ -36,6 +36,7 @@ export const queueView = z.object({
   }),
   oldestReady: moment.nullable(),
 })
+export type QueueView = z.output<typeof queueView>
 
 const underWay = runUnderWay.extend({ job: jobId, class: z.string() })
 
@@ -61,6 +62,7 @@ export const queueDetail = queueView.extend({
     )
     .meta({ description: 'who is next: those for lanes in order, then those for pull workers' }),
 })
+export type QueueDetail = z.output<typeof queueDetail>
 
 /** null removes a setting, one that is left out stays. */
 export const limitSettings = z.strictObject({
@@ -68,6 +70,7 @@ export const limitSettings = z.strictObject({
   rate: rate.nullable().optional(),
   paused: z.boolean().optional(),
 })
+export type LimitSettings = z.output<typeof limitSettings>
 
 export const groupSettings = limitSettings.omit({ rate: true })
 
@@ -86,6 +89,7 @@ export const scheduleView = z.object({
   lastRun: pastRun.nullable(),
   next: z.array(moment),
 })
+export type ScheduleView = z.output<typeof scheduleView>
 
 export const backfilled = z.object({
   jobs: z.array(z.object({ id: jobId, scheduledFor: moment })),
@@ -103,6 +107,7 @@ export const limitView = z.object({
     .meta({ description: 'nobody is let through before, as the breaker of a host has set it' }),
   ...inUse,
 })
+export type LimitView = z.output<typeof limitView>
 
 /** A limit from near. */
 export const roomView = limitView.extend({
@@ -110,6 +115,7 @@ export const roomView = limitView.extend({
   fullSince: moment.nullable().meta({ description: 'since when the job waits that is next' }),
   nextRoom: moment.nullable().meta({ description: 'when room comes by itself at the latest, while somebody waits' }),
 })
+export type RoomView = z.output<typeof roomView>
 
 const atLimit = { job: jobId, queue: z.string(), class: z.string(), group: z.string().nullable() }
 
@@ -119,8 +125,10 @@ export const holder = z.object({
   leaseUntil: moment,
   process: z.string().nullable().meta({ description: 'the program that has it, where that has a name' }),
 })
+export type Holder = z.output<typeof holder>
 
 export const limitWaiter = z.object({ ...atLimit, priority: z.int(), since: moment })
+export type LimitWaiter = z.output<typeof limitWaiter>
 
 /** What a limit shows and nobody sets: taken where it comes back, and left as it is. */
 const shownOnly = z
@@ -135,3 +143,4 @@ export const limitInput = limitSettings.extend({
 })
 
 export const groupView = z.object({ id: z.string(), concurrency: z.int().nullable(), ...inUse, jobs: z.int() })
+export type GroupView = z.output<typeof groupView>

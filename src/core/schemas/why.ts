@@ -16,6 +16,8 @@ export const reasonView = z.object({
   key: z.string().optional().meta({ description: 'the port, channel, child or limit' }),
 })
 
+export type Reason = z.output<typeof reasonView>
+
 const link = z.object({
   job: jobId,
   class: z.string(),

@@ -1,11 +1,12 @@
 // Worker classes, queues, processes and counts.
 
 import type { Encoded } from '../../core/codec/value.ts'
-import type { Status } from '../../core/job.ts'
+import type { Retry } from '../../core/retry.ts'
+import type { QueueView } from '../../core/schemas/queues.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { BellTrouble, Signal } from '../../redis/types.ts'
-import type { Retry } from './jobs.ts'
-import type { RunFacts } from './views.ts'
+
+export type { QueueDetail, QueueView } from '../../core/schemas/queues.ts'
 
 export type WorkerDefinition = {
   /** What args, and what result, its jobs have, as JSON Schema. */
@@ -31,32 +32,6 @@ export type WorkerDefinition = {
   /** Places in args, state, values, results, errors and progress that are shown as a mark. */
   redact?: string[]
   description?: string
-}
-
-export type QueueView = {
-  name: string
-  paused: boolean
-  mode: 'push' | 'pull'
-  lanes: number
-  maxLanes: number
-  /** So many milliseconds of waiting are worth one step of priority. */
-  ageing: number | null
-  batch: number
-  /** Those that are scheduled or wait at limits are queued, and those that terminate are queued or running. */
-  counts: Record<Status | 'scheduled' | 'limited', number>
-  oldestReady: number | null
-}
-
-/** A queue from near; of each kind as many as were asked for. */
-export type QueueDetail = QueueView & {
-  /** Its lanes, and bells that are on their way: until when, unless they are renewed. */
-  open: { id: string; kind: 'lane' | 'bell'; until: number }[]
-  /** The runs under way, soonest end of a lease first. */
-  runs: ({ job: number; class: string } & RunFacts)[]
-  /** Claims of pull workers that wait: for which classes, until when. */
-  claims: { id: string; names: string[]; until: number }[]
-  /** Who is next, in order; `pull`: for pull workers. */
-  next: { job: number; class: string; priority: number; since: number; group: string | null; pull: boolean }[]
 }
 
 /** A run that is under way. `by`: function, pull, or the host of the push worker. */
