@@ -53,6 +53,7 @@ test('docs/api.md is what the table of routes says', async () => {
       `\`${method} ${path}\``,
       summary,
       `[${name}](compat/${name}.md)`,
+      verbs.has(`${method} ${path}`) ? `\`${verbs.get(`${method} ${path}`)}\`` : '',
     ]),
   )
   expect(others.length).toBeGreaterThan(20)
@@ -66,6 +67,6 @@ test('docs/api.md is what the table of routes says', async () => {
           )}`,
       )
       .join('\n\n'),
-    facades: table(['route', 'does', 'system'], others),
+    facades: table(['route', 'does', 'system', 'client'], others),
   })
 })
