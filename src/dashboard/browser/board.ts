@@ -2,6 +2,7 @@
 
 import { factOf, kindOf, labelOf, needsLook, widthOf, wireSaid } from '../words/flow.ts'
 import { base, tell } from './app/page.ts'
+import { createBeads } from './board/beads.ts'
 import { type BoardData, clockOf, dataOf } from './board/data.ts'
 import { createDrawing, type Drawing } from './board/draw.ts'
 import { startEditor } from './board/editor.ts'
@@ -65,6 +66,7 @@ function drawWires(state: State): void {
 
 function createBoard(svg: SVGSVGElement, data: BoardData) {
   const view = createView(svg)
+  const beads = createBeads(svg)
   let opened = `${data.node} ${data.wire}`
   const state: State = { shape: '', live: data, offset: Date.now() - clockOf() }
 
@@ -73,7 +75,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     if (shape !== state.shape) {
       const { wires, nodes } = dataIn(state)
       state.layout = layout(nodes, wires)
-      state.drawing = createDrawing(svg, state.layout)
+      state.drawing = createDrawing(svg, state.layout, beads)
       state.shape = shape
       view.bound(state.layout.box)
     }

@@ -1,5 +1,6 @@
 // The drawing of a graph: made once for each shape of it, then only what has changed is written.
 
+import type { Beads } from './beads.ts'
 import type { Layout, Placed } from './layout.ts'
 import { portY } from './layout.ts'
 import { make, set, write } from './svg.ts'
@@ -19,14 +20,10 @@ type NodeParts = { box: SVGElement; use: Element; cls: Element; fact: Element }
 type WireParts = {
   line: Element
   halo: Element
-  beads: SVGElement
   badge: SVGElement
   rect: Element
   text: Element
-  path: string
 }
-
-const isStill = matchMedia('(prefers-reduced-motion: reduce)')
 
 export type Drawing = ReturnType<typeof createDrawing>
 
@@ -69,30 +66,15 @@ function nodeParts({ name, box, ins, outs }: Placed): NodeParts {
 function wireParts(id: string, path: string): WireParts & { group: SVGElement } {
   const line = make('path', { class: 'wire', d: path })
   const halo = make('path', { class: 'wire halo', d: path, visibility: 'hidden' })
-  const beads = make('g')
   const [rect, text] = [make('rect', { height: 22, rx: 11 }), middle('', 0, 15.5)]
   const badge = make('g', { class: 'badge', 'data-wire': id }, rect, text)
   const reach = make('path', { class: 'reach', d: path })
-  const group = make('g', { role: 'button', tabindex: 0, 'data-wire': id }, halo, reach, line, beads)
-  return { line, halo, beads, badge, rect, text, path, group }
-}
-
-function bead(beads: SVGElement, path: string, n: number): void {
-  const wanted = isStill.matches ? 0 : n
-  if (beads.childElementCount === wanted) return
-  beads.replaceChildren(
-    ...Array.from({ length: wanted }, (_, i) =>
-      make(
-        'circle',
-        { class: 'bead', r: 4 },
-        make('animateMotion', { dur: '2.4s', begin: `${(-2.4 * i) / wanted}s`, repeatCount: 'indefinite', path }),
-      ),
-    ),
-  )
+  const group = make('g', { role: 'button', tabindex: 0, 'data-wire': id }, halo, reach, line)
+  return { line, halo, badge, rect, text, group }
 }
 
 /** Puts a layout into an SVG element; what it returns brings its parts up to date. */
-export function createDrawing(svg: SVGSVGElement, layout: Layout) {
+export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads) {
   const nodes = new Map<string, NodeParts>()
   const wires = new Map<string, WireParts>()
   const [below, above, marks] = [make('g'), make('g'), make('g')]
@@ -122,6 +104,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout) {
     )
   }
   svg.replaceChildren(below, above, marks)
+  beads?.clear()
 
   return {
     node(name: string, { kind, shape, cls, fact, tone, said }: NodeLook): void {
@@ -133,13 +116,13 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout) {
       write(parts.cls, cls.length > 20 ? `${cls.slice(0, 19)}…` : cls)
       write(parts.fact, fact)
     },
-    wire(id: string, { kind, label, tone, said, width, beads, on }: WireLook): void {
+    wire(id: string, { kind, label, tone, said, width, on, beads: moving }: WireLook): void {
       const parts = wires.get(id)
       if (!parts) return
       set(parts.line, { class: `wire ${kind}${on ? ' on' : ''}`, 'stroke-width': width })
       set(parts.halo, { visibility: on ? 'visible' : 'hidden' })
       set(parts.line.parentElement!, { 'aria-label': said })
-      bead(parts.beads, parts.path, beads)
+      beads?.set(id, parts.line as SVGPathElement, moving)
       set(parts.badge, { class: `badge ${tone}`, visibility: label ? 'visible' : 'hidden' })
       if (parts.text.textContent === label) return
       write(parts.text, label)
