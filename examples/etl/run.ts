@@ -4,10 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '../../src/client/index.ts'
 
-const client = createClient({
-  url: process.env.SIDEJOB_URL ?? 'http://127.0.0.1:8787',
-  key: process.env.SIDEJOB_API_KEY ?? 'dev',
-})
+const url = process.env.SIDEJOB_URL ?? 'http://127.0.0.1:8787'
+const client = createClient({ url, key: process.env.SIDEJOB_API_KEY ?? 'dev' })
 
 const text = readFileSync(process.argv[2] ?? join(import.meta.dirname, 'orders.csv'), 'utf8')
 const graph = JSON.parse(readFileSync(join(import.meta.dirname, 'graph.json'), 'utf8'))
@@ -18,6 +16,8 @@ const { id } = (await client.jobs.enqueue({
   args: ['orders'],
   inputs: { text: [text] },
 })) as { id: number }
+
+console.error(`its flow: ${url}/ui/flows/${id}`)
 
 for (;;) {
   const { status, error, out } = await client.jobs.get(id)

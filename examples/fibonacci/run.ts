@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '../../src/client/index.ts'
 
-const client = createClient({
-  url: process.env.SIDEJOB_URL ?? 'http://127.0.0.1:8787',
-  key: process.env.SIDEJOB_API_KEY ?? 'dev',
-})
+const url = process.env.SIDEJOB_URL ?? 'http://127.0.0.1:8787'
+const client = createClient({ url, key: process.env.SIDEJOB_API_KEY ?? 'dev' })
 
 const graph = JSON.parse(readFileSync(join(import.meta.dirname, 'graph.json'), 'utf8'))
 const { id } = (await client.jobs.enqueue({ queue: 'core', class: 'flow', args: { graph } })) as { id: number }
+
+console.error(`its flow: ${url}/ui/flows/${id}`)
 
 async function result(): Promise<unknown> {
   for (;;) {

@@ -13,14 +13,20 @@ export type Counted = { id: number; total: Record<string, number> }
 const PATIENCE = 240_000
 
 /**
- * Makes the job that counts, gives it the texts, and waits for what it answers.
+ * Makes the job that counts, says which it is, gives it the texts, and waits for what it answers.
  *
  * @example const { total } = await countWords(client, texts, (done) => console.log(done))
  */
-export async function countWords(client: Client, texts: Text[], show: (done: number) => void): Promise<Counted> {
+export async function countWords(
+  client: Client,
+  texts: Text[],
+  show: (done: number) => void,
+  made: (id: number) => void = () => {},
+): Promise<Counted> {
   // Before its children: what they have found is merged before more is counted.
   const options = { class: 'word_count', priority: -1, createdBy: 'demo' }
   const { id } = await client.jobs.enqueue({ ...options, args: { files: texts.length } })
+  made(id)
   for (const values of batches(texts)) await client.ports.write(id, 'in', 'files', { values })
   for (let news = Date.now(), known = 0; ; ) {
     const { status, error } = await client.jobs.get(id)

@@ -39,7 +39,8 @@ async function demonstrate({ url, key, note }: Target, texts: Text[]) {
   const client = patientClient(url, key)
   const before = await read(client, note)
   const started = performance.now()
-  const counted = await countWords(client, texts, progress(texts.length, 'files'))
+  const page = (id: number) => console.log(`Its page: ${url}/ui/jobs/${id}`)
+  const counted = await countWords(client, texts, progress(texts.length, 'files'), page)
   const seconds = (performance.now() - started) / 1000
   report(counted, texts.length + 1, seconds, spent(before, await read(client, note)))
   const direct = await directCount(texts)

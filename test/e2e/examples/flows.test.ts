@@ -110,6 +110,8 @@ describe('through the started stack', () => {
     const exit = new Promise((resolve) => child.once('close', resolve))
     const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)])
     expect(await exit, complained).toBe(0)
+    // For people, beside what is answered: where it can be watched.
+    expect(complained).toMatch(new RegExp(`^its flow: ${stack.stack.url}/ui/flows/\\d+$`, 'm'))
     return said.trim().split('\n')
   }
 

@@ -26,6 +26,7 @@ test('the demo starts a stack of its own, counts, and finds what a direct count 
   const PORT = String(await claimPort(0, { setting: '' }))
   const { exit, said, complained } = await run('infra/demo/index.ts', { PORT })
   expect(exit, complained).toBe(0)
+  expect(said).toMatch(/^Its page: http:\/\/127\.0\.0\.1:\d+\/ui\/jobs\/\d+$/m)
   expect(said).toMatch(/100 %/)
   expect(said).toMatch(/^Jobs +\d+$/m)
   expect(said).toMatch(/^Redis round trips +\d+ \(\d\.\d+ per run\)$/m)
