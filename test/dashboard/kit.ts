@@ -3,16 +3,18 @@
 import { dashboard } from '../../src/dashboard/index.ts'
 import type { Scope } from '../../src/engine/engine.ts'
 import { createApp } from '../../src/http/app.ts'
-import { type KitOptions, startKit } from '../kit/index.ts'
+import type { Deps } from '../../src/http/deps.ts'
+import { type Kit, type KitOptions, startKit } from '../kit/index.ts'
 
-const ORIGIN = 'http://127.0.0.1:8787'
+export const ORIGIN = 'http://127.0.0.1:8787'
 export const KEY = 'the-key-of-the-deployment'
 
 export type Visitor = Awaited<ReturnType<Awaited<ReturnType<typeof startPages>>['enter']>>
 
 /** @example const pages = await startPages({ workers: [noop] }); const reader = await pages.enter(['read']) */
-export async function startPages(options: KitOptions = {}) {
+export async function startPages(options: KitOptions = {}, more: (kit: Kit) => Partial<Deps> = () => ({})) {
   const kit = await startKit({ apiKey: KEY, ...options })
+  const deps = more(kit)
   const reported: unknown[] = []
   const startApp = () =>
     createApp({
@@ -21,6 +23,7 @@ export async function startPages(options: KitOptions = {}) {
       publicUrl: ORIGIN,
       dashboard: dashboard({ name: 'test' }),
       report: (error) => reported.push(error),
+      ...deps,
     })
   let app = startApp()
   const ask = async (path: string, init: RequestInit = {}): Promise<Response> =>

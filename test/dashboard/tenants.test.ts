@@ -1,0 +1,123 @@
+// Pages of tenants: whoever came in with a key of one sees what is in it, on every page, and nothing of anybody else.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import { addressOf, namespaceOf } from '../../src/core/tenant.ts'
+import { pages as table } from '../../src/dashboard/pages/index.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import { createEngine } from '../../src/engine/index.ts'
+import { createPlaces } from '../../src/http/places.ts'
+import { ORIGIN, startPages, type Visitor } from './kit.ts'
+
+const names = ['acme', 'globex'] as const
+/** The deployment's own, under a name of its own. */
+const HOME = 'homeland'
+
+let pages: Awaited<ReturnType<typeof startPages>>
+const visitors: Record<string, Visitor> = {}
+const engines: Record<string, Engine> = {}
+
+/** Something of every kind that pages show, each with the owner's name in it. */
+async function fill(engine: Engine, name: string): Promise<void> {
+  await engine.register('default', `class-${name}`, { pull: true, retry: { max: 0 } })
+  await engine.register(`queue-${name}`, `class-${name}`, { pull: true })
+  const job = { queue: 'default', class: `class-${name}`, group: { id: `group-${name}` }, alias: [`alias-${name}`] }
+  await engine.enqueue([{ ...job, createdBy: name }])
+  const [run] = await engine.claim('default', { names: [job.class], lease: 60_000 })
+  await engine.commit(run!.run.token, { n: 1, end: 'failed', error: { message: `error-${name}` } })
+  await engine.enqueue([{ queue: 'default', class: job.class, group: { id: `group-${name}` } }])
+  await engine.setLimit(`limit-${name}`, { concurrency: 1 })
+  await engine.setSchedule(`schedule-${name}`, {
+    queue: 'default',
+    class: job.class,
+    repeat: { cron: '0 3 * * *' },
+  })
+  await engine.log(encodeValue({ message: `log-${name}` }))
+  await engine.setView(`view-${name}`, { query: 'status=failed', by: name })
+}
+
+beforeAll(async () => {
+  pages = await startPages({}, ({ engine, engineOptions }) => ({
+    tenants: createPlaces(engine, (tenant) => ({
+      engine: (engines[tenant] ??= createEngine({
+        ...engineOptions,
+        namespace: namespaceOf('sidejob:', tenant),
+        tenant,
+      })),
+      publicUrl: addressOf(ORIGIN, tenant),
+    })),
+  }))
+  engines[HOME] = pages.engine
+  for (const name of names) {
+    await pages.engine.addTenant(name)
+    engines[name] ??= createEngine({
+      ...pages.engineOptions,
+      apiKey: undefined,
+      namespace: namespaceOf('sidejob:', name),
+      tenant: name,
+    })
+  }
+  for (const [name, engine] of Object.entries(engines)) {
+    await fill(engine, name)
+    const { key } = await engine.addKey({ name: `key-${name}`, scopes: ['read', 'write', 'admin'] })
+    visitors[name] = await pages.enterWith(key)
+  }
+})
+afterAll(() => pages.close())
+
+const others = (name: string) => [...names, HOME].filter((other) => other !== name)
+
+const paths = (name: string) => [
+  ...table
+    .filter(({ path }) => !path.startsWith('/flows/'))
+    .map(({ path }) =>
+      path.replace(':job', '1').replace(':queue', 'default').replace(':class', `class-${name}`).replace(':id', 'x'),
+    ),
+  ...[
+    '/jobs?status=failed',
+    `/limits?open=limit-${name}`,
+    '/find?q=class',
+    '/callbacks?state=FAILED',
+    '/jobs/1?tab=errors',
+  ],
+]
+
+describe.each([...names, HOME])('%s', (name) => {
+  test('sees its own on every page, and no name of anybody else', async () => {
+    for (const path of paths(name)) {
+      const answer = await visitors[name]!.get(`/ui${path}`)
+      expect(answer.status, path).toBe(200)
+      const html = await answer.text()
+      for (const other of others(name)) expect(html, path).not.toContain(other)
+    }
+    for (const [path, own] of [
+      ['/', `class-${name}`],
+      ['/jobs', `group-${name}`],
+      ['/jobs?status=failed', `error-${name}`],
+      ['/jobs', `view-${name}`],
+      ['/queues', `queue-${name}`],
+      ['/limits', `limit-${name}`],
+      ['/schedules', `schedule-${name}`],
+      ['/workers', `class-${name}`],
+      ['/log', `log-${name}`],
+      ['/settings/keys', `key-${name}`],
+    ])
+      expect(await visitors[name]!.html(`/ui${path}`), path).toContain(own)
+  })
+
+  test('finds nothing of others by their names, and changes nothing', async () => {
+    for (const other of others(name)) {
+      for (const path of [`/jobs/alias-${other}`, `/queues/queue-${other}`, `/workers/default/class-${other}`])
+        expect((await visitors[name]!.get(`/ui${path}`)).status, path).toBe(404)
+      await visitors[name]!.act('/ui/queues/default', { act: 'pause' })
+      expect((await engines[other]!.queues()).queues.every(({ paused }) => !paused)).toBe(true)
+      await visitors[name]!.act('/ui/queues/default', { act: 'resume' })
+    }
+  })
+
+  test('is refused at the API below the pages by the session of another', async () => {
+    const answer = await pages.ask('/ui/v1/jobs', { headers: { cookie: visitors[name]!.cookie } })
+    const { jobs } = (await answer.json()) as { jobs: { class: string }[] }
+    expect(new Set(jobs.map((job) => job.class))).toEqual(new Set([`class-${name}`]))
+  })
+})
