@@ -1,4 +1,5 @@
-/** What was done, where no script says it. */
+// What was done, where no script says it.
+
 export function Toast({ text }: { text: string }) {
   return (
     <p class="toast" role="status">

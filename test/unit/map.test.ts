@@ -1,0 +1,66 @@
+// Holds the maps of src: src/README.md names what is there, and src/FILES.md has each file in its own words.
+// After a new file, or a new first line: npx vitest run test/unit/map.test.ts -u
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = resolve(import.meta.dirname, '../..')
+const src = join(root, 'src')
+
+const files = readdirSync(src, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && /\.(tsx?|lua)$/.test(entry.name) && !entry.name.includes('.generated.'))
+  .map((entry) => relative(src, join(entry.parentPath, entry.name)))
+  .toSorted()
+
+/** The comment that a file begins with, without its marks. */
+function headOf(file: string): string {
+  const lines = readFileSync(join(src, file), 'utf8').split('\n')
+  const start = lines[0]!.startsWith('#!') ? 1 : 0
+  const mark = file.endsWith('.lua') ? '--' : '//'
+  const head: string[] = []
+  for (const line of lines.slice(start)) {
+    const text = line.slice(mark.length).trim()
+    // A script goes on with its signature.
+    if (!line.startsWith(mark) || text === '' || text.startsWith('keys:')) break
+    head.push(text)
+  }
+  return head.join(' ').replace(' Made when first called.', '')
+}
+
+/** The first sentence; what ends with an abbreviation or a name of a file goes on. */
+const sentenceOf = (text: string): string => /^.*?[.:](?=\s+["`A-Z]|$)/.exec(text)?.[0] ?? text
+
+test('every file of src begins with what it is', () => {
+  expect(files.filter((file) => headOf(file).length < 10)).toEqual([])
+})
+
+test('src/FILES.md has every file in its own words', async () => {
+  const folders = Map.groupBy(files, (file) => dirname(file))
+  const parts = [...folders]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([folder, own]) => {
+      const rows = own.map((file) => `| \`${file.slice(folder === '.' ? 0 : folder.length + 1)}\` | ${cell(file)} |`)
+      return [`## ${folder === '.' ? 'src' : folder}`, '', '| file | is |', '|---|---|', ...rows, ''].join('\n')
+    })
+  const page = `# Every file of src, in its own words\n\nMade of the first sentence of each file. The map is in [README.md](README.md).\n\n${parts.join('\n')}`
+  await expect(page).toMatchFileSnapshot(join(src, 'FILES.md'))
+})
+
+const cell = (file: string): string => sentenceOf(headOf(file)).replaceAll('|', '\\|')
+
+test('what the map names is there', () => {
+  const page = readFileSync(join(src, 'README.md'), 'utf8')
+  const table = page.slice(page.indexOf('## The map'), page.indexOf('`functions/` are the workers'))
+  const missing = table
+    .split('\n')
+    .map((line) => /^\| `([\w/]+\/)` \|(.*)/.exec(line))
+    .filter((row) => row !== null)
+    .flatMap(([, folder, rest]) => {
+      const names = [...rest!.matchAll(/`([\w/.-]+)`/g)].map(([, name]) => name!)
+      const isThere = (name: string) =>
+        [name, `${name}.ts`, `${name}.tsx`].some((one) => existsSync(join(src, folder!, one)))
+      return names.filter((name) => !isThere(name)).map((name) => folder + name)
+    })
+  expect(missing).toEqual([])
+})
