@@ -25,7 +25,9 @@ const found = (pattern: RegExp): string[] =>
   )
 
 test('nothing outside of src/redis reads a field of a record by one or two letters', () => {
-  expect(found(/\b(?:document|doc|record|settings)[!?]?\??\.(?!id\b|at\b|on\b|ts\b)[a-zA-Z]\w?\b(?!\()/g)).toEqual([])
+  expect(found(/\b(?:document|doc|record|settings)[!?]?\??\.(?!id\b|at\b|on\b|ts\b|md\b)[a-zA-Z]\w?\b(?!\()/g)).toEqual(
+    [],
+  )
 })
 
 test('nothing calls a field that it takes out of a record by one or two letters', () => {
@@ -56,4 +58,14 @@ test('scripts keep as many minutes and hours of counts as are shown', () => {
   const source = readFileSync(join(root, 'src/redis/lua/lib/queue/counts.lua'), 'utf8')
   const kept = (name: string) => Number(new RegExp(`${name} = (\\d+)`).exec(source)?.[1])
   expect({ minute: kept('MINUTES'), hour: kept('HOURS') }).toEqual(keptSteps)
+})
+
+test('no two fields of a record have the same short name', () => {
+  for (const [record, named] of Object.entries({ jobFields, queueFields, limitFields })) {
+    const shorts = Object.values(named).map(([short]) => short)
+    expect(
+      shorts.filter((short, i) => shorts.indexOf(short) !== i),
+      record,
+    ).toEqual([])
+  }
 })
