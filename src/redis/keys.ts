@@ -196,7 +196,7 @@ export const jobFields = {
   deliveries: ['dc', 'deliveries since the last answer', 'number'],
   unanswered: ['rq', 'nobody answered its last run, and it has not been lent since'],
   tag: ['tg', 'tag: lent only to who asks for it'],
-  redacts: ['rr', 'what of its values is shown as a mark, a list of paths'],
+  redacts: ['vd', 'what of its values is shown as a mark, a list of paths'],
   ranAt: ['l', 'ranAt: when the last run began', 'number'],
   previousRanAt: ['l0', 'ranAt before the run under way', 'number'],
   startedUp: ['su', 'a run has had an effect (startup is over)'],

@@ -24,6 +24,13 @@ const found = (pattern: RegExp): string[] =>
     [...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([line]) => `${file}: ${line.trim()}`),
   )
 
+test('no two fields of a record have one short name', () => {
+  for (const table of [jobFields, queueFields, limitFields]) {
+    const short = Object.values(table).map(([name]) => name)
+    expect(short.filter((name, i) => short.indexOf(name) !== i)).toEqual([])
+  }
+})
+
 test('nothing outside of src/redis reads a field of a record by one or two letters', () => {
   expect(found(/\b(?:document|doc|record|settings)[!?]?\??\.(?!id\b|at\b|on\b|ts\b|md\b)[a-zA-Z]\w?\b(?!\()/g)).toEqual(
     [],

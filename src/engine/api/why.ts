@@ -13,6 +13,7 @@ import {
 } from '../../redis/record.ts'
 import type { Inspection, KeptLimit } from '../../redis/types.ts'
 import type { Reason } from '../engine.ts'
+import { shownError } from '../run/shown.ts'
 import { OURS, type Waited } from '../run/steps.ts'
 
 /** What is known of a job: all that an inspection tells, or its record alone, as a list has it. */
@@ -33,7 +34,8 @@ const wasReleased = (doc: JobRecord): boolean => doc.lastRun?.split(',')[2] === 
 function backoffText(doc: JobRecord): string {
   if (!wasReleased(doc))
     return `${counted(doc.failures ?? 0, 'failure')}, ${counted(doc.lostInARow ?? 0, 'loss', 'losses')} in a row; backs off until`
-  const why = doc.lastError ? `: ${(JSON.parse(doc.lastError) as { message: string }).message}` : ''
+  const error = shownError(doc)
+  const why = error === null ? '' : `: ${(JSON.parse(error) as { message?: string }).message}`
   return `its last run was given back without using an attempt${why}; waits until`
 }
 
