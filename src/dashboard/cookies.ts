@@ -6,7 +6,6 @@ import type { Likes } from './look.ts'
 import { isZone } from './words/time.ts'
 
 const SESSION = 'sidejob_session'
-const ENDS = 'sidejob_ends'
 const SAID = 'sidejob_said'
 /** How long a session lasts: 12 hours. */
 export const LIFE = 43_200_000
@@ -22,14 +21,11 @@ const common = (c: Context, base: string) => {
 export const sessionOf = (c: Context): string | undefined => getCookie(c, SESSION)
 
 export function keepSession(c: Context, base: string, name: string): void {
-  const about = { ...common(c, base), maxAge: LIFE / 1_000 }
-  setCookie(c, SESSION, name, { ...about, httpOnly: true })
-  // For the script, which says two minutes before that it will be over.
-  setCookie(c, ENDS, String(Date.now() + LIFE), about)
+  setCookie(c, SESSION, name, { ...common(c, base), maxAge: LIFE / 1_000, httpOnly: true })
 }
 
 export function dropSession(c: Context, base: string): void {
-  for (const name of [SESSION, ENDS]) deleteCookie(c, name, common(c, base))
+  deleteCookie(c, SESSION, common(c, base))
 }
 
 /** What is to be said on the next page, where no script says it. */

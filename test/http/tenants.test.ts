@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newKey } from '../../src/core/crypto.ts'
 import type { SidejobError } from '../../src/core/errors.ts'
 import { addressOf, namespaceOf } from '../../src/core/tenant.ts'
+import { createSessionDoor, type Seen } from '../../src/dashboard/session.ts'
 import type { Engine, Scope } from '../../src/engine/engine.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { facades } from '../../src/facades/index.ts'
@@ -83,6 +84,34 @@ describe('each route, with each key, at each address', () => {
             expected(route, key === undefined ? undefined : keys.get(key), address),
           ])
     })
+
+  describe('with a session in the place of a key, in the API below the pages', () => {
+    const door = createSessionDoor()
+    const sessionOf = (tenant: string | undefined, scope: Scope): Seen => {
+      const place = tenant === undefined ? home : places[tenant]!
+      const caller = { id: 's', name: 's', scopes: [scope], home: place.engine, ...(tenant ? { tenant } : {}) }
+      return { place, caller, csrf: 'c' }
+    }
+
+    test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', async (_, route) => {
+      const asked = (seen?: Seen) => {
+        const request = new Request(`http://inside.test/ui${route.path.replace(/:\w+/g, 'x')}`, {
+          method: route.method,
+        })
+        return door.admit(route, seen ? door.let(request, seen) : request).then(
+          ({ place }) => place,
+          (error: SidejobError) => error.code,
+        )
+      }
+      expect(await asked()).toBe('UNAUTHENTICATED')
+      for (const tenant of [undefined, 'acme', 'globex'])
+        for (const scope of scopes) {
+          const seen = sessionOf(tenant, scope)
+          const may = ['open', 'any', scope].includes(route.scope) || scope === 'admin'
+          expect([tenant, scope, await asked(seen)]).toEqual([tenant, scope, may ? seen.place : 'FORBIDDEN'])
+        }
+    })
+  })
 
   test('a refusal names the scope that is needed', async () => {
     const [reading] = [...keys].find(([, { tenant, scope }]) => tenant === 'acme' && scope === 'read')!

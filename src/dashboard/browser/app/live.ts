@@ -108,7 +108,8 @@ async function look(force = false): Promise<void> {
     state.tag = answer.headers.get('etag') ?? undefined
     document.body.classList.remove('stale')
     if (answer.status !== 304) take(await answer.text(), force)
-  } catch {
+  } catch (error) {
+    console.warn('this page could not be looked at again', error)
     state.failures += 1
     document.body.classList.add('stale')
     show('cut', `Cut off for ${Math.round((Date.now() - state.since) / 1_000)} s`)
