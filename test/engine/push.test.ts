@@ -331,6 +331,15 @@ describe('what a worker answers', () => {
     expect(wait).toBeLessThanOrEqual(120_000)
   })
 
+  test('a Retry-After of three thousand years is one of a day', async () => {
+    const name = await serve(({ answer }) => void answer.writeHead(429, { 'retry-after': '99999999999' }).end(), {
+      retry: { max: 1 },
+    })
+    const wait = await waitOf(await kit.make(name))
+    expect(wait).toBeGreaterThan(86_000_000)
+    expect(wait).toBeLessThanOrEqual(86_400_000)
+  })
+
   test('a Retry-After shorter than the backoff changes nothing', async () => {
     const name = await serve(({ answer }) => void answer.writeHead(429, { 'retry-after': '1' }).end(), {
       retry: { max: 1 },

@@ -506,6 +506,16 @@ describe('callbacks', () => {
     const [{ path, body }] = own.caller.came as [(typeof own.caller.came)[0]]
     expect(path).toBe('/topics/ends')
     expect(JSON.parse(body).records[0].value).toMatchObject({ success: true, job_id: id, extra: 'foobar' })
+    // In the address of the proxy a topic is one part of the path.
+    for (const callback_dst of ['..', '.', 'a/b', 'a?b']) {
+      const given = own.usual({ callback_url: undefined, callback_type: 'kafka', callback_dst })
+      const refused = await own.ask('POST', '/downloader/download', given)
+      expect([callback_dst, refused.status, await refused.json()]).toMatchObject([
+        callback_dst,
+        400,
+        { field: 'callback_dst' },
+      ])
+    }
     await own.close()
   })
 

@@ -1,0 +1,16 @@
+// What a caller asks for, before it is made.
+
+import { expect, test } from 'vitest'
+import { newJobs } from '../../src/engine/jobs/new-job.ts'
+import type { Registered } from '../../src/engine/jobs/registry.ts'
+
+const found: Registered = { in: { left: {} }, out: {}, definition: {} }
+
+test.each(['constructor', 'toString', 'hasOwnProperty'])(
+  'a port that no class has said is refused, though it is called %s',
+  (port) => {
+    const ask = () => newJobs([{ queue: 'default', class: 'sum', inputs: { [port]: ['1'] } }], () => found, 0)
+    expect(ask).toThrow(`sum does not have in port ${port}`)
+    expect(newJobs([{ queue: 'default', class: 'sum', inputs: { left: ['1'] } }], () => found, 0)).toHaveLength(1)
+  },
+)
