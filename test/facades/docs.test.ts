@@ -7,7 +7,11 @@ import { all, named, read, titles } from '../docs/pages.ts'
 const pages = {
   bedrock: ['facades/bedrock.test.ts', 'facades/bedrock-commands.test.ts'],
   jq: ['facades/jq.test.ts'],
-  downloader: ['facades/downloader/downloader.test.ts', 'facades/downloader/download.test.ts', 'engine/callbacks.test.ts'],
+  downloader: [
+    'facades/downloader/downloader.test.ts',
+    'facades/downloader/download.test.ts',
+    'engine/callbacks.test.ts',
+  ],
 }
 
 test.each(Object.keys(pages))('every test that docs/compat/%s.md names is there', (name) => {

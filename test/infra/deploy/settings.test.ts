@@ -9,6 +9,7 @@ import { qstashRegion } from '../../../infra/deploy/regions.ts'
 import { describe, namesOf, planOf } from '../../../infra/deploy/settings.ts'
 import { configFor } from '../../../infra/deploy/wrangler.ts'
 import { probe } from '../../../infra/probe/index.ts'
+import { development } from '../../../infra/qstash.ts'
 import { EVERY_TEN_MINUTES } from '../../../infra/tick.ts'
 import { settings } from '../../../src/settings.ts'
 
@@ -53,6 +54,17 @@ test('what is missing is named, with where it comes from', () => {
   expect(lines.filter((line) => line.startsWith('Missing'))).toEqual([
     "Missing: QSTASH_TOKEN, from QStash's page in the Upstash console.",
   ])
+})
+
+test('what everybody knows, and what tests need, must not be deployed', () => {
+  const refusedFor = (more: Record<string, string>) => planOf({ ...given, ...more }).refused.join()
+  expect(refusedFor({})).toBe('')
+  expect(refusedFor({ SIDEJOB_TEST_CLOCK: '1' })).toMatch(/^SIDEJOB_TEST_CLOCK: expected to be unset/)
+  expect(refusedFor({ SIDEJOB_API_KEY: 'dev' })).toContain('at least 16 characters, got the key of local stacks')
+  for (const [name, value] of Object.entries(development))
+    if (name !== 'QSTASH_URL')
+      expect(refusedFor({ QSTASH_TOKEN: value })).toContain("that of QStash's development server")
+  expect(refusedFor({ SIDEJOB_WEBHOOK_SECRET: 'whsec_c2hvcnQ=' })).toContain('at least 24 bytes in base64, got 5 bytes')
 })
 
 test('a key of encryption that is none is refused, with what it should be', () => {
