@@ -22,6 +22,7 @@ export type Deployment = {
     | 'allowHosts'
     | 'dispatch'
     | 'lane'
+    | 'maxLost'
   >
   publicUrl: string
   signingKeys: { current: string; next: string }
@@ -119,6 +120,7 @@ export function deploymentOf(env: Environment): Deployment {
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
       dispatch: env.SIDEJOB_DISPATCH === 'eager' ? 'eager' : 'bell',
       lane: laneOf(env),
+      ...(env.SIDEJOB_MAX_LOST ? { maxLost: wholeNumber('SIDEJOB_MAX_LOST', env.SIDEJOB_MAX_LOST) } : {}),
     },
     publicUrl,
     signingKeys: { current: env.QSTASH_CURRENT_SIGNING_KEY!, next: env.QSTASH_NEXT_SIGNING_KEY! },

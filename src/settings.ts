@@ -72,6 +72,11 @@ export const settings = {
     means: 'How long a run is leased. A lane renews its leases; a run whose lease ends is lost.',
     without: '`45s`',
   },
+  SIDEJOB_MAX_LOST: {
+    about: 'Lanes',
+    means: 'After how many lost runs in a row a job fails, where its class does not say so by `maxLost`.',
+    without: '`10`; `3` under `sidejob dev`',
+  },
   SIDEJOB_LANE_WARM: {
     about: 'Lanes',
     means: 'How long a lane waits for more work in a busy queue. `0s` switches waiting off.',

@@ -38,6 +38,8 @@ export function configOf(project: string): string {
 
 /** A lane, or a run, that a reload cuts off is found after so long. */
 const LEASE = 10_000
+/** A run that loops takes the Worker down with it, and comes again: not ten times where nobody else is to blame. */
+const MAX_LOST = '3'
 
 /**
  * Starts everything for the Worker of a project, and answers once it is healthy.
@@ -52,7 +54,7 @@ export async function startDev({ project = '.', vars = {}, port = 8787, onReload
     port,
     config,
     dir: join(dirname(config), '.sidejob'),
-    vars: { SIDEJOB_LOG: 'all', SIDEJOB_LANE_LEASE: `${LEASE}ms`, ...vars },
+    vars: { SIDEJOB_LOG: 'all', SIDEJOB_LANE_LEASE: `${LEASE}ms`, SIDEJOB_MAX_LOST: MAX_LOST, ...vars },
     onReload(ms) {
       onReload?.(ms)
       clearTimeout(late)

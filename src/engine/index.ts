@@ -61,6 +61,8 @@ export type EngineOptions = {
   redis: RedisOptions | Client
   qstash: BellOptions
   workers?: readonly Worker[]
+  /** After so many lost runs in a row a job fails whose class says nothing of that; 10. */
+  maxLost?: number
   namespace?: string
   /** The key that may do everything, for a deployment's first caller. */
   apiKey?: string
@@ -110,7 +112,8 @@ const slice = () => 5_000
  * @example const engine = createEngine({ redis: { url, token }, qstash: { token, publicUrl }, workers: [zip] })
  */
 export function createEngine(options: EngineOptions): Engine & Inner {
-  const { clock = () => 0, random = Math.random, workers = [], defer } = options
+  const { clock = () => 0, random = Math.random, maxLost, defer } = options
+  const workers = (options.workers ?? []).map((one) => (one.isolate || !maxLost ? one : { maxLost, ...one }))
   const now = () => Date.now() + clock()
   const client = 'evaluate' in options.redis ? options.redis : createClient(options.redis)
   const vault = createVault({ keys: options.encryptionKeys ?? [], tenant: options.tenant })
