@@ -29,6 +29,8 @@ const page = ({ info, paths, components }: OpenApi) => {
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
   )
   const tags = [...new Set(operations.map(({ tags }) => tags[0]!))]
+  const shapes = new Set(Object.keys(components.schemas))
+  const shown = (schema: Schema) => linked(written(schema), shapes)
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -42,20 +44,25 @@ What a push worker is sent and has to answer: <a href="worker.openapi.json">work
 <nav>${tags.map((tag) => html`<a href="#${tag}">${tag}</a>`)}<a href="#shapes">shapes</a></nav>
 ${tags.map(
   (tag) => html`<h2 id="${tag}">${tag}</h2>
-${operations.filter(({ tags }) => tags[0] === tag).map(section)}`,
+${operations.filter(({ tags }) => tags[0] === tag).map((operation) => section(operation, shown))}`,
 )}
 <h2 id="shapes">shapes</h2>
-${Object.entries(components.schemas).map(([name, schema]) => html`<h3 id="${name}">${name}</h3><pre>${written(schema)}</pre>`)}
+${Object.entries(components.schemas).map(([name, schema]) => html`<h3 id="${name}">${name}</h3><pre>${shown(schema)}</pre>`)}
 </body>
 </html>`
 }
 
-const section = ({ path, method, ...operation }: Operation & { path: string; method: string }) => html`<details>
+type Shown = (schema: Schema) => ReturnType<typeof linked>
+
+const section = (
+  { path, method, ...operation }: Operation & { path: string; method: string },
+  shown: Shown,
+) => html`<details>
 <summary><code>${method} ${path}</code> <span class="scope">${scope(operation)}</span><br>${operation.summary}</summary>
 ${operation.description ? html`<p>${operation.description}</p>` : ''}
 ${operation.parameters.map(({ name, in: where, schema }) => html`<p><code>${name}</code> in ${where}: <code>${written(schema)}</code></p>`)}
-${operation.requestBody ? html`<p>Body</p><pre>${contentOf(operation.requestBody)}</pre>` : ''}
-${Object.entries(operation.responses).map(([status, response]) => html`<p>${status}: ${response.description}</p>${response.content ? html`<pre>${contentOf(response)}</pre>` : ''}`)}
+${operation.requestBody ? html`<p>Body</p><pre>${shown(contentOf(operation.requestBody))}</pre>` : ''}
+${Object.entries(operation.responses).map(([status, response]) => html`<p>${status}: ${response.description}</p>${response.content ? html`<pre>${shown(contentOf(response))}</pre>` : ''}`)}
 </details>
 `
 
@@ -65,8 +72,14 @@ const scope = ({ security }: Operation): string => {
   return key ? (key[0] ?? 'any') : 'signed by QStash'
 }
 
-const contentOf = ({ content = {} }: { content?: Record<string, { schema: Schema }> }): string =>
-  written(Object.values(content)[0]?.schema ?? {})
+const contentOf = ({ content = {} }: { content?: Record<string, { schema: Schema }> }): Schema =>
+  Object.values(content)[0]?.schema ?? {}
+
+/** A type with the names of shapes as links; what stands in its comments is none. */
+const linked = (text: string, shapes: ReadonlySet<string>) =>
+  text
+    .split(/( {2}\/\/ .*|\b[A-Z]\w*\b)/)
+    .map((piece) => (shapes.has(piece) ? html`<a href="#${piece}">${piece}</a>` : piece))
 
 type Json = Schema & {
   type?: string | string[]

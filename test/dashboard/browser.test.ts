@@ -116,6 +116,13 @@ describe.skipIf(!program())('in a browser', () => {
     expect(width).toBeLessThanOrEqual(390)
   })
 
+  test.each([1280, 420])('the reference at /docs does not scroll sideways at %i pixels', async (width) => {
+    await page.setViewportSize({ width, height: 844 })
+    await page.goto(`${served.url}/docs`)
+    await page.getByRole('heading').first().waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+  })
+
   test('a failed job is retried from the list, after it was selected with the keyboard', async () => {
     await enter(['read', 'write'], '/jobs?status=failed')
     await page.keyboard.press('j')

@@ -90,6 +90,10 @@ test('the docs page stands alone: no script, nothing from elsewhere, its one sty
     expect(page).toContain(path.replace(/:(\w+)/g, '{$1}'))
     expect(page).toContain(scope)
   }
+  // Shapes are links within the page, so that it may be mounted anywhere; each leads to one.
+  const links = [...page.matchAll(/href="#(\w+)"/g)].map(([, name]) => name!)
+  expect(links).toContain('JobInput')
+  for (const name of links) expect(page.split(`id="${name}"`), name).toHaveLength(2)
   const style = /<style>([\s\S]*?)<\/style>/.exec(page)![1]!
   const hash = Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style))).toString('base64')
   expect(answer.headers.get('content-security-policy')).toContain(`default-src 'none'; style-src 'sha256-${hash}'`)
