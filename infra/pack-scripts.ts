@@ -39,6 +39,20 @@ export function packedModule(scripts: readonly Script<never>[]): string {
   ].join('\n')
 }
 
+const TABLES = 'export const jobFields'
+
+/**
+ * The tables of fields without what each field says: docs/keys.md has that, and no program reads it.
+ *
+ * @example withoutNotes("export const jobFields = {\n  queue: ['q', 'its queue'],\n}") // … queue: ['q', ''],
+ */
+export function withoutNotes(text: string): string {
+  const from = text.indexOf(TABLES)
+  if (from < 0) throw new Error(`keys.js: expected "${TABLES}"`)
+  const note = /(\w+: \[\s*'\w+',\s*)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)/g
+  return text.slice(0, from) + text.slice(from).replace(note, "$1''")
+}
+
 const generatedIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.generated.js'))
@@ -53,6 +67,8 @@ if (import.meta.main) {
   const scripts = Object.values((await import(target)) as Record<string, Script<never>>)
   const text = packedModule(scripts)
   writeFileSync(target, text)
-  for (const file of generatedIn(dist)) dropMap(file)
+  const keys = join(dist, 'src/redis/keys.js')
+  writeFileSync(keys, withoutNotes(readFileSync(keys, 'utf8')))
+  for (const file of [...generatedIn(dist), keys]) dropMap(file)
   console.log(`${Math.round(text.length / 1024)} KiB of scripts, compressed`)
 }

@@ -1,12 +1,16 @@
-// The package holds its scripts compressed: they are the same.
+// The package holds its scripts compressed, and keys without notes: they are the same.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { packedModule } from '../../infra/pack-scripts.ts'
+import { packedModule, withoutNotes } from '../../infra/pack-scripts.ts'
+import { jobFields, limitFields, queueFields } from '../../src/redis/keys.ts'
 import type { Script } from '../../src/redis/script.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
+
+const fields = { jobFields, queueFields, limitFields }
 
 test('what is unpacked is every script as it was built, in a quarter of its size', async () => {
   const built: Record<string, Script<never>> = { ...scripts }
@@ -22,4 +26,19 @@ test('what is unpacked is every script as it was built, in a quarter of its size
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+test('fields of records keep their names and kinds, and nothing that only people read', async () => {
+  const source = readFileSync(join(import.meta.dirname, '../../src/redis/keys.ts'), 'utf8')
+  const alone = stripTypeScriptTypes(source).replace(/^import .*$/m, 'const keptSteps = {}')
+  const text = withoutNotes(alone)
+  const packed = (await import(`data:text/javascript,${encodeURIComponent(text)}`)) as typeof fields
+  const bare = (table: Record<string, readonly [string, string, string?]>) =>
+    Object.fromEntries(
+      Object.entries(table).map(([name, [short, , kind]]) => [name, kind ? [short, '', kind] : [short, '']]),
+    )
+  expect(packed.jobFields).toEqual(bare(fields.jobFields))
+  expect(packed.queueFields).toEqual(bare(fields.queueFields))
+  expect(packed.limitFields).toEqual(bare(fields.limitFields))
+  expect(text.length).toBeLessThan(alone.length - 4_000)
 })
