@@ -1,14 +1,12 @@
 // What is shown in the place of a page that cannot be.
 
 import type { Code } from '../../core/errors.ts'
+import { remedies } from '../../core/remedies.ts'
 import { useLook } from '../look.ts'
 import { plain } from '../words/json.ts'
 
-const hints: Partial<Record<Code, string>> = {
-  UNAVAILABLE: 'Jobs go on as soon as it answers again; nothing is lost.',
-  FORBIDDEN: 'Log in with a key that has it, or ask who made this one.',
-  NOT_FOUND: 'It may be gone: jobs are removed some time after they have ended.',
-}
+/** A text of the tables, as people read it: a sentence, without the marks of code. */
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1).replaceAll('`', '')}.`
 
 export function ErrorPage({ code, message }: { code: Code; message: string }) {
   const { base, here } = useLook()
@@ -18,7 +16,7 @@ export function ErrorPage({ code, message }: { code: Code; message: string }) {
       <p>
         {plain(message)} <code>{code}</code>
       </p>
-      {hints[code] && <p class="dim">{hints[code]}</p>}
+      <p class="dim">{sentence(remedies[code].remedy)}</p>
       <p class="row">
         <a class="btn" href={`${base}${here}`}>
           Try again

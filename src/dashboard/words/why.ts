@@ -1,5 +1,6 @@
 // Why a job does not run, as a chain of cells: this job, the job that it waits for, the limit that this one waits at.
 
+import { type ReasonCode, reasons } from '../../core/reasons.ts'
 import type { JobView, Reason, Why, WhyLink } from '../../engine/engine.ts'
 import { messageOf, shareOf } from './job.ts'
 import { count, many, percent } from './number.ts'
@@ -25,6 +26,8 @@ export type Cell = {
   text: string
   limit?: string
   sub?: string
+  /** What the reason means, as the manual says it. */
+  means?: string
   remedies: Remedy[]
 }
 
@@ -89,7 +92,8 @@ const timed =
   (what: string): Say =>
   (reason, { job }, when) => ({ text: `${what} ${till(reason, when)}.`, remedies: [{ kind: 'run', job }] })
 
-const says: Record<string, Say> = {
+/** Every reason that there is has its words here. */
+const says: Record<ReasonCode, Say> = {
   LIMITED: limited,
   CHILDREN: children,
   PARENT: ({ job }) => ({
@@ -157,8 +161,9 @@ const other: Say = ({ message }) => ({ text: stop(upper(message)) })
 /** @example reasonCell(reason, link, { now, zone: 'UTC' }).text // 'Limit stripe is full: 25 of 25.' */
 export function reasonCell(reason: Reason, link: WhyLink, when: When): Cell {
   const { job, class: name, status } = link
-  const { remedies = [], ...said } = (Object.hasOwn(says, reason.code) ? says[reason.code]! : other)(reason, link, when)
-  return { job, class: name, status, ...said, remedies }
+  const code = Object.hasOwn(says, reason.code) ? (reason.code as ReasonCode) : undefined
+  const { remedies = [], ...said } = (code ? says[code] : other)(reason, link, when)
+  return { job, class: name, status, ...said, ...(code ? { means: reasons[code].means } : {}), remedies }
 }
 
 /** A job that runs: since when, how far, who has it, and until when it is lent. */

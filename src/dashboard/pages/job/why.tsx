@@ -44,7 +44,7 @@ function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
 }
 
 function Link({ cell, own }: { cell: Cell; own: number }) {
-  const { text, sub, limit, status, remedies } = cell
+  const { text, sub, limit, status, means, remedies } = cell
   const [before, after] = limit
     ? [text.slice(0, text.indexOf(limit)), text.slice(text.indexOf(limit) + limit.length)]
     : [text, '']
@@ -61,7 +61,7 @@ function Link({ cell, own }: { cell: Cell; own: number }) {
           <To to={`/jobs/${cell.job}`}>{`${cell.class} #${cell.job}`}</To>
         )}
       </span>
-      <p>
+      <p title={means}>
         {before}
         {limit && <To to={`/limits?open=${encodeURIComponent(limit)}`}>{limit}</To>}
         {after}

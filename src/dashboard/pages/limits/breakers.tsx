@@ -4,7 +4,7 @@ import type { OpenBreaker } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
-import { Card, Empty, To } from '../../parts/layout.tsx'
+import { Card, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { given } from '../../words/form.ts'
 import { many } from '../../words/number.ts'
@@ -43,9 +43,9 @@ function Row({ breaker: { host, of, failures, until } }: { breaker: OpenBreaker 
 }
 
 export function Breakers({ breakers }: { breakers: OpenBreaker[] }) {
+  if (breakers.length === 0) return null
   return (
     <Card title="Hosts left alone" id="breakers">
-      {breakers.length === 0 && <Empty>Every host that is called answers.</Empty>}
       <table class="tbl">
         <caption class="vh">Hosts that keep failing</caption>
         <tbody>

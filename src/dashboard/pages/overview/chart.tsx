@@ -2,6 +2,7 @@
 
 import type { Point } from '../../../core/series.ts'
 import { useLook } from '../../look.ts'
+import { Icon } from '../../parts/icon.tsx'
 import { Card } from '../../parts/layout.tsx'
 import { count } from '../../words/number.ts'
 import { niceTop, type Range } from '../../words/series.ts'
@@ -26,6 +27,27 @@ function Column({ point, i, of, top, low }: { point: Point; i: number; of: numbe
         <rect class="f-failed" x={x} y={LINE + 0.5} width={round(width)} height={Math.max(1, down)} rx="1.5" />
       )}
     </>
+  )
+}
+
+function Legend({ hasDeploys }: { hasDeploys: boolean }) {
+  return (
+    <span class="legend">
+      <span>
+        <i class="done" />
+        completed
+      </span>
+      <span>
+        <i class="failed" />
+        failed
+      </span>
+      {hasDeploys && (
+        <span>
+          <Icon name="deploy" size={12} />
+          deploy
+        </span>
+      )}
+    </span>
   )
 }
 
@@ -57,11 +79,7 @@ export function Ends({ points, range, deploys }: { points: Point[]; range: Range
   return (
     <Card
       title={range.step === 'minute' ? 'Ends' : 'Ends an hour and more'}
-      right={
-        <a class="link" href="#table">
-          Show as table
-        </a>
-      }
+      right={<Legend hasDeploys={deploys.length > 0} />}
     >
       <div class="plot">
         <span class="ylab y1" aria-hidden="true">
@@ -89,7 +107,7 @@ export function Ends({ points, range, deploys }: { points: Point[]; range: Range
         </div>
       </div>
       <details class="foot" id="table">
-        <summary class="link">As a table</summary>
+        <summary class="link">Show as table</summary>
         <table class="tbl">
           <caption class="vh">{said}</caption>
           <thead>
