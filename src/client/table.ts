@@ -30,6 +30,7 @@ export const table = {
     takeResult: 'POST /v1/jobs/:job/result/take',
     why: 'GET /v1/jobs/:job/why',
     runs: 'GET /v1/jobs/:job/runs',
+    steps: 'GET /v1/jobs/:job/steps',
     log: 'GET /v1/jobs/:job/log',
     tree: 'GET /v1/jobs/:job/tree',
     adopt: 'POST /v1/jobs/:job/adopt',

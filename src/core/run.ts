@@ -216,7 +216,7 @@ const op = z.union([
     }),
     z.strictObject({ op: z.literal('expect'), state: label, value: closed.optional() }),
     z.strictObject({ op: z.literal('channels'), of: portRef, set: channelNames }),
-    z.strictObject({ op: z.literal('step'), name: label, value: closed }),
+    z.strictObject({ op: z.literal('step'), name: label, value: closed, ms: z.int().min(0).max(1e12).optional() }),
     z.strictObject({ op: z.literal('inherit'), child: childName }),
   ]),
   // The second form of those that have two.

@@ -17,6 +17,7 @@ import {
   jobQuery,
   jobRows,
   jobView,
+  keptStep,
   label,
   lockInput,
   lockToken,
@@ -247,6 +248,18 @@ export const jobs = {
       answers: { 200: pastRuns },
     },
     ({ engine, params }) => engine.runs(params.job),
+  ),
+
+  steps: route(
+    {
+      method: 'GET',
+      path: '/v1/jobs/:job/steps',
+      scope: 'read',
+      summary: 'Shows which steps of its function are done: when, how long each took, and in which run',
+      query: z.strictObject({ cursor: cursor.optional() }),
+      answers: { 200: z.object({ steps: z.array(keptStep), cursor: z.string().nullable() }) },
+    },
+    ({ engine, params, query }) => engine.stepsOf(params.job, query.cursor),
   ),
 
   log: route(

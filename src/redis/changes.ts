@@ -132,7 +132,10 @@ const encoders: Omit<Encoder, 'spawn'> = {
   amend: (op, vault) => [...amendWords('i', op, vault), ...amendWords('o', op, vault)],
   expect: (op, vault) => ['expect_state', op.state, ...listWords(vault.sealedAs(op.value, purposes.state(op.state)))],
   channels: (op) => ['channels', ...portWords(op.of), ...listWords(op.set)],
-  step: (op, vault) => ('value' in op ? ['step', op.name, vault.seal(op.value)] : ['unstep', op.name]),
+  step: (op, vault) =>
+    'value' in op
+      ? ['step', op.name, vault.seal(op.value), op.ms === undefined ? '' : String(op.ms)]
+      : ['unstep', op.name],
   inherit: (op) => ['inherit', op.child],
 }
 

@@ -61,7 +61,10 @@ export const kinds = {
   '~job:<id>:f:<field>': ['string', 'a value of the document that is over 512 bytes'],
   '~job:<id>:children': ['hash', 'name → id,status,class'],
   '~job:<id>:waiting': ['set', 'ids of the children that are waited for'],
-  '~job:<id>:steps': ['hash', 'step → its result'],
+  '~job:<id>:steps': [
+    'hash',
+    'step → @when it was kept,how long it took,number of the run; its result in the next line',
+  ],
   '~job:<id>:runs': [
     'list, capped',
     'its last runs, oldest left: as in `lr`, then token, 1 when it was tried again, who performed it; and its error in the next line',

@@ -255,6 +255,7 @@ const answers: Engine = {
       },
     ],
   }),
+  stepsOf: async () => ({ steps: [{ name: 'charge', at: T, took: 1_500, run: 2, bytes: 12 }], cursor: '9' }),
   runs: async () => ({ runs: [{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1 }] }),
   tree: async () => ({ id: 7, class: 'zip', status: 'queued', children: {} }),
   adopt: async () => {},

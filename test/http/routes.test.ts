@@ -132,6 +132,15 @@ const cases: Case[] = [
     { deep: 3 },
   ],
   [
+    'jobs.steps',
+    ask('GET', '/v1/jobs/7/steps?cursor=5'),
+    200,
+    { steps: [{ name: 'charge', at, took: 1.5, run: 2, bytes: 12 }], cursor: '9' },
+    'stepsOf',
+    '7',
+    '5',
+  ],
+  [
     'jobs.runs',
     ask('GET', '/v1/jobs/7/runs'),
     200,

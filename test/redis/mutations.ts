@@ -1837,7 +1837,7 @@ const flows: Mutation[] = [
   ]),
   ...of(35, 'lib/family/erase.lua', [", recorded = 'record' }", ' }', 'the record of a flow outlives it']),
   ...of(36, 'lib/run/ops/on_records.lua', [
-    "if (get_value(me.id, need(me.id), 's:' .. field) or '') ~= value then",
+    "if not tables.has(texts, get_value(me.id, need(me.id), 's:' .. field) or '') then",
     'if false then',
     'a run goes on with what has changed',
   ]),
@@ -1927,7 +1927,7 @@ const breakers: Mutation[] = [
     ],
     ['if n < threshold then return {', 'if n <= threshold then return {', 'it opens one failure too late'],
     ['  if not counts then return state() end\n', '', 'calls that were under way count too'],
-    ['if n >= threshold then till', 'if false then till', 'it is never closed for a while'],
+    ['if n >= threshold then\n', 'if false then\n', 'it is never closed for a while'],
     ['math.max(floor, ', 'math.max(0, ', 'what the host says does not count'],
     ['threshold + 1, cap)', 'threshold + 1, 1e300)', 'the while has no end'],
     ['backoff.doubling(base, n - threshold + 1, cap)', 'base', 'the while stays the same'],

@@ -141,6 +141,16 @@ export const pastRun = z.object({
 
 export const pastRuns = z.object({ runs: z.array(pastRun) })
 
+/** What steps of a function have kept: when, how long each took, and the run that did it; the value is the function's own. */
+export const keptStep = z.object({
+  name: z.string(),
+  at: moment.nullable(),
+  took: span.nullable(),
+  run: z.int().nullable(),
+  bytes: z.int(),
+})
+export type KeptStep = z.output<typeof keptStep>
+
 export const tree = z.object({
   id: jobId,
   class: z.string(),

@@ -6,6 +6,7 @@ import { SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
 import { redacted } from '../../core/redact.ts'
 import type { PastRun } from '../../core/run.ts'
+import type { KeptStep } from '../../core/schemas.ts'
 import { type Fields, ops } from '../../redis/ops.ts'
 import { type JobRecord, pastRunOf, redactedPathsOf, stateOf } from '../../redis/record.ts'
 import type { Listed } from '../../redis/types.ts'
@@ -19,6 +20,7 @@ import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
 import { factsOf } from '../run/job-facts.ts'
 import { shownJob, shownState } from '../run/shown.ts'
+import { OURS } from '../run/steps.ts'
 import { kindOfJob } from './errors.ts'
 import { rowOf } from './rows.ts'
 import { followed } from './why-chain.ts'
@@ -44,6 +46,8 @@ function withSchemas(shown: JobView, found: Registered | undefined): JobView {
     )
   return { ...shown, in: described(shown.in, definition.in), out: described(shown.out, definition.out) }
 }
+
+const encoder = new TextEncoder()
 
 export function createJobs({
   store,
@@ -74,6 +78,7 @@ export function createJobs({
   | 'wasMade'
   | 'why'
   | 'runs'
+  | 'stepsOf'
   | 'tree'
   | 'adopt'
   | 'disown'
@@ -234,6 +239,21 @@ export function createJobs({
       const shown = (run: PastRun): PastRun =>
         run.error === undefined ? run : { ...run, error: redacted(run.error, paths, 'error') }
       return { runs: (isKept ? kept : [lastRun, ...kept]).map(pastRunOf).map(shown) }
+    },
+
+    async stepsOf(job, cursor = '0') {
+      const { id, document } = await store.inspect(job)
+      if (!document.hasSteps) return { steps: [], cursor: null }
+      const { steps, kept, cursor: next } = await store.steps(id, cursor)
+      const own = Object.keys(steps).filter((name) => !name.startsWith(OURS))
+      const shown = own.map((name): KeptStep => {
+        const { at, ms, run } = kept[name]!
+        return { name, at, took: ms, run, bytes: encoder.encode(steps[name]!).length }
+      })
+      return {
+        steps: shown.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)),
+        cursor: next === '0' ? null : next,
+      }
     },
 
     async tree(job, limit = MAX_TREE) {

@@ -40,9 +40,10 @@ export class StepStore {
     return this.#steps.get(key)
   }
 
-  keep(name: string, value: unknown): Encoded {
+  /** `ms`: how long it took. */
+  keep(name: string, value: unknown, ms?: number): Encoded {
     const kept = encodeValue(value)
-    this.#buffer.op({ op: 'step', name, value: kept })
+    this.#buffer.op({ op: 'step', name, value: kept, ...(ms === undefined ? {} : { ms }) })
     this.#steps.set(name, kept)
     return kept
   }
@@ -74,7 +75,9 @@ export class StepStore {
     const known = await this.kept(name)
     if (known !== undefined) return decodeValue(known) as T
     return this.#around.during(async () => {
-      const value = this.keep(name, (await this.#buffer.act(action)) ?? null)
+      const began = performance.now()
+      const result = (await this.#buffer.act(action)) ?? null
+      const value = this.keep(name, result, Math.round(performance.now() - began))
       await this.#around.checkpoint()
       // As every later run will see it.
       return decodeValue(value) as T

@@ -5,6 +5,7 @@ import type { Constraint } from '../../core/constraint.ts'
 import type { Graph } from '../../core/graph.ts'
 import type { Status } from '../../core/job.ts'
 import type { Changes, PastRun, Snapshot } from '../../core/run.ts'
+import type { KeptStep } from '../../core/schemas.ts'
 import type { Point } from '../../core/series.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { Fault, Signal } from '../../redis/types.ts'
@@ -95,6 +96,8 @@ export interface Engine extends Deliveries {
   why(job: Ref, options?: { deep?: number }): Promise<Why>
   /** The last run; of a job that keeps its runs all of those, newest first. */
   runs(job: Ref): Promise<{ runs: PastRun[] }>
+  /** The steps of its function that are done, in the order in which they were kept. */
+  stepsOf(job: Ref, cursor?: string): Promise<{ steps: KeptStep[]; cursor: string | null }>
   /** The family below a job, nearest first, at most `limit` jobs (5,000); `more`: there are more than are shown. */
   tree(
     job: Ref,

@@ -48,6 +48,16 @@ const standingIn = (members: string[]): Standing => {
   }
 }
 
+/** When a step was kept, how long it took, and in which run: null where an earlier version has kept it. */
+export type StepKept = { at: number | null; ms: number | null; run: number | null }
+
+const STEP = /^@(\d*),(\d*),(\d*)\n/
+
+function keptOf(text: string): StepKept {
+  const [at = null, ms = null, run = null] = (STEP.exec(text) ?? []).slice(1).map((n) => (n ? Number(n) : null))
+  return { at, ms, run }
+}
+
 export function createCommands({ client: { ask }, keys, vault: { open, show } }: Parts) {
   const flatToMap = (flat: unknown): Record<string, string> => {
     if (!Array.isArray(flat)) return (flat ?? {}) as Record<string, string>
@@ -140,12 +150,19 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).map(show).reverse(),
 
     /** What steps have kept, a page of them; the cursor of the last is '0'. */
-    async steps(id: number, cursor: string): Promise<{ steps: Record<string, Encoded>; cursor: string }> {
+    async steps(
+      id: number,
+      cursor: string,
+    ): Promise<{ steps: Record<string, Encoded>; cursor: string; kept: Record<string, StepKept> }> {
       const [next, flat] = await ask<[string, string[]]>(
         (redis) => redis.hscan(keys.steps(id), cursor, { count: STEPS }) as Promise<[string, string[]]>,
       )
-      const steps = Object.entries(flatToMap(flat)).map(([name, value]) => [name, open(value) as Encoded])
-      return { steps: Object.fromEntries(steps), cursor: String(next) }
+      const texts = Object.entries(flatToMap(flat))
+      return {
+        steps: Object.fromEntries(texts.map(([name, text]) => [name, open(text.replace(STEP, '')) as Encoded])),
+        kept: Object.fromEntries(texts.map(([name, text]) => [name, keptOf(text)])),
+        cursor: String(next),
+      }
     },
     /** A page of a job's children, flat; the cursor of the last is '0'. */
     async children(id: number, cursor: string): Promise<{ children: string[]; cursor: string }> {

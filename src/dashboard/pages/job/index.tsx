@@ -61,6 +61,7 @@ async function tabOf({ engine, params }: Asked, name: Tab): Promise<TabData> {
   const log = engine.readLog({ job, limit: 50 })
   if (name === 'state') return { name, state: await engine.state(job), log: (await log).entries }
   if (name === 'result') return { name, result: await engine.result(job, {}), log: (await log).entries }
+  if (name === 'steps') return { name, steps: await engine.stepsOf(job), log: (await log).entries }
   return { name, log: (await log).entries }
 }
 

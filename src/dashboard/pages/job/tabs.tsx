@@ -10,11 +10,11 @@ import { type LogEntry, LogLines, Tail } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Json } from '../../parts/value.tsx'
 import { messageOf } from '../../words/job.ts'
-import { count } from '../../words/number.ts'
-import { title } from '../../words/text.ts'
+import { bytes, count } from '../../words/number.ts'
+import { cut, title } from '../../words/text.ts'
 import { span } from '../../words/time.ts'
 
-const tabs = ['log', 'state', 'args', 'result', 'errors', 'runs'] as const
+const tabs = ['log', 'state', 'args', 'result', 'errors', 'runs', 'steps'] as const
 export type Tab = (typeof tabs)[number]
 export const isTab = (name: string): name is Tab => (tabs as readonly string[]).includes(name)
 
@@ -23,6 +23,7 @@ export type TabData = {
   log: LogEntry[]
   state?: Record<string, Encoded>
   result?: Awaited<ReturnType<Engine['result']>>
+  steps?: Awaited<ReturnType<Engine['stepsOf']>>
 }
 
 type Props = { job: JobView; runs: readonly PastRun[]; tab: TabData; tail: boolean }
@@ -159,7 +160,50 @@ function Body(props: Props) {
   if (tab.name === 'result') return <Result job={job} found={tab.result} />
   if (tab.name === 'errors') return <Errors job={job} runs={runs} />
   if (tab.name === 'runs') return <Runs runs={runs} />
+  if (tab.name === 'steps') return <Steps found={tab.steps} />
   return <LogLines entries={tab.log} />
+}
+
+/** Steps are done once: what each of them has kept is given again to every later run. */
+function Steps({ found }: { found: TabData['steps'] }) {
+  const { steps = [], cursor = null } = found ?? {}
+  if (steps.length === 0) return <Empty>No step of its function is kept: it has none, or has got beyond them.</Empty>
+  return (
+    <>
+      <table class="tbl">
+        <caption class="vh">Steps that are done, in their order</caption>
+        <thead>
+          <tr>
+            <th scope="col">Step</th>
+            <th scope="col">Done</th>
+            <th scope="col" class="num">
+              Run
+            </th>
+            <th scope="col" class="num">
+              Took
+            </th>
+            <th scope="col" class="num">
+              Keeps
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map(({ name, at, took, run, bytes: size }) => (
+            <tr>
+              <td class="fill mono" title={name}>
+                {cut(name, 60)}
+              </td>
+              <td>{at === null ? '–' : <Ago at={at} />}</td>
+              <td class="num">{run === null ? '–' : count(run)}</td>
+              <td class="num">{took === null ? '–' : span(took)}</td>
+              <td class="num">{bytes(size)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {cursor !== null && <p class="note body">There are more: GET /v1/jobs/:job/steps gives all of them.</p>}
+    </>
+  )
 }
 
 export function Tabs(props: Props) {

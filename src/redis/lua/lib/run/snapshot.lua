@@ -200,6 +200,7 @@ local function flat_steps(id, doc)
   local scanned = redis.call('HSCAN', side_key(id, 'steps'), 0, 'COUNT', MAX_STEPS)
   local flat, bytes = scanned[2], 0
   for _, text in ipairs(flat) do bytes = bytes + #text end
+  for i = 2, #flat, 2 do flat[i] = flat[i]:gsub('^@[%d,]*\n', '', 1) end
   if scanned[1] ~= '0' or #flat > 2 * MAX_STEPS or bytes > MAX_STEP_BYTES then return {}, 'more' end
   return flat, ''
 end

@@ -17,6 +17,7 @@ local reach = require 'run/ops/reach'
 local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
@@ -24,6 +25,7 @@ local get_value, set_value = values.get_value, values.set_value
 local take, take_int, take_list = args.take, args.take_int, args.take_list
 local change, del, hget, hset, need, queue, zset = cache.change, cache.del, cache.hget, cache.hset, cache.need, cache.queue, cache.zset
 local refuse = journal.refuse
+local int = numbers.int
 local side_key = redis_keys.side_key
 local now = time.now
 local verbs = {}
@@ -72,7 +74,9 @@ function verbs.unalias(me)
 end
 
 function verbs.step(me)
-  local name, value, doc = take(), take(), need(me.id)
+  local name, value, ms, doc = take(), take(), take(), need(me.id)
+  -- When it was kept, how long it took, and in which run; a value never begins so.
+  value = '@' .. int(now) .. ',' .. ms .. ',' .. (doc.run_number or '') .. '\n' .. value
   hset(side_key(me.id, 'steps'), name, value)
   change(me.id, doc, fields.has_steps, '1')
   values.add(me.id, doc, #name + #value)

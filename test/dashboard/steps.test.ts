@@ -1,0 +1,52 @@
+// What is told of the steps of a function: which are done, when, how long each took, and in which run.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defineWorker, type Job } from '../../src/index.ts'
+import { startPages } from './kit.ts'
+
+const SLOW = 30
+const order = defineWorker({
+  class: 'order',
+  in: { go: {} },
+  async perform(job: Job) {
+    await job.step('reserve', async () => {
+      await new Promise((resolve) => setTimeout(resolve, SLOW))
+      return { place: '<b>&' }
+    })
+    if (job.size('go') === 0) return job.sleep('1h')
+    await job.step('charge', () => 'charged')
+    await job.sleep('1h')
+  },
+})
+
+let pages: Awaited<ReturnType<typeof startPages>>
+beforeAll(async () => {
+  pages = await startPages({ workers: [order] })
+})
+afterAll(() => pages.close())
+
+test('steps that are done are told in their order with moment, duration, run and size, the waits of the function left out', async () => {
+  const id = String(await pages.make('order'))
+  await pages.until(async () => (await pages.engine.stepsOf(id)).steps.length === 1)
+  const { steps, cursor } = await pages.engine.stepsOf(id)
+  expect(cursor).toBeNull()
+  expect(steps).toEqual([
+    { name: 'reserve', at: expect.any(Number), took: expect.any(Number), run: expect.any(Number), bytes: 16 },
+  ])
+  expect(steps[0]!.took).toBeGreaterThanOrEqual(SLOW - 2)
+  expect(Math.abs(steps[0]!.at! - Date.now())).toBeLessThan(60_000)
+
+  const reader = await pages.enter(['read'])
+  const shown = await reader.html(`/ui/jobs/${id}?tab=steps`)
+  expect(shown).toMatch(/Steps that are done.*reserve.*16 bytes/s)
+  expect(shown).not.toContain('<b>&')
+})
+
+test('a job whose function has no steps says so, and one that there is not is refused', async () => {
+  const reader = await pages.enter(['read'])
+  await pages.engine.setQueue('default', { paused: true })
+  const id = String(await pages.make('order'))
+  expect(await pages.engine.stepsOf(id)).toEqual({ steps: [], cursor: null })
+  expect(await reader.html(`/ui/jobs/${id}?tab=steps`)).toContain('No step of its function is kept')
+  await expect(pages.engine.stepsOf('999')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+})
