@@ -220,6 +220,16 @@ describe('a claim', () => {
     expect(runs.map(({ job }) => job.class)).toEqual(wanted)
   })
 
+  test('finds a job behind more than a thousand that nobody claims', async () => {
+    const queue = await queueOf('unwanted', 'wanted')
+    const before = Array.from({ length: 1_001 }, () => ({ queue, class: 'unwanted', priority: -1 }))
+    await kit.engine.enqueue(before)
+    const id = await kit.make('wanted', { queue })
+    const [run] = await kit.engine.claim(queue, { names: ['wanted'] })
+    expect(run!.job.id).toBe(id)
+    await kit.engine.commit(run!.run.token, { end: 'completed' })
+  })
+
   test('takes what any of several names wants', async () => {
     const queue = await queueOf('a', 'b', 'c')
     for (const name of ['a', 'b', 'c']) await kit.make(name, { queue })
