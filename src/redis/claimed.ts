@@ -4,7 +4,7 @@ import type { Encoded } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 import { decodeRecord, ownInputsOf } from './record.ts'
 import type { ClaimedJob, EndedChild, RawWiring } from './types.ts'
-import type { Vault } from './vault.ts'
+import { opening, showing, type Vault } from './vault.ts'
 
 type RawHeir = [string, string, string, EndedChild['how'], string, string]
 export type RawLent = [
@@ -22,13 +22,21 @@ export type RawLent = [
 
 export function lentOf(
   [text, inputs = [], side, children = [], steps = [], childCount = 0, family = [], wires = [], more, fault]: RawLent,
-  { open }: Vault,
+  vault: Vault,
 ): ClaimedJob {
-  const document = decodeRecord(text, side, open)
+  const { open } = vault
+  const document = decodeRecord(text, side, opening(vault))
   const id = Number(document.token!.slice(0, document.token!.indexOf('.')))
-  const heirs = family.map((heir) => heirOf(heir, open))
+  const heirs = family.map((heir) => heirOf(heir, vault))
   return {
-    ...{ id, document, children, steps: steps.map(open), family: heirs, wires },
+    ...{
+      id,
+      document,
+      children,
+      steps: steps.map((word, i) => (i % 2 === 0 ? word : open(word))),
+      family: heirs,
+      wires,
+    },
     inputs: {
       ...ownInputsOf(document),
       ...Object.fromEntries(inputs.map(([port, items]) => [port, items.map(open)])),
@@ -46,7 +54,7 @@ export function lentOrFault(row: RawLent, vault: Vault): ClaimedJob {
   try {
     return lentOf(row, vault)
   } catch (error) {
-    const document = decodeRecord(row[0], [], vault.show)
+    const document = decodeRecord(row[0], [], showing(vault))
     console.error(`sidejob: job ${document.token} cannot be read: ${error}`)
     const fault =
       error instanceof SidejobError
@@ -61,8 +69,8 @@ export function lentOrFault(row: RawLent, vault: Vault): ClaimedJob {
 export const withSide = (jobs: ClaimedJob[], rows: RawLent[]): ClaimedJob[] =>
   jobs.filter((_, i) => rows[i]![2]?.length)
 
-const heirOf = ([name, id, className, how, args, left]: RawHeir, open: Vault['open']): EndedChild => ({
+const heirOf = ([name, id, className, how, args, left]: RawHeir, { open, showParts }: Vault): EndedChild => ({
   ...{ id: Number(id), name, class: className, how },
   args: args === '' ? null : (open(args) as Encoded),
-  left: left === '' ? null : (open(left) as Encoded),
+  left: left === '' ? null : (showParts(open(left)) as Encoded),
 })

@@ -6,7 +6,7 @@ import type { Client } from './client.ts'
 import type { Keys } from './keys.ts'
 import { decodeRecord, type JobRecord, leftOut, openedField } from './record.ts'
 import type { CallbackJob, Ring } from './types.ts'
-import type { Vault } from './vault.ts'
+import { type Opening, showing, type Vault } from './vault.ts'
 
 export type Parts = {
   client: Client
@@ -58,9 +58,14 @@ export type RawRing = [string, string, string]
 export const ringsOf = (rings: RawRing[]): Ring[] =>
   rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
 
-export const toldOf = ([text, error]: string[] = [], { show }: Vault): { callback?: CallbackJob } =>
+export const toldOf = ([text, error]: string[] = [], vault: Vault): { callback?: CallbackJob } =>
   text
-    ? { callback: { document: decodeRecord(text, [], show), ...(error ? { error: show(error) as Encoded } : {}) } }
+    ? {
+        callback: {
+          document: decodeRecord(text, [], showing(vault)),
+          ...(error ? { error: vault.showParts(error) as Encoded } : {}),
+        },
+      }
     : {}
 
 export const listWords = (list: readonly string[]): string[] => [String(list.length), ...list]
@@ -76,7 +81,7 @@ const AT_ONCE = 3
 
 /** Reads the values of records that scripts have left out because there were too many; most have none. */
 export const filling =
-  ({ client, keys }: Parts, open: (text: string) => string) =>
+  ({ client, keys }: Parts, opening: Opening) =>
   async (jobs: readonly { id: number; document: JobRecord }[]): Promise<void> => {
     for (const { id, document } of jobs) {
       const fields = leftOut(document)
@@ -86,7 +91,7 @@ export const filling =
           redis.mget<(string | null)[]>(...some.map(([, short]) => keys.value(id, short))),
         )
         for (const [i, [name]] of some.entries())
-          Object.assign(document, { [name]: openedField(name, texts[i] ?? '', open) })
+          Object.assign(document, { [name]: openedField(name, texts[i] ?? '', opening) })
       }
     }
   }

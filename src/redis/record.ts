@@ -5,7 +5,7 @@ import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
 import { shownItem } from './item.ts'
 import { jobFields, limitFields, queueFields } from './keys.ts'
-import { isSealed } from './vault.ts'
+import { isSealed, type Opening } from './vault.ts'
 
 type Fields = typeof jobFields
 type Always = 'sequence' | 'queue' | 'class'
@@ -40,24 +40,31 @@ function renamed(name: ReturnType<typeof naming>, stored: Stored): Stored {
   return record
 }
 
+/** Fields that hold a user's value; state and defaults of ports have names of their own. */
+const valued = new Set(['args', 'progress', 'callback', 'callbackResult'])
+/** Those that hold JSON of ours with values in it. */
+const written = new Set(['lastError', 'lastRun', 'callbackResult'])
+
 /** A field of a record as it was before its values were sealed; those of a port are a list of items. */
-export const openedField = (name: string, text: string, open: (text: string) => string): string => {
+export function openedField(name: string, text: string, { whole, parts }: Opening): string {
   if (!isSealed(text)) return text
-  return /^v[io]:/.test(name) ? JSON.stringify((JSON.parse(text) as string[]).map(open)) : open(text)
+  if (/^v[io]:/.test(name)) return JSON.stringify((JSON.parse(text) as string[]).map(whole))
+  const opened = valued.has(name) || /^(?:s|d[io]):/.test(name) ? whole(text) : text
+  return written.has(name) ? parts(opened) : opened
 }
 
 /**
- * The record of a job from its text in Redis; `beside` are values that are kept beside it, as a flat list. `open` is how
+ * The record of a job from its text in Redis; `beside` are values that are kept beside it, as a flat list. `opening` is how
  * what is sealed is opened.
  *
  * @example decodeRecord('{"n":"…","q":"mail","c":"send","le":"1700000000000"}').leaseUntil // 1700000000000
  */
-export function decodeRecord(text: string, beside: string[] = [], open?: (text: string) => string): JobRecord {
+export function decodeRecord(text: string, beside: string[] = [], opening?: Opening): JobRecord {
   const record = renamed(nameJob, JSON.parse(text) as Stored)
   for (let i = 0; i < beside.length; i += 2) nameJob(record, beside[i]!, beside[i + 1]!)
-  if (!open || !(isSealed(text) || beside.some(isSealed))) return record as JobRecord
+  if (!opening || !(isSealed(text) || beside.some(isSealed))) return record as JobRecord
   for (const [name, value] of Object.entries(record))
-    if (typeof value === 'string') record[name] = openedField(name, value, open)
+    if (typeof value === 'string') record[name] = openedField(name, value, opening)
   return record as JobRecord
 }
 

@@ -23,13 +23,27 @@ export type Vault = {
   /** The value of an item sealed; what travels beside it is not. */
   sealItem: (item: string) => string
   /**
-   * A value, an item, a result, or what a script has written around values, as it was before it was sealed.
+   * A value, an item or a result as it was before it was sealed.
    * @throws where its key is not there.
    */
   open: (text: string) => string
   /** The same for whoever only looks: what cannot be opened is `{ "$sealed": … }`, and can be once its key is there. */
   show: (text: string) => string
+  /**
+   * JSON that was written around sealed texts, with what they hold: errors, definitions, entries of the log. A text that
+   * no key of ours has sealed stays: it may be a user's own.
+   */
+  showParts: (text: string) => string
 }
+
+/** How the values of a record are opened, and JSON that was written around values. */
+export type Opening = { whole: (text: string) => string; parts: (text: string) => string }
+
+/** For whoever only looks. @example decodeRecord(text, beside, showing(vault)) */
+export const showing = ({ show, showParts }: Vault): Opening => ({ whole: show, parts: showParts })
+
+/** For whoever works with the values: without its key, a record cannot be read. */
+export const opening = ({ open, showParts }: Vault): Opening => ({ whole: open, parts: showParts })
 
 /** What values are compared for in Redis. */
 export const purposes = {
@@ -48,8 +62,10 @@ export type VaultOptions = {
 const SETTING = 'SIDEJOB_ENCRYPTION_KEY'
 const [ID, NONCE, TAG] = [8, 12, 16]
 const CIPHER = 'aes-256-gcm'
-/** Alone or at the end of an item or result; or as a text of JSON. */
-const SEALED = /(^|=|\n)~e([\w-]{8})\.([\w-]+)$|"~e([\w-]{8})\.([\w-]+)"/g
+/** Alone, or at the end of an item or result: no JSON of a user ends so. */
+const WHOLE = /(^|=|\n)~e([\w-]{8})\.([\w-]+)$/
+/** A text of JSON. */
+const PART = /"~e([\w-]{8})\.([\w-]+)"/g
 
 /** Whether there may be something sealed in a text. */
 export const isSealed = (text: string): boolean => text.includes('~e')
@@ -132,12 +148,22 @@ export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }):
     }
   }
 
-  const through = (text: string, one: typeof openOne): string => {
+  const through = (text: string, one: typeof openOne): string =>
+    isSealed(text) ? text.replace(WHOLE, (_, before: string, id, body) => before + one(id, body)) : text
+
+  function partOf(token: string, id: string, body: string): string {
+    const key = known.find((one) => one.id === id)
+    try {
+      return key ? opened(key, body) : token
+    } catch {
+      return token
+    }
+  }
+
+  function showParts(text: string): string {
     if (!isSealed(text)) return text
-    const whole = text.replace(SEALED, (_, before = '', id, body, quotedId, quotedBody) =>
-      id === undefined ? one(quotedId, quotedBody) : before + one(id, body),
-    )
-    return text.includes('"$sealed":"~e') ? withMembers(whole) : whole
+    const whole = text.replace(PART, partOf)
+    return text.includes('"$sealed":"~e') && !whole.includes('"$sealed":"~e') ? withMembers(whole) : whole
   }
 
   const seal: Vault['seal'] = (value) =>
@@ -163,5 +189,6 @@ export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }):
     },
     open: (text) => through(text, openOne),
     show: (text) => through(text, markOne),
+    showParts,
   }
 }

@@ -223,3 +223,62 @@ test('what one tenant has sealed cannot be opened as another tenant', async () =
   expect(textOf((await tenant('acme').get(String(jobs[0]!.id))).args)).toBe(mark('theirs'))
   expect((await tenant('beta').get(String(jobs[0]!.id))).args).toMatch(/^\{"\$sealed":"~e/)
 })
+
+describe.each([
+  ['without a key', []],
+  ['with a key', [first]],
+])('what users give that looks as if it were sealed, %s', (_, encryptionKeys) => {
+  const LIKE = '~eAAAAAAAA.abcdef'
+  const likely = defineWorker({
+    class: 'likely',
+    in: { a: port() },
+    out: { b: port() },
+    retry: { max: 0 },
+    async perform(job) {
+      if (!job.hasData('a')) return job.suspend()
+      await job.step('kept', () => LIKE)
+      const value = await job.read('a')
+      job.write('b', value)
+      job.set({ [LIKE]: LIKE })
+      job.log({ $sealed: LIKE, text: LIKE })
+      if ((job.args as { fails?: boolean }).fails) throw new Error(LIKE)
+      return LIKE
+    },
+  })
+  let own: Kit
+  beforeAll(async () => {
+    own = await startKit({ workers: [likely], encryptionKeys })
+  })
+  afterAll(() => own.close())
+
+  test('stays as it came: values, names, steps, contexts, results, logs', async () => {
+    const { engine } = own
+    const id = await own.make('likely', {
+      args: JSON.stringify({ x: LIKE, list: [LIKE] }),
+      alias: [LIKE],
+      createdBy: LIKE,
+      keepResult: true,
+    })
+    const job = String(id)
+    await engine.write(job, 'in', 'a', [JSON.stringify(LIKE)], { context: JSON.stringify({ by: LIKE }) as never })
+    await own.rest(id, 'completed')
+    const view = await engine.get(LIKE)
+    expect([view.id, view.aliases, view.createdBy]).toEqual([id, [LIKE], LIKE])
+    expect(textOf(view.args)).toEqual({ x: LIKE, list: [LIKE] })
+    expect(textOf((await engine.state(job))[LIKE])).toBe(LIKE)
+    expect(textOf((await engine.look(job, 'out', 'b')).values[0]!.data)).toBe(LIKE)
+    const answer = await engine.result(job, {})
+    expect(answer.ended && answer.result?.type === 'success' && textOf(answer.result.result)).toBe(LIKE)
+    const { entries } = await engine.readLog({ job })
+    expect(entries.map(({ entry }) => textOf(entry))).toContainEqual(
+      expect.objectContaining({ $sealed: LIKE, text: LIKE }),
+    )
+  })
+
+  test('stays as it came in errors', async () => {
+    const id = await own.make('likely', { args: '{"fails":true}', inputs: { a: ['1'] } })
+    await own.rest(id, 'failed')
+    const { error } = await own.engine.get(String(id))
+    expect(textOf(error)).toMatchObject({ message: LIKE })
+  })
+})

@@ -77,6 +77,7 @@ export function createChannels({
     },
 
     async *subscribe(channels, signal) {
+      const { show, showParts } = store.vault
       const names = [channels].flat()
       const renew = () => store.change('', [['listen', String(LISTEN), String(names.length), ...names]])
       await renew()
@@ -86,7 +87,7 @@ export function createChannels({
         for await (const text of merged(streams)) {
           if (text === '') continue
           const end = text.indexOf('\t')
-          yield { channel: text.slice(0, end), message: store.vault.show(text.slice(end + 1)) as Encoded }
+          yield { channel: text.slice(0, end), message: showParts(show(text.slice(end + 1))) as Encoded }
         }
       } finally {
         clearInterval(timer)

@@ -13,12 +13,18 @@ const LOG_PAGES = 25
 type LogRow = { id: string; at: number; job: number | null; level: string; entry: Encoded }
 
 /** Entries of a stream as Redis answers them: their ids, each with its fields and values in one list. */
-function logRows(answer: unknown, { show }: Vault): LogRow[] {
+function logRows(answer: unknown, { show, showParts }: Vault): LogRow[] {
   return (answer as [string, string[]][]).map(([id, flat]) => {
     const { at, job, level, entry } = Object.fromEntries(
       Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]),
     )
-    return { id, at: Number(at), job: job ? Number(job) : null, level: level!, entry: show(entry!) as Encoded }
+    return {
+      id,
+      at: Number(at),
+      job: job ? Number(job) : null,
+      level: level!,
+      entry: showParts(show(entry!)) as Encoded,
+    }
   })
 }
 

@@ -58,7 +58,7 @@ function keptOf(text: string): StepKept {
   return { at, ms, run }
 }
 
-export function createCommands({ client: { ask }, keys, vault: { open, show } }: Parts) {
+export function createCommands({ client: { ask }, keys, vault: { open, showParts } }: Parts) {
   const flatToMap = (flat: unknown): Record<string, string> => {
     if (!Array.isArray(flat)) return (flat ?? {}) as Record<string, string>
     const map: Record<string, string> = {}
@@ -72,7 +72,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     /** class → definition as JSON text. */
     async definitions(queue: string): Promise<Record<string, string>> {
       const texts = Object.entries(await hashOf(keys.workers(queue)))
-      return Object.fromEntries(texts.map(([name, text]) => [name, show(text)]))
+      return Object.fromEntries(texts.map(([name, text]) => [name, showParts(text)]))
     },
     /** The ready jobs of a queue in the order in which they are served, the first thousand. */
     async ready(queue: string): Promise<Ready[]> {
@@ -147,7 +147,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
     /** The runs that a job has kept, newest first. */
     runs: async (id: number) =>
-      (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).map(show).reverse(),
+      (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).map(showParts).reverse(),
 
     /** What steps have kept, a page of them; the cursor of the last is '0'. */
     async steps(

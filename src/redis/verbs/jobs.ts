@@ -7,6 +7,7 @@ import { jobsArguments, type NewJob } from '../new-job.ts'
 import { filling, type Parts, type RawRing, refusalOf, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
+import { showing } from '../vault.ts'
 
 type RawMade = [first: string, status: Status, existing: string, n: string]
 
@@ -39,7 +40,7 @@ const laneArgs = (lane?: LaneStart) => ({
 export function createJobs(parts: Parts) {
   const { client, keys, base, markedBy, ids, moments, vault } = parts
   const { evaluate } = client
-  const fill = filling(parts, vault.show)
+  const fill = filling(parts, showing(vault))
 
   const onceArgs = (once?: Once) => ({
     once: once ? keys.once(once.key) : '',

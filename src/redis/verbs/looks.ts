@@ -6,7 +6,7 @@ import { filling, type Parts, refusalOf, toldOf } from '../parts.ts'
 import { childrenOf, decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { AtWork, FlowNode, FlowNodeRow, FlowState, Inspection, Listed, RawWiring, Signal } from '../types.ts'
-import type { Vault } from '../vault.ts'
+import { showing, type Vault } from '../vault.ts'
 import { limitSettingsOf } from './limits.ts'
 
 type RawInspection = [
@@ -59,13 +59,13 @@ const flowNodeOf = ([, queue, ranAt, lastRun, limit, leaseUntil, until]: FlowNod
   ...{ leaseUntil: momentOf(leaseUntil), until: momentOf(until) },
 })
 
-const flowOf = ([, id, text, side, children, ports, nodes]: FlowRow, now: number, { show }: Vault): FlowState => ({
+const flowOf = ([, id, text, side, children, ports, nodes]: FlowRow, now: number, vault: Vault): FlowState => ({
   id: Number(id),
-  document: decodeRecord(text, side, show),
+  document: decodeRecord(text, side, showing(vault)),
   children: childrenOf(children),
   ports: ports.map(([child, dir, port, size, hasDefault, wires, oldest, left]) => ({
     wiring: [child, dir, port, size, hasDefault, wires],
-    ...(oldest ? { oldest: show(oldest) } : {}),
+    ...(oldest ? { oldest: vault.show(oldest) } : {}),
     ...(left ? { left } : {}),
   })),
   nodes: new Map(nodes.map((row) => [row[0], flowNodeOf(row)])),
@@ -76,7 +76,7 @@ export function createLooks(parts: Parts) {
   const { client, keys, base, moments, vault } = parts
   const { open, show } = vault
   const { evaluate } = client
-  const fill = filling(parts, show)
+  const fill = filling(parts, showing(vault))
 
   async function inspect(job: string, of?: { dir: 'i' | 'o'; port: string; limit: number }): Promise<Inspection> {
     const answer = (await evaluate(
@@ -87,7 +87,7 @@ export function createLooks(parts: Parts) {
     )) as never[]
     if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
     const [, id, text, side, children, items, ahead, facts, childCount, callback] = answer as unknown as RawInspection
-    const document = decodeRecord(text, side, show)
+    const document = decodeRecord(text, side, showing(vault))
     moments.saw(Number(facts[4]))
     await fill([{ id: Number(id), document }])
     return {
@@ -137,7 +137,7 @@ export function createLooks(parts: Parts) {
     if (answer[0] === 'refused') throw refusalOf(answer[1] as unknown as string, answer[2])
     const jobs = answer[1].map(([id, text, side, callback]) => ({
       id: Number(id),
-      document: decodeRecord(text, side, show),
+      document: decodeRecord(text, side, showing(vault)),
       ...toldOf(callback, vault),
     }))
     await fill(jobs)

@@ -8,7 +8,7 @@ import { filling, listWords, type Parts, type RawRing, ringsOf } from '../parts.
 import { decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { ClaimedJob, CommitAnswer, CommitRequest, Signal } from '../types.ts'
-import type { Vault } from '../vault.ts'
+import { showing, type Vault } from '../vault.ts'
 
 type RawCommit = [
   word: CommitAnswer['word'],
@@ -56,7 +56,7 @@ function answerOf(raw: RawCommit, vault: Vault): CommitAnswer {
     lent: lent.map((row) => lentOrFault(row, vault)),
     rings: ringsOf(rings),
     ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
-    stale: stale.map(([id, text, side]) => ({ id: Number(id), document: decodeRecord(text, side, vault.show) })),
+    stale: stale.map(([id, text, side]) => ({ id: Number(id), document: decodeRecord(text, side, showing(vault)) })),
     version,
     failed: Number(failed ?? 0),
     ...(seen ? { seen: Number(seen) } : {}),
@@ -70,7 +70,7 @@ const REMEMBERED = 1_000
 export function createRuns(parts: Parts) {
   const { client, keys, base, markedBy, ids, moments, vault } = parts
   const { evaluate } = client
-  const fill = filling(parts, vault.show)
+  const fill = filling(parts, showing(vault))
   /** The API keys of jobs under way that count for their limits, so that those are read with everything else. */
   const quotas = new Lru<string, string>(REMEMBERED)
   const noteQuotas = (claimed: ClaimedJob[]): void => {
