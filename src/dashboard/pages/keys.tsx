@@ -32,7 +32,7 @@ function Row({ apiKey: { id, name, scopes, createdAt, lastUsedAt, expiresAt } }:
           </>
         ))}
       </td>
-      <td class="fill dim mono">{id}</td>
+      <td class="fill dim mono keyid">{id}</td>
       <td class="num">
         made <Ago at={createdAt} />
       </td>

@@ -2,6 +2,7 @@
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { ConstraintView, GroupView, LimitView, OpenBreaker } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, To } from '../../parts/layout.tsx'
@@ -19,6 +20,8 @@ type LimitsData = {
   groups: GroupView[]
   constraints: ConstraintView[]
   breakers: OpenBreaker[]
+  /** What is looked for in keys. */
+  wanted: string
   /** The one that is open. */
   near?: Near
   /** The one that is changed; an empty text for a new one. */
@@ -55,6 +58,7 @@ async function load({ engine, query }: Asked): Promise<LimitsData> {
     groups,
     constraints,
     breakers,
+    wanted,
     ...(near ? { near } : {}),
     ...(change === null ? {} : { change }),
   }
@@ -155,7 +159,8 @@ function Constraints({ constraints }: { constraints: ConstraintView[] }) {
   )
 }
 
-function View({ data: { limits, groups, constraints, breakers, near, change } }: { data: LimitsData }) {
+function View({ data: { limits, groups, constraints, breakers, near, change, wanted } }: { data: LimitsData }) {
+  const { base } = useLook()
   const full = limits.filter(isFull).length
   const waiting = limits.reduce((sum, limit) => sum + limit.waiting, 0)
   return (
@@ -164,6 +169,9 @@ function View({ data: { limits, groups, constraints, breakers, near, change } }:
         title="Limits"
         note={`${many(limits.length, 'limit')}, ${count(full)} full; ${many(waiting, 'job waits', 'jobs wait')}`}
       >
+        <form class="filter small" action={`${base}/limits`}>
+          <input name="q" type="search" aria-label="Key" placeholder="Key" value={wanted} />
+        </form>
         <LinkButton to="/limits?change=" scope="admin" icon="plus" kind="primary">
           New limit
         </LinkButton>

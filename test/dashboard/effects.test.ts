@@ -1,0 +1,150 @@
+// Each act of a page does what its button says: pressed as the page's own script presses it, and seen where it takes effect.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { rawCommand } from '../kit/index.ts'
+import { startPages, type Visitor } from './kit.ts'
+
+const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
+const answers = defineWorker({ class: 'answers', perform: () => 42 })
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let admin: Visitor
+
+beforeAll(async () => {
+  pages = await startPages({ workers: [waits, answers, ...core] })
+  await pages.engine.register('default', 'pulled', { pull: true })
+  admin = await pages.enter(['admin'])
+})
+afterAll(() => pages.close())
+
+type Done = { say?: string; undo?: Record<string, string>; confirm?: string }
+
+/** Presses a button; where it asks, sees that nothing was done, and answers with yes or what has to be typed. */
+async function press(path: string, fields: Record<string, string>, typed?: string): Promise<Done> {
+  const answer = (await (await admin.act(`/ui${path}`, fields)).json()) as Done
+  if (!answer.confirm) return answer
+  return (await (await admin.act(`/ui${path}`, { ...fields, sure: typed ?? 'yes' })).json()) as Done
+}
+
+async function resting(): Promise<number> {
+  const id = await pages.make('waits')
+  await pages.rest(id)
+  return id
+}
+
+const viewOf = (id: number) => pages.engine.get(String(id))
+
+test('a job runs again, is cancelled, and goes first until that is taken back', async () => {
+  const id = await resting()
+  expect((await press(`/jobs/${id}`, { act: 'run' })).say).toBe(`#${id}: a run is asked for`)
+  await pages.until(async () => (await pages.engine.runs(String(id))).runs.length > 0)
+  await pages.rest(id)
+  const queued = await pages.make('pulled')
+  const first = await press(`/jobs/${queued}`, { act: 'first' })
+  expect((await viewOf(queued)).priority).toBe(-2_147_483_648)
+  await press(`/jobs/${queued}`, first.undo!)
+  expect((await viewOf(queued)).priority).toBe(0)
+  await press(`/jobs/${queued}`, { act: 'priority', priority: '7' })
+  expect((await viewOf(queued)).priority).toBe(7)
+  await press(`/jobs/${queued}`, { act: 'cancel' })
+  expect(await pages.statusOf(queued)).toBe('terminated')
+})
+
+test('a lock is taken, seen, and let go by Undo', async () => {
+  const id = await resting()
+  const { undo } = await press(`/jobs/${id}`, { act: 'lock' })
+  expect((await viewOf(id)).lockedUntil).toBeGreaterThan(Date.now())
+  await press(`/jobs/${id}`, undo!)
+  expect((await viewOf(id)).lockedUntil).toBeNull()
+})
+
+test('a default is set and taken back, a field of the state is merged in', async () => {
+  const id = await resting()
+  const { undo } = await press(`/jobs/${id}`, { act: 'default', dir: 'in', port: 'n', value: '3' })
+  expect((await viewOf(id)).in.n!.default).toBe('3')
+  await press(`/jobs/${id}`, undo!)
+  expect((await viewOf(id)).in.n!.default).toBeUndefined()
+  await pages.rest(id)
+  await press(`/jobs/${id}`, { act: 'state', field: 'a', value: '{"b":1}' })
+  expect(await pages.engine.state(String(id))).toEqual({ a: '{"b":1}' })
+})
+
+test('a result is taken once', async () => {
+  const id = await pages.make('answers')
+  await pages.rest(id)
+  expect((await press(`/jobs/${id}`, { act: 'takeResult' })).say).toBe('The result is taken')
+  expect(await pages.engine.result(String(id), {})).toMatchObject({ ended: true, result: null })
+})
+
+test('a queue takes other settings, and asks before its mode changes', async () => {
+  await press('/queues/default', { act: 'change', lanes: '7', batch: '50', mode: 'push', was: 'push' })
+  const queue = async () => (await pages.engine.queues()).queues.find(({ name }) => name === 'default')!
+  expect(await queue()).toMatchObject({ maxLanes: 7, batch: 50, mode: 'push' })
+  const asked = (await (
+    await admin.act('/ui/queues/default', { act: 'change', mode: 'pull', was: 'push' })
+  ).json()) as Done
+  expect(asked.confirm).toContain('Make queue default a pull queue?')
+  expect((await queue()).mode).toBe('push')
+})
+
+test('a schedule runs now, and stops repeating after a question', async () => {
+  await press('/schedules', { act: 'set', alias: 'nightly', queue: 'default', class: 'waits', cron: '0 3 * * *' })
+  const [schedule] = (await pages.engine.schedules({})).schedules
+  const job = String(schedule!.job)
+  await press('/schedules', { act: 'run', job })
+  await pages.until(async () => (await pages.engine.runs(job)).runs.length > 0)
+  await press('/schedules', { act: 'stop', job })
+  expect((await pages.engine.schedules({})).schedules).toEqual([])
+})
+
+test('a limit lets nobody in, lets in again, and is removed after a question', async () => {
+  await press('/limits', { act: 'set', key: 'stripe', concurrency: '2' })
+  const { undo } = await press('/limits', { act: 'pause', key: 'stripe' })
+  expect((await pages.engine.limit('stripe')).paused).toBe(true)
+  await press('/limits', undo!)
+  expect((await pages.engine.limit('stripe')).paused).toBe(false)
+  await press('/limits', { act: 'remove', key: 'stripe' })
+  await expect(pages.engine.limit('stripe')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+})
+
+test('a message is published, and who hears it is counted', async () => {
+  const id = await pages.make('waits', { in: { n: { channels: ['/news'] } } })
+  await pages.rest(id)
+  const done = await press('/channels', { act: 'publish', channel: '/news', message: '{"a":1}' })
+  expect(done.say).toBe('1 port heard it on /news')
+  await pages.until(async () => {
+    const { values } = await pages.engine.look(String(id), 'in', 'n', 1)
+    return values.length === 1
+  })
+})
+
+test('a key is removed after its name was typed', async () => {
+  const { id } = await pages.engine.addKey({ name: 'old', scopes: ['read'] })
+  const wrong = (await (
+    await admin.act('/ui/settings/keys', { act: 'remove', id, name: 'old', sure: 'yes' })
+  ).json()) as Done
+  expect(wrong.confirm).toContain('Remove key old?')
+  expect((await pages.engine.keys()).keys.some((key) => key.id === id)).toBe(true)
+  await press('/settings/keys', { act: 'remove', id, name: 'old' }, 'old')
+  expect((await pages.engine.keys()).keys.some((key) => key.id === id)).toBe(false)
+})
+
+test('the demo is made, ends, and is removed with all of its jobs', async () => {
+  await press('/', { act: 'demo' })
+  const open = async () => (await pages.engine.list({ group: 'demo', limit: 100 })).jobs
+  expect((await open()).length).toBe(25)
+  await pages.until(async () => (await open()).every(({ status }) => status !== 'queued' && status !== 'running'))
+  await press('/', { act: 'undemo' }, 'demo')
+  await pages.until(async () => (await open()).length === 0, 60_000)
+})
+
+test('what the doctor finds is repaired', async () => {
+  const id = await pages.make('pulled')
+  await rawCommand(pages.redis.port, 'DEL', `${pages.store.keys.queue('default')}:ready:pull`)
+  expect((await pages.engine.verify()).length).toBeGreaterThan(0)
+  await press('/doctor', { act: 'repair' })
+  expect(await pages.engine.verify()).toEqual([])
+  expect(await pages.statusOf(id)).toBe('queued')
+})
