@@ -180,6 +180,9 @@ describe.skipIf(!program())('in a browser', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('textbox').fill('1')
     await dialog.getByRole('button', { name: 'Delete' }).click()
+    // It is asked anew, in a dialog of its own.
+    const isEmpty = () => document.querySelector<HTMLInputElement>('dialog input:not([type=hidden])')?.value === ''
+    await page.waitForFunction(isEmpty)
     await page.getByRole('dialog').getByRole('textbox').fill(String(id))
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await toast('is deleted')
