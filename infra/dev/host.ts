@@ -204,7 +204,7 @@ function wranglerOf(require: NodeJS.Require): string {
 }
 
 /** Everything in .dev.vars, whatever wrangler's configuration says is required. */
-function secretsIn(root: string): Record<string, string> {
+export function secretsIn(root: string): Record<string, string> {
   try {
     return parseEnv(readFileSync(join(root, '.dev.vars'), 'utf8')) as Record<string, string>
   } catch {

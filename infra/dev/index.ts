@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { startStack } from '../stack.ts'
+import { secretsIn } from './host.ts'
 
 export type { Stack } from '../stack.ts'
 
@@ -48,13 +49,21 @@ const MAX_LOST = '3'
  */
 export async function startDev({ project = '.', vars = {}, port = 8787, onReload, ...options }: DevOptions = {}) {
   const config = configOf(project)
+  // QStash's stand-in is asked for it too, which reads no .dev.vars.
+  const { SIDEJOB_TEST_CLOCK = process.env.SIDEJOB_TEST_CLOCK } = secretsIn(dirname(config))
   let late: ReturnType<typeof setTimeout> | undefined
   const stack = await startStack({
     ...options,
     port,
     config,
     dir: join(dirname(config), '.sidejob'),
-    vars: { SIDEJOB_LOG: 'all', SIDEJOB_LANE_LEASE: `${LEASE}ms`, SIDEJOB_MAX_LOST: MAX_LOST, ...vars },
+    vars: {
+      SIDEJOB_LOG: 'all',
+      SIDEJOB_LANE_LEASE: `${LEASE}ms`,
+      SIDEJOB_MAX_LOST: MAX_LOST,
+      SIDEJOB_TEST_CLOCK,
+      ...vars,
+    },
     onReload(ms) {
       onReload?.(ms)
       clearTimeout(late)

@@ -1,5 +1,6 @@
 // The clock of an isolate, which a test may move: together with that of the QStash stand-in, which outlives us.
 
+import { SidejobError } from '../core/errors.ts'
 import type { Environment } from '../environment.ts'
 
 /** @example const clock = createClock(); clock.now() */
@@ -14,6 +15,14 @@ export function createClock() {
     offset += ms
     const asked = { method: 'POST', body: JSON.stringify({ advance: ms }) }
     const answer = await fetch(`${env.QSTASH_URL}/test/clock`, asked)
+    if (!answer.ok && ms !== 0) {
+      offset -= ms
+      // Only ours would move, and then every bell is one of another time.
+      throw new SidejobError(
+        'REFUSED',
+        "expected a stack whose QStash's clock can be moved, got one that was started without SIDEJOB_TEST_CLOCK=1: start it again",
+      )
+    }
     const { moved = offset } = answer.ok ? ((await answer.json()) as { moved: number }) : {}
     offset = moved
     isInTime = true

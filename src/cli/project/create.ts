@@ -49,6 +49,8 @@ export const create: Command = {
     const files = createProject(resolve(folder!), String(template))
     if (json) return show({ folder: resolve(folder!), files })
     note(`${files.length} files are in ${folder}. Go on with:`)
+    if (Number(process.versions.node.split('.')[0]) < 22)
+      note(`It needs Node 22 or newer, as wrangler does; this is ${process.version}`)
     for (const line of [`cd ${folder}`, 'npm install', 'npm test', 'npx sidejob dev']) note(`  ${line}`)
   },
 }
