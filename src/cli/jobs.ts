@@ -5,6 +5,8 @@ import { type Command, chosen, count, type Given, type Io, jsonOf, UsageError } 
 
 const ended = ['completed', 'failed', 'terminated']
 const WAIT = '20s'
+/** How many jobs further `why` looks. */
+const DEEP = 3
 
 /** `port=json`, each a value for that input port. */
 function inputsOf(given: string[]): Record<string, unknown[]> {
@@ -247,13 +249,17 @@ export const jobs: Record<string, Command> = {
   ls,
   show: one('shows everything about a job', (client, job) => client.jobs.get(job)),
   why: {
-    does: 'says why a job is not running, the immediate cause first',
+    does: 'says why a job is not running, the immediate cause first, and why the jobs behind it are not',
     takes: ['job'],
     async run(client, _, { show, print, json }, [job]) {
-      const found = await client.jobs.why(job!)
+      const found = await client.jobs.why(job!, { deep: DEEP })
       if (json) return show(found)
       if (found.running) print('it is running')
       for (const { code, message } of found.reasons) print(`${code}: ${message}`)
+      for (const link of found.chain ?? []) {
+        print(`  job ${link.job} (${link.class}, ${link.status}):`)
+        for (const { code, message } of link.reasons) print(`    ${code}: ${message}`)
+      }
     },
   },
   tree,

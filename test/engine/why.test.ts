@@ -404,4 +404,23 @@ describe('the chain', () => {
     await kit.engine.why(String(id), { deep: 3 })
     expect([alone, kit.gateway.counters.requests - before - alone]).toEqual([1, 3])
   })
+
+  test('a job that follows its children names those that hold it up, and not its own ports', async () => {
+    const { make, end, queue } = await place({ in: { text: {} } })
+    const id = await make()
+    const ops = [spawn('quick', queue), spawn('slow', queue, { wait: HOUR })]
+    await end({ end: 'follow', ops })
+    const { slow } = (await kit.engine.get(String(id))).children
+    await end({ end: 'completed' })
+    const { reasons, chain } = await kit.engine.why(String(id), { deep: 3 })
+    expect(reasons).toMatchObject([
+      {
+        code: 'CHILDREN',
+        message: `follows its children, of which 1 has not completed: slow (job ${slow!.id}, queued)`,
+        data: { waiting: 1, jobs: [slow!.id], names: ['slow'] },
+        job: slow!.id,
+      },
+    ])
+    expect(chain).toMatchObject([{ job: slow!.id, reasons: [{ code: 'DUE' }] }])
+  })
 })

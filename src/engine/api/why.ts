@@ -165,6 +165,22 @@ function awaitedChildren({ children }: Looked, named: 'children' | string[]) {
     .slice(0, TOLD)
 }
 
+/** A job that follows its children, as a flow does, rests because of those that have something to do. */
+function followReasons(inspection: Inspection): Told[] {
+  if (!inspection.document.followed) return []
+  const left = awaitedChildren(inspection, 'children')
+  if (left.length === 0) return []
+  const names = left.map(([name, { id, status }]) => `${name} (job ${id}, ${status})`)
+  return [
+    {
+      code: 'CHILDREN',
+      message: `follows its children, of which ${counted(left.length, 'has', 'have')} not completed: ${names.join(', ')}`,
+      data: { waiting: left.length, jobs: left.map(([, { id }]) => id), names: left.map(([name]) => name) },
+      ...(left.length === 1 ? { job: left[0]![1].id } : {}),
+    },
+  ]
+}
+
 function restReasons(inspection: Waiting): Told[] {
   const { document: doc } = inspection
   const awaited = [...calledReasons(inspection), ...awaitedReasons(inspection)]
@@ -190,6 +206,8 @@ function restReasons(inspection: Waiting): Told[] {
       },
     ]
   }
+  const followed = followReasons(inspection)
+  if (followed.length > 0) return followed
   const empty = portsOf(doc, 'i').filter(
     ({ port, pushed, taken }) => pushed === taken && defaultOf(doc, 'i', port) === undefined,
   )

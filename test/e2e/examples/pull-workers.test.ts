@@ -106,6 +106,7 @@ test('the snapshot and the changes that docs/languages.md shows are of the run p
   expect(answered.safeParse(shown[1]).error?.issues).toBeUndefined()
 })
 
-test('docs/languages.md shows the worker in bash as it is', () => {
+test('docs/languages.md shows the workers in bash and Python as they are', () => {
+  expect(read('docs/languages.md')).toContain(`\`\`\`python\n${read('examples/python-worker/worker.py')}\`\`\`\n`)
   expect(read('docs/languages.md')).toContain(`\`\`\`bash\n${read('examples/shell-worker/worker.sh')}\`\`\`\n`)
 })
