@@ -1,0 +1,35 @@
+// What routes beside the API take at most: those of other systems, and of files.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { limits } from '../../src/core/limits.ts'
+import { startBedrock } from '../facades/bedrock.ts'
+import { startDownloads } from '../facades/downloader/kit.ts'
+import { type Kit, startKit } from '../kit/index.ts'
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ hold: true })
+})
+afterAll(() => kit.close())
+
+test('RequeueJobs takes a thousand ids, and one more is refused before anything is done', async () => {
+  const { create, json, get, state } = await startBedrock(kit)
+  const job = await create({ name: 'taken' })
+  await get({ name: 'taken' })
+  const ids = (n: number) => [job, ...Array.from({ length: n - 1 }, (_, i) => 1_000_000 + i)].join(',')
+  const most = limits.requeued.most
+  expect(await json('RequeueJobs', { jobIDs: ids(most + 1) })).toMatchObject({
+    status: `402 Expected at most ${most} jobIDs, got ${most + 1}`,
+  })
+  expect(await state(job)).toBe('RUNNING')
+  expect(most).toBe(1_000)
+})
+
+test('an address of a file is signed for seven days at most', async () => {
+  const downloads = await startDownloads()
+  const ask = (length: string) => downloads.ask('GET', `/v1/files/AAAAAAAAAAAAAA?for=${encodeURIComponent(length)}`)
+  const refused = await ask('8 days')
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('expected at most 7 days')])
+  expect((await ask('7 days')).status).toBe(404)
+  await downloads.close()
+})
