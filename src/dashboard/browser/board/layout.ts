@@ -18,11 +18,12 @@ export type Layout = {
 
 const [WIDTH, HEIGHT, ROW, PILL] = [156, 76, 22, 30] as const
 
-/** The flow's own ports have names that no node has: a node's has no colon. */
+/** What dagre calls nodes and the flow's own ports: it keeps them in objects, where a node called `constructor` would be. */
+const keyOf = (node: string): string => `node:${node}`
 const ownIn = (port: string): string => `in:${port}`
 const ownOut = (port: string): string => `out:${port}`
-const startOf = ({ from }: GraphWire): string => (from.node === null ? ownIn(from.port) : from.node)
-const endOf = ({ to }: GraphWire): string => (to.node === null ? ownOut(to.port) : to.node)
+const startOf = ({ from }: GraphWire): string => (from.node === null ? ownIn(from.port) : keyOf(from.node))
+const endOf = ({ to }: GraphWire): string => (to.node === null ? ownOut(to.port) : keyOf(to.node))
 
 type Named = { name: string; ins?: readonly string[]; outs?: readonly string[] }
 
@@ -68,7 +69,7 @@ function place(nodes: readonly Named[], wires: readonly GraphWire[]) {
   graph.setDefaultEdgeLabel(() => ({}))
   const ports = new Map(nodes.map((node) => [node.name, portsAt(node, wires)]))
   for (const [name, { ins, outs }] of ports)
-    graph.setNode(name, { width: WIDTH, height: Math.max(HEIGHT, (Math.max(ins.length, outs.length) + 1) * ROW) })
+    graph.setNode(keyOf(name), { width: WIDTH, height: Math.max(HEIGHT, (Math.max(ins.length, outs.length) + 1) * ROW) })
   for (const wire of wires) {
     if (wire.from.node === null) graph.setNode(startOf(wire), { width: pillWidth(wire.from.port), height: PILL })
     if (wire.to.node === null) graph.setNode(endOf(wire), { width: pillWidth(wire.to.port), height: PILL })
@@ -89,8 +90,8 @@ function boxAt(graph: Laid, name: string): Box {
 
 function route(wire: GraphWire, graph: Laid, nodes: Layout['nodes']): Route {
   const [start, end] = [boxAt(graph, startOf(wire)), boxAt(graph, endOf(wire))]
-  const outs = nodes.get(startOf(wire))?.outs ?? [wire.from.port]
-  const ins = nodes.get(endOf(wire))?.ins ?? [wire.to.port]
+  const outs = nodes.get(wire.from.node ?? '')?.outs ?? [wire.from.port]
+  const ins = nodes.get(wire.to.node ?? '')?.ins ?? [wire.to.port]
   const from = { x: start.x + start.width, y: start.y + portY(start, outs, wire.from.port) }
   const to = { x: end.x, y: end.y + portY(end, ins, wire.to.port) }
   if (to.x <= from.x) {
@@ -124,7 +125,7 @@ export function layout(nodes: readonly Named[], wires: readonly GraphWire[]): La
   const isThere = ({ node }: End) => node === null || known.has(node)
   const there = wires.filter(({ from, to }) => isThere(from) && isThere(to))
   const { graph, ports } = place(nodes, there)
-  const placed = new Map(nodes.map(({ name }) => [name, { name, box: boxAt(graph, name), ...ports.get(name)! }]))
+  const placed = new Map(nodes.map(({ name }) => [name, { name, box: boxAt(graph, keyOf(name)), ...ports.get(name)! }]))
   const own = new Map(
     there.flatMap((wire) => [
       ...(wire.from.node === null

@@ -11,6 +11,7 @@ import { sumOf, wireSaid } from '../../words/flow.ts'
 import { count } from '../../words/number.ts'
 import { acts } from './acts.ts'
 import { Inspector } from './inspector/index.tsx'
+import { isLarge, Large } from './large.tsx'
 import { Legend } from './legend.tsx'
 import { type FlowData, load } from './load.ts'
 import { WhatHappened } from './replay.tsx'
@@ -105,9 +106,27 @@ function Missing({ id }: { id: number }) {
   )
 }
 
-function View({ data }: { data: FlowData }) {
+function Board({ data }: { data: FlowData }) {
+  const { view } = data
+  return (
+    <div class="board" data-island="board">
+      <svg
+        data-board
+        viewBox="0 0 800 400"
+        preserveAspectRatio="xMidYMid meet"
+        role="application"
+        aria-label={`Graph of the flow: ${view.nodes.length} nodes, ${view.wires.length} wires`}
+      />
+      <Legend lines={LINES} />
+      <Tools />
+    </div>
+  )
+}
+
+function View({ data, query }: { data: FlowData; query: URLSearchParams }) {
   const { now } = useLook()
   const { view, chosen } = data
+  const isDrawn = !isLarge(view) || query.has('board')
   if (!view.graph)
     return (
       <>
@@ -118,26 +137,16 @@ function View({ data }: { data: FlowData }) {
   return (
     <>
       <Head view={view} />
-      <div hidden data-flow={dataOf(data)} />
+      {isDrawn && <div hidden data-flow={dataOf(data)} />}
       <time hidden data-clock>
         {String(now)}
       </time>
       <div class={`flowbody${chosen ? '' : ' alone'}`}>
-        <div class="board" data-island="board">
-          <svg
-            data-board
-            viewBox="0 0 800 400"
-            preserveAspectRatio="xMidYMid meet"
-            role="application"
-            aria-label={`Graph of the flow: ${view.nodes.length} nodes, ${view.wires.length} wires`}
-          />
-          <Legend lines={LINES} />
-          <Tools />
-        </div>
+        {isDrawn ? <Board data={data} /> : <Large view={view} />}
         {chosen && <Inspector data={data} chosen={chosen} />}
       </div>
-      <WhatHappened view={view} />
-      <Listed view={view} />
+      {isDrawn && <WhatHappened view={view} />}
+      {isDrawn && <Listed view={view} />}
     </>
   )
 }

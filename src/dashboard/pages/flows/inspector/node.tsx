@@ -9,6 +9,9 @@ import type { FlowData, Near } from '../load.ts'
 import type { Chosen } from '../query.ts'
 import { Close, WhySaid } from './shared.tsx'
 
+/** So many wires of a node are listed. */
+const WIRES = 100
+
 function Ports({ data, name }: { data: FlowData; name: string }) {
   const { flow, wires } = data.view
   const own = wires.filter(({ from, to }) => from.node === name || to.node === name)
@@ -18,7 +21,7 @@ function Ports({ data, name }: { data: FlowData; name: string }) {
         <h3>Wires</h3>
       </div>
       <ul class="diff">
-        {own.map(({ id, size, behind, rate }) => (
+        {own.slice(0, WIRES).map(({ id, size, behind, rate }) => (
           <li>
             <To kind="link clip grow mono" to={`/flows/${flow.id}?wire=${encodeURIComponent(id)}`}>
               {id}
@@ -27,6 +30,7 @@ function Ports({ data, name }: { data: FlowData; name: string }) {
           </li>
         ))}
       </ul>
+      {own.length > WIRES && <p class="note">{count(own.length - WIRES)} more</p>}
     </section>
   )
 }

@@ -8,6 +8,9 @@ import { Icon } from '../../../parts/icon.tsx'
 import { choicesOf, kindOf, wordsOf } from '../../../words/schema.ts'
 import type { FlowData, Near } from '../load.ts'
 
+/** So many wires are offered to move values to. */
+const TARGETS = 500
+
 /** A field for one value, by what the far port expects. */
 function ValueField({ schema }: { schema: string | undefined }) {
   const kind = kindOf(schema)
@@ -94,6 +97,7 @@ export function WireActs({ data, wire, near }: { data: FlowData; wire: WireView;
             <select class="field mono" name="to">
               {wires
                 .filter(({ id }) => id !== wire.id)
+                .slice(0, TARGETS)
                 .map(({ id }) => (
                   <option value={id}>{id}</option>
                 ))}

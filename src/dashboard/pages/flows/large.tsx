@@ -1,0 +1,108 @@
+// A graph that is too large to be drawn at once: what needs a look comes first, as a list, and the drawing is asked for.
+
+import type { FlowNodeView, FlowView, WireView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { StatusMark } from '../../parts/icon.tsx'
+import { To } from '../../parts/layout.tsx'
+import { Since } from '../../parts/moment.tsx'
+import { count } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+
+/** With more nodes or wires than this a list comes first, of so many of both. */
+const [NODES, WIRES, ROWS] = [300, 1_000, 100]
+
+export const isLarge = ({ nodes, wires }: FlowView): boolean => nodes.length > NODES || wires.length > WIRES
+
+const urgency = ({ status, limit }: FlowNodeView): number =>
+  status === 'failed' || status === 'terminated' ? 3 : limit !== null ? 2 : status === 'running' ? 1 : 0
+
+const waits = ({ size, behind }: WireView): number => size + behind
+
+function Wires({ view: { flow, wires } }: { view: FlowView }) {
+  const first = wires.toSorted((a, b) => waits(b) - waits(a) || b.rate - a.rate).slice(0, ROWS)
+  return (
+    <table class="tbl">
+      <caption>
+        Wires, those where most waits first: {count(first.length)} of {count(wires.length)}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Wire</th>
+          <th scope="col" class="num">
+            Wait
+          </th>
+          <th scope="col" class="num">
+            The oldest
+          </th>
+          <th scope="col" class="num">
+            A minute
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {first.map((wire) => (
+          <tr>
+            <td class="fill mono">
+              <To kind="link clip" to={`/flows/${flow.id}?wire=${encodeURIComponent(wire.id)}`}>
+                <bdi title={wire.id}>{cut(wire.id, 80)}</bdi>
+              </To>
+            </td>
+            <td class="num">{count(waits(wire))}</td>
+            <td class="num">{wire.oldestAt === null ? '–' : <Since at={wire.oldestAt} />}</td>
+            <td class="num">{count(wire.rate)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Nodes({ view: { flow, nodes } }: { view: FlowView }) {
+  const first = nodes.toSorted((a, b) => urgency(b) - urgency(a)).slice(0, ROWS)
+  return (
+    <table class="tbl">
+      <caption>
+        Nodes, those that need a look first: {count(first.length)} of {count(nodes.length)}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Node</th>
+          <th scope="col">Class</th>
+          <th scope="col">Status</th>
+        </tr>
+      </thead>
+      <tbody>
+        {first.map(({ name, queue, class: of, status }) => (
+          <tr>
+            <td class="name">
+              {status && <StatusMark status={status} />}{' '}
+              <To kind="main" to={`/flows/${flow.id}?node=${encodeURIComponent(name)}`}>
+                <bdi title={name}>{cut(name, 48)}</bdi>
+              </To>
+            </td>
+            <td class="mono">
+              <bdi>{cut(`${queue}/${of}`, 48)}</bdi>
+            </td>
+            <td>{status ?? 'not started'}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+export function Large({ view }: { view: FlowView }) {
+  const { here } = useLook()
+  return (
+    <div class="board listed">
+      <p class="note body">
+        {count(view.nodes.length)} nodes and {count(view.wires.length)} wires: drawing them takes a while.{' '}
+        <To kind="link" to={`${here}${here.includes('?') ? '&' : '?'}board=1`}>
+          Draw them
+        </To>
+      </p>
+      <Wires view={view} />
+      <Nodes view={view} />
+    </div>
+  )
+}
