@@ -69,7 +69,10 @@ function place(nodes: readonly Named[], wires: readonly GraphWire[]) {
   graph.setDefaultEdgeLabel(() => ({}))
   const ports = new Map(nodes.map((node) => [node.name, portsAt(node, wires)]))
   for (const [name, { ins, outs }] of ports)
-    graph.setNode(keyOf(name), { width: WIDTH, height: Math.max(HEIGHT, (Math.max(ins.length, outs.length) + 1) * ROW) })
+    graph.setNode(keyOf(name), {
+      width: WIDTH,
+      height: Math.max(HEIGHT, (Math.max(ins.length, outs.length) + 1) * ROW),
+    })
   for (const wire of wires) {
     if (wire.from.node === null) graph.setNode(startOf(wire), { width: pillWidth(wire.from.port), height: PILL })
     if (wire.to.node === null) graph.setNode(endOf(wire), { width: pillWidth(wire.to.port), height: PILL })
