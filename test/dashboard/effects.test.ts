@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { rawCommand } from '../kit/index.ts'
+import { startReceiver } from '../kit/receiver.ts'
 import { startPages, type Visitor } from './kit.ts'
 
 const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
@@ -118,6 +119,19 @@ test('a message is published, and who hears it is counted', async () => {
     const { values } = await pages.engine.look(String(id), 'in', 'n', 1)
     return values.length === 1
   })
+})
+
+test('who was told of an end is told again, with the same id', async () => {
+  const receiver = await startReceiver()
+  const id = await pages.make('answers', { callback: { url: `${receiver.url}/hook` } })
+  await pages.until(() => receiver.came.length === 1)
+  await pages.until(async () => (await pages.engine.callbacks({ state: 'DELIVERED' })).callbacks.length === 1)
+  const done = await press('/callbacks', { act: 'resend', job: String(id) })
+  expect(done.say).toBe(`The callback of #${id} is sent again`)
+  await pages.until(() => receiver.came.length === 2)
+  const [first, second] = receiver.came.map(({ headers }) => headers['webhook-id'])
+  expect(second).toBe(first)
+  await receiver.close()
 })
 
 test('a key is removed after its name was typed', async () => {
