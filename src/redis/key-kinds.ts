@@ -1,0 +1,116 @@
+// What every kind of key in Redis holds, for people: docs/keys.md is made of it.
+
+import { keptSteps } from '../core/series.ts'
+
+/** Every kind of key: its type, and what it holds. `~` is the namespace. */
+export const kinds = {
+  '~jobs:last_id': ['string', 'the last id that was given'],
+  '~jobs:aliases': ['hash', 'alias → id'],
+  '~job:<id>': ['string', "the job's document: a flat map of strings, as JSON"],
+  '~job:<id>:in:<port>, :out:<port>': ['list', 'values that wait, oldest left, where they are over 512 bytes together'],
+  '~job:<id>:f:<field>': ['string', 'a value of the document that is over 512 bytes'],
+  '~job:<id>:children': ['hash', 'name → id,status,class'],
+  '~job:<id>:waiting': ['set', 'ids of the children that are waited for'],
+  '~job:<id>:steps': [
+    'hash',
+    'step → @when it was kept,how long it took,number of the run; its result in the next line',
+  ],
+  '~job:<id>:runs': [
+    'list, capped',
+    'its last runs, oldest left: as in `lr`, then token, 1 when it was tried again, who performed it; and its error in the next line',
+  ],
+  '~job:<id>:record': [
+    'stream, capped',
+    'of a flow that is recorded: how its nodes have moved and what waits at their ports since, an entry for each script',
+  ],
+  '~queues': ['set', 'names of queues'],
+  '~queue:<q>': [
+    'string',
+    'settings, lanes and counts of a queue, as JSON; with a space before it where its jobs are counted by place',
+  ],
+  '~queue:<q>:ready, :ready:pull': [
+    'zset',
+    'priority, with ageing times that and the moment of becoming ready → sequence:id',
+  ],
+  '~queue:<q>:timers': ['zset', 'the moment that decides → id'],
+  '~queue:<q>:leases': ['zset', 'lease end → id'],
+  '~queue:<q>:suspended, :completed, :failed, :terminated': ['zset', 'when it may be removed → id'],
+  '~queue:<q>:waiters': ['zset', 'claims that wait: until when → who, for which classes'],
+  '~counts:<q>:m<n>, :h<n>': [
+    'string',
+    `all counts of a queue as they were at the first one of a minute (of the last ${keptSteps.minute}) or an hour (of ${keptSteps.hour}): that moment, the longest wait before it, and the counts`,
+  ],
+  '~days': ['hash', 'day → queue → what was counted on it and how long runs had waited, as JSON; for five years'],
+  '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],
+  '~wake': [
+    'zset',
+    'when somebody must look → q:<queue> or k:<limit>, or u:schema; at 0 d:<deployment> and the hash of what it announced, and d:tenants where there are some',
+  ],
+  '~limit:<key>': ['string', 'settings of a limit, its room, and the turns that were given, as JSON'],
+  '~limit-held:<key>': ['zset', 'lease end → id of a job that holds a slot'],
+  '~limit-window:<key>': ['zset', 'start → token, within the period of a rate'],
+  '~limit-waiting:<key>': [
+    'zset',
+    'priority, aged in whole steps → turn:id; at the limit of its own group as in ready → sequence:id',
+  ],
+  '~limits': ['set', 'keys of limits'],
+  '~constraints': ['string', 'version and matchers, as JSON'],
+  '~repeats': ['zset', 'next slot → id of a job that repeats'],
+  '~workers:<q>': ['hash', 'class → its definition, as JSON'],
+  '~channels': ['hash', 'channel → how many ports listen, and the id of its relay where it has one'],
+  '~audience:<channel>': ['string', 'the same, and the ports that listen as long as they are few'],
+  '~channel:<name>': ['zset', 'id:port, in the order of their names'],
+  '~hints': ['string', 'listeners of system channels, until when somebody outside listens, version of the constraints'],
+  '~listened': ['string', 'to which channels somebody outside listens, and until when: a line each'],
+  '~schema': [
+    'string',
+    'the schema of the data: the number that the newest version has written; 0, since when and where data of before are brought over',
+  ],
+  '~epoch': [
+    'string',
+    'how often Redis was seen to have gone back to older data; when last, and the ids that were lost, from which to which',
+  ],
+  '~result:<id>': ['string, expires', 'a result that is kept'],
+  '~once:<key>': ['string, expires', 'the answer of an idempotent call'],
+  '~unique:<scope>': [
+    'string',
+    'id of the job that holds a unique key; for one that expires also until when, and how its job stood when that was removed',
+  ],
+  '~gone:<token>': ['string, expires', 'the answer of a commit whose job is deleted'],
+  '~keys': ['hash', 'id of an API key → its hash, name, scopes, limits and end; `used:<id>` → when it was last used'],
+  '~quota:<key>': [
+    'string',
+    'of an API key: its jobs that have not ended, their bytes beside 1 KiB for each, and the most of both',
+  ],
+  '~audit': ['stream, capped', 'what admins have asked for: who, when, which route and path'],
+  '~processes': [
+    'hash',
+    'program that asks for work under a name → since,heard,signal, and the queues that it asks, a line each',
+  ],
+  '~tenants': ['hash', 'tenant → since when there is one; its own keys begin with `~t:<tenant>:`'],
+  '~log': ['stream, capped', 'the log'],
+  '~live:<channel>, ~call:<waiter>, ~ended:<id>': [
+    'pub/sub',
+    'messages for listeners outside; calls to claims that wait; the end of a job, to those who wait for its result',
+  ],
+  '~breaker:<host>': [
+    'string',
+    'failures in a row and until when it is open, of a host that is called back, or `push/` and that of push workers; for a day',
+  ],
+  '~breakers': ['zset', 'when it was opened last → host whose breaker is open'],
+  '~views': [
+    'hash',
+    'name of a shared view of the list of jobs → its query, whose it is and when it was shared, as JSON',
+  ],
+  '~deployed': [
+    'hash',
+    'deployment → the classes that it announced last, when, and the hashes of its versions, as JSON',
+  ],
+  '~bells': ['string, expires', 'how many requests in a row QStash has refused, and why, as JSON'],
+  '~session:<hash>': [
+    'string, expires',
+    'the hash of the API key that somebody has logged in with, by the hash of the name that they were given; `once` before it where that name is good for one session',
+  ],
+  '~flags': ['set', 'switches that are on'],
+  '~flows': ['hash', 'name → a stored graph, as JSON'],
+} as const satisfies Record<string, readonly [string, string]>
