@@ -3,8 +3,9 @@ import { defineConfig } from 'vitest/config'
 // What the vendor's Lua and limits could break: scripts and their rules, and each path once from outside.
 const strict = [
   'redis/{scripts,rules,rules.slow,races,plain,refusals}',
+  'redis/upgrade/*',
   'e2e/conformance/*',
-  'e2e/workerd/{stack,demo.slow}',
+  'e2e/workerd/{stack,demo.slow,calls.slow}',
   'limits/{hold-up,extremes}',
   'infra/{strict,lua-rules}',
 ]

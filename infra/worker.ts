@@ -121,13 +121,21 @@ export async function startWorker({ say, onReload, onGone, cpu, memory = UNBOUND
     process.kill(pid, 'SIGKILL')
   }
 
-  /** Its parent takes it along, unless the parent was killed. */
-  function endWorkerd() {
+  function end(pid: number | undefined) {
     try {
-      if (workerd) process.kill(workerd, 'SIGKILL')
+      if (pid) process.kill(pid, 'SIGKILL')
     } catch {
       // It is gone already.
     }
+  }
+
+  /**
+   * Their parent takes them along, unless it was killed: workerd, and esbuild, which would hold the pipe of what it says open,
+   * so that this process did not end. All of them are of the parent's group.
+   */
+  function endWorkerd() {
+    end(workerd)
+    end(host.pid && -host.pid)
   }
 
   const { port } = options
