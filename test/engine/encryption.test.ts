@@ -201,6 +201,28 @@ describe('a key is missing', () => {
   })
 })
 
+test('whoever looks without the key sees everything else, and copies nothing that cannot be opened', async () => {
+  const { jobs } = await kit.engine.enqueue([
+    {
+      ...{ queue: 'default', class: 'echo', args: JSON.stringify(mark('x')) },
+      callback: { url: 'http://127.0.0.1:9/hook' },
+    } as never,
+  ])
+  const job = String(jobs[0]!.id)
+  await kit.rest(jobs[0]!.id, 'completed')
+  const other = withKeys(second)
+  await kit.until(async () => (await other.callbacks({})).callbacks.length > 0)
+  expect((await other.callbacks({})).callbacks[0]).toMatchObject({ url: '' })
+  expect((await other.list({})).jobs.map(({ id }) => String(id))).toContain(job)
+  expect((await other.rows({})).jobs.length).toBeGreaterThan(0)
+  expect((await other.errors({})).looked).toBeGreaterThanOrEqual(0)
+  await expect(other.copy(job, {})).rejects.toMatchObject({
+    code: 'REFUSED',
+    message: `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its args, got none`,
+  })
+  await kit.engine.terminate(job, { recursive: true }).catch(() => undefined)
+})
+
 test('an export holds nothing that can be read, and what is made of it is opened by the same key', async () => {
   const id = await kit.make('echo', { args: JSON.stringify(mark('exported')), at: Date.now() + 1e8 })
   const lines = await linesOf('sidejob:')

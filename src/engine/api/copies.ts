@@ -1,6 +1,7 @@
 // A job like another.
 
 import type { Encoded } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
 import type { Retry } from '../../core/retry.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
@@ -28,6 +29,11 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Engine, 
   return {
     async copy(job, changes, call) {
       const { document } = await store.inspect(job)
+      if (changes.args === undefined && document.args?.startsWith('{"$sealed":'))
+        throw new SidejobError(
+          'REFUSED',
+          `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its args, got none`,
+        )
       const { jobs } = await enqueue([{ ...inputLike(document, now()), ...changes }], call)
       return jobs[0]!
     },

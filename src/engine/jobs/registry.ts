@@ -109,13 +109,13 @@ const definitionOf = (worker: Worker): WorkerDefinition => ({
   ...(worker.description ? { description: worker.description } : {}),
 })
 
-const withRawPorts = (ports: WorkerDefinition['in'] = {}) =>
+const withRawPorts = (ports: WorkerDefinition['in'] = {}, { sealInJson }: Vault) =>
   Object.fromEntries(
     Object.entries(ports).map(([name, spec]) => [
       name,
       {
         ...spec,
-        ...(spec.default === undefined ? {} : { default: raw(spec.default) }),
+        ...(spec.default === undefined ? {} : { default: raw(sealInJson(spec.default, purposes.definition)) }),
         ...(spec.schema === undefined ? {} : { schema: raw(spec.schema) }),
       },
     ]),
@@ -134,8 +134,8 @@ const textOf = (definition: WorkerDefinition, local: boolean, vault: Vault): str
     ...(definition.push ? { push: withSealed(definition.push, vault) } : {}),
     ...(definition.args === undefined ? {} : { args: raw(definition.args) }),
     ...(definition.result === undefined ? {} : { result: raw(definition.result) }),
-    in: withRawPorts(definition.in),
-    out: withRawPorts(definition.out),
+    in: withRawPorts(definition.in, vault),
+    out: withRawPorts(definition.out, vault),
     ...(local ? { local: true } : {}),
   })
 

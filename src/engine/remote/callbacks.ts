@@ -264,7 +264,8 @@ export function progressOf(document: JobRecord, told?: CallbackJob): CallbackPro
 
 /** A callback's job as its own. */
 export function callbackView(id: number, document: JobRecord): CallbackView {
-  const { origin, pathname } = new URL(addressOf(JSON.parse(document.callback!) as Callback))
+  // Of one that was sealed with a key that is not there nobody can say where it goes.
+  const address = URL.parse(addressOf(JSON.parse(document.callback!) as Callback))
   return {
     of: Number(document.callbackOf),
     end: document.callbackEnd!,
@@ -273,7 +274,7 @@ export function callbackView(id: number, document: JobRecord): CallbackView {
     attempts: attemptsOf(document),
     lastError: messageOf(document.lastError),
     // Without its query, where tokens are.
-    url: origin + pathname,
+    url: address ? address.origin + address.pathname : '',
     createdAt: document.createdAt!,
     nextAt: document.place === 't' ? (document.backoffUntil ?? null) : null,
     endedAt: document.endedAt ?? null,
