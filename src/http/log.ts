@@ -1,7 +1,7 @@
 // The log: writing an entry, reading the newest ones.
 
 import * as z from 'zod'
-import { closed, count, done, label, logCursor, logPage, pathRef } from '../core/schemas.ts'
+import { closed, count, done, label, logCursor, logPage, pathRef, time } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const log = {
@@ -26,6 +26,13 @@ export const log = {
       query: z.strictObject({
         job: pathRef.optional(),
         level: label.optional(),
+        text: z
+          .string()
+          .min(1)
+          .max(200)
+          .optional()
+          .meta({ description: 'only entries whose JSON holds this, whatever its case' }),
+        since: time.optional().meta({ description: 'only entries from this moment on' }),
         limit: count(1, 1_000).optional(),
         cursor: logCursor.optional(),
       }),

@@ -1,6 +1,6 @@
 // The log of all jobs, newest first.
 
-import { queryWith } from '../look.ts'
+import { queryWith, useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { Card, Choice, Head, To } from '../parts/layout.tsx'
 import { Listen, LOG } from '../parts/listen.tsx'
@@ -17,17 +17,19 @@ export const log = page<LogData>({
   nav: 'log',
   every: 2_000,
   async load({ engine, query }) {
-    const [level, job, cursor] = ['level', 'job', 'cursor'].map((name) => query.get(name) ?? undefined)
+    const [level, job, cursor, text] = ['level', 'job', 'cursor', 'text'].map((name) => query.get(name) || undefined)
     const { entries, cursor: next } = await engine.readLog({
       limit: MOST,
       ...(level ? { level } : {}),
       ...(job ? { job } : {}),
+      ...(text ? { text: text.slice(0, 200) } : {}),
       ...(cursor ? { cursor } : {}),
     })
     return { entries, cursor: next, level, job, tail: query.has('tail') && !cursor }
   },
   title: () => 'Log',
   View: ({ data: { entries, cursor, level, job, tail }, query }) => {
+    const { base } = useLook()
     const to = (level?: string) => `/log${queryWith(query.toString(), { level, cursor: undefined })}`
     return (
       <>
@@ -36,6 +38,20 @@ export const log = page<LogData>({
             on={tail}
             to={`/log${queryWith(query.toString(), { tail: tail ? undefined : '1', cursor: undefined })}`}
           />
+          <form class="row" action={`${base}/log`}>
+            {[...query].map(([name, value]) =>
+              name === 'text' || name === 'cursor' ? null : <input type="hidden" name={name} value={value} />,
+            )}
+            <input
+              class="field"
+              type="search"
+              name="text"
+              value={query.get('text') ?? ''}
+              maxlength={200}
+              placeholder="Text"
+              aria-label="Text of an entry"
+            />
+          </form>
           <Choice
             label="Level"
             options={[

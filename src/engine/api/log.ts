@@ -40,15 +40,19 @@ export function createLog({ store, change }: Context): Pick<Engine, 'log' | 'rea
       await change('', [logWords(entryOf(entry), store.vault)], call)
     },
 
-    async readLog({ job, level, cursor, limit = 100 }) {
+    async readLog({ job, level, text, since = 0, cursor, limit = 100 }) {
       const id = job === undefined ? undefined : (await store.inspect(job)).id
+      const wanted = text?.toLowerCase()
       const isWanted = (row: LogRow) =>
-        (id === undefined || row.job === id) && (level === undefined || row.level === level)
+        (id === undefined || row.job === id) &&
+        (level === undefined || row.level === level) &&
+        (wanted === undefined || row.entry.toLowerCase().includes(wanted))
       const entries: LogRow[] = []
       // What a filter lets through may be far back: several pages are looked at before the caller is asked to go on.
       for (let page = 0, before = cursor; page < LOG_PAGES; page++) {
         const rows = logRows(await store.readLog(before ? `(${before}` : '+', LOG_PAGE), store.vault)
         for (const row of rows) {
+          if (row.at < since) return { entries, cursor: null }
           if (isWanted(row)) entries.push(row)
           before = row.id
           if (entries.length === limit) return { entries, cursor: row.id }

@@ -146,7 +146,14 @@ export interface Engine extends Deliveries {
     signal: AbortSignal,
   ): AsyncIterable<{ channel: string; message: Encoded }>
   log(entry: Encoded, call?: Call): Promise<void>
-  readLog(filter: { job?: Ref; level?: string; cursor?: string; limit?: number }): Promise<{
+  readLog(filter: {
+    job?: Ref
+    level?: string
+    text?: string
+    since?: number
+    cursor?: string
+    limit?: number
+  }): Promise<{
     entries: { id: string; at: number; job: number | null; level: string; entry: Encoded }[]
     cursor: string | null
   }>
