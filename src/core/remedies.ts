@@ -49,7 +49,7 @@ export const remedies: Record<Code, Remedy> = {
     remedy: 'read it again, and decide anew',
   },
   LOST: {
-    means: 'the run is over: its lease has ended, or the job was lent to somebody else',
+    means: 'the run is over: its lease has ended, or another worker has the job',
     remedy: 'stop working on it; nothing of it is kept, and the job runs again by itself',
   },
   CHANGED: {
