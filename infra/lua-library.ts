@@ -8,7 +8,7 @@ import {
   type Edit,
   edited,
   letterOrDigit,
-  nameOfTwo,
+  nameOfShared,
   namesEndingIn,
   type Piece,
   shortLocals,
@@ -36,6 +36,8 @@ export type Library = {
 const OUTSIDE = 50
 
 const BASIC = ['ns', 'clock', 'seed', 'at']
+/** Of those the first is used everywhere, the others in one or two places. */
+const OFTEN = 1
 
 export const isField = (name: string): boolean => name.startsWith('F.')
 
@@ -87,10 +89,25 @@ function groupsOf(modules: readonly Module[], always: ReadonlySet<string>, units
 const symbolsOf = (units: readonly Unit[]): Given[] =>
   units.flatMap(({ gives }) => gives).filter(({ constant }) => constant === undefined)
 
+/** How often each symbol is used, in all modules. */
+function usesOf(units: readonly Unit[]): Map<Given, number> {
+  const often = new Map<Given, number>()
+  for (const { symbol } of units.flatMap(({ uses }) => uses)) often.set(symbol, (often.get(symbol) ?? 0) + 1)
+  return often
+}
+
 /** Fields for what a late group gives to others, locals for everything else. */
 function namesOf(groups: readonly Group[], units: readonly Unit[]): Map<Given, string> {
-  const symbols = [...handyNames(), ...symbolsOf(units)]
-  const names = new Map(symbols.map((symbol, i) => [symbol, nameOfTwo(i + BASIC.length)]))
+  const names = lateNames(groups, units)
+  const often = usesOf(units)
+  const others = [...handyNames(), ...symbolsOf(units)].filter((symbol) => !names.has(symbol))
+  others.sort((a, b) => (often.get(b) ?? 0) - (often.get(a) ?? 0))
+  for (const [i, symbol] of others.entries()) names.set(symbol, nameOfShared(i + OFTEN))
+  return names
+}
+
+function lateNames(groups: readonly Group[], units: readonly Unit[]): Map<Given, string> {
+  const names = new Map<Given, string>()
   for (const group of groups.filter(({ isAlways }) => !isAlways)) {
     const own = new Set(group.units)
     const wanted = new Set(
@@ -189,12 +206,14 @@ export function libraryOf(files: ReadonlyMap<string, string>, always: ReadonlySe
     groups.flatMap((group) => group.units.flatMap(({ gives }) => gives.map((symbol) => [symbol, group] as const))),
   )
   const nameOf = namesOf(groups, units)
-  const basic = new Map(BASIC.map((name, i) => [name, nameOfTwo(i)]))
+  const basic = new Map(
+    BASIC.map((name, i) => [name, nameOfShared(i < OFTEN ? i : nameOf.size + i)]),
+  )
   const argNames: Library['argNames'] = (args) => {
     const others = args.filter(({ name }) => !basic.has(name))
     return new Map([
       ...basic,
-      ...others.map(({ name }, i) => [name, nameOfTwo(BASIC.length + nameOf.size + i)] as const),
+      ...others.map(({ name }, i) => [name, nameOfShared(BASIC.length + nameOf.size + i)] as const),
     ])
   }
   const pieces = new Map(units.filter((unit) => !isConstant(unit)).map((unit) => [unit, pieceOf(unit, nameOf, basic)]))

@@ -1,7 +1,9 @@
-// Makes Lua small: locals get names of one letter, and what nobody needs between two words goes. A line of the source stays a
-// line, so that an error can be told where it happened.
+// Makes Lua small: locals get names of one letter, locals that follow each other are declared at once, and what nobody needs
+// between two words goes. A line of the source stays a line, so that an error can be told where it happened.
 
-import type { Binding, Place } from './lua-names.ts'
+import { type Binding, children, type Node, type Place, placesOf } from './lua-names.ts'
+import { parseLua } from './lua-rules.ts'
+import { remember } from './remember.ts'
 
 /** A text, and for each of its lines the line that it had in its source. */
 export type Piece = { text: string; lines: number[] }
@@ -15,13 +17,17 @@ export const edited = (text: string, edits: readonly Edit[]): string =>
     .toSorted((a, b) => b.start - a.start)
     .reduce((now, { start, end, text: by }) => now.slice(0, start) + by + now.slice(end), text)
 
-const LETTERS = 'etaoinsrhldcumfpgwybvkxjqzETAOINSRHLDCUMFPGWYBVKXJQZ_'
+/** Small letters are for locals, capitals for what a whole script knows and uses most. */
+const SMALL = 'etaoinsrhldcumfpgwybvkxjqz'
+const LETTERS = `${SMALL}${SMALL.toUpperCase()}`
+/** Those that the builder itself uses: of `F` and `L` see build-lua.ts. */
+const CAPITALS = [...SMALL.toUpperCase()].filter((letter) => letter !== 'F' && letter !== 'L')
 const KEYWORDS = new Set(
   'and break do else elseif end false for function if in local nil not or repeat return then true until while'.split(
     ' ',
   ),
 )
-const DIGITS = `${LETTERS}0123456789`
+const DIGITS = `${LETTERS}_0123456789`
 
 /** The n-th way in which a name may go on: a letter or digit, or two of them. */
 export const letterOrDigit = (n: number): string =>
@@ -33,7 +39,10 @@ export function* namesEndingIn(last: string): Generator<string, never> {
   throw new Error(`expected at most ${LETTERS.length} functions in a group, got more`)
 }
 
-/** The n-th name of two letters: for what the whole script knows. */
+/** The n-th name of what a whole script knows, in the order of how often it is used: capitals, then two letters. */
+export const nameOfShared = (n: number): string => CAPITALS[n] ?? nameOfTwo(n - CAPITALS.length)
+
+/** The n-th name of two letters. */
 export function nameOfTwo(n: number): string {
   for (let at = 0, left = n; ; at++) {
     const name = LETTERS[Math.floor(at / DIGITS.length)]! + DIGITS[at % DIGITS.length]!
@@ -42,7 +51,7 @@ export function nameOfTwo(n: number): string {
   }
 }
 
-const short = ({ depth }: Binding): string => LETTERS[depth] ?? `_${DIGITS[depth % 63]}${Math.floor(depth / 63)}`
+const short = ({ depth }: Binding): string => SMALL[depth] ?? `_${letterOrDigit(depth - SMALL.length)}`
 
 /** Locals by their letters: none has that of another that can be seen beside it. */
 export const shortLocals = (places: readonly Place[]): Edit[] =>
@@ -63,32 +72,102 @@ const wouldJoin = (before: string, after: string): boolean =>
   (before.endsWith('[') && after.startsWith('[')) ||
   (before.endsWith('.') && /^[.\d]/.test(after))
 
-/**
- * A text without what nobody needs.
- *
- * @example squeeze('local a = 1 -- one\n\nreturn  a', 5) // { text: 'local a=1\nreturn a', lines: [5, 7] }
- */
-export function squeeze(source: string, first: number): Piece {
-  const lines = [first]
-  let text = ''
-  let before = ''
+/** Tokens with where they stand, but what stands between them. */
+type Token = { text: string; line: number }
+
+function tokensOf(source: string, first: number): Token[] {
   let line = first
-  let written = first
-  for (const [token] of source.matchAll(TOKEN)) {
-    const breaks = token.split('\n').length - 1
-    if (/^\s|^--/.test(token)) {
-      line += breaks
-      continue
-    }
-    if (before && line > written) {
+  return [...source.matchAll(TOKEN)].flatMap(([text]) => {
+    const at = line
+    line += text.split('\n').length - 1
+    return /^\s|^--/.test(text) ? [] : [{ text, line: at }]
+  })
+}
+
+/** A call of nothing but one text needs no parentheses: `f('a')`. */
+function withoutParentheses(tokens: readonly Token[]): Token[] {
+  const isCalled = ({ text }: Token): boolean => (isWord(text[0]) && !KEYWORDS.has(text)) || /^[)\]]$/.test(text)
+  const isOpen = (at: number): boolean =>
+    tokens[at]?.text === '(' &&
+    /^['"]/.test(tokens[at + 1]?.text ?? '') &&
+    tokens[at + 2]?.text === ')' &&
+    isCalled(tokens[at - 1]!)
+  return tokens.filter((_, at) => !(at > 0 && isOpen(at)) && !(at > 2 && isOpen(at - 2)))
+}
+
+function joined(tokens: readonly Token[]): Piece {
+  const lines = [tokens[0]?.line ?? 1]
+  let text = ''
+  for (const [at, token] of tokens.entries()) {
+    const before = tokens[at - 1]
+    if (before && token.line > before.line) {
       text += '\n'
-      lines.push(line)
-    } else if (wouldJoin(before, token)) text += ' '
-    if (!before) lines[0] = line
-    written = line
-    text += token
-    before = token
-    line += breaks
+      lines.push(token.line)
+    } else if (before && wouldJoin(before.text, token.text)) text += ' '
+    text += token.text
   }
   return { text, lines }
 }
+
+/**
+ * A text without what nobody needs.
+ *
+ * @example squeeze('local a = f("1") -- one\n\nreturn  a', 5) // { text: 'local a=f"1"\nreturn a', lines: [5, 7] }
+ */
+export const squeeze = (source: string, first: number): Piece =>
+  joined(withoutParentheses(tokensOf(atOnce(source), first)))
+
+// ---- locals that follow each other ---------------------------------------------------------------------------------------
+
+type LocalStatement = Node & { variables: Node[]; init: Node[] }
+
+const isLocal = (node: Node | undefined): node is LocalStatement => node?.type === 'LocalStatement'
+
+/** Whether a later statement may be part of an earlier one: it looks at nothing that is declared there. */
+function mayJoin(first: LocalStatement, next: LocalStatement): boolean {
+  if (first.init.length !== first.variables.length || next.init.length === 0) return false
+  const declared = new Set(first.variables.map((one) => (one as never as { name: string }).name))
+  return placesOf([next]).every(({ name, isTarget, binding }) => (isTarget && binding) || !declared.has(name))
+}
+
+/** The statements of one block, those that may be one in one list. */
+function runsOf(body: readonly Node[]): LocalStatement[][] {
+  const runs: LocalStatement[][] = []
+  for (const [at, node] of body.entries()) {
+    if (!isLocal(node)) continue
+    const last = at > 0 && body[at - 1] === runs.at(-1)?.at(-1) ? runs.at(-1)! : undefined
+    if (last?.every((one) => mayJoin(one, node))) last.push(node)
+    else runs.push([node])
+  }
+  return runs.filter((run) => run.length > 1)
+}
+
+const bodiesOf = (node: Node): Node[][] => [
+  ...('body' in node ? [node.body as Node[]] : []),
+  ...children(node).flatMap(bodiesOf),
+]
+
+/** `local a = 1` and `local b = 2` as `local a, b = 1, 2`; every value stays on its line. */
+function editsOf(run: readonly LocalStatement[], text: string): Edit[] {
+  const namesOf = ({ variables }: LocalStatement) => text.slice(variables[0]!.range[0], variables.at(-1)!.range[1])
+  const [first, ...others] = run as [LocalStatement, ...LocalStatement[]]
+  const at = first.variables.at(-1)!.range[1]
+  const names = { start: at, end: at, text: others.map((one) => `,${namesOf(one)}`).join('') }
+  return [
+    names,
+    ...others.map((one, i) => {
+      const assigned = text.indexOf('=', one.variables.at(-1)!.range[1]) + 1
+      const between = text.slice(run[i]!.range[1], one.range[0])
+      return { start: run[i]!.range[1], end: assigned, text: `,${between.includes('\n') ? between : ''}` }
+    }),
+  ]
+}
+
+/** A text whose locals that follow each other, and do not look at each other, are declared at once. */
+const atOnce = remember((text: string): string => {
+  const runs = bodiesOf(parseLua(text)).flatMap(runsOf)
+  return edited(
+    text,
+    runs.flatMap((run) => editsOf(run, text)),
+  )
+})

@@ -252,7 +252,7 @@ describe('modules', () => {
     ])
     const library = libraryOf(files, new Set(['a']))
     const [first] = [...library.pieces.values()]
-    expect(first!.text).toMatch(/^\w\w=\{\}\w\w=\(next or \w\w\)\(1,2\)$/)
+    expect(first!.text).toMatch(/^\w\w?=\{\}\w\w?=\(next or \w\w?\)\(1,2\)$/)
   })
 
   test('members may be called by names of their own', () =>
