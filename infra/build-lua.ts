@@ -5,12 +5,14 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { listAnswers } from './lua-answers.ts'
 import { callsIn, circlesIn } from './lua-depth.ts'
 import { type Group, isField, type Library, libraryOf, reached, shortened } from './lua-library.ts'
 import { type Given, headOf, type Module, type Unit, type Use, usesOfScript } from './lua-modules.ts'
 import { shortenFields } from './lua-records.ts'
 import { refusedIn } from './lua-rules.ts'
 import { edited, squeeze } from './lua-squeeze.ts'
+import { readArguments } from './lua-words.ts'
 
 const root = join(import.meta.dirname, '../src/redis/lua')
 const target = join(import.meta.dirname, '../src/redis/scripts.generated.ts')
@@ -44,9 +46,14 @@ function listed(file: string, header: string, line: string): string[] {
   return found === 'none' ? [] : found.split(',').map((name) => name.trim())
 }
 
-/** Without comments and with short fields; every line stays where it is. */
+/** Without comments, with short fields, and with verbs that read what they take; every line stays where it is. */
 const cleaned = (file: string, text: string): string =>
-  shortenFields(file, text.replace(/^\s*--.*$/gm, (line) => line.replace(/\S.*/, '')).replace(/\s--\s.*$/gm, ''))
+  shortenFields(
+    file,
+    listAnswers(file, readArguments(file, text))
+      .replace(/^\s*--.*$/gm, (line) => line.replace(/\S.*/, ''))
+      .replace(/\s--\s.*$/gm, ''),
+  )
 
 /** The header of a script is its signature: `-- args: ns, seq:int, ...`. */
 function parse(file: string, text: string): Source {

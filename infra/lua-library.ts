@@ -206,9 +206,7 @@ export function libraryOf(files: ReadonlyMap<string, string>, always: ReadonlySe
     groups.flatMap((group) => group.units.flatMap(({ gives }) => gives.map((symbol) => [symbol, group] as const))),
   )
   const nameOf = namesOf(groups, units)
-  const basic = new Map(
-    BASIC.map((name, i) => [name, nameOfShared(i < OFTEN ? i : nameOf.size + i)]),
-  )
+  const basic = new Map(BASIC.map((name, i) => [name, nameOfShared(i < OFTEN ? i : nameOf.size + i)]))
   const argNames: Library['argNames'] = (args) => {
     const others = args.filter(({ name }) => !basic.has(name))
     return new Map([

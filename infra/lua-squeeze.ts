@@ -119,25 +119,25 @@ export const squeeze = (source: string, first: number): Piece =>
 
 // ---- locals that follow each other ---------------------------------------------------------------------------------------
 
-type LocalStatement = Node & { variables: Node[]; init: Node[] }
-
-const isLocal = (node: Node | undefined): node is LocalStatement => node?.type === 'LocalStatement'
+type Ranged = { range: [number, number] }
+type LocalStatement = Omit<Node, 'range'> & Ranged & { variables: (Ranged & { name: string })[]; init: Ranged[] }
 
 /** Whether a later statement may be part of an earlier one: it looks at nothing that is declared there. */
 function mayJoin(first: LocalStatement, next: LocalStatement): boolean {
   if (first.init.length !== first.variables.length || next.init.length === 0) return false
-  const declared = new Set(first.variables.map((one) => (one as never as { name: string }).name))
-  return placesOf([next]).every(({ name, isTarget, binding }) => (isTarget && binding) || !declared.has(name))
+  const declared = new Set(first.variables.map(({ name }) => name))
+  return placesOf([next as Node]).every(({ name, isTarget, binding }) => (isTarget && binding) || !declared.has(name))
 }
 
 /** The statements of one block, those that may be one in one list. */
 function runsOf(body: readonly Node[]): LocalStatement[][] {
   const runs: LocalStatement[][] = []
   for (const [at, node] of body.entries()) {
-    if (!isLocal(node)) continue
-    const last = at > 0 && body[at - 1] === runs.at(-1)?.at(-1) ? runs.at(-1)! : undefined
-    if (last?.every((one) => mayJoin(one, node))) last.push(node)
-    else runs.push([node])
+    if (node.type !== 'LocalStatement') continue
+    const local = node as never as LocalStatement
+    const last = at > 0 && body[at - 1] === (runs.at(-1)?.at(-1) as unknown) ? runs.at(-1)! : undefined
+    if (last?.every((one) => mayJoin(one, local))) last.push(local)
+    else runs.push([local])
   }
   return runs.filter((run) => run.length > 1)
 }
@@ -165,7 +165,7 @@ function editsOf(run: readonly LocalStatement[], text: string): Edit[] {
 
 /** A text whose locals that follow each other, and do not look at each other, are declared at once. */
 const atOnce = remember((text: string): string => {
-  const runs = bodiesOf(parseLua(text)).flatMap(runsOf)
+  const runs = bodiesOf(parseLua(text) as Node).flatMap(runsOf)
   return edited(
     text,
     runs.flatMap((run) => editsOf(run, text)),

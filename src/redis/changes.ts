@@ -1,14 +1,12 @@
-// What a run did, as the arguments that lib/run/finish.lua and lib/run/ops/*.lua take.
+// What a run did, as the words that its commit takes.
 
 import { type Encoded, encodeValue } from '../core/codec/value.ts'
 import { limits } from '../core/limits.ts'
 import type { Changes, JobRef, Op, PortOptions, PortRef } from '../core/run.ts'
 import { itemText } from './item.ts'
 import { jobArguments, type NewJob } from './new-job.ts'
+import { ops, type Words } from './ops.ts'
 import { purposes, type Vault } from './vault.ts'
-
-/** Words of one op: its name, then its arguments. */
-export type Words = string[]
 
 /** A run's end as the engine has decided it: what the worker said, with times and retries worked out. */
 export type RunOutcome = {
@@ -16,77 +14,47 @@ export type RunOutcome = {
   n: number
   end: Changes['end'] | 'released' | 'skipped'
   words: Words
+  /** The next slot of its schedule, where this run used one up; it is among the words. */
+  slot?: number
+  /** Why it failed, as JSON; it is among the words. */
+  error?: string
   /** What is said beside its error where it cannot be committed: when it is tried again. */
   again?: Words
   /** Milliseconds from the request that lent the run to its beginning, by the clock of the lane. */
   late?: number
 }
 
-const targetOf = (ref: JobRef | PortRef): string => {
-  if ('child' in ref) return `>${ref.child}`
-  return 'job' in ref ? String(ref.job) : ''
-}
-
-export const portWords = (ref: PortRef): Words =>
-  'in' in ref ? [targetOf(ref), 'i', ref.in] : [targetOf(ref), 'o', ref.out]
-
-const listWords = (list: readonly string[]): Words => [String(list.length), ...list]
-
-const specWords = (specs: PortOptions, vault: Vault): Words => {
-  const entries = Object.entries(specs)
-  const words = [String(entries.length)]
-  for (const [port, { default: value, channels = [] }] of entries)
-    words.push(
-      port,
-      value === undefined ? '0' : '1',
-      value === undefined ? '' : `=${vault.seal(value)}`,
-      ...listWords(channels),
-    )
-  return words
-}
-
-const countWords = (counts: Record<string, number> = {}): Words => {
-  const rows = Object.entries(counts)
-  return [String(rows.length), ...rows.flatMap(([port, n]) => [port, String(n)])]
-}
-
-const flag = (on: boolean | undefined): string => (on ? '1' : '')
-const text = (n: number | undefined): string => (n === undefined ? '' : String(n))
-
 type Writing = { values: Encoded[]; context?: Encoded; notify?: boolean; log?: boolean; setDefault?: boolean }
 
-export const writeWords = (to: PortRef, { values, context, notify, log, setDefault }: Writing, vault: Vault): Words => [
-  'write',
-  ...portWords(to),
-  `${notify === false ? 'q' : ''}${setDefault ? 'd' : ''}`,
-  ...listWords(
-    values.map((data) => vault.sealItem(itemText({ data, context, log: log === false ? false : undefined }))),
-  ),
-]
+export const writeWords = (to: PortRef, { values, context, notify, log, setDefault }: Writing, vault: Vault): Words =>
+  ops.write({
+    to,
+    how: { quiet: notify === false, setDefault },
+    items: values.map((data) => vault.sealItem(itemText({ data, context, log: log === false ? false : undefined }))),
+  })
+
+const sealedSpecs = (specs: PortOptions, { seal }: Vault): PortOptions =>
+  Object.fromEntries(
+    Object.entries(specs).map(([port, spec]) => [
+      port,
+      { ...spec, ...(spec.default === undefined ? {} : { default: seal(spec.default) as string as Encoded }) },
+    ]),
+  )
 
 const amendWords = (
-  dir: 'i' | 'o',
-  { of, in: ins, out, drop = {} }: Extract<Op, { op: 'amend' }>,
+  side: 'in' | 'out',
+  { of, drop = {}, ...specs }: Extract<Op, { op: 'amend' }>,
   vault: Vault,
-): Words => {
-  const [specs, gone] = dir === 'i' ? [ins, drop.in] : [out, drop.out]
-  return specs || gone
-    ? ['amend', of ? targetOf(of) : '', dir, ...specWords(specs ?? {}, vault), ...listWords(gone ?? [])]
+): Words =>
+  specs[side] || drop[side]
+    ? ops.amend({ of, side, specs: sealedSpecs(specs[side] ?? {}, vault), drop: drop[side] })
     : []
-}
 
-export const publishWords = (channel: string, data: Encoded, vault: Vault, context?: Encoded): Words => [
-  'publish',
-  channel,
-  vault.sealItem(itemText({ data, context, channel })),
-]
+export const publishWords = (channel: string, data: Encoded, vault: Vault, context?: Encoded): Words =>
+  ops.publish({ channel, item: vault.sealItem(itemText({ data, context, channel })) })
 
-export const defineWords = (dir: 'i' | 'o', specs: PortOptions, vault: Vault, of?: JobRef): Words => [
-  'ports',
-  of ? targetOf(of) : '',
-  dir,
-  ...specWords(specs, vault),
-]
+export const defineWords = (side: 'in' | 'out', specs: PortOptions, vault: Vault, of?: JobRef): Words =>
+  ops.ports({ of, side, specs: sealedSpecs(specs, vault) })
 
 // Of an entry that is too large only its size is sent, so that a run does not fail for what it logs.
 const keptEntry = (entry: Encoded): Encoded =>
@@ -98,70 +66,57 @@ const keptEntry = (entry: Encoded): Encoded =>
       })
 
 /** A line of the log. */
-export const logWords = (entry: Encoded, vault: Vault): Words => ['log', 'info', vault.seal(keptEntry(entry))]
+export const logWords = (entry: Encoded, vault: Vault): Words =>
+  ops.log({ level: 'info', entry: vault.seal(keptEntry(entry)) })
 
 type Encoder = { [K in Op['op']]: (op: Extract<Op, { op: K }>, vault: Vault, context: Encoded | undefined) => Words }
 
 const encoders: Omit<Encoder, 'spawn'> = {
   write: (op, vault, context) => writeWords(op.to, { ...op, context: op.context ?? context }, vault),
-  read: (op) => ['consume', ...portWords(op.from), String(op.cursor), String(op.count)],
-  default: (op, vault) => [
-    'default',
-    ...portWords(op.of),
-    ...('value' in op ? ['1', `=${vault.seal(op.value)}`] : ['0', '']),
-  ],
-  connect: (op) => ['connect', ...portWords(op.from), String(op.to.length), ...op.to.flatMap(portWords)],
+  read: ({ from, cursor, count }) => ops.consume({ from, cursor, count }),
+  default: (op, vault) => ops.default({ of: op.of, value: 'value' in op ? `=${vault.seal(op.value)}` : undefined }),
+  connect: ({ from, to }) => ops.connect({ from, to }),
   publish: (op, vault, context) => publishWords(op.channel, op.message, vault, op.context ?? context),
   log: (op, vault) => logWords(op.entry, vault),
-  entry: ({ reads, defaults, context = '' }) => ['entry', context, ...countWords(reads), ...countWords(defaults)],
-  run: (op) => ['run', targetOf(op), flag(op.force), text(op.at), text(op.wait), ''],
-  terminate: (op) => ['terminate', targetOf(op), flag(op.recursive)],
-  delete: (op) => ['delete', targetOf(op), flag(op.force)],
-  adopt: (op) => ['adopt', String(op.job), op.name],
-  disown: (op) => ['disown', op.child],
-  alias: (op) => ('add' in op ? ['alias', op.add] : ['unalias', op.remove]),
+  entry: ({ reads, defaults, context }) => ops.entry({ reads, defaults, context }),
+  run: (op) => ops.run({ ...op, of: op }),
+  terminate: (op) => ops.terminate({ ...op, of: op }),
+  delete: (op) => ops.delete({ ...op, of: op }),
+  adopt: (op) => ops.adopt({ job: String(op.job), name: op.name }),
+  disown: ({ child }) => ops.disown({ child }),
+  alias: (op) => ('add' in op ? ops.alias({ name: op.add }) : ops.unalias({ name: op.remove })),
   ports: (op, vault) => [
-    ...(op.in ? defineWords('i', op.in, vault, op.of) : []),
-    ...(op.out ? defineWords('o', op.out, vault, op.of) : []),
+    ...(op.in ? defineWords('in', op.in, vault, op.of) : []),
+    ...(op.out ? defineWords('out', op.out, vault, op.of) : []),
   ],
-  wire: (op) => [
-    'wire',
-    ...portWords(op.from),
-    ...('to' in op ? ['', String(op.to.length), ...op.to.flatMap(portWords)] : ['1', '0']),
-  ],
-  amend: (op, vault) => [...amendWords('i', op, vault), ...amendWords('o', op, vault)],
-  expect: (op, vault) => ['expect_state', op.state, ...listWords(vault.sealedAs(op.value, purposes.state(op.state)))],
-  channels: (op) => ['channels', ...portWords(op.of), ...listWords(op.set)],
+  wire: (op) =>
+    'to' in op ? ops.wire({ from: op.from, to: op.to }) : ops.wire({ from: op.from, calls: true, to: [] }),
+  amend: (op, vault) => [...amendWords('in', op, vault), ...amendWords('out', op, vault)],
+  expect: (op, vault) =>
+    ops.expect_state({ field: op.state, values: vault.sealedAs(op.value, purposes.state(op.state)) }),
+  channels: ({ of, set }) => ops.channels({ of, set }),
   step: (op, vault) =>
     'value' in op
-      ? ['step', op.name, vault.seal(op.value), op.ms === undefined ? '' : String(op.ms)]
-      : ['unstep', op.name],
-  inherit: (op) => ['inherit', op.child],
+      ? ops.step({ name: op.name, value: vault.seal(op.value), took: op.ms === undefined ? '' : String(op.ms) })
+      : ops.unstep({ name: op.name }),
+  inherit: ({ child }) => ops.inherit({ child }),
 }
 
 /** One op as words; a spawn needs its class looked up first, so it comes as a NewJob. */
 export const opWords = (op: Exclude<Op, { op: 'spawn' }>, vault: Vault, context?: Encoded): Words =>
   (encoders[op.op] as (op: Op, vault: Vault, context?: Encoded) => Words)(op, vault, context)
 
-export const spawnWords = (name: string, job: NewJob, vault: Vault): Words => [
-  'spawn',
-  name,
-  ...jobArguments(job, vault),
-]
+export const spawnWords = (name: string, job: NewJob, vault: Vault): Words =>
+  ops.spawn({ name, job: jobArguments(job, vault) })
 
 export const readWords = (reads: NonNullable<Changes['reads']>): Words =>
-  Object.entries(reads).flatMap(([port, { cursor, count }]) => [
-    'consume',
-    '',
-    'i',
-    port,
-    String(cursor),
-    String(count),
-  ])
+  Object.entries(reads).flatMap(([port, { cursor, count }]) => ops.consume({ from: { in: port }, cursor, count }))
 
 export const stateWords = ({ set = {}, unset = [] }: NonNullable<Changes['state']>, vault: Vault): Words => [
-  ...Object.entries(set).flatMap(([field, value]) => ['set', field, vault.sealSame(value, purposes.state(field))]),
-  ...unset.flatMap((field) => ['unset', field]),
+  ...Object.entries(set).flatMap(([field, value]) =>
+    ops.set({ field, value: vault.sealSame(value, purposes.state(field)) }),
+  ),
+  ...unset.flatMap((field) => ops.unset({ field })),
 ]
 
 /** The arguments of one run in a commit. */

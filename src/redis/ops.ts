@@ -1,9 +1,14 @@
-// What can be asked of a job, verb by verb, as the words that redis/lua/lib/run/ops/*.lua read: this table is the one place
-// that says what a verb takes, in which order, and how each of it is written. `ops.run({ force: true })` are its words.
+// What can be asked of a job, and what a run says of itself: this table is the one place that says what each verb takes, in
+// which order, and how each of it is written. `ops.run({ force: true })` are its words; the functions of
+// redis/lua/lib/run/ops/*.lua name what they take, and the build (infra/lua-words.ts) makes them read it as it stands here.
 
-import type { Words } from './changes.ts'
+import type { JobRef, PortOptions, PortRef } from '../core/run.ts'
 import { jobFields } from './keys.ts'
+import { type LimitKey, limitWords } from './new-job.ts'
 import type { Sealed } from './vault.ts'
+
+/** Words of one op: its name, then its arguments. */
+export type Words = string[]
 
 /** A field of a job's record by its long name, or one of its state: `state:graph`. */
 export type FieldName = keyof typeof jobFields | `state:${string}`
@@ -11,81 +16,182 @@ export type FieldName = keyof typeof jobFields | `state:${string}`
 /** Fields with what they are to be, as texts; '' clears one. */
 export type Fields = { [F in FieldName]?: F extends 'args' ? Sealed | '' : string }
 
-/** How each kind of argument is written. */
-const kinds = {
-  text: (value: string): Words => [value],
-  /** A value as it is kept. */
-  value: (value: Sealed): Words => [value],
-  values: (values: readonly Sealed[]): Words => [String(values.length), ...values],
-  flag: (value?: boolean): Words => [value ? '1' : ''],
-  number: (value: number): Words => [String(value)],
-  /** Milliseconds, or nothing. */
-  moment: (value?: number): Words => [value === undefined ? '' : String(value)],
-  list: (value: readonly string[]): Words => [String(value.length), ...value],
-  /** The job itself, unless another is named. */
-  target: (value?: number | string): Words => [value === undefined ? '' : String(value)],
-  field: (value: FieldName): Words => [shortOf(value)],
-  fields: (value: Fields): Words => {
-    const entries = Object.entries(value)
-    return [String(entries.length), ...entries.flatMap(([field, text = '']) => [shortOf(field as FieldName), text])]
-  },
-}
+/** Another job by its place in the family or by its id; nothing of both is the job itself. */
+type Target = JobRef | PortRef | Record<never, never>
 
-type Kind = keyof typeof kinds
+const targetOf = (of: Target): string => {
+  if ('child' in of) return `>${of.child}`
+  return 'job' in of ? String(of.job) : ''
+}
 
 const shortOf = (field: FieldName): string =>
   field.startsWith('state:') ? `s:${field.slice('state:'.length)}` : jobFields[field as keyof typeof jobFields][0]
 
-/** What each verb takes, in the order in which Lua reads it. */
+const counted = <T>(list: readonly T[], wordsOf: (one: T) => Words): Words => [
+  String(list.length),
+  ...list.flatMap(wordsOf),
+]
+
+const portWords = (of: PortRef): Words => ('in' in of ? [targetOf(of), 'i', of.in] : [targetOf(of), 'o', of.out])
+
+/** How each kind of argument is written. */
+export const kinds = {
+  text: (value: string): Words => [value],
+  /** A value as it is kept. */
+  value: (value: Sealed): Words => [value],
+  values: (value: readonly Sealed[]): Words => counted(value, (one) => [one]),
+  flag: (value?: boolean): Words => [value ? '1' : ''],
+  number: (value: number): Words => [String(value)],
+  /** Milliseconds, or nothing. */
+  moment: (value?: number): Words => [value === undefined ? '' : String(value)],
+  /** A text, or nothing. */
+  some: (value?: string): Words => [value ?? ''],
+  /** A text that may be empty, or nothing. */
+  maybe: (value?: string): Words => (value === undefined ? ['0', ''] : ['1', value]),
+  list: (value: readonly string[] = []): Words => counted(value, (one) => [one]),
+  /** Names, each with a number. */
+  counts: (value: Record<string, number> = {}): Words =>
+    counted(Object.entries(value), ([name, n]) => [name, String(n)]),
+  /** The job itself, unless another is named. */
+  target: (value?: number | string | Target): Words => [
+    typeof value === 'object' ? targetOf(value) : value === undefined ? '' : String(value),
+  ],
+  port: portWords,
+  ports: (value: readonly PortRef[] = []): Words => counted(value, portWords),
+  side: (value: 'in' | 'out'): Words => [value === 'in' ? 'i' : 'o'],
+  specs: (value: PortOptions = {}): Words =>
+    counted(Object.entries(value), ([port, { default: given, channels }]) => [
+      port,
+      ...kinds.maybe(given && `=${given}`),
+      ...kinds.list(channels),
+    ]),
+  /** How values are written: `quiet` wakes nobody, `setDefault` leaves the last one as the port's default. */
+  writing: ({ quiet, setDefault }: { quiet?: boolean; setDefault?: boolean }): Words => [
+    `${quiet ? 'q' : ''}${setDefault ? 'd' : ''}`,
+  ],
+  limits: (value: readonly LimitKey[]): Words => counted(value, limitWords),
+  field: (value: FieldName): Words => [shortOf(value)],
+  fields: (value: Fields): Words =>
+    counted(Object.entries(value), ([field, text = '']) => [shortOf(field as FieldName), text]),
+  /** The words of a new job: see jobArguments. */
+  job: (value: Words): Words => value,
+}
+
+export type Kind = keyof typeof kinds
+type Table = Record<string, Record<string, Kind>>
+
+/** What a run says of itself beside what it did. */
+export const sayings = {
+  retry: { after: 'text' },
+  error: { error: 'text' },
+  at: { moment: 'number' },
+  wait: { ms: 'number' },
+  slot: { moment: 'text' },
+  catchup: {},
+  result: { value: 'value' },
+  progress: { value: 'value' },
+  count: { name: 'text', n: 'number' },
+  waitfor: { how: 'text', names: 'list' },
+  lease: { ms: 'number' },
+  pause: { till: 'some', names: 'list' },
+  said: { moment: 'text' },
+  reach: { reach: 'text' },
+  by: { process: 'text' },
+  unknown: {},
+  deaf: {},
+} as const satisfies Table
+
+/** What runs and callers may ask of a job. */
 export const verbs = {
+  spawn: { name: 'text', job: 'job' },
+  forget: {},
+  adopt: { job: 'text', name: 'text' },
+  disown: { child: 'text' },
+  inherit: { child: 'text' },
+  family: {},
   run: { of: 'target', force: 'flag', at: 'moment', wait: 'moment', parent: 'flag' },
   terminate: { of: 'target', recursive: 'flag' },
-  cancel: { of: 'target' },
-  retry: { of: 'target' },
-  resend: { of: 'target' },
-  requeue: { of: 'target', forgiven: 'flag' },
   delete: { of: 'target', force: 'flag' },
   bulk: { act: 'text', jobs: 'list' },
-  result: { job: 'text', look: 'flag', wait: 'number' },
-  deadline: { token: 'text', until: 'number' },
-  lock: { ms: 'number', token: 'text' },
-  refresh: { token: 'text', ms: 'number' },
-  unlock: { token: 'text' },
-  expect: { statuses: 'list' },
-  was: { field: 'field', values: 'values' },
+  consume: { from: 'port', cursor: 'number', count: 'number' },
+  write: { to: 'port', how: 'writing', items: 'list' },
+  default: { of: 'port', value: 'maybe' },
+  channels: { of: 'port', set: 'list' },
+  connect: { from: 'port', to: 'ports' },
+  wire: { from: 'port', calls: 'flag', to: 'ports' },
+  amend: { of: 'target', side: 'side', specs: 'specs', drop: 'list' },
+  ports: { of: 'target', side: 'side', specs: 'specs' },
+  publish: { channel: 'text', item: 'text' },
+  relay: {},
+  entry: { context: 'some', reads: 'counts', defaults: 'counts' },
+  log: { level: 'text', entry: 'value' },
+  expect_state: { field: 'text', values: 'values' },
   set: { field: 'text', value: 'value' },
   unset: { field: 'text' },
   patch: { fields: 'fields' },
   rename: { class: 'text' },
-  adopt: { job: 'text', name: 'text' },
-  disown: { child: 'text' },
+  alias: { name: 'text' },
+  unalias: { name: 'text' },
+  step: { name: 'text', value: 'value', took: 'text' },
+  unstep: { name: 'text' },
   record: { keep: 'moment' },
-  forget: {},
-  apikey: { id: 'text', about: 'text', known: 'text', chance: 'text' },
-} as const satisfies Record<string, Record<string, Kind>>
+} as const satisfies Table
 
-type Verb = keyof typeof verbs
+/** What callers alone may ask: no run's commit carries it, so its script has none of it. */
+export const calls = {
+  cancel: { of: 'target' },
+  retry: { of: 'target' },
+  resend: { of: 'target' },
+  requeue: { of: 'target', forgiven: 'flag' },
+  result: { job: 'text', look: 'flag', wait: 'number' },
+  deadline: { token: 'text', till: 'number' },
+  lock: { ms: 'number', token: 'text' },
+  refresh: { token: 'text', ms: 'number' },
+  unlock: { token: 'text' },
+  look: {},
+  expect: { statuses: 'list' },
+  was: { field: 'field', values: 'values' },
+  take: { from: 'port', most: 'number' },
+  shift: { from: 'port', to: 'port', most: 'number' },
+  listen: { ms: 'number', channels: 'list' },
+  tag: { of: 'target', version: 'some', limits: 'limits', group: 'some' },
+  apikey: { id: 'text', about: 'text', known: 'text', chance: 'text' },
+  unring: { name: 'text', bell: 'text' },
+} as const satisfies Table
+
 type Value<K extends Kind> = Parameters<(typeof kinds)[K]>[0]
 type Optional<T> = { [N in keyof T as undefined extends T[N] ? N : never]?: T[N] } & {
   [N in keyof T as undefined extends T[N] ? never : N]: T[N]
 }
 /** What a verb is given: all that it takes, but flags, moments and targets only where they are meant. */
-type Given<V extends Verb> = Optional<{ -readonly [N in keyof (typeof verbs)[V]]: Value<(typeof verbs)[V][N] & Kind> }>
-type Encoder<V extends Verb> =
-  Record<never, never> extends Given<V> ? (given?: Given<V>) => Words : (given: Given<V>) => Words
+type Given<Args> = Optional<{ -readonly [N in keyof Args]: Value<Args[N] & Kind> }>
+type Encoder<Args> =
+  Record<never, never> extends Given<Args> ? (given?: Given<Args>) => Words : (given: Given<Args>) => Words
+type Encoders<T> = { [V in keyof T]: Encoder<T[V]> }
 
-const encode = (verb: Verb, given: Record<string, unknown>): Words => [
-  verb,
-  ...Object.entries(verbs[verb]).flatMap(([name, kind]) =>
-    (kinds[kind as Kind] as (value: unknown) => Words)(given[name]),
-  ),
-]
+function encode(verb: string, args: Record<string, Kind>, given: Record<string, unknown>): Words {
+  const words = Object.entries(args).flatMap(([name, kind]) => (kinds[kind] as (value: unknown) => Words)(given[name]))
+  return [verb, ...words]
+}
+
+const encodersOf = <T extends Table>(table: T): Encoders<T> =>
+  Object.fromEntries(
+    Object.entries(table).map(([verb, args]) => [
+      verb,
+      (given: Record<string, unknown> = {}) => encode(verb, args, given),
+    ]),
+  ) as Encoders<T>
+
+/**
+ * The words of what a run says of itself.
+ *
+ * @example says.count({ name: 'pages', n: 3 }) // ['count', 'pages', '3']
+ */
+export const says = encodersOf(sayings)
 
 /**
  * The words of each verb.
  *
  * @example ops.patch({ fields: { priority: '5' } }) // ['patch', '1', 'p', '5']
  */
-export const ops = Object.fromEntries(
-  (Object.keys(verbs) as Verb[]).map((verb) => [verb, (given: Record<string, unknown> = {}) => encode(verb, given)]),
-) as unknown as { [V in Verb]: Encoder<V> }
+export const ops = encodersOf({ ...verbs, ...calls })

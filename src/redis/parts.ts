@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../core/codec/value.ts'
 import { type Code, SidejobError } from '../core/errors.ts'
+import type { Reply, Row } from './answers.ts'
 import type { Client } from './client.ts'
 import type { Keys } from './keys.ts'
 import { decodeRecord, type JobRecord, leftOut, openedField } from './record.ts'
@@ -53,28 +54,31 @@ export function redisClock(ours: () => number): RedisClock {
   }
 }
 
-export type RawRing = [string, string, string]
+export const ringsOf = (rings: Row<'ring'>[]): Ring[] =>
+  rings.map(({ queue, bell, at }) => ({ queue, bell, ...(at === undefined ? {} : { at }) }))
 
-export const ringsOf = (rings: RawRing[]): Ring[] =>
-  rings.map(([queue, bell, at]) => ({ queue, bell, ...(at ? { at: Number(at) } : {}) }))
-
-export const toldOf = ([text, error]: string[] = [], vault: Vault): { callback?: CallbackJob } =>
-  text
+export const toldOf = (told: Row<'told'> | undefined, vault: Vault): { callback?: CallbackJob } =>
+  told
     ? {
         callback: {
-          document: decodeRecord(text, [], showing(vault)),
-          ...(error ? { error: vault.showParts(error) as Encoded } : {}),
+          document: decodeRecord(told.document, [], showing(vault)),
+          ...(told.error ? { error: vault.showParts(told.error) as Encoded } : {}),
         },
       }
     : {}
 
 export const listWords = (list: readonly string[]): string[] => [String(list.length), ...list]
 
-export const refusalOf = (
-  code: string,
-  message: string,
-  { path, wait }: { path?: (string | number)[]; wait?: string } = {},
-): SidejobError => new SidejobError(code as Code, message, { path, ...(wait ? { retryAfter: Number(wait) } : {}) })
+type Refusal = Pick<Reply<'refused'>, 'code' | 'message'> & Partial<Reply<'refused'>>
+
+export const refusalOf = ({ code, message, wait }: Refusal, path?: (string | number)[]): SidejobError =>
+  new SidejobError(code as Code, message, { path, ...(wait ? { retryAfter: Number(wait) } : {}) })
+
+/** An answer that is no refusal; a refusal is thrown. */
+export function granted<T extends { is: string }>(answer: T): Exclude<T, { is: 'refused' }> {
+  if (answer.is === 'refused') throw refusalOf(answer as never)
+  return answer as Exclude<T, { is: 'refused' }>
+}
 
 /** Values that are read at once: each has up to 1 MiB, and twice that as part of an answer. */
 const AT_ONCE = 3

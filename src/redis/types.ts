@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
+import type { Row } from './answers.ts'
 import type { RunOutcome } from './changes.ts'
 import type { Child, JobRecord, QueueRecord } from './record.ts'
 
@@ -31,15 +32,12 @@ export type ClaimedJob = {
   childCount: number
   /** Children that have ended, of a parent that has waited for them. */
   family: EndedChild[]
-  wires: RawWiring[]
+  wires: Row<'wiring'>[]
   /** There are more steps than are told unasked. */
   moreSteps?: true
   /** Why there is nothing beside the document: code and message. */
   fault?: { code: string; message: string }
 }
-
-/** A port of a follower or its child, as lib/run/snapshot.lua tells it: child or '', side, port, size, default, wires. */
-export type RawWiring = [child: string, side: 'i' | 'o', port: string, size: string, hasDefault: string, wires: string]
 
 /** An ended child: how it ended, its arguments, and its result or error. */
 export type EndedChild = {
@@ -57,7 +55,7 @@ export type FlowState = {
   document: JobRecord
   children: Record<string, Child>
   /** `left`: how many values left the port in each of the last minutes, as minute:count:count. */
-  ports: { wiring: RawWiring; oldest?: string; left?: string }[]
+  ports: Row<'wiring'>[]
   /** By name, of those that have been started. */
   nodes: ReadonlyMap<string, FlowNode>
   now: number
@@ -74,17 +72,6 @@ export type FlowNode = {
   /** When it may go on, of one that waits for a moment. */
   until: number | null
 }
-
-/** As queries/flow.lua tells it. */
-export type FlowNodeRow = [
-  name: string,
-  queue: string,
-  ranAt: string,
-  lastRun: string,
-  limit: string,
-  leaseUntil: string,
-  until: string,
-]
 
 export type ClaimRequest = {
   max: number

@@ -66,8 +66,8 @@ const lanes: Mutation[] = [
       'a lane that finds more than it can take calls nobody',
     ],
   ),
-  ...of(2, 'lib/run/ops/on_records.lua', [
-    'if queue(q).lanes[bell] then lanes.set(q, bell, nil) end',
+  ...of(2, 'lib/run/ops/of_callers.lua', [
+    'if queue(name).lanes[bell] then lanes.set(name, bell, nil) end',
     '',
     'a bell that was never sent keeps its place',
   ]),
@@ -177,8 +177,8 @@ const runs: Mutation[] = [
       'a pause forgets the steps',
     ],
     [
-      "  change(id, doc, fields.sleep_until, run.till ~= '' and run.till or nil)\n",
-      "  if run.till ~= '' then change(id, doc, fields.sleep_until, run.till) end\n",
+      '  change(id, doc, fields.sleep_until, run.till)\n',
+      '  if run.till then change(id, doc, fields.sleep_until, run.till) end\n',
       'the moment of one pause holds for the next',
     ],
     [' or doc.sleep_until) then\n', ') then\n', 'a pause lasts until somebody asks for a run'],
@@ -614,7 +614,7 @@ const places: Mutation[] = [
   ),
   ...of(
     18,
-    'lib/run/ops/on_jobs.lua',
+    'lib/run/ops/of_callers.lua',
     ["if doc.place == 'l' then refuse('BUSY'", "if false then refuse('BUSY'", 'a running job is locked'],
     [
       "if (tonumber(doc.lock_until) or 0) > now then refuse('BUSY'",
@@ -1052,7 +1052,7 @@ const limited: Mutation[] = [
     '',
     'a checkpoint loses the slots of its run',
   ]),
-  ...of(26, 'lib/run/ops/on_jobs.lua', [
+  ...of(26, 'lib/run/ops/of_callers.lua', [
     '  if doc.held_limits then limits.renew_slots(me.id, doc) end\n',
     '',
     'a new deadline loses the slots of its run',
@@ -1404,25 +1404,33 @@ const oneTime: Mutation[] = [
     32,
     'scripts/enqueue.lua',
     [
-      "if known then return { 'again', known, {}, eager.texts_of(eager.lent_before(lane)) } end",
+      'if known then return reply.again { jobs = known, lent = eager.texts_of(eager.lent_before(lane)) } end',
       '',
       'jobs that are asked for twice are made twice',
     ],
-    ["if taken then return { 'refused', 'TAKEN', idempotency.USED, '' } end", '', 'one key stands for two bodies'],
+    [
+      "if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end",
+      '',
+      'one key stands for two bodies',
+    ],
   ),
   ...of(
     32,
     'scripts/change.lua',
-    ["if known then return { 'again', known } end", '', 'what is done twice takes effect twice'],
-    ["if taken then return { 'refused', 'TAKEN', idempotency.USED } end", '', 'one key stands for two bodies'],
+    ['if known then return reply.repeated { answer = known } end', '', 'what is done twice takes effect twice'],
+    [
+      "if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end",
+      '',
+      'one key stands for two bodies',
+    ],
     [
       'if not me.nothing then idempotency.remember',
       'if true then idempotency.remember',
       'no result yet is the answer for ever',
     ],
     [
-      "if not ok then return { 'refused', why.code, why.message, why.wait or '' } end",
-      "if not ok then\n  idempotency.remember(once, fingerprint, {}, tonumber(once_for))\n  work.flush()\n  return { 'refused', why.code, why.message, '' }\nend",
+      "if not ok then return reply.refused { code = why.code, message = why.message, wait = why.wait or '' } end",
+      'if not ok then\n  idempotency.remember(once, fingerprint, {}, tonumber(once_for))\n  work.flush()\n  return reply.refused { code = why.code, message = why.message }\nend',
       'a refusal is the answer for ever',
     ],
   ),
@@ -1432,8 +1440,8 @@ const oneTime: Mutation[] = [
     ['  if tonumber(till) <= now then return end\n', '', 'an answer holds longer than its key'],
     ['cjson.encode(answer), ms) end', 'cjson.encode(answer), 1000) end', 'an answer is forgotten too early'],
   ),
-  ...of(32, 'lib/run/ops/on_jobs.lua', [
-    'if text and not peek then del(',
+  ...of(32, 'lib/run/ops/of_callers.lua', [
+    'if text and not look then del(',
     'if false then del(',
     'a result is taken again and again',
   ]),
@@ -1814,7 +1822,7 @@ const flows: Mutation[] = [
     36,
     'lib/run/ops/on_ports.lua',
     [
-      "  if has_value and of.doc['w' .. of.dir .. ':' .. of.port] then",
+      "  if value and of.doc['w' .. of.dir .. ':' .. of.port] then",
       '  if false then',
       'a new default stays where it is',
     ],
@@ -1831,7 +1839,7 @@ const flows: Mutation[] = [
     ['  if entry.bytes > MAX_ENTRY then', '  if false then', 'an entry of a record has no bound'],
   ),
   ...of(35, 'lib/run/ops/on_records.lua', [
-    "  if keep == '' then del(side_key(me.id, 'record')) end\n",
+    "  if not keep then del(side_key(me.id, 'record')) end\n",
     '',
     'what was recorded stays when nothing is recorded any more',
   ]),
@@ -1921,13 +1929,17 @@ const breakers: Mutation[] = [
     'scripts/breaker.lua',
     ["local key = ns .. 'breaker:' .. host", "local key = ns .. 'breaker'", 'one host opens the breaker of all'],
     [
-      "return { 'closed', '', int(n) } end\n  return",
-      "return { 'closed', '', '0' } end\n  return",
+      "return reply.breaker { state = 'closed', failures = int(n) } end\n  return",
+      "return reply.breaker { state = 'closed', failures = '0' } end\n  return",
       'failures are not told',
     ],
-    ['if n < threshold then return {', 'if n <= threshold then return {', 'it opens one failure too late'],
+    [
+      'if n < threshold then return reply.breaker {',
+      'if n <= threshold then return reply.breaker {',
+      'it opens one failure too late',
+    ],
     ['  if not counts then return state() end\n', '', 'calls that were under way count too'],
-    ['if n >= threshold then\n', 'if false then\n', 'it is never closed for a while'],
+    ['if n >= threshold then\n    till', 'if false then\n    till', 'it is never closed for a while'],
     ['math.max(floor, ', 'math.max(0, ', 'what the host says does not count'],
     ['threshold + 1, cap)', 'threshold + 1, 1e300)', 'the while has no end'],
     ['backoff.doubling(base, n - threshold + 1, cap)', 'base', 'the while stays the same'],
@@ -1998,7 +2010,7 @@ const schemas: Mutation[] = [
   ),
   ...of(
     41,
-    'lib/run/ops/on_records.lua',
+    'lib/run/ops/of_callers.lua',
     [
       "  if known ~= '' and known ~= id then hset(ns .. 'keys', known, false) end\n",
       '',
@@ -2044,13 +2056,13 @@ const reaching: Mutation[] = [
     'every run may delete with force',
   ]),
   ...of(70, 'lib/run/ops/on_families.lua', [
-    '  need(orphan)\n  reach.check_reach(me, orphan)\n',
+    '  need(orphan)\n  reach.check(me, orphan)\n',
     '  need(orphan)\n',
     'a run adopts anybody’s job',
   ]),
   ...of(70, 'lib/run/ops/reach.lua', [
     'trees.root(id) ~= trees.root(me.id)',
-    'need(id).pa ~= me.id',
+    'trees.root(id) ~= me.id',
     'a run cannot reach up',
   ]),
   ...of(
@@ -2111,13 +2123,13 @@ const processes: Mutation[] = [
     'scripts/commit.lua',
     ["max > 0 and told == '' and", 'max > 0 and', 'who is quiet gets jobs'],
     ["#ids == 0 and told == '' and", '#ids == 0 and', 'who is quiet is called in vain'],
-    ['faults, told }', 'faults }', 'nobody is told'],
+    ['faults = faults, told = told }', 'faults = faults }', 'nobody is told'],
   ),
   ...of(
     81,
     'scripts/signal.lua',
     ['known.signal = signal', 'known.signal = known.signal', 'a signal is lost'],
-    ["if not text then return { 'gone' } end", "if not text then text = '0,0,' end", 'nobody is somebody'],
+    ['if not text then return reply.none {} end', "if not text then text = '0,0,' end", 'nobody is somebody'],
   ),
 ]
 

@@ -1,60 +1,83 @@
-// What TypeScript writes is what Lua reads: verb by verb, in the same order, in the same way.
+// What TypeScript writes is what Lua reads: one table says both, and the build makes verbs read as it says.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { ops, verbs } from '../../src/redis/ops.ts'
+import { describe, expect, test } from 'vitest'
+import { readArguments } from '../../infra/lua-words.ts'
+import type { Encoded } from '../../src/core/codec/value.ts'
+import { calls, ops, sayings, says, verbs } from '../../src/redis/ops.ts'
 import { createVault } from '../../src/redis/vault.ts'
 
 const folder = join(import.meta.dirname, '../../src/redis/lua/lib/run/ops')
-const sources = readdirSync(folder)
-  .map((file) => readFileSync(join(folder, file), 'utf8'))
-  .join('\n')
+const files = readdirSync(folder)
+const textOf = (file: string) => readFileSync(join(folder, file), 'utf8')
 
-/** The code of a verb in Lua, with what it asks others to read put in. */
-function codeOf(verb: string): string {
-  const code = new RegExp(`function verbs\\.${verb}\\(me\\)(.*? end\\n|[\\s\\S]*?\\nend\\n)`).exec(sources)?.[1] ?? ''
-  return code.replace('need_lock(me)', 'take()')
-}
-
-/** How Lua reads each argument, in order. */
-const readingsOf = (verb: string): string[] =>
-  [...codeOf(verb).matchAll(/take_target|take_list|take_int|for _ = 1, take_int|take\(\) == '1'|take\(\)/g)].map(
-    ([reading]) => (reading.startsWith('for') ? 'pairs' : reading),
+/** The verbs that are functions in these files. */
+const namedIn = (table: string, of: readonly string[]): string[] =>
+  of.flatMap((file) =>
+    [...textOf(file).matchAll(new RegExp(`^function ${table}\\.(\\w+)`, 'gm'))].map(([, verb]) => verb!),
   )
 
-const wanted: Record<string, string[]> = {
-  target: ['take_target'],
-  text: ['take()'],
-  value: ['take()'],
-  values: ['take_list'],
-  field: ['take()'],
-  moment: ['take()'],
-  flag: ["take() == '1'"],
-  number: ['take_int'],
-  list: ['take_list'],
-  fields: ['pairs', 'take()', 'take()'],
-}
+describe('in Lua', () => {
+  test('runs have their verbs, callers those that are theirs alone, and a run says what it may say', () => {
+    const ofRuns = files.filter((file) => file.startsWith('on_'))
+    expect(namedIn('verbs', ofRuns).sort()).toEqual(Object.keys(verbs).sort())
+    expect(namedIn('verbs', ['of_callers.lua']).sort()).toEqual(Object.keys(calls).sort())
+    expect(namedIn('says', ['sayings.lua']).sort()).toEqual(Object.keys(sayings).sort())
+  })
 
-test.each(Object.entries(verbs))('%s is read as it is written', (verb, args) => {
-  expect(codeOf(verb)).not.toBe('')
-  const readings = readingsOf(verb).map((one) => (one === 'pairs' ? 'pairs' : one))
-  expect(readings).toEqual(Object.values(args).flatMap((kind) => wanted[kind as string]!))
+  test('no verb reads words itself', () => {
+    const reading = files.filter((file) => /\btake(_\w+)?\b\s*\(/.test(textOf(file).replace(/^--.*$/gm, '')))
+    expect(reading.filter((file) => !/^function verbs\.take\(/m.test(textOf(file)))).toEqual(['given.lua'])
+    expect(textOf('of_callers.lua').match(/(?<!verbs\.|ports\.)\btake\w*\(/g)).toBeNull()
+  })
+
+  test('a verb reads what it takes in the order of the table, whichever of it it names', () => {
+    const read = (signature: string) => readArguments('lib/run/ops/x.lua', `function ${signature} end`)
+    expect(read('verbs.adopt(me, name, job)')).toBe(
+      'function verbs.adopt(me) local job = args_of.take() local name = args_of.take() end',
+    )
+    expect(read('verbs.delete(me, force)')).toBe(
+      "function verbs.delete(me) local _, _ = given_of.target(me) local force = args_of.take() == '1' end",
+    )
+    expect(() => read('verbs.adopt(me, child)')).toThrow('x.lua:1: expected what adopt takes, got child')
+    expect(() => read('verbs.embrace(me)')).toThrow('x.lua:1: expected a verb, got embrace')
+  })
 })
 
 test('words say what was given, and nothing where nothing was', () => {
   expect(ops.run({ force: true })).toEqual(['run', '', '1', '', '', ''])
   expect(ops.run({ of: 7, wait: 5, parent: true })).toEqual(['run', '7', '', '', '5', '1'])
   expect(ops.retry()).toEqual(['retry', ''])
+  expect(says.retry({ after: '500' })).toEqual(['retry', '500'])
   expect(ops.expect({ statuses: ['queued', 'running'] })).toEqual(['expect', '2', 'queued', 'running'])
+})
+
+test('ports are those of the job itself, of a child or of another job', () => {
+  expect(ops.take({ from: { in: 'n' }, most: 3 })).toEqual(['take', '', 'i', 'n', '3'])
+  expect(ops.connect({ from: { child: 'a', out: 'm' }, to: [{ job: 7, in: 'n' }] })).toEqual([
+    'connect',
+    ...['>a', 'o', 'm'],
+    ...['1', '7', 'i', 'n'],
+  ])
 })
 
 test('fields have long names here and short ones in words', () => {
   expect(ops.patch({ fields: { priority: '5', repeats: '' } })).toEqual(['patch', '2', 'p', '5', 'rp', ''])
-  expect(ops.was({ field: 'state:graph', values: createVault().sealedAs('x', 'state:graph') })).toEqual([
-    'was',
-    's:graph',
-    '1',
-    'x',
-  ])
+  const values = createVault().sealedAs('x' as Encoded, 'state:graph')
+  expect(ops.was({ field: 'state:graph', values })).toEqual(['was', 's:graph', '1', 'x'])
+})
+
+// Words by hand are what this table is for: the engine names verbs as `ops.…` and `says.…`.
+test('the engine writes no words by hand', () => {
+  const engine = join(import.meta.dirname, '../../src/engine')
+  const all = new Set([...Object.keys(verbs), ...Object.keys(calls), ...Object.keys(sayings)])
+  const found = readdirSync(engine, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => {
+      const text = readFileSync(join(engine, file), 'utf8')
+      const lists = text.matchAll(/(?<![\w>\](]|path: |, )\['(\w+)'(?:,|\])|words\.push\('(\w+)'/g)
+      return [...lists].filter(([, first, pushed]) => all.has((first ?? pushed)!)).map(([list]) => `${file}: ${list}`)
+    })
+  expect(found).toEqual([])
 })

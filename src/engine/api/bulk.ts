@@ -2,8 +2,8 @@
 // where it has come to are one commit, so a run that is lost has done nothing to anybody.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
-import type { RunOutcome, Words } from '../../redis/changes.ts'
-import { ops } from '../../redis/ops.ts'
+import type { RunOutcome } from '../../redis/changes.ts'
+import { ops, type Words } from '../../redis/ops.ts'
 import { stateFieldOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
@@ -52,7 +52,8 @@ export function createBulk(store: Store) {
     const cursor = stateFieldOf(document, 'cursor')
     const page = await pageOf(store, filter!, cursor === undefined ? String(id) : (JSON.parse(cursor) as string))
     const words: Words = ops.bulk({ act: action, jobs: page.ids.map(String) })
-    if (page.cursor !== null) words.push('set', 'cursor', encodeValue(page.cursor))
+    if (page.cursor !== null)
+      words.push(...ops.set({ field: 'cursor', value: store.vault.seal(encodeValue(page.cursor)) }))
     return { ...ended, end: page.cursor === null ? 'completed' : 'again', words }
   }
 }
@@ -62,7 +63,7 @@ export const goThroughFamily = async ({ document }: ClaimedJob): Promise<RunOutc
   token: document.token!,
   n: 0,
   end: 'completed',
-  words: ['family'],
+  words: ops.family(),
 })
 
 /** A preview looks at so many jobs that fit, a page at a time. */

@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { publishWords } from '../../redis/changes.ts'
+import { ops } from '../../redis/ops.ts'
 import { type Context, onceOf } from '../context.ts'
 import type { Engine } from '../engine.ts'
 
@@ -79,7 +80,7 @@ export function createChannels({
     async *subscribe(channels, signal) {
       const { show, showParts } = store.vault
       const names = [channels].flat()
-      const renew = () => store.change('', [['listen', String(LISTEN), String(names.length), ...names]])
+      const renew = () => store.change('', [ops.listen({ ms: LISTEN, channels: names })])
       await renew()
       const timer = setInterval(() => renew().catch(() => undefined), LISTEN / 2)
       try {

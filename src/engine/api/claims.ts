@@ -67,11 +67,10 @@ export function createRuns({
 
   async function settleRemote(token: string, said: Changes, asked?: Reach) {
     const tells = said.result !== undefined || (said.ops?.length ?? 0) > 0
-    const { changes, fault } = tells
-      ? soundChanges(said, (await classOf(token)).found)
-      : { changes: said, fault: undefined }
+    const told = tells ? (await classOf(token)).found : undefined
+    const { changes, fault } = soundChanges(said, told)
     const document = await recordOf(token, changes)
-    const found = document.queue ? await registry.find(document.queue, document.class) : undefined
+    const found = told ?? (document.queue ? await registry.find(document.queue, document.class) : undefined)
     const { retry, reach } = found?.definition ?? {}
     const { vault } = store
     const deciding = { document, vault, retry, reach: asked ?? reach, registry, random, now: store.now() }

@@ -4,8 +4,7 @@ import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { nextSlot, parseRepeat, type Repeat, shift } from '../../core/repeat.ts'
-import type { Words } from '../../redis/changes.ts'
-import { type Fields, ops } from '../../redis/ops.ts'
+import { type Fields, ops, says, type Words } from '../../redis/ops.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
 import { purposes, type Vault } from '../../redis/vault.ts'
@@ -73,7 +72,7 @@ function changeWords({ args, priority, class: name, forget }: DeliveryEnd, { sea
     ...(name === undefined ? [] : ops.rename({ class: name })),
     ...(forget ? ops.forget() : []),
     // Its caller has seen the children, and decides by that.
-    'deaf',
+    ...says.deaf(),
   ]
 }
 
@@ -83,19 +82,18 @@ const textOf = (moment: number | undefined): string | undefined => (moment === u
 function slotWords(
   { end, slot = 'next', at, wait = 0 }: DeliveryEnd,
   document: JobRecord,
-  words: Words,
+  next: number | undefined,
   now: number,
 ): Words {
   if (!document.repeats) return []
-  const next = words.lastIndexOf('slot')
   const moments = {
-    next: next < 0 ? textOf(document.nextSlot) : words[next + 1],
+    next: textOf(next ?? document.nextSlot),
     keep: textOf(document.nextSlot),
     asked: String(at ?? now + wait),
     none: '',
   }
   const moment = moments[slot] ?? ''
-  return ['slot', moment, ...(end === 'again' && moment ? ['at', moment] : [])]
+  return [...says.slot({ moment }), ...(end === 'again' && moment ? says.at({ moment: Number(moment) }) : [])]
 }
 
 /** The repeat of an update as the document keeps it, with its next slot. */
@@ -159,7 +157,7 @@ export function createDeliveries(parts: Context): Deliveries {
     const job = before(lent)
     const until = document.redeliverAfter === undefined ? undefined : leaseEnd(document)
     if (until !== undefined && until !== document.leaseUntil!)
-      await change(String(lent.id), [ops.deadline({ token: document.token!, until })])
+      await change(String(lent.id), [ops.deadline({ token: document.token!, till: until })])
     return { token: document.token!, job, family: lent.family }
   }
 
@@ -233,7 +231,7 @@ export function createDeliveries(parts: Context): Deliveries {
         const deciding = { document, vault, registry, random, now: store.now() }
         const outcome = await outcomeOf(document.token!, changes, deciding)
         const words = [...changeWords(deliveryEnd, vault), ...outcome.words]
-        words.push(...slotWords(deliveryEnd, document, outcome.words, store.now()))
+        words.push(...slotWords(deliveryEnd, document, outcome.slot, store.now()))
         const { answers, rings } = await store.commit({ queue: '', runs: [{ ...outcome, words }] })
         await ring(rings)
         const refusal = refused(answers[0]!)
@@ -271,7 +269,7 @@ export function createDeliveries(parts: Context): Deliveries {
 
     async once(call, act) {
       if (call.key === undefined) return act()
-      const { again } = await store.change('', [['look']], onceOf(call))
+      const { again } = await store.change('', [ops.look()], onceOf(call))
       if (again) return
       await act()
       await change('', [], call)

@@ -7,9 +7,8 @@ import { earlier, type Graphs, versionsOf } from '../../core/graph-history.ts'
 import { ended } from '../../core/job.ts'
 import type { FlowFacts } from '../../core/plan.ts'
 import { type End, type GraphWire, wiresOf } from '../../core/wires.ts'
-import type { Words } from '../../redis/changes.ts'
 import { itemOf, shownItem } from '../../redis/item.ts'
-import { ops } from '../../redis/ops.ts'
+import { ops, type Words } from '../../redis/ops.ts'
 import {
   aliasesOf,
   createdAtOf,
@@ -56,13 +55,11 @@ const inputsOf = (doc: JobRecord) =>
 /** A flow as plans look at it; the jobs that a graph asks to adopt are looked up by whoever needs them. */
 export const factsOf = ({ id, children, document, ports }: FlowState): FlowFacts => ({
   ...{ id, children, inputs: inputsOf(document), jobs: {} },
-  wires: ports
-    .map(({ wiring }) => wiringOf(wiring))
-    .filter(({ child, dir, to }) => child !== undefined || (dir === 'in' && to.length > 0)),
+  wires: ports.map(wiringOf).filter(({ child, dir, to }) => child !== undefined || (dir === 'in' && to.length > 0)),
 })
 
 const portAt = ({ ports }: FlowState, { node, port }: End, dir: 'i' | 'o') =>
-  ports.find(({ wiring }) => wiring[0] === (node ?? '') && wiring[1] === dir && wiring[2] === port)
+  ports.find((one) => one.child === (node ?? '') && one.side === dir && one.port === port)
 
 type FlowPort = ReturnType<typeof portAt>
 
@@ -85,7 +82,7 @@ export function minutesOf(left: string | undefined, now: number): number[] {
 const rateOf = (minutes: readonly number[], now: number): number =>
   Math.round(minutes.at(-1)! + minutes.at(-2)! * (1 - (now % MINUTE) / MINUTE))
 
-const sizeOf = (port: FlowPort): number => Number(port?.wiring[3] ?? 0)
+const sizeOf = (port: FlowPort): number => port?.size ?? 0
 
 /** A wire with what stands at its ends. */
 export function wireView(state: FlowState, wire: GraphWire): WireView {
@@ -95,7 +92,7 @@ export function wireView(state: FlowState, wire: GraphWire): WireView {
   const came = minutesOf(near?.left, state.now)
   return {
     ...{ id, from, to },
-    laid: /\d/.test(near?.wiring[5] ?? ''),
+    laid: /\d/.test(near?.wires ?? ''),
     size: sizeOf(far),
     behind: sizeOf(near),
     oldest: oldest ? shownItem(oldest) : null,

@@ -7,11 +7,11 @@ import { type Graphs, type Version, withGraph, withoutLast } from '../../core/gr
 import { statuses } from '../../core/job.ts'
 import { adoptions, type Plan, planGraph, spawnOf } from '../../core/plan.ts'
 import { redacted } from '../../core/redact.ts'
-import type { Op } from '../../core/run.ts'
+import type { Op, PortRef } from '../../core/run.ts'
 import { type GraphWire, wiresOf } from '../../core/wires.ts'
-import { opWords, spawnWords, type Words, writeWords } from '../../redis/changes.ts'
+import { opWords, spawnWords, writeWords } from '../../redis/changes.ts'
 import { shownItem } from '../../redis/item.ts'
-import { ops } from '../../redis/ops.ts'
+import { ops, type Words } from '../../redis/ops.ts'
 import { statusOf } from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
 import { purposes, type Vault } from '../../redis/vault.ts'
@@ -100,9 +100,9 @@ export function createFlows({
     return planGraph(graph, before, { ...factsOf(state), jobs: Object.fromEntries(jobs) })
   }
 
-  const wordsOf = (id: number, ops: readonly Op[]): Promise<Words[]> =>
+  const wordsOf = (id: number, list: readonly Op[]): Promise<Words[]> =>
     Promise.all(
-      ops.map(async (op) =>
+      list.map(async (op) =>
         op.op === 'spawn'
           ? spawnWords(op.name, await spawnedJob(registry, op, id), store.vault)
           : opWords(op, store.vault, encodeValue({ job: id }) as Encoded),
@@ -182,9 +182,9 @@ export function createFlows({
   }
 
   /** The far end of a wire as verbs name it; its node is started where it has not been. */
-  async function farEnd(state: FlowState, graph: Graph, { to }: GraphWire): Promise<{ begin: Words[]; end: Words }> {
-    if (to.node === null) return { begin: [], end: ['', 'o', to.port] }
-    const end = [`>${to.node}`, 'i', to.port]
+  async function farEnd(state: FlowState, graph: Graph, { to }: GraphWire): Promise<{ begin: Words[]; end: PortRef }> {
+    if (to.node === null) return { begin: [], end: { out: to.port } }
+    const end = { child: to.node, in: to.port }
     if (Object.hasOwn(state.children, to.node)) return { begin: [], end }
     return { begin: [...(await wordsOf(state.id, [spawnOf(graph, to.node)])), RUN], end }
   }
@@ -249,9 +249,8 @@ export function createFlows({
     inject: (job, name, values, call) =>
       attempt(job, async (state) => {
         const { graph, found } = wireOf(state, name)
-        const { begin } = await farEnd(state, graph, found)
-        const port = found.to.node === null ? { out: found.to.port } : { child: found.to.node, in: found.to.port }
-        const [size] = await commit(state, [...begin, writeWords(port, { values }, store.vault)], call)
+        const { begin, end } = await farEnd(state, graph, found)
+        const [size] = await commit(state, [...begin, writeWords(end, { values }, store.vault)], call)
         return { size: Number(size) }
       }),
 
@@ -263,8 +262,9 @@ export function createFlows({
       const [node, dir, port] = started
         ? [found.to.node, found.to.node === null ? 'o' : 'i', found.to.port]
         : [found.from.node, found.from.node === null ? 'i' : 'o', found.from.port]
-      const words: Words = ['take', node === null ? '' : `>${node}`, dir, port, String(max)]
-      const [isDefault, ...items] = await change(String(state.id), [words], call, MINUTE)
+      const of = node === null ? {} : { child: node }
+      const from = dir === 'i' ? { ...of, in: port } : { ...of, out: port }
+      const [isDefault, ...items] = await change(String(state.id), [ops.take({ from, most: max })], call, MINUTE)
       return { values: isDefault ? [] : items.map((item): Item => shownItem(store.vault.show(item))) }
     },
 
@@ -274,8 +274,8 @@ export function createFlows({
         const to = await farEnd(state, graph, wireOf(state, target).found)
         const from = await farEnd(state, graph, found)
         if (from.begin.length > 0) return { moved: 0 }
-        const words = ['shift', ...from.end, ...to.end, String(MOST)]
-        const [moved] = await commit(state, [...to.begin, words], call)
+        const moving = ops.shift({ from: from.end, to: to.end, most: MOST })
+        const [moved] = await commit(state, [...to.begin, moving], call)
         return { moved: Number(moved) }
       }),
 

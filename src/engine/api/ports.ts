@@ -3,8 +3,9 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
 import { sleep } from '../../core/sleep.ts'
-import { defineWords, type Words, writeWords } from '../../redis/changes.ts'
+import { defineWords, writeWords } from '../../redis/changes.ts'
 import { itemText, shownItem } from '../../redis/item.ts'
+import { ops, type Words } from '../../redis/ops.ts'
 import { countsOf, statusOf } from '../../redis/record.ts'
 import { type Context, MINUTE } from '../context.ts'
 import type { Dir, Engine } from '../engine.ts'
@@ -47,10 +48,10 @@ export function createPorts({
     async ports(job, specs, call) {
       const { document } = await store.inspect(job)
       const found = await registry.find(document.queue, document.class)
-      const ops: Words[] = []
-      if (specs.in) ops.push(defineWords('i', overlay(found?.in, specs.in), store.vault))
-      if (specs.out) ops.push(defineWords('o', overlay(found?.out, specs.out), store.vault))
-      await change(job, ops, call)
+      const words: Words[] = []
+      if (specs.in) words.push(defineWords('in', overlay(found?.in, specs.in), store.vault))
+      if (specs.out) words.push(defineWords('out', overlay(found?.out, specs.out), store.vault))
+      await change(job, words, call)
       return view(job)
     },
 
@@ -73,7 +74,8 @@ export function createPorts({
 
     async take(job, dir, port, { max = 1, wait = 0 }, call) {
       if (wait > 0) await filled(job, portOf(dir, port), max, now() + wait, call?.signal)
-      const [isDefault, ...items] = await change(job, [['take', '', sideOf(dir), port, String(max)]], call, MINUTE)
+      const words = ops.take({ from: portOf(dir, port), most: max })
+      const [isDefault, ...items] = await change(job, [words], call, MINUTE)
       return {
         values: items.map((item) => ({
           ...withContext(store.vault.show(item)),
@@ -85,19 +87,16 @@ export function createPorts({
     async setDefault(job, dir, port, value, call) {
       const { name, found } = await classes.of(job)
       if (value !== undefined) checkDefault(found, name, { dir, port }, value)
-      const words = value === undefined ? ['0', ''] : ['1', store.vault.sealItem(itemText({ data: value }))]
-      await change(job, [['default', '', sideOf(dir), port, ...words]], call)
+      const kept = value === undefined ? undefined : store.vault.sealItem(itemText({ data: value }))
+      await change(job, [ops.default({ of: portOf(dir, port), value: kept })], call)
     },
 
     async setChannels(job, dir, port, channels, call) {
-      await change(job, [['channels', '', sideOf(dir), port, String(channels.length), ...channels]], call)
+      await change(job, [ops.channels({ of: portOf(dir, port), set: channels })], call)
     },
 
     async connect(job, dir, port, to, call) {
-      const targets = to.flatMap((target) =>
-        'in' in target ? [target.job, 'i', target.in] : [target.job, 'o', target.out],
-      )
-      const [moved] = await change(job, [['connect', '', sideOf(dir), port, String(to.length), ...targets]], call)
+      const [moved] = await change(job, [ops.connect({ from: portOf(dir, port), to })], call)
       return { moved: Number(moved) }
     },
   }

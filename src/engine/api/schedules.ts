@@ -103,7 +103,7 @@ export function createSchedules(
   /** Frees the names and stops repeating, in one step. */
   async function end(job: string, call?: Parameters<Engine['endSchedule']>[1]): Promise<void> {
     const { id, document } = await look(job)
-    const names = aliasesOf(document).map((alias) => ['unalias', alias])
+    const names = aliasesOf(document).map((alias) => ops.unalias({ name: alias }))
     await change(String(id), [...names, ops.patch({ fields: { repeats: '', nextSlot: '' } })], call)
   }
 

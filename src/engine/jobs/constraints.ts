@@ -3,7 +3,8 @@
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { type Constraint, isAbout, limitKeyOf } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
-import { type LimitKey, limitWords, type NewJob } from '../../redis/new-job.ts'
+import type { LimitKey, NewJob } from '../../redis/new-job.ts'
+import { ops, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { CommitAnswer, LaneStart, Once, Ring } from '../../redis/types.ts'
@@ -44,12 +45,12 @@ export function createConstraints(store: Store, registry: Registry) {
       }))
   }
 
-  /** All that a job counts against, as the arguments of the op that says so. */
-  async function tagWords(id: number, doc: JobRecord, group = groupOf(doc)): Promise<string[]> {
+  /** The op that says what a job counts against, all of it. */
+  async function tagWords(id: number, doc: JobRecord, group = groupOf(doc)): Promise<Words> {
     const job = { queue: doc.queue, class: doc.class, args: doc.args as Encoded | undefined }
     const found = await registry.find(job.queue, job.class)
     const limits = [...limitsOf(found, { ...job, group }), ...limitsFor(job)]
-    return ['tag', String(id), known.version, String(limits.length), ...limits.flatMap(limitWords), group?.id ?? '']
+    return ops.tag({ of: id, version: known.version, limits, group: group?.id })
   }
 
   const tag = (job: NewJob): NewJob => ({
@@ -81,8 +82,8 @@ export function createConstraints(store: Store, registry: Registry) {
     async retag({ stale, version }: Pick<CommitAnswer, 'stale' | 'version'>): Promise<Ring[]> {
       if (stale.length === 0) return []
       if (version !== known.version) known = parse(await store.constraints())
-      const ops = await Promise.all(stale.map(({ id, document }) => tagWords(id, document)))
-      return (await store.change('', ops)).rings
+      const words = await Promise.all(stale.map(({ id, document }) => tagWords(id, document)))
+      return (await store.change('', words)).rings
     },
   }
 }

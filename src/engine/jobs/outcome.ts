@@ -9,7 +9,8 @@ import { isMissed, nextSlot, parseRepeat, type Repeat } from '../../core/repeat.
 import { type Retry, retryDefaults, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
-import { opWords, type RunOutcome, readWords, spawnWords, stateWords, type Words } from '../../redis/changes.ts'
+import { opWords, type RunOutcome, readWords, spawnWords, stateWords } from '../../redis/changes.ts'
+import { says, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Vault } from '../../redis/vault.ts'
 import { faultOfRun } from './checks.ts'
@@ -54,20 +55,20 @@ const delayWords = ({ document, retry = {}, registry, unreached, random }: Decid
   const own = document.retry ? (JSON.parse(document.retry) as Retry) : retry
   const least = unreached ? { max: retryDefaults.unreached } : {}
   const delay = retryDelay({ ...least, ...registry.retry, ...own }, (document.failures ?? 0) + 1, random(), floor)
-  return delay === undefined ? [] : ['retry', String(delay)]
+  return delay === undefined ? [] : says.retry({ after: String(delay) })
 }
 
 /** A slot that this run has used up gives way to the next; a run before its slot leaves it (protocol: repeats). */
-function slotWords({ document, now }: Pick<Deciding, 'document' | 'now'>): Words {
-  if (!document.repeats || !document.nextSlot) return []
+function slotOf({ document, now }: Pick<Deciding, 'document' | 'now'>): { slot?: number; words: Words } {
+  if (!document.repeats || !document.nextSlot) return { words: [] }
   const scheduled = document.nextSlot
   const started = document.ranAt ?? now
-  if (scheduled > started) return []
+  if (scheduled > started) return { words: [] }
   const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
-  const next = nextSlot(repeat, { scheduled, started, finished: now }, now)
+  const slot = nextSlot(repeat, { scheduled, started, finished: now }, now)
   // A rule that stands still makes up for nothing: the guard stops it.
-  const catchesUp = repeat.base === 'scheduled' && next > scheduled && next <= now
-  return ['slot', String(next), ...(catchesUp ? ['catchup'] : [])]
+  const catchesUp = repeat.base === 'scheduled' && slot > scheduled && slot <= now
+  return { slot, words: [...says.slot({ moment: String(slot) }), ...(catchesUp ? says.catchup() : [])] }
 }
 
 /**
@@ -78,23 +79,26 @@ export function skipped(document: JobRecord, now: number): RunOutcome | undefine
   if (!document.slotMissed || !document.repeats || !document.nextSlot) return undefined
   const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
   if (!isMissed(repeat, document.nextSlot, document.ranAt ?? now)) return undefined
-  return { token: document.token!, n: 0, end: 'skipped', words: slotWords({ document, now }) }
+  return { token: document.token!, n: 0, end: 'skipped', ...slotOf({ document, now }) }
 }
 
-function failedWords(changes: Changes, deciding: Deciding): Words {
-  const error = changes.error ?? { message: 'failed, and said no more' }
-  const again = error.retry === false ? [] : delayWords(deciding, error.after)
-  return [
-    ...['error', errorText(error, deciding.vault), ...again],
+function failed(changes: Changes, deciding: Deciding, slot: Words): { error: string; words: Words } {
+  const said = changes.error ?? { message: 'failed, and said no more' }
+  const again = said.retry === false ? [] : delayWords(deciding, said.after)
+  const error = errorText(said, deciding.vault)
+  const words = [
+    ...says.error({ error }),
+    ...again,
     ...countWords(changes),
-    ...slotWords(deciding),
-    ...optional('by', deciding.by),
-    ...optional('said', changes.saidAt),
+    ...slot,
+    ...(deciding.by === undefined ? [] : says.by({ process: deciding.by })),
+    ...saidWords(changes),
   ]
+  return { error, words }
 }
 
 const countWords = ({ counts = {} }: Changes): Words =>
-  Object.entries(counts).flatMap(([name, n]) => ['count', name, String(n)])
+  Object.entries(counts).flatMap(([name, n]) => says.count({ name, n }))
 
 /** What a run expects of the state is asked before the run changes it. */
 const expectWords = ({ ops = [] }: Changes, { vault }: Deciding): Words =>
@@ -119,22 +123,28 @@ const waitWords = ({ waitFor }: Changes): Words =>
   waitFor === undefined
     ? []
     : waitFor === 'children'
-      ? ['waitfor', '*', '0']
-      : ['waitfor', 'n', String(waitFor.length), ...waitFor]
+      ? says.waitfor({ how: '*', names: [] })
+      : says.waitfor({ how: 'n', names: waitFor })
 
 const pauseWords = ({ pause }: Changes): Words => {
   if (!pause) return []
-  const { until, children = [] } = pause
-  return ['pause', until === undefined ? '' : String(Math.ceil(until)), String(children.length), ...children]
+  const { until, children } = pause
+  return says.pause({ till: until === undefined ? '' : String(Math.ceil(until)), names: children })
 }
 
-const optional = (word: string, value: string | number | undefined): Words =>
-  value === undefined ? [] : [word, String(value)]
+const saidWords = ({ saidAt }: Changes): Words => (saidAt === undefined ? [] : says.said({ moment: String(saidAt) }))
+
+const timeWords = ({ progress, at, wait }: Changes, { seal }: Vault): Words => [
+  ...(progress === undefined ? [] : says.progress({ value: seal(progress) })),
+  ...(at === undefined ? [] : says.at({ moment: at })),
+  ...(wait === undefined ? [] : says.wait({ ms: wait })),
+]
 
 const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
-  ops?.length && reach === 'all' ? ['reach', reach] : []
+  ops?.length && reach === 'all' ? says.reach({ reach }) : []
 
-const byWords = ({ document, by }: Deciding): Words => (document.history ? optional('by', by) : [])
+const byWords = ({ document, by }: Deciding): Words =>
+  document.history && by !== undefined ? says.by({ process: by }) : []
 
 /** A run of somebody else whose values are not as its class says has failed, and will again. */
 export function soundChanges(changes: Changes, found: Registered | undefined): { changes: Changes; fault?: Fault } {
@@ -151,9 +161,11 @@ const wantsResult = ({ document }: Deciding): boolean => document.keepResult !==
 export async function outcomeOf(token: string, said: Changes, deciding: Deciding): Promise<RunOutcome> {
   const { changes } = soundChanges(said, deciding.found)
   const { end, n = 0 } = changes
-  if (end === 'failed') return { token, n, end, words: failedWords(changes, deciding) }
+  const { slot, words: slotWords } = slotOf(deciding)
+  const run = { token, n, end, ...(slot === undefined ? {} : { slot }) }
+  if (end === 'failed') return { ...run, ...failed(changes, deciding, slotWords) }
   const { vault } = deciding
-  const sealed = (value: Encoded | undefined) => value && vault.seal(value)
+  const { result } = changes
   const ops = await opsWords(changes, deciding)
   const again = delayWords(deciding)
   const words = [
@@ -161,20 +173,18 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
     // A refusal that may pass (a name taken, a target gone) is retried like any failure, and a final one keeps the
     // repeat going: what they need comes before what may be refused.
     ...(ops.length ? again : []),
-    ...slotWords(deciding),
+    ...slotWords,
     ...byWords(deciding),
     ...readWords(changes.reads ?? {}),
     ...expectWords(changes, deciding),
     ...stateWords(changes.state ?? {}, vault),
     ...ops,
-    ...optional('progress', sealed(changes.progress)),
-    ...optional('at', changes.at),
-    ...optional('wait', changes.wait),
+    ...timeWords(changes, vault),
     ...waitWords(changes),
     ...pauseWords(changes),
     ...countWords(changes),
-    ...(wantsResult(deciding) ? optional('result', sealed(changes.result)) : []),
-    ...optional('said', changes.saidAt),
+    ...(wantsResult(deciding) && result !== undefined ? says.result({ value: vault.seal(result) }) : []),
+    ...saidWords(changes),
   ]
-  return { token, n, end, words, again }
+  return { ...run, words, again }
 }

@@ -1,6 +1,7 @@
 // Sees to it that somebody comes: by a bell, and where QStash takes none, in this invocation or by the tick.
 
 import { createSlots, type Slots } from '../../core/slots.ts'
+import { ops } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { BellTrouble, Ring } from '../../redis/types.ts'
 import type { Sent } from '../run/executor.ts'
@@ -71,7 +72,7 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
   /** Gives up the places that bells have taken, so that the tick rings again. */
   async function takeBack(rings: Ring[]): Promise<void> {
     if (rings.length === 0) return
-    const words = rings.map(({ queue, bell }) => ['unring', queue, bell])
+    const words = rings.map(({ queue, bell }) => ops.unring({ name: queue, bell }))
     await store.change('', words).catch(() => undefined)
   }
 

@@ -18,6 +18,7 @@ import { retryAfter } from '../../core/retry.ts'
 import type { Changes, Op } from '../../core/run.ts'
 import { callable } from '../../core/url.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
+import { says } from '../../redis/ops.ts'
 import { createdAtOf, type JobRecord, statusOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { CallbackJob, ClaimedJob, Ring } from '../../redis/types.ts'
@@ -159,7 +160,10 @@ export function createCallbacks(options: CallbackOptions) {
     token: document.token!,
     n: 0,
     end: 'released',
-    words: ['wait', String(Math.ceil(wait)), 'error', JSON.stringify({ message, reason: 'other' })],
+    words: [
+      ...says.wait({ ms: Math.ceil(wait) }),
+      ...says.error({ error: JSON.stringify({ message, reason: 'other' }) }),
+    ],
   })
 
   /** Kept back without a try; but not for longer than all tries would take. */

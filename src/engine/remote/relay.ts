@@ -2,6 +2,7 @@
 // What a run does is in Redis alone (lib/port/relay.lua), so a run that is lost has handed on nothing.
 
 import type { RunOutcome } from '../../redis/changes.ts'
+import { ops } from '../../redis/ops.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 
 export const RELAYS = { queue: 'sidejob.relay', class: 'relay' } as const
@@ -11,5 +12,5 @@ export const relay = async ({ document }: ClaimedJob): Promise<RunOutcome> => ({
   token: document.token!,
   n: 0,
   end: 'completed',
-  words: ['relay'],
+  words: ops.relay(),
 })

@@ -6,6 +6,7 @@ import type { Changes, Snapshot } from '../../core/run.ts'
 import { createSlots, type Slots } from '../../core/slots.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import { shownItem } from '../../redis/item.ts'
+import { says, type Words } from '../../redis/ops.ts'
 import { childrenOf, countsOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ring } from '../../redis/types.ts'
@@ -208,7 +209,7 @@ export function createExecutor({
     return all
   }
 
-  const release = (lent: ClaimedJob, ...words: string[]): RunOutcome => ({
+  const release = (lent: ClaimedJob, words: Words = []): RunOutcome => ({
     token: lent.document.token!,
     n: 0,
     end: 'released',
@@ -234,12 +235,13 @@ export function createExecutor({
   function spare(lent: ClaimedJob, host: string, until: number): RunOutcome {
     const wait = Math.max(0, until - store.now()) + 1_000 + random() * 9_000
     const message = `${host.slice(PUSHED.length)} keeps failing: tried again after ${new Date(until).toISOString()}`
-    return release(lent, 'wait', String(Math.ceil(wait)), 'error', JSON.stringify({ message, reason: 'other' }))
+    const error = JSON.stringify({ message, reason: 'other' })
+    return release(lent, [...says.wait({ ms: Math.ceil(wait) }), ...says.error({ error })])
   }
 
   async function performRemote(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {
     const { push: address } = found.definition
-    if (!address) return release(lent, 'wait', String(found.definition.pull ? BRIEFLY : RELEASE_FOR))
+    if (!address) return release(lent, says.wait({ ms: found.definition.pull ? BRIEFLY : RELEASE_FOR }))
     const host = endpointOf(address.url)
     const permit = await breakers.pass(host, hasFailed(lent))
     if (permit.state === 'open') return spare(lent, host, permit.until!)
@@ -287,7 +289,7 @@ export function createExecutor({
       if (lent.fault) return outcomeOf(lent.document.token!, faulted(lent.fault), deciding(lent))
       const found = registry.local(queue, name) ?? (await registry.find(queue, name))
       // A class that this deployment does not know is not failed: another one may.
-      if (!found) return release(lent, 'unknown', 'wait', String(RELEASE_FOR))
+      if (!found) return release(lent, [...says.unknown(), ...says.wait({ ms: RELEASE_FOR })])
       if (callsOthers(found)) {
         leave = await usage.calls.take()
         usage.sent.requests++

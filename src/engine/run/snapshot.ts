@@ -5,6 +5,7 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import { type Repeat, slotOfRun } from '../../core/repeat.ts'
 import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../../core/run.ts'
+import type { Row } from '../../redis/answers.ts'
 import { shownItem } from '../../redis/item.ts'
 import {
   aliasesOf,
@@ -20,7 +21,7 @@ import {
   waitingOf,
 } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
-import type { CallbackJob, ClaimedJob, EndedChild, RawWiring } from '../../redis/types.ts'
+import type { CallbackJob, ClaimedJob, EndedChild } from '../../redis/types.ts'
 import type { JobBase, PortView } from '../engine.ts'
 import { progressOf } from '../remote/callbacks.ts'
 
@@ -90,9 +91,9 @@ export async function adoptable(store: Store, id: number): Promise<Adoptable | n
 const ends = /(\d+):([io]):(\w+)/g
 const dirOf = (side: string): 'in' | 'out' => (side === 'i' ? 'in' : 'out')
 
-export const wiringOf = ([child, side, port, size, hasDefault, wires]: RawWiring): Wiring => ({
+export const wiringOf = ({ child, side, port, size, hasDefault, wires }: Row<'wiring'>): Wiring => ({
   ...(child ? { child } : {}),
-  ...{ dir: dirOf(side), port, size: Number(size), default: hasDefault !== '' },
+  ...{ dir: dirOf(side), port, size, default: hasDefault },
   to:
     wires === '!'
       ? 'call'

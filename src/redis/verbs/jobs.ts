@@ -1,15 +1,14 @@
 // Jobs: making them, and whatever else is done to one that is not its run's.
 
 import type { Status } from '../../core/job.ts'
-import type { Words } from '../changes.ts'
-import { lentOrFault, type RawLent, withSide } from '../claimed.ts'
+import { answerOf, type Row } from '../answers.ts'
+import { lentOrFault, withSide } from '../claimed.ts'
 import { jobsArguments, type NewJob } from '../new-job.ts'
-import { filling, type Parts, type RawRing, refusalOf, ringsOf } from '../parts.ts'
+import type { Words } from '../ops.ts'
+import { filling, granted, type Parts, refusalOf, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
 import { showing } from '../vault.ts'
-
-type RawMade = [first: string, status: Status, existing: string, n: string]
 
 /** What the API key may have waiting that asks for these jobs; all of a call are asked for by one. */
 const quotaOf = (jobs: readonly NewJob[]) => jobs[0]?.quota
@@ -23,11 +22,11 @@ const quotaArgs = (jobs: readonly NewJob[]) => {
   }
 }
 
-const madeOf = (answers: RawMade[]): Made[] =>
-  answers.flatMap(([first, status, existing, n]) =>
+const madeOf = (rows: Row<'made'>[]): Made[] =>
+  rows.flatMap(({ first, status, existing, count }): Made[] =>
     existing
-      ? [{ id: Number(first), status, existing: true as const }]
-      : Array.from({ length: Number(n) }, (_, i) => ({ id: Number(first) + i, status })),
+      ? [{ id: first, status: status as Status, existing: true }]
+      : Array.from({ length: count }, (_, i) => ({ id: first + i, status: status as Status })),
   )
 
 const laneArgs = (lane?: LaneStart) => ({
@@ -71,7 +70,7 @@ export function createJobs(parts: Parts) {
 
   /** Makes jobs, all or none. `again` when the same key had made them before; `lent` what a lane may begin with. */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
-    const [word, ...rest] = (await evaluate(
+    const raw = await evaluate(
       scripts.enqueue,
       keysFor(jobs, once, lane),
       {
@@ -79,25 +78,20 @@ export function createJobs(parts: Parts) {
         ...(lane ? markedBy(lane.id) : {}),
       },
       jobsArguments(jobs, vault),
-    )) as [string, ...never[]]
-    if (word === 'stale') return { made: [], again: false, rings: [], lent: [], stale: rest[0]! }
-    if (word === 'refused') {
-      const [code, message, which, member, wait] = rest as string[]
+    )
+    const answer = answerOf(raw, 'made', 'again', 'refused', 'outdated')
+    if (answer.is === 'outdated') return { made: [], again: false, rings: [], lent: [], stale: answer.constraints }
+    if (answer.is === 'refused') {
+      const { which, member } = answer
       const path = [...(which && jobs.length > 1 ? [Number(which)] : []), ...(member ? [member] : [])]
-      throw refusalOf(code!, message!, { ...(path.length ? { path } : {}), ...(wait ? { wait } : {}) })
+      throw refusalOf(answer, path.length ? path : undefined)
     }
-    const made = madeOf(rest[0] as unknown as RawMade[])
-    const rows = rest[2] as unknown as RawLent[]
-    const lent = rows.map((row) => lentOrFault(row, vault))
+    const made = madeOf(answer.jobs)
+    const lent = answer.lent.map((row) => lentOrFault(row, vault))
     ids.saw(made.slice(-1))
     moments.saw(lent[0]?.document.ranAt)
-    await fill(withSide(lent, rows))
-    return {
-      made,
-      again: word === 'again',
-      rings: ringsOf(rest[1] as unknown as RawRing[]),
-      lent,
-    }
+    await fill(withSide(lent, answer.lent))
+    return { made, again: answer.is === 'again', rings: ringsOf(answer.rings), lent }
   }
 
   /** One job's verbs, or a channel's; all or none. `near`: who is likely to hear of it, read beforehand. */
@@ -107,19 +101,16 @@ export function createJobs(parts: Parts) {
     once?: Once,
     { queues = [], jobs = [] }: Near = {},
   ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean; heard: string[] }> {
-    const [word, ...rest] = (await evaluate(
+    const raw = await evaluate(
       scripts.change,
       [...onceKeys(once), keys.hints, keys.listened, keys.schema, ...queues.map(keys.queue), ...jobs.map(keys.job)],
       { ...base(), ...onceArgs(once), job },
       [String(ops.length), ...ops.flat()],
-    )) as [string, ...never[]]
-    if (word === 'refused') {
-      const [code, message, wait] = rest as string[]
-      throw refusalOf(code!, message!, wait ? { wait } : {})
-    }
-    if (word === 'again') return { answer: rest[0]!, rings: [], id: '', again: true, heard: [] }
-    const [answer, rings, id, heard] = rest as unknown as [string[], RawRing[], string, string[]]
-    return { answer, rings: ringsOf(rings), id: String(id), again: false, heard }
+    )
+    const done = granted(answerOf(raw, 'done', 'repeated', 'refused'))
+    if (done.is === 'repeated') return { answer: done.answer, rings: [], id: '', again: true, heard: [] }
+    const { answer, rings, id, heard } = done
+    return { answer, rings: ringsOf(rings), id, again: false, heard }
   }
 
   return { enqueue, change }

@@ -1,6 +1,7 @@
 // Limits, and the constraints that put jobs under them.
 
-import { type Parts, type RawRing, refusalOf, ringsOf } from '../parts.ts'
+import { answerOf, type Row } from '../answers.ts'
+import { granted, type Parts, ringsOf } from '../parts.ts'
 import { decodeLimit } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { KeptLimit, Ring, Room } from '../types.ts'
@@ -39,47 +40,30 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     const found = new Map<string, LimitRow>()
     for (let cursor = '0'; cursor !== '' && found.size < most; ) {
       const args = { ...base(), key, cursor, most: Math.min(most, SLICE) }
-      const [, rows, next] = (await evaluate(scripts.limits, [], args, [])) as [string, string[][], string]
-      for (const row of limitRows(rows)) found.set(row.key, row)
-      cursor = next
+      const page = answerOf(await evaluate(scripts.limits, [], args, []), 'limits')
+      for (const row of page.limits.map(limitRow)) found.set(row.key, row)
+      cursor = page.cursor
     }
     return [...found.values()]
   }
 
-  const limitRows = (rows: string[][]): LimitRow[] =>
-    rows.map(([name, json, held, waiting]) => {
-      const { concurrency, rate, paused, shutUntil, reserved, jobs } = limitSettingsOf(json!)
-      return {
-        ...{ key: name!, concurrency, rate, paused, shutUntil, jobs },
-        running: Number(held),
-        waiting: Number(waiting),
-        ready: reserved,
-      }
-    })
+  function limitRow({ key, document, held, waiting }: Row<'limit'>): LimitRow {
+    const { concurrency, rate, paused, shutUntil, reserved, jobs } = limitSettingsOf(document)
+    return { ...{ key, concurrency, rate, paused, shutUntil, jobs }, running: held, waiting, ready: reserved }
+  }
 
   /** One limit from near, with so many of those who hold its slots and of those who wait; undefined where there is none. */
   async function room(key: string, most: { holders: number; waiting: number }): Promise<Room | undefined> {
     const args = { ...base(), key, most_holders: most.holders, most_waiting: most.waiting }
-    const answer = (await evaluate(scripts.room, [], args, [])) as
-      | ['none']
-      | [string, string, string, string, string, string, string, string[][], string[][]]
-    if (answer.length === 1) return undefined
-    const [, text, running, started, waiting, free, now, holders, line] = answer
+    const found = answerOf(await evaluate(scripts.room, [], args, []), 'room', 'none')
+    if (found.is === 'none') return undefined
+    const { held, started, waiting, nextRoom = null, now } = found
     return {
-      settings: limitSettingsOf(text),
-      running: Number(running),
-      started: Number(started),
-      waiting: Number(waiting),
-      nextRoom: free === '' ? null : Number(free),
-      now: Number(now),
-      holders: holders.map(([job, leaseUntil, queue, name, group, ranAt, process]) => ({
-        ...{ job: Number(job), queue: queue!, class: name!, group: group || null },
-        ...{ startedAt: ranAt ? Number(ranAt) : null, leaseUntil: Number(leaseUntil), process: process || null },
+      ...{ settings: limitSettingsOf(found.document), running: held, started, waiting, nextRoom, now },
+      holders: found.holders.map(({ group = null, ranAt = null, process = null, ...one }) => ({
+        ...{ ...one, group, startedAt: ranAt, process },
       })),
-      line: line.map(([job, queue, name, group, priority, since]) => ({
-        ...{ job: Number(job), queue: queue!, class: name!, group: group || null },
-        ...{ priority: Number(priority), since: Number(since) },
-      })),
+      line: found.line.map(({ group = null, ...one }) => ({ ...one, group })),
     }
   }
 
@@ -99,7 +83,7 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
   ): Promise<Ring[]> {
     const word = (value: number | null | undefined) => (value === undefined ? '' : value === null ? '-' : String(value))
     const { concurrency, rate, paused, until } = settings
-    const answer = (await evaluate(
+    const raw = await evaluate(
       scripts.limit,
       [keys.limit(key), keys.schema],
       {
@@ -113,21 +97,20 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
         till: word(until),
       },
       [],
-    )) as [string, ...never[]]
-    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
-    return ringsOf(answer[1] as unknown as RawRing[])
+    )
+    return ringsOf(granted(answerOf(raw, 'set', 'refused')).rings)
   }
 
   /** The constraints there are, as text; setting one, or removing it with null, answers them too. */
   async function constraint(name: string, definition: string | null): Promise<{ text: string; rings: Ring[] }> {
-    const answer = (await evaluate(
+    const raw = await evaluate(
       scripts.constraint,
       [keys.constraints, keys.hints, keys.schema],
       { ...base(), name, definition: definition ?? '' },
       [],
-    )) as [string, ...never[]]
-    if (answer[0] === 'refused') throw refusalOf(answer[1]!, answer[2]!)
-    return { text: answer[1]!, rings: ringsOf(answer[2] as unknown as RawRing[]) }
+    )
+    const { constraints: text, rings } = granted(answerOf(raw, 'set', 'refused'))
+    return { text, rings: ringsOf(rings) }
   }
 
   return {

@@ -1,6 +1,7 @@
 // Queues: their settings and classes, how they stand, and the sweep over all of them.
 
-import { listWords, type Parts, type RawRing, ringsOf } from '../parts.ts'
+import { answerOf, type Row } from '../answers.ts'
+import { listWords, type Parts, ringsOf } from '../parts.ts'
 import { decodeQueue } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { NearQueue, QueueRow, Ring } from '../types.ts'
@@ -14,56 +15,38 @@ type QueuePatch = {
   ageing?: number | null
 }
 
+const queueRow = ({ document, oldest, ...row }: Row<'queue'>): QueueRow => ({
+  ...row,
+  settings: decodeQueue(document),
+  oldest: oldest ? Math.floor(Number.parseInt(oldest.slice(0, 13), 16) / 1000) : null,
+})
+
 export function createQueues({ client: { evaluate }, keys, base }: Parts) {
   async function tick(limit = 100): Promise<{ rings: Ring[]; more: boolean }> {
-    const [, rings, more] = (await evaluate(scripts.tick, [keys.wake], { ...base(), most: limit }, [])) as [
-      string,
-      RawRing[],
-      string,
-    ]
-    return { rings: ringsOf(rings), more: more === 'more' }
+    const raw = await evaluate(scripts.tick, [keys.wake], { ...base(), most: limit }, [])
+    const { rings, more } = answerOf(raw, 'ticked')
+    return { rings: ringsOf(rings), more }
   }
 
   async function overview(queue = ''): Promise<{ queues: QueueRow[]; now: number }> {
-    const [, rows, now] = (await evaluate(scripts.overview, [], { ...base(), queue_name: queue }, [])) as [
-      string,
-      string[][],
-      string,
-    ]
-    const queues = rows.map(([name, text, ...numbers]) => {
-      const [lanes, ready, pull, timers, leases, suspended, completed, failed, terminated] = numbers.map(Number)
-      const oldest = numbers[9] ? Math.floor(Number.parseInt(numbers[9].slice(0, 13), 16) / 1000) : null
-      return {
-        name: name!,
-        settings: decodeQueue(text!),
-        ...{ lanes, ready, pull, timers, leases, suspended, completed, failed, terminated },
-        oldest,
-      } as QueueRow
-    })
-    return { queues, now: Number(now) }
+    const raw = await evaluate(scripts.overview, [], { ...base(), queue_name: queue }, [])
+    const { queues, now } = answerOf(raw, 'queues')
+    return { queues: queues.map(queueRow), now }
   }
 
   /** One queue from near, with so many of each kind; undefined where there is none. */
   async function near(queue: string, most: number): Promise<NearQueue | undefined> {
-    const answer = (await evaluate(scripts.queue, [], { ...base(), queue_name: queue, most }, [])) as
-      | ['none']
-      | [string, string, string[][], string[][], string[][], string[][], string]
-    if (answer.length === 1) return undefined
-    const [, , lanes, runs, claims, line] = answer
+    const raw = await evaluate(scripts.queue, [], { ...base(), queue_name: queue, most }, [])
+    const found = answerOf(raw, 'queue', 'none')
+    if (found.is === 'none') return undefined
     return {
-      lanes: lanes.map(([lane, until]) => ({ lane: lane!, until: Number(until) })),
-      runs: runs.map(([job, name, token, startedAt, leaseUntil, process]) => ({
-        ...{ job: Number(job), class: name!, token: token!, process: process || null },
-        ...{ startedAt: Number(startedAt), leaseUntil: Number(leaseUntil) },
+      lanes: found.lanes.map(({ lane, till }) => ({ lane, until: till })),
+      runs: found.runs.map(({ queue: _, process, ...run }) => ({ ...run, process: process ?? null })),
+      claims: found.claims.map(({ id, till, names }) => ({
+        ...{ id, until: till },
+        names: names === '' ? [] : names.split('\n'),
       })),
-      claims: claims.map(([id, until, names]) => ({
-        ...{ id: id!, until: Number(until) },
-        names: names === '' ? [] : names!.split('\n'),
-      })),
-      next: line.map(([job, name, priority, since, group, pull]) => ({
-        ...{ job: Number(job), class: name!, priority: Number(priority), since: Number(since) },
-        ...{ group: group || null, pull: pull !== '' },
-      })),
+      next: found.next.map(({ group, ...one }) => ({ ...one, group: group ?? null })),
     }
   }
 
@@ -72,7 +55,7 @@ export function createQueues({ client: { evaluate }, keys, base }: Parts) {
     { lanes, batch, paused, mode, ageing }: QueuePatch,
     { unban = false, ban = [] }: { unban?: boolean; ban?: string[] } = {},
   ): Promise<Ring[]> {
-    const [, rings] = (await evaluate(
+    const raw = await evaluate(
       scripts.settings,
       [keys.queue(queue)],
       {
@@ -86,8 +69,8 @@ export function createQueues({ client: { evaluate }, keys, base }: Parts) {
         unban: unban ? '1' : '',
       },
       listWords(ban),
-    )) as [string, RawRing[]]
-    return ringsOf(rings)
+    )
+    return ringsOf(answerOf(raw, 'set').rings)
   }
 
   /** Writes definitions (null removes). `whole`: the local classes among them are all there are. */
@@ -102,13 +85,14 @@ export function createQueues({ client: { evaluate }, keys, base }: Parts) {
       serves,
       String(concurrency ?? ''),
     ])
-    const [, rings, changed] = (await evaluate(
+    const raw = await evaluate(
       scripts.register,
       [keys.queue(queue)],
       { ...base(), queue_name: queue, whole: whole ? '1' : '' },
       [String(classes.length), ...rest],
-    )) as [string, RawRing[], string]
-    return { rings: ringsOf(rings), changed: changed !== '' }
+    )
+    const { rings, changed } = answerOf(raw, 'registered')
+    return { rings: ringsOf(rings), changed }
   }
 
   return { tick, overview, near, settings, register }

@@ -1,28 +1,16 @@
 // Runs: claiming, committing, and keeping the leases of those under way.
 
 import { Lru } from '../../core/lru.ts'
+import { answerOf, type Reply } from '../answers.ts'
 import { runArguments } from '../changes.ts'
-import { lentOrFault, type RawLent, withSide } from '../claimed.ts'
+import { lentOrFault, withSide } from '../claimed.ts'
 import { isolating } from '../commits.ts'
-import { filling, listWords, type Parts, type RawRing, ringsOf } from '../parts.ts'
+import { filling, listWords, type Parts, ringsOf } from '../parts.ts'
 import { decodeRecord } from '../record.ts'
+import { inSources } from '../script.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { ClaimedJob, CommitAnswer, CommitRequest, Signal } from '../types.ts'
 import { showing, type Vault } from '../vault.ts'
-
-type RawCommit = [
-  word: CommitAnswer['word'],
-  answers: string[],
-  lent: RawLent[],
-  rings: RawRing[],
-  nextDue: string,
-  stale?: [id: string, text: string, side: string[]][],
-  version?: string,
-  failed?: string,
-  seen?: string,
-  faults?: [job: string, what: string][],
-  told?: string,
-]
 
 const laneArgs = (lane: CommitRequest['lane']) => ({
   lane: lane?.id ?? '',
@@ -47,19 +35,19 @@ const claimArgs = (claim: CommitRequest['claim']) => ({
   process: claim?.process ?? '',
 })
 
-function answerOf(raw: RawCommit, vault: Vault): CommitAnswer {
-  const [word, answers, lent, rings, nextDue, stale = [], version = '', failed, seen, faults = [], told] = raw
-  for (const [job, what] of faults) console.error(`sidejob: job ${job} met a fault in Redis: ${what}`)
+function commitAnswer(reply: Reply<'committed'>, vault: Vault): CommitAnswer {
+  const { word, answers, lent, rings, nextDue, stale, version, failed, seen, faults, told } = reply
+  for (const { job, what } of faults)
+    console.error(`sidejob: job ${job} met a fault in Redis: ${inSources(what, scripts.commit)}`)
   return {
-    word,
+    word: word as CommitAnswer['word'],
     answers,
     lent: lent.map((row) => lentOrFault(row, vault)),
     rings: ringsOf(rings),
     ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
-    stale: stale.map(([id, text, side]) => ({ id: Number(id), document: decodeRecord(text, side, showing(vault)) })),
-    version,
-    failed: Number(failed ?? 0),
-    ...(seen ? { seen: Number(seen) } : {}),
+    stale: stale.map(({ id, document, side }) => ({ id, document: decodeRecord(document, side, showing(vault)) })),
+    ...{ version, failed },
+    ...(seen === undefined ? {} : { seen }),
     ...(told ? { signal: told as Signal } : {}),
   }
 }
@@ -92,17 +80,18 @@ export function createRuns(parts: Parts) {
     ]
     const marked = lane && !claim?.pull ? markedBy(lane.id) : {}
     const { patterns = [], tags = [] } = claim ?? {}
-    const raw = (await evaluate(
+    const raw = await evaluate(
       scripts.commit,
       known,
       { ...base(), ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim) },
       [...listWords(patterns), ...listWords(tags), String(runs.length), ...runs.flatMap(runArguments)],
-    )) as RawCommit
-    const answer = answerOf(raw, vault)
+    )
+    const reply = answerOf(raw, 'committed')
+    const answer = commitAnswer(reply, vault)
     ids.saw(answer.lent)
     noteQuotas(answer.lent)
     moments.saw(answer.lent[0]?.document.ranAt)
-    await fill(withSide(answer.lent, raw[2]))
+    await fill(withSide(answer.lent, reply.lent))
     await fill(answer.stale)
     return answer
   }
@@ -113,7 +102,7 @@ export function createRuns(parts: Parts) {
     lease: number,
     { lane = '', progress = '', own = false }: { lane?: string; progress?: string; own?: boolean } = {},
   ): Promise<{ ends: (number | null)[]; ending: string[]; signal?: Signal }> {
-    const [, ends, told] = (await evaluate(
+    const raw = await evaluate(
       scripts.extend,
       [
         keys.queue(queue),
@@ -124,7 +113,8 @@ export function createRuns(parts: Parts) {
       ],
       { ...base(), queue_name: queue, lane, lease, progress: progress && vault.seal(progress), own: own ? '1' : '' },
       [String(tokens.length), ...tokens],
-    )) as [string, string[], string]
+    )
+    const { ends, told } = answerOf(raw, 'extended')
     return {
       ends: ends.map((end) => (end === '' ? null : Number.parseInt(end, 10))),
       ending: tokens.filter((_, i) => ends[i]!.endsWith('!')),

@@ -1,8 +1,9 @@
 // What holds whatever happens: the check of all that is kept, its repair, and the breakers of hosts that fail.
 
-import { type Parts, type RawRing, ringsOf } from '../parts.ts'
+import { answerOf } from '../answers.ts'
+import { type Parts, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { BreakerSettings, BreakerState, Fault, FaultKind, Ring } from '../types.ts'
+import type { BreakerSettings, BreakerState, Fault, Ring } from '../types.ts'
 
 /** Jobs of one look at a time: so that none holds Redis for more than some milliseconds. */
 const VERIFIED_AT_ONCE = 50
@@ -13,25 +14,14 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
   /** Looks at a slice of everything; a position is where a phase goes on, with the number of the phase as its last digit. */
   async function verify(position = FIRST_POSITION, size = VERIFIED_AT_ONCE) {
     const args = { ...base(), phase: position % PHASES, from: Math.floor(position / PHASES), size }
-    const [, faults, phase, from, seen] = (await evaluate(scripts.verify, [], args, [])) as [
-      string,
-      [FaultKind, string, string, string][],
-      string,
-      string,
-      string,
-    ]
-    return {
-      faults: faults.map(([kind, who, what, remedy]): Fault => ({ kind, who, what, remedy })),
-      next: phase === '' ? null : Number(from) * PHASES + Number(phase),
-      seen: Number(seen),
-    }
+    const { faults, phase, from, seen } = answerOf(await evaluate(scripts.verify, [], args, []), 'verified')
+    return { faults: faults as Fault[], next: phase === undefined ? null : from * PHASES + Number(phase), seen }
   }
 
   /** Puts right what was found at jobs, queues, limits, channels and names. */
   async function repair(targets: readonly Pick<Fault, 'kind' | 'who'>[]): Promise<Ring[]> {
     const rest = [String(targets.length), ...targets.flatMap(({ kind, who }) => [kind, who])]
-    const [, rings] = (await evaluate(scripts.repair, [], base(), rest)) as [string, RawRing[]]
-    return ringsOf(rings)
+    return ringsOf(answerOf(await evaluate(scripts.repair, [], base(), rest), 'repaired').rings)
   }
 
   /** What is known of a host, and what a call to it has shown. */
@@ -40,13 +30,14 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
     word: 'ask' | 'failed' | 'probe failed' | 'succeeded',
     settings: BreakerSettings & { floor?: number },
   ): Promise<BreakerState> {
-    const [state, until, failures] = (await evaluate(
+    const raw = await evaluate(
       scripts.breaker,
       [keys.breaker(host)],
       { floor: 0, ...settings, ...base(), host, word },
       [],
-    )) as [BreakerState['state'], string, string]
-    return { state, failures: Number(failures), ...(until ? { until: Number(until) } : {}) }
+    )
+    const { state, failures, till } = answerOf(raw, 'breaker')
+    return { state: state as BreakerState['state'], failures, ...(till === undefined ? {} : { until: till }) }
   }
 
   /** The hosts whose breakers are open, the one that was opened last first: how often each has failed, and until when. */

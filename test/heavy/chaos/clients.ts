@@ -2,9 +2,10 @@
 
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Status } from '../../../src/core/job.ts'
-import { type Words, writeWords } from '../../../src/redis/changes.ts'
+import { writeWords } from '../../../src/redis/changes.ts'
 import { itemText } from '../../../src/redis/item.ts'
 import { limitWords, type NewJob } from '../../../src/redis/new-job.ts'
+import type { Words } from '../../../src/redis/ops.ts'
 import { type JobRecord, statusOf } from '../../../src/redis/record.ts'
 import { createVault } from '../../../src/redis/vault.ts'
 import { inputOf, outputOf, text } from './behaviours.ts'

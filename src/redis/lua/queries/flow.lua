@@ -5,9 +5,7 @@
 -- reads: audience, channel, job, jobs
 -- writes: none
 -- args: ns, clock, seed, most:int, ...
--- returns: {'flows', rows, now}, a row each: {'flow', id, document, side values, children, [child, side, port, size, default, wires, oldest, left] each,
---          [child, queue, moment of the last run, last run, limit that it waits at, lease end, when it may go on] each}
---          | {'refused', code, message} | {'later'}: it would have been more than `most` children with those before it
+-- returns: flows
 --          rest: how many, and an id or alias each
 
 local aliases = require 'job/aliases'
@@ -39,7 +37,7 @@ local function flat_nodes(children)
   for i = 1, #children, 2 do
     local doc = find((children[i + 1]:match('^%d+')))
     if doc then
-      rows[#rows + 1] = { children[i], doc.queue, doc.ran_at or '', doc.last_run or '', doc.place == 'w' and doc.waiting_limit or '', doc.lease_until or '', goes_on_at(doc) }
+      rows[#rows + 1] = row_of.node { name = children[i], queue = doc.queue, ran_at = doc.ran_at or '', last_run = doc.last_run or '', limit = doc.place == 'w' and doc.waiting_limit or '', lease_until = doc.lease_until or '', goes_on_at = goes_on_at(doc) }
     end
   end
   return rows
@@ -68,12 +66,12 @@ local rows = {}
 for i, id in ipairs(found) do
   local children = families[i]
   if not id then
-    rows[i] = { 'refused', children.code, children.message }
+    rows[i] = row_of.flow { word = 'refused', code = children.code, message = children.message }
   elseif not children then
-    rows[i] = { 'later' }
+    rows[i] = row_of.flow { word = 'later' }
   else
     local doc = find(id)
-    rows[i] = { 'flow', id, text_at(key_of(id)), snapshot.flat_side_values(id, doc), children, snapshot.flat_wires(id, doc, children, true), flat_nodes(children) }
+    rows[i] = row_of.flow { word = 'flow', id = id, document = text_at(key_of(id)), side = snapshot.flat_side_values(id, doc), children = children, ports = snapshot.flat_wires(id, doc, children, true), nodes = flat_nodes(children) }
   end
 end
-return { 'flows', rows, int(now) }
+return reply.flows { flows = rows, now = int(now) }

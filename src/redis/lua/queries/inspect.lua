@@ -5,9 +5,7 @@
 -- reads: hints, job, jobs, limit, listened, queue
 -- writes: none
 -- args: ns, clock, seed, job, dir, port, most:int
--- returns: {'job', id, document, side values, children, items of the port, ahead in its queue, facts of the queue, children
---           counted, callback: its document and last error}
---          | {'refused', code, message}
+-- returns: job | refused
 
 local aliases = require 'job/aliases'
 local places = require 'job/places'
@@ -33,7 +31,7 @@ local ok, id = attempt(function()
   need(id)
   return id
 end)
-if not ok then return { 'refused', id.code, id.message } end
+if not ok then return reply.refused { code = id.code, message = id.message } end
 
 local doc = find(id)
 local items = {}
@@ -41,17 +39,18 @@ if port ~= '' then
   local pushed, taken, dropped = ports.counts(doc, dir, port)
   -- One that only `*` stands for is empty until somebody writes to it.
   local may_be = not pushed and doc[dir .. ':*'] and port:match('^[%w_]+$')
-  if dropped or not (pushed or may_be) then return { 'refused', 'REFUSED', 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. direction[dir] .. ' port ' .. port } end
+  if dropped or not (pushed or may_be) then return reply.refused { code = 'REFUSED', message = 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. direction[dir] .. ' port ' .. port } end
   if pushed and pushed > taken then items = lists.now(id, doc, dir, port, most) end
 end
 local ahead = ''
 if not doc.place or doc.place == 'p' or doc.place == 'w' then ahead = int(redis.call('ZRANK', places.index_of(doc), places.member_of(id, doc)) or -1) end
 local queue_record = queue(doc.queue)
-local facts = { queue_record.paused and 'paused' or '', int(lanes.most(queue_record)), int(lanes.count(doc.queue)), queue_record.mode or '', int(now), '', sides.own_limit(doc) or '' }
+local limit_free, limit = '', ''
 if doc.place == 'w' then
   local moment = limits.next_room(doc.waiting_limit)
-  facts[6] = moment < never and int(moment) or ''
-  facts[8] = cjson.encode(limits.at(doc.waiting_limit).settings or {})
+  limit_free = moment < never and int(moment) or ''
+  limit = cjson.encode(limits.at(doc.waiting_limit).settings or {})
 end
+local facts = row_of.facts { paused = queue_record.paused and 'paused' or '', max_lanes = int(lanes.most(queue_record)), lanes = int(lanes.count(doc.queue)), mode = queue_record.mode or '', now = int(now), limit_free = limit_free, own_limit = sides.own_limit(doc) or '', limit = limit }
 local children, total = snapshot.flat_children(id, doc)
-return { 'job', id, text_at(key_of(id)), snapshot.flat_side_values(id, doc), children, items, ahead, facts, int(total), snapshot.callback_of(doc) }
+return reply.job { id = id, document = text_at(key_of(id)), side = snapshot.flat_side_values(id, doc), children = children, items = items, ahead = ahead, facts = facts, child_count = int(total), callback = snapshot.callback_of(doc) }

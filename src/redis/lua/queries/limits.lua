@@ -5,7 +5,7 @@
 -- reads: limit, limits
 -- writes: none
 -- args: ns, clock, seed, key, cursor, most:int
--- returns: {'limits', [key, document, held, waiting] each, where the next ones begin or ''}
+-- returns: limits
 
 local limits = require 'limit/limits'
 local cache = require 'runtime/cache'
@@ -26,7 +26,7 @@ fetch(keys)
 for _, name in ipairs(names) do
   local state = limits.at(name)
   if state.settings and not state.settings.gone then
-    rows[#rows + 1] = { name, cjson.encode(state.settings), int(state.held), int(redis.call('ZCARD', limit_key(name, 'waiting'))) }
+    rows[#rows + 1] = row_of.limit { key = name, document = cjson.encode(state.settings), held = int(state.held), waiting = int(redis.call('ZCARD', limit_key(name, 'waiting'))) }
   end
 end
-return { 'limits', rows, cursor_after ~= '0' and cursor_after or '' }
+return reply.limits { limits = rows, cursor = cursor_after ~= '0' and cursor_after or '' }

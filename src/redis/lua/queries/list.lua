@@ -5,7 +5,7 @@
 -- reads: job, jobs, limit, queue, repeats
 -- writes: none
 -- args: ns, clock, seed, mode, name, queue_name, status, class, group, tag, callback, since:int, till:int, longer:int, before, most:int, scan:int
--- returns: {'jobs', [id, document, side values, callback] each, next cursor or '', how many there are in all or ''} | {'refused', code, message}
+-- returns: jobs | refused
 --          status: one, or several with commas; since, till: made from and before (0: any time); longer: whose run takes, or took, longer
 --          mode: 'all' (by id, down from the newest) | 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'repeats' (by their next slot)
 
@@ -63,10 +63,10 @@ local MAX_PAGE, bytes = 4194304, 0
 local function show(id)
   local doc = find(id)
   if not doc or not fits(doc) then return true end
-  local row = { id, text_at(key_of(id)), snapshot.flat_side_values(id, doc), snapshot.callback_of(doc) }
-  bytes = bytes + #row[2] + math.max(tables.bytes(row[3]), (values.of(doc))) + tables.bytes(row[4])
+  local text, side, callback = text_at(key_of(id)), snapshot.flat_side_values(id, doc), snapshot.callback_of(doc)
+  bytes = bytes + #text + math.max(tables.bytes(side), (values.of(doc))) + tables.bytes(callback)
   if bytes > MAX_PAGE and #jobs > 0 then return false end
-  jobs[#jobs + 1] = row
+  jobs[#jobs + 1] = row_of.listed { id = id, document = text, side = side, callback = callback }
   return true
 end
 
@@ -186,5 +186,5 @@ local modes = {
 }
 
 local ok, why = attempt(modes[mode])
-if not ok then return { 'refused', why.code, why.message } end
-return { 'jobs', jobs, cursor, total }
+if not ok then return reply.refused { code = why.code, message = why.message } end
+return reply.jobs { jobs = jobs, cursor = cursor, total = total }

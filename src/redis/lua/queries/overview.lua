@@ -5,7 +5,7 @@
 -- reads: queue, queues
 -- writes: queue
 -- args: ns, clock, seed, queue_name
--- returns: {'queues', [name, document, lanes, ready, pull, timers, leases, suspended, completed, failed, terminated, oldest] each, now}
+-- returns: queues
 
 local lanes = require 'queue/lanes'
 local cache = require 'runtime/cache'
@@ -40,11 +40,21 @@ for i, name in ipairs(names) do
     tally.look_at_all(name, queue_record)
     if raw[queue_key(name)] then redis.call('SET', queue_key(name), tally.text(name)) end
   end
-  local row = { name, cjson.encode(queue_record), int(lanes.count(name)) }
-  for _, place in ipairs({ 'ready', 'ready:pull', 'timers', 'leases', 'suspended', 'completed', 'failed', 'terminated' }) do
-    row[#row + 1] = int(queue_record.jobs_at[letters[place]] or 0)
-  end
-  row[#row + 1] = queue_record.first_pull and (not queue_record.first_ready or queue_record.first_pull < queue_record.first_ready) and queue_record.first_pull or queue_record.first_ready or ''
-  rows[i] = row
+  local function at(place) return int(queue_record.jobs_at[letters[place]] or 0) end
+  local oldest = queue_record.first_pull and (not queue_record.first_ready or queue_record.first_pull < queue_record.first_ready) and queue_record.first_pull or queue_record.first_ready or ''
+  rows[i] = row_of.queue {
+    name = name,
+    document = cjson.encode(queue_record),
+    lanes = int(lanes.count(name)),
+    ready = at('ready'),
+    pull = at('ready:pull'),
+    timers = at('timers'),
+    leases = at('leases'),
+    suspended = at('suspended'),
+    completed = at('completed'),
+    failed = at('failed'),
+    terminated = at('terminated'),
+    oldest = oldest,
+  }
 end
-return { 'queues', rows, int(now) }
+return reply.queues { queues = rows, now = int(now) }

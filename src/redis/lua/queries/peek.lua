@@ -5,7 +5,7 @@
 -- reads: job
 -- writes: none
 -- args: ns, clock, seed, skip:int, most:int, ...
--- returns: {'ports', [taken, items, default or '', more] each}; an empty row where there is no such port
+-- returns: ports
 --          rest: id, dir, port each
 
 local values = require 'job/values'
@@ -36,7 +36,7 @@ for i, of in ipairs(asked) do
   else
     local n = math.min(most, pushed - taken - skip)
     local items = n > 0 and snapshot.first_values(of.id, doc, of.dir, of.port, n, skip) or {}
-    rows[i] = { int(taken), items, get_value(of.id, doc, 'd' .. of.dir .. ':' .. of.port) or '', int(pushed - taken - skip - #items) }
+    rows[i] = row_of.waiting { taken = int(taken), items = items, default = get_value(of.id, doc, 'd' .. of.dir .. ':' .. of.port) or '', more = int(pushed - taken - skip - #items) }
   end
 end
-return { 'ports', rows }
+return reply.ports { ports = rows }

@@ -5,8 +5,7 @@
 -- reads: job, processes, queue, queues
 -- writes: none
 -- args: ns, clock, seed, most:int
--- returns: {'processes', [queue, lane, until] each, [name, record] each,
---          [id, queue, class, token, began, lease end, process] each, 'more' or '', now}
+-- returns: atWork
 
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
@@ -24,7 +23,7 @@ fetch(keys)
 for _, name in ipairs(names) do
   local queue_record = queue(name)
   for lane, till in pairs(queue_record.lanes) do
-    if till > now and not lane:find('^bell') then lanes[#lanes + 1] = { name, lane, int(till) } end
+    if till > now and not lane:find('^bell') then lanes[#lanes + 1] = row_of.lane { queue = name, lane = lane, till = int(till) } end
   end
   -- No end of a lease is waited for where nothing is lent.
   if queue_record.next_lease and #ids < most then
@@ -40,8 +39,8 @@ fetch_jobs(ids)
 local runs = {}
 for _, id in ipairs(ids) do
   local doc = find(id)
-  if doc and doc.place == 'l' then runs[#runs + 1] = { id, doc.queue, doc.class, doc.token, doc.ran_at, doc.lease_until, doc.process or '' } end
+  if doc and doc.place == 'l' then runs[#runs + 1] = row_of.run { job = id, queue = doc.queue, class = doc.class, token = doc.token, started_at = doc.ran_at, lease_until = doc.lease_until, process = doc.process or '' } end
 end
 local known, rows = redis.call('HGETALL', ns .. 'processes'), {}
-for i = 1, #known, 2 do rows[#rows + 1] = { known[i], known[i + 1] } end
-return { 'processes', lanes, rows, runs, more, int(now) }
+for i = 1, #known, 2 do rows[#rows + 1] = row_of.process { name = known[i], record = known[i + 1] } end
+return reply.at_work { lanes = lanes, processes = rows, runs = runs, more = more, now = int(now) }

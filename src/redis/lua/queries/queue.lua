@@ -5,8 +5,7 @@
 -- reads: job, queue
 -- writes: none
 -- args: ns, clock, seed, queue_name, most:int
--- returns: {'queue', document, [lane, until] each, [id, class, token, began, lease end, process] of each run, [who, until, patterns] of each claim that waits,
---          [id, class, priority, since, group, 'pull' or ''] of each that is next, now} | {'none'}
+-- returns: queue | none
 
 local waiters = require 'queue/waiters'
 local cache = require 'runtime/cache'
@@ -18,10 +17,10 @@ local int = numbers.int
 local queue_key = redis_keys.queue_key
 local moment_of_sequence, now = time.moment_of_sequence, time.now
 
-if not text_at(queue_key(queue_name)) then return { 'none' } end
+if not text_at(queue_key(queue_name)) then return reply.none {} end
 local queue_record, lanes, ids = queue(queue_name), {}, {}
 for lane, till in pairs(queue_record.lanes) do
-  if till > now then lanes[#lanes + 1] = { lane, int(till) } end
+  if till > now then lanes[#lanes + 1] = row_of.lane { queue = queue_name, lane = lane, till = int(till) } end
 end
 
 -- In the order in which they are claimed: by priority, with ageing by that and the moment of becoming ready.
@@ -39,17 +38,17 @@ fetch_jobs(ids)
 local next_ones, runs, claims = {}, {}, {}
 for _, one in ipairs(line) do
   local doc = find(one[1])
-  if doc then next_ones[#next_ones + 1] = { one[1], doc.class, doc.priority or '0', int(moment_of_sequence(doc.sequence)), doc.group or '', one[2] } end
+  if doc then next_ones[#next_ones + 1] = row_of.next { job = one[1], class = doc.class, priority = doc.priority or '0', since = int(moment_of_sequence(doc.sequence)), group = doc.group or '', pull = one[2] } end
 end
 for _, id in ipairs(leases) do
   local doc = find(id)
-  if doc and doc.place == 'l' then runs[#runs + 1] = { id, doc.class, doc.token, doc.ran_at, doc.lease_until, doc.process or '' } end
+  if doc and doc.place == 'l' then runs[#runs + 1] = row_of.run { job = id, queue = doc.queue, class = doc.class, token = doc.token, started_at = doc.ran_at, lease_until = doc.lease_until, process = doc.process or '' } end
 end
 if (queue_record.pulls_until or 0) > now then
   local waiting = redis.call('ZRANGEBYSCORE', queue_key(queue_name, 'waiters'), '(' .. int(now), '+inf', 'WITHSCORES', 'LIMIT', 0, most)
   for i = 1, #waiting, 2 do
     local who, patterns = waiters.waiter_of(waiting[i])
-    claims[#claims + 1] = { who, waiting[i + 1], table.concat(patterns, '\n') }
+    claims[#claims + 1] = row_of.claim { id = who, till = waiting[i + 1], names = table.concat(patterns, '\n') }
   end
 end
-return { 'queue', cjson.encode(queue_record), lanes, runs, claims, next_ones, int(now) }
+return reply.queue { document = cjson.encode(queue_record), lanes = lanes, runs = runs, claims = claims, next = next_ones, now = int(now) }

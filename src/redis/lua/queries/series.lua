@@ -5,7 +5,7 @@
 -- reads: counts, queue, queues
 -- writes: none
 -- args: ns, clock, seed, queue_name, kind, most_queues:int
--- returns: {'series', [queue, as it is now, [as it was] each] each, 'more' or '', now}
+-- returns: series
 
 local counts = require 'queue/counts'
 local cache = require 'runtime/cache'
@@ -35,6 +35,6 @@ for i = 1, math.min(#names, most_queues) do
     local text = raw[counts.key(names[i], kind, place, most)]
     if text then found[#found + 1] = text end
   end
-  rows[i] = { names[i], counts.written_down(queue_record, 0, kind == 'm' and queue_record.minute_wait or queue_record.hour_wait), found }
+  rows[i] = row_of.counted { queue = names[i], latest = counts.written_down(queue_record, 0, kind == 'm' and queue_record.minute_wait or queue_record.hour_wait), before = found }
 end
-return { 'series', rows, more, int(now) }
+return reply.series { queues = rows, more = more, now = int(now) }

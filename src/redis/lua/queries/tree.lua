@@ -5,7 +5,7 @@
 -- reads: job, jobs
 -- writes: none
 -- args: ns, clock, seed, job, most:int
--- returns: {'tree', [id, parent, name, class, status] each, 'more' or ''} | {'refused', code, message}
+-- returns: tree | refused
 
 local trees = require 'family/trees'
 local aliases = require 'job/aliases'
@@ -20,13 +20,13 @@ local ok, root = attempt(function()
   need(id)
   return id
 end)
-if not ok then return { 'refused', root.code, root.message } end
+if not ok then return reply.refused { code = root.code, message = root.message } end
 
 local members, more = trees.of(root, most + 1)
 local list = {}
 for i = 1, math.min(most, #members) do
   local id = members[i]
   local doc = find(id)
-  if doc then list[#list + 1] = { id, id == root and '' or doc.parent or '', doc.child_name or '', doc.class, states.of(doc) } end
+  if doc then list[#list + 1] = row_of.member { id = id, parent = id == root and '' or doc.parent or '', name = doc.child_name or '', class = doc.class, status = states.of(doc) } end
 end
-return { 'tree', list, (more or #members > most) and 'more' or '' }
+return reply.tree { members = list, more = (more or #members > most) and 'more' or '' }

@@ -5,7 +5,7 @@
 -- reads: audience, channel, channels, job, jobs, limit, limits, queue, queues, repeats, result, wake
 -- writes: none
 -- args: ns, clock, seed, phase:int, from:int, size:int
--- returns: {'verified', [kind, name, fault, remedy] each, next phase or '', where it begins, jobs seen}
+-- returns: verified
 --          phases: 0 jobs (from an id), 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules (from a cursor of a scan)
 
 local kin = require 'family/kin'
@@ -45,7 +45,7 @@ local remedies = {
   result = 'it goes when it said that it would, or now if that is over',
   slot = 'the slots are those of the runs that there are',
 }
-local function fault(who, what, remedy) faults[#faults + 1] = { kind, who, what, remedies[remedy] } end
+local function fault(who, what, remedy) faults[#faults + 1] = row_of.found { kind = kind, who = who, what = what, remedy = remedies[remedy] } end
 
 local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 
@@ -357,4 +357,4 @@ repeat
   if from == 0 then phase = phase + 1 end
 until from > 0 or not phases[phase] or seen * 2 > size
 
-return { 'verified', faults, phases[phase] and int(phase) or '', int(from), int(seen) }
+return reply.verified { faults = faults, phase = phases[phase] and int(phase) or '', from = int(from), seen = int(seen) }

@@ -7,7 +7,7 @@
 -- reads: breaker
 -- writes: breaker, breakers
 -- args: ns, clock, seed, host, word, threshold:int, base:int, cap:int, floor:int, probing:int
--- returns: {'closed' | 'open' | 'probe', until or '', failures in a row}
+-- returns: breaker
 --          word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. Sent twice, it may count a failure twice: no harm.
 
 local backoff = require 'run/backoff'
@@ -24,8 +24,8 @@ local n, till = tonumber(failures), tonumber(moment)
 local function keep(mark) redis.call('SET', key, int(n) .. ',' .. int(till) .. mark, 'PX', DAY) end
 
 local function state()
-  if n < threshold then return { 'closed', '', int(n) } end
-  return { 'open', int(probed == 'p' and math.min(till, now + base) or till), int(n) }
+  if n < threshold then return reply.breaker { state = 'closed', failures = int(n) } end
+  return reply.breaker { state = 'open', till = int(probed == 'p' and math.min(till, now + base) or till), failures = int(n) }
 end
 
 -- Calls that were under way when it opened say nothing new.
@@ -48,14 +48,14 @@ local words = {
     if n < threshold or till > now then return state() end
     till = now + probing
     keep('p')
-    return { 'probe', int(till), int(n) }
+    return reply.breaker { state = 'probe', till = int(till), failures = int(n) }
   end,
   failed = function() return fail(n < threshold) end,
   ['probe failed'] = function() return fail(true) end,
   succeeded = function()
     redis.call('DEL', key)
     if n >= threshold then redis.call('ZREM', ns .. 'breakers', host) end
-    return { 'closed', '', int(n) }
+    return reply.breaker { state = 'closed', failures = int(n) }
   end,
 }
 return words[word]()

@@ -5,7 +5,7 @@
 -- reads: audience, channel, constraints, days, hints, job, jobs, lane, limit, listened, once, queue, quota, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, listened, live, log, once, queue, queues, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, job, ...
--- returns: {'done', answer, rings, id, jobs that got a message} | {'again', answer} | {'refused', code, message, after how many seconds to try again or ''}
+-- returns: done | repeated | refused
 
 local aliases = require 'job/aliases'
 local quota = require 'limit/quota'
@@ -14,6 +14,7 @@ local log = require 'port/log'
 local write = require 'port/write'
 local bells = require 'queue/bells'
 local ops = require 'run/ops'
+local of_callers = require 'run/ops/of_callers'
 local work = require 'run/work'
 local args = require 'runtime/args'
 local cache = require 'runtime/cache'
@@ -28,25 +29,31 @@ if ARGV[at + 2] == 'publish' then audience.foresee(ARGV[at + 3], KEYS) end
 fetch(KEYS)
 
 local known, taken = idempotency.recall(once, fingerprint)
-if taken then return { 'refused', 'TAKEN', idempotency.USED } end
-if known then return { 'again', known } end
+if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
+if known then return reply.repeated { answer = known } end
 
 local me = { answer = {} }
+
+local function carry(word)
+  local verb = of_callers.named(word) or ops.named(word)
+  verb(me)
+end
+
 local ok, why = attempt(function()
   if job ~= '' then
     me.id = aliases.resolve(job)
     need(me.id)
   end
-  for _ = 1, take_int() do ops.find(take())(me) end
+  for _ = 1, take_int() do carry(take()) end
   log.end_entry()
   quota.check()
 end)
-if not ok then return { 'refused', why.code, why.message, why.wait or '' } end
+if not ok then return reply.refused { code = why.code, message = why.message, wait = why.wait or '' } end
 
 bells.ring_ready()
 bells.ring_timers()
 -- Who got nothing asks again under the same key until there is something.
 if not me.nothing then idempotency.remember(once, fingerprint, me.answer, tonumber(once_for)) end
 work.flush()
-if me.warning then return { 'refused', me.warning[1], me.warning[2], bells.rings } end
-return { 'done', me.answer, bells.rings, me.id or '', write.heard }
+if me.warning then return reply.refused { code = me.warning[1], message = me.warning[2] } end
+return reply.done { answer = me.answer, rings = bells.rings, id = me.id or '', heard = write.heard }

@@ -6,11 +6,7 @@
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue, quota, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
--- returns: {word, answers, runs, rings, nextDue, jobs to be tagged anew, version of the constraints,
---          failed instead of being lent, seen up to ('' when to the end), faults: [job, what] each,
---          what the process was told}
---          word: 'ok' | 'empty' (the lane has left) | 'warm' (it waits to be called) | 'more' (ask again)
---          | 'full' (no lane free) | 'stale'
+-- returns: committed
 
 local plain = require 'fast/plain'
 local places = require 'job/places'
@@ -73,7 +69,7 @@ local function repeated(record)
     local doc = find(id)
     if doc and doc.token == token then ids[#ids + 1] = id end
   end
-  return { record.w, record.a, snapshot.of(ids), {}, next_due() }
+  return reply.committed { word = record.w, answers = record.a, lent = snapshot.of(ids), next_due = next_due() }
 end
 
 local function tokens_of(ids)
@@ -99,7 +95,7 @@ if lane ~= '' then
   local last = text and tonumber((text:match('^%d+')))
   if last and last == seq then return repeated(cjson.decode((text:match('{.*')))) end
   -- A pull worker's number stands for what it asks for: another one is another question under the same key.
-  if last and (last > seq or place == 'p') then return { 'stale', {}, {}, {}, '' } end
+  if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
 local answers, ended, parents = {}, {}, {}
@@ -189,4 +185,4 @@ for i, run in ipairs(runs) do
   local doc = run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id)
   if doc and doc.token == run.token then again[#again + 1] = run.id end
 end
-return { word, answers, snapshot.of(#again > 0 and again or ids), bells.rings, next_due(), snapshot.with_documents(stale), version, int(failed), more and int(seen) or '', faults, told }
+return reply.committed { word = word, answers = answers, lent = snapshot.of(#again > 0 and again or ids), rings = bells.rings, next_due = next_due(), stale = snapshot.with_documents(stale), version = version, failed = int(failed), seen = more and int(seen) or '', faults = faults, told = told }

@@ -5,7 +5,7 @@
 -- reads: constraints, hints, job, jobs, limit, limits, listened, queue, quota, schema
 -- writes: constraints, hints, job, limit, limits, queue, quota, schema, wake
 -- args: ns, clock, seed, name, definition
--- returns: {'set', constraints, rings} | {'refused', code, message}
+-- returns: set | refused
 --          definition: JSON text, '' removes
 
 local limits = require 'limit/limits'
@@ -22,7 +22,7 @@ fetch(KEYS)
 local key = ns .. 'constraints'
 local text = text_at(key)
 local all = text and cjson.decode(text) or { version = '0', list = {} }
-if definition == '' and not all.list[name] then return { 'refused', 'NOT_FOUND', 'there is no constraint ' .. name } end
+if definition == '' and not all.list[name] then return reply.refused { code = 'NOT_FOUND', message = 'there is no constraint ' .. name } end
 
 all.list[name] = definition ~= '' and definition or nil
 all.version = int(tonumber(all.version) + 1)
@@ -37,4 +37,4 @@ end
 bells.ring_ready()
 bells.ring_timers()
 work.flush()
-return { 'set', cjson.encode(all), bells.rings }
+return reply.set { rings = bells.rings, constraints = cjson.encode(all) }

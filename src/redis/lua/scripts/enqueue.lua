@@ -5,9 +5,7 @@
 -- reads: audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, listened, once, queue, quota, schema, unique, workers
 -- writes: audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live, once, queue, queues, quota, repeats, schema, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, seen:int, quota_of, most_jobs, most_bytes, ...
--- returns: {'made', answers, rings, runs} | {'again', answers, {}, runs} | {'refused', code, message, which, member, after how many seconds to try again or ''}
---          | {'stale', constraints}: they were tagged by older ones
---          answers = [first id, status, 'existing' or '', how many] each: the ids of jobs in common follow each other
+-- returns: made | again | refused | outdated
 --          rest: what jobs have in common, how many they are, the args of each; as often as the first number says
 
 local bulk = require 'fast/bulk'
@@ -33,11 +31,11 @@ local int = numbers.int
 fetch(KEYS)
 
 local known, taken = idempotency.recall(once, fingerprint)
-if taken then return { 'refused', 'TAKEN', idempotency.USED, '' } end
-if known then return { 'again', known, {}, eager.texts_of(eager.lent_before(lane)) } end
+if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
+if known then return reply.again { jobs = known, lent = eager.texts_of(eager.lent_before(lane)) } end
 
 local _, _, version = hints.known()
-if version ~= tagged then return { 'stale', text_at(ns .. 'constraints') or '' } end
+if version ~= tagged then return reply.outdated { constraints = text_at(ns .. 'constraints') or '' } end
 
 ids.must_have_given(seen)
 if quota_of ~= '' then quota.allow(quota_of, most_jobs, most_bytes) end
@@ -46,17 +44,17 @@ local ok, why = try(function()
   for i = 1, take_int() do
     local spec, n = specs.take(), take_int()
     if spec.plain then
-      answers[i] = { bulk.create(spec, n, lane, quota_of), 'queued', '', int(n) }
+      answers[i] = row_of.made { first = bulk.create(spec, n, lane, quota_of), status = 'queued', count = int(n) }
     else
       local id, status, existing = create.one(spec, take())
-      answers[i] = { id, status, existing and 'existing' or '', '1' }
+      answers[i] = row_of.made { first = id, status = status, existing = existing and 'existing' or '', count = '1' }
     end
     made = made + n
   end
   log.end_entry()
   quota.check()
 end)
-if not ok then return { 'refused', why.code, why.message, int(made), why.field or '', why.wait or '' } end
+if not ok then return reply.refused { code = why.code, message = why.message, wait = why.wait or '', which = int(made), member = why.field or '' } end
 
 work.conclude()
 local ids = eager.begin_lane({ name = lane, version = tagged, batch = batch, lease = lease, begun = begun })
@@ -64,4 +62,4 @@ bells.ring_ready()
 bells.ring_timers()
 idempotency.remember(once, fingerprint, answers, tonumber(once_for))
 work.flush()
-return { 'made', answers, bells.rings, eager.texts_of(ids) }
+return reply.made { jobs = answers, rings = bells.rings, lent = eager.texts_of(ids) }

@@ -5,7 +5,7 @@
 -- reads: hints, job, jobs, lane, listened, processes, queue, quota, schema
 -- writes: job, lane, limit, live, processes, queue, quota, schema, wake
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
--- returns: {'extended', leaseUntil or '' for each token, with ! where its job is to end, what the process of the last one was told}
+-- returns: extended
 
 local places = require 'job/places'
 local values = require 'job/values'
@@ -47,4 +47,4 @@ for i, token in ipairs(tokens) do
 end
 if lane ~= '' and queue(queue_name).lanes[lane] then lanes.set(queue_name, lane, now + lease) end
 work.flush()
-return { 'extended', answers, told }
+return reply.extended { ends = answers, told = told }

@@ -5,7 +5,7 @@
 -- reads: days, job, jobs, limit, queue, quota
 -- writes: counts, days, job, lane, limit, limits, queue, quota, schema, wake
 -- args: ns, clock, seed, key, act, concurrency, rate, period, paused, till
--- returns: {'set', rings} | {'refused', code, message}
+-- returns: set | refused
 --          act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same, if there is such a limit) | 'shut' (until `till`,
 --          or no longer; nothing, if there is no such limit) | 'remove'
 
@@ -17,8 +17,8 @@ local fetch = cache.fetch
 
 fetch(KEYS)
 
-if act == 'shut' and not limits.at(key).settings then return { 'set', {} } end
-if act ~= 'set' and not limits.at(key).settings then return { 'refused', 'NOT_FOUND', 'there is no limit ' .. key } end
+if act == 'shut' and not limits.at(key).settings then return reply.set {} end
+if act ~= 'set' and not limits.at(key).settings then return reply.refused { code = 'NOT_FOUND', message = 'there is no limit ' .. key } end
 
 local settings = {}
 local function setting(field, given)
@@ -40,4 +40,4 @@ end
 bells.ring_ready()
 bells.ring_timers()
 work.flush()
-return { 'set', bells.rings }
+return reply.set { rings = bells.rings }

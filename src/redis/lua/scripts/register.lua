@@ -5,7 +5,7 @@
 -- reads: audience, channel, hints, job, jobs, limit, listened, queue, quota, workers
 -- writes: job, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
--- returns: {'registered', rings, 'changed' or ''}
+-- returns: registered
 --          rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number) each; with `whole` the classes are all there are
 
 local limits = require 'limit/limits'
@@ -90,4 +90,4 @@ if moved then
 end
 bells.ring_ready()
 work.flush()
-return { 'registered', bells.rings, changed and 'changed' or '' }
+return reply.registered { rings = bells.rings, changed = changed and 'changed' or '' }

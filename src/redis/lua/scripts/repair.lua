@@ -5,7 +5,7 @@
 -- reads: audience, channel, channels, days, hints, job, jobs, limit, limits, listened, queue, queues, quota, repeats, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, queues, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, ...
--- returns: {'repaired', rings}
+-- returns: repaired
 --          rest: how many, then kind and name of each
 
 local follow = require 'family/follow'
@@ -308,4 +308,4 @@ end
 bells.ring_ready()
 bells.ring_timers()
 work.flush()
-return { 'repaired', bells.rings }
+return reply.repaired { rings = bells.rings }

@@ -5,7 +5,7 @@
 -- reads: queue, quota
 -- writes: lane, live, queue, queues, quota, wake
 -- args: ns, clock, seed, queue_name, lanes, batch, paused, mode, ageing, unban, ...
--- returns: {'set', rings}
+-- returns: set
 --          rest: globs of classes to ban
 
 local places = require 'job/places'
@@ -48,4 +48,4 @@ places.to_ring[queue_name] = (places.to_ring[queue_name] or 0) + redis.call('ZCA
 bells.ring_ready()
 bells.ring_timers()
 work.flush()
-return { 'set', bells.rings }
+return reply.set { rings = bells.rings }

@@ -5,7 +5,7 @@
 -- reads: processes
 -- writes: processes
 -- args: ns, clock, seed, name, signal
--- returns: {'told'} | {'gone'}
+-- returns: told | none
 
 local processes = require 'queue/processes'
 local store = require 'runtime/store'
@@ -13,9 +13,9 @@ local cache = require 'runtime/cache'
 local hget = cache.hget
 
 local text = hget(processes.key, name)
-if not text then return { 'gone' } end
+if not text then return reply.none {} end
 local known = processes.read(text)
 known.signal = signal
 processes.write(name, known)
 store.write()
-return { 'told' }
+return reply.told {}

@@ -5,7 +5,7 @@
 -- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, listened, queue, quota, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, most:int
--- returns: {'ticked', rings, 'more' or ''}
+-- returns: ticked
 
 local places = require 'job/places'
 local retention = require 'job/retention'
@@ -48,7 +48,7 @@ for _, member in ipairs(members) do
     touched_now[#touched_now + 1] = name
   end
 end
-if #names + #touched_now == 0 and not is_former then return { 'ticked', {}, '' } end
+if #names + #touched_now == 0 and not is_former then return reply.ticked {} end
 fetch(keys)
 if is_former and not is_brought_over() and former.go_on() then more = true end
 
@@ -76,4 +76,4 @@ end
 bells.ring_ready()
 bells.ring_timers()
 work.flush()
-return { 'ticked', bells.rings, more and 'more' or '' }
+return reply.ticked { rings = bells.rings, more = more and 'more' or '' }

@@ -58,7 +58,7 @@ end
 
 function eager.texts_of(ids)
   local list = {}
-  for i, id in ipairs(ids) do list[i] = { text_at(key_of(id)) } end
+  for i, id in ipairs(ids) do list[i] = row_of.lent { document = text_at(key_of(id)) } end
   return list
 end
 

@@ -40,7 +40,7 @@ local function ring(q, ready)
   for _ = 1, missing do
     local bell = new_bell()
     lanes.set(q, bell, now + lanes.BELL)
-    bells.rings[#bells.rings + 1] = { q, bell, '' }
+    bells.rings[#bells.rings + 1] = row_of.ring { queue = q, bell = bell }
   end
 end
 
@@ -63,7 +63,7 @@ function bells.ring_timers()
     local moment = queue_record.paused and never or next_call(q, queue_record)
     if moment > now and moment <= now + lanes.MINUTE and not (queue_record.timer_bell and queue_record.timer_bell > now and queue_record.timer_bell <= moment) then
       change_queue(q, queue_fields.timer_bell, moment)
-      bells.rings[#bells.rings + 1] = { q, new_bell(), int(moment) }
+      bells.rings[#bells.rings + 1] = row_of.ring { queue = q, bell = new_bell(), at = int(moment) }
     end
   end
 end

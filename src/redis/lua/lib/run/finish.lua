@@ -19,6 +19,7 @@ local counts = require 'queue/counts'
 local lanes = require 'queue/lanes'
 local leases = require 'run/leases'
 local ops = require 'run/ops'
+local sayings = require 'run/ops/sayings'
 local retry = require 'run/retry'
 local slots = require 'run/slots'
 local args = require 'runtime/args'
@@ -28,40 +29,12 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 local set_value = values.set_value
-local take, take_int, take_list = args.take, args.take_int, args.take_list
+local take, take_int = args.take, args.take_int
 local change, find, need, set_expiring, sset, text_at = cache.change, cache.find, cache.need, cache.set_expiring, cache.sset, cache.text_at
-local isolate, push, within = journal.isolate, journal.push, journal.within
+local isolate = journal.isolate
 local int, never = numbers.int, numbers.never
 local side_key = redis_keys.side_key
 local now = time.now
-
--- What a run says of itself beside its ops; each reads its own arguments.
-local saying = {
-  retry = function(run) run.retry = take() end,
-  error = function(run) run.error = take() end,
-  at = function(run) run.at = take_int() end,
-  wait = function(run) run.at = now + take_int() end,
-  slot = function(run) run.slot = take() end,
-  -- Its next slot has gone by already, and is made up for.
-  catchup = function(run) run.catches_up = true end,
-  result = function(run) run.result = take() end,
-  progress = function(run) run.progress = take() end,
-  count = function(run) push(within(run, 'counts'), { take(), take_int() }) end,
-  waitfor = function(run) run.wait_for, run.names = take(), take_list() end,
-  lease = function(run) run.lease = take_int() end,
-  -- The run is over, its function is not: it goes on at that moment ('' for none), or when one of these children has ended.
-  pause = function(run) run.paused, run.till, run.awaits = true, take(), take_list() end,
-  -- When it ended by the worker's own clock.
-  said = function(run) run.said = take() end,
-  -- Which jobs its ops may name: those of its own tree, or all.
-  reach = function(run) run.reach = take() end,
-  -- Who performed it, where its job keeps its runs.
-  by = function(run) run.by = take() end,
-  -- Given back because the deployment that was lent it knows no such class.
-  unknown = function(run) run.unknown = true end,
-  -- News from children that came during the run do not make it run again.
-  deaf = function(run) run.deaf = true end,
-}
 
 function finish.take_run()
   local run = { token = take(), n = take_int(), ending = take(), late = take_int(), size = take_int() }
@@ -78,8 +51,8 @@ local function apply(run)
   local stop = run.from + run.size
   while at < stop do
     local word = take()
-    local say = saying[word] or ops.find(word)
-    say(run)
+    local carry = sayings.named(word) or ops.named(word)
+    carry(run)
   end
   at = back
 end
@@ -149,7 +122,7 @@ local function come_to_rest(id, doc, run)
 end
 
 local function set_pause(id, doc, run)
-  change(id, doc, fields.sleep_until, run.till ~= '' and run.till or nil)
+  change(id, doc, fields.sleep_until, run.till)
   change(id, doc, fields.awaited_children, run.awaits[1] and cjson.encode(run.awaits) or nil)
 end
 

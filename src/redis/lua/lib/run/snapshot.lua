@@ -57,12 +57,12 @@ local function flat_inputs(id, doc)
       if pushed ~= taken and not doc['v' .. field] then
         local items = snapshot.first_values(id, doc, dir, port, tonumber(pushed) - tonumber(taken))
         bytes = bytes + tables.bytes(items)
-        flat[#flat + 1] = { port, items }
+        flat[#flat + 1] = row_of.input { port = port, items = items }
       end
     end
   end
-  inputs_of[id] = flat
-  return flat
+  inputs_of[id] = { flat = flat, bytes = bytes }
+  return inputs_of[id]
 end
 
 -- Where they are too many, those that come last are left out: their fields still say `^`.
@@ -91,17 +91,14 @@ function snapshot.weigh(id, doc)
   local bytes = #(raw[key_of(id)] or '')
   if #attached_to(id, doc) == 0 then return bytes end
   for _, text in ipairs(snapshot.flat_side_values(id, doc)) do bytes = bytes + #text end
-  for _, port in ipairs(flat_inputs(id, doc)) do
-    for _, item in ipairs(port[2]) do bytes = bytes + #item end
-  end
-  return bytes
+  return bytes + flat_inputs(id, doc).bytes
 end
 
 -- The job that tells of the last end, as text with its last error; nothing when there is none.
 function snapshot.callback_of(doc)
   local callback = doc.callback_job and find(doc.callback_job)
   if not callback then return {} end
-  return { text_at(key_of(doc.callback_job)), get_value(doc.callback_job, callback, fields.last_error) or '' }
+  return row_of.told { document = text_at(key_of(doc.callback_job)), error = get_value(doc.callback_job, callback, fields.last_error) or '' }
 end
 
 local MAX_CHILDREN = 1000
@@ -152,7 +149,7 @@ local function flat_family(parent, doc, children)
       local how, left = legacy(id, child_doc)
       bytes = bytes + #left + #(get_value(id, child_doc, fields.args) or '')
       if bytes > MAX_FAMILY then refuse('TOO_LARGE', 'what the children of job ' .. parent .. ' were given and left is more than 8 MiB together') end
-      rows[#rows + 1] = { names[id], id, child_doc.class, how, get_value(id, child_doc, fields.args) or '', left }
+      rows[#rows + 1] = row_of.heir { name = names[id], id = id, class = child_doc.class, how = how, args = get_value(id, child_doc, fields.args) or '', left = left }
     end
   end
   return rows
@@ -165,12 +162,8 @@ local function flat_port(id, doc, name, field, closely)
   local pushed, taken = doc[field]:match('^(%d+),(%d+)')
   local idle = not wires and (pushed == taken or (name == '' and not closely)) and not (default and dir == 'o' and name ~= '')
   if idle then return nil end
-  local row = { name, dir, port, int(pushed - taken), default and '1' or '', wires or '' }
-  if closely then
-    row[7] = pushed ~= taken and lists.now(id, doc, dir, port, 1)[1] or ''
-    row[8] = doc['m' .. field] or ''
-  end
-  return row
+  local oldest = closely and pushed ~= taken and lists.now(id, doc, dir, port, 1)[1] or ''
+  return row_of.wiring { child = name, side = dir, port = port, size = int(pushed - taken), has_default = default and '1' or '', wires = wires or '', oldest = oldest, left = closely and doc['m' .. field] or '' }
 end
 
 -- The wires of a follower and what waits at them: its own ports with wires, and the ports of its children with wires,
@@ -207,12 +200,12 @@ end
 
 -- What a run sees, after everything has been written: the document as text, and what stands beside it.
 local function one(id)
-  if plain.text(id) then return { raw[key_of(id)] } end
+  if plain.text(id) then return row_of.lent { document = raw[key_of(id)] } end
   local doc = find(id)
-  if not doc.has_children and not doc.has_steps and #attached_to(id, doc) == 0 then return { raw[key_of(id)] } end
+  if not doc.has_children and not doc.has_steps and #attached_to(id, doc) == 0 then return row_of.lent { document = raw[key_of(id)] } end
   local steps, more_steps = flat_steps(id, doc)
   local children, total = snapshot.flat_children(id, doc)
-  return { raw[key_of(id)], flat_inputs(id, doc), snapshot.flat_side_values(id, doc), children, steps, total, flat_family(id, doc, children), doc.followed and snapshot.flat_wires(id, doc, children) or {}, more_steps }
+  return row_of.lent { document = raw[key_of(id)], inputs = flat_inputs(id, doc).flat, side = snapshot.flat_side_values(id, doc), children = children, steps = steps, child_count = total, family = flat_family(id, doc, children), wires = doc.followed and snapshot.flat_wires(id, doc, children) or {}, more_steps = more_steps }
 end
 
 -- What each of these runs sees. Where that cannot be had it is a fault of this run alone: its document, and why.
@@ -220,14 +213,14 @@ function snapshot.of(ids)
   local list = {}
   for i, id in ipairs(ids) do
     local ok, found = isolate(id, one, id)
-    list[i] = ok and found or { raw[key_of(id)], {}, {}, {}, {}, 0, {}, {}, '', found.code .. ' ' .. found.message }
+    list[i] = ok and found or row_of.lent { document = raw[key_of(id)], fault = found.code .. ' ' .. found.message }
   end
   return list
 end
 
 function snapshot.with_documents(ids)
   local rows = {}
-  for i, id in ipairs(ids) do rows[i] = { id, raw[key_of(id)], snapshot.flat_side_values(id, find(id)) } end
+  for i, id in ipairs(ids) do rows[i] = row_of.stale { id = id, document = raw[key_of(id)], side = snapshot.flat_side_values(id, find(id)) } end
   return rows
 end
 

@@ -9,42 +9,38 @@ local trees = require 'family/trees'
 local aliases = require 'job/aliases'
 local create = require 'job/create'
 local ending = require 'job/ending'
-local specs = require 'job/specs'
 local reach = require 'run/ops/reach'
-local args = require 'runtime/args'
 local cache = require 'runtime/cache'
-local take = args.take
 local del, need = cache.del, cache.need
 local verbs = {}
 
-function verbs.spawn(me)
-  local name, spec = take(), specs.take()
+function verbs.spawn(me, name, spec, args)
   spec.name = name
-  create.one(spec, take(), me.id)
+  create.one(spec, args, me.id)
 end
 
 function verbs.forget(me) ending.forget(me.id, need(me.id)) end
 
-function verbs.adopt(me)
-  local orphan, name = aliases.resolve(take()), take()
+function verbs.adopt(me, job, name)
+  local orphan = aliases.resolve(job)
   need(orphan)
-  reach.check_reach(me, orphan)
+  reach.check(me, orphan)
   trees.adopt(me.id, need(me.id), orphan, name)
 end
 
-function verbs.disown(me)
-  local child = kin.need_child(me.id, take())
-  local doc = need(child)
-  kin.unlink(child, doc)
-  ending.free(child, doc)
+function verbs.disown(me, child)
+  local id = kin.need_child(me.id, child)
+  local doc = need(id)
+  kin.unlink(id, doc)
+  ending.free(id, doc)
   kin.missed(me.id)
 end
 
 -- It has what it wanted of a child that has ended: the child goes its own way, and its result is kept no longer.
-function verbs.inherit(me)
-  local child = kin.need_child(me.id, take())
-  kin.unlink(child, need(child))
-  del(ns .. 'result:' .. child)
+function verbs.inherit(me, child)
+  local id = kin.need_child(me.id, child)
+  kin.unlink(id, need(id))
+  del(ns .. 'result:' .. id)
 end
 
 -- One slice. Such runs say nothing about a job that runs wild.

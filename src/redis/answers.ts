@@ -1,0 +1,282 @@
+// What scripts answer, as records: these tables name what stands where, for both sides. Lua says
+// `return reply.made { jobs = …, rings = … }` and `row_of.ring { queue = …, bell = … }`, which the build (infra/lua-answers.ts)
+// turns into lists in this order; here `answerOf` gives them their names back.
+
+/** Rows, of which answers have many. */
+export const rows = {
+  /** Whom the caller must ring: the queue, under which bell, and at which moment if not now. */
+  ring: { queue: 'text', bell: 'text', at: 'moment' },
+
+  // ---- what a run gets to see
+  /** Of a plain job there is the document alone. `fault`: code and message, why nothing else is there. */
+  lent: {
+    document: 'text',
+    inputs: 'input[]',
+    side: 'texts',
+    children: 'texts',
+    steps: 'texts',
+    childCount: 'number',
+    family: 'heir[]',
+    wires: 'wiring[]',
+    moreSteps: 'flag',
+    fault: 'text',
+  },
+  /** What waits at an input. */
+  input: { port: 'text', items: 'texts' },
+  /** A child that has ended: how, what it was given, and what it left. */
+  heir: { name: 'text', id: 'number', class: 'text', how: 'text', args: 'some', left: 'some' },
+  /** A port of a follower (child '') or its child, and where its wires lead; seen closely, also its oldest value and what left it. */
+  wiring: {
+    child: 'text',
+    side: 'text',
+    port: 'text',
+    size: 'number',
+    hasDefault: 'flag',
+    wires: 'text',
+    oldest: 'some',
+    left: 'some',
+  },
+  /** A job that is to be tagged anew. */
+  stale: { id: 'number', document: 'text', side: 'texts' },
+  /** What a script could not do for a job. */
+  fault: { job: 'text', what: 'text' },
+
+  // ---- what has been made
+  /** Jobs whose ids follow each other, or one that was there. */
+  made: { first: 'number', status: 'text', existing: 'flag', count: 'number' },
+
+  // ---- what is looked at
+  /** The job that tells of an end. */
+  told: { document: 'text', error: 'some' },
+  listed: { id: 'number', document: 'text', side: 'texts', callback: 'told?' },
+  facts: {
+    paused: 'flag',
+    maxLanes: 'number',
+    lanes: 'number',
+    mode: 'text',
+    now: 'number',
+    limitFree: 'moment',
+    ownLimit: 'some',
+    limit: 'some',
+  },
+  member: { id: 'number', parent: 'moment', name: 'text', class: 'text', status: 'text' },
+  /** Of one port; empty where there is none. */
+  waiting: { taken: 'number', items: 'texts', default: 'some', more: 'number' },
+  /** `word`: 'flow' | 'refused' | 'later' (it would have been too many children with those before it). */
+  flow: {
+    word: 'text',
+    id: 'number',
+    document: 'text',
+    side: 'texts',
+    children: 'texts',
+    ports: 'wiring[]',
+    nodes: 'node[]',
+    code: 'text',
+    message: 'text',
+  },
+  node: {
+    name: 'text',
+    queue: 'text',
+    ranAt: 'moment',
+    lastRun: 'text',
+    limit: 'some',
+    leaseUntil: 'moment',
+    goesOnAt: 'moment',
+  },
+  limit: { key: 'text', document: 'text', held: 'number', waiting: 'number' },
+  holder: {
+    job: 'number',
+    leaseUntil: 'number',
+    queue: 'text',
+    class: 'text',
+    group: 'some',
+    ranAt: 'moment',
+    process: 'some',
+  },
+  inLine: { job: 'number', queue: 'text', class: 'text', group: 'some', priority: 'number', since: 'number' },
+  queue: {
+    name: 'text',
+    document: 'text',
+    lanes: 'number',
+    ready: 'number',
+    pull: 'number',
+    timers: 'number',
+    leases: 'number',
+    suspended: 'number',
+    completed: 'number',
+    failed: 'number',
+    terminated: 'number',
+    oldest: 'some',
+  },
+  lane: { queue: 'text', lane: 'text', till: 'number' },
+  process: { name: 'text', record: 'text' },
+  run: {
+    job: 'number',
+    queue: 'text',
+    class: 'text',
+    token: 'text',
+    startedAt: 'number',
+    leaseUntil: 'number',
+    process: 'some',
+  },
+  claim: { id: 'text', till: 'number', names: 'text' },
+  next: { job: 'number', class: 'text', priority: 'number', since: 'number', group: 'some', pull: 'flag' },
+  counted: { queue: 'text', latest: 'text', before: 'texts' },
+  found: { kind: 'text', who: 'text', what: 'text', remedy: 'text' },
+} as const satisfies Record<string, Record<string, string>>
+
+/** Answers, each with its name as its first word. */
+export const replies = {
+  /** `wait`: after how many seconds to try again. `which` of the jobs, and what of it. */
+  refused: { code: 'text', message: 'text', wait: 'some', which: 'some', member: 'some' },
+  none: {},
+
+  /**
+   * `word`: 'ok' | 'empty' (the lane has left) | 'warm' (it waits to be called) | 'more' (ask again) | 'full' (no lane free) |
+   * 'stale'. `answers`: of each run; `failed`: how many failed instead of being lent; `seen`: up to which member, where not to
+   * the end; `told`: what the process was told; `nextDue`: a moment, and how many milliseconds it is away.
+   */
+  committed: {
+    word: 'text',
+    answers: 'texts',
+    lent: 'lent[]',
+    rings: 'ring[]',
+    nextDue: 'text',
+    stale: 'stale[]',
+    version: 'text',
+    failed: 'number',
+    seen: 'moment',
+    faults: 'fault[]',
+    told: 'some',
+  },
+  made: { jobs: 'made[]', rings: 'ring[]', lent: 'lent[]' },
+  again: { jobs: 'made[]', rings: 'ring[]', lent: 'lent[]' },
+  /** The jobs were tagged by older constraints than these. */
+  outdated: { constraints: 'text' },
+  /** `heard`: the jobs that got a message. */
+  done: { answer: 'texts', rings: 'ring[]', id: 'text', heard: 'texts' },
+  repeated: { answer: 'texts' },
+  /** Of each token until when, with ! where its job is to end; '' where it is lost. */
+  extended: { ends: 'texts', told: 'some' },
+  ticked: { rings: 'ring[]', more: 'flag' },
+  set: { rings: 'ring[]', constraints: 'text' },
+  registered: { rings: 'ring[]', changed: 'flag' },
+  repaired: { rings: 'ring[]' },
+  told: {},
+  breaker: { state: 'text', till: 'moment', failures: 'number' },
+
+  /** `ahead`: how many are in front of it in its queue. */
+  job: {
+    id: 'number',
+    document: 'text',
+    side: 'texts',
+    children: 'texts',
+    items: 'texts',
+    ahead: 'moment',
+    facts: 'facts?',
+    childCount: 'number',
+    callback: 'told?',
+  },
+  /** `total`: how many there are in all, where that is known. */
+  jobs: { jobs: 'listed[]', cursor: 'some', total: 'moment' },
+  tree: { members: 'member[]', more: 'flag' },
+  ports: { ports: 'waiting?[]' },
+  flows: { flows: 'flow[]', now: 'number' },
+  limits: { limits: 'limit[]', cursor: 'text' },
+  room: {
+    document: 'text',
+    held: 'number',
+    started: 'number',
+    waiting: 'number',
+    nextRoom: 'moment',
+    now: 'number',
+    holders: 'holder[]',
+    line: 'inLine[]',
+  },
+  queues: { queues: 'queue[]', now: 'number' },
+  queue: { document: 'text', lanes: 'lane[]', runs: 'run[]', claims: 'claim[]', next: 'next[]', now: 'number' },
+  atWork: { lanes: 'lane[]', processes: 'process[]', runs: 'run[]', more: 'flag', now: 'number' },
+  series: { queues: 'counted[]', more: 'flag', now: 'number' },
+  verified: { faults: 'found[]', phase: 'some', from: 'number', seen: 'number' },
+} as const satisfies Record<string, Record<string, string>>
+
+type Rows = typeof rows
+type Replies = typeof replies
+
+type Plain = {
+  text: string
+  some: string | undefined
+  number: number
+  moment: number | undefined
+  flag: boolean
+  texts: string[]
+}
+type Value<K> = K extends keyof Plain
+  ? Plain[K]
+  : K extends `${infer R extends keyof Rows}?[]`
+    ? (Row<R> | undefined)[]
+    : K extends `${infer R extends keyof Rows}[]`
+      ? Row<R>[]
+      : K extends `${infer R extends keyof Rows}?`
+        ? Row<R> | undefined
+        : never
+
+/** A row with its names. */
+export type Row<R extends keyof Rows> = { -readonly [N in keyof Rows[R]]: Value<Rows[R][N]> }
+/** An answer with its names; its own name is its `is`. */
+export type Reply<A extends keyof Replies> = { is: A } & { -readonly [N in keyof Replies[A]]: Value<Replies[A][N]> }
+
+type Raw = readonly unknown[]
+type Read = (value: unknown) => unknown
+
+const readers: Record<keyof Plain, Read> = {
+  text: (value) => (value === undefined ? '' : String(value)),
+  some: (value) => (value === undefined || value === '' ? undefined : String(value)),
+  number: (value) => Number(value ?? 0),
+  moment: (value) => (value === undefined || value === '' ? undefined : Number(value)),
+  flag: (value) => value !== undefined && value !== '',
+  texts: (value) => value ?? [],
+}
+
+/** One list of values of a shape, with their names. */
+function record(shape: readonly (readonly [string, Read])[], values: Raw, from = 0): Record<string, unknown> {
+  const named: Record<string, unknown> = {}
+  for (let at = 0; at < shape.length; at++) named[shape[at]![0]] = shape[at]![1](values[from + at])
+  return named
+}
+
+const shapes = new Map<object, [string, Read][]>()
+
+function shapeOf(names: Record<string, string>): [string, Read][] {
+  const known = shapes.get(names)
+  if (known) return known
+  const shape = Object.entries(names).map(([name, kind]): [string, Read] => [name, readerOf(kind)])
+  shapes.set(names, shape)
+  return shape
+}
+
+function readerOf(kind: string): Read {
+  if (kind in readers) return readers[kind as keyof Plain]
+  if (kind.endsWith('[]')) {
+    const one = readerOf(kind.slice(0, -2))
+    return (value) => ((value ?? []) as Raw).map(one)
+  }
+  const isMaybe = kind.endsWith('?')
+  const names = rows[(isMaybe ? kind.slice(0, -1) : kind) as keyof Rows]
+  return (value) => (isMaybe && !(value as Raw | undefined)?.length ? undefined : record(shapeOf(names), value as Raw))
+}
+
+/**
+ * An answer with its names, one of those that the script has.
+ *
+ * @example answerOf(['set', [['q', 'bell1', '']]], 'set', 'refused') // { is: 'set', rings: [{ queue: 'q', … }], … }
+ */
+export function answerOf<A extends keyof Replies>(raw: unknown, ...names: A[]): { [N in A]: Reply<N> }[A] {
+  const [is] = raw as [A]
+  if (!names.includes(is)) throw new Error(`a script answered ${is}: expected ${names.join(' or ')}`)
+  return { is, ...record(shapeOf(replies[is]), raw as Raw, 1) } as { [N in A]: Reply<N> }[A]
+}
+
+/** A row with its names, of an answer that has them as they came. */
+export const rowOf = <R extends keyof Rows>(name: R, raw: unknown): Row<R> =>
+  record(shapeOf(rows[name]), raw as Raw) as Row<R>

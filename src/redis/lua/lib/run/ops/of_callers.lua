@@ -1,0 +1,170 @@
+-- Verbs that callers alone may ask for: no run does.
+-- Made when first called.
+
+local of_callers = {}
+
+local aliases = require 'job/aliases'
+local ending = require 'job/ending'
+local places = require 'job/places'
+local queueing = require 'job/queueing'
+local rerun = require 'job/rerun'
+local results = require 'job/results'
+local states = require 'job/states'
+local values = require 'job/values'
+local assign = require 'limit/assign'
+local limits = require 'limit/limits'
+local hints = require 'port/hints'
+local ports = require 'port/ports'
+local write = require 'port/write'
+local lanes = require 'queue/lanes'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local tables = require 'runtime/tables'
+local time = require 'runtime/time'
+local get_value = values.get_value
+local change, del, find, hget, hset, need, queue = cache.change, cache.del, cache.find, cache.hget, cache.hset, cache.need, cache.queue
+local refuse = journal.refuse
+local int = numbers.int
+local now = time.now
+local verbs = {}
+
+-- What has not begun is terminated, and known as cancelled; a running one is asked to end.
+function verbs.cancel(me, id, doc)
+  if doc.place == 'c' or doc.place == 'T' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': there is nothing to cancel') end
+  change(id, doc, fields.cancelled, '1')
+  ending.terminate_one(id, doc)
+  me.answer = { id, doc.gone or states.of(doc) }
+end
+
+function verbs.retry(me, id, doc)
+  if doc.place ~= 'f' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': only a failed job can be retried') end
+  rerun.retry(id, doc)
+  me.answer = { id, states.of(doc) }
+end
+
+-- The callback of a job's last end once more, with the same body and id, its tries counted anew.
+function verbs.resend(me, id, doc)
+  local told = doc.callback_of and id or doc.callback_job
+  local callback_doc = told and find(told)
+  if not callback_doc then refuse('NOT_FOUND', 'job ' .. id .. ' has no callback that could be sent again') end
+  if callback_doc.place == 'l' then refuse('BUSY', 'the callback of job ' .. callback_doc.callback_of .. ' (job ' .. told .. ') is being sent') end
+  for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at, fields.terminating, fields.not_before }) do change(told, callback_doc, field, nil) end
+  change(told, callback_doc, fields.resent_at, int(now))
+  local told_doc = find(callback_doc.callback_of)
+  if told_doc and told_doc.callback_job == told then change(callback_doc.callback_of, told_doc, fields.callback_status, nil) end
+  if callback_doc.place and callback_doc.place ~= 'p' then queueing.enqueue(told, callback_doc, true) end
+  me.answer = { told, states.of(callback_doc) }
+end
+
+function verbs.requeue(me, id, doc, forgiven)
+  rerun.requeue(id, doc, forgiven)
+  me.answer = { id, states.of(doc) }
+end
+
+-- The result that is kept, or else the job's status: asked in one step, so that a job cannot end between the two. Whoever
+-- waits for so long says it, and is called when the job ends.
+function verbs.result(me, job, look, wait)
+  local id = aliases.resolve(job)
+  local text = results.of(id)
+  local status = text and '' or states.of(need(id))
+  if text and not look then del(ns .. 'result:' .. id) end
+  if not text and not states.ends[status] and wait > 0 then
+    local doc = need(id)
+    change(id, doc, fields.waited_until, int(math.max(tonumber(doc.waited_until) or 0, now + wait)))
+  end
+  me.nothing = not text
+  me.answer = { text or '', status, id }
+end
+
+-- Until when the run under way has the job.
+function verbs.deadline(me, token, till)
+  local doc = need(me.id)
+  if doc.token ~= token then refuse('LOST', 'job ' .. me.id .. ' is not in this run') end
+  change(me.id, doc, fields.lease_until, int(till))
+  places.move(me.id, doc, 'l', till)
+  if doc.held_limits then limits.renew_slots(me.id, doc) end
+end
+
+function verbs.lock(me, ms, token)
+  local doc = need(me.id)
+  if doc.place == 'l' then refuse('BUSY', 'job ' .. me.id .. ' is running: it cannot be locked before its run has ended') end
+  if (tonumber(doc.lock_until) or 0) > now then refuse('BUSY', 'job ' .. me.id .. ' is locked until ' .. doc.lock_until) end
+  change(me.id, doc, fields.lock_until, int(now + ms))
+  change(me.id, doc, fields.lock_token, token)
+end
+
+local function need_lock(me, token)
+  local doc = need(me.id)
+  if (tonumber(doc.lock_until) or 0) <= now or doc.lock_token ~= token then refuse('CONFLICT', 'job ' .. me.id .. ' is not locked with this token') end
+  return doc
+end
+
+function verbs.refresh(me, token, ms)
+  local doc = need_lock(me, token)
+  change(me.id, doc, fields.lock_until, int(now + ms))
+end
+
+function verbs.unlock(me, token)
+  local doc = need_lock(me, token)
+  change(me.id, doc, fields.lock_until, nil)
+  change(me.id, doc, fields.lock_token, nil)
+  if doc.place == 't' then queueing.enqueue(me.id, doc) end
+end
+
+-- Whether this was done under the call's key: nothing is done, and nothing kept.
+function verbs.look(me) me.nothing = true end
+
+-- Goes on only if the job is in one of these statuses.
+function verbs.expect(me, statuses)
+  local is = states.of(need(me.id))
+  if not tables.has(statuses, is) then refuse('WRONG_STATUS', 'job ' .. me.id .. ' is ' .. is .. ', not ' .. table.concat(statuses, ' or ')) end
+end
+
+-- Goes on only if a field still is what the caller has seen, as one of the texts that it may be kept as.
+function verbs.was(me, field, texts)
+  local doc = need(me.id)
+  if not tables.has(texts, get_value(me.id, doc, field) or '') then refuse('CONFLICT', 'job ' .. me.id .. ' has been changed meanwhile') end
+end
+
+function verbs.take(me, from, most)
+  local items, is_default = ports.take(from.id, from.doc, from.dir, from.port, most)
+  me.answer = { is_default and '1' or '' }
+  for i, item in ipairs(items) do me.answer[i + 1] = item end
+end
+
+-- Moves values alone, and no default.
+function verbs.shift(me, from, to, most)
+  local pushed, taken = ports.open(from.id, from.doc, from.dir, from.port)
+  local items = pushed > taken and ports.take(from.id, from.doc, from.dir, from.port, most) or {}
+  if #items > 0 then write.items(to.id, to.doc, to.dir, to.port, items, {}) end
+  me.answer = { int(#items) }
+end
+
+-- Somebody outside listens for the next so many milliseconds: to these channels and what is below them, or, where none is
+-- named, to all.
+function verbs.listen(_, ms, channels)
+  hints.listen(ms, channels)
+end
+
+function verbs.tag(_, id, doc, version, limits, group)
+  assign.anew(id, doc, version, limits, group)
+end
+
+-- An API key by its id, with its hash. One that is to be changed must be there: what was removed does not come back. `known`
+-- is where it stands: under its id, or where an earlier version has put it.
+function verbs.apikey(me, id, about, known, chance)
+  if known ~= '' and not hget(ns .. 'keys', known) then refuse('NOT_FOUND', 'there is no API key ' .. id) end
+  if known ~= '' and known ~= id then hset(ns .. 'keys', known, false) end
+  hset(ns .. 'keys', id, about)
+  me.answer = { id, chance }
+end
+
+-- A bell that could not be published is taken back.
+function verbs.unring(_, name, bell)
+  if queue(name).lanes[bell] then lanes.set(name, bell, nil) end
+end
+
+function of_callers.named(word) return verbs[word] end
+
+return of_callers

@@ -1,0 +1,56 @@
+-- What a run says of itself beside its ops.
+-- Made when first called.
+
+local sayings = {}
+
+local journal = require 'runtime/journal'
+local time = require 'runtime/time'
+local push, within = journal.push, journal.within
+local now = time.now
+local says = {}
+
+function says.retry(run, after) run.retry = after end
+
+function says.error(run, error) run.error = error end
+
+function says.at(run, moment) run.at = moment end
+
+function says.wait(run, ms) run.at = now + ms end
+
+-- '': it has none any more.
+function says.slot(run, moment) run.slot = moment end
+
+-- Its next slot has gone by already, and is made up for.
+function says.catchup(run) run.catches_up = true end
+
+function says.result(run, value) run.result = value end
+
+function says.progress(run, value) run.progress = value end
+
+function says.count(run, name, n) push(within(run, 'counts'), { name, n }) end
+
+function says.waitfor(run, how, names) run.wait_for, run.names = how, names end
+
+function says.lease(run, ms) run.lease = ms end
+
+-- The run is over, its function is not: it goes on at that moment, or when one of these children has ended.
+function says.pause(run, till, names) run.paused, run.till, run.awaits = true, till, names end
+
+-- When it ended by the worker's own clock.
+function says.said(run, moment) run.said = moment end
+
+-- Which jobs its ops may name: those of its own tree, or all.
+function says.reach(run, reach) run.reach = reach end
+
+-- Who performed it, where its job keeps its runs.
+function says.by(run, process) run.by = process end
+
+-- Given back because the deployment that was lent it knows no such class.
+function says.unknown(run) run.unknown = true end
+
+-- News from children that came during the run do not make it run again.
+function says.deaf(run) run.deaf = true end
+
+function sayings.named(word) return says[word] end
+
+return sayings
