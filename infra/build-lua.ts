@@ -9,9 +9,10 @@ import { listAnswers } from './lua-answers.ts'
 import { callsIn, circlesIn } from './lua-depth.ts'
 import { type Group, isField, type Library, libraryOf, reached, shortened } from './lua-library.ts'
 import { type Given, headOf, type Module, type Unit, type Use, usesOfScript } from './lua-modules.ts'
+import type { Place } from './lua-names.ts'
 import { shortenFields } from './lua-records.ts'
 import { refusedIn } from './lua-rules.ts'
-import { edited, squeeze } from './lua-squeeze.ts'
+import { edited, type Piece, squeeze } from './lua-squeeze.ts'
 import { readArguments } from './lua-words.ts'
 
 const root = join(import.meta.dirname, '../src/redis/lua')
@@ -112,48 +113,64 @@ function around({ group, units }: Kept, shared: ReadonlySet<Given>, { nameOf }: 
   return declared ? [`do\n${declared}`, 'end\n'] : ['', '']
 }
 
-function buildScript(source: Source, library: Library): Built {
-  const { groups, nameOf, pieces } = library
-  const { places, uses } = usesOfScript(source.file, source.text, membersOf(library))
+/** What a script has of the library: the groups with the statements that it reaches. */
+function keptOf(uses: readonly Use[], library: Library): Kept[] {
   const live = reached(uses, library)
-  const kept = groups
-    .map((group) => ({ group, units: group.units.filter((unit) => live.has(unit) && pieces.has(unit)) }))
+  return library.groups
+    .map((group) => ({ group, units: group.units.filter((unit) => live.has(unit) && library.pieces.has(unit)) }))
     .filter(({ units }) => units.length > 0)
-  const shared = sharedIn(uses, kept, library)
-  const argNames = library.argNames(source.args)
-  const args = source.args.map(({ name }) => argNames.get(name)!)
-  const values = source.args.map(({ int }, i) => (int ? `tonumber(ARGV[${i + 1}])` : `ARGV[${i + 1}]`))
-  const used = new Set(
-    [uses, ...kept.flatMap(({ units }) => units.map((unit) => unit.uses))].flat().map(({ symbol }) => symbol),
-  )
-  const ofLua = [...used].filter(({ module }) => module === '')
-  const head = [
-    declare(args, values),
+}
+
+/** What is declared at the beginning of a script: its arguments, what it has of Lua's own, what its parts share. */
+function headOfScript({ args }: Source, shared: readonly Given[], ofLua: readonly Given[], library: Library): string {
+  const { nameOf } = library
+  const argNames = library.argNames(args)
+  const values = args.map(({ int }, i) => (int ? `tonumber(ARGV[${i + 1}])` : `ARGV[${i + 1}]`))
+  const names = (symbols: readonly Given[]): string[] => symbols.map((symbol) => nameOf.get(symbol)!)
+  return [
+    declare(
+      args.map(({ name }) => argNames.get(name)!),
+      values,
+    ),
     declare([argNames.get('at')!], [`${args.length}`]),
     declare(
-      ofLua.map((symbol) => nameOf.get(symbol)!),
+      names(ofLua),
       ofLua.map(({ name }) => name),
     ),
-    declare(shared.map((symbol) => nameOf.get(symbol)!)),
-    kept.some(({ group }) => !group.isAlways) ? FIELDS : '',
+    declare(names(shared)),
   ].join('')
+}
+
+/** The script's own statements; what it requires is known by its uses. */
+function ownOf({ text, args }: Source, places: readonly Place[], uses: readonly Use[], library: Library): Piece {
+  const requires = text.slice(0, headOf(text).rest[0]!.range[0])
+  const edits = shortened(places, uses, library.nameOf, library.argNames(args))
+  return squeeze(edited(text, [...edits, { start: 0, end: requires.length, text: requires.replace(/.+/g, '') }]), 1)
+}
+
+function buildScript(source: Source, library: Library): Built {
+  const { places, uses } = usesOfScript(source.file, source.text, membersOf(library))
+  const kept = keptOf(uses, library)
+  const shared = sharedIn(uses, kept, library)
+  const all = [uses, ...kept.flatMap(({ units }) => units.map((unit) => unit.uses))].flat()
+  const ofLua = [...new Set(all.map(({ symbol }) => symbol))].filter(({ module }) => module === '')
+  const head = headOfScript(source, shared, ofLua, library)
+  const fields = kept.some(({ group }) => !group.isAlways) ? FIELDS : ''
   const isShared = new Set(shared)
   const blocks = kept.flatMap((one): Part[] => {
     const [open, end] = around(one, isShared, library)
-    const units = one.units.filter((unit) => pieces.get(unit)!.text)
+    const units = one.units.filter((unit) => library.pieces.get(unit)!.text)
     return [open, { module: one.units[0]!.module, units }, end]
   })
-  const tops = headOf(source.text)
-  const requires = source.text.slice(0, tops.rest[0]!.range[0])
-  const edits = shortened(places, uses, nameOf, argNames)
-  const own = squeeze(
-    edited(source.text, [...edits, { start: 0, end: requires.length, text: requires.replace(/.+/g, '') }]),
-    1,
-  )
+  const own = ownOf(source, places, uses, library)
   // A function of its own: the 200 locals of the chunk are the shared names'.
-  const parts = [head, ...blocks, 'return(function()\n', { ...own, text: `${own.text}\n` }, 'end)()\n'].filter(
-    (part) => part !== '',
-  )
+  const parts = [
+    `${head}${fields}`,
+    ...blocks,
+    'return(function()\n',
+    { ...own, text: `${own.text}\n` },
+    'end)()\n',
+  ].filter((part) => part !== '')
   const text = parts.map((part) => textOf(part, library)).join('')
   const made = kept.map(({ group, units }) =>
     group.isAlways ? units.filter(({ isFunction }) => isFunction).length : 1,
@@ -164,7 +181,7 @@ function buildScript(source: Source, library: Library): Built {
     text,
     sha: createHash('sha1').update(text).digest('hex'),
     closures: made.reduce((sum, n) => sum + n, 2),
-    locals: args.length + ofLua.length + shared.length + 3,
+    locals: source.args.length + ofLua.length + shared.length + 3,
   }
 }
 

@@ -31,17 +31,16 @@ export const children = (node: object): Node[] =>
     .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
     .filter((value) => value !== null && typeof value === 'object' && 'type' in value)
 
-/**
- * The places of all names in some statements, in order.
- *
- * @example placesOf(statements).filter(({ binding }) => !binding).map(({ name }) => name) // ['redis', 'tonumber']
- */
-export function placesOf(statements: readonly Node[]): Place[] {
-  const places: Place[] = []
-  const beginnings = new Set<number>()
+type Parts = Record<string, Node & Node[]>
+type Clause = { condition?: Node; body: Node[] }
 
-  const note = (at: Identifier, scope: Scope, isTarget = false, field?: Place['field']) =>
-    places.push({
+/** Goes through statements in their order, with what can be seen where it is. */
+class Walk {
+  readonly places: Place[] = []
+  readonly #beginnings = new Set<number>()
+
+  #note(at: Identifier, scope: Scope, isTarget = false, field?: Place['field']): void {
+    this.places.push({
       name: at.name,
       start: at.range[0],
       end: at.range[1],
@@ -49,91 +48,113 @@ export function placesOf(statements: readonly Node[]): Place[] {
       binding: scope.names.get(at.name),
       field,
       isTarget,
-      begins: beginnings.has(at.range[0]),
+      begins: this.#beginnings.has(at.range[0]),
     })
+  }
 
-  const declare = (names: readonly Identifier[], scope: Scope): Scope => {
+  #declare(names: readonly Identifier[], scope: Scope): Scope {
     const inner = new Map(scope.names)
     for (const [i, one] of names.entries())
       inner.set(one.name, { name: one.name, depth: scope.count + i, at: one.range[0] })
     const declared = { names: inner, count: scope.count + names.length }
-    for (const one of names) note(one, declared, true)
+    for (const one of names) this.#note(one, declared, true)
     return declared
   }
 
-  function expression(node: Node, scope: Scope, isTarget = false): void {
-    if (node.type === 'Identifier') note(node as Identifier, scope, isTarget)
+  #expression(node: Node, scope: Scope, isTarget = false): void {
+    if (node.type === 'Identifier') this.#note(node as Identifier, scope, isTarget)
     else if (node.type === 'MemberExpression') {
       const { base, identifier } = node as never as { base: Node; identifier: Identifier }
       if (base.type === 'Identifier')
-        note(base as Identifier, scope, isTarget, { name: identifier.name, end: identifier.range[1] })
-      else expression(base, scope)
-    } else if (node.type === 'TableKeyString') expression(node.value as Node, scope)
-    else if (node.type === 'FunctionDeclaration') ofFunction(node, scope)
-    else for (const child of children(node)) expression(child, scope)
+        this.#note(base as Identifier, scope, isTarget, { name: identifier.name, end: identifier.range[1] })
+      else this.#expression(base, scope)
+    } else if (node.type === 'TableKeyString') this.#expression(node.value as Node, scope)
+    else if (node.type === 'FunctionDeclaration') this.#body(node, scope)
+    else for (const child of children(node)) this.#expression(child, scope)
   }
 
-  function ofFunction(node: Node, scope: Scope): void {
+  #body(node: Node, scope: Scope): void {
     const { parameters, body } = node as never as { parameters: Node[]; body: Node[] }
-    block(body, declare(parameters.filter((one) => one.type === 'Identifier') as never, scope))
+    this.block(body, this.#declare(parameters.filter((one) => one.type === 'Identifier') as never, scope))
   }
 
-  function block(body: readonly Node[], outer: Scope, last?: Node): void {
+  block(body: readonly Node[], outer: Scope, last?: Node): void {
     let scope = outer
     for (const [i, node] of body.entries()) {
-      if (i > 0 && node.type === 'CallStatement') beginnings.add(node.range[0])
-      scope = statement(node, scope)
+      if (i > 0 && node.type === 'CallStatement') this.#beginnings.add(node.range[0])
+      scope = this.#statement(node, scope)
     }
-    if (last) expression(last, scope)
+    if (last) this.#expression(last, scope)
   }
 
   /** Answers what can be seen behind it. */
-  function statement(node: Node, scope: Scope): Scope {
-    const at = node as never as Record<string, Node & Node[]>
+  #statement(node: Node, scope: Scope): Scope {
+    const at = node as never as Parts
     switch (node.type) {
       case 'LocalStatement':
-        for (const value of at.init!) expression(value, scope)
-        return declare(at.variables as never, scope)
-      case 'FunctionDeclaration': {
-        const own = (node as { isLocal: boolean }).isLocal ? declare([at.identifier as never], scope) : scope
-        if (own === scope && at.identifier) expression(at.identifier, scope, true)
-        ofFunction(node, own)
-        return own
-      }
+        for (const value of at.init!) this.#expression(value, scope)
+        return this.#declare(at.variables as never, scope)
+      case 'FunctionDeclaration':
+        return this.#function(node, scope)
       case 'AssignmentStatement':
-        for (const target of at.variables!) expression(target, scope, true)
-        for (const value of at.init!) expression(value, scope)
-        return scope
-      case 'ForNumericStatement':
-        for (const one of [at.start, at.end, at.step]) if (one) expression(one, scope)
-        block(at.body!, declare([at.variable as never], scope))
-        return scope
-      case 'ForGenericStatement':
-        for (const one of at.iterators!) expression(one, scope)
-        block(at.body!, declare(at.variables as never, scope))
-        return scope
-      case 'IfStatement':
-        for (const clause of at.clauses as never as { condition?: Node; body: Node[] }[]) {
-          if (clause.condition) expression(clause.condition, scope)
-          block(clause.body, scope)
-        }
-        return scope
-      case 'WhileStatement':
-        expression(at.condition!, scope)
-        block(at.body!, scope)
-        return scope
-      case 'RepeatStatement':
-        block(at.body!, scope, at.condition)
-        return scope
-      case 'DoStatement':
-        block(at.body!, scope)
+        for (const target of at.variables!) this.#expression(target, scope, true)
+        for (const value of at.init!) this.#expression(value, scope)
         return scope
       default:
-        expression(node, scope)
+        this.#blockIn(node, at, scope)
         return scope
     }
   }
 
-  block(statements, { names: new Map(), count: 0 })
-  return places.sort((a, b) => a.start - b.start)
+  #function(node: Node, scope: Scope): Scope {
+    const { isLocal, identifier } = node as never as { isLocal: boolean; identifier?: Node }
+    const own = isLocal ? this.#declare([identifier as never], scope) : scope
+    if (!isLocal && identifier) this.#expression(identifier, scope, true)
+    this.#body(node, own)
+    return own
+  }
+
+  /** Statements behind which nothing more can be seen than before. */
+  #blockIn(node: Node, at: Parts, scope: Scope): void {
+    switch (node.type) {
+      case 'ForNumericStatement':
+        for (const one of [at.start, at.end, at.step]) if (one) this.#expression(one, scope)
+        this.block(at.body!, this.#declare([at.variable as never], scope))
+        break
+      case 'ForGenericStatement':
+        for (const one of at.iterators!) this.#expression(one, scope)
+        this.block(at.body!, this.#declare(at.variables as never, scope))
+        break
+      case 'IfStatement':
+        for (const { condition, body } of at.clauses as never as Clause[]) {
+          if (condition) this.#expression(condition, scope)
+          this.block(body, scope)
+        }
+        break
+      case 'WhileStatement':
+        this.#expression(at.condition!, scope)
+        this.block(at.body!, scope)
+        break
+      case 'RepeatStatement':
+        this.block(at.body!, scope, at.condition)
+        break
+      case 'DoStatement':
+        this.block(at.body!, scope)
+        break
+      default:
+        this.#expression(node, scope)
+        break
+    }
+  }
+}
+
+/**
+ * The places of all names in some statements, in order.
+ *
+ * @example placesOf(statements).filter(({ binding }) => !binding).map(({ name }) => name) // ['redis', 'tonumber']
+ */
+export function placesOf(statements: readonly Node[]): Place[] {
+  const walk = new Walk()
+  walk.block(statements, { names: new Map(), count: 0 })
+  return walk.places.sort((a, b) => a.start - b.start)
 }

@@ -355,8 +355,8 @@ const runs: Mutation[] = [
       'input shortens the backoff of a failure',
     ],
     [
-      '    change(id, doc, fields.input_during_run, nil)\n    if doc.next_slot',
-      '    local own = doc.input_during_run\n    change(id, doc, fields.input_during_run, nil)\n    if own then\n      queueing.enqueue(id, doc, true)\n    elseif doc.next_slot',
+      '  change(id, doc, fields.input_during_run, nil)\n  if doc.next_slot',
+      '  local own = doc.input_during_run\n  change(id, doc, fields.input_during_run, nil)\n  if own then\n    queueing.enqueue(id, doc, true)\n  elseif doc.next_slot',
       'input runs a job that has failed for good',
     ],
   ),
@@ -750,7 +750,7 @@ const time: Mutation[] = [
     ['  change(id, doc, fields.slot_missed, nil)\nend\n', 'end\n', 'a slot that was missed marks those after it'],
     ['  change(id, doc, fields.ran_at, doc.previous_ran_at)\n', '', 'a slot that was not run counts as one'],
   ),
-  ...of(22, 'lib/run/retry.lua', ['      slots.set_times(id, doc, run)\n', '', 'a failed slot comes again at once']),
+  ...of(22, 'lib/run/retry.lua', ['    slots.set_times(id, doc, run)\n', '', 'a failed slot comes again at once']),
   ...of(22, 'lib/run/finish.lua', [
     '  if not waiting and (doc.not_before or doc.next_slot or doc.sleep_until) then\n',
     '  if not waiting and doc.not_before then\n',
@@ -760,11 +760,11 @@ const time: Mutation[] = [
     22,
     'lib/run/retry.lua',
     [
-      '      change(id, doc, fields.failures, nil)\n      change(id, doc, fields.deliveries, nil)\n',
-      '      change(id, doc, fields.deliveries, nil)\n',
+      '    change(id, doc, fields.failures, nil)\n    change(id, doc, fields.deliveries, nil)\n',
+      '    change(id, doc, fields.deliveries, nil)\n',
       'the attempts of one slot count for the next',
     ],
-    ['      ending.clear_steps(id, doc)\n', '', 'the steps of one slot are taken for the next'],
+    ['    ending.clear_steps(id, doc)\n', '', 'the steps of one slot are taken for the next'],
   ),
   ...of(
     22,

@@ -39,6 +39,22 @@ end
 
 local sides_of = fields { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs', recorded = 'record' }
 
+-- What stands beside the document: the lists and channels of its ports, and values.
+local function forget_attached(id, doc)
+  for _, field in ipairs(attached_to(id, doc)) do
+    local dir, port = field:match('^([io]):(.+)$')
+    if dir and doc[field] then
+      local pushed, taken = ports.counts(doc, dir, port)
+      lists.forget(lists.of(id, doc, dir, port, pushed - taken))
+      for _, c in ipairs(dir == 'i' and audience.channels_of(id, doc, dir, port) or {}) do audience.member_change(c, id .. ':' .. port, false) end
+    elseif doc[field] == '^' then
+      local side = side_key(id, 'f:' .. field)
+      put(writes.strings, side, nil)
+      del(side)
+    end
+  end
+end
+
 -- Removes every trace of one job. Its children must be gone or disowned before.
 function erase.job(id, doc, status)
   local parent = doc.parent
@@ -58,18 +74,7 @@ function erase.job(id, doc, status)
   if doc.aliases then
     for _, alias in ipairs(cjson.decode(doc.aliases)) do hset(ns .. 'jobs:aliases', alias, false) end
   end
-  for _, field in ipairs(attached_to(id, doc)) do
-    local dir, port = field:match('^([io]):(.+)$')
-    if dir and doc[field] then
-      local pushed, taken = ports.counts(doc, dir, port)
-      lists.forget(lists.of(id, doc, dir, port, pushed - taken))
-      for _, c in ipairs(dir == 'i' and audience.channels_of(id, doc, dir, port) or {}) do audience.member_change(c, id .. ':' .. port, false) end
-    elseif doc[field] == '^' then
-      local side = side_key(id, 'f:' .. field)
-      put(writes.strings, side, nil)
-      del(side)
-    end
-  end
+  forget_attached(id, doc)
   for flag, name in pairs(sides_of) do
     if doc[flag] then
       put(writes.hashes, side_key(id, name), nil)

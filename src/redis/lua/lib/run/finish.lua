@@ -152,7 +152,10 @@ local function checkpoint(run)
 end
 
 local function settle(run)
-  for _, e in ipairs(run.counts or {}) do counts.add(need(run.id).q, e[1], e[2]) end
+  for _, e in ipairs(run.counts or {}) do
+    local doc = need(run.id)
+    counts.add(doc.queue, e[1], e[2])
+  end
   if run.said then change(run.id, need(run.id), fields.said_ended_at, run.said) end
   if run.ending == 'checkpoint' then return checkpoint(run) end
   if run.ending == 'released' then return retry.release(run) end

@@ -80,6 +80,23 @@ function retry.lose(id, doc)
   queueing.enqueue(id, doc, true)
 end
 
+-- Not tried again: one that repeats goes on with its next slot, unless it is to stop where it fails.
+local function fail_for_good(id, doc, run, error)
+  change(id, doc, fields.failures, int((tonumber(doc.failures) or 0) + 1))
+  change(id, doc, fields.input_during_run, nil)
+  if doc.next_slot and not (get_value(id, doc, fields.repeats) or ''):find('"stopOnFail":true', 1, true) then
+    ending.clear_steps(id, doc)
+    change(id, doc, fields.failures, nil)
+    change(id, doc, fields.deliveries, nil)
+    slots.set_times(id, doc, run)
+    results.keep(id, doc, 'f', error)
+    queueing.enqueue(id, doc)
+    queueing.wake_parent(id, doc, true)
+  else
+    ending.finish(id, doc, 'f', error)
+  end
+end
+
 -- delay: after how long it is tried again, '' where it is not.
 function retry.fail(run, error, delay)
   local id, doc = run.id, need(run.id)
@@ -104,19 +121,7 @@ function retry.fail(run, error, delay)
   elseif doc.followed and (doc.child_during_run == '1' or doc.input_during_run) then
     queueing.enqueue(id, doc, true)
   else
-    change(id, doc, fields.failures, int((tonumber(doc.failures) or 0) + 1))
-    change(id, doc, fields.input_during_run, nil)
-    if doc.next_slot and not (get_value(id, doc, fields.repeats) or ''):find('"stopOnFail":true', 1, true) then
-      ending.clear_steps(id, doc)
-      change(id, doc, fields.failures, nil)
-      change(id, doc, fields.deliveries, nil)
-      slots.set_times(id, doc, run)
-      results.keep(id, doc, 'f', error)
-      queueing.enqueue(id, doc)
-      queueing.wake_parent(id, doc, true)
-    else
-      ending.finish(id, doc, 'f', error)
-    end
+    fail_for_good(id, doc, run, error)
   end
   log.line(id, 'error', error, true)
   if doc.gone then return doc.gone end
