@@ -5,13 +5,13 @@ import { mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseEnv } from 'node:util'
 import type { Message, OutputFile, Plugin } from 'esbuild'
 import type { MiniflareOptions, V4ModuleDefinition } from 'miniflare'
 import type { HostMessage, HostOptions } from '../worker.ts'
 import { workerdBelow } from '../workerd-pid.ts'
 import { boundsVar } from '../workers/bounds.ts'
 import { lineOf } from './lines.ts'
+import { secretsIn } from './secrets.ts'
 import { type Locate, located, readMap } from './source-map.ts'
 
 type DevOptions = HostOptions & { config: string }
@@ -200,15 +200,6 @@ function wranglerOf(require: NodeJS.Require): string {
     return require.resolve('wrangler/package.json')
   } catch {
     throw new Error('sidejob dev needs wrangler: npm install --save-dev wrangler')
-  }
-}
-
-/** Everything in .dev.vars, whatever wrangler's configuration says is required. */
-export function secretsIn(root: string): Record<string, string> {
-  try {
-    return parseEnv(readFileSync(join(root, '.dev.vars'), 'utf8')) as Record<string, string>
-  } catch {
-    return {}
   }
 }
 

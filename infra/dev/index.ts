@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { startStack } from '../stack.ts'
-import { secretsIn } from './host.ts'
+import { secretsIn } from './secrets.ts'
 
 export type { Stack } from '../stack.ts'
 
