@@ -1,4 +1,4 @@
-// Jobs: making, looking, changing, ending; their family, their names, their lock.
+// Jobs: making, looking, changing, ending; their family and their names.
 
 import * as z from 'zod'
 import {
@@ -19,8 +19,6 @@ import {
   jobView,
   keptStep,
   label,
-  lockInput,
-  lockToken,
   logPage,
   pastRuns,
   portSpecs,
@@ -35,6 +33,7 @@ import {
   why,
 } from '../core/schemas.ts'
 import type { Engine, Enqueued } from '../engine/engine.ts'
+import { locks } from './locks.ts'
 import { reply, route } from './route.ts'
 
 const state = z.record(z.string(), closed)
@@ -336,41 +335,7 @@ export const jobs = {
     ({ engine, params, call }) => engine.alias(params.job, params.alias, 'remove', call),
   ),
 
-  lock: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/lock',
-      scope: 'write',
-      summary: 'Keeps a job from running until it is unlocked or the time is over',
-      body: lockInput,
-      answers: { 200: z.object({ token: z.string() }) },
-    },
-    ({ engine, params, body, call }) => engine.lock(params.job, body, call),
-  ),
-
-  refresh: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/lock/refresh',
-      scope: 'write',
-      summary: 'Holds a lock for longer',
-      body: lockInput.extend({ token: lockToken }),
-      answers: { 200: done },
-    },
-    ({ engine, params, body, call }) => engine.refresh(params.job, body, call),
-  ),
-
-  unlock: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/unlock',
-      scope: 'write',
-      summary: 'Lets a locked job run again',
-      body: z.strictObject({ token: lockToken }),
-      answers: { 200: done },
-    },
-    ({ engine, params, body, call }) => engine.unlock(params.job, body, call),
-  ),
+  ...locks,
 
   ports: route(
     {

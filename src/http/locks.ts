@@ -1,0 +1,43 @@
+// The lock of a job, which keeps it from running.
+
+import * as z from 'zod'
+import { done, lockInput, lockToken } from '../core/schemas.ts'
+import { route } from './route.ts'
+
+export const locks = {
+  lock: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/lock',
+      scope: 'write',
+      summary: 'Keeps a job from running until it is unlocked or the time is over',
+      body: lockInput,
+      answers: { 200: z.object({ token: z.string() }) },
+    },
+    ({ engine, params, body, call }) => engine.lock(params.job, body, call),
+  ),
+
+  refresh: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/lock/refresh',
+      scope: 'write',
+      summary: 'Holds a lock for longer',
+      body: lockInput.extend({ token: lockToken }),
+      answers: { 200: done },
+    },
+    ({ engine, params, body, call }) => engine.refresh(params.job, body, call),
+  ),
+
+  unlock: route(
+    {
+      method: 'POST',
+      path: '/v1/jobs/:job/unlock',
+      scope: 'write',
+      summary: 'Lets a locked job run again',
+      body: z.strictObject({ token: lockToken }),
+      answers: { 200: done },
+    },
+    ({ engine, params, body, call }) => engine.unlock(params.job, body, call),
+  ),
+}
