@@ -344,8 +344,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'scripts/enqueue.lua',
-      find: "if not ok then return { 'refused'",
-      replace: "if not ok then work.flush() end\nif not ok then return { 'refused'",
+      find: 'if not ok then return reply.refused',
+      replace: 'if not ok then work.flush() end\nif not ok then return reply.refused',
       says: 'what was made before the refusal stays',
     },
   },
@@ -571,7 +571,7 @@ const windows: Record<string, Window> = {
       expect((await world.claimOne()).id).toBe(id)
     },
     broken: {
-      file: 'lib/run/ops/on_jobs.lua',
+      file: 'lib/run/ops/of_callers.lua',
       find: 'or doc.lock_token ~= token then',
       replace: 'then',
       says: 'anybody makes it longer',
