@@ -38,18 +38,17 @@ export const log = page<LogData>({
             on={tail}
             to={`/log${queryWith(query.toString(), { tail: tail ? undefined : '1', cursor: undefined })}`}
           />
-          <form class="row" action={`${base}/log`}>
+          <form class="filter small" action={`${base}/log`}>
             {[...query].map(([name, value]) =>
               name === 'text' || name === 'cursor' ? null : <input type="hidden" name={name} value={value} />,
             )}
             <input
-              class="field"
-              type="search"
               name="text"
+              type="search"
+              aria-label="Text of an entry"
+              placeholder="Text"
               value={query.get('text') ?? ''}
               maxlength={200}
-              placeholder="Text"
-              aria-label="Text of an entry"
             />
           </form>
           <Choice
