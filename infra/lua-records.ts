@@ -2,7 +2,7 @@
 // `fields.lease_until` the text 'le', and `fields { place = 'new' }` a table with short names. Which record a name belongs
 // to follows from what stands before it, so that a name that its record does not have is refused, with its line.
 
-import { jobFields, limitFields, queueFields } from '../src/redis/keys.ts'
+import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../src/redis/keys.ts'
 
 type Names = Map<string, string>
 
@@ -13,23 +13,32 @@ const namesOf = (fields: Record<string, readonly [short: string, ...unknown[]]>)
 
 // `gone` is a note of the script that deletes a job, and never written.
 const job: Names = new Map([...namesOf(jobFields), ['gone', 'gone']])
-const queue = namesOf(queueFields)
-const limit = namesOf(limitFields)
 
 const CALL = String.raw`\((?:[^()]|\([^()]*\))*\)`
 
-/** What stands before a field: a job's record is called `doc` or `…_doc`, a queue's `queue_record`, a limit's `settings`. */
-const records: { before: RegExp; names: Names; of: string }[] = [
-  { before: /(?<!\w)(doc|\w+_doc)\.(\w+)/g, names: job, of: 'a job' },
-  { before: new RegExp(String.raw`(?<![\w.])(queue_record|queue${CALL})\.(\w+)`, 'g'), names: queue, of: 'a queue' },
-  { before: /(?<!\w)(settings)\.(\w+)/g, names: limit, of: 'a limit' },
-]
+type Kept = { of: string; names: Names; called: string; table: string }
 
-const tables: Record<string, { names: Names; of: string }> = {
-  fields: { names: job, of: 'a job' },
-  queue_fields: { names: queue, of: 'a queue' },
-  limit_fields: { names: limit, of: 'a limit' },
-}
+/** Records: what they are called where a field is read, and the word before a table of their fields. */
+const records: Kept[] = [
+  { of: 'a job', names: job, called: String.raw`doc|\w+_doc`, table: 'fields' },
+  {
+    of: 'a queue',
+    names: namesOf(queueFields),
+    called: String.raw`(?<!\.)(?:queue_record|queue${CALL})`,
+    table: 'queue_fields',
+  },
+  { of: 'a limit', names: namesOf(limitFields), called: 'settings', table: 'limit_fields' },
+  { of: 'a lane', names: namesOf(laneFields), called: 'lane_record', table: 'lane_fields' },
+  { of: 'a day', names: namesOf(dayFields), called: 'day_record', table: 'day_fields' },
+]
+const reads = records.map(({ called, ...record }) => ({
+  ...record,
+  before: new RegExp(String.raw`(?<!\w)(${called})\.(\w+)`, 'g'),
+}))
+const tables = new Map(records.map(({ table, ...record }) => [table, record]))
+const TABLE = records.map(({ table }) => table).join('|')
+const oneField = new RegExp(String.raw`(?<![\w.])(${TABLE})\.(\w+)`, 'g')
+const ofFields = new RegExp(String.raw`(?<![\w.])(${TABLE}) \{`)
 
 /** Where the brace closes that opens at `from`. */
 function closing(text: string, from: number): number {
@@ -53,16 +62,16 @@ export function shortenFields(file: string, source: string): string {
     throw new Error(`${file}:${line}: expected a field of ${of} (src/redis/keys.ts), got ${name}`)
   }
   let text = source
-  for (const { before, names, of } of records)
+  for (const { before, names, of } of reads)
     text = text.replace(before, (_, record, name, at) => `${record}.${short(names, of, name, text, at)}`)
-  text = text.replace(/(?<![\w.])(fields|queue_fields|limit_fields)\.(\w+)/g, (_, table: string, name, at) => {
-    const { names, of } = tables[table]!
+  text = text.replace(oneField, (_, table: string, name, at) => {
+    const { names, of } = tables.get(table)!
     return `'${short(names, of, name, text, at)}'`
   })
   for (;;) {
-    const found = /(?<![\w.])(fields|queue_fields|limit_fields) \{/.exec(text)
+    const found = ofFields.exec(text)
     if (!found) return text
-    const { names, of } = tables[found[1]!]!
+    const { names, of } = tables.get(found[1]!)!
     const open = found.index + found[0].length - 1
     const close = closing(text, open)
     const inner = text.slice(open, close).replace(/([{,] *)(\w+)(?= = )/g, (_, start, name) => {

@@ -246,6 +246,19 @@ export const queueFields = {
   pullsUntil: ['pw', 'until when claims of pull workers wait'],
 } as const satisfies Record<string, Field>
 
+/** What a lane was answered last, so that the same request again gets the same answer; its number stands before it. */
+export const laneFields = {
+  word: ['w', 'what became of the lane'],
+  answers: ['a', 'what became of each run'],
+  tokens: ['t', 'the runs that it was lent'],
+} as const satisfies Record<string, Field>
+
+/** What a queue counted on a day that is over. */
+export const dayFields = {
+  counts: ['c', 'what happened how often'],
+  waits: ['w', 'how many runs had been ready for how long'],
+} as const satisfies Record<string, Field>
+
 /** The fields of a limit's record; the turns that groups have had stand beside them, as `turn:<tier>,<limit>`. */
 export const limitFields = {
   concurrency: ['c', 'so many at once'],

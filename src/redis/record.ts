@@ -4,7 +4,7 @@ import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
 import { shownItem } from './item.ts'
-import { jobFields, limitFields, queueFields } from './keys.ts'
+import { dayFields, jobFields, limitFields, queueFields } from './keys.ts'
 import { isSealed, type Opening } from './vault.ts'
 
 type Fields = typeof jobFields
@@ -105,7 +105,7 @@ export const decodeLimit = (text: string): LimitRecord => renamed(nameLimit, JSO
 /** What a queue counted on one day. */
 export type DayRecord = { counts: Record<string, number>; waits?: number[] }
 
-const nameDay = naming({ counts: queueFields.counts, waits: ['w', 'how many runs had been ready for how long'] })
+const nameDay = naming(dayFields)
 
 /** Queue → what it counted on a day, as `~days` has it. */
 export const decodeDay = (text: string): Record<string, DayRecord> =>

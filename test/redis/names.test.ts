@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { keptSteps } from '../../src/core/series.ts'
-import { jobFields, limitFields, queueFields } from '../../src/redis/keys.ts'
+import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'
 import { decodeDay, decodeLimit, decodeQueue, decodeRecord } from '../../src/redis/record.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -23,6 +23,21 @@ const found = (pattern: RegExp): string[] =>
   files.flatMap((file) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([line]) => `${file}: ${line.trim()}`),
   )
+
+test('scripts read no field of a record by one or two letters, but by the names that the build shortens', () => {
+  const folder = join(root, 'src/redis/lua')
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.lua'))
+  const short = sources.flatMap((file) =>
+    [
+      ...readFileSync(join(folder, file), 'utf8').matchAll(
+        /\b(?:\w*doc|owner|holder|record|\w+_record|settings)\.[a-z]{1,2}\b(?!\()/g,
+      ),
+    ]
+      .map(([found]) => `${file}: ${found}`)
+      .filter((found) => !found.endsWith('.id')),
+  )
+  expect(short).toEqual([])
+})
 
 test('no two fields of a record have one short name', () => {
   for (const table of [jobFields, queueFields, limitFields]) {
@@ -68,7 +83,7 @@ test('scripts keep as many minutes and hours of counts as are shown', () => {
 })
 
 test('no two fields of a record have the same short name', () => {
-  for (const [record, named] of Object.entries({ jobFields, queueFields, limitFields })) {
+  for (const [record, named] of Object.entries({ jobFields, queueFields, limitFields, laneFields, dayFields })) {
     const shorts = Object.values(named).map(([short]) => short)
     expect(
       shorts.filter((short, i) => shorts.indexOf(short) !== i),

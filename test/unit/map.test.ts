@@ -64,3 +64,15 @@ test('what the map names is there', () => {
     })
   expect(missing).toEqual([])
 })
+
+test('the walks name files that are there, and none of them twice', () => {
+  const page = readFileSync(join(src, 'README.md'), 'utf8')
+  const walks = page
+    .slice(page.indexOf('## The two walks'), page.indexOf('## Words'))
+    .split(/^### |^In Redis:/m)
+    .slice(1)
+    .map((walk) => [...walk.matchAll(/^\d+\. `([\w/.-]+)`/gm)].map(([, file]) => file!))
+  expect(walks.map((walk) => walk.length)).toEqual([12, 10, 12, 9])
+  for (const walk of walks) expect(walk).toEqual([...new Set(walk)])
+  expect(walks.flat().filter((file) => !existsSync(join(src, file)))).toEqual([])
+})

@@ -100,8 +100,8 @@ end
 
 local function check_slots(key)
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', limit_key(key, 'held'), '(' .. int(now), '+inf', 'LIMIT', 0, size)) do
-    local holder = find(id)
-    if not holder or holder.z ~= 'l' or not ('\n' .. (holder.hk or '') .. '\n'):find('\n' .. key .. '\n', 1, true) then fault(key, 'a slot is held by job ' .. id .. ', which has no run that holds it', 'slot') end
+    local holder_doc = find(id)
+    if not holder_doc or holder_doc.place ~= 'l' or not ('\n' .. (holder_doc.held_limits or '') .. '\n'):find('\n' .. key .. '\n', 1, true) then fault(key, 'a slot is held by job ' .. id .. ', which has no run that holds it', 'slot') end
   end
 end
 
@@ -237,8 +237,8 @@ local function check_wires(id, doc)
   for field in pairs(doc) do
     local dir, port = field:match('^w([io]):(.+)$')
     if dir and ports.counts(doc, dir, port) and wires.holds(id, doc, dir, port) and wires.ends_of(id, doc, dir, port) then
-      local owner = find(dir == 'i' and id or doc.parent)
-      if owner.z == 's' or owner.z == 'c' then fault(id, 'keeps values at ' .. direction[dir] .. ' port ' .. port .. ', whose wires lead somewhere', 'look') end
+      local owner_doc = find(dir == 'i' and id or doc.parent)
+      if owner_doc.place == 's' or owner_doc.place == 'c' then fault(id, 'keeps values at ' .. direction[dir] .. ' port ' .. port .. ', whose wires lead somewhere', 'look') end
     end
   end
 end

@@ -62,14 +62,14 @@ local function next_due()
 end
 
 -- The same request again gets the same answer: the answers as kept, the runs as far as they still hold.
-local function repeated(record)
+local function repeated(lane_record)
   local ids = {}
-  for _, token in ipairs(record.t) do
+  for _, token in ipairs(lane_record.tokens) do
     local id = token:match('^%d+')
     local doc = find(id)
     if doc and doc.token == token then ids[#ids + 1] = id end
   end
-  return reply.committed { word = record.w, answers = record.a, lent = snapshot.of(ids), next_due = next_due() }
+  return reply.committed { word = lane_record.word, answers = lane_record.answers, lent = snapshot.of(ids), next_due = next_due() }
 end
 
 local function tokens_of(ids)
@@ -175,7 +175,7 @@ bells.ring_ready()
 bells.ring_timers()
 -- A pull worker that got nothing asks again under the same key until it gets something; who was not let in has none to keep.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
-  local record = int(seq) .. ' ' .. cjson.encode({ w = word, a = answers, t = tokens_of(ids) })
+  local record = int(seq) .. ' ' .. cjson.encode(lane_fields { word = word, answers = answers, tokens = tokens_of(ids) })
   if not laned or word == 'empty' or word == 'full' then set_expiring(lane_key, record, lanes.MINUTE) else set_text(lane_key, record) end
 end
 work.flush()

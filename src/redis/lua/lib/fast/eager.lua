@@ -52,7 +52,7 @@ function eager.begin_lane(lane)
   end
   if #ids == 0 then return ids end
   lanes.set(q, lane.name, now + lane.lease)
-  set_text(key_of_lane(lane.name), '1 ' .. cjson.encode({ w = 'ok', a = {}, t = lent }))
+  set_text(key_of_lane(lane.name), '1 ' .. cjson.encode(lane_fields { word = 'ok', answers = {}, tokens = lent }))
   return ids
 end
 
@@ -64,8 +64,9 @@ end
 
 -- What the same request lent before, as far as it still holds.
 function eager.lent_before(lane)
-  local record, ids = lane ~= '' and text_at(key_of_lane(lane)), {}
-  for _, token in ipairs(record and cjson.decode((record:match('{.*'))).t or {}) do
+  local text, ids = lane ~= '' and text_at(key_of_lane(lane)), {}
+  local lane_record = text and cjson.decode((text:match('{.*')))
+  for _, token in ipairs(lane_record and lane_record.tokens or {}) do
     local id = token:match('^%d+')
     if plain.holds(id, token) then ids[#ids + 1] = id end
   end

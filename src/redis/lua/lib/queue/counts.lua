@@ -63,8 +63,8 @@ local function keep_day(q, queue_record)
   local text = hget(key, field)
   local kept = text and cjson.decode(text) or {}
   local name = (kept[q] or size_of(kept) < MOST_QUEUES_KEPT) and q or ':others'
-  local own = { c = add_counts((kept[name] or {}).c or {}, queue_record.counts), w = name == q and queue_record.waits or nil }
-  kept[name] = own
+  local day_record = kept[name] or {}
+  kept[name] = day_fields { counts = add_counts(day_record.counts or {}, queue_record.counts), waits = name == q and queue_record.waits or nil }
   hset(key, field, cjson.encode(kept))
   for old = queue_record.day - DAYS, math.min(today - DAYS, queue_record.day) - 1 do hset(key, int(old), false) end
   change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))
