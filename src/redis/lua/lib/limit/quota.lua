@@ -10,7 +10,7 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local dirty, docs, set_text, text_at = cache.dirty, cache.docs, cache.set_text, cache.text_at
-local put = journal.put
+local put, refuse = journal.put, journal.refuse
 local int = numbers.int
 
 local grown = {} -- the keys whose count this script has made larger
@@ -68,7 +68,7 @@ function quota.check()
   for by in pairs(grown) do more[by] = more[by] or 0 end
   for by, bytes in pairs(more) do
     local what, most, came = over(by, bytes)
-    if what then error({ code = 'LIMITED', message = 'API ' .. by:gsub(':', ' ', 1) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. int(came), wait = WAIT }, 0) end
+    if what then refuse('LIMITED', 'API ' .. by:gsub(':', ' ', 1) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. int(came), nil, WAIT) end
   end
 end
 

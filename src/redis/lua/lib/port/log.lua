@@ -32,8 +32,8 @@ local function row_of(rows, id, dir, port)
 end
 
 -- Whether the class of a job lets nobody see what stands at a place, or a part of it.
-local function is_redacted(id, part, name)
-  local paths = get_value(id, need(id), fields.redacts)
+local function is_redacted(id, doc, part, name)
+  local paths = get_value(id, doc, fields.redacts)
   if not paths then return false end
   local place = '"' .. part .. '.' .. name
   return paths:find('"' .. part .. '"', 1, true) or paths:find(place .. '"', 1, true) or paths:find(place .. '.', 1, true)
@@ -42,7 +42,7 @@ end
 local sides = { i = 'in', o = 'out' }
 
 local function note_value(rows, id, dir, port, value)
-  if is_redacted(id, sides[dir], port) then value = '"[redacted]"' end
+  if is_redacted(id, need(id), sides[dir], port) then value = '"[redacted]"' end
   unsaid.bytes = unsaid.bytes + #value + #port + 30
   if unsaid.bytes > MAX_ENTRY then
     unsaid.more = unsaid.more + 1
@@ -171,10 +171,11 @@ end
 -- A line for the log page, and a message for whoever listens to /sidejob/log.
 local MAX_LOG = 16384
 
-function log.line(job, level, entry, is_fault)
-  local message, reason, rest = (is_fault and entry or ''):match('^{"message":(".-"),("reason":"%a+")(.*)$')
+-- fault_doc: the entry is the error of that job's run; the job may be gone by now.
+function log.line(job, level, entry, fault_doc)
+  local message, reason, rest = (fault_doc and entry or ''):match('^{"message":(".-"),("reason":"%a+")(.*)$')
   -- The error of a run, in SideJob's words: `error` and `backtrace`.
-  if message and is_redacted(job, 'error', 'message') then message, rest = '"[redacted]"', '}' end
+  if message and is_redacted(job, fault_doc, 'error', 'message') then message, rest = '"[redacted]"', '}' end
   if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
   if #entry > MAX_LOG then entry = '{"message":"an entry of ' .. #entry .. ' bytes, of which only its size is kept","$size":' .. #entry .. '}' end
   push(writes.log, { job or '', level, entry })

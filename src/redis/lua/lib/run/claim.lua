@@ -88,7 +88,7 @@ local function give_up(id, doc, why)
   local error = '{"message":' .. cjson.encode(why) .. ',"reason":"other"}'
   for _, field in ipairs({ fields.next_slot, fields.not_before }) do change(id, doc, field, nil) end
   set_value(id, doc, fields.last_error, error)
-  log.line(id, 'error', error, true)
+  log.line(id, 'error', error, doc)
   ending.finish(id, doc, 'f', error)
 end
 

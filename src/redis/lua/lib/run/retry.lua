@@ -123,7 +123,7 @@ function retry.fail(run, error, delay)
   else
     fail_for_good(id, doc, run, error)
   end
-  log.line(id, 'error', error, true)
+  log.line(id, 'error', error, doc)
   if doc.gone then return doc.gone end
   queueing.wake_parent(id, doc)
   return states.of(doc)

@@ -28,12 +28,26 @@ local function rollback()
   for i = noted, 1, -1 do was_in[i][was_key[i]] = was_value[i] end
 end
 
+-- How many of the functions below are at work: a refusal that none of them catches would end Redis 7.0 itself, which takes
+-- what is thrown for a text.
+local catching = 0
+
+local function caught(f, ...)
+  catching = catching + 1
+  local ok, answer = pcall(f, ...)
+  catching = catching - 1
+  return ok, answer
+end
+
 -- Stops the run or the call with a code of core/errors.ts; nothing of it has been written then.
-function journal.refuse(code, message, field) error({ code = code, message = message, field = field }, 0) end
+function journal.refuse(code, message, field, wait)
+  if catching == 0 then error(code .. ' ' .. message, 0) end
+  error({ code = code, message = message, field = field, wait = wait }, 0)
+end
 
 -- Runs `f`; a refusal comes back as code and message, any other error is a fault and stays one.
 function journal.try(f, ...)
-  local ok, answer = pcall(f, ...)
+  local ok, answer = caught(f, ...)
   if not ok and (type(answer) ~= 'table' or not answer.code) then error(answer, 0) end
   return ok, answer
 end
@@ -41,7 +55,7 @@ end
 -- The same, where any fault is the caller's own and refused like the rest: what it was is for those who run this.
 function journal.isolate(who, f, ...)
   noted = 0
-  local ok, answer = pcall(f, ...)
+  local ok, answer = caught(f, ...)
   if not ok then rollback() end
   noted = nil
   if ok or (type(answer) == 'table' and answer.code) then return ok, answer end

@@ -1,0 +1,37 @@
+// A refusal that a script throws and nobody catches: Redis 7.0 takes what is thrown for a text, and ends if it is none.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startState } from '../kit/index.ts'
+import { readScripts } from './broken.ts'
+import { createWorld } from './direct.ts'
+
+let state: Awaited<ReturnType<typeof startState>>
+beforeAll(async () => {
+  state = await startState()
+})
+afterAll(() => state.close())
+
+test('a run that fails, and whose job goes with it, is committed like any other', async () => {
+  const world = await createWorld(state.options)
+  const id = await world.make()
+  const [run] = await world.claim()
+  // It goes as soon as its run has ended.
+  await world.change(id, 'delete', '', '1')
+  expect(await run!.fail({ max: 3 })).toBe('deleted')
+  await expect(world.document(id)).rejects.toThrow(`job ${id} does not exist`)
+})
+
+test('a refusal that no script catches is an error of that call, and Redis goes on', async () => {
+  const fault = {
+    file: 'scripts/limit.lua',
+    find: 'fetch(KEYS)',
+    replace: "fetch(KEYS)\ncache.need('999')",
+    says: 'it asks for a job that is not there',
+  }
+  const scripts = readScripts()
+  expect(scripts.occurrences(fault)).toBe(1)
+  const broken = await createWorld(state.options, scripts.with(fault))
+  await expect(broken.store.limit('a', 'set', { concurrency: 1 })).rejects.toThrow('one of our scripts failed in Redis')
+  const world = await createWorld(state.options)
+  expect(await world.make()).toBeGreaterThan(0)
+})
