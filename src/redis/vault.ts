@@ -34,6 +34,8 @@ export type Vault = {
    * no key of ours has sealed stays: it may be a user's own.
    */
   showParts: (text: string) => string
+  /** A text that may be either: a value that is sealed as a whole, or JSON around such. */
+  showAll: (text: string) => string
 }
 
 /** How the values of a record are opened, and JSON that was written around values. */
@@ -151,6 +153,8 @@ export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }):
   const through = (text: string, one: typeof openOne): string =>
     isSealed(text) ? text.replace(WHOLE, (_, before: string, id, body) => before + one(id, body)) : text
 
+  const show: Vault['show'] = (text) => through(text, markOne)
+
   function partOf(token: string, id: string, body: string): string {
     const key = known.find((one) => one.id === id)
     try {
@@ -188,7 +192,8 @@ export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }):
       return item.slice(0, end) + seal(item.slice(end))
     },
     open: (text) => through(text, openOne),
-    show: (text) => through(text, markOne),
+    show,
     showParts,
+    showAll: (text) => showParts(show(text)),
   }
 }

@@ -7,6 +7,7 @@ import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { exported, imported, type Line } from '../../src/redis/backup.ts'
 import { createClient } from '../../src/redis/client.ts'
+import { drain } from '../../src/testing/drain.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 
@@ -156,6 +157,16 @@ test('nothing that users gave is readable in Redis, and all of it by whoever may
   listening.abort()
   await stream
   await receiver.close()
+})
+
+test('a run by hand tells its error as it was thrown', async () => {
+  const failing = defineWorker({ class: 'failing', perform: () => Promise.reject(new Error(mark('by hand'))) })
+  const alone = await startKit({ workers: [failing], encryptionKeys: [first], hold: true })
+  await alone.make('failing')
+  await expect(drain(alone.engine, { errors: 'keep' })).resolves.toMatchObject([
+    { status: 'failed', error: { message: mark('by hand') } },
+  ])
+  await alone.close()
 })
 
 describe('keys are changed', () => {

@@ -78,7 +78,6 @@ export function createChannels({
     },
 
     async *subscribe(channels, signal) {
-      const { show, showParts } = store.vault
       const names = [channels].flat()
       const renew = () => store.change('', [ops.listen({ ms: LISTEN, channels: names })])
       await renew()
@@ -88,7 +87,7 @@ export function createChannels({
         for await (const text of merged(streams)) {
           if (text === '') continue
           const end = text.indexOf('\t')
-          yield { channel: text.slice(0, end), message: showParts(show(text.slice(end + 1))) as Encoded }
+          yield { channel: text.slice(0, end), message: store.vault.showAll(text.slice(end + 1)) as Encoded }
         }
       } finally {
         clearInterval(timer)

@@ -55,7 +55,7 @@ export function createResults({ store, change, now, waiting }: Context): Pick<En
           return {
             answer: {
               ended: true,
-              result: resultOf(store.vault.showParts(store.vault.show(text)), take),
+              result: resultOf(store.vault.showAll(text), take),
             },
             id,
           }

@@ -64,7 +64,8 @@ export function createOne({ store, performer, tags, ring }: One) {
     const refused = /^refused:[A-Z_]+ ([\s\S]*)$/.exec(answer)
     if (refused) return { ...performed, status: 'failed', error: { message: refused[1]! } }
     if (answer === 'lost' || answer === 'conflict') return undefined
-    const error = settled.error === undefined ? undefined : (JSON.parse(store.vault.show(settled.error)) as RunError)
+    const error =
+      settled.error === undefined ? undefined : (JSON.parse(store.vault.showParts(settled.error)) as RunError)
     return { ...performed, status: answer as Status, ...(error ? { error } : {}) }
   }
 
