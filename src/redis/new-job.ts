@@ -3,7 +3,7 @@
 import { isAlikeBut } from '../core/alike.ts'
 import type { Encoded } from '../core/codec/value.ts'
 import { jobFields } from './keys.ts'
-import { purposes, type Vault } from './vault.ts'
+import { purposes, type Sealed, type Vault } from './vault.ts'
 
 export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
@@ -183,9 +183,8 @@ function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
 }
 
 /** What jobs that differ only in their args have in common, as lib/job/create.lua takes it. */
-function specWords(job: NewJob, vault: Vault): string[] {
+function specWords(job: NewJob, args: Sealed | '', vault: Vault): string[] {
   const parts: Parts = { fields: {}, options: [], count: 0 }
-  const args = sealedArgs(job, vault)
   if (isBig(args)) add(parts, 'value', jobFields.args[0], args)
   for (const [name, of] of recordFields) put(parts, name, of(job, vault))
   addOptions(parts, job, vault)
@@ -202,35 +201,35 @@ function specWords(job: NewJob, vault: Vault): string[] {
   ]
 }
 
-const sealedArgs = ({ args }: NewJob, { sealSame }: Vault): string =>
+/** Args as they are kept, sealed once for all that is asked of them; '' where there are none. */
+const sealedArgs = ({ args }: NewJob, { sealSame }: Vault): Sealed | '' =>
   args === undefined ? '' : sealSame(args, purposes.args)
 
 /** Args that are part of the document; '' where there are none, or they stand beside it. */
-function ownArgs(job: NewJob, vault: Vault): string {
-  const args = sealedArgs(job, vault)
-  return isBig(args) ? '' : args
-}
+const ownArgs = (args: Sealed | ''): string => (isBig(args) ? '' : args)
 
 /** The arguments of one new job. */
-export const jobArguments = (job: NewJob, vault: Vault): string[] => [...specWords(job, vault), ownArgs(job, vault)]
+export function jobArguments(job: NewJob, vault: Vault): string[] {
+  const args = sealedArgs(job, vault)
+  return [...specWords(job, args, vault), ownArgs(args)]
+}
 
 const PLAIN = '0'
 const OPTIONS = 7
 
-const isLike = (one: NewJob, other: NewJob, vault: Vault): boolean =>
-  isAlikeBut('args', one, other) && !isBig(sealedArgs(other, vault))
-
 /** The arguments of many: jobs in a row that differ only in their args say once what they share. */
 export function jobsArguments(jobs: readonly NewJob[], vault: Vault): string[] {
   const words: string[] = []
+  const args = jobs.map((job) => sealedArgs(job, vault))
   let groups = 0
   for (let from = 0; from < jobs.length; ) {
     const first = jobs[from]!
-    const spec = specWords(first, vault)
+    const spec = specWords(first, args[from]!, vault)
     let to = from + 1
-    if (spec[OPTIONS] === PLAIN) while (to < jobs.length && isLike(first, jobs[to]!, vault)) to++
+    if (spec[OPTIONS] === PLAIN)
+      while (to < jobs.length && isAlikeBut('args', first, jobs[to]!) && !isBig(args[to]!)) to++
     words.push(...spec, String(to - from))
-    for (; from < to; from++) words.push(ownArgs(jobs[from]!, vault))
+    for (; from < to; from++) words.push(ownArgs(args[from]!))
     groups++
   }
   return [String(groups), ...words]
