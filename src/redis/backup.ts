@@ -4,6 +4,7 @@
 import type { Redis } from '@upstash/redis'
 import { SidejobError } from '../core/errors.ts'
 import type { Client } from './client.ts'
+import { pairsOf } from './flat.ts'
 
 /** Pairs are field and value, member and score, id and entry. */
 type Pairs = [string, string][]
@@ -28,9 +29,6 @@ const UNREADABLE = '9999'
 const [SCHEMA, MARK, LAST_ID, EPOCH] = ['schema', 'import', 'jobs:last_id', 'epoch']
 
 const escaped = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&')
-
-const pairsOf = (flat: readonly unknown[]): Pairs =>
-  Array.from({ length: flat.length / 2 }, (_, i) => [String(flat[2 * i]), String(flat[2 * i + 1])])
 
 /** How many values to ask for next, by the size of those that came. */
 function createPace() {

@@ -2,6 +2,7 @@
 
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
+import { fieldsOf } from '../../redis/flat.ts'
 import { ops } from '../../redis/ops.ts'
 import { pastRunOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
@@ -16,7 +17,7 @@ const [FIRST, LAST] = ['-', '+']
 const WORDS = { s: 6, p: 6 } as const
 
 function eventOf([id, flat]: [string, string[]]): FlowEvent {
-  const held = Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]))
+  const held = fieldsOf(flat)
   const words = JSON.parse(held.did ?? '[]') as string[]
   const event: FlowEvent = { id, at: Number(held.at), moves: [], counts: [], more: Number(held.more) }
   for (let at = 0; at < words.length; at += WORDS[words[at] as keyof typeof WORDS]) {

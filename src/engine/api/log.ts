@@ -2,6 +2,7 @@
 
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { logWords } from '../../redis/changes.ts'
+import { fieldsOf } from '../../redis/flat.ts'
 import type { Vault } from '../../redis/vault.ts'
 import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
@@ -13,17 +14,15 @@ const LOG_PAGES = 25
 type LogRow = { id: string; at: number; job: number | null; level: string; entry: Encoded }
 
 /** Entries of a stream as Redis answers them: their ids, each with its fields and values in one list. */
-function logRows(answer: unknown, { show, showParts }: Vault): LogRow[] {
+function logRows(answer: unknown, { showAll }: Vault): LogRow[] {
   return (answer as [string, string[]][]).map(([id, flat]) => {
-    const { at, job, level, entry } = Object.fromEntries(
-      Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]),
-    )
+    const { at, job, level, entry } = fieldsOf(flat)
     return {
       id,
       at: Number(at),
       job: job ? Number(job) : null,
       level: level!,
-      entry: showParts(show(entry!)) as Encoded,
+      entry: showAll(entry!) as Encoded,
     }
   })
 }

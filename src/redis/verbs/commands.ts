@@ -1,6 +1,7 @@
 // What one command of Redis answers, without a script.
 
 import type { Encoded } from '../../core/codec/value.ts'
+import { fieldsOf, pairsOf } from '../flat.ts'
 import type { Parts } from '../parts.ts'
 import { type DayRecord, decodeDay } from '../record.ts'
 import type { BellTrouble, Ready } from '../types.ts'
@@ -59,14 +60,11 @@ function keptOf(text: string): StepKept {
 }
 
 export function createCommands({ client: { ask }, keys, vault: { open, showParts } }: Parts) {
-  const flatToMap = (flat: unknown): Record<string, string> => {
-    if (!Array.isArray(flat)) return (flat ?? {}) as Record<string, string>
-    const map: Record<string, string> = {}
-    for (let i = 0; i < flat.length; i += 2) map[String(flat[i])] = String(flat[i + 1])
-    return map
+  /** A hash: a list in a transaction, an object by itself, nothing where there is none. */
+  const hashOf = async (key: string): Promise<Record<string, string>> => {
+    const found = await ask<unknown>((redis) => redis.hgetall(key))
+    return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)
   }
-  const hashOf = async (key: string): Promise<Record<string, string>> =>
-    flatToMap(await ask<unknown>((redis) => redis.hgetall(key)))
 
   return {
     /** class → definition as JSON text. */
@@ -95,7 +93,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, showParts
         const [next, flat] = await ask<[string, string[]]>(
           (redis) => redis.hscan(keys.aliases, cursor, { match, count: STEPS }) as Promise<[string, string[]]>,
         )
-        for (const [alias, id] of Object.entries(flatToMap(flat))) found.push({ alias, id })
+        for (const [alias, id] of pairsOf(flat)) found.push({ alias, id })
         cursor = String(next)
         if (cursor === '0') break
       }
@@ -157,7 +155,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, showParts
       const [next, flat] = await ask<[string, string[]]>(
         (redis) => redis.hscan(keys.steps(id), cursor, { count: STEPS }) as Promise<[string, string[]]>,
       )
-      const texts = Object.entries(flatToMap(flat))
+      const texts = pairsOf(flat)
       return {
         steps: Object.fromEntries(texts.map(([name, text]) => [name, open(text.replace(STEP, '')) as Encoded])),
         kept: Object.fromEntries(texts.map(([name, text]) => [name, keptOf(text)])),
