@@ -9,7 +9,7 @@ import type { Words } from '../../redis/ops.ts'
 import type { Fault, FlowState } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
-import { factsOf, graphsOf, wasGraph } from './flow-view.ts'
+import { flowFactsOf, graphsOf, wasGraph } from './flow-view.ts'
 
 const FIRST = '10'
 /** The last digit of a cursor says what is looked at, those before it from where on. The flows come behind all that scripts see. */
@@ -37,7 +37,7 @@ const isAtRest = ({ document: { place } }: FlowState): boolean => place === 's' 
 /** The wires of a flow that do not lead where its graph says. */
 function wiresAt(state: FlowState) {
   const { graph } = graphsOf(state)
-  return graph === undefined ? [] : wireFaults(readGraph(graph), factsOf(state))
+  return graph === undefined ? [] : wireFaults(readGraph(graph), flowFactsOf(state))
 }
 
 export function createDoctor({

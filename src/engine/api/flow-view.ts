@@ -53,7 +53,7 @@ const inputsOf = (doc: JobRecord) =>
   )
 
 /** A flow as plans look at it; the jobs that a graph asks to adopt are looked up by whoever needs them. */
-export const factsOf = ({ id, children, document, ports }: FlowState): FlowFacts => ({
+export const flowFactsOf = ({ id, children, document, ports }: FlowState): FlowFacts => ({
   ...{ id, children, inputs: inputsOf(document), jobs: {} },
   wires: ports.map(wiringOf).filter(({ child, dir, to }) => child !== undefined || (dir === 'in' && to.length > 0)),
 })

@@ -20,7 +20,7 @@ import type { Call, Engine, GraphChange, Item, Ref, WireView } from '../engine.t
 import { checkPorts } from '../jobs/graph-check.ts'
 import { spawnedJob } from '../jobs/new-job.ts'
 import { adoptable } from '../run/snapshot.ts'
-import { factsOf, flowRow, flowView, graphHash, graphsOf, versionViews, wasGraph, wireViews } from './flow-view.ts'
+import { flowFactsOf, flowRow, flowView, graphHash, graphsOf, versionViews, wasGraph, wireViews } from './flow-view.ts'
 
 type Flows = Pick<
   Engine,
@@ -97,7 +97,7 @@ export function createFlows({
     const jobs = await Promise.all(
       adoptions(graph, before).map(async ({ job }) => [job, await adoptable(store, job)] as const),
     )
-    return planGraph(graph, before, { ...factsOf(state), jobs: Object.fromEntries(jobs) })
+    return planGraph(graph, before, { ...flowFactsOf(state), jobs: Object.fromEntries(jobs) })
   }
 
   const wordsOf = (id: number, list: readonly Op[]): Promise<Words[]> =>
