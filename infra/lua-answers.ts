@@ -2,7 +2,7 @@
 // `row_of.ring { queue = q }` becomes `{ q }`. Names that no such answer has, or in another order, are refused.
 
 import { replies, rows } from '../src/redis/answers.ts'
-import { children, type Node } from './lua-names.ts'
+import { type Node, snake, walk } from './lua-names.ts'
 import { parseLua } from './lua-rules.ts'
 import { type Edit, edited } from './lua-squeeze.ts'
 
@@ -16,15 +16,10 @@ type Call = Ranged & {
 
 const tables: Record<string, Readonly<Record<string, Shape>>> = { reply: replies, row_of: rows }
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
 /** What stands where nothing was given. */
 const nothing = (kind: string): string => (kind === 'texts' || /[\]?]$/.test(kind) ? '{}' : "''")
 
-const callsIn = (node: Node): Call[] => [
-  ...((node as { type: string }).type === 'TableCallExpression' ? [node as never as Call] : []),
-  ...children(node).flatMap(callsIn),
-]
+const callsIn = (node: Node): Call[] => walk(node).filter(({ type }) => type === 'TableCallExpression') as never
 
 function editsOf(call: Call, text: string, refuse: (says: string) => never): Edit[] {
   const { base, identifier } = call.base

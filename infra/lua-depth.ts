@@ -3,7 +3,7 @@
 
 import type { Library } from './lua-library.ts'
 import type { Unit } from './lua-modules.ts'
-import { children, type Node } from './lua-names.ts'
+import { type Node, walk } from './lua-names.ts'
 
 type Block = Node & {
   body?: Node[]
@@ -43,8 +43,6 @@ export function tooManyLocals(node: Node): string | undefined {
   return locals > MOST_LOCALS ? `${locals} locals at once: expected at most ${MOST_LOCALS} in a function` : undefined
 }
 
-const within = (node: Node): Node[] => [node, ...children(node).flatMap(within)]
-
 type Named = { type: string; name?: string; base?: Named; identifier?: Named }
 
 const textOf = ({ type, name, base, identifier }: Named): string =>
@@ -55,7 +53,7 @@ export function callsItself(node: Node): string | undefined {
   const { identifier } = node as unknown as Named
   if (node.type !== 'FunctionDeclaration' || !identifier) return undefined
   const own = textOf(identifier)
-  const calls = within(node).some(
+  const calls = walk(node).some(
     (one) => one.type === 'CallExpression' && textOf((one as unknown as { base: Named }).base) === own,
   )
   return calls ? `${own} calls itself: expected a loop` : undefined

@@ -31,6 +31,12 @@ export const children = (node: object): Node[] =>
     .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
     .filter((value) => value !== null && typeof value === 'object' && 'type' in value)
 
+/** A node and all below it, each before its own. */
+export const walk = (node: Node): Node[] => [node, ...children(node).flatMap(walk)]
+
+/** As names are written in Lua. @example snake('leaseUntil') // 'lease_until' */
+export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
 type Parts = Record<string, Node & Node[]>
 type Clause = { condition?: Node; body: Node[] }
 

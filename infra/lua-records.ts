@@ -3,10 +3,9 @@
 // to follows from what stands before it, so that a name that its record does not have is refused, with its line.
 
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../src/redis/keys.ts'
+import { snake } from './lua-names.ts'
 
 type Names = Map<string, string>
-
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 const namesOf = (fields: Record<string, readonly [short: string, ...unknown[]]>): Names =>
   new Map(Object.entries(fields).map(([name, [short]]) => [snake(name), short]))

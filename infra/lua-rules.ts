@@ -3,19 +3,13 @@
 
 import luaparse from 'luaparse'
 import { callsItself, tooManyLocals } from './lua-depth.ts'
+import { children, type Node, walk } from './lua-names.ts'
 
-type Node = luaparse.Node & { loc?: { start: { line: number } }; range?: [number, number] }
 type Scope = Map<string, luaparse.Expression | undefined>
 type FunctionNode = Node & { type: 'FunctionDeclaration'; body: Node[]; parameters: Node[] }
 
 /** A place of a file that a rule refuses. */
 export type Refused = { file: string; line: number; says: string }
-
-const children = (node: object): Node[] =>
-  Object.entries(node)
-    .filter(([name]) => name !== 'loc')
-    .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
-    .filter((value) => value !== null && typeof value === 'object' && 'type' in value)
 
 /** What a call calls, as text: `redis.call`, `:match`, `tonumber`. */
 function calleeOf(node: Node): string {
@@ -152,8 +146,6 @@ const rules: Rule[] = [
   ...[concatInChoice, bareMatch, bigIndex, cacheByNumber, severalValues, boundless, octal, unequalReturns],
   ...([callsItself, tooManyLocals] as Rule[]),
 ]
-
-const walk = (node: Node): Node[] => [node, ...children(node).flatMap(walk)]
 
 /** What each local was made of, as far as a name says. */
 function localsOf(nodes: Node[]): Scope {

@@ -2,6 +2,7 @@
 // src/redis/ops.ts says: so words cannot be read in another order, or in another way, than they are written.
 
 import { calls, type Kind, sayings, verbs } from '../src/redis/ops.ts'
+import { snake } from './lua-names.ts'
 
 type Args = Readonly<Record<string, Kind>>
 
@@ -30,7 +31,6 @@ const called: Partial<Record<Kind, string[]>> = {
   values: ['texts'],
 }
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 const namesOf = (name: string, kind: Kind): string[] => called[kind] ?? [snake(name)]
 
 const MODULES = "local args_of = require 'runtime/args' local given_of = require 'run/ops/given' "
