@@ -12,3 +12,26 @@ export async function inTurns<T>(
   }
   await Promise.all(Array.from({ length: callers }, caller))
 }
+
+/** What one call takes, or one request. @example chunksOf(inputs, 1_000) */
+export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
+
+/** What each of n takes that come one after the other. */
+export async function lone(n: number, one: () => Promise<number>): Promise<number[]> {
+  const took: number[] = []
+  for (let i = 0; i < n; i++) took.push(await one())
+  return took
+}
+
+/** What each takes of those that come so many a second, whether or not the ones before have ended. */
+export async function trickle(rate: number, seconds: number, one: () => Promise<number>): Promise<number[]> {
+  const began = performance.now()
+  const took: Promise<number>[] = []
+  for (let i = 0; i < rate * seconds; i++) {
+    const due = began + (i * 1_000) / rate - performance.now()
+    if (due > 0) await new Promise((resolve) => setTimeout(resolve, due))
+    took.push(one())
+  }
+  return Promise.all(took)
+}

@@ -2,7 +2,7 @@
 
 import { FlowProducer, type Job, Queue, Worker } from 'bullmq'
 import type { RunningRedis } from '../../../infra/redis.ts'
-import { inTurns } from './load.ts'
+import { chunksOf, inTurns, lone, trickle } from './load.ts'
 import type { Side } from './workloads.ts'
 
 const QUEUE = 'shapes'
@@ -61,26 +61,12 @@ export async function startBullmq({ host, port }: RunningRedis): Promise<Side & 
   type Given = Parameters<typeof queue.addBulk>[0]
   const add = (n: number, job: (i: number) => Given[number], size = 1_000): Promise<void> => {
     const jobs = Array.from({ length: n }, (_, i) => job(i))
-    const chunks = Array.from({ length: Math.ceil(n / size) }, (_, i) => jobs.slice(i * size, (i + 1) * size))
-    return inTurns(chunks, 1, (chunk) => queue.addBulk(chunk))
+    return inTurns(chunksOf(jobs, size), 1, (chunk) => queue.addBulk(chunk))
   }
 
   return {
-    async lone(n) {
-      const took: number[] = []
-      for (let i = 0; i < n; i++) took.push(await one())
-      return took
-    },
-    async trickle(rate, seconds) {
-      const jobs: Promise<number>[] = []
-      const began = performance.now()
-      for (let i = 0; i < rate * seconds; i++) {
-        const due = began + (i * 1_000) / rate - performance.now()
-        if (due > 0) await new Promise((resolve) => setTimeout(resolve, due))
-        jobs.push(one())
-      }
-      return Promise.all(jobs)
-    },
+    lone: (n) => lone(n, one),
+    trickle: (rate, seconds) => trickle(rate, seconds, one),
     withArgs(n, bytes) {
       const data = { text: 'x'.repeat(bytes - 2) }
       return ended(n, () => add(n, () => ({ name: 'noop', data }), Math.min(1_000, (4 * MEBIBYTE) / bytes)))

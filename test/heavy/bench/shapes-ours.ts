@@ -2,7 +2,7 @@
 
 import { connect, text } from '../../../infra/resp.ts'
 import { commandStats } from '../../redis/commandstats.ts'
-import { inTurns } from './load.ts'
+import { chunksOf, inTurns, lone, trickle } from './load.ts'
 import { type Measured, until } from './stack.ts'
 import type { Side } from './workloads.ts'
 
@@ -62,31 +62,14 @@ export async function startOurs(stack: Measured) {
     return (await gone) - began
   }
 
-  const made = (inputs: Input[], size = 1_000): Promise<void> => {
-    const chunks = Array.from({ length: Math.ceil(inputs.length / size) }, (_, i) =>
-      inputs.slice(i * size, (i + 1) * size),
-    )
-    return inTurns(chunks, 1, (jobs) => client.jobs.enqueue(jobs as Parameters<typeof client.jobs.enqueue>[0]))
-  }
+  const enqueue = (jobs: Input[]) => client.jobs.enqueue(jobs as Parameters<typeof client.jobs.enqueue>[0])
+  const made = (inputs: Input[], size = 1_000): Promise<void> => inTurns(chunksOf(inputs, size), 1, enqueue)
 
   const many = (n: number, input: (i: number) => Input): Input[] => Array.from({ length: n }, (_, i) => input(i))
 
   const side: Side = {
-    async lone(n) {
-      const took: number[] = []
-      for (let i = 0; i < n; i++) took.push(await one())
-      return took
-    },
-    async trickle(rate, seconds) {
-      const jobs: Promise<number>[] = []
-      const began = performance.now()
-      for (let i = 0; i < rate * seconds; i++) {
-        const due = began + (i * 1_000) / rate - performance.now()
-        if (due > 0) await new Promise((resolve) => setTimeout(resolve, due))
-        jobs.push(one())
-      }
-      return Promise.all(jobs)
-    },
+    lone: (n) => lone(n, one),
+    trickle: (rate, seconds) => trickle(rate, seconds, one),
     withArgs(n, bytes) {
       const args = 'x'.repeat(bytes - 2)
       const size = Math.min(1_000, Math.floor((4 * MEBIBYTE) / bytes))
@@ -124,7 +107,7 @@ export async function startOurs(stack: Measured) {
       const began = performance.now()
       const chunk = many(1_000, () => ({ class: 'noop' }))
       const chunks = Array.from({ length: MILLION / 1_000 }, () => chunk)
-      await inTurns(chunks, 4, (jobs) => client.jobs.enqueue(jobs as Parameters<typeof client.jobs.enqueue>[0]))
+      await inTurns(chunks, 4, enqueue)
       const madeIn = performance.now() - began
       const before = await completed()
       await client.queues.patch(QUEUE, { paused: false })

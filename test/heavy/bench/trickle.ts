@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util'
 import { startRedis } from '../../../infra/redis.ts'
 import { type Connection, connect, text } from '../../../infra/resp.ts'
+import { lone, trickle } from './load.ts'
 import { startMeasured, until } from './stack.ts'
 
 const { values: options } = parseArgs({
@@ -42,16 +43,9 @@ async function measure(warm: string): Promise<string> {
     return performance.now() - began
   }
 
-  for (let i = 0; i < 20; i++) await one()
+  await lone(20, one)
   const [commands, { published }] = [await billed(connection), await stack.counts()]
-  const jobs: Promise<number>[] = []
-  const began = performance.now()
-  for (let i = 0; i < rate * seconds; i++) {
-    const due = began + (i * 1_000) / rate - performance.now()
-    if (due > 0) await new Promise((resolve) => setTimeout(resolve, due))
-    jobs.push(one())
-  }
-  const took = (await Promise.all(jobs)).sort((a, b) => a - b)
+  const took = (await trickle(rate, seconds, one)).sort((a, b) => a - b)
   const cost = ((await billed(connection)) - commands) / took.length
   const messages = ((await stack.counts()).published - published) / took.length
   for (const one of [connection, looking]) await one.close()
