@@ -9,6 +9,7 @@ import { page } from '../../page.ts'
 import { refusal } from '../../parts/act.tsx'
 import { Icon, StatusPill } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
+import { Drawing } from './drawing.tsx'
 import { Legend } from './legend.tsx'
 import { Tools } from './tools.tsx'
 
@@ -108,13 +109,7 @@ function View({ data }: { data: EditData }) {
       <div hidden data-editing={dataOf(data, zone)} />
       <div class="flowbody editing">
         <div class="board" data-island="board">
-          <svg
-            data-board
-            viewBox="0 0 800 400"
-            preserveAspectRatio="xMidYMid meet"
-            role="application"
-            aria-label="The graph that is being changed"
-          />
+          <Drawing label="The graph that is being changed" />
           <textarea class="field mono json" id="json" aria-label="The graph as JSON" spellcheck={false} hidden />
           <Legend lines={LINES}>
             <span class="row">

@@ -10,6 +10,7 @@ import { JobId, To } from '../../parts/layout.tsx'
 import { sumOf, wireSaid } from '../../words/flow.ts'
 import { count } from '../../words/number.ts'
 import { acts } from './acts.ts'
+import { Drawing } from './drawing.tsx'
 import { Inspector } from './inspector/index.tsx'
 import { isLarge, Large } from './large.tsx'
 import { Legend } from './legend.tsx'
@@ -110,13 +111,7 @@ function Board({ data }: { data: FlowData }) {
   const { view } = data
   return (
     <div class="board" data-island="board">
-      <svg
-        data-board
-        viewBox="0 0 800 400"
-        preserveAspectRatio="xMidYMid meet"
-        role="application"
-        aria-label={`Graph of the flow: ${view.nodes.length} nodes, ${view.wires.length} wires`}
-      />
+      <Drawing label={`Graph of the flow: ${view.nodes.length} nodes, ${view.wires.length} wires`} />
       <Legend lines={LINES} />
       <Tools />
     </div>
