@@ -3,12 +3,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import type { KitOptions } from '../kit/index.ts'
+import type { Deps } from '../../src/http/deps.ts'
+import type { Kit, KitOptions } from '../kit/index.ts'
 import { startPages } from './kit.ts'
 
 /** @example const { url, close } = await serve({ workers: [noop] }) */
-export async function serve(options: KitOptions = {}) {
-  const pages = await startPages(options)
+export async function serve(options: KitOptions = {}, more?: (kit: Kit) => Partial<Deps>) {
+  const pages = await startPages(options, more)
   const server = createServer(async (incoming, outgoing) => {
     const { method = 'GET', headers, url } = incoming
     const hasBody = method !== 'GET' && method !== 'HEAD'

@@ -169,7 +169,17 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   }
 }
 
-const svg = document.querySelector<SVGSVGElement>('[data-board]')
-const data = dataOf<BoardData>('flow')
-if (svg && data) createBoard(svg, data).begin()
-else if (svg) startEditor(svg)
+/** False while the page has no board: a flow that waits for its graph gets one later. */
+function start(): boolean {
+  const svg = document.querySelector<SVGSVGElement>('[data-board]')
+  const data = dataOf<BoardData>('flow')
+  if (svg && data) createBoard(svg, data).begin()
+  else if (svg) startEditor(svg)
+  return svg !== null
+}
+
+const startLater = (): void => {
+  if (start()) document.removeEventListener('drawn', startLater)
+}
+
+if (!start()) document.addEventListener('drawn', startLater)

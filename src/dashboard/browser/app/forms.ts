@@ -89,6 +89,8 @@ async function settle(answer: Answer, form: HTMLFormElement, url: string): Promi
   const { say = 'Done', link, undo, secret } = answer
   if (secret) showSecret(say, secret)
   else toast({ say, link, ...(undo ? { undo: () => void act(url, undo) } : {}) })
+  // What was sent is not waiting to be sent any more.
+  form.reset()
   tell('acted', form.dataset.act)
   if (answer.to && answer.to !== location.pathname.slice(base.length) + location.search) tell('go', base + answer.to)
   else tell('look')

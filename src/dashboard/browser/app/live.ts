@@ -86,9 +86,15 @@ export function take(html: string, whole = true): void {
 const keepsOwn = (name: string, node: Node): boolean =>
   !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
 
+/** Somebody has written something there that was not sent yet. */
+const isWritten = (node: Node): boolean =>
+  (node instanceof HTMLTextAreaElement || (node instanceof HTMLInputElement && node.type !== 'checkbox')) &&
+  node.value !== node.defaultValue
+
 /** What a script of the page draws itself stays, too; no id stands in it, for those are moved to where they are in the new page. */
 const keepsTime = (old: Node, fresh: Node): boolean =>
   !(old instanceof HTMLElement && old.dataset.island !== undefined) &&
+  !isWritten(old) &&
   !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
 
 async function look(force = false): Promise<void> {

@@ -40,7 +40,9 @@ export function startSelection(): void {
     if (target instanceof HTMLInputElement && target.matches('.check[name="sel"]')) selectTo(target, event.shiftKey)
     if (target instanceof HTMLInputElement && target.dataset.do === 'select-all') selectAll(target.checked)
   })
-  document.addEventListener('reset', () => setTimeout(() => selectAll(false)))
+  document.addEventListener('reset', ({ target }) => {
+    if ((target as HTMLFormElement).id === 'bulk') setTimeout(() => selectAll(false))
+  })
   document.addEventListener('drawn', count)
   hear('acted', (act) => act === 'bulk' && selectAll(false))
 }

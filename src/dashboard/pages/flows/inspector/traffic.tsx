@@ -14,10 +14,9 @@ export function Traffic({ wire }: { wire: WireView }) {
     list
       .map((n, i) => `${((WIDTH * i) / (list.length - 1)).toFixed(1)} ${(FLOOR - (n / most) * (FLOOR - 7)).toFixed(1)}`)
       .join('L')
-  const said = `In ten minutes ${many(
-    came.reduce((a, b) => a + b, 0),
-    'value',
-  )} came and ${count(out.reduce((a, b) => a + b, 0))} went`
+  // Of all that is drawn: the last minute alone is under way, and the one before it may have had nothing.
+  const [inAll, outAll] = [came, out].map((list) => list.reduce((a, b) => a + b, 0)) as [number, number]
+  const said = `In ten minutes ${many(inAll, 'value')} came and ${count(outAll)} went`
   return (
     <section>
       <div class="row">
@@ -26,11 +25,11 @@ export function Traffic({ wire }: { wire: WireView }) {
         <span class="legend">
           <span>
             <i class="accent" />
-            came {count(came.at(-2)!)}
+            came {count(inAll)}
           </span>
           <span>
             <i class="suspended" />
-            went {count(out.at(-2)!)}
+            went {count(outAll)}
           </span>
         </span>
       </div>

@@ -1,0 +1,222 @@
+// Buttons that change or take something: pressed in a browser, and seen where they take effect.
+
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import { keyOf } from '../../src/core/files.ts'
+import type { Scope } from '../../src/engine/engine.ts'
+import { createFiles } from '../../src/files.ts'
+import { defineWorker } from '../../src/index.ts'
+import { folderBucket } from '../kit/folder-bucket.ts'
+import { startReceiver } from '../kit/receiver.ts'
+import { logIn, program, startBrowser } from './browser.ts'
+import { KEY, ORIGIN } from './kit.ts'
+import { callerOf } from './seed.ts'
+import { catalog, seedFlow } from './seed-flow.ts'
+import { serve } from './served.ts'
+
+const answers = defineWorker({ class: 'answers', perform: () => 42 })
+const IMAGES = 'enrich.image>images.url'
+
+describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+  let files: ReturnType<typeof createFiles>
+  let flow: number
+
+  beforeAll(async () => {
+    const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
+    files = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })
+    site = await serve({ workers: [answers, ...core] }, () => ({
+      downloads: { files, allowHosts: [], keep: 3_600_000 },
+    }))
+    const call = callerOf(site.url, KEY)
+    await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
+    flow = await seedFlow(call)
+    browser = await startBrowser()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  /** A window of somebody with a key of these scopes; at its end the browser has complained of nothing. */
+  async function as(scopes: Scope[], path: string, use: (page: Page) => Promise<void>): Promise<void> {
+    const { key } = await site.engine.addKey({ name: scopes.join('-'), scopes })
+    const { context, page, faults } = await logIn(browser, site.url, key)
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
+    await page.goto(`${site.url}/ui${path}`)
+    await use(page)
+    // What the server refuses the browser notes by itself.
+    expect(faults.filter((fault) => !fault.includes('status of 400'))).toEqual([])
+    await context.close()
+  }
+
+  const toast = (page: Page, text: string | RegExp) => page.locator('.toast', { hasText: text }).first()
+  const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText())
+
+  /** A file that job 7 has stored. */
+  async function stored(): Promise<string> {
+    const id = await files.idOf(7, Date.now())
+    await files.bucket.put(keyOf(id), new TextEncoder().encode('what is in it'), { type: 'text/plain' })
+    return id
+  }
+
+  test('a reader gets an address of a file, which gives the file; removing it is off', async () => {
+    const id = await stored()
+    await as(['read'], '/files', async (page) => {
+      const remove = page.getByRole('button', { name: `Remove ${id}` })
+      expect(await remove.isDisabled()).toBe(true)
+      expect(await page.locator('tr', { has: remove }).locator('[title="needs write; you have read"]').count()).toBe(1)
+      await page.getByRole('button', { name: `An address of ${id} for an hour` }).click()
+      const told = await toast(page, 'Good for an hour').textContent()
+      const address = new URL(/https?:\S+?(?=Close|$)/.exec(told!)![0])
+      const answer = await fetch(`${site.url}${address.pathname}${address.search}`)
+      expect(await answer.text()).toBe('what is in it')
+      address.searchParams.set('signature', 'of-somebody-else')
+      expect((await fetch(`${site.url}${address.pathname}${address.search}`)).status).toBe(403)
+    })
+  })
+
+  test('a file is removed after a question, and is gone', async () => {
+    const id = await stored()
+    await as(['read', 'write'], '/files', async (page) => {
+      await page.getByRole('button', { name: `Remove ${id}` }).click()
+      expect(await files.bucket.head(keyOf(id))).not.toBeNull()
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click()
+      await toast(page, `File ${id} is removed`).waitFor()
+      expect(await files.bucket.head(keyOf(id))).toBeNull()
+      await page.getByRole('button', { name: `Remove ${id}` }).waitFor({ state: 'detached' })
+    })
+  })
+
+  test('all callbacks to one host that were given up are sent again from Overview, those to others are not', async () => {
+    const [one, other] = [await startReceiver(), await startReceiver()]
+    for (const receiver of [one, other]) receiver.answer = (_, response) => response.writeHead(404).end()
+    const to = (receiver: typeof one) => ({ callback: { url: `${receiver.url}/hook`, retry: [] } })
+    for (const about of [to(one), to(one), to(other)]) await site.make('answers', about)
+    const failed = async () => (await site.engine.callbacks({ state: 'FAILED' })).callbacks
+    await site.until(async () => (await failed()).length === 3)
+    for (const receiver of [one, other]) receiver.answer = (_, response) => response.end()
+    const host = new URL(one.url).host
+    await as(['read', 'write'], '/', async (page) => {
+      const line = page.locator('.alerts li', { hasText: `2 callbacks to ${host} were given up` })
+      await line.getByRole('button', { name: 'Send again' }).click()
+      await page.getByRole('dialog').getByText(`Send 2 callbacks to ${host} again?`).waitFor()
+      expect(one.came.length).toBe(2)
+      await page.getByRole('dialog').getByRole('button', { name: 'Send 2' }).click()
+      await toast(page, `2 callbacks to ${host} are sent again`).waitFor()
+    })
+    await site.until(async () => (await failed()).length === 1)
+    await site.until(() => one.came.length === 4)
+    const ids = one.came.map(({ headers }) => headers['webhook-id']!)
+    expect(ids.slice(2).toSorted()).toEqual(ids.slice(0, 2).toSorted())
+    expect(other.came.length).toBe(1)
+    await Promise.all([one.close(), other.close()])
+  })
+
+  test('a flow without a graph is begun by the form that asks for one; what is wrong is said there', async () => {
+    const { jobs } = await site.engine.enqueue([{ queue: 'core', class: 'flow' } as never])
+    const id = jobs[0]!.id
+    await site.rest(id)
+    await as(['read'], `/flows/${id}`, async (page) => {
+      const off = page.getByRole('button', { name: 'Begin with it' })
+      expect(await off.getAttribute('title')).toBe('needs write; you have read')
+    })
+    await as(['read', 'write'], `/flows/${id}`, async (page) => {
+      await page.getByText('It waits for its graph on port').waitFor()
+      const field = page.getByRole('textbox', { name: 'Graph' })
+      await field.fill('{"nodes": 7}')
+      await page.getByRole('button', { name: 'Begin with it' }).click()
+      await toast(page, /nodes/).waitFor()
+      // What was written stays, though the page is drawn anew while its button has the focus.
+      const drawn = page.evaluate(
+        () => new Promise((drawn) => document.addEventListener('drawn', drawn, { once: true })),
+      )
+      await page.keyboard.press('.')
+      await drawn
+      expect(await field.inputValue()).toBe('{"nodes": 7}')
+      await field.fill(JSON.stringify(catalog))
+      await page.getByRole('button', { name: 'Begin with it' }).click()
+      await toast(page, 'The flow has its graph').waitFor()
+      await page.waitForSelector('.board [data-name="rows"]')
+      expect(Object.keys((await site.engine.flow(String(id))).graph!.nodes)).toEqual(Object.keys(catalog.nodes))
+    })
+  })
+
+  test('the graph is copied as it stands, the draft as it is drawn', () =>
+    as(['read', 'write'], `/flows/${flow}/edit`, async (page) => {
+      await page.waitForSelector('.board .node')
+      await page.getByRole('button', { name: 'Copy' }).click()
+      await toast(page, 'Copied').waitFor()
+      const { graph } = await site.engine.flow(String(flow))
+      expect(Object.keys(JSON.parse(await clipboard(page)).nodes)).toEqual(Object.keys(graph!.nodes))
+      await page.locator('.board [data-name="rejected"]').focus()
+      await page.keyboard.press('Delete')
+      await page.getByRole('button', { name: 'Copy' }).click()
+      await page.waitForFunction(async () => !(await navigator.clipboard.readText()).includes('"rejected": {'))
+      expect(JSON.parse(await clipboard(page)).nodes).not.toHaveProperty('rejected')
+      expect((await site.engine.flow(String(flow))).undo).toBe(0)
+    }))
+
+  test('the board is brought nearer, farther, and back to all of it by its buttons and by f', () =>
+    as(['read'], `/flows/${flow}`, async (page) => {
+      await page.waitForSelector('.board .node')
+      const wide = async () => Number((await page.locator('[data-board]').getAttribute('viewBox'))!.split(' ')[2])
+      const all = await wide()
+      await page.getByRole('button', { name: 'Nearer' }).click()
+      expect(await wide()).toBeCloseTo(all / 1.25)
+      await page.getByRole('button', { name: 'Farther' }).click()
+      expect(await wide()).toBeCloseTo(all)
+      await page.getByRole('button', { name: 'Farther' }).click()
+      expect(await wide()).toBeCloseTo(all * 1.25)
+      await page.getByRole('button', { name: 'All of it' }).click()
+      expect(await wide()).toBeCloseTo(all)
+      await page.getByRole('button', { name: 'Nearer' }).click()
+      await page.keyboard.press('f')
+      expect(await wide()).toBeCloseTo(all)
+    }))
+
+  test('what a wire says of its ten minutes is what its chart shows', () =>
+    as(['read'], `/flows/${flow}?wire=${encodeURIComponent(IMAGES)}`, async (page) => {
+      const { wires } = await site.engine.wires(String(flow))
+      const { in: came, out } = wires.find(({ id }) => id === IMAGES)!
+      const sum = (list: number[]) => list.reduce((a, b) => a + b, 0)
+      expect(sum(came)).toBe(1_318)
+      const section = page.locator('.insp section', { hasText: 'Last 10 minutes' })
+      expect(await section.locator('.legend').textContent()).toBe(`came 1,318went ${sum(out)}`)
+      expect(await section.getByRole('img').getAttribute('aria-label')).toBe(
+        `In ten minutes 1,318 values came and ${sum(out)} went`,
+      )
+    }))
+
+  test('who holds admin alone presses what wants write and read', async () => {
+    await as(['admin'], `/flows/${flow}?wire=${encodeURIComponent('index.done>report')}`, async (page) => {
+      await page.waitForSelector('.board .node')
+      await page.keyboard.press('i')
+      await page.locator('.opens textarea[name="value"]').fill('{"by":"admin"}')
+      await page.locator('.opens form').getByRole('button', { name: 'Inject' }).click()
+      await toast(page, 'there now').waitFor()
+      const { values } = await site.engine.look(String(flow), 'out', 'report', 10)
+      expect(values.at(-1)!.data).toBe('{"by":"admin"}')
+      await page.getByRole('button', { name: 'Drain…' }).click()
+      await page.getByRole('dialog').locator('input[name="sure"]').fill(String(values.length))
+      await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click()
+      await toast(page, 'taken:').waitFor()
+      expect((await site.engine.look(String(flow), 'out', 'report', 10)).values).toEqual([])
+    })
+    await as(['admin'], `/flows/${flow}/edit`, async (page) => {
+      await page.waitForSelector('.board .node')
+      await page.locator('.board [data-name="rejected"]').focus()
+      await page.keyboard.press('Delete')
+      await page.locator('[data-edit="apply"]:not([disabled])').click()
+      await page.waitForURL(`${site.url}/ui/flows/${flow}`)
+      await page.getByRole('button', { name: /^Undo/ }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click()
+      await site.until(async () => (await site.engine.flow(String(flow))).undo === 0)
+    })
+  })
+})
