@@ -61,113 +61,131 @@ const LOCAL_FILES_SECRET = 'the local secret of files'
 /** Signs calls to webhooks on this machine; not a secret. */
 const LOCAL_SECRET = `whsec_${btoa('the local webhook secret')}`
 
+/** What runs, in the order in which it is closed: what QStash cannot deliver to a Worker that is gone would count as tried. */
+type Running = Partial<Record<'note' | 'qstash' | 'worker' | 'gateway' | 'redis', () => unknown>>
+
+const order = ['note', 'qstash', 'worker', 'gateway', 'redis'] as const
+
+async function closeAll(running: Running) {
+  for (const part of order) {
+    const close = running[part]
+    delete running[part]
+    await close?.()
+  }
+}
+
 /**
  * Starts everything, and answers once the Worker is healthy.
  *
  * @example const stack = await startStack({ dir: '.sidejob', port: 8787 })
  */
-export async function startStack({
-  dir,
-  port = 0,
-  apiKey = 'dev',
-  webhookSecret = LOCAL_SECRET,
-  redis: force,
-  persist = true,
-  qstash: own,
-  vars = {},
-  config,
-  plan = planOf(),
-  bounds = {},
-  say = () => {},
-  onReload,
-}: StackOptions) {
-  const folder = resolve(dir)
-  const open: (() => unknown)[] = []
+export async function startStack(options: StackOptions) {
+  const running: Running = {}
+  try {
+    return await started(options, running)
+  } catch (error) {
+    await closeAll(running)
+    throw error
+  }
+}
+
+async function started(options: StackOptions, running: Running) {
+  const { apiKey = 'dev', webhookSecret = LOCAL_SECRET } = options
+  const folder = resolve(options.dir)
+  mkdirSync(folder, { recursive: true })
+  const origin = `http://127.0.0.1:${await claimPort(options.port ?? 0, { setting: 'PORT' })}`
+  const services = await startServices(options, folder, running)
+  const { redis, gateway, qstash, standIn } = services
   const gone = Promise.withResolvers<never>()
   gone.promise.catch(() => {})
-  try {
-    const origin = `http://127.0.0.1:${await claimPort(port, { setting: 'PORT' })}`
-    let ticking = { url: '', token: '', publicUrl: origin }
-    mkdirSync(folder, { recursive: true })
-    const redis = await startRedis({ force, persist, dir: join(folder, 'redis') })
-    open.push(redis.close)
-    const gateway = await startGateway({ redis, token: randomUUID() })
-    open.push(gateway.close)
-    const standIn = own ? undefined : await standInFor({ folder, redis, persist, vars })
-    const qstash = { ...development, ...defined(own ?? {}), url: own?.url ?? standIn!.url }
+  const tick: { at?: Ticking } = {}
+  const vars = varsOf({ ...services, origin, apiKey, webhookSecret }, options.vars)
+  const worker = await startWorker({
+    ...hostOf(options),
+    port: Number(new URL(origin).port),
+    dir: join(folder, 'worker'),
+    vars,
+    onReload(ms) {
+      options.onReload?.(ms)
+      // What a lane of the last build has left behind is found, and new classes are registered.
+      if (tick.at) void askForTick(tick.at).catch(() => undefined)
+    },
+    onGone: gone.reject,
+  })
+  running.worker = worker.close
+  const url = `${origin}${await mountOf(origin)}`
+  await Promise.race([healthy(url), gone.promise])
+  const ticking = { url: qstash.url, token: qstash.token, publicUrl: url }
+  tick.at = ticking
+  // Nobody else ticks here: there is no cron trigger.
+  await scheduleTick(ticking, 'local', EVERY_MINUTE)
+  // The first tick tells Redis which workers there are.
+  await askForTick(ticking)
+  const note = noteFor(url, services)
+  writeFileSync(noteOf(folder), JSON.stringify(note), { mode: 0o600 })
+  running.note = () => rmSync(noteOf(folder), { force: true })
 
-    const worker = await startWorker({
-      port: Number(new URL(origin).port),
-      dir: join(folder, 'worker'),
-      config,
-      bounds: plan === 'off' ? undefined : { ...plans[plan].workers.invocation, ...bounds },
-      cpu: plans[plan].workers.cpu,
-      memory: plans[plan].workers.memory,
-      say,
-      onReload(ms) {
-        onReload?.(ms)
-        // What a lane of the last build has left behind is found, and new classes are registered.
-        void askForTick(ticking).catch(() => undefined)
-      },
-      onGone: gone.reject,
-      vars: defined({
-        UPSTASH_REDIS_REST_URL: gateway.url,
-        UPSTASH_REDIS_REST_TOKEN: gateway.token,
-        QSTASH_URL: qstash.url,
-        QSTASH_TOKEN: qstash.token,
-        QSTASH_CURRENT_SIGNING_KEY: qstash.currentSigningKey,
-        QSTASH_NEXT_SIGNING_KEY: qstash.nextSigningKey,
-        PUBLIC_URL: origin,
-        SIDEJOB_API_KEY: apiKey,
-        SIDEJOB_WEBHOOK_SECRET: webhookSecret,
-        SIDEJOB_ALLOW_HOSTS: '127.0.0.1,localhost',
-        SIDEJOB_FILES_SECRET: LOCAL_FILES_SECRET,
-        ...defined(vars),
-      }),
-    })
-    open.push(worker.close)
-    // Closed before the Worker is: what it cannot deliver then would count as tried.
-    if (standIn) open.push(standIn.close)
-    const publicUrl = `${origin}${await mountOf(origin)}`
-    await Promise.race([healthy(publicUrl), gone.promise])
-    ticking = { url: qstash.url, token: qstash.token, publicUrl }
-    // Nobody else ticks here: there is no cron trigger.
-    await scheduleTick(ticking, 'local', EVERY_MINUTE)
-    // The first tick tells Redis which workers there are.
-    await askForTick(ticking)
+  return {
+    ...{ url, apiKey, webhookSecret, redis, gateway, note, worker },
+    /** The stand-in; absent with a QStash of your own. */
+    qstash: standIn,
+    /** A link that logs in to the dashboard once; nothing where the Worker has none. */
+    login: () => loginLink(url, apiKey),
+    /** Asks for a tick now, as QStash does every minute. */
+    tick: () => askForTick(ticking),
+    /** Rejects when something ends that cannot be started again. */
+    gone: gone.promise,
+    close: () => closeAll(running),
+  }
+}
 
-    const { kind, host, port: redisPort, username, password, db } = redis
-    const note: StackNote = {
-      url: publicUrl,
-      pid: process.pid,
-      redis: { kind, host, port: redisPort, username, password, db },
-      gateway: { url: gateway.url, token: gateway.token },
-      qstash: { url: qstash.url, token: qstash.token },
-    }
-    writeFileSync(noteOf(folder), JSON.stringify(note), { mode: 0o600 })
-    open.push(() => rmSync(noteOf(folder), { force: true }))
+type Ticking = Parameters<typeof askForTick>[0]
+type Services = Awaited<ReturnType<typeof startServices>>
 
-    return {
-      url: publicUrl,
-      apiKey,
-      webhookSecret,
-      redis,
-      gateway,
-      note,
-      /** The stand-in; absent with a QStash of your own. */
-      qstash: standIn,
-      worker,
-      /** A link that logs in to the dashboard once; nothing where the Worker has none. */
-      login: () => loginLink(publicUrl, apiKey),
-      /** Asks for a tick now, as QStash does every minute. */
-      tick: () => askForTick(ticking),
-      /** Rejects when something ends that cannot be started again. */
-      gone: gone.promise,
-      close: () => closeAll(open),
-    }
-  } catch (error) {
-    await closeAll(open)
-    throw error
+/** Redis with the gateway before it, and a QStash or its stand-in. */
+async function startServices(options: StackOptions, folder: string, running: Running) {
+  const { redis: force, persist = true, qstash: own, vars = {} } = options
+  const redis = await startRedis({ force, persist, dir: join(folder, 'redis') })
+  running.redis = redis.close
+  const gateway = await startGateway({ redis, token: randomUUID() })
+  running.gateway = gateway.close
+  const standIn = own ? undefined : await standInFor({ folder, redis, persist, vars })
+  running.qstash = standIn?.close
+  return { redis, gateway, standIn, qstash: { ...development, ...defined(own ?? {}), url: own?.url ?? standIn!.url } }
+}
+
+/** How the Worker is held to the limits of a plan, what is served, and who hears what it prints. */
+function hostOf({ plan = planOf(), bounds = {}, config, say = () => {} }: StackOptions) {
+  const { invocation, cpu, memory } = plans[plan].workers
+  return { config, say, cpu, memory, bounds: plan === 'off' ? undefined : { ...invocation, ...bounds } }
+}
+
+type Told = Pick<Services, 'gateway' | 'qstash'> & { origin: string; apiKey: string; webhookSecret: string }
+
+/** The Worker's settings: where everything is, and what a caller of this stack says beside that. */
+const varsOf = ({ gateway, qstash, origin, apiKey, webhookSecret }: Told, vars: StackOptions['vars'] = {}) =>
+  defined({
+    UPSTASH_REDIS_REST_URL: gateway.url,
+    UPSTASH_REDIS_REST_TOKEN: gateway.token,
+    QSTASH_URL: qstash.url,
+    QSTASH_TOKEN: qstash.token,
+    QSTASH_CURRENT_SIGNING_KEY: qstash.currentSigningKey,
+    QSTASH_NEXT_SIGNING_KEY: qstash.nextSigningKey,
+    PUBLIC_URL: origin,
+    SIDEJOB_API_KEY: apiKey,
+    SIDEJOB_WEBHOOK_SECRET: webhookSecret,
+    SIDEJOB_ALLOW_HOSTS: '127.0.0.1,localhost',
+    SIDEJOB_FILES_SECRET: LOCAL_FILES_SECRET,
+    ...defined(vars),
+  })
+
+function noteFor(url: string, { redis, gateway, qstash }: Services): StackNote {
+  const { kind, host, port, username, password, db } = redis
+  return {
+    ...{ url, pid: process.pid },
+    redis: { kind, host, port, username, password, db },
+    gateway: { url: gateway.url, token: gateway.token },
+    qstash: { url: qstash.url, token: qstash.token },
   }
 }
 
@@ -180,11 +198,6 @@ function standInFor({ folder, redis, persist, vars }: StandIn) {
     ...(keeps ? { file: join(folder, 'qstash.jsonl') } : {}),
     control: vars.SIDEJOB_TEST_CLOCK === '1',
   })
-}
-
-/** What was opened last is closed first: nothing is called that is gone. */
-async function closeAll(open: (() => unknown)[]) {
-  for (const close of open.splice(0).reverse()) await close()
 }
 
 /** Under which path a Worker has its sidejob; an empty one where all paths are. */
