@@ -1,0 +1,133 @@
+// A Worker under development as modules for workerd: bundled by the project's own esbuild, again with each change of a file.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, extname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { BuildOptions, Message, OutputFile, Plugin } from 'esbuild'
+import type { V4ModuleDefinition } from 'miniflare'
+
+export type Build = { modules: V4ModuleDefinition[]; map: string }
+
+export type BundleOptions = {
+  esbuild: typeof import('esbuild')
+  config: string
+  /** Where the build is kept. */
+  dir: string
+  /** The entry of the Worker, and what its configuration defines. */
+  main: string | undefined
+  define?: Record<string, string>
+  /** Each invocation is held to its bounds. */
+  isHeld: boolean
+  onBuild: (build: Build) => void
+  /** A build that failed, in esbuild's words. */
+  onBroken: (says: string) => void
+}
+
+/**
+ * Builds, and builds anew with each change.
+ *
+ * @example await bundle({ esbuild, config, dir, main: 'src/index.ts', isHeld: true, onBuild: serve, onBroken: say })
+ */
+export async function bundle({ esbuild, config, dir, main, define, isHeld, onBuild, onBroken }: BundleOptions) {
+  if (!main) throw new Error(`${basename(config)}: expected "main", the entry of the Worker, got none`)
+  const root = dirname(config)
+  const entry = resolve(root, main)
+  const written = async (errors: Message[]) =>
+    (await esbuild.formatMessages(errors, { kind: 'error', color: false })).join('').trim()
+  const onEnd: Plugin = {
+    name: 'serve',
+    setup: (build) => {
+      build.onEnd(async ({ errors, outputFiles = [] }) => {
+        if (errors.length) return onBroken(await written(errors))
+        onBuild(kept(outputFiles))
+      })
+    },
+  }
+  const context = await esbuild.context({
+    ...forWorkerd(define),
+    entryPoints: { worker: isHeld ? HELD : entry },
+    outdir: dir,
+    absWorkingDir: root,
+    plugins: [heldEntry(entry), onEnd],
+  })
+  await context.watch()
+}
+
+/** How wrangler bundles for workerd. */
+const forWorkerd = (define: Record<string, string> = {}) =>
+  ({
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2024',
+    conditions: ['workerd', 'worker', 'browser'],
+    mainFields: ['browser', 'module', 'main'],
+    external: ['node:*', 'cloudflare:*', ...nodeModules()],
+    loader: { '.wasm': 'copy', '.bin': 'copy', '.txt': 'text', '.html': 'text', '.sql': 'text' },
+    jsx: 'automatic',
+    sourcemap: 'linked',
+    define: { 'navigator.userAgent': '"Cloudflare-Workers"', 'process.env.NODE_ENV': '"development"', ...define },
+    logLevel: 'silent',
+  }) satisfies BuildOptions
+
+function kept(files: OutputFile[]): Build {
+  for (const { path, contents } of files) writeFileSync(path, contents)
+  return { modules: modulesOf(files), map: files.find(({ path }) => path.endsWith('worker.js.map'))?.text ?? '' }
+}
+
+const HELD = 'sidejob:held'
+const invocation = fileURLToPath(new URL(`../workers/invocation${extname(import.meta.url)}`, import.meta.url))
+
+/** The entry of the project, each invocation of which is held to its bounds. */
+const heldEntry = (main: string): Plugin => ({
+  name: 'held',
+  setup(build) {
+    build.onResolve({ filter: /^sidejob:held$/ }, () => ({ path: HELD, namespace: 'sidejob' }))
+    build.onLoad({ filter: /.*/, namespace: 'sidejob' }, () => ({
+      contents: heldSource(JSON.stringify(main), /\bIsolate\b/.test(readFileSync(main, 'utf8'))),
+      resolveDir: dirname(main),
+      watchFiles: [main],
+    }))
+  },
+})
+
+const heldSource = (main: string, hasIsolate: boolean): string =>
+  [
+    `import { hold, holdEntrypoint } from ${JSON.stringify(invocation)}`,
+    `import worker${hasIsolate ? ', { Isolate as Own }' : ''} from ${main}`,
+    `export * from ${main}`,
+    'export default hold(worker)',
+    ...(hasIsolate ? ['export const Isolate = holdEntrypoint(Own)'] : []),
+  ].join('\n')
+
+/** Modules of Node by their bare names, which workerd has too. */
+const nodeModules = () => [
+  'assert',
+  'async_hooks',
+  'buffer',
+  'crypto',
+  'events',
+  'path',
+  'process',
+  'querystring',
+  'stream',
+  'string_decoder',
+  'url',
+  'util',
+  'zlib',
+]
+
+function modulesOf(files: OutputFile[]): V4ModuleDefinition[] {
+  const entry = files.find(({ path }) => basename(path) === 'worker.js')!
+  const others = files.filter((file) => file !== entry && !file.path.endsWith('.map'))
+  return [
+    { type: 'ESModule', path: entry.path, contents: entry.text },
+    ...others.map(
+      ({ path, contents }): V4ModuleDefinition => ({
+        type: path.endsWith('.wasm') ? 'CompiledWasm' : 'Data',
+        path,
+        contents,
+      }),
+    ),
+  ]
+}
