@@ -116,6 +116,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const { clock = () => 0, random = Math.random, maxLost, defer } = options
   const workers = (options.workers ?? []).map((one) => (one.isolate || !maxLost ? one : { maxLost, ...one }))
   const now = () => Date.now() + clock()
+  const isTenant = options.tenant !== undefined
   const client = 'evaluate' in options.redis ? options.redis : createClient(options.redis)
   const vault = createVault({ keys: options.encryptionKeys ?? [], tenant: options.tenant })
   const store = createStore({ client, namespace: options.namespace, clock, vault })
@@ -245,12 +246,12 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createOne(parts),
     ...createDeliveries(parts),
 
-    ...createHealth({ client, store, bells, version: VERSION }),
+    ...createHealth({ client, store, bells, version: VERSION, isTenant }),
 
     dispatch,
     performAlone: (lent) => performer.run(lent, { alone: true }),
 
-    tick: createTick({ store, announce, ringer, serve: dispatch, budget, requests, now }),
+    tick: createTick({ store, announce, ringer, serve: dispatch, budget, requests, now, isTenant }),
 
     ...createDoctor(parts),
   }

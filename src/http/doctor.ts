@@ -9,6 +9,7 @@ const fault = z.object({
   who: z.string(),
   what: z.string(),
   remedy: z.string().meta({ description: 'what a repair does about it' }),
+  link: z.string().meta({ description: 'where the API tells of what it is at' }),
 })
 
 const page = { jobs: z.int(), cursor: z.string().nullable() }

@@ -1,7 +1,7 @@
 // What is not about jobs: health, the documents, the bells of QStash, the clock of tests.
 
 import * as z from 'zod'
-import { done, duration, label } from '../core/schemas.ts'
+import { done, duration, label, moment } from '../core/schemas.ts'
 import { docs } from './docs.ts'
 import { reply, route } from './route.ts'
 import { workerDocument } from './worker-document.ts'
@@ -17,11 +17,17 @@ const problem = z.object({
   of: z.enum(['redis', 'qstash']),
   code: z.string(),
   message: z.string(),
+  remedy: z.string().meta({ description: 'what to do about it' }),
   inARow: z.int().optional(),
 })
 const health = z.object({
   ok: z.boolean(),
   redis: z.boolean(),
+  ms: z.int().optional().meta({ description: 'how long Redis took to answer' }),
+  tickAt: moment.nullable().optional().meta({
+    description: 'when a tick came last, within two minutes: null where none ever came; a tenant has none of its own',
+  }),
+  bellAt: moment.nullable().optional().meta({ description: 'when a bell of QStash came last that began a lane' }),
   version: z.string(),
   restored: restored.optional(),
   problems: z.array(problem).optional(),
@@ -37,9 +43,8 @@ export const system = {
       answers: { 200: health, 503: health },
     },
     async ({ engine }) => {
-      const { redisMs, ...found } = await engine.health()
-      // Beside the body, which is the same each time that it is asked for.
-      if (found.ok) return reply(200, found, { 'server-timing': `redis;desc="a round trip to Redis";dur=${redisMs}` })
+      const found = await engine.health()
+      if (found.ok) return reply(200, found, { 'server-timing': `redis;desc="a round trip to Redis";dur=${found.ms}` })
       return reply(503, found)
     },
   ),

@@ -107,6 +107,8 @@ export const kinds = {
     'deployment → the classes that it announced last, when, and the hashes of its versions, as JSON',
   ],
   '~bells': ['string, expires', 'how many requests in a row QStash has refused, and why, as JSON'],
+  '~ticked': ['string', 'when a tick came, written by each second one'],
+  '~rung': ['string', 'when a bell came that became a lane'],
   '~session:<hash>': [
     'string, expires',
     'the hash of the API key that somebody has logged in with, by the hash of the name that they were given; `once` before it where that name is good for one session',

@@ -23,6 +23,8 @@ export const keysOf = (ns: string) => ({
   flags: `${ns}flags`,
   days: `${ns}days`,
   bells: `${ns}bells`,
+  lastTick: `${ns}ticked`,
+  lastBell: `${ns}rung`,
   deployed: `${ns}deployed`,
   flows: `${ns}flows`,
   channels: `${ns}channels`,

@@ -1,6 +1,7 @@
 // What the verbs of the state take and answer.
 
 import type { Encoded } from '../core/codec/value.ts'
+import type { FaultKind } from '../core/faults.ts'
 import type { Status } from '../core/job.ts'
 import type { Row } from './answers.ts'
 import type { RunOutcome } from './changes.ts'
@@ -115,7 +116,6 @@ export type AtWork = {
   now: number
 }
 
-export type FaultKind = 'job' | 'queue' | 'limit' | 'channel' | 'alias' | 'schedule' | 'flow'
 /** What is not as it must be, and what a repair does about it. */
 export type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
 

@@ -158,6 +158,11 @@ test('what the doctor finds is repaired', async () => {
   const id = await pages.make('pulled')
   await rawCommand(pages.redis.port, 'DEL', `${pages.store.keys.queue('default')}:ready:pull`)
   expect((await pages.engine.verify()).length).toBeGreaterThan(0)
+  const [{ who, what, remedy, link }] = (await pages.engine.examine()).faults as never as [Record<string, string>]
+  expect([who, link]).toEqual([String(id), `/v1/jobs/${id}`])
+  const html = await admin.html('/ui/doctor?cursor=')
+  expect(html).toContain(`href="/ui/jobs/${id}"`)
+  for (const said of [what!, remedy!]) expect(html).toContain(said)
   await press('/doctor', { act: 'repair' })
   expect(await pages.engine.verify()).toEqual([])
   expect(await pages.statusOf(id)).toBe('queued')

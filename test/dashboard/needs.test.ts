@@ -69,6 +69,11 @@ test.each([
   ],
   ['a job that waits for half a minute', { queues: [queue({ oldestReady: NOW - MINUTE / 2 })] }, []],
   ['QStash that refuses', { bells: { refused: 3, why: 'answered 500', since: NOW } }, ['bells']],
+  ['a tick of 3 minutes ago', { tickAt: NOW - 3 * MINUTE }, []],
+  ['a tick of more than 3 minutes ago', { tickAt: NOW - 3 * MINUTE - 1 }, ['tick']],
+  ['no tick, where jobs were made 4 minutes ago', { tickAt: null, points: [point(4 * MINUTE, { made: 1 })] }, ['tick']],
+  ['no tick, where the first jobs were made just now', { tickAt: null, points: [point(MINUTE, { made: 1 })] }, []],
+  ['no tick at a tenant', { points: [point(4 * MINUTE, { made: 1 })] }, []],
   ['Redis that went back', { restored: { times: 1, noticedAt: NOW, lost: { from: 4, to: 9 } } }, ['restored']],
   [
     'a host that is left alone',

@@ -67,6 +67,8 @@ const plain: Access[] = [
       'audience',
       'audit',
       'bells',
+      'rung',
+      'ticked',
       'deployed',
       'wake',
       'channel',
@@ -99,6 +101,7 @@ const plain: Access[] = [
     writes: ['bells', 'deployed', 'wake', 'audit', 'flags', 'flows', 'keys', 'lane', 'session', 'tenants', 'views'],
   },
   { by: ['dispatcher'], reads: ['constraints', 'job', 'workers'], writes: ['bells'] },
+  { by: ['tick'], reads: [], writes: ['ticked'] },
 ]
 
 const all: Access[] = [...built.map(({ access }) => access), ...plain]

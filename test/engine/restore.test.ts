@@ -55,7 +55,9 @@ test('who had made a job sees that Redis went back, makes the next one under a n
   expect(await engine.health()).toEqual({
     ok: true,
     redis: true,
-    redisMs: expect.any(Number),
+    ms: expect.any(Number),
+    tickAt: null,
+    bellAt: expect.any(Number),
     version: expect.any(String),
   })
   const lost = await charge(engine)

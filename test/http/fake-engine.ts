@@ -139,7 +139,13 @@ const scheduleShown = {
   lastRun: null,
   next: [T],
 }
-const faultShown = { kind: 'job' as const, who: '7', what: 'is in 2 places', remedy: 'it is put in one' }
+const faultShown = {
+  kind: 'job' as const,
+  who: '7',
+  what: 'is in 2 places',
+  remedy: 'it is put in one',
+  link: '/v1/jobs/7',
+}
 const groupShown = { id: 'g', concurrency: 3, paused: false, running: 1, waiting: 2, jobs: 3 }
 const graphShown = readGraph('{"nodes":{"a":{"class":"zip","args":[1.0]}},"inports":{"x":{"node":"a","inport":"in"}}}')
 const graphChanged: GraphChange = {

@@ -15,7 +15,7 @@ const lanes: Mutation[] = [
   ...of(
     1,
     'scripts/commit.lua',
-    ['if there[bell] then lanes.set(queue_name, bell, nil) end', '', 'a bell keeps its place beside its lane'],
+    ['    lanes.set(queue_name, bell, nil)\n    set_text', '    set_text', 'a bell keeps its place beside its lane'],
     ['if last and last == seq then', 'if false then', 'a repeated request does everything again'],
     ['if last and (last > seq or', 'if last and (', 'an old request is served'],
     [
@@ -2412,6 +2412,15 @@ const warm: Mutation[] = [
   ),
 ]
 
+const told: Mutation[] = [
+  ...of(
+    90,
+    'scripts/commit.lua',
+    ["    set_text(ns .. 'rung', now_text)\n", '', 'nobody knows when a bell came'],
+    ['  if there[bell] then\n', '  if true then\n', 'whatever calls itself a bell counts as one'],
+  ),
+]
+
 export const mutations: Mutation[] = [
   ...warm,
   ...lanes,
@@ -2435,4 +2444,5 @@ export const mutations: Mutation[] = [
   ...history,
   ...amounts,
   ...sizes,
+  ...told,
 ]

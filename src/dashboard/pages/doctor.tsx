@@ -1,16 +1,21 @@
 // Doctor: whether every job is where it must be, and whether what we need answers.
 
 import type { Child } from 'hono/jsx'
+import { type FaultKind, pageOf } from '../../core/faults.ts'
+import { isId } from '../../core/job.ts'
 import type { Health } from '../../engine/engine.ts'
+import { useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { Act as Button, LinkButton } from '../parts/act.tsx'
 import { Icon, Shape } from '../parts/icon.tsx'
 import { Card, Empty, Head, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
+import { isTickMissing } from '../words/needs.ts'
 import { count, many } from '../words/number.ts'
 import { span } from '../words/time.ts'
 
-type Fault = { kind: string; who: string; what: string; remedy: string }
+type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
+type Problem = NonNullable<Health['problems']>[number]
 type DoctorData = { health: Health; examined?: { faults: Fault[]; jobs: number; cursor: string | null } }
 
 function Check({ ok, text, children }: { ok: boolean; text: string; children: Child }) {
@@ -23,18 +28,50 @@ function Check({ ok, text, children }: { ok: boolean; text: string; children: Ch
   )
 }
 
-function What({ health: { redis, redisMs, version, problems = [], restored } }: { health: Health }) {
+/** What is refused, and what to do about it. */
+function Refused({ problem: { message, remedy, inARow } }: { problem: Problem }) {
+  return (
+    <>
+      {message}
+      {inARow !== undefined && `, ${count(inARow)} in a row`}
+      <span class="sub">{remedy}</span>
+    </>
+  )
+}
+
+function LastTick({ at }: { at: number | null }) {
+  if (at === null) return <>none came yet: the deployment has to be asked for one every minute</>
+  return (
+    <>
+      came <Ago at={at} />
+    </>
+  )
+}
+
+function What({ health }: { health: Health }) {
+  const { now } = useLook()
+  const { redis, ms, tickAt, bellAt, version, problems = [], restored } = health
   const bells = problems.find(({ of }) => of === 'qstash')
   const state = problems.find(({ of }) => of === 'redis')
   return (
     <Card title="What is there" right={`version ${version}`}>
       <ul class="checks">
         <Check ok={redis && !state} text="Redis">
-          {state?.message ?? (redisMs === undefined ? 'does not answer' : `answers in ${span(redisMs)}`)}
+          {state ? <Refused problem={state} /> : ms === undefined ? 'does not answer' : `answers in ${span(ms)}`}
         </Check>
         <Check ok={!bells} text="Bells">
-          {bells ? `${bells.message}, ${count(bells.inARow ?? 1)} in a row` : 'QStash takes them'}
+          {bells ? <Refused problem={bells} /> : 'QStash takes them'}
+          {bellAt && (
+            <>
+              ; the last one came <Ago at={bellAt} />
+            </>
+          )}
         </Check>
+        {tickAt !== undefined && (
+          <Check ok={!isTickMissing(tickAt, now)} text="Tick">
+            <LastTick at={tickAt} />
+          </Check>
+        )}
         <Check ok={!restored} text="Data">
           {restored ? (
             <>
@@ -51,7 +88,6 @@ function What({ health: { redis, redisMs, version, problems = [], restored } }: 
 }
 
 function FaultRow({ fault: { kind, who, what, remedy } }: { fault: Fault }) {
-  const job = /^(?:job )?(\d+)$/.exec(who)?.[1]
   return (
     <tr>
       <td>
@@ -60,7 +96,9 @@ function FaultRow({ fault: { kind, who, what, remedy } }: { fault: Fault }) {
           {kind}
         </span>
       </td>
-      <td class="mono">{job ? <To to={`/jobs/${job}`}>#{job}</To> : who}</td>
+      <td class="mono">
+        <To to={pageOf({ kind, who })}>{isId(who) ? `#${who}` : who}</To>
+      </td>
       <td class="fill">
         {what} <span class="dim">{remedy}</span>
       </td>

@@ -25,6 +25,8 @@ export type Known = {
   schedules: readonly ScheduleView[]
   bells?: Stats['bells']
   restored?: Health['restored']
+  /** When a tick came last; null: never. A tenant has none of its own. */
+  tickAt?: Health['tickAt']
   breakers: readonly OpenBreaker[]
 }
 
@@ -185,6 +187,29 @@ export const silentBells: Rule = ({ bells }) =>
       ]
     : []
 
+/** Ticks come once a minute, and each second one is written down. */
+const TICK = 3 * MINUTE
+
+/** @example isTickMissing(Date.now() - 200_000, Date.now()) // true */
+export const isTickMissing = (tickAt: number | null, now: number): boolean => tickAt === null || now - tickAt > TICK
+
+/** Where none ever came, jobs that are older than that say that one should have. */
+const wasInUse = ({ points, now }: Known): boolean => points.some(({ at, made }) => made > 0 && at < now - TICK)
+
+export const missingTick: Rule = (known) => {
+  const { tickAt, now } = known
+  if (tickAt === undefined || !isTickMissing(tickAt, now) || (tickAt === null && !wasInUse(known))) return []
+  return [
+    {
+      ...{ rule: 'tick', weight: 95, kind: 'failed', icon: 'alert', name: 'tick' },
+      text: tickAt === null ? 'No {} has ever come.' : 'The {} is missing: one should come every minute.',
+      more: 'Lost runs and due times are found by it: look at the cron trigger of the Worker and the schedule of QStash',
+      since: tickAt ?? undefined,
+      buttons: [{ to: '/doctor', text: 'Doctor' }],
+    },
+  ]
+}
+
 export const wentBack: Rule = ({ restored, now }) =>
   restored && now - restored.noticedAt < 24 * 60 * MINUTE
     ? [
@@ -214,6 +239,7 @@ export const openBreakers: Rule = ({ breakers }) =>
 const rules: readonly Rule[] = [
   wentBack,
   failing,
+  missingTick,
   lostRuns,
   silentBells,
   callbacksGivenUp,

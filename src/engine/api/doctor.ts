@@ -2,6 +2,7 @@
 
 import { encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { linkOf } from '../../core/faults.ts'
 import { readGraph } from '../../core/graph.ts'
 import { wireFaults } from '../../core/wire-faults.ts'
 import { opWords } from '../../redis/changes.ts'
@@ -31,6 +32,8 @@ const wireFault = (id: number, what: string): Fault => ({
   ...{ kind: 'flow', who: String(id), what },
   remedy: 'they are laid as the graph of the flow says; what waits there goes on',
 })
+
+const linked = (fault: Fault) => ({ ...fault, link: linkOf(fault) })
 
 const isAtRest = ({ document: { place } }: FlowState): boolean => place === 's' || place === 'c'
 
@@ -64,13 +67,13 @@ export function createDoctor({
       if (typeof state !== 'object' || !('document' in state) || !isAtRest(state)) return []
       return wiresAt(state).map(({ what }) => wireFault(state.id, what))
     })
-    return { faults, jobs: 0, cursor: next === null ? null : `${next}${FLOWS}` }
+    return { faults: faults.map(linked), jobs: 0, cursor: next === null ? null : `${next}${FLOWS}` }
   }
 
   async function examine(cursor = FIRST): Promise<Slice> {
     if (cursor.endsWith(FLOWS)) return examineFlows(cursor.slice(0, -1) || undefined)
     const { faults, seen, next } = await store.verify(Number(cursor))
-    return { faults, jobs: seen, cursor: next === null ? FLOWS : String(next) }
+    return { faults: faults.map(linked), jobs: seen, cursor: next === null ? FLOWS : String(next) }
   }
 
   /** Lays what is wrong, if the graph is the one that was seen. */

@@ -1,41 +1,45 @@
 // How it stands with what we need: Redis and QStash.
 
 import type { SidejobError } from '../../core/errors.ts'
+import { remedies } from '../../core/remedies.ts'
 import type { Client } from '../../redis/client.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Engine, Health } from '../engine.ts'
 import type { Bells } from '../lane/bells.ts'
 
-export type HealthParts = { client: Client; store: Store; bells: Bells; version: string }
+export type HealthParts = { client: Client; store: Store; bells: Bells; version: string; isTenant: boolean }
 
-type Standing = Awaited<ReturnType<Store['standing']>> & { error?: SidejobError }
+type Standing = Partial<Awaited<ReturnType<Store['standing']>>> & { error?: SidejobError }
 type Problem = NonNullable<Health['problems']>[number]
+type Trouble = { why: string; refused: number }
 
-const problemOf = ({ code, message }: SidejobError): Problem => ({ of: 'redis', code, message })
+const redisProblem = ({ code, message }: SidejobError): Problem => ({
+  ...{ of: 'redis', code, message },
+  remedy: remedies[code].remedy,
+})
+
+const bellsProblem = ({ why, refused }: Trouble): Problem => ({
+  ...{ of: 'qstash', code: 'UNAVAILABLE', message: why, inARow: refused },
+  remedy:
+    'ticks serve the queues once a minute meanwhile; look at the messages of the plan and at `QSTASH_TOKEN`: bells go on with the first that is taken',
+})
 
 /** Redis is asked, and its last refusal told; QStash is not asked, for that would be a message: what it said last counts. */
-export function createHealth({ client, store, bells, version }: HealthParts): Pick<Engine, 'health'> {
+export function createHealth({ client, store, bells, version, isTenant }: HealthParts): Pick<Engine, 'health'> {
   return {
     async health() {
       const before = client.fault?.()
       const start = Date.now()
-      const asked: Standing = await store
-        .standing()
-        .catch((error: SidejobError) => ({ error, restored: null, trouble: null }))
-      const redisMs = Date.now() - start
-      const { error: down, restored, trouble: told } = asked
+      const asked: Standing = await store.standing().catch((error: SidejobError) => ({ error }))
+      const ms = Date.now() - start
+      const { error: down, restored, trouble: told, tickAt = null, bellAt = null } = asked
       const fault = down ?? before
       const trouble = bells.trouble() ?? told
-      const problems: Problem[] = [
-        ...(fault ? [problemOf(fault)] : []),
-        ...(trouble
-          ? [{ of: 'qstash' as const, code: 'UNAVAILABLE' as const, message: trouble.why, inARow: trouble.refused }]
-          : []),
-      ]
+      const problems = [...(fault ? [redisProblem(fault)] : []), ...(trouble ? [bellsProblem(trouble)] : [])]
       return {
         ok: !down,
         redis: !down,
-        ...(down ? {} : { redisMs }),
+        ...(down ? {} : { ms, bellAt, ...(isTenant ? {} : { tickAt }) }),
         version,
         ...(restored && { restored }),
         ...(problems.length ? { problems } : {}),

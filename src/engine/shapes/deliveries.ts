@@ -4,6 +4,7 @@ import type { Encoded } from '../../core/codec/value.ts'
 import type { Code } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
+import type { Fault } from '../../redis/types.ts'
 import type { Restore } from '../../redis/verbs/commands.ts'
 import type { Ref, Repeat } from './jobs.ts'
 import type { DeliveredJob } from './keys.ts'
@@ -89,14 +90,22 @@ export interface Deliveries {
 }
 
 /**
- * `redisMs`: a round trip to Redis. `restored`: it was seen to have gone back to older data. `problems`: what Redis or QStash refuses at present, and what
- * to do about it; absent when nothing is.
+ * `restored`: Redis was seen to have gone back to older data. `problems`: what Redis or QStash refuses at present, and what to
+ * do about it; absent when nothing is.
  */
 export type Health = {
   ok: boolean
   redis: boolean
-  redisMs?: number
+  /** How long Redis took to answer. */
+  ms?: number
+  /** When a tick came that was written down, each second one is; null: none yet. A tenant has none of its own. */
+  tickAt?: number | null
+  /** When a bell came last that became a lane. */
+  bellAt?: number | null
   version: string
   restored?: Restore
-  problems?: { of: 'redis' | 'qstash'; code: Code; message: string; inARow?: number }[]
+  problems?: { of: 'redis' | 'qstash'; code: Code; message: string; remedy: string; inARow?: number }[]
 }
+
+/** What the doctor has found, and where the API tells of what it is at. */
+export type FoundFault = Fault & { link: string }

@@ -8,8 +8,8 @@ import type { Changes, PastRun, Snapshot } from '../../core/run.ts'
 import type { KeptStep } from '../../core/schemas.ts'
 import type { Point } from '../../core/series.ts'
 import type { Reach } from '../../core/worker.ts'
-import type { Fault, Signal } from '../../redis/types.ts'
-import type { Deliveries, Health } from './deliveries.ts'
+import type { Signal } from '../../redis/types.ts'
+import type { Deliveries, FoundFault, Health } from './deliveries.ts'
 import type { FlowRecord, FlowRow, FlowView, GraphChange, GraphOptions, GraphVersion, WireView } from './flows.ts'
 import type { CallbackState, CallbackView, Dir, JobInput, PortSpecs, Ref } from './jobs.ts'
 import type { ApiKey, AuditEntry, KnownKey, Target } from './keys.ts'
@@ -252,9 +252,9 @@ export interface Engine extends Deliveries {
     more: boolean
   }>
   /** What is not as it must be, in one slice of the jobs; where the next one begins. */
-  examine(cursor?: string): Promise<{ faults: Fault[]; jobs: number; cursor: string | null }>
+  examine(cursor?: string): Promise<{ faults: FoundFault[]; jobs: number; cursor: string | null }>
   /** Puts right what is found in a slice, and answers what that was; what is still found then is in `left`. */
-  repair(cursor?: string): Promise<{ repaired: Fault[]; left: Fault[]; jobs: number; cursor: string | null }>
+  repair(cursor?: string): Promise<{ repaired: FoundFault[]; left: FoundFault[]; jobs: number; cursor: string | null }>
   /** Switches that people set: whether one is on, and setting it. */
   flag(name: string): Promise<boolean>
   setFlag(name: string, on: boolean): Promise<void>

@@ -37,6 +37,14 @@ const THERE_ARE_TENANTS = 'd:tenants'
 /** Deployments, and behind them what is due first. */
 const LOOKED_AT = 50
 
+/** How it stands with Redis, QStash and who wakes us; moments are null where there was none. */
+export type HowItStands = {
+  restored: Restore | null
+  trouble: BellTrouble | null
+  tickAt: number | null
+  bellAt: number | null
+}
+
 /** What stands at the head of the index that ticks go by. */
 export type Standing = { announced: string[]; hasTenants: boolean; isDue: boolean }
 
@@ -187,19 +195,38 @@ export function createCommands({ client: { ask }, keys, vault: { open, showParts
     lastId: async () => Number((await ask<string | number | null>((redis) => redis.get(keys.lastId))) ?? 0),
     /**
      * When Redis was last seen to have gone back to older data, and what QStash has refused of late, as some isolate has
-     * told. That it answers says that Redis can be reached.
+     * told; when a tick and a bell came last. That it answers says that Redis can be reached.
      */
-    async standing(): Promise<{ restored: Restore | null; trouble: BellTrouble | null }> {
-      const [epoch, trouble] = await ask<(string | null)[]>((redis) => redis.mget(keys.epoch, keys.bells))
-      return { restored: restoreOf(epoch ?? null), trouble: trouble ? (JSON.parse(trouble) as BellTrouble) : null }
+    async standing(): Promise<HowItStands> {
+      const { epoch, bells, lastTick, lastBell } = keys
+      const [went, trouble, tickAt, bellAt] = await ask<(string | null)[]>((redis) =>
+        redis.mget(epoch, bells, lastTick, lastBell),
+      )
+      return {
+        restored: restoreOf(went ?? null),
+        trouble: trouble ? (JSON.parse(trouble) as BellTrouble) : null,
+        tickAt: tickAt ? Number(tickAt) : null,
+        bellAt: bellAt ? Number(bellAt) : null,
+      }
     },
     /** What each deployment has announced last: its id and a hash. It is at the head of the index that ticks read anyway. */
     announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
-    /** What a tick has to know: whether anything may be due at a moment, by a clock that need not be Redis'. */
-    standingAt: async (moment: number): Promise<Standing> =>
-      standingIn(
-        await ask((redis) => redis.zrange(keys.wake, 0, moment, { byScore: true, offset: 0, count: LOOKED_AT })),
-      ),
+    /**
+     * What a tick has to know: whether anything may be due at a moment, by a clock that need not be Redis'. With `cameAt` it is
+     * written down that one came, in the same request.
+     */
+    async standingAt(moment: number, cameAt?: number): Promise<Standing> {
+      const due = { byScore: true, offset: 0, count: LOOKED_AT } as const
+      if (cameAt === undefined) return standingIn(await ask((redis) => redis.zrange(keys.wake, 0, moment, due)))
+      const [members] = await ask((redis) =>
+        redis
+          .pipeline()
+          .zrange(keys.wake, 0, moment, due)
+          .set(keys.lastTick, String(cameAt))
+          .exec<[string[], unknown]>(),
+      )
+      return standingIn(members)
+    },
     /** What all deployments have announced, by their ids, as JSON. */
     deployments: () => hashOf(keys.deployed),
     async setDeployment(id: string, text: string, hash: string, before: readonly string[]): Promise<void> {

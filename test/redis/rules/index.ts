@@ -22,6 +22,7 @@ import { runs } from './runs.ts'
 import { sizes } from './sizes.ts'
 import { stats } from './stats.ts'
 import { time } from './time.ts'
+import { told } from './told.ts'
 import { warm } from './warm.ts'
 
 export const rules: Record<number, Facts> = {
@@ -47,4 +48,5 @@ export const rules: Record<number, Facts> = {
   ...warm,
   ...measured,
   ...sizes,
+  ...told,
 }

@@ -19,7 +19,7 @@ export type FirstMinuteData = {
   demo: { open: number; all: number }
   classes: number
   queues: number
-  redisMs?: number
+  ms?: number
   bells: string
   url: string
 }
@@ -50,7 +50,7 @@ export async function firstMinuteOf(
     demo: { all: jobs.length, open: jobs.filter(({ status }) => status === 'queued' || status === 'running').length },
     classes: workers.length,
     queues: new Set([...workers.map(({ queue }) => queue), ...queues.map(({ name }) => name)]).size,
-    redisMs: health.redisMs,
+    ms: health.ms,
     bells: problem ? problem.message : 'QStash takes them',
     url: deps.publicUrl,
   }
@@ -235,7 +235,7 @@ export function FirstMinute({ data }: { data: FirstMinuteData }) {
           <Now data={data} />
           <Card title="What is there">
             <ul class="checks">
-              <Check text="Redis answers" right={data.redisMs === undefined ? 'yes' : span(data.redisMs)} />
+              <Check text="Redis answers" right={data.ms === undefined ? 'yes' : span(data.ms)} />
               <Check text="Bells" right={data.bells} />
               <Check
                 text="Workers"

@@ -72,6 +72,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     schedules,
     bells: stats.bells,
     restored: health.restored,
+    tickAt: health.tickAt,
     breakers,
   }
   const runs = [...processes.flatMap(({ runs }) => runs), ...others]

@@ -4,7 +4,7 @@
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue, quota, result, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, quota, repeats, result, schema, unique, wake
+-- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, quota, repeats, result, rung, schema, unique, wake
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
 -- returns: committed
 
@@ -38,7 +38,7 @@ local fetch, fetch_jobs, find, queue, set_expiring, set_text, text_at = cache.fe
 local faults = journal.faults
 local int, never = numbers.int, numbers.never
 local key_of, queue_key = redis_keys.key_of, redis_keys.queue_key
-local now = time.now
+local now, now_text = time.now, time.now_text
 
 local lane_key = ns .. 'lane:' .. lane
 
@@ -83,7 +83,10 @@ local function enter()
   -- A bell for a queue that there is not makes none.
   if not text_at(queue_key(queue_name)) then return false end
   local there = queue(queue_name).lanes
-  if there[bell] then lanes.set(queue_name, bell, nil) end
+  if there[bell] then
+    lanes.set(queue_name, bell, nil)
+    set_text(ns .. 'rung', now_text)
+  end
   if not there[lane] and not lanes.has_room(queue_name) then return false end
   standby.cool_down(queue_name, lane)
   lanes.set(queue_name, lane, now + (lease > 0 and lease or lanes.LANE))

@@ -1,0 +1,25 @@
+// Where what the doctor has found something at is told of: by the API, and on the pages for people.
+
+export type FaultKind = 'job' | 'queue' | 'limit' | 'channel' | 'alias' | 'schedule' | 'flow'
+
+type Places = { api: (who: string) => string; page: (who: string) => string }
+
+const inPath = encodeURIComponent
+
+const places: Record<FaultKind, Places> = {
+  job: { api: (id) => `/v1/jobs/${id}`, page: (id) => `/jobs/${id}` },
+  queue: { api: (name) => `/v1/queues/${inPath(name)}`, page: (name) => `/queues/${inPath(name)}` },
+  limit: { api: (key) => `/v1/limits/${inPath(key)}`, page: (key) => `/limits?open=${inPath(key)}` },
+  channel: { api: () => '/v1/channels', page: (name) => `/channels?at=${inPath(name)}` },
+  alias: { api: (alias) => `/v1/jobs?alias=${inPath(alias)}`, page: (alias) => `/jobs?alias=${inPath(alias)}` },
+  schedule: { api: (id) => `/v1/schedules/${id}`, page: (id) => `/jobs/${id}` },
+  flow: { api: (id) => `/v1/flows/${id}`, page: (id) => `/flows/${id}` },
+}
+
+type Found = { kind: FaultKind; who: string }
+
+/** @example linkOf({ kind: 'queue', who: 'mail' }) // '/v1/queues/mail' */
+export const linkOf = ({ kind, who }: Found): string => places[kind].api(who)
+
+/** The same among the pages, below their base. */
+export const pageOf = ({ kind, who }: Found): string => places[kind].page(who)
