@@ -128,6 +128,7 @@ export const jobFields = {
   retry: ['rt', 'retry'],
   timeout: ['to', 'timeout', 'number'],
   keepResult: ['kr', 'keep the result for so long', 'number'],
+  resultUntil: ['ku', 'until when its result is kept; absent when it was taken', 'number'],
   retain: ['rd', 'retain', 'number'],
   retainFailed: ['rf', 'retain when failed', 'number'],
   hasShutdown: ['sh', 'its worker has a shutdown hook'],

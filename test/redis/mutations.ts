@@ -1441,8 +1441,8 @@ const oneTime: Mutation[] = [
     ['cjson.encode(answer), ms) end', 'cjson.encode(answer), 1000) end', 'an answer is forgotten too early'],
   ),
   ...of(32, 'lib/run/ops/of_callers.lua', [
-    'if text and not look then del(',
-    'if false then del(',
+    'if text and not look then results.drop(',
+    'if false then results.drop(',
     'a result is taken again and again',
   ]),
   ...of(

@@ -315,11 +315,25 @@ test('a result goes when it said, after a repair, and until then can be had', as
   expect(await result()).toEqual([before, '', String(id)])
 })
 
-test('a result that is gone is like one that was taken: who asks is told at once that there is none', async () => {
+test('a result that is gone is found, and who asks is told at once that there is none', async () => {
   const world = await createWorld(state.options)
   const id = await answered(world)
   await world.client.ask((redis) => redis.del(`${world.namespace}result:${id}`))
   expect(await world.engine().result(String(id), { wait: 20_000 })).toEqual({ ended: true, result: null })
+  const found = `${id} its result is gone before its time`
+  expect(await repairAll(world)).toEqual({ repaired: [found], left: [] })
+  expect(await world.faults()).toEqual([])
+})
+
+test('a result that was taken, or whose time is over, is not missed', async () => {
+  const world = await createWorld(state.options)
+  const [taken, ended] = [await answered(world), await answered(world)]
+  expect(await world.engine().result(String(taken), { take: true })).toMatchObject({
+    ended: true,
+    result: { type: 'success' },
+  })
+  await world.advance(120_000)
+  expect(await world.client.ask((redis) => redis.del(`${world.namespace}result:${ended}`))).toBe(1)
   expect(await world.faults()).toEqual([])
 })
 

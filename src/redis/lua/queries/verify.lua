@@ -43,6 +43,7 @@ local remedies = {
   lost = 'nothing brings the value back: the field is removed, and a job that has lost its args fails',
   name = 'the alias is given to it where it is free, and taken off it where it is not',
   result = 'it goes when it said that it would, or now if that is over',
+  unkept = 'nothing brings it back: who asks is told that there is none',
   slot = 'the slots are those of the runs that there are',
 }
 local function fault(who, what, remedy) faults[#faults + 1] = row_of.found { kind = kind, who = who, what = what, remedy = remedies[remedy] } end
@@ -268,9 +269,14 @@ local function check_values(id, doc)
   end
 end
 
--- A result that was taken is as gone as one that was lost; what is there goes by itself.
-local function check_result(id)
-  if redis.call('PTTL', ns .. 'result:' .. id) == -1 then fault(id, 'its result is kept for ever', 'result') end
+-- Redis' own clock and that of the script may differ by so much.
+local SOON = 1000
+
+-- What is there goes by itself, and is there for as long as its job says; one that was taken has left no word.
+local function check_result(id, doc)
+  local left = redis.call('PTTL', ns .. 'result:' .. id)
+  if left == -1 then fault(id, 'its result is kept for ever', 'result') end
+  if left == -2 and tonumber(doc.result_until or 0) > now + SOON then fault(id, 'its result is gone before its time', 'unkept') end
 end
 
 local function check_job(id, doc)

@@ -280,9 +280,11 @@ function mend.schedule(id)
 end
 
 -- A result says itself until when it is kept.
-function mend.result(id)
+function mend.result(id, doc)
   local key = ns .. 'result:' .. id
-  if redis.call('PTTL', key) ~= -1 then return end
+  local left = redis.call('PTTL', key)
+  if left == -2 then change(id, doc, fields.result_until, nil) end
+  if left ~= -1 then return end
   local kept_until = tonumber((text_at(key):match('^%a+\n%d+ (%d+)')))
   redis.call('PEXPIRE', key, int(math.max(1, (kept_until or now) - now)))
 end
@@ -294,7 +296,7 @@ function mend.job(id)
     if not doc.gone then mend[step](id, doc) end
   end
   if doc.gone then return end
-  mend.result(id)
+  mend.result(id, doc)
   mend.family(id, doc)
   put(dirty, id, true)
   change_queue(doc.queue, queue_fields.wake_at, nil)

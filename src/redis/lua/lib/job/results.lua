@@ -7,7 +7,7 @@ local values = require 'job/values'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local set_expiring, text_at = cache.set_expiring, cache.text_at
+local change, del, set_expiring, text_at = cache.change, cache.del, cache.set_expiring, cache.text_at
 local int = numbers.int
 local now, now_text = time.now, time.now_text
 
@@ -27,7 +27,14 @@ function results.keep(id, doc, place, value)
   local times = now_text .. ' ' .. int(now + ms) .. (doc.said_ended_at and ' ' .. doc.said_ended_at or '')
   local redacts = values.get_value(id, doc, fields.redacts)
   if redacts then times = times .. '\t' .. redacts end
+  change(id, doc, fields.result_until, int(now + ms))
   set_expiring(ns .. 'result:' .. id, how_ended[place] .. '\n' .. times .. '\n' .. value, ms)
+end
+
+-- It was taken, or nobody will ask for it.
+function results.drop(id, doc)
+  del(ns .. 'result:' .. id)
+  if doc and doc.result_until then change(id, doc, fields.result_until, nil) end
 end
 
 function results.of(id)

@@ -68,7 +68,7 @@ function verbs.result(me, job, look, wait)
   local id = aliases.resolve(job)
   local text = results.of(id)
   local status = text and '' or states.of(need(id))
-  if text and not look then del(ns .. 'result:' .. id) end
+  if text and not look then results.drop(id, find(id)) end
   if not text and not states.ends[status] and wait > 0 then
     local doc = need(id)
     change(id, doc, fields.waited_until, int(math.max(tonumber(doc.waited_until) or 0, now + wait)))

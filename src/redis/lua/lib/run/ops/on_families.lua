@@ -9,9 +9,10 @@ local trees = require 'family/trees'
 local aliases = require 'job/aliases'
 local create = require 'job/create'
 local ending = require 'job/ending'
+local results = require 'job/results'
 local reach = require 'run/ops/reach'
 local cache = require 'runtime/cache'
-local del, need = cache.del, cache.need
+local need = cache.need
 local verbs = {}
 
 function verbs.spawn(me, name, spec, args)
@@ -39,8 +40,9 @@ end
 -- It has what it wanted of a child that has ended: the child goes its own way, and its result is kept no longer.
 function verbs.inherit(me, child)
   local id = kin.need_child(me.id, child)
-  kin.unlink(id, need(id))
-  del(ns .. 'result:' .. id)
+  local doc = need(id)
+  kin.unlink(id, doc)
+  results.drop(id, doc)
 end
 
 -- One slice. Such runs say nothing about a job that runs wild.
