@@ -7,12 +7,15 @@ import { type BoardData, clockOf, dataOf } from './board/data.ts'
 import { createDrawing, type Drawing } from './board/draw.ts'
 import { startEditor } from './board/editor.ts'
 import { type Layout, layout } from './board/layout.ts'
+import { createMap } from './board/map.ts'
 import { createReplay, type Replay } from './board/replay.ts'
 import { stepFrom } from './board/steps.ts'
 import { createView } from './board/view.ts'
 
 /** With more moving wires than this there are no beads: they would say nothing, and cost every frame. */
 const MOST_BEADS = 24
+/** With more nodes than this a wire is labelled when it backs up or is pointed at, and there is a map. */
+const LARGE = 60
 /** Below this width a flow opens at what needs a look. */
 const PHONE = 760
 
@@ -21,6 +24,9 @@ type State = {
   shape: string
   drawing?: Drawing
   layout?: Layout
+  map?: ReturnType<typeof createMap>
+  /** The wire that is pointed at, or has the focus. */
+  hover?: string
   live: BoardData
   offset: number
   past?: { at: number; data: BoardData }
@@ -35,14 +41,15 @@ const shapeOf = ({ nodes, wires }: BoardData): string =>
 const beadsOf = (rate: number): number => (rate > 120 ? 3 : rate > 30 ? 2 : 1)
 
 function drawNodes(state: State): void {
-  const [data, now, { drawing }] = [dataIn(state), momentIn(state), state]
+  const [data, now, { drawing, map }] = [dataIn(state), momentIn(state), state]
   for (const node of data.nodes) {
     const { name, queue, class: className, status, limit } = node
     const fact = factOf(node, { now, room: limit === null ? undefined : data.limits[limit], wires: data.wires })
     const kind = `${status ?? 'unmade'}${status === 'queued' && limit === null ? ' ready' : ''}${data.node === name ? ' on' : ''}`
+    const tone = needsLook(node) ? (status === 'failed' ? 'failed' : 'suspended') : undefined
+    map?.node(name, tone)
     drawing!.node(name, {
-      ...{ kind, shape: status ?? 'queued', cls: `${queue}/${className}`, fact },
-      tone: needsLook(node) ? (status === 'failed' ? 'failed' : 'suspended') : undefined,
+      ...{ kind, shape: status ?? 'queued', cls: `${queue}/${className}`, fact, tone },
       said: `${name}, ${queue}/${className}, ${status ?? 'not started'}: ${fact}`,
     })
   }
@@ -57,7 +64,7 @@ function drawWires(state: State): void {
     drawing!.wire(wire.id, {
       ...{ on, kind: kind === 'idle' ? '' : kind, said: wireSaid(wire, now) },
       width: kind === 'back' || on ? Math.max(3, widthOf(wire)) : undefined,
-      label: data.nodes.length > 60 && !on && kind !== 'back' ? '' : labelOf(wire, now),
+      label: data.nodes.length > LARGE && !on && kind !== 'back' && state.hover !== wire.id ? '' : labelOf(wire, now),
       tone: on ? 'on' : kind === 'back' ? 'warn' : '',
       beads: kind === 'hot' && moving <= MOST_BEADS ? beadsOf(wire.rate) : 0,
     })
@@ -77,6 +84,8 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       state.layout = layout(nodes, wires)
       state.drawing = createDrawing(svg, state.layout, beads)
       state.shape = shape
+      if (nodes.length > LARGE) state.map ??= createMap(svg.parentElement!, view)
+      state.map?.lay(state.layout)
       view.bound(state.layout.box)
     }
     drawNodes(state)
@@ -129,6 +138,16 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     board.scrollLeft += seen.x + seen.width / 2 - all.x - all.width / 2
   }
 
+  /** What is pointed at, or has the focus: in a large graph its label is shown, and a node comes into what is seen. */
+  function pointAt(target: EventTarget | null): void {
+    const { name, wire } = (target as Element | null)?.closest<SVGElement>('[data-name], [data-wire]')?.dataset ?? {}
+    const placed = name === undefined ? undefined : state.layout!.nodes.get(name)
+    if (placed && target === document.activeElement) view.reveal(placed.box)
+    if (wire === state.hover) return
+    state.hover = wire
+    if (dataIn(state).nodes.length > LARGE) drawWires(state)
+  }
+
   /** On a phone the wire that needs a look is open at once. */
   function openWorst(): void {
     if (innerWidth >= PHONE || state.live.node !== undefined || state.live.wire !== undefined) return
@@ -141,6 +160,9 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   return {
     begin(): void {
       svg.addEventListener('click', ({ target }) => openAt(target))
+      for (const name of ['pointerover', 'focusin'] as const)
+        svg.addEventListener(name, ({ target }) => pointAt(target))
+      svg.addEventListener('pointerleave', () => pointAt(null))
       svg.addEventListener('keydown', (event) => {
         if ((event.key === 'Enter' || event.key === ' ') && openAt(event.target)) return event.preventDefault()
         const name = (event.target as Element).closest<SVGElement>('[data-name]')?.dataset.name

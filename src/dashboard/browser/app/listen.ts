@@ -8,18 +8,24 @@ const LEFT = 15 * 60_000
 
 let source: EventSource | undefined
 let heard = ''
-let of: string | undefined
+let of: string[] | undefined
+let isBeside = false
 let moved = Date.now()
 
 const named = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-listen]')]
 
-/** Whether the stream stands: then looks at set times are seldom. */
-export const isHearing = (): boolean => source?.readyState === EventSource.OPEN
+/** Whether the stream stands, and tells all that is shown: then looks at set times are seldom. */
+export const isHearing = (): boolean => !isBeside && source?.readyState === EventSource.OPEN
 
-/** Entries of the log are those of all jobs: only those of this one are meant where the page says so. */
+/** An entry of the log: who wrote it, and at whose ports somebody read or wrote. */
+type Entry = { job?: number; read?: { job: number }[]; write?: { job: number }[] } | null
+
+/** Entries of the log are those of all jobs: only those of some are meant where the page says so. */
 function isMeant(data: string): boolean {
-  const { channel, message } = JSON.parse(data) as { channel: string; message: { job?: number } | null }
-  return of === undefined || channel !== '/sidejob/log' || String(message?.job) === of
+  const { channel, message } = JSON.parse(data) as { channel: string; message: Entry }
+  if (of === undefined || channel !== '/sidejob/log') return true
+  const jobs = [message, ...(message?.read ?? []), ...(message?.write ?? [])].map((one) => String(one?.job))
+  return jobs.some((job) => of!.includes(job))
 }
 
 function close(): void {
@@ -44,7 +50,8 @@ function open(channels: string[]): void {
 
 function listen(): void {
   const all = named()
-  of = all.find(({ dataset }) => dataset.of !== undefined)?.dataset.of
+  of = all.find(({ dataset }) => dataset.of !== undefined)?.dataset.of?.split(' ')
+  isBeside = all.some(({ dataset }) => dataset.beside !== undefined)
   const hasLeft = Date.now() - moved > LEFT
   if (hasLeft && source)
     tell('say', { say: 'Nobody has moved for 15 minutes: the page listens no more, and looks again now and then' })

@@ -22,6 +22,8 @@ type State = {
   since: number
   /** When it was looked at last. */
   looked: number
+  /** When it has to be looked at again, because something was heard: also while a look is under way. */
+  due?: number
 }
 
 const state: State = { every: 0, failures: 0, isPaused: false, moved: Date.now(), since: Date.now(), looked: 0 }
@@ -48,7 +50,7 @@ function pause(): number {
 function plan(): void {
   clearTimeout(state.timer)
   if (state.every === 0 || state.isPaused || document.hidden) return
-  const wait = pause()
+  const wait = Math.min(pause(), Math.max(0, (state.due ?? Number.POSITIVE_INFINITY) - Date.now()))
   const isSlower = wait > state.every && !isHearing()
   if (state.failures === 0) show(isSlower ? 'slower' : 'live', isSlower ? 'Slower' : 'Live')
   state.timer = setTimeout(() => void look(), wait)
@@ -98,7 +100,11 @@ const keepsTime = (old: Node, fresh: Node): boolean =>
   !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
 
 async function look(force = false): Promise<void> {
-  if (!force && isHeld()) return plan()
+  if (!force && isHeld()) {
+    if (state.due !== undefined) state.due = Date.now() + AT_MOST_EVERY
+    return plan()
+  }
+  state.due = undefined
   state.looked = Date.now()
   try {
     const headers: Record<string, string> = { 'x-live': '1', accept: 'text/html' }
@@ -132,9 +138,9 @@ async function go(url: string): Promise<void> {
 
 /** Something was said that the page listens to: it is looked at again, once a second at most. */
 function lookSoon(): void {
-  if (state.every === 0 || state.isPaused || document.hidden) return
-  clearTimeout(state.timer)
-  state.timer = setTimeout(() => void look(), Math.max(0, state.looked + AT_MOST_EVERY - Date.now()))
+  if (state.every === 0) return
+  state.due ??= Math.max(Date.now(), state.looked + AT_MOST_EVERY)
+  plan()
 }
 
 function toggle(): void {

@@ -12,6 +12,24 @@ export type Change = {
   orphaned: { node: string | null; job: number; dir: string; port: string; values: number }[]
 }
 
+/** Moves what waits at the far end of a wire to that of another one; answers how many, or why not. */
+export async function moveValues(
+  job: number,
+  wire: string,
+  to: string,
+): Promise<{ moved: number } | { error: string }> {
+  const answer = await fetch(`${base}/v1/flows/${job}/wires/${encodeURIComponent(wire)}/move`, {
+    method: 'POST',
+    body: JSON.stringify({ to }),
+    headers: {
+      ...{ 'content-type': 'application/json', accept: 'application/json', 'x-csrf': meta('csrf') },
+      'idempotency-key': crypto.randomUUID(),
+    },
+  })
+  const told = (await answer.json()) as { moved: number; error?: { message: string } }
+  return told.error ? { error: told.error.message } : { moved: told.moved }
+}
+
 export type Told = { change: Change } | { error: { code: string; message: string } }
 
 /** Puts a graph, or only asks what that would do; refused where another one is in force than `match` stands for. */

@@ -10,6 +10,8 @@ export type BoardData = {
   nodes: FlowNodeView[]
   wires: WireView[]
   limits: Record<string, LimitRoom>
+  /** When classes were deployed. */
+  deploys: number[]
   /** Which node or wire is open. */
   node?: string
   wire?: string

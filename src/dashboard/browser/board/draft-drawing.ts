@@ -1,6 +1,7 @@
 // The draft drawn over the graph in force: what is new, what goes, and what is replaced.
 
 import { type GraphWire, wiresOf } from '../../../core/wires.ts'
+import { factOf, needsLook } from '../../words/flow.ts'
 import { count } from '../../words/number.ts'
 import type { Change } from './api.ts'
 import type { Graph, Node } from './draft.ts'
@@ -43,7 +44,7 @@ const idsOf = (wires: readonly GraphWire[]) => new Set(wires.map(({ id }) => id)
 /** Draws a draft; where it has got other nodes or wires they are laid out anew. */
 export function createDraftDrawing(
   svg: SVGSVGElement,
-  data: Editing,
+  now: () => { data: Editing; at: number },
   draft: Draft,
   view: ReturnType<typeof createView>,
 ) {
@@ -52,7 +53,7 @@ export function createDraftDrawing(
 
   const portsOf = (name: string) => {
     const node = nodeIn(draft.now, name) ?? nodeIn(draft.base, name)!
-    return data.classes.find((one) => one.name === classOf(node))
+    return now().data.classes.find((one) => one.name === classOf(node))
   }
 
   function lay({ nodes, wires }: ReturnType<typeof union>): Drawn {
@@ -68,14 +69,19 @@ export function createDraftDrawing(
 
   function drawNode({ drawing }: Drawn, name: string, chosen: Chosen): void {
     const [was, is] = [nodeIn(draft.base, name), nodeIn(draft.now, name)]
-    const status = data.nodes.find((one) => one.name === name)?.status ?? null
+    const { data, at } = now()
+    const node = data.nodes.find((one) => one.name === name)
+    const status = node?.status ?? null
     const kind = changeOf(was, is)
-    const fact = kind ? said[kind](was, is) : (status ?? 'not started')
+    const room = node?.limit ? data.limits[node.limit] : undefined
+    const live = node ? factOf(node, { now: at, room, wires: data.wires }) : 'not started'
+    const fact = kind ? said[kind](was, is) : live
     const cls = classOf(is ?? was!)
+    const tone = node && !kind && needsLook(node) ? (status === 'failed' ? 'failed' : 'suspended') : undefined
     drawing.node(name, {
       ...{ fact, cls, shape: status ?? 'queued', said: `${name}, ${cls}: ${fact}` },
       kind: `${status ?? 'unmade'} ${kind}${chosen.node === name ? ' on' : ''}`,
-      tone: kind === 'old' ? 'failed' : kind === 'swap' ? 'suspended' : undefined,
+      tone: kind === 'old' ? 'failed' : kind === 'swap' ? 'suspended' : tone,
     })
   }
 

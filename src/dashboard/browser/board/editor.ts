@@ -2,14 +2,15 @@
 
 import { type End, endText, wiresOf } from '../../../core/wires.ts'
 import { clock } from '../../words/time.ts'
-import { isWriting, base as path, tell } from '../app/page.ts'
+import { hear, isWriting, base as path, tell } from '../app/page.ts'
 import { type Change, putGraph } from './api.ts'
 import { ask } from './ask.ts'
-import { dataOf } from './data.ts'
+import { clockOf, dataOf } from './data.ts'
 import { differenceOf, type Graph, linesOf, withNode, withoutNode, withoutWire, withWire } from './draft.ts'
 import { type Chosen, createDraftDrawing } from './draft-drawing.ts'
 import { dragsWires } from './drag.ts'
 import { exact } from './exact.ts'
+import { movesLeft } from './left-behind.ts'
 import { showLines, showPanel } from './panel.ts'
 import { createView } from './view.ts'
 import { createDraft, type Editing } from './working.ts'
@@ -37,10 +38,12 @@ export function startEditor(svg: SVGSVGElement): void {
   if (data) createEditor(svg, data).begin()
 }
 
-function createEditor(svg: SVGSVGElement, data: Editing) {
+function createEditor(svg: SVGSVGElement, begun: Editing) {
+  let data = begun
+  let offset = Date.now() - clockOf()
   const draft = createDraft(data)
   const view = createView(svg)
-  const drawing = createDraftDrawing(svg, data, draft, view)
+  const drawing = createDraftDrawing(svg, () => ({ data, at: Date.now() - offset }), draft, view)
   const [panel, lines] = [document.getElementById('would')!, document.getElementById('lines')!]
   const json = document.querySelector<HTMLTextAreaElement>('#json')!
   const applyButton = document.querySelector<HTMLButtonElement>('[data-edit="apply"]')!
@@ -63,6 +66,7 @@ function createEditor(svg: SVGSVGElement, data: Editing) {
     const differs = JSON.stringify(draft.base) !== JSON.stringify(draft.now)
     showPanel(panel, {
       ...{ added, gone, error, waits, stays: staysOf(data, draft.now) },
+      moves: (left) => (mayWrite ? movesLeft(data, draft, left) : undefined),
       change: differs ? change : undefined,
       checks:
         data.changedAt === null ? [] : [`Nobody changed it since ${clock(data.changedAt, data.zone).slice(0, 5)}`],
@@ -214,7 +218,17 @@ function createEditor(svg: SVGSVGElement, data: Editing) {
     if (node !== undefined && drawing.step(name, node)) event.preventDefault()
   }
 
+  /** What the flow does goes on beside the draft: its facts are those of the last look. */
+  function refresh(): void {
+    data = dataOf<Editing>('editing') ?? data
+    offset = Date.now() - clockOf()
+    drawing.draw(chosen, change)
+  }
+
   function listen(): void {
+    document.addEventListener('drawn', refresh)
+    hear('moved', () => void preview())
+    setInterval(() => document.hidden || drawing.draw(chosen, change), 1_000)
     document.addEventListener('click', ({ target }) => {
       const name = (target as Element).closest<HTMLElement>('[data-edit]')?.dataset.edit
       if (name !== undefined) buttons[name]?.()

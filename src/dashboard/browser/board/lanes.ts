@@ -3,7 +3,7 @@
 import type { Bar } from '../../words/replay.ts'
 import { make, set } from './svg.ts'
 
-/** A moment that is marked: a graph that came into force. */
+/** A moment that is marked: a graph that came into force, or a deployment. */
 export type Mark = { at: number; text: string }
 export type Range = { from: number; to: number }
 export type Lane = { name: string; bars: readonly Bar[] }

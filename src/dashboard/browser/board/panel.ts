@@ -3,7 +3,13 @@
 import { count, many } from '../../words/number.ts'
 import type { Change } from './api.ts'
 
-type Row = { sign: '+' | '~' | '−' | '!' | '=' | '✓'; name: string; text?: string }
+type Row = {
+  sign: '+' | '~' | '−' | '!' | '=' | '✓'
+  name: string
+  text?: string
+  /** What can be done about it. */
+  button?: { text: string; label: string; act: () => void }
+}
 
 const kinds: Record<Row['sign'], string> = {
   '+': 'plus',
@@ -21,7 +27,15 @@ const element = (tag: string, kind: string, ...inside: (Node | string)[]): HTMLE
   return made
 }
 
-const rowOf = ({ sign, name, text }: Row): HTMLElement =>
+function buttonOf({ text, label, act }: NonNullable<Row['button']>): HTMLElement {
+  const made = Object.assign(document.createElement('button'), { type: 'button', className: 'btn small' })
+  made.append(text)
+  made.setAttribute('aria-label', label)
+  made.addEventListener('click', act)
+  return made
+}
+
+const rowOf = ({ sign, name, text, button }: Row): HTMLElement =>
   element(
     'li',
     '',
@@ -33,6 +47,7 @@ const rowOf = ({ sign, name, text }: Row): HTMLElement =>
       ' ',
       element('span', 'dim', text ?? ''),
     ),
+    ...(button ? [buttonOf(button)] : []),
   )
 
 const section = (title: string, rows: Row[]): HTMLElement[] =>
@@ -76,6 +91,8 @@ export type Shown = {
   checks: readonly string[]
   error?: string
   waits: boolean
+  /** Moves what would be left behind; nothing where it can go nowhere. */
+  moves: (left: Change['orphaned'][number]) => (() => void) | undefined
 }
 
 /** How many nodes and wires change, for the head of the panel. */
@@ -94,9 +111,17 @@ export function headOf({ change, added, gone, error }: Shown): string {
   return `${many(nodes.size, 'node')}, ${many(wires, 'wire')} change`
 }
 
+function leftRow({ node, port, values }: Change['orphaned'][number], act: (() => void) | undefined): Row {
+  const where = node === null ? port : `${node}.${port}`
+  return {
+    ...{ sign: '!', name: count(values), text: `${values === 1 ? 'is' : 'are'} left behind in ${where}` },
+    ...(act ? { button: { text: 'Move…', label: `Move what waits in ${where}`, act } } : {}),
+  }
+}
+
 /** Fills the panel beside the board. */
 export function showPanel(panel: HTMLElement, shown: Shown): void {
-  const { change, added, gone, stays, checks, error, waits } = shown
+  const { change, added, gone, stays, checks, error, waits, moves } = shown
   panel.querySelector('.title')!.textContent = headOf(shown)
   panel.querySelector('.note')!.textContent = waits ? 'Preview: asking …' : 'Preview: nothing is applied yet'
   const never = gone.filter((name) => !change?.stop.some(({ node }) => node === name))
@@ -118,13 +143,7 @@ export function showPanel(panel: HTMLElement, shown: Shown): void {
               text: `${values === 1 ? 'stays' : 'stay'} at ${port}`,
             }),
           ),
-          ...change.orphaned.map(
-            ({ node, port, values }): Row => ({
-              sign: '!',
-              name: `${count(values)}`,
-              text: `${values === 1 ? 'is' : 'are'} left behind in ${node === null ? port : `${node}.${port}`}`,
-            }),
-          ),
+          ...change.orphaned.map((left) => leftRow(left, moves(left))),
         ]),
         ...section(
           'Checks',

@@ -91,9 +91,9 @@ export function createReplay(
     const { data, at: clockNow } = now()
     const first = events.all[0]?.at ?? clockNow
     range = { from: Math.max(clockNow - Number(keep), Math.min(first, clockNow - MINUTE)), to: clockNow }
-    const marks = versions
-      .filter((one) => one.at > range.from)
-      .map((one) => ({ at: one.at, text: `graph changed${one.by ? ` by ${one.by}` : ''}` }))
+    const changes = versions.map((one) => ({ at: one.at, text: `graph changed${one.by ? ` by ${one.by}` : ''}` }))
+    const deploys = data.deploys.map((at) => ({ at, text: 'deploy' }))
+    const marks = [...changes, ...deploys].filter((one) => one.at > range.from)
     const rows = data.nodes.map(({ name }) => ({ name, bars: barsOf(timeline.moves.get(name) ?? []) }))
     lanes.draw(rows, marks, range, (moment) => clock(moment, zone).slice(0, 5))
     box.querySelector('.kept')!.textContent = `${count(events.all.length)}${events.isAll ? '' : ' newest'} events`

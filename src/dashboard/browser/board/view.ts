@@ -5,7 +5,16 @@ import type { Box } from './layout.ts'
 export function createView(svg: SVGSVGElement) {
   let all: Box = { x: 0, y: 0, width: 1, height: 1 }
   let seen: Box = all
-  const show = () => svg.setAttribute('viewBox', `${seen.x} ${seen.y} ${seen.width} ${seen.height}`)
+  const told: ((seen: Box) => void)[] = []
+  function show(): void {
+    svg.setAttribute('viewBox', `${seen.x} ${seen.y} ${seen.width} ${seen.height}`)
+    for (const tell of told) tell(seen)
+  }
+
+  function centre({ x, y }: { x: number; y: number }): void {
+    seen = { ...seen, x: x - seen.width / 2, y: y - seen.height / 2 }
+    show()
+  }
 
   function zoom(by: number, at?: { x: number; y: number }): void {
     const to = at ?? { x: seen.x + seen.width / 2, y: seen.y + seen.height / 2 }
@@ -62,6 +71,14 @@ export function createView(svg: SVGSVGElement) {
 
   return {
     at,
+    centre,
+    /** Hears which part is seen, each time that it is another one. */
+    onShow: (tell: (seen: Box) => void): void => void told.push(tell),
+    /** Brings a part of the drawing into what is seen, where it is not in it. */
+    reveal({ x, y, width, height }: Box): void {
+      const isIn = x >= seen.x && y >= seen.y && x + width <= seen.x + seen.width && y + height <= seen.y + seen.height
+      if (!isIn) centre({ x: x + width / 2, y: y + height / 2 })
+    },
     /** The drawing has other bounds: all of it is shown. */
     bound(box: Box): void {
       all = box

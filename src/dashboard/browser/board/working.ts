@@ -1,6 +1,8 @@
 // The draft of a graph, kept in the tab: it outlives a reload, and each step of it can be taken back.
 
-import { type End, type GraphWire, wiresOf } from '../../../core/wires.ts'
+import { type GraphWire, wiresOf } from '../../../core/wires.ts'
+import type { FlowNodeView, WireView } from '../../../engine/engine.ts'
+import type { LimitRoom } from '../../words/flow.ts'
 import type { Graph } from './draft.ts'
 import { exact } from './exact.ts'
 
@@ -12,8 +14,9 @@ export type Editing = {
   /** When the graph in force came, and in which zone moments are told. */
   changedAt: number | null
   zone: string
-  wires: { id: string; to: End; size: number; behind: number }[]
-  nodes: { name: string; status: string | null; job: number | null }[]
+  wires: WireView[]
+  nodes: FlowNodeView[]
+  limits: Record<string, LimitRoom>
   classes: { name: string; ins: string[]; outs: string[] }[]
 }
 type Kept = { hash: string | null; graph: string }

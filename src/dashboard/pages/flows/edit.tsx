@@ -9,25 +9,28 @@ import { page } from '../../page.ts'
 import { refusal } from '../../parts/act.tsx'
 import { Icon, StatusPill } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
+import type { LimitRoom } from '../../words/flow.ts'
 import { Drawing } from './drawing.tsx'
 import { Legend } from './legend.tsx'
+import { roomsOf } from './load.ts'
 import { Tools } from './tools.tsx'
 
 type Class = { queue: string; class: string } & WorkerDefinition
-type EditData = { view: FlowView; classes: Class[] }
+type EditData = { view: FlowView; classes: Class[]; limits: Record<string, LimitRoom> }
 
 /** So many classes are offered by name; any other can be typed. */
 const CLASSES = 500
+/** Classes are asked for once a minute; what nodes do is looked at again in each look. */
+const [FRESH, EVERY] = [60_000, 10_000]
 
 const portsOf = (ports: WorkerDefinition['in'] = {}): string[] => Object.keys(ports).filter((port) => port !== '*')
 
 /** What the editor knows at its beginning, and what its wires are made between. */
-const dataOf = ({ view, classes }: EditData, zone: string): string =>
+const dataOf = ({ view, classes, limits }: EditData, zone: string): string =>
   writeJson({
     ...{ job: view.flow.id, hash: view.hash, changedAt: view.flow.changedAt, zone },
     graph: view.graph ? graphText(view.graph) : '{"nodes":{},"edges":[],"inports":{},"outports":{}}',
-    nodes: view.nodes.map(({ name, status, job }) => ({ name, status, job })),
-    wires: view.wires.map(({ id, to, size, behind }) => ({ id, to, size, behind })),
+    ...{ nodes: view.nodes, limits, wires: view.wires.map((wire) => ({ ...wire, oldest: null })) },
     classes: classes.slice(0, CLASSES).map(({ queue, class: name, in: ins, out: outs }) => ({
       ...{ name: `${queue}/${name}`, ins: portsOf(ins), outs: portsOf(outs) },
     })),
@@ -72,7 +75,7 @@ function Panel({ flow }: { flow: number }) {
   const { who } = useLook()
   const off = refusal(who.scopes, 'write')
   return (
-    <aside class="insp" aria-label="What this would do" id="would">
+    <aside class="insp" aria-label="What this would do" id="would" data-island="would">
       <header aria-live="polite">
         <p class="note">Preview: nothing is applied yet</p>
         <p class="title">Nothing has changed</p>
@@ -102,11 +105,14 @@ const LINES: [kind: string, word: string][] = [
 
 function View({ data }: { data: EditData }) {
   const { view } = data
-  const { zone } = useLook()
+  const { zone, now } = useLook()
   return (
     <>
       <Bar view={view} />
       <div hidden data-editing={dataOf(data, zone)} />
+      <time hidden data-clock>
+        {String(now)}
+      </time>
       <div class="flowbody editing">
         <div class="board" data-island="board">
           <Drawing label="The graph that is being changed" />
@@ -123,7 +129,7 @@ function View({ data }: { data: EditData }) {
         </div>
         <Panel flow={view.flow.id} />
       </div>
-      <section class="replaybox" id="lines" aria-label="The change as text">
+      <section class="replaybox" id="lines" aria-label="The change as text" data-island="lines">
         <div class="rhead">
           <h2>As text</h2>
           <span class="dim clip">graph.json, 0 lines differ</span>
@@ -141,12 +147,16 @@ function View({ data }: { data: EditData }) {
 export const edit = page<EditData>({
   path: '/flows/:job/edit',
   nav: 'flows',
-  every: 0,
+  every: EVERY,
   slim: true,
   scripts: [board.name],
-  async load({ engine, params }) {
-    const [view, { workers }] = await Promise.all([engine.flow(params.job!), engine.workers()])
-    return { view, classes: workers }
+  async load({ engine, params, shared, bounds }) {
+    const [view, { workers }, { limits }] = await Promise.all([
+      engine.flow(params.job!),
+      shared('classes of flows', FRESH, () => engine.workers()),
+      bounds(),
+    ])
+    return { view, classes: workers, limits: roomsOf(view, limits) }
   },
   title: ({ view }) => `Edit ${view.flow.name}`,
   crumbs: ({ view: { flow } }) => [{ name: flow.name, to: `/flows/${flow.id}` }, { name: 'Edit' }],

@@ -19,9 +19,9 @@ import { WhatHappened } from './replay.tsx'
 import { Tools } from './tools.tsx'
 
 /** Without the values: those are seen where a wire is open. */
-const dataOf = ({ view: { flow, hash, nodes, wires }, limits, chosen }: FlowData): string =>
+const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen }: FlowData): string =>
   JSON.stringify({
-    ...{ job: flow.id, hash: hash ?? '', nodes, limits },
+    ...{ job: flow.id, hash: hash ?? '', nodes, limits, deploys },
     wires: wires.map((wire) => ({ ...wire, oldest: null })),
     ...(chosen?.kind === 'node' ? { node: chosen.node.name } : {}),
     ...(chosen?.kind === 'wire' ? { wire: chosen.wire.id } : {}),

@@ -1,8 +1,9 @@
 // What the page of a flow asks for: the flow, and what is known of the node or wire that is open.
 
-import type { Engine, FlowView, Item, JobView, PortView, Why } from '../../../engine/engine.ts'
+import type { Engine, FlowView, Item, JobView, LimitView, PortView, Why } from '../../../engine/engine.ts'
 import type { Asked } from '../../page.ts'
 import type { LimitRoom } from '../../words/flow.ts'
+import { deploymentsOf } from '../jobs/kinds.tsx'
 import { type Chosen, chosenIn } from './query.ts'
 
 /** So many of the values that wait are shown. */
@@ -16,7 +17,14 @@ export type Near = {
   port?: PortView & { values: Item[] }
 }
 
-export type FlowData = { view: FlowView; limits: Record<string, LimitRoom>; chosen?: Chosen; near: Near }
+export type FlowData = {
+  view: FlowView
+  limits: Record<string, LimitRoom>
+  /** When classes were deployed, where what happens is recorded. */
+  deploys: number[]
+  chosen?: Chosen
+  near: Near
+}
 
 const none = () => undefined
 
@@ -39,15 +47,26 @@ async function nearWire(engine: Engine, flow: number, { wire, far }: Extract<Cho
   return { ...near, port }
 }
 
-export async function load({ engine, params, query }: Asked): Promise<FlowData> {
-  const [view, { limits }] = await Promise.all([engine.flow(params.job!), engine.bounds()])
+/** What the limits hold that nodes of a flow wait at. */
+export function roomsOf({ nodes }: FlowView, limits: readonly LimitView[]): Record<string, LimitRoom> {
+  const wanted = new Set(nodes.map(({ limit }) => limit))
   const rooms = limits.map(({ key, running, concurrency }) => [key, { running, concurrency }] as const)
-  const wanted = new Set(view.nodes.map(({ limit }) => limit))
+  return Object.fromEntries(rooms.filter(([key]) => wanted.has(key)))
+}
+
+export async function load(asked: Asked): Promise<FlowData> {
+  const { engine, params, query } = asked
+  const [view, { limits }, deployments] = await Promise.all([
+    engine.flow(params.job!),
+    engine.bounds(),
+    deploymentsOf(asked),
+  ])
   const chosen = chosenIn(query, view)
   const near = !chosen
     ? {}
     : chosen.kind === 'node'
       ? await nearNode(engine, chosen.node.job)
       : await nearWire(engine, view.flow.id, chosen)
-  return { view, limits: Object.fromEntries(rooms.filter(([key]) => wanted.has(key))), chosen, near }
+  const deploys = view.record === null ? [] : deployments.map(({ at }) => at)
+  return { view, limits: roomsOf(view, limits), deploys, chosen, near }
 }

@@ -105,7 +105,7 @@ function Heard({ job, tail }: { job: JobView; tail: boolean }) {
   return (
     <Listen
       to={[`/sidejob/job/${job.id}`, `/sidejob/children/${job.id}`, ...(tail ? [LOG] : [])]}
-      of={tail ? job.id : undefined}
+      of={tail ? [job.id] : undefined}
     />
   )
 }

@@ -1,8 +1,12 @@
 // A wire that is open: what waits on it, what came and went, and why its far end does not run.
 
+import type { Child } from 'hono/jsx'
 import { endText } from '../../../../core/wires.ts'
-import type { WireView } from '../../../../engine/engine.ts'
+import type { FlowNodeView, WireView } from '../../../../engine/engine.ts'
+import { queryWith, useLook } from '../../../look.ts'
 import { Icon, StatusPill } from '../../../parts/icon.tsx'
+import { To } from '../../../parts/layout.tsx'
+import { Listen, LOG } from '../../../parts/listen.tsx'
 import { Since } from '../../../parts/moment.tsx'
 import { Value } from '../../../parts/value.tsx'
 import { growthOf } from '../../../words/flow.ts'
@@ -35,14 +39,45 @@ function Stats({ wire }: { wire: WireView }) {
   )
 }
 
-function Values({ wire, near: { port } }: { wire: WireView; near: Near }) {
+const watches = (here: string): boolean => new URLSearchParams(here.slice(here.indexOf('?'))).has('watch')
+
+/** Has the page told when values come or go, by whoever works at either end. */
+function Watch({ data, wire, far }: { data: FlowData; wire: WireView; far: FlowNodeView | undefined }) {
+  const { here } = useLook()
+  const { flow, nodes } = data.view
+  const isOn = watches(here)
+  const near = nodes.find(({ name }) => name === wire.from.node)
+  const jobs = [flow.id, near?.job, far?.job].filter((id) => typeof id === 'number')
+  return (
+    <>
+      <To
+        kind={`btn small${isOn ? ' on' : ''}`}
+        to={`/flows/${flow.id}${queryWith(here.slice(here.indexOf('?')), { watch: isOn ? undefined : '1' })}`}
+        label={isOn ? 'Watch no more' : 'Watch the values'}
+      >
+        <Icon name={isOn ? 'pause' : 'play'} size={12} />
+        Watch
+      </To>
+      {isOn && <Listen to={[`/sidejob/children/${flow.id}`, LOG]} of={jobs} beside />}
+    </>
+  )
+}
+
+function Values({ wire, near: { port }, watch }: { wire: WireView; near: Near; watch: Child }) {
+  const { here } = useLook()
+  const isWatched = watches(here)
   const values = port?.values ?? []
   const more = wire.size - values.length
   return (
     <section>
       <div class="row">
         <h3>Values, oldest first</h3>
+        <span class="grow" />
+        {watch}
       </div>
+      {isWatched && (
+        <p class="note">This listens to what all runs read and write, and makes the system slower while it is on.</p>
+      )}
       {values.length === 0 && <p class="note">Nothing waits at its far end.</p>}
       <ol class="vlist">
         {values.map(({ data }, i) => (
@@ -87,7 +122,7 @@ export function Wire({
       </header>
       <Stats wire={wire} />
       <Traffic wire={wire} />
-      <Values wire={wire} near={near} />
+      <Values wire={wire} near={near} watch={<Watch data={data} wire={wire} far={far} />} />
       <WireActs data={data} wire={wire} near={near} />
       {far && (
         <section>

@@ -1,0 +1,42 @@
+// Values that a draft would leave behind: moved to a wire that stays, before the draft is applied.
+
+import { wiresOf } from '../../../core/wires.ts'
+import { many } from '../../words/number.ts'
+import { tell } from '../app/page.ts'
+import { type Change, moveValues } from './api.ts'
+import { ask } from './ask.ts'
+import type { Draft, Editing } from './working.ts'
+
+type Left = Change['orphaned'][number]
+
+/** What moves them, after a question where to; nothing where no wire of the graph in force ends there, or none stays. */
+export function movesLeft({ job, wires }: Editing, draft: Draft, { node, dir, port }: Left): (() => void) | undefined {
+  const from = wires.find(({ to, size }) => to.node === node && to.port === port && size > 0)
+  const left = new Set(wiresOf(draft.now).map(({ id }) => id))
+  const others = wires
+    .filter(({ id, to }) => left.has(id) && !(to.node === node && to.port === port))
+    .map(({ id }) => id)
+  if (!from || others.length === 0 || (dir === 'out' && node !== null)) return undefined
+
+  async function move(to: string): Promise<void> {
+    const told = await moveValues(job, from!.id, to).catch(() => ({
+      error: 'Nobody answered: look whether they moved.',
+    }))
+    if ('error' in told) tell('say', { say: told.error, isError: true })
+    else tell('say', { say: `${many(told.moved, 'value')} moved to the far end of ${to}` })
+    tell('moved')
+    tell('look')
+  }
+
+  return () =>
+    ask(
+      `Move what waits at ${from.id}`,
+      'Move',
+      [{ name: 'to', label: 'To the far end of', options: others }],
+      ({ to = '' }) => {
+        if (!others.includes(to)) return 'expected a wire of the graph in force that stays'
+        void move(to)
+        return undefined
+      },
+    )
+}

@@ -1,0 +1,198 @@
+// The board of a flow beside its first uses: a map of a large one, values that are watched, what is left behind, deployments.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import type { Scope } from '../../src/engine/engine.ts'
+import { createEngine } from '../../src/engine/index.ts'
+import { defineWorker } from '../../src/index.ts'
+import { logIn, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { callerOf } from './seed.ts'
+import { catalog, seedFlow } from './seed-flow.ts'
+import { serve } from './served.ts'
+
+const NODES = 64
+const later = defineWorker({ class: 'later', perform: () => undefined })
+
+describe.skipIf(!program())('the board of a flow', { timeout: 60_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+  let flow: number
+
+  beforeAll(async () => {
+    site = await serve({ workers: core })
+    const call = callerOf(site.url, KEY)
+    await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
+    flow = await seedFlow(call)
+    browser = await startBrowser()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  async function as(
+    scopes: Scope[],
+    path: string,
+    use: (page: Page) => Promise<void>,
+    before: (page: Page) => Promise<unknown> = async () => undefined,
+  ) {
+    const { key } = await site.engine.addKey({ name: scopes.join('-'), scopes })
+    const { context, page, faults } = await logIn(browser, site.url, key)
+    await before(page)
+    await page.goto(`${site.url}/ui${path}`)
+    await page.waitForSelector('.board .node')
+    await use(page)
+    expect(faults).toEqual([])
+    await context.close()
+  }
+
+  const fact = (page: Page, node: string) => page.locator(`.board [data-name="${node}"] .fact`).textContent()
+  const label = (page: Page, wire: string) => page.locator(`.badge[data-wire="${wire}"] text`).textContent()
+  const sizeOf = async (wire: string) =>
+    (await site.engine.wires(String(flow))).wires.find(({ id }) => id === wire)!.size
+
+  /** A chain of nodes that nothing has reached, with three values at its beginning. */
+  async function large(): Promise<number> {
+    const names = Array.from({ length: NODES }, (_, i) => `n${i}`)
+    const graph = {
+      nodes: Object.fromEntries(names.map((name) => [name, { queue: 'feed', class: 'filter' }])),
+      edges: names.slice(1).map((name, i) => ({
+        from: { node: `n${i}`, outport: 'out' },
+        to: { node: name, inport: 'in' },
+      })),
+      inports: { feed: { node: 'n0', inport: 'in' } },
+    }
+    const id = await site.make('flow', {
+      queue: 'core',
+      inputs: { __graph: [encodeValue(graph)], feed: [1, 2, 3].map((n) => encodeValue(n)) },
+    })
+    const hasValues = async () => (await site.engine.wires(String(id))).wires.some(({ rate }) => rate > 0)
+    await site.until(() => hasValues().catch(() => false))
+    return id
+  }
+
+  test('above 60 nodes a wire is labelled while it is pointed at or has the focus, and a map leads to any place', async () => {
+    await as(['read'], `/flows/${await large()}`, async (page) => {
+      const first = page.locator('g[role="button"][data-wire="feed>n0.in"]')
+      expect(await label(page, 'feed>n0.in')).toBe('')
+      await first.focus()
+      expect(await label(page, 'feed>n0.in')).toBe('3/min')
+      await page.locator('.board [data-name="n1"]').focus()
+      expect(await label(page, 'feed>n0.in')).toBe('')
+      await first.dispatchEvent('pointerover')
+      expect(await label(page, 'feed>n0.in')).toBe('3/min')
+
+      const map = page.locator('.board .map')
+      expect(await map.locator('rect').count()).toBe(NODES + 1)
+      for (let i = 0; i < 8; i++) await page.getByRole('button', { name: 'Nearer' }).click()
+      const left = async () => Number((await page.locator('[data-board]').getAttribute('viewBox'))!.split(' ')[0])
+      const seen = async () => Number(await map.locator('.seen').getAttribute('x'))
+      expect(await seen()).toBeCloseTo(await left())
+      const { x, y, width, height } = (await map.boundingBox())!
+      await page.mouse.click(x + width - 3, y + height / 2)
+      const right = await left()
+      await page.mouse.click(x + 3, y + height / 2)
+      expect(await left()).toBeLessThan(right)
+      expect(await seen()).toBeCloseTo(await left())
+      // Who goes by keys is not left outside of what is seen.
+      await page.locator('.board [data-name="n63"]').focus()
+      expect(await left()).toBeGreaterThan(right / 2)
+    })
+  })
+
+  test('a flow of a few nodes has no map, and labels all that moves', () =>
+    as(['read'], `/flows/${flow}`, async (page) => {
+      expect(await page.locator('.board .map').count()).toBe(0)
+      expect(await label(page, 'rows.rejected>rejected.in')).toBe('7/min')
+    }))
+
+  /** The page does not look again by itself. */
+  const unhurried = (page: Page) =>
+    page.route(`${site.url}/ui/flows/**`, async (route) => {
+      const answer = await route.fetch()
+      const html = (await answer.text()).replace('data-every="2000"', 'data-every="86400000"')
+      await route.fulfill({ response: answer, body: html })
+    })
+
+  test('the values of a wire are watched: told when one comes, until that is switched off', async () => {
+    const wire = 'index.done>report'
+    const streams: string[] = []
+    await as(
+      ['read'],
+      `/flows/${flow}?wire=${encodeURIComponent(wire)}`,
+      async (page) => {
+        page.on('request', (request) => request.url().includes('/v1/subscribe') && streams.push(request.url()))
+        expect(await page.getByText('This listens to').count()).toBe(0)
+        const told = page.waitForResponse((answer) => answer.url().includes('/v1/subscribe'))
+        await page.getByRole('link', { name: 'Watch the values' }).click()
+        await told
+        await page.getByText('makes the system slower while it is on').waitFor()
+        expect(decodeURIComponent(streams[0]!)).toContain(`channel=/sidejob/children/${flow}&channel=/sidejob/log`)
+        expect(page.url()).toContain('watch=1')
+        await site.engine.inject(String(flow), wire, ['"watched"'])
+        await page.locator('.vlist .val', { hasText: 'watched' }).waitFor()
+        await page.getByRole('link', { name: 'Watch no more' }).click()
+        await page.getByText('This listens to').waitFor({ state: 'detached' })
+      },
+      unhurried,
+    )
+    await site.engine.drain(String(flow), wire, {})
+  })
+
+  test('the draft shows what each node does, and goes on showing it', () =>
+    as(['read'], `/flows/${flow}/edit`, async (page) => {
+      expect(await fact(page, 'join')).toBe('waits for image')
+      expect(await fact(page, 'rejected')).toMatch(/^idle for/)
+      await page.getByRole('button', { name: 'Live' }).waitFor()
+      await site.engine.inject(String(flow), 'images.done>join.image', ['1'])
+      await page.waitForFunction(
+        () => document.querySelector('.board [data-name="join"] .fact')?.textContent === 'its turn comes',
+      )
+    }))
+
+  test('what a draft would leave behind is moved to a wire that stays, before it is applied', () =>
+    as(['read', 'write'], `/flows/${flow}/edit`, async (page) => {
+      const [from, to] = ['enrich.offer>price.in', 'rows.rejected>rejected.in'] as const
+      await site.engine.inject(String(flow), from, ['1', '2'])
+      const [left, there] = [await sizeOf(from), await sizeOf(to)]
+      expect(left).toBeGreaterThan(2)
+      await page.locator('.board [data-name="price"]').focus()
+      await page.keyboard.press('Delete')
+      const would = page.locator('#would')
+      await would.getByText('left behind in price.in').waitFor()
+      await would.getByRole('button', { name: 'Move what waits in price.in' }).click()
+      const dialog = page.getByRole('dialog', { name: `Move what waits at ${from}` })
+      await dialog.getByLabel('To the far end of').fill('price.out>join.offer')
+      await dialog.getByRole('button', { name: 'Move' }).click()
+      await dialog.getByRole('alert').waitFor()
+      await dialog.getByLabel('To the far end of').fill(to)
+      await dialog.getByRole('button', { name: 'Move' }).click()
+      await page.locator('.toast', { hasText: `${left} values moved to the far end of ${to}` }).waitFor()
+      await would.getByText('left behind in price.in').waitFor({ state: 'detached' })
+      expect(await sizeOf(from)).toBe(0)
+      expect(await sizeOf(to)).toBe(there + left)
+      expect(Object.keys((await site.engine.flow(String(flow))).graph!.nodes)).toEqual(Object.keys(catalog.nodes))
+    }))
+
+  test('a deployment is marked in the lanes, beside changes of the graph', async () => {
+    const { qstash } = site.engineOptions
+    await createEngine({
+      ...site.engineOptions,
+      workers: [later],
+      qstash: { ...qstash, publicUrl: 'http://127.0.0.1:9' },
+    }).tick()
+    await site.until(async () => (await site.engine.deployments()).deployments.length > 0)
+    await as(['read'], `/flows/${flow}`, async (page) => {
+      await page
+        .locator('.laxis text', { hasText: /^\d\d:\d\d deploy$/ })
+        .first()
+        .waitFor()
+      await page.locator('.laxis text', { hasText: 'graph changed' }).first().waitFor()
+      const marks = await page.locator('.runlanes .mark').count()
+      expect(marks).toBe(2)
+    })
+  })
+})
