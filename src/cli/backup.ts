@@ -49,7 +49,7 @@ function parsed(text: string): Line | undefined {
   }
 }
 
-async function write(path: string, { note, progress }: Io): Promise<void> {
+async function write(path: string, { note, tell, progress }: Io): Promise<void> {
   const { client, namespace } = place()
   const begun = await begunIn(path, namespace)
   if (begun.isWhole) throw new UsageError(`${path} is a whole export already: expected another name`)
@@ -69,7 +69,7 @@ async function write(path: string, { note, progress }: Io): Promise<void> {
         await file.appendFile(text)
         text = ''
       }
-      if ('end' in line) note(`${line.end.keys} keys of ${namespace}`)
+      if ('end' in line) tell({ namespace, keys: line.end.keys }, `${line.end.keys} keys of ${namespace}`)
     }
   } finally {
     await file.close()
@@ -99,7 +99,7 @@ export const backup: Record<string, Command> = {
     does: 'puts an export into an empty namespace; goes on where it was interrupted',
     takes: ['file'],
     options: { over: { type: 'boolean', does: 'replaces what is in the namespace: all of it is removed' } },
-    async run(_, { over }, { note, progress }, [path = '']) {
+    async run(_, { over }, { note, tell, progress }, [path = '']) {
       const size = (await stat(path)).size
       let read = 0
       const lines = readLinesOf(path, (bytes) => {
@@ -109,7 +109,7 @@ export const backup: Record<string, Command> = {
         over: Boolean(over),
         progress: (n) => progress(read, size, `bytes, ${n} lines`),
       })
-      note(`${keys} keys; sidejob doctor says whether they fit`)
+      tell({ keys, lost }, `${keys} keys; sidejob doctor says whether they fit`)
       if (lost) note(`jobs ${lost.from} to ${lost.to} are lost, and their ids are not given again`)
     },
   },

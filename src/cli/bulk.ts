@@ -40,7 +40,7 @@ const bulk = (action: Input['action']): Command => ({
     const input = { filter, action }
     const fitting = (await client.bulk.start(input, { query: { preview: true } })) as { fits: number; more: boolean }
     if (!given.yes) {
-      io.note(`${action}: ${count(fitting)} jobs fit; --yes does it`)
+      io.tell({ action, ...fitting }, `${action}: ${count(fitting)} jobs fit; --yes does it`)
       return
     }
     const job = (await client.bulk.start(input)) as { id: number }

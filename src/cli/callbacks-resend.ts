@@ -24,12 +24,12 @@ async function failedOnes(client: Client, host: string | undefined): Promise<Fai
 export const callbacksResend: Command = {
   does: 'sends the callbacks again that were given up',
   options: { host: { type: 'string', does: 'only those to this host' }, yes },
-  async run(client, { host, yes: really }, { print, note, progress }) {
+  async run(client, { host, yes: really }, { row, tell, progress }) {
     const found = await failedOnes(client, host as string | undefined)
     for (const { of, url, attempts, lastError } of found)
-      print(`job ${of}\t${url}\t${attempts} tries\t${lastError ?? ''}`)
+      row({ job: of, url, attempts, lastError }, `job ${of}\t${url}\t${attempts} tries\t${lastError ?? ''}`)
     if (!really) {
-      note(`${found.length} would be sent again; --yes does it`)
+      tell({ found: found.length, sent: 0 }, `${found.length} would be sent again; --yes does it`)
       return 0
     }
     let sent = 0
@@ -37,7 +37,7 @@ export const callbacksResend: Command = {
       await client.callbacks.resend(job)
       progress(++sent, found.length, 'sent again')
     })
-    note(`${sent} are sent again`)
+    tell({ found: found.length, sent }, `${sent} are sent again`)
     return 0
   },
 }

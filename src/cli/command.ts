@@ -13,6 +13,10 @@ export type Io = {
   show: (data: unknown, columns?: readonly string[]) => void
   /** One line about how it goes. */
   note: (line: string) => void
+  /** One of many: a line that is printed, or JSON of it. */
+  row: (data: object, line: string) => void
+  /** How it went: a note, or JSON that is printed. */
+  tell: (data: object, line: string) => void
   /** How far it is, in place of how far it was. */
   progress: (done: number, total: number, words: string) => void
   lines: AsyncIterable<string>

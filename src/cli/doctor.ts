@@ -20,25 +20,26 @@ async function* slices<S extends { cursor: string | null }>(page: Page<S>): Asyn
   }
 }
 
-async function look(client: Client, { print }: Io, withRemedy: boolean): Promise<{ jobs: number; faults: number }> {
+async function look(client: Client, { row }: Io, withRemedy: boolean): Promise<{ jobs: number; faults: number }> {
   let [jobs, faults] = [0, 0]
   for await (const slice of slices<Slice>((query) => client.doctor.examine(query))) {
-    for (const { who, what, remedy } of slice.faults) print(`${who}\t${what}${withRemedy ? `\t${remedy}` : ''}`)
+    for (const fault of slice.faults) row(fault, `${fault.who}\t${fault.what}${withRemedy ? `\t${fault.remedy}` : ''}`)
     jobs += slice.jobs
     faults += slice.faults.length
   }
   return { jobs, faults }
 }
 
-async function mend(client: Client, { print, note }: Io): Promise<number> {
+async function mend(client: Client, { row, tell }: Io): Promise<number> {
   let [repaired, left] = [0, 0]
   for await (const slice of slices<Repair>((query) => client.doctor.repair(query))) {
-    for (const { who, what, remedy } of slice.repaired) print(`repaired\t${who}\t${what}\t${remedy}`)
-    for (const { who, what } of slice.left) print(`left\t${who}\t${what}`)
+    for (const one of slice.repaired)
+      row({ ...one, repaired: true }, `repaired\t${one.who}\t${one.what}\t${one.remedy}`)
+    for (const one of slice.left) row({ ...one, repaired: false }, `left\t${one.who}\t${one.what}`)
     repaired += slice.repaired.length
     left += slice.left.length
   }
-  note(`${repaired} repaired, ${left} left`)
+  tell({ repaired, left }, `${repaired} repaired, ${left} left`)
   return left
 }
 
@@ -52,8 +53,8 @@ export const doctor: Command = {
     if (yes && !repair) throw new UsageError('--yes is said with --repair')
     const { jobs, faults } = await look(client, io, Boolean(repair))
     const { restored } = await client.system.health()
-    if (restored) io.note(wentBack(restored))
-    io.note(`${jobs} jobs, ${faults === 0 ? 'everything is as it must be' : `${faults} faults`}`)
+    if (restored) io.tell({ restored }, wentBack(restored))
+    io.tell({ jobs, faults }, `${jobs} jobs, ${faults === 0 ? 'everything is as it must be' : `${faults} faults`}`)
     if (faults === 0) return 0
     if (!yes) return 1
     return (await mend(client, io)) === 0 ? 0 : 1

@@ -56,7 +56,11 @@ async function resultOf(client: Client, { id }: Download): Promise<Result> {
   }
 }
 
-async function follow(client: Client, downloads: readonly Download[], { print, note, progress }: Io): Promise<Counts> {
+async function follow(
+  client: Client,
+  downloads: readonly Download[],
+  { row, tell: say, progress }: Io,
+): Promise<Counts> {
   const counts: Counts = { stored: 0, failed: 0 }
   const tell = () => progress(counts.stored + counts.failed, downloads.length, `${counts.failed} failed`)
   tell()
@@ -64,10 +68,10 @@ async function follow(client: Client, downloads: readonly Download[], { print, n
     const result = await resultOf(client, download)
     if (result.type === 'success') {
       counts.stored++
-      print(`${result.result.file}\t${download.url}`)
+      row({ ...download, file: result.result.file }, `${result.result.file}\t${download.url}`)
     } else {
       counts.failed++
-      note(`failed: ${download.url}: ${result.message}`)
+      say({ ...download, error: result.message }, `failed: ${download.url}: ${result.message}`)
     }
     tell()
   })
@@ -88,11 +92,11 @@ export const download: Command = {
     if (urls.length === 0) throw new UsageError('expected URLs on the input, got none')
     const downloads = await submit(client, urls, given)
     if (given.wait === false) {
-      for (const { id, url } of downloads) io.print(`${id}\t${url}`)
+      for (const one of downloads) io.row(one, `${one.id}\t${one.url}`)
       return 0
     }
     const { stored, failed } = await follow(client, downloads, io)
-    io.note(`${stored} stored, ${failed} failed`)
+    io.tell({ stored, failed }, `${stored} stored, ${failed} failed`)
     return failed > 0 ? 1 : 0
   },
 }

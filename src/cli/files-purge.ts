@@ -52,13 +52,14 @@ export const filesPurge: Command = {
     named: { type: 'boolean', does: 'those that the input names: ids, addresses or lines of an access log' },
     yes,
   },
-  async run(client, given, { lines, print, note, progress }) {
+  async run(client, given, { lines, row, tell, progress }) {
     const isMeant = await chooser(given, lines)
     const found = (await allFiles(client)).filter(isMeant)
-    for (const { id, size, storedAt } of found) print(`${id}\t${size}\t${storedAt}`)
-    const all = `${found.length} files, ${(found.reduce((sum, { size }) => sum + size, 0) / MiB).toFixed(1)} MiB`
+    for (const { id, size, storedAt } of found) row({ id, size, storedAt }, `${id}\t${size}\t${storedAt}`)
+    const bytes = found.reduce((sum, { size }) => sum + size, 0)
+    const all = `${found.length} files, ${(bytes / MiB).toFixed(1)} MiB`
     if (!given.yes) {
-      note(`${all} would be removed; --yes does it`)
+      tell({ files: found.length, bytes, removed: 0 }, `${all} would be removed; --yes does it`)
       return 0
     }
     let gone = 0
@@ -66,7 +67,7 @@ export const filesPurge: Command = {
       await client.files.remove(id)
       progress(++gone, found.length, 'removed')
     })
-    note(`${all} removed`)
+    tell({ files: found.length, bytes, removed: gone }, `${all} removed`)
     return 0
   },
 }

@@ -47,13 +47,17 @@ function linesOf(data: unknown, columns?: readonly string[]): string[] {
   return typeof data === 'object' && data !== null ? members(data) : [plain(data)]
 }
 
-/** What shows data: as JSON, or as a table or members. */
-export const showing =
-  (json: boolean, print: (line: string) => void): Io['show'] =>
-  (data, columns) => {
+type Line = (line: string) => void
+
+/** What says the same to people as lines, and to programs as JSON. */
+export const talking = (json: boolean, print: Line, note: Line): Pick<Io, 'show' | 'row' | 'tell'> => ({
+  show(data, columns) {
     if (json) return print(JSON.stringify(data))
     for (const line of linesOf(data, columns)) print(line)
-  }
+  },
+  row: (data, line) => print(json ? JSON.stringify(data) : line),
+  tell: (data, line) => (json ? print(JSON.stringify(data)) : note(line)),
+})
 
 export function createIo(json: boolean): Io {
   const { stdout, stderr, stdin } = process
@@ -67,16 +71,17 @@ export function createIo(json: boolean): Io {
     clear()
     stdout.write(`${line}\n`)
   }
+  const note = (line: string) => {
+    clear()
+    stderr.write(`${line}\n`)
+  }
   const isTerminal = stdin.isTTY === true
   return {
     json,
     isTerminal,
     print,
-    show: showing(json, print),
-    note(line) {
-      clear()
-      stderr.write(`${line}\n`)
-    },
+    note,
+    ...talking(json, print, note),
     async confirm(question) {
       if (!isTerminal) return false
       const asked = createInterface({ input: stdin, output: stderr })

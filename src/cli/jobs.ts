@@ -44,7 +44,7 @@ const run: Command = {
     unique: { type: 'string', does: 'a key that only one job of its class has' },
     wait: { type: 'boolean', short: 'w', does: 'waits for its end; exit code 1 when it has failed' },
   },
-  async run(client, given, { show, note }, [name]) {
+  async run(client, given, { show, note, tell }, [name]) {
     const input = given.input as unknown as string[] | undefined
     const made = await client.jobs.enqueue({
       class: name!,
@@ -64,7 +64,7 @@ const run: Command = {
       return 1
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error
-      note(`job ${made.id} has ended, and its class keeps no jobs that have`)
+      tell({ id: made.id, status: 'gone' }, `job ${made.id} has ended, and its class keeps no jobs that have`)
       return 0
     }
   },

@@ -66,19 +66,19 @@ export const profileCommands: Record<string, Command> = {
   'profiles set': {
     does: 'keeps --url and --key under a name',
     takes: ['name'],
-    async run(_client, given, { note }, [name]) {
+    async run(_client, given, { tell }, [name]) {
       save({ ...profiles(), [name!]: targetOf(given) })
-      note(`profile ${name} is kept: sidejob --profile ${name} …`)
+      tell({ name, kept: true }, `profile ${name} is kept: sidejob --profile ${name} …`)
     },
   },
   'profiles rm': {
     does: 'forgets a profile',
     takes: ['name'],
-    async run(_client, _given, { note }, [name]) {
+    async run(_client, _given, { tell }, [name]) {
       profile(name!)
       const { [name!]: _gone, ...rest } = profiles()
       save(rest)
-      note(`profile ${name} is gone`)
+      tell({ name, kept: false }, `profile ${name} is gone`)
     },
   },
 }

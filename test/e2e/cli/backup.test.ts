@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createIo } from '../../../src/cli/io.ts'
+import { createIo, talking } from '../../../src/cli/io.ts'
 import { main } from '../../../src/cli/main.ts'
 import { exported, imported, type Line } from '../../../src/redis/backup.ts'
 import { createClient } from '../../../src/redis/client.ts'
@@ -30,7 +30,8 @@ async function run(words: string[], namespace: string) {
   vi.stubEnv('UPSTASH_REDIS_REST_TOKEN', kit.options.token)
   vi.stubEnv('SIDEJOB_NAMESPACE', namespace)
   const notes: string[] = []
-  const io = { ...createIo(false), note: (line: string) => void notes.push(line), progress: () => {} }
+  const note = (line: string) => void notes.push(line)
+  const io = { ...createIo(false), note, ...talking(false, note, note), progress: () => {} }
   const exit = await main(words, () => io)
   vi.unstubAllEnvs()
   return { exit, noted: notes.join('\n') }

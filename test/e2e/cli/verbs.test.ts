@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createIo, showing } from '../../../src/cli/io.ts'
+import { createIo, talking } from '../../../src/cli/io.ts'
 import { commandNames, main } from '../../../src/cli/main.ts'
 import { startWorkerd, type Workerd } from '../workerd/kit.ts'
 
@@ -26,6 +26,9 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
+/** What the next command reads. */
+const lines: string[] = []
+
 /** A command in this process, with what it printed and noted. */
 async function run(...words: string[]) {
   let printed = ''
@@ -33,12 +36,11 @@ async function run(...words: string[]) {
   const exit = await main(words, (json) => {
     const io = createIo(json)
     const print = (line: string) => void (printed += `${line}\n`)
-    return {
-      ...io,
-      print,
-      show: (data, columns) => showing(json, print)(data, columns),
-      note: (line) => void (noted += `${line}\n`),
-    }
+    const note = (line: string) => void (noted += `${line}\n`)
+    const given = (async function* () {
+      yield* lines.splice(0)
+    })()
+    return { ...io, print, note, lines: given, ...talking(json, print, note) }
   })
   return { exit, printed, noted }
 }
@@ -235,6 +237,87 @@ async function pulled() {
 
 const statusIs = (id: number, status: string) =>
   vi.waitFor(async () => expect((await kit.client.jobs.get(id)).status).toBe(status), 10_000)
+
+/** What is printed for programs: JSON on each line. */
+const documentsOf = (printed: string): unknown[] =>
+  printed
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as unknown)
+
+test('--json of every command is JSON, and nothing beside it', async () => {
+  const id = String(await made('count_words', '--delay', '1h'))
+  const { id: pulledId, token } = await pulled()
+  await kit.client.runs.commit(token, { end: 'failed', error: { message: 'broken' } })
+  const failed = String(pulledId)
+  const schedule = String((await json<{ id: number }>('schedules', 'add', 'noop', '--cron', '0 2 * * *')).id)
+  const { id: key } = await json<{ id: string }>('keys', 'add', 'json', '--scope', 'read')
+  await fetch(`${kit.stack.url}/v1/queues/spare/claim`, {
+    method: 'POST',
+    body: JSON.stringify({ process: 'json:1' }),
+    headers: { authorization: `Bearer ${kit.stack.apiKey}`, 'content-type': 'application/json' },
+  })
+  const done = String(await made('count_words', '-i', 'text="a"'))
+  await kit.reaches(Number(done), 'completed')
+  vi.stubEnv('UPSTASH_REDIS_REST_URL', kit.stack.gateway.url)
+  vi.stubEnv('UPSTASH_REDIS_REST_TOKEN', kit.stack.note.gateway.token)
+  const [copy, empty] = [join(home, 'json.copy'), ['--class', 'no_such_class', '--yes']]
+  const words: Record<string, string[]> = {
+    ...{
+      run: ['noop', '--wait'],
+      ls: [],
+      show: [id],
+      why: [id],
+      tree: [id],
+      runs: [id],
+      log: [id],
+      send: [id, 'text', '"a"'],
+    },
+    ...{ read: [id, 'counts', '--peek'], result: [done], retry: [failed], terminate: [failed], delete: [failed] },
+    ...{ 'queues ls': [], 'queues pause': ['spare'], 'queues resume': ['spare'] },
+    ...{
+      'processes ls': [],
+      'processes quiet': ['json:1'],
+      'processes stop': ['json:1'],
+      'processes resume': ['json:1'],
+    },
+    ...{ 'limits ls': [], 'limits set': ['json', '--concurrency', '1'], 'limits rm': ['json'], 'groups ls': [] },
+    ...{ 'schedules ls': [], 'schedules show': [schedule], 'schedules add': ['noop', '--cron', '0 3 * * *'] },
+    ...{
+      'schedules pause': [schedule],
+      'schedules resume': [schedule],
+      'schedules run': [schedule],
+      'schedules rm': [schedule],
+    },
+    ...{ 'workers ls': [], 'channels ls': [], 'callbacks ls': [], 'callbacks resend': ['--yes'], 'files ls': [] },
+    ...{
+      'files purge': ['--older-than', '1d', '--yes'],
+      'keys ls': [],
+      'keys add': ['more', '--scope', 'read'],
+      'keys rm': [key],
+    },
+    ...{ 'bulk retry': empty, 'bulk terminate': empty, 'bulk delete': empty, 'bulk requeue': empty },
+    ...{ 'profiles set': ['json', '--url', kit.stack.url, '--key', 'k'], 'profiles ls': [], 'profiles rm': ['json'] },
+    ...{
+      stats: [],
+      doctor: [],
+      version: [],
+      download: ['--no-wait'],
+      export: [copy],
+      import: [copy],
+    },
+  }
+  /** Those that talk with a person, or print what is no data: a shell's script, a graph that is pasted, what is told as it comes. */
+  const others = ['create', 'init', 'dev', 'deploy', 'destroy', 'open', 'completion', 'flows graph', 'tail']
+  expect(Object.keys(words).concat(others).sort()).toEqual(commandNames().toSorted())
+  for (const name of Object.keys(words)) {
+    if (name === 'import') vi.stubEnv('SIDEJOB_NAMESPACE', 'copy:')
+    if (name === 'download') lines.push(`${kit.stack.url}/health`)
+    const { printed, noted, exit } = await run(...name.split(' '), ...words[name]!, '--json')
+    expect({ name, noted, exit }).toEqual({ name, noted: '', exit: 0 })
+    expect(() => documentsOf(printed), `${name}: ${printed}`).not.toThrow()
+  }
+})
 
 test('bulk retry, requeue and delete do what they say to all that fit, and to no others', async () => {
   const bystander = await made('noop', '--delay', '1h')

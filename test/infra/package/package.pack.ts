@@ -39,9 +39,14 @@ test('the package has what it needs, and nothing of the repository beside', () =
   expect(packed.size).toBeLessThan(2_200_000)
 })
 
+/** So long a person waits at most, from nothing to a job that was done. */
+const PATIENCE = 90_000
+
 afterEach(({ task }) => {
   console.log(`${task.name}: ${(waited.ms / 1_000).toFixed(0)} s of commands`)
+  const { ms } = waited
   waited.ms = 0
+  expect(ms).toBeLessThan(PATIENCE)
 })
 
 test('a new project: types, tests, a build for Cloudflare', async () => {
