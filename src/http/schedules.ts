@@ -19,6 +19,10 @@ import { reply, route } from './route.ts'
 
 const repeating = jobInput.refine(({ repeat }) => repeat !== undefined, { error: 'is missing', path: ['repeat'] })
 
+const until = time.meta({
+  description: 'its slots up to this moment instead of the next five: at most 1,000, and 50 of each in a list',
+})
+
 /** What was asked for changes nothing: PATCH does. */
 const existing = enqueued.extend({
   repeat: closed.nullable().meta({ description: 'as the job has it: what was asked for is not taken over' }),
@@ -34,6 +38,7 @@ export const schedules = {
       query: z.strictObject({
         limit: count(1, 1_000).optional(),
         cursor: cursor.optional(),
+        until: until.optional(),
         failing: flag.optional().meta({ description: 'only those whose last run failed or was lost' }),
       }),
       answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
@@ -74,10 +79,11 @@ export const schedules = {
       method: 'GET',
       path: '/v1/schedules/:job',
       scope: 'read',
-      summary: 'Shows a schedule with its next five slots',
+      summary: 'Shows a schedule with its next five slots, or those until a moment',
+      query: z.strictObject({ until: until.optional() }),
       answers: { 200: scheduleView },
     },
-    ({ engine, params }) => engine.schedule(params.job),
+    ({ engine, params, query }) => engine.schedule(params.job, query),
   ),
 
   patch: route(

@@ -114,11 +114,15 @@ export const jobFields = {
   nextSlot: ['ns', 'nextSlot of the repeat', 'number'],
   slotMissed: ['ms', 'that slot was missed: it is run only if the repeat runs such slots'],
   catchUpAt: ['nc', 'that slot has gone by, and is made up for: not before this moment', 'number'],
+  passedSlots: ['px', 'the slots that went by last without a run of their own: from,to, and what stands for them'],
   sleepUntil: ['sl', 'its function pauses until then', 'number'],
   awaitedChildren: ['aw', 'the children that its function pauses for, a list of names'],
   wantedEarly: ['ey', 'wanted earlier than its at, as soon as backoff and lock allow'],
   repeats: ['rp', 'repeat'],
-  repeatPaused: ['rz', 'the repeat is paused'],
+  repeatPaused: [
+    'rz',
+    'the repeat is paused; the slot that was next, where a version wrote it that tells which went by',
+  ],
   scheduleHash: ['sp', 'hash of what the schedule was last set to be'],
   inputDuringRun: ['ro', 'input or a request came during the run'],
   childDuringRun: [

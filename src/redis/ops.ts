@@ -88,6 +88,7 @@ export const sayings = {
   wait: { ms: 'number' },
   slot: { moment: 'text' },
   catchup: {},
+  passed: { slots: 'text' },
   result: { value: 'value' },
   progress: { value: 'value' },
   count: { name: 'text', n: 'number' },

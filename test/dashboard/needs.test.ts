@@ -1,7 +1,8 @@
 // What needs a look: each rule speaks where it should, and is silent beside that.
 
 import { expect, test } from 'vitest'
-import { laneOf, placeOf, spanOf, ticksOf } from '../../src/dashboard/words/calendar.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import { laneOf, passedWords, placeOf, spanOf, ticksOf } from '../../src/dashboard/words/calendar.ts'
 import { coloursOf, isFull, kindOfLimit } from '../../src/dashboard/words/limit.ts'
 import * as needs from '../../src/dashboard/words/needs.ts'
 import { asJson, choicesOf, kindOf, wordsOf } from '../../src/dashboard/words/schema.ts'
@@ -132,10 +133,37 @@ test('series have a column for every moment', () => {
   expect(quantile([], 0.5)).toBeUndefined()
 })
 
+const drawn = {
+  ...{ next: [], lastRun: null, paused: false, missed: null, moved: null },
+  repeat: encodeValue({ cron: '0 * * * *' })!,
+}
+
+test('a calendar has marks for slots that went by, by what was done about them, and for the one that the clock moves', () => {
+  const span = spanOf('day')
+  const hour = Math.floor(NOW / HOUR) * HOUR
+  const missed = { from: hour - 20 * HOUR, to: hour - 10 * HOUR, count: 11, more: false }
+  const kinds = (made: 'each' | 'one' | 'none') => {
+    const { marks } = laneOf({ ...drawn, missed: { ...missed, made } }, NOW, span)
+    return marks.map(({ at, kind }) => [(at - hour) / HOUR, kind])
+  }
+  expect(kinds('none')).toEqual([
+    [-12, 'passed'],
+    [-11, 'passed'],
+    [-10, 'passed'],
+  ])
+  expect(kinds('one').map(([, kind]) => kind)).toEqual(['caught', 'caught', 'caught'])
+  expect(passedWords({ ...missed, made: 'one' })).toBe('11 slots went by; one run for all')
+  const moved = { at: hour + HOUR, wall: '2027-03-28 02:30' }
+  expect(laneOf({ ...drawn, next: [hour + HOUR], moved }, NOW, span).marks).toEqual([
+    { at: hour + HOUR, kind: 'moved' },
+  ])
+})
+
 test('a calendar has dots for slots, and a band where they are too many', () => {
   const span = spanOf('day')
   const lane = laneOf(
     {
+      ...drawn,
       next: [NOW + HOUR, NOW + 3 * HOUR],
       lastRun: { startedAt: NOW - HOUR, endedAt: NOW, outcome: 'failed', attempt: 1 },
       paused: false,
@@ -144,8 +172,8 @@ test('a calendar has dots for slots, and a band where they are too many', () => 
     span,
   )
   expect(lane.marks.map(({ kind }) => kind)).toEqual(['failed', 'next', 'next'])
-  expect(laneOf({ next: [NOW + MINUTE, NOW + 2 * MINUTE], lastRun: null, paused: false }, NOW, span).band).toBeDefined()
-  expect(laneOf({ next: [NOW + MINUTE], lastRun: null, paused: true }, NOW, span).marks).toEqual([])
+  expect(laneOf({ ...drawn, next: [NOW + MINUTE, NOW + 2 * MINUTE] }, NOW, span).band).toBeDefined()
+  expect(laneOf({ ...drawn, next: [NOW + MINUTE], paused: true }, NOW, span).marks).toEqual([])
   expect(placeOf(NOW, NOW, span)).toBe(50)
   expect(ticksOf(NOW, span).length).toBeGreaterThan(5)
 })

@@ -52,14 +52,9 @@ test('a job whose id was given before has other keys of effects, and other ids o
 
 test('who had made a job sees that Redis went back, makes the next one under a new id, and health says so', async () => {
   const engine = isolate()
-  expect(await engine.health()).toEqual({
-    ok: true,
-    redis: true,
-    ms: expect.any(Number),
-    tickAt: null,
-    bellAt: expect.any(Number),
-    version: expect.any(String),
-  })
+  const health = await engine.health()
+  expect(health).toMatchObject({ ok: true, redis: true, version: expect.any(String) })
+  for (const sign of ['restored', 'problems']) expect(health).not.toHaveProperty(sign)
   const lost = await charge(engine)
   await goBackBefore(lost)
   const next = await charge(engine)

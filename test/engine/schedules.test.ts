@@ -153,3 +153,44 @@ test('a backfill of more slots than one call makes says where to go on', async (
   expect(next).toBe(1_000 * 60_000)
   await kit.engine.terminate(String(id), {})
 })
+
+test('slots that a pause lets go by are told as it ends', async () => {
+  const id = await kit.make('beat', hourly)
+  const [first] = (await kit.engine.schedule(String(id))).next
+  await kit.engine.pauseSchedule(String(id))
+  await kit.engine.pauseSchedule(String(id))
+  await kit.advance(first! - kit.now() + 2.5 * HOUR)
+  const { missed, next } = await kit.engine.resumeSchedule(String(id))
+  expect(missed).toEqual({ from: first, to: first! + 2 * HOUR, made: 'none', count: 3, more: false })
+  expect(next[0]).toBe(first! + 3 * HOUR)
+  await kit.engine.terminate(String(id), {})
+})
+
+test.each([
+  ['last', 'one'],
+  ['run', 'each'],
+] as const)('slots that went by with missed: %s are told, and what stands for them', async (missed, made) => {
+  const id = await kit.make('beat', { repeat: { cron: '0 * * * *', missed } })
+  const [first] = (await kit.engine.schedule(String(id))).next
+  await kit.engine.setQueue('default', { paused: true })
+  await kit.advance(first! - kit.now() + 3.5 * HOUR)
+  await kit.engine.setQueue('default', { paused: false })
+  await kit.engine.tick()
+  await kit.until(async () => (await kit.engine.schedule(String(id))).next[0]! > kit.now())
+  const seen = await kit.engine.schedule(String(id))
+  expect(seen).toMatchObject({ missed: { from: first, to: first! + 3 * HOUR, made, count: 4 }, catchingUp: false })
+  await kit.engine.terminate(String(id), {})
+})
+
+test('slots are told up to a moment, and the one that a clock change moves', async () => {
+  const id = await kit.make('beat', { repeat: { cron: '30 2 * * *', tz: 'Europe/Berlin' } })
+  const until = kit.now() + 30 * 24 * HOUR
+  const { next, moved } = await kit.engine.schedule(String(id), { until })
+  expect(next.length).toBeGreaterThanOrEqual(29)
+  expect(next.at(-1)).toBeLessThanOrEqual(until)
+  const [listed] = (await kit.engine.schedules({ until })).schedules.filter(({ job }) => job === id)
+  expect(listed!.next).toEqual(next)
+  expect(moved!.wall).toMatch(/^\d{4}-03-\d\d 02:30$/)
+  expect(new Date(moved!.at).toISOString()).toMatch(/-03-\d\dT01:00:00.000Z$/)
+  await kit.engine.terminate(String(id), {})
+})

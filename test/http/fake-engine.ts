@@ -138,6 +138,9 @@ const scheduleShown = {
   error: null,
   lastRun: null,
   next: [T],
+  missed: null,
+  catchingUp: false,
+  moved: null,
 }
 const faultShown = {
   kind: 'job' as const,

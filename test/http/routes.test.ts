@@ -550,7 +550,15 @@ const cases: Case[] = [
     { from: 1_000, to: 2_000 },
     {},
   ],
-  ['schedules.get', ask('GET', '/v1/schedules/7'), 200, { repeat: { cron: '0 4 * * *' } }, 'schedule', '7'],
+  [
+    'schedules.get',
+    ask('GET', '/v1/schedules/7?until=2027-01-01T00:00:00Z'),
+    200,
+    { repeat: { cron: '0 4 * * *' } },
+    'schedule',
+    '7',
+    { until: Date.UTC(2027, 0) },
+  ],
   [
     'schedules.patch',
     ask('PATCH', '/v1/schedules/7', '{"priority":1}'),

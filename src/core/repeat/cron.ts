@@ -23,7 +23,8 @@ export const cronRule = (pattern: string, tz = 'UTC'): Rule => {
   const { walls, isHourly } = understood(pattern)
   const offset = zoneOffset(tz)
   const next = isHourly ? hourly(walls, offset) : once(walls, offset)
-  return { base: 'scheduled', next, skip: (_, now) => next(now), last: lastOf(next) }
+  const moved = isHourly || tz === 'UTC' ? {} : { moved: movedBy(walls, offset) }
+  return { base: 'scheduled', next, skip: (_, now) => next(now), last: lastOf(next), ...moved }
 }
 
 // By halves: each step asks whether a slot comes in the later one.
@@ -71,6 +72,19 @@ const once =
   (walls: Step, offset: Step): Step =>
   (at) =>
     firstShown(offset, walls(furthest(offset, at)))
+
+const [WEEK, WEEKS] = [7 * DAY, 53]
+
+// A gap lies between what the clock shows before a change and after it; whose time is in there runs when the gap is over.
+const movedBy = (walls: Step, offset: Step) => (from: number) => {
+  for (let [week, at] = [0, from]; week < WEEKS; week++, at += WEEK) {
+    if (offset(at + WEEK) <= offset(at)) continue
+    const end = change(offset, at, at + WEEK)
+    const wall = walls(end + offset(at) - SECOND)
+    if (wall < end + offset(end)) return { at: end, wall }
+  }
+  return undefined
+}
 
 // The latest time that the clock has shown: in the second hour of an overlap, the end of the first.
 const furthest = (offset: Step, at: number): number => {

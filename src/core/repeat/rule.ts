@@ -12,4 +12,6 @@ export type Rule = {
   skip: (from: number, now: number) => number
   /** The last slot of the series begun at `from`, a slot itself, that is not later than `now`. */
   last: (from: number, now: number) => number
+  /** The next slot within a year that is moved since its time is one that the clock skips; `wall`: that time, as if in UTC. */
+  moved?: (from: number) => { at: number; wall: number } | undefined
 }

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { statuses } from '../job.ts'
+import { madeUps } from '../repeat/passed.ts'
 import { pastRun, runUnderWay } from './job-views.ts'
 import { jobId, status } from './names.ts'
 import { closed, concurrency, MAX_AGEING, moment, positive, rate, span } from './values.ts'
@@ -88,6 +89,20 @@ export const scheduleView = z.object({
   error: closed.nullable(),
   lastRun: pastRun.nullable(),
   next: z.array(moment),
+  missed: z
+    .object({
+      from: moment,
+      to: moment,
+      made: z.enum(madeUps).meta({ description: 'what stands for them: a run for each, later; one for all; or none' }),
+      count: z.int(),
+      more: z.boolean().meta({ description: 'there were more than 100' }),
+    })
+    .nullable()
+    .meta({ description: 'the slots that went by last without a run of their own' }),
+  catchingUp: z.boolean().meta({ description: 'slots that went by are being made up for' }),
+  moved: z.object({ at: moment, wall: z.string() }).nullable().meta({
+    description: 'the next slot within a year whose time the clock skips, and that time: it runs as the gap is over',
+  }),
 })
 export type ScheduleView = z.output<typeof scheduleView>
 

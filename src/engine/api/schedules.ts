@@ -3,7 +3,8 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
-import { nextSlot, nextTimes, parseRepeat, type Repeat } from '../../core/repeat.ts'
+import { type Passed, passedOf, passedText, slotsFrom } from '../../core/repeat/passed.ts'
+import { nextSlot, nextTimes, type ParsedRepeat, parseRepeat, type Repeat } from '../../core/repeat.ts'
 import { ops } from '../../redis/ops.ts'
 import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
@@ -14,16 +15,41 @@ import { shownError } from '../run/shown.ts'
 const NEVER = 8_640_000_000_000_000
 
 const PREVIEW = 5
+/** Slots of a schedule that are told of a stretch of time: by itself, and in a list. */
+const [MOST_SLOTS, MOST_LISTED] = [1_000, 50]
+/** Slots that went by are counted so far. */
+const COUNTED = 100
 /** Schedules looked at by one call for those that fail, and jobs made by one backfill. */
 const MOST_PAGES = 20
 const MOST_JOBS = 1_000
 
 const failures = new Set(['failed', 'lost'])
 
-function scheduleOf(id: number, doc: JobRecord): ScheduleView {
-  const repeat = JSON.parse(doc.repeats!) as Repeat
-  const first = doc.nextSlot!
-  const next = doc.repeatPaused || !doc.nextSlot ? [] : [first, ...nextTimes(repeat, first, PREVIEW - 1)]
+/** Slots that went by, and how many of them, up to a hundred. */
+function missedOf(doc: JobRecord, repeat: ParsedRepeat): ScheduleView['missed'] {
+  if (!doc.passedSlots) return null
+  const passed = passedOf(doc.passedSlots)
+  const { length } = slotsFrom(repeat, passed.from, passed.to, COUNTED + 1)
+  return { ...passed, count: Math.min(COUNTED, length), more: length > COUNTED }
+}
+
+/** Until when slots are told, and how many at most; without it the next five. */
+type Stretch = { until?: number; most?: number }
+
+function slotsOf(doc: JobRecord, repeat: ParsedRepeat, { until, most = MOST_SLOTS }: Stretch): number[] {
+  if (doc.repeatPaused || !doc.nextSlot) return []
+  if (until !== undefined) return slotsFrom(repeat, doc.nextSlot, until, most)
+  return [doc.nextSlot, ...nextTimes(repeat, doc.nextSlot, PREVIEW - 1)]
+}
+
+function movedOf({ moved }: ParsedRepeat, from: number): ScheduleView['moved'] {
+  const found = moved?.(from)
+  return found ? { at: found.at, wall: new Date(found.wall).toISOString().slice(0, 16).replace('T', ' ') } : null
+}
+
+function scheduleOf(id: number, doc: JobRecord, stretch: Stretch = {}): ScheduleView {
+  const repeat = parseRepeat(JSON.parse(doc.repeats!) as Repeat)
+  const next = slotsOf(doc, repeat, stretch)
   const lastRun = doc.lastRun ? pastRunOf(doc.lastRun) : null
   return {
     job: id,
@@ -37,8 +63,15 @@ function scheduleOf(id: number, doc: JobRecord): ScheduleView {
     error: shownError(doc),
     lastRun,
     next,
+    missed: missedOf(doc, repeat),
+    catchingUp: doc.catchUpAt !== undefined,
+    moved: next.length > 0 ? movedOf(repeat, next[0]!) : null,
   }
 }
+
+/** The slots that a pause has let go by: from the one that was next as it began. */
+const pausedFor = ({ base, last }: ParsedRepeat, from: number, to: number): Passed | undefined =>
+  base === 'scheduled' && from > 1 && from <= to ? { from, to: last(from, to), made: 'none' } : undefined
 
 /** What of a job can be changed where it is; a schedule that is to differ in more is made anew. */
 const changeable = ['queue', 'class', 'args', 'priority', 'retry', 'timeout', 'repeat', 'group']
@@ -87,9 +120,9 @@ export function createSchedules(
     return found
   }
 
-  async function schedule(job: string): Promise<ScheduleView> {
+  async function schedule(job: string, { until }: { until?: number } = {}): Promise<ScheduleView> {
     const { id, document } = await look(job)
-    return scheduleOf(id, document)
+    return scheduleOf(id, document, { until })
   }
 
   async function named(alias: string): Promise<{ id: number; document: JobRecord } | undefined> {
@@ -114,7 +147,7 @@ export function createSchedules(
   }
 
   return {
-    async schedules({ limit = 50, cursor, failing = false }) {
+    async schedules({ limit = 50, cursor, failing = false, until }) {
       const schedules: ScheduleView[] = []
       let next: string | null = cursor ?? '0'
       for (let page = 0; next !== null && schedules.length < limit && page < MOST_PAGES; page++) {
@@ -124,7 +157,7 @@ export function createSchedules(
           before: from,
           limit: limit - schedules.length,
         })
-        const shown = jobs.map(({ id, document }) => scheduleOf(id, document))
+        const shown = jobs.map(({ id, document }) => scheduleOf(id, document, { until, most: MOST_LISTED }))
         schedules.push(...(failing ? shown.filter((one) => one.failing) : shown))
         next = after
       }
@@ -156,16 +189,20 @@ export function createSchedules(
     endSchedule: end,
 
     async pauseSchedule(job, call) {
-      await schedule(job)
-      await change(job, [ops.patch({ fields: { nextSlot: String(NEVER), repeatPaused: '1' } })], call)
+      const { document } = await look(job)
+      const next = document.nextSlot === NEVER ? document.repeatPaused : document.nextSlot
+      await change(job, [ops.patch({ fields: { nextSlot: String(NEVER), repeatPaused: String(next ?? 1) } })], call)
       return schedule(job)
     },
 
     async resumeSchedule(job, call) {
-      const { repeat } = await schedule(job)
+      const { document } = await look(job)
+      const repeat = parseRepeat(JSON.parse(document.repeats!) as Repeat)
       const at = store.now()
-      const next = nextSlot(JSON.parse(repeat) as Repeat, { scheduled: at, started: at, finished: at }, at)
-      await change(job, [ops.patch({ fields: { nextSlot: String(next), repeatPaused: '' } })], call)
+      const next = nextSlot(repeat, { scheduled: at, started: at, finished: at }, at)
+      const passed = pausedFor(repeat, Number(document.repeatPaused ?? 0), at)
+      const fields = { nextSlot: String(next), repeatPaused: '', ...(passed && { passedSlots: passedText(passed) }) }
+      await change(job, [ops.patch({ fields })], call)
       return schedule(job)
     },
 

@@ -5,6 +5,7 @@ import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
 import { dotted } from '../../core/issues.ts'
 import type { Fault } from '../../core/json-schema/index.ts'
 import { limits } from '../../core/limits.ts'
+import { passedBy, passedOf, passedText } from '../../core/repeat/passed.ts'
 import { isMissed, nextSlot, parseRepeat, type Repeat } from '../../core/repeat.ts'
 import { type Retry, retryDefaults, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
@@ -59,7 +60,10 @@ const delayWords = ({ document, retry = {}, registry, unreached, random }: Decid
 }
 
 /** A slot that this run has used up gives way to the next; a run before its slot leaves it (protocol: repeats). */
-function slotOf({ document, now }: Pick<Deciding, 'document' | 'now'>): { slot?: number; words: Words } {
+function slotOf(
+  { document, now }: Pick<Deciding, 'document' | 'now'>,
+  isSkipped = false,
+): { slot?: number; words: Words } {
   if (!document.repeats || !document.nextSlot) return { words: [] }
   const scheduled = document.nextSlot
   const started = document.ranAt ?? now
@@ -68,7 +72,16 @@ function slotOf({ document, now }: Pick<Deciding, 'document' | 'now'>): { slot?:
   const slot = nextSlot(repeat, { scheduled, started, finished: now }, now)
   // A rule that stands still makes up for nothing: the guard stops it.
   const catchesUp = repeat.base === 'scheduled' && slot > scheduled && slot <= now
-  return { slot, words: [...says.slot({ moment: String(slot) }), ...(catchesUp ? says.catchup() : [])] }
+  const catchingUp = document.catchUpAt && document.passedSlots ? passedOf(document.passedSlots) : undefined
+  const passed = passedBy(repeat, { scheduled, started, slot, now, isSkipped, ...(catchingUp ? { catchingUp } : {}) })
+  return {
+    slot,
+    words: [
+      ...says.slot({ moment: String(slot) }),
+      ...(catchesUp ? says.catchup() : []),
+      ...(passed ? says.passed({ slots: passedText(passed) }) : []),
+    ],
+  }
 }
 
 /**
@@ -79,7 +92,7 @@ export function skipped(document: JobRecord, now: number): RunOutcome | undefine
   if (!document.slotMissed || !document.repeats || !document.nextSlot) return undefined
   const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
   if (!isMissed(repeat, document.nextSlot, document.ranAt ?? now)) return undefined
-  return { token: document.token!, n: 0, end: 'skipped', ...slotOf({ document, now }) }
+  return { token: document.token!, n: 0, end: 'skipped', ...slotOf({ document, now }, true) }
 }
 
 function failed(changes: Changes, deciding: Deciding, slot: Words): { error: string; words: Words } {

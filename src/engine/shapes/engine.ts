@@ -192,6 +192,8 @@ export interface Engine extends Deliveries {
     limit?: number
     cursor?: string
     failing?: boolean
+    /** Slots up to this moment, at most 50 of each. */
+    until?: number
   }): Promise<{ schedules: ScheduleView[]; cursor: string | null }>
   /** Makes the schedule of a name, or makes the one that there is what is asked for. */
   setSchedule(alias: string, input: JobInput): Promise<ScheduleView>
@@ -201,7 +203,8 @@ export interface Engine extends Deliveries {
     stretch: { from: number; to: number },
     call?: Call,
   ): Promise<{ jobs: { id: number; scheduledFor: number }[]; next: number | null }>
-  schedule(job: Ref): Promise<ScheduleView>
+  /** `until`: its slots up to that moment, instead of the next five. */
+  schedule(job: Ref, options?: { until?: number }): Promise<ScheduleView>
   patchSchedule(job: Ref, patch: JobPatch, call?: Call): Promise<ScheduleView>
   /** The job stays, and runs no more by itself. */
   endSchedule(job: Ref, call?: Call): Promise<void>

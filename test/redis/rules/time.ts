@@ -275,6 +275,15 @@ const rule22: Facts = {
     world.advance(HOUR)
     expect(await world.claim()).toHaveLength(1)
   },
+  async 'the slots that went by before a late run are told of'(world) {
+    const { id, slot } = await hourly(world, {}, { bedrock: 'SCHEDULED, +1 HOUR', missed: 'last' })
+    world.advance(3_000)
+    await (await world.claimOne()).commit()
+    expect((await world.document(id)).passedSlots).toBeUndefined()
+    world.advance(4.5 * HOUR)
+    await (await world.claimOne()).commit()
+    expect((await world.document(id)).passedSlots).toBe(`${slot + HOUR},${slot + 4 * HOUR},one`)
+  },
   async 'a run that was asked for takes no slot'(world) {
     const { id, slot } = await hourly(world)
     for (const force of ['', '1']) {

@@ -2,7 +2,10 @@
 
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText, maybe, objectOf } from '../../words/form.ts'
+import { many } from '../../words/number.ts'
 import { clock } from '../../words/time.ts'
+
+type Resumed = { next: string[]; missed: { made: string; count: number; more: boolean } | null }
 
 const of = ({ form }: ActAsked): string => `/v1/schedules/${encodeURIComponent(given(form, 'job'))}`
 
@@ -25,9 +28,11 @@ export const acts: Record<string, Act> = {
   resume: {
     scope: 'write',
     async does(asked) {
-      const { next } = (await asked.call('POST', `${of(asked)}/resume`, {})) as { next: string[] }
+      const { next, missed } = (await asked.call('POST', `${of(asked)}/resume`, {})) as Resumed
       const when = next[0] ? ` at ${clock(Date.parse(next[0]), asked.look.zone)}` : ''
-      return { say: `The schedule goes on${when}`, undo: { act: 'pause', job: given(asked.form, 'job') } }
+      const passed =
+        missed?.made === 'none' ? `; ${missed.more ? 'more than ' : ''}${many(missed.count, 'slot')} went by` : ''
+      return { say: `The schedule goes on${when}${passed}`, undo: { act: 'pause', job: given(asked.form, 'job') } }
     },
   },
   stop: {

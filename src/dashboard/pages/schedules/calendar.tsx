@@ -7,13 +7,14 @@ import { Act as Button } from '../../parts/act.tsx'
 import { Shape } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
-import { laneOf, placeOf, type Span, ticksOf } from '../../words/calendar.ts'
+import { laneOf, movedWords, passedWords, placeOf, type Span, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
 import { many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { clock, dayOf, hourOf } from '../../words/time.ts'
 
 const DAY = 86_400_000
+const WEEK = 7 * DAY
 
 type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: string; missed?: string }
 
@@ -48,7 +49,12 @@ function Track({ schedule, span }: { schedule: ScheduleView; span: Span }) {
           />
         )}
         {marks.map(({ at: moment, kind }) => (
-          <circle class={kind === 'next' ? 'next' : `f-${kind}`} cx={pct(at(moment))} cy="16" r="4.5" />
+          <circle
+            class={['next', 'moved', 'passed', 'caught'].includes(kind) ? kind : `f-${kind}`}
+            cx={pct(at(moment))}
+            cy="16"
+            r="4.5"
+          />
         ))}
         <line class="s-accent" x1={middle} x2={middle} y1="0" y2="46" stroke-width="1.5" />
       </svg>
@@ -103,6 +109,22 @@ function Next({ schedule: { paused, next } }: { schedule: ScheduleView }) {
   )
 }
 
+/** What went by within the stretch, and what the clock moves in it. */
+function Beside({ schedule: { missed, catchingUp, moved }, span }: { schedule: ScheduleView; span: Span }) {
+  const { now, zone } = useLook()
+  const isMoved = moved && moved.at < now + Math.max(span.after, WEEK)
+  return (
+    <>
+      {missed && missed.to > now - span.before && (
+        <span class="sub clip">{`${passedWords(missed)}${catchingUp ? ', under way' : ''}`}</span>
+      )}
+      {isMoved && (
+        <span class="sub clip">{`${movedWords(moved)}: runs ${dayOf(moved.at, zone)}, ${hourOf(moved.at, zone)}`}</span>
+      )}
+    </>
+  )
+}
+
 function Row({ schedule, span }: { schedule: ScheduleView; span: Span }) {
   const { job, class: name, aliases, paused, failing, repeat } = schedule
   const fields = { job: String(job) }
@@ -125,6 +147,7 @@ function Row({ schedule, span }: { schedule: ScheduleView; span: Span }) {
         <span class="sub clip" title={repeat}>
           {whenOf(repeat)}
         </span>
+        <Beside schedule={schedule} span={span} />
       </div>
       <Track schedule={schedule} span={span} />
       <Next schedule={schedule} />
@@ -180,6 +203,14 @@ function Legend() {
         <span>
           <i class="round hollow" />
           to come
+        </span>
+        <span>
+          <i class="round caught" />
+          caught up
+        </span>
+        <span>
+          <i class="round passed" />
+          left out
         </span>
       </span>
     </div>

@@ -44,10 +44,11 @@ export const schedules = page<SchedulesData>({
   nav: 'schedules',
   every: 10_000,
   async load({ engine, query, look }) {
-    const { schedules, cursor } = await engine.schedules({ limit: MOST })
+    const span = spanOf(query.get('view'))
+    const { schedules, cursor } = await engine.schedules({ limit: MOST, until: look.now + span.after })
     const cron = query.get('cron')
     return {
-      ...{ schedules, more: cursor !== null, span: spanOf(query.get('view')) },
+      ...{ schedules, more: cursor !== null, span },
       ...(cron ? { preview: previewOf(cron, query.get('tz') ?? '', look.now) } : {}),
     }
   },

@@ -1,7 +1,7 @@
 // The form of a new schedule: while its pattern is typed it is said in words, with the next five times.
 
 import { SidejobError } from '../../../core/errors.ts'
-import { nextTimes } from '../../../core/repeat.ts'
+import { nextTimes, parseRepeat } from '../../../core/repeat.ts'
 import { useLook } from '../../look.ts'
 import { refusal, Sent } from '../../parts/act.tsx'
 import { Field, Select, TextArea } from '../../parts/field.tsx'
@@ -12,21 +12,30 @@ import { moment } from '../../words/time.ts'
 const NEXT = 5
 
 /** A pattern as it is understood, or why it is none. */
-export type Preview = { cron: string; tz: string; words?: string; next: number[]; fault?: string }
+export type Preview = {
+  cron: string
+  tz: string
+  words?: string
+  next: number[]
+  /** The next slot whose time the clock skips. */
+  moved?: { at: number; wall: number }
+  fault?: string
+}
 
 /** @example previewOf('30 2 * * *', 'UTC', Date.now()).words // 'At 02:30' */
 export function previewOf(cron: string, tz: string, now: number): Preview {
   const words = cronWords(cron)
   try {
-    const next = nextTimes({ cron, ...(tz ? { tz } : {}) }, now, NEXT)
-    return { cron, tz, next, ...(words ? { words } : {}) }
+    const rule = parseRepeat({ cron, ...(tz ? { tz } : {}) })
+    const moved = rule.moved?.(now)
+    return { cron, tz, next: nextTimes(rule, now, NEXT), ...(words && { words }), ...(moved && { moved }) }
   } catch (error) {
     if (!(error instanceof SidejobError)) throw error
     return { cron, tz, next: [], fault: error.message }
   }
 }
 
-function Said({ preview: { tz, words, next, fault } }: { preview: Preview }) {
+function Said({ preview: { tz, words, next, moved, fault } }: { preview: Preview }) {
   const { zone } = useLook()
   const own = tz || 'UTC'
   if (fault) return <p class="err">{fault}</p>
@@ -45,6 +54,11 @@ function Said({ preview: { tz, words, next, fault } }: { preview: Preview }) {
           </li>
         ))}
       </ol>
+      {moved && (
+        <p class="sub">
+          {`The clock skips ${moment(moved.wall, 'UTC')}: it runs at ${moment(moved.at, own)}, as the gap is over.`}
+        </p>
+      )}
     </>
   )
 }

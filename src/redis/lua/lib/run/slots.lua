@@ -24,6 +24,7 @@ function slots.set_times(id, doc, run)
   change(id, doc, fields.next_slot, run.slot ~= '' and run.slot or nil)
   change(id, doc, fields.catch_up_at, run.catches_up and int(now + CATCH_UP) or nil)
   change(id, doc, fields.slot_missed, nil)
+  if run.passed then change(id, doc, fields.passed_slots, run.passed) end
 end
 
 -- A run that was lent for a slot that is not to be run: as if it had never been lent, but for what came meanwhile.

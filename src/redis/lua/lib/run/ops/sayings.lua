@@ -23,6 +23,9 @@ function says.slot(run, moment) run.slot = moment end
 -- Its next slot has gone by already, and is made up for.
 function says.catchup(run) run.catches_up = true end
 
+-- Slots that went by.
+function says.passed(run, slots) run.passed = slots end
+
 function says.result(run, value) run.result = value end
 
 function says.progress(run, value) run.progress = value end

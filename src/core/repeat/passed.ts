@@ -1,0 +1,86 @@
+// Slots that went by without a run of their own: which, and what stands for them.
+
+import { type ParsedRepeat, slotOfRun } from '../repeat.ts'
+
+/** What was done about them: a run for each, later; one for all of them; or none. */
+export const madeUps = ['each', 'one', 'none'] as const
+
+/** The first and the last of them. */
+export type Passed = { from: number; to: number; made: (typeof madeUps)[number] }
+
+const SECOND = 1000
+
+/** As the record of a job keeps them. */
+export const passedText = ({ from, to, made }: Passed): string => `${from},${to},${made}`
+
+export function passedOf(text: string): Passed {
+  const [from, to, made] = text.split(',') as [string, string, Passed['made']]
+  return { from: Number(from), to: Number(to), made }
+}
+
+type Used = {
+  /** The slot of the run, when that began, and the slot that follows. */
+  scheduled: number
+  started: number
+  slot: number
+  /** The run was given back: nothing stands for its slot. */
+  isSkipped: boolean
+  now: number
+  /** What was known before, while slots of that time are made up for. */
+  catchingUp?: Passed
+}
+
+/** Each slot of that time has a run of its own, later. */
+function made({ last }: ParsedRepeat, { scheduled, started, slot, now, catchingUp }: Used): Passed | undefined {
+  const to = last(slot, now)
+  if (catchingUp) return to > catchingUp.to ? { ...catchingUp, to } : undefined
+  return { from: last(scheduled, started) > scheduled ? scheduled : slot, to, made: 'each' }
+}
+
+/** One run stands for all of them: the one that was late, or the next, where this one took so long. */
+function collapsed(repeat: ParsedRepeat, { scheduled, started, slot }: Used): Passed | undefined {
+  const own = slotOfRun(repeat, scheduled, started)
+  const after = repeat.next(own)
+  if (slot > after) return { from: own > scheduled ? scheduled : after, to: slot, made: 'one' }
+  return own > scheduled ? { from: scheduled, to: own, made: 'one' } : undefined
+}
+
+/** Those before the slot that was run, and those that went by as it ran. */
+function leftOut(repeat: ParsedRepeat, { scheduled, started, now }: Used): Passed | undefined {
+  const own = slotOfRun(repeat, scheduled, started)
+  const after = repeat.next(own)
+  const from = own > scheduled ? scheduled : after
+  if (after <= now) return { from, to: repeat.last(after, now), made: 'none' }
+  return own > scheduled ? { from, to: repeat.last(scheduled, own - SECOND), made: 'none' } : undefined
+}
+
+/**
+ * The slots that went by as a run used one up, where there were any.
+ *
+ * @example passedBy(parseRepeat({ cron: '0 * * * *' }), { scheduled: nine, started: quarterPastNoon, slot: one, now, isSkipped: false })
+ * // from nine to noon, made: 'one'
+ */
+export function passedBy(repeat: ParsedRepeat, used: Used): Passed | undefined {
+  const { scheduled, slot, isSkipped, now } = used
+  if (repeat.base !== 'scheduled' || Number.isNaN(slot)) return undefined
+  if (isSkipped) return { from: scheduled, to: repeat.last(scheduled, now), made: 'none' }
+  if (!(repeat.next(scheduled) <= now)) return undefined
+  if (repeat.missed === 'run') return made(repeat, used)
+  return repeat.missed === 'last' ? collapsed(repeat, used) : leftOut(repeat, used)
+}
+
+/**
+ * The slots from one on to a moment, at most so many.
+ *
+ * @example slotsFrom(parseRepeat({ cron: '0 * * * *' }), nine, noon, 100) // 9, 10, 11, 12
+ */
+export function slotsFrom({ next }: Pick<ParsedRepeat, 'next'>, first: number, until: number, most: number): number[] {
+  const slots: number[] = []
+  for (let at = first; at <= until && slots.length < most; ) {
+    slots.push(at)
+    const following = next(Math.floor(at / SECOND) * SECOND)
+    if (!(following > at)) break
+    at = following
+  }
+  return slots
+}

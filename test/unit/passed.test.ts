@@ -1,0 +1,90 @@
+// Slots that went by: which they were, and what stands for them.
+
+import { describe, expect, test } from 'vitest'
+import { type Passed, passedBy, passedOf, passedText, slotsFrom } from '../../src/core/repeat/passed.ts'
+import { nextSlot, parseRepeat } from '../../src/core/repeat.ts'
+
+const HOUR = 3_600_000
+const hour = (h: number) => Date.UTC(2026, 4, 4) + h * HOUR
+const hourly = (missed: string) => parseRepeat({ cron: '0 * * * *', missed } as never)
+
+type Run = { scheduled: number; started: number; now: number; isSkipped?: boolean; catchingUp?: Passed }
+
+function passed(missed: string, { scheduled, started, now, isSkipped = false, catchingUp }: Run) {
+  const repeat = hourly(missed)
+  const slot = nextSlot(repeat, { scheduled: hour(scheduled), started: hour(started), finished: hour(now) }, hour(now))
+  const moments = { scheduled: hour(scheduled), started: hour(started), now: hour(now) }
+  const found = passedBy(repeat, { ...moments, slot, isSkipped, ...(catchingUp && { catchingUp }) })
+  return found && [(found.from - hour(0)) / HOUR, (found.to - hour(0)) / HOUR, found.made]
+}
+
+describe.each(['run', 'last', 'skip'])('missed: %s', (missed) => {
+  test('a run in time lets no slot go by', () => {
+    expect(passed(missed, { scheduled: 9, started: 9, now: 9.2 })).toBeUndefined()
+    expect(passed(missed, { scheduled: 9, started: 9.01, now: 9.99 })).toBeUndefined()
+  })
+})
+
+test.each<[string, string, Run, unknown]>([
+  ['last', 'a run four hours late stands for all of them', { scheduled: 9, started: 12.2, now: 12.5 }, [9, 12, 'one']],
+  [
+    'last',
+    'a run of three hours: the next stands for what went by',
+    { scheduled: 9, started: 9, now: 12.5 },
+    [10, 12, 'one'],
+  ],
+  [
+    'last',
+    'a run over one slot: that is the next, and nothing went by',
+    { scheduled: 9, started: 9, now: 10.5 },
+    undefined,
+  ],
+  ['last', 'late and long', { scheduled: 9, started: 11.1, now: 14.5 }, [9, 14, 'one']],
+  [
+    'skip',
+    'left out by a run given back',
+    { scheduled: 9, started: 12.2, now: 12.2, isSkipped: true },
+    [9, 12, 'none'],
+  ],
+  ['skip', 'left out while a run was under way', { scheduled: 9, started: 9, now: 12.5 }, [10, 12, 'none']],
+  ['skip', 'left out before the one that was run', { scheduled: 9, started: 12.02, now: 12.03 }, [9, 11, 'none']],
+  ['run', 'a run late: each has its own', { scheduled: 9, started: 12.2, now: 12.3 }, [9, 12, 'each']],
+  ['run', 'a run long: those behind it have their own', { scheduled: 9, started: 9, now: 12.3 }, [10, 12, 'each']],
+])('missed: %s, %s', (missed, _, run, found) => expect(passed(missed, run)).toEqual(found))
+
+test('while slots are made up for, what is told of them begins with the first, and grows', () => {
+  const catchingUp = { from: hour(9), to: hour(12), made: 'each' as const }
+  expect(passed('run', { scheduled: 10, started: 12.3, now: 12.4, catchingUp })).toBeUndefined()
+  expect(passed('run', { scheduled: 10, started: 12.3, now: 13.4, catchingUp })).toEqual([9, 13, 'each'])
+})
+
+test('what is kept is read as it was', () => {
+  const one = { from: hour(1), to: hour(2), made: 'each' as const }
+  expect(passedOf(passedText(one))).toEqual(one)
+})
+
+test('slots from one on end at a moment, at a number, and where a repeat stands still', () => {
+  const { next } = hourly('run')
+  expect(slotsFrom({ next }, hour(1), hour(3), 100)).toEqual([hour(1), hour(2), hour(3)])
+  expect(slotsFrom({ next }, hour(1), hour(9), 2)).toEqual([hour(1), hour(2)])
+  expect(slotsFrom({ next: (at) => at }, hour(1), hour(9), 9)).toEqual([hour(1)])
+  expect(slotsFrom({ next }, hour(4), hour(3), 9)).toEqual([])
+})
+
+test.each([
+  ['30 2 * * *', 'Europe/Berlin', '2026-10-01', '2027-03-28T01:00:00.000Z', '2027-03-28T02:30:00.000Z'],
+  ['0 2 * * SUN', 'America/New_York', '2026-10-01', '2027-03-14T07:00:00.000Z', '2027-03-14T02:00:00.000Z'],
+])('%s in %s is moved by the clock', (cron, tz, from, at, wall) => {
+  const moved = parseRepeat({ cron, tz }).moved!(Date.parse(from))!
+  expect([moved.at, moved.wall].map((moment) => new Date(moment).toISOString())).toEqual([at, wall])
+})
+
+test.each([
+  ['30 4 * * *', 'Europe/Berlin'],
+  ['30 2 1 6 *', 'Europe/Berlin'],
+  ['30 * * * *', 'Europe/Berlin'],
+  ['30 2 * * *', 'Asia/Tokyo'],
+  ['30 2 * * *', 'UTC'],
+])('%s in %s is not', (cron, tz) => {
+  expect(parseRepeat({ cron, tz }).moved?.(Date.parse('2026-10-01'))).toBeUndefined()
+})
