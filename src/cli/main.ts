@@ -41,6 +41,15 @@ export const common: Record<string, Option> = {
   help: { type: 'boolean', short: 'h', does: 'says this' },
 }
 
+/** The options of every command that stand before it, as in `--profile production stats`, and the words from it on. */
+function optionsBefore(words: string[]): [options: string[], asked: string[]] {
+  const optionAt = (i: number) => common[/^--(\w+)/.exec(words[i] ?? '')?.[1] ?? '']
+  let end = 0
+  for (let option = optionAt(0); option; option = optionAt(end))
+    end += option.type === 'string' && !words[end]!.includes('=') ? 2 : 1
+  return [words.slice(0, end), words.slice(end)]
+}
+
 /** The command that words begin with; a resource alone lists what there is of it. */
 function commandOf(words: string[]): [name: string, command: Command, rest: string[]] | undefined {
   const [first = '', second = '-'] = words
@@ -115,16 +124,17 @@ function unknown(words: string[]): string {
  * @example process.exitCode = await main(['ls', '--json'])
  */
 export async function main(words: string[], io: (json: boolean) => Io = createIo): Promise<number> {
-  const found = commandOf(words[0] === '--version' || words[0] === '-v' ? ['version'] : words)
+  const [before, asked] = optionsBefore(words)
+  const found = commandOf(asked[0] === '--version' || asked[0] === '-v' ? ['version'] : asked)
   const plain = io(words.includes('--json'))
   if (!found) {
-    const asked = words.length === 0 || words[0] === '--help' || words[0] === '-h'
-    for (const line of asked ? overview() : [unknown(words)]) plain.note(line)
-    return asked ? 0 : 2
+    const isHelp = words.length === 0 || words[0] === '--help' || words[0] === '-h'
+    for (const line of isHelp ? overview() : [unknown(asked)]) plain.note(line)
+    return isHelp ? 0 : 2
   }
   const [name, command, rest] = found
   try {
-    const { values, words } = given(rest, command)
+    const { values, words } = given([...before, ...rest], command)
     if (values.help) {
       for (const line of help(name, command)) plain.note(line)
       return 0

@@ -180,6 +180,14 @@ test('flows graph shows a graph', async () => {
   )
 })
 
+test('what every command takes may stand before it', async () => {
+  const url = kit.stack.url
+  expect(JSON.parse((await run('--url', url, '--json', 'queues')).printed)).toHaveProperty('queues')
+  expect(await run(`--url=${url}`, 'stats', '--json')).toMatchObject({ exit: 0 })
+  expect((await run('--help', 'ls')).noted).toMatch(/^sidejob ls: /)
+  expect(await run('--json')).toMatchObject({ exit: 2 })
+})
+
 test('profiles keep an address and a key under a name', async () => {
   expect(await run('profiles', 'set', 'here')).toMatchObject({ exit: 0 })
   expect((await run('profiles')).printed).toContain(`here  ${kit.stack.url}`)
