@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { localSettings } from '../../infra/settings.ts'
 import { deploymentOf } from '../../src/environment.ts'
 import { settings } from '../../src/settings.ts'
+import { blockAt } from './blocks.ts'
 import { expectMade, table } from './made.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -57,4 +58,26 @@ test('every variable that a program here reads is in one of the tables', () => {
   expect(read.length).toBeGreaterThan(50)
   const known = [...Object.keys(settings), ...Object.keys(localSettings), ...others]
   expect([...new Set(read)].filter((name) => !known.includes(name))).toEqual([])
+})
+
+test('docs/deploy.md gives Terraform and GitHub what there is to give', () => {
+  const [hcl, yaml] = [
+    blockAt('docs/deploy.md', 'provider "cloudflare"').text,
+    blockAt('docs/deploy.md', 'on: { push').text,
+  ]
+  const given = [.../module "sidejob" \{\n([\s\S]*?)^\}/m.exec(hcl)![1]!.matchAll(/^ {2}(\w+) /gm)].map(
+    ([, name]) => name!,
+  )
+  const variables = readFileSync(join(root, 'infra/terraform/variables.tf'), 'utf8')
+  const known = [...variables.matchAll(/^variable "(\w+)" \{\n([\s\S]*?)^\}/gm)]
+  expect(given.filter((name) => name !== 'source' && !known.some(([, one]) => one === name))).toEqual([])
+  const required = known.filter(([, , body]) => !/^ {2}default\b/m.test(body!)).map(([, name]) => name!)
+  expect(required.filter((name) => !given.includes(name))).toEqual([])
+  const names = [...yaml.matchAll(/^ {10}(\w+): /gm)].map(([, name]) => name!)
+  expect(names.length).toBeGreaterThan(8)
+  const read = { ...settings, ...localSettings }
+  expect(names.filter((name) => !(name in read) && !name.startsWith('CLOUDFLARE_'))).toEqual([])
+  const scripts = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts
+  const run = [...yaml.matchAll(/npm (?:run )?(\w+)/g)].map(([, name]) => name!).filter((name) => name !== 'ci')
+  expect(run.filter((name) => !(name in scripts))).toEqual([])
 })

@@ -82,6 +82,11 @@ export async function startCloud() {
       return ok(call, { id: 'v', number: 2, metadata: {}, resources, startup_time_ms: 5 })
     }
     if (method === 'DELETE' && rest === '') return workers.delete(name) && ok(call)
+    if (rest === '/secrets' && method === 'PUT') {
+      const { name: secret, text } = JSON.parse(body.toString()) as { name: string; text: string }
+      worker.secrets[secret] = text
+      return ok(call, { name: secret, type: 'secret_text' })
+    }
     if (rest === '/secrets')
       return ok(
         call,
@@ -92,6 +97,7 @@ export async function startCloud() {
       return ok(call, { schedules: worker.crons.map((cron) => ({ cron })) })
     }
     if (rest === '/subdomain') return ok(call, { enabled: true, previews_enabled: false })
+    if (rest === '/versions') return ok(call, { items: [] })
     if (rest === '/deployments') return ok(call, { deployments: [], items: [] })
     return ok(call, { bindings: [], schedules: [] })
   }

@@ -1,0 +1,50 @@
+// What a page shows in TypeScript with its result has that result.
+
+import { expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import type { Worker } from '../../src/core/worker.ts'
+import { blockAt } from './blocks.ts'
+import { type Claim, claims, named } from './claims.ts'
+import { KEY, startSite } from './site.ts'
+import { defined, load, readers } from './snippet.ts'
+import { steps } from './snippets/vitest.ts'
+
+const greeters = () => defined('docs/ports.md', 'import { defineWorker')
+
+/** Classes whose names stand already give way: a queue has one class of a name. */
+async function classesOf({ classes = [] }: Claim): Promise<Worker[]> {
+  const { double, approval } = await readers()
+  return [double!, approval!, ...(await greeters()), ...core, ...classes.map(named)]
+}
+
+/** The tests that a snippet has, one after the other. */
+async function runTests(): Promise<number> {
+  const tests = steps.tests.splice(0)
+  for (const [, run] of tests) await run()
+  return tests.length
+}
+
+test.each(claims.map((claim) => [claim.page, claim.starts, claim] as const))(
+  'what %s shows from `%s` on does what it says',
+  async (page, starts, claim) => {
+    const site = await startSite(await classesOf(claim))
+    try {
+      await claim.before?.(site)
+      Object.assign(globalThis, {
+        ...{ client: site.client, url: site.url, key: KEY },
+        ...{ createInvoice: async () => ({ id: 'inv_1' }), mail: async () => undefined },
+      })
+      const block = blockAt(page, starts)
+      const text = Object.entries(claim.stands?.(site) ?? {}).reduce(
+        (all, [from, to]) => all.replaceAll(from, to),
+        block.text,
+      )
+      const [exported] = await Promise.all([load({ ...block, text }), claim.meanwhile?.(site)])
+      const tests = await runTests()
+      expect(tests > 0).toBe(text.includes("from 'vitest'"))
+      await claim.after?.(site, exported as Record<string, Worker>)
+    } finally {
+      await site.close()
+    }
+  },
+)

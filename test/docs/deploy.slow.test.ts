@@ -1,0 +1,89 @@
+// What docs/deploy.md and docs/security.md show of a deployment, with the real wrangler, on a Cloudflare, an Upstash and a
+// QStash of the tests.
+
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Cloud, startCloud } from '../infra/deploy/cloud.ts'
+import { blockAt, root } from './blocks.ts'
+import { readersFolder, shell } from './play.ts'
+
+// Nobody answers for workers.dev here: the Workers of the fake do. In the programs that a shell starts, too.
+const reroute = (base: string) => `const real = globalThis.fetch
+globalThis.fetch = (input, init) => {
+  const found = /^https:\\/\\/([^.]+)\\.acme\\.workers\\.dev(\\/.*)$/.exec(String(input instanceof Request ? input.url : input))
+  return found ? real('${base}/' + found[1] + found[2], init) : real(input, init)
+}
+`
+
+const project = {
+  'wrangler.toml': `name = "my-jobs"
+main = "w.js"
+compatibility_date = "2026-10-20"
+workers_dev = true
+preview_urls = false
+triggers = { crons = ["* * * * *"] }
+`,
+  'w.js': "export default { fetch: () => new Response('') }",
+  'package.json': '{ "name": "my-jobs", "private": true }',
+  'package-lock.json': '{ "name": "my-jobs", "lockfileVersion": 3, "packages": { "": { "name": "my-jobs" } } }',
+}
+
+let cloud: Cloud
+let place: ReturnType<typeof readersFolder>
+let env: Record<string, string | undefined>
+beforeEach(async () => {
+  cloud = await startCloud()
+  place = readersFolder(project)
+  const preload = join(place.scratch, 'reroute.mjs')
+  writeFileSync(preload, reroute(cloud.base))
+  const { PATH: _, ...vars } = cloud.env
+  // As there is no terminal to ask from.
+  env = { ...vars, NODE_OPTIONS: `--import ${preload}`, WRANGLER_SEND_METRICS: 'false' }
+})
+afterEach(async () => {
+  place.remove()
+  await cloud.close()
+})
+
+/** A block without what only an account has: its values are in the environment, and nobody logs in. */
+const without = (block: string): string =>
+  block
+    .replace('npx wrangler login\n', '')
+    .replace(/^export [\s\S]*?[^\\]\n/m, '')
+    .replace(/^(npx sidejob destroy .*?)( +#.*)?$/m, '$1 --yes')
+
+test('docs/deploy.md deploys twice, takes one down, and goes back', { timeout: 240_000 }, async () => {
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.test', ...words], { cwd: place.folder })
+  git('init', '--quiet')
+  for (const version of ['one', 'two']) {
+    writeFileSync(join(place.folder, 'w.js'), `export default { fetch: () => new Response('${version}') }`)
+    git('add', '.')
+    git('commit', '--quiet', '-m', version)
+  }
+  const blocks = ['npx wrangler login', 'git checkout'].map((start) => without(blockAt('docs/deploy.md', start).text))
+  const [deployed, back] = await shell(blocks, place, env)
+  expect(deployed).not.toMatch(/^!!/m)
+  expect(deployed).toContain('https://my-jobs.acme.workers.dev')
+  expect(deployed).toContain('my-jobs-staging')
+  expect(back).not.toMatch(/^!!/m)
+  expect(execFileSync('cat', [join(place.folder, 'w.js')], { encoding: 'utf8' })).toContain("'one'")
+  expect([...cloud.workers.keys()]).toEqual(['my-jobs'])
+  expect([...cloud.schedules.keys()]).toEqual(['sidejob-tick-my-jobs'])
+  const versions = cloud.state.seen.filter((line) => /^(PUT|POST) .*\/scripts\/my-jobs(\/versions)?$/.test(line))
+  expect(versions.length).toBe(2)
+})
+
+test('docs/security.md gives the Worker a key to encrypt with', { timeout: 120_000 }, async () => {
+  cloud.workers.set('my-jobs', { secrets: {}, buckets: [], crons: [] })
+  const wrangler = `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'node_modules/wrangler/bin/wrangler.js')}' "$@"\n`
+  writeFileSync(join(place.bin, 'wrangler'), wrangler, { mode: 0o755 })
+  const [printed] = await shell([blockAt('docs/security.md', 'openssl rand').text], place, {
+    ...env,
+    CLOUDFLARE_ACCOUNT_ID: 'acc1',
+  })
+  expect(printed).not.toMatch(/^!!/m)
+  expect(Buffer.from(cloud.workers.get('my-jobs')!.secrets.SIDEJOB_ENCRYPTION_KEY!, 'base64')).toHaveLength(32)
+})

@@ -1,0 +1,119 @@
+// The blocks of the pages that no play of plays.ts runs, and why: what draws, what another test runs or compares, and what
+// needs what a test does not have.
+
+export type Group = 'output' | 'drawing' | 'made' | 'listed'
+
+/** A block by how it begins; `by` is the test that runs it or compares it, which is there. */
+export type Elsewhere = { page: string; starts: string; group: Group | 'run'; by?: string; why: string }
+
+const drawing = (page: string, ...starts: string[]): Elsewhere[] =>
+  starts.map((start) => ({ page, starts: start, group: 'drawing', why: 'a picture in characters' }))
+
+const packed = 'test/infra/package/package.pack.ts'
+const deployed = 'test/docs/deploy.slow.test.ts'
+const bench = 'test/heavy/bench/figures.ts'
+
+export const elsewhere: Elsewhere[] = [
+  ...['README.md', 'docs/start.md'].map(
+    (page): Elsewhere => ({
+      ...{ page, starts: 'npm create sidejob my-jobs', group: 'run', by: packed },
+      why: 'npm creates it from the packed tarball there, in the place of the registry',
+    }),
+  ),
+  {
+    ...{ page: 'README.md', starts: 'npm ci && npm start', group: 'run', by: 'test/e2e/workerd/start.slow.test.ts' },
+    why: '`npm ci` and `npm test` are how these tests come to run; `npm start` is run there',
+  },
+  {
+    ...{ page: 'README.md', starts: 'stateDiagram-v2', group: 'drawing', by: 'test/docs/readme.test.ts' },
+    why: 'its moves are compared with those of the code',
+  },
+  ...drawing(
+    'docs/concepts.md',
+    ...[' worker (job class)', '          claim', '                         ┌──', ' job 3 (split)', ' order #95'],
+    ...['                       ┌─ function', ' enqueue ──> Redis', ' made ──> delay'],
+  ),
+  ...drawing('docs/ports.md', '            in  '),
+  ...drawing('examples/etl/README.md', 'text ──▶'),
+  ...drawing('examples/fibonacci/README.md', 'n ──▶ request'),
+  {
+    ...{ page: 'examples/fibonacci/README.md', starts: 'node examples/fibonacci/run.ts', group: 'run' },
+    ...{ by: 'test/e2e/examples/flows.test.ts', why: 'against the stack, with fewer numbers' },
+  },
+  {
+    ...{ page: 'docs/callbacks.md', starts: '{\n  "id": 7', group: 'output', by: 'test/docs/outputs.test.ts' },
+    why: 'compared with the body of a callback that came',
+  },
+  {
+    ...{ page: 'docs/flows.md', starts: '{\n  "applied"', group: 'output', by: 'test/docs/outputs.test.ts' },
+    why: 'compared with the answer of such a change',
+  },
+  {
+    ...{ page: 'docs/flows.md', starts: '{\n  "keep"', group: 'output', by: 'test/docs/outputs.test.ts' },
+    why: 'its members are those of a record that was read',
+  },
+  {
+    ...{ page: 'docs/schemas.md', starts: 'inputs.n[1]', group: 'output', by: 'test/docs/outputs.test.ts' },
+    why: 'compared with the refusal of such a job',
+  },
+  {
+    ...{ page: 'docs/start.md', starts: '✓ double #458', group: 'output', by: 'test/docs/outputs.test.ts' },
+    why: 'compared with what `sidejob dev` makes of such runs',
+  },
+  ...['{\n  "run"', '{\n  "end"'].map(
+    (starts): Elsewhere => ({
+      ...{ page: 'docs/languages.md', starts, group: 'output', by: 'test/e2e/examples/pull-workers.test.ts' },
+      why: 'parsed by the schemas of the run protocol',
+    }),
+  ),
+  {
+    ...{ page: 'docs/languages.md', starts: '"""A push worker', group: 'run' },
+    ...{ by: 'test/e2e/examples/push-workers.test.ts', why: 'the file of the example, run as a process' },
+  },
+  {
+    ...{ page: 'docs/languages.md', starts: '#!/usr/bin/env bash', group: 'run' },
+    ...{ by: 'test/e2e/examples/pull-workers.test.ts', why: 'the file of the example, run as a process' },
+  },
+  ...['npx wrangler login', 'git checkout'].map(
+    (starts): Elsewhere => ({
+      ...{ page: 'docs/deploy.md', starts, group: 'run', by: deployed },
+      why: 'with a Cloudflare, an Upstash and a QStash of the tests; `wrangler login` needs an account and is left out',
+    }),
+  ),
+  {
+    ...{ page: 'docs/security.md', starts: 'openssl rand', group: 'run', by: deployed },
+    why: 'with a Cloudflare of the tests',
+  },
+  {
+    ...{ page: 'docs/deploy.md', starts: 'provider "cloudflare"', group: 'listed' },
+    ...{ by: 'test/docs/settings.test.ts', why: 'Terraform needs accounts; its variables are those of the module' },
+  },
+  {
+    ...{ page: 'docs/deploy.md', starts: 'on: { push', group: 'listed' },
+    ...{ by: 'test/docs/settings.test.ts', why: 'needs GitHub; its variables are settings, its commands scripts' },
+  },
+  {
+    ...{ page: 'docs/platforms.md', starts: 'export UPSTASH', group: 'listed', by: 'test/infra/probe.slow.test.ts' },
+    why: 'asks a real account; the same program is run there against the stand-ins',
+  },
+  ...['redis-server 7.0.15; node', 'redis-server 7.0.15 behind'].map(
+    (starts): Elsewhere => ({
+      ...{ page: 'src/README.md', starts, group: 'output', by: bench },
+      why: 'written by `npm run bench -- --write`',
+    }),
+  ),
+  ...['worker', 'hono', 'python'].map(
+    (template): Elsewhere => ({
+      ...{ page: `templates/${template}/README.md`, starts: 'npm test', group: 'run', by: packed },
+      why: 'in a project that was made from the packed tarball',
+    }),
+  ),
+  {
+    ...{ page: 'templates/hono/README.md', starts: 'curl --json', group: 'run', by: packed },
+    why: 'with the Worker of that project',
+  },
+  {
+    ...{ page: 'templates/python/README.md', starts: 'npx sidejob run report', group: 'run', by: packed },
+    why: 'with the Worker and the program of that project',
+  },
+]

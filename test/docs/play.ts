@@ -1,0 +1,168 @@
+// Plays what a page shows of a shell: its blocks one after the other in one folder, with the real command line, against a
+// deployment of its own whose ids begin where the page's do.
+
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import type { Worker } from '../../src/core/worker.ts'
+import { freePort } from '../infra/package/kit.ts'
+import { blockAt, root } from './blocks.ts'
+import { KEY, type Site, startSite } from './site.ts'
+
+export type Play = {
+  page: string
+  /** Blocks by how they begin, in the order in which they are played, and what each prints, in that order. */
+  blocks: Record<string, (string | RegExp)[]>
+  /** What the deployment serves. */
+  workers?: () => Promise<Worker[]> | Worker[]
+  /** A block before them, by how it begins, whose first line sets what they use. */
+  given?: string
+  /** What is there when a reader begins: jobs whose ids the page names. */
+  before?: (site: Site) => Promise<unknown>
+  /** Files that the page gives to its reader. */
+  files?: () => Record<string, string>
+  /** What stands for something that a test does not have: an account's values, a host. */
+  stands?: (site: Site) => Record<string, string>
+  /** Programs that go on until they are stopped. */
+  stays?: RegExp
+  /** How many commands fail, as the page says. */
+  fails?: number
+  /** Where they are run; without it in an empty folder. */
+  folder?: string
+  env?: (site: Site) => Record<string, string>
+}
+
+/** Stands between what one block printed and the next. */
+const MARK = '\u001e'
+
+// `--fail-with-body` makes an answer that refuses a failure of the command.
+const curl = `#!/bin/bash
+args=()
+for arg in "$@"; do
+  arg=\${arg//http:\\/\\/127.0.0.1:8787/$SITE}
+  args+=("\${arg//http:\\/\\/127.0.0.1:8000/http://127.0.0.1:$PORT}")
+done
+exec "$REAL_CURL" --silent --show-error --fail-with-body --write-out '\\n' "\${args[@]}"
+`
+const npx = `#!/bin/sh
+case "$1" in sidejob) shift ;; *) exec "$@" ;; esac
+exec '${process.execPath}' '${join(root, 'src/cli/index.ts')}' "$@"
+`
+
+const prelude = `
+exec 2>&1
+set -o pipefail
+trap 'echo "!! $BASH_COMMAND"' ERR
+started=()
+stay() {
+  local log=$(mktemp "$SCRATCH/stay.XXXXXX")
+  setsid "$@" >"$log" 2>&1 &
+  started+=($!)
+  for _ in $(seq 600); do [ -s "$log" ] && break; sleep 0.05; done
+  cat "$log"
+}
+trap 'for pid in "\${started[@]}"; do kill -- "-$pid"; done' EXIT
+`
+
+/** The folder of a reader, with the commands that this repository has in the place of installed ones. */
+export function readersFolder(files: Record<string, string> = {}) {
+  const scratch = mkdtempSync(join(tmpdir(), 'sidejob-play-'))
+  const [bin, folder] = [join(scratch, 'bin'), join(scratch, 'folder')]
+  for (const one of [bin, folder]) mkdirSync(one)
+  // Nobody's browser opens.
+  const opener = '#!/bin/sh\n'
+  for (const [name, text] of Object.entries({ curl, npx, 'xdg-open': opener, open: opener })) {
+    writeFileSync(join(bin, name), text)
+    chmodSync(join(bin, name), 0o755)
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  return { scratch, bin, folder, remove: () => rmSync(scratch, { recursive: true, force: true }) }
+}
+
+/** Plays blocks in one shell; answers what each printed. */
+export async function shell(
+  blocks: string[],
+  { scratch, bin, folder }: ReturnType<typeof readersFolder>,
+  env: Record<string, string | undefined>,
+): Promise<string[]> {
+  const script = [prelude, ...blocks.flatMap((block) => [`printf '${MARK}'`, block])].join('\n')
+  const options = {
+    cwd: folder,
+    env: {
+      ...process.env,
+      PATH: [bin, process.env.PATH].join(delimiter),
+      REAL_CURL: '/usr/bin/curl',
+      SCRATCH: scratch,
+      SIDEJOB_PROFILES: join(scratch, 'profiles.json'),
+      NO_COLOR: '1',
+      ...env,
+    },
+    maxBuffer: 16 * 1_048_576,
+  }
+  const out = await new Promise<string>((resolve) =>
+    execFile('bash', ['-c', script], options, (_error, stdout) => resolve(stdout)),
+  )
+  return out.split(MARK).slice(1)
+}
+
+const squeezed = (text: string) => text.replace(/\s+/g, '')
+
+/** What a block says that its commands answer (`# {…}`), as patterns: `…` stands for anything. */
+export const answersIn = (block: string): RegExp[] =>
+  [...block.matchAll(/^# ([{[].*)$/gm)].map(
+    ([, answer]) =>
+      new RegExp(
+        squeezed(answer!)
+          .split('…')
+          .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+          .join('.*?'),
+      ),
+  )
+
+const startsOf = (play: Play) => Object.keys(play.blocks)
+
+/** Plays a page; answers what is not as it says, or nothing. */
+export async function played(play: Play): Promise<string[]> {
+  const blocks = startsOf(play).map((start) => blockAt(play.page, start).text)
+  const site = await startSite((await play.workers?.()) ?? [])
+  const place = readersFolder(play.files?.())
+  try {
+    await play.before?.(site)
+    const stands = Object.entries(play.stands?.(site) ?? {})
+    const given = play.given ? [blockAt(play.page, play.given).text.split('\n')[0]!] : []
+    const texts = blocks.map((block) => {
+      const put = stands.reduce((text, [from, to]) => text.replaceAll(from, to), block)
+      return play.stays ? put.replace(play.stays, (line) => `stay ${line}`) : put
+    })
+    const env = {
+      SITE: site.url,
+      SIDEJOB_URL: site.url,
+      SIDEJOB_API_KEY: KEY,
+      PORT: String(await freePort()),
+      ...play.env?.(site),
+    }
+    const printed = await shell([...given, ...texts], play.folder ? { ...place, folder: play.folder } : place, env)
+    const asThere = printed.slice(given.length).map((text) => text.replaceAll(site.url, 'http://127.0.0.1:8787'))
+    return [...faultsOf(play, blocks, asThere)]
+  } finally {
+    place.remove()
+    await site.close()
+  }
+}
+
+function* faultsOf(play: Play, blocks: string[], printed: string[]): Generator<string> {
+  for (const [i, shows] of Object.values(play.blocks).entries()) {
+    let rest = printed[i] ?? ''
+    for (const one of [...shows, ...answersIn(blocks[i]!)]) {
+      const isAnswer = !shows.includes(one)
+      const text: string = isAnswer ? squeezed(printed[i] ?? '') : rest
+      const at = typeof one === 'string' ? text.indexOf(one) : text.search(one)
+      if (at < 0) yield `${startsOf(play)[i]}: expected ${one}, got ${printed[i]}`
+      else if (!isAnswer) rest = rest.slice(at)
+    }
+  }
+  const failed = printed.join('').match(/^!! .*$/gm) ?? []
+  if (failed.length !== (play.fails ?? 0))
+    yield `expected ${play.fails ?? 0} commands to fail, got ${failed.length}:\n${printed.join('\n---\n')}`
+}

@@ -1,0 +1,231 @@
+// What every page shows of a shell, and what a reader sees who does the same.
+
+import { countWords } from '../../examples/functions/word_count.ts'
+import { core } from '../../functions/core.ts'
+import type { Worker } from '../../src/core/worker.ts'
+import { defineWorker } from '../../src/index.ts'
+import { blockAt, root } from './blocks.ts'
+import type { Play } from './play.ts'
+import type { Site } from './site.ts'
+import { defined, readers } from './snippet.ts'
+
+const { approval, double } = (await readers()) as { approval: Worker; double: Worker }
+
+/** A class of which a page says the name alone. */
+const named = (name: string, perform: Worker['perform'] = () => undefined) =>
+  defineWorker({ class: name, perform } as never) as Worker
+
+/** A class whose jobs nobody does: they stay where they are. */
+const unserved = (site: Site, name: string, queue = 'default') =>
+  site.client.workers.register(queue, name, { pull: true })
+
+const failing = named('fails', async () => {
+  // Long enough for `sidejob tail` to listen.
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  throw new Error('I do not like it')
+})
+
+export const plays: Play[] = [
+  {
+    page: 'README.md',
+    workers: () => [double, countWords],
+    blocks: { 'npx sidejob run double': ['success', /^2\n4$/m, 'COMPLETED'] },
+    stands: () => ({ 'npx sidejob deploy': ':' }),
+  },
+  {
+    page: 'README.md',
+    workers: () => [countWords],
+    blocks: { 'curl --json \'{"class": "count_words"': [] },
+  },
+  {
+    page: 'docs/bulk.md',
+    before: (site) => site.from(812),
+    blocks: { 'S=': [] },
+  },
+  {
+    page: 'docs/callbacks.md',
+    blocks: { 'S=': [/\{"secrets":\["whsec_\S+"\]\}/] },
+  },
+  {
+    page: 'docs/cli.md',
+    workers: () => [double, failing],
+    async before(site) {
+      await site.from(7)
+      await site.client.jobs.enqueue([1, 2, 3].map(() => ({ class: 'fails', retry: { max: 0 } })))
+      for (const id of [7, 8, 9]) await site.reaches(id, 'failed')
+    },
+    stays: /^npx sidejob tail .*$/m,
+    stands: ({ url }) => ({ 'https://jobs.example.com': url, 'sj_…': 'dev' }),
+    blocks: {
+      'npx sidejob run double': ['success', /\b9\b.*failed/, /\b8\b.*failed/, /\b7\b.*failed/, 'I do not like it'],
+      'npx sidejob profiles set': ['production', /\bdefault\b/],
+    },
+  },
+  {
+    page: 'docs/compat/bedrock.md',
+    blocks: { 'S=': [] },
+  },
+  {
+    page: 'docs/compat/bedrock.md',
+    async before({ url, from }) {
+      await from(7)
+      const ask = (command: string, headers: object) =>
+        fetch(`${url}/bedrock/${command}`, { method: 'POST', headers: { authorization: 'Bearer dev', ...headers } })
+      await ask('CreateJob', { name: 'mail/send' })
+      await ask('GetJob', { name: 'mail/send' })
+      await ask('FailJob', { jobID: '7' })
+    },
+    given: 'S=',
+    blocks: { 'curl -X POST "$S/bedrock/Query"': [] },
+  },
+  {
+    page: 'docs/compat/downloader.md',
+    workers: () => [defineWorker({ queue: 'downloader', class: 'download', perform: () => undefined })],
+    blocks: { 'S=': [] },
+  },
+  {
+    page: 'docs/concurrency.md',
+    workers: () => defined('docs/concurrency.md', 'import { defineWorker }'),
+    async before({ client, from, reaches }) {
+      await from(7)
+      await client.limits.set('crm', { paused: true })
+      await client.jobs.enqueue({ class: 'sync' })
+      while ((await client.jobs.why(7)).reasons[0]?.code === 'READY') await new Promise((next) => setTimeout(next, 10))
+      await reaches(7, 'queued')
+    },
+    blocks: {
+      'S=': ['"key":"crm"', '"concurrency":5', '"limit":100', '"paused":true'],
+      'curl -X PUT -H "$H" "$S/v1/constraints/per-host"': ['"groupBy":"host"'],
+      'npx sidejob why 7': [/limit crm/, '"holders":[]', '"job":7'],
+    },
+  },
+  {
+    page: 'docs/doctor.md',
+    blocks: { 'npx sidejob doctor': [/nothing|0/, /nothing|0/, /nothing|0/] },
+  },
+  {
+    page: 'docs/edges.md',
+    workers: () => [approval],
+    async before({ client, from, reaches }) {
+      await from(7)
+      await client.jobs.enqueue({ class: 'approval', args: { amount: 1 } })
+      await reaches(7, 'suspended')
+    },
+    blocks: { 'S=': [] },
+  },
+  {
+    page: 'docs/flows.md',
+    workers: () => core,
+    blocks: { 'S=': [/"one".*"two".*"three"/] },
+  },
+  {
+    page: 'docs/jobs.md',
+    workers: () => [named('resize')],
+    blocks: { 'curl --json \'{"class": "resize"': ['"status":"queued"', /job.*queued|queued/] },
+  },
+  {
+    page: 'docs/languages.md',
+    blocks: { 'S=': ['"url":"https://workers.example.com/zip"'] },
+  },
+  {
+    page: 'docs/languages.md',
+    files: () => ({ 'worker.py': blockAt('docs/languages.md', '"""A push worker').text }),
+    stays: /^python3 worker\.py/m,
+    blocks: { 'export WEBHOOK_SECRET': ['listening on', 'success', '[1,"a"]', '[2,"x"]'] },
+  },
+  {
+    page: 'docs/operate.md',
+    workers: () => [double],
+    before: ({ client }) => client.jobs.enqueue({ class: 'double', inputs: { n: [1] } }),
+    stands: ({ redis }) => ({
+      'UPSTASH_REDIS_REST_URL=…': `UPSTASH_REDIS_REST_URL=${redis.url}`,
+      'UPSTASH_REDIS_REST_TOKEN=…': `UPSTASH_REDIS_REST_TOKEN=${redis.token}`,
+    }),
+    blocks: { 'export UPSTASH_REDIS_REST_URL': ['keys of sidejob:', 'keys', 'keys'] },
+  },
+  {
+    page: 'docs/order.md',
+    workers: () => [named('resize')],
+    blocks: { 'S=': ['"status":"queued"'], 'curl -X PATCH': ['"ageing":60'] },
+  },
+  {
+    page: 'docs/ports.md',
+    workers: () => defined('docs/ports.md', 'import { defineWorker'),
+    before: ({ from }) => from(7),
+    blocks: { 'S=': ['"id":7', 'Hello, Ann!', 'Hello, Bob!', 'Hello, Eve!'] },
+  },
+  {
+    page: 'docs/processes.md',
+    async before(site) {
+      await unserved(site, 'encode', 'media')
+      await site.client.jobs.enqueue({ class: 'encode', queue: 'media' })
+    },
+    blocks: { 'S=': ['"runs":[{"run":{"token":'] },
+  },
+  {
+    page: 'docs/schedules.md',
+    workers: () => [named('report')],
+    before: ({ client }) => client.jobs.enqueue({ class: 'report', repeat: { cron: '30 2 * * *', missed: 'run' } }),
+    blocks: { 'npx sidejob queues pause': [/paused/, /resumed|default/] },
+  },
+  {
+    page: 'docs/schemas.md',
+    blocks: { 'S=': ['"pull":true'] },
+  },
+  {
+    page: 'docs/security.md',
+    blocks: { 'S=': [], 'curl -G "$S/v1/webhooks/secret"': [] },
+  },
+  {
+    page: 'docs/start.md',
+    workers: async () => [double, ...(await defined('docs/start.md', '// src/jobs/hello.ts'))],
+    fails: 1,
+    blocks: {
+      'npx sidejob run double': ['success', /^2\n4$/m, 'http://127.0.0.1:8787'],
+      'npx sidejob run hello': ['Hello, Ann!', '422 args.name: is missing (args of class hello)'],
+    },
+  },
+  {
+    page: 'docs/unique.md',
+    workers: () => [named('reindex')],
+    blocks: { 'S=': ['"status":"queued"'] },
+  },
+  {
+    page: 'examples/etl/README.md',
+    workers: () => core,
+    folder: root,
+    blocks: {
+      'node examples/etl/run.ts': [/^DE \d+ /m, /^rejected /m],
+      'curl http://127.0.0.1:8787/v1/flows/1/wires': ['"size":0'],
+    },
+  },
+  ...['node', 'python'].map(
+    (language): Play => ({
+      page: `examples/${language}-worker/README.md`,
+      folder: root,
+      stays: /^(node|python3) examples\/.*$/m,
+      blocks: {
+        'export WEBHOOK_SECRET': ['listening on'],
+        'curl -X PUT': ['"push":{"url":'],
+        'curl http://127.0.0.1:8787/v1/jobs': [],
+      },
+    }),
+  ),
+  ...['go', 'shell'].map(
+    (language): Play => ({
+      page: `examples/${language}-worker/README.md`,
+      folder: root,
+      stays: /^(go run |)examples\/.*$/m,
+      env: () => ({ GO111MODULE: 'off' }),
+      blocks: {
+        [language === 'go' ? 'go run' : 'examples/shell-worker']: ['waiting for work'],
+        'npx sidejob run shout': ['HELLO'],
+      },
+    }),
+  ),
+  {
+    page: 'templates/worker/README.md',
+    workers: () => [double],
+    blocks: { 'curl --json': ['"id":1', '"data":2', '"data":4', '"data":6'] },
+  },
+]

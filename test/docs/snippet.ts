@@ -1,0 +1,53 @@
+// A snippet of TypeScript of a page as a module: what it exports, and what it does when it is loaded.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Worker } from '../../src/core/worker.ts'
+import { type Block, blockAt, root } from './blocks.ts'
+
+const folder = join(root, '.sidejob/snippets-run')
+
+const modules: Record<string, string> = {
+  sidejob: 'src/index.ts',
+  'sidejob/cloudflare': 'src/cloudflare/node.ts',
+  'sidejob/client': 'src/client/index.ts',
+  'sidejob/testing': 'src/testing/index.ts',
+  'sidejob/dev': 'infra/dev/index.ts',
+  'sidejob/functions': 'functions/core.ts',
+  './jobs': '.sidejob/snippets-run/jobs/index.ts',
+  vitest: 'test/docs/snippets/vitest.ts',
+}
+
+/** Writes a module; what it names of the package is that of this repository. */
+function write(name: string, text: string): string {
+  const file = join(folder, name)
+  mkdirSync(dirname(file), { recursive: true })
+  const code = text.replace(/(from ')([^']+)(')/g, (all, from, module, end) =>
+    modules[module] ? `${from}${join(root, modules[module])}${end}` : all,
+  )
+  writeFileSync(file, `${code}\nexport {}\n`)
+  return file
+}
+
+function writeJobs(): string {
+  const [index, one] = ['jobs/index.ts', 'jobs/double.ts'].map((name) =>
+    write(name, readFileSync(join(import.meta.dirname, 'snippets', name), 'utf8')),
+  ) as [string, string]
+  return one && index
+}
+
+let loaded = 0
+const fresh = (file: string): Promise<Record<string, unknown>> => import(/* @vite-ignore */ `${file}?${loaded++}`)
+
+/** Loads a block, with a reader's own classes beside it. */
+export function load({ page, line, text }: Block): Promise<Record<string, unknown>> {
+  writeJobs()
+  return fresh(write(`${page.replaceAll('/', '~')}~${line}.ts`, text))
+}
+
+/** The classes that a page defines in the block that begins like this. */
+export const defined = async (page: string, start: string): Promise<Worker[]> =>
+  Object.values(await load(blockAt(page, start))) as Worker[]
+
+/** The classes of a reader that the pages name and do not show. */
+export const readers = async (): Promise<Record<string, Worker>> => (await fresh(writeJobs())) as Record<string, Worker>

@@ -1,0 +1,10 @@
+// The words of vitest that the pages use, for their tests to be played one by one inside of another.
+
+export { expect } from 'vitest'
+
+type Step = () => unknown
+export const steps = { before: [] as Step[], tests: [] as [string, Step][], after: [] as Step[] }
+
+export const test = (name: string, step: Step) => steps.tests.push([name, step])
+export const beforeAll = (step: Step) => steps.before.push(step)
+export const afterAll = (step: Step) => steps.after.push(step)
