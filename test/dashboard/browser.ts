@@ -21,7 +21,14 @@ const flags = [
 export const startBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: program()!, headless: true, args: flags })
 
-export type Look = { theme?: 'light' | 'dark'; width?: number; height?: number; script?: boolean; still?: boolean }
+export type Look = {
+  theme?: 'light' | 'dark'
+  width?: number
+  height?: number
+  script?: boolean
+  still?: boolean
+  zone?: string
+}
 
 /** A link that logs in once, as `npm start` prints it. */
 export async function loginLink(url: string, key: string): Promise<string> {
@@ -33,11 +40,12 @@ export async function loginLink(url: string, key: string): Promise<string> {
 
 /** A window with a session; what it complains of is in `faults`. */
 export async function logIn(browser: Browser, url: string, key: string, look: Look = {}) {
-  const { theme = 'light', width = 1440, height = 1000, script = true, still = true } = look
+  const { theme = 'light', width = 1440, height = 1000, script = true, still = true, zone } = look
   const context: BrowserContext = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
     javaScriptEnabled: script,
+    timezoneId: zone,
     reducedMotion: still ? 'reduce' : 'no-preference',
   })
   const page: Page = await context.newPage()

@@ -17,10 +17,11 @@ const goTo = (id: number | string): never => {
 }
 
 async function linesOf({ engine }: Asked, text: string): Promise<Line[]> {
-  const [{ workers }, { queues }, { limits, groups }, { jobs }] = await Promise.all([
+  const [{ workers }, { queues }, { limits, groups }, { channels }, { jobs }] = await Promise.all([
     engine.workers(),
     engine.queues(),
     engine.bounds(),
+    engine.channels(),
     engine.list({ alias: text, limit: 1 }).catch(() => ({ jobs: [] })),
   ])
   if (jobs[0]) goTo(jobs[0].id)
@@ -35,6 +36,7 @@ async function linesOf({ engine }: Asked, text: string): Promise<Line[]> {
     })),
     ...queues.map(({ name }) => ({ icon: 'queues', text: name, what: 'queue', to: `/queues/${at(name)}` })),
     ...groups.map(({ id }) => ({ icon: 'limits', text: id, what: 'group', to: `/jobs?group=${at(id)}` })),
+    ...channels.map(({ name }) => ({ icon: 'channels', text: name, what: 'channel', to: '/channels' })),
     ...limits.map(({ key }) => ({ icon: 'limits', text: key, what: 'limit', to: `/limits?open=${at(key)}` })),
   ]
   const wanted = text.toLowerCase()
@@ -64,7 +66,7 @@ export const find = page<FindData>({
           <Empty>
             {text
               ? 'Nothing is called like that. Args and logs are not searched.'
-              : 'Type an id, an alias, a class, a queue or a limit above.'}
+              : 'Type an id, an alias, a class, a queue, a channel or a limit above.'}
           </Empty>
         )}
         <ul class="checks next found">

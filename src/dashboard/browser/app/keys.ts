@@ -10,17 +10,30 @@ let chord = false
 
 const isOff = (): boolean => localStorage.getItem(OFF) === 'off'
 
-const rows = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-row]')]
+/** The rows of the list, or those of other tables that lead somewhere. */
+function rows(): HTMLElement[] {
+  const own = [...document.querySelectorAll<HTMLElement>('[data-row]')]
+  if (own.length > 0) return own
+  return [...document.querySelectorAll<HTMLElement>('main .tbl tbody > tr')].filter((row) => row.querySelector('a'))
+}
+
+let row: HTMLElement | undefined
+
+const current = (): HTMLElement | undefined => (row?.isConnected ? row : undefined)
+
+/** A page that is drawn anew knows of no row that somebody stands at. */
+function mark(): void {
+  for (const one of document.querySelectorAll('tr.cur')) one.classList.remove('cur')
+  current()?.classList.add('cur')
+}
 
 function move(by: number): void {
   const all = rows()
-  const at = all.findIndex((row) => row.classList.contains('cur'))
-  const next = all[Math.max(0, Math.min(all.length - 1, at + by))]
-  for (const row of all) row.classList.toggle('cur', row === next)
-  next?.scrollIntoView({ block: 'nearest' })
+  const at = row ? all.indexOf(row) : -1
+  row = all[Math.max(0, Math.min(all.length - 1, at + by))]
+  mark()
+  row?.scrollIntoView({ block: 'nearest' })
 }
-
-const current = (): HTMLElement | null => document.querySelector<HTMLElement>('[data-row].cur')
 
 function select(isRange: boolean): boolean {
   const box = current()?.querySelector<HTMLInputElement>('.check')
@@ -56,20 +69,36 @@ const acts: Record<string, (event: KeyboardEvent) => unknown> = {
   o: () => open('beside'),
   Enter: () => open('here'),
   ' ': () => current() && void peek(current()!),
-  a: () => rows().length > 0 && selectAll(true),
+  a: () => selectAll(true, true),
   Escape: () => selectAll(false),
 }
 
+/** What every page has, those of a list behind them. */
 const words: [string, string][] = [
   ['/', 'search or filter'],
   ['g then a letter', 'go to a page'],
   ['j k', 'move in a list'],
   ['Enter o space', 'open, open beside, look'],
-  ['[ ]', 'the job before, the one after'],
-  ['x shift x a Esc', 'select, a range, all, none'],
+  ['x shift x a Esc', 'select, a range, all that fit, none'],
   ['t d z', 'theme, density, time zone'],
   ['p .', 'pause, show what is new'],
   ['?', 'this list'],
+]
+
+/** What a button says, without its key. */
+const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
+  ariaLabel ??
+  [...childNodes]
+    .filter(({ nodeName }) => nodeName !== 'KBD')
+    .map(({ textContent }) => textContent)
+    .join('')
+    .trim()
+
+/** What the page has on its buttons. */
+const ofPage = (): [string, string][] => [
+  ...new Map(
+    [...document.querySelectorAll<HTMLElement>('main [data-hotkey]')].map((one) => [one.dataset.hotkey!, saidOn(one)]),
+  ),
 ]
 
 function show(): void {
@@ -82,7 +111,7 @@ function show(): void {
   )
   const list = document.createElement('dl')
   list.className = 'kv'
-  for (const [keys, what] of [...words, ...goes]) {
+  for (const [keys, what] of [...ofPage(), ...words, ...goes]) {
     const [dt, dd] = [document.createElement('dt'), document.createElement('dd')]
     for (const key of keys.split(' '))
       dt.append(Object.assign(document.createElement('kbd'), { textContent: key }), ' ')
@@ -115,6 +144,7 @@ function press(key: string): boolean {
 }
 
 export function startKeys(): void {
+  document.addEventListener('drawn', mark)
   document.addEventListener('click', ({ target }) => (target as Element).closest('[data-do="keys"]') && show())
   document.addEventListener('keydown', (event) => {
     const { key, target, ctrlKey, metaKey, altKey } = event

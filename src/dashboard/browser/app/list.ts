@@ -77,7 +77,9 @@ export async function peek(row: HTMLElement): Promise<void> {
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog drawer'
   dialog.setAttribute('aria-label', page.querySelector('h1')?.textContent?.trim() ?? 'A job')
-  dialog.append(...page.querySelectorAll('#main .jobhead, #main .why, #main .ports, #main .empty'))
+  const parts = page.querySelectorAll('#main .jobhead, #main .why, #main .ports, #main .empty')
+  if (parts.length === 0) return
+  dialog.append(...parts)
   const open = Object.assign(document.createElement('a'), { className: 'btn primary', href, textContent: 'Open' })
   const close = Object.assign(document.createElement('button'), {
     className: 'btn',

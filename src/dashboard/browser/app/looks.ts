@@ -18,9 +18,14 @@ export const looks = {
     root.dataset.density = root.dataset.density === 'compact' ? 'comfortable' : 'compact'
     cookie('density', root.dataset.density)
   },
+  /** UTC, then one's own, then those that the page names: a schedule's. */
   zone(): void {
+    const named = document.querySelector<HTMLElement>('[data-zones]')?.dataset.zones?.split(' ') ?? []
+    const zones = [...new Set(['UTC', own, ...named])]
     const zone = decodeURIComponent(readCookie('zone') ?? 'UTC')
-    cookie('zone', encodeURIComponent(zone === 'UTC' ? own : 'UTC'))
+    const next = zones[(zones.indexOf(zone) + 1) % zones.length]!
+    cookie('zone', encodeURIComponent(next))
+    document.querySelector('[data-do="zone"]')?.lastChild?.replaceWith(next)
     tell('look')
   },
 }

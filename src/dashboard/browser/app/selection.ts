@@ -29,8 +29,11 @@ export function selectTo(box: HTMLInputElement, isRange: boolean): void {
   count()
 }
 
-export function selectAll(checked: boolean): void {
+/** `isFit`: those, too, that fit and are not shown, for who may do that. */
+export function selectAll(checked: boolean, isFit = false): void {
   for (const box of boxes()) box.checked = checked
+  const fit = document.querySelector<HTMLInputElement>('.bulk [name="fit"]')
+  if (fit) fit.checked = isFit
   count()
 }
 

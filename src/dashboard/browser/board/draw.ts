@@ -78,14 +78,16 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
   const nodes = new Map<string, NodeParts>()
   const wires = new Map<string, WireParts>()
   const [below, above, marks] = [make('g'), make('g'), make('g')]
-  for (const [id, { path, middle: at }] of layout.wires) {
+  // In the order of layers, in which Tab goes through them.
+  const byPlace = [...layout.wires].sort(([, a], [, b]) => a.middle.x - b.middle.x)
+  for (const [id, { path, middle: at }] of byPlace) {
     const { group, ...parts } = wireParts(id, path)
     set(parts.badge, { 'data-x': at.x, 'data-y': at.y })
     wires.set(id, parts)
     below.append(group)
     marks.append(parts.badge)
   }
-  for (const placed of layout.nodes.values()) {
+  for (const placed of [...layout.nodes.values()].sort((a, b) => a.box.x - b.box.x)) {
     const parts = nodeParts(placed)
     nodes.set(placed.name, parts)
     above.append(parts.box)

@@ -16,6 +16,7 @@ import { span } from '../../words/time.ts'
 
 const tabs = ['log', 'state', 'args', 'result', 'errors', 'runs', 'steps'] as const
 export type Tab = (typeof tabs)[number]
+const hotkeys: Partial<Record<Tab, string>> = { log: 'l', state: 's' }
 export const isTab = (name: string): name is Tab => (tabs as readonly string[]).includes(name)
 
 export type TabData = {
@@ -219,9 +220,10 @@ export function Tabs(props: Props) {
               <a
                 href={`${base}${path}${queryWith(search, { tab: name === 'log' ? undefined : name })}#tabs`}
                 aria-current={props.tab.name === name ? 'page' : undefined}
-                data-hotkey={name === 'log' ? 'l' : name === 'state' ? 's' : undefined}
+                data-hotkey={hotkeys[name]}
               >
                 {title(name)} {n !== undefined && <span class="n">{count(n)}</span>}
+                {hotkeys[name] && <kbd>{hotkeys[name]}</kbd>}
               </a>
             )
           })}

@@ -18,6 +18,9 @@ const WEEK = 7 * DAY
 
 type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: string; missed?: string }
 
+/** The zone that it is said in, where that is another than UTC. */
+export const zoneOf = (repeat: Encoded): string | undefined => (decodeValue(repeat) as Rule).tz
+
 /** When it runs, in a few words. */
 export function whenOf(repeat: Encoded): string {
   const rule = decodeValue(repeat) as Rule

@@ -6,12 +6,17 @@ import { Card, Choice, Empty, Head } from '../../parts/layout.tsx'
 import { type Span, spanOf, spans } from '../../words/calendar.ts'
 import { many } from '../../words/number.ts'
 import { acts } from './acts.ts'
-import { Calendar } from './calendar.tsx'
+import { Calendar, zoneOf } from './calendar.tsx'
 import { NewSchedule, type Preview, previewOf } from './new.tsx'
 
 type SchedulesData = { schedules: ScheduleView[]; more: boolean; span: Span; preview?: Preview }
 
 const MOST = 100
+
+/** The zones that schedules are said in: the page can be read in each. */
+const zonesOf = (schedules: readonly ScheduleView[]): string[] => [
+  ...new Set(schedules.flatMap(({ repeat }) => zoneOf(repeat) ?? [])),
+]
 
 function View({ data: { schedules, more, span, preview } }: { data: SchedulesData }) {
   const paused = schedules.filter((one) => one.paused).length
@@ -29,6 +34,7 @@ function View({ data: { schedules, more, span, preview } }: { data: SchedulesDat
           New schedule
         </a>
       </Head>
+      <i hidden data-zones={zonesOf(schedules).join(' ')} />
       <Card kind="cal">
         {schedules.length === 0 ? <Empty>Nothing repeats yet.</Empty> : <Calendar schedules={schedules} span={span} />}
       </Card>

@@ -68,6 +68,7 @@ function Opens(props: {
       <summary class="btn small" data-hotkey={hotkey}>
         <Icon name={icon} size={12} />
         {verb}
+        {hotkey && <kbd>{hotkey}</kbd>}
       </summary>
       <form class="menu ask" method="post" action={`${base}/flows/${flow}`} data-act={act}>
         <Sent act={act} />

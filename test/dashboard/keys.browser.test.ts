@@ -1,0 +1,371 @@
+// Every key, on a page where it does something: pressed, and seen.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import { entries } from '../../src/dashboard/nav.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { logIn, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { callerOf } from './seed.ts'
+import { seedFlow } from './seed-flow.ts'
+import { serve } from './served.ts'
+
+const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
+const WIRE = 'index.done>report'
+
+describe.skipIf(!program())('the keys', { timeout: 60_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+  let flow: number
+  const jobs: number[] = []
+
+  beforeAll(async () => {
+    site = await serve({ workers: [waits, ...core] })
+    const call = callerOf(site.url, KEY)
+    await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
+    flow = await seedFlow(call)
+    for (const _ of [1, 2, 3]) {
+      const id = await site.make('waits', { group: { id: 'keys' } })
+      await site.rest(id)
+      jobs.unshift(id)
+    }
+    await call('PUT', '/v1/schedules/report', {
+      class: 'waits',
+      repeat: { cron: '30 2 * * *', tz: 'Asia/Tokyo' },
+    })
+    browser = await startBrowser()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  async function at(path: string, use: (page: Page) => Promise<void>, key = KEY): Promise<void> {
+    const { context, page, faults } = await logIn(browser, site.url, key, { zone: 'America/Lima' })
+    await page.goto(`${site.url}/ui${path}`)
+    await use(page)
+    expect(faults).toEqual([])
+    await context.close()
+  }
+
+  const list = '/jobs?group=keys'
+  const root = (page: Page) => page.evaluate(() => ({ ...document.documentElement.dataset }))
+  const isAt = (page: Page, path: string) => page.waitForURL(`${site.url}/ui${path}`)
+  const selected = (page: Page) =>
+    page.locator('input[name="sel"]:checked').evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value))
+  const press = async (page: Page, ...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key)
+  }
+
+  test.each(entries)('g $key goes to $title', ({ key, path }) =>
+    at('/more', async (page) => {
+      await press(page, 'g', key)
+      await isAt(page, path)
+      expect(await page.locator('.nav [aria-current="page"]').getAttribute('data-go')).toBe(key)
+    }),
+  )
+
+  test('/ puts the cursor into the filter of a list, elsewhere into the search', async () => {
+    const focused = (page: Page) => page.evaluate(() => document.activeElement?.closest('form')?.className)
+    await at(list, async (page) => {
+      await press(page, '/')
+      expect(await focused(page)).toContain('filter')
+    })
+    await at('/limits', async (page) => {
+      await press(page, '/')
+      expect(await focused(page)).toMatch(/filter|find/)
+    })
+    await at('/queues', async (page) => {
+      await press(page, '/')
+      expect(await focused(page)).toContain('find')
+    })
+  })
+
+  test('? lists all keys, those on the buttons of the page among them', () =>
+    at(`/jobs/${jobs[0]}`, async (page) => {
+      await press(page, '?')
+      const dialog = page.getByRole('dialog', { name: 'Keys' })
+      const said = await dialog.locator('dl').innerText()
+      for (const what of ['Run now', 'Again with changes', 'Terminate', 'Log', 'State', 'search or filter', 'Overview'])
+        expect(said).toContain(what)
+      expect(await dialog.locator('dt kbd').allInnerTexts()).toEqual(
+        expect.arrayContaining(['r', 'e', 'x', 'l', 's', '/', '?', 't', 'd', 'z', 'p', '.', 'j', 'k', 'o', 'a', 'Esc']),
+      )
+      await press(page, 'Escape')
+      expect(await page.getByRole('dialog').count()).toBe(0)
+    }))
+
+  test('t changes the theme, d the density, and both stay', () =>
+    at('/queues', async (page) => {
+      const before = await root(page)
+      await press(page, 't', 'd')
+      const after = await root(page)
+      expect(after.theme).not.toBe(before.theme)
+      expect(after.density).toBe('compact')
+      await page.reload()
+      expect(await root(page)).toMatchObject({ theme: after.theme, density: 'compact' })
+      await press(page, 'd')
+      expect((await root(page)).density).toBe('comfortable')
+    }))
+
+  test('z says times in UTC, in one’s own zone, and in that of a schedule', () =>
+    at('/schedules', async (page) => {
+      const button = page.locator('[data-do="zone"]')
+      const zone = (name: string) => button.filter({ hasText: name }).waitFor()
+      await zone('UTC')
+      for (const [name, hour] of [
+        ['America/Lima', '12:30'],
+        ['Asia/Tokyo', '02:30'],
+        ['UTC', '17:30'],
+      ] as const) {
+        await press(page, 'z')
+        await zone(name)
+        await page
+          .locator('.cal', { hasText: hour })
+          .or(page.locator(`.cal [title*="${hour}"]`))
+          .first()
+          .waitFor()
+      }
+      await press(page, 'z')
+      await page.reload()
+      await zone('America/Lima')
+    }))
+
+  test('p pauses the page and has it go on', () =>
+    at('/queues', async (page) => {
+      const looks: string[] = []
+      page.on('request', (request) => request.headers()['x-live'] && looks.push(request.url()))
+      await press(page, 'p')
+      await page.locator('.live', { hasText: 'Paused' }).waitFor()
+      const before = looks.length
+      await page.waitForTimeout(3_000)
+      expect(looks.length).toBe(before)
+      await press(page, 'p')
+      await page.locator('.live', { hasText: 'Live' }).waitFor()
+      expect(looks.length).toBeGreaterThan(before)
+    }))
+
+  test('j and k move in a list, Enter opens, o opens beside', () =>
+    at(list, async (page) => {
+      const current = () => page.locator('tr.cur').getAttribute('data-row')
+      await press(page, 'j')
+      expect(await current()).toBe(String(jobs[0]))
+      await press(page, 'j', 'j', 'k')
+      expect(await current()).toBe(String(jobs[1]))
+      // A page that is drawn anew keeps the row.
+      const drawn = page.evaluate(() => new Promise((done) => document.addEventListener('drawn', done, { once: true })))
+      await press(page, '.')
+      await drawn
+      expect(await current()).toBe(String(jobs[1]))
+      const [beside] = await Promise.all([page.context().waitForEvent('page'), press(page, 'o')])
+      await beside.waitForURL(`${site.url}/ui/jobs/${jobs[1]}`)
+      await beside.close()
+      await press(page, 'Enter')
+      await isAt(page, `/jobs/${jobs[1]}`)
+    }))
+
+  test.each([
+    ['/queues', /\/queues\/./],
+    ['/workers', /\/workers\/./],
+    ['/flows', /\/flows\/./],
+  ])('the rows of %s are gone through as well', (path, to) =>
+    at(path, async (page) => {
+      await press(page, 'j')
+      expect(await page.locator('tr.cur').count()).toBe(1)
+      await press(page, 'Enter')
+      await page.waitForURL(to)
+    }),
+  )
+
+  test('space looks at a job beside the list, Escape leaves it', () =>
+    at(list, async (page) => {
+      await press(page, 'j', ' ')
+      await page.getByRole('dialog', { name: new RegExp(`#${jobs[0]}`) }).waitFor()
+      await press(page, 'Escape')
+      expect(await page.getByRole('dialog').count()).toBe(0)
+      await isAt(page, list)
+    }))
+
+  test('x selects, shift x a range, a all that fit, Escape none', () =>
+    at(list, async (page) => {
+      const all = jobs.map(String)
+      await press(page, 'j', 'x')
+      expect(await selected(page)).toEqual([all[0]])
+      await press(page, 'j', 'j', 'Shift+X')
+      expect(await selected(page)).toEqual(all)
+      await press(page, 'Escape')
+      expect(await selected(page)).toEqual([])
+      await press(page, 'a')
+      expect(await selected(page)).toEqual(all)
+      expect(await page.locator('.bulk [name="fit"]').isChecked()).toBe(true)
+      await press(page, 'Escape')
+      expect(await page.locator('.bulk [name="fit"]').isChecked()).toBe(false)
+    }))
+
+  test('r retries what is selected, and x on its button terminates after a question; c makes a job', () =>
+    at(list, async (page) => {
+      await press(page, 'j', 'x', 'r')
+      await page.locator('.toast', { hasText: /^Retry: / }).waitFor()
+      await press(page, 'c')
+      await isAt(page, '/jobs/new')
+    }))
+
+  test('on a job: r runs it, e opens the form with its values, x asks, l and s are tabs', async () => {
+    const id = await site.make('waits')
+    await site.rest(id)
+    await at(`/jobs/${id}`, async (page) => {
+      await press(page, 's')
+      await page.waitForURL(/tab=state/)
+      await press(page, 'l')
+      await page.waitForURL((url) => !url.search.includes('tab='))
+      await press(page, 'r')
+      await page.locator('.toast', { hasText: 'a run is asked for' }).waitFor()
+      await press(page, 'x')
+      await page.getByRole('dialog', { name: `Terminate waits #${id}?` }).waitFor()
+      await press(page, 'Enter')
+      await site.rest(id, 'terminated')
+      await press(page, 'e')
+      await isAt(page, `/jobs/new?from=${id}`)
+    })
+  })
+
+  test('[ and ] go on in the list that one came from', () =>
+    at(list, async (page) => {
+      await press(page, 'j', 'Enter')
+      await isAt(page, `/jobs/${jobs[0]}`)
+      await page.getByText(/^1 of 3$/).waitFor()
+      await press(page, ']')
+      await isAt(page, `/jobs/${jobs[1]}`)
+      await page.getByText(/^2 of 3$/).waitFor()
+      await press(page, '[')
+      await isAt(page, `/jobs/${jobs[0]}`)
+    }))
+
+  test('on a board Tab goes along the wires from left to right, arrows along them, Enter opens, i injects, f fits, e edits', () =>
+    at(`/flows/${flow}`, async (page) => {
+      await page.waitForSelector('.board .node')
+      const focused = () => page.evaluate(() => ({ ...(document.activeElement as HTMLElement).dataset }))
+      await page.locator('.board g[role="button"][data-wire]').first().focus()
+      const order: string[] = []
+      for (let i = 0; i < 12; i++) {
+        order.push((await focused()).wire!)
+        await press(page, 'Tab')
+      }
+      expect(order[0]).toBe('feed>rows.in')
+      expect(order.indexOf('rows.out>enrich.in')).toBeLessThan(order.indexOf('enrich.image>images.url'))
+      expect(order.indexOf('enrich.image>images.url')).toBeLessThan(order.indexOf('join.out>index.in'))
+      expect(new Set(order).size).toBe(12)
+      expect(await focused()).toHaveProperty('name')
+      await page.locator('.board [data-name="join"]').focus()
+      await press(page, 'ArrowRight')
+      expect(await focused()).toMatchObject({ name: 'index' })
+      await press(page, 'ArrowLeft')
+      expect(await focused()).toMatchObject({ name: 'join' })
+      await press(page, 'ArrowUp')
+      expect(await focused()).not.toMatchObject({ name: 'join' })
+      await page.locator(`.board g[role="button"][data-wire="${WIRE}"]`).focus()
+      await press(page, 'Enter')
+      await page.getByRole('complementary', { name: 'The wire that is selected' }).waitFor()
+      await press(page, 'i')
+      await page.locator('.opens[open] textarea[name="value"]').waitFor()
+      await press(page, 'Escape')
+      const wide = async () => Number((await page.locator('[data-board]').getAttribute('viewBox'))!.split(' ')[2])
+      const all = await wide()
+      await page.getByRole('button', { name: 'Nearer' }).click()
+      await press(page, 'f')
+      expect(await wide()).toBeCloseTo(all)
+      await press(page, 'e')
+      await isAt(page, `/flows/${flow}/edit`)
+    }))
+
+  test('in a draft n asks for a node, w for a wire, Delete takes away, ctrl z steps back', () =>
+    at(`/flows/${flow}/edit`, async (page) => {
+      await page.waitForSelector('.board .node')
+      await press(page, 'n')
+      await page.getByRole('dialog', { name: 'Add a node' }).waitFor()
+      await press(page, 'Escape', 'w')
+      await page.getByRole('dialog', { name: 'Add a wire' }).waitFor()
+      await press(page, 'Escape')
+      await page.locator('.board [data-name="rejected"]').focus()
+      await press(page, 'Delete')
+      await page.locator('.board .node.old').waitFor()
+      await press(page, 'Control+z')
+      await page.locator('.board .node.old').waitFor({ state: 'detached' })
+    }))
+
+  test('they do nothing in a field, nor once they are switched off; ? brings them back', () =>
+    at('/queues', async (page) => {
+      const before = await root(page)
+      await page.getByRole('searchbox', { name: 'Search or jump' }).focus()
+      await press(page, 't', 'd', '?')
+      expect(await root(page)).toEqual(before)
+      expect(await page.getByRole('dialog').count()).toBe(0)
+      await press(page, 'Escape', '?')
+      await page.getByRole('checkbox', { name: 'Keys are on' }).uncheck()
+      await press(page, 'Escape', 't', 'g', 'l')
+      expect(await root(page)).toEqual(before)
+      await page.reload()
+      await press(page, 'd', 'g', 'j')
+      expect(await root(page)).toEqual(before)
+      expect(page.url()).toContain('/queues')
+      await press(page, '?')
+      await page.getByRole('checkbox', { name: 'Keys are on' }).check()
+      await press(page, 'Escape', 't')
+      expect((await root(page)).theme).not.toBe(before.theme)
+    }))
+
+  test.each([
+    [() => list, ['c', '/']],
+    [() => `/jobs/${jobs[0]}`, ['r', 'e', 'x', 'l', 's', '/']],
+    [() => `/flows/${flow}?wire=${encodeURIComponent(WIRE)}`, ['e', 'i']],
+    [() => `/flows/${flow}/edit`, ['n', 'w', 'ctrl ↵']],
+  ])('page %#: its keys are printed on its buttons', (path, keys) =>
+    at(path(), async (page) => {
+      const printed = await page.locator('kbd:visible').allInnerTexts()
+      expect(printed).toEqual(expect.arrayContaining(keys))
+    }),
+  )
+
+  test.each([
+    ['/queues', 'z'],
+    ['/queues', 't'],
+    ['/queues', '?'],
+    [`/flows/FLOW`, 'f'],
+    [`/flows/FLOW`, ','],
+    [`/flows/FLOW`, '.'],
+  ])('on %s a button whose room is small says %s when it is pointed at', (path, key) =>
+    at(path.replace('FLOW', String(flow)), async (page) => {
+      expect(await page.locator(`button[title$="(${key})"]`).count()).toBe(1)
+    }),
+  )
+
+  test('the search goes to an id or an alias at once, lists what is called so, and takes a filter', async () => {
+    await site.make('waits', { alias: ['order-9917'], in: { n: { channels: ['/waits/told'] } } })
+    await at('/queues', async (page) => {
+      const search = async (text: string) => {
+        await press(page, '/')
+        await page.keyboard.type(text)
+        await press(page, 'Enter')
+      }
+      await search(`#${jobs[1]}`)
+      await isAt(page, `/jobs/${jobs[1]}`)
+      await press(page, 'g', 'q')
+      await isAt(page, '/queues')
+      await search('order-9917')
+      await page.waitForURL(/\/jobs\/\d+$/)
+      await press(page, 'g', 'q')
+      await isAt(page, '/queues')
+      await search('waits')
+      await page.waitForURL(/\/find/)
+      for (const [text, what] of [
+        ['default/waits', 'class'],
+        ['/waits/told', 'channel'],
+      ])
+        expect(await page.locator('.found li', { hasText: text }).locator('.right').innerText()).toBe(what)
+      await page.goto(`${site.url}/ui/queues`)
+      await search('class:waits')
+      await page.waitForURL(/\/jobs\?.*waits/)
+    })
+  })
+})
