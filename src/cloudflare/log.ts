@@ -66,7 +66,8 @@ export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise
     )
   }
   return async (start, perform) => {
-    const report = await running.run(start, perform)
+    // Only a marked console asks whose words it prints.
+    const report = await (marks ? running.run(start, perform) : perform())
     if (!report) return
     if (isTold(report, level)) tell(report)
     call(onRun, report)
