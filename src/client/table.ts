@@ -89,6 +89,8 @@ export const table = {
   find: { find: 'GET /v1/find' },
   callbacks: {
     list: 'GET /v1/callbacks',
+    counts: 'GET /v1/callbacks/counts',
+    tries: 'GET /v1/callbacks/:job/tries',
     secret: 'GET /v1/webhooks/secret',
     resend: 'POST /v1/callbacks/:job/resend',
   },

@@ -1,7 +1,7 @@
 // Callbacks: how telling of ends goes, and once more for those that failed.
 
 import * as z from 'zod'
-import { callbackState, callbackView, count, cursor, httpUrl, label, stepped } from '../core/schemas.ts'
+import { callbackState, callbackTry, callbackView, count, cursor, httpUrl, label, stepped } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const callbacks = {
@@ -20,6 +20,28 @@ export const callbacks = {
       answers: { 200: z.object({ callbacks: z.array(callbackView), cursor: z.string().nullable() }) },
     },
     ({ engine, query }) => engine.callbacks(query),
+  ),
+
+  counts: route(
+    {
+      method: 'GET',
+      path: '/v1/callbacks/counts',
+      scope: 'read',
+      summary: 'Tells how many callbacks are in each state',
+      answers: { 200: z.object({ counts: z.record(callbackState, z.int()) }) },
+    },
+    async ({ engine }) => ({ counts: await engine.callbackCounts() }),
+  ),
+
+  tries: route(
+    {
+      method: 'GET',
+      path: '/v1/callbacks/:job/tries',
+      scope: 'read',
+      summary: "Shows the last ten tries of telling of a job's end, newest first, with what was answered",
+      answers: { 200: z.object({ tries: z.array(callbackTry) }) },
+    },
+    ({ engine, params }) => engine.tries(params.job),
   ),
 
   secret: route(

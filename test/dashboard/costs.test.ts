@@ -93,7 +93,7 @@ const most: Record<string, [trips: number, look: number, first: number]> = {
   '/workers': [2, 8, 26],
   '/workers/:queue/:class': [2, 12, 30],
   '/channels': [1, 4, 20],
-  '/callbacks': [1, 6, 22],
+  '/callbacks': [1, 6, 28],
   '/files': [1, 4, 20],
   '/log': [1, 2, 20],
   '/settings/keys': [1, 2, 20],

@@ -250,6 +250,10 @@ const answers: Engine = {
   cancel: async () => stepped,
   endpointSecrets: async () => ({ secrets: ['whsec_c2VjcmV0'] }),
   callbacks: async () => ({ callbacks: [told], cursor: null }),
+  callbackCounts: async () => ({ PENDING: 1, IN_PROGRESS: 2, DELIVERED: 3, FAILED: 4 }),
+  tries: async () => ({
+    tries: [{ at: T, took: 40, outcome: 'failed' as const, attempt: 1, again: true, answer: 'a.com: answered 500' }],
+  }),
   resend: async () => ({ id: 9, status: 'queued' }),
   state: async () => ({ n: '1.0' }),
   setState: async () => ({ n: '~kQE=' }),

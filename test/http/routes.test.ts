@@ -218,6 +218,21 @@ const cases: Case[] = [
     { state: 'FAILED', limit: 5 },
   ],
   [
+    'callbacks.counts',
+    ask('GET', '/v1/callbacks/counts'),
+    200,
+    { counts: { PENDING: 1, IN_PROGRESS: 2, DELIVERED: 3, FAILED: 4 } },
+    'callbackCounts',
+  ],
+  [
+    'callbacks.tries',
+    ask('GET', '/v1/callbacks/7/tries'),
+    200,
+    { tries: [{ at, took: 0.04, outcome: 'failed', attempt: 1, again: true, answer: 'a.com: answered 500' }] },
+    'tries',
+    '7',
+  ],
+  [
     'callbacks.secret',
     ask('GET', '/v1/webhooks/secret?url=https%3A%2F%2Fa.com%2Fhook'),
     200,

@@ -44,6 +44,17 @@ export const callbackView = callbackProgress.extend({
 })
 export type CallbackView = z.output<typeof callbackView>
 
+/** One try of telling somebody of an end. */
+export const callbackTry = z.object({
+  at: moment,
+  took: span,
+  outcome: z.enum(['delivered', 'failed', 'lost']),
+  attempt: z.int(),
+  again: z.boolean().meta({ description: 'whether it is tried again for this' }),
+  answer: z.string().nullable().meta({ description: 'what came of it; null where it was delivered' }),
+})
+export type CallbackTry = z.output<typeof callbackTry>
+
 /** A run under way, and who has it. */
 export const runUnderWay = z
   .object({

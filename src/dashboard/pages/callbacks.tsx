@@ -1,6 +1,7 @@
 // Callbacks: whom we tell of ends, how that goes, and telling them once more.
 
-import type { CallbackView } from '../../engine/engine.ts'
+import { SidejobError } from '../../core/errors.ts'
+import type { CallbackTry, CallbackView } from '../../engine/engine.ts'
 import { queryWith, useLook } from '../look.ts'
 import { type Act, type ActAsked, page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
@@ -9,9 +10,19 @@ import { Ago } from '../parts/moment.tsx'
 import { maybe } from '../words/form.ts'
 import { count, many } from '../words/number.ts'
 import { cut, title } from '../words/text.ts'
+import { span } from '../words/time.ts'
 
 type State = CallbackView['state']
-type CallbacksData = { callbacks: CallbackView[]; cursor: string | null; state?: State; host?: string }
+type Opened = { of: string; tries: CallbackTry[] }
+type CallbacksData = {
+  callbacks: CallbackView[]
+  cursor: string | null
+  counts: Record<State, number>
+  state?: State
+  host?: string
+  /** The callback whose tries are shown. */
+  opened?: Opened
+}
 
 const states: readonly State[] = ['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED']
 const kinds: Record<State, string> = {
@@ -21,10 +32,11 @@ const kinds: Record<State, string> = {
   FAILED: 'failed',
 }
 const MOST = 50
+/** So long counts are taken as they were. */
+const COUNTED = 10_000
 /** So many are sent again by one press. */
 const AGAIN = 50
 
-const hostOf = ({ url }: CallbackView): string => (URL.canParse(url) ? new URL(url).host : url)
 const said = (state: State): string => title(state.toLowerCase().replace('_', ' '))
 
 const again = (of: number | string, { call }: ActAsked) => call('POST', `/v1/callbacks/${of}/resend`, {})
@@ -34,8 +46,7 @@ const resend: Act = {
   async confirm({ form, engine }) {
     const host = maybe(form, 'host')
     if (!host) return undefined
-    const { callbacks } = await engine.callbacks({ state: 'FAILED', limit: AGAIN })
-    const own = callbacks.filter((one) => hostOf(one) === host)
+    const { callbacks: own } = await engine.callbacks({ state: 'FAILED', host, limit: AGAIN })
     return {
       title: `Send ${many(own.length, 'callback')} to ${host} again?`,
       text: ['The same bodies and ids, now: who has had one already knows it by its id.'],
@@ -49,14 +60,13 @@ const resend: Act = {
       await again(job, asked)
       return { say: `The callback of #${job} is sent again` }
     }
-    const { callbacks } = await asked.engine.callbacks({ state: 'FAILED', limit: AGAIN })
-    const own = callbacks.filter((one) => hostOf(one) === host)
+    const { callbacks: own } = await asked.engine.callbacks({ state: 'FAILED', host, limit: AGAIN })
     for (const { of } of own) await again(of, asked)
     return { say: `${many(own.length, 'callback')} to ${host} ${own.length === 1 ? 'is' : 'are'} sent again` }
   },
 }
 
-function Row({ callback }: { callback: CallbackView }) {
+function Row({ callback, tries }: { callback: CallbackView; tries: string }) {
   const { of, url, state, attempts, lastError, nextAt, createdAt } = callback
   return (
     <tr>
@@ -68,7 +78,11 @@ function Row({ callback }: { callback: CallbackView }) {
       </td>
       <td class="mono">{cut(url, 48)}</td>
       <td class="fill">{lastError}</td>
-      <td class="num">{count(attempts)}</td>
+      <td class="num">
+        <To kind="link" to={tries} label={`Tries of the callback of job ${of}`}>
+          {count(attempts)}
+        </To>
+      </td>
       <td class="num">{nextAt === null ? <Ago at={createdAt} /> : <Ago at={nextAt} />}</td>
       <td class="num">
         {state === 'FAILED' && (
@@ -89,21 +103,66 @@ function Row({ callback }: { callback: CallbackView }) {
   )
 }
 
-function View({ data: { callbacks, cursor, state, host } }: { data: CallbacksData }) {
+function HostFilter({ host, all }: { host: string; all: string }) {
+  return (
+    <p class="note">
+      Only those to <b class="mono">{host}</b>.{' '}
+      <To kind="link" to={all}>
+        Show all hosts
+      </To>
+    </p>
+  )
+}
+
+const outcomes: Record<CallbackTry['outcome'], string> = { delivered: 'completed', failed: 'failed', lost: 'failed' }
+
+/** What came of the last tries of one. */
+function Tries({ opened: { of, tries } }: { opened: Opened }) {
+  return (
+    <Card title={`The last tries of the callback of #${of}`} id="tries">
+      {tries.length === 0 && <Empty>It was not tried yet.</Empty>}
+      <table class="tbl">
+        <caption class="vh">{`Tries of the callback of job ${of}, newest first`}</caption>
+        <tbody>
+          {tries.map(({ at, took, outcome, attempt, again, answer }) => (
+            <tr>
+              <td class="num">{count(attempt)}</td>
+              <td>
+                <span class={`st ${outcomes[outcome]}`}>{outcome}</span>
+              </td>
+              <td class="fill">
+                {answer ?? (outcome === 'delivered' ? 'taken' : 'no answer')}
+                {again && <span class="dim">, tried again</span>}
+              </td>
+              <td class="num">{span(took)}</td>
+              <td class="num">
+                <Ago at={at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}
+
+function View({ data: { callbacks, cursor, counts, state, host, opened } }: { data: CallbacksData }) {
   const { here } = useLook()
   const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
   const to = (state?: string) => `/callbacks${queryWith(search, { state, cursor: undefined })}`
   return (
     <>
-      <Head title="Callbacks" note={`${count(callbacks.length)} on this page${host ? `, to ${host}` : ''}`}>
+      <Head title="Callbacks" note={`${count(callbacks.length)} on this page`}>
         <Choice
           label="State"
           options={[
             { text: 'All', to: to(), on: !state },
-            ...states.map((one) => ({ text: said(one), to: to(one), on: one === state })),
+            ...states.map((one) => ({ text: `${said(one)} ${count(counts[one])}`, to: to(one), on: one === state })),
           ]}
         />
       </Head>
+      {host && <HostFilter host={host} all={`/callbacks${queryWith(search, { host: undefined })}`} />}
+      {opened && <Tries opened={opened} />}
       <Card>
         {callbacks.length === 0 ? (
           <Empty
@@ -138,7 +197,7 @@ function View({ data: { callbacks, cursor, state, host } }: { data: CallbacksDat
             </thead>
             <tbody>
               {callbacks.map((callback) => (
-                <Row callback={callback} />
+                <Row callback={callback} tries={`/callbacks${queryWith(search, { open: String(callback.of) })}`} />
               ))}
             </tbody>
           </table>
@@ -155,19 +214,26 @@ function View({ data: { callbacks, cursor, state, host } }: { data: CallbacksDat
   )
 }
 
+/** Of a job that has told nobody there are none. */
+const none = (error: unknown): undefined => {
+  if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
+  throw error
+}
+
 export const callbacks = page<CallbacksData>({
   path: '/callbacks',
   nav: 'callbacks',
   every: 10_000,
-  async load({ engine, query }) {
+  async load({ engine, query, shared }) {
     const state = states.find((one) => one === query.get('state'))
     const host = query.get('host') ?? undefined
-    const { callbacks, cursor } = await engine.callbacks({
-      state,
-      limit: MOST,
-      ...(query.get('cursor') ? { cursor: query.get('cursor')! } : {}),
-    })
-    return { callbacks: host ? callbacks.filter((one) => hostOf(one) === host) : callbacks, cursor, state, host }
+    const open = query.get('open')
+    const [{ callbacks, cursor }, counts, tries] = await Promise.all([
+      engine.callbacks({ state, host, limit: MOST, cursor: query.get('cursor') ?? undefined }),
+      shared('callback counts', COUNTED, () => engine.callbackCounts()),
+      open ? engine.tries(open).catch(none) : undefined,
+    ])
+    return { callbacks, cursor, counts, state, host, ...(open && tries ? { opened: { of: open, ...tries } } : {}) }
   },
   title: () => 'Callbacks',
   View,

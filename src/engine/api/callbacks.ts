@@ -1,11 +1,17 @@
 // Who was told of ended jobs: listed, and told again.
 
 import { CALLBACKS, callbackGroup } from '../../core/callback.ts'
+import { decodeValue } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
+import type { PastRun } from '../../core/run.ts'
 import { ops } from '../../redis/ops.ts'
+import { pastRunOf } from '../../redis/record.ts'
+import type { Store } from '../../redis/store.ts'
 import { type Context, stepOf } from '../context.ts'
-import type { CallbackState, Engine } from '../engine.ts'
+import type { CallbackState, CallbackTry, Engine } from '../engine.ts'
 import { callbackView } from '../remote/callbacks.ts'
+import { viewOf } from './queues.ts'
 
 const callbackStatuses: Record<CallbackState, Status> = {
   PENDING: 'queued',
@@ -14,8 +20,50 @@ const callbackStatuses: Record<CallbackState, Status> = {
   FAILED: 'failed',
 }
 
-export function createCallbackVerbs({ store, change }: Context): Pick<Engine, 'callbacks' | 'resend'> {
+/** So many tries are told of: as many as are kept of a job that fails. */
+const TRIES = 10
+
+const outcomes: Record<string, CallbackTry['outcome']> = { completed: 'delivered', lost: 'lost' }
+
+function tryOf({ startedAt, endedAt, outcome, attempt, retried = false, error }: PastRun): CallbackTry {
+  const isDelivered = outcome === 'completed'
+  const answer = error === undefined ? null : (decodeValue(error) as { message: string }).message
   return {
+    ...{ at: startedAt, took: endedAt - startedAt, outcome: outcomes[outcome] ?? 'failed' },
+    ...{ attempt, again: retried, answer: isDelivered ? null : answer },
+  }
+}
+
+/** How many there are in each state: all jobs of their queue are callbacks. */
+async function countsOf(store: Store): Promise<Record<CallbackState, number>> {
+  const [row] = (await store.overview(CALLBACKS.queue)).queues
+  const { counts } = viewOf(row!)
+  return {
+    PENDING: counts.queued + counts.suspended + counts.terminating,
+    IN_PROGRESS: counts.running,
+    DELIVERED: counts.completed,
+    FAILED: counts.failed + counts.terminated,
+  }
+}
+
+export function createCallbackVerbs({
+  store,
+  change,
+}: Context): Pick<Engine, 'callbacks' | 'callbackCounts' | 'tries' | 'resend'> {
+  return {
+    callbackCounts: () => countsOf(store),
+
+    async tries(job) {
+      const { id, document } = await store.inspect(job)
+      if (document.callbackJob === undefined)
+        throw new SidejobError('NOT_FOUND', `job ${id} has told nobody of an end: it has no callback, or has not ended`)
+      const told = await store.inspect(String(document.callbackJob))
+      const kept = told.document.historyKept ? await store.runs(told.id) : []
+      const { lastRun } = told.document
+      const runs = lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]
+      return { tries: runs.slice(0, TRIES).map(pastRunOf).map(tryOf) }
+    },
+
     async callbacks({ state, host, limit = 50, cursor }) {
       const { queue, class: name } = CALLBACKS
       const status = state && callbackStatuses[state]

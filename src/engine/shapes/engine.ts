@@ -11,7 +11,7 @@ import type { Reach } from '../../core/worker.ts'
 import type { Signal } from '../../redis/types.ts'
 import type { Deliveries, FoundFault, Health } from './deliveries.ts'
 import type { FlowRecord, FlowRow, FlowView, GraphChange, GraphOptions, GraphVersion, WireView } from './flows.ts'
-import type { CallbackState, CallbackView, Dir, JobInput, PortSpecs, Ref } from './jobs.ts'
+import type { CallbackState, CallbackTry, CallbackView, Dir, JobInput, PortSpecs, Ref } from './jobs.ts'
 import type { ApiKey, AuditEntry, KnownKey, Target } from './keys.ts'
 import type {
   Call,
@@ -76,6 +76,10 @@ export interface Engine extends Deliveries {
     limit?: number
     cursor?: string
   }): Promise<{ callbacks: CallbackView[]; cursor: string | null }>
+  /** How many callbacks are in each state. */
+  callbackCounts(): Promise<Record<CallbackState, number>>
+  /** The last ten tries of telling of a job's end, newest first. */
+  tries(job: Ref): Promise<{ tries: CallbackTry[] }>
   /** The last callback once more, now: the same body and id. `job` is the job that ended, or the callback itself. */
   resend(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
 

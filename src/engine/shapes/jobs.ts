@@ -3,7 +3,7 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { AskedJob } from '../../core/schemas/job-options.ts'
 
-export type { CallbackProgress, CallbackState, CallbackView } from '../../core/schemas/job-views.ts'
+export type { CallbackProgress, CallbackState, CallbackTry, CallbackView } from '../../core/schemas/job-views.ts'
 
 /** A job as its id or one of its aliases, in text: `"7"`, `"nightly"`. */
 export type Ref = string
