@@ -180,6 +180,22 @@ test('flows graph shows a graph', async () => {
   )
 })
 
+test('why prints the chain from a flow to the node that holds it up, each with its own reason', async () => {
+  const graph = { nodes: { gate: { queue: 'core', class: 'wait', inports: { in: { init: [1] } } } } }
+  const { id } = await kit.client.jobs.enqueue({ queue: 'core', class: 'flow', args: { graph } })
+  const gate = async () => (await kit.client.jobs.get(id)).children.gate?.id
+  await expect.poll(gate).toBeTypeOf('number')
+  const node = (await gate())!
+  await kit.reaches(node, 'suspended')
+  const { printed } = await run('why', String(id))
+  expect(printed.split('\n')).toEqual([
+    `CHILDREN: follows its children, of which 1 has not completed: gate (job ${node}, suspended)`,
+    `  job ${node} (wait, suspended):`,
+    expect.stringMatching(/^ {4}INPUT: .*port (trigger|in)/),
+    '',
+  ])
+})
+
 test('what every command takes may stand before it', async () => {
   const url = kit.stack.url
   expect(JSON.parse((await run('--url', url, '--json', 'queues')).printed)).toHaveProperty('queues')

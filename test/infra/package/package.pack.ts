@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { blockAt } from '../../docs/blocks.ts'
 import { freePort, jsonOf, must, type Packed, pack, run, shareModules, start, textOf, waited } from './kit.ts'
 
 let packed: Packed
@@ -22,6 +23,10 @@ const create = (template: string) =>
     `npm exec --yes --package ${packed.tarball} --package ${packed.creator} -- create-sidejob ${template} -t ${template}`,
     packed.env,
   )
+
+/** Blocks of a project's README, with the port that its Worker has here. */
+const shown = (folder: string, start: string, port: number) =>
+  blockAt(`templates/${folder}/README.md`, start).text.replaceAll('127.0.0.1:8787', `127.0.0.1:${port}`)
 
 const check = async (folder: string) => {
   await must(folder, 'npm run types')
@@ -49,9 +54,19 @@ afterEach(({ task }) => {
   expect(ms).toBeLessThan(PATIENCE)
 })
 
-test('a new project: types, tests, a build for Cloudflare', async () => {
-  await create('worker')
-  await must(first, 'npm install --no-audit --no-fund')
+test('a new project, as the pages say it: types, tests, a build for Cloudflare', async () => {
+  // The packages are not in the registry yet: `npm create sidejob my-jobs` takes them from here.
+  const from = `npm exec --yes --package ${packed.tarball} --package ${packed.creator} -- create-sidejob`
+  const lines = ['README.md', 'docs/start.md'].map((page) => blockAt(page, 'npm create sidejob my-jobs').text)
+  const [made] = lines.map((text) => text.replace('npm create sidejob', from).replace(/^npx sidejob dev.*$/m, ''))
+  const said = await must(
+    packed.folder,
+    made!.replace('my-jobs\n', 'worker -t worker\n').replace('cd my-jobs', 'cd worker'),
+    packed.env,
+  )
+  expect(said).toContain('npx sidejob dev')
+  expect(said).not.toContain('It needs Node 22')
+  expect(lines[1]).toContain(lines[0]!.split('\n').slice(0, 2).join('\n'))
   const gzipped = await check(first)
   console.log(`a Worker with two small functions: ${gzipped.toFixed(0)} KiB gzipped`)
   expect(gzipped).toBeLessThan(252)
@@ -77,6 +92,30 @@ test('dev runs it, and a changed function is seen in the next job', async () => 
   }
 })
 
+test('create says which Node a project needs, where the one at hand is older', async () => {
+  const folder = join(packed.folder, 'old')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  await must(
+    folder,
+    `npm install --no-audit --no-fund ${packed.tarball} zod hono node20@npm:node-linux-${process.arch}@20`,
+  )
+  const out = await must(folder, 'node_modules/node20/bin/node node_modules/sidejob/dist/src/cli/index.js create mine')
+  expect(out).toMatch(/It needs Node 22 or newer, as wrangler does; this is v20\./)
+  expect(jsonOf(`\n${textOf(folder, 'mine/package.json').replace(/\s+/g, ' ')}`).engines).toEqual({ node: '>=22' })
+})
+
+test('the deploy script of a new project makes keys and a schedule', async () => {
+  const { code, out } = await run(first, 'npm run deploy -- --dry-run', {
+    UPSTASH_REDIS_REST_URL: '',
+    QSTASH_TOKEN: '',
+  })
+  expect(code).toBe(1)
+  expect(out).toContain('Make SIDEJOB_API_KEY, SIDEJOB_WEBHOOK_SECRET, SIDEJOB_FILES_SECRET')
+  expect(out).toMatch(/Set up the schedule sidejob-tick-\w+ in QStash/)
+  expect(out).toContain('Missing: UPSTASH_REDIS_REST_URL')
+})
+
 test('a Hono app with jobs beside it', async () => {
   await create('hono')
   const folder = join(packed.folder, 'hono')
@@ -90,6 +129,8 @@ test('a Hono app with jobs beside it', async () => {
     expect(answer.status).toBe(201)
     await dev.prints(/✓ double #1 /)
     expect(await must(folder, 'npx sidejob show 1 --json')).toContain('"status":"completed"')
+    const told = await must(folder, shown('hono', 'curl --json', port).replace('/jobs/1/', '/jobs/2/'))
+    expect(told).toMatch(/"data":2\}.*"data":4\}.*"data":6\}/)
   } finally {
     await dev.close()
   }
@@ -106,7 +147,7 @@ test('a Worker whose jobs a program in Python does', async () => {
   const python = start(folder, 'python3 worker.py', { SIDEJOB_URL: `http://127.0.0.1:${port}` })
   try {
     await python.prints(/waiting for work/)
-    const out = await must(folder, `npx sidejob run report --args '{"text": "hello"}' --wait --json`)
+    const out = await must(folder, shown('python', 'npx sidejob run report', port).replace('--wait', '--wait --json'))
     expect(out).toContain('"result":{"text":"hello","shouted":"HELLO"}')
     const { processes } = jsonOf(await must(folder, 'npx sidejob processes --json'))
     const name = processes.find(({ kind }: { kind: string }) => kind === 'pull').id
