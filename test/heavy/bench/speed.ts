@@ -36,7 +36,8 @@ const cellsOf = ({ name, ours, theirs }: Row): string[] => [
   small(median(ours, ({ messages }) => messages)),
 ]
 
-const HEAD = ['workload', 'ms', 'p99', 'BullMQ: ms', 'p99', 'billed commands a job', 'QStash messages a job']
+/** The columns of the page's table, which docs/speed.md explains. */
+export const HEAD = ['workload', 'ms', 'p99', 'BullMQ: ms', 'p99', 'billed commands a job', 'QStash messages a job']
 
 /** @example console.log(rowText(row)) */
 export const rowText = (row: Row): string =>
@@ -58,7 +59,7 @@ function chartOf(rows: Row[]): string {
       ...(other === undefined ? [] : [`  BullMQ  ${bar(other, most)} ${shown(other)} ms`]),
     ]
   })
-  return `\`\`\`\n${lines.join('\n')}\n\`\`\``
+  return `\`\`\`text\n${lines.join('\n')}\n\`\`\``
 }
 
 /** @example writePage(pageOf(rows), false) */
@@ -73,12 +74,16 @@ export const pageOf = (rows: Row[]): string =>
     chartOf(rows),
   ].join('\n')
 
-/** Puts a block behind its marker in docs/speed.md. */
-export function writePage(block: string, isStrict: boolean): void {
-  const path = join(import.meta.dirname, '../../../docs/speed.md')
+/** The page with a block behind its marker, in the place of the one before. */
+export function placed(page: string, block: string, isStrict: boolean): string {
   const [from, to] = [`<!-- workloads: ${isStrict ? 'strict' : 'here'} -->`, '<!-- end -->']
-  const page = readFileSync(path, 'utf8')
   const start = page.indexOf(from) + from.length
   if (start < from.length) throw new Error(`expected ${from} in docs/speed.md`)
-  writeFileSync(path, `${page.slice(0, start)}\n\n${block}\n\n${page.slice(page.indexOf(to, start))}`)
+  return `${page.slice(0, start)}\n\n${block}\n\n${page.slice(page.indexOf(to, start))}`
+}
+
+/** Puts a block into docs/speed.md. */
+export function writePage(block: string, isStrict: boolean): void {
+  const path = join(import.meta.dirname, '../../../docs/speed.md')
+  writeFileSync(path, placed(readFileSync(path, 'utf8'), block, isStrict))
 }

@@ -1,0 +1,46 @@
+// docs/speed.md has a place for what `npm run bench:workloads -- --write` writes, and explains its columns.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { HEAD, pageOf, placed } from '../heavy/bench/speed.ts'
+import { root } from './blocks.ts'
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const page = read('docs/speed.md')
+
+/** The heads of the tables of a text. */
+const heads = (text: string): string[][] =>
+  [...text.matchAll(/^\| (.+) \|\n\|[-| ]+\|$/gm)].map(([, head]) => head!.split(' | '))
+
+test('the commands of docs/speed.md are there, with their options', () => {
+  const shown = [...page.matchAll(/npm run ([\w:]+)(?: -- ([^`]+))?/g)]
+  expect(shown.length).toBeGreaterThan(3)
+  const scripts = JSON.parse(read('package.json')).scripts as Record<string, string>
+  for (const [, script, options = ''] of shown) {
+    const program = read(scripts[script!]!.replace('node ', ''))
+    for (const [, option] of options.matchAll(/--(\w+)/g))
+      expect(program).toMatch(new RegExp(`^ {4}${option}: \\{ type`, 'm'))
+  }
+})
+
+test('the columns that docs/speed.md explains are those that are written', () => {
+  const [explained] = page.split('## On one machine')
+  const rows = [...explained!.matchAll(/^\| (.+?) \| /gm)].map(([, name]) => name).slice(1)
+  expect(rows).toEqual([...new Set(HEAD)])
+  // Once figures were written, and in whichever version.
+  for (const head of heads(page).slice(1)) expect(head).toEqual(HEAD)
+})
+
+test('what is measured has its place, here and far away, and the next figures take it', () => {
+  const row = { name: 'lone', jobs: 2, ours: [{ took: [1, 2], billed: 21, messages: 1 }], theirs: [{ took: [3, 4] }] }
+  const alone = { ...row, theirs: [] }
+  const once = placed(placed(page, pageOf([row]), false), pageOf([alone]), true)
+  expect(heads(once).filter((head) => head[0] === 'workload')).toEqual([HEAD, HEAD])
+  expect(once).toContain('| lone | 2.0 | 2.0 | 4.0 | 4.0 | 21 | 1 |')
+  expect(once).toContain('| lone | 2.0 | 2.0 | – | – | 21 | 1 |')
+  expect(placed(placed(once, pageOf([row]), false), pageOf([alone]), true)).toBe(once)
+  expect(once.replace(/(<!-- workloads: \w+ -->)[\s\S]*?(<!-- end -->)/g, '$1$2')).toBe(
+    page.replace(/(<!-- workloads: \w+ -->)[\s\S]*?(<!-- end -->)/g, '$1$2'),
+  )
+})
