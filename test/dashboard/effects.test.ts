@@ -121,27 +121,6 @@ test('a message is published, and who hears it is counted', async () => {
   })
 })
 
-test('callbacks are counted by state, kept to a host, and open with their tries and what was answered', async () => {
-  let status = 500
-  const receiver = await startReceiver((_, response) => response.writeHead(status).end())
-  const host = new URL(receiver.url).host
-  const before = await pages.engine.callbackCounts()
-  const id = await pages.make('answers', { callback: { url: `${receiver.url}/tried`, retry: [] } })
-  await pages.until(async () => (await pages.engine.callbackCounts()).FAILED > before.FAILED)
-  const { tries } = await pages.engine.tries(String(id))
-  expect(tries.at(-1)).toMatchObject({ outcome: 'failed', attempt: 1, answer: `${host}: answered 500` })
-  status = 200
-  await pages.engine.resend(String(id))
-  await pages.until(async () => (await pages.engine.callbackCounts()).DELIVERED > before.DELIVERED)
-  const html = await admin.html(`/ui/callbacks?host=${encodeURIComponent(host)}&open=${id}`)
-  expect(html).toContain('answered 500')
-  expect(html).toContain(`Delivered ${before.DELIVERED + 1}`)
-  expect(html).toContain('/tried')
-  expect(await admin.html('/ui/callbacks?host=another.example')).not.toContain('/tried')
-  await expect(pages.engine.tries(String(await pages.make('answers')))).rejects.toThrow('has told nobody')
-  await receiver.close()
-})
-
 test('who was told of an end is told again, with the same id', async () => {
   const receiver = await startReceiver()
   const id = await pages.make('answers', { callback: { url: `${receiver.url}/hook` } })
@@ -187,4 +166,25 @@ test('what the doctor finds is repaired', async () => {
   await press('/doctor', { act: 'repair' })
   expect(await pages.engine.verify()).toEqual([])
   expect(await pages.statusOf(id)).toBe('queued')
+})
+
+test('callbacks are counted by state, kept to a host, and open with their tries and what was answered', async () => {
+  let status = 500
+  const receiver = await startReceiver((_, response) => response.writeHead(status).end())
+  const host = new URL(receiver.url).host
+  const before = await pages.engine.callbackCounts()
+  const id = await pages.make('answers', { callback: { url: `${receiver.url}/tried`, retry: [] } })
+  await pages.until(async () => (await pages.engine.callbackCounts()).FAILED > before.FAILED)
+  const { tries } = await pages.engine.tries(String(id))
+  expect(tries.at(-1)).toMatchObject({ outcome: 'failed', attempt: 1, answer: `${host}: answered 500` })
+  status = 200
+  await pages.engine.resend(String(id))
+  await pages.until(async () => (await pages.engine.callbackCounts()).DELIVERED > before.DELIVERED)
+  const html = await admin.html(`/ui/callbacks?host=${encodeURIComponent(host)}&open=${id}`)
+  expect(html).toContain('answered 500')
+  expect(html).toContain(`Delivered ${before.DELIVERED + 1}`)
+  expect(html).toContain('/tried')
+  expect(await admin.html('/ui/callbacks?host=another.example')).not.toContain('/tried')
+  await expect(pages.engine.tries(String(await pages.make('answers')))).rejects.toThrow('has told nobody')
+  await receiver.close()
 })

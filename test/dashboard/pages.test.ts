@@ -135,3 +135,31 @@ test('assets have their hash in their name and are kept for ever', async () => {
   }
   expect((await pages.ask('/ui/assets/app.js')).status).toBe(404)
 })
+
+describe('the views of Jobs', () => {
+  const rowsOf = async (query: string) =>
+    [...(await reader.html(`/ui/jobs?${query}`)).matchAll(/data-row="(\d+)"/g)].map(([, id]) => Number(id))
+
+  test('are found by a click, and show what they say', async () => {
+    const html = await reader.html('/ui/jobs')
+    for (const name of ['Since the deploy', 'At limits', 'Tries again', 'Longer than a minute'])
+      expect(html).toContain(`${name} `)
+    const held = await pages.make('pulled', { group: { id: 'one-at-a-time', concurrency: 1 } })
+    await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
+    const waiting = await pages.make('pulled', { group: { id: 'one-at-a-time' } })
+    await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
+    const atLimits = await rowsOf('waits=limit')
+    expect(atLimits).toContain(waiting)
+    expect(atLimits).not.toContain(held)
+    expect(await rowsOf('waits=retry')).toEqual([])
+    expect(await rowsOf('status=running&longer=1m')).toEqual([])
+    expect(await rowsOf('since=deploy')).toContain(waiting)
+    expect(await rowsOf('until=6h')).toEqual([])
+    expect(await rowsOf('status=failed,terminated')).toEqual([jobs.terminated, jobs.failed])
+  })
+
+  test('are tokens of the filter line', async () => {
+    const html = await reader.html('/ui/jobs?waits=limit&since=6h')
+    for (const name of ['waits', 'since']) expect(html).toContain(`<span class="kk">${name}</span>`)
+  })
+})

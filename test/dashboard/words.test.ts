@@ -79,7 +79,19 @@ test('the filter is the query string', () => {
     { name: 'status', value: 'failed' },
     { name: 'queue', value: 'media' },
   ])
-  expect(filterOf(query)).toMatchObject({ queue: 'media', cursor: '9' })
+  const moments = { now: NOW, deployedAt: NOW - 5_000 }
+  expect(filterOf(query, moments)).toEqual({ status: 'failed', queue: 'media', cursor: '9' })
+  const all =
+    'status=failed,terminated,x&since=6h&until=2026-01-01T00:00:00Z&longer=1m&waits=retry&callback=FAILED&tag=gpu'
+  expect(filterOf(new URLSearchParams(all), moments)).toEqual({
+    ...{ status: ['failed', 'terminated'], since: NOW - 6 * 3_600_000, until: Date.UTC(2026, 0), longer: 60_000 },
+    ...{ waits: 'retry', callback: 'FAILED', tag: 'gpu' },
+  })
+  expect(filterOf(new URLSearchParams('since=deploy'), moments)).toEqual({ since: NOW - 5_000 })
+  expect(filterOf(new URLSearchParams('since=deploy&status=x&longer=long&waits=tea'), { now: NOW })).toEqual({})
+  expect(typed('failed,terminated since:6h waits:limit')).toEqual({
+    ...{ status: 'failed,terminated', since: '6h', waits: 'limit' },
+  })
   expect(typed('failed queue:media resize')).toEqual({ status: 'failed', queue: 'media', class: 'resize' })
   expect(typed('#48231')).toEqual({ job: '48231' })
 })

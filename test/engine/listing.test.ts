@@ -19,6 +19,7 @@ let middle = 0
 
 beforeAll(async () => {
   kit = await startKit({ hold: true })
+  await kit.engine.register('r', 'job', { pull: true })
   await kit.engine.register('p', 'job', { pull: true, retry: { max: 0 } })
   made.completed = await make()
   await end({ end: 'completed' })
@@ -45,6 +46,26 @@ test('of several statuses, newest first', async () => {
   expect(await ids({ status: ['failed', 'completed'] })).toEqual([made.failed, made.completed])
   expect(await ids({ status: ['suspended', 'running'] })).toEqual([made.running, made.long])
   expect(await ids({ status: ['queued', 'failed'] })).toEqual([made.tagged, made.limited, made.failed])
+})
+
+test('what waits at a limit, and what is tried again', async () => {
+  expect(await ids({ waits: 'limit' })).toEqual([made.limited])
+  expect(await ids({ waits: 'limit', status: 'suspended' })).toEqual([])
+  const again = await make({ queue: 'r', retry: { max: 2, backoff: { delays: [60_000] } } })
+  const [lent] = await kit.engine.claim('r', { max: 1 })
+  await kit.engine.commit(lent!.run.token, { end: 'failed', error: { message: 'broken', reason: 'other' } })
+  expect(await ids({ queue: 'r', waits: 'retry' })).toEqual([again])
+  expect(await ids({ waits: 'retry' })).toEqual([])
+  await kit.engine.terminate(String(again), {})
+  expect(await ids({ queue: 'r', waits: 'retry' })).toEqual([])
+})
+
+test('bulk takes the same filter as a list', async () => {
+  const preview = (filter: object) => kit.engine.bulkPreview({ action: 'terminate', filter } as never)
+  expect(await preview({ queue: 'p', waits: 'limit' })).toMatchObject({ fits: 1 })
+  expect(await preview({ queue: 'p', status: ['failed', 'completed'] })).toMatchObject({ fits: 2 })
+  expect(await preview({ queue: 'p', until: middle, status: 'failed' })).toMatchObject({ fits: 1 })
+  expect(await preview({ queue: 'p', tag: 'gpu' })).toMatchObject({ fits: 1 })
 })
 
 test('several statuses of all queues are found too', async () => {

@@ -10,6 +10,7 @@ import { atMost } from './at-most.ts'
 import {
   alias,
   anyPort,
+  callbackState,
   channelNames,
   childName,
   className,
@@ -260,14 +261,25 @@ export const jobPatch = z.strictObject({
 })
 export type AskedPatch = z.output<typeof jobPatch>
 
+/** What those wait for that are asked for: room at a limit, or until they are tried again. */
+export const waits = z
+  .enum(['limit', 'retry'])
+  .meta({ description: 'only those that wait for room at a limit, or until they are tried again' })
+
 /** What is to be done to all jobs that fit; a filter that says nothing would mean everything. */
 const bulkJobs = z.strictObject({
   filter: z
     .strictObject({
-      status: status.optional(),
+      status: status.or(z.array(status).min(1).max(7)).optional(),
       queue: queueName.optional(),
       class: className.optional(),
       group: label.optional(),
+      tag: label.optional(),
+      callback: callbackState.exclude(['IN_PROGRESS']).optional(),
+      since: time.optional(),
+      until: time.optional(),
+      longer: duration.optional(),
+      waits: waits.optional(),
       parent: ref.optional(),
       error: errorKind.optional(),
     })

@@ -1,8 +1,9 @@
 // Lists of jobs: what may be asked for, and a row.
 
 import * as z from 'zod'
-import { callbackState, jobView, runUnderWay } from './job-views.ts'
-import { alias, className, errorKind, jobId, label, pathRef, queueName, status } from './names.ts'
+import { waits } from './job-options.ts'
+import { jobView, runUnderWay } from './job-views.ts'
+import { alias, callbackState, className, errorKind, jobId, label, pathRef, queueName, status } from './names.ts'
 import { count, cursor, duration, moment, time } from './values.ts'
 import { reasonView } from './why.ts'
 
@@ -24,6 +25,7 @@ export const jobQuery = z.strictObject({
   since: time.optional().meta({ description: 'made from this moment on' }),
   until: time.optional().meta({ description: 'made before this moment' }),
   longer: duration.optional().meta({ description: 'whose run takes longer than this, or took, if it has ended' }),
+  waits: waits.optional(),
   parent: pathRef.optional(),
   alias: alias.optional(),
   fields: z

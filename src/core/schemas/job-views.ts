@@ -1,7 +1,7 @@
 // What is told of a job.
 
 import * as z from 'zod'
-import { jobId, status } from './names.ts'
+import { callbackState, jobId, status } from './names.ts'
 import { closed, moment, span } from './values.ts'
 import { shownRetry } from './workers.ts'
 
@@ -17,9 +17,6 @@ export const portView = z.object({
   schema: closed.optional().meta({ description: 'JSON Schema of its values, with schemas=true' }),
 })
 export type PortView = z.output<typeof portView>
-
-export const callbackState = z.enum(['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED'])
-export type CallbackState = z.output<typeof callbackState>
 
 /** How telling of a job's last end goes; no state before the job has ended. */
 export const callbackProgress = z.object({

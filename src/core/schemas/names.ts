@@ -70,3 +70,7 @@ export const status = z.enum(statuses)
 export const VALUES = 10_000
 export const values = z.array(closed).max(VALUES)
 export const channelNames = z.array(channelName).max(1_000)
+
+/** How telling of an end goes. */
+export const callbackState = z.enum(['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED'])
+export type CallbackState = z.output<typeof callbackState>

@@ -30,7 +30,7 @@ async function pageOf(
 ) {
   const { parent, queue, error, ...wanted } = filter
   const mode = parent === undefined ? ({ mode: 'all' } as const) : ({ mode: 'children', name: parent } as const)
-  const status = error === undefined ? wanted.status : 'failed'
+  const status = error === undefined ? [wanted.status ?? []].flat().join(',') : 'failed'
   const { jobs, cursor } = await store.list({ ...wanted, ...mode, status, queue, before, limit })
   const fits = jobs
     .filter(({ document: { queue: q } }) => q !== BULK.queue && (queue === q || !isOurs(q!)))

@@ -3,7 +3,8 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { AskedJob } from '../../core/schemas/job-options.ts'
 
-export type { CallbackProgress, CallbackState, CallbackTry, CallbackView } from '../../core/schemas/job-views.ts'
+export type { CallbackProgress, CallbackTry, CallbackView } from '../../core/schemas/job-views.ts'
+export type { CallbackState } from '../../core/schemas/names.ts'
 
 /** A job as its id or one of its aliases, in text: `"7"`, `"nightly"`. */
 export type Ref = string

@@ -26,6 +26,8 @@ type ListFilter = {
   until?: number
   /** Whose run takes, or took, longer. */
   longer?: number
+  /** What they wait for. */
+  waits?: 'limit' | 'retry'
   before?: string
   limit: number
 }
@@ -97,6 +99,7 @@ export function createLooks(parts: Parts) {
         since: filter.since ?? 0,
         till: filter.until ?? 0,
         longer: filter.longer ?? -1,
+        awaits: filter.waits ?? '',
         before: filter.before ?? '',
         most: filter.limit,
         scan: 1000,

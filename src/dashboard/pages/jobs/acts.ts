@@ -7,6 +7,7 @@ import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { tokensOf } from '../../words/filter.ts'
 import { count, many } from '../../words/number.ts'
 import { title } from '../../words/text.ts'
+import { filterFor } from './filter.tsx'
 
 /** So many are done one by one. */
 const MOST = 50
@@ -80,10 +81,14 @@ async function bySelection(verb: Verb, { form, call }: ActAsked): Promise<Done> 
   return { say: `${title(verb)}: ${many(done, 'job')}${rest}` }
 }
 
-async function byFilter(verb: Verb, { query, call }: ActAsked): Promise<Done> {
-  const filter = Object.fromEntries(tokensOf(query).map(({ name, value }) => [name, value]))
+async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
+  const { query, call } = asked
+  const { cursor: _, longer, ...filter } = await filterFor(asked)
   const action = verb === 'run' ? 'requeue' : verb
-  const { id } = (await call('POST', '/v1/bulk', { filter, action })) as { id: number }
+  const { id } = (await call('POST', '/v1/bulk', {
+    filter: { ...filter, ...(longer === undefined ? {} : { longer: `${longer} ms` }) },
+    action,
+  })) as { id: number }
   const search = new URLSearchParams(query)
   search.set('bulk', String(id))
   search.delete('cursor')

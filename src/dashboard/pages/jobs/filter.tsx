@@ -1,11 +1,22 @@
 // The filter line, which is the query string.
 
-import type { Status } from '../../../core/job.ts'
+import { type Status, statuses } from '../../../core/job.ts'
+import type { JobFilter } from '../../../engine/engine.ts'
 import { queryWith, useLook } from '../../look.ts'
+import type { Asked } from '../../page.ts'
 import { Icon, StatusMark } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
-import type { Token } from '../../words/filter.ts'
+import { DEPLOY, filterOf, type Token } from '../../words/filter.ts'
 import { cut } from '../../words/text.ts'
+import { deploymentsOf, lastDeploy } from './kinds.tsx'
+
+/** What the list is asked for; the moment of the last deploy is looked up where it is meant. */
+export async function filterFor(asked: Asked): Promise<JobFilter> {
+  const { query, look } = asked
+  const isSince = ['since', 'until'].some((name) => query.get(name) === DEPLOY)
+  const deployedAt = isSince ? lastDeploy(await deploymentsOf(asked)) : undefined
+  return filterOf(query, { now: look.now, deployedAt })
+}
 
 export function Filter({ tokens }: { tokens: Token[] }) {
   const { base, here } = useLook()
@@ -18,7 +29,7 @@ export function Filter({ tokens }: { tokens: Token[] }) {
           <input type="hidden" name={name} value={value} />
           <span class="kk">{name}</span>
           <span class="vv" title={value}>
-            {name === 'status' && <StatusMark status={value as Status} />}
+            {name === 'status' && statuses.includes(value as Status) && <StatusMark status={value as Status} />}
             {cut(value, 32)}
           </span>
           <To
@@ -34,7 +45,7 @@ export function Filter({ tokens }: { tokens: Token[] }) {
         name="q"
         aria-label="Filter"
         autocomplete="off"
-        placeholder="status, queue:  class:  group:  parent:  alias:  or #id"
+        placeholder="status, queue:  class:  group:  tag:  since:6h  longer:1m  waits:limit  or #id"
       />
       <kbd>/</kbd>
     </form>

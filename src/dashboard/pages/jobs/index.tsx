@@ -7,13 +7,13 @@ import { type Asked, Elsewhere, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
 import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
-import { filterOf, tokensOf, typed } from '../../words/filter.ts'
+import { tokensOf, typed } from '../../words/filter.ts'
 import { count } from '../../words/number.ts'
 import { cut, title } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Bulk, BulkProgress } from './bulk.tsx'
 import { Counts } from './counts.tsx'
-import { Filter } from './filter.tsx'
+import { Filter, filterFor } from './filter.tsx'
 import { Kinds, type KindsData, kindsOf, retryKind } from './kinds.tsx'
 import { Rows } from './rows.tsx'
 import { type View as ListView, Views, viewActs } from './views.tsx'
@@ -26,6 +26,8 @@ const SHARED = 60_000
 export type JobsData = {
   jobs: JobView[]
   cursor: string | null
+  /** How many fit, where an index says it. */
+  total?: number
   counts: Counted
   /** Of those that failed, where no kind is chosen. */
   kinds?: KindsData
@@ -56,15 +58,24 @@ async function load(asked: Asked): Promise<JobsData> {
   const { engine, query } = asked
   const bulk = query.get('bulk')
   const isOfKinds = query.get('status') === 'failed' && !query.has('error') && !query.has('group')
-  const [{ jobs, cursor }, { queues }, { views }, kinds, doing] = await Promise.all([
-    engine.list({ ...filterOf(query), limit: ROWS }),
+  const filter = await filterFor(asked)
+  const [{ jobs, cursor, total }, { queues }, { views }, kinds, doing] = await Promise.all([
+    engine.list({ ...filter, limit: ROWS }),
     asked.stats(),
     asked.shared('views', SHARED, () => engine.views()),
     isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
     bulk ? engine.get(bulk).catch(() => undefined) : undefined,
   ])
   const counts = countsOf(queues, query.get('queue'))
-  return { jobs, cursor, counts, views, ...(kinds ? { kinds } : {}), ...(doing ? { bulk: doing } : {}) }
+  return {
+    jobs,
+    cursor,
+    ...(total === undefined ? {} : { total }),
+    counts,
+    views,
+    ...(kinds ? { kinds } : {}),
+    ...(doing ? { bulk: doing } : {}),
+  }
 }
 
 /** What the page is called: its filter in words. */
@@ -76,9 +87,10 @@ export const nameOf = (query: URLSearchParams): string => {
 function View({ data, query }: { data: JobsData; query: URLSearchParams }) {
   const all = sumOf(data.counts)
   const tokens = tokensOf(query)
-  const status = query.get('status') as Status | null
+  const status = query.get('status')
   const isCounted = tokens.every(({ name }) => name === 'status' || name === 'queue')
-  const fit = isCounted ? (status ? (data.counts[status] ?? 0) : all) : undefined
+  const counted = status?.split(',').reduce((sum, one) => sum + (data.counts[one as Status] ?? 0), 0) ?? all
+  const fit = isCounted ? counted : data.total
   const note = fit === undefined ? `${count(data.jobs.length)} on this page` : `${count(fit)} of ${count(all)} fit`
   return (
     <>

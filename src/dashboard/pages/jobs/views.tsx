@@ -20,6 +20,10 @@ const shipped: (View & { counts?: Status })[] = [
   { name: 'Running', query: 'status=running', counts: 'running' },
   { name: 'Ready or later', query: 'status=queued', counts: 'queued' },
   { name: 'At rest', query: 'status=suspended', counts: 'suspended' },
+  { name: 'Since the deploy', query: 'since=deploy' },
+  { name: 'At limits', query: 'waits=limit' },
+  { name: 'Tries again', query: 'waits=retry' },
+  { name: 'Longer than a minute', query: 'status=running&longer=1m' },
 ]
 
 /** What of the address is no part of a view. */

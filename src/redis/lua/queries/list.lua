@@ -4,9 +4,10 @@
 -- by: API, dashboard
 -- reads: job, jobs, limit, queue, repeats
 -- writes: none
--- args: ns, clock, seed, mode, name, queue_name, status, class, group, tag, callback, since:int, till:int, longer:int, before, most:int, scan:int
+-- args: ns, clock, seed, mode, name, queue_name, status, class, group, tag, callback, since:int, till:int, longer:int, awaits, before, most:int, scan:int
 -- returns: jobs | refused
 --          status: one, or several with commas; since, till: made from and before (0: any time); longer: whose run takes, or took, longer
+--          awaits: '' | 'limit' (room at a limit) | 'retry' (until it is tried again)
 --          mode: 'all' (by id, down from the newest) | 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'repeats' (by their next slot)
 
 local kin = require 'family/kin'
@@ -42,6 +43,11 @@ end
 
 local function callback_state(doc) return doc.callback_status or (doc.callback_job and 'PENDING') end
 
+local waiting_for = {
+  limit = function(doc) return doc.place == 'w' end,
+  retry = function(doc) return doc.place == 't' and (tonumber(doc.failures) or 0) > 0 and (tonumber(doc.backoff_until) or 0) > now end,
+}
+
 local parent -- whose children are wanted, where they are looked for among all jobs
 local function fits(doc)
   return (not parent or doc.parent == parent)
@@ -54,6 +60,7 @@ local function fits(doc)
     and (till == 0 or made_at(doc) < till)
     and (since == 0 or made_at(doc) >= since)
     and (longer < 0 or run_time(doc) > longer)
+    and (awaits == '' or waiting_for[awaits](doc))
 end
 
 -- A page ends early where its jobs are large: it holds so many bytes, or one job.
@@ -122,7 +129,7 @@ end
 -- How many jobs there are, where an index has those that are asked for and no others.
 local total = ''
 local function tell_total(n)
-  local is_exact = class == '' and group == '' and tag == '' and callback == '' and since == 0 and till == 0 and longer < 0
+  local is_exact = class == '' and group == '' and tag == '' and callback == '' and since == 0 and till == 0 and longer < 0 and awaits == ''
   for one in pairs(wanted) do is_exact = is_exact and #places[one] == 1 and one ~= 'running' end
   if is_exact then total = int(n) end
 end
