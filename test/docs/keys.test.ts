@@ -130,7 +130,8 @@ const fieldTable = (fields: Record<string, readonly [short: string, note: string
 
 const page = `# What is in Redis
 
-\`~\` is the namespace, \`sidejob:\` unless \`SIDEJOB_NAMESPACE\` says otherwise.
+This page is for people who read Redis directly: to find out what a key is, to write a tool, or to change a script. Programs should use the API, for the format may change with each
+schema ([upgrade.md](upgrade.md)). \`~\` stands for the namespace, which is \`sidejob:\` unless \`SIDEJOB_NAMESPACE\` says otherwise.
 
 ${table(
   ['key', 'type', 'holds'],
@@ -139,12 +140,12 @@ ${table(
 
 ## The fields of a job's record
 
-Absent means: not so, none, or the default. Code, in TypeScript and in the sources of scripts, uses the long names; the
-short ones stand in Redis, where every waiting job pays for them.
+A field that is absent means: no, none, or the default. The code uses the long names, in TypeScript and in the sources of scripts. Redis has the short
+names, because each waiting job needs memory for them.
 
 ${fieldTable(jobFields)}
 
-Of these there is one for each port, or for each field of its state:
+A job has one of these fields for each port, or for each field of its state:
 
 ${table(
   ['in Redis', 'is'],
@@ -157,21 +158,20 @@ ${fieldTable(queueFields)}
 
 ## The fields of a limit's record
 
-The turns that groups have had stand beside them, as \`turn:<tier>,<limit>\`.
+Further fields, \`turn:<tier>,<limit>\`, hold the turns that groups have had.
 
 ${fieldTable(limitFields)}
 
 ## The scripts
 
-One script is one verb, and one atomic step.
+Each script does one thing, and does it in one atomic step.
 
 ${table(['script', 'does'], scripts)}
 
 ## Who reads and writes what
 
-The API is every route, with the facades; the dispatcher serves lanes; callbacks are sent by jobs that a lane performs, and
-what they leave is committed by that lane; the tick comes once a minute. Made from the headers of the scripts, which are
-held against what Redis sees them do; \`verify\` reads everything, and is part of none of these.
+The table is made from the headers of the scripts. A test compares these headers with the commands that Redis receives. "API" is every route, with the facades. "Dispatcher" serves lanes.
+"Callbacks" are sent by jobs that a lane performs, and that lane commits their results. "Tick" runs once a minute. \`verify\` reads every key and is left out.
 
 ${table(['keys', ...components], accessRows)}
 
