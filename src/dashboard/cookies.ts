@@ -7,6 +7,8 @@ import { isZone } from './words/time.ts'
 
 const SESSION = 'sidejob_session'
 const SAID = 'sidejob_said'
+/** When the session ends, for the page to say so before. */
+const UNTIL = 'until'
 /** How long a session lasts: 12 hours. */
 export const LIFE = 43_200_000
 
@@ -22,10 +24,12 @@ export const sessionOf = (c: Context): string | undefined => getCookie(c, SESSIO
 
 export function keepSession(c: Context, base: string, name: string): void {
   setCookie(c, SESSION, name, { ...common(c, base), maxAge: LIFE / 1_000, httpOnly: true })
+  setCookie(c, UNTIL, String(Date.now() + LIFE), { ...common(c, base), maxAge: LIFE / 1_000 })
 }
 
 export function dropSession(c: Context, base: string): void {
   deleteCookie(c, SESSION, common(c, base))
+  deleteCookie(c, UNTIL, common(c, base))
 }
 
 /** What is to be said on the next page, where no script says it. */

@@ -98,7 +98,8 @@ export function createLogin({ deps, base }: { deps: Deps; base: string }): Hono 
     const once = c.req.query('once')
     const to = ownPath(c.req.query('to'))
     if (once) return enterBy(c, once)
-    if (await whoLooks(c, deps)) return c.redirect(`${base}${to}`, 303)
+    // Who asks for it anew has a session that is about to end.
+    if (c.req.query('again') === undefined && (await whoLooks(c, deps))) return c.redirect(`${base}${to}`, 303)
     return draw(c, to)
   })
 

@@ -1,5 +1,6 @@
 // What pages say: numbers, times, values, filters, reasons, timelines. Pure, so each is told by examples.
 
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { ownPath } from '../../src/dashboard/login.tsx'
 import { queryWith } from '../../src/dashboard/look.ts'
@@ -51,6 +52,16 @@ test.each([
   [queryWith('?a=1&b=2', { b: undefined, c: '3' }), '?a=1&c=3'],
   [ownPath('/jobs?status=failed'), '/jobs?status=failed'],
 ])('%s', (is, expected) => expect(is).toBe(expected))
+
+test('pages say what is so, and never what nobody asked for', () => {
+  const root = new URL('../../src/dashboard/', import.meta.url)
+  const said = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => /\.tsx?$/.test(file) && !file.startsWith('built'),
+  )
+  expect(said.length).toBeGreaterThan(100)
+  for (const file of said)
+    expect(readFileSync(new URL(file, root), 'utf8'), file).not.toMatch(/\b(oops|successfully|please|are you sure)\b/i)
+})
 
 describe('values', () => {
   test('keep their digits and their order', () => {

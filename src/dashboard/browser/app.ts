@@ -8,11 +8,13 @@ import { startLive } from './app/live.ts'
 import { startLooks } from './app/looks.ts'
 import { startPreviews } from './app/preview.ts'
 import { startSelection } from './app/selection.ts'
+import { startSession } from './app/session.ts'
 import { startTimes } from './app/times.ts'
 import { startViews } from './app/views.ts'
 
 startLooks()
 startTimes()
+startSession()
 startForms()
 startSelection()
 startList()

@@ -2,9 +2,10 @@
 // while it is hidden. What did not change costs no drawing; what did is changed in place.
 
 import { Idiomorph } from 'idiomorph'
+import { clock, span } from '../../words/time.ts'
 import { holdBack, showHeld } from './list.ts'
 import { isHearing } from './listen.ts'
-import { base, hear, tell } from './page.ts'
+import { base, hear, isWriting, readCookie, tell } from './page.ts'
 
 const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
 /** Where what happens is heard, looks at set times are for what was missed; and at most so many looks are asked for. */
@@ -27,6 +28,11 @@ type State = {
 }
 
 const state: State = { every: 0, failures: 0, isPaused: false, moved: Date.now(), since: Date.now(), looked: 0 }
+
+const pageOf = (): string => location.pathname + location.search
+
+/** The page whose parts are shown. */
+let shown = pageOf()
 
 const dot = (): HTMLElement | null => document.getElementById('live')
 
@@ -70,10 +76,9 @@ export function take(html: string, whole = true): void {
   const swap = (id: string) => {
     const [old, fresh] = [document.getElementById(id), next.getElementById(id)]
     if (old && fresh)
-      // Its nodes, not itself: a click has given it the focus, and what has that is left alone.
+      // Its nodes, not itself: what is set on it by scripts stays.
       Idiomorph.morph(old, [...fresh.childNodes], {
         morphStyle: 'innerHTML',
-        ignoreActiveValue: true,
         callbacks: { beforeAttributeUpdated: keepsOwn, beforeNodeMorphed: keepsTime },
       })
   }
@@ -88,16 +93,32 @@ export function take(html: string, whole = true): void {
 const keepsOwn = (name: string, node: Node): boolean =>
   !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
 
-/** Somebody has written something there that was not sent yet. */
+/** Somebody is writing there, or has written something that was not sent yet. A button that has the focus is no such place. */
 const isWritten = (node: Node): boolean =>
-  (node instanceof HTMLTextAreaElement || (node instanceof HTMLInputElement && node.type !== 'checkbox')) &&
-  node.value !== node.defaultValue
+  isWriting(node) &&
+  (node === document.activeElement ||
+    ((node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) && node.value !== node.defaultValue))
 
 /** What a script of the page draws itself stays, too; no id stands in it, for those are moved to where they are in the new page. */
 const keepsTime = (old: Node, fresh: Node): boolean =>
   !(old instanceof HTMLElement && old.dataset.island !== undefined) &&
   !isWritten(old) &&
   !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
+
+const timeOf = (at: number): string => clock(at, decodeURIComponent(readCookie('zone') ?? 'UTC'))
+
+/** What the page is about was removed while somebody looked: they keep what they had, with a line above. */
+function showGone(): void {
+  clearTimeout(state.timer)
+  state.every = 0
+  const line = Object.assign(document.createElement('p'), {
+    className: 'gone',
+    textContent: `This is not there any more. Shown is how it was at ${timeOf(state.since)}.`,
+  })
+  line.setAttribute('role', 'status')
+  document.getElementById('main')!.prepend(line)
+  show('paused', 'Gone')
+}
 
 async function look(force = false): Promise<void> {
   if (!force && isHeld()) {
@@ -115,6 +136,7 @@ async function look(force = false): Promise<void> {
         `${base}/login?to=${encodeURIComponent(location.pathname.slice(base.length) + location.search)}`,
       )
     if (answer.status >= 500) throw new Error(String(answer.status))
+    if (answer.status === 404) return showGone()
     state.failures = 0
     state.since = Date.now()
     state.tag = answer.headers.get('etag') ?? undefined
@@ -124,7 +146,7 @@ async function look(force = false): Promise<void> {
     console.warn('this page could not be looked at again', error)
     state.failures += 1
     document.body.classList.add('stale')
-    show('cut', `Cut off for ${Math.round((Date.now() - state.since) / 1_000)} s`)
+    show('cut', `Cut off for ${span(Date.now() - state.since)}, shown is ${timeOf(state.since)}`)
   }
   plan()
 }
@@ -132,6 +154,7 @@ async function look(force = false): Promise<void> {
 /** Another page in the place of this one, without losing what is being said. */
 async function go(url: string): Promise<void> {
   history.pushState(null, '', url)
+  shown = pageOf()
   state.tag = undefined
   await look(true)
 }
@@ -169,7 +192,8 @@ export function startLive(): void {
   document.addEventListener('visibilitychange', () =>
     document.hidden ? clearTimeout(state.timer) : state.every > 0 && !state.isPaused && void look(),
   )
-  addEventListener('popstate', () => location.reload())
+  // To another place of the same page is no other page.
+  addEventListener('popstate', () => pageOf() !== shown && location.reload())
   hear('look', () => void look(true))
   hear('go', (url) => void go(String(url)))
   hear('pause', toggle)

@@ -1,5 +1,6 @@
 // What can be done to one job.
 
+import { encodedToJson } from '../../../core/codec/value.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
@@ -16,6 +17,14 @@ const jsonIn = (form: FormData, name: string): string => jsonText(given(form, na
 const portOf = (asked: ActAsked): string => {
   const dir = given(asked.form, 'dir') === 'out' ? 'out' : 'in'
   return `${of(asked)}/${dir}/${encodeURIComponent(given(asked.form, 'port'))}`
+}
+
+/** The act that gives a port the default that it has now, or none where it has none. */
+async function asItWas({ engine, params, form }: ActAsked): Promise<Record<string, string>> {
+  const [dir, port] = [given(form, 'dir') === 'out' ? 'out' : 'in', given(form, 'port')] as const
+  const ports = (await engine.get(params.job!))[dir]
+  const was = Object.hasOwn(ports, port) ? ports[port]!.default : undefined
+  return was === undefined ? { act: 'undefault', dir, port } : { act: 'default', dir, port, value: encodedToJson(was) }
 }
 
 const ask = (verb: string, say: string): Act => ({
@@ -147,17 +156,18 @@ const inside: Record<string, Act> = {
     scope: 'write',
     async does(asked) {
       const value = jsonIn(asked.form, 'value')
+      const undo = await asItWas(asked)
       await asked.call('PUT', `${portOf(asked)}/default`, `{"value":${value}}`)
-      const { dir, port } = { dir: given(asked.form, 'dir'), port: given(asked.form, 'port') }
-      return { say: `The default of ${port} is set`, undo: { act: 'undefault', dir, port } }
+      return { say: `The default of ${given(asked.form, 'port')} is set`, undo }
     },
   },
 
   undefault: {
     scope: 'write',
     async does(asked) {
+      const undo = await asItWas(asked)
       await asked.call('DELETE', `${portOf(asked)}/default`)
-      return { say: `${given(asked.form, 'port')} has no default` }
+      return { say: `${given(asked.form, 'port')} has no default`, undo }
     },
   },
 

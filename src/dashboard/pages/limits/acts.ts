@@ -49,7 +49,7 @@ export const acts: Record<string, Act> = {
       return {
         say: was ? `Limit ${key} is changed` : `Limit ${key} is made`,
         to: `/limits?open=${encodeURIComponent(key)}`,
-        ...(was ? { undo: fieldsOf(was) } : {}),
+        undo: was ? fieldsOf(was) : { act: 'remove', key, sure: 'yes' },
       }
     },
   },

@@ -1,5 +1,7 @@
 // What can be done to schedules.
 
+import { decodeValue, encodedToJson } from '../../../core/codec/value.ts'
+import type { JobView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText, maybe, objectOf } from '../../words/form.ts'
 import { many } from '../../words/number.ts'
@@ -8,6 +10,22 @@ import { clock } from '../../words/time.ts'
 type Resumed = { next: string[]; missed: { made: string; count: number; more: boolean } | null }
 
 const of = ({ form }: ActAsked): string => `/v1/schedules/${encodeURIComponent(given(form, 'job'))}`
+
+/** A schedule as it was, as fields of the form that makes it so again; nothing where that form cannot say it. */
+function fieldsOf(
+  alias: string,
+  { queue, class: name, repeat, args }: JobView,
+  hasArgs: boolean,
+): Record<string, string> | undefined {
+  const { cron, tz, missed, ...more } = (repeat ? decodeValue(repeat) : {}) as Record<string, unknown>
+  if (typeof cron !== 'string' || Object.keys(more).length > 0 || (hasArgs && args === null)) return undefined
+  return {
+    ...{ act: 'set', alias, queue, class: name, cron },
+    ...(tz ? { tz: String(tz) } : {}),
+    ...(missed ? { missed: String(missed) } : {}),
+    ...(args === null ? {} : { args: encodedToJson(args) }),
+  }
+}
 
 export const acts: Record<string, Act> = {
   run: {
@@ -49,7 +67,7 @@ export const acts: Record<string, Act> = {
   },
   set: {
     scope: 'write',
-    async does({ form, call }) {
+    async does({ form, call, engine }) {
       const [tz, missed, args] = ['tz', 'missed', 'args'].map((name) => maybe(form, name))
       const body = objectOf({
         queue: JSON.stringify(given(form, 'queue')),
@@ -58,8 +76,14 @@ export const acts: Record<string, Act> = {
         args: args && jsonText(args, 'args'),
       })
       const alias = given(form, 'alias')
+      const was = await engine.get(alias).catch(() => undefined)
       const { job } = (await call('PUT', `/v1/schedules/${encodeURIComponent(alias)}`, body)) as { job: number }
-      return { say: `Schedule ${alias} is set`, link: { text: `#${job}`, to: `/jobs/${job}` } }
+      const undo = was ? fieldsOf(alias, was, args !== undefined) : { act: 'stop', job: String(job), sure: 'yes' }
+      return {
+        say: `Schedule ${alias} is set`,
+        ...(undo ? { undo } : {}),
+        link: { text: `#${job}`, to: `/jobs/${job}` },
+      }
     },
   },
 }

@@ -1,0 +1,333 @@
+// How pages behave, whatever is on them: toasts, dialogs, one act for one press, what is said when Redis is away, small
+// screens, large letters, forced colours, no motion, the end of a session.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import { pages as table } from '../../src/dashboard/pages/index.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { type Look, logIn, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { callerOf } from './seed.ts'
+import { seedFlow } from './seed-flow.ts'
+import { serve } from './served.ts'
+
+const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
+const fails = defineWorker({
+  class: 'fails',
+  retry: { max: 0 },
+  perform() {
+    throw new Error('no answer within 30 s')
+  },
+})
+
+describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+  const ids: Record<string, number> = {}
+
+  beforeAll(async () => {
+    site = await serve({ workers: [waits, fails, ...core] })
+    const call = callerOf(site.url, KEY)
+    await site.engine.register('default', 'pulled', { pull: true, concurrency: 1 })
+    await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
+    ids.flow = await seedFlow(call)
+    ids.waits = await site.make('waits', { group: { id: 'a-group-with-a-rather-long-name' } })
+    ids.failed = await site.make('fails')
+    await Promise.all([site.rest(ids.waits), site.rest(ids.failed)])
+    ids.running = await site.make('pulled')
+    await site.engine.claim('default', { names: ['pulled'], lease: 3_600_000 })
+    await site.make('pulled')
+    await site.engine.setLimit('stripe', { concurrency: 2 })
+    await call('PUT', '/v1/schedules/report', { class: 'waits', repeat: { cron: '30 2 * * *' } })
+    await call('POST', '/v1/keys', { name: 'grafana', scopes: ['read'] })
+    browser = await startBrowser()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  const pathOf = (path: string): string =>
+    path
+      .replace('/flows/:job', `/flows/${ids.flow}`)
+      .replace(':job', String(ids.waits))
+      .replace(':queue', 'default')
+      .replace(':class', 'waits')
+      .replace(':id', 'x')
+      .replace(':wire', 'x')
+  const paths = table.map(({ path }) => path)
+
+  async function at(path: string, use: (page: Page) => Promise<void>, look: Look = {}, expected = ''): Promise<void> {
+    const { context, page, faults } = await logIn(browser, site.url, KEY, look)
+    await page.goto(`${site.url}/ui${path}`)
+    await use(page)
+    expect(faults.filter((fault) => expected === '' || !fault.includes(expected))).toEqual([])
+    await context.close()
+  }
+
+  describe('what was done', () => {
+    test('a toast with Undo stays for ten seconds, and no longer', () =>
+      at('/queues/core', async (page) => {
+        await page.clock.install()
+        await page.reload()
+        await page.getByRole('button', { name: 'Pause' }).click()
+        const undo = page.getByRole('button', { name: 'Undo' })
+        await undo.waitFor()
+        await page.clock.runFor(7_000)
+        expect(await undo.count()).toBe(1)
+        await page.clock.runFor(3_500)
+        expect(await undo.count()).toBe(0)
+        await page.getByRole('button', { name: 'Resume' }).click()
+        await site.until(async () => !(await site.engine.queues()).queues.some(({ paused }) => paused))
+      }))
+
+    test('an error stays until it is read, and is an alert', () =>
+      at(
+        '/channels',
+        async (page) => {
+          await page.clock.install()
+          await page.reload()
+          await page.locator('input[name="channel"]').fill('/news')
+          await page.locator('textarea[name="message"]').fill('{oops')
+          await page.getByRole('button', { name: 'Publish' }).click()
+          const alert = page.getByRole('alert').filter({ hasText: 'expected JSON' })
+          await alert.waitFor()
+          await page.clock.runFor(120_000)
+          expect(await alert.count()).toBe(1)
+          await alert.getByRole('button', { name: 'Close' }).click()
+          expect(await alert.count()).toBe(0)
+        },
+        {},
+        'status of 400',
+      ))
+
+    test('a button that is pressed twice sends once; pressed again it is another act', () =>
+      at('/queues/core', async (page) => {
+        const keys: (string | undefined)[] = []
+        let letThrough = (): void => undefined
+        await page.route('**/ui/queues/core', async (route) => {
+          if (route.request().method() !== 'POST') return route.continue()
+          keys.push(route.request().headers()['idempotency-key'])
+          await new Promise<void>((resolve) => (letThrough = resolve))
+          await route.continue()
+        })
+        const pause = page.getByRole('button', { name: 'Pause' })
+        await pause.dblclick()
+        await page.locator('.btn.busy').waitFor()
+        await pause.click()
+        await site.until(() => keys.length > 0)
+        letThrough()
+        await page.locator('.toast').waitFor()
+        expect(keys).toHaveLength(1)
+        await page.getByRole('button', { name: 'Resume' }).click()
+        await site.until(() => keys.length === 2)
+        letThrough()
+        await page.getByRole('button', { name: 'Pause' }).waitFor()
+        expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/)
+        expect(keys[1]).toMatch(/^[0-9a-f-]{36}$/)
+        expect(keys[1]).not.toBe(keys[0])
+      }))
+
+    test('a dialog keeps the focus in it, Enter confirms, and the focus goes back', async () => {
+      const id = await site.make('waits')
+      await site.rest(id)
+      await at(`/jobs/${id}`, async (page) => {
+        const button = page.getByRole('button', { name: /^Terminate/ })
+        await button.focus()
+        await page.keyboard.press('Enter')
+        await page.getByRole('dialog').waitFor()
+        for (let i = 0; i < 6; i++) {
+          await page.keyboard.press('Tab')
+          const where = await page.evaluate(() => document.activeElement?.closest('dialog, body')?.nodeName)
+          // Beyond its last button is the browser's own bar, never the page below.
+          const isBelow = await page.evaluate(() => document.activeElement?.closest('.app') !== null)
+          expect(isBelow, where).toBe(false)
+        }
+        await page.keyboard.press('Escape')
+        expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Terminate')
+        await page.keyboard.press('Enter')
+        await page.getByRole('dialog').waitFor()
+        await page.keyboard.press('Enter')
+        await page.locator('.toast', { hasText: `#${id} ends` }).waitFor()
+      })
+    })
+  })
+
+  describe('what is away', () => {
+    test('while nobody answers the page says since when, greys what it has, and asks anew', () =>
+      at(
+        '/queues',
+        async (page) => {
+          await page.route('**/ui/queues', (route) => route.fulfill({ status: 503, body: '' }))
+          await page.locator('.live', { hasText: /^Cut off for .*, shown is \d\d:\d\d:\d\d/ }).waitFor()
+          expect(await page.evaluate(() => document.body.classList.contains('stale'))).toBe(true)
+          expect(await page.locator('.tbl tbody tr').count()).toBeGreaterThan(0)
+          await page.unroute('**/ui/queues')
+          await page.locator('.live', { hasText: 'Live' }).waitFor({ timeout: 20_000 })
+          expect(await page.evaluate(() => document.body.classList.contains('stale'))).toBe(false)
+        },
+        {},
+        '503',
+      ))
+
+    test('a job that is deleted while somebody looks keeps its page, with a line above', async () => {
+      const id = await site.make('waits')
+      await site.rest(id)
+      await at(
+        `/jobs/${id}`,
+        async (page) => {
+          await site.engine.remove(String(id), { force: true })
+          await page.getByText('This is not there any more. Shown is how it was at').waitFor({ timeout: 20_000 })
+          expect(await page.locator('.jobhead h1').textContent()).toContain(`#${id}`)
+          expect(await page.locator('.gone').count()).toBe(1)
+        },
+        {},
+        '404',
+      )
+    })
+
+    test('two minutes before its end the session says so, and goes on with another', () =>
+      at('/limits?q=str', async (page) => {
+        await page.clock.install()
+        await page.reload()
+        const warned = page.getByRole('alert').filter({ hasText: /The session ends at \d\d:\d\d/ })
+        await page.evaluate(() => {
+          // biome-ignore lint/suspicious/noDocumentCookie: as the server set it, an earlier moment.
+          document.cookie = `until=${Date.now() + 150_000}; path=/ui; samesite=strict`
+        })
+        await page.clock.runFor(20_000)
+        expect(await warned.count()).toBe(0)
+        await page.clock.runFor(20_000)
+        expect(await warned.count()).toBe(1)
+        await page.clock.runFor(60_000)
+        expect(await warned.count()).toBe(1)
+        await warned.getByRole('link', { name: 'Log in again' }).click()
+        await page.getByLabel('API key').fill(KEY)
+        await page.getByRole('button', { name: 'Log in' }).click()
+        await page.waitForURL(`${site.url}/ui/limits?q=str`)
+        const until = (await page.context().cookies()).find(({ name }) => name === 'until')!
+        expect(Number(until.value) - Date.now()).toBeGreaterThan(43_100_000)
+      }))
+  })
+
+  describe.each(paths)('%s', (path) => {
+    test('fits into 320 pixels, and into a window whose letters are twice as large', async () => {
+      const widest = (page: Page) =>
+        page.evaluate(() => [
+          document.documentElement.scrollWidth,
+          ...[...document.querySelectorAll('main *')]
+            .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('svg'))
+            .filter((one) => !one.closest('.views, .filter, .counters, .board, pre, .tabs, .seg, .tbl, .crumbs'))
+            .slice(0, 2)
+            .map((one) => one.outerHTML.slice(0, 120)),
+        ])
+      await at(pathOf(path), async (page) => expect((await widest(page))[0]).toBeLessThanOrEqual(320), { width: 320 })
+      await at(pathOf(path), async (page) => expect((await widest(page))[0]).toBeLessThanOrEqual(640), { width: 640 })
+    })
+
+    test('has tables with a caption and heads, buttons that differ by name, times that machines read', () =>
+      at(pathOf(path), async (page) => {
+        const wrong = await page.evaluate(() => {
+          const found: string[] = []
+          for (const one of document.querySelectorAll('main table'))
+            if (!one.querySelector('caption')) found.push(`no caption: ${one.outerHTML.slice(0, 80)}`)
+          for (const one of document.querySelectorAll('main th'))
+            if (!one.hasAttribute('scope')) found.push(`no scope: ${one.outerHTML.slice(0, 80)}`)
+          for (const one of document.querySelectorAll('main time:not([hidden])'))
+            if (!one.hasAttribute('datetime')) found.push(`no datetime: ${one.outerHTML.slice(0, 80)}`)
+          for (const svg of document.querySelectorAll('main svg[role="img"]'))
+            if (!svg.getAttribute('aria-label')) found.push(`says nothing: ${svg.outerHTML.slice(0, 80)}`)
+          for (const table of document.querySelectorAll('main tbody')) {
+            const names = [...table.querySelectorAll('button')].map((one) => one.ariaLabel ?? one.textContent)
+            const twice = names.filter((name, i) => names.indexOf(name) !== i)
+            if (twice.length > 0) found.push(`buttons of one name: ${twice[0]}`)
+          }
+          return found
+        })
+        expect(wrong).toEqual([])
+      }))
+
+    test('can be pressed by a thumb', () =>
+      at(
+        pathOf(path),
+        async (page) => {
+          const small = await page.evaluate(() =>
+            [...document.querySelectorAll<HTMLElement>('.btn, .tabbar a, .views a, .seg a, .seg button, summary.btn')]
+              .filter((one) => one.offsetParent !== null && !one.closest('.board'))
+              .map((one) => ({ height: one.getBoundingClientRect().height, html: one.outerHTML.slice(0, 100) }))
+              .filter(({ height }) => height < 32),
+          )
+          expect(small).toEqual([])
+        },
+        { width: 390, height: 844 },
+      ))
+  })
+
+  test('titles differ', async () => {
+    const titles: string[] = []
+    await at('/', async (page) => {
+      for (const path of paths) {
+        await page.goto(`${site.url}/ui${pathOf(path)}`)
+        titles.push(await page.title())
+      }
+    })
+    expect(new Set(titles).size).toBe(titles.length)
+  })
+
+  test('the first Tab leads past the side bar', () =>
+    at('/jobs', async (page) => {
+      await page.keyboard.press('Tab')
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content')
+      await page.keyboard.press('Enter')
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+    }))
+
+  test('where motion is not wanted nothing moves, where it is what runs turns', async () => {
+    const moving = (page: Page) =>
+      page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length)
+    for (const path of [`/jobs/${ids.running}`, '/jobs?status=running', `/flows/${ids.flow}`]) {
+      await at(path, async (page) => expect(await moving(page)).toBe(0), { still: true })
+    }
+    await at('/jobs?status=running', async (page) => expect(await moving(page)).toBeGreaterThan(0), { still: false })
+  })
+
+  test('with forced colours cards and buttons have borders, statuses keep their shapes, what is chosen is seen', () =>
+    at('/jobs?status=failed', async (page) => {
+      await page.emulateMedia({ forcedColors: 'active' })
+      const border = (selector: string) =>
+        page
+          .locator(selector)
+          .first()
+          .evaluate((one) => Number.parseFloat(getComputedStyle(one).borderTopWidth))
+      for (const selector of ['.card', 'main .btn', '.tag']) expect(await border(selector), selector).toBeGreaterThan(0)
+      const shape = await page.locator('#rows .st svg').first().boundingBox()
+      expect(shape!.width).toBeGreaterThan(8)
+      const outline = await page
+        .locator('.nav [aria-current="page"]')
+        .evaluate((one) => getComputedStyle(one).outlineStyle)
+      expect(outline).toBe('solid')
+    }))
+
+  test('members that are called like secrets are covered until they are pressed', async () => {
+    const id = await site.make('waits', { args: encodeValue({ shop: 7, password: 'sesame', token: 'sk_live' }) })
+    await site.rest(id)
+    await at(`/jobs/${id}?tab=args`, async (page) => {
+      const cover = page.locator('.cover').first()
+      expect(await page.getByText('sesame').isVisible()).toBe(false)
+      expect(await page.getByText('sk_live').isVisible()).toBe(false)
+      await cover.getByText('covered').click()
+      expect(await page.getByText('sesame').isVisible()).toBe(true)
+      expect(await page.getByText('sk_live').isVisible()).toBe(false)
+    })
+  })
+
+  test('how many fit is told to who cannot see it, and what was started and failed at once', () =>
+    at('/jobs', async (page) => {
+      const note = page.locator('.head .note[aria-live="polite"]')
+      await note.waitFor()
+      expect(await page.locator('main [aria-live="assertive"]').count()).toBe(0)
+      expect(await page.locator('#toasts').getAttribute('aria-label')).toBe('What was done')
+    }))
+})

@@ -1,0 +1,141 @@
+// What can be taken back is taken back by one press; what ends something asks with its verb; what is gone for good is typed.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pages as table } from '../../src/dashboard/pages/index.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { startPages, type Visitor } from './kit.ts'
+
+const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let admin: Visitor
+let id = 0
+
+beforeAll(async () => {
+  pages = await startPages({ workers: [waits] })
+  await pages.engine.register('default', 'pulled', { pull: true })
+  admin = await pages.enter(['admin'])
+  id = await pages.make('pulled', { in: { n: {} } })
+})
+afterAll(() => pages.close())
+
+type Done = { say?: string; undo?: Record<string, string>; confirm?: string; error?: { message: string } }
+
+const press = async (path: string, fields: Record<string, string | string[]>) =>
+  (await (await admin.act(`/ui${path}`, fields)).json()) as Done
+
+const job = () => `/jobs/${id}`
+const queue = async () => (await pages.engine.queues()).queues.find(({ name }) => name === 'default')!.paused
+const limit = async () => (await pages.engine.limits()).limits.find(({ key }) => key === 'stripe') ?? ('none' as const)
+const concurrency = async () => {
+  const is = await limit()
+  return is === 'none' ? is : is.concurrency
+}
+const paused = async () => {
+  const is = await limit()
+  return is === 'none' ? is : is.paused
+}
+const schedule = async () =>
+  (await pages.engine.schedules({})).schedules.map(({ repeat, paused }) => `${repeat} ${paused}`)
+const nightly = (cron: string) => ({
+  act: 'set',
+  alias: 'nightly',
+  queue: 'default',
+  class: 'pulled',
+  cron,
+  tz: 'Asia/Tokyo',
+})
+const scheduled = async () => String((await pages.engine.schedules({})).schedules[0]!.job)
+const view = () => pages.engine.get(String(id))
+const fallback = async () => (await view()).in.n?.default ?? null
+
+const acts: [name: string, path: () => string, fields: () => Promise<object> | object, is: () => Promise<unknown>][] = [
+  ['pause a queue', () => '/queues/default', () => ({ act: 'pause', queue: 'default' }), queue],
+  ['make a limit', () => '/limits', () => ({ act: 'set', key: 'stripe', concurrency: '2' }), limit],
+  ['give a job another priority', job, () => ({ act: 'priority', priority: '7' }), async () => (await view()).priority],
+  ['have a job go first', job, () => ({ act: 'first' }), async () => (await view()).priority],
+  ['lock a job', job, () => ({ act: 'lock' }), async () => (await view()).lockedUntil !== null],
+  ['give a port a default', job, () => ({ act: 'default', dir: 'in', port: 'n', value: '{"a":1}' }), fallback],
+  ['make a schedule', () => '/schedules', () => nightly('0 3 * * *'), schedule],
+]
+
+/** Those that change what is there, once it is there. */
+const changes: typeof acts = [
+  ['resume a queue', () => '/queues/default', () => ({ act: 'resume', queue: 'default' }), queue],
+  ['change a limit', () => '/limits', () => ({ act: 'set', key: 'stripe', concurrency: '9' }), concurrency],
+  ['pause a limit', () => '/limits', () => ({ act: 'pause', key: 'stripe' }), paused],
+  ['change a default', job, () => ({ act: 'default', dir: 'in', port: 'n', value: '12345678901234567890' }), fallback],
+  ['take a default away', job, () => ({ act: 'undefault', dir: 'in', port: 'n' }), fallback],
+  ['change a schedule', () => '/schedules', () => nightly('30 4 * * *'), schedule],
+  ['pause a schedule', () => '/schedules', async () => ({ act: 'pause', job: await scheduled() }), schedule],
+]
+
+async function backAndForth([, path, fields, is]: (typeof acts)[number], stays: boolean): Promise<void> {
+  const before = await is()
+  const { undo, error } = await press(path(), (await fields()) as Record<string, string>)
+  expect(error).toBeUndefined()
+  expect(await is()).not.toEqual(before)
+  expect(undo).toBeDefined()
+  expect(await press(path(), undo!)).toMatchObject({ say: expect.any(String) })
+  expect(await is()).toEqual(before)
+  if (stays) await press(path(), (await fields()) as Record<string, string>)
+}
+
+test.each(acts.map((one) => [one[0], one] as const))('%s, and back by Undo', (_, one) => backAndForth(one, true))
+test.each(changes.map((one) => [one[0], one] as const))('%s, and back by Undo', (_, one) => backAndForth(one, false))
+
+test('these acts ask and no others', async () => {
+  const asking = table.flatMap(({ path, acts = {} }) =>
+    Object.entries(acts).flatMap(([name, { confirm }]) => (confirm ? [`${path} ${name}`] : [])),
+  )
+  // What ends something, or is gone for good: who adds one decides here which it is.
+  expect(asking.toSorted()).toEqual(
+    [
+      ...[
+        '/ undemo',
+        '/callbacks resend',
+        '/files remove',
+        '/settings/keys remove',
+        '/workers/:queue/:class unregister',
+      ],
+      ...['/flows/:job drain', '/flows/:job forget', '/flows/:job undo', '/limits remove', '/doctor repair'],
+      ...[
+        '/jobs retryKind',
+        '/jobs selected',
+        '/jobs unshare',
+        '/schedules stop',
+        '/queues change',
+        '/queues/:queue change',
+      ],
+      ...['/jobs/:job cancel', '/jobs/:job remove', '/jobs/:job state', '/jobs/:job take', '/jobs/:job takeResult'],
+      '/jobs/:job terminate',
+    ].toSorted(),
+  )
+})
+
+test.each([
+  [() => '/limits', { act: 'remove', key: 'stripe' }, 'Remove it', false],
+  [() => `/jobs/${id}`, { act: 'terminate' }, 'Terminate', false],
+  [() => `/jobs/${id}`, { act: 'cancel' }, 'Cancel it', false],
+  [() => `/jobs/${id}`, { act: 'take', dir: 'in', port: 'n' }, 'Take it', false],
+  [() => '/jobs?class=waits', { act: 'selected', do: 'retry', fit: 'all' }, 'Retry all', false],
+  [() => '/jobs?class=waits', { act: 'selected', do: 'delete', fit: 'all' }, 'Delete all', true],
+  [() => '/jobs', { act: 'selected', do: 'delete', sel: ['1', '2'] }, 'Delete 2', true],
+  [() => `/jobs/${id}`, { act: 'remove' }, 'Delete', true],
+  [() => '/workers/default/pulled', { act: 'unregister' }, 'Unregister it', true],
+  [() => '/', { act: 'undemo' }, 'Remove it', true],
+])(
+  '%# asks with its verb, and has the name typed where nothing brings it back',
+  async (path, fields, verb, isTyped) => {
+    const before = await pages.engine.list({ limit: 100 })
+    const { confirm } = await press(path(), fields as Record<string, string>)
+    expect(confirm).toContain(`<button class="btn danger" type="submit">${verb}</button>`)
+    expect(confirm).not.toMatch(/>\s*(OK|Yes)\s*</)
+    expect(confirm!.includes('to go on')).toBe(isTyped)
+    if (isTyped)
+      expect((await press(path(), { ...fields, sure: 'yes' } as Record<string, string>)).confirm).toBeDefined()
+    expect((await pages.engine.list({ limit: 100 })).jobs.map((one) => one.status)).toEqual(
+      before.jobs.map((one) => one.status),
+    )
+  },
+)
