@@ -1,7 +1,7 @@
 // What is not about jobs: health, the documents, the bells of QStash, the clock of tests.
 
 import * as z from 'zod'
-import { done, duration, label, moment } from '../core/schemas.ts'
+import { done, duration, flag, label, moment } from '../core/schemas.ts'
 import { docs } from './docs.ts'
 import { reply, route } from './route.ts'
 import { workerDocument } from './worker-document.ts'
@@ -23,7 +23,7 @@ const problem = z.object({
 const health = z.object({
   ok: z.boolean(),
   redis: z.boolean(),
-  ms: z.int().optional().meta({ description: 'how long Redis took to answer' }),
+  ms: z.int().optional().meta({ description: 'milliseconds that Redis took to answer' }),
   tickAt: moment.nullable().optional().meta({
     description: 'when a tick came last, within two minutes: null where none ever came; a tenant has none of its own',
   }),
@@ -39,13 +39,16 @@ export const system = {
       method: 'GET',
       path: '/health',
       scope: 'open',
-      summary: 'Says whether everything that is needed can be reached',
+      summary:
+        'Says whether everything that is needed can be reached; with details=true also when it was last heard of',
+      query: z.object({ details: flag.optional() }),
       answers: { 200: health, 503: health },
     },
-    async ({ engine }) => {
-      const found = await engine.health()
-      if (found.ok) return reply(200, found, { 'server-timing': `redis;desc="a round trip to Redis";dur=${found.ms}` })
-      return reply(503, found)
+    async ({ engine, query: { details } }) => {
+      const { ms, tickAt, bellAt, ...found } = await engine.health()
+      const told = details ? { ...found, ms, tickAt, bellAt } : found
+      if (found.ok) return reply(200, told, { 'server-timing': `redis;desc="a round trip to Redis";dur=${ms}` })
+      return reply(503, told)
     },
   ),
 

@@ -25,6 +25,8 @@ describe('what the stack is by default', () => {
   test('GET /health is { ok, redis, version }, and open', async () => {
     const { status, body } = await ask('GET /health', undefined, { key: null })
     expect([status, body]).toEqual([200, { ok: true, redis: true, version: expect.any(String) }])
+    const { body: more } = await ask('GET /health?details=true', undefined, { key: null })
+    expect(more).toMatchObject({ ok: true, ms: expect.any(Number), tickAt: expect.any(String), version: body.version })
   })
 
   test('GET /openapi.json is OpenAPI 3.1 and names the routes of the contract', async () => {
