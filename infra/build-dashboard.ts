@@ -25,7 +25,7 @@ const fonts: Asset[] = filesOf('assets/fonts')
     return { name: named(file, bytes), type: 'font/woff2', base64: bytes.toString('base64') }
   })
 
-/** One stylesheet of all, in the order of their names; the names of fonts get their hashes. */
+/** The stylesheet of all pages, in the order of the names of its files; the names of fonts get their hashes. */
 async function stylesheet(): Promise<Asset> {
   const text = filesOf('assets/style')
     .map((file) => readFileSync(join(root, 'assets/style', file), 'utf8'))
@@ -37,6 +37,13 @@ async function stylesheet(): Promise<Asset> {
     })
   const { code } = await transform(text, { loader: 'css', minify: true, target: 'chrome123' })
   return { name: named('style.css', code), type: 'text/css; charset=utf-8', text: code }
+}
+
+/** That of the pages of flows, which other pages do not load. */
+async function flowStylesheet(): Promise<Asset> {
+  const text = readFileSync(join(root, 'assets/flow.css'), 'utf8')
+  const { code } = await transform(text, { loader: 'css', minify: true, target: 'chrome123' })
+  return { name: named('flow.css', code), type: 'text/css; charset=utf-8', text: code }
 }
 
 async function script(file: string): Promise<Asset> {
@@ -69,7 +76,7 @@ const fileOf = ({ name }: Asset): string =>
 async function made(): Promise<Map<string, string>> {
   const scripts = filesOf('browser').filter((file) => /\.tsx?$/.test(file))
   const sprite = readFileSync(join(root, 'assets/sprite.svg'), 'utf8').trim()
-  const assets = [...fonts, await stylesheet(), ...(await Promise.all(scripts.map(script)))]
+  const assets = [...fonts, await stylesheet(), await flowStylesheet(), ...(await Promise.all(scripts.map(script)))]
   return new Map([
     ...assets.map((asset) => [fileOf(asset), moduleOf(asset)] as const),
     [

@@ -3,8 +3,9 @@
 import type { Asset } from './asset.ts'
 import { asset as app } from './built/app-js.generated.ts'
 import { asset as board } from './built/board-js.generated.ts'
+import { asset as flow } from './built/flow-css.generated.ts'
 import { asset as mono } from './built/geist-mono-woff2.generated.ts'
 import { asset as sans } from './built/geist-woff2.generated.ts'
 import { asset as style } from './built/style-css.generated.ts'
 
-export const assets: readonly Asset[] = [app, board, style, sans, mono]
+export const assets: readonly Asset[] = [app, board, style, flow, sans, mono]

@@ -80,7 +80,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     return c.html(html, status as 200)
   }
 
-  function page(c: Context<Env>, { nav, every, slim, scripts = [], title, crumbs, View }: Page, drawn: Drawn) {
+  function page(c: Context<Env>, { nav, every, slim, scripts = [], styles, title, crumbs, View }: Page, drawn: Drawn) {
     const { asked, data, around, word } = drawn
     const { look, query } = asked
     const entry = entryOf(nav)
@@ -94,6 +94,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
         slim={slim}
         there={there}
         scripts={scripts}
+        styles={styles}
         {...around}
       >
         <View data={data} look={look} query={query} />

@@ -75,6 +75,8 @@ export type Page<Data = unknown> = {
   acts?: Record<string, Act>
   /** Scripts beside `app.js`: the name of a file of `browser/` without its ending. */
   scripts?: readonly string[]
+  /** Stylesheets beside that of all pages. */
+  styles?: readonly string[]
 }
 
 /**

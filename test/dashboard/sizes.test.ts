@@ -22,7 +22,8 @@ function sizeOf(name: string): number {
 test.each([
   ['app', 14_000],
   ['board', 40_000],
-  ['style', 13_000],
+  ['style', 10_240],
+  ['flow', 2_600],
   ['geist', 17_000],
   ['geist-mono', 14_000],
 ])('%s is within %i bytes', (name, most) => expect(sizeOf(name)).toBeLessThan(most))

@@ -26,6 +26,7 @@ export type Frame = {
   /** What stands at the foot of the side bar: whether all is well. */
   foot: { ok: boolean; text: string }
   scripts: readonly string[]
+  styles?: readonly string[]
   children?: Child
 }
 
@@ -167,10 +168,11 @@ export function Document(props: {
   look: Pick<Look, 'base' | 'theme' | 'density' | 'csrf'>
   title: string
   scripts?: readonly string[]
+  styles?: readonly string[]
   kind?: string
   children?: Child
 }) {
-  const { look, title, scripts = [], kind, children } = props
+  const { look, title, scripts = [], styles = [], kind, children } = props
   return (
     <html lang="en" data-theme={look.theme} data-density={look.density}>
       <head>
@@ -180,7 +182,9 @@ export function Document(props: {
         <meta name="base" content={look.base} />
         <title>{title}</title>
         <link rel="icon" href="data:," />
-        <link rel="stylesheet" href={`${look.base}/assets/${style.name}`} />
+        {[style.name, ...styles].map((name) => (
+          <link rel="stylesheet" href={`${look.base}/assets/${name}`} />
+        ))}
         <script type="module" src={`${look.base}/assets/${appScript.name}`} />
         {scripts.map((name) => (
           <script type="module" src={`${look.base}/assets/${name}`} />
@@ -196,10 +200,16 @@ export function Document(props: {
 }
 
 export function Shell(frame: Frame) {
-  const { look, title, slim, scripts, children } = frame
+  const { look, title, slim, scripts, styles, children } = frame
   return (
     <LookContext.Provider value={look}>
-      <Document look={look} title={`${title} · sidejob`} scripts={scripts} kind={slim ? 'slim' : undefined}>
+      <Document
+        look={look}
+        title={`${title} · sidejob`}
+        scripts={scripts}
+        styles={styles}
+        kind={slim ? 'slim' : undefined}
+      >
         <a class="skip" href="#main">
           Skip to content
         </a>

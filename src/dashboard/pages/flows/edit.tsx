@@ -4,6 +4,7 @@ import { writeJson } from '../../../core/codec/json.ts'
 import { graphText } from '../../../core/graph.ts'
 import type { FlowView, WorkerDefinition } from '../../../engine/engine.ts'
 import { asset as board } from '../../built/board-js.generated.ts'
+import { asset as style } from '../../built/flow-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
 import { refusal } from '../../parts/act.tsx'
@@ -150,6 +151,7 @@ export const edit = page<EditData>({
   every: EVERY,
   slim: true,
   scripts: [board.name],
+  styles: [style.name],
   async load({ engine, params, shared, bounds }) {
     const [view, { workers }, { limits }] = await Promise.all([
       engine.flow(params.job!),

@@ -2,6 +2,7 @@
 
 import type { FlowView } from '../../../engine/engine.ts'
 import { asset as board } from '../../built/board-js.generated.ts'
+import { asset as style } from '../../built/flow-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
 import { Act, LinkButton, More, refusal, Sent } from '../../parts/act.tsx'
@@ -152,6 +153,7 @@ export const flow = page<FlowData>({
   every: 2_000,
   slim: true,
   scripts: [board.name],
+  styles: [style.name],
   load,
   title: ({ view }) => view.flow.name,
   crumbs: ({ view }) => [{ name: view.flow.name }],
