@@ -1,11 +1,14 @@
 // Numbers for Prometheus, in its text format 0.0.4.
 
+import { waitEnds } from '../core/waits.ts'
 import type { GroupView, LimitView, QueueView } from '../engine/engine.ts'
 
 export type Measured = {
   queues: QueueView[]
   /** Per queue, what was ever counted. */
   total: Record<string, Record<string, number>>
+  /** Per queue, how many runs of today had been ready for how long, by the ends of `waitEnds`. */
+  waits: Record<string, readonly number[]>
   limits: LimitView[]
   groups: GroupView[]
 }
@@ -20,6 +23,15 @@ const labelled = (labels: Labels): string =>
     .map(([name, value]) => `${name}="${escaped(value)}"`)
     .join(',')
 
+/** Samples of its buckets, in the order of their ends: how many there are in all is what the last one holds. */
+function histogram(name: string, help: string, samples: Sample[]): string {
+  if (samples.length === 0) return ''
+  const counts = samples.flatMap(([{ le, ...labels }, n]): Sample[] => (le === '+Inf' ? [[labels, n]] : []))
+  const lines = (end: string, all: Sample[]) => all.map(([labels, n]) => `${name}_${end}{${labelled(labels)}} ${n}`)
+  const head = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`]
+  return [...head, ...lines('bucket', samples), ...lines('count', counts), ''].join('\n')
+}
+
 const family = (name: string, type: 'gauge' | 'counter', help: string, samples: Sample[]): string =>
   samples.length === 0
     ? ''
@@ -33,14 +45,27 @@ const family = (name: string, type: 'gauge' | 'counter', help: string, samples: 
 /**
  * Writes what was measured, one family after the other.
  *
- * @example metrics({ queues, total: { core: { runs: 7 } }, limits: [], groups: [] })
+ * @example metrics({ queues, total: { core: { runs: 7 } }, waits: {}, limits: [], groups: [] })
  */
-export function metrics({ queues, total, limits, groups }: Measured): string {
+export function metrics({ queues, total, waits, limits, groups }: Measured): string {
   const rooms = [
     ...limits.map(({ key, ...room }) => ({ labels: { limit: key }, ...room })),
     ...groups.map(({ id, ...room }) => ({ labels: { group: id }, ...room })),
   ]
-  return [...ofQueues(queues, total), ...ofLimits(rooms)].join('')
+  return [...ofQueues(queues, total), ofWaits(waits), ...ofLimits(rooms)].join('')
+}
+
+/** Each bucket holds those of the ones before it; what is counted begins anew each day, as after a start. */
+const ofWaits = (waits: Measured['waits']): string => {
+  const samples = Object.entries(waits).flatMap(([queue, buckets]): Sample[] => {
+    let sum = 0
+    return buckets.map((n, i) => {
+      const end = waitEnds[i]!
+      return [{ queue, le: Number.isFinite(end) ? String(end / 1000) : '+Inf' }, (sum += n)]
+    })
+  })
+  const help = 'How long runs had been ready when they began, since midnight UTC.'
+  return histogram('sidejob_wait_seconds', help, samples)
 }
 
 const perQueue = (queues: QueueView[], value: (queue: QueueView) => number): Sample[] =>

@@ -2,12 +2,12 @@
 
 import { expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
+import { waitBelow } from '../../src/core/waits.ts'
 import { laneOf, passedWords, placeOf, spanOf, ticksOf } from '../../src/dashboard/words/calendar.ts'
 import { coloursOf, isFull, kindOfLimit } from '../../src/dashboard/words/limit.ts'
 import * as needs from '../../src/dashboard/words/needs.ts'
 import { asJson, choicesOf, kindOf, wordsOf } from '../../src/dashboard/words/schema.ts'
 import { columnsOf, niceTop, rangeOf } from '../../src/dashboard/words/series.ts'
-import { quantile } from '../../src/dashboard/words/waits.ts'
 import type { QueueView } from '../../src/engine/engine.ts'
 
 const NOW = 1_800_000_000_000
@@ -129,8 +129,8 @@ test('series have a column for every moment', () => {
   expect(columns).toHaveLength(60)
   expect(columns.reduce((sum, { completed }) => sum + completed, 0)).toBe(3)
   expect([niceTop(0), niceTop(1_130), niceTop(21)]).toEqual([4, 1_200, 30])
-  expect(quantile([5, 90, 5], 0.5)).toBe(100)
-  expect(quantile([], 0.5)).toBeUndefined()
+  expect(waitBelow([5, 90, 5], 0.5)).toBe(100)
+  expect(waitBelow([], 0.5)).toBeUndefined()
 })
 
 const drawn = {

@@ -54,6 +54,7 @@ const queue = { name: 'q', counts: { queued: 1 }, oldestReady: 1, lanes: 1, maxL
 const served = metrics({
   queues: [queue],
   total: { q: { runs: 1 } },
+  waits: { q: [1] },
   limits: [{ key: 'l', running: 1, waiting: 1 }],
   groups: [],
 } as unknown as Parameters<typeof metrics>[0])

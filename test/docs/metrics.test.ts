@@ -12,6 +12,7 @@ test('docs/stats.md has every metric', async () => {
   const text = metrics({
     queues: [queue as unknown as QueueView],
     total: { q: { runs: 1 } },
+    waits: { q: [1] },
     limits: [limit as unknown as LimitView],
     groups: [],
   })

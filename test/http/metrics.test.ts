@@ -35,11 +35,20 @@ test('queues, what happened and limits are there, line by line', async () => {
   expect(lines).toContain('sidejob_jobs{queue="default",status="completed"} 1')
   expect(lines).toContain('sidejob_events_total{queue="default",event="runs"} 1')
   expect(lines).toContain('sidejob_events_total{queue="default",event="pages"} 3')
+  expect(lines).toContain('sidejob_wait_seconds_bucket{queue="default",le="+Inf"} 1')
+  expect(lines).toContain('sidejob_wait_seconds_count{queue="default"} 1')
   expect(lines).toContain('sidejob_limit_running{limit="two \\"at\\" once"} 0')
 })
 
+test('a bucket of a histogram holds those of the buckets before it', () => {
+  const text = metrics({ queues: [], total: {}, waits: { q: [3, 0, 2, 0, 0, 0, 0, 0, 1] }, limits: [], groups: [] })
+  expect([...text.matchAll(/le="(.*?)"\} (\d+)/g)].map(([, end, n]) => `${end}: ${n}`)).toEqual([
+    ...['0.01: 3', '0.1: 3', '1: 5', '5: 5', '30: 5', '60: 5', '600: 5', '3600: 5', '+Inf: 6'],
+  ])
+})
+
 test('names cannot break out of their quotes', () => {
-  const text = metrics({ queues: [], total: { 'a"\\\n': { runs: 1 } }, limits: [], groups: [] })
+  const text = metrics({ queues: [], total: { 'a"\\\n': { runs: 1 } }, waits: {}, limits: [], groups: [] })
   expect(text.split('\n')[2]).toBe('sidejob_events_total{queue="a\\"\\\\\\n",event="runs"} 1')
 })
 

@@ -1,6 +1,7 @@
 // Five numbers with what they were.
 
 import type { Point } from '../../../core/series.ts'
+import { waitBelow, waitEnds } from '../../../core/waits.ts'
 import type { ProcessView, QueueView } from '../../../engine/engine.ts'
 import { Shape } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
@@ -9,7 +10,6 @@ import { count, percent, short } from '../../words/number.ts'
 import { readyIn } from '../../words/queue.ts'
 import type { Range } from '../../words/series.ts'
 import { about } from '../../words/time.ts'
-import { quantile, WAITS } from '../../words/waits.ts'
 
 type TilesProps = {
   data: {
@@ -100,8 +100,8 @@ function Failed({ data: { queues, points, range } }: TilesProps) {
 }
 
 function Waits({ data: { stats, points } }: TilesProps) {
-  const all = WAITS.map((_, i) => Object.values(stats.waits).reduce((sum, own) => sum + (own[i] ?? 0), 0))
-  const [half, most] = [quantile(all, 0.5), quantile(all, 0.95)]
+  const all = waitEnds.map((_, i) => Object.values(stats.waits).reduce((sum, own) => sum + (own[i] ?? 0), 0))
+  const [half, most] = [waitBelow(all, 0.5), waitBelow(all, 0.95)]
   return (
     <To kind="tile wide2" to="/queues">
       <span class="dt">Wait until start, p50 and p95</span>

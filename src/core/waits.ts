@@ -1,0 +1,13 @@
+// How long runs had been ready when they began: counts in buckets, as they are kept of each day.
+
+/** The upper ends of the buckets, in milliseconds; the last has none. lib/queue/counts.lua counts by the same. */
+export const waitEnds = [10, 100, 1_000, 5_000, 30_000, 60_000, 600_000, 3_600_000, Number.POSITIVE_INFINITY] as const
+
+/** Below which bucket's end a share of all has waited; nothing where there are none. @example waitBelow([9, 1], 0.5) // 10 */
+export function waitBelow(buckets: readonly number[], share: number): number | undefined {
+  const all = buckets.reduce((a, b) => a + b, 0)
+  if (all === 0) return undefined
+  let sum = 0
+  const i = buckets.findIndex((n) => (sum += n) >= share * all)
+  return Number.isFinite(waitEnds[i]!) ? waitEnds[i]! : waitEnds[waitEnds.length - 2]!
+}
