@@ -30,7 +30,7 @@ const [, eager] = counted('a no-op job alone, eager', CALLS_AND_BILLED)
 const [ports] = counted('a run with one read and one write in a batch', /measured [\d.]+ and ([\d.]+)/)
 const [family] = counted('the same with a parent of its own', /measured ([\d.]+)/)
 const [limit] = counted('the same with a limit of its own', /measured ([\d.]+)/)
-const [idle] = counted('a minute in which nothing happens', /measured (\d+)/)
+const [idle] = counted('a minute in which nothing happens', /measured ([\d.]+)/)
 
 const MILLION = 1_000_000
 const dollars = (amount: number) => (amount < 0.1 ? '< $0.10' : `$${amount.toFixed(amount < 10 ? 2 : 0)}`)
