@@ -1,7 +1,7 @@
 // The log: writing an entry, reading the newest ones.
 
 import * as z from 'zod'
-import { closed, count, done, label, logCursor, logPage, pathRef, time } from '../core/schemas.ts'
+import { className, closed, count, done, label, logCursor, logPage, pathRef, time } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const log = {
@@ -25,6 +25,7 @@ export const log = {
       summary: 'Reads the log, newest first',
       query: z.strictObject({
         job: pathRef.optional(),
+        class: className.optional().meta({ description: 'only entries of jobs of this class' }),
         level: label.optional(),
         text: z
           .string()

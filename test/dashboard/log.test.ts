@@ -1,11 +1,16 @@
 // The log: filters by what an entry holds and by when it was written, in the API and on the page.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
+import { rawCommand } from '../kit/index.ts'
+import { costOf } from '../redis/commandstats.ts'
 import { startPages } from './kit.ts'
+
+const says = defineWorker({ class: 'says', perform: (job) => job.log('said by a job') })
 
 let pages: Awaited<ReturnType<typeof startPages>>
 beforeAll(async () => {
-  pages = await startPages()
+  pages = await startPages({ workers: [says] })
   for (const text of ['Stripe said no', 'all is well', 'stripe said yes']) await pages.engine.log(JSON.stringify(text))
 })
 afterAll(() => pages.close())
@@ -23,4 +28,35 @@ test('the page of the log has a field for it, and keeps the other filters', asyn
   expect(html).toContain('all is well')
   expect(html).not.toContain('said no')
   expect(html).toContain('<input type="hidden" name="level" value="info"/>')
+})
+
+test('entries tell the class of their job, and are found by it, also on the page', async () => {
+  const id = await pages.make('says')
+  await pages.rest(id)
+  const { entries } = await pages.engine.readLog({ class: 'says' })
+  expect(entries).toMatchObject([{ job: id, class: 'says', entry: '{"message":"said by a job"}' }])
+  expect((await pages.engine.readLog({ text: 'stripe' })).entries.map((one) => one.class)).toEqual([null, null])
+  expect((await pages.engine.readLog({ class: 'another' })).entries).toEqual([])
+  const reader = await pages.enter(['read'])
+  expect(await reader.html('/ui/log?class=says')).toContain('said by a job')
+  expect(await reader.html('/ui/log?class=another')).not.toContain('said by a job')
+})
+
+test('the log of a job that has ended is read where its entries can be, whatever was written since', async () => {
+  const id = await pages.make('says')
+  await pages.rest(id)
+  const later = Date.now() + 20_000
+  const { port } = pages.redis
+  for (let i = 0; i < 1_000; i++)
+    await rawCommand(
+      ...([port, 'XADD', pages.store.keys.log, `${later}-${i + 1}`, 'at', String(later)] as const),
+      ...['job', '', 'level', 'info', 'entry', '{"message":"later"}'],
+    )
+  let found: unknown[] = []
+  const cost = await costOf(pages, async () => {
+    found = (await pages.engine.readLog({ job: String(id) })).entries
+  })
+  expect(found).toMatchObject([{ job: id }])
+  expect(cost.commands.xrevrange).toBe(1)
+  expect((await costOf(pages, () => pages.engine.readLog({ class: 'says' }))).commands.xrevrange).toBeGreaterThan(1)
 })

@@ -293,7 +293,7 @@ const answers: Engine = {
   },
   log: async () => {},
   readLog: async () => ({
-    entries: [{ id: '1-0', at: T, level: 'info', job: 7, entry: '{"info":"x"}' }],
+    entries: [{ id: '1-0', at: T, level: 'info', job: 7, class: 'zip', entry: '{"info":"x"}' }],
     cursor: null,
   }),
   workers: async () => ({

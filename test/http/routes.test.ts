@@ -376,11 +376,11 @@ const cases: Case[] = [
   ['log.write', ask('POST', '/v1/log', '{"entry":{"info":"x"}}'), 200, {}, 'log', '{"info":"x"}', {}],
   [
     'log.read',
-    ask('GET', '/v1/log?job=7&text=stripe&since=1000&cursor=1-0'),
+    ask('GET', '/v1/log?job=7&class=zip&text=stripe&since=1000&cursor=1-0'),
     200,
     { entries: [{ at }] },
     'readLog',
-    { job: '7', text: 'stripe', since: 1_000, cursor: '1-0' },
+    { job: '7', class: 'zip', text: 'stripe', since: 1_000, cursor: '1-0' },
   ],
   [
     'workers.list',

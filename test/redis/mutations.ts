@@ -2420,6 +2420,8 @@ const told: Mutation[] = [
     ["    set_text(ns .. 'rung', now_text)\n", '', 'nobody knows when a bell came'],
     ['  if there[bell] then\n', '  if true then\n', 'whatever calls itself a bell counts as one'],
   ),
+  ...of(91, 'lib/port/log.lua', ['job_doc and job_doc.class or', 'false or', 'entries have no class']),
+  ...of(91, 'lib/port/log.lua', ['fault_doc or (job and find(job))', 'fault_doc', 'what runs say has no class']),
 ]
 
 export const mutations: Mutation[] = [

@@ -43,6 +43,11 @@ export const channelList = z.object({
 })
 
 export const logPage = z.object({
-  entries: z.array(z.object({ id: z.string(), at: moment, job: jobId.nullable(), entry: closed, level: z.string() })),
+  entries: z.array(
+    z.object({
+      ...{ id: z.string(), at: moment, job: jobId.nullable(), entry: closed, level: z.string() },
+      class: z.string().nullable().meta({ description: 'of the job; null where an earlier version has written it' }),
+    }),
+  ),
   cursor: z.string().nullable(),
 })

@@ -17,11 +17,14 @@ export const log = page<LogData>({
   nav: 'log',
   every: 2_000,
   async load({ engine, query }) {
-    const [level, job, cursor, text] = ['level', 'job', 'cursor', 'text'].map((name) => query.get(name) || undefined)
+    const [level, job, name, cursor, text] = ['level', 'job', 'class', 'cursor', 'text'].map(
+      (name) => query.get(name) || undefined,
+    )
     const { entries, cursor: next } = await engine.readLog({
       limit: MOST,
       ...(level ? { level } : {}),
       ...(job ? { job } : {}),
+      ...(name ? { class: name } : {}),
       ...(text ? { text: text.slice(0, 200) } : {}),
       ...(cursor ? { cursor } : {}),
     })
@@ -40,8 +43,16 @@ export const log = page<LogData>({
           />
           <form class="filter small" action={`${base}/log`}>
             {[...query].map(([name, value]) =>
-              name === 'text' || name === 'cursor' ? null : <input type="hidden" name={name} value={value} />,
+              ['text', 'class', 'cursor'].includes(name) ? null : <input type="hidden" name={name} value={value} />,
             )}
+            <input
+              name="class"
+              type="search"
+              aria-label="Class of the job"
+              placeholder="Class"
+              value={query.get('class') ?? ''}
+              maxlength={200}
+            />
             <input
               name="text"
               type="search"

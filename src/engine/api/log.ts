@@ -3,6 +3,7 @@
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { logWords } from '../../redis/changes.ts'
 import { fieldsOf } from '../../redis/flat.ts'
+import { createdAtOf, type JobRecord, statusOf } from '../../redis/record.ts'
 import type { Vault } from '../../redis/vault.ts'
 import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
@@ -11,16 +12,18 @@ import type { Engine } from '../engine.ts'
 const LOG_PAGE = 400
 const LOG_PAGES = 25
 
-type LogRow = { id: string; at: number; job: number | null; level: string; entry: Encoded }
+/** `class`: of the job; of an entry that an earlier version has written nobody knows it. */
+type LogRow = { id: string; at: number; job: number | null; class: string | null; level: string; entry: Encoded }
 
 /** Entries of a stream as Redis answers them: their ids, each with its fields and values in one list. */
 function logRows(answer: unknown, { showAll }: Vault): LogRow[] {
   return (answer as [string, string[]][]).map(([id, flat]) => {
-    const { at, job, level, entry } = fieldsOf(flat)
+    const { at, job, class: name, level, entry } = fieldsOf(flat)
     return {
       id,
       at: Number(at),
       job: job ? Number(job) : null,
+      class: name || null,
       level: level!,
       entry: showAll(entry!) as Encoded,
     }
@@ -33,25 +36,41 @@ const entryOf = (entry: Encoded): Encoded => {
   return typeof text === 'string' ? encodeValue({ message: text }) : entry
 }
 
-export function createLog({ store, change }: Context): Pick<Engine, 'log' | 'readLog'> {
+const ended: ReadonlySet<string> = new Set(['completed', 'failed', 'terminated'])
+/** By so much the clock of Redis may have been set meanwhile. */
+const MARGIN = 5_000
+
+/** When the entries of a job were written: before it was made there are none, and none after it has ended. */
+const lifeOf = (document: JobRecord): { from: number; to?: number } => ({
+  from: createdAtOf(document) - MARGIN,
+  ...(ended.has(statusOf(document)) && document.endedAt ? { to: document.endedAt + MARGIN } : {}),
+})
+
+export function createLog({ store, change, now }: Context): Pick<Engine, 'log' | 'readLog'> {
   return {
     async log(entry, call) {
       await change('', [logWords(entryOf(entry), store.vault)], call)
     },
 
-    async readLog({ job, level, text, since = 0, cursor, limit = 100 }) {
-      const id = job === undefined ? undefined : (await store.inspect(job)).id
+    async readLog({ job, class: name, level, text, since = 0, cursor, limit = 100 }) {
+      const found = job === undefined ? undefined : await store.inspect(job)
+      const id = found?.id
+      const { from = 0, to }: { from?: number; to?: number } = found ? lifeOf(found.document) : {}
+      // Entries are numbered by Redis' own clock, which no test can move.
+      const latest = to === undefined || Math.abs(now() - Date.now()) > MARGIN ? '+' : String(to)
+      const earliest = Math.max(since, from)
       const wanted = text?.toLowerCase()
       const isWanted = (row: LogRow) =>
         (id === undefined || row.job === id) &&
+        (name === undefined || row.class === name) &&
         (level === undefined || row.level === level) &&
         (wanted === undefined || row.entry.toLowerCase().includes(wanted))
       const entries: LogRow[] = []
       // What a filter lets through may be far back: several pages are looked at before the caller is asked to go on.
       for (let page = 0, before = cursor; page < LOG_PAGES; page++) {
-        const rows = logRows(await store.readLog(before ? `(${before}` : '+', LOG_PAGE), store.vault)
+        const rows = logRows(await store.readLog(before ? `(${before}` : latest, LOG_PAGE), store.vault)
         for (const row of rows) {
-          if (row.at < since) return { entries, cursor: null }
+          if (row.at < earliest) return { entries, cursor: null }
           if (isWanted(row)) entries.push(row)
           before = row.id
           if (entries.length === limit) return { entries, cursor: row.id }

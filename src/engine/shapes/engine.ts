@@ -152,13 +152,15 @@ export interface Engine extends Deliveries {
   log(entry: Encoded, call?: Call): Promise<void>
   readLog(filter: {
     job?: Ref
+    /** Of jobs of this class. */
+    class?: string
     level?: string
     text?: string
     since?: number
     cursor?: string
     limit?: number
   }): Promise<{
-    entries: { id: string; at: number; job: number | null; level: string; entry: Encoded }[]
+    entries: { id: string; at: number; job: number | null; class: string | null; level: string; entry: Encoded }[]
     cursor: string | null
   }>
 

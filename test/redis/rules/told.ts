@@ -1,6 +1,7 @@
 // Rules 90–94: what is written down for whoever looks, at no command more.
 
 import { expect } from 'vitest'
+import { logWords } from '../../../src/redis/changes.ts'
 import type { Facts, World } from '../direct.ts'
 
 const bellAt = async ({ store }: World) => (await store.standing()).bellAt
@@ -19,4 +20,23 @@ const rule90: Facts = {
   },
 }
 
-export const told: Record<number, Facts> = { 90: rule90 }
+const logged = async ({ client, store }: World): Promise<(string | null)[]> => {
+  const rows = await client.ask((redis) => redis.xrange(store.keys.log, '-', '+') as Promise<unknown>)
+  return (rows as [string, string[]][]).map(([, flat]) => flat[flat.indexOf('class') + 1] ?? null)
+}
+
+const rule91: Facts = {
+  async 'an entry of the log says the class of its job, whether a run says it or has failed'(world) {
+    await world.make({ class: 'listener' })
+    await (await world.claimOne()).commit({ ops: [{ op: 'log', entry: '{"a":1}' as never }] })
+    await world.make({ class: 'plain' })
+    await (await world.claimOne()).fail()
+    expect(await logged(world)).toEqual(['listener', 'plain'])
+  },
+  async 'an entry of nobody has no class'(world) {
+    await world.store.change('', [logWords('{"a":1}' as never, world.store.vault)])
+    expect(await logged(world)).toEqual([''])
+  },
+}
+
+export const told: Record<number, Facts> = { 90: rule90, 91: rule91 }

@@ -11,7 +11,7 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 local get_value = values.get_value
-local need, writes = cache.need, cache.writes
+local find, need, writes = cache.find, cache.need, cache.writes
 local push = journal.push
 local int = numbers.int
 local now_text = time.now_text
@@ -178,7 +178,8 @@ function log.line(job, level, entry, fault_doc)
   if message and is_redacted(job, fault_doc, 'error', 'message') then message, rest = '"[redacted]"', '}' end
   if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
   if #entry > MAX_LOG then entry = '{"message":"an entry of ' .. #entry .. ' bytes, of which only its size is kept","$size":' .. #entry .. '}' end
-  push(writes.log, { job or '', level, entry })
+  local job_doc = fault_doc or (job and find(job))
+  push(writes.log, { job or '', level, entry, job_doc and job_doc.class or '' })
   if hints.hears('/sidejob/log') then push(hints.told, { '/sidejob/log', '@\n\nl\n' .. text(job, entry) }) end
 end
 

@@ -190,7 +190,7 @@ local function most_like(entry, length, bytes) return math.max(1, math.min(lengt
 
 local function flush_messages()
   for _, e in ipairs(writes.log) do
-    redis.call('XADD', ns .. 'log', 'MAXLEN', '~', most_like(e[3], LOG_LENGTH, LOG_BYTES), '*', 'at', int(now), 'job', e[1], 'level', e[2], 'entry', e[3])
+    redis.call('XADD', ns .. 'log', 'MAXLEN', '~', most_like(e[3], LOG_LENGTH, LOG_BYTES), '*', 'at', int(now), 'job', e[1], 'level', e[2], 'class', e[4], 'entry', e[3])
   end
   for _, e in ipairs(writes.records) do
     redis.call('XADD', e[1], 'MAXLEN', '~', most_like(e[2], RECORD_LENGTH, RECORD_BYTES), '*', 'at', int(now), 'did', e[2], 'more', int(e[3]))
