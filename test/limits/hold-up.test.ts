@@ -210,7 +210,7 @@ test('thousands of groups are listed without holding anybody up, and a scrape sh
   expect(ids.filter((id: string) => id.startsWith('crowd-'))).toHaveLength(4_000)
   expect(new Set(ids).size).toBe(ids.length)
   const scraped = await doors.ask('GET', '/metrics')
-  const shown = new Set([...scraped.text.matchAll(/group="(crowd-\d+)"/g)].map(([, id]) => id))
+  const shown = new Set([...scraped.text.matchAll(/group="([^"]+)"/g)].map(([, id]) => id))
   expect(shown.size).toBe(100)
   expect(scraped.text.length).toBeLessThan(200_000)
 })
