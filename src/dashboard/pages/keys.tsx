@@ -98,7 +98,7 @@ export const keys = page<{ keys: ApiKey[] }>({
       <div class="cols c21">
         <Card>
           {keys.length === 0 && <Empty>There is only the key of the deployment.</Empty>}
-          <table class="tbl">
+          <table class="tbl lined">
             <caption class="vh">API keys</caption>
             <tbody>
               {keys.map((key) => (

@@ -1,12 +1,12 @@
 // Make a job: of a class, with what its ports expect; or like one that there was.
 
 import { encodedToJson } from '../../core/codec/value.ts'
-import type { JobView, WorkerDefinition } from '../../engine/engine.ts'
+import type { Engine, JobView, WorkerDefinition } from '../../engine/engine.ts'
 import type { Act } from '../page.ts'
 import { page } from '../page.ts'
 import { JobForm, jobBody } from '../parts/job-form.tsx'
 import { Card, Head } from '../parts/layout.tsx'
-import { given } from '../words/form.ts'
+import { given, jsonText, maybe } from '../words/form.ts'
 
 type NewJobData = {
   workers: ({ queue: string; class: string } & WorkerDefinition)[]
@@ -15,14 +15,23 @@ type NewJobData = {
   class?: string
 }
 
+/** What a form asks for: a body as it was typed, or fields by the class that they are of. */
+async function bodyIn(form: FormData, engine: Engine): Promise<string> {
+  const json = maybe(form, 'json')
+  if (json !== undefined) return jsonText(json, 'body')
+  const [queue, name] = [given(form, 'queue'), given(form, 'class')]
+  const { workers } = await engine.workers()
+  return jobBody(
+    form,
+    workers.find((one) => one.queue === queue && one.class === name),
+  )
+}
+
 /** The act that every form for a job shares. */
 export const make: Act = {
   scope: 'write',
   async does({ form, call, engine }) {
-    const [queue, name] = [given(form, 'queue'), given(form, 'class')]
-    const { workers } = await engine.workers()
-    const worker = workers.find((one) => one.queue === queue && one.class === name)
-    const { id } = (await call('POST', '/v1/jobs', jobBody(form, worker))) as { id: number }
+    const { id } = (await call('POST', '/v1/jobs', await bodyIn(form, engine))) as { id: number }
     return {
       say: `Job #${id} was made`,
       to: form.get('stay') ? undefined : `/jobs/${id}`,

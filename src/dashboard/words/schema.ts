@@ -65,6 +65,20 @@ export function kindOf(schema: string | undefined): Kind {
 
 export const choicesOf = (schema: string | undefined): string[] => (read(schema)?.enum ?? []).map(String)
 
+const samples: Record<Kind, string> = { text: '"text"', number: '0', boolean: 'false', choice: '""', json: 'null' }
+
+/** A value to begin with, as JSON. @example sampleOf('{"type":"integer"}') // '0' */
+export function sampleOf(schema: string | undefined): string {
+  const known = read(schema)
+  if (known?.enum) return JSON.stringify(known.enum[0])
+  if (known?.type === 'array') return '[]'
+  if (known?.type === 'object')
+    return `{${Object.entries(known.properties ?? {})
+      .map(([name, of]) => `${JSON.stringify(name)}:${sampleOf(JSON.stringify(of))}`)
+      .join(',')}}`
+  return samples[kindOf(schema)]
+}
+
 /** What was typed into a field of a kind, as JSON. */
 export const asJson = (kind: Kind, text: string): string =>
   kind === 'text' || kind === 'choice'

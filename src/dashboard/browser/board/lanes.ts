@@ -11,6 +11,8 @@ export type Lane = { name: string; bars: readonly Bar[] }
 const [WIDE, HIGH, BAR] = [1_000, 15, 9] as const
 /** A run is drawn no narrower than this. */
 const LEAST = 2
+/** A text of a mark needs this part of the width. */
+const NEAR = 0.16
 
 const xOf = ({ from, to }: Range, at: number): number =>
   Math.round(Math.max(0, Math.min(WIDE, ((at - from) / Math.max(1, to - from)) * WIDE)) * 10) / 10
@@ -23,6 +25,17 @@ const pathOf = (bars: readonly Bar[], range: Range, row: number): string =>
       return `M${x} ${row * HIGH + 2}h${Math.max(LEAST, xOf(range, to) - x)}v${BAR}h-${Math.max(LEAST, xOf(range, to) - x)}z`
     })
     .join('')
+
+/** Marks that are too near to each other for a text each have one for all of them. */
+function together(marks: readonly Mark[], range: Range): Mark[] {
+  const found: Mark[] = []
+  for (const { at, text } of [...marks].sort((a, b) => a.at - b.at)) {
+    const last = found.at(-1)
+    if (!last || xOf(range, at) - xOf(range, last.at) > WIDE * NEAR) found.push({ at, text })
+    else if (!last.text.split(', ').includes(text)) last.text += `, ${text}`
+  }
+  return found
+}
 
 const texts = (names: readonly string[]): HTMLElement[] =>
   names.map((name) => Object.assign(document.createElement('span'), { textContent: name, title: name }))
@@ -70,7 +83,7 @@ export function createLanes(box: HTMLElement) {
       svg.replaceChildren(...bars, ...lines, line)
       axis.replaceChildren(
         tick(range.from, clock(range.from)),
-        ...marks.map(({ at, text }) => tick(at, `${clock(at)} ${text}`)),
+        ...together(marks, range).map(({ at, text }) => tick(at, `${clock(at)} ${text}`)),
         tick(range.to, clock(range.to)),
       )
     },

@@ -4,11 +4,11 @@ import type { OpenBreaker } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
-import { Card, To } from '../../parts/layout.tsx'
-import { Ago } from '../../parts/moment.tsx'
+import { To } from '../../parts/layout.tsx'
 import { given } from '../../words/form.ts'
 import { many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
+import { clock } from '../../words/time.ts'
 
 export const reset: Act = {
   scope: 'admin',
@@ -21,39 +21,46 @@ export const reset: Act = {
 
 const calls = { callbacks: 'callbacks', workers: 'runs of push workers' }
 
+/** As a limit that nobody passes. */
 function Row({ breaker: { host, of, failures, until } }: { breaker: OpenBreaker }) {
-  const { now } = useLook()
+  const { now, zone } = useLook()
+  const shut = until > now ? `shut until ${clock(until, zone)}` : 'the next call tries it'
   return (
-    <tr>
-      <td>
-        <b class="mono">{cut(host, 40)}</b>
-      </td>
-      <td class="fill dim">
-        {of === 'callbacks' ? <To to={`/callbacks?host=${encodeURIComponent(host)}`}>{calls[of]}</To> : calls[of]}
-      </td>
-      <td class="num st failed">{many(failures, 'failure')} in a row</td>
-      <td class="num">{until > now ? <Ago at={until} /> : 'the next call tries it'}</td>
-      <td class="num">
-        <Button act="reset" at="/limits" scope="admin" fields={{ host, of }} small label={`Call ${host} again now`}>
-          Call again now
-        </Button>
-      </td>
-    </tr>
+    <div class="limit">
+      <div class="line">
+        <div class="grow">
+          <b class="clip mono">{cut(host, 40)}</b>
+          <span class="sub">
+            {of === 'callbacks' ? <To to={`/callbacks?host=${encodeURIComponent(host)}`}>{calls[of]}</To> : calls[of]},
+            our own
+          </span>
+        </div>
+        <div>
+          <svg class="bar" width="100%" height="18" aria-hidden="true">
+            <rect class="wait" width="100%" height="18" rx="3" />
+          </svg>
+          <span class="sub">
+            {shut}: <span class="st failed">{many(failures, 'failure')} in a row</span>
+          </span>
+        </div>
+        <div class="q dim">left alone</div>
+        <div class="acts">
+          <Button act="reset" at="/limits" scope="admin" fields={{ host, of }} small label={`Call ${host} again now`}>
+            Call again now
+          </Button>
+        </div>
+      </div>
+    </div>
   )
 }
 
 export function Breakers({ breakers }: { breakers: OpenBreaker[] }) {
   if (breakers.length === 0) return null
   return (
-    <Card title="Hosts left alone" id="breakers">
-      <table class="tbl">
-        <caption class="vh">Hosts that keep failing</caption>
-        <tbody>
-          {breakers.map((breaker) => (
-            <Row breaker={breaker} />
-          ))}
-        </tbody>
-      </table>
-    </Card>
+    <section id="breakers" aria-label="Hosts that are left alone because they keep failing">
+      {breakers.map((breaker) => (
+        <Row breaker={breaker} />
+      ))}
+    </section>
   )
 }

@@ -80,7 +80,7 @@ function Row({ limit, near }: { limit: LimitView; near?: Near }) {
           </To>
           <span class="sub">{kindOfLimit(limit)}</span>
         </div>
-        <Slots limit={limit} holders={near?.holders} />
+        <Slots limit={limit} holders={near?.holders} started={near?.limit.started} fullSince={near?.limit.fullSince} />
         <div class="q">
           {waiting > 0 ? (
             <b class={isFull(limit) && waiting > 99 ? 'up' : undefined}>{many(waiting, 'waits', 'wait')}</b>
@@ -178,16 +178,18 @@ function View({ data: { limits, groups, constraints, breakers, near, change, wan
       </Head>
       {change !== undefined && <ChangeForm limit={limits.find(({ key }) => key === change)} />}
       <Card>
-        {limits.length === 0 && <Empty>There is no limit: every job starts as soon as a lane is free.</Empty>}
+        {limits.length + breakers.length === 0 && (
+          <Empty>There is no limit: every job starts as soon as a lane is free.</Empty>
+        )}
         {limits.slice(0, SHOWN).map((limit) => (
           <Row limit={limit} near={near?.limit.key === limit.key ? near : undefined} />
         ))}
+        <Breakers breakers={breakers.filter(({ host }) => host.toLowerCase().includes(wanted))} />
       </Card>
       <div class="cols c21 limcols">
         <Groups groups={groups} />
         <Constraints constraints={constraints} />
       </div>
-      <Breakers breakers={breakers} />
     </>
   )
 }

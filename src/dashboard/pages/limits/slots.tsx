@@ -45,11 +45,14 @@ type SlotsProps = {
   limit: Partial<LimitView> & Pick<LimitView, 'concurrency' | 'running'>
   holders?: readonly Holder[]
   small?: boolean
+  /** Of a limit that is open: how many have started within the period of its rate, and since when somebody waits. */
+  started?: number
+  fullSince?: number | null
 }
 
-export function Slots({ limit, holders, small }: SlotsProps) {
+export function Slots({ limit, holders, small, started, fullSince }: SlotsProps) {
   const { now, zone } = useLook()
-  const { concurrency, running, shutUntil, paused } = limit
+  const { concurrency, running, shutUntil, paused, rate } = limit
   const colours = coloursOf(holders?.map(({ group }) => group) ?? [])
   const kinds = holders ? holders.map(({ group }) => colours.get(group)!).sort() : ['g1']
   const isShut = (shutUntil !== undefined && shutUntil !== null && shutUntil > now) || paused
@@ -63,11 +66,25 @@ export function Slots({ limit, holders, small }: SlotsProps) {
       ) : concurrency === null ? (
         <svg class="bar" width="100%" height={height} aria-hidden="true">
           <rect class="f-sunken" width="100%" height={height} rx="3" />
+          {rate && started !== undefined && (
+            <rect
+              class="f-running"
+              width={`${round((100 * Math.min(started, rate.limit)) / rate.limit)}%`}
+              height={height}
+              rx="3"
+            />
+          )}
         </svg>
       ) : (
         <Cells of={concurrency} on={running} kinds={small ? [''] : kinds} height={height} />
       )}
-      {!small && <span class="sub">{nowOf(limit, now, zone)}</span>}
+      {!small && (
+        <span class="sub">
+          {nowOf(limit, now, zone)}
+          {rate && started !== undefined && `; ${count(started)} started in this ${span(rate.period)}`}
+          {fullSince && `; full for ${span(now - fullSince)}`}
+        </span>
+      )}
     </div>
   )
 }

@@ -123,9 +123,13 @@ function QueueRow({ queue }: { queue: QueueView }) {
           <Pips on={lanes} of={maxLanes} title={`${lanes} of ${maxLanes} lanes are open`} />
         )}
       </td>
-      <td class="num">{zero(readyIn(queue))}</td>
-      <td class={`num ${wait !== null && wait > 60_000 ? 'up' : 'dimmer'}`}>{wait === null ? '–' : about(wait)}</td>
-      <td class="num">
+      <td class="num" data-head="Ready">
+        {zero(readyIn(queue))}
+      </td>
+      <td class={`num ${wait === null ? 'dimmer' : wait > 60_000 ? 'up' : 'dim'}`} data-head="Oldest">
+        {wait === null ? '–' : about(wait)}
+      </td>
+      <td class="num" data-head="At limits">
         {counts.limited === 0 ? (
           zero(0)
         ) : (
@@ -134,9 +138,13 @@ function QueueRow({ queue }: { queue: QueueView }) {
           </To>
         )}
       </td>
-      <td class="num">{zero(counts.running)}</td>
-      <td class="num dim">{zero(counts.scheduled)}</td>
-      <td class="num">
+      <td class="num" data-head="Running">
+        {zero(counts.running)}
+      </td>
+      <td class="num dim" data-head="Later">
+        {zero(counts.scheduled)}
+      </td>
+      <td class="num" data-head="Failed">
         {counts.failed === 0 ? (
           zero(0)
         ) : (
@@ -154,7 +162,7 @@ const heads = ['Ready', 'Oldest', 'At limits', 'Running', 'Later', 'Failed']
 /** The table of queues, here and on its own page. */
 export function QueueTable({ queues }: { queues: QueueView[] }) {
   return (
-    <table class="tbl">
+    <table class="tbl lined">
       <caption class="vh">Queues</caption>
       <thead>
         <tr>

@@ -6,11 +6,11 @@ import { type Act, page } from '../../page.ts'
 import { many } from '../../words/number.ts'
 import { make } from '../new-job.tsx'
 import { Classes, fits, Top, type Worker } from './classes.tsx'
-import { About, Ports, TryIt } from './one.tsx'
+import { About, Ports, TryIt, type Way, ways } from './one.tsx'
 import { Register, register } from './register.tsx'
 
 type WorkersData = { workers: Worker[]; wanted: string; registers?: true }
-type WorkerData = WorkersData & { worker: Worker; last: JobRow[] }
+type WorkerData = WorkersData & { worker: Worker; last: JobRow[]; as: Way }
 
 const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
 
@@ -68,7 +68,8 @@ export const worker = page<WorkerData>({
     ])
     const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)
     if (!worker) throw new SidejobError('NOT_FOUND', `There is no class ${params.class} in queue ${params.queue}`)
-    return { workers, worker, last: jobs, wanted: wantedIn(query) }
+    const as = ways.find((way) => way === query.get('as')) ?? 'form'
+    return { workers, worker, last: jobs, wanted: wantedIn(query), as }
   },
   title: ({ worker }) => `${worker.queue}/${worker.class}`,
   crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],
@@ -81,7 +82,7 @@ export const worker = page<WorkerData>({
           <About worker={data.worker} />
           <Ports worker={data.worker} />
         </div>
-        <TryIt worker={data.worker} last={data.last} />
+        <TryIt worker={data.worker} last={data.last} as={data.as} />
       </div>
     </>
   ),

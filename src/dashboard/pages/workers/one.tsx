@@ -5,12 +5,13 @@ import type { JobRow, WorkerDefinition } from '../../../engine/engine.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
-import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
+import { Card, Choice, Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { count } from '../../words/number.ts'
 import { wordsOf } from '../../words/schema.ts'
 import { cut } from '../../words/text.ts'
 import { span } from '../../words/time.ts'
+import { AsCurl, AsJson } from './body.tsx'
 import type { Worker } from './classes.tsx'
 
 const servedBy = ({ push, pull }: WorkerDefinition): string =>
@@ -101,20 +102,29 @@ export function Ports({ worker }: { worker: Worker }) {
   )
 }
 
-export function TryIt({ worker, last }: { worker: Worker; last: JobRow[] }) {
+/** How a job is made from here: by fields, as the body of a call, or elsewhere. */
+export const ways = ['form', 'json', 'curl'] as const
+export type Way = (typeof ways)[number]
+
+export function TryIt({ worker, last, as }: { worker: Worker; last: JobRow[]; as: Way }) {
+  const path = `/workers/${encodeURIComponent(worker.queue)}/${encodeURIComponent(worker.class)}`
   return (
     <Card
       title="Try it"
       right={
-        <To
-          kind="link"
-          to={`/jobs/new?queue=${encodeURIComponent(worker.queue)}&class=${encodeURIComponent(worker.class)}`}
-        >
-          With everything
-        </To>
+        <Choice
+          label="As"
+          options={ways.map((way) => ({
+            text: { form: 'Form', json: 'JSON', curl: 'curl' }[way],
+            to: `${path}${way === 'form' ? '' : `?as=${way}`}`,
+            on: way === as,
+          }))}
+        />
       }
     >
-      <JobForm worker={worker} queue={worker.queue} name={worker.class} classes={[]} stay />
+      {as === 'form' && <JobForm worker={worker} queue={worker.queue} name={worker.class} classes={[]} stay />}
+      {as === 'json' && <AsJson worker={worker} />}
+      {as === 'curl' && <AsCurl worker={worker} />}
       <div class="got">
         <b>The last that were made</b>
         {last.length === 0 && <p class="note">None yet.</p>}

@@ -1,0 +1,134 @@
+// What pages have beside what they began with: a class tried as JSON and by curl, hosts that are shut among the limits, rates,
+// rows of two lines on a phone.
+
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Look, logIn, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { callerOf } from './seed.ts'
+import { serve } from './served.ts'
+
+describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+
+  beforeAll(async () => {
+    site = await serve()
+    const call = callerOf(site.url, KEY)
+    await call('PUT', '/v1/workers/media/resize', {
+      pull: true,
+      in: {
+        url: { schema: { type: 'string' } },
+        sizes: { schema: { type: 'array' }, default: [320, 960] },
+        format: { schema: { enum: ["it's webp", 'avif'] } },
+      },
+    })
+    browser = await startBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  async function at(path: string, use: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
+    const { context, page, faults } = await logIn(browser, site.url, KEY, look)
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
+    await page.goto(`${site.url}/ui${path}`)
+    await use(page)
+    expect(faults.filter((fault) => !fault.includes('status of 4'))).toEqual([])
+    await context.close()
+  }
+
+  const newest = async () => (await site.engine.list({ class: 'resize', limit: 1 })).jobs[0]
+
+  test('a class is tried as JSON: what is there fits its ports, what is wrong is said, and the job is made', () =>
+    at('/workers/media/resize', async (page) => {
+      await page.getByRole('link', { name: 'JSON' }).click()
+      await page.waitForURL(/as=json/)
+      const body = page.getByRole('textbox', { name: /^Body/ })
+      const given = JSON.parse(await body.inputValue())
+      expect(given).toMatchObject({
+        queue: 'media',
+        class: 'resize',
+        inputs: { url: ['text'], format: ["it's webp"], sizes: [[320, 960]] },
+      })
+      await body.fill('{"class":')
+      await page.getByRole('button', { name: 'Make the job' }).click()
+      await page.getByRole('alert').filter({ hasText: 'body: expected JSON' }).waitFor()
+      await body.fill(JSON.stringify({ ...given, priority: 7 }))
+      await page.getByRole('button', { name: 'Make the job' }).click()
+      await page.locator('.toast', { hasText: /Job #\d+ was made/ }).waitFor()
+      expect(await newest()).toMatchObject({ priority: 7, class: 'resize' })
+    }))
+
+  test('the command of a class is copied, and makes a job where it is run', () =>
+    at('/workers/media/resize?as=curl', async (page) => {
+      const before = await newest()
+      await page.getByRole('button', { name: 'Copy' }).click()
+      const copied = await page.evaluate(() => navigator.clipboard.readText())
+      const command = copied.replace(/http:\/\/[\d.:]+(?=\/v1)/, site.url)
+      expect(command).toContain(`${site.url}/v1/jobs`)
+      await promisify(execFile)('sh', ['-c', command], { env: { ...process.env, SIDEJOB_KEY: KEY, no_proxy: '*' } })
+      const made = await newest()
+      expect(made!.id).not.toBe(before?.id)
+      const { values } = await site.engine.look(String(made!.id), 'in', 'format', 1)
+      expect(values[0]!.data).toBe('"it\'s webp"')
+    }))
+
+  test('a host that is left alone is hatched among the limits', async () => {
+    const settings = { threshold: 3, base: 60_000, cap: 60_000, probing: 5_000 }
+    for (const _ of [1, 2, 3]) await site.store.breaker('hooks.orbit.example', 'failed', settings)
+    await at('/limits', async (page) => {
+      const row = page.locator('.limit', { hasText: 'hooks.orbit.example' })
+      expect(await row.locator('.bar .wait').count()).toBe(1)
+      expect(await row.innerText()).toMatch(/shut until \d\d:\d\d:\d\d: 3 failures in a row/)
+      await row.getByRole('button', { name: 'Call hooks.orbit.example again now' }).click()
+      await row.waitFor({ state: 'detached' })
+    })
+  })
+
+  test('a limit with a rate that is open says how many have started, and since when it is full', async () => {
+    await callerOf(site.url, KEY)('PUT', '/v1/workers/media/ask', {
+      pull: true,
+      limits: [{ key: 'openai', rate: { limit: 4, period: '1h' } }],
+    })
+    await site.engine.enqueue(Array.from({ length: 6 }, () => ({ class: 'ask', queue: 'media' }) as never))
+    await site.engine.claim('media', { names: ['ask'], max: 6, lease: 600_000 })
+    const { limit } = await site.engine.room('openai', { holders: 5, waiting: 5 })
+    expect(limit.started).toBe(4)
+    await at('/limits?open=openai', async (page) => {
+      const row = page.locator('.limit', { hasText: 'openai' }).first()
+      expect(await row.innerText()).toMatch(/4 started in this 1 h/)
+      expect(await row.locator('.bar .f-running').getAttribute('width')).toBe('100%')
+      expect(limit.fullSince).not.toBeNull()
+      expect(await row.innerText()).toMatch(/full for /)
+    })
+  })
+
+  test.each([
+    ['/queues', 'media'],
+    ['/settings/keys', 'Remove'],
+  ])('on a phone a row of %s has two lines, and nothing of it is beyond the edge', async (path, has) => {
+    await site.engine.addKey({ name: 'grafana', scopes: ['read', 'write'] })
+    await at(
+      path,
+      async (page) => {
+        const row = page.locator('.tbl.lined tbody tr').filter({ hasText: has }).first()
+        const { x, width, height } = (await row.boundingBox())!
+        expect(x + width).toBeLessThanOrEqual(390)
+        expect(height).toBeLessThan(90)
+        const tops = await row
+          .locator('td:visible')
+          .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top / 12)))
+        expect(new Set(tops).size).toBeGreaterThan(1)
+        const beyond = await row
+          .locator('td:visible')
+          .evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > 390).length)
+        expect(beyond).toBe(0)
+      },
+      { width: 390, height: 844 },
+    )
+  })
+})
