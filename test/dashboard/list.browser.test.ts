@@ -126,6 +126,7 @@ describe.skipIf(!program())('in a browser', () => {
         .waitFor()
     })
     await at('/jobs?status=failed', async (page) => {
+      expect(await page.locator('.kinds mark').first().innerText()).toMatch(/^\d+$/)
       await page.getByRole('button', { name: /^Retry 2 jobs of fails/ }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Retry them' }).click()
       await page.waitForURL(/error=.*bulk=/)

@@ -10,9 +10,11 @@ import { filterOf, tokensOf, typed } from '../../src/dashboard/words/filter.ts'
 import { happened, messageOf, shareOf } from '../../src/dashboard/words/job.ts'
 import { isSecret, plain, pretty, textOf } from '../../src/dashboard/words/json.ts'
 import { bytes, count, many, percent, short } from '../../src/dashboard/words/number.ts'
+import { perOf, rangeOf } from '../../src/dashboard/words/series.ts'
 import { cut, listed } from '../../src/dashboard/words/text.ts'
 import { ago, clock, dayOf, lengthOf, moment, span } from '../../src/dashboard/words/time.ts'
 import { busyIn, rowsOf, scaleOf } from '../../src/dashboard/words/timeline.ts'
+import { varyingIn } from '../../src/dashboard/words/varying.ts'
 import { view } from '../http/fake-engine.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 3, 2, 9, 218)
@@ -62,6 +64,30 @@ test('pages say what is so, and never what nobody asked for', () => {
   for (const file of said)
     expect(readFileSync(new URL(file, root), 'utf8'), file).not.toMatch(/\b(oops|successfully|please|are you sure)\b/i)
 })
+
+test.each([
+  ['1h', 1],
+  ['4h', 4],
+  ['24h', 1],
+  ['7d', 3],
+])('a column of %s stands for %i minutes or hours', (name, n) => expect(perOf(rangeOf(name))).toBe(n))
+
+test.each([
+  ['card # declined', 'card 4242 declined', 'card [4242] declined'],
+  ['no answer within # s', 'no answer within 30 s', 'no answer within [30] s'],
+  ['cannot read <path>: no space', 'cannot read /u/8.heic: no space', 'cannot read [/u/8.heic]: no space'],
+  ['<text> of #', '"ann" of 7', '["ann"] of [7]'],
+  ['# is less than #', '1 is less than 2', '[1] is less than [2]'],
+  ['nothing varies', 'nothing varies', 'nothing varies'],
+  ['card # declined', 'something else', 'card [#] declined'],
+  ['', '', ''],
+])('of the kind %j the example %j varies as %j', (message, example, marked) =>
+  expect(
+    varyingIn(message, example)
+      .map(({ text, varies }) => (varies ? `[${text}]` : text))
+      .join(''),
+  ).toBe(marked),
+)
 
 describe('values', () => {
   test('keep their digits and their order', () => {

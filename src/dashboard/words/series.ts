@@ -27,6 +27,9 @@ export const ranges: readonly Range[] = [
 
 export const rangeOf = (name: string | null): Range => ranges.find((range) => range.name === name) ?? ranges[1]!
 
+/** How many minutes, or hours of a long range, one column stands for. @example perOf(rangeOf('4h')) // 4 */
+export const perOf = ({ span, columns, step }: Range): number => span / columns / (step === 'minute' ? MINUTE : HOUR)
+
 /** One point for each column of a range, also where nothing happened. */
 export function columnsOf(points: readonly Point[], { span, step, columns }: Range, now: number): Point[] {
   const unit = step === 'minute' ? MINUTE : HOUR

@@ -7,8 +7,10 @@ import { Icon } from '../../parts/icon.tsx'
 import { Card, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { given } from '../../words/form.ts'
+import { plain } from '../../words/json.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
+import { varyingIn } from '../../words/varying.ts'
 
 /** So many kinds are shown; looked at once a minute, for each look reads the newest failed jobs. */
 const SHOWN = 6
@@ -63,11 +65,15 @@ export const retryKind: Act = {
 
 function Row({ kind, deployedAt = Number.POSITIVE_INFINITY }: { kind: ErrorKind; deployedAt?: number }) {
   const { error, class: name, count: n, firstAt, lastAt, example, message } = kind
-  const text = cut(message || example || 'no message', 140)
+  const text = message.length > 0 && message.length <= 140 ? message : cut(message || example || 'no message', 140)
   return (
     <tr>
       <td class="fill">
-        <To to={`/jobs?status=failed&error=${error}`}>{text}</To>{' '}
+        <To to={`/jobs?status=failed&error=${error}`}>
+          {varyingIn(text, example || text).map((piece) =>
+            piece.varies ? <mark>{plain(cut(piece.text, 60))}</mark> : plain(piece.text),
+          )}
+        </To>{' '}
         {firstAt > deployedAt && (
           <span class="tag new">
             <Icon name="deploy" size={12} />

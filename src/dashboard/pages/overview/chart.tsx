@@ -5,7 +5,7 @@ import { useLook } from '../../look.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Card } from '../../parts/layout.tsx'
 import { count } from '../../words/number.ts'
-import { niceTop, type Range } from '../../words/series.ts'
+import { niceTop, perOf, type Range } from '../../words/series.ts'
 import { dayOf, hourOf } from '../../words/time.ts'
 
 /** Where the line is, and how high the chart. */
@@ -65,8 +65,9 @@ function Deploy({ at, points }: { at: number; points: Point[] }) {
 
 export function Ends({ points, range, deploys }: { points: Point[]; range: Range; deploys: number[] }) {
   const { zone } = useLook()
-  const top = niceTop(Math.max(...points.map(({ completed }) => completed)))
-  const low = niceTop(Math.max(...points.map(({ failed }) => failed)))
+  const per = perOf(range)
+  const top = niceTop(Math.max(...points.map(({ completed }) => completed)) / per) * per
+  const low = niceTop(Math.max(...points.map(({ failed }) => failed)) / per) * per
   const completed = points.reduce((sum, point) => sum + point.completed, 0)
   const failed = points.reduce((sum, point) => sum + point.failed, 0)
   const told =
@@ -78,15 +79,15 @@ export function Ends({ points, range, deploys }: { points: Point[]; range: Range
   )
   return (
     <Card
-      title={range.step === 'minute' ? 'Ends' : 'Ends an hour and more'}
+      title={range.step === 'minute' ? 'Ends a minute' : 'Ends an hour'}
       right={<Legend hasDeploys={deploys.length > 0} />}
     >
       <div class="plot">
         <span class="ylab y1" aria-hidden="true">
-          {count(top)}
+          {count(top / per)}
         </span>
         <span class="ylab y2" aria-hidden="true">
-          {count(low)} failed
+          {count(low / per)} failed
         </span>
         <svg height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={said}>
           {[9.5, 62.17, 114.83, 224.5].map((y) => (

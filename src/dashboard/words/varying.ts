@@ -1,0 +1,28 @@
+// The message of a kind of errors, with what varies in it told apart.
+
+/** What stands in the message of a kind for what differs from one failure to the next. */
+const VARYING = /(#|<(?:url|text|id|time|path)>)/
+
+export type Piece = { text: string; varies: boolean }
+
+/**
+ * The example of a kind in pieces: those that all failures of it have, and those that are of this one. Where the two do not
+ * fit, the message as it is. What varies ends where what follows it first stands: a text that holds the same is marked short.
+ *
+ * @example varyingIn('card # declined', 'card 4242 declined') // 'card ', '4242' which varies, ' declined'
+ */
+export function varyingIn(message: string, example: string): Piece[] {
+  const parts = message.split(VARYING).map((text, i): Piece => ({ text, varies: i % 2 === 1 }))
+  const found: Piece[] = []
+  let at = 0
+  for (const [i, { text, varies }] of parts.entries()) {
+    if (varies) continue
+    // The last piece stands at the end: what is before it may hold the same text.
+    const from = i === parts.length - 1 && text !== '' ? example.lastIndexOf(text) : example.indexOf(text, at)
+    const start = i === parts.length - 1 && text === '' ? example.length : from
+    if (start < at || (i === 0 && start > 0)) return parts.filter((one) => one.text !== '')
+    found.push({ text: example.slice(at, start), varies: true }, { text, varies: false })
+    at = start + text.length
+  }
+  return found.filter((one) => one.text !== '')
+}
