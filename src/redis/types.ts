@@ -169,6 +169,8 @@ export type Listed = {
   jobs: { id: number; document: JobRecord; callback?: CallbackJob }[]
   cursor: string | null
   total?: number
+  /** How many were looked through for a text. */
+  looked?: number
 }
 
 /** What is set of a limit; `reserved`: slots that are promised to jobs that are ready, `jobs`: of a group, those not at rest. */

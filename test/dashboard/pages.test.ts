@@ -158,6 +158,12 @@ describe('the views of Jobs', () => {
     expect(await rowsOf('status=failed,terminated')).toEqual([jobs.terminated, jobs.failed])
   })
 
+  test('a text is looked for, and the page says in how many', async () => {
+    const id = await pages.make('pulled', { args: encodeValue({ order: 'AB-4711' }) })
+    expect(await rowsOf('text=ab-4711')).toEqual([id])
+    expect(await reader.html('/ui/jobs?text=ab-4711')).toMatch(/1 of \d+ that were looked through fit/)
+  })
+
   test('are tokens of the filter line', async () => {
     const html = await reader.html('/ui/jobs?waits=limit&since=6h')
     for (const name of ['waits', 'since']) expect(html).toContain(`<span class="kk">${name}</span>`)

@@ -14,27 +14,37 @@ export const statusList = z
   .pipe(z.array(status).min(1).max(7))
   .meta({ description: 'one status, or several with commas' })
 
-export const jobQuery = z.strictObject({
-  status: statusList.optional(),
-  queue: queueName.optional(),
-  class: className.optional(),
-  group: label.optional(),
-  tag: label.optional(),
-  callback: callbackState.exclude(['IN_PROGRESS']).optional().meta({ description: 'how its callback goes' }),
-  error: errorKind.optional().meta({ description: 'failed with an error of this kind, as GET /v1/errors names it' }),
-  since: time.optional().meta({ description: 'made from this moment on' }),
-  until: time.optional().meta({ description: 'made before this moment' }),
-  longer: duration.optional().meta({ description: 'whose run takes longer than this, or took, if it has ended' }),
-  waits: waits.optional(),
-  parent: pathRef.optional(),
-  alias: alias.optional(),
-  fields: z
-    .enum(['all', 'row'])
-    .optional()
-    .meta({ description: 'row: each job in short, with the first reason why it does not run' }),
-  limit: count(1, 1_000).optional(),
-  cursor: cursor.optional(),
+const text = z.string().min(1).max(200).meta({
+  description: 'whose args, error or aliases hold this, whatever its case: of the newest 2,000 jobs that fit else',
 })
+
+export const jobQuery = z
+  .strictObject({
+    status: statusList.optional(),
+    queue: queueName.optional(),
+    class: className.optional(),
+    group: label.optional(),
+    tag: label.optional(),
+    callback: callbackState.exclude(['IN_PROGRESS']).optional().meta({ description: 'how its callback goes' }),
+    error: errorKind.optional().meta({ description: 'failed with an error of this kind, as GET /v1/errors names it' }),
+    since: time.optional().meta({ description: 'made from this moment on' }),
+    until: time.optional().meta({ description: 'made before this moment' }),
+    longer: duration.optional().meta({ description: 'whose run takes longer than this, or took, if it has ended' }),
+    waits: waits.optional(),
+    text: text.optional(),
+    parent: pathRef.optional(),
+    alias: alias.optional(),
+    fields: z
+      .enum(['all', 'row'])
+      .optional()
+      .meta({ description: 'row: each job in short, with the first reason why it does not run' }),
+    limit: count(1, 1_000).optional(),
+    cursor: cursor.optional(),
+  })
+  .refine(({ text, error }) => text === undefined || error === undefined, {
+    error: 'expected "text" or "error", got both',
+    path: ['text'],
+  })
 export type JobQuery = z.output<typeof jobQuery>
 
 const { id, queue, class: name, status: is, name: child, parent, aliases, priority, group, attempt } = jobView.shape
@@ -53,6 +63,10 @@ export const jobRow = z.object({
 export type JobRow = z.output<typeof jobRow>
 
 const paged = {
+  looked: z
+    .int()
+    .optional()
+    .meta({ description: 'with text: how many jobs were looked through; the cursor goes on behind them' }),
   cursor: z.string().nullable(),
   total: z.int().optional().meta({
     description: 'how many there are: told where an index says it, of one queue and statuses at rest and nothing else',

@@ -7,7 +7,7 @@ import { lengthOf } from './time.ts'
 /** The members of the query that choose jobs, in the order in which their tokens stand. */
 export const filters = [
   ...(['status', 'queue', 'class', 'group', 'tag', 'callback', 'parent', 'alias', 'error'] as const),
-  ...(['since', 'until', 'longer', 'waits'] as const),
+  ...(['since', 'until', 'longer', 'waits', 'text'] as const),
 ] as const
 /** `since=deploy`: from the moment on at which classes changed last. */
 export const DEPLOY = 'deploy'
@@ -49,6 +49,7 @@ const readers: Record<FilterName, (text: string, moments: Moments) => unknown> =
   until: momentOf,
   longer: lengthOf,
   waits: (text) => oneOf(['limit', 'retry'], text),
+  text: (text) => text.slice(0, 200),
 }
 
 /** What the engine is asked for; what cannot be understood is left out. */

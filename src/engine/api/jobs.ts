@@ -23,11 +23,11 @@ import { shownJob, shownState } from '../run/shown.ts'
 import { OURS } from '../run/steps.ts'
 import { kindOfJob } from './errors.ts'
 import { rowOf } from './rows.ts'
+import { LOOKED_AT, searched } from './search.ts'
 import { followed } from './why-chain.ts'
 
 const MAX_TREE = 5_000
 /** So many failed jobs are looked at for a page of one kind of error. */
-const LOOKED_AT = 1_000
 
 /** Its runs may take longer than an invocation is kept after its answer. */
 const lasts = ({ timeout }: { timeout?: number }, found: Registered | undefined): boolean =>
@@ -94,9 +94,13 @@ export function createJobs({
   }
 
   async function page({ cursor: before, limit = 50, ...filter }: JobFilter): Promise<Listed> {
-    const { status, error, ...wanted } = filter
+    const { status, error, text, ...wanted } = filter
     const statuses = status === undefined ? undefined : [status].flat().join(',')
     const ask = { ...wanted, ...listModes(filter), before, limit }
+    if (text !== undefined) {
+      const look = (from?: string) => store.list({ ...ask, status: statuses, before: from, limit: LOOKED_AT })
+      return searched(look, { text, limit, before })
+    }
     if (error === undefined) return store.list({ ...ask, status: statuses })
     const { jobs, cursor } = await store.list({ ...ask, status: 'failed', limit: LOOKED_AT })
     const fits = jobs.filter(({ document }) => kindOfJob(document).fingerprint === error)

@@ -48,9 +48,9 @@ export interface Engine extends Deliveries {
   /** `schemas`: its ports with the JSON Schemas that its worker says. */
   get(job: Ref, options?: { schemas?: boolean }): Promise<JobView>
   /** `total`: how many there are, where that costs nothing: of one queue and statuses at rest, and nothing else. */
-  list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null; total?: number }>
+  list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null; total?: number; looked?: number }>
   /** The same in short, each with the first reason why it does not run. */
-  rows(filter: JobFilter): Promise<{ jobs: JobRow[]; cursor: string | null; total?: number }>
+  rows(filter: JobFilter): Promise<{ jobs: JobRow[]; cursor: string | null; total?: number; looked?: number }>
   patch(job: Ref, patch: JobPatch, call?: Call): Promise<JobView>
   /** 'gone' at once; 'ending' when a run has to end first (only with force). */
   remove(job: Ref, options: { force?: boolean }, call?: Call): Promise<'gone' | 'ending'>

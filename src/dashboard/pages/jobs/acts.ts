@@ -83,7 +83,12 @@ async function bySelection(verb: Verb, { form, call }: ActAsked): Promise<Done> 
 
 async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
   const { query, call } = asked
-  const { cursor: _, longer, ...filter } = await filterFor(asked)
+  const { cursor: _, text, longer, ...filter } = await filterFor(asked)
+  if (text !== undefined)
+    throw new SidejobError(
+      'REFUSED',
+      'a text is looked for in few jobs at a time: select the rows, or take it out of the filter',
+    )
   const action = verb === 'run' ? 'requeue' : verb
   const { id } = (await call('POST', '/v1/bulk', {
     filter: { ...filter, ...(longer === undefined ? {} : { longer: `${longer} ms` }) },

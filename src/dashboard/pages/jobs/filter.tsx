@@ -45,7 +45,7 @@ export function Filter({ tokens }: { tokens: Token[] }) {
         name="q"
         aria-label="Filter"
         autocomplete="off"
-        placeholder="status, queue:  class:  group:  tag:  since:6h  longer:1m  waits:limit  or #id"
+        placeholder="status, queue:  class:  group:  tag:  text:  since:6h  longer:1m  or #id"
       />
       <kbd>/</kbd>
     </form>

@@ -28,6 +28,8 @@ export type JobsData = {
   cursor: string | null
   /** How many fit, where an index says it. */
   total?: number
+  /** How many were looked through for a text. */
+  looked?: number
   counts: Counted
   /** Of those that failed, where no kind is chosen. */
   kinds?: KindsData
@@ -59,7 +61,7 @@ async function load(asked: Asked): Promise<JobsData> {
   const bulk = query.get('bulk')
   const isOfKinds = query.get('status') === 'failed' && !query.has('error') && !query.has('group')
   const filter = await filterFor(asked)
-  const [{ jobs, cursor, total }, { queues }, { views }, kinds, doing] = await Promise.all([
+  const [{ jobs, cursor, total, looked }, { queues }, { views }, kinds, doing] = await Promise.all([
     engine.list({ ...filter, limit: ROWS }),
     asked.stats(),
     asked.shared('views', SHARED, () => engine.views()),
@@ -71,6 +73,7 @@ async function load(asked: Asked): Promise<JobsData> {
     jobs,
     cursor,
     ...(total === undefined ? {} : { total }),
+    ...(looked === undefined ? {} : { looked }),
     counts,
     views,
     ...(kinds ? { kinds } : {}),
@@ -84,6 +87,12 @@ export const nameOf = (query: URLSearchParams): string => {
   return tokens.length === 0 ? 'All' : title(cut(tokens.map(({ value }) => value).join(', '), 60))
 }
 
+/** How many fit, as far as that is known. */
+function noteOf({ jobs, looked }: JobsData, fit: number | undefined, all: number): string {
+  if (looked !== undefined) return `${count(jobs.length)} of ${count(looked)} that were looked through fit`
+  return fit === undefined ? `${count(jobs.length)} on this page` : `${count(fit)} of ${count(all)} fit`
+}
+
 function View({ data, query }: { data: JobsData; query: URLSearchParams }) {
   const all = sumOf(data.counts)
   const tokens = tokensOf(query)
@@ -91,7 +100,7 @@ function View({ data, query }: { data: JobsData; query: URLSearchParams }) {
   const isCounted = tokens.every(({ name }) => name === 'status' || name === 'queue')
   const counted = status?.split(',').reduce((sum, one) => sum + (data.counts[one as Status] ?? 0), 0) ?? all
   const fit = isCounted ? counted : data.total
-  const note = fit === undefined ? `${count(data.jobs.length)} on this page` : `${count(fit)} of ${count(all)} fit`
+  const note = noteOf(data, fit, all)
   return (
     <>
       <Head title="Jobs" note={note}>

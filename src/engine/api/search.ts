@@ -1,0 +1,43 @@
+// Jobs whose args or errors hold a text: a bounded number of them is looked through, and the answer says how many.
+
+import type { Listed } from '../../redis/types.ts'
+import { shownJob } from '../run/shown.ts'
+
+/** So many pages of a thousand jobs are looked through by one request. */
+const PAGES = 2
+export const LOOKED_AT = 1_000
+
+type Seen = Listed['jobs'][number]
+type Page = (before: string | undefined) => Promise<Listed>
+
+/** What people see of a job: what its class redacts is found by nobody. */
+function holds({ id, document }: Seen, text: string): boolean {
+  const { args, error, aliases } = shownJob(id, document, {})
+  return [args, error, ...aliases].some((part) => part?.toLowerCase().includes(text))
+}
+
+/**
+ * The newest jobs in which a text stands, whatever its case; the cursor goes on behind the last one that was looked at.
+ *
+ * @example await searched((before) => store.list({ mode: 'all', before, limit: LOOKED_AT }), { text: '4711', limit: 50 })
+ */
+export async function searched(
+  page: Page,
+  { text, limit, before }: { text: string; limit: number; before?: string },
+): Promise<Listed & { looked: number }> {
+  const wanted = text.toLowerCase()
+  const jobs: Seen[] = []
+  let [looked, from] = [0, before]
+  for (let n = 0; n < PAGES; n++) {
+    const { jobs: found, cursor } = await page(from)
+    for (const job of found) {
+      looked++
+      if (!holds(job, wanted)) continue
+      jobs.push(job)
+      if (jobs.length === limit) return { jobs, cursor: String(job.id), looked }
+    }
+    if (cursor === null) return { jobs, cursor, looked }
+    from = cursor
+  }
+  return { jobs, cursor: from!, looked }
+}

@@ -1,0 +1,63 @@
+// Looking for a text in jobs: bounded, told how far it came, and blind to what is redacted.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import { type Kit, startKit } from '../kit/index.ts'
+import { costOf } from '../redis/commandstats.ts'
+
+let kit: Kit
+const make = (args: unknown, input: object = {}) => kit.make('job', { args: encodeValue(args), ...input })
+const ids = async (filter: object) => (await kit.engine.list(filter)).jobs.map(({ id }) => id)
+
+beforeAll(async () => {
+  kit = await startKit({ hold: true })
+  await kit.engine.register('default', 'job', { pull: true })
+  await kit.engine.register('default', 'secret', { pull: true, redact: ['args.card'] })
+})
+afterAll(async () => {
+  expect(await kit.engine.verify()).toEqual([])
+  await kit.close()
+})
+
+test('args, errors and aliases are looked through, whatever the case', async () => {
+  const order = await make({ order: 'AB-4711' })
+  const named = await make({}, { alias: ['invoice-4711'] })
+  const other = await make({ order: '4712' })
+  const failing = await make({})
+  for (const { run } of await kit.engine.claim('default', { names: ['job'], max: 10 }))
+    if (run.token.startsWith(`${failing}.`))
+      await kit.engine.commit(run.token, { end: 'failed', error: { message: 'no order ab-4711', retry: false } })
+  expect(await ids({ text: 'ab-4711' })).toEqual([failing, order])
+  expect(await ids({ text: '4711' })).toEqual([failing, named, order])
+  expect(await ids({ text: '4711', status: 'failed' })).toEqual([failing])
+  expect(await ids({ text: '471' })).toContain(other)
+  expect(await kit.engine.list({ text: 'nowhere' })).toMatchObject({ jobs: [], cursor: null, looked: 4 })
+})
+
+test('what a class redacts is found by nobody', async () => {
+  const id = await kit.make('secret', { args: encodeValue({ card: '4000-0000', shop: 'berlin' }) })
+  expect(await ids({ text: '4000-0000' })).toEqual([])
+  expect(await ids({ text: 'berlin' })).toEqual([id])
+})
+
+test('a request looks through two thousand jobs, says how many, and the cursor goes on', async () => {
+  const first = await make({ wanted: 'needle' })
+  for (let i = 0; i < 3; i++)
+    await kit.engine.enqueue(
+      Array.from({ length: 1_000 }, (_, n) => ({ queue: 'default', class: 'job', args: encodeValue({ n }) })),
+    )
+  let page: Awaited<ReturnType<Kit['engine']['list']>> | undefined
+  const { calls } = await costOf(kit, async () => {
+    page = await kit.engine.list({ text: 'needle', limit: 10 })
+  })
+  expect(page).toMatchObject({ jobs: [], looked: 2_000 })
+  expect(calls).toBe(2)
+  expect(await ids({ text: 'needle', limit: 10, cursor: page!.cursor! })).toEqual([first])
+})
+
+test('a full page goes on behind its last job', async () => {
+  const { jobs, cursor } = await kit.engine.list({ text: '"n":7', limit: 2 })
+  const next = await kit.engine.list({ text: '"n":7', limit: 2, cursor: cursor! })
+  expect(jobs).toHaveLength(2)
+  expect(next.jobs[0]!.id).toBeLessThan(jobs[1]!.id)
+})
