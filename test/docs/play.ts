@@ -1,7 +1,7 @@
 // Plays what a page shows of a shell: its blocks one after the other in one folder, with the real command line, against a
 // deployment of its own whose ids begin where the page's do.
 
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -26,6 +26,8 @@ export type Play = {
   stands?: (site: Site) => Record<string, string>
   /** Programs that go on until they are stopped. */
   stays?: RegExp
+  /** Programs without which it is skipped. */
+  needs?: string[]
   /** How many commands fail, as the page says. */
   fails?: number
   /** Where they are run; without it in an empty folder. */
@@ -57,13 +59,20 @@ trap 'echo "!! $BASH_COMMAND"' ERR
 started=()
 stay() {
   local log=$(mktemp "$SCRATCH/stay.XXXXXX")
-  setsid "$@" >"$log" 2>&1 &
+  # A group of its own, to end with all that it starts.
+  set -m
+  "$@" >"$log" 2>&1 &
   started+=($!)
+  set +m
   for _ in $(seq 600); do [ -s "$log" ] && break; sleep 0.05; done
   cat "$log"
 }
 trap 'for pid in "\${started[@]}"; do kill -- "-$pid"; done' EXIT
 `
+
+/** Where a program is on this machine; empty where it is not. */
+export const pathOf = (program: string): string =>
+  spawnSync('bash', ['-c', 'command -v "$0"', program], { encoding: 'utf8' }).stdout.trim()
 
 /** The folder of a reader, with the commands that this repository has in the place of installed ones. */
 export function readersFolder(files: Record<string, string> = {}) {
@@ -92,7 +101,7 @@ export async function shell(
     env: {
       ...process.env,
       PATH: [bin, process.env.PATH].join(delimiter),
-      REAL_CURL: '/usr/bin/curl',
+      REAL_CURL: pathOf('curl'),
       SCRATCH: scratch,
       SIDEJOB_PROFILES: join(scratch, 'profiles.json'),
       NO_COLOR: '1',

@@ -131,6 +131,7 @@ export const plays: Play[] = [
     page: 'docs/languages.md',
     files: () => ({ 'worker.py': blockAt('docs/languages.md', '"""A push worker').text }),
     stays: /^python3 worker\.py/m,
+    needs: ['python3'],
     blocks: { 'export WEBHOOK_SECRET': ['listening on', 'success', '[1,"a"]', '[2,"x"]'] },
   },
   {
@@ -203,6 +204,7 @@ export const plays: Play[] = [
     (language): Play => ({
       page: `examples/${language}-worker/README.md`,
       folder: root,
+      needs: language === 'python' ? ['python3'] : [],
       stays: /^(node|python3) examples\/.*$/m,
       blocks: {
         'export WEBHOOK_SECRET': ['listening on'],
@@ -215,6 +217,7 @@ export const plays: Play[] = [
     (language): Play => ({
       page: `examples/${language}-worker/README.md`,
       folder: root,
+      needs: language === 'go' ? ['go'] : [],
       stays: /^(go run |)examples\/.*$/m,
       env: () => ({ GO111MODULE: 'off' }),
       blocks: {
