@@ -19,9 +19,10 @@ const named = (name: string, perform: Worker['perform'] = () => undefined) =>
 const unserved = (site: Site, name: string, queue = 'default') =>
   site.client.workers.register(queue, name, { pull: true })
 
+/** So long a job takes to fail: what `sidejob tail` is to tell has to come after it listens. */
+let failsAfter = 0
 const failing = named('fails', async () => {
-  // Long enough for `sidejob tail` to listen.
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  await new Promise((resolve) => setTimeout(resolve, failsAfter))
   throw new Error('I do not like it')
 })
 
@@ -53,6 +54,7 @@ export const plays: Play[] = [
       await site.from(7)
       await site.client.jobs.enqueue([1, 2, 3].map(() => ({ class: 'fails', retry: { max: 0 } })))
       for (const id of [7, 8, 9]) await site.reaches(id, 'failed')
+      failsAfter = 1_500
     },
     stays: /^npx sidejob tail .*$/m,
     stands: ({ url }) => ({ 'https://jobs.example.com': url, 'sj_…': 'dev' }),
