@@ -30,6 +30,7 @@ export type R2 = {
     limit: number
     cursor?: string
     prefix?: string
+    include?: readonly 'httpMetadata'[]
   }) => Promise<{ objects: (R2Object & { key: string })[]; truncated: boolean; cursor?: string }>
   createMultipartUpload: (
     key: string,
@@ -78,8 +79,10 @@ export const r2Bucket = (r2: R2): Bucket => ({
   },
   delete: (key) => r2.delete(key),
   async list(page) {
-    const { objects, truncated, cursor } = await r2.list(page)
-    const kept = objects.map(({ key, size, uploaded }) => ({ key, size, storedAt: Number(uploaded) }))
+    const { objects, truncated, cursor } = await r2.list({ ...page, include: ['httpMetadata'] })
+    const kept = objects.map(({ key, size, uploaded, httpMetadata }) => ({
+      ...{ key, size, storedAt: Number(uploaded), type: httpMetadata?.contentType },
+    }))
     return { objects: kept, ...(truncated ? { cursor } : {}) }
   },
 })

@@ -34,7 +34,7 @@ export type Bucket = Sink & {
   list: (page: { limit: number; cursor?: string; prefix?: string }) => Promise<{ objects: Kept[]; cursor?: string }>
 }
 
-export type Kept = Pick<Stored, 'size' | 'storedAt'> & { key: string }
+export type Kept = Pick<Stored, 'size' | 'storedAt' | 'type'> & { key: string }
 
 export type Range = { offset: number; length: number }
 

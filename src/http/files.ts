@@ -3,13 +3,16 @@
 import * as z from 'zod'
 import { SidejobError } from '../core/errors.ts'
 import { type Files, idIn, keyOf, rangeOf, type Stored } from '../core/files.ts'
-import { count, done, duration, moment } from '../core/schemas.ts'
+import { count, done, duration, jobId, moment } from '../core/schemas.ts'
 import { route } from './route.ts'
 
-const listedFile = z.object({ id: z.string(), size: z.int(), storedAt: moment })
+const listedFile = z.object({
+  ...{ id: z.string(), size: z.int(), storedAt: moment, type: z.string().nullable() },
+  job: jobId.nullable().meta({ description: 'the job that stored it, as its id says' }),
+})
+type ListedFile = { id: string; size: number; storedAt: number; type: string | null; job: number | null }
 
 const fileView = listedFile.extend({
-  type: z.string().nullable(),
   etag: z.string(),
   url: z.string(),
   expiresAt: moment,
@@ -67,14 +70,7 @@ export const files = {
       answers: { 200: z.object({ files: z.array(listedFile), cursor: z.string().nullable() }) },
       only: 'downloads',
     },
-    async ({ deps, query: { limit = 1_000, cursor } }) => {
-      const page = await deps.downloads!.files.bucket.list({ limit, cursor })
-      const files = page.objects.flatMap(({ key, size, storedAt }) => {
-        const id = idIn(key)
-        return id === undefined ? [] : [{ id, size, storedAt }]
-      })
-      return { files, cursor: page.cursor ?? null }
-    },
+    ({ deps, query: { limit = 1_000, cursor } }) => listFiles(deps.downloads!.files, { limit, cursor }),
   ),
 
   show: route(
@@ -94,7 +90,8 @@ export const files = {
       const found = await files.bucket.head(await ownKey(files, params.file))
       if (!found) throw missing()
       const { size, type = null, etag, storedAt } = found
-      return { id: params.file, size, type, etag, storedAt, ...(await files.sign(params.file, query.for ?? HOUR)) }
+      const job = (await files.jobOf(params.file)) ?? null
+      return { id: params.file, job, size, type, etag, storedAt, ...(await files.sign(params.file, query.for ?? HOUR)) }
     },
   ),
 
@@ -112,6 +109,20 @@ export const files = {
       await files.bucket.delete(await ownKey(files, params.file))
     },
   ),
+}
+
+/** A page of the files of a deployment, each with the job that stored it. */
+export async function listFiles(
+  files: Files,
+  page: { limit: number; cursor?: string },
+): Promise<{ files: ListedFile[]; cursor: string | null }> {
+  const { objects, cursor } = await files.bucket.list(page)
+  const named = objects.flatMap(({ key, size, storedAt, type = null }) => {
+    const id = idIn(key)
+    return id === undefined ? [] : [{ id, size, storedAt, type }]
+  })
+  const jobs = await Promise.all(named.map(({ id }) => files.jobOf(id)))
+  return { files: named.map((file, i) => ({ ...file, job: jobs[i] ?? null })), cursor: cursor ?? null }
 }
 
 const missing = () => new SidejobError('NOT_FOUND', 'there is no such file')

@@ -941,7 +941,12 @@ const cases: Case[] = [
   ],
   ['files.get', ask('GET', `/files/${FILE}?expires=${NOW / 1000}&signature=right`), 200, 'what is in it'],
   ['files.getById', ask('GET', `/files/${FILE.slice(0, 3)}/${FILE}`), 200, 'what is in it'],
-  ['files.list', ask('GET', '/v1/files'), 200, { files: [{ id: FILE, size: 13, storedAt: at }], cursor: null }],
+  [
+    'files.list',
+    ask('GET', '/v1/files'),
+    200,
+    { files: [{ id: FILE, size: 13, type: 'text/plain', job: 7, storedAt: at }], cursor: null },
+  ],
   ['files.show', ask('GET', `/v1/files/${FILE}?for=1h`), 200, { id: FILE, size: 13, type: 'text/plain', storedAt: at }],
   ['files.remove', ask('DELETE', `/v1/files/${FILE}`), 200, {}],
   [

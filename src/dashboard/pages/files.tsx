@@ -1,15 +1,15 @@
 // Files that jobs have stored: which there are, an address for an hour, and removing one.
 
-import { idIn } from '../../core/files.ts'
+import { listFiles } from '../../http/files.ts'
 import { queryWith } from '../look.ts'
 import { page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
-import { Card, Empty, Head, To } from '../parts/layout.tsx'
+import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { given } from '../words/form.ts'
 import { bytes, many } from '../words/number.ts'
 
-type FilesData = { files: { id: string; size: number; storedAt: number }[]; cursor?: string; isThere: boolean }
+type FilesData = Awaited<ReturnType<typeof listFiles>> & { isThere: boolean }
 
 const MOST = 100
 
@@ -20,16 +20,9 @@ export const files = page<FilesData>({
   nav: 'files',
   every: 0,
   async load({ deps, query }) {
-    if (!deps.downloads) return { files: [], isThere: false }
-    const { objects, cursor } = await deps.downloads.files.bucket.list({
-      limit: MOST,
-      cursor: query.get('cursor') ?? undefined,
-    })
-    const files = objects.flatMap(({ key, size, storedAt }) => {
-      const id = idIn(key)
-      return id === undefined ? [] : [{ id, size, storedAt }]
-    })
-    return { files, cursor, isThere: true }
+    if (!deps.downloads) return { files: [], cursor: null, isThere: false }
+    const page = { limit: MOST, cursor: query.get('cursor') ?? undefined }
+    return { ...(await listFiles(deps.downloads.files, page)), isThere: true }
   },
   title: () => 'Files',
   View: ({ data: { files, cursor, isThere }, query }) => (
@@ -49,12 +42,14 @@ export const files = page<FilesData>({
         <table class="tbl">
           <caption class="vh">Files</caption>
           <tbody>
-            {files.map(({ id, size, storedAt }) => (
+            {files.map(({ id, size, type, job, storedAt }) => (
               <tr>
                 <td>
                   <b class="mono">{id}</b>
                 </td>
+                <td class="mono">{type ?? '–'}</td>
                 <td class="num">{bytes(size)}</td>
+                <td>{job === null ? '–' : <JobId id={job} />}</td>
                 <td class="fill dim">
                   stored <Ago at={storedAt} />
                 </td>
