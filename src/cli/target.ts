@@ -1,5 +1,5 @@
-// Which sidejob a command talks to: what the command line says, else the environment, else a profile, else the stack that
-// runs in this folder.
+// Which sidejob a command talks to: what the command line says, also by the name of a profile, else the environment, else
+// the profile that the environment names, else the stack that runs in this folder.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -39,12 +39,15 @@ export function addressOf(given: string): string {
 }
 
 /** @example targetOf({ url: 'jobs.example.com' }) */
-export function targetOf({ url, key, profile: name = env.SIDEJOB_PROFILE }: Given): Target {
+export function targetOf({ url, key, profile: said }: Given): Target {
+  const name = said ?? env.SIDEJOB_PROFILE
+  // One that is named here is meant, whatever the environment is set to; its key goes nowhere else, and no other key to it.
+  const around = said ? {} : { url: env.SIDEJOB_URL, key: env.SIDEJOB_API_KEY }
   const local = jsonIn<{ url: string }>(join(env.SIDEJOB_DIR ?? '.sidejob', 'stack.json'))
   const base = name ? profile(String(name)) : { ...DEFAULT, ...(local ? { url: local.url } : {}) }
   return {
-    url: addressOf(String(url ?? env.SIDEJOB_URL ?? base.url)),
-    key: String(key ?? env.SIDEJOB_API_KEY ?? base.key),
+    url: addressOf(String(url ?? around.url ?? base.url)),
+    key: String(key ?? around.key ?? base.key),
   }
 }
 

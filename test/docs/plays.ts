@@ -59,7 +59,13 @@ export const plays: Play[] = [
     stays: /^npx sidejob tail .*$/m,
     stands: ({ url }) => ({ 'https://jobs.example.com': url, 'sj_…': 'dev' }),
     blocks: {
-      'npx sidejob run double': ['success', /\b9\b.*failed/, /\b8\b.*failed/, /\b7\b.*failed/, 'I do not like it'],
+      'npx sidejob run double': [
+        'success',
+        /\b9\b.*failed/,
+        /\b8\b.*failed/,
+        /\b7\b.*failed/,
+        /^#[789] fails failed I do not like it$/m,
+      ],
       'npx sidejob profiles set': ['production', /\bdefault\b/],
     },
   },

@@ -211,6 +211,9 @@ test('profiles keep an address and a key under a name', async () => {
     exit: 2,
     noted: expect.stringContaining('known: here'),
   })
+  // What the environment says is about others: neither its address nor its key counts.
+  expect(await run('profiles', 'set', 'gone', '--url', 'http://127.0.0.1:9', '--key', 'k')).toMatchObject({ exit: 0 })
+  expect(await json('version', '--profile', 'gone')).toMatchObject({ server: 'none answers' })
   expect(await run('profiles', 'rm', 'here')).toMatchObject({ exit: 0 })
   expect(await json('version')).toMatchObject({
     sidejob: expect.stringMatching(/^\d/),
