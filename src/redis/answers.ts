@@ -8,7 +8,7 @@ export const rows = {
   ring: { queue: 'text', bell: 'text', at: 'moment' },
 
   // ---- what a run gets to see
-  /** Of a plain job there is the document alone. `fault`: code and message, why nothing else is there. */
+  /** Of many there is the document alone; of a piece its text, and its number. `fault`: code and message, why nothing else is there. */
   lent: {
     document: 'text',
     inputs: 'input[]',
@@ -20,6 +20,7 @@ export const rows = {
     wires: 'wiring[]',
     moreSteps: 'flag',
     fault: 'text',
+    piece: 'some',
   },
   /** What waits at an input. */
   input: { port: 'text', items: 'texts' },

@@ -3,12 +3,12 @@
 import type { Encoded } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 import type { Row } from './answers.ts'
-import { decodeRecord, ownInputsOf } from './record.ts'
+import { decodeRecord, type JobRecord, ownInputsOf } from './record.ts'
 import type { ClaimedJob, EndedChild } from './types.ts'
-import { opening, showing, type Vault } from './vault.ts'
+import { isSealed, opening, showing, type Vault } from './vault.ts'
 
 export function lentOf(
-  { document: text, inputs, side, steps, family, moreSteps, fault, ...lent }: Row<'lent'>,
+  { document: text, inputs, side, steps, family, moreSteps, fault, piece: _, ...lent }: Row<'lent'>,
   vault: Vault,
 ): ClaimedJob {
   const { open } = vault
@@ -33,25 +33,69 @@ export function lentOf(
   }
 }
 
+const HEX = 16
+const SEQUENCE = 13
+
+/** The jobs of a piece, each as it is lent; see lib/runtime/pieces.lua for the lines of its text. */
+function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
+  const [mask, first, state, common, args] = text.split('\n') as [string, string, string, string, string]
+  const record = decodeRecord(`{"n":"${first}",${state}${common}}`)
+  const since = Number.parseInt(first, HEX)
+  const token = record.token!.slice(1)
+  const texts = JSON.parse(args) as string[]
+  const jobs: ClaimedJob[] = []
+  for (let place = 0; place < mask.length; place++) {
+    if (mask[place] !== '1') continue
+    const id = Number(piece) * 100 + place
+    const own = texts[place]!
+    const document: JobRecord = {
+      ...record,
+      sequence: (since + place).toString(HEX).padStart(SEQUENCE, '0'),
+      token: id + token,
+      ...(own ? { args: own } : {}),
+    }
+    jobs.push(isSealed(own) ? opened({ ...bare(id), document }, vault) : { ...bare(id), document })
+  }
+  return jobs
+}
+
+const bare = (id: number) => ({ id, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] })
+
+function opened(job: ClaimedJob, vault: Vault): ClaimedJob {
+  try {
+    return { ...job, document: { ...job.document, args: vault.open(job.document.args!) } }
+  } catch (error) {
+    return { ...job, fault: faultOf(job.document.token!, error) }
+  }
+}
+
+/** The jobs of a row that was lent: one, or those of a piece. */
+const lentJobs = (row: Row<'lent'>, vault: Vault): ClaimedJob[] =>
+  row.piece === undefined ? [lentOrFault(row, vault)] : packedOf(row.document, row.piece, vault)
+
+function faultOf(token: string, error: unknown): NonNullable<ClaimedJob['fault']> {
+  console.error(`sidejob: job ${token} cannot be read: ${error}`)
+  return error instanceof SidejobError
+    ? { code: error.code, message: error.message }
+    : { code: 'INTERNAL', message: 'what is kept of this job cannot be read: sidejob doctor says more' }
+}
+
 /** What cannot be read is that job's fault alone. */
-export function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob {
+function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob {
   try {
     return lentOf(row, vault)
   } catch (error) {
     const document = decodeRecord(row.document, [], showing(vault))
-    console.error(`sidejob: job ${document.token} cannot be read: ${error}`)
-    const fault =
-      error instanceof SidejobError
-        ? { code: error.code, message: error.message }
-        : { code: 'INTERNAL', message: 'what is kept of this job cannot be read: sidejob doctor says more' }
     const id = Number.parseInt(document.token!, 10)
-    return { id, document, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [], fault }
+    return { ...bare(id), document, fault: faultOf(document.token!, error) }
   }
 }
 
-/** Those of which something stands beside the record. */
-export const withSide = (jobs: ClaimedJob[], rows: Row<'lent'>[]): ClaimedJob[] =>
-  jobs.filter((_, i) => rows[i]!.side.length)
+/** What was lent, and those of it of which something stands beside the record. */
+export function lentOfRows(rows: Row<'lent'>[], vault: Vault): { lent: ClaimedJob[]; withSide: ClaimedJob[] } {
+  const jobs = rows.map((row) => lentJobs(row, vault))
+  return { lent: jobs.flat(), withSide: jobs.flatMap((some, i) => (rows[i]!.side.length ? some : [])) }
+}
 
 const heirOf = (
   { id, name, class: className, how, args, left }: Row<'heir'>,

@@ -7,6 +7,10 @@ export const kinds = {
   '~jobs:last_id': ['string', 'the last id that was given'],
   '~jobs:aliases': ['hash', 'alias → id'],
   '~job:<id>': ['string', "the job's document: a flat map of strings, as JSON"],
+  '~jobs:<n>': [
+    'string',
+    'a piece: up to 100 jobs of one call that are alike but for their args, those with the ids n00 to n99. Five lines: which are still in it; the sequence of the first; how they stand; what they have in common; their args',
+  ],
   '~job:<id>:in:<port>, :out:<port>': ['list', 'values that wait, oldest left, where they are over 512 bytes together'],
   '~job:<id>:f:<field>': ['string', 'a value of the document that is over 512 bytes'],
   '~job:<id>:children': ['hash', 'name → id,status,class'],

@@ -29,6 +29,7 @@ export const keysOf = (ns: string) => ({
   flows: `${ns}flows`,
   channels: `${ns}channels`,
   job: (id: string | number) => `${ns}job:${id}`,
+  piece: (number: string | number) => `${ns}jobs:${number}`,
   queue: (queue: string) => `${ns}queue:${queue}`,
   lane: (lane: string) => `${ns}lane:${lane}`,
   once: (key: string) => `${ns}once:${key}`,
@@ -231,6 +232,10 @@ export const queueFields = {
   warm: ['wm', 'the lane that waits for work, and until when: lane moment'],
   emptied: ['em', 'when a lane last found nothing'],
   jobsAt: ['at', 'how many jobs there are in each of its indexes, by the first letter; terminated is T'],
+  packed: [
+    'pk',
+    'how many jobs its indexes hold beyond their entries, by the same letters: a piece is one entry of as many as are in it',
+  ],
   firstReady: ['fr', 'the sequence of the job in front, of those that are ready'],
   firstPull: ['fp', 'the same, of those for pull workers'],
   counts: ['c', 'counts of the day, by what'],

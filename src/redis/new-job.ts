@@ -128,7 +128,7 @@ export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] 
   text(rate?.period),
 ]
 
-/** What stands in the record: a field, what of the job it holds, and whether jobs that have it may go the fast way. */
+/** What stands in the record: a field, what of the job it holds, and whether jobs that have it may wait in pieces. */
 const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => string | undefined, 'plain'?])[] = [
   ['queue', (job) => job.queue, 'plain'],
   ['class', (job) => job.class, 'plain'],
@@ -161,7 +161,7 @@ const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => st
 /** Fields of a job that runs, and then is done: nobody is told, and nothing is kept but itself. */
 const plain = new Set<string>(recordFields.filter(([, , way]) => way).map(([name]) => jobFields[name][0]))
 
-/** See lib/fast/plain.lua. */
+/** See lib/runtime/pieces.lua. */
 const isPlain = ({ fields, count }: Parts): boolean =>
   count === 0 && Object.keys(fields).every((field) => plain.has(field))
 
@@ -182,24 +182,20 @@ function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
 }
 
-/** What jobs that differ only in their args have in common, as lib/job/create.lua takes it. */
-function specWords(job: NewJob, args: Sealed | '', vault: Vault): string[] {
+/** What jobs that differ only in their args have in common: what is in their record, and what else is asked for. */
+function partsOf(job: NewJob, args: Sealed | '', vault: Vault): Parts {
   const parts: Parts = { fields: {}, options: [], count: 0 }
   if (isBig(args)) add(parts, 'value', jobFields.args[0], args)
   for (const [name, of] of recordFields) put(parts, name, of(job, vault))
   addOptions(parts, job, vault)
-  return [
-    job.queue,
-    job.class,
-    job.known ? '1' : '',
-    text(job.at),
-    text(job.wait),
-    String(job.priority ?? 0),
-    (isPlain(parts) ? ' ' : '') + JSON.stringify(parts.fields),
-    String(parts.count),
-    ...parts.options,
-  ]
+  return parts
 }
+
+/** The same as lib/job/create.lua takes it. */
+const specWords = (job: NewJob, { fields, options, count }: Parts): string[] => [
+  ...[job.queue, job.class, job.known ? '1' : '', text(job.at), text(job.wait), String(job.priority ?? 0)],
+  ...[JSON.stringify(fields), String(count), ...options],
+]
 
 /** Args as they are kept, sealed once for all that is asked of them; '' where there are none. */
 const sealedArgs = ({ args }: NewJob, { sealSame }: Vault): Sealed | '' =>
@@ -211,26 +207,37 @@ const ownArgs = (args: Sealed | ''): string => (isBig(args) ? '' : args)
 /** The arguments of one new job. */
 export function jobArguments(job: NewJob, vault: Vault): string[] {
   const args = sealedArgs(job, vault)
-  return [...specWords(job, args, vault), ownArgs(args)]
+  return [...specWords(job, partsOf(job, args, vault)), ownArgs(args)]
 }
 
-const PLAIN = '0'
-const OPTIONS = 7
+/** As many as there are in a piece at most. */
+const PIECE = 100
 
-/** The arguments of many: jobs in a row that differ only in their args say once what they share. */
-export function jobsArguments(jobs: readonly NewJob[], vault: Vault): string[] {
+/** The args of jobs that wait in pieces, a text for each piece; of others one by one. */
+function argsWords(args: string[], isPacked: boolean): string[] {
+  if (!isPacked) return args
+  return Array.from({ length: Math.ceil(args.length / PIECE) }, (_, i) =>
+    JSON.stringify(args.slice(i * PIECE, (i + 1) * PIECE)),
+  )
+}
+
+/**
+ * The arguments of many: jobs in a row that differ only in their args say once what they share, and wait in pieces where
+ * they are `packedFrom` or more.
+ */
+export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom: number): string[] {
   const words: string[] = []
   const args = jobs.map((job) => sealedArgs(job, vault))
   let groups = 0
-  for (let from = 0; from < jobs.length; ) {
+  for (let from = 0; from < jobs.length; groups++) {
     const first = jobs[from]!
-    const spec = specWords(first, args[from]!, vault)
+    const parts = partsOf(first, args[from]!, vault)
     let to = from + 1
-    if (spec[OPTIONS] === PLAIN)
-      while (to < jobs.length && isAlikeBut('args', first, jobs[to]!) && !isBig(args[to]!)) to++
-    words.push(...spec, String(to - from))
-    for (; from < to; from++) words.push(ownArgs(args[from]!))
-    groups++
+    if (parts.count === 0) while (to < jobs.length && isAlikeBut('args', first, jobs[to]!) && !isBig(args[to]!)) to++
+    const isPacked = to - from >= packedFrom && isPlain(parts)
+    if (isPacked) add(parts, 'packed')
+    words.push(...specWords(first, parts), String(to - from), ...argsWords(args.slice(from, to).map(ownArgs), isPacked))
+    from = to
   }
   return [String(groups), ...words]
 }

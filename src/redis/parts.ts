@@ -19,6 +19,7 @@ export type Parts = {
   ids: HighestId
   moments: RedisClock
   vault: Vault
+  packedFrom: number
 }
 
 /** The highest id that we were told of: when Redis has given none as high, it has gone back to older data. */

@@ -16,6 +16,8 @@ import { createUpkeep } from './verbs/upkeep.ts'
 /** So many characters of a lane's name are in the tokens of its runs. */
 export const LANE_MARK = 6
 
+const PACKED_FROM = 10
+
 const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 12)
 
 export type StoreOptions = {
@@ -26,6 +28,8 @@ export type StoreOptions = {
   random?: () => string
   /** Seals users' values; without one they lie in Redis as they came. */
   vault?: Vault
+  /** So many jobs that are alike wait in pieces; fewer are better off alone, for a piece takes a hundred ids. */
+  packedFrom?: number
 }
 
 /**
@@ -41,6 +45,7 @@ export function createStore({
   clock = () => 0,
   random = randomText,
   vault = createVault(),
+  packedFrom = PACKED_FROM,
 }: StoreOptions) {
   const keys = keysOf(namespace)
   const base = () => {
@@ -49,7 +54,7 @@ export function createStore({
   }
   const markedBy = (lane: string) => ({ seed: `${lane.slice(0, LANE_MARK)}${random().slice(-LANE_MARK)}` })
   const moments = redisClock(() => Date.now() + clock())
-  const parts: Parts = { client, keys, base, markedBy, ids: highestId(), moments, vault }
+  const parts: Parts = { client, keys, base, markedBy, ids: highestId(), moments, vault, packedFrom }
   return {
     keys,
     vault,

@@ -259,7 +259,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(sum).toBe(9)
   })
 
-  test('what a page about jobs shows (budget 2 calls and 20 billed, measured 1 and 5)', async () => {
+  test('what a page about jobs shows (budget 2 calls and 20 billed, measured 1 and 6)', async () => {
     const queue = await use('shown')
     const { jobs: made } = await kit.engine.enqueue(jobs(50, queue, 'listener'))
     const pages: Record<string, () => Promise<unknown>> = {
@@ -272,7 +272,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
       await cost(ask)
       const { calls, billed, commands } = await cost(ask)
       expect({ page, calls }).toEqual({ page, calls: 1 })
-      expect(billed, `${page}: ${JSON.stringify(commands)}`).toBeLessThanOrEqual(5)
+      expect(billed, `${page}: ${JSON.stringify(commands)}`).toBeLessThanOrEqual(6)
     }
   })
 

@@ -54,9 +54,9 @@ export type Claiming = {
   process?: string
 }
 
-/** Jobs that are plain go a way of their own through the scripts (lib/fast/plain.lua); those with a unique key do not. */
-export type Way = 'as it comes' | 'the long way'
-export const ways: Way[] = ['as it comes', 'the long way']
+/** Jobs that are alike wait in pieces (lib/runtime/pieces.lua) where they are many; 'in pieces': each in one of its own, where it can. */
+export type Way = 'as it comes' | 'in pieces'
+export const ways: Way[] = ['as it comes', 'in pieces']
 
 /** What a lane asks for; `at`: the number of its request. */
 export type Asking = Omit<LaneRequest, 'id' | 'seq'> & { max?: number; at?: number; runs?: RunOutcome[] }
@@ -92,16 +92,15 @@ export async function createWorld(
   const clock = () => offset
   const sound = createClient(options)
   const client = withScripts(sound, scripts)
-  const store = createStore({ client, namespace, clock })
+  const store = createStore({ client, namespace, clock, ...(way === 'in pieces' ? { packedFrom: 1 } : {}) })
   const now = () => Date.now() + offset
   const registry = createRegistry(store, known, Date.now, 'sidejob', { retry: { max: 0 } })
   await registry.announce()
 
   async function make({ queue = 'q', class: className = 'plain', pull, ...job }: Making = {}): Promise<number> {
     if (pull) await store.register(queue, [{ name: className, definition: '{"pull":true}', serves: 'pull' }])
-    const unique = way === 'the long way' ? { key: crypto.randomUUID() } : undefined
     const { made } = await store.enqueue([
-      { queue, class: className, known: true, shutdown: className === 'closing', unique, ...job },
+      { queue, class: className, known: true, shutdown: className === 'closing', ...job },
     ])
     return made[0]!.id
   }
@@ -193,8 +192,11 @@ export async function createWorld(
   const queueOf = async (name = 'q') => (await store.overview(name)).queues[0]!
 
   /** Writes a document as an older copy of Redis would have it. */
-  const restore = (id: number, doc: JobRecord) =>
-    client.ask((redis) => redis.set(store.keys.job(id), encodeRecord(doc)).then(() => undefined))
+  async function restore(id: number, doc: JobRecord): Promise<void> {
+    // Whoever is in a piece leaves it.
+    if (way === 'in pieces') await store.repair([{ kind: 'job', who: String(id) }])
+    await client.ask((redis) => redis.set(store.keys.job(id), encodeRecord(doc)))
+  }
 
   const queueDocument = async (queue = 'q') =>
     JSON.parse((await client.ask((redis) => redis.get<string>(store.keys.queue(queue))))!)

@@ -24,16 +24,16 @@ const lanes: Mutation[] = [
       'there are more lanes than the queue may have',
     ],
     [
-      'if doc and doc.token == token then ids[#ids + 1] = id end',
-      'if doc and doc.token then ids[#ids + 1] = id end',
-      'a repeated request gets runs that others hold now',
-    ],
-    [
       "if not laned or word == 'empty' or word == 'full' then set_expiring(lane_key, record, lanes.MINUTE) else",
       "if word == 'empty' then set_expiring(lane_key, record, 1) else",
       'the answers of a lane that has left are forgotten',
     ],
   ),
+  ...of(1, 'lib/run/claim.lua', [
+    'if (doc and doc.token == token) or',
+    'if (doc and doc.token) or',
+    'a repeated request gets runs that others hold now',
+  ]),
   ...of(
     2,
     'lib/queue/bells.lua',
@@ -61,7 +61,7 @@ const lanes: Mutation[] = [
       'a lane that goes on expires',
     ],
     [
-      "    places.to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready')) - #ids\n",
+      "    places.to_ring[queue_name] = tally.count(queue_name, 'ready') - lent\n",
       '    places.to_ring[queue_name] = nil\n',
       'a lane that finds more than it can take calls nobody',
     ],
@@ -138,17 +138,6 @@ const runs: Mutation[] = [
       'tonumber(doc.lease_until or 0) <= now',
       'any token commits',
     ],
-  ),
-  ...of(
-    5,
-    'lib/fast/plain.lua',
-    ['tonumber(till) <= now or ', '', 'a plain run ends after its lease'],
-    [
-      'text:find(LENT .. token .. \'","le":"\', REST, true) == REST',
-      'text:find(LENT, REST, true) == REST',
-      'any token ends a plain run',
-    ],
-    ["if run.ending ~= 'completed' or run.size > 0 or", 'if', 'whatever a plain run did, it completes'],
   ),
   ...of(5, 'scripts/extend.lua', [
     'tonumber(doc.lease_until) > now and not is_ending',
@@ -376,12 +365,8 @@ const runs: Mutation[] = [
   ...of(
     13,
     'lib/run/claim.lua',
-    [
-      'if doc.lost_in_a_row and #ids > 0 then return ids, true, from, failed end',
-      '',
-      'a job that was lost is lent after others',
-    ],
-    ['if doc.lost_in_a_row then return ids, true, from, failed end', '', 'a job that was lost is lent before others'],
+    ["if doc.lost_in_a_row and #got.ids > 0 then return 'stop' end", '', 'a job that was lost is lent after others'],
+    ["if doc.lost_in_a_row then return 'stop' end", '', 'a job that was lost is lent before others'],
   ),
   ...of(13, 'lib/run/retry.lua', [
     '  if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end\n',
@@ -392,7 +377,7 @@ const runs: Mutation[] = [
     13,
     'lib/run/claim.lua',
     [
-      'place and tonumber(doc.redeliver_after_ms) or want.lease',
+      "want.place == 'p' and tonumber(doc.redeliver_after_ms) or want.lease",
       'tonumber(doc.redeliver_after_ms) or want.lease',
       'a lane has a run for another time',
     ],
@@ -597,13 +582,13 @@ const places: Mutation[] = [
     18,
     'lib/run/claim.lua',
     [
-      'elseif (tonumber(doc.lock_until) or 0) > now then\n        queueing.enqueue(id, doc, true)',
-      'elseif false then\n        queueing.enqueue(id, doc, true)',
+      'if (tonumber(doc.lock_until) or 0) > now then return queueing.enqueue(id, doc, true) end',
+      '',
       'a locked job is lent',
     ],
     [
-      'elseif (tonumber(doc.lock_until) or 0) > now then\n        queueing.enqueue(id, doc, true)',
-      'elseif (tonumber(doc.lock_until) or 0) > now then\n        queueing.enqueue(id, doc)',
+      'if (tonumber(doc.lock_until) or 0) > now then return queueing.enqueue(id, doc, true) end',
+      'if (tonumber(doc.lock_until) or 0) > now then return queueing.enqueue(id, doc) end',
       'a locked job forgets that it was ready',
     ],
     [
@@ -1015,11 +1000,6 @@ const limited: Mutation[] = [
       'only the first limit counts',
     ],
   ),
-  ...of(26, 'lib/fast/plain.lua', [
-    ' and not queue(want.queue).bounded_classes',
-    '',
-    'jobs without anything beside their documents do not count against their worker',
-  ]),
   ...of(
     26,
     'scripts/register.lua',
@@ -1184,11 +1164,7 @@ const limited: Mutation[] = [
   ...of(
     27,
     'lib/run/claim.lua',
-    [
-      '          waiting.set_aside(id, doc, full)\n',
-      '          return ids, false, from, failed\n',
-      'one that finds no room holds up all behind it',
-    ],
+    ['    waiting.set_aside(id, doc, full)\n', "    return 'stop'\n", 'one that finds no room holds up all behind it'],
     [
       'local full = sides.is_limited(doc) and limits.first_full(doc)',
       'local full = (doc.limits or sides.own_limit(doc)) and limits.first_full(doc)',
@@ -1210,18 +1186,18 @@ const limited: Mutation[] = [
     28,
     'lib/run/claim.lua',
     [
-      "elseif not doc.terminating and (doc.constraints_version or '') ~= want.version then",
-      'elseif false then',
+      "return not doc.terminating and (doc.constraints_version or '') ~= want.version end",
+      'return false end',
       'a job that waits keeps its old tags',
     ],
     [
-      "elseif not doc.terminating and (doc.constraints_version or '') ~= want.version then",
-      "elseif (doc.constraints_version or '') ~= want.version then",
+      "return not doc.terminating and (doc.constraints_version or '') ~= want.version end",
+      "return (doc.constraints_version or '') ~= want.version end",
       'a shutdown run waits to be tagged',
     ],
     [
-      'return ids, #want.stale > 0, from, failed end',
-      'return ids, false, from, failed end',
+      'return got.ids, got.n, #want.stale > 0, from, got.failed end',
+      'return got.ids, got.n, false, from, got.failed end',
       'a lane leaves what has to be tagged anew',
     ],
   ),
@@ -1288,10 +1264,10 @@ const listening: Mutation[] = [
     ],
     ['#lines > MOST_LISTENED', 'false', 'very many channels are all remembered'],
   ),
-  ...of(30, 'lib/fast/plain.lua', [
-    'or hints.hears_job(id) then',
-    'then',
-    'a plain job that is listened to is ended without a word',
+  ...of(30, 'lib/run/packed.lua', [
+    '    if hints.hears_job(one) then hints',
+    '    if false then hints',
+    'a job in a piece that is listened to is made without a word',
   ]),
   ...of(
     30,
@@ -1405,7 +1381,7 @@ const oneTime: Mutation[] = [
     32,
     'scripts/enqueue.lua',
     [
-      'if known then return reply.again { jobs = known, lent = eager.texts_of(eager.lent_before(lane)) } end',
+      'if known then return reply.again { jobs = known, lent = snapshot.of(eager.lent_before(lane)) } end',
       '',
       'jobs that are asked for twice are made twice',
     ],
@@ -1870,16 +1846,11 @@ const aged: Mutation[] = [
     ],
     [" and doc.waiting_limit ~= 'group:' .. (doc.group or '') and", ' and', 'within a group steps count, not moments'],
   ),
-  ...of(
-    37,
-    'lib/fast/bulk.lua',
-    ['ageing and int(order.rank', 'false and int(order.rank', 'jobs made at once go before all that wait'],
-    [
-      'moment or order.rank(spec.queue, spec.priority, moment_of_sequence(since))',
-      'moment or spec.priority',
-      'jobs for pull workers go before all that wait',
-    ],
-  ),
+  ...of(37, 'lib/run/packed.lua', [
+    'order.rank(q, spec.priority, math.floor((ticks + from) / 1000))',
+    'spec.priority',
+    'jobs made at once go before all that wait',
+  ]),
   ...of(
     37,
     'lib/run/claim.lua',
@@ -1969,11 +1940,7 @@ const schemas: Mutation[] = [
   ...of(
     41,
     'lib/runtime/cache.lua',
-    [
-      'number > cache.SCHEMA or number < cache.SCHEMA - 1',
-      'number ~= cache.SCHEMA',
-      'data of the schema before are refused',
-    ],
+    ['number > cache.SCHEMA or number < OLDEST', 'number ~= cache.SCHEMA', 'data of the schema before are refused'],
     ['number > cache.SCHEMA or', '', 'data of a newer schema are changed'],
     ['  if asks_schema then check_schema() end\n', '', 'nobody looks which schema the data are of'],
   ),
@@ -2136,8 +2103,8 @@ const processes: Mutation[] = [
 
 const branching: Mutation[] = [
   ...of(72, 'lib/job/retention.lua', [
-    '      if journal.puts < MAX_SWEPT then remove_due',
-    '      if true then remove_due',
+    '      if journal.puts < MAX_SWEPT then remove(',
+    '      if true then remove(',
     'large families go in one sweep',
   ]),
   ...of(72, 'lib/job/ending.lua', [
@@ -2207,13 +2174,12 @@ const counting: Mutation[] = [
     45,
     'lib/runtime/tally.lua',
     ['if front == gone[i]:sub(1, 13) then front = nil break end', '', 'who has been lent stays in front'],
-    ['  if not front and n > #kept / 2 then front = ', '  if false then front = ', 'nobody looks who comes next'],
-    ['if not front or since < front then front = since end', 'front = since', 'who comes last is in front'],
     [
-      'if i == 2 or i > made_together then',
-      'if i > made_together then',
-      'of jobs that are made together none is in front',
+      '  if not front and n - packed > #kept / 2 then front = ',
+      '  if false then front = ',
+      'nobody looks who comes next',
     ],
+    ['if not front or since < front then front = since end', 'front = since', 'who comes last is in front'],
     ['if not is_gone[member] then return', 'if true then return', 'who is about to go comes next'],
   ),
   ...of(45, 'lib/runtime/cache.lua', [
@@ -2413,6 +2379,154 @@ const warm: Mutation[] = [
   ),
 ]
 
+const packed: Mutation[] = [
+  ...of(
+    85,
+    'lib/run/packed.lua',
+    ["    count_packed(q, 'ready', held - 1)\n", '', 'a piece counts as one job'],
+    ['  for from = 0, n - 1, pieces.SIZE do', '  for from = 0, 0 do', 'only the first piece is made'],
+    [' and not specs.moment_of(spec) and', ' and', 'jobs that wait for a time wait in pieces'],
+    [' and not sides.of(spec.queue, spec.class) and', ' and', 'jobs of pull workers wait in pieces'],
+    [' and not hints.hears_all_jobs()\nend', '\nend', 'who listens to all does not hear of them'],
+    ['spec.packed and is_of_now() and', 'spec.packed and', 'former versions meet pieces'],
+    ['return cache.is_brought_over() or not', 'return not', 'no piece is ever made where data were before'],
+    ['then cache.set_text(cache.schema_key, int(cache.SCHEMA)) end', 'then end', 'the version before meets pieces'],
+    ['if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end', '', 'an API key’s jobs count for ever'],
+    ["if quota_of ~= '' then quota.add(quota_of, n, 0) end", '', 'an API key’s jobs do not count'],
+  ),
+  ...of(85, 'lib/job/ids.lua', [
+    'last_id = math.ceil((last + 1) / 100) * 100 - 1',
+    'last_id = last',
+    'a piece does not begin with a hundred',
+  ]),
+  ...of(85, 'lib/runtime/pieces.lua', ['low + place - 1)', 'low)', 'all of a piece have one moment']),
+  ...of(
+    86,
+    'lib/run/packed.lua',
+    [
+      "want.place ~= '' or want.lane == '' or piece.n > room or",
+      "want.place ~= '' or want.lane == '' or",
+      'more are lent than there is room for',
+    ],
+    ['  count_packed(q, from, 1 - piece.n)\n', '', 'what has left an index still counts there'],
+    ['  count_packed(q, to, piece.n - 1)\n', '', 'what has come into an index does not count'],
+    ['  if under ~= token then return nil end\n', '', 'any token ends a piece'],
+    ['if not piece or till <= now or lane', 'if not piece or lane', 'a piece ends after its lease'],
+    ["counts.add(doc.queue, 'completed', n)", "counts.add(doc.queue, 'completed', 1)", 'a piece is counted as one run'],
+    ['  if keep > now then\n    move', '  if true then\n    move', 'what is to go at once stays'],
+    [
+      '(piece.state:gsub(\'"le":"%d+"\', \'"le":"\' .. till .. \'"\', 1))',
+      'piece.state',
+      'a lease that goes on ends in the text',
+    ],
+    ['|completed","l"', '|failed","l"', 'a run that is committed again hears that it failed'],
+  ),
+  ...of(86, 'scripts/extend.lua', ['or till <= now or', 'or', 'a lease of a piece goes on after its end']),
+  ...of(86, 'scripts/tick.lua', [
+    "places.to_ring[q] = tally.count(q, 'ready')",
+    "places.to_ring[q] = redis.call('ZCARD', queue_key(q, 'ready'))",
+    'the tick rings for entries',
+  ]),
+  ...of(86, 'lib/queue/due.lua', [
+    'retry.lose(id, (find(id))) end',
+    'find(id) end',
+    'nobody loses a piece whose lease has ended',
+  ]),
+  ...of(86, 'lib/job/retention.lua', [
+    'local remove = pieces.number_in(id) and remove_piece or remove_due',
+    'local remove = remove_due',
+    'a piece stays for ever',
+  ]),
+  ...of(86, 'lib/run/claim.lua', [
+    'or (number and packed.lent(number, under)) then',
+    'then',
+    'a repeated request does not get its pieces again',
+  ]),
+  ...of(
+    87,
+    'lib/runtime/cache.lua',
+    [
+      "piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1)",
+      'piece.mask',
+      'a job leaves its piece and stays in it',
+    ],
+    [
+      '  if piece.n > 0 then cache.count_packed(q, place, -1) else',
+      '  if piece.n == 0 then',
+      'a job that leaves is counted twice',
+    ],
+    ['  put(cache.loose, id, true)\n', '', 'a job that leaves stands nowhere'],
+    [
+      'put(cache.docs, id, (cjson.decode(text)))',
+      'cache.docs[id] = cjson.decode(text)',
+      'what was refused leaves its piece half',
+    ],
+  ),
+  ...of(
+    87,
+    'lib/run/packed.lua',
+    ["lane == '' or packed.is_heard(run.piece) then", "lane == '' then", 'who listens later does not hear of ends'],
+    [
+      'not is_within(piece.mask, run.mask) then return nil end',
+      'false then return nil end',
+      'those that have not ended end with the others',
+    ],
+    ['  return not packed.is_heard(number)\n', '  return true\n', 'who listens to one does not hear that it runs'],
+    [
+      'globs.first(doc.class, queue(doc.queue).banned or {}, want.banned) then',
+      'false then',
+      'a class that was banned runs',
+    ],
+    [" or (doc.constraints_version or '') ~= want.version then", ' then', 'jobs in pieces keep their old tags'],
+  ),
+  ...of(
+    87,
+    'scripts/commit.lua',
+    [
+      "ended_together == runs[i].mask and 'completed'",
+      "ended_together and 'completed'",
+      'those that have left their piece are not committed',
+    ],
+    [
+      'for i, run in ipairs(runs) do answers[i] = not run.piece and finish.commit(run, lane) end\n',
+      "for i, run in ipairs(runs) do answers[i] = not run.piece and 'lost' end\n",
+      'those that go by themselves are not committed',
+    ],
+  ),
+  ...of(87, 'lib/run/packed.lua', [
+    'if sides.own_limit(doc) or globs',
+    'if globs',
+    'jobs in pieces do not count against their worker',
+  ]),
+  ...of(87, 'lib/queue/moving.lua', [
+    'if piece then ids = pieces.ids(number, piece) end',
+    '',
+    'what waits in pieces does not move to pull workers',
+  ]),
+  ...of(
+    88,
+    'queries/inspect.lua',
+    ['  return own + in_front', '  return in_front', 'those of the same piece are not in front'],
+    ['local in_front = n > 0 and', 'local in_front = n > 0 and n or', 'a piece in front counts as one job'],
+  ),
+  ...of(88, 'lib/runtime/cache.lua', [
+    '    for _, id in ipairs(piece and pieces.ids(number, piece) or {}) do',
+    '    for _, id in ipairs({}) do',
+    'no page shows a piece',
+  ]),
+  ...of(
+    88,
+    'scripts/repair.lua',
+    ['  cache.leave_piece(id)\n', '', 'a job that is there twice stays so'],
+    ["if not is_there then redis.call('ZREM', key, member) elseif", 'if', 'an entry of a piece that is gone stays'],
+  ),
+  ...of(88, 'lib/runtime/tally.lua', [
+    'entries + ((queue(q).packed or {})[letters[place]] or 0) or 0',
+    'entries or 0',
+    'whoever counts anew counts entries',
+  ]),
+]
+
 const told: Mutation[] = [
   ...of(
     90,
@@ -2425,6 +2539,7 @@ const told: Mutation[] = [
 ]
 
 export const mutations: Mutation[] = [
+  ...packed,
   ...warm,
   ...lanes,
   ...runs,

@@ -207,7 +207,7 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/queue/due.lua',
-      find: '      retry.lose(id, doc)\n',
+      find: '    retry.lose(id, doc)\n',
       replace: '',
       says: 'nobody takes back what a dead process holds',
     },

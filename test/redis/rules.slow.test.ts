@@ -1,4 +1,4 @@
-// The facts of rules.test.ts again, with jobs that go the long way through the scripts; and the moves that they make.
+// The facts of rules.test.ts again, with jobs that wait in pieces; and the moves that they make.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { transitions } from '../../src/core/job.ts'
@@ -14,8 +14,8 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-// The scripts note every move: from the status that the job had, as Redis has it or
-// as this script has made it.
+// The scripts note every move: from the status that the job had, as Redis has it, or
+// as its piece has, or as this script has made it.
 const MOVES = 'moves that were seen'
 const noting = readScripts().with({
   file: 'lib/job/places.lua',
@@ -23,7 +23,7 @@ const noting = readScripts().with({
   replace: `local noted = {}
 function places.announce(id, doc, was)
   local is = states.of(doc)
-  local stored = not noted[id] and redis.call('GET', ns .. 'job:' .. id)
+  local stored = not noted[id] and (redis.call('GET', ns .. 'job:' .. id) or cache.raw[ns .. 'job:' .. id])
   noted[id] = noted[id] or (stored and states.of(cjson.decode(stored)) or 'new')
   if noted[id] ~= is then redis.call('SADD', '${MOVES}', noted[id] .. ' → ' .. is) end
   noted[id] = is
@@ -32,10 +32,10 @@ function places.announce(id, doc, was)
 })
 
 for (const [rule, facts] of Object.entries(rules))
-  describe(`rule ${rule}, jobs going the long way`, () => {
+  describe(`rule ${rule}, jobs in pieces`, () => {
     for (const [name, fact] of Object.entries(facts))
       test(name, async () => {
-        const world = await createWorld(state.options, noting, 'the long way')
+        const world = await createWorld(state.options, noting, 'in pieces')
         await fact(world)
         expect(await world.faults()).toEqual([])
       })

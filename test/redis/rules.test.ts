@@ -1,5 +1,5 @@
 // The rules of the protocol, each as facts about real Redis. A rule that is taken out of the scripts must fail here:
-// mutations.test.ts sees to that. Here jobs go as it comes: rules.slow.test.ts has them go the long way.
+// mutations.test.ts sees to that. Here jobs go as it comes: rules.slow.test.ts has them wait in pieces.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startState } from '../kit/index.ts'

@@ -92,7 +92,6 @@ describe('enqueue', () => {
           .then(() => claim())
           .then(() => store.settings('q', { lanes: 1 })),
     ],
-    ['while somebody listens to statuses', () => store.change('', [['listen', '60000', '0']])],
   ])('no lane begins %s', async (_, given) => {
     await given()
     const { lent } = await store.enqueue([job()], undefined, '', lane())
@@ -100,9 +99,23 @@ describe('enqueue', () => {
     expect((await store.verify()).faults).toEqual([])
   })
 
-  test('a lane does not begin with jobs of two queues, nor with one that is not plain', async () => {
+  test('a lane does not begin with jobs of two queues', async () => {
     expect((await store.enqueue([job(), job({ queue: 'r' })], undefined, '', lane())).lent).toEqual([])
-    expect((await store.enqueue([job({ queue: 's', keepResult: 1 })], undefined, '', lane())).lent).toEqual([])
+  })
+
+  test('a lane begins with a piece, and with jobs that a limit lets through', async () => {
+    const many = { id: 'l', max: 100, lease: 45_000, begun: 100 }
+    const jobs = Array.from({ length: 12 }, () => job())
+    const { made, lent } = await store.enqueue(jobs, { key: 'k', period: 60_000 }, '', many)
+    expect(idsOf(lent)).toEqual(idsOf(made))
+    expect(idsOf((await store.enqueue(jobs, { key: 'k', period: 60_000 }, '', many)).lent)).toEqual(idsOf(made))
+    const runs = lent.map(({ document }) => ({ token: document.token!, n: 0, end: 'completed' as const, words: [] }))
+    const { answers } = await store.commit({ queue: 'q', runs, lane: { id: 'l', seq: 2 } })
+    expect(new Set(answers)).toEqual(new Set(['completed']))
+    const limits = [{ key: 'one', how: 'set' as const, concurrency: 1 }]
+    const bounded = [job({ queue: 's', limits }), job({ queue: 's', limits })]
+    expect((await store.enqueue(bounded, undefined, '', { ...many, id: 'm' })).lent).toHaveLength(1)
+    expect((await store.verify()).faults).toEqual([])
   })
 
   test('the same key for something else is taken', async () => {

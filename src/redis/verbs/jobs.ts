@@ -2,7 +2,7 @@
 
 import type { Status } from '../../core/job.ts'
 import { answerOf, type Row } from '../answers.ts'
-import { lentOrFault, withSide } from '../claimed.ts'
+import { lentOfRows } from '../claimed.ts'
 import { jobsArguments, type NewJob } from '../new-job.ts'
 import type { Words } from '../ops.ts'
 import { filling, granted, type Parts, refusalOf, ringsOf } from '../parts.ts'
@@ -37,7 +37,7 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 export function createJobs(parts: Parts) {
-  const { client, keys, base, markedBy, ids, moments, vault } = parts
+  const { client, keys, base, markedBy, ids, moments, vault, packedFrom } = parts
   const { evaluate } = client
   const fill = filling(parts, showing(vault))
 
@@ -77,7 +77,7 @@ export function createJobs(parts: Parts) {
         ...{ ...base(), ...onceArgs(once), tagged, ...laneArgs(lane), ...quotaArgs(jobs), seen: ids.highest },
         ...(lane ? markedBy(lane.id) : {}),
       },
-      jobsArguments(jobs, vault),
+      jobsArguments(jobs, vault, packedFrom),
     )
     const answer = answerOf(raw, 'made', 'again', 'refused', 'outdated')
     if (answer.is === 'outdated') return { made: [], again: false, rings: [], lent: [], stale: answer.constraints }
@@ -87,10 +87,10 @@ export function createJobs(parts: Parts) {
       throw refusalOf(answer, path.length ? path : undefined)
     }
     const made = madeOf(answer.jobs)
-    const lent = answer.lent.map((row) => lentOrFault(row, vault))
+    const { lent, withSide } = lentOfRows(answer.lent, vault)
     ids.saw(made.slice(-1))
     moments.saw(lent[0]?.document.ranAt)
-    await fill(withSide(lent, answer.lent))
+    await fill(withSide)
     return { made, again: answer.is === 'again', rings: ringsOf(answer.rings), lent }
   }
 

@@ -2,9 +2,9 @@
 
 import { Lru } from '../../core/lru.ts'
 import { answerOf, type Reply } from '../answers.ts'
-import { runArguments } from '../changes.ts'
-import { lentOrFault, withSide } from '../claimed.ts'
+import { lentOfRows } from '../claimed.ts'
 import { isolating } from '../commits.ts'
+import { packedRuns } from '../packed-runs.ts'
 import { filling, listWords, type Parts, ringsOf } from '../parts.ts'
 import { decodeRecord } from '../record.ts'
 import { inSources } from '../script.ts'
@@ -35,14 +35,14 @@ const claimArgs = (claim: CommitRequest['claim']) => ({
   process: claim?.process ?? '',
 })
 
-function commitAnswer(reply: Reply<'committed'>, vault: Vault): CommitAnswer {
-  const { word, answers, lent, rings, nextDue, stale, version, failed, seen, faults, told } = reply
+function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: string[], vault: Vault): CommitAnswer {
+  const { word, rings, nextDue, stale, version, failed, seen, faults, told } = reply
   for (const { job, what } of faults)
     console.error(`sidejob: job ${job} met a fault in Redis: ${inSources(what, scripts.commit)}`)
   return {
     word: word as CommitAnswer['word'],
     answers,
-    lent: lent.map((row) => lentOrFault(row, vault)),
+    lent,
     rings: ringsOf(rings),
     ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
     stale: stale.map(({ id, document, side }) => ({ id, document: decodeRecord(document, side, showing(vault)) })),
@@ -68,7 +68,8 @@ export function createRuns(parts: Parts) {
 
   /** Applies runs and lends the next ones; see lib/run/finish.lua and lib/run/claim.lua. */
   async function commit({ queue, runs = [], lane, claim }: CommitRequest): Promise<CommitAnswer> {
-    const owners = runs.map((run) => run.token.split('.', 1)[0]!)
+    const sent = packedRuns(runs, lane !== undefined)
+    const owners = sent.alone.map((run) => run.token.split('.', 1)[0]!)
     const known = [
       ...(queue ? [keys.queue(queue)] : []),
       ...(lane ? [keys.lane(lane.id)] : []),
@@ -76,7 +77,8 @@ export function createRuns(parts: Parts) {
       keys.listened,
       keys.schema,
       ...owners.map(keys.job),
-      ...new Set(owners.flatMap((id) => quotas.get(id) ?? [])),
+      ...sent.pieces.map(({ piece }) => keys.piece(piece)),
+      ...new Set(runs.flatMap(({ token }) => quotas.get(token.split('.', 1)[0]!) ?? [])),
     ]
     const marked = lane && !claim?.pull ? markedBy(lane.id) : {}
     const { patterns = [], tags = [] } = claim ?? {}
@@ -84,14 +86,15 @@ export function createRuns(parts: Parts) {
       scripts.commit,
       known,
       { ...base(), ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim) },
-      [...listWords(patterns), ...listWords(tags), String(runs.length), ...runs.flatMap(runArguments)],
+      [...listWords(patterns), ...listWords(tags), ...sent.words()],
     )
     const reply = answerOf(raw, 'committed')
-    const answer = commitAnswer(reply, vault)
+    const { lent, withSide } = lentOfRows(reply.lent, vault)
+    const answer = commitAnswer(reply, lent, sent.answers(reply.answers), vault)
     ids.saw(answer.lent)
     noteQuotas(answer.lent)
     moments.saw(answer.lent[0]?.document.ranAt)
-    await fill(withSide(answer.lent, reply.lent))
+    await fill(withSide)
     await fill(answer.stale)
     return answer
   }

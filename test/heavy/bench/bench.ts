@@ -169,7 +169,7 @@ if (!options.strict) {
     say(`  ${name}${each[0]!.padStart(13)}${each[1]!.padStart(18)}${each[2]!.padStart(18)}`)
   }
   const bytes = await ours.bytesPerJob(WAITING)
-  say(`\nbytes per waiting job: ${whole(bytes)} (budget 320${bytes > 320 ? ', MISSED' : ''}), over ${whole(WAITING)}`)
+  say(`\nbytes per waiting job: ${whole(bytes)} (budget 100${bytes > 100 ? ', MISSED' : ''}), over ${whole(WAITING)}`)
 }
 
 if (options.strict) for (const line of await reportScripts()) say(line)

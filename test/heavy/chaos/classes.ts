@@ -44,6 +44,7 @@ export const classes: Record<string, WorkerDefinition> = {
   timer: { in: one, out, retry, shutdown: true },
   plain: { in: {}, out: {}, retry, retain: 120_000 },
   brief: { in: {}, out, retain: 0 },
+  alike: { in: {}, out: {}, retain: 120_000 },
   reader: { in: { in: { channels: [NEWS] } }, out, retry },
   herald: { in: one, out: { out: { channels: [NEWS] } }, retry },
   wild: { in: { '*': {} }, out: { '*': {} }, retry },

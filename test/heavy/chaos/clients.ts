@@ -95,6 +95,29 @@ export function createClients(world: World, ledger: Ledger) {
     })
   }
 
+  /** Jobs that are alike but for their args: they wait in a piece. */
+  function pack(): void {
+    if (isFull()) return
+    const shared = { queue: random.pick(QUEUES), class: 'alike', known: false, retain: random.pick([0, 120_000]) }
+    const asked = Array.from(
+      { length: 2 + random.int(5) },
+      (): NewJob => ({ ...shared, args: encodeValue(`${++made}`) }),
+    )
+    const key = once()
+    world.send({
+      label: 'pack',
+      call: () => store.enqueue(asked, key),
+      facts: ({ made: jobs }) => {
+        ledger.isFirst(
+          key.key,
+          jobs.map(({ id }) => String(id)),
+        )
+        return {}
+      },
+      got: ({ rings }) => world.ring(rings),
+    })
+  }
+
   const someGroup = (p: number): Group | undefined => (random.chance(p) ? random.pick(['g', 'h'] as const) : undefined)
 
   /** A trigger that is debounced; one of several in a call is as good as none but the last. */
@@ -386,6 +409,7 @@ export function createClients(world: World, ledger: Ledger) {
   const acts: { weight: number; act: () => void }[] = [
     { weight: 16, act: enqueue },
     { weight: 5, act: trigger },
+    { weight: 5, act: pack },
     { weight: 22, act: write },
     { weight: 8, act: take },
     { weight: 3, act: publish },

@@ -21,11 +21,28 @@ const LOOK = `
 local ns = ARGV[1]
 local places = { 'ready', 'ready:pull', 'timers', 'leases', 'suspended', 'completed', 'failed', 'terminated' }
 local jobs, queues, entries = {}, {}, 0
-local last = tonumber(redis.call('GET', ns .. 'jobs:last_id') or 0)
+local texts, last = {}, tonumber(redis.call('GET', ns .. 'jobs:last_id') or 0)
+for number = 0, math.floor(last / 100) do
+  local piece = redis.call('GET', ns .. 'jobs:' .. string.format('%.0f', number))
+  if piece then
+    local mask, first, state, common, args = piece:match('^(.-)\\n(.-)\\n(.-)\\n(.-)\\n(.*)$')
+    local list, n = cjson.decode(args), 0
+    for at = 1, #mask do
+      if mask:sub(at, at) == '1' then
+        local id = string.format('%.0f', number * 100 + at - 1)
+        texts[id] = '{"n":"' .. first .. '",' .. state:gsub('@', id) .. common .. ',"a":' .. cjson.encode(list[at]) .. '}'
+        n = n + 1
+      end
+    end
+    entries = entries + n - 1
+  end
+end
 for n = 1, last do
   local id = string.format('%.0f', n)
   local key = ns .. 'job:' .. id
   local text = redis.call('GET', key)
+  if text and texts[id] then error('job ' .. id .. ' is there twice') end
+  text = text or texts[id]
   if text then
     local doc, job = cjson.decode(text), { text = text, lists = {}, side = {} }
     for field, value in pairs(doc) do

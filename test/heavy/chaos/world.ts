@@ -77,7 +77,13 @@ export function createWorld({ seed, redis }: WorldOptions) {
   const violations: Violation[] = []
   const counts = new Map<string, number>()
 
-  const store = createStore({ client: redis.client, namespace, clock: () => offset, random: chanceText.text })
+  const store = createStore({
+    client: redis.client,
+    namespace,
+    clock: () => offset,
+    random: chanceText.text,
+    packedFrom: 2,
+  })
   const history: Entry[] = []
   const count = (kind: string) => counts.set(kind, (counts.get(kind) ?? 0) + 1)
   function report(fault: string, detail: string): void {

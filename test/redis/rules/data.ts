@@ -31,7 +31,7 @@ const rule41: Facts = {
   async 'the first job says which schema the data are of'(world) {
     expect(await said(world)).toBeNull()
     await world.make()
-    expect(await said(world)).toBe('1')
+    expect(await said(world)).toBe('2')
   },
 
   async 'data of the schema before are read, and are of this one an hour after the first look'(world) {
@@ -49,7 +49,7 @@ const rule41: Facts = {
     expect(await said(world)).toMatch(/^0,/)
     world.advance(10_000)
     await world.tick()
-    expect(await said(world)).toBe('1')
+    expect(await said(world)).toBe('2')
     await world.tick()
     expect(await moment(world)).toBeNull()
   },
@@ -142,10 +142,10 @@ const rule41: Facts = {
     await world.make()
     const run = await world.claimOne()
     const waiting = await world.make()
-    await say(world, '2')
+    await say(world, '3')
     const refused = {
       code: 'UNAVAILABLE',
-      message: expect.stringContaining('the data are of schema 2'),
+      message: expect.stringContaining('the data are of schema 3'),
       retryAfter: 10,
     }
     await expect(world.make()).rejects.toMatchObject(refused)
@@ -153,15 +153,15 @@ const rule41: Facts = {
     await expect(run.commit()).rejects.toMatchObject(refused)
     await expect(run.extend()).rejects.toMatchObject(refused)
     await expect(world.change(waiting, 'terminate', '', '')).rejects.toMatchObject(refused)
-    expect(await said(world)).toBe('2')
-    await say(world, '1')
+    expect(await said(world)).toBe('3')
+    await say(world, '2')
     expect(await run.commit()).toBe('completed')
     expect(await world.claimOne()).toMatchObject({ id: waiting })
   },
 
   async 'the tick leaves newer data alone'(world) {
     await world.make({ wait: 1_000 })
-    await say(world, '2')
+    await say(world, '3')
     world.advance(60_000)
     await expect(world.tick()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     await say(world, '1')
@@ -173,12 +173,13 @@ const rule41: Facts = {
     expect((await world.store.standing()).restored).toBeNull()
     await goBackTo(world, ids[0]!)
     const before = world.now()
-    expect(await world.make()).toBe(ids[2]! + 1)
+    const step = ids[2]! - ids[1]!
+    expect(await world.make()).toBe(ids[2]! + step)
     const lost = { from: ids[0]! + 1, to: ids[2]! }
     const noticed = (await world.store.standing()).restored
     expect(noticed).toMatchObject({ times: 1, lost })
     expect(noticed!.noticedAt).toBeGreaterThanOrEqual(before - 1_000)
-    expect(await world.make()).toBe(ids[2]! + 2)
+    expect(await world.make()).toBe(ids[2]! + 2 * step)
     expect((await world.store.standing()).restored).toEqual(noticed)
   },
 
@@ -186,10 +187,11 @@ const rule41: Facts = {
     await another(world).enqueue([{ queue: 'q', class: 'plain', known: true }])
     const run = await world.claimOne()
     await goBackTo(world, 0)
-    expect(await world.make()).toBe(run.id + 1)
+    const next = await world.make()
+    expect(next).toBeGreaterThan(run.id)
     await goBackTo(world, 0)
     await world.make()
-    expect((await world.store.standing()).restored).toMatchObject({ times: 2, lost: { from: 1, to: run.id + 1 } })
+    expect((await world.store.standing()).restored).toMatchObject({ times: 2, lost: { from: 1, to: next } })
   },
 }
 

@@ -15,6 +15,7 @@ import { lanes } from './lanes.ts'
 import { limited } from './limits.ts'
 import { listening } from './listeners.ts'
 import { oneTime } from './once.ts'
+import { packed } from './pieces.ts'
 import { places } from './places.ts'
 import { processes } from './processes.ts'
 import { reaching } from './reach.ts'
@@ -29,6 +30,7 @@ export const rules: Record<number, Facts> = {
   ...lanes,
   ...runs,
   ...places,
+  ...packed,
   ...time,
   ...families,
   ...limited,

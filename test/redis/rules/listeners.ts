@@ -109,22 +109,28 @@ const rule30: Facts = {
     expect(await heard(world, () => say(world, '1'))).toEqual([[], [], []])
   },
   async 'the status of one job is told to who listens to it, from its making to its end, and of no other'(world) {
-    await listen(world, 60_000, '/sidejob/job/2')
+    const [before, far] = [await world.make(), await world.make()]
+    await world.claim()
+    const second = far + 2 * (far - before)
+    await listen(world, 60_000, `/sidejob/job/${second}`)
     const act = async () => {
       for (let n = 0; n < 3; n++) await world.make()
       for (const run of await world.claim({ max: 3 })) await run.commit()
     }
-    const [own, all] = await heard(world, act, ['/sidejob/job/2', '/sidejob'])
-    const say = (status: string) => `/sidejob/job/2\t{"status":"${status}"}`
+    const [own, all] = await heard(world, act, [`/sidejob/job/${second}`, '/sidejob'])
+    const say = (status: string) => `/sidejob/job/${second}\t{"status":"${status}"}`
     expect(own).toEqual([say('queued'), say('running'), say('completed')])
     expect(all).toEqual([])
   },
   async 'the children of a job are one channel'(world) {
     const parent = await world.make()
     await listen(world, 60_000, `/sidejob/children/${parent}`)
-    const act = () => world.make({ parent: String(parent), name: 'x' })
+    let child = 0
+    const act = async () => {
+      child = await world.make({ parent: String(parent), name: 'x' })
+    }
     const [said, other] = await heard(world, act, [`/sidejob/children/${parent}`, '/sidejob'])
-    expect(said).toEqual([`/sidejob/children/${parent}\t{"job":2,"name":"x","status":"queued"}`])
+    expect(said).toEqual([`/sidejob/children/${parent}\t{"job":${child},"name":"x","status":"queued"}`])
     expect(other).toEqual([])
   },
   async 'who listens to more channels than are remembered listens to all'(world) {

@@ -64,5 +64,5 @@ test('while both serve a limit, whoever waits at either is let through', async (
   ours.advance(3_600_000)
   await ours.tick()
   expect(await ours.faults()).toEqual([])
-  expect(await ours.client.ask((redis) => redis.get(ours.store.keys.schema))).toBe('1')
+  expect(await ours.client.ask((redis) => redis.get(ours.store.keys.schema))).toBe('2')
 })

@@ -18,12 +18,13 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local lists = require 'runtime/lists'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 local find, need, queue, text_at = cache.find, cache.need, cache.queue, cache.text_at
 local attempt = journal.attempt
 local int, never = numbers.int, numbers.never
-local direction, key_of = redis_keys.direction, redis_keys.key_of
+local direction, key_of, letters = redis_keys.direction, redis_keys.key_of, redis_keys.letters
 local now = time.now
 
 local ok, id = attempt(function()
@@ -32,6 +33,24 @@ local ok, id = attempt(function()
   return id
 end)
 if not ok then return reply.refused { code = id.code, message = id.message } end
+
+-- How many are in front of it. Pieces are counted one by one where they are few, and taken for as large as all are otherwise.
+local COUNTED = 100
+local function jobs_ahead(id, doc)
+  local index, member, own = places.index_of(doc), places.member_of(id, doc), 0
+  local number, at = pieces.place_of(id)
+  if cache.loose[id] then
+    local piece = cache.piece(number)
+    member = pieces.entry(number, piece)
+    own = #pieces.ids(number, { mask = piece.mask:sub(1, at - 1) })
+  end
+  local rank = redis.call('ZRANK', index, member)
+  local packed = (queue(doc.queue).packed or {})[letters.ready]
+  if not rank or not packed or doc.place then return rank or -1 end
+  local n = math.min(rank, COUNTED)
+  local in_front = n > 0 and #cache.ids_of(redis.call('ZRANGE', index, 0, n - 1), math.huge) or 0
+  return own + in_front + (rank - n) + math.floor(packed * (rank - n) / redis.call('ZCARD', index))
+end
 
 local doc = find(id)
 local items = {}
@@ -43,7 +62,7 @@ if port ~= '' then
   if pushed and pushed > taken then items = lists.now(id, doc, dir, port, most) end
 end
 local ahead = ''
-if not doc.place or doc.place == 'p' or doc.place == 'w' then ahead = int(redis.call('ZRANK', places.index_of(doc), places.member_of(id, doc)) or -1) end
+if not doc.place or doc.place == 'p' or doc.place == 'w' then ahead = int(jobs_ahead(id, doc)) end
 local queue_record = queue(doc.queue)
 local limit_free, limit = '', ''
 if doc.place == 'w' then

@@ -20,6 +20,7 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
+local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local fetch_jobs, find, hget, need, queue, text_at = cache.fetch_jobs, cache.find, cache.hget, cache.need, cache.queue, cache.text_at
 local attempt = journal.attempt
@@ -138,12 +139,11 @@ end
 local function indexed()
   if queue_name == '' or status == '' or (wanted.queued and (queue(queue_name).at_limits or 0) > 0) then return nil end
   local n, ids, from = 0, {}, wanted_places()
-  for _, place in ipairs(from) do n = n + redis.call('ZCARD', queue_key(queue_name, place)) end
+  for _, place in ipairs(from) do n = n + tally.count(queue_name, place) end
   tell_total(n)
   if n > SORTED then return nil end
   for _, place in ipairs(from) do
-    for _, member in ipairs(redis.call('ZRANGE', queue_key(queue_name, place), 0, -1)) do
-      local id = member:match(':(%d+)$') or member
+    for _, id in ipairs(cache.ids_of(redis.call('ZRANGE', queue_key(queue_name, place), 0, -1), SORTED)) do
       if before == '' or tonumber(id) < tonumber(before) then ids[#ids + 1] = id end
     end
   end

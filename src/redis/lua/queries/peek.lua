@@ -2,7 +2,7 @@
 --
 -- keys: none
 -- by: dispatcher
--- reads: job
+-- reads: job, jobs
 -- writes: none
 -- args: ns, clock, seed, skip:int, most:int, ...
 -- returns: ports

@@ -2,7 +2,7 @@
 --
 -- keys: none
 -- by: API, dashboard
--- reads: job, processes, queue, queues
+-- reads: job, jobs, processes, queue, queues
 -- writes: none
 -- args: ns, clock, seed, most:int
 -- returns: atWork
@@ -10,6 +10,7 @@
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local fetch, fetch_jobs, find, queue = cache.fetch, cache.fetch_jobs, cache.find, cache.queue
 local int = numbers.int
@@ -28,12 +29,12 @@ for _, name in ipairs(names) do
   -- No end of a lease is waited for where nothing is lent.
   if queue_record.next_lease and #ids < most then
     local found = redis.call('ZRANGE', queue_key(name, 'leases'), 0, most - #ids)
-    for _, id in ipairs(found) do ids[#ids + 1] = id end
+    for _, id in ipairs(cache.ids_of(found, most + 1 - #ids)) do ids[#ids + 1] = id end
   end
 end
 if #ids > most then
   more = 'more'
-  ids[#ids] = nil
+  ids = tables.slice(ids, 1, most)
 end
 fetch_jobs(ids)
 local runs = {}

@@ -2,7 +2,7 @@
 --
 -- keys: none
 -- by: API, dashboard
--- reads: job, queue
+-- reads: job, jobs, queue
 -- writes: none
 -- args: ns, clock, seed, queue_name, most:int
 -- returns: queue | none
@@ -11,6 +11,7 @@ local waiters = require 'queue/waiters'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local fetch_jobs, find, queue, text_at = cache.fetch_jobs, cache.find, cache.queue, cache.text_at
 local int = numbers.int
@@ -26,12 +27,12 @@ end
 -- In the order in which they are claimed: by priority, with ageing by that and the moment of becoming ready.
 local line = {}
 for _, place in ipairs({ 'ready', 'ready:pull' }) do
-  for _, member in ipairs(redis.call('ZRANGE', queue_key(queue_name, place), 0, most - 1)) do
-    line[#line + 1] = { member:sub(15), place == 'ready' and '' or 'pull' }
-    ids[#ids + 1] = member:sub(15)
+  for i, id in ipairs(cache.ids_of(redis.call('ZRANGE', queue_key(queue_name, place), 0, most - 1), most)) do
+    if i <= most then line[#line + 1] = { id, place == 'ready' and '' or 'pull' } end
+    ids[#ids + 1] = id
   end
 end
-local leases = queue_record.next_lease and redis.call('ZRANGE', queue_key(queue_name, 'leases'), 0, most - 1) or {}
+local leases = queue_record.next_lease and tables.slice(cache.ids_of(redis.call('ZRANGE', queue_key(queue_name, 'leases'), 0, most - 1), most), 1, most) or {}
 for _, id in ipairs(leases) do ids[#ids + 1] = id end
 fetch_jobs(ids)
 

@@ -2,7 +2,7 @@
 --
 -- keys: none
 -- by: API, dashboard
--- reads: job, limit, limits, queue
+-- reads: job, jobs, limit, limits, queue
 -- writes: none
 -- args: ns, clock, seed, key, most_holders:int, most_waiting:int
 -- returns: room | none

@@ -19,10 +19,13 @@ local wires = require 'port/wires'
 local lanes = require 'queue/lanes'
 local order = require 'queue/order'
 local leases = require 'run/leases'
+local whereabouts = require 'run/whereabouts'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
+local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local fetch_jobs, find, hget, queue, raw, text_at = cache.fetch_jobs, cache.find, cache.hget, cache.queue, cache.raw, cache.text_at
 local int, never = numbers.int, numbers.never
@@ -106,8 +109,15 @@ local function check_slots(key)
   end
 end
 
+-- A job of a piece is where its piece is.
+local function check_piece(id)
+  for _, wrong in ipairs(whereabouts.faults_of(id)) do fault(id, wrong, 'place') end
+end
+
 -- Exactly one place, and it is the one that the document names.
 local function check_place(id, doc)
+  if cache.loose[id] then return check_piece(id) end
+  if whereabouts.is_twice(id) then fault(id, 'has a document, and is in a piece besides', 'place') end
   local n = check_waiting_place(id, doc)
   for _, place in ipairs(every_place) do
     local member = (not place or place == 'p') and doc.sequence .. ':' .. id or id
@@ -247,7 +257,7 @@ end
 -- What a run under way holds, and until when.
 local function check_run(id, doc)
   if doc.place ~= 'l' or not doc.lease_until then return end
-  local score = redis.call('ZSCORE', queue_key(doc.queue, 'leases'), id)
+  local score = not cache.loose[id] and redis.call('ZSCORE', queue_key(doc.queue, 'leases'), id)
   if score and tonumber(score) ~= tonumber(doc.lease_until) then fault(id, 'its lease ends at ' .. doc.lease_until .. ', its queue looks at ' .. score, 'place') end
   for key in (doc.held_limits or ''):gmatch('[^\n]+') do
     if limits.at(key).settings and not redis.call('ZSCORE', limit_key(key, 'held'), id) then fault(id, 'its run holds no slot of limit ' .. key, 'slot') end
@@ -292,20 +302,28 @@ local HEAD_LENGTH = 20
 -- What waits has somebody coming, and the head of no index names a job that is gone.
 local function check_queue(q)
   local queue_record = queue(q)
-  local ready = redis.call('ZCARD', queue_key(q, 'ready'))
+  local text = text_at(queue_key(q))
+  local as_kept = text and cjson.decode(text) or queue_record
+  local packed = as_kept[queue_fields.packed] or {}
+  local ready = tally.count(q, 'ready')
   local wake = redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
   if ready > 0 and lanes.count(q) == 0 and not queue_record.paused and not wake then fault(q, ready .. ' jobs are ready, and neither lane nor moment is set', 'look') end
   if lanes.moment_of(queue_record) < never and not wake then fault(q, 'has a moment to look at it, and is not in the index', 'look') end
   for place, letter in pairs(queue_record.jobs_at and letters or {}) do
-    local n, counted = redis.call('ZCARD', queue_key(q, place)), queue_record.jobs_at[letter] or 0
+    local n, counted = tally.count(q, place), queue_record.jobs_at[letter] or 0
+    local in_pieces = whereabouts.packed_in(q, place)
+    if in_pieces and in_pieces ~= (packed[letter] or 0) then fault(q, 'has ' .. int(in_pieces) .. ' jobs in pieces beyond the entries of ' .. place .. ', counted ' .. int(packed[letter] or 0), 'count') end
     if n ~= counted then fault(q, 'has ' .. int(n) .. ' jobs in ' .. place .. ', counted ' .. int(counted), 'count') end
   end
   for _, place in ipairs(every_place) do
     local members, members_ids = redis.call('ZRANGE', queue_key(q, states.indexes[place] or 'ready'), 0, HEAD_LENGTH - 1), {}
-    for i, member in ipairs(members) do members_ids[i] = member:match(':(%d+)$') or member end
+    for i, member in ipairs(members) do members_ids[i] = member:match(':(.+)$') or member end
     fetch_jobs(members_ids)
     for _, member in ipairs(members_ids) do
-      if not find(member) then fault(q, (states.indexes[place] or 'ready') .. ' names job ' .. member .. ', which does not exist', 'gone') end
+      local number = pieces.number_in(member)
+      local is_there = number and whereabouts.piece(number)
+      if not number then is_there = find(member) end
+      if not is_there then fault(q, (states.indexes[place] or 'ready') .. ' names job ' .. member .. ', which does not exist', 'gone') end
     end
   end
 end
@@ -331,7 +349,7 @@ local function check_jobs()
   local last = tonumber(text_at(ns .. 'jobs:last_id') or 0)
   local ids = {}
   for id = from, math.min(last, from + size - 1) do ids[#ids + 1] = int(id) end
-  fetch_jobs(ids)
+  whereabouts.fetch(ids)
   for _, id in ipairs(ids) do
     local doc = find(id)
     if doc then check_job(id, doc) end

@@ -8,7 +8,6 @@
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
 -- returns: committed
 
-local plain = require 'fast/plain'
 local places = require 'job/places'
 local limits = require 'limit/limits'
 local hints = require 'port/hints'
@@ -24,6 +23,7 @@ local standby = require 'queue/standby'
 local waiters = require 'queue/waiters'
 local claim = require 'run/claim'
 local finish = require 'run/finish'
+local packed = require 'run/packed'
 local snapshot = require 'run/snapshot'
 local tokens = require 'run/tokens'
 local work = require 'run/work'
@@ -31,7 +31,9 @@ local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
+local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local take_int, take_list = args.take_int, args.take_list
 local fetch, fetch_jobs, find, queue, set_expiring, set_text, text_at = cache.fetch, cache.fetch_jobs, cache.find, cache.queue, cache.set_expiring, cache.set_text, cache.text_at
@@ -50,7 +52,7 @@ for i = 1, take_int() do runs[i] = finish.take_run() end
 local head
 if #runs == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and skip == 0 then
   head = redis.call('ZRANGE', queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0, math.min(claim.HEAD, max))
-  for i = 1, math.min(claim.HEAD, max, #head) do KEYS[#KEYS + 1] = key_of(head[i]:sub(15)) end
+  for _, entry in ipairs(claim.first_of(head, math.min(claim.HEAD, max), max)) do KEYS[#KEYS + 1] = entry.key end
 end
 fetch(KEYS)
 
@@ -63,19 +65,7 @@ end
 
 -- The same request again gets the same answer: the answers as kept, the runs as far as they still hold.
 local function repeated(lane_record)
-  local ids = {}
-  for _, token in ipairs(lane_record.tokens) do
-    local id = token:match('^%d+')
-    local doc = find(id)
-    if doc and doc.token == token then ids[#ids + 1] = id end
-  end
-  return reply.committed { word = lane_record.word, answers = lane_record.answers, lent = snapshot.of(ids), next_due = next_due() }
-end
-
-local function tokens_of(ids)
-  local list = {}
-  for i, id in ipairs(ids) do list[i] = tokens.begun[id] end
-  return list
+  return reply.committed { word = lane_record.word, answers = lane_record.answers, lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
 end
 
 -- A bell becomes the lane that it woke; a lane that is not known needs a free place.
@@ -101,19 +91,28 @@ if lane ~= '' then
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
-local answers, ended, parents = {}, {}, {}
+-- Those that go by themselves come first: what they do to jobs of a piece takes those out of it.
+local answers, ended, parents, whole = {}, {}, {}, {}
 for i, run in ipairs(runs) do
-  answers[i] = plain.finish(run, queue_name, lane)
-  if not answers[i] then
-    local doc = find(run.id)
-    if doc and doc.parent then parents[#parents + 1] = doc.parent end
-    if doc and doc.followed_as then wires.wired_to(doc, parents) end
+  if run.piece then
+    whole[#whole + 1] = i
+  else
     ended[#ended + 1] = run.id
   end
 end
+fetch_jobs(ended)
+for _, id in ipairs(ended) do
+  local doc = find(id)
+  if doc and doc.parent then parents[#parents + 1] = doc.parent end
+  if doc and doc.followed_as then wires.wired_to(doc, parents) end
+end
 fetch_jobs(parents)
 limits.fetch_of(ended)
-for i, run in ipairs(runs) do answers[i] = answers[i] or finish.commit(run, lane) end
+for i, run in ipairs(runs) do answers[i] = not run.piece and finish.commit(run, lane) end
+for _, i in ipairs(whole) do
+  local ended_together = packed.finish(runs[i], lane)
+  answers[i] = ended_together == runs[i].mask and 'completed' or finish.each(runs[i], lane, ended_together or '')
+end
 
 -- Pull workers serve themselves: they keep a record under a lane's name, and take no lane's place.
 local laned = lane ~= '' and place ~= 'p'
@@ -127,12 +126,13 @@ if #runs + moved > 0 then
   head = nil
 end
 
-local ids, more, seen, failed, stale = {}, false, 0, 0, {}
+local ids, lent, more, seen, failed, stale = {}, 0, false, 0, 0, {}
 local _, _, version = hints.known()
 if claims then
   local most = laned and math.min(max, queue(queue_name).batch or lanes.BATCH) or max
-  ids, more, seen, failed = claim.jobs({
+  ids, lent, more, seen, failed = claim.jobs({
     queue = queue_name,
+    lane = lane,
     place = place,
     max = most,
     lease = lease,
@@ -149,7 +149,7 @@ if claims then
   }, head)
 end
 
-if ids[1] then counts.waited(queue_name, plain.waited(ids[1]), #ids) end
+if ids[1] then counts.waited(queue_name, snapshot.waited(ids[1]), lent) end
 if waiter ~= '' then waiters.stand(queue_name, waiter, patterns, #ids == 0 and told == '' and now + wait or now) end
 
 local word = 'ok'
@@ -163,13 +163,13 @@ if laned then
     if leave == '' then lanes.waits_until[queue_name] = now + waits end
     -- Who waits for a rate is not ready, and a moment of it may be near: the next lane waits for that.
     -- A lane whose time is over while work keeps coming calls for the next one, ready or not.
-    if leave ~= '' then places.to_ring[queue_name] = math.max(leave == 'next' and 1 or 0, redis.call('ZCARD', queue_key(queue_name, 'ready')), limits.next_moment(queue_name) <= now + lanes.LANE and 1 or 0) end
+    if leave ~= '' then places.to_ring[queue_name] = math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'), limits.next_moment(queue_name) <= now + lanes.LANE and 1 or 0) end
     word = 'empty'
   elseif #ids == 0 then
     word = 'more'
   end
   if more and #ids > 0 and lanes.has_room(queue_name) then
-    places.to_ring[queue_name] = redis.call('ZCARD', queue_key(queue_name, 'ready')) - #ids
+    places.to_ring[queue_name] = tally.count(queue_name, 'ready') - lent
   elseif word ~= 'empty' then
     places.to_ring[queue_name] = nil
   end
@@ -178,7 +178,7 @@ bells.ring_ready()
 bells.ring_timers()
 -- A pull worker that got nothing asks again under the same key until it gets something; who was not let in has none to keep.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
-  local record = int(seq) .. ' ' .. cjson.encode(lane_fields { word = word, answers = answers, tokens = tokens_of(ids) })
+  local record = int(seq) .. ' ' .. cjson.encode(lane_fields { word = word, answers = answers, tokens = tokens.of(ids) })
   if not laned or word == 'empty' or word == 'full' then set_expiring(lane_key, record, lanes.MINUTE) else set_text(lane_key, record) end
 end
 work.flush()

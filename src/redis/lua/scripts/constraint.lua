@@ -3,7 +3,7 @@
 -- keys: the constraints and the hints
 -- by: API
 -- reads: constraints, hints, job, jobs, limit, limits, listened, queue, quota, schema
--- writes: constraints, hints, job, limit, limits, queue, quota, schema, wake
+-- writes: constraints, hints, job, jobs, limit, limits, queue, quota, schema, wake
 -- args: ns, clock, seed, name, definition
 -- returns: set | refused
 --          definition: JSON text, '' removes

@@ -8,8 +8,6 @@
 -- returns: made | again | refused | outdated
 --          rest: what jobs have in common, how many they are, the args of each; as often as the first number says
 
-local bulk = require 'fast/bulk'
-local eager = require 'fast/eager'
 local create = require 'job/create'
 local ids = require 'job/ids'
 local specs = require 'job/specs'
@@ -17,6 +15,9 @@ local quota = require 'limit/quota'
 local hints = require 'port/hints'
 local log = require 'port/log'
 local bells = require 'queue/bells'
+local eager = require 'run/eager'
+local packed = require 'run/packed'
+local snapshot = require 'run/snapshot'
 local work = require 'run/work'
 local args = require 'runtime/args'
 local cache = require 'runtime/cache'
@@ -32,22 +33,32 @@ fetch(KEYS)
 
 local known, taken = idempotency.recall(once, fingerprint)
 if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
-if known then return reply.again { jobs = known, lent = eager.texts_of(eager.lent_before(lane)) } end
+if known then return reply.again { jobs = known, lent = snapshot.of(eager.lent_before(lane)) } end
 
 local _, _, version = hints.known()
 if version ~= tagged then return reply.outdated { constraints = text_at(ns .. 'constraints') or '' } end
 
 ids.must_have_given(seen)
 if quota_of ~= '' then quota.allow(quota_of, most_jobs, most_bytes) end
+-- Each by itself: only those that no key stands for are many.
+local function made_alone(spec, n)
+  local first, first_status, is_known
+  local list = spec.packed and packed.args_of(n)
+  for i = 1, n do
+    local id, status, existing = create.one(spec, list and list[i] or take())
+    if i == 1 then first, first_status, is_known = id, status, existing end
+  end
+  return row_of.made { first = first, status = first_status, existing = is_known and 'existing' or '', count = int(n) }
+end
+
 local answers, made = {}, 0
 local ok, why = try(function()
   for i = 1, take_int() do
     local spec, n = specs.take(), take_int()
-    if spec.plain then
-      answers[i] = row_of.made { first = bulk.create(spec, n, lane, quota_of), status = 'queued', count = int(n) }
+    if packed.suits_new(spec) then
+      answers[i] = row_of.made { first = packed.create(spec, n, quota_of), status = 'queued', count = int(n) }
     else
-      local id, status, existing = create.one(spec, take())
-      answers[i] = row_of.made { first = id, status = status, existing = existing and 'existing' or '', count = '1' }
+      answers[i] = made_alone(spec, n)
     end
     made = made + n
   end
@@ -62,4 +73,4 @@ bells.ring_ready()
 bells.ring_timers()
 idempotency.remember(once, fingerprint, answers, tonumber(once_for))
 work.flush()
-return reply.made { jobs = answers, rings = bells.rings, lent = eager.texts_of(ids) }
+return reply.made { jobs = answers, rings = bells.rings, lent = snapshot.of(ids) }

@@ -3,7 +3,7 @@
 -- keys: the queue and the jobs
 -- by: API, dispatcher
 -- reads: hints, job, jobs, lane, listened, processes, queue, quota, schema
--- writes: job, lane, limit, live, processes, queue, quota, schema, wake
+-- writes: job, jobs, lane, limit, live, processes, queue, quota, schema, wake
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
 -- returns: extended
 
@@ -12,24 +12,40 @@ local values = require 'job/values'
 local limits = require 'limit/limits'
 local lanes = require 'queue/lanes'
 local processes = require 'queue/processes'
+local packed = require 'run/packed'
 local work = require 'run/work'
 local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local time = require 'runtime/time'
 local set_value = values.set_value
 local take_list = args.take_list
-local change, fetch, find, queue = cache.change, cache.fetch, cache.find, cache.queue
+local change, fetch, fetch_jobs, find, queue = cache.change, cache.fetch, cache.fetch_jobs, cache.find, cache.queue
 local int = numbers.int
 local now = time.now
 
 fetch(KEYS)
 
 local answers, tokens, told = {}, take_list(), ''
+local ids = {}
+for i, token in ipairs(tokens) do ids[i] = token:match('^[1-9]%d*') or '0' end
+fetch_jobs(ids)
+-- A lane goes on with a whole piece.
+local renewed = {}
+local function renew_piece(token)
+  local id, under = token:match('^([1-9]%d*)%.(.*)$')
+  local number, at = pieces.place_of(id or '0')
+  local piece, till = packed.lent(number, under)
+  if not piece or till <= now or not pieces.has(piece, at) then return nil end
+  renewed[number] = renewed[number] or packed.extend(number, piece, lease)
+  return renewed[number]
+end
+
 for i, token in ipairs(tokens) do
   local id = token:match('^([1-9]%d*)%.') or '0'
-  local doc = find(id)
-  answers[i] = ''
+  answers[i] = lane ~= '' and renew_piece(token) or ''
+  local doc = answers[i] == '' and find(id)
   -- Who asks for its own run alone hears so that its job is to end: what it commits until its lease ends still counts.
   local is_ending = doc and doc.terminating == '1' and lane == ''
   if doc and doc.token == token and tonumber(doc.lease_until) > now and not is_ending then

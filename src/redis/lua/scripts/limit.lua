@@ -3,7 +3,7 @@
 -- keys: the limit, and the schema of the data
 -- by: API, callbacks, dashboard
 -- reads: days, job, jobs, limit, queue, quota
--- writes: counts, days, job, lane, limit, limits, queue, quota, schema, wake
+-- writes: counts, days, job, jobs, lane, limit, limits, queue, quota, schema, wake
 -- args: ns, clock, seed, key, act, concurrency, rate, period, paused, till
 -- returns: set | refused
 --          act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same, if there is such a limit) | 'shut' (until `till`,

@@ -3,7 +3,7 @@
 -- keys: the registry and the queue
 -- by: API, tick
 -- reads: audience, channel, hints, job, jobs, limit, listened, queue, quota, workers
--- writes: job, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
+-- writes: job, jobs, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
 -- returns: registered
 --          rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number) each; with `whole` the classes are all there are

@@ -28,16 +28,17 @@ local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local take, take_int = args.take, args.take_int
-local attached_to, change, change_queue, del, dirty, find, hget = cache.attached_to, cache.change, cache.change_queue, cache.del, cache.dirty, cache.find, cache.hget
+local attached_to, change, change_queue, del, dirty, fetch_jobs, find, hget = cache.attached_to, cache.change, cache.change_queue, cache.del, cache.dirty, cache.fetch_jobs, cache.find, cache.hget
 local hset, queue, sset, text_at, zset = cache.hset, cache.queue, cache.sset, cache.text_at, cache.zset
 local push, put, within = journal.push, journal.put, journal.within
 local int, never = numbers.int, numbers.never
-local limit_key, list_key, queue_key, side_key = redis_keys.limit_key, redis_keys.list_key, redis_keys.queue_key, redis_keys.side_key
+local letters, limit_key, list_key, queue_key, side_key = redis_keys.letters, redis_keys.limit_key, redis_keys.list_key, redis_keys.queue_key, redis_keys.side_key
 local now = time.now
 
 local mend = {}
@@ -219,6 +220,7 @@ local moments = {
 }
 function mend.place(id, doc)
   local q = doc.queue
+  cache.leave_piece(id)
   for _, place in ipairs(every_place) do
     if place ~= (doc.place or false) then
       local key = queue_key(q, states.indexes[place] or 'ready')
@@ -242,9 +244,16 @@ end
 function mend.queue(q)
   for _, place in ipairs(every_place) do
     local key = queue_key(q, states.indexes[place] or 'ready')
-    for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
-      if not find(member:match(':(%d+)$') or member) then redis.call('ZREM', key, member) end
+    local members, packed = redis.call('ZRANGE', key, 0, 999), 0
+    fetch_jobs(members)
+    for _, member in ipairs(members) do
+      local number = pieces.number_in(member)
+      local piece = number and cache.piece(number)
+      local is_there = piece and piece.n > 0 and pieces.entry(number, piece) == member
+      if not number then is_there = find((member:match('%d+$'))) end
+      if not is_there then redis.call('ZREM', key, member) elseif piece then packed = packed + piece.n - 1 end
     end
+    if #members < 1000 then cache.count_packed(q, states.indexes[place] or 'ready', packed - ((queue(q).packed or {})[letters[states.indexes[place] or 'ready']] or 0)) end
   end
   for place, field in pairs({ l = queue_fields.next_lease, t = queue_fields.next_timer, c = queue_fields.next_removal, f = queue_fields.next_removal, T = queue_fields.next_removal }) do
     local first = redis.call('ZRANGE', queue_key(q, states.indexes[place]), 0, 0, 'WITHSCORES')[2]
@@ -254,7 +263,7 @@ function mend.queue(q)
   tally.look_at_all(q, queue(q))
   change_queue(q, queue_fields.wake_at, nil)
   sset(ns .. 'queues', q, true)
-  local ready = redis.call('ZCARD', queue_key(q, 'ready'))
+  local ready = tally.count(q, 'ready')
   if ready > 0 then put(places.to_ring, q, (places.to_ring[q] or 0) + ready) end
 end
 

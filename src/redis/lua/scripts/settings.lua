@@ -15,6 +15,7 @@ local work = require 'run/work'
 local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local redis_keys = require 'runtime/redis_keys'
+local tally = require 'runtime/tally'
 local take, take_int = args.take, args.take_int
 local change_queue, queue = cache.change_queue, cache.queue
 local queue_key = redis_keys.queue_key
@@ -44,7 +45,7 @@ if #bans > 0 then change_queue(queue_name, queue_fields.banned, bans) end
 change_queue(queue_name, queue_fields.wake_at, queue(queue_name).wake_at)
 places.to_call[queue_name] = {}
 for i = 1, 100 do places.to_call[queue_name][i] = '' end
-places.to_ring[queue_name] = (places.to_ring[queue_name] or 0) + redis.call('ZCARD', queue_key(queue_name, 'ready'))
+places.to_ring[queue_name] = (places.to_ring[queue_name] or 0) + tally.count(queue_name, 'ready')
 bells.ring_ready()
 bells.ring_timers()
 work.flush()

@@ -20,6 +20,7 @@ local work = require 'run/work'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
+local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local change_queue, fetch, is_brought_over, queue, zset = cache.change_queue, cache.fetch, cache.is_brought_over, cache.queue, cache.zset
 local int = numbers.int
@@ -71,7 +72,7 @@ end
 
 for q in pairs(places.to_ring) do
   change_queue(q, queue_fields.wake_at, queue(q).wake_at)
-  places.to_ring[q] = redis.call('ZCARD', queue_key(q, 'ready'))
+  places.to_ring[q] = tally.count(q, 'ready')
 end
 bells.ring_ready()
 bells.ring_timers()

@@ -21,11 +21,13 @@ local sides = require 'queue/sides'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 local set_value = values.set_value
 local change, dirty, docs, find, need = cache.change, cache.dirty, cache.docs, cache.find, cache.need
 local put, refuse = journal.put, journal.refuse
 local int, never = numbers.int, numbers.never
+local key_of = redis_keys.key_of
 local now, now_text, sequence = time.now, time.now_text, time.sequence
 
 -- A job of a debounced key that waits is asked for again: the newest call says what it is to do, and when.
@@ -86,6 +88,7 @@ function create.one(spec, args, born)
   end
   if args ~= '' then doc.args = args end
   put(docs, id, doc)
+  cache.raw[key_of(id)] = false
   put(dirty, id, true)
   if parent_doc then births.count(id, doc, parent, parent_doc) end
   if parent_doc then kin.link(parent, parent_doc, spec.name ~= '' and spec.name or id, id, doc) end

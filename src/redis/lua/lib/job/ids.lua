@@ -21,6 +21,13 @@ function ids.next_ids(n)
   return first
 end
 
+-- The same from the next hundred on: which piece a job may be in follows from its id.
+function ids.next_hundred(n)
+  local last = last_id or tonumber(text_at(id_key) or 0)
+  last_id = math.ceil((last + 1) / 100) * 100 - 1
+  return ids.next_ids(n)
+end
+
 function ids.next_id() return string.format('%.0f', ids.next_ids(1)) end
 
 -- Who asks has seen this id. When none as high was given, Redis has gone back to data from before it: what was given since

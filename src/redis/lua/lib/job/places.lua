@@ -15,7 +15,7 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 local change, change_queue, dirty, docs, find, hset, queue = cache.change, cache.change_queue, cache.dirty, cache.docs, cache.find, cache.hset, cache.queue
-local writes, zset = cache.writes, cache.zset
+local loose, writes, zset = cache.loose, cache.writes, cache.zset
 local push, put, within = journal.push, journal.put, journal.within
 local int, never = numbers.int, numbers.never
 local queue_key, side_key = redis_keys.queue_key, redis_keys.side_key
@@ -86,7 +86,7 @@ function places.queue_up(id, doc, since)
 end
 
 function places.leave(id, doc, is_let_through)
-  zset(places.index_of(doc), places.member_of(id, doc), false)
+  if loose[id] then put(loose, id, nil) else zset(places.index_of(doc), places.member_of(id, doc), false) end
   if doc.place == 'w' then
     change_queue(doc.queue, queue_fields.at_limits, (queue(doc.queue).at_limits or 0) - 1)
     turns.leave(doc, is_let_through)
@@ -115,6 +115,15 @@ function places.move(id, doc, place, moment, key, keeps, since)
   if place == 'l' then places.soonest(doc.queue, queue_fields.next_lease, moment) end
   if states.resting[place] and moment ~= never then places.soonest(doc.queue, queue_fields.next_removal, moment) end
   places.announce(id, doc, was)
+end
+
+-- Those that have left their pieces, and went nowhere else since, stand in the indexes themselves.
+function places.settle(removal)
+  for id in pairs(loose) do
+    local doc = docs[id]
+    if doc then zset(places.index_of(doc), places.member_of(id, doc), (doc.place == 'l' and tonumber(doc.lease_until)) or (doc.place == 'c' and removal(id, doc, 'c')) or order.score(doc)) end
+    put(loose, id, nil)
+  end
 end
 
 return places

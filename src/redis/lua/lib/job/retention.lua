@@ -10,9 +10,11 @@ local places = require 'job/places'
 local states = require 'job/states'
 local audience = require 'port/audience'
 local ports = require 'port/ports'
+local packed = require 'run/packed'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
@@ -90,6 +92,19 @@ local function remove_due(key, id)
   end
 end
 
+-- A piece goes as a whole, unless somebody is to be told of its jobs, or may still ask for the answers of their commits.
+local function remove_piece(key, member)
+  local number = pieces.number_in(member)
+  local piece = cache.piece(number)
+  local ended = piece and tonumber(piece.state:match('^"z":"c","e":"(%d+)"') or nil)
+  if not ended or piece.n == 0 then return zset(key, member, false) end
+  if ended > now - erase.GONE or packed.is_heard(number) then
+    for _, id in ipairs(pieces.ids(number, piece)) do remove_due(key, id) end
+  else
+    packed.remove(number, piece)
+  end
+end
+
 -- So much, in changes, does one sweep: families may be large.
 local SWEEP, MAX_SWEPT = 200, 5000
 
@@ -105,7 +120,8 @@ function retention.sweep(q)
     local ids = redis.call('ZRANGEBYSCORE', key, '-inf', over > 0 and '(+inf' or int(now), 'LIMIT', 0, over > 0 and math.min(SWEEP, over) or SWEEP)
     fetch_jobs(ids)
     for _, id in ipairs(ids) do
-      if journal.puts < MAX_SWEPT then remove_due(key, id) end
+      local remove = pieces.number_in(id) and remove_piece or remove_due
+      if journal.puts < MAX_SWEPT then remove(key, id) end
     end
     if #ids == SWEEP or (over > 0 and #ids > 0) or journal.puts >= MAX_SWEPT then
       more = true

@@ -29,6 +29,7 @@ local options = {
   input = function(spec) push(within(spec, 'inputs'), { take(), take_list() }) end,
   value = function(spec) push(within(spec, 'values'), { take(), take() }) end,
   limit = function(spec) push(within(spec, 'limits'), { take(), take(), take(), take(), take() }) end,
+  packed = function(spec) spec.packed = true end,
   listen = function(spec) push(within(spec, 'listens'), { take(), take(), take_list() }) end,
 }
 
@@ -37,7 +38,6 @@ local options = {
 function specs.take()
   local spec = { queue = take(), class = take(), known = take(), at = take(), wait = take(), priority = take_int(), tail = take() }
   local n = take_int()
-  spec.plain = n == 0
   for _ = 1, n do options[take()](spec) end
   return spec
 end

@@ -13,6 +13,7 @@ local limits = require 'limit/limits'
 local turns = require 'limit/turns'
 local order = require 'queue/order'
 local cache = require 'runtime/cache'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 local change_queue, fetch, fetch_jobs, find, queue, zset = cache.change_queue, cache.fetch, cache.fetch_jobs, cache.find, cache.queue, cache.zset
@@ -27,7 +28,7 @@ local function next_slice(index, cursor)
     members[#members + 1] = answer[2][i]
     ids[#ids + 1] = answer[2][i]:sub(15)
   end
-  fetch_jobs(ids)
+  fetch_jobs(members)
   return answer[1], members, ids
 end
 
@@ -35,7 +36,10 @@ local function score_side(q, place, cursor)
   local index = queue_key(q, states.indexes[place] or 'ready')
   local further, members, ids = next_slice(index, cursor)
   for i, id in ipairs(ids) do
-    local doc = find(id)
+    local number = pieces.number_in(id)
+    local piece = number and cache.piece(number)
+    if piece and pieces.entry(number, piece) == members[i] then zset(index, members[i], order.score(cache.common_of(piece))) end
+    local doc = not number and find(id)
     if doc and doc.place == place and places.member_of(id, doc) == members[i] then zset(index, members[i], order.score(doc)) end
   end
   return further

@@ -9,6 +9,7 @@ local values = require 'job/values'
 local retry = require 'run/retry'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 local get_value = values.get_value
@@ -54,19 +55,45 @@ function due.timers(q)
   return #ids
 end
 
-function due.take_back(q)
-  local ids, key = members_due(q, 'leases', queue_fields.next_lease)
-  for _, id in ipairs(ids) do
-    local doc = find(id)
-    if not doc or doc.place ~= 'l' then
-      zset(key, id, false)
-    elseif tonumber(doc.lease_until) > now then
-      places.move(id, doc, 'l', tonumber(doc.lease_until))
-    else
-      retry.lose(id, doc)
-    end
+-- Those of a piece whose lease has ended are lost each for itself. Answers how many they are.
+local function take_back_piece(key, member)
+  local number = pieces.number_in(member)
+  local piece = cache.piece(number)
+  local till = piece and tonumber(piece.state:match('^"z":"l",.-"le":"(%d+)"') or nil)
+  if not till or till > now then
+    zset(key, member, till or false)
+    if till then places.soonest((cache.where(piece)), queue_fields.next_lease, till) end
+    return 1
   end
+  local ids = pieces.ids(number, piece)
+  for _, id in ipairs(ids) do retry.lose(id, (find(id))) end
   return #ids
+end
+
+local function take_back_job(key, id)
+  local doc = find(id)
+  if not doc or doc.place ~= 'l' then
+    zset(key, id, false)
+  elseif tonumber(doc.lease_until) > now then
+    places.move(id, doc, 'l', tonumber(doc.lease_until))
+  else
+    retry.lose(id, doc)
+  end
+  return 1
+end
+
+function due.take_back(q)
+  local members, key = members_due(q, 'leases', queue_fields.next_lease)
+  local n = 0
+  for _, member in ipairs(members) do
+    if n >= due.SLICE then
+      change_queue(q, queue_fields.next_lease, now)
+      return due.SLICE
+    end
+    local take_back = pieces.number_in(member) and take_back_piece or take_back_job
+    n = n + take_back(key, member)
+  end
+  return #members
 end
 
 return due

@@ -3,7 +3,6 @@
 
 local claim = {}
 
-local plain = require 'fast/plain'
 local ending = require 'job/ending'
 local places = require 'job/places'
 local queueing = require 'job/queueing'
@@ -15,16 +14,18 @@ local waiting = require 'limit/waiting'
 local log = require 'port/log'
 local globs = require 'queue/globs'
 local sides = require 'queue/sides'
+local packed = require 'run/packed'
 local snapshot = require 'run/snapshot'
 local tokens = require 'run/tokens'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local set_value = values.set_value
-local change, fetch_jobs, find, queue, zset = cache.change, cache.fetch_jobs, cache.find, cache.queue, cache.zset
+local change, fetch, find, queue, zset = cache.change, cache.fetch, cache.find, cache.queue, cache.zset
 local int, never = numbers.int, numbers.never
 local queue_key = redis_keys.queue_key
 local now, now_text, this_minute = time.now, time.now_text, time.this_minute
@@ -95,8 +96,8 @@ end
 -- One job by its id, if it is ready.
 local function claim_one(want)
   local id, doc = want.only, find(want.only)
-  if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= 'p') or (tonumber(doc.lock_until) or 0) > now then return {}, false, 0, 0 end
-  return { lend(id, doc, want.lease, true, want.process) }, false, 0, 0
+  if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= 'p') or (tonumber(doc.lock_until) or 0) > now then return {}, 0, false, 0, 0 end
+  return { lend(id, doc, want.lease, true, want.process) }, 1, false, 0, 0
 end
 
 -- Jobs that were tagged by older constraints are not lent before they have been tagged anew.
@@ -116,74 +117,130 @@ local function members_at(key, want, from, n)
   return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n + 1)
 end
 
+-- The first of these members, which stand for as many jobs as are wanted, or more: a piece is taken for a whole one.
+function claim.first_of(members, most, room)
+  local list = {}
+  for i = 1, math.min(most, #members) do
+    if room <= 0 then return list end
+    local number = pieces.number_in(members[i])
+    list[i] = { member = members[i], piece = number, id = not number and members[i]:sub(15), key = cache.key_of_member(members[i]) }
+    room = room - (number and pieces.SIZE or 1)
+  end
+  return list
+end
+
+local function keys_of(entries)
+  local keys = {}
+  for i, entry in ipairs(entries) do keys[i] = entry.key end
+  return keys
+end
+
+local function is_stale(doc, want) return not doc.terminating and (doc.constraints_version or '') ~= want.version end
+
+-- Lends one job, or does with it what has to be done instead. Answers 'later' or 'stop' where the claim ends before it.
+local function consider(id, doc, want, got)
+  if (tonumber(doc.lock_until) or 0) > now then return queueing.enqueue(id, doc, true) end
+  if is_stale(doc, want) then
+    if #want.stale < MAX_STALE then want.stale[#want.stale + 1] = id end
+    return
+  end
+  if globs.steps <= 0 then return 'later' end
+  if not wanted(doc, want) then return end
+  if doc.lost_in_a_row and #got.ids > 0 then return 'stop' end
+  if got.called and got.called[doc.class] then
+    if got.calling == want.calls then return 'stop' end
+    got.calling = got.calling + 1
+  end
+  local full = sides.is_limited(doc) and limits.first_full(doc)
+  local why = not doc.terminating and given_up(doc, want)
+  if why then
+    give_up(id, doc, why)
+    got.failed = got.failed + 1
+  elseif full then
+    waiting.set_aside(id, doc, full)
+  elseif not doc.terminating and not guard(id, doc) then
+    stop_runaway(id, doc)
+  else
+    -- What cannot be weighed cannot be shown either, and is found out then.
+    local weighed, weight = pcall(snapshot.weigh, id, doc)
+    got.bytes = got.bytes + (weighed and weight or 0)
+    if got.bytes > MAX_CLAIM and #got.ids > 0 then return 'stop' end
+    got.ids[#got.ids + 1] = lend(id, doc, want.place == 'p' and tonumber(doc.redeliver_after_ms) or want.lease, got.n < want.begun, want.process)
+    got.n = got.n + 1
+    if doc.lost_in_a_row then return 'stop' end
+  end
+  if got.n + got.failed == want.max then return 'stop' end
+end
+
+local function consider_job(entry, want, got)
+  local doc = find(entry.id)
+  if not doc or (doc.place or '') ~= want.place or places.member_of(entry.id, doc) ~= entry.member then return zset(got.key, entry.member, false) end
+  return consider(entry.id, doc, want, got)
+end
+
+-- Lends a piece, or as many of its jobs as are wanted.
+local function consider_piece(entry, want, got)
+  local piece = cache.piece(entry.piece)
+  if not piece or pieces.entry(entry.piece, piece) ~= entry.member then return zset(got.key, entry.member, false) end
+  local doc, room = cache.common_of(piece), math.min(want.max - got.n - got.failed, want.begun - got.n)
+  if globs.steps <= 0 then return 'later' end
+  if not wanted(doc, want) or (is_stale(doc, want) and #want.stale == MAX_STALE) then return end
+  if not (got.called and got.called[doc.class]) and packed.suits(want, entry.piece, piece, room) then
+    packed.lend(entry.piece, piece, want)
+    got.ids[#got.ids + 1] = 'p' .. entry.piece
+    got.n = got.n + piece.n
+    return got.n + got.failed == want.max and 'stop' or nil
+  end
+  -- The next claim may have room for all of it; who has little so far takes what there is room for.
+  if piece.n > room and 2 * got.n >= want.max then return 'stop' end
+  for _, id in ipairs(pieces.ids(entry.piece, piece)) do
+    local ends = consider(id, find(id), want, got)
+    if ends then return ends end
+  end
+end
+
+-- What was lent under these tokens, as far as it still is.
+function claim.still_lent(list)
+  local ids = {}
+  for _, token in ipairs(list) do
+    local number, under = token:match('^p(%d+)%.(.*)$')
+    local id = token:match('^p?%d+')
+    local doc = not number and find(id)
+    if (doc and doc.token == token) or (number and packed.lent(number, under)) then ids[#ids + 1] = id end
+  end
+  return ids
+end
+
 -- Up to `max` jobs by priority and age. A job that was lost before is lent alone, so that whatever took its run down
--- takes nobody else's with it. Answers the ids, whether it stopped before it had seen everything and where, and how many
--- it failed instead.
--- want: { queue, place ('' or 'p'), max, lease, begun (how many start at once), patterns, tags, tier ('' or a priority),
+-- takes nobody else's with it. Answers the ids (of a piece `p` and its number), how many jobs that are, whether it stopped
+-- before it had seen everything and where, and how many it failed instead.
+-- want: { queue, lane, place ('' or 'p'), max, lease, begun (how many start at once), patterns, tags, tier ('' or a priority),
 --   skip (how many members to pass over), process (nil or its name), only ('' or an id), calls (how many of classes that call others, -1: any) }
 -- head: the first members, where they have been read already.
 function claim.jobs(want, head)
-  local place = want.place ~= '' and want.place or nil
   if want.only ~= '' then return claim_one(want) end
-  local key, ids, from, failed = queue_key(want.queue, states.indexes[place] or 'ready'), {}, want.skip, 0
-  local called, calling = want.calls >= 0 and queue(want.queue).called_classes or nil, 0
-  local choosy, suits_plain, bytes = #want.patterns > 0 or place == 'p', not called and plain.suits(want), 0
+  local key, from = queue_key(want.queue, states.indexes[want.place] or 'ready'), want.skip
+  local got = { key = key, ids = {}, n = 0, failed = 0, bytes = 0, calling = 0, called = want.calls >= 0 and queue(want.queue).called_classes or nil }
+  local choosy = #want.patterns > 0 or want.place == 'p'
   want.liked, want.banned = {}, {}
-  while #ids + failed < want.max and from < want.skip + MAX_SCAN do
-    local step = head and math.min(claim.HEAD, want.max) or (choosy and STEP or want.max - #ids)
+  while got.n + got.failed < want.max and from < want.skip + MAX_SCAN do
+    local step = head and math.min(claim.HEAD, want.max) or (choosy and STEP or want.max - got.n)
     local members = head or members_at(key, want, from, step)
     head = nil
     if from == 0 and want.tier == '' then tally.heads[key] = members end
-    local candidates, texts, others = {}, {}, {}
-    for i = 1, math.min(step, #members) do candidates[i] = members[i]:sub(15) end
-    fetch_jobs(candidates)
-    for i, id in ipairs(candidates) do
-      texts[i] = suits_plain and plain.ready(id, members[i])
-      if not texts[i] then others[#others + 1] = id end
+    local entries, ids = claim.first_of(members, step, choosy and STEP or want.max - got.n), {}
+    fetch(keys_of(entries))
+    for _, entry in ipairs(entries) do ids[#ids + 1] = entry.id or nil end
+    limits.fetch_of(ids)
+    for i, entry in ipairs(entries) do
+      local ends
+      if entry.piece then ends = consider_piece(entry, want, got) else ends = consider_job(entry, want, got) end
+      if ends then return got.ids, got.n, true, ends == 'later' and from + i - 1 or from, got.failed end
     end
-    limits.fetch_of(others)
-    for i, id in ipairs(candidates) do
-      local doc = not texts[i] and find(id)
-      if texts[i] then
-        ids[#ids + 1] = plain.lend(id, texts[i], members[i], want, #ids < want.begun)
-      elseif not doc or doc.place ~= place or places.member_of(id, doc) ~= members[i] then
-        zset(key, members[i], false)
-      elseif (tonumber(doc.lock_until) or 0) > now then
-        queueing.enqueue(id, doc, true)
-      elseif not doc.terminating and (doc.constraints_version or '') ~= want.version then
-        if #want.stale < MAX_STALE then want.stale[#want.stale + 1] = id end
-      elseif globs.steps <= 0 then
-        return ids, true, from + i - 1, failed
-      elseif wanted(doc, want) then
-        if doc.lost_in_a_row and #ids > 0 then return ids, true, from, failed end
-        if called and called[doc.class] then
-          if calling == want.calls then return ids, true, from, failed end
-          calling = calling + 1
-        end
-        local full = sides.is_limited(doc) and limits.first_full(doc)
-        local why = not doc.terminating and given_up(doc, want)
-        if why then
-          give_up(id, doc, why)
-          failed = failed + 1
-        elseif full then
-          waiting.set_aside(id, doc, full)
-        elseif not doc.terminating and not guard(id, doc) then
-          stop_runaway(id, doc)
-        else
-          -- What cannot be weighed cannot be shown either, and is found out then.
-          local weighed, weight = pcall(snapshot.weigh, id, doc)
-          bytes = bytes + (weighed and weight or 0)
-          if bytes > MAX_CLAIM and #ids > 0 then return ids, true, from, failed end
-          ids[#ids + 1] = lend(id, doc, place and tonumber(doc.redeliver_after_ms) or want.lease, #ids < want.begun, want.process)
-          if doc.lost_in_a_row then return ids, true, from, failed end
-        end
-      end
-      if #ids + failed == want.max then return ids, true, from, failed end
-    end
-    if #candidates < step then return ids, #want.stale > 0, from, failed end
-    from = from + #candidates
+    if #entries == #members and #members <= step then return got.ids, got.n, #want.stale > 0, from, got.failed end
+    from = from + #entries
   end
-  return ids, true, from, failed
+  return got.ids, got.n, true, from, got.failed
 end
 
 return claim

@@ -26,11 +26,12 @@ local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 local set_value = values.set_value
 local take, take_int = args.take, args.take_int
-local change, find, need, set_expiring, sset, text_at = cache.change, cache.find, cache.need, cache.set_expiring, cache.sset, cache.text_at
+local change, fetch_jobs, find, need, set_expiring, sset, text_at = cache.change, cache.fetch_jobs, cache.find, cache.need, cache.set_expiring, cache.sset, cache.text_at
 local isolate = journal.isolate
 local int, never = numbers.int, numbers.never
 local side_key = redis_keys.side_key
@@ -41,6 +42,8 @@ function finish.take_run()
   run.from = at
   at = at + run.size
   run.id = run.token:match('^([1-9]%d*)%.') or '0'
+  local number, token = run.token:match('^p([1-9]%d*)%.(.*)$')
+  if number then run.piece, run.token, run.mask = number, token, ARGV[run.from + 1] end
   return run
 end
 
@@ -204,6 +207,21 @@ function finish.commit(run, lane)
   if not doc.gone then return answered(run, doc, status) end
   if lane == '' then set_expiring(erase.gone_key(run.token, run.n), status, erase.GONE) end
   return status
+end
+
+-- The runs of a piece, each by itself but for those that have ended together; their answers, in one text.
+function finish.each(run, lane, ended_together)
+  local list, answers = pieces.ids(run.piece, run), {}
+  fetch_jobs(list)
+  for i, id in ipairs(list) do
+    local _, at = pieces.place_of(id)
+    if ended_together:sub(at, at) == '1' then
+      answers[i] = 'completed'
+    else
+      answers[i] = finish.commit({ id = id, token = id .. '.' .. run.token, n = run.n, ending = run.ending, late = run.late, size = 0, from = run.from }, lane)
+    end
+  end
+  return table.concat(answers, ',')
 end
 
 return finish

@@ -4,7 +4,6 @@
 local snapshot = {}
 
 local kin = require 'family/kin'
-local plain = require 'fast/plain'
 local results = require 'job/results'
 local states = require 'job/states'
 local values = require 'job/values'
@@ -12,14 +11,17 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local lists = require 'runtime/lists'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
+local time = require 'runtime/time'
 local get_value = values.get_value
 local attached_to, fetch, fetch_jobs, find, hfetch, hget, raw = cache.attached_to, cache.fetch, cache.fetch_jobs, cache.find, cache.hfetch, cache.hget, cache.raw
 local text_at = cache.text_at
+local moment_of_sequence, now = time.moment_of_sequence, time.now
 local isolate, refuse = journal.isolate, journal.refuse
 local int = numbers.int
-local key_of, side_key = redis_keys.key_of, redis_keys.side_key
+local key_of, piece_key, side_key = redis_keys.key_of, redis_keys.piece_key, redis_keys.side_key
 
 local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
 
@@ -99,6 +101,13 @@ function snapshot.callback_of(doc)
   local callback = doc.callback_job and find(doc.callback_job)
   if not callback then return {} end
   return row_of.told { document = text_at(key_of(doc.callback_job)), error = get_value(doc.callback_job, callback, fields.last_error) or '' }
+end
+
+-- For how long what was lent had been ready: a job, or the first of a piece.
+function snapshot.waited(id)
+  local number = pieces.number_in(id)
+  local doc = number and cache.common_of(cache.piece(number)) or find(id)
+  return math.max(0, now - moment_of_sequence(doc.sequence))
 end
 
 local MAX_CHILDREN = 1000
@@ -200,7 +209,8 @@ end
 
 -- What a run sees, after everything has been written: the document as text, and what stands beside it.
 local function one(id)
-  if plain.text(id) then return row_of.lent { document = raw[key_of(id)] } end
+  local number = pieces.number_in(id)
+  if number then return row_of.lent { document = raw[piece_key(number)], piece = number } end
   local doc = find(id)
   if not doc.has_children and not doc.has_steps and #attached_to(id, doc) == 0 then return row_of.lent { document = raw[key_of(id)] } end
   local steps, more_steps = flat_steps(id, doc)

@@ -12,4 +12,11 @@ function tokens.next(id, run, repeats)
   return tokens.begun[id]
 end
 
+-- Those of what this script has lent.
+function tokens.of(ids)
+  local list = {}
+  for i, id in ipairs(ids) do list[i] = tokens.begun[id] end
+  return list
+end
+
 return tokens

@@ -3,6 +3,7 @@
 local work = {}
 
 local cache = require 'runtime/cache'
+local ending = require 'job/ending'
 local follow = require 'family/follow'
 local hints = require 'port/hints'
 local lanes = require 'queue/lanes'
@@ -41,6 +42,7 @@ end
 -- Writes everything. With `more_to_come` the queues' documents wait for the second flush.
 function work.flush(more_to_come)
   work.conclude()
+  places.settle(ending.removal)
   if next(cache.writes.lists) then lists.keep_small() end
   values.added = {}
   if next(places.to_call) then waiters.call_all() end

@@ -4,10 +4,11 @@ local cache = {}
 
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local put, refuse, within = journal.put, journal.refuse, journal.within
 local int, never = numbers.int, numbers.never
-local key_of, queue_key = redis_keys.key_of, redis_keys.queue_key
+local key_of, letters, piece_key, queue_key = redis_keys.key_of, redis_keys.letters, redis_keys.piece_key, redis_keys.queue_key
 
 cache.raw = {} -- key → text as read, false when absent
 cache.docs = {} -- id → document, false when the job is gone
@@ -15,24 +16,25 @@ cache.dirty = {}
 cache.queues = {}
 cache.queue_dirty = {}
 
--- `texts` (key, text, …) and `rows` (of each index: score, member, …) are written too, but not found again before that.
 function cache.no_writes()
-  return { texts = {}, rows = {}, strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {}, records = {} }
+  return { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {}, records = {} }
 end
 
 cache.writes = cache.no_writes()
 
--- The schema that this version writes. It reads that and the one before it. Data that say nothing are of before there were
--- schemas, if there are any; while they are brought over (see lib/limit/former.lua) they say `0,since,cursor`.
-cache.SCHEMA = 1
+-- The schema that this version writes, and the oldest that it reads. Data of schema 1 become those of 2 when the first jobs
+-- wait in pieces. Data that say nothing are of before there were schemas, if there are any; while they are brought over (see
+-- lib/limit/former.lua) they say `0,since,cursor`.
+cache.SCHEMA = 2
+local OLDEST = 0
 cache.schema_key = ns .. 'schema'
 local function schema_number() return cache.raw[cache.schema_key] and tonumber((cache.raw[cache.schema_key]:match('^%d+'))) end
-function cache.is_brought_over() return cache.raw[cache.schema_key] == nil or schema_number() == cache.SCHEMA end
+function cache.is_brought_over() return cache.raw[cache.schema_key] == nil or (schema_number() or OLDEST) > OLDEST end
 
 -- A text, not a refusal: every engine of Lua hands on the words of an error, and nothing has been written yet.
 local function check_schema()
   local number = schema_number()
-  if number and (number > cache.SCHEMA or number < cache.SCHEMA - 1) then
+  if number and (number > cache.SCHEMA or number < OLDEST) then
     error('SCHEMA the data are of schema ' .. int(number) .. ', and this version reads ' .. cache.SCHEMA .. ' and the one before it;', 0)
   end
 end
@@ -59,28 +61,125 @@ function cache.text_at(key)
   return cache.raw[key]
 end
 
+-- The key of what a member of an index stands for.
+function cache.key_of_member(member)
+  local number = pieces.number_in(member)
+  return number and piece_key(number) or key_of(member:match('%d+$') or member)
+end
+
+-- The texts of jobs, and the pieces of those that have none of their own. Also by members of indexes.
 function cache.fetch_jobs(ids)
-  local keys = {}
-  for i, id in ipairs(ids) do keys[i] = key_of(id) end
+  local keys, others = {}, {}
+  for i, id in ipairs(ids) do keys[i] = cache.key_of_member(id) end
   cache.fetch(keys)
+  for _, id in ipairs(ids) do
+    local number = cache.raw[key_of(id)] == false and (pieces.place_of(id))
+    if number then others[#others + 1] = piece_key(number) end
+  end
+  cache.fetch(others)
 end
 
 cache.attached = {} -- id → fields, see attached_to
 local nothing_attached = {}
+
+cache.pieces = {} -- number → piece as it is now, false where there is none
+cache.changed_pieces = {}
+cache.loose = {} -- jobs that this script has taken out of their pieces, and that stand in no index yet
+
+function cache.piece(number)
+  if cache.pieces[number] == nil then
+    local text = cache.text_at(piece_key(number))
+    cache.pieces[number] = text and pieces.read(text)
+  end
+  return cache.pieces[number]
+end
+
+function cache.change_piece(number, piece, field, value)
+  put(piece, field, value)
+  put(cache.changed_pieces, number, true)
+end
+
+-- Counts what an index of a queue holds beyond its entries: those of a piece are one.
+function cache.count_packed(q, place, n)
+  local queue_record, letter = cache.queue(q), letters[place]
+  local packed = within(queue_record, queue_fields.packed)
+  local left = (packed[letter] or 0) + n
+  put(packed, letter, left ~= 0 and left or nil)
+  if queue_record.jobs_at then put(queue_record.jobs_at, letter, (queue_record.jobs_at[letter] or 0) + n) end
+  put(cache.queue_dirty, q, true)
+end
+
+-- What the jobs of a piece have in common, as a document.
+function cache.common_of(piece)
+  piece.fields = piece.fields or cjson.decode('{"n":"' .. piece.first .. '",' .. piece.common .. '}')
+  return piece.fields
+end
+
+-- The ids of the jobs that members of an index stand for, up to about so many.
+function cache.ids_of(members, most)
+  local ids, keys = {}, {}
+  for i = 1, math.min(#members, most) do
+    local number = pieces.number_in(members[i])
+    if number then keys[#keys + 1] = piece_key(number) end
+  end
+  cache.fetch(keys)
+  for _, member in ipairs(members) do
+    if #ids >= most then return ids end
+    local number = pieces.number_in(member)
+    local piece = number and cache.piece(number)
+    if not number then ids[#ids + 1] = member:match('%d+$') end
+    for _, id in ipairs(piece and pieces.ids(number, piece) or {}) do
+      ids[#ids + 1] = id
+      -- Who is in a piece has no document.
+      if cache.raw[key_of(id)] == nil then cache.raw[key_of(id)] = false end
+    end
+  end
+  return ids
+end
+
+-- The queue of a piece, and the index in which it is.
+local indexes = { [''] = 'ready', l = 'leases', c = 'completed' }
+function cache.where(piece)
+  local doc = cache.common_of(piece)
+  return doc.queue, indexes[piece.state:match('^"z":"(%a)"') or '']
+end
+
+-- Takes a job out of its piece, if it is in one; answers its document as text.
+function cache.leave_piece(id)
+  local number, at = pieces.place_of(id)
+  local piece = number and cache.piece(number)
+  if not piece or not pieces.has(piece, at) then return nil end
+  local q, place = cache.where(piece)
+  local text = pieces.document(piece, id, at)
+  cache.change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
+  cache.change_piece(number, piece, 'n', piece.n - 1)
+  if piece.n > 0 then cache.count_packed(q, place, -1) else cache.zset(queue_key(q, place), pieces.entry(number, piece), false) end
+  return text
+end
+
+-- Whatever but a lane's whole commit concerns a job of a piece makes it a job like all others: it leaves its piece, and has
+-- a document from now on.
+local function take_out(id)
+  local text = cache.leave_piece(id)
+  if not text then return false end
+  put(cache.docs, id, (cjson.decode(text)))
+  put(cache.raw, key_of(id), text)
+  put(cache.attached, id, nothing_attached)
+  put(cache.dirty, id, true)
+  put(cache.loose, id, true)
+  return cache.docs[id]
+end
 
 -- The document of a job, or false.
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then
     local text = cache.text_at(key_of(id))
-    doc = text and cjson.decode(text)
+    if not text then return take_out(id) end
+    doc = cjson.decode(text)
     cache.docs[id] = doc
-    if cache.writes.strings[key_of(id)] then
-      put(cache.writes.strings, key_of(id), nil)
-      put(cache.dirty, id, true)
-    end
     -- Not '"i:': looking for a character that is everywhere is slow.
-    if text and not (text:find('i:', 1, true) or text:find('o:', 1, true) or text:find('^', 1, true)) then cache.attached[id] = nothing_attached end
+    if not (text:find('i:', 1, true) or text:find('o:', 1, true) or text:find('^', 1, true)) then cache.attached[id] = nothing_attached end
   end
   return doc
 end
@@ -98,25 +197,8 @@ function cache.attached_to(id, doc)
   return cache.attached[id]
 end
 
--- Jobs that were made unseen (see lib/fast/bulk.lua) stand among the others from now on.
-local function see_all()
-  local texts, rows = cache.writes.texts, cache.writes.rows
-  cache.writes.texts, cache.writes.rows = {}, {}
-  for i = 1, #texts, 2 do cache.writes.strings[texts[i]] = texts[i + 1] end
-  for key, list in pairs(rows) do
-    local members = cache.writes.zsets[key] or {}
-    cache.writes.zsets[key] = members
-    for i = 1, #list, 2 do members[list[i + 1]] = tonumber(list[i]) end
-  end
-end
-
 function cache.need(id)
   local doc = cache.find(id)
-  if not doc and cache.writes.texts[1] then
-    see_all()
-    cache.docs[id] = nil
-    doc = cache.find(id)
-  end
   if not doc then refuse('NOT_FOUND', 'job ' .. id .. ' does not exist') end
   return doc
 end

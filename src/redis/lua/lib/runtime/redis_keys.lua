@@ -13,6 +13,7 @@ function redis_keys.key_of(id)
   return key
 end
 
+function redis_keys.piece_key(number) return ns .. 'jobs:' .. number end
 function redis_keys.side_key(id, name) return ns .. 'job:' .. id .. ':' .. name end
 local queue_keys = {} -- place → queue → key, because every job asks for several
 redis_keys.counted = {} -- the key of an index that is counted → its queue and place

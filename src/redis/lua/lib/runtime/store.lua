@@ -4,16 +4,15 @@ local store = {}
 
 local quota = require 'limit/quota'
 local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local SCHEMA, dirty, docs, fetch, is_brought_over, no_writes, queue_dirty = cache.SCHEMA, cache.dirty, cache.docs, cache.fetch, cache.is_brought_over, cache.no_writes, cache.queue_dirty
-local queues, raw, schema_key, set_text, writes, zset = cache.queues, cache.raw, cache.schema_key, cache.set_text, cache.writes, cache.zset
-local within = journal.within
+local SCHEMA, changed_pieces, dirty, docs, fetch, is_brought_over, no_writes, queue_dirty = cache.SCHEMA, cache.changed_pieces, cache.dirty, cache.docs, cache.fetch, cache.is_brought_over, cache.no_writes, cache.queue_dirty
+local pieces_now, queues, raw, schema_key, set_text, writes, zset = cache.pieces, cache.queues, cache.raw, cache.schema_key, cache.set_text, cache.writes, cache.zset
 local int, never = numbers.int, numbers.never
-local counted, key_of, queue_key = redis_keys.counted, redis_keys.key_of, redis_keys.queue_key
+local counted, key_of, piece_key, queue_key = redis_keys.counted, redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
 local now, now_text = time.now, time.now_text
 
 -- Variadic calls in pieces: unpack fails near 8,000 in Redis' Lua, near 5,000 in others. A thousand pairs are one piece.
@@ -76,14 +75,12 @@ local function split(key, members, kept)
 end
 
 local function grow_indexes(leaving)
-  for key in pairs(writes.rows) do within(writes.zsets, key) end
   for key, members in pairs(writes.zsets) do
-    local kept = writes.rows[key] or {}
-    local rows = #kept
+    local kept = {}
     local gone = split(key, members, kept)
     local added = call_in_pieces('ZADD', key, kept)
     if #gone > 0 then leaving[#leaving + 1] = { 'ZREM', key, gone } end
-    if counted[key] then tally.note(key, gone, kept, added, rows) end
+    if counted[key] then tally.note(key, gone, kept, added) end
   end
 end
 
@@ -133,7 +130,19 @@ local function grow_lists()
 end
 
 local function write_texts(more_to_come, dels)
-  local sets = writes.texts
+  local sets = {}
+  for number in pairs(changed_pieces) do
+    local key, piece = piece_key(number), pieces_now[number]
+    local text = piece and piece.n > 0 and pieces.text_of(piece)
+    raw[key] = text
+    if text then
+      sets[#sets + 1] = key
+      sets[#sets + 1] = text
+    else
+      pieces_now[number] = false
+      dels[#dels + 1] = key
+    end
+  end
   for key, text in pairs(writes.strings) do
     raw[key] = text
     sets[#sets + 1] = key
@@ -220,6 +229,7 @@ function store.write(more_to_come)
   flush_messages()
   cache.fields_read, tally.heads = {}, {}
   for id in pairs(dirty) do dirty[id] = nil end
+  for number in pairs(changed_pieces) do changed_pieces[number] = nil end
   if not more_to_come then
     for q in pairs(queue_dirty) do queue_dirty[q] = nil end
   end

@@ -18,8 +18,14 @@ tally.heads = {} -- the same key → its first members, where a claim has read t
 -- is one MGET. A queue that an older version has written is counted when it is next written.
 local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
+-- How many jobs an index holds: of a piece all that are in it.
+function tally.count(q, place)
+  local entries = redis.call('ZCARD', queue_key(q, place))
+  return entries > 0 and entries + ((queue(q).packed or {})[letters[place]] or 0) or 0
+end
+
 function tally.look(q, queue_record, place)
-  local n = redis.call('ZCARD', queue_key(q, place))
+  local n = tally.count(q, place)
   queue_record.jobs_at[letters[place]] = n > 0 and n or nil
   local first = n > 0 and fronts[place] and redis.call('ZRANGE', queue_key(q, place), 0, 0)[1]
   if fronts[place] then queue_record[fronts[place]] = first and first:sub(1, 13) or nil end
@@ -52,29 +58,30 @@ local function first_left(key, gone)
   return first_of(tally.heads[key] or {}) or first_of(redis.call('ZRANGE', key, 0, #gone))
 end
 
--- The sequence of the job in front, when there are n. Jobs that were made together stand in the order of their making.
-local function front_of(front, n, key, gone, kept, made_together)
+-- The sequence of the job in front, when there are n.
+local function front_of(front, n, packed, key, gone, kept)
   for i = 1, front and #gone or 0 do
     if front == gone[i]:sub(1, 13) then front = nil break end
   end
-  if not front and n > #kept / 2 then front = first_left(key, gone) end
+  if not front and n - packed > #kept / 2 then front = first_left(key, gone) end
   for i = 2, #kept, 2 do
-    if i == 2 or i > made_together then
-      local since = kept[i]:sub(1, 13)
-      if not front or since < front then front = since end
-    end
+    local since = kept[i]:sub(1, 13)
+    if not front or since < front then front = since end
   end
   return front
 end
 
 -- A record holds 100 MB at the vendor, and an entry of an index takes 104 bytes: of each kind of end a queue keeps so many
--- jobs, whatever their retention. The tick removes those early that would have gone first.
+-- entries, whatever their retention. The tick removes those early that would have gone first.
 local MOST_KEPT = 500000
 local ended = { ['completed'] = true, ['failed'] = true, ['terminated'] = true }
-function tally.over(queue_record, place) return (queue_record.jobs_at and queue_record.jobs_at[letters[place]] or 0) - MOST_KEPT end
+function tally.over(queue_record, place)
+  local jobs, packed = queue_record.jobs_at or {}, queue_record.packed or {}
+  return (jobs[letters[place]] or 0) - (packed[letters[place]] or 0) - MOST_KEPT
+end
 
 -- What came into an index of a queue, and what is about to leave it.
-function tally.note(key, gone, kept, added, made_together)
+function tally.note(key, gone, kept, added)
   local q, place = counted[key][1], counted[key][2]
   local queue_record, field = queue(q), fronts[place]
   if not queue_record.jobs_at then
@@ -85,7 +92,7 @@ function tally.note(key, gone, kept, added, made_together)
   local n = tally.add(queue_record, place, added - #gone)
   if ended[place] and tally.over(queue_record, place) > 0 and (queue_record.next_removal or never) > now then change_queue(q, queue_fields.next_removal, now) end
   if added ~= #gone then queue_dirty[q] = true end
-  local front = field and front_of(queue_record[field], n, key, gone, kept, made_together)
+  local front = field and front_of(queue_record[field], n, (queue_record.packed or {})[letters[place]] or 0, key, gone, kept)
   if field and front ~= queue_record[field] then
     queue_record[field] = front
     queue_dirty[q] = true

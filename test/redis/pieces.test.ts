@@ -1,4 +1,4 @@
-// What goes the way of plain jobs (lib/fast/plain.lua) leaves the same behind as what goes the long way.
+// What goes through a lane in a piece (lib/run/packed.lua) leaves the same behind as what goes as a document of its own.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobRecord } from '../../src/redis/record.ts'
@@ -39,7 +39,7 @@ function shape({ u: _, t: __, ...doc }: Record<string, string>): Record<string, 
   const of = (value: string) =>
     value
       .replace(/\b\d{13}\b/g, 'T')
-      .replace(/^(\d+\.\d+)\.\w+/, '$1')
+      .replace(/^\d+(\.\d+)\.\w+/, 'ID$1')
       .replace(/^\d{8}:/, 'M:')
   return Object.fromEntries(Object.entries(doc).map(([name, value]) => [name, name === 'n' ? 'N' : of(value)]))
 }
@@ -47,48 +47,56 @@ function shape({ u: _, t: __, ...doc }: Record<string, string>): Record<string, 
 const textOf = ({ client, store }: World, id: number) =>
   client.ask<string | null>((redis) => redis.get(store.keys.job(id)))
 
-/** A job from its making to its end: its document at each step, where it stands in the queue, and what is counted. */
-async function life(making: Making, way: Way, begun: number) {
+/** A job, beside another like it, from its making to its end: its document at each step, where it stands in the queue, and what is counted. */
+async function life(making: Making, way: Way) {
   const world = await createWorld(state.options, undefined, way)
-  const id = await world.make(making)
+  const job = { queue: 'q', class: 'plain', known: true, ...making }
+  const { made } = await world.store.enqueue([job, job])
+  const id = made[0]!.id
   const looks: (Record<string, string> | null)[] = []
+  const isPacked: boolean[] = []
   const look = async () => {
-    const text = await textOf(world, id)
-    looks.push(text ? shape(JSON.parse(text)) : null)
-    return text?.startsWith(' ') ?? false
+    isPacked.push((await textOf(world, id)) === null)
+    const found = await world.document(id).catch(() => null)
+    looks.push(found && shape(encoded(found)))
   }
-  const marked = [await look()]
-  const lane = world.lane()
-  const { lent } = await world.store.commit({
-    queue: 'q',
-    lane: { id: lane.id, seq: 1 },
-    claim: { max: 9, lease: 45_000, begun },
-  })
-  marked.push(await look())
-  const settled = await world.runOf(lent[0]!).settled({})
-  const { answers } = await world.store.commit({
-    queue: 'q',
-    runs: [settled],
-    lane: { id: lane.id, seq: 2 },
-    claim: { max: 9, lease: 45_000 },
-  })
   await look()
-  const { counts, ...queue } = await world
+  const lane = world.lane()
+  const { lent } = await lane.ask({ max: 9 })
+  await look()
+  const runs = await Promise.all(lent.map((one) => world.runOf(one).settled({})))
+  const { answers } = await lane.ask({ runs, max: 9 })
+  await look()
+  const {
+    counts,
+    packed: _,
+    ...queue
+  } = await world
     .queueOf()
-    .then(({ settings, ...row }) => ({ ...row, counts: settings.counts, oldest: null }))
+    .then(({ settings, ...row }) => ({ ...row, counts: settings.counts, packed: settings.packed, oldest: null }))
+  const taken = way === 'in pieces' && making.retain !== 0 ? await leaving(world, id) : null
   return {
-    marked,
+    isPacked,
+    taken,
     seen: { lent: shape(encoded(lent[0]!.document)), answers, looks, counts, queue, faults: await world.faults() },
   }
 }
 
-describe.each(Object.entries(plain))('a plain job %s', (_, making) => {
-  test.each([0, 1])('leaves the same behind, begun at once %i', async (begun) => {
-    const [short, long] = await Promise.all(ways.map((way) => life(making, way, begun)))
-    expect(short!.marked).toEqual([true, true])
-    expect(long!.marked).toEqual([false, false])
-    expect(short!.seen).toEqual(long!.seen)
-    expect(short!.seen.faults).toEqual([])
+/** The document that it has once it has left its piece. */
+async function leaving(world: World, id: number) {
+  await world.change(id, 'alias', 'left')
+  const { al: __, ...left } = JSON.parse((await textOf(world, id))!) as Record<string, string>
+  return shape(left)
+}
+
+describe.each(Object.entries(plain))('a job %s', (_, making) => {
+  test('leaves the same behind, in a piece or not', async () => {
+    const [alone, packed] = await Promise.all(ways.map((way) => life(making, way)))
+    expect(packed!.isPacked).toEqual([true, true, true])
+    expect(alone!.isPacked).toEqual([false, false, making.retain === 0])
+    expect(packed!.seen).toEqual(alone!.seen)
+    expect(packed!.seen.faults).toEqual([])
+    if (packed!.taken) expect(packed!.taken).toEqual(alone!.seen.looks.at(-1))
   })
 })
 
@@ -103,27 +111,19 @@ const beside: Record<string, Making> = {
   'args that are too big for the document': { args: JSON.stringify('x'.repeat(600)) },
 }
 
-test.each(Object.entries(beside))('a job with %s is not plain', async (_, making) => {
-  const world = await createWorld(state.options)
+test.each(Object.entries(beside))('a job with %s stands for itself', async (_, making) => {
+  const world = await createWorld(state.options, undefined, 'in pieces')
   expect(await textOf(world, await world.make(making))).toMatch(/^\{/)
 })
 
-test('a plain job that somebody else changes is plain no more', async () => {
+test('the marked documents of the version before, which had no pieces, are read as ever', async () => {
   const world = await createWorld(state.options)
-  const id = await world.make()
-  await world.change(id, 'set', 'n', '1')
-  expect(await textOf(world, id)).toMatch(/^\{/)
-  expect(await world.document(id)).toMatchObject({ 's:n': '1' })
-})
-
-test('what one commit does to a plain job that it has just lent or ended holds', async () => {
-  const world = await createWorld(state.options)
-  const [other, id] = [await world.make(), await world.make()]
-  const lane = world.lane()
-  const { runs } = await lane.ask()
-  const ending = await runs[0]!.settled({ ops: [{ op: 'terminate', job: id }] })
-  const { answers } = await lane.ask({ runs: [ending, await runs[1]!.settled({})] })
-  expect(answers).toEqual(['completed', 'completed'])
-  expect([await world.status(other), await world.status(id)]).toEqual(['completed', 'terminated'])
+  const id = await world.make({ args: '{"n":1}' })
+  const key = world.store.keys.job(id)
+  const text = await textOf(world, id)
+  await world.client.ask((redis) => redis.set(key, ` ${text}`))
+  expect(await world.document(id)).toMatchObject({ args: '{"n":1}' })
+  const run = await world.claimOne()
+  expect(await run.commit()).toBe('completed')
   expect(await world.faults()).toEqual([])
 })

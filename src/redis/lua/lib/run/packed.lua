@@ -1,0 +1,167 @@
+-- Jobs that go through a lane as pieces (see lib/runtime/pieces.lua): made, lent and ended a hundred at a time, by putting text
+-- together. Whatever else is to be done to one of them takes it out of its piece first, which `find` does.
+-- Made when first called.
+
+local packed = {}
+
+local ending = require 'job/ending'
+local ids = require 'job/ids'
+local places = require 'job/places'
+local specs = require 'job/specs'
+local quota = require 'limit/quota'
+local hints = require 'port/hints'
+local counts = require 'queue/counts'
+local globs = require 'queue/globs'
+local order = require 'queue/order'
+local sides = require 'queue/sides'
+local tokens = require 'run/tokens'
+local args = require 'runtime/args'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local take = args.take
+local change_piece, common_of, count_packed, piece_of, queue, zset = cache.change_piece, cache.common_of, cache.count_packed, cache.piece, cache.queue, cache.zset
+local put = journal.put
+local int = numbers.int
+local piece_key, queue_key = redis_keys.piece_key, redis_keys.queue_key
+local digits, next_ticks, now, now_text, this_minute = time.digits, time.next_ticks, time.now, time.now_text, time.this_minute
+
+local WHOLE = string.rep('1', pieces.SIZE)
+
+-- A former version, which knows no pieces, may write here as long as its data are brought over.
+local function is_of_now()
+  return cache.is_brought_over() or not (cache.text_at(cache.schema_key) or cache.text_at(ns .. 'jobs:last_id'))
+end
+
+-- Whether new jobs of a spec can wait in pieces: they are ready at once, for lanes, and nobody listens to them.
+function packed.suits_new(spec)
+  return spec.packed and is_of_now() and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class) and not hints.hears_all_jobs()
+end
+
+-- The args of n jobs that cannot, one by one.
+function packed.args_of(n)
+  local list = {}
+  for _ = 1, n, pieces.SIZE do
+    for _, own in ipairs(cjson.decode(take())) do list[#list + 1] = own end
+  end
+  return list
+end
+
+-- Makes n of them, whose args come a piece at a time. Answers the id of the first; the others follow it.
+function packed.create(spec, n, quota_of)
+  specs.check_registered(spec.queue, spec.class, spec.known)
+  local q, first = spec.queue, ids.next_hundred(n)
+  local ticks, common, index = next_ticks(n) + 1, spec.tail:sub(2, -2), queue_key(q, 'ready')
+  for from = 0, n - 1, pieces.SIZE do
+    local held = math.min(pieces.SIZE, n - from)
+    local number, since = int((first + from) / pieces.SIZE), digits(ticks + from)
+    put(cache.pieces, number, { mask = WHOLE:sub(1, held), n = held, first = since, state = '', common = common, args = take() })
+    put(cache.changed_pieces, number, true)
+    cache.raw[piece_key(number)] = false
+    zset(index, since .. ':p' .. number, order.rank(q, spec.priority, math.floor((ticks + from) / 1000)))
+    count_packed(q, 'ready', held - 1)
+  end
+  for id = first, hints.hears_one_of(first, n) and first + n - 1 or 0 do
+    local one = int(id)
+    if hints.hears_job(one) then hints.tell_status(one, cache.find(one), 'queued') end
+  end
+  if cache.raw[cache.schema_key] ~= int(cache.SCHEMA) then cache.set_text(cache.schema_key, int(cache.SCHEMA)) end
+  counts.add(q, 'made', n)
+  if quota_of ~= '' then quota.add(quota_of, n, 0) end
+  put(places.to_ring, q, (places.to_ring[q] or 0) + n)
+  return int(first)
+end
+
+-- Whether somebody listens to what becomes of one of them.
+function packed.is_heard(number)
+  return hints.hears_all_jobs() or hints.hears_one_of(tonumber(number) * pieces.SIZE, pieces.SIZE)
+end
+
+-- Whether a claim may lend a piece as a whole: a lane takes whatever comes, nothing is asked of any of its class, nobody
+-- listens to them, and so many have room.
+function packed.suits(want, number, piece, room)
+  local doc = common_of(piece)
+  if want.place ~= '' or want.lane == '' or piece.n > room or (doc.constraints_version or '') ~= want.version then return false end
+  if sides.own_limit(doc) or globs.first(doc.class, queue(doc.queue).banned or {}, want.banned) then return false end
+  return not packed.is_heard(number)
+end
+
+local function move(number, piece, state, moment)
+  local q, from = cache.where(piece)
+  zset(queue_key(q, from), pieces.entry(number, piece), false)
+  change_piece(number, piece, 'state', state)
+  local _, to = cache.where(piece)
+  zset(queue_key(q, to), pieces.entry(number, piece), moment)
+  count_packed(q, from, 1 - piece.n)
+  count_packed(q, to, piece.n - 1)
+  places.soonest(q, to == 'leases' and queue_fields.next_lease or queue_fields.next_removal, moment)
+end
+
+-- Lends all that are in a piece, under tokens that differ in their ids only.
+function packed.lend(number, piece, want)
+  local till = now + want.lease
+  local token = tokens.next('p' .. number, '1', ''):match('%.(.*)$')
+  local lease = '"z":"l","tk":"@.' .. token .. '","le":"' .. int(till) .. '","k":"1","bg":"1",'
+  move(number, piece, lease .. '"l":"' .. now_text .. '","m":"' .. this_minute .. ':1",', till)
+end
+
+-- The piece, if it is lent under this token, and until when.
+function packed.lent(number, token)
+  local piece = number and piece_of(number)
+  if not piece or piece.n == 0 then return nil end
+  local under, till = piece.state:match('^"z":"l","tk":"@%.([^"]*)","le":"(%d+)"')
+  if under ~= token then return nil end
+  return piece, tonumber(till)
+end
+
+function packed.extend(number, piece, lease)
+  local till = int(now + lease)
+  move(number, piece, (piece.state:gsub('"le":"%d+"', '"le":"' .. till .. '"', 1)), tonumber(till))
+  return till
+end
+
+local function is_within(mask, other)
+  for at = 1, #mask do
+    if mask:byte(at) == 49 and other:byte(at) ~= 49 then return false end
+  end
+  return true
+end
+
+-- What is kept of them when they have completed.
+local function completed(piece, token, run)
+  local ran, rest = piece.state:match('"l":"(%d+)",(.*)$')
+  return '"z":"c","e":"' .. now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. now_text .. ',completed,1","cm":"@.' .. token .. '|' .. int(run.n) .. '|completed","l":"' .. ran .. '",' .. rest
+end
+
+-- Ends those of a piece whose runs have completed and done nothing else, if they are all that are still in it. Answers
+-- which have ended so, as a mask, or nil: all others go by themselves.
+function packed.finish(run, lane)
+  local piece, till = packed.lent(run.piece, run.token)
+  if not piece or till <= now or lane == '' or packed.is_heard(run.piece) then return nil end
+  if piece.mask ~= run.mask and not is_within(piece.mask, run.mask) then return nil end
+  local doc, n, mask = common_of(piece), piece.n, piece.mask
+  local keep = now + (tonumber(doc.retain) or ending.DAY)
+  if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end
+  counts.add(doc.queue, 'runs', n)
+  counts.add(doc.queue, 'completed', n)
+  if keep > now then
+    move(run.piece, piece, completed(piece, run.token, run), keep)
+  else
+    packed.remove(run.piece, piece)
+  end
+  return mask
+end
+
+-- All that are in it are gone.
+function packed.remove(number, piece)
+  local q, place = cache.where(piece)
+  zset(queue_key(q, place), pieces.entry(number, piece), false)
+  count_packed(q, place, 1 - piece.n)
+  change_piece(number, piece, 'mask', (piece.mask:gsub('1', '0')))
+  change_piece(number, piece, 'n', 0)
+end
+
+return packed

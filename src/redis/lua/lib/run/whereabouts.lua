@@ -1,0 +1,81 @@
+-- Where pieces stand, and what is wrong with that: for the check of whether every job is where it must be.
+-- Made when first called.
+
+local whereabouts = {}
+
+local order = require 'queue/order'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
+local redis_keys = require 'runtime/redis_keys'
+local fetch, fetch_jobs, queue, text_at = cache.fetch, cache.fetch_jobs, cache.queue, cache.text_at
+local int = numbers.int
+local key_of, piece_key, queue_key = redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
+
+-- A piece as it is in Redis: looking at its jobs has taken them out of what this script knows of it.
+function whereabouts.piece(number)
+  local text = text_at(piece_key(number))
+  return text and pieces.read(text)
+end
+
+local function scored(q, place, number, piece)
+  return tonumber(redis.call('ZSCORE', queue_key(q, place), pieces.entry(number, piece)) or nil)
+end
+
+local function look(number)
+  local piece, wrong = whereabouts.piece(number), {}
+  local q, its_place = cache.where(piece)
+  local function find(what) wrong[#wrong + 1] = 'its piece ' .. what end
+  for _, place in ipairs({ 'ready', 'leases', 'completed' }) do
+    local score = scored(q, place, number, piece)
+    if score and place ~= its_place then find('is in ' .. place .. ', its text says ' .. its_place) end
+    if not score and place == its_place then find('is not in ' .. place) end
+  end
+  local score, expected = scored(q, its_place, number, piece), nil
+  if its_place == 'leases' then expected = tonumber((piece.state:match('"le":"(%d+)"'))) end
+  if its_place == 'ready' and not queue(q).reordering then expected = order.score(cache.common_of(piece)) end
+  if score and expected and score ~= expected then find('has score ' .. int(score) .. ' in ' .. its_place .. ', expected ' .. int(expected)) end
+  return wrong
+end
+
+-- What is wrong with the piece of a job. Each is looked at once.
+local known = {}
+function whereabouts.faults_of(id)
+  local number = pieces.place_of(id)
+  known[number] = known[number] or look(number)
+  return known[number]
+end
+
+-- The texts of jobs, and all pieces in which they may be.
+function whereabouts.fetch(ids)
+  local keys = {}
+  for _, id in ipairs(ids) do
+    local number = pieces.place_of(id)
+    keys[#keys + 1] = key_of(id)
+    keys[#keys + 1] = number and piece_key(number) or nil
+  end
+  fetch(keys)
+end
+
+-- Whether a job that has a document is in a piece besides.
+function whereabouts.is_twice(id)
+  local number, at = pieces.place_of(id)
+  local piece = number and whereabouts.piece(number)
+  return piece and pieces.has(piece, at)
+end
+
+-- How many jobs an index holds beyond its entries, where it has few enough of them to be read.
+local MOST_READ = 100
+function whereabouts.packed_in(q, place)
+  if redis.call('ZCARD', queue_key(q, place)) > MOST_READ then return nil end
+  local members, n = redis.call('ZRANGE', queue_key(q, place), 0, -1), 0
+  fetch_jobs(members)
+  for _, member in ipairs(members) do
+    local number = pieces.number_in(member)
+    local piece = number and whereabouts.piece(number)
+    n = n + (piece and piece.n - 1 or 0)
+  end
+  return n
+end
+
+return whereabouts

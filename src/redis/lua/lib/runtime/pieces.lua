@@ -1,0 +1,79 @@
+-- Pieces: up to a hundred jobs that are alike but for their args, in one text. Which piece a job is in follows from its id:
+-- that of job 712 is `jobs:7`, and its place there is 12. A piece is ready, lent or completed as a whole; its text has five lines:
+--
+--   which of them are in it, a digit for each: 1, or 0 for one that has left or was never there
+--   the sequence of the first; each of the others has the next one
+--   the fields that say how it stands, as in a document; `@` is the id of each
+--   the fields that they have in common
+--   their args, a list of texts
+--
+-- What one of them is to everybody else is a document: that is put together here, from its piece.
+-- Made when first called.
+
+local pieces = {}
+
+local time = require 'runtime/time'
+local digits = time.digits
+
+-- How many jobs there are in a piece at most: as many as two digits of an id tell apart.
+pieces.SIZE = 100
+
+-- The number of the piece that a job may be in, and its place there; nothing for what is no id, or one before all pieces.
+function pieces.place_of(id)
+  local number, at = id:match('^([1-9]%d*)(%d%d)$')
+  if not number then return nil, nil end
+  return number, tonumber(at) + 1
+end
+
+local function size_of(mask)
+  local _, n = mask:gsub('1', '')
+  return n
+end
+
+-- A pattern would look at each character of it.
+function pieces.read(text)
+  local a = text:find('\n', 1, true)
+  local b = text:find('\n', a + 1, true)
+  local c = text:find('\n', b + 1, true)
+  local d = text:find('\n', c + 1, true)
+  local mask = text:sub(1, a - 1)
+  return { mask = mask, n = size_of(mask), first = text:sub(a + 1, b - 1), state = text:sub(b + 1, c - 1), common = text:sub(c + 1, d - 1), args = text:sub(d + 1) }
+end
+
+function pieces.text_of(piece)
+  return table.concat({ piece.mask, piece.first, piece.state, piece.common, piece.args }, '\n')
+end
+
+function pieces.has(piece, place) return piece.mask:sub(place, place) == '1' end
+
+-- The ids of those that are in it.
+function pieces.ids(number, piece)
+  local list = {}
+  for place = 1, #piece.mask do
+    if pieces.has(piece, place) then list[#list + 1] = number .. string.format('%02d', place - 1) end
+  end
+  return list
+end
+
+local function sequence_at(piece, place)
+  local high, low = tonumber(piece.first:sub(1, 7), 16), tonumber(piece.first:sub(8), 16)
+  return digits(high * 16777216 + low + place - 1)
+end
+
+-- The document of one of them.
+function pieces.document(piece, id, place)
+  piece.list = piece.list or cjson.decode(piece.args)
+  local own = piece.list[place] or ''
+  local args = own ~= '' and ',"a":' .. cjson.encode(own) or ''
+  return '{"n":"' .. sequence_at(piece, place) .. '",' .. piece.state:gsub('@', id) .. piece.common .. args .. '}'
+end
+
+-- What stands for it in an index.
+function pieces.entry(number, piece)
+  return (piece.state == '' and piece.first .. ':' or '') .. 'p' .. number
+end
+
+-- The number of the piece that an entry of an index stands for; nil where it is that of one job.
+function pieces.number_in(member) return (member:match('^p(%d+)$') or member:match(':p(%d+)$')) end
+
+return pieces

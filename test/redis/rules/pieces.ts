@@ -1,0 +1,499 @@
+// Rules 85 to 88: jobs of one call that are alike but for their args wait, are lent and end in pieces of up to a hundred;
+// whatever else concerns one of them takes it out, and from then on it is a job like all others.
+
+import { expect } from 'vitest'
+import type { NewJob } from '../../../src/redis/new-job.ts'
+import { encodeRecord, type Facts, type Run, type World } from '../direct.ts'
+
+const DAY = 86_400_000
+const LEASE = 45_000
+
+/** Makes n jobs that are alike but for their args; answers their ids. */
+async function pack(world: World, n: number, job: Partial<NewJob> = {}): Promise<number[]> {
+  const jobs = Array.from({ length: n }, (_, i) => ({ args: `{"n":${i}}`, ...job }))
+  const { made } = await world.store.enqueue(jobs.map((one) => ({ queue: 'q', class: 'plain', known: true, ...one })))
+  return made.map(({ id }) => id)
+}
+
+const pieceOf = (id: number) => Math.floor(id / 100)
+
+/** Which of a piece are in it, as digits; null where there is none. */
+async function maskOf(world: World, id: number): Promise<string | null> {
+  const text = await world.client.ask((redis) => redis.get<string>(world.store.keys.piece(pieceOf(id))))
+  return text?.split('\n')[0] ?? null
+}
+
+const hasDocument = async (world: World, id: number): Promise<boolean> =>
+  (await world.client.ask((redis) => redis.exists(world.store.keys.job(id)))) === 1
+
+const entries = (world: World, index: string, queue = 'q') =>
+  world.client.ask((redis) => redis.zrange<string[]>(`${world.store.keys.queue(queue)}:${index}`, 0, -1))
+
+/** These have left their pieces, and only these. */
+async function expectOut(world: World, ids: number[], out: number[]): Promise<void> {
+  const mask = (await maskOf(world, ids[0]!)) ?? ''
+  for (const id of ids) expect([id, mask[id % 100] === '1']).toEqual([id, !out.includes(id)])
+  for (const id of out) expect([id, await hasDocument(world, id)]).toEqual([id, true])
+  expect(await world.faults()).toEqual([])
+}
+
+const settled = (runs: readonly Run[]) => Promise.all(runs.map((run) => run.settled({})))
+const counted = async (world: World) => (await world.queueDocument()).at
+
+/** Puts right what is found, until nothing is; answers what was found at first. */
+async function mend(world: World, tries = 5): Promise<number> {
+  const found = []
+  for (let from: number | null | undefined; from !== null; ) {
+    const slice: Awaited<ReturnType<typeof world.store.verify>> = await world.store.verify(from)
+    found.push(...slice.faults)
+    from = slice.next
+  }
+  if (found.length === 0 || tries === 0) return found.length
+  await world.store.repair(found)
+  return found.length + (await mend(world, tries - 1))
+}
+
+const making: Facts = {
+  async 'a thousand jobs are ten entries, and each of them is counted'(world) {
+    const ids = await pack(world, 1_000)
+    expect(await entries(world, 'ready')).toHaveLength(10)
+    expect(await counted(world)).toEqual({ r: 1_000 })
+    expect(await world.queueOf()).toMatchObject({ ready: 1_000, settings: { counts: { made: 1_000 } } })
+    expect(ids).toEqual(Array.from({ length: 1_000 }, (_, i) => ids[0]! + i))
+    expect(ids[0]! % 100).toBe(0)
+  },
+  async 'each has its args, its own moment, and what all have'(world) {
+    const [first] = await pack(world, 15, { priority: 3, createdBy: 'me', timeout: 9 })
+    const twelfth = await world.document(first! + 12)
+    expect(twelfth).toMatchObject({
+      args: '{"n":12}',
+      class: 'plain',
+      queue: 'q',
+      priority: 3,
+      createdBy: 'me',
+      timeout: 9,
+    })
+    const since = (await world.document(first!)).sequence
+    expect(Number.parseInt(twelfth.sequence, 16) - Number.parseInt(since, 16)).toBe(12)
+    expect(await hasDocument(world, first! + 12)).toBe(false)
+  },
+  async 'jobs after them have ids of their own'(world) {
+    const [first] = await pack(world, 12)
+    expect(await world.make({ unique: { key: 'u' } })).toBe(first! + 12)
+    const [next] = await pack(world, 12)
+    expect(next).toBe(first! + 100)
+    expect(await world.status(first! + 12)).toBe('queued')
+  },
+  async 'a few, those with something beside their records, those that wait or are pulled stand for themselves'(world) {
+    for (const job of [{ wait: 5_000 }, { keepResult: 5 }, { in: { a: {} } }, { group: 'g' }, { queue: 'p' }]) {
+      if (job.queue) await world.store.settings('p', { mode: 'pull' })
+      const ids = await pack(world, 12, job)
+      expect([job, await hasDocument(world, ids[0]!)]).toEqual([job, true])
+      expect(ids[11]).toBe(ids[0]! + 11)
+      expect((await world.document(ids[11]!)).args).toBe('{"n":11}')
+    }
+    expect((await hasDocument(world, (await pack(world, 5))[0]!)) || (await maskOf(world, 100)) !== null).toBe(true)
+  },
+  async 'they go before and behind others as their priority says, and with ageing as their moment does'(world) {
+    const late = await world.make({ priority: 5 })
+    const ids = await pack(world, 12)
+    const urgent = await world.make({ priority: -5 })
+    expect((await world.lane().ask()).ids).toEqual([urgent, ...ids, late])
+    await world.store.settings('q', { ageing: 60_000 })
+    const old = await world.make({ priority: 1 })
+    world.advance(3_600_000)
+    const young = await pack(world, 12)
+    expect((await world.lane().ask()).ids).toEqual([old, ...young])
+  },
+  async 'who listens to all jobs hears of each, and of one by its id'(world) {
+    await world.change('', 'listen', '60000', '1', '/sidejob/job')
+    const ids = await pack(world, 12)
+    expect(await hasDocument(world, ids[3]!)).toBe(true)
+  },
+  async 'a call that is refused makes none of them'(world) {
+    const job = { queue: 'q', class: 'plain', known: true }
+    const jobs = [...Array(12).fill(job), { ...job, class: 'child', parent: '999999', name: 'x' }]
+    await expect(world.store.enqueue(jobs)).rejects.toThrow('does not exist')
+    expect((await world.store.list({ mode: 'all', limit: 99 })).jobs).toEqual([])
+  },
+  async 'what an API key has waiting counts each of them, until each has ended'(world) {
+    const quota = { by: 'key:ab', jobs: 20, bytes: 1_000_000 }
+    const make = () => pack(world, 12, { by: 'key:ab', quota, retain: 0 })
+    await make()
+    await expect(make()).rejects.toMatchObject({ code: 'LIMITED' })
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    await lane.ask({ runs: await settled(runs) })
+    expect(await make()).toHaveLength(12)
+  },
+  async 'none wait in pieces while data of before are brought over'(world) {
+    await world.client.ask((redis) => redis.set(world.store.keys.schema, `0,${world.now()},0`))
+    const ids = await pack(world, 12)
+    expect(await hasDocument(world, ids[0]!)).toBe(true)
+  },
+  async 'from the first piece on the version before leaves the data alone'(world) {
+    await world.client.ask((redis) => redis.set(world.store.keys.schema, '1'))
+    await world.make({ unique: { key: 'u' } })
+    const said = () => world.client.ask((redis) => redis.get<string>(world.store.keys.schema))
+    expect(await said()).toBe('1')
+    await pack(world, 12)
+    expect(await said()).toBe('2')
+  },
+}
+
+const lending: Facts = {
+  async 'a lane is lent a piece as one, each job under a token of its own'(world) {
+    const ids = await pack(world, 100)
+    const { runs } = await world.lane().ask()
+    expect(runs.map(({ id }) => id)).toEqual(ids)
+    expect(new Set(runs.map(({ token }) => token)).size).toBe(100)
+    for (const { id, token } of runs) expect(token.startsWith(`${id}.`)).toBe(true)
+    expect(runs[7]!.snapshot.job).toMatchObject({ id: ids[7], args: '{"n":7}', ranAt: null })
+    expect(await entries(world, 'leases')).toEqual([`p${pieceOf(ids[0]!)}`])
+    expect(await counted(world)).toEqual({ l: 100 })
+    expect(await world.document(ids[7]!)).toMatchObject({ place: 'l', token: runs[7]!.token, begun: '1' })
+  },
+  async 'runs that have completed and did nothing else end as one, and are kept as one'(world) {
+    const ids = await pack(world, 100)
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    const { answers } = await lane.ask({ runs: await settled(runs) })
+    expect(new Set(answers)).toEqual(new Set(['completed']))
+    expect(answers).toHaveLength(100)
+    expect(await counted(world)).toEqual({ c: 100 })
+    expect(await world.queueOf()).toMatchObject({ completed: 100, settings: { counts: { runs: 100, completed: 100 } } })
+    const token = runs[3]!.token
+    expect(await world.document(ids[3]!)).toMatchObject({
+      place: 'c',
+      runNumber: 2,
+      startedUp: '1',
+      lastCommit: expect.stringContaining(`${token}|`),
+    })
+    expect(await world.document(ids[3]!)).not.toHaveProperty('token')
+    await expectOut(world, ids, [])
+  },
+  async 'they are gone a day later, or as long after as they say, or at once'(world) {
+    const [day, hour] = [await pack(world, 12), await pack(world, 12, { retain: 3_600_000 })]
+    const none = await pack(world, 12, { retain: 0 })
+    const lane = world.lane()
+    for (let left = 3, runs: Run[] = []; left >= 0; left--) runs = (await lane.ask({ runs: await settled(runs) })).runs
+    expect([await maskOf(world, none[0]!), await counted(world)]).toEqual([null, { c: 24 }])
+    world.advance(3_600_001)
+    await world.tick()
+    expect([await maskOf(world, hour[0]!), await counted(world)]).toEqual([null, { c: 12 }])
+    world.advance(DAY)
+    await world.tick()
+    expect([await maskOf(world, day[0]!), await counted(world)]).toEqual([null, {}])
+  },
+  async 'the same request again gets the same answers and the same runs'(world) {
+    await pack(world, 100)
+    const second = await pack(world, 100)
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    const ended = await settled(runs)
+    const once = await lane.ask({ runs: ended })
+    const again = await lane.ask({ runs: ended, at: 2 })
+    expect([again.answers, again.ids]).toEqual([once.answers, second])
+    expect((await world.queueOf()).settings.counts).toMatchObject({ completed: 100 })
+  },
+  async 'a run of a piece that is committed again by itself is answered as before'(world) {
+    await pack(world, 12)
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    await lane.ask({ runs: await settled(runs) })
+    expect(await runs[4]!.commit()).toBe('completed')
+    expect((await world.queueOf()).settings.counts).toMatchObject({ completed: 12 })
+  },
+  async 'a lease that has ended is lost for each of them, and whoever had it commits nothing'(world) {
+    const ids = await pack(world, 12)
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    world.advance(LEASE + 1)
+    const { answers } = await lane.ask({ runs: await settled(runs), max: 0 })
+    expect(new Set(answers)).toEqual(new Set(['lost']))
+    await world.tick()
+    expect(await world.queueOf()).toMatchObject({ timers: 12, leases: 0, settings: { counts: { lost: 12 } } })
+    expect(await world.document(ids[5]!)).toMatchObject({ lostInARow: 1, place: 't' })
+    await expectOut(world, ids, ids)
+  },
+  async 'nor does it when the tick has taken them back first'(world) {
+    const ids = await pack(world, 12)
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    world.advance(LEASE + 1)
+    await world.tick()
+    expect(await world.queueOf()).toMatchObject({ timers: 12, leases: 0, settings: { counts: { lost: 12 } } })
+    expect(new Set((await lane.ask({ runs: await settled(runs), max: 0 })).answers)).toEqual(new Set(['lost']))
+    await expectOut(world, ids, ids)
+  },
+  async 'a lane that goes on goes on with all of a piece'(world) {
+    const ids = await pack(world, 12)
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    world.advance(LEASE - 1_000)
+    expect(await world.store.renew('q', [runs[3]!.token], LEASE, lane.id)).toEqual({ ending: [], lost: [] })
+    world.advance(2_000)
+    await world.tick()
+    expect((await lane.ask({ runs: await settled(runs) })).answers[7]).toBe('completed')
+    await expectOut(world, ids, [])
+  },
+  async 'whose lease has ended cannot go on, nor who knows another token'(world) {
+    await pack(world, 12)
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    const other = runs[3]!.token.replace(/\.[^.]*$/, '.other')
+    expect((await world.store.renew('q', [other], LEASE, lane.id)).lost).toEqual([other])
+    world.advance(LEASE + 1)
+    expect((await world.store.renew('q', [runs[4]!.token], LEASE, lane.id)).lost).toHaveLength(1)
+  },
+  async 'tokens that are no longer those of the piece end nothing'(world) {
+    const ids = await pack(world, 12)
+    const { runs } = await world.lane().ask()
+    const ended = (await settled(runs)).map((run) => ({ ...run, token: `${run.token}x` }))
+    expect(new Set((await world.lane().ask({ runs: ended })).answers)).toEqual(new Set(['lost']))
+    expect(await world.status(ids[0]!)).toBe('running')
+  },
+  async 'a batch is not passed over, and what is too many for it is taken in part'(world) {
+    const ids = await pack(world, 150)
+    const [one, other] = [world.lane(), world.lane()]
+    expect((await one.ask({ max: 30 })).ids).toEqual(ids.slice(0, 30))
+    await expectOut(world, ids.slice(0, 100), ids.slice(0, 30))
+    expect((await other.ask({ max: 100 })).ids).toEqual(ids.slice(30, 100))
+    expect((await other.ask({ max: 100 })).ids).toEqual(ids.slice(100))
+    expect(await counted(world)).toEqual({ l: 150 })
+  },
+  async 'those that begin at once are a whole piece, or none of it'(world) {
+    const ids = await pack(world, 12)
+    const claim = { max: 100, lease: LEASE, begun: 5 }
+    const { lent } = await world.store.commit({ queue: 'q', lane: { id: 'l', seq: 1 }, claim })
+    expect(lent.map(({ document }) => document.begun)).toEqual(ids.map((_, i) => (i < 5 ? '1' : undefined)))
+  },
+  async 'bells ring for jobs, not for pieces'(world) {
+    const jobs = Array.from({ length: 301 }, () => ({ queue: 'q', class: 'plain', known: true }))
+    expect((await world.store.enqueue(jobs)).rings).toHaveLength(4)
+    world.advance(21_000)
+    expect(await world.tick()).toHaveLength(4)
+  },
+}
+
+const runsOfAll = async (world: World, n = 12) => {
+  const ids = await pack(world, n)
+  const lane = world.lane()
+  const { runs } = await lane.ask()
+  return { ids, lane, runs, one: runs[4]!, id: ids[4]! }
+}
+
+const leaving: Facts = {
+  async 'what is changed from outside leaves its piece'(world) {
+    const ids = await pack(world, 12)
+    await world.change(ids[2]!, 'set', 'n', '1')
+    await world.change(ids[3]!, 'alias', 'other')
+    await expectOut(world, ids, [ids[2]!, ids[3]!])
+    expect(await world.document(ids[2]!)).toMatchObject({ 's:n': '1', args: '{"n":2}' })
+    expect(await counted(world)).toEqual({ r: 12 })
+    expect((await world.lane().ask()).ids.toSorted((a, b) => a - b)).toEqual(ids)
+  },
+  async 'what is only looked at does not'(world) {
+    const ids = await pack(world, 12)
+    await world.document(ids[2]!)
+    await world.store.list({ mode: 'all', limit: 99 })
+    await world.faults()
+    await expectOut(world, ids, [])
+  },
+  async 'what was to be changed and was refused does not'(world) {
+    const ids = await pack(world, 12)
+    await expect(world.change(ids[2]!, 'push', 'none', '1')).rejects.toThrow()
+    await expectOut(world, ids, [])
+  },
+  async 'what one run was refused to change, another of the same commit can'(world) {
+    const [refused, other] = [await world.make({ priority: -1 }), await world.make({ priority: -1 })]
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    expect(runs.map(({ id }) => id)).toEqual([refused, other])
+    const ids = await pack(world, 12)
+    const changes = [
+      {
+        ops: [
+          { op: 'alias', add: 'a' },
+          { op: 'write', to: { job: ids[3]!, in: 'none' }, values: ['1'] },
+        ],
+      },
+      { ops: [{ op: 'terminate', job: ids[3]! }] },
+    ] as Partial<Parameters<Run['settled']>[0]>[]
+    const ended = await Promise.all(runs.map((run, i) => run.settled(changes[i]!)))
+    const { answers } = await lane.ask({ runs: ended, max: 0 })
+    expect(answers).toEqual([expect.stringMatching(/^refused:/), 'completed'])
+    expect(await world.status(ids[3]!)).toBe('terminated')
+    await expectOut(world, ids, [ids[3]!])
+  },
+  async 'what is terminated or deleted leaves, ready or lent'(world) {
+    const { ids, lane, runs, one, id } = await runsOfAll(world)
+    await world.change(id, 'terminate', '', '')
+    const waiting = await pack(world, 12)
+    await world.change(waiting[0]!, 'terminate', '', '')
+    expect(await world.status(waiting[0]!)).toBe('terminated')
+    await world.change(waiting[0]!, 'delete', '', '')
+    const { answers } = await lane.ask({ runs: await settled(runs), max: 0 })
+    expect(answers.map((answer, i) => [ids[i], answer])).toEqual(
+      ids.map((other) => [other, other === one.id ? 'terminated' : 'completed']),
+    )
+    await expectOut(world, ids, [id])
+    expect((await maskOf(world, waiting[0]!))![0]).toBe('0')
+  },
+  async 'what failed leaves, and the others end as one'(world) {
+    const { ids, lane, runs, id } = await runsOfAll(world)
+    const ended = await Promise.all(
+      runs.map((run) => run.settled(run.id === id ? { end: 'failed', error: { message: 'broken' } } : {})),
+    )
+    const { answers } = await lane.ask({ runs: ended })
+    expect(answers.map((answer, i) => [ids[i], answer])).toEqual(
+      ids.map((other) => [other, other === id ? 'failed' : 'completed']),
+    )
+    await expectOut(world, ids, [id])
+    expect(await counted(world)).toEqual({ c: 11, f: 1 })
+  },
+  async 'what suspends, comes again, says a result or has done something leaves'(world) {
+    const changes = [
+      { end: 'suspended' },
+      { end: 'again', wait: 60_000 },
+      { state: { set: { n: '1' } } },
+      { ops: [{ op: 'spawn', name: 'a', queue: 'other', class: 'child' }] },
+      { ops: [{ op: 'alias', add: 'me' }] },
+    ] as Partial<Parameters<Run['settled']>[0]>[]
+    const { ids, lane, runs } = await runsOfAll(world)
+    const ended = await Promise.all(runs.map((run, i) => run.settled(changes[i] ?? {})))
+    const { answers } = await lane.ask({ runs: ended })
+    expect(answers.slice(0, 6)).toEqual(['suspended', 'queued', 'completed', 'completed', 'completed', 'completed'])
+    await expectOut(world, ids, ids.slice(0, changes.length))
+  },
+  async 'what is committed by its token alone, or in the middle of its run, leaves'(world) {
+    const { ids, lane, runs } = await runsOfAll(world)
+    expect(await runs[0]!.commit()).toBe('completed')
+    expect(await runs[1]!.commit({ end: 'checkpoint', n: 0, state: { set: { n: '1' } } })).toBe('running')
+    expect(await runs[2]!.release()).toBe('queued')
+    expect(await runs[3]!.extend()).not.toBeNull()
+    await expectOut(world, ids, ids.slice(0, 4))
+    const { answers } = await lane.ask({ runs: await settled(runs.slice(4)), max: 0 })
+    expect(new Set(answers)).toEqual(new Set(['completed']))
+    await expectOut(world, ids, ids.slice(0, 4))
+  },
+  async 'those that have ended before the others leave'(world) {
+    const { ids, lane, runs } = await runsOfAll(world)
+    await lane.ask({ runs: await settled(runs.slice(0, 5)), max: 0 })
+    await expectOut(world, ids, ids.slice(0, 5))
+    await lane.ask({ runs: await settled(runs.slice(5)), max: 0 })
+    expect(await counted(world)).toEqual({ c: 12 })
+  },
+  async 'what pull workers and claims without a lane get leaves'(world) {
+    const ids = await pack(world, 12)
+    expect((await world.claimOne({ max: 1 })).id).toBe(ids[0])
+    expect((await world.claimOne({ only: ids[5] })).id).toBe(ids[5])
+    await expectOut(world, ids, [ids[0]!, ids[5]!])
+    await world.store.settings('q', { mode: 'pull' })
+    expect(await world.queueOf()).toMatchObject({ ready: 0, pull: 10 })
+    expect((await world.claim({ pull: true })).map(({ id }) => id)).toEqual(
+      ids.filter((id) => id !== ids[0] && id !== ids[5]),
+    )
+  },
+  async 'whom somebody listens to leaves, and is told of'(world) {
+    const ids = await pack(world, 12)
+    await world.change('', 'listen', '60000', '1', `/sidejob/job/${ids[3]}`)
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    expect(runs).toHaveLength(12)
+    expect(await hasDocument(world, ids[3]!)).toBe(true)
+  },
+  async 'who listens later hears of the end of each'(world) {
+    const { ids, lane, runs } = await runsOfAll(world)
+    await world.change('', 'listen', '60000', '1', '/sidejob/job')
+    await lane.ask({ runs: await settled(runs) })
+    await expectOut(world, ids, ids)
+  },
+  async 'a class that has got a limit since lends them one by one'(world) {
+    const ids = await pack(world, 12)
+    await world.store.register('q', [{ name: 'plain', definition: '{}', serves: 'call', concurrency: 3 } as never])
+    const { runs } = await world.lane().ask()
+    expect(runs.map(({ id }) => id)).toEqual(ids.slice(0, 3))
+  },
+  async 'a class that was banned since fails each of them'(world) {
+    const ids = await pack(world, 12)
+    await world.store.settings('q', {}, { ban: ['plain'] })
+    expect((await world.lane().ask()).runs).toEqual([])
+    expect(await world.status(ids[11]!)).toBe('failed')
+  },
+  async 'jobs that were tagged by older constraints are tagged anew'(world) {
+    const ids = await pack(world, 12)
+    await world.store.constraint('c', { class: 'plain', key: 'k', concurrency: 1 } as never)
+    const { lent, stale } = await world.store.commit({
+      queue: 'q',
+      lane: { id: 'l', seq: 1 },
+      claim: { max: 99, lease: LEASE, begun: 99 },
+    })
+    expect([lent, stale.map(({ id }) => id)]).toEqual([[], ids])
+  },
+}
+
+const looking: Facts = {
+  async 'lists, counts and pages show each of them'(world) {
+    const ids = await pack(world, 30)
+    const listed = async (filter: object) =>
+      (await world.store.list({ mode: 'all', limit: 50, ...filter })).jobs.map(({ id }) => id)
+    expect(await listed({})).toEqual(ids.toReversed())
+    expect(await listed({ queue: 'q', status: 'queued' })).toEqual(ids.toReversed())
+    expect((await world.store.list({ mode: 'all', limit: 5, queue: 'q', status: 'completed' })).total).toBe(0)
+    const near = await world.store.near('q', 9)
+    expect(near!.next.map(({ job }) => job)).toEqual(ids.slice(0, 9))
+    await world.lane().ask()
+    expect((await world.store.near('q', 9))!.runs.map(({ job }) => job)).toEqual(ids.slice(0, 9))
+    expect((await world.store.atWork(5)).runs).toHaveLength(5)
+    expect((await world.store.list({ mode: 'all', limit: 5, queue: 'q', status: 'running' })).jobs).toHaveLength(5)
+  },
+  async 'how many are in front of one counts jobs'(world) {
+    const ids = await pack(world, 250)
+    const ahead = async (id: number) => (await world.store.inspect(String(id))).ahead
+    expect([await ahead(ids[0]!), await ahead(ids[150]!), await ahead(ids[249]!)]).toEqual([0, 150, 249])
+    await world.change(ids[10]!, 'set', 'n', '1')
+    expect(await ahead(ids[249]!)).toBe(249)
+  },
+  async 'a piece that stands nowhere, or elsewhere, is found and mended'(world) {
+    const ids = await pack(world, 12)
+    const ready = `${world.store.keys.queue('q')}:ready`
+    const [entry] = await entries(world, 'ready')
+    await world.client.ask((redis) => redis.zrem(ready, entry!))
+    expect(await mend(world)).toBeGreaterThan(11)
+    expect(await counted(world)).toEqual({ r: 12 })
+    expect((await world.lane().ask()).ids.toSorted((a, b) => a - b)).toEqual(ids)
+  },
+  async 'an entry of a piece that is gone is found and mended'(world) {
+    const ids = await pack(world, 12)
+    await world.client.ask((redis) => redis.del(world.store.keys.piece(pieceOf(ids[0]!))))
+    expect(await mend(world)).toBeGreaterThan(0)
+    expect([await entries(world, 'ready'), await counted(world)]).toEqual([[], {}])
+  },
+  async 'and is passed over by whoever meets it'(world) {
+    const ids = await pack(world, 12)
+    await world.client.ask((redis) => redis.del(world.store.keys.piece(pieceOf(ids[0]!))))
+    const other = await world.make()
+    expect((await world.lane().ask()).ids).toEqual([other])
+    expect(await mend(world)).toBeGreaterThan(0)
+    expect(await counted(world)).toEqual({ l: 1 })
+  },
+  async 'a job that has a document and is in its piece besides is found, and leaves that'(world) {
+    const ids = await pack(world, 12)
+    const text = encodeRecord(await world.document(ids[3]!))
+    await world.client.ask((redis) => redis.set(world.store.keys.job(ids[3]!), text))
+    expect(await mend(world)).toBeGreaterThan(0)
+    await expectOut(world, ids, [ids[3]!])
+    expect(await counted(world)).toEqual({ r: 12 })
+  },
+  async 'a count that is wrong is found and mended'(world) {
+    await pack(world, 12)
+    const document = await world.queueDocument()
+    const key = world.store.keys.queue('q')
+    await world.client.ask((redis) => redis.set(key, ` ${JSON.stringify({ ...document, pk: { r: 7 }, at: { r: 8 } })}`))
+    expect(await mend(world)).toBeGreaterThan(0)
+    expect(await counted(world)).toEqual({ r: 12 })
+  },
+}
+
+export const packed: Record<number, Facts> = { 85: making, 86: lending, 87: leaving, 88: looking }
