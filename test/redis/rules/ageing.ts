@@ -144,7 +144,8 @@ const rule37: Facts = {
     expect(await order(world, 3)).toEqual([b, d, c])
   },
   async 'many are set anew a piece at a time, with ticks or with claims, and all of them run'(world) {
-    const job = { queue: 'q', class: 'plain', known: true, priority: 5 }
+    // What keeps its result is in no piece.
+    const job = { queue: 'q', class: 'plain', known: true, priority: 5, keepResult: 5 }
     for (const n of [1_000, 900]) await world.store.enqueue(Array.from({ length: n }, () => job))
     world.advance(6 * STEP)
     const better = await world.make(making(0))

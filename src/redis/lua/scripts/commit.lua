@@ -109,9 +109,11 @@ end
 fetch_jobs(parents)
 limits.fetch_of(ended)
 for i, run in ipairs(runs) do answers[i] = not run.piece and finish.commit(run, lane) end
+local apart = #ended
 for _, i in ipairs(whole) do
   local ended_together = packed.finish(runs[i], lane)
   answers[i] = ended_together == runs[i].mask and 'completed' or finish.each(runs[i], lane, ended_together or '')
+  if ended_together ~= runs[i].mask then apart = apart + 1 end
 end
 
 -- Pull workers serve themselves: they keep a record under a lane's name, and take no lane's place.
@@ -121,7 +123,8 @@ local entered = laned and enter()
 local told = process ~= '' and processes.heard(process, queue_name) or ''
 local claims = max > 0 and told == '' and (entered or not laned) and not (queue_name ~= '' and queue(queue_name).paused)
 local moved = claims and due.timers(queue_name) + due.take_back(queue_name) + limits.due(queue_name) + moving.go_on(queue_name) + aging.go_on(queue_name) or 0
-if #runs + moved > 0 then
+-- Pieces that have ended together stand in nothing that a claim reads.
+if apart + moved > 0 then
   work.flush(true)
   head = nil
 end

@@ -117,6 +117,14 @@ local function members_at(key, want, from, n)
   return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n + 1)
 end
 
+-- How many members a claim reads for so many jobs: fewer where many of those who wait are in pieces.
+local function members_for(want, jobs)
+  local queue_record = queue(want.queue)
+  local ready, packed = (queue_record.jobs_at or {}).r or 0, (queue_record.packed or {}).r or 0
+  if want.place ~= '' or packed <= 0 or ready <= packed then return jobs end
+  return math.min(jobs, math.ceil(jobs * (ready - packed) / ready) + 1)
+end
+
 -- The first of these members, which stand for as many jobs as are wanted, or more: a piece is taken for a whole one.
 function claim.first_of(members, most, room)
   local list = {}
@@ -224,7 +232,7 @@ function claim.jobs(want, head)
   local choosy = #want.patterns > 0 or want.place == 'p'
   want.liked, want.banned = {}, {}
   while got.n + got.failed < want.max and from < want.skip + MAX_SCAN do
-    local step = head and math.min(claim.HEAD, want.max) or (choosy and STEP or want.max - got.n)
+    local step = head and math.min(claim.HEAD, want.max) or (choosy and STEP or members_for(want, want.max - got.n))
     local members = head or members_at(key, want, from, step)
     head = nil
     if from == 0 and want.tier == '' then tally.heads[key] = members end
