@@ -81,7 +81,7 @@ async function costOf(path: string): Promise<{ first: Cost; next: Cost }> {
 const most: Record<string, [trips: number, look: number, first: number]> = {
   '/': [2, 10, 56],
   '/jobs': [1, 14, 34],
-  '/jobs/new': [2, 6, 24],
+  '/jobs/new': [2, 8, 26],
   '/jobs/:job': [2, 28, 44],
   '/flows': [3, 26, 44],
   '/flows/:job': [2, 14, 32],

@@ -169,3 +169,16 @@ describe('the views of Jobs', () => {
     for (const name of ['waits', 'since']) expect(html).toContain(`<span class="kk">${name}</span>`)
   })
 })
+
+test('a class tells which deployments have its function, and when a program of its queue was heard last', async () => {
+  const { deployments } = await pages.engine.deployments()
+  const own = await reader.html('/ui/workers/default/ends')
+  expect(own).toContain('a function of 1 deployment')
+  expect(own).toContain(deployments[0]!.id)
+  expect(await reader.html('/ui/workers/default/pulled')).toContain('none with a name was heard')
+  expect(await reader.html('/ui/workers')).toContain('not heard')
+  await pages.engine.claim('default', { names: ['nothing'], process: 'host:1' })
+  const heard = await reader.html('/ui/workers/default/pulled')
+  expect(heard).toContain('one in its queue was heard')
+  expect(heard).not.toContain('not heard')
+})

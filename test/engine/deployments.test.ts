@@ -117,6 +117,22 @@ describe('two deployments on one namespace', () => {
   })
 })
 
+test('a class tells which deployments have its function, and one that is registered over it that none has', async () => {
+  kit = await startKit({ workers: [worker('shared'), worker('ours')] })
+  await kit.engine.tick()
+  await kit.advance(60_000)
+  await isolate([worker('shared')], 'https://other.example.com').tick()
+  const { deployments } = await kit.engine.deployments()
+  const [later, earlier] = deployments.map(({ id, at }) => ({ id, at }))
+  expect(later!.at - earlier!.at).toBeGreaterThanOrEqual(60_000)
+  const served = async (name: string) =>
+    (await kit.engine.workers()).workers.find((one) => one.queue === 'default' && one.class === name)
+  expect(await served('shared')).toMatchObject({ seen: null, servedBy: [later, earlier] })
+  expect(await served('ours')).toMatchObject({ seen: null, servedBy: [earlier] })
+  await kit.engine.register('default', 'ours', { push: { url: 'https://w.example.com/' } })
+  expect(await served('ours')).toMatchObject({ seen: null, servedBy: [] })
+})
+
 describe('a deployment that is rolled out', () => {
   const old = () => isolate([worker('stays'), worker('goes')])
   const fresh = () => isolate([worker('stays'), worker('comes')])

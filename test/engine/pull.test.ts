@@ -513,6 +513,19 @@ describe('a process that asks under a name', () => {
     expect(await kit.engine.runs(String(id))).toMatchObject({ runs: [{ by: 'host:1' }] })
   })
 
+  test('is told of at the pull classes of the queues that it claims from, by when it was heard last', async () => {
+    const queue = await queueOf('work')
+    const seen = async () => (await kit.engine.workers()).workers.find((one) => one.queue === queue)
+    expect(await seen()).toMatchObject({ class: 'work', pull: true, seen: null, servedBy: [] })
+    await kit.engine.claim(await queueOf('work'), { process: 'host:elsewhere' })
+    expect(await seen()).toMatchObject({ seen: null })
+    await kit.engine.claim(queue, { process: 'host:8' })
+    await kit.engine.claim(queue, { process: 'host:9' })
+    const { seenAt } = (await processOf('host:9')) as { seenAt: number }
+    expect(seenAt).toBeGreaterThan(0)
+    expect(await seen()).toMatchObject({ seen: seenAt, servedBy: [] })
+  })
+
   test('is told with its next claim to take no new jobs, and others get them', async () => {
     const queue = await queueOf('work')
     await ask(`/v1/queues/${queue}/claim`, { process: 'host:2' })

@@ -298,7 +298,10 @@ const answers: Engine = {
   }),
   workers: async () => ({
     workers: [
-      { queue: 'core', class: 'zip', push: { url: 'https://w.example.com/?token=hush', secret: 'whsec_hush' } },
+      {
+        ...{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/?token=hush', secret: 'whsec_hush' } },
+        ...{ seen: T, servedBy: [{ id: 'abc', at: T }] },
+      },
     ],
   }),
   register: async (_queue, _class, definition) => definition,

@@ -386,7 +386,14 @@ const cases: Case[] = [
     'workers.list',
     ask('GET', '/v1/workers'),
     200,
-    { workers: [{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/?[redacted]' } }] },
+    {
+      workers: [
+        {
+          ...{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/?[redacted]' } },
+          ...{ seen: at, servedBy: [{ id: 'abc', at }] },
+        },
+      ],
+    },
     'workers',
   ],
   [

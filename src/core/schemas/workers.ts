@@ -6,7 +6,7 @@ import { REDACT_PATH, redactable } from '../redact.ts'
 import { atMost } from './at-most.ts'
 import { history, httpUrl, missed, redeliver, retain, retry } from './job-options.ts'
 import { anyPort, channelNames, label } from './names.ts'
-import { closed, concurrency, positive, rate, span } from './values.ts'
+import { closed, concurrency, moment, positive, rate, span } from './values.ts'
 
 const workerPorts = z
   .record(
@@ -113,5 +113,17 @@ export const workerView = workerShape
   })
 
 export const workerList = z.object({
-  workers: z.array(workerView.extend({ queue: z.string(), class: z.string() })),
+  workers: z.array(
+    workerView.extend({
+      queue: z.string(),
+      class: z.string(),
+      seen: moment.nullable().meta({
+        description:
+          'of a pull class: when a program with a name that claims from its queue was last heard, to five seconds; null where none was',
+      }),
+      servedBy: z.array(z.object({ id: z.string(), at: moment })).meta({
+        description: 'of a function: the deployments that have it, and when the classes of each changed last',
+      }),
+    }),
+  ),
 })

@@ -27,7 +27,7 @@ export type AnnouncerOptions = {
 }
 
 /** What a deployment has announced; `hashes` are of its versions, the newest first. */
-type Deployment = { at: number; hashes: string[]; classes: string[]; crons?: string[] }
+export type Deployment = { at: number; hashes: string[]; classes: string[]; crons?: string[] }
 
 /** Versions that are remembered, so that the last isolates of an old one are known as such. */
 const VERSIONS = 8
@@ -35,7 +35,7 @@ const VERSIONS = 8
 const ROLLED_BACK = 600_000
 
 // No name has a line of its own in it.
-const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`
+export const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`
 
 const namedBy = (key: string): { queue: string; name: string } => {
   const [queue, name] = key.split('\n') as [string, string]

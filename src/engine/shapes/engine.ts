@@ -25,7 +25,7 @@ import type {
   RoomView,
   ScheduleView,
 } from './limits.ts'
-import type { ProcessView, QueueDetail, QueueView, RunUnderWay, Stats, WorkerDefinition } from './queues.ts'
+import type { ProcessView, QueueDetail, QueueView, RunUnderWay, Stats, WorkerDefinition, WorkerView } from './queues.ts'
 import type {
   BulkInput,
   Enqueued,
@@ -164,7 +164,7 @@ export interface Engine extends Deliveries {
     cursor: string | null
   }>
 
-  workers(): Promise<{ workers: ({ queue: string; class: string } & WorkerDefinition)[] }>
+  workers(): Promise<{ workers: WorkerView[] }>
   register(queue: string, className: string, definition: WorkerDefinition): Promise<WorkerDefinition>
   unregister(queue: string, className: string): Promise<void>
   queues(): Promise<{ queues: QueueView[] }>

@@ -34,6 +34,15 @@ export type WorkerDefinition = {
   description?: string
 }
 
+/**
+ * A registered class. `seen`: when a program with a name that claims from its queue was last heard, null where it is no pull
+ * class or none was; `servedBy`: the deployments that have its function, and when the classes of each changed last.
+ */
+export type WorkerView = { queue: string; class: string } & WorkerDefinition & {
+    seen: number | null
+    servedBy: { id: string; at: number }[]
+  }
+
 /** A run that is under way. `by`: function, pull, or the host of the push worker. */
 export type RunUnderWay = {
   job: number

@@ -5,6 +5,7 @@ import { fieldsOf, pairsOf } from '../flat.ts'
 import type { Parts } from '../parts.ts'
 import { type DayRecord, decodeDay } from '../record.ts'
 import type { BellTrouble, Ready } from '../types.ts'
+import { processIn } from './looks.ts'
 
 /** How many steps, and how many children, are looked through in one command. */
 const STEPS = 2_000
@@ -226,6 +227,13 @@ export function createCommands({ client: { ask }, keys, vault: { open, showParts
           .exec<[string[], unknown]>(),
       )
       return standingIn(members)
+    },
+    /** When a program that asks for work under a name was last heard, by the queues that it asks. */
+    async lastHeard(): Promise<Map<string, number>> {
+      const heard = new Map<string, number>()
+      for (const process of Object.values(await hashOf(keys.processes)).map(processIn))
+        for (const queue of process.queues) heard.set(queue, Math.max(process.heard, heard.get(queue) ?? 0))
+      return heard
     },
     /** What all deployments have announced, by their ids, as JSON. */
     deployments: () => hashOf(keys.deployed),

@@ -45,6 +45,13 @@ const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now
   nodes: new Map(nodes.map((node) => [node.name, flowNodeOf(node)])),
 })
 
+/** What is kept of a program that asks for work under a name: since,heard,signal, and the queues that it asks, a line each. */
+export function processIn(record: string): { since: number; heard: number; signal: Signal | null; queues: string[] } {
+  const [head, ...queues] = record.split('\n')
+  const [since, heard, signal] = head!.split(',')
+  return { since: Number(since), heard: Number(heard), signal: (signal || null) as Signal | null, queues }
+}
+
 export function createLooks(parts: Parts) {
   const { client, keys, base, moments, vault } = parts
   const { open, show } = vault
@@ -174,11 +181,7 @@ export function createLooks(parts: Parts) {
     )
     return {
       lanes: lanes.map(({ till, ...lane }) => ({ ...lane, until: till })),
-      processes: processes.map(({ name, record }) => {
-        const [head, ...queues] = record.split('\n')
-        const [since, heard, signal] = head!.split(',')
-        return { name, since: Number(since), heard: Number(heard), signal: (signal || null) as Signal | null, queues }
-      }),
+      processes: processes.map(({ name, record }) => ({ name, ...processIn(record) })),
       runs: runs.map(({ process, ...run }) => ({ ...run, ...(process ? { process } : {}) })),
       ...{ more, now },
     }

@@ -1,12 +1,12 @@
 // The list of classes by queue, and the line above it.
 
-import type { WorkerDefinition } from '../../../engine/engine.ts'
+import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, To } from '../../parts/layout.tsx'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 
-export type Worker = { queue: string; class: string } & WorkerDefinition
+export type Worker = WorkerView
 
 const at = ({ queue, class: name }: Pick<Worker, 'queue' | 'class'>): string =>
   `/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`
@@ -40,6 +40,7 @@ export function Classes({ workers, chosen }: { workers: readonly Worker[]; chose
                   </To>
                 </td>
                 <td class="num">
+                  {worker.pull && worker.seen === null && <span class="note">not heard</span>}{' '}
                   <span class="tag">{kindOf(worker)}</span>
                 </td>
               </tr>

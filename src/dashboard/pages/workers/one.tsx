@@ -7,15 +7,44 @@ import { StatusPill } from '../../parts/icon.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
 import { Card, Choice, Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
-import { count } from '../../words/number.ts'
+import { count, many } from '../../words/number.ts'
 import { wordsOf } from '../../words/schema.ts'
 import { cut } from '../../words/text.ts'
 import { span } from '../../words/time.ts'
 import { AsCurl, AsJson } from './body.tsx'
 import type { Worker } from './classes.tsx'
 
-const servedBy = ({ push, pull }: WorkerDefinition): string =>
-  push?.url ?? (pull ? 'programs that claim it' : 'a function of this deployment')
+const SERVING = 5
+
+function ServedBy({ worker: { push, pull, seen, servedBy } }: { worker: Worker }) {
+  if (push) return push.url
+  if (pull)
+    return (
+      <>
+        programs that claim it;{' '}
+        {seen === null ? (
+          'none with a name was heard in its queue'
+        ) : (
+          <>
+            one in its queue was heard <Ago at={seen} />
+          </>
+        )}
+      </>
+    )
+  if (servedBy.length === 0) return 'a function of no deployment any more'
+  return (
+    <>
+      {`a function of ${many(servedBy.length, 'deployment')}: `}
+      {servedBy.slice(0, SERVING).map(({ id, at }, i) => (
+        <>
+          {i > 0 && ', '}
+          <span class="mono">{id}</span>, changed <Ago at={at} />
+        </>
+      ))}
+      {servedBy.length > SERVING && ` and ${many(servedBy.length - SERVING, 'more', 'more')}`}
+    </>
+  )
+}
 
 /** How often it is tried, and after which waits. */
 const triesOf = ({ retry }: WorkerDefinition): string => {
@@ -27,7 +56,6 @@ const triesOf = ({ retry }: WorkerDefinition): string => {
 export function About({ worker }: { worker: Worker }) {
   const { queue, class: name, description, concurrency, timeout, retain, history } = worker
   const facts: [string, string][] = [
-    ['Served by', servedBy(worker)],
     ...(concurrency === undefined ? [] : [['At once', count(concurrency)] as [string, string]]),
     ['Tries', triesOf(worker)],
     ...(timeout === undefined ? [] : [['Time for a run', span(timeout)] as [string, string]]),
@@ -49,6 +77,10 @@ export function About({ worker }: { worker: Worker }) {
       <div class="wdesc">
         {description && <p>{description.slice(0, 1_000)}</p>}
         <dl class="kv">
+          <dt>Served by</dt>
+          <dd class="clip">
+            <ServedBy worker={worker} />
+          </dd>
           {facts.map(([name, text]) => (
             <>
               <dt>{name}</dt>
