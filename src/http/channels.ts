@@ -34,7 +34,7 @@ export const channels = {
       method: 'GET',
       path: '/v1/channels',
       scope: 'read',
-      summary: 'Shows who listens to which channel',
+      summary: 'Shows who listens to which channel, and which classes publish there',
       answers: { 200: channelList },
     },
     ({ engine }) => engine.channels(),

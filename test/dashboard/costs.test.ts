@@ -92,7 +92,7 @@ const most: Record<string, [trips: number, look: number, first: number]> = {
   '/limits': [1, 10, 30],
   '/workers': [2, 8, 26],
   '/workers/:queue/:class': [2, 12, 30],
-  '/channels': [1, 4, 20],
+  '/channels': [2, 9, 24],
   '/callbacks': [1, 6, 28],
   '/files': [1, 4, 20],
   '/log': [1, 2, 20],

@@ -119,6 +119,11 @@ test('a message is published, and who hears it is counted', async () => {
     const { values } = await pages.engine.look(String(id), 'in', 'n', 1)
     return values.length === 1
   })
+  const said = () => admin.html('/ui/channels')
+  expect(await said()).toContain('/news')
+  expect(await said()).not.toContain('href="/ui/workers/default/herald"')
+  await pages.engine.register('default', 'herald', { pull: true, out: { say: { channels: ['/news/today'] } } })
+  expect(await said()).toContain('href="/ui/workers/default/herald"')
 })
 
 test('who was told of an end is told again, with the same id', async () => {

@@ -96,6 +96,22 @@ test('the relay is a job that people can look at', async () => {
   expect(channels.map(({ name }) => name)).toEqual(['/news'])
 })
 
+test('a channel tells which classes publish on it or below it, and who does so beside it is not told', async () => {
+  const silent = { class: 'silent', queue: 'readers', in: { news: { channels: ['/new', '/news/today/7'] } } } as const
+  await kit.engine.register(silent.queue, silent.class, {
+    pull: true,
+    in: { news: { channels: [...silent.in.news.channels] } },
+  })
+  const job = await kit.make(silent.class, { queue: silent.queue, in: silent.in })
+  const publishers = Object.fromEntries((await kit.engine.channels()).channels.map((one) => [one.name, one.publishers]))
+  expect(publishers).toEqual({
+    '/news': [{ queue: 'heralds', class: 'herald', port: 'say' }],
+    '/new': [],
+    '/news/today/7': [],
+  })
+  await kit.engine.remove(String(job), { force: true })
+})
+
 test('a plain SUBSCRIBE at Redis hears the messages of a channel while a stream of it is open, and nothing otherwise', async () => {
   const texts: string[] = []
   const socket = connect(kit.redis.port, '127.0.0.1')

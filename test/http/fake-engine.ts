@@ -285,7 +285,14 @@ const answers: Engine = {
   setChannels: async () => {},
   connect: async () => ({ moved: 2 }),
   publish: async () => ({ subscribers: 1 }),
-  channels: async () => ({ channels: [{ name: '/a', subscribers: [{ job: 7, port: 'left' }] }] }),
+  channels: async () => ({
+    channels: [
+      {
+        ...{ name: '/a', subscribers: [{ job: 7, port: 'left' }] },
+        publishers: [{ queue: 'core', class: 'zip', port: 'pair' }],
+      },
+    ],
+  }),
   async *subscribe(channels) {
     const [channel] = [channels].flat() as [string]
     yield { channel, message: '{\n"n": 1 }' }

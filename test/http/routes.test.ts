@@ -343,7 +343,14 @@ const cases: Case[] = [
     'channels.list',
     ask('GET', '/v1/channels'),
     200,
-    { channels: [{ name: '/a', subscribers: [{ job: 7, port: 'left' }] }] },
+    {
+      channels: [
+        {
+          ...{ name: '/a', subscribers: [{ job: 7, port: 'left' }] },
+          publishers: [{ queue: 'core', class: 'zip', port: 'pair' }],
+        },
+      ],
+    },
     'channels',
   ],
   [

@@ -326,16 +326,19 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(row).toMatchObject({ counts: { queued: 3, scheduled: 2 }, oldestReady: expect.any(Number) })
   })
 
-  // HGETALL of the channels, MGET of who listens; a ZRANGE for each with more than eight listeners.
-  test('all channels and who listens (measured 2 calls)', async () => {
+  // HGETALL of the channels, SMEMBERS of the queues and HGETALL of the classes of each, MGET of who listens; a ZRANGE for
+  // each with more than eight listeners.
+  test('all channels, who listens and which classes publish (measured 3 calls, and 1 for each queue)', async () => {
     const channels = Array.from({ length: 50 }, (_, n) => `/shown/${n}`)
     await cost(() =>
       make(channels.map((name) => jobs(1, 'above', 'listener', { in: { news: { channels: [name] } } })[0]!)),
     )
     const many = (await kit.engine.channels()).channels.filter(({ subscribers }) => subscribers.length > 8).length
+    const queues = (await kit.store.queueNames()).length
     const { calls, billed, commands } = await cost(() => kit.engine.channels())
-    expect(calls).toBe(2 + many)
-    expect(billed, JSON.stringify(commands)).toBe(2 + many)
+    // The classes that were read a moment ago are not read again.
+    expect(calls).toBeLessThanOrEqual(3 + queues + many)
+    expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(3 + queues + many)
   })
 
   test('10,000 jobs enqueued in bulk into one queue: 20 messages of QStash at most', async () => {

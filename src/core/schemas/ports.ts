@@ -39,7 +39,16 @@ export const target = z.union(
 )
 
 export const channelList = z.object({
-  channels: z.array(z.object({ name: z.string(), subscribers: z.array(z.object({ job: jobId, port: z.string() })) })),
+  channels: z.array(
+    z.object({
+      name: z.string(),
+      subscribers: z.array(z.object({ job: jobId, port: z.string() })),
+      publishers: z.array(z.object({ queue: z.string(), class: z.string(), port: z.string() })).meta({
+        description:
+          'output ports that publish there, or below, by the definition of their class; the first hundred. Who publishes by a call, or by channels of one job alone, is not known',
+      }),
+    }),
+  ),
 })
 
 export const logPage = z.object({

@@ -1,21 +1,22 @@
 // Channels: who listens to which, by their hierarchy; and a box to publish.
 
+import type { Engine } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { refusal, Sent } from '../parts/act.tsx'
 import { Field, TextArea } from '../parts/field.tsx'
-import { Card, Empty, Head, JobId } from '../parts/layout.tsx'
+import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
 import { given, jsonText } from '../words/form.ts'
 import { count, many } from '../words/number.ts'
 import { cut } from '../words/text.ts'
 
-type Channel = { name: string; subscribers: { job: number; port: string }[] }
-type ChannelsData = { channels: Channel[] }
+type ChannelsData = Awaited<ReturnType<Engine['channels']>>
+type Channel = ChannelsData['channels'][number]
 
 const SHOWN = 300
 const LISTENERS = 6
 
-function Row({ channel: { name, subscribers } }: { channel: Channel }) {
+function Row({ channel: { name, subscribers, publishers } }: { channel: Channel }) {
   const depth = Math.min(4, name.split('/').length - 2)
   return (
     <tr>
@@ -31,6 +32,17 @@ function Row({ channel: { name, subscribers } }: { channel: Channel }) {
         ))}
         {subscribers.length > LISTENERS && (
           <span class="dimmer">{many(subscribers.length - LISTENERS, 'more', 'more')}</span>
+        )}
+      </td>
+      <td class="fill">
+        {publishers.slice(0, LISTENERS).map(({ queue, class: name, port }) => (
+          <span class="listener">
+            <To to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}>{cut(name, 24)}</To>{' '}
+            <span class="dim mono">{cut(port, 20)}</span>{' '}
+          </span>
+        ))}
+        {publishers.length > LISTENERS && (
+          <span class="dimmer">{many(publishers.length - LISTENERS, 'more', 'more')}</span>
         )}
       </td>
     </tr>
@@ -74,7 +86,17 @@ export const channels = page<ChannelsData>({
         <Card title="Who listens">
           {channels.length === 0 && <Empty>Nobody listens. A port with `channels` does.</Empty>}
           <table class="tbl">
-            <caption class="vh">Channels and who listens</caption>
+            <caption class="vh">Channels, who listens, and which classes publish</caption>
+            {channels.length > 0 && (
+              <thead>
+                <tr>
+                  <th>Channel</th>
+                  <th class="num">Ports</th>
+                  <th>Who listens</th>
+                  <th>Which classes publish</th>
+                </tr>
+              </thead>
+            )}
             <tbody>
               {channels
                 .toSorted((a, b) => (a.name < b.name ? -1 : 1))

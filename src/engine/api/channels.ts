@@ -41,6 +41,12 @@ function createAudience() {
   }
 }
 
+/** Publishers of a channel that are named. */
+const MOST_PUBLISHERS = 100
+
+const isHeardAt = (channel: string) => (said: string) =>
+  channel === '/' || said === channel || said.startsWith(`${channel}/`)
+
 export function createChannels({
   store,
   client,
@@ -48,6 +54,17 @@ export function createChannels({
   ring,
 }: Context): Pick<Engine, 'publish' | 'channels' | 'subscribe'> {
   const audience = createAudience()
+
+  /** Output ports that publish by the definition of their class, and where. */
+  async function saying() {
+    const lists = (await store.queueNames()).sort().map(async (queue) => [queue, await registry.known(queue)] as const)
+    return (await Promise.all(lists)).flatMap(([queue, classes]) =>
+      [...classes].flatMap(([name, { out }]) =>
+        Object.entries(out).map(([port, { channels = [] }]) => ({ by: { queue, class: name, port }, channels })),
+      ),
+    )
+  }
+
   return {
     async publish(channel, message, { context } = {}, call) {
       const near = { queues: registry.queues, jobs: audience.of(channel) }
@@ -63,7 +80,8 @@ export function createChannels({
     },
 
     async channels() {
-      const all = Object.entries(await store.channels())
+      const [counted, ports] = await Promise.all([store.channels(), saying()])
+      const all = Object.entries(counted)
       const names = all.flatMap(([name, audience]) => (Number.parseInt(audience, 10) > 0 ? [name] : [])).sort()
       const lists = await store.subscribers(names)
       return {
@@ -73,6 +91,9 @@ export function createChannels({
             const [job, port] = member.split(':') as [string, string]
             return { job: Number(job), port }
           }),
+          publishers: ports
+            .flatMap(({ by, channels }) => (channels.some(isHeardAt(name)) ? [by] : []))
+            .slice(0, MOST_PUBLISHERS),
         })),
       }
     },

@@ -246,6 +246,8 @@ export function createRegistry(
       fetched.delete(queue)
       return remote(queue)
     },
+    /** All classes of a queue, as they were a few seconds ago at most. */
+    known: (queue: string) => remote(queue),
     async put(queue: string, name: string, definition: WorkerDefinition) {
       const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition
