@@ -173,6 +173,41 @@ test('what the doctor finds is repaired', async () => {
   expect(await pages.statusOf(id)).toBe('queued')
 })
 
+test('all callbacks to a host that failed are sent again at one press, and those to others are not', async () => {
+  let status = 500
+  const heard: string[] = []
+  const answering = (name: string) =>
+    startReceiver(({ path }, response) => {
+      heard.push(`${name}${path}`)
+      response.writeHead(status).end()
+    })
+  const [one, other] = [await answering('one'), await answering('other')]
+  const host = new URL(one.url).host
+  const failing = async (url: string) => {
+    const id = await pages.make('answers', { callback: { url, retry: [] } })
+    await pages.until(async () =>
+      (await pages.engine.callbacks({ state: 'FAILED', limit: 50 })).callbacks.some(({ of }) => of === id),
+    )
+    return id
+  }
+  const own = [await failing(`${one.url}/a`), await failing(`${one.url}/b`)]
+  const left = await failing(`${other.url}/c`)
+  expect(heard.splice(0)).toEqual(['one/a', 'one/b', 'other/c'])
+  status = 200
+  const asked = (await (await admin.act('/ui/callbacks', { act: 'resend', host })).json()) as Done
+  expect(asked.confirm).toContain(`Send 2 callbacks to ${host} again?`)
+  expect(heard).toEqual([])
+  expect((await press('/callbacks', { act: 'resend', host })).say).toBe(`2 callbacks to ${host} are sent again`)
+  const states = async () => {
+    const found = [...(await pages.engine.callbacks({ limit: 50 })).callbacks]
+    return [...own, left].map((id) => found.find(({ of }) => of === id)?.state)
+  }
+  await pages.until(async () => (await states()).slice(0, 2).every((state) => state === 'DELIVERED'))
+  expect(await states()).toEqual(['DELIVERED', 'DELIVERED', 'FAILED'])
+  expect(heard.sort()).toEqual(['one/a', 'one/b'])
+  await Promise.all([one.close(), other.close()])
+})
+
 test('callbacks are counted by state, kept to a host, and open with their tries and what was answered', async () => {
   let status = 500
   const receiver = await startReceiver((_, response) => response.writeHead(status).end())
