@@ -20,7 +20,8 @@ export function createInFlight(
   limit: number,
   perform: (lent: ClaimedJob, asked: number) => Promise<RunOutcome | undefined>,
 ) {
-  const open = new Map<string, ClaimedJob>()
+  /** The same job may be lent again while a run of it that was lost still goes on. */
+  const open = new Set<ClaimedJob>()
   const waiting: [lent: ClaimedJob, asked: number][] = []
   let running = 0
   let done: RunOutcome[] = []
@@ -41,7 +42,7 @@ export function createInFlight(
       fault ??= { error }
     }
     running--
-    open.delete(lent.document.token!)
+    open.delete(lent)
     next()
     tell()
   }
@@ -52,7 +53,7 @@ export function createInFlight(
 
   return {
     add(lent: readonly ClaimedJob[], asked: number): void {
-      for (const one of lent) open.set(one.document.token!, one)
+      for (const one of lent) open.add(one)
       waiting.push(...lent.map((one): [ClaimedJob, number] => [one, asked]))
       next()
     },
@@ -64,7 +65,7 @@ export function createInFlight(
     get idle(): boolean {
       return open.size === 0 && done.length === 0 && !fault
     },
-    tokens: (): string[] => [...open.keys()],
+    tokens: (): string[] => Array.from(open, ({ document }) => document.token!),
     /** What has ended since it was last asked for; throws what a run could not be performed for. */
     take(): RunOutcome[] {
       if (fault) throw fault.error

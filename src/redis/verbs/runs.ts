@@ -2,6 +2,7 @@
 
 import { Lru } from '../../core/lru.ts'
 import { answerOf, type Reply } from '../answers.ts'
+import type { RunOutcome } from '../changes.ts'
 import { lentOfRows } from '../claimed.ts'
 import { isolating } from '../commits.ts'
 import { packedRuns } from '../packed-runs.ts'
@@ -66,6 +67,10 @@ export function createRuns(parts: Parts) {
       if (document.quotaBytes !== undefined) quotas.set(String(id), keys.quota(document.apiKey!))
   }
 
+  /** Most deployments have no such limits: for them no run is looked up. */
+  const quotasOf = (runs: readonly RunOutcome[]): Set<string> =>
+    new Set(quotas.size > 0 ? runs.flatMap(({ token }) => quotas.get(token.split('.', 1)[0]!) ?? []) : [])
+
   /** Applies runs and lends the next ones; see lib/run/finish.lua and lib/run/claim.lua. */
   async function commit({ queue, runs = [], lane, claim }: CommitRequest): Promise<CommitAnswer> {
     const sent = packedRuns(runs, lane !== undefined)
@@ -78,7 +83,7 @@ export function createRuns(parts: Parts) {
       keys.schema,
       ...owners.map(keys.job),
       ...sent.pieces.map(({ piece }) => keys.piece(piece)),
-      ...new Set(runs.flatMap(({ token }) => quotas.get(token.split('.', 1)[0]!) ?? [])),
+      ...quotasOf(runs),
     ]
     const marked = lane && !claim?.pull ? markedBy(lane.id) : {}
     const { patterns = [], tags = [] } = claim ?? {}
