@@ -1,7 +1,10 @@
 // What goes through a lane in a piece (lib/run/packed.lua) leaves the same behind as what goes as a document of its own.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Encoded } from '../../src/core/codec/value.ts'
 import type { JobRecord } from '../../src/redis/record.ts'
+import { createStore, type Store } from '../../src/redis/store.ts'
+import { createVault } from '../../src/redis/vault.ts'
 import { startState } from '../kit/index.ts'
 import { createWorld, encodeRecord, type Making, type Way, type World, ways } from './direct.ts'
 
@@ -125,5 +128,38 @@ test('the marked documents of the version before, which had no pieces, are read 
   expect(await world.document(id)).toMatchObject({ args: '{"n":1}' })
   const run = await world.claimOne()
   expect(await run.commit()).toBe('completed')
+  expect(await world.faults()).toEqual([])
+})
+
+test('args are sealed each by itself, and what cannot be opened is the fault of its job alone', async () => {
+  const world = await createWorld(state.options)
+  const key = (byte: number) => new Uint8Array(32).fill(byte)
+  const storeWith = (...keys: Uint8Array[]) =>
+    createStore({ client: world.client, namespace: world.namespace, vault: createVault({ keys }), packedFrom: 1 })
+  const make = (store: Store, n: number, from: number) =>
+    store.enqueue(
+      Array.from({ length: n }, (_, i) => ({
+        queue: 'q',
+        class: 'plain',
+        known: true,
+        args: `"secret ${from + i}"` as Encoded,
+      })),
+    )
+  await make(storeWith(key(1)), 2, 0)
+  const { made } = await make(storeWith(key(2)), 2, 2)
+  const text = await world.client.ask((redis) =>
+    redis.get<string>(world.store.keys.piece(Math.floor(made[0]!.id / 100))),
+  )
+  expect(text).not.toContain('secret')
+  const request = { queue: 'q', lane: { id: 'l', seq: 1 }, claim: { max: 9, lease: 45_000, begun: 9 } }
+  const { lent } = await storeWith(key(1)).commit(request)
+  expect(lent.map(({ document, fault }) => fault?.code ?? document.args)).toEqual([
+    '"secret 0"',
+    '"secret 1"',
+    'REFUSED',
+    'REFUSED',
+  ])
+  const again = await storeWith(key(1), key(2)).commit(request)
+  expect(again.lent.map(({ document }) => document.args)).toEqual([0, 1, 2, 3].map((n) => `"secret ${n}"`))
   expect(await world.faults()).toEqual([])
 })
