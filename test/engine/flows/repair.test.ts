@@ -72,6 +72,7 @@ test.each(damages)(
     const fault = {
       ...{ kind: 'flow', who: String(flow.id), what },
       remedy: 'they are laid as the graph of the flow says; what waits there goes on',
+      link: `/v1/flows/${flow.id}`,
     }
     // To look changes nothing.
     expect([await kit.engine.verify(), await kit.engine.verify()]).toEqual([[fault], [fault]])
