@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { SidejobError } from '../core/errors.ts'
 import { type Files, idIn, keyOf, rangeOf, type Stored } from '../core/files.ts'
-import { count, done, duration, jobId, moment } from '../core/schemas.ts'
+import { count, done, duration, flag, jobId, moment } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 const listedFile = z.object({
@@ -11,6 +11,12 @@ const listedFile = z.object({
   job: jobId.nullable().meta({ description: 'the job that stored it, as its id says' }),
 })
 type ListedFile = { id: string; size: number; storedAt: number; type: string | null; job: number | null }
+
+const filesTotal = z.object({
+  ...{ files: z.int(), bytes: z.int() },
+  more: z.boolean().meta({ description: 'there are more than the 10,000 that were counted' }),
+})
+export type FilesTotal = z.output<typeof filesTotal>
 
 const fileView = listedFile.extend({
   etag: z.string(),
@@ -66,11 +72,20 @@ export const files = {
       path: '/v1/files',
       scope: 'read',
       summary: 'Lists the stored files, in the order of their ids',
-      query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: z.string().max(2_000).optional() }),
-      answers: { 200: z.object({ files: z.array(listedFile), cursor: z.string().nullable() }) },
+      query: z.strictObject({
+        ...{ limit: count(1, 1_000).optional(), cursor: z.string().max(2_000).optional() },
+        total: flag.optional().meta({ description: 'also how many files there are in all, and their bytes' }),
+      }),
+      answers: {
+        200: z.object({ files: z.array(listedFile), cursor: z.string().nullable(), total: filesTotal.optional() }),
+      },
       only: 'downloads',
     },
-    ({ deps, query: { limit = 1_000, cursor } }) => listFiles(deps.downloads!.files, { limit, cursor }),
+    async ({ deps, query: { limit = 1_000, cursor, total } }) => {
+      const { files } = deps.downloads!
+      const [page, counted] = await Promise.all([listFiles(files, { limit, cursor }), total && totalOf(files)])
+      return { ...page, ...(counted ? { total: counted } : {}) }
+    },
   ),
 
   show: route(
@@ -123,6 +138,29 @@ export async function listFiles(
   })
   const jobs = await Promise.all(named.map(({ id }) => files.jobOf(id)))
   return { files: named.map((file, i) => ({ ...file, job: jobs[i] ?? null })), cursor: cursor ?? null }
+}
+
+/** How many objects are counted at most, and how many with one request. */
+const COUNTED = 10_000
+const PAGE = 1_000
+
+/** How many files there are, and how much they hold: a bucket tells no sum, so its pages are added up, from the first. */
+export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
+  const total = { files: 0, bytes: 0, more: false }
+  let cursor: string | undefined
+  for (let seen = 0; seen < COUNTED; ) {
+    const page = await bucket.list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
+    for (const { key, size } of page.objects) {
+      if (idIn(key) === undefined) continue
+      total.files++
+      total.bytes += size
+    }
+    cursor = page.cursor
+    if (cursor === undefined) return total
+    // A page without objects still was one request.
+    seen += Math.max(PAGE / 10, page.objects.length)
+  }
+  return { ...total, more: true }
 }
 
 const missing = () => new SidejobError('NOT_FOUND', 'there is no such file')

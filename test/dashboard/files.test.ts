@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keyOf } from '../../src/core/files.ts'
 import { createFiles } from '../../src/files.ts'
+import { totalOf } from '../../src/http/files.ts'
 import { folderBucket } from '../kit/folder-bucket.ts'
 import { KEY, ORIGIN, startPages } from './kit.ts'
 
@@ -33,4 +34,35 @@ test('a file is listed with its type and its job; one that we did not name has n
   const html = await (await pages.enter(['read'])).html('/ui/files')
   expect(html).toContain('text/plain')
   expect(html).toContain('href="/ui/jobs/7"')
+})
+
+test('all files are counted with their bytes, whatever page is asked for, and what is no file is not', async () => {
+  const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
+  const counted = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })
+  const own = await startPages({}, () => ({ downloads: { files: counted, allowHosts: [], keep: 3_600_000 } }))
+  for (const job of [1, 2, 3]) await bucket.put(keyOf(await counted.idOf(job, Date.now())), bytes, {})
+  await bucket.put('notes/of-somebody', bytes, {})
+  const asked = async (query: string) =>
+    (await own.ask(`/v1/files${query}`, { headers: { authorization: `Bearer ${KEY}` } })).json()
+  expect(await asked('?limit=1&total=true')).toMatchObject({
+    total: { files: 3, bytes: 3 * bytes.length, more: false },
+  })
+  expect(await asked('?limit=1')).not.toHaveProperty('total')
+  expect(await (await own.enter(['read'])).html('/ui/files')).toContain(`3 files, ${3 * bytes.length} B`)
+  await own.close()
+})
+
+test('of very many files ten thousand are counted, in ten requests', async () => {
+  let requests = 0
+  const page = await Promise.all(
+    Array.from({ length: 1_000 }, async (_, n) => keyOf(await files.idOf(n + 1, Date.now()))),
+  )
+  const objects = page.map((key) => ({ key, size: 2, storedAt: 1 }))
+  const list = async () => ({ objects, cursor: String(++requests) })
+  expect(await totalOf({ ...files, bucket: { ...files.bucket, list } })).toEqual({
+    files: 10_000,
+    bytes: 20_000,
+    more: true,
+  })
+  expect(requests).toBe(10)
 })

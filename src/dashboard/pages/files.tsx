@@ -1,6 +1,6 @@
 // Files that jobs have stored: which there are, an address for an hour, and removing one.
 
-import { listFiles } from '../../http/files.ts'
+import { type FilesTotal, listFiles, totalOf } from '../../http/files.ts'
 import { queryWith } from '../look.ts'
 import { page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
@@ -9,9 +9,14 @@ import { Ago } from '../parts/moment.tsx'
 import { given } from '../words/form.ts'
 import { bytes, many } from '../words/number.ts'
 
-type FilesData = Awaited<ReturnType<typeof listFiles>> & { isThere: boolean }
+type FilesData = Awaited<ReturnType<typeof listFiles>> & { isThere: boolean; total?: FilesTotal }
 
 const MOST = 100
+/** The total is added up page by page: all who look share it for ten seconds. */
+const FRESH = 10_000
+
+const inAll = ({ files, bytes: size, more }: FilesTotal): string =>
+  more ? `more than ${many(files, 'file')}, ${bytes(size)}` : `${many(files, 'file')}, ${bytes(size)}`
 
 const way = (form: FormData): string => `/v1/files/${encodeURIComponent(given(form, 'file'))}`
 
@@ -19,18 +24,20 @@ export const files = page<FilesData>({
   path: '/files',
   nav: 'files',
   every: 0,
-  async load({ deps, query }) {
+  async load({ deps, query, shared }) {
     if (!deps.downloads) return { files: [], cursor: null, isThere: false }
+    const { files } = deps.downloads
     const page = { limit: MOST, cursor: query.get('cursor') ?? undefined }
-    return { ...(await listFiles(deps.downloads.files, page)), isThere: true }
+    const [listed, total] = await Promise.all([
+      listFiles(files, page),
+      shared('total of files', FRESH, () => totalOf(files)),
+    ])
+    return { ...listed, total, isThere: true }
   },
   title: () => 'Files',
-  View: ({ data: { files, cursor, isThere }, query }) => (
+  View: ({ data: { files, cursor, isThere, total }, query }) => (
     <>
-      <Head
-        title="Files"
-        note={`${many(files.length, 'file')} on this page, ${bytes(files.reduce((sum, { size }) => sum + size, 0))}`}
-      />
+      <Head title="Files" note={total ? inAll(total) : 'no bucket'} />
       <Card>
         {files.length === 0 && (
           <Empty>
