@@ -48,7 +48,7 @@ test('all files are counted with their bytes, whatever page is asked for, and wh
     total: { files: 3, bytes: 3 * bytes.length, more: false },
   })
   expect(await asked('?limit=1')).not.toHaveProperty('total')
-  expect(await (await own.enter(['read'])).html('/ui/files')).toContain(`3 files, ${3 * bytes.length} B`)
+  expect(await (await own.enter(['read'])).html('/ui/files')).toContain(`3 files, ${3 * bytes.length} bytes`)
   await own.close()
 })
 

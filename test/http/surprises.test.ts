@@ -180,7 +180,14 @@ describe('what GET gives, PUT takes: a second is a second on both ways', () => {
     const read = async () => {
       if (!path.startsWith('/v1/workers')) return (await ask('GET', path)).body
       const { workers } = (await ask('GET', '/v1/workers')).body
-      const { queue: _, class: __, ...definition } = workers.find(({ queue }: { queue: string }) => queue === 'units')
+      const {
+        queue,
+        class: name,
+        seen,
+        servedBy,
+        ...definition
+      } = workers.find((one: { queue: string }) => one.queue === 'units')
+      expect([queue, name, seen, servedBy]).toEqual(['units', 'mine', null, []])
       return definition
     }
     expect((await ask('PUT', path, given)).body).toMatchObject(shown)
