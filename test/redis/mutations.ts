@@ -2509,7 +2509,7 @@ const packed: Mutation[] = [
     ['  return own + in_front', '  return in_front', 'those of the same piece are not in front'],
     ['local in_front = n > 0 and', 'local in_front = n > 0 and n or', 'a piece in front counts as one job'],
   ),
-  ...of(88, 'lib/runtime/cache.lua', [
+  ...of(88, 'lib/runtime/entries.lua', [
     '    for _, id in ipairs(piece and pieces.ids(number, piece) or {}) do',
     '    for _, id in ipairs({}) do',
     'no page shows a piece',

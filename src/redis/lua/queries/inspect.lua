@@ -15,6 +15,7 @@ local lanes = require 'queue/lanes'
 local sides = require 'queue/sides'
 local snapshot = require 'run/snapshot'
 local cache = require 'runtime/cache'
+local entries = require 'runtime/entries'
 local journal = require 'runtime/journal'
 local lists = require 'runtime/lists'
 local numbers = require 'runtime/numbers'
@@ -48,7 +49,7 @@ local function jobs_ahead(id, doc)
   local packed = (queue(doc.queue).packed or {})[letters.ready]
   if not rank or not packed or doc.place then return rank or -1 end
   local n = math.min(rank, COUNTED)
-  local in_front = n > 0 and #cache.ids_of(redis.call('ZRANGE', index, 0, n - 1), math.huge) or 0
+  local in_front = n > 0 and #entries.ids_of(redis.call('ZRANGE', index, 0, n - 1), math.huge) or 0
   return own + in_front + (rank - n) + math.floor(packed * (rank - n) / redis.call('ZCARD', index))
 end
 

@@ -16,6 +16,7 @@ local states = require 'job/states'
 local values = require 'job/values'
 local snapshot = require 'run/snapshot'
 local cache = require 'runtime/cache'
+local entries = require 'runtime/entries'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
@@ -143,7 +144,7 @@ local function indexed()
   tell_total(n)
   if n > SORTED then return nil end
   for _, place in ipairs(from) do
-    for _, id in ipairs(cache.ids_of(redis.call('ZRANGE', queue_key(queue_name, place), 0, -1), SORTED)) do
+    for _, id in ipairs(entries.ids_of(redis.call('ZRANGE', queue_key(queue_name, place), 0, -1), SORTED)) do
       if before == '' or tonumber(id) < tonumber(before) then ids[#ids + 1] = id end
     end
   end

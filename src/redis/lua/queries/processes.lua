@@ -8,6 +8,7 @@
 -- returns: atWork
 
 local cache = require 'runtime/cache'
+local entries = require 'runtime/entries'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
@@ -29,7 +30,7 @@ for _, name in ipairs(names) do
   -- No end of a lease is waited for where nothing is lent.
   if queue_record.next_lease and #ids < most then
     local found = redis.call('ZRANGE', queue_key(name, 'leases'), 0, most - #ids)
-    for _, id in ipairs(cache.ids_of(found, most + 1 - #ids)) do ids[#ids + 1] = id end
+    for _, id in ipairs(entries.ids_of(found, most + 1 - #ids)) do ids[#ids + 1] = id end
   end
 end
 if #ids > most then

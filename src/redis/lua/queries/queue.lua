@@ -9,6 +9,7 @@
 
 local waiters = require 'queue/waiters'
 local cache = require 'runtime/cache'
+local entries = require 'runtime/entries'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
@@ -27,12 +28,12 @@ end
 -- In the order in which they are claimed: by priority, with ageing by that and the moment of becoming ready.
 local line = {}
 for _, place in ipairs({ 'ready', 'ready:pull' }) do
-  for i, id in ipairs(cache.ids_of(redis.call('ZRANGE', queue_key(queue_name, place), 0, most - 1), most)) do
+  for i, id in ipairs(entries.ids_of(redis.call('ZRANGE', queue_key(queue_name, place), 0, most - 1), most)) do
     if i <= most then line[#line + 1] = { id, place == 'ready' and '' or 'pull' } end
     ids[#ids + 1] = id
   end
 end
-local leases = queue_record.next_lease and tables.slice(cache.ids_of(redis.call('ZRANGE', queue_key(queue_name, 'leases'), 0, most - 1), most), 1, most) or {}
+local leases = queue_record.next_lease and tables.slice(entries.ids_of(redis.call('ZRANGE', queue_key(queue_name, 'leases'), 0, most - 1), most), 1, most) or {}
 for _, id in ipairs(leases) do ids[#ids + 1] = id end
 fetch_jobs(ids)
 

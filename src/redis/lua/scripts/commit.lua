@@ -91,30 +91,35 @@ if lane ~= '' then
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
--- Those that go by themselves come first: what they do to jobs of a piece takes those out of it.
-local answers, ended, parents, whole = {}, {}, {}, {}
-for i, run in ipairs(runs) do
-  if run.piece then
-    whole[#whole + 1] = i
-  else
-    ended[#ended + 1] = run.id
+-- What became of each run; `apart`: how many did not end with the rest of their piece. Those that go by themselves come first:
+-- what they do to jobs of a piece takes those out of it.
+local function commit_all()
+  local answers, ended, parents, whole = {}, {}, {}, {}
+  for i, run in ipairs(runs) do
+    if run.piece then
+      whole[#whole + 1] = i
+    else
+      ended[#ended + 1] = run.id
+    end
   end
+  fetch_jobs(ended)
+  for _, id in ipairs(ended) do
+    local doc = find(id)
+    if doc and doc.parent then parents[#parents + 1] = doc.parent end
+    if doc and doc.followed_as then wires.wired_to(doc, parents) end
+  end
+  fetch_jobs(parents)
+  limits.fetch_of(ended)
+  for i, run in ipairs(runs) do answers[i] = not run.piece and finish.commit(run, lane) end
+  runs.apart = #ended
+  for _, i in ipairs(whole) do
+    local ended_together = packed.finish(runs[i], lane)
+    answers[i] = ended_together == runs[i].mask and 'completed' or finish.each(runs[i], lane, ended_together or '')
+    if ended_together ~= runs[i].mask then runs.apart = runs.apart + 1 end
+  end
+  return answers
 end
-fetch_jobs(ended)
-for _, id in ipairs(ended) do
-  local doc = find(id)
-  if doc and doc.parent then parents[#parents + 1] = doc.parent end
-  if doc and doc.followed_as then wires.wired_to(doc, parents) end
-end
-fetch_jobs(parents)
-limits.fetch_of(ended)
-for i, run in ipairs(runs) do answers[i] = not run.piece and finish.commit(run, lane) end
-local apart = #ended
-for _, i in ipairs(whole) do
-  local ended_together = packed.finish(runs[i], lane)
-  answers[i] = ended_together == runs[i].mask and 'completed' or finish.each(runs[i], lane, ended_together or '')
-  if ended_together ~= runs[i].mask then apart = apart + 1 end
-end
+local answers = commit_all()
 
 -- Pull workers serve themselves: they keep a record under a lane's name, and take no lane's place.
 local laned = lane ~= '' and place ~= 'p'
@@ -122,15 +127,17 @@ local entered = laned and enter()
 -- Who was told to take no new jobs gets none, and nobody calls it.
 local told = process ~= '' and processes.heard(process, queue_name) or ''
 local claims = max > 0 and told == '' and (entered or not laned) and not (queue_name ~= '' and queue(queue_name).paused)
-local moved = claims and due.timers(queue_name) + due.take_back(queue_name) + limits.due(queue_name) + moving.go_on(queue_name) + aging.go_on(queue_name) or 0
--- Pieces that have ended together stand in nothing that a claim reads.
-if apart + moved > 0 then
-  work.flush(true)
-  head = nil
+do
+  local moved = claims and due.timers(queue_name) + due.take_back(queue_name) + limits.due(queue_name) + moving.go_on(queue_name) + aging.go_on(queue_name) or 0
+  -- Pieces that have ended together stand in nothing that a claim reads.
+  if runs.apart + moved > 0 then
+    work.flush(true)
+    head = nil
+  end
 end
 
 local ids, lent, more, seen, failed, stale = {}, 0, false, 0, 0, {}
-local _, _, version = hints.known()
+local version = select(3, hints.known())
 if claims then
   local most = laned and math.min(max, queue(queue_name).batch or lanes.BATCH) or max
   ids, lent, more, seen, failed = claim.jobs({

@@ -27,7 +27,7 @@ local time = require 'runtime/time'
 local set_value = values.set_value
 local change, fetch, find, queue, zset = cache.change, cache.fetch, cache.find, cache.queue, cache.zset
 local int, never = numbers.int, numbers.never
-local queue_key = redis_keys.queue_key
+local key_of, piece_key, queue_key = redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
 local now, now_text, this_minute = time.now, time.now_text, time.this_minute
 
 local RUNS_A_MINUTE = 600
@@ -131,7 +131,7 @@ function claim.first_of(members, most, room)
   for i = 1, math.min(most, #members) do
     if room <= 0 then return list end
     local number = pieces.number_in(members[i])
-    list[i] = { member = members[i], piece = number, id = not number and members[i]:sub(15), key = cache.key_of_member(members[i]) }
+    list[i] = { member = members[i], piece = number, id = not number and members[i]:sub(15), key = number and piece_key(number) or key_of(members[i]:sub(15)) }
     room = room - (number and pieces.SIZE or 1)
   end
   return list

@@ -61,16 +61,13 @@ function cache.text_at(key)
   return cache.raw[key]
 end
 
--- The key of what a member of an index stands for.
-function cache.key_of_member(member)
-  local number = pieces.number_in(member)
-  return number and piece_key(number) or key_of(member:match('%d+$') or member)
-end
-
 -- The texts of jobs, and the pieces of those that have none of their own. Also by members of indexes.
 function cache.fetch_jobs(ids)
   local keys, others = {}, {}
-  for i, id in ipairs(ids) do keys[i] = cache.key_of_member(id) end
+  for i, id in ipairs(ids) do
+    local number = pieces.number_in(id)
+    keys[i] = number and piece_key(number) or key_of(id:match('%d+$') or id)
+  end
   cache.fetch(keys)
   for _, id in ipairs(ids) do
     local number = cache.raw[key_of(id)] == false and (pieces.place_of(id))
@@ -115,33 +112,10 @@ function cache.common_of(piece)
   return piece.fields
 end
 
--- The ids of the jobs that members of an index stand for, up to about so many.
-function cache.ids_of(members, most)
-  local ids, keys = {}, {}
-  for i = 1, math.min(#members, most) do
-    local number = pieces.number_in(members[i])
-    if number then keys[#keys + 1] = piece_key(number) end
-  end
-  cache.fetch(keys)
-  for _, member in ipairs(members) do
-    if #ids >= most then return ids end
-    local number = pieces.number_in(member)
-    local piece = number and cache.piece(number)
-    if not number then ids[#ids + 1] = member:match('%d+$') end
-    for _, id in ipairs(piece and pieces.ids(number, piece) or {}) do
-      ids[#ids + 1] = id
-      -- Who is in a piece has no document.
-      if cache.raw[key_of(id)] == nil then cache.raw[key_of(id)] = false end
-    end
-  end
-  return ids
-end
-
 -- The queue of a piece, and the index in which it is.
-local indexes = { [''] = 'ready', l = 'leases', c = 'completed' }
 function cache.where(piece)
   local doc = cache.common_of(piece)
-  return doc.queue, indexes[piece.state:match('^"z":"(%a)"') or '']
+  return doc.queue, piece.state == '' and 'ready' or piece.state:find('^"z":"l"') and 'leases' or 'completed'
 end
 
 -- Takes a job out of its piece, if it is in one; answers its document as text.
@@ -157,25 +131,22 @@ function cache.leave_piece(id)
   return text
 end
 
--- Whatever but a lane's whole commit concerns a job of a piece makes it a job like all others: it leaves its piece, and has
--- a document from now on.
-local function take_out(id)
-  local text = cache.leave_piece(id)
-  if not text then return false end
-  put(cache.docs, id, (cjson.decode(text)))
-  put(cache.raw, key_of(id), text)
-  put(cache.attached, id, nothing_attached)
-  put(cache.dirty, id, true)
-  put(cache.loose, id, true)
-  return cache.docs[id]
-end
-
--- The document of a job, or false.
+-- The document of a job, or false. Whatever but a lane's whole commit concerns a job of a piece makes it a job like all others:
+-- it leaves its piece, and has a document from now on.
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then
     local text = cache.text_at(key_of(id))
-    if not text then return take_out(id) end
+    if not text then
+      text = cache.leave_piece(id)
+      if not text then return false end
+      put(cache.docs, id, (cjson.decode(text)))
+      put(cache.raw, key_of(id), text)
+      put(cache.attached, id, nothing_attached)
+      put(cache.dirty, id, true)
+      put(cache.loose, id, true)
+      return cache.docs[id]
+    end
     doc = cjson.decode(text)
     cache.docs[id] = doc
     -- Not '"i:': looking for a character that is everywhere is slow.
