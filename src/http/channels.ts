@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { writeJson } from '../core/codec/json.ts'
 import { type Encoded, raw } from '../core/codec/value.ts'
 import { doors } from '../core/limits.ts'
-import { channelList, channelName, closed, moment } from '../core/schemas.ts'
+import { channelList, channelName, closed, flag, moment } from '../core/schemas.ts'
 import { tokenPath } from './door.ts'
 import { keyOf } from './places.ts'
 import { route } from './route.ts'
@@ -34,10 +34,11 @@ export const channels = {
       method: 'GET',
       path: '/v1/channels',
       scope: 'read',
-      summary: 'Shows who listens to which channel, and which classes publish there',
+      summary: 'Shows who listens to which channel; with publishers=true also which classes publish there',
+      query: z.strictObject({ publishers: flag.optional() }),
       answers: { 200: channelList },
     },
-    ({ engine }) => engine.channels(),
+    ({ engine, query }) => engine.channels(query),
   ),
 
   subscribe: route(

@@ -103,7 +103,9 @@ test('a channel tells which classes publish on it or below it, and who does so b
     in: { news: { channels: [...silent.in.news.channels] } },
   })
   const job = await kit.make(silent.class, { queue: silent.queue, in: silent.in })
-  const publishers = Object.fromEntries((await kit.engine.channels()).channels.map((one) => [one.name, one.publishers]))
+  const publishers = Object.fromEntries(
+    (await kit.engine.channels({ publishers: true })).channels.map((one) => [one.name, one.publishers]),
+  )
   expect(publishers).toEqual({
     '/news': [{ queue: 'heralds', class: 'herald', port: 'say' }],
     '/new': [],

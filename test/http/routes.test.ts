@@ -341,7 +341,7 @@ const cases: Case[] = [
   ],
   [
     'channels.list',
-    ask('GET', '/v1/channels'),
+    ask('GET', '/v1/channels?publishers=true'),
     200,
     {
       channels: [
@@ -352,6 +352,7 @@ const cases: Case[] = [
       ],
     },
     'channels',
+    { publishers: true },
   ],
   [
     'channels.subscribe',

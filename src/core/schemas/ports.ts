@@ -43,10 +43,13 @@ export const channelList = z.object({
     z.object({
       name: z.string(),
       subscribers: z.array(z.object({ job: jobId, port: z.string() })),
-      publishers: z.array(z.object({ queue: z.string(), class: z.string(), port: z.string() })).meta({
-        description:
-          'output ports that publish there, or below, by the definition of their class; the first hundred. Who publishes by a call, or by channels of one job alone, is not known',
-      }),
+      publishers: z
+        .array(z.object({ queue: z.string(), class: z.string(), port: z.string() }))
+        .optional()
+        .meta({
+          description:
+            'with publishers=true: output ports that publish there, or below, by the definition of their class; the first hundred. Who publishes by a call, or by channels of one job alone, is not known',
+        }),
     }),
   ),
 })

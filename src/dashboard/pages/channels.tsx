@@ -16,7 +16,7 @@ type Channel = ChannelsData['channels'][number]
 const SHOWN = 300
 const LISTENERS = 6
 
-function Row({ channel: { name, subscribers, publishers } }: { channel: Channel }) {
+function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Channel }) {
   const depth = Math.min(4, name.split('/').length - 2)
   return (
     <tr>
@@ -77,7 +77,7 @@ export const channels = page<ChannelsData>({
   path: '/channels',
   nav: 'channels',
   every: 10_000,
-  load: ({ engine }) => engine.channels(),
+  load: ({ engine }) => engine.channels({ publishers: true }),
   title: () => 'Channels',
   View: ({ data: { channels } }) => (
     <>

@@ -65,6 +65,9 @@ export function createChannels({
     )
   }
 
+  const publishersOf = (name: string, ports: Awaited<ReturnType<typeof saying>>) =>
+    ports.flatMap(({ by, channels }) => (channels.some(isHeardAt(name)) ? [by] : [])).slice(0, MOST_PUBLISHERS)
+
   return {
     async publish(channel, message, { context } = {}, call) {
       const near = { queues: registry.queues, jobs: audience.of(channel) }
@@ -79,8 +82,8 @@ export function createChannels({
       return { subscribers: Number(answer[0]) }
     },
 
-    async channels() {
-      const [counted, ports] = await Promise.all([store.channels(), saying()])
+    async channels({ publishers = false } = {}) {
+      const [counted, ports] = await Promise.all([store.channels(), publishers ? saying() : undefined])
       const all = Object.entries(counted)
       const names = all.flatMap(([name, audience]) => (Number.parseInt(audience, 10) > 0 ? [name] : [])).sort()
       const lists = await store.subscribers(names)
@@ -91,9 +94,7 @@ export function createChannels({
             const [job, port] = member.split(':') as [string, string]
             return { job: Number(job), port }
           }),
-          publishers: ports
-            .flatMap(({ by, channels }) => (channels.some(isHeardAt(name)) ? [by] : []))
-            .slice(0, MOST_PUBLISHERS),
+          ...(ports && { publishers: publishersOf(name, ports) }),
         })),
       }
     },

@@ -143,12 +143,12 @@ export interface Engine extends Deliveries {
     options?: { context?: Encoded },
     call?: Call,
   ): Promise<{ subscribers: number }>
-  /** `publishers`: output ports that publish there, or below, by the definition of their class; the first hundred. */
-  channels(): Promise<{
+  /** `publishers`, where they are asked for: output ports that publish there, or below, by the definition of their class; the first hundred. */
+  channels(options?: { publishers?: boolean }): Promise<{
     channels: {
       name: string
       subscribers: { job: number; port: string }[]
-      publishers: { queue: string; class: string; port: string }[]
+      publishers?: { queue: string; class: string; port: string }[]
     }[]
   }>
   /** Messages of channels and of all below them, at most once each, until the signal aborts. */

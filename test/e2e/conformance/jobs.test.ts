@@ -643,7 +643,14 @@ describe('runs, log, tree', () => {
     const entry = { message: 'here', list: [] }
     await commit((await claim(kind.queue)).run.token, { end: 'completed', ops: [{ op: 'log', entry }] })
     const { entries, cursor } = await done(`GET /v1/jobs/${id}/log`)
-    expect(entries).toContainEqual({ id: expect.any(String), at: ISO, job: id, level: 'info', entry })
+    expect(entries).toContainEqual({
+      id: expect.any(String),
+      at: ISO,
+      job: id,
+      level: 'info',
+      class: kind.class,
+      entry,
+    })
     expect(cursor).toBeNull()
     expect((await done(`GET /v1/log?job=${id}`)).entries).toEqual(entries)
   })

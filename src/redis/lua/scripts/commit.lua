@@ -63,11 +63,6 @@ local function next_due()
   return moment < never and int(moment) .. ' ' .. int(math.max(0, moment - now)) or ''
 end
 
--- The same request again gets the same answer: the answers as kept, the runs as far as they still hold.
-local function repeated(lane_record)
-  return reply.committed { word = lane_record.word, answers = lane_record.answers, lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
-end
-
 -- A bell becomes the lane that it woke; a lane that is not known needs a free place.
 local function enter()
   -- A bell for a queue that there is not makes none.
@@ -86,7 +81,11 @@ end
 if lane ~= '' then
   local text = text_at(lane_key)
   local last = text and tonumber((text:match('^%d+')))
-  if last and last == seq then return repeated(cjson.decode((text:match('{.*')))) end
+  -- The same request again gets the same answer: the answers as kept, the runs as far as they still hold.
+  if last and last == seq then
+    local lane_record = cjson.decode((text:match('{.*')))
+    return reply.committed { word = lane_record.word, answers = lane_record.answers, lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
+  end
   -- A pull worker's number stands for what it asks for: another one is another question under the same key.
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
@@ -136,27 +135,26 @@ do
   end
 end
 
-local ids, lent, more, seen, failed, stale = {}, 0, false, 0, 0, {}
-local version = select(3, hints.known())
+local ids, lent, more, seen, failed = {}, 0, false, 0, 0
+local want = {
+  queue = queue_name,
+  lane = lane,
+  place = place,
+  max = laned and math.min(max, queue(queue_name).batch or lanes.BATCH) or max,
+  lease = lease,
+  begun = begun,
+  patterns = patterns,
+  tags = tags,
+  tier = tier,
+  skip = skip,
+  only = only,
+  version = select(3, hints.known()),
+  stale = {},
+  calls = calls,
+  process = process ~= '' and process or nil,
+}
 if claims then
-  local most = laned and math.min(max, queue(queue_name).batch or lanes.BATCH) or max
-  ids, lent, more, seen, failed = claim.jobs({
-    queue = queue_name,
-    lane = lane,
-    place = place,
-    max = most,
-    lease = lease,
-    begun = begun,
-    patterns = patterns,
-    tags = tags,
-    tier = tier,
-    skip = skip,
-    only = only,
-    version = version,
-    stale = stale,
-    calls = calls,
-    process = process ~= '' and process or nil,
-  }, head)
+  ids, lent, more, seen, failed = claim.jobs(want, head)
 end
 
 if ids[1] then counts.waited(queue_name, snapshot.waited(ids[1]), lent) end
@@ -193,9 +191,12 @@ if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
 end
 work.flush()
 
-local again = {}
-for i, run in ipairs(runs) do
-  local doc = run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id)
-  if doc and doc.token == run.token then again[#again + 1] = run.id end
+do
+  local again = {}
+  for i, run in ipairs(runs) do
+    local doc = run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id)
+    if doc and doc.token == run.token then again[#again + 1] = run.id end
+  end
+  if #again > 0 then ids = again end
 end
-return reply.committed { word = word, answers = answers, lent = snapshot.of(#again > 0 and again or ids), rings = bells.rings, next_due = next_due(), stale = snapshot.with_documents(stale), version = version, failed = int(failed), seen = more and int(seen) or '', faults = faults, told = told }
+return reply.committed { word = word, answers = answers, lent = snapshot.of(ids), rings = bells.rings, next_due = next_due(), stale = snapshot.with_documents(want.stale), version = want.version, failed = int(failed), seen = more and int(seen) or '', faults = faults, told = told }

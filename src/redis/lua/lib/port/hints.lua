@@ -1,4 +1,5 @@
 -- What every script should know and hardly ever needs: who listens to what sidejob itself says, and the version of the constraints.
+-- Made when first called.
 
 local hints = {}
 
