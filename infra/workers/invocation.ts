@@ -29,7 +29,8 @@ class Invocation {
   readonly #waiting: (() => void)[] = []
   #connections = 0
   #counts = { subrequests: 0, services: 0, invocations: 1 }
-  #pending = 0
+  /** What is waited for: each is let go when the invocation is cut off. */
+  readonly #kept = new Set<() => void>()
   #rested = () => {}
 
   constructor(bounds: Bounds, context: Context) {
@@ -92,19 +93,18 @@ class Invocation {
     }
   }
 
+  /** Until the work has ended, or the invocation is cut off: not a race with that, which workerd would keep for ever. */
   waitUntil(work: Promise<unknown>): void {
-    this.#pending++
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const letGo = () => resolve(undefined)
     const ended = () => {
-      this.#pending--
-      if (this.#pending === 0) this.#rested()
+      this.#kept.delete(letGo)
+      if (this.#kept.size === 0) this.#rested()
     }
-    const kept = Promise.resolve(work).finally(ended)
-    this.#context.waitUntil(Promise.race([kept, this.#cut]))
+    this.#kept.add(letGo)
+    Promise.resolve(work).finally(ended).then(resolve, reject)
+    this.#context.waitUntil(promise)
   }
-
-  readonly #cut = new Promise<void>((resolve) =>
-    this.#stop.signal.addEventListener('abort', () => resolve(), { once: true }),
-  )
 
   /** It was answered: what it left to be waited for has so long from now. */
   answered(): void {
@@ -116,7 +116,7 @@ class Invocation {
   async #cutAfter(ms: number): Promise<void> {
     // What ended with the answer is counted a moment later.
     await new Promise((resolve) => startTimer(resolve, 0))
-    if (this.#pending === 0) return
+    if (this.#kept.size === 0) return
     const late = await new Promise<boolean>((resolve) => {
       const timer = startTimer(() => resolve(true), ms)
       this.#rested = () => {
@@ -127,6 +127,7 @@ class Invocation {
     if (!late) return
     console.warn(CUT_OFF)
     this.#stop.abort(new Error(CUT_OFF))
+    for (const letGo of this.#kept) letGo()
   }
 }
 
