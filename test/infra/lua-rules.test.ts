@@ -297,18 +297,18 @@ describe('small scripts', () => {
 const KIB: Record<string, number> = {
   ...{
     breaker: 2,
-    flow: 6,
-    inspect: 9,
+    flow: 9,
+    inspect: 12,
     limits: 3,
-    list: 9,
+    list: 11,
     overview: 4,
-    peek: 4,
-    processes: 4,
+    peek: 6,
+    processes: 6,
     series: 3,
-    tree: 5,
-    verify: 18,
+    tree: 7,
+    verify: 22,
   },
-  ...{ commit: 100, change: 81, enqueue: 66, extend: 52, limit: 52, tick: 58, register: 53, settings: 54, signal: 9 },
+  ...{ commit: 106, change: 83, enqueue: 78, extend: 55, limit: 55, tick: 62, register: 56, settings: 57, signal: 9 },
 }
 
 test.each(Object.entries(KIB))('%s is at most %i KiB', (name, kib) =>
