@@ -144,7 +144,7 @@ async function measure(clients: Client[], ask: Ask) {
   const pairs: Pair[] = []
   for (let spent = 0; spent < SECONDS * 1_000; spent += ROUND) {
     const pair = { idle: times(), loaded: times() }
-    await eleventh(ask, Date.now() + ROUND, pair.idle)
+    await eleventh(ask, Date.now() + ROUND / 2, pair.idle)
     const end = Date.now() + ROUND
     await Promise.all([eleventh(ask, end, pair.loaded), ...clients.map((client) => client(end))])
     await quiet()
