@@ -107,23 +107,28 @@ export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, start
 }
 
 /**
- * The next `n` slots after `from`, as if every run took no time; fewer when the repeat stands still or ends.
+ * The next `n` slots after `from`, as if every run took no time; fewer when the repeat stands still or ends, or behind `until`.
  *
  * @example nextTimes({ cron: '0 9 * * MON', tz: 'Europe/Berlin' }, Date.UTC(2026, 2, 11), 2)
  */
-export const nextTimes = (repeat: Repeat | ParsedRepeat, from: number, n: number): number[] => {
-  const parsed = understood(repeat)
+export const nextTimes = (
+  repeat: Repeat | Pick<ParsedRepeat, 'next'>,
+  from: number,
+  n: number,
+  until = Infinity,
+): number[] => {
+  const { next } = understood(repeat)
   const times: number[] = []
   let at = from
   while (times.length < n) {
-    const slot = parsed.next(wholeSecond(at))
-    if (!(slot > at)) break
+    const slot = next(wholeSecond(at))
+    if (!(slot > at) || slot > until) break
     times.push((at = slot))
   }
   return times
 }
 
-const understood = (repeat: Repeat | ParsedRepeat): ParsedRepeat =>
+const understood = <Parsed extends Pick<ParsedRepeat, 'next'>>(repeat: Repeat | Parsed): Parsed | ParsedRepeat =>
   typeof repeat === 'object' && 'next' in repeat ? repeat : parseRepeat(repeat)
 
 const slotAfter = ({ base, next, skip, last, missed }: ParsedRepeat, moment: number, now: number): number => {

@@ -1,6 +1,6 @@
 // Slots that went by without a run of their own: which, and what stands for them.
 
-import { type ParsedRepeat, slotOfRun } from '../repeat.ts'
+import { nextTimes, type ParsedRepeat, slotOfRun } from '../repeat.ts'
 
 /** What was done about them: a run for each, later; one for all of them; or none. */
 export const madeUps = ['each', 'one', 'none'] as const
@@ -74,13 +74,5 @@ export function passedBy(repeat: ParsedRepeat, used: Used): Passed | undefined {
  *
  * @example slotsFrom(parseRepeat({ cron: '0 * * * *' }), nine, noon, 100) // 9, 10, 11, 12
  */
-export function slotsFrom({ next }: Pick<ParsedRepeat, 'next'>, first: number, until: number, most: number): number[] {
-  const slots: number[] = []
-  for (let at = first; at <= until && slots.length < most; ) {
-    slots.push(at)
-    const following = next(Math.floor(at / SECOND) * SECOND)
-    if (!(following > at)) break
-    at = following
-  }
-  return slots
-}
+export const slotsFrom = (repeat: Pick<ParsedRepeat, 'next'>, first: number, until: number, most: number): number[] =>
+  first > until ? [] : [first, ...nextTimes(repeat, first, most - 1, until)]

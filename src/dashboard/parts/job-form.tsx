@@ -54,9 +54,22 @@ function Who({ queue, name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'cl
   )
 }
 
-export function JobForm({ worker, queue, name, like, classes, stay }: JobFormProps) {
-  const { base, here, who } = useLook()
+/** The button below a form for a job; off, with its reason, for who may not write. */
+export function MakeIt() {
+  const { who } = useLook()
   const off = refusal(who.scopes, 'write')
+  return (
+    <div class="row goes">
+      <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
+        <Icon name="play" size={14} />
+        Make the job
+      </button>
+    </div>
+  )
+}
+
+export function JobForm({ worker, queue, name, like, classes, stay }: JobFormProps) {
+  const { base, here } = useLook()
   const ports = Object.entries(worker?.in ?? {}).filter(isNamed)
   return (
     <form class="form" method="post" action={`${base}${here}`} data-act="make">
@@ -88,12 +101,7 @@ export function JobForm({ worker, queue, name, like, classes, stay }: JobFormPro
           <Field name="alias" label="Alias" />
         </div>
       </Options>
-      <div class="row goes">
-        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          <Icon name="play" size={14} />
-          Make the job
-        </button>
-      </div>
+      <MakeIt />
     </form>
   )
 }

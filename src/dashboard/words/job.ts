@@ -1,6 +1,7 @@
 // What is said of a job in one line: what it waits for, how its run goes, what went wrong.
 
 import type { Encoded } from '../../core/codec/value.ts'
+import { ended } from '../../core/job.ts'
 import type { JobView } from '../../engine/engine.ts'
 import { plain } from './json.ts'
 import { count, percent } from './number.ts'
@@ -45,9 +46,7 @@ export type Happened = { text: string; at?: { of: 'since' | 'until'; moment: num
 const waitsFor = (waitingFor: JobView['waitingFor'], children: JobView['children']): string => {
   if (waitingFor === 'parent') return 'waits for its parent'
   if (waitingFor === 'children') {
-    const open = Object.entries(children).filter(
-      ([, { status }]) => !['completed', 'failed', 'terminated'].includes(status),
-    )
+    const open = Object.entries(children).filter(([, { status }]) => !ended.has(status))
     const names = open.slice(0, 3).map(([name]) => name)
     if (names.length === 0) return 'waits for its children'
     return `waits for ${listed(open.length > 3 ? [...names, `${count(open.length - 3)} more`] : names)}`

@@ -27,7 +27,6 @@ import { LOOKED_AT, searched } from './search.ts'
 import { followed } from './why-chain.ts'
 
 const MAX_TREE = 5_000
-/** So many failed jobs are looked at for a page of one kind of error. */
 
 /** Its runs may take longer than an invocation is kept after its answer. */
 const lasts = ({ timeout }: { timeout?: number }, found: Registered | undefined): boolean =>

@@ -1,6 +1,7 @@
 // The log: written, and read with filters.
 
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { ended } from '../../core/job.ts'
 import { logWords } from '../../redis/changes.ts'
 import { fieldsOf } from '../../redis/flat.ts'
 import { createdAtOf, type JobRecord, statusOf } from '../../redis/record.ts'
@@ -36,7 +37,6 @@ const entryOf = (entry: Encoded): Encoded => {
   return typeof text === 'string' ? encodeValue({ message: text }) : entry
 }
 
-const ended: ReadonlySet<string> = new Set(['completed', 'failed', 'terminated'])
 /** By so much the clock of Redis may have been set meanwhile. */
 const MARGIN = 5_000
 

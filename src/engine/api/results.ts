@@ -1,7 +1,7 @@
 // Results: waited for, taken once, or looked at.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
-import type { Status } from '../../core/job.ts'
+import { ended, type Status } from '../../core/job.ts'
 import { redacted } from '../../core/redact.ts'
 import { ops } from '../../redis/ops.ts'
 import { type Context, MINUTE } from '../context.ts'
@@ -40,8 +40,6 @@ function resultOf(text: string, isTaken: boolean): Result {
   }
 }
 
-const ends = new Set(['completed', 'failed', 'terminated'])
-
 type Answer = Awaited<ReturnType<Engine['result']>>
 
 export function createResults({ store, change, now, waiting }: Context): Pick<Engine, 'result'> {
@@ -59,7 +57,7 @@ export function createResults({ store, change, now, waiting }: Context): Pick<En
             },
             id,
           }
-        if (ends.has(status!)) return { answer: { ended: true, result: null }, id }
+        if (ended.has(status as Status)) return { answer: { ended: true, result: null }, id }
         return { answer: { ended: false, status: status as Status }, id }
       }
       let { answer, id } = await ask(0)

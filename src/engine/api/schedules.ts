@@ -38,8 +38,7 @@ type Stretch = { until?: number; most?: number }
 
 function slotsOf(doc: JobRecord, repeat: ParsedRepeat, { until, most = MOST_SLOTS }: Stretch): number[] {
   if (doc.repeatPaused || !doc.nextSlot) return []
-  if (until !== undefined) return slotsFrom(repeat, doc.nextSlot, until, most)
-  return [doc.nextSlot, ...nextTimes(repeat, doc.nextSlot, PREVIEW - 1)]
+  return slotsFrom(repeat, doc.nextSlot, until ?? Infinity, until === undefined ? PREVIEW : most)
 }
 
 function movedOf({ moved }: ParsedRepeat, from: number): ScheduleView['moved'] {
@@ -214,7 +213,7 @@ export function createSchedules(
           'REFUSED',
           'expected a schedule of a cron pattern: slots of Bedrock’s words follow from runs',
         )
-      const slots = nextTimes(repeat, from - 1, MOST_JOBS + 1).filter((slot) => slot <= to)
+      const slots = nextTimes(repeat, from - 1, MOST_JOBS + 1, to)
       const { queue, class: name, args, priority, timeout, retry } = document
       const template: JobInput = {
         queue: queue!,

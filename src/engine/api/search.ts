@@ -3,8 +3,9 @@
 import type { Listed } from '../../redis/types.ts'
 import { shownJob } from '../run/shown.ts'
 
-/** So many pages of a thousand jobs are looked through by one request. */
+/** So many pages are looked through by one request. */
 const PAGES = 2
+/** Jobs of a page that are read to find some among them. */
 export const LOOKED_AT = 1_000
 
 type Seen = Listed['jobs'][number]

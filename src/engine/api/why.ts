@@ -1,6 +1,7 @@
 // Why a job is not running: plain facts, the immediate cause first.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
+import { ended } from '../../core/job.ts'
 import {
   childrenOf,
   createdAtOf,
@@ -157,7 +158,6 @@ const TOLD = 20
 
 /** The children whose end is waited for: those that are named, or all, that have not ended. */
 function awaitedChildren({ children }: Looked, named: 'children' | string[]) {
-  const ended = new Set<string>(['completed', 'failed', 'terminated'])
   const wanted = named === 'children' ? null : new Set(named)
   return Object.entries(childrenOf(children))
     .filter(([name, { status }]) => (wanted ? wanted.has(name) : true) && !ended.has(status))

@@ -5,7 +5,7 @@ import { Idiomorph } from 'idiomorph'
 import { clock, span } from '../../words/time.ts'
 import { holdBack, showHeld } from './list.ts'
 import { isHearing } from './listen.ts'
-import { base, hear, isWriting, readCookie, tell } from './page.ts'
+import { base, hear, isWriting, readZone, tell } from './page.ts'
 
 const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
 /** Where what happens is heard, looks at set times are for what was missed; and at most so many looks are asked for. */
@@ -105,7 +105,7 @@ const keepsTime = (old: Node, fresh: Node): boolean =>
   !isWritten(old) &&
   !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
 
-const timeOf = (at: number): string => clock(at, decodeURIComponent(readCookie('zone') ?? 'UTC'))
+const timeOf = (at: number): string => clock(at, readZone())
 
 /** What the page is about was removed while somebody looked: they keep what they had, with a line above. */
 function showGone(): void {

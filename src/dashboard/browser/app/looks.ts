@@ -1,6 +1,6 @@
 // Theme, density and time zone: kept in cookies, so that the next page comes as it is liked.
 
-import { cookie, hear, readCookie, tell } from './page.ts'
+import { cookie, hear, readZone, tell } from './page.ts'
 
 const root = document.documentElement
 
@@ -22,7 +22,7 @@ export const looks = {
   zone(): void {
     const named = document.querySelector<HTMLElement>('[data-zones]')?.dataset.zones?.split(' ') ?? []
     const zones = [...new Set(['UTC', own, ...named])]
-    const zone = decodeURIComponent(readCookie('zone') ?? 'UTC')
+    const zone = readZone()
     const next = zones[(zones.indexOf(zone) + 1) % zones.length]!
     cookie('zone', encodeURIComponent(next))
     document.querySelector('[data-do="zone"]')?.lastChild?.replaceWith(next)

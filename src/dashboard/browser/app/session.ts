@@ -1,7 +1,7 @@
 // The session ends twelve hours after it was begun: the page says so two minutes before, with a way to begin another.
 
 import { hourOf } from '../../words/time.ts'
-import { base, readCookie, tell } from './page.ts'
+import { base, readCookie, readZone, tell } from './page.ts'
 
 const BEFORE = 120_000
 /** Looked at again and again: another tab may have begun another session, and a computer that slept has late timers. */
@@ -14,7 +14,7 @@ function look(): void {
   if (!until || said === until || Date.now() < Number(until) - BEFORE) return
   said = until
   const to = encodeURIComponent(location.pathname.slice(base.length) + location.search)
-  const zone = decodeURIComponent(readCookie('zone') ?? 'UTC')
+  const zone = readZone()
   tell('say', {
     say: `The session ends at ${hourOf(Number(until), zone)}: what was not sent by then has to be written again`,
     link: { text: 'Log in again', to: `/login?again=1&to=${to}` },

@@ -1,11 +1,11 @@
 // Relative times go on, once a second, by one timer, in the words in which the server wrote them.
 
 import { about, ago, span } from '../../words/time.ts'
-import { readCookie } from './page.ts'
+import { readZone } from './page.ts'
 
 function tick(): void {
   const now = Date.now()
-  const zone = decodeURIComponent(readCookie('zone') ?? 'UTC')
+  const zone = readZone()
   for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-ago], time[data-since]')) {
     const { ago: at, since, short } = time.dataset
     const text =

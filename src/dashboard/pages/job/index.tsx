@@ -1,7 +1,7 @@
 // A job: why it does not run, what it did, what can be done about it.
 
 import { SidejobError } from '../../../core/errors.ts'
-import { isId } from '../../../core/job.ts'
+import { ended, isId } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { Engine, Item, JobView, Why as WhyView } from '../../../engine/engine.ts'
 import { type Asked, page } from '../../page.ts'
@@ -97,11 +97,9 @@ async function load(asked: Asked): Promise<JobData> {
   return { job, why, family, runs, ports, morePorts: portsOf(job).length - ports.length, tab, folded }
 }
 
-const over = new Set<string>(['completed', 'failed', 'terminated'])
-
 /** A job that may still move is listened to, with its children; its log by who asks for the tail. */
 function Heard({ job, tail }: { job: JobView; tail: boolean }) {
-  if (over.has(job.status) && !tail) return null
+  if (ended.has(job.status) && !tail) return null
   return (
     <Listen
       to={[`/sidejob/job/${job.id}`, `/sidejob/children/${job.id}`, ...(tail ? [LOG] : [])]}

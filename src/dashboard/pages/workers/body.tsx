@@ -2,9 +2,10 @@
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { useLook } from '../../look.ts'
-import { refusal, Sent } from '../../parts/act.tsx'
+import { Sent } from '../../parts/act.tsx'
 import { TextArea } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { MakeIt } from '../../parts/job-form.tsx'
 import { objectOf } from '../../words/form.ts'
 import { pretty } from '../../words/json.ts'
 import { sampleOf } from '../../words/schema.ts'
@@ -31,19 +32,13 @@ export function bodyOf({ queue, class: name, in: ins = {} }: Worker): string {
 }
 
 export function AsJson({ worker }: { worker: Worker }) {
-  const { base, here, who } = useLook()
-  const off = refusal(who.scopes, 'write')
+  const { base, here } = useLook()
   return (
     <form class="form" method="post" action={`${base}${here}`} data-act="make">
       <Sent act="make" />
       <input type="hidden" name="stay" value="1" />
       <TextArea name="json" label="Body" note="of POST /v1/jobs" rows={12} value={indented(bodyOf(worker))} />
-      <div class="row goes">
-        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          <Icon name="play" size={14} />
-          Make the job
-        </button>
-      </div>
+      <MakeIt />
     </form>
   )
 }
