@@ -33,12 +33,13 @@ test('the columns that docs/speed.md explains are those that are written', () =>
 })
 
 test('what is measured has its place, here and far away, and the next figures take it', () => {
-  const row = { name: 'lone', jobs: 2, ours: [{ took: [1, 2], billed: 21, messages: 1 }], theirs: [{ took: [3, 4] }] }
-  const alone = { ...row, theirs: [] }
+  const ours = [{ took: [1, 2], billed: 21, messages: 1 }]
+  const row = { name: 'lone', jobs: 2, ours, theirs: [{ took: [3, 4] }], direct: [{ took: [5, 6] }] }
+  const alone = { ...row, theirs: [], direct: [] }
   const once = placed(placed(page, pageOf([row]), false), pageOf([alone]), true)
   expect(heads(once).filter((head) => head[0] === 'workload')).toEqual([HEAD, HEAD])
-  expect(once).toContain('| lone | 2.0 | 2.0 | 4.0 | 4.0 | 21 | 1 |')
-  expect(once).toContain('| lone | 2.0 | 2.0 | – | – | 21 | 1 |')
+  expect(once).toContain('| lone | 2.0 | 2.0 | 4.0 | 4.0 | 6.0 | 6.0 | 21 | 1 |')
+  expect(once).toContain('| lone | 2.0 | 2.0 | – | – | – | – | 21 | 1 |')
   expect(placed(placed(once, pageOf([row]), false), pageOf([alone]), true)).toBe(once)
   expect(once.replace(/(<!-- workloads: \w+ -->)[\s\S]*?(<!-- end -->)/g, '$1$2')).toBe(
     page.replace(/(<!-- workloads: \w+ -->)[\s\S]*?(<!-- end -->)/g, '$1$2'),

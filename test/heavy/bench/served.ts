@@ -20,10 +20,15 @@ import { countsOf } from '../../redis/commandstats.ts'
 
 export const KEY = 'bench'
 
-/** Redis answers 2 ms later, and QStash delivers 50 ms later, as within one region of the vendors. */
+/** Milliseconds by which Redis answers and QStash delivers later, as within one region of the vendors. */
+export const latency = { redis: 2, qstash: 50 } as const
+
+/** More deliveries than a measurement makes. */
+export const ALL = 100_000
+
 function moveAway(gateway: Gateway, qstash: Qstash): void {
-  gateway.faults.delay(2, { times: Number.POSITIVE_INFINITY })
-  qstash.faults.late(50, { times: 100_000 })
+  gateway.faults.delay(latency.redis, { times: Number.POSITIVE_INFINITY })
+  qstash.faults.late(latency.qstash, { times: ALL })
 }
 
 async function inWorkerd(redis: Address, warm: string) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 /** One round: milliseconds of each job, or of all together; what a job cost in commands and messages. */
 export type Measure = { took?: number[]; ms?: number; billed?: number; messages?: number }
 
-export type Row = { name: string; jobs: number; ours: Measure[]; theirs: Measure[] }
+export type Row = { name: string; jobs: number; ours: Measure[]; theirs: Measure[]; direct: Measure[] }
 
 const quantile = (values: number[], share: number): number => {
   const sorted = values.toSorted((a, b) => a - b)
@@ -26,18 +26,26 @@ const shown = (ms: number | undefined): string => (ms === undefined ? '–' : ms
 const small = (n: number | undefined): string => (n === undefined ? '–' : String(Number(n.toPrecision(2))))
 
 /** The cells of a row: half and all but one in a hundred of each side, and what a job costs here. */
-const cellsOf = ({ name, ours, theirs }: Row): string[] => [
+const cellsOf = ({ name, ours, theirs, direct }: Row): string[] => [
   name,
   shown(median(ours, p50)),
   shown(median(ours, p99)),
   shown(median(theirs, p50)),
   shown(median(theirs, p99)),
+  shown(median(direct, p50)),
+  shown(median(direct, p99)),
   small(median(ours, ({ billed }) => billed)),
   small(median(ours, ({ messages }) => messages)),
 ]
 
 /** The columns of the page's table, which docs/speed.md explains. */
-export const HEAD = ['workload', 'ms', 'p99', 'BullMQ: ms', 'p99', 'billed commands a job', 'QStash messages a job']
+export const HEAD = [
+  'workload',
+  'ms',
+  'p99',
+  ...['BullMQ: ms', 'p99', 'QStash alone: ms', 'p99'],
+  ...['billed commands a job', 'QStash messages a job'],
+]
 
 /** @example console.log(rowText(row)) */
 export const rowText = (row: Row): string =>
@@ -48,16 +56,15 @@ export const rowText = (row: Row): string =>
 const WIDEST = 40
 const bar = (ms: number, most: number): string => '█'.repeat(Math.max(1, Math.round((ms / most) * WIDEST)))
 
-/** Bars of both sides, each workload to its own scale. */
+/** Bars of all sides, each workload to its own scale. */
 function chartOf(rows: Row[]): string {
-  const lines = rows.flatMap(({ name, ours, theirs }) => {
-    const [own, other] = [median(ours, p50)!, median(theirs, p50)]
-    const most = Math.max(own, other ?? 0)
-    return [
-      name,
-      `  sidejob ${bar(own, most)} ${shown(own)} ms`,
-      ...(other === undefined ? [] : [`  BullMQ  ${bar(other, most)} ${shown(other)} ms`]),
-    ]
+  const lines = rows.flatMap(({ name, ours, theirs, direct }) => {
+    const sides = Object.entries({ sidejob: ours, BullMQ: theirs, QStash: direct }).flatMap(([side, rounds]) => {
+      const ms = median(rounds, p50)
+      return ms === undefined ? [] : [{ side, ms }]
+    })
+    const most = Math.max(...sides.map(({ ms }) => ms))
+    return [name, ...sides.map(({ side, ms }) => `  ${side.padEnd(7)} ${bar(ms, most)} ${shown(ms)} ms`)]
   })
   return `\`\`\`text\n${lines.join('\n')}\n\`\`\``
 }

@@ -1,6 +1,6 @@
 // `npm run bench:workloads`: work of the shapes that work has, beside BullMQ on the same Redis, in turns: jobs that come one
-// by one, large args, a read and a write, children, chains, limits, delays. `--strict` measures sidejob alone behind the
-// vendor's Lua and limits, Redis 2 ms and QStash 50 ms away; `--million` adds a million waiting jobs; `--rounds 3`;
+// by one, large args, a read and a write, children, chains, limits, delays; and, where messages without state can do it, beside
+// QStash alone. `--strict` measures behind the vendor's Lua and limits, Redis 2 ms and QStash 50 ms away, without BullMQ; `--million` adds a million waiting jobs; `--rounds 3`;
 // `--only chain` plays those whose name holds a word; `--json <file>` writes what was measured, `--write` docs/speed.md.
 
 import { writeFileSync } from 'node:fs'
@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { type RunningRedis, startRedis } from '../../../infra/redis.ts'
 import { startBullmq } from './shapes-bullmq.ts'
 import { startOurs } from './shapes-ours.ts'
+import { startDirect } from './shapes-qstash.ts'
 import { type Measure, pageOf, type Row, rowText, writePage } from './speed.ts'
 import { startMeasured } from './stack.ts'
 
@@ -38,61 +39,67 @@ export type Side = {
   delayed: (n: number, ms: number) => Promise<number>
 }
 
-type Workload = { name: string; jobs: number; play: (side: Side) => Promise<number | number[]> }
+/** `play` answers nothing where a side has no such thing. */
+type Workload = { name: string; jobs: number; play: (side: Partial<Side>) => Promise<number | number[]> | undefined }
 
 const KIB = 1_024
 
 const workloads: Workload[] = [
-  { name: 'lone', jobs: 50, play: (side) => side.lone(50) },
+  { name: 'lone', jobs: 50, play: (side) => side.lone?.(50) },
   ...[1, 12, 50, 200].map((rate) => ({
     name: `trickle of ${rate} a second`,
     jobs: rate * 10,
-    play: (side: Side) => side.trickle(rate, 10),
+    play: (side: Partial<Side>) => side.trickle?.(rate, 10),
   })),
-  { name: 'args of 1 KiB', jobs: 5_000, play: (side) => side.withArgs(5_000, KIB) },
-  { name: 'args of 64 KiB', jobs: 500, play: (side) => side.withArgs(500, 64 * KIB) },
-  { name: 'one read and one write', jobs: 5_000, play: (side) => side.readAndWrite(5_000) },
-  { name: 'fan-out to 1,000 children and in', jobs: 1_001, play: (side) => side.fanOut(1_000) },
-  { name: 'chain of 20', jobs: 20, play: (side) => side.chain(20) },
-  { name: 'ten at once, of 1,000', jobs: 1_000, play: (side) => side.limited(1_000, 10) },
-  { name: '1,000 due at one moment', jobs: 1_000, play: (side) => side.delayed(1_000, 2_000) },
+  { name: 'args of 1 KiB', jobs: 5_000, play: (side) => side.withArgs?.(5_000, KIB) },
+  { name: 'args of 64 KiB', jobs: 500, play: (side) => side.withArgs?.(500, 64 * KIB) },
+  { name: 'one read and one write', jobs: 5_000, play: (side) => side.readAndWrite?.(5_000) },
+  { name: 'fan-out to 1,000 children and in', jobs: 1_001, play: (side) => side.fanOut?.(1_000) },
+  { name: 'chain of 20', jobs: 20, play: (side) => side.chain?.(20) },
+  { name: 'ten at once, of 1,000', jobs: 1_000, play: (side) => side.limited?.(1_000, 10) },
+  { name: '1,000 due at one moment', jobs: 1_000, play: (side) => side.delayed?.(1_000, 2_000) },
 ]
 
 /** One round of a workload on one side: what it took, and what Redis and QStash were asked for it. */
 async function played(
   { jobs, play }: Workload,
-  side: Side,
+  side: Partial<Side>,
   cost?: () => Promise<{ billed: number; messages: number }>,
-) {
+): Promise<Measure[]> {
   const before = await cost?.()
   const taken = await play(side)
+  if (taken === undefined) return []
   const after = await cost?.()
   const measure: Measure = Array.isArray(taken) ? { took: taken } : { ms: taken }
   if (before && after) {
     measure.billed = (after.billed - before.billed) / jobs
     measure.messages = (after.messages - before.messages) / jobs
   }
-  return measure
+  return [measure]
 }
 
 async function main(redis: RunningRedis): Promise<Row[]> {
   const stack = await startMeasured(redis, { under: 'workerd', far: options.strict, warm: '10s' })
   const ours = await startOurs(stack)
   const theirs = options.strict ? undefined : await startBullmq(redis)
+  const direct = await startDirect(options.strict)
   const chosen = workloads.filter(({ name }) => name.includes(options.only))
-  const rows: Row[] = chosen.map(({ name, jobs }) => ({ name, jobs, ours: [], theirs: [] }))
+  const rows: Row[] = chosen.map(({ name, jobs }) => ({ name, jobs, ours: [], theirs: [], direct: [] }))
   for (let round = -1; round < Number(options.rounds); round++) {
     for (const [i, workload] of chosen.entries()) {
       // One round first, uncounted: modules, scripts and compilers warm up.
       const own = await played(workload, ours, ours.cost)
-      const other = theirs && (await played(workload, theirs))
+      const other = theirs ? await played(workload, theirs) : []
+      const alone = await played(workload, direct)
       if (round < 0) continue
-      rows[i]!.ours.push(own)
-      if (other) rows[i]!.theirs.push(other)
+      rows[i]!.ours.push(...own)
+      rows[i]!.theirs.push(...other)
+      rows[i]!.direct.push(...alone)
     }
   }
   for (const row of rows) console.log(rowText(row))
   if (options.million) console.log(await ours.million())
+  await direct.close()
   await theirs?.close()
   await ours.close()
   await stack.close()
