@@ -8,6 +8,7 @@ import { basename, join } from 'node:path'
 import { listAnswers } from './lua-answers.ts'
 import { callsIn, circlesIn } from './lua-depth.ts'
 import { type Group, isField, type Library, libraryOf, reached, shortened } from './lua-library.ts'
+import { inMakers, innerOf, type Kept, makersOf } from './lua-makers.ts'
 import { type Given, headOf, type Module, type Unit, type Use, usesOfScript } from './lua-modules.ts'
 import type { Place } from './lua-names.ts'
 import { shortenFields } from './lua-records.ts'
@@ -77,9 +78,6 @@ function parse(file: string, text: string): Source {
 
 // ---- one script --------------------------------------------------------------------------------------------------------
 
-/** What a script has of a group. */
-type Kept = { group: Group; units: Unit[] }
-
 /** A text of the builder, the script's own, or statements of a module. */
 type Part = string | { text: string; lines: number[] } | { module: string; units: Unit[] }
 
@@ -101,17 +99,46 @@ function sharedIn(body: readonly Use[], kept: readonly Kept[], { groupOf, nameOf
 const declare = (names: readonly string[], values: readonly string[] = []): string =>
   names.length ? `local ${names.join(',')}${values.length ? `=${values.join(',')}` : ''}\n` : ''
 
-const FIELDS = 'local L={}\nlocal F=setmetatable({},{__index=function(e,t)L[t:sub(2)]()return rawget(e,t)end})\n'
+/** Fields are made by groups when the first of them is wanted, by the maker of that group: `L[group](group)`. */
+const FIELDS = 'local L\nlocal F=setmetatable({},{__index=function(e,t)local a=t:sub(2)L[a](a)return rawget(e,t)end})\n'
 
-/** What stands around the statements of a group: where they are declared, and when they are made. */
-function around({ group, units }: Kept, shared: ReadonlySet<Given>, { nameOf }: Library): [open: string, end: string] {
-  const inner = units
-    .flatMap(({ gives }) => gives)
-    .filter((symbol) => symbol.constant === undefined && !shared.has(symbol) && !isField(nameOf.get(symbol)!))
-  const declared = declare(inner.map((symbol) => nameOf.get(symbol)!))
-  if (!group.isAlways) return [`L['${group.letter}']=function()\n${declared}`, 'end\n']
-  return declared ? [`do\n${declared}`, 'end\n'] : ['', '']
+type Making = { shared: ReadonlySet<Given>; library: Library }
+
+/** The statements of a group, with what it declares for itself. */
+function bodyOf(kept: Kept, { shared, library }: Making): Part[] {
+  const units = kept.units.filter((unit) => library.pieces.get(unit)!.text)
+  const inner = declare(innerOf(kept, shared, library).map((symbol) => library.nameOf.get(symbol)!))
+  const own: Part[] = units.length ? [{ module: units[0]!.module, units }] : []
+  return inner ? ['do\n', inner, ...own, 'end\n'] : own
 }
+
+/** The letter of a group as a key of a table. */
+const keyOf = ({ letter }: Group): string => (/^[A-Za-z]$/.test(letter) ? letter : `['${letter}']`)
+
+/** The makers of the groups that are not always made, and the table of who makes which. */
+function late(groups: readonly Kept[], making: Making): Part[] {
+  const makers = makersOf(groups, making.shared, making.library)
+  // No name that is shared begins so.
+  const nameOfMaker = (n: number): string => `_${n}`
+  const made = makers.flatMap((kept, n): Part[] => [
+    `local function ${nameOfMaker(n)}(e)\n`,
+    ...kept.flatMap((one, i): Part[] => [
+      `${i > 0 ? 'else' : ''}if e=='${one.group.letter}'then\n`,
+      ...bodyOf(one, making),
+    ]),
+    'end\nend\n',
+  ])
+  const rows = makers.flatMap((kept, n) => kept.map(({ group }) => `${keyOf(group)}=${nameOfMaker(n)}`))
+  return ['do\n', ...made, `L={${rows.join(',')}}\n`, 'end\n']
+}
+
+/** What each call makes. */
+const always = (groups: readonly Kept[], making: Making): Part[] =>
+  inMakers(groups, making.shared, making.library).flatMap((kept) => [
+    ';(function()\n',
+    ...kept.flatMap((one) => bodyOf(one, making)),
+    'end)()\n',
+  ])
 
 /** What a script has of the library: the groups with the statements that it reaches. */
 function keptOf(uses: readonly Use[], library: Library): Kept[] {
@@ -155,34 +182,34 @@ function buildScript(source: Source, library: Library): Built {
   const all = [uses, ...kept.flatMap(({ units }) => units.map((unit) => unit.uses))].flat()
   const ofLua = [...new Set(all.map(({ symbol }) => symbol))].filter(({ module }) => module === '')
   const head = headOfScript(source, shared, ofLua, library)
-  const fields = kept.some(({ group }) => !group.isAlways) ? FIELDS : ''
-  const isShared = new Set(shared)
-  const blocks = kept.flatMap((one): Part[] => {
-    const [open, end] = around(one, isShared, library)
-    const units = one.units.filter((unit) => library.pieces.get(unit)!.text)
-    return [open, { module: one.units[0]!.module, units }, end]
-  })
+  const making = { shared: new Set(shared), library }
+  const [first, later] = [kept.filter(({ group }) => group.isAlways), kept.filter(({ group }) => !group.isAlways)]
+  const blocks = [...(later.length ? [FIELDS, ...late(later, making)] : []), ...always(first, making)]
   const own = ownOf(source, places, uses, library)
   // A function of its own: the 200 locals of the chunk are the shared names'.
-  const parts = [
-    `${head}${fields}`,
-    ...blocks,
-    'return(function()\n',
-    { ...own, text: `${own.text}\n` },
-    'end)()\n',
-  ].filter((part) => part !== '')
+  const parts = joined([head, ...blocks, 'return(function()\n', { ...own, text: `${own.text}\n` }, 'end)()\n'])
   const text = parts.map((part) => textOf(part, library)).join('')
-  const made = kept.map(({ group, units }) =>
-    group.isAlways ? units.filter(({ isFunction }) => isFunction).length : 1,
-  )
+  const functions = first.flatMap(({ units }) => units.filter(({ isFunction }) => isFunction)).length
+  const makers = makersOf(later, making.shared, library).length + inMakers(first, making.shared, library).length
   return {
     source,
     parts,
     text,
     sha: createHash('sha1').update(text).digest('hex'),
-    closures: made.reduce((sum, n) => sum + n, 2),
+    closures: functions + makers + 2,
     locals: source.args.length + ofLua.length + shared.length + 3,
   }
+}
+
+/** Texts of the builder that follow each other as one. */
+function joined(parts: readonly Part[]): Part[] {
+  const all: Part[] = []
+  for (const part of parts) {
+    const last = all.at(-1)
+    if (typeof part === 'string' && typeof last === 'string') all[all.length - 1] = last + part
+    else if (part !== '') all.push(part)
+  }
+  return all
 }
 
 const membersOf = ({ modules }: Library): Map<string, Module> => new Map(modules.map((module) => [module.path, module]))
