@@ -76,6 +76,8 @@ export type FlowNode = {
 
 export type ClaimRequest = {
   max: number
+  /** How many there may be where they are in pieces, which are lent as a whole; none beyond `max` without it. */
+  wide?: number
   lease: number
   begun?: number
   pull?: boolean

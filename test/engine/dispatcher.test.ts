@@ -84,7 +84,7 @@ const queue = async () => (await kit.engine.queues()).queues[0]!
 
 describe('a lane', () => {
   test('commits a batch together with the claim of the next', async () => {
-    await start()
+    await start({ lane: { short: 0 } })
     await kit.engine.setQueue('default', { lanes: 1 })
     const ids = await make(250)
     let served: unknown
@@ -92,6 +92,24 @@ describe('a lane', () => {
     expect(served).toEqual({ runs: 250, ended: 'empty' })
     expect(runs).toEqual(Object.fromEntries(ids.map((id) => [id, 1])))
     expect(await lanes()).toBe(0)
+  })
+
+  test('takes three pieces at once where the last runs were short, and a hundred jobs where they were not', async () => {
+    await start({ lane: { short: 60_000 } })
+    await kit.engine.setQueue('default', { lanes: 1 })
+    await make(500)
+    // 100, 300 and 100 of them are claimed; the last request commits and finds nothing.
+    expect(await trips(dispatch)).toBe(4)
+    const ids = await make(500, 'noop', { inputs: {}, group: { id: 'g' } })
+    expect(await trips(dispatch)).toBe(6)
+    expect(ids.map((id) => runs[id])).toEqual(ids.map(() => 1))
+  })
+
+  test('takes no more than it was told to, however short they are', async () => {
+    await start({ lane: { batch: 100, short: 60_000 } })
+    await kit.engine.setQueue('default', { lanes: 1 })
+    await make(300)
+    expect(await trips(dispatch)).toBe(4)
   })
 
   test('takes two round trips for a lone job', async () => {

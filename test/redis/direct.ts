@@ -59,7 +59,7 @@ export type Way = 'as it comes' | 'in pieces'
 export const ways: Way[] = ['as it comes', 'in pieces']
 
 /** What a lane asks for; `at`: the number of its request. */
-export type Asking = Omit<LaneRequest, 'id' | 'seq'> & { max?: number; at?: number; runs?: RunOutcome[] }
+export type Asking = Omit<LaneRequest, 'id' | 'seq'> & { max?: number; wide?: number; at?: number; runs?: RunOutcome[] }
 
 const LEASE = 45_000
 
@@ -168,9 +168,9 @@ export async function createWorld(
     let seq = 0
     return {
       id,
-      async ask({ bell = '', leave, max = 100, at = ++seq, waits = 0, warm = 0, runs = [] }: Asking = {}) {
+      async ask({ bell = '', leave, max = 100, wide, at = ++seq, waits = 0, warm = 0, runs = [] }: Asking = {}) {
         const request: CommitRequest = { queue, runs, lane: { id, seq: at, bell, leave, waits, warm } }
-        if (!leave) request.claim = { max, lease: LEASE, begun: max }
+        if (!leave) request.claim = { max, wide, lease: LEASE, begun: max }
         const answer = await store.commit(request)
         return { ...answer, runs: answer.lent.map(runOf), ids: answer.lent.map((one) => one.id) }
       },

@@ -2414,12 +2414,30 @@ const packed: Mutation[] = [
     ['if not piece or till <= now or lane', 'if not piece or lane', 'a piece ends after its lease'],
     ["counts.add(doc.queue, 'completed', n)", "counts.add(doc.queue, 'completed', 1)", 'a piece is counted as one run'],
     ['  if keep > now then\n    move', '  if true then\n    move', 'what is to go at once stays'],
-    [
-      '(piece.state:gsub(\'"le":"%d+"\', \'"le":"\' .. till .. \'"\', 1))',
-      'piece.state',
-      'a lease that goes on ends in the text',
-    ],
+    [':gsub(\'"le":"%d+",\', \'"le":"\' .. till .. \'","bg":"1",\', 1)', '', 'a lease that goes on ends in the text'],
+    ['.. till .. \'","bg":"1",\', 1)', ".. till .. '\",', 1)", 'a run of a piece that was extended has not begun'],
+    ['(begun and \'"bg":"1",\' or \'\')', '\'"bg":"1",\'', 'who waited for others of its lane counts as lost'],
     ['|completed","l"', '|failed","l"', 'a run that is committed again hears that it failed'],
+  ),
+  ...of(
+    86,
+    'scripts/commit.lua',
+    [
+      'not queue(queue_name).batch and math.min(wide, lanes.WIDE) or 0',
+      'math.min(wide, lanes.WIDE)',
+      'a queue’s own batch is passed over',
+    ],
+    ['math.min(wide, lanes.WIDE)', 'wide', 'a lane takes as many pieces as it likes'],
+  ),
+  ...of(
+    86,
+    'lib/run/claim.lua',
+    [
+      '(number and math.max(room, wide) or room)',
+      'math.max(room, wide)',
+      'jobs by themselves come beyond what was asked for',
+    ],
+    ['has_all(want, got) or (piece.n', '(piece.n', 'those of a piece come one by one beyond what was asked for'],
   ),
   ...of(86, 'scripts/extend.lua', ['or till <= now or', 'or', 'a lease of a piece goes on after its end']),
   ...of(86, 'scripts/tick.lua', [

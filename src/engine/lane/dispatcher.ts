@@ -17,6 +17,8 @@ export type LaneOptions = {
   /** Milliseconds after which a lane hands on to a new invocation. */
   budget?: number
   lease?: number
+  /** Milliseconds from one request to the next within which runs are short: then a lane takes more at once of jobs in pieces. */
+  short?: number
   /** Milliseconds after its last run for which a lane stays, to be called when there is work; 0: it leaves at once. */
   warm?: number
   /** Requests after which it hands on, those of its functions left out. */
@@ -27,10 +29,12 @@ export type LaneOptions = {
 // Half of the requests that a paid invocation may send: the other half is for what functions send.
 export const laneDefaults = {
   ...{ batch: 100, concurrency: 100, budget: 25_000, requests: 5_000 },
-  ...{ lease: 45_000, warm: 0 },
+  ...{ lease: 45_000, short: 100, warm: 0 },
 } as const
 /** So many lanes of an isolate wait at once, each with a delivery of QStash open: its free plan has ten at a time. */
 const WARM_AT_ONCE = 5
+/** So many a lane takes of jobs that wait in pieces, where the last ones were short. */
+const WIDE = 300
 /** A lease is renewed after a third of it: two renewals may be lost. */
 const RENEWALS = 3
 /** A lane waits itself for what is due this soon. */
@@ -66,7 +70,7 @@ export function createDispatcher({
   lane: options = {},
   newLane = () => crypto.randomUUID().replaceAll('-', ''),
 }: DispatcherOptions) {
-  const { batch, concurrency, budget, lease, warm, requests } = { ...laneDefaults, ...options }
+  const { batch, concurrency, budget, lease, short, warm, requests } = { ...laneDefaults, ...options }
   const newWarmth = createWarmth({ listen, warm, most: WARM_AT_ONCE, elapsed })
 
   type Beginning = { bell?: string; lent?: ClaimedJob[]; asked?: number; guest?: Guest }
@@ -121,6 +125,12 @@ export function createDispatcher({
   const callsFree = ({ calls }: Usage, underWay: number): number =>
     Math.max(underWay ? 0 : 1, calls.most - calls.wanted)
 
+  /** How many jobs a lane takes with so many under way. Who said how many a batch has gets no larger ones. */
+  const roomFor = (underWay: number, wereShort: boolean) => ({
+    max: Math.max(0, batch - underWay),
+    ...(wereShort && options.batch === undefined ? { wide: WIDE } : {}),
+  })
+
   /** Waits as the answer says, and goes on; or says how the lane ends. */
   async function rest({ usage, flight, warmth }: Lane, answer: CommitAnswer, leave: boolean) {
     const wait = answer.dueIn ?? Number.POSITIVE_INFINITY
@@ -145,11 +155,14 @@ export function createDispatcher({
   async function serve(open: Lane): Promise<Dispatched> {
     const { queue, bell, lane, usage, flight, guest, end, warmth } = open
     let runs = 0
+    let last = Number.NEGATIVE_INFINITY
     for (let seq = open.seq; ; seq++) {
       const leave = elapsed() >= end || usage.sent.requests >= requests || performer.usedUp(usage)
       const done = flight.take()
       const asked = elapsed()
-      const free = { max: leave ? 0 : batch - flight.size, calls: callsFree(usage, flight.size) }
+      const wereShort = done.length > 0 && flight.size === 0 && asked - last < short
+      last = asked
+      const free = { ...(leave ? { max: 0 } : roomFor(flight.size, wereShort)), calls: callsFree(usage, flight.size) }
       usage.sent.requests++
       const answer: CommitAnswer = await store.commit({
         queue,

@@ -25,6 +25,7 @@ const laneArgs = (lane: CommitRequest['lane']) => ({
 const claimArgs = (claim: CommitRequest['claim']) => ({
   place: claim?.pull ? 'p' : '',
   max: claim?.max ?? 0,
+  wide: claim?.wide ?? 0,
   lease: claim?.lease ?? 0,
   begun: claim?.begun ?? 0,
   waiter: claim?.waiter?.id ?? '',

@@ -268,6 +268,58 @@ const lending: Facts = {
     const { lent } = await world.store.commit({ queue: 'q', lane: { id: 'l', seq: 1 }, claim })
     expect(lent.map(({ document }) => document.begun)).toEqual(ids.map((_, i) => (i < 5 ? '1' : undefined)))
   },
+  async 'a lane whose runs are short is lent up to three pieces at once, and ends all of them in one commit'(world) {
+    await world.store.settings('q', { lanes: 9 })
+    const ids = await pack(world, 450)
+    const lane = world.lane()
+    const first = await lane.ask({ wide: 1_000 })
+    expect(first.ids).toEqual(ids.slice(0, 300))
+    expect(await entries(world, 'leases')).toHaveLength(3)
+    const next = await lane.ask({ runs: await settled(first.runs), wide: 300 })
+    expect(new Set(next.answers)).toEqual(new Set(['completed']))
+    expect([next.answers.length, next.ids]).toEqual([300, ids.slice(300)])
+    expect(await counted(world)).toEqual({ l: 150, c: 300 })
+    await expectOut(world, ids, [])
+  },
+  async 'jobs by themselves come no more than were asked for, and are not passed over'(world) {
+    const ids = await pack(world, 100)
+    const alone = [await world.make(), await world.make()]
+    const behind = await pack(world, 100)
+    const lane = world.lane()
+    expect((await lane.ask({ wide: 300 })).ids).toEqual(ids)
+    expect((await lane.ask({ wide: 300 })).ids).toEqual([...alone, ...behind])
+    await expectOut(world, behind, [])
+  },
+  async 'nor do those of a piece that somebody listens to'(world) {
+    const ids = await pack(world, 100)
+    const heard = await pack(world, 100)
+    await world.change('', 'listen', '60000', '1', `/sidejob/job/${heard[3]}`)
+    expect((await world.lane().ask({ wide: 300 })).ids).toEqual(ids)
+    await expectOut(world, heard, [])
+  },
+  async 'a queue that says how many a batch has gets no larger ones'(world) {
+    const ids = await pack(world, 250)
+    await world.store.settings('q', { batch: 100 })
+    expect((await world.lane().ask({ wide: 300 })).ids).toEqual(ids.slice(0, 100))
+  },
+  async 'those that had to wait for others of their lane lose nothing with it, until their lease was renewed'(world) {
+    const ids = await pack(world, 300)
+    const lane = world.lane()
+    const { runs } = await lane.ask({ wide: 300 })
+    const begun = async () =>
+      (await Promise.all([0, 100, 200].map((i) => world.document(ids[i]!)))).map((document) => document.begun)
+    expect(await begun()).toEqual(['1', undefined, undefined])
+    await world.store.renew('q', [runs[200]!.token], LEASE, lane.id)
+    expect(await begun()).toEqual(['1', undefined, '1'])
+    world.advance(LEASE + 1)
+    await world.tick()
+    const lost = await Promise.all([0, 100, 200].map((i) => world.document(ids[i]!)))
+    expect(lost.map(({ lostInARow, place }) => [lostInARow, place])).toEqual([
+      [1, 't'],
+      [0, undefined],
+      [1, 't'],
+    ])
+  },
   async 'bells ring for jobs, not for pieces'(world) {
     const jobs = Array.from({ length: 301 }, () => ({ queue: 'q', class: 'plain', known: true }))
     expect((await world.store.enqueue(jobs)).rings).toHaveLength(4)

@@ -5,7 +5,7 @@
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue, quota, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, quota, repeats, result, rung, schema, unique, wake
--- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
+-- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
 -- returns: committed
 
 local places = require 'job/places'
@@ -52,7 +52,7 @@ for i = 1, take_int() do runs[i] = finish.take_run() end
 local head
 if #runs == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and skip == 0 then
   head = redis.call('ZRANGE', queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0, math.min(claim.HEAD, max))
-  for _, entry in ipairs(claim.first_of(head, math.min(claim.HEAD, max), max)) do KEYS[#KEYS + 1] = entry.key end
+  for _, entry in ipairs(claim.first_of(head, math.min(claim.HEAD, max), max, wide)) do KEYS[#KEYS + 1] = entry.key end
 end
 fetch(KEYS)
 
@@ -141,6 +141,7 @@ local want = {
   lane = lane,
   place = place,
   max = laned and math.min(max, queue(queue_name).batch or lanes.BATCH) or max,
+  wide = laned and not queue(queue_name).batch and math.min(wide, lanes.WIDE) or 0,
   lease = lease,
   begun = begun,
   patterns = patterns,

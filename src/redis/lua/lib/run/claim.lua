@@ -125,14 +125,15 @@ local function members_for(want, jobs)
   return math.min(jobs, math.ceil(jobs * (ready - packed) / ready) + 1)
 end
 
--- The first of these members, which stand for as many jobs as are wanted, or more: a piece is taken for a whole one.
-function claim.first_of(members, most, room)
-  local list = {}
+-- The first of these members, which stand for as many jobs as there is room for, or more: a piece is taken for a whole one.
+-- `wide`: how many there may be where they are in pieces.
+function claim.first_of(members, most, room, wide)
+  local list, n = {}, 0
   for i = 1, math.min(most, #members) do
-    if room <= 0 then return list end
     local number = pieces.number_in(members[i])
+    if n >= (number and math.max(room, wide) or room) then return list end
     list[i] = { member = members[i], piece = number, id = not number and members[i]:sub(15), key = number and piece_key(number) or key_of(members[i]:sub(15)) }
-    room = room - (number and pieces.SIZE or 1)
+    n = n + (number and pieces.SIZE or 1)
   end
   return list
 end
@@ -142,6 +143,9 @@ local function keys_of(entries)
   for i, entry in ipairs(entries) do keys[i] = entry.key end
   return keys
 end
+
+-- More than these come only in whole pieces.
+local function has_all(want, got) return got.n + got.failed >= want.max end
 
 local function is_stale(doc, want) return not doc.terminating and (doc.constraints_version or '') ~= want.version end
 
@@ -177,7 +181,7 @@ local function consider(id, doc, want, got)
     got.n = got.n + 1
     if doc.lost_in_a_row then return 'stop' end
   end
-  if got.n + got.failed == want.max then return 'stop' end
+  if has_all(want, got) then return 'stop' end
 end
 
 local function consider_job(entry, want, got)
@@ -186,21 +190,28 @@ local function consider_job(entry, want, got)
   return consider(entry.id, doc, want, got)
 end
 
+-- How many jobs a piece may have that is lent as a whole: of one that is no more than `max` asks for all begin at once, or none.
+local function room_of(want, got)
+  local room = want.max - got.n - got.failed
+  if got.n < want.begun then room = math.min(room, want.begun - got.n) end
+  return math.max(room, want.wide - got.n - got.failed)
+end
+
 -- Lends a piece, or as many of its jobs as are wanted.
 local function consider_piece(entry, want, got)
   local piece = cache.piece(entry.piece)
   if not piece or pieces.entry(entry.piece, piece) ~= entry.member then return zset(got.key, entry.member, false) end
-  local doc, room = cache.common_of(piece), math.min(want.max - got.n - got.failed, want.begun - got.n)
+  local doc, room = cache.common_of(piece), room_of(want, got)
   if globs.steps <= 0 then return 'later' end
   if not wanted(doc, want) or (is_stale(doc, want) and #want.stale == MAX_STALE) then return end
   if not (got.called and got.called[doc.class]) and packed.suits(want, entry.piece, piece, room) then
-    packed.lend(entry.piece, piece, want)
+    packed.lend(entry.piece, piece, want, got.n < want.begun)
     got.ids[#got.ids + 1] = 'p' .. entry.piece
     got.n = got.n + piece.n
-    return got.n + got.failed == want.max and 'stop' or nil
+    return got.n + got.failed >= math.max(want.max, want.wide) and 'stop' or nil
   end
   -- The next claim may have room for all of it; who has little so far takes what there is room for.
-  if piece.n > room and 2 * got.n >= want.max then return 'stop' end
+  if has_all(want, got) or (piece.n > room and 2 * got.n >= want.max) then return 'stop' end
   for _, id in ipairs(pieces.ids(entry.piece, piece)) do
     local ends = consider(id, find(id), want, got)
     if ends then return ends end
@@ -222,8 +233,9 @@ end
 -- Up to `max` jobs by priority and age. A job that was lost before is lent alone, so that whatever took its run down
 -- takes nobody else's with it. Answers the ids (of a piece `p` and its number), how many jobs that are, whether it stopped
 -- before it had seen everything and where, and how many it failed instead.
--- want: { queue, lane, place ('' or 'p'), max, lease, begun (how many start at once), patterns, tags, tier ('' or a priority),
---   skip (how many members to pass over), process (nil or its name), only ('' or an id), calls (how many of classes that call others, -1: any) }
+-- want: { queue, lane, place ('' or 'p'), max, wide (how many where they are in pieces, if that is more), lease,
+--   begun (how many start at once), patterns, tags, tier ('' or a priority), skip (how many members to pass over), process (nil or
+--   its name), only ('' or an id), calls (how many of classes that call others, -1: any) }
 -- head: the first members, where they have been read already.
 function claim.jobs(want, head)
   if want.only ~= '' then return claim_one(want) end
@@ -231,12 +243,14 @@ function claim.jobs(want, head)
   local got = { key = key, ids = {}, n = 0, failed = 0, bytes = 0, calling = 0, called = want.calls >= 0 and queue(want.queue).called_classes or nil }
   local choosy = #want.patterns > 0 or want.place == 'p'
   want.liked, want.banned = {}, {}
-  while got.n + got.failed < want.max and from < want.skip + MAX_SCAN do
-    local step = head and math.min(claim.HEAD, want.max) or (choosy and STEP or members_for(want, want.max - got.n))
+  local most = math.max(want.max, want.wide)
+  while got.n + got.failed < most and from < want.skip + MAX_SCAN do
+    local step = head and math.min(claim.HEAD, want.max) or (choosy and STEP or members_for(want, most - got.n))
     local members = head or members_at(key, want, from, step)
     head = nil
     if from == 0 and want.tier == '' then tally.heads[key] = members end
-    local entries, ids = claim.first_of(members, step, choosy and STEP or want.max - got.n), {}
+    local entries, ids = claim.first_of(members, step, choosy and STEP or want.max - got.n, want.wide - got.n), {}
+    if #entries == 0 then return got.ids, got.n, #members > 0 or #want.stale > 0, from, got.failed end
     fetch(keys_of(entries))
     for _, entry in ipairs(entries) do ids[#ids + 1] = entry.id or nil end
     limits.fetch_of(ids)

@@ -44,7 +44,7 @@ function eager.begin_lane(lane)
   if not q then return {} end
   local index, most = queue_key(q, 'ready'), math.min(lane.batch, queue(q).batch or lanes.BATCH)
   local members = written_to(index)
-  local want = { queue = q, lane = lane.name, place = '', only = '', tier = '', skip = 0, calls = -1, max = most, lease = lane.lease, begun = lane.begun, patterns = {}, tags = {}, stale = {}, version = lane.version }
+  local want = { queue = q, lane = lane.name, place = '', only = '', tier = '', skip = 0, calls = -1, max = most, wide = 0, lease = lane.lease, begun = lane.begun, patterns = {}, tags = {}, stale = {}, version = lane.version }
   local ids = claim.jobs(want, members)
   -- What has gone from there never was there.
   for _, member in ipairs(members) do

@@ -100,11 +100,11 @@ local function move(number, piece, state, moment)
   places.soonest(q, to == 'leases' and queue_fields.next_lease or queue_fields.next_removal, moment)
 end
 
--- Lends all that are in a piece, under tokens that differ in their ids only.
-function packed.lend(number, piece, want)
+-- Lends all that are in a piece, under tokens that differ in their ids only. `begun`: some of them start at once.
+function packed.lend(number, piece, want, begun)
   local till = now + want.lease
   local token = tokens.next('p' .. number, '1', ''):match('%.(.*)$')
-  local lease = '"z":"l","tk":"@.' .. token .. '","le":"' .. int(till) .. '","k":"1","bg":"1",'
+  local lease = '"z":"l","tk":"@.' .. token .. '","le":"' .. int(till) .. '","k":"1",' .. (begun and '"bg":"1",' or '')
   move(number, piece, lease .. '"l":"' .. now_text .. '","m":"' .. this_minute .. ':1",', till)
 end
 
@@ -119,7 +119,8 @@ end
 
 function packed.extend(number, piece, lease)
   local till = int(now + lease)
-  move(number, piece, (piece.state:gsub('"le":"%d+"', '"le":"' .. till .. '"', 1)), tonumber(till))
+  local state = piece.state:gsub('"bg":"1",', '', 1):gsub('"le":"%d+",', '"le":"' .. till .. '","bg":"1",', 1)
+  move(number, piece, state, tonumber(till))
   return till
 end
 
