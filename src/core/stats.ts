@@ -1,7 +1,7 @@
 // Numbers about the whole, as they are shown.
 
 import * as z from 'zod'
-import { count, moment, queueName, queueView } from './schemas.ts'
+import { count, flag, moment, queueName, queueView } from './schemas.ts'
 import { counted, keptSteps, standing } from './series.ts'
 
 const counts = z.record(z.string(), z.int()).meta({ description: 'event → how often' })
@@ -37,6 +37,7 @@ export const stats = z.object({
 export const seriesQuery = z.strictObject({
   queue: queueName.optional().meta({ description: 'all together where none is named' }),
   step: z.enum(['minute', 'hour']).optional(),
+  details: flag.optional().meta({ description: 'the points of each queue, too' }),
 })
 
 type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>
@@ -45,20 +46,19 @@ const stood = Object.fromEntries(
   standing.map((name) => [name, z.int().meta({ description: 'when the first thing in it happened' })]),
 ) as Named<typeof standing>
 
+const pointView = z.object({
+  at: moment,
+  longestWait: z.int().meta({ description: 'milliseconds' }),
+  ...point,
+  ...stood,
+  oldestReady: moment.nullable(),
+})
+
 export const series = z.object({
   step: z.enum(['minute', 'hour']),
-  points: z
-    .array(
-      z.object({
-        at: moment,
-        longestWait: z.int().meta({ description: 'milliseconds' }),
-        ...point,
-        ...stood,
-        oldestReady: moment.nullable(),
-      }),
-    )
-    .meta({
-      description: `oldest first, of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, without those in which nothing happened`,
-    }),
+  points: z.array(pointView).meta({
+    description: `oldest first, of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, without those in which nothing happened`,
+  }),
   more: z.boolean().meta({ description: 'only the first 50 queues by name are in it' }),
+  queues: z.record(z.string(), z.array(pointView)).optional().meta({ description: 'of each queue: with details=true' }),
 })

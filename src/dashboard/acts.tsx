@@ -4,7 +4,7 @@ import type { Context } from 'hono'
 import { readUpTo } from '../core/bytes.ts'
 import { SidejobError } from '../core/errors.ts'
 import { leaveWord } from './cookies.ts'
-import type { Draw } from './draw.tsx'
+import { type Draw, wantsData } from './draw.tsx'
 import { type Look, LookContext, may } from './look.ts'
 import type { ActAsked, Done, Page } from './page.ts'
 import { ConfirmForm } from './parts/confirm.tsx'
@@ -26,8 +26,6 @@ async function formOf(request: Request): Promise<FormData> {
     throw new SidejobError('BAD_REQUEST', `expected a form, got ${type || 'nothing'}`, { cause })
   }
 }
-
-const wantsData = (c: Context): boolean => c.req.header('accept')?.startsWith('application/json') ?? false
 
 export function createActs({ base, draw }: Parts) {
   function confirmation(

@@ -8,7 +8,7 @@ import { createActs } from './acts.tsx'
 import type { Asset } from './asset.ts'
 import { assets } from './assets.ts'
 import { sessionOf, takeWord } from './cookies.ts'
-import { createDraw, type Draw } from './draw.tsx'
+import { createDraw, type Draw, wantsData } from './draw.tsx'
 import { AGAIN, comesFromElsewhere, createLogin } from './login.tsx'
 import { may } from './look.ts'
 import type { DashboardOptions } from './options.ts'
@@ -78,6 +78,8 @@ function refuse(c: Context, base: string): Response {
 async function show(c: Context<Env>, page: Page, draw: Draw): Promise<Response> {
   const asked = draw.asked(c)
   expectScope(asked, page)
+  if (page.brief && c.req.header('x-live') && wantsData(c))
+    return draw.brief(c, page.brief, { asked, data: await page.load(asked) })
   const [data, around] = await Promise.all([page.load(asked), draw.around(asked)])
   return draw.page(c, page, { asked, data, around, word: takeWord(c, asked.look.base) })
 }

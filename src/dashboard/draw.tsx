@@ -7,10 +7,11 @@ import type { Deps } from '../http/deps.ts'
 import { type Around, around as aroundOf } from './around.ts'
 import { type AskApi, callerOf } from './call.ts'
 import { likesOf } from './cookies.ts'
-import type { Look } from './look.ts'
+import { commandsOf } from './costs.ts'
+import { type Look, LookContext } from './look.ts'
 import { entryOf } from './nav.ts'
 import type { DashboardOptions } from './options.ts'
-import type { Asked, Page } from './page.ts'
+import type { Asked, Brief, Page } from './page.ts'
 import { ErrorPage } from './parts/error.tsx'
 import { Shell } from './parts/shell.tsx'
 import { Toast } from './parts/toast.tsx'
@@ -19,6 +20,9 @@ import { createShared } from './shared.ts'
 
 export type Draw = ReturnType<typeof createDraw>
 export type Drawn = { asked: Asked; data: unknown; around: Around; word?: string }
+
+/** Whether it is a script that asks, and reads data. */
+export const wantsData = (c: Context): boolean => c.req.header('accept')?.startsWith('application/json') ?? false
 
 /** What is beside the pages is looked at again after so long. */
 const AROUND = 10_000
@@ -73,14 +77,42 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
 
   const around = (asked: Asked): Promise<Around> => asked.shared('around', AROUND, () => aroundOf(asked))
 
-  async function answer(c: Context, html: string, status = 200): Promise<Response> {
-    const tag = `"${(await hashOf(seenAs(html))).slice(0, 20)}"`
-    if (c.req.header('if-none-match') === tag) return c.body(null, 304)
+  /** Whether who asks has it already; if not, the answer says what it is. */
+  async function isSeen(c: Context, text: string): Promise<boolean> {
+    const tag = `"${(await hashOf(seenAs(text))).slice(0, 20)}"`
+    if (c.req.header('if-none-match') === tag) return true
     c.header('etag', tag)
-    return c.html(html, status as 200)
+    return false
   }
 
-  function page(c: Context<Env>, { nav, every, slim, scripts = [], styles, title, crumbs, View }: Page, drawn: Drawn) {
+  const answer = async (c: Context, html: string): Promise<Response> =>
+    (await isSeen(c, html)) ? c.body(null, 304) : c.html(html)
+
+  /** What a look of a script is told: data, and those parts of the page that are not drawn by it. */
+  async function brief(
+    c: Context<Env>,
+    { as, data: dataOf, parts }: Brief<unknown>,
+    { asked, data }: Pick<Drawn, 'asked' | 'data'>,
+  ) {
+    const { look, query } = asked
+    const drawn = Object.entries(parts).map(([id, View]) => {
+      const html = (
+        <LookContext.Provider value={look}>
+          <View data={data} look={look} query={query} />
+        </LookContext.Provider>
+      ).toString()
+      return [id, html]
+    })
+    const told = { as: as(data), data: dataOf(data), parts: Object.fromEntries(drawn) }
+    if (await isSeen(c, JSON.stringify(told))) return c.body(null, 304)
+    return c.json({ ...told, now: look.now })
+  }
+
+  function page(
+    c: Context<Env>,
+    { path, nav, every, slim, scripts = [], styles, title, crumbs, View }: Page,
+    drawn: Drawn,
+  ) {
     const { asked, data, around, word } = drawn
     const { look, query } = asked
     const entry = entryOf(nav)
@@ -91,6 +123,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
         at={nav}
         crumbs={[{ name: entry.title, to: entry.path }, ...(crumbs?.(data, look) ?? [])]}
         every={every}
+        commands={commandsOf(path)}
         slim={slim}
         there={there}
         scripts={scripts}
@@ -109,8 +142,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     const { code, message, path, retryAfter } = error
     const status = codes[code]
     if (retryAfter !== undefined) c.header('retry-after', String(Math.ceil(retryAfter)))
-    if (!c.get('seen') || c.req.header('accept')?.startsWith('application/json'))
-      return c.json({ error: { code, message, path, retryAfter } }, status as 400)
+    if (!c.get('seen') || wantsData(c)) return c.json({ error: { code, message, path, retryAfter } }, status as 400)
     const { look } = asked(c)
     const html = (
       <Shell
@@ -130,5 +162,5 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     return c.html(DOCTYPE + html, status as 400)
   }
 
-  return { asked, around, page, error, there, forget: shared.forget }
+  return { asked, around, page, brief, error, there, forget: shared.forget }
 }

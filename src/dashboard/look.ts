@@ -22,8 +22,6 @@ export type Look = Likes & {
   who: { name: string; scopes: readonly Scope[] }
   /** What a change has to bring along. */
   csrf: string
-  /** Redis commands that the page costs each time that it is looked at, where that was counted. */
-  commands?: number
 }
 
 export const LookContext = createContext<Look | undefined>(undefined)

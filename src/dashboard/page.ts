@@ -57,6 +57,18 @@ export type Act = {
   does: (asked: ActAsked) => Promise<Done>
 }
 
+type View<Data> = (props: { data: Data; look: Look; query: URLSearchParams }) => Child
+
+/**
+ * What a look is answered with where a script of the page draws most of it: data, and parts of the page by their ids. The
+ * page says `as` in `data-brief`: with another one it is asked for whole.
+ */
+export type Brief<Data> = {
+  as: (data: Data) => string
+  data: (data: Data) => unknown
+  parts: Record<string, View<Data>>
+}
+
 export type Page<Data = unknown> = {
   /** Below the base, as routers write it: `/jobs/:job`. */
   path: string
@@ -71,7 +83,8 @@ export type Page<Data = unknown> = {
   title: (data: Data, look: Look) => string
   /** The way here, below the entry of the side bar: a name, and its path below the base where there is more behind it. */
   crumbs?: (data: Data, look: Look) => { name: string; to?: string }[]
-  View: (props: { data: Data; look: Look; query: URLSearchParams }) => Child
+  View: View<Data>
+  brief?: Brief<Data>
   acts?: Record<string, Act>
   /** Scripts beside `app.js`: the name of a file of `browser/` without its ending. */
   scripts?: readonly string[]

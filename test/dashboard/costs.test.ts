@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { flow } from '../../functions/flow.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
+import { costs as most } from '../../src/dashboard/costs.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { commandStats } from '../redis/commandstats.ts'
@@ -72,34 +73,6 @@ async function costOf(path: string): Promise<{ first: Cost; next: Cost }> {
   pages.forget()
   const first = await look(path)
   return { first, next: await look(path) }
-}
-
-/**
- * Page → at most so many round trips, commands of a look, and of the first look of an isolate, where what is shared is asked
- * for, too. With two limits; each more is two commands of the first look, and of every look at Limits.
- */
-const most: Record<string, [trips: number, look: number, first: number]> = {
-  '/': [2, 10, 56],
-  '/jobs': [1, 14, 34],
-  '/jobs/new': [2, 8, 26],
-  '/jobs/:job': [2, 28, 44],
-  '/flows': [3, 26, 44],
-  '/flows/:job': [2, 14, 32],
-  '/flows/:job/edit': [2, 12, 30],
-  '/queues': [1, 9, 22],
-  '/queues/:queue': [1, 20, 42],
-  '/schedules': [1, 6, 24],
-  '/limits': [1, 10, 30],
-  '/workers': [2, 8, 26],
-  '/workers/:queue/:class': [2, 12, 30],
-  '/channels': [2, 9, 24],
-  '/callbacks': [1, 6, 28],
-  '/files': [1, 4, 20],
-  '/log': [1, 2, 20],
-  '/settings/keys': [1, 2, 20],
-  '/doctor': [1, 4, 22],
-  '/find': [1, 4, 22],
-  '/more': [1, 1, 22],
 }
 
 const pathOf = (path: string): string =>

@@ -195,4 +195,41 @@ describe.skipIf(!program())('the board of a flow', { timeout: 60_000 }, () => {
       expect(marks).toBe(2)
     })
   })
+
+  test('looks are told as data that the board draws; the page is drawn anew when its graph or what is open is another', async () => {
+    const looks: string[] = []
+    await as(
+      ['read'],
+      `/flows/${flow}`,
+      async (page) => {
+        await page.evaluate(() =>
+          document.addEventListener('drawn', () => {
+            document.body.dataset.drawn = String(Number(document.body.dataset.drawn ?? 0) + 1)
+          }),
+        )
+        const drawn = () => page.evaluate(() => Number(document.body.dataset.drawn ?? 0))
+        await site.engine.inject(String(flow), 'images.done>join.image', ['1', '2'])
+        await page.waitForFunction(
+          () => document.querySelector('.board [data-name="join"] .fact')?.textContent === 'its turn comes',
+        )
+        const before = await page.locator('#flowbar .dim').textContent()
+        await site.engine.inject(String(flow), 'rows.rejected>rejected.in', ['1', '2'])
+        await page.waitForFunction((text) => document.querySelector('#flowbar .dim')?.textContent !== text, before)
+        expect(await drawn()).toBe(0)
+        expect(new Set(looks)).toEqual(new Set(['application/json']))
+        await page.locator('.board [data-name="join"]').click()
+        await page.locator('#insp').getByText('join', { exact: true }).first().waitFor()
+        expect(await drawn()).toBe(1)
+        const graph = { ...catalog, name: 'renamed' }
+        await site.engine.setGraph(String(flow), graph, {})
+        await page.getByRole('heading', { name: 'renamed' }).waitFor()
+        expect(await drawn()).toBe(2)
+      },
+      async (page) =>
+        page.on('request', (request) => {
+          if (request.headers()['x-live'] && request.url().endsWith(`/flows/${flow}`))
+            looks.push(request.headers().accept!)
+        }),
+    )
+  })
 })

@@ -120,6 +120,16 @@ describe('errors', () => {
   })
 })
 
+test('asked for details, a kind tells in which minutes its jobs failed', async () => {
+  const [kind] = (await kit.engine.errors({ details: true })).errors
+  const { count, firstAt, lastAt } = kind!
+  const minutes = kind!.minutes!
+  expect(minutes.reduce((sum, minute) => sum + minute.count, 0)).toBe(count)
+  expect([minutes[0]!.at, minutes.at(-1)!.at]).toEqual([firstAt, lastAt].map((at) => at - (at % 60_000)))
+  expect(minutes.map(({ at }) => at)).toEqual([...new Set(minutes.map(({ at }) => at))].sort((a, b) => a - b))
+  expect((await kit.engine.errors({})).errors[0]).not.toHaveProperty('minutes')
+})
+
 describe('find', () => {
   test('a job by its id, and by the beginning of an alias', async () => {
     const job = { id: made.timeout, class: 'pay', queue: 'default', status: 'failed' }

@@ -814,11 +814,11 @@ const cases: Case[] = [
   ],
   [
     'stats.series',
-    ask('GET', '/v1/stats/series?queue=core&step=hour'),
+    ask('GET', '/v1/stats/series?queue=core&step=hour&details=true'),
     200,
     { step: 'hour', points: [{ at, longestWait: 4, runs: 1 }] },
     'series',
-    { queue: 'core', step: 'hour' },
+    { queue: 'core', step: 'hour', details: true },
   ],
   [
     'stats.metrics',

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { waits } from './job-options.ts'
 import { jobView, runUnderWay } from './job-views.ts'
 import { alias, callbackState, className, errorKind, jobId, label, pathRef, queueName, status } from './names.ts'
-import { count, cursor, duration, moment, time } from './values.ts'
+import { count, cursor, duration, flag, moment, time } from './values.ts'
 import { reasonView } from './why.ts'
 
 /** One status, or several with commas. */
@@ -82,6 +82,7 @@ export const errorQuery = z.strictObject({
   class: className.optional(),
   since: time.optional().meta({ description: 'of jobs made from this moment on' }),
   cursor: cursor.optional(),
+  details: flag.optional().meta({ description: 'in which minutes they failed, too' }),
 })
 
 export const errorKindView = z.object({
@@ -95,6 +96,10 @@ export const errorKindView = z.object({
   firstAt: moment,
   lastAt: moment,
   jobs: z.array(jobId).meta({ description: 'the newest three' }),
+  minutes: z
+    .array(z.object({ at: moment, count: z.int() }))
+    .optional()
+    .meta({ description: 'how many failed in which minute, oldest first: with details=true' }),
 })
 export type ErrorKind = z.output<typeof errorKindView>
 

@@ -11,6 +11,7 @@ import { startSelection } from './app/selection.ts'
 import { startSession } from './app/session.ts'
 import { startTimes } from './app/times.ts'
 import { startViews } from './app/views.ts'
+import { startZoom } from './app/zoom.ts'
 
 startLooks()
 startTimes()
@@ -20,6 +21,7 @@ startSelection()
 startList()
 startViews()
 startPreviews()
+startZoom()
 startLive()
 startListening()
 startKeys()

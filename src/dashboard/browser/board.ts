@@ -1,7 +1,7 @@
 // The board of a flow: draws what the page says, and draws again what has changed when the page was looked at again.
 
 import { factOf, kindOf, labelOf, needsLook, widthOf, wireSaid } from '../words/flow.ts'
-import { base, tell } from './app/page.ts'
+import { base, hear, tell } from './app/page.ts'
 import { createBeads } from './board/beads.ts'
 import { type BoardData, clockOf, dataOf } from './board/data.ts'
 import { createDrawing, type Drawing } from './board/draw.ts'
@@ -148,6 +148,17 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     if (dataIn(state).nodes.length > LARGE) drawWires(state)
   }
 
+  /** The flow as it is now, by the server's clock. */
+  function take(fresh: BoardData, now: number): void {
+    state.live = fresh
+    state.offset = Date.now() - now
+    lookBack()
+    const isOther = opened !== `${fresh.node} ${fresh.wire}`
+    draw()
+    if (isOther) reveal()
+    opened = `${fresh.node} ${fresh.wire}`
+  }
+
   /** On a phone the wire that needs a look is open at once. */
   function openWorst(): void {
     if (innerWidth >= PHONE || state.live.node !== undefined || state.live.wire !== undefined) return
@@ -173,13 +184,11 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       })
       document.addEventListener('drawn', () => {
         const fresh = dataOf<BoardData>('flow')
-        if (!fresh) return
-        state.live = fresh
-        state.offset = Date.now() - clockOf()
-        lookBack()
-        draw()
-        if (opened !== `${state.live.node} ${state.live.wire}`) reveal()
-        opened = `${state.live.node} ${state.live.wire}`
+        if (fresh) take(fresh, clockOf())
+      })
+      hear('told', (told) => {
+        const { data, now } = told as { data: BoardData; now: number }
+        take(data, now)
       })
       // Facts that tell for how long go on between two looks.
       setInterval(() => document.hidden || drawNodes(state), 1_000)

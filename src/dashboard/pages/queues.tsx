@@ -14,7 +14,8 @@ import { given, maybe, numberIn } from '../words/form.ts'
 import { count, many } from '../words/number.ts'
 import { columnsOf, rangeOf } from '../words/series.ts'
 import { cut } from '../words/text.ts'
-import { QueueTable } from './overview/tables.tsx'
+import { seriesOf } from './overview/series.ts'
+import { type Ends, QueueTable } from './overview/tables.tsx'
 
 const way = (name: string): string => `/v1/queues/${encodeURIComponent(name)}`
 
@@ -72,13 +73,17 @@ function PauseButton({ queue: { name, paused }, at }: { queue: QueueView; at: st
   )
 }
 
-export const queues = page<{ queues: QueueView[] }>({
+export const queues = page<{ queues: QueueView[]; ends: Ends }>({
   path: '/queues',
   nav: 'queues',
   every: 2_000,
-  load: ({ stats }) => stats(),
+  async load(asked) {
+    const range = rangeOf('4h')
+    const [{ queues }, { queues: of = {} }] = await Promise.all([asked.stats(), seriesOf(asked, range)])
+    return { queues, ends: { of, range } }
+  },
   title: () => 'Queues',
-  View: ({ data: { queues } }) => (
+  View: ({ data: { queues, ends } }) => (
     <>
       <Head
         title="Queues"
@@ -88,7 +93,7 @@ export const queues = page<{ queues: QueueView[] }>({
         {queues.length === 0 ? (
           <Empty>There is no queue yet: the first job makes one.</Empty>
         ) : (
-          <QueueTable queues={queues} />
+          <QueueTable queues={queues} ends={ends} />
         )}
       </Card>
     </>

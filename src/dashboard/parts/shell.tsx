@@ -19,6 +19,8 @@ export type Frame = {
   at: NavName
   crumbs: { name: string; to?: string }[]
   every: number
+  /** Redis commands that a look costs at most. */
+  commands?: number
   slim?: boolean
   /** The entries of the side bar that have a page. */
   there: ReadonlySet<NavName>
@@ -91,7 +93,7 @@ function Side({ look: { base, name, who, csrf }, at, signs, foot, there }: Frame
   )
 }
 
-function Top({ look: { host, zone, theme, base }, crumbs, every }: Frame) {
+function Top({ look: { host, zone, theme, base }, crumbs, every, commands }: Frame) {
   return (
     <header class="top">
       <nav class="crumbs" aria-label="Where you are">
@@ -111,7 +113,7 @@ function Top({ look: { host, zone, theme, base }, crumbs, every }: Frame) {
       </nav>
       <div class="right">
         {every > 0 && (
-          <button class="live" id="live" type="button" data-every={every}>
+          <button class="live" id="live" type="button" data-every={every} data-commands={commands}>
             <span class="word">Live</span>
             <span class="dimmer wide news" />
           </button>

@@ -1,6 +1,7 @@
 // Series as charts need them: every moment has a point, and many are put together to few.
 
-import { counted, type Point } from '../../core/series.ts'
+import { counted, keptSteps, type Point } from '../../core/series.ts'
+import { many } from './number.ts'
 
 const nothing = (at: number): Point => ({
   ...(Object.fromEntries(counted.map((name) => [name, 0])) as Omit<Point, 'at' | 'longestWait'>),
@@ -14,7 +15,15 @@ const added = (a: Point, b: Point): Point => ({
   longestWait: Math.max(a.longestWait, b.longestWait),
 })
 
-export type Range = { name: string; text: string; span: number; step: 'minute' | 'hour'; columns: number }
+/** `to`: where it ends, when that is not now. */
+export type Range = {
+  name: string
+  text: string
+  span: number
+  step: 'minute' | 'hour'
+  columns: number
+  to?: number
+}
 
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
@@ -27,14 +36,38 @@ export const ranges: readonly Range[] = [
 
 export const rangeOf = (name: string | null): Range => ranges.find((range) => range.name === name) ?? ranges[1]!
 
+const [MOST_MINUTES, MOST_HOURS] = [keptSteps.minute * MINUTE, keptSteps.hour * HOUR]
+const FEWEST = 6
+
+/** A stretch that somebody has drawn out of a chart, in whole minutes or hours; nothing where it is none. */
+function stretchOf(query: URLSearchParams, now: number): Range | undefined {
+  const [from, to] = ['from', 'to'].map((name) => Number(query.get(name) || Number.NaN)) as [number, number]
+  if (!(from < to) || from < now - MOST_HOURS) return undefined
+  const step = from >= now - MOST_MINUTES && to - from <= HOUR ? 'minute' : 'hour'
+  const unit = step === 'minute' ? MINUTE : HOUR
+  const columns = Math.max(FEWEST, Math.ceil((to - from) / unit))
+  const end = Math.min(Math.ceil(to / unit), Math.floor(now / unit) + 1) * unit
+  return { name: '', text: many(columns, step), span: columns * unit, step, columns, to: end }
+}
+
+/** What the address of a page asks for. @example rangeIn(new URLSearchParams('range=1h'), now).name // '1h' */
+export const rangeIn = (query: URLSearchParams, now: number): Range =>
+  stretchOf(query, now) ?? rangeOf(query.get('range'))
+
+/** Where a range ends: at the end of the minute or hour that is under way, or where it says. */
+export const endOf = ({ step, to }: Range, now: number): number => {
+  const unit = step === 'minute' ? MINUTE : HOUR
+  return to ?? Math.floor(now / unit) * unit + unit
+}
+
 /** How many minutes, or hours of a long range, one column stands for. @example perOf(rangeOf('4h')) // 4 */
 export const perOf = ({ span, columns, step }: Range): number => span / columns / (step === 'minute' ? MINUTE : HOUR)
 
 /** One point for each column of a range, also where nothing happened. */
-export function columnsOf(points: readonly Point[], { span, step, columns }: Range, now: number): Point[] {
-  const unit = step === 'minute' ? MINUTE : HOUR
+export function columnsOf(points: readonly Point[], range: Range, now: number): Point[] {
+  const { span, columns } = range
   const width = span / columns
-  const to = Math.floor(now / unit) * unit + unit
+  const to = endOf(range, now)
   const out = Array.from({ length: columns }, (_, i) => nothing(to - span + i * width))
   for (const point of points) {
     const i = Math.floor((point.at - (to - span)) / width)

@@ -12,6 +12,7 @@ const LOOKED_AT = 1_000
 /** So many jobs of a kind are named. */
 const NAMED = 3
 const MESSAGE = 500
+const MINUTE = 60_000
 
 const failureOf = (record: JobRecord): Failure => {
   const shown = shownError(record)
@@ -22,15 +23,29 @@ const failureOf = (record: JobRecord): Failure => {
 /** Which kind of error a job has. */
 export const kindOfJob = (document: JobRecord): Kind => kindOf(document.class, failureOf(document))
 
+/** How many of these moments are in which minute, oldest first. */
+function minutesOf(moments: readonly number[]): { at: number; count: number }[] {
+  const counts = new Map<number, number>()
+  for (const at of moments.toSorted((a, b) => a - b)) {
+    const minute = at - (at % MINUTE)
+    counts.set(minute, (counts.get(minute) ?? 0) + 1)
+  }
+  return [...counts].map(([at, count]) => ({ at, count }))
+}
+
 export function createErrors({ store }: Context): Pick<Engine, 'errors'> {
   return {
-    async errors({ queue, class: name, since, cursor: before }) {
+    async errors({ queue, class: name, since, cursor: before, details = false }) {
       const filter = { mode: 'all', status: 'failed', queue, class: name, since, before, limit: LOOKED_AT } as const
       const { jobs, cursor } = await store.list(filter)
       const kinds = new Map<string, ErrorKind>()
+      const moments = new Map<string, number[]>()
       for (const { id, document } of jobs) {
         const { fingerprint, message, frame } = kindOfJob(document)
         const at = document.endedAt ?? 0
+        const own = moments.get(fingerprint)
+        if (own) own.push(at)
+        else moments.set(fingerprint, [at])
         const known = kinds.get(fingerprint)
         if (known) {
           known.count++
@@ -45,7 +60,9 @@ export function createErrors({ store }: Context): Pick<Engine, 'errors'> {
         const about = { error: fingerprint, class: document.class, queues: [document.queue], message, example, frame }
         kinds.set(fingerprint, { ...about, count: 1, firstAt: at, lastAt: at, jobs: [id] })
       }
-      const errors = [...kinds.values()].sort((a, b) => b.count - a.count || b.lastAt - a.lastAt)
+      const errors = [...kinds.values()]
+        .sort((a, b) => b.count - a.count || b.lastAt - a.lastAt)
+        .map((kind) => (details ? { ...kind, minutes: minutesOf(moments.get(kind.error)!) } : kind))
       return { errors, looked: jobs.length, cursor }
     },
   }

@@ -65,11 +65,13 @@ export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series'
       }
     },
 
-    async series({ queue = '', step = 'minute' }) {
+    async series({ queue = '', step = 'minute', details = false }) {
       const { kind, ms } = STEPS[step]
       const { rows, more, now } = await store.series(queue, kind, MOST_QUEUES)
       const since = (Math.floor(now / ms) - keptSteps[step] + 1) * ms
-      return { step, points: summed(rows.map((row) => pointsOf(row, { step: ms, since }))), more }
+      const byQueue = rows.map((row) => [row.queue, pointsOf(row, { step: ms, since })] as const)
+      const points = summed(byQueue.map(([, own]) => own))
+      return { step, points, more, ...(details ? { queues: Object.fromEntries(byQueue) } : {}) }
     },
   }
 }

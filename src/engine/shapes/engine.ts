@@ -262,10 +262,12 @@ export interface Engine extends Deliveries {
   /** `days`: so many days, from today back, of what is kept for five years. */
   stats(options?: { days?: number }): Promise<Stats>
   /** What happened in each of the last 240 minutes or 336 hours, oldest first; `more`: of 50 queues, and there are others. */
-  series(of: { queue?: string; step?: 'minute' | 'hour' }): Promise<{
+  series(of: { queue?: string; step?: 'minute' | 'hour'; details?: boolean }): Promise<{
     step: 'minute' | 'hour'
     points: Point[]
     more: boolean
+    /** Of each queue: told with `details`. */
+    queues?: Record<string, Point[]>
   }>
   /** What is not as it must be, in one slice of the jobs; where the next one begins. */
   examine(cursor?: string): Promise<{ faults: FoundFault[]; jobs: number; cursor: string | null }>
@@ -284,6 +286,7 @@ export interface Engine extends Deliveries {
     class?: string
     since?: number
     cursor?: string
+    details?: boolean
   }): Promise<{ errors: ErrorKind[]; looked: number; cursor: string | null }>
   /** What begins with a text, or is called so: for whoever looks for something by its name. */
   search(text: string): Promise<Found>

@@ -191,7 +191,7 @@ export function createLooks(parts: Parts) {
   async function series(queue: string, kind: 'm' | 'h', mostQueues: number) {
     const args = { ...base(), queue_name: queue, kind, most_queues: mostQueues }
     const { queues, more, now } = answerOf(await evaluate(scripts.series, [], args, []), 'series')
-    return { rows: queues.map(({ latest, before }) => ({ latest, before })), more, now }
+    return { rows: queues, more, now }
   }
 
   /** Tells a process something; null: to go on. False: nobody has that name. */

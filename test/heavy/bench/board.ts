@@ -171,6 +171,9 @@ try {
     `longest task of it, ms           ${work.longest.toFixed(1)}; tasks over 16.7 ms: ${work.long} in ${SECONDS} s`,
   )
   console.log(
+    `that task, ms                    ${work.made.map(([what, ms]) => `${what} ${ms.toFixed(1)}`).join(', ')}`,
+  )
+  console.log(
     `CPU of the stack, % of a core    ${median(without).toFixed(1)} without a tab, ${median(beside).toFixed(1)} with one: ${cost.toFixed(1)} (goal below ${GOALS.cpu})`,
   )
   if (values.over && (plain < GOALS.frames || cost >= GOALS.cpu)) process.exitCode = 1

@@ -42,6 +42,16 @@ function union(events: readonly TraceEvent[]): number {
   return sum / 1_000
 }
 
+const timeIn = ({ tdur, dur = 0 }: TraceEvent): number => (tdur ?? dur) / 1_000
+
+/** The events within a task that took longest, those of one name together. */
+function partsOf(task: TraceEvent, own: readonly TraceEvent[]): [name: string, ms: number][] {
+  const within = own.filter((one) => one !== task && one.ts >= task.ts && one.ts < task.ts + (task.dur ?? 0))
+  const names = [...new Set(within.map(({ name }) => name))]
+  const times = names.map((name): [string, number] => [name, union(within.filter((one) => one.name === name))])
+  return times.toSorted(([, a], [, b]) => b - a).slice(0, 6)
+}
+
 /**
  * Milliseconds of the main thread for each frame, and its longest task.
  *
@@ -55,13 +65,15 @@ export function frameWork(events: readonly TraceEvent[], frames: number) {
   const own = mains.map(of).toSorted((a, b) => b.length - a.length)[0] ?? []
   const tasks = own.filter(({ name }) => name === 'RunTask' || name === 'ThreadControllerImpl::RunTask')
   const timeOf = (names: readonly string[]) => union(own.filter(({ name }) => names.includes(name))) / frames
-  const longest = Math.max(0, ...tasks.map(({ tdur, dur = 0 }) => (tdur ?? dur) / 1_000))
+  const longest = tasks.toSorted((a, b) => timeIn(b) - timeIn(a))[0]
   return {
     frame: union(tasks) / frames,
     script: timeOf(kinds.script),
     layout: timeOf(kinds.layout),
     paint: timeOf(kinds.paint),
-    longest,
+    longest: longest ? timeIn(longest) : 0,
+    /** What that one did, the most of it first. */
+    made: longest ? partsOf(longest, own) : [],
     long: tasks.filter(({ tdur, dur = 0 }) => (tdur ?? dur) > 16_700).length,
   }
 }

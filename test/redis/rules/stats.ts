@@ -48,6 +48,19 @@ const kept: Facts = {
     expect(stats).toMatchObject({ processed: 1, today: { q: {} }, waits: { q: [] } })
     expect(stats.days).toMatchObject([{ counts: { runs: 1 } }])
   },
+  async 'series tell each queue by itself where somebody asks for it, and all together as well'(world) {
+    toNext(world, MINUTE)
+    await once(world)
+    await once(world)
+    await once(world, 'other')
+    const { points: all, queues } = await statsOf(world).series({ details: true })
+    expect(all.map(({ runs }) => runs)).toEqual([3])
+    expect(Object.entries(queues!).map(([name, [point]]) => [name, point!.runs])).toEqual([
+      ['other', 1],
+      ['q', 2],
+    ])
+    expect(await statsOf(world).series({})).not.toHaveProperty('queues')
+  },
   async 'queues share a day'(world) {
     toNext(world, DAY)
     await once(world)

@@ -1,15 +1,17 @@
 // The page stays as things are: it is asked for again, often while somebody is there, seldom when nobody is, and not at all
 // while it is hidden. What did not change costs no drawing; what did is changed in place.
 
-import { Idiomorph } from 'idiomorph'
-import { clock, span } from '../../words/time.ts'
-import { holdBack, showHeld } from './list.ts'
+import { many } from '../../words/number.ts'
+import { about, clock, span } from '../../words/time.ts'
 import { isHearing } from './listen.ts'
-import { base, hear, isWriting, readZone, tell } from './page.ts'
+import { take, takeParts } from './morph.ts'
+import { base, hear, readZone, tell } from './page.ts'
 
 const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
 /** Where what happens is heard, looks at set times are for what was missed; and at most so many looks are asked for. */
 const [HEARING, AT_MOST_EVERY] = [30_000, 1_000]
+/** Where a script of the page draws what is told as data, all of the page is asked for so seldom. */
+const WHOLE = 30_000
 /** After an answer that did not come. */
 const retries = [1_000, 2_000, 5_000, 10_000]
 
@@ -21,13 +23,17 @@ type State = {
   isPaused: boolean
   moved: number
   since: number
-  /** When it was looked at last. */
+  /** When it was looked at last, and when all of it. */
   looked: number
+  whole: number
   /** When it has to be looked at again, because something was heard: also while a look is under way. */
   due?: number
 }
 
-const state: State = { every: 0, failures: 0, isPaused: false, moved: Date.now(), since: Date.now(), looked: 0 }
+const state: State = {
+  ...{ every: 0, failures: 0, isPaused: false, looked: 0 },
+  ...{ moved: Date.now(), since: Date.now(), whole: Date.now() },
+}
 
 const pageOf = (): string => location.pathname + location.search
 
@@ -36,12 +42,13 @@ let shown = pageOf()
 
 const dot = (): HTMLElement | null => document.getElementById('live')
 
-function show(kind: 'live' | 'slower' | 'paused' | 'cut', text: string): void {
+function sign(kind: 'live' | 'slower' | 'paused' | 'cut', text: string): void {
   const live = dot()
   if (!live) return
   live.className = `live ${kind}`
   const word = live.querySelector('.word')!
   if (word.textContent !== text) word.textContent = text
+  live.title = costs(kind)
 }
 
 /** How long until the next look: by how long ago somebody moved. */
@@ -53,12 +60,19 @@ function pause(): number {
   return idle < LATER ? Math.max(10_000, state.every) : SELDOM
 }
 
+/** What the page costs as it is looked at now, and what a press would do. */
+function costs(kind: 'live' | 'slower' | 'paused' | 'cut'): string {
+  if (kind === 'paused') return 'Looks no more, and costs nothing; press to go on (p)'
+  const how = kind === 'live' && isHearing() ? 'Hears what happens; at most ' : 'At most '
+  return `${how}${many(Number(dot()?.dataset.commands ?? 0), 'command')} every ${about(pause())}; press to pause (p)`
+}
+
 function plan(): void {
   clearTimeout(state.timer)
   if (state.every === 0 || state.isPaused || document.hidden) return
   const wait = Math.min(pause(), Math.max(0, (state.due ?? Number.POSITIVE_INFINITY) - Date.now()))
   const isSlower = wait > state.every && !isHearing()
-  if (state.failures === 0) show(isSlower ? 'slower' : 'live', isSlower ? 'Slower' : 'Live')
+  if (state.failures === 0) sign(isSlower ? 'slower' : 'live', isSlower ? 'Slower' : 'Live')
   state.timer = setTimeout(() => void look(), wait)
 }
 
@@ -68,42 +82,6 @@ const isHeld = (): boolean =>
   (document.activeElement instanceof HTMLElement &&
     document.activeElement.closest('#main form input, #main form textarea') !== null &&
     !document.activeElement.matches('.check'))
-
-/** `whole`: somebody has asked for it, so what is new is shown as well. */
-export function take(html: string, whole = true): void {
-  const next = new DOMParser().parseFromString(html, 'text/html')
-  const held = whole ? 0 : holdBack(next)
-  const swap = (id: string) => {
-    const [old, fresh] = [document.getElementById(id), next.getElementById(id)]
-    if (old && fresh)
-      // Its nodes, not itself: what is set on it by scripts stays.
-      Idiomorph.morph(old, [...fresh.childNodes], {
-        morphStyle: 'innerHTML',
-        callbacks: { beforeAttributeUpdated: keepsOwn, beforeNodeMorphed: keepsTime },
-      })
-  }
-  swap('main')
-  swap('side')
-  showHeld(held)
-  document.title = next.title
-  document.dispatchEvent(new CustomEvent('drawn'))
-}
-
-/** What somebody has opened or ticked stays so. */
-const keepsOwn = (name: string, node: Node): boolean =>
-  !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
-
-/** Somebody is writing there, or has written something that was not sent yet. A button that has the focus is no such place. */
-const isWritten = (node: Node): boolean =>
-  isWriting(node) &&
-  (node === document.activeElement ||
-    ((node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) && node.value !== node.defaultValue))
-
-/** What a script of the page draws itself stays, too; no id stands in it, for those are moved to where they are in the new page. */
-const keepsTime = (old: Node, fresh: Node): boolean =>
-  !(old instanceof HTMLElement && old.dataset.island !== undefined) &&
-  !isWritten(old) &&
-  !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
 
 const timeOf = (at: number): string => clock(at, readZone())
 
@@ -117,7 +95,24 @@ function showGone(): void {
   })
   line.setAttribute('role', 'status')
   document.getElementById('main')!.prepend(line)
-  show('paused', 'Gone')
+  sign('paused', 'Gone')
+}
+
+const briefOf = (): string | undefined => document.querySelector<HTMLElement>('[data-brief]')?.dataset.brief
+
+/** What a page tells of itself in short: drawn by a script that hears `told`, and the parts that it names. */
+type Told = { as: string; now: number; data: unknown; parts: Record<string, string> }
+
+/** Puts an answer into the page; a page that is another one by now is asked for whole. */
+async function show(answer: Response, force: boolean): Promise<void> {
+  if (!answer.headers.get('content-type')?.startsWith('application/json')) {
+    state.whole = Date.now()
+    return take(await answer.text(), force)
+  }
+  const told = (await answer.json()) as Told
+  if (told.as !== briefOf()) return look(true)
+  takeParts(told.parts)
+  tell('told', told)
 }
 
 async function look(force = false): Promise<void> {
@@ -128,7 +123,8 @@ async function look(force = false): Promise<void> {
   state.due = undefined
   state.looked = Date.now()
   try {
-    const headers: Record<string, string> = { 'x-live': '1', accept: 'text/html' }
+    const isBrief = !force && briefOf() !== undefined && Date.now() - state.whole < WHOLE
+    const headers: Record<string, string> = { 'x-live': '1', accept: isBrief ? 'application/json' : 'text/html' }
     if (state.tag && !force) headers['if-none-match'] = state.tag
     const answer = await fetch(location.href, { headers, cache: 'no-store' })
     if (answer.status === 401)
@@ -141,12 +137,12 @@ async function look(force = false): Promise<void> {
     state.since = Date.now()
     state.tag = answer.headers.get('etag') ?? undefined
     document.body.classList.remove('stale')
-    if (answer.status !== 304) take(await answer.text(), force)
+    if (answer.status !== 304) await show(answer, force)
   } catch (error) {
     console.warn('this page could not be looked at again', error)
     state.failures += 1
     document.body.classList.add('stale')
-    show('cut', `Cut off for ${span(Date.now() - state.since)}, shown is ${timeOf(state.since)}`)
+    sign('cut', `Cut off for ${span(Date.now() - state.since)}, shown is ${timeOf(state.since)}`)
   }
   plan()
 }
@@ -171,13 +167,12 @@ function toggle(): void {
   tell('paused', state.isPaused)
   if (state.isPaused) {
     clearTimeout(state.timer)
-    show('paused', 'Paused')
+    sign('paused', 'Paused')
   } else void look(true)
 }
 
 export function startLive(): void {
   state.every = Number(dot()?.dataset.every ?? 0)
-  dot()?.setAttribute('title', 'Looks again by itself; press to pause (p)')
   document.addEventListener('click', ({ target }) => (target as Element).closest('#live') && toggle())
   for (const name of ['pointermove', 'keydown', 'scroll'] as const)
     addEventListener(

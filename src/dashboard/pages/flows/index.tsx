@@ -20,13 +20,16 @@ import { WhatHappened } from './replay.tsx'
 import { Tools } from './tools.tsx'
 
 /** Without the values: those are seen where a wire is open. */
-const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen }: FlowData): string =>
-  JSON.stringify({
-    ...{ job: flow.id, hash: hash ?? '', nodes, limits, deploys },
-    wires: wires.map((wire) => ({ ...wire, oldest: null })),
-    ...(chosen?.kind === 'node' ? { node: chosen.node.name } : {}),
-    ...(chosen?.kind === 'wire' ? { wire: chosen.wire.id } : {}),
-  })
+const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen }: FlowData) => ({
+  ...{ job: flow.id, hash: hash ?? '', nodes, limits, deploys },
+  wires: wires.map((wire) => ({ ...wire, oldest: null })),
+  ...(chosen?.kind === 'node' ? { node: chosen.node.name } : {}),
+  ...(chosen?.kind === 'wire' ? { wire: chosen.wire.id } : {}),
+})
+
+/** What has to be drawn by the page itself when it is another one. */
+const asOf = ({ view: { hash, record }, chosen }: FlowData): string =>
+  JSON.stringify([hash, record, chosen?.kind === 'node' ? chosen.node.name : chosen?.wire.id])
 
 const LINES: [kind: string, word: string][] = [
   ['', 'idle'],
@@ -37,7 +40,7 @@ const LINES: [kind: string, word: string][] = [
 function Head({ view }: { view: FlowView }) {
   const { flow, undo } = view
   return (
-    <div class="flowbar">
+    <div class="flowbar" id="flowbar">
       <h1>{flow.name}</h1>
       <JobId id={flow.id} />
       <StatusPill status={flow.status} />
@@ -133,7 +136,7 @@ function View({ data, query }: { data: FlowData; query: URLSearchParams }) {
   return (
     <>
       <Head view={view} />
-      {isDrawn && <div hidden data-flow={dataOf(data)} />}
+      {isDrawn && <div hidden data-brief={asOf(data)} data-flow={JSON.stringify(dataOf(data))} />}
       <time hidden data-clock>
         {String(now)}
       </time>
@@ -158,5 +161,13 @@ export const flow = page<FlowData>({
   title: ({ view }) => view.flow.name,
   crumbs: ({ view }) => [{ name: view.flow.name }],
   View,
+  brief: {
+    as: asOf,
+    data: dataOf,
+    parts: {
+      flowbar: ({ data }) => <Head view={data.view} />,
+      insp: ({ data }) => data.chosen && <Inspector data={data} chosen={data.chosen} />,
+    },
+  },
   acts,
 })

@@ -1,11 +1,13 @@
 // Kinds of errors: failed jobs whose errors are the same but for what varies, each kind with its number and a retry of all.
 
 import type { Engine, ErrorKind } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
 import type { Act, Asked } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Card, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
+import { Bars } from '../../parts/spark.tsx'
 import { given } from '../../words/form.ts'
 import { plain } from '../../words/json.ts'
 import { count, many } from '../../words/number.ts'
@@ -32,7 +34,7 @@ export async function kindsOf(asked: Asked, of: { queue?: string; class?: string
   const { engine, shared } = asked
   const name = `errors ${of.queue ?? ''}\n${of.class ?? ''}`
   const [{ errors, cursor }, deployments] = await Promise.all([
-    shared(name, FRESH, () => engine.errors(of)),
+    shared(name, FRESH, () => engine.errors({ ...of, details: true })),
     deploymentsOf(asked),
   ])
   const deployedAt = lastDeploy(deployments)
@@ -63,6 +65,23 @@ export const retryKind: Act = {
   },
 }
 
+/** When jobs of a kind failed, in columns of a quarter of an hour. */
+const [BARS, QUARTER] = [24, 900_000]
+
+function Times({ minutes = [] }: Pick<ErrorKind, 'minutes'>) {
+  const { now } = useLook()
+  const from = Math.floor(now / QUARTER + 1) * QUARTER - BARS * QUARTER
+  const columns = Array.from({ length: BARS }, () => 0)
+  for (const { at, count: n } of minutes) if (at >= from) columns[Math.floor((at - from) / QUARTER)]! += n
+  const sum = columns.reduce((a, b) => a + b, 0)
+  return (
+    <td class="num wide" title={`${count(sum)} in 6 h`}>
+      <span class="vh">{`${count(sum)} in 6 h`}</span>
+      <Bars values={columns} tone="f-failed" />
+    </td>
+  )
+}
+
 function Row({ kind, deployedAt = Number.POSITIVE_INFINITY }: { kind: ErrorKind; deployedAt?: number }) {
   const { error, class: name, count: n, firstAt, lastAt, example, message } = kind
   const text = message.length > 0 && message.length <= 140 ? message : cut(message || example || 'no message', 140)
@@ -85,6 +104,7 @@ function Row({ kind, deployedAt = Number.POSITIVE_INFINITY }: { kind: ErrorKind;
       <td class="num">
         <b>{count(n)}</b>
       </td>
+      <Times minutes={kind.minutes} />
       <td class="num dim">
         <Ago at={firstAt} />
       </td>
@@ -118,8 +138,8 @@ export function Kinds({ data: { kinds, more, deployedAt } }: { data: KindsData }
           <tr>
             <th scope="col">Message, with what varies marked</th>
             <th scope="col">Class</th>
-            {['Jobs', 'First', 'Last'].map((head) => (
-              <th scope="col" class="num">
+            {['Jobs', '6 h', 'First', 'Last'].map((head) => (
+              <th scope="col" class={`num${head === '6 h' ? ' wide' : ''}`}>
                 {head}
               </th>
             ))}

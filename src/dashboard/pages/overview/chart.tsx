@@ -1,17 +1,19 @@
 // Ends a minute: completed above the line, failed below it on a scale of its own.
 
 import type { Point } from '../../../core/series.ts'
-import { useLook } from '../../look.ts'
+import { queryWith, useLook } from '../../look.ts'
 import { Icon } from '../../parts/icon.tsx'
-import { Card } from '../../parts/layout.tsx'
+import { Card, To } from '../../parts/layout.tsx'
 import { count } from '../../words/number.ts'
-import { niceTop, perOf, type Range } from '../../words/series.ts'
+import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
 import { dayOf, hourOf } from '../../words/time.ts'
 
 /** Where the line is, and how high the chart. */
 const [LINE, HEIGHT, WIDTH] = [168.5, 225, 1000]
 const GAP = 0.14
 const LABELS = 6
+/** Of so few columns a part would say nothing more. */
+const FEW = 6
 
 const round = (n: number): number => Math.round(n * 100) / 100
 
@@ -51,6 +53,40 @@ function Legend({ hasDeploys }: { hasDeploys: boolean }) {
   )
 }
 
+/** To a part of the time that is shown, and back: the same as drawing over the chart, for who has no pointer. */
+function Steps({ range }: { range: Range }) {
+  const { here, now } = useLook()
+  const end = endOf(range, now)
+  const begin = end - range.span
+  const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
+  const to = (from?: number, to?: number): string =>
+    `/${queryWith(search, { from: from?.toFixed(), to: to?.toFixed() })}`
+  return (
+    <>
+      {range.to !== undefined && (
+        <>
+          <To kind="link" to={to(begin - range.span, begin)}>
+            Earlier
+          </To>
+          {end < now && (
+            <To kind="link" to={to(end, end + range.span)}>
+              Later
+            </To>
+          )}
+          <To kind="link" to={to()}>
+            All of it
+          </To>
+        </>
+      )}
+      {range.columns > FEW && (
+        <To kind="link" to={to(end - range.span / 4, end)} label="The last quarter of what is shown">
+          Nearer
+        </To>
+      )}
+    </>
+  )
+}
+
 /** Where a moment is between the first column and the end of the last. */
 function Deploy({ at, points }: { at: number; points: Point[] }) {
   const from = points[0]!.at
@@ -64,7 +100,8 @@ function Deploy({ at, points }: { at: number; points: Point[] }) {
 }
 
 export function Ends({ points, range, deploys }: { points: Point[]; range: Range; deploys: number[] }) {
-  const { zone } = useLook()
+  const { zone, now } = useLook()
+  const end = endOf(range, now)
   const per = perOf(range)
   const top = niceTop(Math.max(...points.map(({ completed }) => completed)) / per) * per
   const low = niceTop(Math.max(...points.map(({ failed }) => failed)) / per) * per
@@ -72,7 +109,7 @@ export function Ends({ points, range, deploys }: { points: Point[]; range: Range
   const failed = points.reduce((sum, point) => sum + point.failed, 0)
   const told =
     deploys.length > 0 ? `; classes were deployed at ${deploys.map((at) => hourOf(at, zone)).join(', ')}` : ''
-  const said = `${count(completed)} jobs completed and ${count(failed)} failed in the last ${range.text}${told}`
+  const said = `${count(completed)} jobs completed and ${count(failed)} failed in ${range.to === undefined ? `the last ${range.text}` : `${range.text} from ${hourOf(points[0]!.at, zone)}`}${told}`
   const marks = Array.from(
     { length: LABELS },
     (_, i) => points[Math.floor((i * (points.length - 1)) / (LABELS - 1))]!.at,
@@ -80,7 +117,12 @@ export function Ends({ points, range, deploys }: { points: Point[]; range: Range
   return (
     <Card
       title={range.step === 'minute' ? 'Ends a minute' : 'Ends an hour'}
-      right={<Legend hasDeploys={deploys.length > 0} />}
+      right={
+        <span class="legend">
+          <Legend hasDeploys={deploys.length > 0} />
+          <Steps range={range} />
+        </span>
+      }
     >
       <div class="plot">
         <span class="ylab y1" aria-hidden="true">
@@ -89,7 +131,15 @@ export function Ends({ points, range, deploys }: { points: Point[]; range: Range
         <span class="ylab y2" aria-hidden="true">
           {count(low / per)} failed
         </span>
-        <svg height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={said}>
+        <svg
+          height={HEIGHT}
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={said}
+          data-from={end - range.span}
+          data-to={end}
+        >
           {[9.5, 62.17, 114.83, 224.5].map((y) => (
             <path class="ln1 s-line" d={`M0 ${y}H${WIDTH}`} />
           ))}

@@ -6,14 +6,15 @@ import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { Choice, Head } from '../../parts/layout.tsx'
 import { type Known, type Need, needsOf } from '../../words/needs.ts'
-import { columnsOf, type Range, rangeOf, ranges } from '../../words/series.ts'
+import { columnsOf, endOf, type Range, rangeIn, ranges } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/time.ts'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
 import { demo } from './acts.ts'
 import { Ends } from './chart.tsx'
 import { FirstMinute, type FirstMinuteData, firstMinuteOf } from './first-minute.tsx'
 import { Needs } from './needs.tsx'
-import { Queues, RunningLongest, Where } from './tables.tsx'
+import { seriesOf } from './series.ts'
+import { type Ends as EndsByQueue, Queues, RunningLongest, Where } from './tables.tsx'
 import { Tiles } from './tiles.tsx'
 
 export type OverviewData = {
@@ -21,6 +22,7 @@ export type OverviewData = {
   needs: Need[]
   range: Range
   points: Point[]
+  ends: EndsByQueue
   queues: QueueView[]
   limited: number
   longest: RunUnderWay[]
@@ -38,10 +40,10 @@ const LONGEST = 6
 
 async function load(asked: Asked): Promise<OverviewData> {
   const { engine, query, look, shared } = asked
-  const range = rangeOf(query.get('range'))
+  const range = rangeIn(query, look.now)
   const [
     stats,
-    { points },
+    { points, queues: ofQueues = {} },
     { limits },
     { callbacks },
     { schedules },
@@ -52,7 +54,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     health,
   ] = await Promise.all([
     asked.stats(),
-    shared(`series ${range.step}`, LATER, () => engine.series({ step: range.step })),
+    seriesOf(asked, range),
     asked.bounds(),
     shared('given up', LATER, () => engine.callbacks({ state: 'FAILED', limit: 50 })),
     shared('failing schedules', SELDOM, () => engine.schedules({ failing: true, limit: 10 })),
@@ -82,12 +84,13 @@ async function load(asked: Asked): Promise<OverviewData> {
     needs: needsOf(known),
     range,
     points: columnsOf(points, range, look.now),
+    ends: { of: ofQueues, range },
     queues: queues.filter(({ name }) => !name.startsWith('sidejob')),
     limited: queues.reduce((sum, { counts }) => sum + counts.limited, 0),
     longest: runs.sort((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
     processes,
     kinds,
-    deploys: deployments.map(({ at }) => at).filter((at) => at > look.now - range.span),
+    deploys: deployments.map(({ at }) => at).filter((at) => at > endOf(range, look.now) - range.span),
     stats: { waits: stats.waits },
   }
 }
@@ -116,7 +119,7 @@ function Whole({ data }: { data: OverviewData }) {
       </div>
       <Kinds data={data.kinds} />
       <div class="cols c21">
-        <Queues queues={data.queues} />
+        <Queues queues={data.queues} ends={data.ends} />
         <RunningLongest runs={data.longest} />
       </div>
     </>

@@ -1,13 +1,15 @@
 // Where open jobs are, the queues, and what runs longest.
 
+import type { Point } from '../../../core/series.ts'
 import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Icon, Shape, StatusMark } from '../../parts/icon.tsx'
 import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
 import { Since } from '../../parts/moment.tsx'
-import { Meter, Pips } from '../../parts/spark.tsx'
+import { Bars, Meter, Pips } from '../../parts/spark.tsx'
 import { count } from '../../words/number.ts'
 import { readyIn } from '../../words/queue.ts'
+import { columnsOf, type Range } from '../../words/series.ts'
 import { cut } from '../../words/text.ts'
 import { about } from '../../words/time.ts'
 
@@ -99,7 +101,25 @@ export function Where({ queues, limited }: { queues: QueueView[]; limited: numbe
   )
 }
 
-function QueueRow({ queue }: { queue: QueueView }) {
+/** What each queue counted, and of which time that is shown. */
+export type Ends = { of: Readonly<Record<string, Point[]>>; range: Range }
+
+/** So many bars are as fine as the eye reads in a row. */
+const BARS = 24
+
+function EndsCell({ name, ends: { of, range } }: { name: string; ends: Ends }) {
+  const { now } = useLook()
+  const points = columnsOf(of[name] ?? [], { ...range, columns: Math.min(BARS, range.columns) }, now)
+  const sum = (what: 'completed' | 'failed') => points.reduce((all, point) => all + point[what], 0)
+  return (
+    <td class="num wide" title={`${count(sum('completed'))} completed, ${count(sum('failed'))} failed`}>
+      <span class="vh">{`${count(sum('completed'))} completed, ${count(sum('failed'))} failed`}</span>
+      <Bars values={points.map(({ completed, failed }) => completed + failed)} tone="f-done" />
+    </td>
+  )
+}
+
+function QueueRow({ queue, ends }: { queue: QueueView; ends?: Ends }) {
   const { now } = useLook()
   const { name, paused, mode, lanes, maxLanes, counts, oldestReady } = queue
   const wait = oldestReady === null ? null : now - oldestReady
@@ -153,6 +173,7 @@ function QueueRow({ queue }: { queue: QueueView }) {
           </To>
         )}
       </td>
+      {ends && <EndsCell name={name} ends={ends} />}
     </tr>
   )
 }
@@ -160,7 +181,7 @@ function QueueRow({ queue }: { queue: QueueView }) {
 const heads = ['Ready', 'Oldest', 'At limits', 'Running', 'Later', 'Failed']
 
 /** The table of queues, here and on its own page. */
-export function QueueTable({ queues }: { queues: QueueView[] }) {
+export function QueueTable({ queues, ends }: { queues: QueueView[]; ends?: Ends }) {
   return (
     <table class="tbl lined">
       <caption class="vh">Queues</caption>
@@ -173,11 +194,16 @@ export function QueueTable({ queues }: { queues: QueueView[] }) {
               {head}
             </th>
           ))}
+          {ends && (
+            <th scope="col" class="num wide">
+              Ends, {ends.range.text}
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>
         {queues.map((queue) => (
-          <QueueRow queue={queue} />
+          <QueueRow queue={queue} ends={ends} />
         ))}
       </tbody>
     </table>
@@ -186,14 +212,14 @@ export function QueueTable({ queues }: { queues: QueueView[] }) {
 
 const SHOWN = 8
 
-export function Queues({ queues }: { queues: QueueView[] }) {
+export function Queues({ queues, ends }: { queues: QueueView[]; ends: Ends }) {
   const busy = queues.toSorted((a, b) => b.counts.queued + b.counts.running - a.counts.queued - a.counts.running)
   return (
     <Card title="Queues" right={<To kind="link" to="/queues">{`All ${count(queues.length)}`}</To>}>
       {queues.length === 0 ? (
         <Empty>There is no queue yet: the first job makes one.</Empty>
       ) : (
-        <QueueTable queues={busy.slice(0, SHOWN)} />
+        <QueueTable queues={busy.slice(0, SHOWN)} ends={ends} />
       )}
     </Card>
   )

@@ -46,7 +46,7 @@ export function Node({
 }) {
   const { name, queue, class: of, job, status, lastRun } = node
   return (
-    <aside class="insp" aria-label="The node that is selected">
+    <aside class="insp" id="insp" aria-label="The node that is selected">
       <header>
         <p class="note">Node</p>
         <p class="title">

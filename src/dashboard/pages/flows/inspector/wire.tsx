@@ -109,7 +109,7 @@ export function Wire({
   near: Near
 }) {
   return (
-    <aside class="insp" aria-label="The wire that is selected">
+    <aside class="insp" id="insp" aria-label="The wire that is selected">
       <header>
         <p class="note">Wire</p>
         <p class="title mono">

@@ -1,0 +1,53 @@
+// What is new comes into the page in place: what somebody has opened, ticked or written stays, and so does what a script draws.
+
+import { Idiomorph } from 'idiomorph'
+import { holdBack, showHeld } from './list.ts'
+import { isWriting } from './page.ts'
+
+/** What somebody has opened or ticked stays so. */
+const keepsOwn = (name: string, node: Node): boolean =>
+  !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
+
+/** Somebody is writing there, or has written something that was not sent yet. A button that has the focus is no such place. */
+const isWritten = (node: Node): boolean =>
+  isWriting(node) &&
+  (node === document.activeElement ||
+    ((node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) && node.value !== node.defaultValue))
+
+/** What a script of the page draws itself stays, too; no id stands in it, for those are moved to where they are in the new page. */
+const keepsTime = (old: Node, fresh: Node): boolean =>
+  !(old instanceof HTMLElement && old.dataset.island !== undefined) &&
+  !isWritten(old) &&
+  !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
+
+const callbacks = { beforeAttributeUpdated: keepsOwn, beforeNodeMorphed: keepsTime }
+
+/** The browser draws and hears before what follows, so that no frame waits for all of it. */
+const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
+
+function swap(next: Document, id: string): void {
+  const [old, fresh] = [document.getElementById(id), next.getElementById(id)]
+  // Its nodes, not itself: what is set on it by scripts stays.
+  if (old && fresh) Idiomorph.morph(old, [...fresh.childNodes], { morphStyle: 'innerHTML', callbacks })
+}
+
+/** `whole`: somebody has asked for it, so what is new is shown as well. */
+export async function take(html: string, whole = true): Promise<void> {
+  const next = new DOMParser().parseFromString(html, 'text/html')
+  await breath()
+  const held = whole ? 0 : holdBack(next)
+  swap(next, 'main')
+  showHeld(held)
+  document.title = next.title
+  await breath()
+  swap(next, 'side')
+  document.dispatchEvent(new CustomEvent('drawn'))
+}
+
+/** Brings parts of the page up to date, by their ids. */
+export function takeParts(parts: Record<string, string>): void {
+  for (const [id, html] of Object.entries(parts)) {
+    const old = document.getElementById(id)
+    if (old) Idiomorph.morph(old, html, { callbacks })
+  }
+}

@@ -1,0 +1,35 @@
+// What each page costs at most: held by a test that counts, said by the docs and by the dot of every open page.
+
+/** Round trips to Redis one after the other, commands of a look, and of the first look of an isolate. */
+export type Cost = readonly [trips: number, look: number, first: number]
+
+/**
+ * By path. With two limits: each more is two commands of the first look, where what is shared is asked for, too, and of
+ * every look at Limits.
+ */
+export const costs: Readonly<Record<string, Cost>> = {
+  '/': [2, 10, 56],
+  '/jobs': [1, 14, 34],
+  '/jobs/new': [2, 8, 26],
+  '/jobs/:job': [2, 28, 44],
+  '/flows': [3, 26, 44],
+  '/flows/:job': [2, 14, 32],
+  '/flows/:job/edit': [2, 12, 30],
+  '/queues': [1, 9, 22],
+  '/queues/:queue': [1, 20, 42],
+  '/schedules': [1, 6, 24],
+  '/limits': [1, 10, 30],
+  '/workers': [2, 8, 26],
+  '/workers/:queue/:class': [2, 12, 30],
+  '/channels': [2, 9, 24],
+  '/callbacks': [1, 6, 28],
+  '/files': [1, 4, 20],
+  '/log': [1, 2, 20],
+  '/settings/keys': [1, 2, 20],
+  '/doctor': [1, 4, 22],
+  '/find': [1, 4, 22],
+  '/more': [1, 1, 22],
+}
+
+/** Commands of a look at a page. @example commandsOf('/jobs') // 14 */
+export const commandsOf = (path: string): number | undefined => costs[path]?.[1]

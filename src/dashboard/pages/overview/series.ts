@@ -1,0 +1,10 @@
+// What queues counted: one answer for all of them, which all tabs share for a while.
+
+import type { Asked } from '../../page.ts'
+import type { Range } from '../../words/series.ts'
+
+const FRESH = 10_000
+
+/** All together, and each queue by itself: one request either way. */
+export const seriesOf = ({ engine, shared }: Asked, { step }: Range) =>
+  shared(`series ${step}`, FRESH, () => engine.series({ step, details: true }))

@@ -1,0 +1,128 @@
+// Charts of time in a real browser: queues beside their numbers, kinds of errors in time, and a part of a chart seen from near.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { costs } from '../../src/dashboard/costs.ts'
+import { defineWorker, type Job } from '../../src/index.ts'
+import { type Look, logIn, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { serve } from './served.ts'
+
+const pay = (queue: string) =>
+  defineWorker({
+    ...{ class: 'pay', queue },
+    retry: { max: 0 },
+    perform(job: Job) {
+      if (job.args !== null) throw new Error('the card was declined')
+    },
+  })
+
+describe.skipIf(!program())('charts', { timeout: 60_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+
+  beforeAll(async () => {
+    site = await serve({ workers: [pay('shop'), pay('mail')] })
+    const made: number[] = []
+    for (const [queue, n] of [
+      ['shop', 3],
+      ['mail', 1],
+    ] as const)
+      for (let i = 0; i < n; i++) made.push(await site.make('pay', { queue }))
+    for (let i = 0; i < 2; i++) made.push(await site.make('pay', { queue: 'shop', args: '{}' }))
+    for (const id of made) await site.rest(id)
+    browser = await startBrowser()
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  async function at(path: string, use: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
+    const { context, page, faults } = await logIn(browser, site.url, KEY, look)
+    await page.goto(`${site.url}/ui${path}`)
+    await use(page)
+    expect(faults).toEqual([])
+    await context.close()
+  }
+
+  const drawn = (page: Page, row: string) =>
+    page
+      .locator('tr', { has: page.getByRole('link', { name: row, exact: true }) })
+      .locator('td:last-child rect.f-done')
+      .count()
+
+  test.each(['/', '/queues'])('on %s each queue has its ends beside its numbers, by one request for all', (path) =>
+    at(path, async (page) => {
+      const cell = (row: string) =>
+        page.locator('tr', { has: page.getByRole('link', { name: row, exact: true }) }).locator('td:last-child')
+      expect(await cell('shop').innerText()).toBe('3 completed, 2 failed')
+      expect(await cell('mail').innerText()).toBe('1 completed, 0 failed')
+      expect(await drawn(page, 'shop')).toBeGreaterThan(0)
+      expect(await page.getByRole('columnheader', { name: 'Ends, 4 h' }).count()).toBe(1)
+    }),
+  )
+
+  test('kinds of errors have bars, of the quarters of an hour in which their jobs failed', () =>
+    at('/jobs?status=failed', async (page) => {
+      const row = page.locator('.kinds tbody tr', { hasText: 'the card was declined' })
+      expect(await row.locator('td').nth(3).innerText()).toBe('2 in 6 h')
+      const tall = row.locator('rect.f-failed')
+      // Both in one quarter, unless it ended between them.
+      expect(await tall.count()).toBeGreaterThan(0)
+      expect(await tall.last().getAttribute('height')).toBe('18')
+    }))
+
+  const stretch = (page: Page): [number, number] => {
+    const { searchParams } = new URL(page.url())
+    return [Number(searchParams.get('from')), Number(searchParams.get('to'))]
+  }
+
+  test('a part of the chart is drawn over, and then is all that is shown', () =>
+    at('/', async (page) => {
+      const chart = page.locator('svg[data-from]')
+      const { x, y, width } = (await chart.boundingBox())!
+      const [from, to] = [Number(await chart.getAttribute('data-from')), Number(await chart.getAttribute('data-to'))]
+      await page.mouse.move(x + width * 0.875, y + 40)
+      await page.mouse.down()
+      await page.mouse.move(x + width - 1, y + 40, { steps: 4 })
+      await page.mouse.up()
+      await page.waitForURL(/from=\d+&to=\d+/)
+      const [a, b] = stretch(page)
+      expect(a - (to - (to - from) / 8)).toBeLessThan(60_000)
+      expect(to - b).toBeLessThan(60_000)
+      await page.getByRole('link', { name: 'All of it' }).waitFor()
+      expect(await page.getByRole('img', { name: /3?4 jobs completed and 2 failed in 3\d minutes from/ }).count()).toBe(
+        1,
+      )
+      expect(await page.getByRole('columnheader', { name: /^Ends, 3\d minutes$/ }).count()).toBe(1)
+      // A press is no stretch.
+      const before = page.url()
+      await page.mouse.click(x + width / 2, y + 40)
+      expect(page.url()).toBe(before)
+    }))
+
+  test('without a pointer a chart is brought nearer, to what was earlier, and back', () =>
+    at('/?range=1h', async (page) => {
+      await page.getByRole('link', { name: 'The last quarter of what is shown' }).press('Enter')
+      await page.waitForURL(/from=/)
+      const [from, to] = stretch(page)
+      expect(to - from).toBe(15 * 60_000)
+      await page.getByRole('link', { name: 'Earlier' }).press('Enter')
+      await page.waitForURL((url) => url.searchParams.get('to') === String(from))
+      await page.getByRole('link', { name: 'Later' }).press('Enter')
+      await page.waitForURL((url) => url.searchParams.get('from') === String(from))
+      await page.getByRole('link', { name: 'All of it' }).press('Enter')
+      await page.waitForURL((url) => url.search === '?range=1h')
+    }))
+
+  test('the dot says what a look costs, and how often that is', () =>
+    at('/limits', async (page) => {
+      const dot = page.locator('#live')
+      expect(await dot.getAttribute('title')).toBe(
+        `At most ${costs['/limits']![1]} commands every 2 s; press to pause (p)`,
+      )
+      await dot.click()
+      expect(await dot.getAttribute('title')).toBe('Looks no more, and costs nothing; press to go on (p)')
+    }))
+})
