@@ -13,6 +13,8 @@ const list = (does: string, ask: (client: Client) => Promise<object>, member: st
   },
 })
 
+type ClassCount = Awaited<ReturnType<Client['stats']['classes']>>['classes'][number]
+
 type Act = (client: Client, name: string, given: Given) => Promise<unknown>
 
 const act = (does: string, takes: string, perform: Act, options: Command['options'] = {}): Command => ({
@@ -45,6 +47,15 @@ async function processesOf(client: Client) {
 
 const signal = (word: 'quiet' | 'stop' | null, does: string): Command =>
   act(does, 'process', (client, process) => client.processes.signal(process, { signal: word }))
+
+/** A class as a line: how often what happened, and how long it waited and ran. */
+const classRow = ({ queue, class: name, counts, waited, took }: ClassCount) => ({
+  queue,
+  class: name ?? 'all others',
+  ...counts,
+  ...{ waited: waited && `${waited.p50}–${waited.p95} ms`, took: took && `${took.p50}–${took.p95} ms` },
+})
+const CLASS_COLUMNS = ['queue', 'class', 'made', 'runs', 'completed', 'failed', 'waited', 'took']
 
 const scopes = ['read', 'write', 'work', 'admin'] as const
 type Scope = (typeof scopes)[number]
@@ -158,8 +169,12 @@ export const resources: Record<string, Command> = {
   ...bulkCommands,
   stats: {
     does: 'shows what has happened, today and ever; with --days, day by day',
-    options: { days: { type: 'string', does: 'so many days, from today back' } },
-    async run(client, { days }, { show, json }) {
+    options: {
+      days: { type: 'string', does: 'so many days, from today back' },
+      classes: { type: 'boolean', does: 'what was counted today by class, how long jobs waited and runs took' },
+    },
+    async run(client, { days, classes }, { show, json }) {
+      if (classes) return show((await client.stats.classes({})).classes.map(classRow), CLASS_COLUMNS)
       const { queues, days: kept, ...found } = await client.stats.show(days ? { days: String(days) } : {})
       if (json) return show({ ...found, queues, ...(kept && { days: kept }) })
       if (kept) return show(kept, ['day', 'counts'])

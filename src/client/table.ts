@@ -158,7 +158,12 @@ export const table = {
     children: 'GET /v1/runs/:token/children',
     steps: 'GET /v1/runs/:token/steps',
   },
-  stats: { show: 'GET /v1/stats', series: 'GET /v1/stats/series', metrics: 'GET /metrics' },
+  stats: {
+    show: 'GET /v1/stats',
+    series: 'GET /v1/stats/series',
+    classes: 'GET /v1/stats/classes',
+    metrics: 'GET /metrics',
+  },
   me: { show: 'GET /v1/me' },
   keys: {
     list: 'GET /v1/keys',

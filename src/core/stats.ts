@@ -40,6 +40,43 @@ export const seriesQuery = z.strictObject({
   details: flag.optional().meta({ description: 'the points of each queue, too' }),
 })
 
+const ms = z.int().meta({ description: 'milliseconds' })
+const spread = z
+  .object({
+    mean: ms,
+    p50: z.int().meta({ description: 'half of them took at most so many milliseconds: the end of a bucket' }),
+    p95: z.int().meta({ description: 'the same of 95 %' }),
+    buckets: z.array(z.int()).meta({
+      description:
+        'how many were up to 10 ms, 30 ms, 100 ms, 300 ms, 1 s, 3 s, 10 s, 30 s, 100 s, 10 min, 1 h, and longer',
+    }),
+  })
+  .nullable()
+
+export const classesQuery = z.strictObject({
+  queue: queueName.optional().meta({ description: 'of all queues where none is named' }),
+  day: z.enum(['today', 'yesterday']).optional().meta({ description: 'since midnight UTC, or the day before; today' }),
+})
+
+export const classes = z.object({
+  day: z.string().meta({ description: 'of UTC, as 2026-11-22' }),
+  classes: z
+    .array(
+      z.object({
+        queue: queueName,
+        class: z
+          .string()
+          .nullable()
+          .meta({ description: 'null: all classes of the queue beyond the first hundred of that day, together' }),
+        counts: z.object(Object.fromEntries(counted.map((name) => [name, z.int()])) as Named<typeof counted>),
+        waited: spread.meta({ description: 'how long what ran had been ready when it began; null where nothing ran' }),
+        took: spread.meta({ description: 'how long its runs took; null where nothing ran' }),
+      }),
+    )
+    .meta({ description: 'by queue and name, those to which something happened' }),
+  more: z.boolean().meta({ description: 'only the first 50 queues by name are in it' }),
+})
+
 type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>
 const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Named<typeof counted>
 const stood = Object.fromEntries(

@@ -4,10 +4,14 @@
 export const waitEnds = [10, 100, 1_000, 5_000, 30_000, 60_000, 600_000, 3_600_000, Number.POSITIVE_INFINITY] as const
 
 /** Below which bucket's end a share of all has waited; nothing where there are none. @example waitBelow([9, 1], 0.5) // 10 */
-export function waitBelow(buckets: readonly number[], share: number): number | undefined {
+export function waitBelow(
+  buckets: readonly number[],
+  share: number,
+  ends: readonly number[] = waitEnds,
+): number | undefined {
   const all = buckets.reduce((a, b) => a + b, 0)
   if (all === 0) return undefined
   let sum = 0
   const i = buckets.findIndex((n) => (sum += n) >= share * all)
-  return Number.isFinite(waitEnds[i]!) ? waitEnds[i]! : waitEnds[waitEnds.length - 2]!
+  return Number.isFinite(ends[i]!) ? ends[i]! : ends[ends.length - 2]!
 }

@@ -1,7 +1,7 @@
 // Numbers about the whole.
 
 import * as z from 'zod'
-import { series, seriesQuery, stats as shown, statsQuery } from '../core/stats.ts'
+import { classes, classesQuery, series, seriesQuery, stats as shown, statsQuery } from '../core/stats.ts'
 import { metrics } from './metrics.ts'
 import { route } from './route.ts'
 
@@ -31,6 +31,18 @@ export const stats = {
       answers: { 200: series },
     },
     ({ engine, query }) => engine.series(query),
+  ),
+
+  classes: route(
+    {
+      method: 'GET',
+      path: '/v1/stats/classes',
+      scope: 'read',
+      summary: 'Shows what was counted by class, how long its jobs waited and how long its runs took',
+      query: classesQuery,
+      answers: { 200: classes },
+    },
+    ({ engine, query }) => engine.classes(query),
   ),
 
   metrics: route(

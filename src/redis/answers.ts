@@ -123,6 +123,7 @@ export const rows = {
   claim: { id: 'text', till: 'number', names: 'text' },
   next: { job: 'number', class: 'text', priority: 'number', since: 'number', group: 'some', pull: 'flag' },
   counted: { queue: 'text', latest: 'text', before: 'texts' },
+  classed: { queue: 'text', texts: 'texts' },
   found: { kind: 'text', who: 'text', what: 'text', remedy: 'text' },
 } as const satisfies Record<string, Record<string, string>>
 
@@ -198,6 +199,7 @@ export const replies = {
   queue: { document: 'text', lanes: 'lane[]', runs: 'run[]', claims: 'claim[]', next: 'next[]', now: 'number' },
   atWork: { lanes: 'lane[]', processes: 'process[]', runs: 'run[]', more: 'flag', now: 'number' },
   series: { queues: 'counted[]', more: 'flag', now: 'number' },
+  classes: { queues: 'classed[]', more: 'flag', now: 'number' },
   verified: { faults: 'found[]', phase: 'some', from: 'number', seen: 'number' },
 } as const satisfies Record<string, Record<string, string>>
 

@@ -44,6 +44,10 @@ export const kinds = {
     'string',
     `all counts of a queue as they were at the first one of a minute (of the last ${keptSteps.minute}) or an hour (of ${keptSteps.hour}): that moment, the longest wait before it, and the counts`,
   ],
+  '~counts:<q>:c, :b': [
+    'string',
+    'what was counted by class on the last day on which something was, and on the one before: the day, and a line for each of the first hundred classes, the others together in one without a name',
+  ],
   '~days': ['hash', 'day → queue → what was counted on it and how long runs had waited, as JSON; for five years'],
   '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],
   '~wake': [

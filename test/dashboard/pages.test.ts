@@ -164,6 +164,21 @@ describe('the views of Jobs', () => {
     expect(await reader.html('/ui/jobs?text=ab-4711')).toMatch(/1 of \d+ that were looked through fit/)
   })
 
+  test('jobs are counted by class, with how long they waited and ran', async () => {
+    const html = await reader.html('/ui/jobs?by=class')
+    expect(html).toMatch(/aria-current="page"[^>]*>By class</)
+    const { classes } = await pages.engine.classes({})
+    const failing = classes.find(({ class: name }) => name === 'fails')!
+    expect(failing.counts).toMatchObject({ failed: expect.any(Number), errors: expect.any(Number) })
+    expect(failing.counts.failed).toBeGreaterThan(0)
+    const row = html.split('<tr>').find((row) => row.includes('<b>fails</b>'))!
+    expect(row).toContain(`<td class="num">${failing.counts.made}</td><td class="num">${failing.counts.runs}</td>`)
+    expect(row).toContain(`class=fails">${failing.counts.failed}</a>`)
+    expect(row).toMatch(/≤ [\d.]+ m?s/)
+    expect(await reader.html('/ui/jobs?by=class&class=pulled')).not.toContain('<b>fails</b>')
+    expect(await reader.html('/ui/jobs?by=class&day=yesterday')).toContain('Nothing was counted yesterday')
+  })
+
   test('are tokens of the filter line', async () => {
     const html = await reader.html('/ui/jobs?waits=limit&since=6h')
     for (const name of ['waits', 'since']) expect(html).toContain(`<span class="kk">${name}</span>`)

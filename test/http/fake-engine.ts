@@ -385,6 +385,19 @@ const answers: Engine = {
     today: { core: { runs: 3 } },
     total: { core: { runs: 3 } },
   }),
+  classes: async () => ({
+    day: '2027-01-15',
+    classes: [
+      {
+        queue: 'core',
+        class: 'zip',
+        counts: { made: 2, runs: 1, errors: 0, completed: 1, failed: 0, terminated: 0, lost: 0, skipped: 0 },
+        waited: { mean: 8, p50: 10, p95: 10, buckets: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
+        took: null,
+      },
+    ],
+    more: false,
+  }),
   series: async () => ({
     step: 'hour',
     points: [

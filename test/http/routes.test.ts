@@ -821,6 +821,14 @@ const cases: Case[] = [
     { queue: 'core', step: 'hour', details: true },
   ],
   [
+    'stats.classes',
+    ask('GET', '/v1/stats/classes?queue=core&day=yesterday'),
+    200,
+    { day: '2027-01-15', classes: [{ class: 'zip', counts: { made: 2 }, waited: { p95: 10 }, took: null }] },
+    'classes',
+    { queue: 'core', day: 'yesterday' },
+  ],
+  [
     'stats.metrics',
     ask('GET', '/metrics'),
     200,

@@ -299,6 +299,14 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed - alone.billed, JSON.stringify(commands)).toBeLessThanOrEqual(18)
   })
 
+  // EVALSHA, TIME, SMEMBERS and MGET.
+  test('what was counted by class of all queues (budget 4, measured 4)', async () => {
+    await cost(() => kit.engine.classes({}))
+    const { calls, billed, commands } = await cost(() => kit.engine.classes({}))
+    expect(calls).toBe(1)
+    expect(billed, JSON.stringify(commands)).toBe(4)
+  })
+
   // EVALSHA, TIME, SMEMBERS and MGET; two to four that count one queue in part anew, and a GET of how bells fare.
   test('the sums over 50 queues (budget 10, measured 6 to 9)', async () => {
     const queues = Array.from({ length: 50 }, (_, i) => `summed${i}`)

@@ -178,8 +178,8 @@ const runs: Mutation[] = [
     ],
   ),
   ...of(6, 'lib/run/retry.lua', [
-    "  counts.add(doc.queue, 'errors')\n",
-    "  counts.add(doc.queue, 'errors')\n  ending.clear_steps(id, doc)\n",
+    "  counts.add(doc.queue, doc.class, 'errors')\n",
+    "  counts.add(doc.queue, doc.class, 'errors')\n  ending.clear_steps(id, doc)\n",
     'steps are forgotten when a run fails',
   ]),
   ...of(
@@ -2412,7 +2412,11 @@ const packed: Mutation[] = [
     ['  count_packed(q, to, piece.n - 1)\n', '', 'what has come into an index does not count'],
     ['  if under ~= token then return nil end\n', '', 'any token ends a piece'],
     ['if not piece or till <= now or lane', 'if not piece or lane', 'a piece ends after its lease'],
-    ["counts.add(doc.queue, 'completed', n)", "counts.add(doc.queue, 'completed', 1)", 'a piece is counted as one run'],
+    [
+      "counts.add(doc.queue, doc.class, 'completed', n)",
+      "counts.add(doc.queue, doc.class, 'completed', 1)",
+      'a piece is counted as one run',
+    ],
     ['  if keep > now then\n    move', '  if true then\n    move', 'what is to go at once stays'],
     [':gsub(\'"le":"%d+",\', \'"le":"\' .. till .. \'","bg":"1",\', 1)', '', 'a lease that goes on ends in the text'],
     ['.. till .. \'","bg":"1",\', 1)', ".. till .. '\",', 1)", 'a run of a piece that was extended has not begun'],
@@ -2556,6 +2560,52 @@ const told: Mutation[] = [
   ...of(91, 'lib/port/log.lua', ['fault_doc or (job and find(job))', 'fault_doc', 'what runs say has no class']),
 ]
 
+const classes: Mutation[] = [
+  ...of(
+    97,
+    'lib/queue/class_counts.lua',
+    ['if not to and size_of(text) >= MOST then', 'if false then', 'a text grows by every class'],
+    ['size_of(beside) >= MOST_BESIDE', 'false', 'what is counted beside the text grows by every class'],
+    [
+      'if text and day_of(text) ~= today then set_text',
+      'if false then set_text',
+      'what was counted by class on a day is lost when it is over',
+    ],
+    [
+      "  elseif beside then\n    if text then set_text(class_counts.key(q, 'b'), text) end\n",
+      '  elseif false then\n',
+      'what was counted beside a text of another day is lost',
+    ],
+    [
+      'if text then set_text(class_counts',
+      'if false then set_text(class_counts',
+      'the text of another day is lost beside it',
+    ],
+    [
+      'or (beside and (day_of(beside) ~= today',
+      'or (beside and (false',
+      'what was counted beside is never of another day',
+    ],
+    [
+      'if is_read and beside then change_queue',
+      'if false then change_queue',
+      'what was counted beside the text is counted again',
+    ],
+    ['while ENDS[bucket] and ms > ENDS[bucket] do bucket = bucket + 1 end', '', 'all runs are in the first bucket'],
+    ['  note(of, at, ms * n)', '  note(of, at, ms)', 'the jobs of a piece took as long as one'],
+    [
+      '  measure(of, WAITED, math.max(0, start -',
+      '  measure(of, WAITED, math.max(0, now -',
+      'a run has waited while it ran',
+    ],
+  ),
+  ...of(97, 'lib/queue/counts.lua', [
+    'if class then class_counts.add',
+    'if false then class_counts.add',
+    'nothing is counted by class',
+  ]),
+]
+
 export const mutations: Mutation[] = [
   ...packed,
   ...warm,
@@ -2581,4 +2631,5 @@ export const mutations: Mutation[] = [
   ...amounts,
   ...sizes,
   ...told,
+  ...classes,
 ]

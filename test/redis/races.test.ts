@@ -108,8 +108,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/run/retry.lua',
-      find: "  counts.add(doc.queue, 'errors')\n",
-      replace: "  counts.add(doc.queue, 'errors')\n  change(id, doc, 'vi:in', nil)\n",
+      find: "  counts.add(doc.queue, doc.class, 'errors')\n",
+      replace: "  counts.add(doc.queue, doc.class, 'errors')\n  change(id, doc, 'vi:in', nil)\n",
       says: 'what a failed run has read is gone',
     },
   },

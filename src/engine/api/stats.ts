@@ -1,5 +1,6 @@
 // Numbers about the whole: what has happened today, on each day that is kept, and minute by minute.
 
+import { classCountsOf } from '../../core/class-counts.ts'
 import { keptSteps, pointsOf, summed } from '../../core/series.ts'
 import type { DayRecord } from '../../redis/record.ts'
 import type { QueueRow } from '../../redis/types.ts'
@@ -18,6 +19,8 @@ const sum = (all: readonly Counts[]): Counts => {
   return total
 }
 
+const nameOf = (day: number): string => new Date(day * DAY).toISOString().slice(0, 10)
+
 type Kept = Record<string, DayRecord>
 
 /** What each queue counted on which day: those that are kept, and those that are not over, or that nobody has looked at since. */
@@ -35,14 +38,14 @@ function daysOf(kept: Map<number, Kept>, queues: readonly QueueRow[], days: read
       { counts, ...(waits ? { waits } : {}) },
     ])
     const counts = sum(Object.values(queues).map((day) => day.counts))
-    return [{ day: new Date(day * DAY).toISOString().slice(0, 10), counts, queues: Object.fromEntries(own) }]
+    return [{ day: nameOf(day), counts, queues: Object.fromEntries(own) }]
   })
 }
 
 const byName = <T>(queues: readonly QueueRow[], value: (settings: QueueRow['settings']) => T): Record<string, T> =>
   Object.fromEntries(queues.map(({ name, settings }) => [name, value(settings)]))
 
-export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series'> {
+export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series' | 'classes'> {
   return {
     async stats({ days = 0 } = {}) {
       const [{ queues, now }, { trouble }] = await Promise.all([store.overview(), store.standing()])
@@ -72,6 +75,15 @@ export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series'
       const byQueue = rows.map((row) => [row.queue, pointsOf(row, { step: ms, since })] as const)
       const points = summed(byQueue.map(([, own]) => own))
       return { step, points, more, ...(details ? { queues: Object.fromEntries(byQueue) } : {}) }
+    },
+
+    async classes({ queue = '', day: which = 'today' }) {
+      const { queues, more, now } = await store.classes(queue, MOST_QUEUES)
+      const day = Math.floor(now / DAY) - (which === 'yesterday' ? 1 : 0)
+      const classes = queues.flatMap(({ queue, texts }) =>
+        classCountsOf(texts, day).map((count) => ({ queue, ...count })),
+      )
+      return { day: nameOf(day), classes, more }
     },
   }
 }

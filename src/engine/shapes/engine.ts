@@ -1,5 +1,6 @@
 // Everything that can be asked of the engine.
 
+import type { ClassCount } from '../../core/class-counts.ts'
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Constraint } from '../../core/constraint.ts'
 import type { Graph } from '../../core/graph.ts'
@@ -268,6 +269,12 @@ export interface Engine extends Deliveries {
     more: boolean
     /** Of each queue: told with `details`. */
     queues?: Record<string, Point[]>
+  }>
+  /** What was counted by class today or on the day before; `more`: of 50 queues, and there are others. */
+  classes(of: { queue?: string; day?: 'today' | 'yesterday' }): Promise<{
+    day: string
+    classes: ({ queue: string } & ClassCount)[]
+    more: boolean
   }>
   /** What is not as it must be, in one slice of the jobs; where the next one begins. */
   examine(cursor?: string): Promise<{ faults: FoundFault[]; jobs: number; cursor: string | null }>

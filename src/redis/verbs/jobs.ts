@@ -58,7 +58,7 @@ export function createJobs(parts: Parts) {
     return [
       ...onceKeys(once),
       ...(lane ? [keys.lane(lane.id)] : []),
-      ...[...queues].map(keys.queue),
+      ...[...queues].flatMap((queue) => [keys.queue(queue), keys.classCounts(queue)]),
       ...[...limits].map(keys.limit),
       ...(quotaOf(jobs) ? [keys.quota(quotaOf(jobs)!.by)] : []),
       keys.lastId,

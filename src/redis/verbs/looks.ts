@@ -194,6 +194,12 @@ export function createLooks(parts: Parts) {
     return { rows: queues, more, now }
   }
 
+  /** What was counted by class, of a queue or of each of the first so many, as the texts in which it is kept. */
+  async function classes(queue: string, mostQueues: number) {
+    const args = { ...base(), queue_name: queue, most_queues: mostQueues }
+    return answerOf(await evaluate(scripts.classes, [], args, []), 'classes')
+  }
+
   /** Tells a process something; null: to go on. False: nobody has that name. */
   async function signal(name: string, word: Signal | null): Promise<boolean> {
     const raw = await evaluate(scripts.signal, [], { ...base(), name, signal: word ?? '' }, [])
@@ -204,6 +210,7 @@ export function createLooks(parts: Parts) {
     inspect,
     atWork,
     series,
+    classes,
     signal,
     list,
     tree,

@@ -78,6 +78,7 @@ export function createRuns(parts: Parts) {
     const owners = sent.alone.map((run) => run.token.split('.', 1)[0]!)
     const known = [
       ...(queue ? [keys.queue(queue)] : []),
+      ...(queue && runs.length > 0 ? [keys.classCounts(queue)] : []),
       ...(lane ? [keys.lane(lane.id)] : []),
       keys.hints,
       keys.listened,

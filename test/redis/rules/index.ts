@@ -7,6 +7,7 @@ import { branching } from './branches.ts'
 import { broken } from './breakers.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
+import { classes } from './classes.ts'
 import { counting } from './counts.ts'
 import { data } from './data.ts'
 import { families } from './family.ts'
@@ -47,6 +48,7 @@ export const rules: Record<number, Facts> = {
   ...processes,
   ...branching,
   ...stats,
+  ...classes,
   ...warm,
   ...measured,
   ...sizes,

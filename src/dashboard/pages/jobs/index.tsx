@@ -12,6 +12,7 @@ import { count } from '../../words/number.ts'
 import { cut, title } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Bulk, BulkProgress } from './bulk.tsx'
+import { ByClass, type ByClassData, byClass, dayIn, Switch } from './by-class.tsx'
 import { Counts } from './counts.tsx'
 import { Filter, filterFor } from './filter.tsx'
 import { Kinds, type KindsData, kindsOf, retryKind } from './kinds.tsx'
@@ -22,6 +23,8 @@ import { type View as ListView, Views, viewActs } from './views.tsx'
 const ROWS = 50
 /** So long the views that all share are taken as they were. */
 const SHARED = 60_000
+
+const NO_JOBS: Awaited<ReturnType<Asked['engine']['list']>> = { jobs: [], cursor: null }
 
 export type JobsData = {
   jobs: JobView[]
@@ -35,6 +38,8 @@ export type JobsData = {
   kinds?: KindsData
   /** Views that all share. */
   views: ListView[]
+  /** What was counted by class, in the place of the jobs. */
+  classes?: ByClassData
   /** The job that does something to many, whose progress is shown. */
   bulk?: JobView
 }
@@ -59,14 +64,16 @@ async function load(asked: Asked): Promise<JobsData> {
   settle(asked)
   const { engine, query } = asked
   const bulk = query.get('bulk')
-  const isOfKinds = query.get('status') === 'failed' && !query.has('error') && !query.has('group')
+  const isByClass = query.get('by') === 'class'
+  const isOfKinds = !isByClass && query.get('status') === 'failed' && !query.has('error') && !query.has('group')
   const filter = await filterFor(asked)
-  const [{ jobs, cursor, total, looked }, { queues }, { views }, kinds, doing] = await Promise.all([
-    engine.list({ ...filter, limit: ROWS }),
+  const [{ jobs, cursor, total, looked }, { queues }, { views }, kinds, doing, classes] = await Promise.all([
+    isByClass ? NO_JOBS : engine.list({ ...filter, limit: ROWS }),
     asked.stats(),
     asked.shared('views', SHARED, () => engine.views()),
     isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
     bulk ? engine.get(bulk).catch(() => undefined) : undefined,
+    isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query) }) : undefined,
   ])
   const counts = countsOf(queues, query.get('queue'))
   return {
@@ -78,6 +85,7 @@ async function load(asked: Asked): Promise<JobsData> {
     views,
     ...(kinds ? { kinds } : {}),
     ...(doing ? { bulk: doing } : {}),
+    ...(classes ? { classes } : {}),
   }
 }
 
@@ -88,7 +96,8 @@ export const nameOf = (query: URLSearchParams): string => {
 }
 
 /** How many fit, as far as that is known. */
-function noteOf({ jobs, looked }: JobsData, fit: number | undefined, all: number): string {
+function noteOf({ jobs, looked, classes }: JobsData, fit: number | undefined, all: number): string {
+  if (classes) return `${count(classes.classes.length)} classes`
   if (looked !== undefined) return `${count(jobs.length)} of ${count(looked)} that were looked through fit`
   return fit === undefined ? `${count(jobs.length)} on this page` : `${count(fit)} of ${count(all)} fit`
 }
@@ -104,6 +113,7 @@ function View({ data, query }: { data: JobsData; query: URLSearchParams }) {
   return (
     <>
       <Head title="Jobs" note={note}>
+        <Switch query={query} />
         <LinkButton to="/jobs/new" scope="write" icon="plus" kind="primary" hotkey="c">
           New job
         </LinkButton>
@@ -113,10 +123,14 @@ function View({ data, query }: { data: JobsData; query: URLSearchParams }) {
       <Counts counts={data.counts} query={query} />
       {data.bulk && <BulkProgress job={data.bulk} />}
       {data.kinds && <Kinds data={data.kinds} />}
-      <Card kind="list">
-        <Rows jobs={data.jobs} cursor={data.cursor} query={query} />
-      </Card>
-      <Bulk fit={fit} query={query} />
+      {data.classes ? (
+        <ByClass data={data.classes} query={query} />
+      ) : (
+        <Card kind="list">
+          <Rows jobs={data.jobs} cursor={data.cursor} query={query} />
+        </Card>
+      )}
+      {!data.classes && <Bulk fit={fit} query={query} />}
     </>
   )
 }

@@ -102,7 +102,7 @@ function create.one(spec, args, born)
   if spec.unique then claim_unique(spec, id, doc) end
   local moment, since = specs.moment_of(spec)
   if moment then change(id, doc, fields.not_before, int(moment)) end
-  counts.add(spec.queue, 'made')
+  counts.add(spec.queue, spec.class, 'made')
   if parent_doc and parent_doc.terminating then
     ending.terminate_now(id, doc)
   elseif held then

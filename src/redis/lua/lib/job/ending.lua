@@ -117,13 +117,13 @@ function ending.finish(id, doc, place, value)
   leave_word(id, doc, place, value)
   local keep = ending.removal(id, doc, place)
   if keep <= now and not doc.parent and not doc.has_children then
-    counts.add(doc.queue, states.resting[place])
+    counts.add(doc.queue, doc.class, states.resting[place])
     hints.tell_status(id, doc, states.resting[place])
     places.call_watchers(id, doc, states.resting[place])
     return erase.job(id, doc, states.resting[place])
   end
   places.move(id, doc, place, keep)
-  counts.add(doc.queue, states.resting[place])
+  counts.add(doc.queue, doc.class, states.resting[place])
   queueing.wake_parent(id, doc, true)
   if doc.delete_requested then ending.delete_marked(id, doc) end
 end

@@ -51,7 +51,7 @@ function internal.call_back(id, doc, place, value)
   change(id, doc, fields.ends_told, n)
   change(id, doc, fields.callback_job, told)
   change(id, doc, fields.callback_status, nil)
-  counts.add('sidejob', 'made')
+  counts.add('sidejob', 'callback', 'made')
   queueing.enqueue(told, new)
 end
 
@@ -63,7 +63,7 @@ function internal.hand_on(top, act)
   put(docs, id, doc)
   put(dirty, id, true)
   set_value(id, doc, fields.args, '{"job":' .. top .. ',"action":"' .. act .. '"}')
-  counts.add(doc.queue, 'made')
+  counts.add(doc.queue, doc.class, 'made')
   queueing.enqueue(id, doc)
   return id
 end

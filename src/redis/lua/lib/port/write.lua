@@ -294,7 +294,7 @@ function write.hand_over(channel, id, items)
   put(docs, id, doc)
   put(dirty, id, true)
   audience.set_relay(channel, id)
-  counts.add(doc.queue, 'made')
+  counts.add(doc.queue, doc.class, 'made')
   write.items(id, doc, 'i', 'in', items, { quiet = true, unnoted = true })
   queueing.enqueue(id, doc)
 end

@@ -7,6 +7,7 @@
 
 local counts = {}
 
+local class_counts = require 'queue/class_counts'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
@@ -100,11 +101,19 @@ local function turn(q, queue_record)
   change_queue(q, queue_fields.waits, nil)
 end
 
-function counts.add(q, what, n)
+-- Of a class where one is named: what jobs count themselves has none.
+function counts.add(q, class, what, n)
   local queue_record = queue(q)
   if queue_record.minute ~= minute then turn(q, queue_record) end
   put(queue_record.counts, what, (queue_record.counts[what] or 0) + (n or 1))
+  if class then class_counts.add(q, class, what, n) end
   if not queue_dirty[q] then put(queue_dirty, q, true) end
+end
+
+-- Runs of a class that end now, as its document has them; of a piece it says not when they began.
+function counts.ran(doc, began, n)
+  counts.add(doc.queue, doc.class, 'runs', n)
+  class_counts.ran(doc.queue, doc.class, doc.sequence, began or doc.ran_at, n)
 end
 
 -- Notes for how long the first of the runs that a claim lends had been ready, and that all of them were for up to as long.

@@ -137,7 +137,7 @@ local function succeed(run)
   if run.paused then set_pause(id, doc, run) else ending.clear_steps(id, doc) end
   if doc.terminating ~= '2' then change(id, doc, fields.started_up, '1') end
   change(id, doc, fields.run_number, int(tonumber(doc.run_number) + 1))
-  counts.add(doc.queue, 'runs')
+  counts.ran(doc)
   come_to_rest(id, doc, run)
   if doc.gone then return doc.gone end
   queueing.wake_parent(id, doc, run.ending == 'completed' and doc.repeats)
@@ -157,7 +157,7 @@ end
 local function settle(run)
   for _, e in ipairs(run.counts or {}) do
     local doc = need(run.id)
-    counts.add(doc.queue, e[1], e[2])
+    counts.add(doc.queue, nil, e[1], e[2])
   end
   if run.said then change(run.id, need(run.id), fields.said_ended_at, run.said) end
   if run.ending == 'checkpoint' then return checkpoint(run) end

@@ -69,7 +69,7 @@ function packed.create(spec, n, quota_of)
     if hints.hears_job(one) then hints.tell_status(one, cache.find(one), 'queued') end
   end
   if cache.raw[cache.schema_key] ~= int(cache.SCHEMA) then cache.set_text(cache.schema_key, int(cache.SCHEMA)) end
-  counts.add(q, 'made', n)
+  counts.add(q, spec.class, 'made', n)
   if quota_of ~= '' then quota.add(quota_of, n, 0) end
   put(places.to_ring, q, (places.to_ring[q] or 0) + n)
   return int(first)
@@ -146,8 +146,8 @@ function packed.finish(run, lane)
   local doc, n, mask = common_of(piece), piece.n, piece.mask
   local keep = now + (tonumber(doc.retain) or ending.DAY)
   if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end
-  counts.add(doc.queue, 'runs', n)
-  counts.add(doc.queue, 'completed', n)
+  counts.ran(doc, piece.state:match('"l":"(%d+)"'), n)
+  counts.add(doc.queue, doc.class, 'completed', n)
   if keep > now then
     move(run.piece, piece, completed(piece, run.token, run), keep)
   else

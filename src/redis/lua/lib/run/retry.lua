@@ -58,7 +58,7 @@ local function has_tries(doc)
 end
 
 function retry.lose(id, doc)
-  counts.add(doc.queue, 'lost')
+  counts.add(doc.queue, doc.class, 'lost')
   leases.note_run(id, doc, 'lost', { again = not doc.terminating and has_tries(doc) })
   leases.uncount_run(id, doc)
   if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end
@@ -101,8 +101,8 @@ end
 function retry.fail(run, error, delay)
   local id, doc = run.id, need(run.id)
   leases.note_run(id, doc, 'failed', { by = run.by, error = error, again = not doc.terminating and (delay ~= '' or (doc.followed and (doc.child_during_run == '1' or doc.input_during_run))) })
-  counts.add(doc.queue, 'runs')
-  counts.add(doc.queue, 'errors')
+  counts.ran(doc)
+  counts.add(doc.queue, doc.class, 'errors')
   leases.finish(id, doc)
   set_value(id, doc, fields.last_error, error)
   change(id, doc, fields.lost_in_a_row, nil)

@@ -30,7 +30,7 @@ end
 -- A run that was lent for a slot that is not to be run: as if it had never been lent, but for what came meanwhile.
 function slots.pass(run)
   local id, doc = run.id, need(run.id)
-  counts.add(doc.queue, 'skipped')
+  counts.add(doc.queue, doc.class, 'skipped')
   leases.uncount(id, doc)
   change(id, doc, fields.ran_at, doc.previous_ran_at)
   leases.finish(id, doc)

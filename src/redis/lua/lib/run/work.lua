@@ -3,6 +3,7 @@
 local work = {}
 
 local cache = require 'runtime/cache'
+local class_counts = require 'queue/class_counts'
 local ending = require 'job/ending'
 local follow = require 'family/follow'
 local hints = require 'port/hints'
@@ -48,6 +49,7 @@ function work.flush(more_to_come)
   if next(places.to_call) then waiters.call_all() end
   lanes.note_moments(more_to_come)
   record.note(more_to_come)
+  if not more_to_come and next(class_counts.noted) then class_counts.settle() end
   store.write(more_to_come)
 end
 

@@ -1,0 +1,56 @@
+// What is counted by class, read from the texts in which lib/queue/class_counts.lua keeps it.
+
+import { type Counted, counted } from './series.ts'
+import { waitBelow } from './waits.ts'
+
+/** The upper ends of the buckets, in milliseconds; the last has none. lib/queue/class_counts.lua counts by the same. */
+export const classEnds = [
+  ...[10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 600_000, 3_600_000],
+  Number.POSITIVE_INFINITY,
+] as const
+
+/** How long runs had been ready, or took, in milliseconds: the mean, and below which bucket's end half of all and 95 % are. */
+export type Spread = { mean: number; p50: number; p95: number; buckets: number[] }
+
+/** `class` is null for what is beyond the first hundred classes of a day. `waited` and `took` are null where nothing ran. */
+export type ClassCount = { class: string | null; counts: Counted; waited: Spread | null; took: Spread | null }
+
+const WAITED = counted.length
+const TOOK = WAITED + 1 + classEnds.length
+
+function spreadOf(numbers: readonly number[], at: number): Spread | null {
+  const buckets = classEnds.map((_, i) => numbers[at + 1 + i] ?? 0)
+  const all = buckets.reduce((a, b) => a + b, 0)
+  if (all === 0) return null
+  const below = (share: number) => waitBelow(buckets, share, classEnds)!
+  return { mean: Math.round((numbers[at] ?? 0) / all), p50: below(0.5), p95: below(0.95), buckets }
+}
+
+const linesOf = (text: string): [name: string, numbers: number[]][] =>
+  text
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.split('\t') as [string, string])
+    .map(([name, numbers]) => [name, numbers.split(',').map(Number)])
+
+/**
+ * The classes of one queue on a day (counted since 1970), by name; those of several texts of that day together.
+ *
+ * @example classCountsOf(['20779\nresize\t2,1,,1\n', ''], 20_779)
+ */
+export function classCountsOf(texts: readonly string[], day: number): ClassCount[] {
+  const sums = new Map<string, number[]>()
+  for (const text of texts.filter((text) => text.startsWith(`${day}\n`)))
+    for (const [name, numbers] of linesOf(text)) {
+      const sum = sums.get(name) ?? []
+      for (const [at, n] of numbers.entries()) sum[at] = (sum[at] ?? 0) + n
+      sums.set(name, sum)
+    }
+  const byName = [...sums].sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1))
+  return byName.map(([name, numbers]) => ({
+    class: name || null,
+    counts: Object.fromEntries(counted.map((event, at) => [event, numbers[at] ?? 0])) as Counted,
+    waited: spreadOf(numbers, WAITED),
+    took: spreadOf(numbers, TOOK),
+  }))
+}

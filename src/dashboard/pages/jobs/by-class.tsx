@@ -1,0 +1,136 @@
+// What was counted by class today or on the day before: how many jobs, how they ended, how long they waited and ran.
+
+import type { Engine } from '../../../engine/engine.ts'
+import { queryWith } from '../../look.ts'
+import type { Asked } from '../../page.ts'
+import { Card, Choice, Empty, To } from '../../parts/layout.tsx'
+import { count, percent } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+import { about } from '../../words/time.ts'
+
+export type ByClassData = Awaited<ReturnType<Engine['classes']>>
+export type ClassRow = ByClassData['classes'][number]
+
+/** So long all tabs of an isolate take what was answered. */
+const SHARED = 2_000
+
+export const dayIn = (query: URLSearchParams): 'today' | 'yesterday' =>
+  query.get('day') === 'yesterday' ? 'yesterday' : 'today'
+
+/** @example await byClass(asked, { queue: 'media' }) */
+export async function byClass(
+  { engine, shared }: Asked,
+  { class: name, ...of }: Parameters<Engine['classes']>[0] & { class?: string } = {},
+): Promise<ByClassData> {
+  const found = await shared(`classes ${of.queue ?? ''}\n${of.day ?? 'today'}`, SHARED, () => engine.classes(of))
+  return name ? { ...found, classes: found.classes.filter((row) => row.class === name) } : found
+}
+
+/** The switch of the page: jobs, kinds of errors, classes. */
+export function Switch({ query }: { query: URLSearchParams }) {
+  const search = query.toString()
+  const isByClass = query.get('by') === 'class'
+  const isFailed = query.get('status') === 'failed'
+  const to = (change: Record<string, string | undefined>) =>
+    `/jobs${queryWith(search, { cursor: undefined, day: undefined, by: undefined, ...change })}`
+  const [queue, name] = [query.get('queue') ?? undefined, query.get('class') ?? undefined]
+  return (
+    <Choice
+      label="What is listed"
+      options={[
+        { text: 'Jobs', to: to(isFailed ? { status: undefined } : {}), on: !isByClass && !isFailed },
+        { text: 'Errors', to: to({ status: 'failed' }), on: !isByClass && isFailed },
+        { text: 'By class', to: `/jobs${queryWith('', { by: 'class', queue, class: name })}`, on: isByClass },
+      ]}
+    />
+  )
+}
+
+/** How long half of them took, and 95 %: at most, for they are counted in buckets. */
+function Span({ of }: { of: ClassRow['took'] }) {
+  if (!of) return <td class="num dim">–</td>
+  return (
+    <td class="num" title={`${about(of.mean)} on average`}>
+      ≤ {about(of.p50)} <span class="dim">/</span> {about(of.p95)}
+    </td>
+  )
+}
+
+function Row({ row: { queue, class: name, counts, waited, took } }: { row: ClassRow }) {
+  const ended = counts.completed + counts.failed
+  const of = `queue=${encodeURIComponent(queue)}&class=${encodeURIComponent(name ?? '')}`
+  return (
+    <tr>
+      <td class="fill">
+        {name === null ? (
+          <span class="dim">all other classes</span>
+        ) : (
+          <To to={`/jobs?${of}`}>
+            <b>{cut(name, 40)}</b>
+          </To>
+        )}
+      </td>
+      <td class="dim">{cut(queue, 24)}</td>
+      <td class="num">{count(counts.made)}</td>
+      <td class="num">{count(counts.runs)}</td>
+      <td class="num">{count(counts.completed)}</td>
+      <td class="num">
+        {counts.failed === 0 ? (
+          <span class="dim">0</span>
+        ) : (
+          <>
+            {name === null ? count(counts.failed) : <To to={`/jobs?status=failed&${of}`}>{count(counts.failed)}</To>}{' '}
+            <span class={counts.failed / ended > 0.01 ? 'up' : 'dim'}>{percent(counts.failed / ended)}</span>
+          </>
+        )}
+      </td>
+      <Span of={waited} />
+      <Span of={took} />
+    </tr>
+  )
+}
+
+const heads = ['Made', 'Runs', 'Completed', 'Failed', 'Wait, p50 / p95', 'Run, p50 / p95']
+
+export function ByClass({ data: { day, classes, more }, query }: { data: ByClassData; query: URLSearchParams }) {
+  const search = query.toString()
+  const chosen = dayIn(query)
+  return (
+    <Card
+      title={`By class, ${day}`}
+      tag={`${count(classes.length)}${more ? ', of the first 50 queues' : ''}`}
+      kind="list"
+      right={
+        <Choice
+          label="Day"
+          options={(['today', 'yesterday'] as const).map((one) => ({
+            text: one === 'today' ? 'Today' : 'Yesterday',
+            to: `/jobs${queryWith(search, { day: one === 'today' ? undefined : one })}`,
+            on: one === chosen,
+          }))}
+        />
+      }
+    >
+      {classes.length === 0 && <Empty>Nothing was counted {chosen} (UTC). Make a job.</Empty>}
+      <table class="tbl">
+        <caption class="vh">What was counted by class on {day}, UTC</caption>
+        <thead>
+          <tr>
+            <th scope="col">Class</th>
+            <th scope="col">Queue</th>
+            {heads.map((head) => (
+              <th scope="col" class="num">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {classes.map((row) => (
+            <Row row={row} />
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}

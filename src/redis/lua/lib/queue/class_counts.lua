@@ -1,0 +1,115 @@
+-- What is counted by class, in one text for each queue and day: how often each of its events happened, how long its runs had
+-- been ready, and how long they took. Commits and calls that make jobs read the text with everything else, and write it with
+-- the queue's document. Whoever has not read it counts beside it, in that document, until somebody has.
+-- Made when first called.
+
+local class_counts = {}
+
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local time = require 'runtime/time'
+local change_queue, queue, raw, set_text, text_at = cache.change_queue, cache.queue, cache.raw, cache.set_text, cache.text_at
+local put, within = journal.put, journal.within
+local int = numbers.int
+local moment_of_sequence, now = time.moment_of_sequence, time.now
+
+class_counts.noted = {} -- queue → class → what was counted since the last flush
+
+-- The texts of a day: its number, and a line for each class. The first hundred of a day have lines of their own; all others
+-- share the one without a name. So a text stays below 80 KB, whatever classes are called.
+local MOST, MOST_BESIDE = 100, 20
+
+-- What stands where in a line: events, then of all runs together how long they had been ready and how long they took, each as
+-- milliseconds and as how many were in which bucket.
+local events = { made = 1, runs = 2, errors = 3, completed = 4, failed = 5, terminated = 6, lost = 7, skipped = 8 }
+local WAITED, TOOK, LAST = 9, 22, 34
+local ENDS = { 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 600000, 3600000 }
+
+local today = int(math.floor(now / 86400000))
+
+-- Where the counts of a queue are: `c` of the last day on which something was counted, `b` of the one before.
+function class_counts.key(q, which) return ns .. 'counts:' .. q .. ':' .. which end
+
+local function note(of, at, n) put(of, at, (of[at] or 0) + n) end
+local function line_of(q, class) return within(within(class_counts.noted, q), class) end
+
+function class_counts.add(q, class, event, n) note(line_of(q, class), events[event], n or 1) end
+
+local function measure(of, at, ms, n)
+  local bucket = 1
+  while ENDS[bucket] and ms > ENDS[bucket] do bucket = bucket + 1 end
+  note(of, at, ms * n)
+  note(of, at + bucket, n)
+end
+
+-- Runs that end now: since when they had been ready, by their sequence, and when they began.
+function class_counts.ran(q, class, since, began, n)
+  local of, start = line_of(q, class), tonumber(began) or now
+  measure(of, WAITED, math.max(0, start - moment_of_sequence(since)), n or 1)
+  measure(of, TOOK, math.max(0, now - start), n or 1)
+end
+
+local function joined(of)
+  local words = {}
+  for at = 1, LAST do words[at] = (of[at] or 0) > 0 and int(of[at]) or '' end
+  return (table.concat(words, ','):gsub(',+$', ''))
+end
+
+local function numbers_of(line)
+  local of, at = {}, 0
+  for word in (line .. ','):gmatch('([^,]*),') do
+    at = at + 1
+    of[at] = tonumber(word)
+  end
+  return of
+end
+
+local function size_of(text)
+  local _, lines = text:gsub('\n', '')
+  return lines - 1
+end
+
+-- A text with more in the line of a class.
+local function with(text, class, more)
+  local _, to = text:find('\n' .. class .. '\t', 1, true)
+  if not to and size_of(text) >= MOST then
+    class = ''
+    _, to = text:find('\n\t', 1, true)
+  end
+  if not to then return text .. class .. '\t' .. joined(more) .. '\n' end
+  local stop = text:find('\n', to, true)
+  local of = numbers_of(text:sub(to + 1, stop - 1))
+  for at, n in pairs(more) do of[at] = (of[at] or 0) + n end
+  return text:sub(1, to) .. joined(of) .. text:sub(stop)
+end
+
+local function day_of(text) return text and text:match('^%d+') end
+
+-- The text of today, with what was counted beside it; that of a day that is over becomes the one before.
+local function text_of_today(q, beside)
+  local text = text_at(class_counts.key(q, 'c')) or nil
+  if beside and day_of(text) == day_of(beside) then
+    for class, line in beside:gmatch('\n([^\t\n]*)\t([^\n]*)') do text = with(text, class, numbers_of(line)) end
+  elseif beside then
+    if text then set_text(class_counts.key(q, 'b'), text) end
+    text = beside
+  end
+  if text and day_of(text) ~= today then set_text(class_counts.key(q, 'b'), text) end
+  return day_of(text) == today and text or today .. '\n'
+end
+
+-- Writes down what this script has counted.
+function class_counts.settle()
+  for q, of in pairs(class_counts.noted) do
+    local beside = queue(q).class_counts
+    local is_read = raw[class_counts.key(q, 'c')] ~= nil or (beside and (day_of(beside) ~= today or size_of(beside) >= MOST_BESIDE))
+    local text = is_read and text_of_today(q, beside) or beside or today .. '\n'
+    for class, more in pairs(of) do text = with(text, class, more) end
+    if is_read then set_text(class_counts.key(q, 'c'), text) else change_queue(q, queue_fields.class_counts, text) end
+    if is_read and beside then change_queue(q, queue_fields.class_counts, nil) end
+    class_counts.noted[q] = nil
+  end
+end
+
+return class_counts

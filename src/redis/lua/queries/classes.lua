@@ -1,0 +1,36 @@
+-- classes: what was counted by class, of a queue or of the first ones by name, as it was written down. Read only.
+--
+-- keys: none
+-- by: API, dashboard
+-- reads: counts, queue, queues
+-- writes: none
+-- args: ns, clock, seed, queue_name, most_queues:int
+-- returns: classes
+
+local class_counts = require 'queue/class_counts'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local fetch, queue, raw = cache.fetch, cache.queue, cache.raw
+local int = numbers.int
+local queue_key = redis_keys.queue_key
+local now = time.now
+
+local names, more = { queue_name }, ''
+if queue_name == '' then
+  names = redis.call('SMEMBERS', ns .. 'queues')
+  table.sort(names)
+  if #names > most_queues then more = 'more' end
+end
+local keys, rows = {}, {}
+for i = 1, math.min(#names, most_queues) do
+  for _, key in ipairs({ queue_key(names[i]), class_counts.key(names[i], 'c'), class_counts.key(names[i], 'b') }) do keys[#keys + 1] = key end
+end
+fetch(keys)
+for i = 1, math.min(#names, most_queues) do
+  local texts = { queue(names[i]).class_counts or '' }
+  for _, which in ipairs({ 'c', 'b' }) do texts[#texts + 1] = raw[class_counts.key(names[i], which)] or '' end
+  rows[i] = row_of.classed { queue = names[i], texts = texts }
+end
+return reply.classes { queues = rows, more = more, now = int(now) }

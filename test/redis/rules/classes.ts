@@ -1,0 +1,145 @@
+// Rule 97: what is counted by class, at no command more, and within bounds however many classes there are.
+
+import { expect } from 'vitest'
+import { createStats } from '../../../src/engine/api/stats.ts'
+import type { Context } from '../../../src/engine/context.ts'
+import type { Facts, World } from '../direct.ts'
+
+const [MINUTE, DAY] = [60_000, 86_400_000]
+
+const toNext = (world: World, ms: number) => world.advance(ms - (world.now() % ms) + 1_000)
+
+async function classesOf({ store }: World, day?: 'today' | 'yesterday') {
+  const stats = createStats({ store } as Context)
+  const { classes } = await stats.classes({ queue: 'q', ...(day ? { day } : {}) })
+  return Object.fromEntries(classes.map(({ class: name, queue: _, ...one }) => [name ?? 'others', one]))
+}
+
+/** The events of each class that happened. */
+async function eventsOf(world: World, day?: 'today' | 'yesterday') {
+  const happened = (counts: object) => Object.fromEntries(Object.entries(counts).filter(([, n]) => n > 0))
+  return Object.fromEntries(
+    Object.entries(await classesOf(world, day)).map(([name, { counts }]) => [name, happened(counts)]),
+  )
+}
+
+/** How many lines the text of a queue has, and what stands beside it. */
+async function sizes(world: World) {
+  const text = await world.client.ask((redis) => redis.get<string>(world.store.keys.classCounts('q')))
+  const lines = (of?: string | null) => (of ? of.trimEnd().split('\n').length - 1 : 0)
+  return { text: lines(text), beside: lines((await world.queueDocument()).cc) }
+}
+
+/** Jobs of so many classes end, whom nobody has made together: each by a call of its own. */
+const endEach = async (world: World, ids: readonly number[]) => {
+  for (const id of ids) await world.change(id, 'terminate', '', '')
+}
+
+const makeOf = async ({ store }: World, names: readonly string[]) =>
+  (await store.enqueue(names.map((name) => ({ queue: 'q', class: name, known: true })))).made.map(({ id }) => id)
+
+const names = (n: number) => Array.from({ length: n }, (_, i) => `class ${i}`)
+
+const counted: Facts = {
+  async 'each event counts for its class, whoever tells of the end'(world) {
+    await world.make()
+    await (await world.claimOne()).commit()
+    await world.make({ class: 'child' })
+    await (await world.claimOne()).fail()
+    const id = await world.make({ class: 'child' })
+    await world.change(id, 'terminate', '', '')
+    expect(await eventsOf(world)).toEqual({
+      plain: { made: 1, runs: 1, completed: 1 },
+      child: { made: 2, runs: 1, errors: 1, failed: 1, terminated: 1 },
+    })
+  },
+  async 'of jobs that go through a lane together too'(world) {
+    const lane = world.lane()
+    await world.store.enqueue(Array(250).fill({ queue: 'q', class: 'plain', known: true }))
+    const { runs } = await lane.ask({ bell: 'b', max: 100 })
+    world.advance(5_000)
+    await lane.ask({ leave: true, runs: await Promise.all(runs.map((run) => run.settled({}))) })
+    expect(await eventsOf(world)).toEqual({ plain: { made: 250, runs: 100, completed: 100 } })
+    const { waited, took } = (await classesOf(world)).plain!
+    expect(took!.buckets).toEqual([0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0, 0])
+    expect(took!.mean).toBeGreaterThanOrEqual(5_000)
+    expect(took!.mean).toBeLessThan(10_000)
+    expect(waited!.buckets.reduce((a, b) => a + b, 0)).toBe(100)
+    expect(waited!.mean).toBeLessThan(5_000)
+  },
+  async 'how long it was ready and how long it ran, up to the end of a bucket'(world) {
+    await world.make()
+    world.advance(MINUTE)
+    const run = await world.claimOne()
+    world.advance(2_000)
+    await run.commit()
+    const { waited, took } = (await classesOf(world)).plain!
+    expect(waited).toMatchObject({ p50: 100_000, p95: 100_000 })
+    expect(waited!.mean).toBeLessThan(62_000)
+    expect(took).toMatchObject({ p50: 3_000, buckets: [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] })
+  },
+  async 'when a day is over it is the one before, and another begins'(world) {
+    toNext(world, DAY)
+    await makeOf(world, ['plain', 'plain'])
+    toNext(world, DAY)
+    await makeOf(world, ['plain'])
+    expect(await eventsOf(world)).toEqual({ plain: { made: 1 } })
+    expect(await eventsOf(world, 'yesterday')).toEqual({ plain: { made: 2 } })
+  },
+}
+
+const bounded: Facts = {
+  async 'the first hundred classes of a day have lines of their own, all others one together'(world) {
+    await makeOf(world, names(130))
+    await makeOf(world, [...names(130), 'another'])
+    const events = await eventsOf(world)
+    expect(Object.keys(events)).toHaveLength(101)
+    expect(events['class 3']).toEqual({ made: 2 })
+    expect(events.others).toEqual({ made: 30 * 2 + 1 })
+    expect(await sizes(world)).toEqual({ text: 101, beside: 0 })
+  },
+  async 'who has not read the text counts beside it, and who reads it next takes that over'(world) {
+    const ids = await makeOf(world, names(3))
+    await endEach(world, ids.slice(0, 2))
+    expect(await sizes(world)).toEqual({ text: 3, beside: 2 })
+    expect(await eventsOf(world)).toMatchObject({ 'class 0': { made: 1, terminated: 1 } })
+    await makeOf(world, names(1))
+    expect(await sizes(world)).toEqual({ text: 3, beside: 0 })
+    expect(await eventsOf(world)).toEqual({
+      'class 0': { made: 2, terminated: 1 },
+      'class 1': { made: 1, terminated: 1 },
+      'class 2': { made: 1 },
+    })
+  },
+  async 'what is beside it stays small'(world) {
+    const ids = await makeOf(world, names(50))
+    await endEach(world, ids)
+    expect((await sizes(world)).beside).toBeLessThanOrEqual(20)
+    const events = await eventsOf(world)
+    for (const name of names(50)) expect(events[name]).toEqual({ made: 1, terminated: 1 })
+  },
+  async 'what stands beside it of a day that is over is of that day'(world) {
+    toNext(world, DAY)
+    const ids = await makeOf(world, names(4))
+    toNext(world, DAY)
+    await endEach(world, ids.slice(0, 1))
+    toNext(world, DAY)
+    await endEach(world, ids.slice(1, 2))
+    expect(await eventsOf(world, 'yesterday')).toEqual({ 'class 0': { terminated: 1 } })
+    expect(await eventsOf(world)).toEqual({ 'class 1': { terminated: 1 } })
+  },
+}
+
+const taken: Facts = {
+  async 'what stands beside it of today leaves the text of the day before as it was'(world) {
+    toNext(world, DAY)
+    const ids = await makeOf(world, names(2))
+    toNext(world, DAY)
+    await endEach(world, ids.slice(0, 1))
+    await makeOf(world, names(1))
+    expect(await eventsOf(world, 'yesterday')).toEqual({ 'class 0': { made: 1 }, 'class 1': { made: 1 } })
+    expect(await eventsOf(world)).toEqual({ 'class 0': { made: 1, terminated: 1 } })
+  },
+}
+
+export const classes: Record<number, Facts> = { 97: { ...counted, ...bounded, ...taken } }
