@@ -12,7 +12,10 @@ export const kinds = {
     'a piece: up to 100 jobs of one call that are alike but for their args, those with the ids n00 to n99. Five lines: which are still in it; the sequence of the first; how they stand; what they have in common; their args',
   ],
   '~job:<id>:in:<port>, :out:<port>': ['list', 'values that wait, oldest left, where they are over 512 bytes together'],
-  '~job:<id>:f:<field>': ['string', 'a value of the document that is over 512 bytes'],
+  '~job:<id>:f:<field>': [
+    'string',
+    'a value of the document that is over 512 bytes; args of jobs that were made in pieces: over 1 KiB',
+  ],
   '~job:<id>:children': ['hash', 'name → id,status,class'],
   '~job:<id>:waiting': ['set', 'ids of the children that are waited for'],
   '~job:<id>:steps': [

@@ -79,8 +79,14 @@ export type NewJob = {
   quiet?: boolean
 }
 
+/** Bytes: what is larger stands beside the record, so that a change of the record does not write it again. */
 const BIG = 512
-const isBig = (value: string): boolean => value.length > BIG / 3 && new TextEncoder().encode(value).length > BIG
+/** In a piece args are written seldom, and with a hundred others: those of each job may be as large as a job counts for. */
+const BIG_IN_PIECE = 1_024
+
+const isOver = (value: string, most: number): boolean =>
+  value.length > most / 3 && new TextEncoder().encode(value).length > most
+const isBig = (value: string): boolean => isOver(value, BIG)
 
 const text = (value: number | undefined): string => (value === undefined ? '' : String(value))
 
@@ -182,10 +188,14 @@ function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
 }
 
-/** What jobs that differ only in their args have in common: what is in their record, and what else is asked for. */
-function partsOf(job: NewJob, args: Sealed | '', vault: Vault): Parts {
-  const parts: Parts = { fields: {}, options: [], count: 0 }
+/** Args that stand beside the record. */
+function addArgs(parts: Parts, args: Sealed | ''): void {
   if (isBig(args)) add(parts, 'value', jobFields.args[0], args)
+}
+
+/** What jobs that differ only in their args have in common: what is in their record, and what else is asked for. */
+function partsOf(job: NewJob, vault: Vault): Parts {
+  const parts: Parts = { fields: {}, options: [], count: 0 }
   for (const [name, of] of recordFields) put(parts, name, of(job, vault))
   addOptions(parts, job, vault)
   return parts
@@ -207,18 +217,25 @@ const ownArgs = (args: Sealed | ''): string => (isBig(args) ? '' : args)
 /** The arguments of one new job. */
 export function jobArguments(job: NewJob, vault: Vault): string[] {
   const args = sealedArgs(job, vault)
-  return [...specWords(job, partsOf(job, args, vault)), ownArgs(args)]
+  const parts = partsOf(job, vault)
+  addArgs(parts, args)
+  return [...specWords(job, parts), ownArgs(args)]
 }
 
 /** As many as there are in a piece at most. */
 const PIECE = 100
 
-/** The args of jobs that wait in pieces, a text for each piece; of others one by one. */
-function argsWords(args: string[], isPacked: boolean): string[] {
-  if (!isPacked) return args
-  return Array.from({ length: Math.ceil(args.length / PIECE) }, (_, i) =>
+/** The args of jobs that wait in pieces, a text for each piece. */
+const listsOf = (args: string[]): string[] =>
+  Array.from({ length: Math.ceil(args.length / PIECE) }, (_, i) =>
     JSON.stringify(args.slice(i * PIECE, (i + 1) * PIECE)),
   )
+
+/** Where those end that are like the one at `from` but for their args, and whose args are no larger than this. */
+function endOfAlike(jobs: readonly NewJob[], args: readonly string[], from: number, most: number): number {
+  let to = from
+  while (to < jobs.length && isAlikeBut('args', jobs[from]!, jobs[to]!) && !isOver(args[to]!, most)) to++
+  return to
 }
 
 /**
@@ -231,12 +248,17 @@ export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom:
   let groups = 0
   for (let from = 0; from < jobs.length; groups++) {
     const first = jobs[from]!
-    const parts = partsOf(first, args[from]!, vault)
-    let to = from + 1
-    if (parts.count === 0) while (to < jobs.length && isAlikeBut('args', first, jobs[to]!) && !isBig(args[to]!)) to++
-    const isPacked = to - from >= packedFrom && isPlain(parts)
-    if (isPacked) add(parts, 'packed')
-    words.push(...specWords(first, parts), String(to - from), ...argsWords(args.slice(from, to).map(ownArgs), isPacked))
+    const parts = partsOf(first, vault)
+    let to = isPlain(parts) ? endOfAlike(jobs, args, from, BIG_IN_PIECE) : from
+    const isPacked = to - from >= Math.max(packedFrom, 1)
+    if (isPacked) {
+      add(parts, 'packed')
+    } else {
+      addArgs(parts, args[from]!)
+      to = parts.count === 0 ? endOfAlike(jobs, args, from, BIG) : from + 1
+    }
+    const own = args.slice(from, to)
+    words.push(...specWords(first, parts), String(to - from), ...(isPacked ? listsOf(own) : own.map(ownArgs)))
     from = to
   }
   return [String(groups), ...words]

@@ -111,12 +111,26 @@ const beside: Record<string, Making> = {
   'a history': { history: 1 },
   'a time': { wait: 1_000 },
   'a pull worker': { pull: true },
-  'args that are too big for the document': { args: JSON.stringify('x'.repeat(600)) },
+  'args of more than a KiB': { args: JSON.stringify('x'.repeat(1_023)) },
 }
 
 test.each(Object.entries(beside))('a job with %s stands for itself', async (_, making) => {
   const world = await createWorld(state.options, undefined, 'in pieces')
   expect(await textOf(world, await world.make(making))).toMatch(/^\{/)
+})
+
+test('args of a KiB wait in a piece, though a document has them beside it, and come with the job when it leaves', async () => {
+  const args: Encoded = JSON.stringify('x'.repeat(1_022))
+  const world = await createWorld(state.options, undefined, 'in pieces')
+  const job = { queue: 'q', class: 'plain', known: true, args }
+  const { made } = await world.store.enqueue([job, job])
+  const id = made[0]!.id
+  expect(await textOf(world, id)).toBeNull()
+  await world.change(id, 'alias', 'left')
+  expect(JSON.parse((await textOf(world, id))!)).toMatchObject({ a: args })
+  const { lent } = await world.lane().ask({ max: 9 })
+  expect(lent.map(({ document }) => document.args)).toEqual([args, args])
+  expect(await world.faults()).toEqual([])
 })
 
 test('the marked documents of the version before, which had no pieces, are read as ever', async () => {
