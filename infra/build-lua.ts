@@ -28,6 +28,8 @@ type Source = {
   note: string[]
   /** Which parts of sidejob call it, and the first words of the keys that it may touch. */
   access: { by: string[]; reads: string[]; writes: string[] }
+  /** Which modules, and members of them, it leaves to another script of the same text. */
+  left?: { to: string; what: string[] }
 }
 
 const read = (path: string): string => readFileSync(path, 'utf8')
@@ -46,6 +48,12 @@ function listed(file: string, header: string, line: string): string[] {
   const found = new RegExp(`^-- ${line}: (.*)$`, 'm').exec(header)?.[1]
   if (!found) throw new Error(`${file}: the header has no "-- ${line}:" line`)
   return found === 'none' ? [] : found.split(',').map((name) => name.trim())
+}
+
+/** `-- left to commit_verbs: run/ops, run/retry.release`: what the other script has, and this one never comes to. */
+function leftIn(file: string, header: string): Source['left'] {
+  const to = /^-- left to (\w+): /m.exec(header)?.[1]
+  return to ? { to, what: listed(file, header, `left to ${to}`) } : undefined
 }
 
 /** Without comments, with short fields, and with verbs that read what they take; every line stays where it is. */
@@ -69,12 +77,22 @@ function parse(file: string, text: string): Source {
       .filter((name) => name !== '...')
       .map((name) => ({ name: name.replace(':int', ''), int: name.endsWith(':int') })),
     access: { by: list('by'), reads: list('reads'), writes: list('writes') },
+    left: leftIn(file, header),
     note: header
       .trim()
       .split('\n')
       .map((line) => line.replace(/^-- ?/, '')),
   }
 }
+
+/** A script that leaves something to another one, and that: the same, with everything. */
+const bothOf = ({ left, ...source }: Source): Source[] =>
+  left
+    ? [
+        { ...source, left },
+        { ...source, name: left.to },
+      ]
+    : [source]
 
 // ---- one script --------------------------------------------------------------------------------------------------------
 
@@ -104,12 +122,11 @@ const FIELDS = 'local L\nlocal F=setmetatable({},{__index=function(e,t)local a=t
 
 type Making = { shared: ReadonlySet<Given>; library: Library }
 
-/** The statements of a group, with what it declares for itself. */
+/** The statements of a group, behind what it declares for itself. */
 function bodyOf(kept: Kept, { shared, library }: Making): Part[] {
   const units = kept.units.filter((unit) => library.pieces.get(unit)!.text)
   const inner = declare(innerOf(kept, shared, library).map((symbol) => library.nameOf.get(symbol)!))
-  const own: Part[] = units.length ? [{ module: units[0]!.module, units }] : []
-  return inner ? ['do\n', inner, ...own, 'end\n'] : own
+  return [inner, ...(units.length ? [{ module: units[0]!.module, units }] : [])]
 }
 
 /** The letter of a group as a key of a table. */
@@ -140,9 +157,23 @@ const always = (groups: readonly Kept[], making: Making): Part[] =>
     'end)()\n',
   ])
 
+/** The statements that a script leaves to another one. */
+function leftBy({ file, left }: Source, { modules }: Library): Set<Unit> {
+  const units = modules.flatMap((module) => module.units)
+  const found = (left?.what ?? []).flatMap((what) => {
+    const [path, member] = what.split('.')
+    const of = units.filter(
+      ({ module, gives }) => module === path && (!member || gives.some(({ name }) => name === member)),
+    )
+    if (of.length === 0) throw new Error(`${file}: expected a module of lib, or what it gives, got ${what}`)
+    return of
+  })
+  return new Set(found)
+}
+
 /** What a script has of the library: the groups with the statements that it reaches. */
-function keptOf(uses: readonly Use[], library: Library): Kept[] {
-  const live = reached(uses, library)
+function keptOf(source: Source, uses: readonly Use[], library: Library): Kept[] {
+  const live = reached(uses, library, leftBy(source, library))
   return library.groups
     .map((group) => ({ group, units: group.units.filter((unit) => live.has(unit) && library.pieces.has(unit)) }))
     .filter(({ units }) => units.length > 0)
@@ -177,7 +208,7 @@ function ownOf({ text, args }: Source, places: readonly Place[], uses: readonly 
 
 function buildScript(source: Source, library: Library): Built {
   const { places, uses } = usesOfScript(source.file, source.text, membersOf(library))
-  const kept = keptOf(uses, library)
+  const kept = keptOf(source, uses, library)
   const shared = sharedIn(uses, kept, library)
   const all = [uses, ...kept.flatMap(({ units }) => units.map((unit) => unit.uses))].flat()
   const ofLua = [...new Set(all.map(({ symbol }) => symbol))].filter(({ module }) => module === '')
@@ -232,7 +263,9 @@ export function buildScripts(edit: (file: string, text: string) => string = (_, 
     if (!/^-- Made when first called\.$/m.test(text)) always.add(file.slice('lib/'.length, -'.lua'.length))
     files.set(file, cleaned(file, text))
   }
-  const sources = scriptFiles().map((file) => parse(file, edit(file, read(join(root, file)))))
+  const sources = scriptFiles()
+    .map((file) => parse(file, edit(file, read(join(root, file)))))
+    .flatMap(bothOf)
   const library = libraryOf(files, always)
   return { library, scripts: new Map(sources.map((source) => [source.name, buildScript(source, library)])) }
 }

@@ -218,11 +218,15 @@ export function libraryOf(files: ReadonlyMap<string, string>, always: ReadonlySe
   return { modules, unitOf, added, groups, groupOf, nameOf, argNames, pieces }
 }
 
-/** Of the statements of all modules, those that a script reaches by what it uses. */
-export function reached(body: readonly Use[], { unitOf, added }: Units): Set<Unit> {
+/** Of the statements of all modules, those that a script reaches by what it uses, but for those that it leaves to another. */
+export function reached(
+  body: readonly Use[],
+  { unitOf, added }: Units,
+  left: ReadonlySet<Unit> = new Set(),
+): Set<Unit> {
   const live = new Set<Unit>()
   const add = (unit: Unit | undefined): void => {
-    if (!unit || live.has(unit)) return
+    if (!unit || live.has(unit) || left.has(unit)) return
     live.add(unit)
     for (const { symbol } of unit.uses) add(unitOf.get(symbol))
     for (const symbol of unit.gives) for (const one of added.get(symbol) ?? []) add(one)

@@ -45,7 +45,7 @@ function weighing(client: Client) {
   let bytes = 0
   const evaluate: Client['evaluate'] = async (script, ...rest) => {
     const answer = await client.evaluate(script, ...rest)
-    if (script.name === 'commit') bytes = Math.max(bytes, JSON.stringify((answer as unknown[])[2]).length)
+    if (script.name.startsWith('commit')) bytes = Math.max(bytes, JSON.stringify((answer as unknown[])[2]).length)
     return answer
   }
   return { client: { ...client, evaluate }, weigh: () => [bytes, (bytes = 0)][0]! }

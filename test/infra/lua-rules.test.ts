@@ -279,7 +279,7 @@ describe('small scripts', () => {
     const lines = committed.commit.text.split('\n')
     const places = lines.map((line, i) => [line, inSources(`user_script:${i + 1}`, committed.commit)] as const)
     const texts = places.filter(([line]) => /'[a-zA-Z]+ [a-zA-Z ]{8,}'/.test(line))
-    expect(texts.length).toBeGreaterThan(5)
+    expect(texts.length).toBeGreaterThan(3)
     for (const [line, place] of texts) {
       const [file, at] = place.split(':')
       const source = readFileSync(join(root, file!), 'utf8').split('\n')[Number(at) - 1]
@@ -309,10 +309,21 @@ const KIB: Record<string, number> = {
     tree: 7,
     verify: 22,
   },
-  ...{ commit: 108, change: 86, enqueue: 80, extend: 57, limit: 57, tick: 64, register: 58, settings: 59, signal: 10 },
+  ...{
+    commit: 72,
+    commit_verbs: 108,
+    change: 86,
+    enqueue: 80,
+    extend: 57,
+    limit: 57,
+    tick: 64,
+    register: 58,
+    settings: 59,
+    signal: 10,
+  },
 }
 
-const { scripts } = buildScripts()
+const { library, scripts } = buildScripts()
 
 test.each(Object.entries(KIB))('%s is at most %i KiB', (name, kib) =>
   expect(Buffer.byteLength(scripts.get(name)!.text)).toBeLessThanOrEqual(kib * 1024),
@@ -324,6 +335,41 @@ test.each([...scripts.keys()])('%s makes at most 90 functions a call, and has at
   expect(closures).toBeLessThanOrEqual(90)
   expect(locals).toBeLessThanOrEqual(150)
 })
+
+// What `commit` leaves to `commit_verbs` it never comes to: each way that leads there is here, with why it is not gone.
+const NOT_GONE: Record<string, string> = {
+  'port/log.line → port/log.text': 'nobody listens',
+  'run/work.conclude → port/write.tell_all': 'nobody listens',
+  'run/claim.jobs → run/claim.claim_one': 'no job is named',
+  'run/finish.carry_out → run/finish.apply': 'the run did nothing',
+  'run/finish.commit → run/retry.conflict': 'it read nothing and expected nothing',
+  'run/finish.come_to_rest → family/follow.begin': 'it completed',
+  'run/finish.come_to_rest → run/finish.fill_waiting': 'it completed',
+  'run/finish.settle → run/finish.checkpoint': 'it completed',
+  'run/finish.settle → run/retry.release': 'it completed',
+  'run/finish.settle → run/slots.pass': 'it completed',
+  'run/finish.succeed → run/finish.set_pause': 'it completed',
+}
+
+test('what commit leaves to commit_verbs is reached only where no plain batch comes', () => {
+  const units = scripts
+    .get('commit')!
+    .parts.flatMap((part) => (typeof part === 'object' && 'units' in part ? part.units : []))
+  const own = new Set(units)
+  const ways = units.flatMap(({ module, gives, uses }) =>
+    uses.flatMap(({ symbol }) => {
+      const unit = library.unitOf.get(symbol)
+      const is = unit && !own.has(unit) && library.pieces.get(unit)?.text
+      return is ? [`${module}.${gives[0]?.name} → ${symbol.module}.${symbol.name}`] : []
+    }),
+  )
+  expect([...new Set(ways)].sort()).toEqual(Object.keys(NOT_GONE).sort())
+})
+
+test('a script that leaves what there is not is refused', () =>
+  expect(() =>
+    buildScripts((file, text) => (file === 'scripts/commit.lua' ? text.replace('run/ops,', 'run/opps,') : text)),
+  ).toThrow('scripts/commit.lua: expected a module of lib, or what it gives, got run/opps'))
 
 describe('the names of fields', () => {
   test('are long in sources and short in scripts', () => {

@@ -8,10 +8,12 @@ import { isolating } from '../commits.ts'
 import { packedRuns } from '../packed-runs.ts'
 import { filling, listWords, type Parts, ringsOf } from '../parts.ts'
 import { decodeRecord } from '../record.ts'
-import { inSources } from '../script.ts'
+import { inSources, type Script } from '../script.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { ClaimedJob, CommitAnswer, CommitRequest, Signal } from '../types.ts'
 import { showing, type Vault } from '../vault.ts'
+
+type CommitArgs = typeof scripts.commit extends Script<infer Args> ? Args : never
 
 const laneArgs = (lane: CommitRequest['lane']) => ({
   lane: lane?.id ?? '',
@@ -38,9 +40,7 @@ const claimArgs = (claim: CommitRequest['claim']) => ({
 })
 
 function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: string[], vault: Vault): CommitAnswer {
-  const { word, rings, nextDue, stale, version, failed, seen, faults, told } = reply
-  for (const { job, what } of faults)
-    console.error(`sidejob: job ${job} met a fault in Redis: ${inSources(what, scripts.commit)}`)
+  const { word, rings, nextDue, stale, version, failed, seen, told } = reply
   return {
     word: word as CommitAnswer['word'],
     answers,
@@ -53,6 +53,16 @@ function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: st
     ...(told ? { signal: told as Signal } : {}),
   }
 }
+
+/** What the smaller of the two scripts has all of: runs that completed and did nothing else, a claim of what comes. */
+const isLight = (runs: readonly RunOutcome[], claim: CommitRequest['claim']): boolean =>
+  claim?.only === undefined &&
+  claim?.waiter === undefined &&
+  !claim?.process &&
+  runs.every(({ end, words }) => end === 'completed' && words.length === 0)
+
+/** Once somebody was found to listen to what jobs become, the smaller script is not asked for so long. */
+const HEARD = 60_000
 
 /** Of how many jobs under way it is remembered by which API key they were made. */
 const REMEMBERED = 1_000
@@ -72,6 +82,22 @@ export function createRuns(parts: Parts) {
   const quotasOf = (runs: readonly RunOutcome[]): Set<string> =>
     new Set(quotas.size > 0 ? runs.flatMap(({ token }) => quotas.get(token.split('.', 1)[0]!) ?? []) : [])
 
+  let heardTill = 0
+
+  /** Asks the script that has what is wanted; who listens is known to Redis alone. */
+  async function asked(light: boolean, known: string[], args: Omit<CommitArgs, 'light'>, words: string[]) {
+    const script = light && Date.now() >= heardTill ? scripts.commit : scripts.commit_verbs
+    const given = { ...args, light: script === scripts.commit ? '1' : '' }
+    const reply = answerOf(await evaluate(script, known, given, words), 'committed')
+    if (reply.word === 'heard') {
+      heardTill = Date.now() + HEARD
+      return asked(false, known, args, words)
+    }
+    for (const { job, what } of reply.faults)
+      console.error(`sidejob: job ${job} met a fault in Redis: ${inSources(what, script)}`)
+    return reply
+  }
+
   /** Applies runs and lends the next ones; see lib/run/finish.lua and lib/run/claim.lua. */
   async function commit({ queue, runs = [], lane, claim }: CommitRequest): Promise<CommitAnswer> {
     const sent = packedRuns(runs, lane !== undefined)
@@ -89,13 +115,9 @@ export function createRuns(parts: Parts) {
     ]
     const marked = lane && !claim?.pull ? markedBy(lane.id) : {}
     const { patterns = [], tags = [] } = claim ?? {}
-    const raw = await evaluate(
-      scripts.commit,
-      known,
-      { ...base(), ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim) },
-      [...listWords(patterns), ...listWords(tags), ...sent.words()],
-    )
-    const reply = answerOf(raw, 'committed')
+    const args = { ...base(), ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim) }
+    const words = [...listWords(patterns), ...listWords(tags), ...sent.words()]
+    const reply = await asked(isLight(runs, claim), known, args, words)
     const { lent, withSide } = lentOfRows(reply.lent, vault)
     const answer = commitAnswer(reply, lent, sent.answers(reply.answers), vault)
     ids.saw(answer.lent)

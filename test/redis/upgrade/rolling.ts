@@ -20,6 +20,8 @@ const former = new Map(
     script.name === 'commit' ? { ...script, answer } : script,
   ]),
 )
+// Then one script was for all commits.
+former.set('commit_verbs', former.get('commit')!)
 
 export type State = Awaited<ReturnType<typeof startState>>
 

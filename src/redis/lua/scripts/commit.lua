@@ -1,11 +1,16 @@
 -- commit: apply what a lane's runs did, each on its own, then lend the lane its next jobs. A claim is a commit of
 -- nothing; a commit by token alone has no lane.
 --
+-- Built twice. Most runs complete and do nothing else, most claims take what comes, and mostly nobody listens to what jobs
+-- become: `commit` is for those, and has two thirds of the text. All else is for `commit_verbs`, which has everything. Who
+-- calls knows which it is, but for who listens: `commit` answers `heard` then, and has done nothing.
+--
+-- left to commit_verbs: run/ops, run/ops/sayings, port/write, port/log.text, run/finish.apply, run/finish.checkpoint, run/finish.fill_waiting, run/finish.set_pause, run/retry.release, run/retry.conflict, run/slots.pass, family/follow.begin, run/claim.claim_one, queue/processes, queue/waiters.stand
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue, quota, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, quota, repeats, result, rung, schema, unique, wake
--- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
+-- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, light, ...
 -- returns: committed
 
 local places = require 'job/places'
@@ -55,6 +60,7 @@ if #runs == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and s
   for _, entry in ipairs(claim.first_of(head, math.min(claim.HEAD, max), max, wide)) do KEYS[#KEYS + 1] = entry.key end
 end
 fetch(KEYS)
+if light ~= '' and hints.hears_anything() then return reply.committed { word = 'heard' } end
 
 local function next_due()
   if queue_name == '' or queue(queue_name).paused then return '' end

@@ -89,6 +89,9 @@ function hints.hears(channel)
   return next(read_listened().till) ~= nil and #hints.heard_at(hints.levels(channel)) > 0
 end
 
+-- Whether anybody hears anything of what is said in channels of our own.
+function hints.hears_anything() return hints.wanted() or next(read_listened().till) ~= nil end
+
 -- Whether the status of every job is listened to, of one by its id, or of one of n that are made one after the other.
 function hints.hears_all_jobs() return hints.hears('/sidejob/job') end
 function hints.hears_job(id) return read_listened().has_jobs and listened.jobs[id] or false end

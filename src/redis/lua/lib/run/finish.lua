@@ -49,6 +49,8 @@ end
 
 -- The arguments of the run's ops, read where they stand.
 local function apply(run)
+  kin.memo.roots, write.said.messages = nil, 0
+  log.begin()
   local back = at
   at = run.from
   local stop = run.from + run.size
@@ -58,6 +60,7 @@ local function apply(run)
     carry(run)
   end
   at = back
+  log.end_entry(run.id)
 end
 
 local function answered(run, doc, answer)
@@ -168,10 +171,7 @@ local function settle(run)
 end
 
 local function carry_out(run)
-  kin.memo.roots, write.said.messages = nil, 0
-  log.begin()
-  apply(run)
-  log.end_entry(run.id)
+  if run.size > 0 then apply(run) end
   return settle(run)
 end
 
