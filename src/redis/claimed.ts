@@ -35,12 +35,24 @@ export function lentOf(
 
 const HEX = 16
 const SEQUENCE = 13
+/** The two last digits of a sequence, and how many there are of those. */
+const LOW = 256
+const lowDigits = Array.from({ length: LOW }, (_, n) => n.toString(HEX).padStart(2, '0'))
+
+/** The sequences of a piece's jobs, from that of the first: a number that is written anew for each is dear. */
+function sequencesFrom(first: string): (place: number) => string {
+  const since = Number.parseInt(first, HEX)
+  const low = since % LOW
+  const high = (more: number) => (Math.floor(since / LOW) + more).toString(HEX).padStart(SEQUENCE - 2, '0')
+  const [here, next] = [high(0), high(1)]
+  return (place) => (low + place < LOW ? here : next) + lowDigits[(low + place) % LOW]
+}
 
 /** The jobs of a piece, each as it is lent; see lib/runtime/pieces.lua for the lines of its text. */
 function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
   const [mask, first, state, common, args] = text.split('\n') as [string, string, string, string, string]
   const record = decodeRecord(`{"n":"${first}",${state}${common}}`)
-  const since = Number.parseInt(first, HEX)
+  const sequenceOf = sequencesFrom(first)
   const token = record.token!.slice(1)
   const texts = JSON.parse(args) as string[]
   const jobs: ClaimedJob[] = []
@@ -48,13 +60,10 @@ function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
     if (mask[place] !== '1') continue
     const id = Number(piece) * 100 + place
     const own = texts[place]!
-    const document: JobRecord = {
-      ...record,
-      sequence: (since + place).toString(HEX).padStart(SEQUENCE, '0'),
-      token: id + token,
-      ...(own ? { args: own } : {}),
-    }
-    jobs.push(isSealed(own) ? opened({ ...bare(id), document }, vault) : { ...bare(id), document })
+    const document: JobRecord = { ...record, sequence: sequenceOf(place), token: id + token }
+    if (own) document.args = own
+    const job = { ...bare(id), document }
+    jobs.push(isSealed(own) ? opened(job, vault) : job)
   }
   return jobs
 }

@@ -4,7 +4,7 @@
 import { type Encoded, wireSize } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
-import { type RunOutcome, runArguments } from './changes.ts'
+import type { RunOutcome } from './changes.ts'
 import type { CommitAnswer, CommitRequest, Ring } from './types.ts'
 import { sizeBefore } from './vault.ts'
 
@@ -17,6 +17,7 @@ const bytesOf = (words: readonly string[]): number => words.reduce((sum, word) =
 
 /** What one run brought that no commit will ever take; nothing when it may be sent. */
 function excess({ words }: RunOutcome): string | undefined {
+  if (words.length === 0) return undefined
   if (words.length > limits.runWords.most)
     return `expected at most ${limits.runWords.most} words of ops and values, got ${words.length}`
   const total = bytesOf(words)
@@ -30,11 +31,11 @@ function excess({ words }: RunOutcome): string | undefined {
 }
 const BESIDE = 4_096
 
-const failed = ({ token, n, again = [] }: RunOutcome, code: string, message: string): RunOutcome => ({
+const failed = ({ token, n, again }: RunOutcome, code: string, message: string): RunOutcome => ({
   token,
   n,
   end: 'failed',
-  words: ['error', JSON.stringify({ message, reason: 'other', code }), ...again],
+  words: ['error', JSON.stringify({ message, reason: 'other', code }), ...(again?.() ?? [])],
 })
 
 const checked = (run: RunOutcome): RunOutcome => {
@@ -42,12 +43,15 @@ const checked = (run: RunOutcome): RunOutcome => {
   return why === undefined ? run : failed(run, 'TOO_LARGE', `this run brought too much: ${why}`)
 }
 
+/** What stands before the words of a run in a commit, about: its number, its end and the like. */
+const HEAD = 32
+
 /** Cuts a batch where it would be too large for one request; a run is never cut. */
 function pieces(runs: readonly RunOutcome[]): RunOutcome[][] {
   const cut: RunOutcome[][] = [[]]
   let bytes = 0
   for (const run of runs) {
-    const size = bytesOf(runArguments(run))
+    const size = run.token.length + HEAD + bytesOf(run.words)
     if (bytes > 0 && bytes + size > limits.commitBytes.most) {
       cut.push([])
       bytes = 0

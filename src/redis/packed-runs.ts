@@ -8,13 +8,21 @@ const ZERO = 48
 const FEWEST = 2
 
 /** Jobs whose tokens begin with the number of their piece, and end alike; `dot` is where the id ends. */
-type Packed = { piece: string; token: string; dot: number; n: number; places: Map<number, number> }
+type Packed = {
+  piece: string
+  token: string
+  dot: number
+  n: number
+  size: number
+  /** Where each stands among all runs, by its place in the piece, which is the end of its id. */
+  runs: (number | undefined)[]
+}
 
-/** Where its runs stand among all; a run's place in its piece is the end of its id. */
-const maskOf = ({ places }: Packed): string => {
-  const mask: string[] = []
-  for (let place = Math.max(...places.keys()); place >= 0; place--) mask[place] = places.has(place) ? '1' : '0'
-  return mask.join('')
+const PIECE = 100
+
+const maskOf = ({ runs }: Packed): string => {
+  const last = runs.findLastIndex((at) => at !== undefined)
+  return Array.from({ length: last + 1 }, (_, place) => (runs[place] === undefined ? '0' : '1')).join('')
 }
 
 const hasEnded = ({ end, words }: RunOutcome): boolean => end === 'completed' && words.length === 0
@@ -31,22 +39,28 @@ const isOf = ({ piece, token, dot, n }: Packed, run: RunOutcome): boolean =>
 const placeOf = (token: string, dot: number): number =>
   (token.charCodeAt(dot - 2) - ZERO) * 10 + token.charCodeAt(dot - 1) - ZERO
 
-/** The runs that may go together, by their pieces. */
+/** The runs that may go together, by their pieces. Those of one mostly come one after the other. */
 function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   const groups: Packed[] = []
-  for (const [i, run] of runs.entries()) {
+  let group: Packed | undefined
+  for (let i = 0; i < runs.length; i++) {
+    const run = runs[i]!
     if (!hasEnded(run)) continue
-    const { token, n } = run
-    let group = groups.findLast((one) => isOf(one, run))
-    if (!group) {
-      const dot = token.indexOf('.')
-      if (dot <= DIGITS) continue
-      group = { piece: token.slice(0, dot - DIGITS), token: token.slice(dot + 1), dot, n, places: new Map() }
-      groups.push(group)
-    }
-    group.places.set(placeOf(token, group.dot), i)
+    if (!group || !isOf(group, run)) group = groups.findLast((one) => isOf(one, run)) ?? begun(run)
+    if (!group) continue
+    if (group.size === 0) groups.push(group)
+    const place = placeOf(run.token, group.dot)
+    if (group.runs[place] === undefined) group.size++
+    group.runs[place] = i
   }
   return groups
+}
+
+/** A group that begins with a run; undefined for one that is of no piece. */
+function begun({ token, n }: RunOutcome): Packed | undefined {
+  const dot = token.indexOf('.')
+  if (dot <= DIGITS) return undefined
+  return { piece: token.slice(0, dot - DIGITS), token: token.slice(dot + 1), dot, n, size: 0, runs: new Array(PIECE) }
 }
 
 /**
@@ -55,9 +69,10 @@ function groupsOf(runs: readonly RunOutcome[]): Packed[] {
  * @example const sent = packedRuns(runs, true); sent.words(); sent.answers(['completed']) // an answer for each run
  */
 export function packedRuns(runs: readonly RunOutcome[], ofLane: boolean) {
-  const pieces = (ofLane ? groupsOf(runs) : []).filter(({ places }) => places.size >= FEWEST)
-  const together = new Set(pieces.flatMap(({ places }) => [...places.values()]))
-  const alone = runs.filter((_, i) => !together.has(i))
+  const pieces = (ofLane ? groupsOf(runs) : []).filter(({ size }) => size >= FEWEST)
+  const isTogether: true[] = new Array(runs.length)
+  for (const piece of pieces) for (const i of piece.runs) if (i !== undefined) isTogether[i] = true
+  const alone = runs.filter((_, i) => !isTogether[i])
   return {
     alone,
     pieces,
@@ -75,13 +90,13 @@ export function packedRuns(runs: readonly RunOutcome[], ofLane: boolean) {
      */
     answers(given: readonly string[]): string[] {
       if (given.length === 0) return []
-      const all: string[] = []
+      const all: string[] = new Array(runs.length)
       let at = 0
-      for (let i = 0; i < runs.length; i++) if (!together.has(i)) all[i] = given[at++]!
-      for (const { places } of pieces) {
+      for (let i = 0; i < runs.length; i++) if (!isTogether[i]) all[i] = given[at++]!
+      for (const piece of pieces) {
         const each = given[at++]!.split(',')
-        const inOrder = [...places].sort(([one], [other]) => one - other)
-        for (const [k, [, i]] of inOrder.entries()) all[i] = each.length > 1 ? each[k]! : each[0]!
+        let k = 0
+        for (const i of piece.runs) if (i !== undefined) all[i] = each.length > 1 ? each[k++]! : each[0]!
       }
       return all
     },

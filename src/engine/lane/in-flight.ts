@@ -22,18 +22,14 @@ export function createInFlight(
 ) {
   /** The same job may be lent again while a run of it that was lost still goes on. */
   const open = new Set<ClaimedJob>()
-  const waiting: [lent: ClaimedJob, asked: number][] = []
+  const waiting: { lent: ClaimedJob; asked: number }[] = []
   let running = 0
   let done: RunOutcome[] = []
   let fault: { error: unknown } | undefined
   let tell = () => {}
+  let tellAll = () => {}
 
-  const landing = (): Promise<void> =>
-    new Promise((resolve) => {
-      tell = resolve
-    })
-
-  async function run(lent: ClaimedJob, asked: number): Promise<void> {
+  async function run({ lent, asked }: (typeof waiting)[number]): Promise<void> {
     running++
     try {
       const settled = await perform(lent, asked)
@@ -45,16 +41,19 @@ export function createInFlight(
     open.delete(lent)
     next()
     tell()
+    if (open.size === 0) tellAll()
   }
 
   function next(): void {
-    while (running < limit && waiting.length) void run(...waiting.shift()!)
+    while (running < limit && waiting.length) void run(waiting.shift()!)
   }
 
   return {
     add(lent: readonly ClaimedJob[], asked: number): void {
-      for (const one of lent) open.add(one)
-      waiting.push(...lent.map((one): [ClaimedJob, number] => [one, asked]))
+      for (const one of lent) {
+        open.add(one)
+        waiting.push({ lent: one, asked })
+      }
       next()
     },
     /** How many have not ended. */
@@ -75,16 +74,19 @@ export function createInFlight(
     },
     /** Until the next one ends. */
     async next(): Promise<void> {
-      if (open.size > 0 && done.length === 0) await landing()
+      if (open.size === 0 || done.length > 0) return
+      await new Promise<void>((resolve) => {
+        tell = resolve
+      })
     },
     /** Until all have ended, but no longer than this. */
     async landed(ms: number): Promise<void> {
+      if (open.size === 0) return
       const { over, cancel } = pause(ms)
-      let late = false
-      void over.then(() => {
-        late = true
+      const all = new Promise<void>((resolve) => {
+        tellAll = resolve
       })
-      while (open.size > 0 && !late) await Promise.race([landing(), over])
+      await Promise.race([all, over])
       cancel()
     },
   }
