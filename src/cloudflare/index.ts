@@ -1,7 +1,7 @@
 // What the entry of a Worker imports.
 
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import type { RunOutcome } from '../redis/changes.ts'
+import type { SentOutcome } from '../redis/changes.ts'
 import type { ClaimedJob } from '../redis/types.ts'
 import { performIsolated, type SidejobEnv } from './worker.ts'
 
@@ -15,7 +15,7 @@ export * from './worker.ts'
  * @example export { Isolate } from 'sidejob/cloudflare'
  */
 export class Isolate extends WorkerEntrypoint<SidejobEnv> {
-  run(lent: ClaimedJob, tenant?: string): Promise<RunOutcome | undefined> {
+  run(lent: ClaimedJob, tenant?: string): Promise<SentOutcome | undefined> {
     return performIsolated(lent, this.env, tenant)
   }
 }

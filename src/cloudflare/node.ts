@@ -1,6 +1,6 @@
 // The same for tests in Node, where there are no entrypoints: what an app imports loads, and runs in one process.
 
-import type { RunOutcome } from '../redis/changes.ts'
+import type { SentOutcome } from '../redis/changes.ts'
 import type { ClaimedJob } from '../redis/types.ts'
 import { performIsolated, type SidejobEnv } from './worker.ts'
 
@@ -16,7 +16,7 @@ export class Isolate {
     this.env = env
   }
 
-  run(lent: ClaimedJob, tenant?: string): Promise<RunOutcome | undefined> {
+  run(lent: ClaimedJob, tenant?: string): Promise<SentOutcome | undefined> {
     return performIsolated(lent, this.env, tenant)
   }
 }

@@ -15,7 +15,7 @@ import type { Dashboard } from '../http/dashboard.ts'
 import type { Facade } from '../http/facade.ts'
 import { createPlaces, type Tenants } from '../http/places.ts'
 import { verifier } from '../http/signature.ts'
-import type { RunOutcome } from '../redis/changes.ts'
+import type { SentOutcome } from '../redis/changes.ts'
 import type { ClaimedJob } from '../redis/types.ts'
 import { createClock } from './clock.ts'
 import { answerHook, type Hook, hookAt } from './hooks.ts'
@@ -28,7 +28,7 @@ export type SidejobEnv = Environment & { FILES?: R2 }
 export type ExecutionContext = {
   waitUntil: (work: Promise<unknown>) => void
   /** What the entry exports, as invocations of their own: of this very Worker, whatever it is called. */
-  exports?: { Isolate?: { run: (lent: ClaimedJob, tenant?: string) => Promise<RunOutcome | undefined> } }
+  exports?: { Isolate?: { run: (lent: ClaimedJob, tenant?: string) => Promise<SentOutcome | undefined> } }
 }
 
 type Handler = (...given: never[]) => unknown
@@ -69,10 +69,10 @@ type Served = {
 }
 
 /** Performs one run in the invocation that this is; set by the Worker that was made last. */
-let performAlone: ((lent: ClaimedJob, env: SidejobEnv, tenant?: string) => Promise<RunOutcome | undefined>) | undefined
+let performAlone: ((lent: ClaimedJob, env: SidejobEnv, tenant?: string) => Promise<SentOutcome | undefined>) | undefined
 
 /** One run in an invocation of its own, for the entrypoint `Isolate`. */
-export function performIsolated(lent: ClaimedJob, env: SidejobEnv, tenant?: string): Promise<RunOutcome | undefined> {
+export function performIsolated(lent: ClaimedJob, env: SidejobEnv, tenant?: string): Promise<SentOutcome | undefined> {
   if (!performAlone)
     throw new Error('Isolate is called before createWorker: call createWorker in the entry of the Worker')
   return performAlone(lent, env, tenant)

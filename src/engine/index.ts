@@ -3,7 +3,7 @@
 import { CALLBACKS } from '../core/callback.ts'
 import type { Retry } from '../core/retry.ts'
 import type { Worker } from '../core/worker.ts'
-import type { RunOutcome } from '../redis/changes.ts'
+import { outcomeToSend, type SentOutcome } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
 import type { Words } from '../redis/ops.ts'
 import { createStore } from '../redis/store.ts'
@@ -87,7 +87,7 @@ export type EngineOptions = {
   payloads?: Record<string, Payload>
   /** Keys of 32 bytes with which args, state, values and results are sealed: the first one seals, all of them open. */
   encryptionKeys?: readonly Uint8Array[]
-  isolate?: (lent: ClaimedJob) => Promise<RunOutcome | undefined>
+  isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
   /** How failed runs are tried again where neither the job nor its class says so. */
   retry?: Retry
   /** What functions find as `job.env`. */
@@ -101,7 +101,7 @@ export type Inner = {
   /** Everything that is not as it must be; nothing on a healthy system. */
   verify: () => Promise<{ who: string; what: string }[]>
   /** One run of an isolated worker, in the invocation that this is. */
-  performAlone: (lent: ClaimedJob) => Promise<RunOutcome | undefined>
+  performAlone: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
 } & OneByOne
 
 /** A slice of our own work: a call or two of Redis. */
@@ -249,7 +249,10 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createHealth({ client, store, bells, version: VERSION, isTenant }),
 
     dispatch,
-    performAlone: (lent) => performer.run(lent, { alone: true }),
+    async performAlone(lent) {
+      const settled = await performer.run(lent, { alone: true })
+      return settled && outcomeToSend(settled)
+    },
 
     tick: createTick({ store, announce, ringer, serve: dispatch, budget, requests, now, isTenant }),
 

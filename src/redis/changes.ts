@@ -19,10 +19,25 @@ export type RunOutcome = {
   /** Why it failed, as JSON; it is among the words. */
   error?: string
   /** What is said beside its error where it cannot be committed: when it is tried again. */
-  again?: Words
+  again?: () => Words
   /** Milliseconds from the request that lent the run to its beginning, by the clock of the lane. */
   late?: number
 }
+
+/** The same as data, which can be sent to another invocation. */
+export type SentOutcome = Omit<RunOutcome, 'again'> & { again?: Words }
+
+/** @example const sent = outcomeToSend(settled) */
+export const outcomeToSend = ({ again, ...run }: RunOutcome): SentOutcome => ({
+  ...run,
+  ...(again && { again: again() }),
+})
+
+/** @example const settled = outcomeSent(await isolate(lent)) */
+export const outcomeSent = ({ again, ...run }: SentOutcome): RunOutcome => ({
+  ...run,
+  ...(again && { again: () => again }),
+})
 
 type Writing = { values: Encoded[]; context?: Encoded; notify?: boolean; log?: boolean; setDefault?: boolean }
 

@@ -122,6 +122,12 @@ const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'fa
 export const statusOf = (record: JobRecord): Status =>
   resting[record.place ?? ''] ?? (record.terminating ? 'terminating' : record.place === 'l' ? 'running' : 'queued')
 
+/** Whether it has ports, state or whatever else stands under a name with a colon: of jobs that come in numbers few do. */
+export function hasNamed(record: JobRecord): boolean {
+  for (const name in record) if (name.includes(':')) return true
+  return false
+}
+
 /** The names in a record that begin with this, and a colon. */
 const namedOf = (record: JobRecord, kind: string): `${string}:${string}`[] =>
   Object.keys(record).filter((name): name is `${string}:${string}` => name.startsWith(`${kind}:`))

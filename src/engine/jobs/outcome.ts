@@ -170,6 +170,23 @@ export function soundChanges(changes: Changes, found: Registered | undefined): {
 /** A result is kept for a day, or as the job says; its callback may want it too. */
 const wantsResult = ({ document }: Deciding): boolean => document.keepResult !== 0 || document.callback !== undefined
 
+const isEmpty = (record: object = {}): boolean => {
+  for (const _ in record) return false
+  return true
+}
+
+/** Whether a run did nothing but end: most do, and then nothing has to be put into words. */
+function didNothing({ end: _, n: __, reads, state, ops = [], counts, ...rest }: Changes): boolean {
+  return (
+    ops.length === 0 &&
+    isEmpty(rest) &&
+    isEmpty(reads) &&
+    isEmpty(state?.set) &&
+    !state?.unset?.length &&
+    isEmpty(counts)
+  )
+}
+
 /** What is sent to Redis for one run. */
 export async function outcomeOf(token: string, said: Changes, deciding: Deciding): Promise<RunOutcome> {
   const { changes } = soundChanges(said, deciding.found)
@@ -177,15 +194,16 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const { slot, words: slotWords } = slotOf(deciding)
   const run = { token, n, end, ...(slot === undefined ? {} : { slot }) }
   if (end === 'failed') return { ...run, ...failed(changes, deciding, slotWords) }
+  const again = () => delayWords(deciding)
+  if (didNothing(changes)) return { ...run, words: [...slotWords, ...byWords(deciding)], again }
   const { vault } = deciding
   const { result } = changes
   const ops = await opsWords(changes, deciding)
-  const again = delayWords(deciding)
   const words = [
     ...reachWords(changes, deciding),
     // A refusal that may pass (a name taken, a target gone) is retried like any failure, and a final one keeps the
     // repeat going: what they need comes before what may be refused.
-    ...(ops.length ? again : []),
+    ...(ops.length ? again() : []),
     ...slotWords,
     ...byWords(deciding),
     ...readWords(changes.reads ?? {}),

@@ -52,8 +52,8 @@ type Commit = {
  */
 export class RunBuffer {
   snapshot: Snapshot
-  readonly log: RunLog
-  #state = new Map<string, Encoded | undefined>()
+  #log: RunLog | undefined
+  #state: Map<string, Encoded | undefined> | undefined
   #ops: Op[] = []
   #weight = 0
   #commits = 0
@@ -61,7 +61,7 @@ export class RunBuffer {
   #closed = false
   #broken: unknown
   /** The checkpoint under way: the next one, and every read, waits for it. */
-  #turn: Promise<unknown> = Promise.resolve()
+  #turn: Promise<unknown> | undefined
   /** How many steps are under way. */
   #acting = 0
   /** What was done outside of steps, and would be done again by a run that comes back to a wait. */
@@ -69,7 +69,10 @@ export class RunBuffer {
 
   constructor(snapshot: Snapshot) {
     this.snapshot = snapshot
-    this.log = new RunLog(snapshot.job.id, () => this.#ops)
+  }
+
+  get log(): RunLog {
+    return (this.#log ??= new RunLog(this.snapshot.job.id, () => this.#ops))
   }
 
   get isClosed(): boolean {
@@ -96,7 +99,7 @@ export class RunBuffer {
 
   /** Waits for the checkpoint under way. */
   async settled(): Promise<void> {
-    await this.#turn
+    if (this.#turn) await this.#turn
   }
 
   /** Throws what has made this run one that can never be committed. */
@@ -106,7 +109,7 @@ export class RunBuffer {
 
   op(op: Op): void {
     this.open()
-    this.log.begin()
+    this.#log?.begin()
     if (!repeatable.has(op.op)) this.note(op.op)
     this.#ops.push(op)
     this.#weigh(weightOf(op))
@@ -139,33 +142,33 @@ export class RunBuffer {
 
   /** A field of the state as this run has made it. */
   get(field: string): Encoded | undefined {
-    return this.#state.has(field) ? this.#state.get(field) : ownOf(this.snapshot.state, field)
+    return this.#state?.has(field) ? this.#state.get(field) : ownOf(this.snapshot.state, field)
   }
 
   set(values: Record<string, Encoded>): void {
     this.open()
     for (const [field, value] of Object.entries(values)) {
       this.#weigh(value.length)
-      this.#state.set(nameOf(field), value)
+      this.#changed.set(nameOf(field), value)
     }
   }
 
   unset(names: string[]): void {
     this.open()
-    for (const field of names) this.#state.set(field, undefined)
+    for (const field of names) this.#changed.set(field, undefined)
   }
 
   /** Sets a field of ours, which is no name that users could give. */
   remember(field: string, value: Encoded): void {
-    this.#state.set(field, value)
+    this.#changed.set(field, value)
   }
 
   /** What was done since the last commit. */
   collect(end: Changes['end'], reads: Reads): Changes {
-    this.log.collect()
+    this.#log?.collect()
     const set: Record<string, Encoded> = {}
     const unset: string[] = []
-    for (const [field, value] of this.#state) {
+    for (const [field, value] of this.#state ?? []) {
       if (value === undefined) unset.push(field)
       else set[field] = value
     }
@@ -176,7 +179,7 @@ export class RunBuffer {
 
   /** Commits what was done, after any commit under way. What is done meanwhile belongs to the next one. */
   commit(how: Commit): Promise<void> {
-    const turn = this.#turn.then(() => this.#commit(how))
+    const turn = (this.#turn ?? Promise.resolve()).then(() => this.#commit(how))
     this.#turn = turn.catch(() => undefined)
     return turn
   }
@@ -185,9 +188,9 @@ export class RunBuffer {
     const changes = this.collect('checkpoint', reads())
     this.#ops = []
     this.#weight = 0
-    this.log.clear()
+    this.#log?.clear()
     this.snapshot = { ...this.snapshot, state: this.#stateNow() }
-    this.#state.clear()
+    this.#state?.clear()
     try {
       this.snapshot = await checkpoint(changes)
     } catch (error) {
@@ -207,9 +210,13 @@ export class RunBuffer {
     this.sound()
   }
 
+  get #changed(): Map<string, Encoded | undefined> {
+    return (this.#state ??= new Map())
+  }
+
   #stateNow(): Record<string, Encoded> {
     const state = new Map(Object.entries(this.snapshot.state))
-    for (const [field, value] of this.#state) value === undefined ? state.delete(field) : state.set(field, value)
+    for (const [field, value] of this.#state ?? []) value === undefined ? state.delete(field) : state.set(field, value)
     return Object.fromEntries(state)
   }
 }

@@ -4,7 +4,7 @@ import type { Encoded } from '../../core/codec/value.ts'
 import { isOutage } from '../../core/errors.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import { createSlots, type Slots } from '../../core/slots.ts'
-import type { RunOutcome } from '../../redis/changes.ts'
+import { outcomeSent, type RunOutcome, type SentOutcome } from '../../redis/changes.ts'
 import { shownItem } from '../../redis/item.ts'
 import { says, type Words } from '../../redis/ops.ts'
 import { childrenOf, countsOf } from '../../redis/record.ts'
@@ -16,7 +16,7 @@ import { createCircuitBreakers, PUSHED } from '../remote/circuit-breaker.ts'
 import { type PushOptions, push } from '../remote/push.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { LostRun, runError, runFunction } from './function.ts'
-import { type RunHook, type RunReport, refusedReport, reportOf, startOf } from './report.ts'
+import { type RunHook, refusedReport, reportOf, startOf, type ToldOutcome } from './report.ts'
 import { createRunTimes } from './run-time.ts'
 import { adoptable, snapshotOf } from './snapshot.ts'
 import { Stops } from './stops.ts'
@@ -32,7 +32,7 @@ export type ExecutorOptions = {
   /** Milliseconds on a clock that only measures. */
   elapsed?: () => number
   /** Performs one run in an invocation of its own; absent: isolation is not to be had here. */
-  isolate?: (lent: ClaimedJob) => Promise<RunOutcome | undefined>
+  isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
   /** As long as a lane's own: what shows its progress is alive. */
   lease: number
   /** What functions find as `job.env`. */
@@ -116,7 +116,6 @@ export function createExecutor({
 }: ExecutorOptions) {
   const breakers = createCircuitBreakers({ store, shut: async () => undefined })
   const pace = createRunTimes()
-  const told = new WeakMap<RunOutcome, RunReport>()
 
   const deciding = (lent: ClaimedJob, found?: Registered) => ({
     document: lent.document,
@@ -142,18 +141,48 @@ export function createExecutor({
     return snapshotOf(fresh[0]!, timeoutOf(found))
   }
 
-  const toolsOf = (lent: ClaimedJob, found: Registered, stops: Stops): JobTools => ({
-    checkpoint: (changes) => checkpoint(lent, changes, found, stops),
-    page: (port, after) => page(lent.id, port, after),
-    peek: (of) => peek(of),
-    steps: () => allSteps(lent.id),
-    children: () => allChildren(lent.id),
-    now,
-    look: (id) => adoptable(store, id),
-    storedGraph: (name) => store.graph(name),
-    progress: (value) => store.extend(lent.document.queue, [lent.document.token!], lease, { progress: value }),
-    env,
-  })
+  /** What one run may ask for. Its methods are everybody's: as closures they would cost a short run more than it does. */
+  class Tools implements JobTools {
+    readonly #lent: ClaimedJob
+    readonly #found: Registered
+    readonly #stops: Stops
+    constructor(lent: ClaimedJob, found: Registered, stops: Stops) {
+      this.#lent = lent
+      this.#found = found
+      this.#stops = stops
+    }
+    get env() {
+      return env
+    }
+    checkpoint(changes: Changes) {
+      return checkpoint(this.#lent, changes, this.#found, this.#stops)
+    }
+    page(port: string, after: number) {
+      return page(this.#lent.id, port, after)
+    }
+    peek(of: Parameters<JobTools['peek']>[0]) {
+      return peek(of)
+    }
+    steps() {
+      return allSteps(this.#lent.id)
+    }
+    children() {
+      return allChildren(this.#lent.id)
+    }
+    now() {
+      return now()
+    }
+    look(id: number) {
+      return adoptable(store, id)
+    }
+    storedGraph(name: string) {
+      return store.graph(name)
+    }
+    progress(value: Encoded) {
+      const { queue, token } = this.#lent.document
+      return store.extend(queue, [token!], lease, { progress: value })
+    }
+  }
 
   async function page(id: number, port: string, after: number) {
     const { document } = await store.inspect(String(id))
@@ -222,13 +251,14 @@ export function createExecutor({
     { deadlines, stops }: Usage,
   ): Promise<RunOutcome | undefined> {
     const snapshot = snapshotOf(lent, timeoutOf(found))
+    let changes: Changes
     try {
-      const changes = await runFunction(found.local!, snapshot, toolsOf(lent, found, stops), { deadlines, stops })
-      return await outcomeOf(lent.document.token!, changes, deciding(lent, found))
+      changes = await runFunction(found.local!, snapshot, new Tools(lent, found, stops), { deadlines, stops })
     } catch (error) {
       if (error instanceof LostRun) return undefined
       throw error
     }
+    return await outcomeOf(lent.document.token!, changes, deciding(lent, found))
   }
 
   /** Kept back without using an attempt; spread, so that not all who wait for a host come in the same second. */
@@ -257,7 +287,12 @@ export function createExecutor({
     return undefined
   }
 
-  async function performFound(lent: ClaimedJob, found: Registered, alone: boolean, usage: Usage) {
+  function performFound(
+    lent: ClaimedJob,
+    found: Registered,
+    alone: boolean,
+    usage: Usage,
+  ): Promise<RunOutcome | undefined> {
     if (found.inner) return found.inner(lent)
     if (!found.local) return performRemote(lent, found)
     if (!found.local.isolate || !isolate || alone) return performLocal(lent, found, usage)
@@ -268,7 +303,8 @@ export function createExecutor({
     if (usage.isolated >= MAX_ISOLATED) return release(lent)
     usage.isolated++
     try {
-      return await isolate!(lent)
+      const settled = await isolate!(lent)
+      return settled && outcomeSent(settled)
     } catch (error) {
       if (!isUnavailable(error)) throw error
       usage.isolated = MAX_ISOLATED
@@ -282,9 +318,9 @@ export function createExecutor({
    */
   async function runUnseen(lent: ClaimedJob, { alone = false, usage = newUsage(), asked }: RunOptions = {}) {
     const { queue, class: name } = lent.document
-    const passed = skipped(lent.document, store.now())
+    const passed = lent.document.slotMissed && skipped(lent.document, store.now())
     if (passed) return passed
-    let leave = () => {}
+    let leave: (() => void) | undefined
     try {
       if (lent.fault) return outcomeOf(lent.document.token!, faulted(lent.fault), deciding(lent))
       const found = registry.local(queue, name) ?? (await registry.find(queue, name))
@@ -294,44 +330,47 @@ export function createExecutor({
         leave = await usage.calls.take()
         usage.sent.requests++
       }
-      if (elapsed() + longestRun(found, lent) > usage.ends) {
+      if (usage.ends !== Number.POSITIVE_INFINITY && elapsed() + longestRun(found, lent) > usage.ends) {
         usage.handsOn = true
         return release(lent)
       }
       const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
       const settled = await performFound(lent, found, alone, usage)
-      if (!settled || asked === undefined || !lent.document.heldLimits) return settled && { ...settled, late }
+      if (!settled || asked === undefined) return settled
+      settled.late = late
+      if (!lent.document.heldLimits) return settled
       const excess = pace.excess(`${queue}/${name}`, asked, elapsed() - asked)
-      return { ...settled, late: Math.max(late, Math.ceil(excess / LATENESS)) }
+      settled.late = Math.max(late, Math.ceil(excess / LATENESS))
+      return settled
     } catch (error) {
       if (isOutage(error)) throw error
       const changes: Changes = { end: 'failed', n: LAST, error: runError(error) }
       return outcomeOf(lent.document.token!, changes, deciding(lent))
     } finally {
-      leave()
+      leave?.()
     }
   }
 
   /** The same, with the hook around it. */
-  async function run(lent: ClaimedJob, options: RunOptions = {}) {
+  async function run(lent: ClaimedJob, options: RunOptions = {}): Promise<ToldOutcome | undefined> {
     if (!hook) return runUnseen(lent, options)
-    let settled: Awaited<ReturnType<typeof runUnseen>>
-    await hook(startOf(lent), async () => {
+    let settled: ToldOutcome | undefined
+    const start = startOf(lent)
+    await hook(start, async () => {
       const began = elapsed()
       settled = await runUnseen(lent, options)
       // A run in an invocation of its own is told of by the lane that asked for it.
       if (!settled || options.alone) return undefined
-      const report = reportOf(lent, settled, elapsed() - began, store.vault)
-      told.set(settled, report)
-      return report
+      settled.report = reportOf(start, settled, elapsed() - began, store.vault)
+      return settled.report
     })
     return settled
   }
 
   /** What Redis refused of what runs did: how they ended was told before that was known, and is told again. */
-  async function tellRefused(runs: readonly RunOutcome[], answers: readonly string[]): Promise<void> {
+  async function tellRefused(runs: readonly ToldOutcome[], answers: readonly string[]): Promise<void> {
     for (const [i, answer] of answers.entries()) {
-      const refused = answer.startsWith('refused:') && told.get(runs[i]!)
+      const refused = answer.startsWith('refused:') && runs[i]!.report
       if (refused) await hook?.(refused, async () => refusedReport(refused, runs[i]!, answer))
     }
   }

@@ -11,12 +11,12 @@ type Given = { args: Shapes['args']; env?: unknown; stop: { readonly signal: Abo
 /** A job as it was when its run began, or at the last checkpoint. */
 export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
   readonly id: number
-  readonly #snapshot: () => Snapshot
+  readonly #run: { readonly snapshot: Snapshot }
   readonly #given: Given
 
-  constructor(snapshot: () => Snapshot, given: Given) {
-    this.id = snapshot().job.id
-    this.#snapshot = snapshot
+  constructor(run: { readonly snapshot: Snapshot }, given: Given) {
+    this.id = run.snapshot.job.id
+    this.#run = run
     this.#given = given
   }
 
@@ -36,38 +36,38 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
 
   /** What the job was made with, as the worker's `args` has it. */
   get args(): Args {
-    const { args } = this.#snapshot().job
+    const { args } = this.#run.snapshot.job
     const value = args === null ? null : decodeValue(args)
     return checkedBy(this.#given.args, value, `args of job ${this.id}`) as Args
   }
   get name(): string | null {
-    return this.#snapshot().job.name
+    return this.#run.snapshot.job.name
   }
   get class(): string {
-    return this.#snapshot().job.class
+    return this.#run.snapshot.job.class
   }
   get queue(): string {
-    return this.#snapshot().job.queue
+    return this.#run.snapshot.job.queue
   }
   get parent(): { id: number; name: string } | null {
-    return this.#snapshot().job.parent
+    return this.#run.snapshot.job.parent
   }
   get attempt(): number {
-    return this.#snapshot().run.attempt
+    return this.#run.snapshot.run.attempt
   }
   get lost(): number {
-    return this.#snapshot().run.lost
+    return this.#run.snapshot.run.lost
   }
   /** Who asked for it. */
   get createdBy(): string {
-    return this.#snapshot().job.createdBy
+    return this.#run.snapshot.job.createdBy
   }
   get createdAt(): Date {
-    return new Date(this.#snapshot().job.createdAt)
+    return new Date(this.#run.snapshot.job.createdAt)
   }
   /** When this run began, by the clock that also decides whether the time of an `at` has come. */
   get startedAt(): Date {
-    return new Date(this.#snapshot().run.startedAt)
+    return new Date(this.#run.snapshot.run.startedAt)
   }
   /**
    * The slot of the schedule that this run is for, however late it began; null where it is for none: a run by hand, or
@@ -76,30 +76,30 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
    * @example const day = job.scheduledFor?.toISOString().slice(0, 10)
    */
   get scheduledFor(): Date | null {
-    const { scheduledFor } = this.#snapshot().run
+    const { scheduledFor } = this.#run.snapshot.run
     return scheduledFor === undefined ? null : new Date(scheduledFor)
   }
   /** The same on every attempt to do the same thing: an idempotency key for effects outside. */
   effectKey(what = ''): string {
-    const { job, run } = this.#snapshot()
+    const { job, run } = this.#run.snapshot
     return `sidejob:${lastingName(job)}:${run.token.split('.')[1]}:${what}`
   }
 
   /** The names of the input ports that there are, in byte order: for workers that take any (`*`). */
   inPorts(): Name<In>[] {
-    return Object.keys(this.#snapshot().in).sort() as Name<In>[]
+    return Object.keys(this.#run.snapshot.in).sort() as Name<In>[]
   }
   outPorts(): Name<Out>[] {
-    return Object.keys(this.#snapshot().out).sort() as Name<Out>[]
+    return Object.keys(this.#run.snapshot.out).sort() as Name<Out>[]
   }
 
   /** The children as they were when the run began: a thousand of them, or a few more; see `allChildren`. */
   get children(): Snapshot['children'] {
-    return this.#snapshot().children
+    return this.#run.snapshot.children
   }
 
   /** Of a job that follows its children: its inputs with wires, and their ports with wires, values or a default. */
   get wires(): Wiring[] {
-    return this.#snapshot().wires ?? []
+    return this.#run.snapshot.wires ?? []
   }
 }

@@ -45,14 +45,19 @@ export function runError(error: unknown): RunError {
 
 async function steps(worker: Worker, job: Job, snapshot: Snapshot): Promise<unknown> {
   if (snapshot.run.reason === 'shutdown') return worker.shutdown?.(job)
-  if (snapshot.job.ranAt === null) await worker.startup?.(job)
+  if (worker.startup && snapshot.job.ranAt === null) await worker.startup(job)
   return worker.perform(job)
 }
 
 /** A signal that is made when somebody asks for it: most functions never do. */
 class Stop {
+  readonly token: string
   #controller: AbortController | undefined
   #reason: Error | undefined
+
+  constructor(token: string) {
+    this.token = token
+  }
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
@@ -67,25 +72,38 @@ class Stop {
 }
 
 /**
- * What the first of these promises says. Rejects at the timeout, and aborts the signal, so that the function can stop
- * what it does.
+ * What is said first of how it ended or failed. Rejects at the timeout, and aborts the signal, so that the function can
+ * stop what it does.
  */
-function within<T>(ms: number, deadlines: Deadlines, stop: Stop, first: Promise<T>[]): Promise<T> {
+function within<T>(
+  ms: number,
+  deadlines: Deadlines,
+  stop: Stop,
+  begin: (ended: (ending: T) => void, failed: (error: unknown) => void) => void,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const done = deadlines.add(ms, () => {
+    let isOver = false
+    let done = () => {}
+    const leave = () => {
+      isOver = true
+      done()
+    }
+    begin(
+      (ending) => {
+        leave()
+        resolve(ending)
+      },
+      (error) => {
+        leave()
+        reject(error)
+      },
+    )
+    if (isOver) return
+    done = deadlines.add(ms, () => {
       const timeout = new Timeout(`the run took longer than ${ms} ms`)
       stop.stop(timeout)
       reject(timeout)
     })
-    const ended = (ending: T) => {
-      done()
-      resolve(ending)
-    }
-    const failed = (error: unknown) => {
-      done()
-      reject(error)
-    }
-    for (const one of first) one.then(ended, failed)
   })
 }
 
@@ -100,18 +118,20 @@ export async function runFunction(
   tools: JobTools,
   { deadlines = createDeadlines(), stops }: { deadlines?: Deadlines; stops?: Stops } = {},
 ): Promise<Changes> {
-  const stop = new Stop()
-  const leave = stops?.add(snapshot.run.token, (why) => stop.stop(why))
+  const stop = new Stop(snapshot.run.token)
+  stops?.add(stop)
   const job = new Job(worker, snapshot, tools, stop)
   try {
-    const first = [steps(worker, job, snapshot), job.paused]
-    const ending = await within(timeoutOf(worker, snapshot), deadlines, stop, first)
+    const ending = await within<unknown>(timeoutOf(worker, snapshot), deadlines, stop, (ended, refused) => {
+      job.whenPaused({ ended, refused })
+      steps(worker, job, snapshot).then(ended, refused)
+    })
     return await job.finish(ending)
   } catch (error) {
     if (error instanceof LostRun) throw error
     return { end: 'failed', n: LAST, error: runError(error), counts: job.counts }
   } finally {
-    leave?.()
+    stops?.delete(stop)
     job.close()
   }
 }

@@ -20,16 +20,16 @@ type During = <T>(work: () => Promise<T>) => Promise<T>
 /** What a run has read of its own ports. */
 export class Inputs {
   readonly #buffer: RunBuffer
-  readonly #page: JobTools['page']
+  readonly #tools: Pick<JobTools, 'page'>
   /** Keeps a run that waits otherwise from ending. */
   readonly #during: During
   #queues = new Map<string, Queue>()
   #defaultsOnly = false
   #isPartial = false
 
-  constructor(buffer: RunBuffer, page: JobTools['page'], during: During) {
+  constructor(buffer: RunBuffer, tools: Pick<JobTools, 'page'>, during: During) {
     this.#buffer = buffer
-    this.#page = page
+    this.#tools = tools
     this.#during = during
   }
 
@@ -135,7 +135,7 @@ export class Inputs {
   }
 
   async #fetchPage(port: string, queue: Queue): Promise<void> {
-    const { values, more } = await this.#page(port, queue.cursor + queue.values.length)
+    const { values, more } = await this.#tools.page(port, queue.cursor + queue.values.length)
     queue.values.push(...values)
     queue.more = more
   }

@@ -15,14 +15,12 @@ import {
 } from '../../core/worker.ts'
 import { accessOf } from './access.ts'
 import { RunBuffer } from './buffer.ts'
-import { Children } from './children.ts'
 import { JobFacts } from './facts.ts'
-import { Inputs } from './inputs.ts'
 import { type SpawnOptions, spawnOp } from './options.ts'
+import { RunParts } from './parts.ts'
 import type { WriteOptions } from './run-log.ts'
-import { StepStore } from './step-store.ts'
 import { type Branch, type CallOptions, type Length, lengthOf, type Results, Steps } from './steps.ts'
-import { createSuspension } from './suspension.ts'
+import type { Paused } from './suspension.ts'
 import type { JobTools } from './tools.ts'
 import { checkedBy, checkedValue, type Name, type Shapes, type Value } from './values.ts'
 
@@ -49,53 +47,52 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   readonly #shapes: Shapes
   readonly #tools: JobTools
   readonly #buffer: RunBuffer
-  readonly #pauses = createSuspension()
-  readonly #inputs: Inputs
-  readonly #children: Children
-  readonly #steps: StepStore
-  readonly #waits: Steps
+  readonly #parts: RunParts
+  /** When it began, by the clock of what it waits for. */
+  readonly #began: number
+  #helpers: Steps | undefined
   #shown = 0
   /** The end that the function has asked for, and is to return. */
   #asked: Ending['end'] | undefined
 
   constructor(worker: Shapes, snapshot: Snapshot, tools: JobTools, stop: { readonly signal: AbortSignal }) {
     const buffer = new RunBuffer(snapshot)
-    super(() => buffer.snapshot, { args: worker.args, env: tools.env, stop })
-    const { during } = this.#pauses
+    super(buffer, { args: worker.args, env: tools.env, stop })
     this.#shapes = worker
     this.#tools = tools
     this.#buffer = buffer
-    this.#inputs = new Inputs(this.#buffer, tools.page, during)
-    this.#children = new Children(this.#buffer, tools)
-    this.#steps = new StepStore(this.#buffer, tools.steps, { during, checkpoint: () => this.checkpoint() })
-    this.#waits = new Steps(
-      accessOf(this, {
-        ...{ buffer, inputs: this.#inputs, children: this.#children, steps: this.#steps, pauses: this.#pauses },
-        now: tools.now,
-        checked: (port, value) => this.#checked('in', port, value),
-      }),
-    )
+    this.#parts = new RunParts(buffer, tools, () => this.checkpoint())
+    this.#began = tools.now()
   }
 
-  /** How the run ends when all that is left of its function waits. */
-  get paused(): Promise<Ending> {
-    return this.#pauses.ended
+  get #waits(): Steps {
+    return (this.#helpers ??= new Steps(
+      accessOf(this, {
+        ...{ buffer: this.#buffer, parts: this.#parts, began: this.#began, now: () => this.#tools.now() },
+        checked: (port, value) => this.#checked('in', port, value),
+      }),
+    ))
+  }
+
+  /** Says who is told how the run ends when all that is left of its function waits. Said before the function begins. */
+  whenPaused(paused: Paused): void {
+    this.#parts.paused = paused
   }
 
   /** How many values wait on an input port, defaults not counted. */
   size(port: Name<In>): number {
-    return this.#inputs.size(port)
+    return this.#parts.inputs.size(port)
   }
 
   /** The default of an input port; undefined when it has none. */
   default<P extends Name<In>>(port: P): Value<In, P> | undefined {
-    const data = this.#inputs.default(port)
+    const data = this.#parts.inputs.default(port)
     return data === undefined ? undefined : this.#valueOf(port, data)
   }
 
   /** Whether a read of an input port gives something: a value that waits, or the default. */
   hasData(port: Name<In>): boolean {
-    return this.#inputs.hasData(port)
+    return this.#parts.inputs.hasData(port)
   }
 
   /** The oldest value of an input port; its default when there is none; undefined when there is neither. */
@@ -106,7 +103,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
 
   /** The same, as it came, of whatever type it is. */
   readClosed(port: Name<In>): Promise<Encoded | undefined> {
-    return this.#inputs.read(port)
+    return this.#parts.inputs.read(port)
   }
 
   /**
@@ -115,7 +112,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
    * written then sets the output's default (sidejob.md 220–229).
    */
   inputs<P extends Name<In>>(...ports: P[]): AsyncGenerator<{ [K in P]: Value<In, K> }> {
-    return this.#inputs.tuples(ports, () => this.#tuple(ports))
+    return this.#parts.inputs.tuples(ports, () => this.#tuple(ports))
   }
 
   async #tuple<P extends Name<In>>(ports: P[]): Promise<{ [K in P]: Value<In, K> }> {
@@ -129,7 +126,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     const { log } = this.#buffer
     this.#buffer.open()
     this.#checked('out', port, value)
-    const setDefault = options.setDefault ?? log.options.setDefault ?? this.#inputs.defaultsOnly
+    const setDefault = options.setDefault ?? log.options.setDefault ?? this.#parts.defaultsOnly
     this.op({
       op: 'write',
       to: { out: port },
@@ -205,12 +202,12 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
    * @example const open = Object.values(await job.allChildren()).filter(({ status }) => status !== 'completed')
    */
   allChildren(): Promise<Snapshot['children']> {
-    return this.#children.all()
+    return this.#parts.children.all()
   }
 
   /** What children have written to an output port since it was last read, in one round trip for all of them. */
   readChildren<T = unknown>(port: string, which?: string[]): Promise<Record<string, T[]>> {
-    return this.#children.read<T>(port, which)
+    return this.#parts.children.read<T>(port, which)
   }
 
   /** Writes to an input port of a child, also of one that this run has just made. */
@@ -296,14 +293,11 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   /** Commits what was done so far, and goes on with a fresh view of ports and children. */
   async checkpoint(): Promise<void> {
     this.#buffer.open()
-    await this.#pauses.during(() =>
+    await this.#parts.suspension.during(() =>
       this.#buffer.commit({
-        reads: () => this.#inputs.reads(),
+        reads: () => this.#parts.reads(),
         checkpoint: (changes) => this.#tools.checkpoint(changes),
-        committed: () => {
-          this.#inputs.clear()
-          this.#children.clear()
-        },
+        committed: () => this.#parts.clear(),
       }),
     )
   }
@@ -362,14 +356,14 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   async finish(ending: unknown): Promise<Changes> {
     await this.#buffer.settled()
     this.#buffer.sound()
-    this.#steps.allAwaited()
+    this.#parts.allAwaited()
     if (this.#asked && !(ending instanceof Ending))
       throw new Terminal(
         `${askedBy[this.#asked]} was called and not returned: expected "return ${askedBy[this.#asked]}"`,
       )
-    const collect = (end: Changes['end']) => this.#buffer.collect(end, this.#inputs.reads())
+    const collect = (end: Changes['end']) => this.#buffer.collect(end, this.#parts.reads())
     if (ending instanceof Ending) return { ...collect(ending.end), ...ending.options }
-    const changes = collect(this.#inputs.isPartial && ending === undefined ? 'suspended' : 'completed')
+    const changes = collect(this.#parts.isPartial && ending === undefined ? 'suspended' : 'completed')
     if (changes.end === 'completed') ending = checkedBy(this.#shapes.result, ending, `the result of job ${this.id}`)
     return ending === undefined ? changes : { ...changes, result: encodeValue(ending) }
   }

@@ -21,6 +21,9 @@ export type RunReport = RunStart & {
   error?: Pick<RunError, 'message' | 'reason' | 'stack'>
 }
 
+/** An outcome with what was told of it. */
+export type ToldOutcome = RunOutcome & { report?: RunReport }
+
 export const startOf = ({ id, document }: ClaimedJob): RunStart => ({
   job: id,
   queue: document.queue,
@@ -28,9 +31,9 @@ export const startOf = ({ id, document }: ClaimedJob): RunStart => ({
   attempt: (document.failures ?? 0) + 1,
 })
 
-/** @example const report = reportOf(lent, settled, 12, store.vault) */
-export function reportOf(lent: ClaimedJob, { end, words }: RunOutcome, ms: number, { showParts }: Vault): RunReport {
-  const report = { ...startOf(lent), ms: Math.round(ms) }
+/** @example const report = reportOf(startOf(lent), settled, 12, store.vault) */
+export function reportOf(start: RunStart, { end, words }: RunOutcome, ms: number, { showParts }: Vault): RunReport {
+  const report = { ...start, ms: Math.round(ms) }
   if (end !== 'failed') return { ...report, outcome: end as RunReport['outcome'] }
   const [, text = '{}', again, delay] = words
   const { message, reason, stack } = JSON.parse(showParts(text)) as RunError
@@ -44,10 +47,10 @@ export function reportOf(lent: ClaimedJob, { end, words }: RunOutcome, ms: numbe
 const passing = new Set(['TAKEN', 'NOT_FOUND', 'INTERNAL'])
 
 /** The report of a run whose changes Redis has refused, as `refused:CODE why`. */
-export function refusedReport(report: RunReport, { again = [] }: RunOutcome, answer: string): RunReport {
+export function refusedReport(report: RunReport, { again }: RunOutcome, answer: string): RunReport {
   const [, code = '', message = answer] = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer) ?? []
   const error = { message, reason: 'other' as const }
-  const delay = passing.has(code) ? again[1] : undefined
+  const delay = passing.has(code) ? again?.()[1] : undefined
   return { ...report, error, ...(delay ? { outcome: 'retry', retryIn: Number(delay) } : { outcome: 'failed' }) }
 }
 

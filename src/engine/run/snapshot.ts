@@ -13,6 +13,7 @@ import {
   childrenOf,
   createdAtOf,
   defaultOf,
+  hasNamed,
   type JobRecord,
   parentOf,
   portsOf,
@@ -112,6 +113,7 @@ export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
   const { document: doc } = lent
   const children = childrenOf(lent.children)
   const missing = lent.childCount - Object.keys(children).length
+  const named = hasNamed(doc)
   return {
     run: {
       token: doc.token!,
@@ -135,9 +137,9 @@ export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
       parent: parentOf(doc),
       aliases: aliasesOf(doc),
     },
-    state: stateOf(doc),
-    in: inputsOf(lent),
-    out: outputsOf(lent),
+    state: named ? stateOf(doc) : {},
+    in: named ? inputsOf(lent) : {},
+    out: named ? outputsOf(lent) : {},
     children,
     ...(missing > 0 ? { moreChildren: missing } : {}),
     ...(lent.steps.length ? { steps: stepsOf(lent.steps) } : {}),

@@ -14,7 +14,7 @@ type Around = {
 /** The steps of one job, as one of its runs sees and keeps them. */
 export class StepStore {
   readonly #buffer: RunBuffer
-  readonly #fetch: JobTools['steps']
+  readonly #tools: Pick<JobTools, 'steps'>
   readonly #around: Around
   /** As far as they are known here. */
   #steps: Map<string, Encoded>
@@ -22,9 +22,9 @@ export class StepStore {
   /** Those that were begun and are not kept yet. */
   #underWay = new Set<string>()
 
-  constructor(buffer: RunBuffer, fetch: JobTools['steps'], around: Around) {
+  constructor(buffer: RunBuffer, tools: Pick<JobTools, 'steps'>, around: Around) {
     this.#buffer = buffer
-    this.#fetch = fetch
+    this.#tools = tools
     this.#around = around
     this.#steps = new Map(Object.entries(buffer.snapshot.steps ?? {}))
     this.#more = buffer.snapshot.moreSteps ?? false
@@ -33,7 +33,7 @@ export class StepStore {
   async kept(key: string): Promise<Encoded | undefined> {
     this.#buffer.open()
     if (!this.#steps.has(key) && this.#more) {
-      const steps = await this.#around.during(() => this.#fetch())
+      const steps = await this.#around.during(() => this.#tools.steps())
       if (this.#more) this.#steps = new Map([...Object.entries(steps), ...this.#steps])
       this.#more = false
     }

@@ -5,17 +5,17 @@ import type { Pause } from './pause.ts'
 
 const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 
+/** Whom it tells: how the run ends when all that is left of it waits, or why it cannot wait. */
+export type Paused = { ended: (ending: Ending) => void; refused: (why: Error) => void }
+
 /**
  * Gathers what a run waits for.
  *
  * @example
- * const pauses = createPauses()
- * await Promise.race([perform(job), pauses.ended])
+ * const pauses = createSuspension({ ended: resolve, refused: reject })
+ * await pauses.during(() => fetchPage())
  */
-export function createSuspension() {
-  const { promise: ended, resolve, reject } = Promise.withResolvers<Ending>()
-  // Nobody may be there to hear of it.
-  ended.catch(() => undefined)
+export function createSuspension({ ended, refused }: Paused) {
   const pauses: Pause[] = []
   let busy = 0
   let beats = 0
@@ -36,13 +36,11 @@ export function createSuspension() {
     if (pauses.length === 0) return
     const seen = ++beats
     await turn()
-    if (busy === 0 && seen === beats) resolve(ending())
+    if (busy === 0 && seen === beats) ended(ending())
   }
 
   return {
-    /** How the run ends when all that is left of it waits; never, when it ends by itself. */
-    ended,
-    refuse: reject,
+    refuse: refused,
     /** While this goes on the run does not end. */
     async during<T>(work: () => Promise<T>): Promise<T> {
       busy++
@@ -61,3 +59,5 @@ export function createSuspension() {
     },
   }
 }
+
+export type Suspension = ReturnType<typeof createSuspension>
