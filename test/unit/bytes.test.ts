@@ -1,0 +1,56 @@
+// Bodies are read whole, or not at all, however they come.
+
+import { expect, test } from 'vitest'
+import { readUpTo } from '../../src/core/bytes.ts'
+
+const text = (bytes: Uint8Array | undefined) => bytes && new TextDecoder().decode(bytes)
+
+/** Streams that give these chunks: of bytes, as requests are, and such as anybody can make. `taken`: how many were asked for. */
+function streams(chunks: string[]) {
+  const made = (type?: 'bytes') => {
+    const told = { taken: 0, isCancelled: false }
+    const left = chunks.values()
+    const source = {
+      pull(controller: {
+        enqueue(chunk: Uint8Array): void
+        close(): void
+        byobRequest?: ReadableStreamBYOBRequest | null
+      }) {
+        const { value } = left.next()
+        if (value === undefined) {
+          controller.close()
+          controller.byobRequest?.respond(0)
+          return
+        }
+        told.taken++
+        controller.enqueue(new TextEncoder().encode(value))
+      },
+      cancel() {
+        told.isCancelled = true
+      },
+    }
+    const stream = new ReadableStream<Uint8Array>({ type, ...source } as UnderlyingDefaultSource<Uint8Array>)
+    return { stream, told }
+  }
+  return { 'of bytes': made('bytes'), 'of chunks': made() }
+}
+const kinds = ['of bytes', 'of chunks'] as const
+
+test.each(kinds)('a stream %s is read whole', async (kind) => {
+  expect(text(await readUpTo(streams(['ab', 'c', 'def'])[kind].stream, 6))).toBe('abcdef')
+  const long = Array.from({ length: 40 }, (_, i) => `${i}`.repeat(5_000))
+  expect(text(await readUpTo(streams(long)[kind].stream, 1_000_000))).toBe(long.join(''))
+  expect(await readUpTo(streams([])[kind].stream, 6)).toEqual(new Uint8Array())
+})
+
+test.each(kinds)('of a stream %s that is too long nothing comes, and not all of it is read', async (kind) => {
+  const { stream, told } = streams(Array.from({ length: 100 }, () => '0123456789'))[kind]
+  expect(await readUpTo(stream, 15, 50)).toBeUndefined()
+  expect(told.isCancelled).toBe(true)
+  expect(told.taken).toBeLessThan(10)
+  expect(await readUpTo(streams(['0123456789', 'x'])[kind].stream, 10, 50)).toBeUndefined()
+})
+
+test('no stream is an empty body', async () => {
+  expect(await readUpTo(null, 1)).toEqual(new Uint8Array())
+})
