@@ -5,7 +5,7 @@ export type Cost = readonly [trips: number, look: number, first: number]
 
 /**
  * By path. With two limits: each more is two commands of the first look, where what is shared is asked for, too, and of
- * every look at Limits.
+ * every look at Limits; there one with a rate, or at which somebody waits, is one more for each of both.
  */
 export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 56],

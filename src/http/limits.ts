@@ -5,10 +5,12 @@ import { constraint } from '../core/constraint.ts'
 import {
   count,
   done,
+  flag,
   groupSettings,
   groupView,
   holder,
   limitInput,
+  limitRow,
   limitView,
   limitWaiter,
   roomView,
@@ -25,9 +27,10 @@ export const limits = {
       path: '/v1/limits',
       scope: 'read',
       summary: 'Lists the limits, with what is in use and what waits',
-      answers: { 200: z.object({ limits: z.array(limitView) }) },
+      query: z.strictObject({ details: flag.optional() }),
+      answers: { 200: z.object({ limits: z.array(limitRow) }) },
     },
-    ({ engine }) => engine.limits(),
+    ({ engine, query }) => engine.limits(query),
   ),
 
   get: route(

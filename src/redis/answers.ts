@@ -84,7 +84,15 @@ export const rows = {
     leaseUntil: 'moment',
     goesOnAt: 'moment',
   },
-  limit: { key: 'text', document: 'text', held: 'number', waiting: 'number' },
+  limit: {
+    key: 'text',
+    document: 'text',
+    held: 'number',
+    waiting: 'number',
+    since: 'moment',
+    started: 'number',
+    starts: 'texts',
+  },
   holder: {
     job: 'number',
     leaseUntil: 'number',

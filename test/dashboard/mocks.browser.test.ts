@@ -101,9 +101,18 @@ describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
     await at('/limits?open=openai', async (page) => {
       const row = page.locator('.limit', { hasText: 'openai' }).first()
       expect(await row.innerText()).toMatch(/4 started in this 1 h/)
-      expect(await row.locator('.bar .f-running').getAttribute('width')).toBe('100%')
+      // A mark for each, at its moment: all of them now, at the right end of the hour.
+      const marks = await row.locator('.bar .f-running').evaluateAll((all) => all.map((one) => one.getAttribute('x')!))
+      expect(marks.length).toBe(4)
+      for (const x of marks) expect(Number.parseFloat(x)).toBeGreaterThan(97)
       expect(limit.fullSince).not.toBeNull()
       expect(await row.innerText()).toMatch(/full for /)
+    })
+    // And as much while it is closed: by one look at all limits.
+    await at('/limits', async (page) => {
+      const row = page.locator('.limit', { hasText: 'openai' }).first()
+      expect(await row.innerText()).toMatch(/4 started in this 1 h 00 m; full for /)
+      expect(await row.locator('.bar .f-running').count()).toBe(4)
     })
   })
 

@@ -492,7 +492,14 @@ const cases: Case[] = [
     { names: ['z*'], max: 2, wait: 20_000, lease: 60_000 },
     { signal: expect.any(AbortSignal), told: expect.any(Function) },
   ],
-  ['limits.list', ask('GET', '/v1/limits'), 200, { limits: [{ key: 'api', rate: { limit: 5, period: 1 } }] }, 'limits'],
+  [
+    'limits.list',
+    ask('GET', '/v1/limits?details=true'),
+    200,
+    { limits: [{ key: 'api', rate: { limit: 5, period: 1 } }] },
+    'limits',
+    { details: true },
+  ],
   ['limits.get', ask('GET', '/v1/limits/api'), 200, { key: 'api', waiting: 2 }, 'limit', 'api'],
   [
     'limits.holders',

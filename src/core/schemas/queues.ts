@@ -124,6 +124,20 @@ export const limitView = z.object({
 })
 export type LimitView = z.output<typeof limitView>
 
+/** A limit of a list, with what is told of it where that is asked for. */
+export const limitRow = limitView.extend({
+  fullSince: moment
+    .nullable()
+    .optional()
+    .meta({ description: 'since when the job waits that is next: with details=true' }),
+  started: z
+    .int()
+    .optional()
+    .meta({ description: 'how many have started within the period of its rate: with details=true' }),
+  starts: z.array(moment).optional().meta({ description: 'when the newest hundred of them did: with details=true' }),
+})
+export type LimitRow = z.output<typeof limitRow>
+
 /** A limit from near. */
 export const roomView = limitView.extend({
   started: z.int().meta({ description: 'how many have started within the period of its rate' }),

@@ -8,6 +8,7 @@ import { createDrawing, type Drawing } from './board/draw.ts'
 import { startEditor } from './board/editor.ts'
 import { type Layout, layout } from './board/layout.ts'
 import { createMap } from './board/map.ts'
+import { createPace } from './board/pace.ts'
 import { createReplay, type Replay } from './board/replay.ts'
 import { stepFrom } from './board/steps.ts'
 import { createView } from './board/view.ts'
@@ -40,9 +41,10 @@ const shapeOf = ({ nodes, wires }: BoardData): string =>
 
 const beadsOf = (rate: number): number => (rate > 120 ? 3 : rate > 30 ? 2 : 1)
 
-function drawNodes(state: State): void {
+/** What draws each node as it is by now. */
+function nodesOf(state: State): (() => void)[] {
   const [data, now, { drawing, map }] = [dataIn(state), momentIn(state), state]
-  for (const node of data.nodes) {
+  return data.nodes.map((node) => () => {
     const { name, queue, class: className, status, limit } = node
     const fact = factOf(node, { now, room: limit === null ? undefined : data.limits[limit], wires: data.wires })
     const kind = `${status ?? 'unmade'}${status === 'queued' && limit === null ? ' ready' : ''}${data.node === name ? ' on' : ''}`
@@ -52,13 +54,13 @@ function drawNodes(state: State): void {
       ...{ kind, shape: status ?? 'queued', cls: `${queue}/${className}`, fact, tone },
       said: `${name}, ${queue}/${className}, ${status ?? 'not started'}: ${fact}`,
     })
-  }
+  })
 }
 
-function drawWires(state: State): void {
+function wiresOf(state: State): (() => void)[] {
   const [data, now, { drawing }] = [dataIn(state), momentIn(state), state]
   const moving = data.wires.filter((wire) => kindOf(wire, now) === 'hot').length
-  for (const wire of data.wires) {
+  return data.wires.map((wire) => () => {
     const kind = kindOf(wire, now)
     const on = data.wire === wire.id
     drawing!.wire(wire.id, {
@@ -68,18 +70,20 @@ function drawWires(state: State): void {
       tone: on ? 'on' : kind === 'back' ? 'warn' : '',
       beads: kind === 'hot' && moving <= MOST_BEADS ? beadsOf(wire.rate) : 0,
     })
-  }
+  })
 }
 
 function createBoard(svg: SVGSVGElement, data: BoardData) {
   const view = createView(svg)
-  const beads = createBeads(svg)
+  const [beads, pace] = [createBeads(svg), createPace()]
   let opened = `${data.node} ${data.wire}`
   const state: State = { shape: '', live: data, offset: Date.now() - clockOf() }
 
-  function draw(): void {
+  /** `soon`: what nobody has asked for is drawn in the frames that come. */
+  function draw(how: 'atOnce' | 'soon' = 'atOnce'): void {
     const shape = shapeOf(dataIn(state))
-    if (shape !== state.shape) {
+    const isOther = shape !== state.shape
+    if (isOther) {
       const { wires, nodes } = dataIn(state)
       state.layout = layout(nodes, wires)
       state.drawing = createDrawing(svg, state.layout, beads)
@@ -88,8 +92,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       state.map?.lay(state.layout)
       view.bound(state.layout.box)
     }
-    drawNodes(state)
-    drawWires(state)
+    pace[isOther ? 'atOnce' : how]([...wiresOf(state), ...nodesOf(state)])
   }
 
   let replay: Replay | undefined
@@ -145,7 +148,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     if (placed && target === document.activeElement) view.reveal(placed.box)
     if (wire === state.hover) return
     state.hover = wire
-    if (dataIn(state).nodes.length > LARGE) drawWires(state)
+    if (dataIn(state).nodes.length > LARGE) draw()
   }
 
   /** The flow as it is now, by the server's clock. */
@@ -154,7 +157,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     state.offset = Date.now() - now
     lookBack()
     const isOther = opened !== `${fresh.node} ${fresh.wire}`
-    draw()
+    draw(isOther ? 'atOnce' : 'soon')
     if (isOther) reveal()
     opened = `${fresh.node} ${fresh.wire}`
   }
@@ -191,7 +194,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
         take(data, now)
       })
       // Facts that tell for how long go on between two looks.
-      setInterval(() => document.hidden || drawNodes(state), 1_000)
+      setInterval(() => document.hidden || draw('soon'), 1_000)
       draw()
       lookBack()
       reveal()

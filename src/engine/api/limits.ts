@@ -5,19 +5,25 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Room } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
-import type { Engine, GroupView, LimitView, RoomView } from '../engine.ts'
+import type { Engine, GroupView, LimitRow, LimitView, RoomView } from '../engine.ts'
 
-type LimitRow = Awaited<ReturnType<Store['limits']>>[number]
+type Row = Awaited<ReturnType<Store['limits']>>[number]
+
+/** So many moments are told at which jobs have started. */
+const STARTS = 100
 
 const isGroup = (key: string): boolean => key.startsWith(groupKey(''))
 
 const still = (moment: number | null, now: number): number | null => (moment !== null && moment > now ? moment : null)
 
-const limitView = (
-  { key, concurrency, rate, paused, shutUntil, running, waiting }: LimitRow,
-  now: number,
-): LimitView => ({
+const limitView = ({ key, concurrency, rate, paused, shutUntil, running, waiting }: Row, now: number): LimitView => ({
   ...{ key, concurrency, rate, paused, shutUntil: still(shutUntil, now), running, waiting },
+})
+
+const detailedView = (row: Row, now: number): LimitRow => ({
+  ...limitView(row, now),
+  fullSince: row.fullSince,
+  ...(row.rate ? { started: row.started, starts: row.starts } : {}),
 })
 
 /** A limit as it is seen from near. */
@@ -31,7 +37,7 @@ export function roomOf(key: string, room: Room): RoomView {
   }
 }
 
-const groupView = ({ key, concurrency, paused, running, waiting, jobs }: LimitRow): GroupView => ({
+const groupView = ({ key, concurrency, paused, running, waiting, jobs }: Row): GroupView => ({
   id: key.slice(groupKey('').length),
   ...{ concurrency, paused, running, waiting, jobs: jobs ?? 0 },
 })
@@ -85,10 +91,11 @@ export function createLimits({
     await ring(rings)
   }
 
-  async function bounds(most?: number) {
-    const rows = await store.limits('', most)
+  async function bounds(most?: number, { details = false } = {}) {
+    const rows = await store.limits('', most, details ? STARTS : 0)
+    const view = details ? detailedView : limitView
     return {
-      limits: rows.filter(({ key }) => !isGroup(key)).map((row) => limitView(row, now())),
+      limits: rows.filter(({ key }) => !isGroup(key)).map((row) => view(row, now())),
       groups: rows.filter(({ key }) => isGroup(key)).map(groupView),
     }
   }
@@ -96,7 +103,7 @@ export function createLimits({
   return {
     bounds,
 
-    limits: async () => ({ limits: (await bounds()).limits }),
+    limits: async (options) => ({ limits: (await bounds(undefined, options)).limits }),
 
     limit: limitOf,
 

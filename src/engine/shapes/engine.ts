@@ -19,6 +19,7 @@ import type {
   ConstraintView,
   GroupView,
   Holder,
+  LimitRow,
   LimitSettings,
   LimitView,
   LimitWaiter,
@@ -186,10 +187,10 @@ export interface Engine extends Deliveries {
   processes(): Promise<{ processes: ProcessView[]; others: RunUnderWay[]; more: boolean }>
   /** Tells a process to take no new jobs, to stop, or (null) to go on; it hears with its next claim or heartbeat. */
   signal(process: string, signal: Signal | null): Promise<void>
-  limits(): Promise<{ limits: LimitView[] }>
+  limits(options?: { details?: boolean }): Promise<{ limits: LimitRow[] }>
   /** Limits and groups in one look. */
   /** All limits and groups, or about so many of them. */
-  bounds(most?: number): Promise<{ limits: LimitView[]; groups: GroupView[] }>
+  bounds(most?: number, options?: { details?: boolean }): Promise<{ limits: LimitRow[]; groups: GroupView[] }>
   limit(key: string): Promise<LimitView>
   /** A limit from near, with so many of those who hold its slots, soonest end first, and of those who wait, in order. */
   room(

@@ -5,6 +5,7 @@ import type { Constraint } from '../../core/constraint.ts'
 export type {
   GroupView,
   Holder,
+  LimitRow,
   LimitSettings,
   LimitView,
   LimitWaiter,

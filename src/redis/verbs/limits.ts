@@ -33,13 +33,17 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     waiting: number
     ready: number
     jobs: number | null
+    /** Told where so many starts are asked for. */
+    fullSince: number | null
+    started: number
+    starts: number[]
   }
 
   /** The limits there are, up to so many or a few more, or one; looked at in slices, since a caller's groups are among them. */
-  async function limits(key = '', most = MOST_LIMITS): Promise<LimitRow[]> {
+  async function limits(key = '', most = MOST_LIMITS, starts = 0): Promise<LimitRow[]> {
     const found = new Map<string, LimitRow>()
     for (let cursor = '0'; cursor !== '' && found.size < most; ) {
-      const args = { ...base(), key, cursor, most: Math.min(most, SLICE) }
+      const args = { ...base(), key, cursor, most: Math.min(most, SLICE), most_starts: starts }
       const page = answerOf(await evaluate(scripts.limits, [], args, []), 'limits')
       for (const row of page.limits.map(limitRow)) found.set(row.key, row)
       cursor = page.cursor
@@ -47,9 +51,17 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     return [...found.values()]
   }
 
-  function limitRow({ key, document, held, waiting }: Row<'limit'>): LimitRow {
+  function limitRow({ key, document, held, waiting, since, started, starts }: Row<'limit'>): LimitRow {
     const { concurrency, rate, paused, shutUntil, reserved, jobs } = limitSettingsOf(document)
-    return { ...{ key, concurrency, rate, paused, shutUntil, jobs }, running: held, waiting, ready: reserved }
+    return {
+      ...{ key, concurrency, rate, paused, shutUntil, jobs },
+      running: held,
+      waiting,
+      ready: reserved,
+      fullSince: since ?? null,
+      started,
+      starts: starts.map(Number),
+    }
   }
 
   /** One limit from near, with so many of those who hold its slots and of those who wait; undefined where there is none. */

@@ -449,6 +449,20 @@ const rule27: Facts = {
     await world.store.limit(KEY, 'set', { paused: false })
     expect(await world.claim()).toHaveLength(1)
   },
+  async 'of a rate the moments of its starts are told where somebody asks, and since when the first waits'(world) {
+    const since = world.now()
+    await makeAll(world, 5, paced(2, 10_000))
+    await world.claim({ max: 5 })
+    const [row] = await world.store.limits(KEY, 1, 10)
+    expect(row).toMatchObject({ started: 2, waiting: 3 })
+    expect(row!.starts.length).toBe(2)
+    for (const at of row!.starts) expect(at - since).toBeLessThan(1_000)
+    expect(row!.fullSince! - since).toBeLessThan(1_000)
+    expect((await world.store.limits(KEY, 1, 1))[0]).toMatchObject({ started: 2, starts: [expect.any(Number)] })
+    world.advance(10_500)
+    expect((await world.store.limits(KEY, 1, 10))[0]).toMatchObject({ started: 0, starts: [] })
+    expect(await of(world)).toMatchObject({ starts: [], fullSince: null })
+  },
   async 'never more start in a period than the rate says'(world) {
     await makeAll(world, 5, paced(2, 10_000))
     expect(await world.claim()).toHaveLength(2)

@@ -1,7 +1,7 @@
 // Limits, groups and constraints: who holds the slots, whose turn it is.
 
 import { SidejobError } from '../../../core/errors.ts'
-import type { ConstraintView, GroupView, LimitView, OpenBreaker } from '../../../engine/engine.ts'
+import type { ConstraintView, GroupView, LimitRow, OpenBreaker } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
@@ -16,7 +16,7 @@ import { type Near, Opened } from './opened.tsx'
 import { Slots } from './slots.tsx'
 
 type LimitsData = {
-  limits: LimitView[]
+  limits: LimitRow[]
   groups: GroupView[]
   constraints: ConstraintView[]
   breakers: OpenBreaker[]
@@ -34,7 +34,7 @@ const HOLDERS = 60
 const WAITING = 18
 
 /** Full ones first, then those that are used, then by name. */
-const byNeed = (a: LimitView, b: LimitView): number =>
+const byNeed = (a: LimitRow, b: LimitRow): number =>
   Number(isFull(b)) - Number(isFull(a)) || b.waiting - a.waiting || b.running - a.running || (a.key < b.key ? -1 : 1)
 
 /** A limit that is gone meanwhile is closed. */
@@ -46,7 +46,7 @@ const missing = (error: unknown): undefined => {
 async function load({ engine, query }: Asked): Promise<LimitsData> {
   const open = query.get('open')
   const [{ limits, groups }, { constraints }, { breakers }, near] = await Promise.all([
-    engine.bounds(),
+    engine.bounds(undefined, { details: true }),
     engine.constraints(),
     engine.breakers(),
     open ? engine.room(open, { holders: HOLDERS, waiting: WAITING }).catch(missing) : undefined,
@@ -64,7 +64,7 @@ async function load({ engine, query }: Asked): Promise<LimitsData> {
   }
 }
 
-function Row({ limit, near }: { limit: LimitView; near?: Near }) {
+function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
   const { key, waiting } = limit
   const isOpen = near !== undefined
   const at = encodeURIComponent(key)
@@ -80,7 +80,7 @@ function Row({ limit, near }: { limit: LimitView; near?: Near }) {
           </To>
           <span class="sub">{kindOfLimit(limit)}</span>
         </div>
-        <Slots limit={limit} holders={near?.holders} started={near?.limit.started} fullSince={near?.limit.fullSince} />
+        <Slots limit={limit} holders={near?.holders} />
         <div class="q">
           {waiting > 0 ? (
             <b class={isFull(limit) && waiting > 99 ? 'up' : undefined}>{many(waiting, 'waits', 'wait')}</b>

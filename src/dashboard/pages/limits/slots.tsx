@@ -1,6 +1,6 @@
 // The slots of a limit as cells, in the colour of the group that holds each.
 
-import type { Holder, LimitView } from '../../../engine/engine.ts'
+import type { Holder, LimitRow } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { coloursOf } from '../../words/limit.ts'
 import { count } from '../../words/number.ts'
@@ -30,8 +30,26 @@ function Cells({ of, on, kinds, height }: { of: number; on: number; kinds: strin
   )
 }
 
+/** When jobs started, as marks on the period of a rate: now is at its right end. */
+function Starts({ starts, period, height }: { starts: readonly number[]; period: number; height: number }) {
+  const { now } = useLook()
+  return (
+    <svg class="bar" width="100%" height={height} aria-hidden="true">
+      <rect class="f-sunken" width="100%" height={height} rx="3" />
+      {starts.map((at) => (
+        <rect
+          class="f-running"
+          x={`${round(Math.max(0, Math.min(99.5, 100 - ((now - at) / period) * 100)))}%`}
+          width="2"
+          height={height}
+        />
+      ))}
+    </svg>
+  )
+}
+
 const nowOf = (
-  limit: Partial<LimitView> & Pick<LimitView, 'concurrency' | 'running'>,
+  limit: Partial<LimitRow> & Pick<LimitRow, 'concurrency' | 'running'>,
   now: number,
   zone: string,
 ): string => {
@@ -42,17 +60,14 @@ const nowOf = (
 }
 
 type SlotsProps = {
-  limit: Partial<LimitView> & Pick<LimitView, 'concurrency' | 'running'>
+  limit: Partial<LimitRow> & Pick<LimitRow, 'concurrency' | 'running'>
   holders?: readonly Holder[]
   small?: boolean
-  /** Of a limit that is open: how many have started within the period of its rate, and since when somebody waits. */
-  started?: number
-  fullSince?: number | null
 }
 
-export function Slots({ limit, holders, small, started, fullSince }: SlotsProps) {
+export function Slots({ limit, holders, small }: SlotsProps) {
   const { now, zone } = useLook()
-  const { concurrency, running, shutUntil, paused, rate } = limit
+  const { concurrency, running, shutUntil, paused, rate, started, starts, fullSince } = limit
   const colours = coloursOf(holders?.map(({ group }) => group) ?? [])
   const kinds = holders ? holders.map(({ group }) => colours.get(group)!).sort() : ['g1']
   const isShut = (shutUntil !== undefined && shutUntil !== null && shutUntil > now) || paused
@@ -63,17 +78,11 @@ export function Slots({ limit, holders, small, started, fullSince }: SlotsProps)
         <svg class="bar" width="100%" height={height} aria-hidden="true">
           <rect class="wait" width="100%" height={height} rx="3" />
         </svg>
+      ) : rate && starts ? (
+        <Starts starts={starts} period={rate.period} height={height} />
       ) : concurrency === null ? (
         <svg class="bar" width="100%" height={height} aria-hidden="true">
           <rect class="f-sunken" width="100%" height={height} rx="3" />
-          {rate && started !== undefined && (
-            <rect
-              class="f-running"
-              width={`${round((100 * Math.min(started, rate.limit)) / rate.limit)}%`}
-              height={height}
-              rx="3"
-            />
-          )}
         </svg>
       ) : (
         <Cells of={concurrency} on={running} kinds={small ? [''] : kinds} height={height} />

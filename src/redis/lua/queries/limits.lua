@@ -1,19 +1,34 @@
--- limits: the limits there are, or one, with what is in use and what waits. Read only.
+-- limits: the limits there are, or one, with what is in use and what waits; `starts` > 0: also since when the first waits, and
+-- so many of the newest moments at which one started within the period of a rate. Read only.
 --
 -- keys: none
 -- by: API, dashboard
 -- reads: limit, limits
 -- writes: none
--- args: ns, clock, seed, key, cursor, most:int
+-- args: ns, clock, seed, key, cursor, most:int, most_starts:int
 -- returns: limits
 
 local limits = require 'limit/limits'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
 local fetch = cache.fetch
 local int = numbers.int
 local limit_key = redis_keys.limit_key
+local moment_of_sequence, now = time.moment_of_sequence, time.now
+
+-- A member is the sequence, which is a moment, and the job.
+local function first_since(name, waiting)
+  local first = most_starts > 0 and waiting > 0 and redis.call('ZRANGE', limit_key(name, 'waiting'), 0, 0)[1]
+  return first and int(moment_of_sequence(first:sub(1, 13))) or ''
+end
+
+local function starts_of(name, period)
+  local starts, flat = {}, most_starts > 0 and period and redis.call('ZREVRANGEBYSCORE', limit_key(name, 'window'), '+inf', '(' .. int(now - period), 'WITHSCORES', 'LIMIT', 0, most_starts) or {}
+  for i = 2, #flat, 2 do starts[#starts + 1] = flat[i] end
+  return starts
+end
 
 local names, cursor_after = { key }, '0'
 if key == '' then
@@ -26,7 +41,10 @@ fetch(keys)
 for _, name in ipairs(names) do
   local state = limits.at(name)
   if state.settings and not state.settings.gone then
-    rows[#rows + 1] = row_of.limit { key = name, document = cjson.encode(state.settings), held = int(state.held), waiting = int(redis.call('ZCARD', limit_key(name, 'waiting'))) }
+    local waiting = redis.call('ZCARD', limit_key(name, 'waiting'))
+    local starts = starts_of(name, state.settings.rate and state.settings.period)
+    local started = #starts < most_starts and #starts or most_starts > 0 and state.started or 0
+    rows[#rows + 1] = row_of.limit { key = name, document = cjson.encode(state.settings), held = int(state.held), waiting = int(waiting), since = first_since(name, waiting), started = int(started), starts = starts }
   end
 end
 return reply.limits { limits = rows, cursor = cursor_after ~= '0' and cursor_after or '' }

@@ -1,0 +1,28 @@
+// What is drawn anew is drawn some parts in each frame: all texts of a large board at once would be late for the next frame.
+
+/** So many nodes or wires in a frame. */
+const MOST = 40
+
+/** Draws parts in the frames that come; newer ones take the place of those that were not drawn yet. */
+export function createPace() {
+  let left: (() => void)[] = []
+  let isAsked = false
+
+  function frame(): void {
+    for (const draw of left.splice(0, MOST)) draw()
+    isAsked = left.length > 0
+    if (isAsked) requestAnimationFrame(frame)
+  }
+
+  return {
+    atOnce(parts: (() => void)[]): void {
+      left = []
+      for (const draw of parts) draw()
+    },
+    soon(parts: (() => void)[]): void {
+      left = parts
+      if (!isAsked) requestAnimationFrame(frame)
+      isAsked = true
+    },
+  }
+}
