@@ -299,20 +299,21 @@ export const limit: Script<{ ns: string; clock: string; seed: string; key: strin
 })
 
 /**
- * limits: the limits there are, or one, with what is in use and what waits. Read only.
+ * limits: the limits there are, or one, with what is in use and what waits; `starts` > 0: also since when the first waits, and
+ * so many of the newest moments at which one started within the period of a rate. Read only.
  *
  * keys: none
  * by: API, dashboard
  * reads: limit, limits
  * writes: none
- * args: ns, clock, seed, key, cursor, most:int
+ * args: ns, clock, seed, key, cursor, most:int, most_starts:int
  * returns: limits
  */
-export const limits: Script<{ ns: string; clock: string; seed: string; key: string; cursor: string; most: number }> = made({
+export const limits: Script<{ ns: string; clock: string; seed: string; key: string; cursor: string; most: number; most_starts: number }> = made({
   name: 'limits',
-  sha: '239b7deea4af099bf134e62c9af570ebc95c9ccb',
-  args: ['ns', 'clock', 'seed', 'key', 'cursor', 'most'],
-  pieces: [{ text: "local E,dW,dY,dV,dK,dX=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5],tonumber(ARGV[6])\nlocal dB=6\nlocal U,O,ee,A,er,P,el=redis.call,ipairs,cjson.encode,tonumber,math.floor,math.min,cjson.decode\nlocal ek,tO,Z,N,tR,I,es\nlocal L\nlocal F=setmetatable({},{__index=function(e,t)local a=t:sub(2)L[a](a)return rawget(e,t)end})\ndo\nlocal function _0(e)\nif e=='i'then\nlocal ac,au\n" }, ...of('limit/limits', '5-8'), { text: "elseif e=='a'then\nlocal tf,og\n" }, ...of('limit/former', '0-2'), { text: "end\nend\nL={i=_0,a=_0}\nend\n;(function()\nlocal t7\n" }, ...of('runtime/numbers', '0-1'), { text: "local t8,t9\n" }, ...of('runtime/time', '0-2'), ...of('runtime/redis_keys', '8'), { text: "local W,ao,D,ew,ai,oc\n" }, ...of('runtime/cache', '0 5-12'), ...of('limit/limits', '0'), { text: "end)()\nreturn(function()\n" }, { text: "local e,t={dV},'0'\nif dV==''then\nlocal a=U('SSCAN',E..'limits',dK,'COUNT',dX)\nt,e=a[1],a[2]\nend\nlocal a,o={},{}\nfor i,n in O(e)do o[i]=es(n)end\nek(o)\nfor i,n in O(e)do\nlocal s=F.ai(n)\nif s.settings and not s.settings.gone then\na[#a+1]={n,ee(s.settings),I(s.held),I(U('ZCARD',es(n,'waiting')))}\nend\nend\nreturn{'limits',a,t~='0'and t or''}\n", file: 'queries/limits.lua', lines: '18 11111111111111' }, { text: "end)()\n" }],
+  sha: '9989eec04c60771e6c6d072a86cf6f5d562496e5',
+  args: ['ns', 'clock', 'seed', 'key', 'cursor', 'most', 'most_starts'],
+  pieces: [{ text: "local E,dW,dY,dV,dK,dX,dJ=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5],tonumber(ARGV[6]),tonumber(ARGV[7])\nlocal dB=7\nlocal U,O,ee,A,er,P,el=redis.call,ipairs,cjson.encode,tonumber,math.floor,math.min,cjson.decode\nlocal tm,ek,tO,Z,tR,N,es,I\nlocal L\nlocal F=setmetatable({},{__index=function(e,t)local a=t:sub(2)L[a](a)return rawget(e,t)end})\ndo\nlocal function _0(e)\nif e=='i'then\nlocal ac,au\n" }, ...of('limit/limits', '5-8'), { text: "elseif e=='a'then\nlocal tf,og\n" }, ...of('limit/former', '0-2'), { text: "end\nend\nL={i=_0,a=_0}\nend\n;(function()\nlocal t7\n" }, ...of('runtime/numbers', '0-1'), { text: "local t8,t9\n" }, ...of('runtime/time', '0-2 6'), ...of('runtime/redis_keys', '8'), { text: "local W,ao,D,ew,ai,oc\n" }, ...of('runtime/cache', '0 5-12'), ...of('limit/limits', '0'), { text: "end)()\nreturn(function()\n" }, { text: "local function e(t,a)\nlocal o=dJ>0 and a>0 and U('ZRANGE',es(t,'waiting'),0,0)[1]\nreturn o and I(tm(o:sub(1,13)))or''\nend\nlocal function t(a,o)\nlocal i,n={},dJ>0 and o and U('ZREVRANGEBYSCORE',es(a,'window'),'+inf','('..I(N-o),'WITHSCORES','LIMIT',0,dJ)or{}\nfor s=2,#n,2 do i[#i+1]=n[s]end\nreturn i\nend\nlocal a,o={dV},'0'\nif dV==''then\nlocal i=U('SSCAN',E..'limits',dK,'COUNT',dX)\no,a=i[1],i[2]\nend\nlocal i,n={},{}\nfor s,r in O(a)do n[s]=es(r)end\nek(n)\nfor s,r in O(a)do\nlocal h=F.ai(r)\nif h.settings and not h.settings.gone then\nlocal l,d=U('ZCARD',es(r,'waiting')),\nt(r,h.settings.r and h.settings.p)\nlocal c=#d<dJ and#d or dJ>0 and h.started or 0\ni[#i+1]={r,ee(h.settings),I(h.held),I(l),e(r,l),I(c),d}\nend\nend\nreturn{'limits',i,o~='0'and o or''}\n", file: 'queries/limits.lua', lines: '22 11121111211111111111111111' }, { text: "end)()\n" }],
 })
 
 /**

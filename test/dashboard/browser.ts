@@ -1,6 +1,7 @@
 // A browser of this machine, logged in: Debian's chromium, without what it would ask of the network.
 
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -54,4 +55,21 @@ export async function logIn(browser: Browser, url: string, key: string, look: Lo
   page.on('pageerror', (error) => faults.push(String(error)))
   await page.goto(await loginLink(url, key))
   return { context, page, faults }
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+type Axe = {
+  run: (options: object) => Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
+}
+
+/** What axe finds that keeps people out. */
+export async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate(() =>
+    (window as unknown as { axe: Axe }).axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }),
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]!.html.slice(0, 160)}`)
 }

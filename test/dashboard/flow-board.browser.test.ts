@@ -232,4 +232,27 @@ describe.skipIf(!program())('the board of a flow', { timeout: 60_000 }, () => {
         }),
     )
   })
+
+  test('while it watches, a page looks when something happens, and not by the clock', async () => {
+    const wire = 'index.done>report'
+    await as(['read'], `/flows/${flow}?wire=${encodeURIComponent(wire)}`, async (page) => {
+      let looks = 0
+      page.on('request', (request) => request.headers()['x-live'] && looks++)
+      await page.getByRole('link', { name: 'Watch the values' }).click()
+      await page.getByText('makes the system slower while it is on').waitFor()
+      // The stream has told that it stands, and the look for what was said before is over.
+      await page.waitForTimeout(2_500)
+      looks = 0
+      await page.waitForTimeout(4_500)
+      expect(looks).toBe(0)
+      // Also of what happens elsewhere in the flow.
+      await site.engine.inject(String(flow), 'rows.rejected>rejected.in', ['1'])
+      await page.waitForRequest((request) => request.headers()['x-live'] !== undefined)
+      await page.getByRole('link', { name: 'Watch no more' }).click()
+      await page.getByText('This listens to').waitFor({ state: 'detached' })
+      looks = 0
+      await page.waitForTimeout(4_500)
+      expect(looks).toBeGreaterThan(0)
+    })
+  })
 })

@@ -101,6 +101,23 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 60_000 }, () =
     await leave(window)
   })
 
+  test('the lanes say their times in another zone as soon as that is chosen', async () => {
+    const window = await enter(['read'])
+    const { page } = window
+    await kept(page, 3)
+    const first = () => page.locator('.laxis text').first().textContent()
+    const utc = await first()
+    await page
+      .context()
+      .addCookies([{ name: 'zone', value: 'Asia%2FTokyo', url: `${site.url}/ui`, sameSite: 'Strict' }])
+    await page.keyboard.press('p')
+    await page.keyboard.press('p')
+    const hour = (text: string | null) => Number(text!.slice(0, 2))
+    await page.waitForFunction((was) => document.querySelector('.laxis text')?.textContent !== was, utc)
+    expect(hour(await first())).toBe((hour(utc) + 9) % 24)
+    await leave(window)
+  })
+
   test('played sixty times as fast it comes to its end by itself, and is live again', async () => {
     const { events } = await site.engine.flowRecord(flow, { limit: 10 })
     const window = await enter(['read'], `/flows/${flow}?at=${events[0]!.at}&speed=60`)

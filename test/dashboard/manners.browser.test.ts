@@ -7,7 +7,7 @@ import { core } from '../../functions/core.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
 import { defineWorker, port } from '../../src/index.ts'
-import { type Look, logIn, program, startBrowser } from './browser.ts'
+import { findings, type Look, logIn, program, startBrowser } from './browser.ts'
 import { KEY } from './kit.ts'
 import { callerOf } from './seed.ts'
 import { seedFlow } from './seed-flow.ts'
@@ -26,6 +26,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let site: Awaited<ReturnType<typeof serve>>
   let browser: Browser
   const ids: Record<string, number> = {}
+  const keys: Record<string, string> = {}
 
   beforeAll(async () => {
     site = await serve({ workers: [waits, fails, ...core] })
@@ -42,6 +43,8 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await site.engine.setLimit('stripe', { concurrency: 2 })
     await call('PUT', '/v1/schedules/report', { class: 'waits', repeat: { cron: '30 2 * * *' } })
     await call('POST', '/v1/keys', { name: 'grafana', scopes: ['read'] })
+    for (const scope of ['read', 'write'] as const)
+      keys[scope] = (await site.engine.addKey({ name: scope, scopes: [scope] })).key
     browser = await startBrowser()
   }, 120_000)
   afterAll(async () => {
@@ -102,6 +105,40 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         {},
         'status of 400',
       ))
+
+    test('an error stands beside the button that was pressed, and in the corner where there is no room or the page moves', async () => {
+      const wrong = async (page: Page) => {
+        await page.locator('input[name="channel"]').fill('/news')
+        await page.locator('textarea[name="message"]').fill('{oops')
+        await page.getByRole('button', { name: 'Publish' }).click()
+        const alert = page.getByRole('alert').filter({ hasText: 'expected JSON' })
+        await alert.waitFor()
+        const [button, told] = [
+          (await page.getByRole('button', { name: 'Publish' }).boundingBox())!,
+          (await alert.boundingBox())!,
+        ]
+        return { alert, below: told.y - button.y - button.height, left: told.x - button.x }
+      }
+      await at(
+        '/channels',
+        async (page) => {
+          const { alert, below, left } = await wrong(page)
+          expect([below, left].map(Math.round)).toEqual([8, 0])
+          await page.evaluate(() => dispatchEvent(new Event('scroll')))
+          const { x, width } = (await alert.boundingBox())!
+          expect(Math.round(x + width)).toBe(1440 - 20)
+        },
+        {},
+        'status of 400',
+      )
+      const phone = { width: 390, height: 844 }
+      await at(
+        '/channels',
+        async (page) => expect(await (await wrong(page)).alert.getAttribute('class')).toBe('toast bad'),
+        phone,
+        'status of 400',
+      )
+    })
 
     test('a button that is pressed twice sends once; pressed again it is another act', () =>
       at('/queues/core', async (page) => {
@@ -212,57 +249,81 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       }))
   })
 
+  /** How wide the page is, and what of it is beyond the edge. */
+  const widest = (page: Page) =>
+    page.evaluate(() => [
+      document.documentElement.scrollWidth,
+      ...[...document.querySelectorAll('main *')]
+        .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('svg'))
+        .filter((one) => !one.closest('.views, .filter, .counters, .board, pre, .tabs, .seg, .tbl, .crumbs'))
+        .slice(0, 2)
+        .map((one) => one.outerHTML.slice(0, 120)),
+    ])
+
+  /** What machines and screen readers would not find. */
+  const unsaid = (page: Page) =>
+    page.evaluate(() => {
+      const found: string[] = []
+      for (const one of document.querySelectorAll('main table'))
+        if (!one.querySelector('caption')) found.push(`no caption: ${one.outerHTML.slice(0, 80)}`)
+      for (const one of document.querySelectorAll('main th'))
+        if (!one.hasAttribute('scope')) found.push(`no scope: ${one.outerHTML.slice(0, 80)}`)
+      for (const one of document.querySelectorAll('main time:not([hidden])'))
+        if (!one.hasAttribute('datetime')) found.push(`no datetime: ${one.outerHTML.slice(0, 80)}`)
+      for (const svg of document.querySelectorAll('main svg[role="img"]'))
+        if (!svg.getAttribute('aria-label')) found.push(`says nothing: ${svg.outerHTML.slice(0, 80)}`)
+      for (const table of document.querySelectorAll('main tbody')) {
+        const names = [...table.querySelectorAll('button')].map((one) => one.ariaLabel ?? one.textContent)
+        const twice = names.filter((name, i) => names.indexOf(name) !== i)
+        if (twice.length > 0) found.push(`buttons of one name: ${twice[0]}`)
+      }
+      return found
+    })
+
+  /** What is too low for a thumb. */
+  const small = (page: Page) =>
+    page.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>('.btn, .tabbar a, .views a, .seg a, .seg button, summary.btn')]
+        .filter((one) => one.offsetParent !== null && !one.closest('.board'))
+        .map((one) => ({ height: one.getBoundingClientRect().height, html: one.outerHTML.slice(0, 100) }))
+        .filter(({ height }) => height < 32),
+    )
+
   describe.each(paths)('%s', (path) => {
     test('fits into 320 pixels, and into a window whose letters are twice as large', async () => {
-      const widest = (page: Page) =>
-        page.evaluate(() => [
-          document.documentElement.scrollWidth,
-          ...[...document.querySelectorAll('main *')]
-            .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('svg'))
-            .filter((one) => !one.closest('.views, .filter, .counters, .board, pre, .tabs, .seg, .tbl, .crumbs'))
-            .slice(0, 2)
-            .map((one) => one.outerHTML.slice(0, 120)),
-        ])
       await at(pathOf(path), async (page) => expect((await widest(page))[0]).toBeLessThanOrEqual(320), { width: 320 })
       await at(pathOf(path), async (page) => expect((await widest(page))[0]).toBeLessThanOrEqual(640), { width: 640 })
     })
 
     test('has tables with a caption and heads, buttons that differ by name, times that machines read', () =>
-      at(pathOf(path), async (page) => {
-        const wrong = await page.evaluate(() => {
-          const found: string[] = []
-          for (const one of document.querySelectorAll('main table'))
-            if (!one.querySelector('caption')) found.push(`no caption: ${one.outerHTML.slice(0, 80)}`)
-          for (const one of document.querySelectorAll('main th'))
-            if (!one.hasAttribute('scope')) found.push(`no scope: ${one.outerHTML.slice(0, 80)}`)
-          for (const one of document.querySelectorAll('main time:not([hidden])'))
-            if (!one.hasAttribute('datetime')) found.push(`no datetime: ${one.outerHTML.slice(0, 80)}`)
-          for (const svg of document.querySelectorAll('main svg[role="img"]'))
-            if (!svg.getAttribute('aria-label')) found.push(`says nothing: ${svg.outerHTML.slice(0, 80)}`)
-          for (const table of document.querySelectorAll('main tbody')) {
-            const names = [...table.querySelectorAll('button')].map((one) => one.ariaLabel ?? one.textContent)
-            const twice = names.filter((name, i) => names.indexOf(name) !== i)
-            if (twice.length > 0) found.push(`buttons of one name: ${twice[0]}`)
-          }
-          return found
-        })
-        expect(wrong).toEqual([])
-      }))
+      at(pathOf(path), async (page) => expect(await unsaid(page)).toEqual([])))
 
     test('can be pressed by a thumb', () =>
-      at(
-        pathOf(path),
-        async (page) => {
-          const small = await page.evaluate(() =>
-            [...document.querySelectorAll<HTMLElement>('.btn, .tabbar a, .views a, .seg a, .seg button, summary.btn')]
-              .filter((one) => one.offsetParent !== null && !one.closest('.board'))
-              .map((one) => ({ height: one.getBoundingClientRect().height, html: one.outerHTML.slice(0, 100) }))
-              .filter(({ height }) => height < 32),
-          )
-          expect(small).toEqual([])
-        },
-        { width: 390, height: 844 },
-      ))
+      at(pathOf(path), async (page) => expect(await small(page)).toEqual([]), { width: 390, height: 844 }))
+
+    test.each(['read', 'write'] as const)('is as well-behaved for who has the scope %s alone', async (scope) => {
+      const { context, page, faults } = await logIn(browser, site.url, keys[scope]!)
+      const { scope: needed = 'read' } = table.find((one) => one.path === path)!
+      const answer = await page.goto(`${site.url}/ui${pathOf(path)}`)
+      expect(answer!.status()).toBe(needed === scope ? 200 : 403)
+      if (needed !== scope) expect(await page.locator('main').innerText()).toContain(`needs the scope "${needed}"`)
+      expect(await unsaid(page)).toEqual([])
+      // A button that is off says what it wants.
+      const silent = await page.evaluate(() =>
+        [...document.querySelectorAll<HTMLButtonElement>('main form[method=post] button:disabled')]
+          .filter(({ title }) => !title)
+          .map((one) => one.outerHTML.slice(0, 100)),
+      )
+      expect(silent).toEqual([])
+      expect(await findings(page)).toEqual([])
+      for (const width of [640, 390, 320]) {
+        await page.setViewportSize({ width, height: 844 })
+        expect((await widest(page))[0]).toBeLessThanOrEqual(width)
+        if (width === 390) expect(await small(page)).toEqual([])
+      }
+      expect(faults.filter((fault) => !fault.includes('status of 403'))).toEqual([])
+      await context.close()
+    })
   })
 
   test('titles differ', async () => {

@@ -1,7 +1,5 @@
 // The pages in a browser: what they do when they are pressed, without a complaint of the browser, and for everybody.
 
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
@@ -9,7 +7,7 @@ import { encodeValue } from '../../src/core/codec/value.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
 import type { Scope } from '../../src/engine/engine.ts'
 import { defineWorker, port } from '../../src/index.ts'
-import { program, startBrowser } from './browser.ts'
+import { findings, program, startBrowser } from './browser.ts'
 import { serve } from './served.ts'
 
 const fails = defineWorker({
@@ -20,23 +18,6 @@ const fails = defineWorker({
   },
 })
 const waits = defineWorker({ class: 'waits', in: { n: port() }, out: { o: port() }, perform: (job) => job.suspend() })
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-type Axe = {
-  run: (options: object) => Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
-}
-
-/** What axe finds that keeps people out. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const { violations } = await page.evaluate(() =>
-    (window as unknown as { axe: Axe }).axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }),
-  )
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes[0]!.html.slice(0, 160)}`)
-}
 
 describe.skipIf(!program())('in a browser', () => {
   let served: Awaited<ReturnType<typeof serve>>

@@ -15,6 +15,8 @@ import { cut, listed } from '../../src/dashboard/words/text.ts'
 import { ago, clock, dayOf, lengthOf, moment, span } from '../../src/dashboard/words/time.ts'
 import { busyIn, rowsOf, scaleOf } from '../../src/dashboard/words/timeline.ts'
 import { varyingIn } from '../../src/dashboard/words/varying.ts'
+import { cellsOf } from '../../src/dashboard/words/why.ts'
+import type { JobView, Why } from '../../src/engine/engine.ts'
 import { view } from '../http/fake-engine.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 3, 2, 9, 218)
@@ -206,4 +208,24 @@ describe('a timeline', () => {
     expect(scale.breaks).toEqual([])
     expect(scale.place(DAY)).toBeCloseTo(48.2)
   })
+})
+
+test('a job that is waited for beside the chain, and that a limit holds up, is told with the numbers of the limit', () => {
+  const link = (job: number, reasons: object[]) => ({
+    job,
+    class: 'c',
+    queue: 'q',
+    status: 'queued',
+    running: false,
+    run: null,
+    reasons,
+  })
+  const waits = { code: 'CHILDREN', message: 'it waits', data: { waiting: 2 }, since: 0 }
+  const due = { code: 'DUE', message: 'it is due', data: {}, since: 0, until: 9_000 }
+  const why = { ...link(1, [waits]), chain: [link(2, [due])] } as unknown as Why
+  const child = { id: 3, class: 'order', status: 'queued', waitingAt: 'stripe' } as unknown as JobView
+  const limits = [{ key: 'stripe', concurrency: 25, running: 25, waiting: 1_204 }]
+  const [, beside] = cellsOf(why, [child], { now: 0, zone: 'UTC' }, limits)
+  expect(beside).toMatchObject({ job: 3, text: 'Limit stripe is full: 25 of 25.', sub: '1,204 jobs wait at it.' })
+  expect(cellsOf(why, [child], { now: 0, zone: 'UTC' })[1]!.text).toBe('Limit stripe is full.')
 })

@@ -300,7 +300,7 @@ const KIB: Record<string, number> = {
     classes: 5,
     flow: 9,
     inspect: 12,
-    limits: 3,
+    limits: 4,
     list: 12,
     overview: 4,
     peek: 6,

@@ -1,7 +1,7 @@
 // Why a job does not run, as a chain of cells: this job, the job that it waits for, the limit that this one waits at.
 
 import { type ReasonCode, reasons } from '../../core/reasons.ts'
-import type { JobView, Reason, Why, WhyLink } from '../../engine/engine.ts'
+import type { JobView, LimitView, Reason, Why, WhyLink } from '../../engine/engine.ts'
 import { messageOf, shareOf } from './job.ts'
 import { count, many, percent } from './number.ts'
 import { listed } from './text.ts'
@@ -190,10 +190,21 @@ function cellsOfLink(link: WhyLink, job: JobView | undefined, when: When): Cell[
   })
 }
 
+/** What is known of limits, some seconds old. */
+type Limits = readonly Pick<LimitView, 'key' | 'running' | 'concurrency' | 'waiting'>[]
+
+function fullness(key: string, limits: Limits): Pick<Cell, 'text' | 'sub'> {
+  const { concurrency = null, running = 0, waiting = 0 } = limits.find((limit) => limit.key === key) ?? {}
+  return {
+    text: `Limit ${key} is full${concurrency === null ? '' : `: ${count(running)} of ${count(concurrency)}`}.`,
+    ...(waiting > 0 ? { sub: `${many(waiting, 'job waits', 'jobs wait')} at it.` } : {}),
+  }
+}
+
 /** A job that is waited for beside the one that lasts longest, and that a limit holds up. */
-const atLimit = ({ id, class: name, status, waitingAt }: JobView): Cell => ({
+const atLimit = ({ id, class: name, status, waitingAt }: JobView, limits: Limits): Cell => ({
   ...{ job: id, class: name, status },
-  text: `Limit ${waitingAt} is full.`,
+  ...fullness(waitingAt!, limits),
   limit: waitingAt!,
   remedies: [
     { kind: 'first', job: id },
@@ -206,7 +217,7 @@ const atLimit = ({ id, class: name, status, waitingAt }: JobView): Cell => ({
  *
  * @example cellsOf(await engine.why('7', { deep: 3 }), [job], { now, zone: 'UTC' })
  */
-export function cellsOf(why: Why, known: readonly JobView[], when: When): Cell[] {
+export function cellsOf(why: Why, known: readonly JobView[], when: When, limits: Limits = []): Cell[] {
   const jobOf = (id: number) => known.find((job) => job.id === id)
   const chain = why.chain ?? []
   const own = cellsOfLink(why, jobOf(why.job), when)
@@ -215,6 +226,6 @@ export function cellsOf(why: Why, known: readonly JobView[], when: When): Cell[]
   const followed = new Set(chain.map(({ job }) => job))
   const beside = known
     .filter(({ id, waitingAt }) => waitingAt !== null && id !== why.job && !followed.has(id))
-    .map(atLimit)
+    .map((job) => atLimit(job, limits))
   return [...own.slice(0, 1), ...beside.slice(0, Math.max(0, CELLS - 1 - behind.length)), ...behind].slice(0, CELLS)
 }

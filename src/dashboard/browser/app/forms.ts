@@ -45,10 +45,10 @@ function ask(html: string, from: Element | null): void {
   dialog.querySelector<HTMLElement>('input:not([type=hidden]), button[type=submit]')?.focus()
 }
 
-function showError(message: string, at: HTMLFormElement): void {
+function showError(message: string, at: HTMLFormElement, pressed: HTMLElement | null): void {
   const dialog = at.closest('dialog')
   if (!dialog) {
-    toast({ say: message, isError: true })
+    toast({ say: message, isError: true, at: pressed ?? at })
     return
   }
   const told = dialog.querySelector('.err') ?? document.createElement('p')
@@ -75,9 +75,10 @@ function showSecret(say: string, secret: string): void {
   })
 }
 
-async function settle(answer: Answer, form: HTMLFormElement, url: string): Promise<void> {
+async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElement | null): Promise<void> {
   if (answer.error?.code === 'UNAUTHENTICATED') return location.assign(`${base}/login`)
-  if (answer.error) return showError(answer.error.message, form)
+  if (answer.error) return showError(answer.error.message, form, pressed)
+  const url = form.action
   const dialog = form.closest('dialog')
   if (answer.confirm) {
     const from = document.activeElement
@@ -109,11 +110,10 @@ async function submit(form: HTMLFormElement, submitter: HTMLElement | null): Pro
   if (form.ariaBusy === 'true') return
   form.ariaBusy = 'true'
   submitter?.classList.add('busy')
-  const url = form.action
   try {
-    await settle(await send(url, new FormData(form, submitter), crypto.randomUUID()), form, url)
+    await settle(await send(form.action, new FormData(form, submitter), crypto.randomUUID()), form, submitter)
   } catch {
-    showError('Nobody answered: nothing is known to have happened. Press again.', form)
+    showError('Nobody answered: nothing is known to have happened. Press again.', form, submitter)
   } finally {
     form.ariaBusy = null
     submitter?.classList.remove('busy')

@@ -9,13 +9,12 @@ const LEFT = 15 * 60_000
 let source: EventSource | undefined
 let heard = ''
 let of: string[] | undefined
-let isBeside = false
 let moved = Date.now()
 
 const named = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-listen]')]
 
-/** Whether the stream stands, and tells all that is shown: then looks at set times are seldom. */
-export const isHearing = (): boolean => !isBeside && source?.readyState === EventSource.OPEN
+/** Whether the stream stands: then looks at set times are seldom. */
+export const isHearing = (): boolean => source?.readyState === EventSource.OPEN
 
 /** An entry of the log: who wrote it, and at whose ports somebody read or wrote. */
 type Entry = { job?: number; read?: { job: number }[]; write?: { job: number }[] } | null
@@ -51,7 +50,6 @@ function open(channels: string[]): void {
 function listen(): void {
   const all = named()
   of = all.find(({ dataset }) => dataset.of !== undefined)?.dataset.of?.split(' ')
-  isBeside = all.some(({ dataset }) => dataset.beside !== undefined)
   const hasLeft = Date.now() - moved > LEFT
   if (hasLeft && source)
     tell('say', { say: 'Nobody has moved for 15 minutes: the page listens no more, and looks again now and then' })

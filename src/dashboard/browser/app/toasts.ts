@@ -2,14 +2,40 @@
 
 import { base } from './page.ts'
 
-export type Told = { say: string; link?: { text: string; to: string }; isError?: boolean; undo?: () => void }
+export type Told = {
+  say: string
+  link?: { text: string; to: string }
+  isError?: boolean
+  undo?: () => void
+  /** What it is about: it stands beside it where there is room. */
+  at?: Element | null
+}
 
 const box = (): HTMLElement => document.getElementById('toasts')!
 
 const STAY = 10_000
 
+/** As wide as it is beside a button, with what is left free around it; a phone has no such room. */
+const [WIDE, FREE, PHONE] = [340, 8, 760]
+
+/** Puts a toast below a button, until the page moves under it: then it goes to the corner, where all others are. */
+function putBeside(made: HTMLElement, at: Element): void {
+  const { left, bottom, width } = at.getBoundingClientRect()
+  made.classList.add('at')
+  made.style.left = `${Math.max(FREE, Math.min(left, innerWidth - WIDE - FREE))}px`
+  made.style.top = `${bottom + FREE}px`
+  const hasRoom = width > 0 && made.getBoundingClientRect().bottom <= innerHeight && innerWidth >= PHONE
+  const back = (): void => {
+    made.classList.remove('at')
+    made.style.left = ''
+    made.style.top = ''
+  }
+  if (!hasRoom) back()
+  else for (const moved of ['scroll', 'resize']) addEventListener(moved, back, { once: true, capture: true })
+}
+
 /** @example toast({ say: 'Queue mail is paused', undo: () => … }) */
-export function toast({ say, link, isError, undo }: Told): void {
+export function toast({ say, link, isError, undo, at }: Told): void {
   const made = document.createElement('p')
   made.className = isError ? 'toast bad' : 'toast'
   made.setAttribute('role', isError ? 'alert' : 'status')
@@ -35,4 +61,5 @@ export function toast({ say, link, isError, undo }: Told): void {
   if (isError) button('Close', () => undefined)
   else setTimeout(() => made.remove(), STAY)
   box().append(made)
+  if (at?.isConnected) putBeside(made, at)
 }

@@ -4,6 +4,7 @@ import type { FlowEvent } from '../../../engine/engine.ts'
 import { count } from '../../words/number.ts'
 import { barsOf, eventSaid, lastBy, momentOf, type Timeline, timelineOf } from '../../words/replay.ts'
 import { clock } from '../../words/time.ts'
+import { readZone } from '../app/page.ts'
 import type { BoardData } from './data.ts'
 import { createEvents, type Version, versionsOf } from './events.ts'
 import { createLanes, type Range } from './lanes.ts'
@@ -39,7 +40,8 @@ export function createReplay(
   now: () => { data: BoardData; at: number },
   show: (moment: Shown | undefined) => void,
 ) {
-  const { job, keep, zone } = box.dataset as { job: string; keep: string; zone: string }
+  const { job, keep } = box.dataset as { job: string; keep: string }
+  let zone = readZone()
   const lanes = createLanes(box)
   const events = createEvents(Number(job))
   const said = box.querySelector<HTMLElement>('.said')!
@@ -211,7 +213,10 @@ export function createReplay(
   return {
     /** The page was looked at again. */
     look(): void {
+      const isElsewhere = zone !== readZone()
+      zone = readZone()
       if (Date.now() - asked >= ASK) void ask()
+      else if (isElsewhere) drawAll()
       else show(moment())
     },
     /** What of the address is the moment, for a link that stays in it. */

@@ -1,7 +1,6 @@
 // What happened: a lane for each node, and a slider that puts the board back to a moment. Drawn by the script of the board.
 
 import type { FlowView } from '../../../engine/engine.ts'
-import { useLook } from '../../look.ts'
 import { Act } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { about } from '../../words/time.ts'
@@ -61,7 +60,6 @@ function Mode({ keep, flow }: { keep: number; flow: number }) {
 }
 
 export function WhatHappened({ view: { flow, record } }: { view: FlowView }) {
-  const { zone } = useLook()
   if (record === null)
     return (
       <section class="replaybox wide" id="unrecorded" aria-label="What happened">
@@ -82,7 +80,6 @@ export function WhatHappened({ view: { flow, record } }: { view: FlowView }) {
       data-island="replay"
       data-job={flow.id}
       data-keep={record}
-      data-zone={zone}
     >
       <div class="rhead">
         <Controls />

@@ -3,7 +3,7 @@
 import { SidejobError } from '../../../core/errors.ts'
 import { ended, isId } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
-import type { Engine, Item, JobView, Why as WhyView } from '../../../engine/engine.ts'
+import type { Engine, Item, JobView, LimitView, Why as WhyView } from '../../../engine/engine.ts'
 import { type Asked, page } from '../../page.ts'
 import { Listen, LOG } from '../../parts/listen.tsx'
 import { shareOf } from '../../words/job.ts'
@@ -28,6 +28,7 @@ const DEEP = 3
 export type JobData = {
   job: JobView
   why: WhyView
+  limits: readonly LimitView[]
   family: Family
   runs: PastRun[]
   ports: PortRow[]
@@ -79,13 +80,14 @@ async function load(asked: Asked): Promise<JobData> {
   const given = query.get('tab') ?? 'log'
   const tabName = isTab(given) ? given : 'log'
   const found = engine.get(ref)
-  const [job, ports, why, { runs }, children, tab] = await Promise.all([
+  const [job, ports, why, { runs }, children, tab, { limits }] = await Promise.all([
     found,
     found.then((job) => looked(engine, job, portsOf(job).slice(0, PORTS))),
     engine.why(ref, { deep: DEEP }),
     engine.runs(ref),
     engine.list({ parent: ref, limit: CHILDREN }),
     tabOf(asked, tabName),
+    asked.bounds(),
   ]).catch((error) => gone(asked, error))
   const names = new Map(Object.entries(job.children).map(([name, { id }]) => [id, name]))
   const family = children.jobs.map((child) => ({
@@ -94,7 +96,7 @@ async function load(asked: Asked): Promise<JobData> {
     share: shareOf(child.progress),
   }))
   const folded = query.get('scale') !== 'true'
-  return { job, why, family, runs, ports, morePorts: portsOf(job).length - ports.length, tab, folded }
+  return { job, why, limits, family, runs, ports, morePorts: portsOf(job).length - ports.length, tab, folded }
 }
 
 /** A job that may still move is listened to, with its children; its log by who asks for the tail. */
@@ -115,7 +117,7 @@ function View({ data, query }: { data: JobData; query: URLSearchParams }) {
     <>
       <Heard job={job} tail={tail} />
       <Head job={job} runs={data.runs} />
-      <Why job={job} why={data.why} family={data.family} />
+      <Why job={job} why={data.why} family={data.family} limits={data.limits} />
       <div class="jobcols">
         <div class="stack">
           <Timeline job={job} runs={data.runs} family={data.family} folded={data.folded} />

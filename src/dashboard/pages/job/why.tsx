@@ -1,6 +1,6 @@
 // The chain of reasons: one cell a link, the immediate cause first, each with the button that would change it.
 
-import type { JobView, Why as WhyView } from '../../../engine/engine.ts'
+import type { JobView, LimitView, Why as WhyView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Shape } from '../../parts/icon.tsx'
@@ -78,9 +78,11 @@ function Link({ cell, own }: { cell: Cell; own: number }) {
   )
 }
 
-export function Why({ job, why, family }: { job: JobView; why: WhyView; family: Family }) {
+type WhyProps = { job: JobView; why: WhyView; family: Family; limits: readonly LimitView[] }
+
+export function Why({ job, why, family, limits }: WhyProps) {
   const { now, zone } = useLook()
-  const cells = cellsOf(why, [job, ...family.map(({ job }) => job)], { now, zone })
+  const cells = cellsOf(why, [job, ...family.map(({ job }) => job)], { now, zone }, limits)
   return (
     <ol class={`why n${cells.length}`} aria-label="Why it does not run">
       {cells.map((cell) => (

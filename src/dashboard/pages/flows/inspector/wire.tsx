@@ -2,7 +2,7 @@
 
 import type { Child } from 'hono/jsx'
 import { endText } from '../../../../core/wires.ts'
-import type { FlowNodeView, WireView } from '../../../../engine/engine.ts'
+import type { WireView } from '../../../../engine/engine.ts'
 import { queryWith, useLook } from '../../../look.ts'
 import { Icon, StatusPill } from '../../../parts/icon.tsx'
 import { To } from '../../../parts/layout.tsx'
@@ -41,13 +41,12 @@ function Stats({ wire }: { wire: WireView }) {
 
 const watches = (here: string): boolean => new URLSearchParams(here.slice(here.indexOf('?'))).has('watch')
 
-/** Has the page told when values come or go, by whoever works at either end. */
-function Watch({ data, wire, far }: { data: FlowData; wire: WireView; far: FlowNodeView | undefined }) {
+/** Has the page told when values of the flow come or go, by whoever writes them or runs: it looks then, and seldom beside. */
+function Watch({ data }: { data: FlowData }) {
   const { here } = useLook()
   const { flow, nodes } = data.view
   const isOn = watches(here)
-  const near = nodes.find(({ name }) => name === wire.from.node)
-  const jobs = [flow.id, near?.job, far?.job].filter((id) => typeof id === 'number')
+  const jobs = [flow.id, ...nodes.map(({ job }) => job)].filter((id) => id !== null)
   return (
     <>
       <To
@@ -58,7 +57,7 @@ function Watch({ data, wire, far }: { data: FlowData; wire: WireView; far: FlowN
         <Icon name={isOn ? 'pause' : 'play'} size={12} />
         Watch
       </To>
-      {isOn && <Listen to={[`/sidejob/children/${flow.id}`, LOG]} of={jobs} beside />}
+      {isOn && <Listen to={[`/sidejob/children/${flow.id}`, LOG]} of={jobs} />}
     </>
   )
 }
@@ -122,7 +121,7 @@ export function Wire({
       </header>
       <Stats wire={wire} />
       <Traffic wire={wire} />
-      <Values wire={wire} near={near} watch={<Watch data={data} wire={wire} far={far} />} />
+      <Values wire={wire} near={near} watch={<Watch data={data} />} />
       <WireActs data={data} wire={wire} near={near} />
       {far && (
         <section>
