@@ -156,7 +156,7 @@ export function createJobs({
       const { made, again, rings, lent } = await tags.enqueue(jobs, onceOf(call), lane)
       if (lane && lent.length) eager!.goOn(lane, lent)
       await ring(rings, isLong ? BELLS_ONLY : undefined)
-      for (const [i, { id }] of made.slice(0, 100).entries()) classes.note(id, inputs[i]!)
+      classes.noteMade(made, inputs)
       return { jobs: made, existing: again }
     },
 

@@ -10,7 +10,26 @@ const REMEMBERED = 10_000
 /** A delivery can be given back under another class: who has not done that itself looks again after so long. */
 const KNOWN_FOR = 60_000
 
+/** Series of jobs that are remembered, and how many of one call. */
+const SERIES = 1_000
+const OF_CALL = 100
+
 type Named = { queue: string; class: string }
+/** Jobs whose ids follow each other. */
+type Series = Named & { first: number; last: number; until: number }
+
+/** What was made by one call, those of one class in a row as one. */
+function seriesOf(made: readonly { id: number }[], inputs: readonly Named[], until: number): Series[] {
+  const all: Series[] = []
+  let before: Series | undefined
+  for (let i = 0; i < made.length; i++) {
+    const { id } = made[i]!
+    const { queue, class: name } = inputs[i]!
+    if (before && before.last === id - 1 && before.class === name && before.queue === queue) before.last = id
+    else all.push((before = { queue, class: name, first: id, last: id, until }))
+  }
+  return all
+}
 
 /**
  * Makes the memory. A job that is not remembered costs a look at it, once in each isolate.
@@ -22,6 +41,8 @@ export function createClasses({ store, registry }: { store: Store; registry: Reg
   const note = (id: number | string, { queue, class: name }: Named): void => {
     known.set(String(id), { queue, class: name, until: store.now() + KNOWN_FOR })
   }
+  const series: Series[] = []
+  const madeWith = (id: number) => series.findLast(({ first, last }) => first <= id && id <= last)
   async function look(job: string): Promise<Named> {
     const { id, document } = await store.inspect(job)
     const named = { queue: document.queue, class: document.class }
@@ -30,8 +51,13 @@ export function createClasses({ store, registry }: { store: Store; registry: Reg
   }
   return {
     note,
+    /** Remembers the jobs that a call has made. */
+    noteMade(made: readonly { id: number }[], inputs: readonly Named[]): void {
+      series.push(...seriesOf(made, inputs, store.now() + KNOWN_FOR).slice(0, OF_CALL))
+      if (series.length > SERIES) series.splice(0, series.length - SERIES)
+    },
     async of(job: string): Promise<{ name: string; found: Registered | undefined }> {
-      const noted = isId(job) ? known.get(job) : undefined
+      const noted = isId(job) ? (known.get(job) ?? madeWith(Number(job))) : undefined
       const named = noted && noted.until > store.now() ? noted : await look(job)
       return { name: named.class, found: await registry.find(named.queue, named.class) }
     },

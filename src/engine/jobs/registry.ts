@@ -237,7 +237,15 @@ export function createRegistry(
           [...others].map(async ([queue, jobs]) => [queue, await remote(queue, namesOf(jobs))] as const),
         ),
       )
-      return (job) => localClass(job.queue, job.class) ?? classes.get(job.queue)?.get(job.class)
+      // Of many jobs most are of the class of the one before: names put together are texts that nobody has looked up yet.
+      let last: Named | undefined
+      let found: Registered | undefined
+      return (job) => {
+        if (last && isNamedAs(job, last)) return found
+        last = job
+        found = localClass(job.queue, job.class) ?? classes.get(job.queue)?.get(job.class)
+        return found
+      }
     },
     async find(queue: string, name: string): Promise<Registered | undefined> {
       return localClass(queue, name) ?? (await remote(queue, [name])).get(name)
