@@ -100,6 +100,16 @@ function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob {
   }
 }
 
+/** A job of which there is nothing but its document. */
+export const lentAlone = (document: string, vault: Vault): ClaimedJob =>
+  lentOrFault(
+    {
+      ...{ document, inputs: [], side: [], children: [], steps: [], childCount: 0, family: [], wires: [] },
+      ...{ moreSteps: false, fault: '', piece: undefined },
+    },
+    vault,
+  )
+
 /** What was lent, and those of it of which something stands beside the record. */
 export function lentOfRows(rows: Row<'lent'>[], vault: Vault): { lent: ClaimedJob[]; withSide: ClaimedJob[] } {
   const jobs = rows.map((row) => lentJobs(row, vault))

@@ -40,7 +40,7 @@ export const kinds = {
     'priority, with ageing times that and the moment of becoming ready → sequence:id',
   ],
   '~queue:<q>:timers': ['zset', 'the moment that decides → id'],
-  '~queue:<q>:leases': ['zset', 'lease end → id'],
+  '~queue:<q>:leases': ['zset', 'lease end → id, but for those in the record of the queue'],
   '~queue:<q>:suspended, :completed, :failed, :terminated': ['zset', 'when it may be removed → id'],
   '~queue:<q>:waiters': ['zset', 'claims that wait: until when → who, for which classes'],
   '~counts:<q>:m<n>, :h<n>': [

@@ -231,6 +231,7 @@ export const queueFields = {
   ageing: ['ag', 'after how long a job that waits gains one priority'],
   lanes: ['l', 'lane or bell → until when it is there'],
   warm: ['wm', 'the lane that waits for work, and until when: lane moment'],
+  handed: ['hd', 'what was lent with calls to the lane that waits, and it has not told of: lane since token …'],
   emptied: ['em', 'when a lane last found nothing'],
   jobsAt: ['at', 'how many jobs there are in each of its indexes, by the first letter; terminated is T'],
   packed: [
@@ -247,6 +248,7 @@ export const queueFields = {
   minute: ['mn', 'the last minute in which something was counted, since 1970'],
   minuteWait: ['mw', 'the longest wait of that minute'],
   hourWait: ['hw', 'the longest wait of its hour'],
+  leased: ['ls', 'the leases of few runs: id → end; the others stand in the index'],
   nextLease: ['nl', 'the earliest lease end'],
   nextTimer: ['nt', 'the earliest timer'],
   nextRemoval: ['nr', 'the earliest moment at which a job at rest may go'],

@@ -125,6 +125,8 @@ export type Fault = { kind: FaultKind; who: string; what: string; remedy: string
 export type LaneRequest = {
   id: string
   seq: number
+  /** The tokens of what it was lent with calls, since it last asked. */
+  heard?: readonly string[]
   /** The bell that woke it. */
   bell?: string
   /** It leaves; `next`: and work keeps coming, so that the next one is to be called, whether or not something is ready. */

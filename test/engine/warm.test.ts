@@ -1,13 +1,18 @@
 // Lanes that wait for work: what the steady trickle of jobs costs, and what becomes of it when nobody is heard.
 
 import { afterEach, expect, test } from 'vitest'
-import { defineWorker } from '../../src/index.ts'
+import { defineWorker, type Job } from '../../src/index.ts'
 import { createClient } from '../../src/redis/client.ts'
 import { type Kit, type KitOptions, rawCommand, startKit } from '../kit/index.ts'
 
 const noop = defineWorker({ class: 'noop', perform() {} })
 let hold: PromiseWithResolvers<void>
 const slow = defineWorker({ class: 'slow', perform: () => hold.promise })
+const ran = new Map<number, number>()
+const counted = defineWorker({
+  class: 'counted',
+  perform: (job: Job) => void ran.set(job.id, (ran.get(job.id) ?? 0) + 1),
+})
 const later = defineWorker({ class: 'later', perform() {} })
 
 let kit: Kit
@@ -17,7 +22,7 @@ afterEach(async () => {
 
 /** A sidejob whose lanes stay for so long after their last run. */
 async function start(lane: KitOptions['lane']) {
-  kit = await startKit({ workers: [noop, slow, later], lane })
+  kit = await startKit({ workers: [noop, slow, later, counted], lane })
 }
 
 const queue = async () => (await kit.store.overview('default')).queues[0]!
@@ -75,6 +80,48 @@ test('a job that comes while another one runs is served by the lane that waits f
   hold.resolve()
   await kit.rest(long)
   expect(messages() - before).toBe(0)
+})
+
+test('jobs that come faster than a lane commits are each run once', async () => {
+  await start({ warm: 3_000 })
+  await warmUp()
+  ran.clear()
+  const ids: number[] = []
+  await Promise.all(Array.from({ length: 60 }, async () => ids.push(await kit.make('counted'))))
+  for (const id of ids) await kit.rest(id)
+  expect([...ran.values()]).toEqual(ids.map(() => 1))
+})
+
+test('a call that is lost, comes late or twice makes no job run twice, and none is lost', async () => {
+  kit = await startKit({ workers: [counted], hold: true })
+  const client = createClient(kit.options)
+  // Calls arrive in any of these ways, in turns.
+  async function* disturbed(channel: string, signal: AbortSignal) {
+    const late: string[] = []
+    let n = 0
+    for await (const call of client.listen(channel, signal)) {
+      const way = call === '' ? 0 : n++ % 4
+      if (way === 0) yield call
+      if (way === 1) late.push(call)
+      if (way === 2) yield* [call, call]
+      if (way === 3) yield* ['ready', call, ...late.splice(0)]
+    }
+  }
+  const lanes = await startKit({ workers: [counted], lane: { warm: 3_000 }, redis: { ...client, listen: disturbed } })
+  try {
+    ran.clear()
+    const ids: number[] = []
+    for (let i = 0; i < 24; i++) {
+      const { jobs } = await lanes.engine.enqueue([{ queue: 'default', class: 'counted' }])
+      ids.push(jobs[0]!.id)
+      await new Promise((resolve) => setTimeout(resolve, i % 3 ? 15 : 60))
+    }
+    await lanes.until(async () => (await kit.engine.queues()).queues[0]?.counts.completed === ids.length)
+    expect([...ran.keys()].sort((a, b) => a - b)).toEqual(ids)
+    expect(new Set(ran.values())).toEqual(new Set([1]))
+  } finally {
+    await lanes.close()
+  }
 })
 
 test('what becomes due while a lane waits is run at its moment, with no call', async () => {

@@ -168,8 +168,8 @@ export async function createWorld(
     let seq = 0
     return {
       id,
-      async ask({ bell = '', leave, max = 100, wide, at = ++seq, waits = 0, warm = 0, runs = [] }: Asking = {}) {
-        const request: CommitRequest = { queue, runs, lane: { id, seq: at, bell, leave, waits, warm } }
+      async ask({ bell = '', heard, leave, max = 100, wide, at = ++seq, waits = 0, warm = 0, runs = [] }: Asking = {}) {
+        const request: CommitRequest = { queue, runs, lane: { id, seq: at, heard, bell, leave, waits, warm } }
         if (!leave) request.claim = { max, wide, lease: LEASE, begun: max }
         const answer = await store.commit(request)
         return { ...answer, runs: answer.lent.map(runOf), ids: answer.lent.map((one) => one.id) }

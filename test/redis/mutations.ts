@@ -145,7 +145,7 @@ const runs: Mutation[] = [
     'a lease that has ended is extended',
   ]),
   ...of(5, 'lib/run/tokens.lua', [
-    "id .. '.' .. run .. '.' .. repeats .. seed .. string.format('%x', lent)",
+    "id .. '.' .. run .. '.' .. repeats .. mark .. string.format('%x', lent)",
     "id .. '.1.constant00000'",
     'a job has one token for all of its runs',
   ]),
@@ -710,11 +710,11 @@ const time: Mutation[] = [
     21,
     'lib/run/tokens.lua',
     [
-      ".. seed .. string.format('%x', lent)",
+      ".. mark .. string.format('%x', lent)",
       ".. 'n' .. string.format('%x', lent)",
       'tokens are alike after a failover',
     ],
-    [".. seed .. string.format('%x', lent)", '.. seed', 'the tokens of one claim share their nonce'],
+    [".. mark .. string.format('%x', lent)", '.. mark', 'the tokens of one claim share their nonce'],
   ),
   ...of(21, 'lib/runtime/store.lua', [
     '  if not ok then undo_pushes(why) end\nend\n',
@@ -2379,6 +2379,113 @@ const warm: Mutation[] = [
   ),
 ]
 
+const handed: Mutation[] = [
+  ...of(
+    92,
+    'lib/queue/standby.lua',
+    ['#tokens + n <= MOST_HANDED and ', '', 'any number is lent before the lane tells of one'],
+    [' and now - since <= UNHEARD', '', 'jobs are lent to a lane that does not answer'],
+    [
+      'if not lane or queue(q).paused then return nil',
+      'if not lane then return nil',
+      'a queue that stands still lends',
+    ],
+    ['  if not before[1] then lanes.set(q, lane, now + lanes.BELL) end\n', '', 'a lane that is deaf keeps its place'],
+    ["table.concat(before, ' ') .. ' ' .. ", '', 'of what was lent only the last is known'],
+    [
+      '  if tokens[1] then change_queue(q, queue_fields.handed, nil) end\n',
+      '',
+      'a lane is lent again what it has told of',
+    ],
+    ['    if not tables.has(heard, token) then', '    if true then', 'a lane is lent what it has heard'],
+  ),
+  ...of(
+    92,
+    'lib/run/eager.lua',
+    [
+      "  local lane = #members > 0 and tally.is_empty(q, 'ready') and standby",
+      '  local lane = #members > 0 and standby',
+      'what comes later is lent first',
+    ],
+    [
+      '  for _, member in ipairs(members) do\n    if pieces.number_in(member) then return end\n  end\n',
+      '',
+      'pieces are taken apart',
+    ],
+    ['  tokens.of_lane(lane)\n', '', 'a token does not say whose lane it is in'],
+    [
+      'calls = 0, max = #members',
+      'calls = -1, max = #members',
+      'jobs that call others are lent to who may have no call left',
+    ],
+    ['lease = lanes.BELL, begun = 0', 'lease = lanes.LANE, begun = 0', 'a call that nobody heard is found late'],
+    ['lease = lanes.BELL, begun = 0', 'lease = lanes.BELL, begun = 1', 'a call that nobody heard counts as a run'],
+    ['  standby.hand(q, lane, tokens.of(ids))\n', '', 'who has not heard is never lent it'],
+    ['bytes > MOST_TOLD or ', '', 'a call brings what is large'],
+    ['or not snapshot.is_plain(row) then', 'then', 'a run begins without what stands beside its document'],
+    ['  if n > 0 then counts.waited(q, 0, n) end\n', '', 'they are not counted among those that waited'],
+    [
+      '    if not writes.zsets[index][member] then put(writes.zsets[index], member, nil) end\n',
+      '    put(writes.zsets[index], member, nil)\n',
+      'what was not lent is nowhere',
+    ],
+    ['  put(places.to_ring, q, left > 0 and left or nil)\n', '', 'the lane is called besides'],
+  ),
+  ...of(
+    92,
+    'scripts/enqueue.lua',
+    ['eager.hand_over(tagged)\n', '', 'nothing is lent with a call'],
+    ['eager.call_lanes()\n', '', 'nobody is called'],
+  ),
+  ...of(92, 'scripts/commit.lua', [
+    'if laned then claim.add_lent',
+    'if false then claim.add_lent',
+    'who has not heard waits for its lease to end',
+  ]),
+  ...of(92, 'lib/run/claim.lua', ['    tokens.keep(id, doc.token)\n', '', 'who asks twice is lent it once']),
+  ...of(
+    93,
+    'lib/runtime/leased.lua',
+    [' and raw[schema_key] == int(SCHEMA)', '', 'the version before does not find leases'],
+    ['n + how_many_new(members, held) <= MOST', 'true', 'the document of a queue grows'],
+    ['n + how_many_new(members, held) <= MOST', 'n < MOST', 'those that come together are parted'],
+    ['till and newly_lent[member] and has_room', 'till and has_room', 'a lease stands in two places'],
+    [
+      "      tally.add(queue_record, 'leases', (till and 1 or 0) - (held[member] and 1 or 0))\n",
+      '',
+      'leases in the document are not counted',
+    ],
+  ),
+  ...of(
+    93,
+    'lib/queue/due.lua',
+    ['if till <= now then ids[#ids + 1] = id else', 'if till > now then', 'a lease in the document never ends'],
+    [' else next_moment = math.min(next_moment, till) end', ' end', 'nobody looks when the next lease ends'],
+  ),
+  ...of(93, 'lib/job/places.lua', [
+    "if doc.place == 'l' then put(newly_lent, id, false) elseif place",
+    'if place',
+    'a renewed lease stands in two places',
+  ]),
+  ...of(93, 'lib/runtime/tally.lua', [
+    '  local members = tally.beside(q, place)\n',
+    '  local members = {}\n',
+    'who looks sees half of the runs',
+  ]),
+  ...of(
+    94,
+    'scripts/commit.lua',
+    ['laned and not head and claim', 'laned and claim', 'a wrong count hides jobs from every lane'],
+    ['claim.finds_nothing(queue_name)', 'true', 'a lane gets nothing with its commits'],
+  ),
+  ...of(
+    94,
+    'lib/run/claim.lua',
+    ['    if score then return false end\n', '', 'what a commit makes ready is not lent with it'],
+    ["  return tally.is_empty(q, 'ready')\nend", '  return true\nend', 'what others have made ready is not lent'],
+  ),
+]
+
 const packed: Mutation[] = [
   ...of(
     85,
@@ -2609,6 +2716,7 @@ const classes: Mutation[] = [
 export const mutations: Mutation[] = [
   ...packed,
   ...warm,
+  ...handed,
   ...lanes,
   ...runs,
   ...places,

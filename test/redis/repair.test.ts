@@ -37,6 +37,12 @@ const limited = { limits: [{ key: 'slots', how: 'set' as const, concurrency: 1 }
 const changed = (world: World, id: number, fields: Partial<JobRecord>) =>
   world.document(id).then((doc) => async () => world.restore(id, { ...doc, ...fields } as never))
 
+/** The leases that stand in the queue's document. */
+const leasedAs = (world: World, ls: Record<string, number> | undefined) => async () => {
+  const text = ` ${JSON.stringify({ ...(await world.queueDocument()), ls })}`
+  await world.client.ask((redis) => redis.set(world.store.keys.queue('q'), text))
+}
+
 const damages: Record<string, [Damage, RegExp]> = {
   'a circle of parents': [
     async (world) => {
@@ -95,9 +101,39 @@ const damages: Record<string, [Damage, RegExp]> = {
     async (world) => {
       const id = await world.make()
       await world.claimOne()
-      return (redis, key) => redis.zadd(key('queue:q:leases'), { score: 1, member: String(id) })
+      return leasedAs(world, { [id]: 1 })
     },
     /its lease ends at \d+, its queue looks at 1/,
+  ],
+  'a lease that stands in two places': [
+    async (world) => {
+      const id = await world.make()
+      await world.claimOne()
+      return (redis, key) => redis.zadd(key('queue:q:leases'), { score: 1, member: String(id) })
+    },
+    /is in 2 places \(running\)/,
+  ],
+  'a lease of a job that is not lent': [
+    async (world) => {
+      const id = await world.make()
+      return leasedAs(world, { [id]: 1 })
+    },
+    /is in leases, its document says ready/,
+  ],
+  'a lease of a job that is gone': [
+    async (world) => {
+      await world.make()
+      return leasedAs(world, { 77: 1 })
+    },
+    /leases names job 77, which does not exist/,
+  ],
+  'a lease that no queue knows': [
+    async (world) => {
+      await world.make()
+      await world.claimOne()
+      return leasedAs(world, undefined)
+    },
+    /is in 0 places \(running\)/,
   ],
   'a count of a port that is too high': [
     async (world) => {

@@ -5,22 +5,28 @@ import { sleep } from '../../core/sleep.ts'
 /** Subscribes; first '', when the subscription stands. */
 export type Listen = (lane: string, signal: AbortSignal) => AsyncIterable<string>
 
+/** Takes what comes with a call; false: it has to be asked for. */
+export type Take = (call: string) => boolean
+
 type Calls = {
-  /** Until it is called, or so many milliseconds. That the subscription stands is a call: something may have come before. */
-  next: (ms: number) => Promise<void>
+  /**
+   * Until it is called to ask, or so many milliseconds, or until something else. That the subscription stands is a call:
+   * something may have come before.
+   */
+  next: (ms: number, or: Promise<void>) => Promise<void>
   /** Whether Redis tells of calls: it may refuse to, and a connection may end. */
   works: () => boolean
   close: () => void
 }
 
-function createCalls(listen: Listen, lane: string): Calls {
+function createCalls(listen: Listen, lane: string, take: Take): Calls {
   const over = new AbortController()
   let works = true
   let call = Promise.withResolvers<void>()
 
   async function hear(): Promise<void> {
     try {
-      for await (const _ of listen(lane, over.signal)) call.resolve()
+      for await (const message of listen(lane, over.signal)) if (!take(message)) call.resolve()
     } finally {
       works = false
       call.resolve()
@@ -29,9 +35,13 @@ function createCalls(listen: Listen, lane: string): Calls {
   hear().catch(() => undefined)
 
   return {
-    async next(ms) {
+    async next(ms, or) {
       const rest = new AbortController()
-      const isCalled = await Promise.race([call.promise.then(() => true), sleep(ms, rest.signal).then(() => false)])
+      const isCalled = await Promise.race([
+        call.promise.then(() => true),
+        or.then(() => false),
+        sleep(ms, rest.signal).then(() => false),
+      ])
       rest.abort()
       if (isCalled && works) call = Promise.withResolvers()
     },
@@ -57,8 +67,8 @@ export type Warmth = {
   busy: () => boolean
   /** For how many milliseconds it would wait now. */
   left: () => number
-  /** Until it is called, or so many milliseconds at most. */
-  wait: (ms: number) => Promise<void>
+  /** Until it is called to ask, until something else, or so many milliseconds at most. */
+  wait: (ms: number, or: Promise<void>) => Promise<void>
   end: () => void
 }
 
@@ -74,11 +84,11 @@ export const cold: Warmth = {
 /**
  * Makes what lanes wait with. A lane listens from its first wait on, until it ends.
  *
- * @example const newWarmth = createWarmth({ listen, warm: 10_000, most: 5, elapsed }); const warmth = newWarmth(lane, end)
+ * @example const newWarmth = createWarmth({ listen, warm: 10_000, most: 5, elapsed }); const warmth = newWarmth(lane, end, take)
  */
 export function createWarmth({ listen, warm, most, elapsed }: WarmthOptions) {
   let listening = 0
-  return (lane: string, end: number): Warmth => {
+  return (lane: string, end: number, take: Take): Warmth => {
     if (!listen || warm <= 0) return cold
     let calls: Calls | undefined
     let last = elapsed()
@@ -90,12 +100,12 @@ export function createWarmth({ listen, warm, most, elapsed }: WarmthOptions) {
       },
       busy: () => mayWait() && elapsed() - last < warm,
       left,
-      async wait(ms) {
+      async wait(ms, or) {
         if (!calls) {
-          calls = createCalls(listen, lane)
+          calls = createCalls(listen, lane, take)
           listening++
         }
-        await calls.next(Math.min(ms, left()))
+        await calls.next(Math.min(ms, left()), or)
       },
       end: () => {
         if (!calls) return

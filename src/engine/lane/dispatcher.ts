@@ -7,6 +7,7 @@ import type { Constraints } from '../jobs/constraints.ts'
 import { type Executor, newUsage, type Usage } from '../run/executor.ts'
 import { cold, createWarmth, type Listen, type Warmth } from './calls.ts'
 import { createInFlight } from './in-flight.ts'
+import { createLent } from './lent.ts'
 import type { Guest } from './ringer.ts'
 
 export type LaneOptions = {
@@ -37,6 +38,8 @@ const WARM_AT_ONCE = 5
 const WIDE = 300
 /** A lease is renewed after a third of it: two renewals may be lost. */
 const RENEWALS = 3
+/** What comes with a call is lent for as long as a bell may take: so long after it, the first time. */
+const FIRST_RENEWAL = 6_000
 /** A lane waits itself for what is due this soon. */
 const SOON = 2_000
 /** So long a lane waits for all of a batch before it commits what has ended and claims more. */
@@ -94,15 +97,28 @@ export function createDispatcher({
       if (flight.size > 0) renew().catch(() => undefined)
     }, lease / RENEWALS)
     const end = Math.min(elapsed() + budget, guest?.until ?? Number.POSITIVE_INFINITY)
-    const warmth = guest ? cold : newWarmth(lane, end)
+    const byCalls = createLent()
+    let soon: ReturnType<typeof setTimeout> | undefined
+    const take = (call: string): boolean => {
+      const called = store.lentByCall(call)
+      flight.add(byCalls.byCall(called, elapsed()), elapsed())
+      warmth.worked()
+      soon ??= setTimeout(() => {
+        soon = undefined
+        if (flight.size > 0) renew().catch(() => undefined)
+      }, FIRST_RENEWAL)
+      return called.length > 0
+    }
+    const warmth = guest ? cold : newWarmth(lane, end, take)
     try {
       if (lent.length) {
         flight.add(lent, asked)
         await flight.landed(PATIENCE)
       }
-      return await serve({ queue, bell, lane, usage, flight, guest, end, warmth, seq: lent.length ? 2 : 1 })
+      return await serve({ queue, bell, lane, usage, flight, byCalls, guest, end, warmth, seq: lent.length ? 2 : 1 })
     } finally {
       clearInterval(renewal)
+      clearTimeout(soon)
       warmth.end()
     }
   }
@@ -113,6 +129,7 @@ export function createDispatcher({
     lane: string
     usage: Usage
     flight: ReturnType<typeof createInFlight>
+    byCalls: ReturnType<typeof createLent>
     guest?: Guest
     /** When its time is over. */
     end: number
@@ -132,11 +149,11 @@ export function createDispatcher({
   })
 
   /** Waits as the answer says, and goes on; or says how the lane ends. */
-  async function rest({ usage, flight, warmth }: Lane, answer: CommitAnswer, leave: boolean) {
+  async function rest({ usage, flight, byCalls, warmth }: Lane, answer: CommitAnswer, leave: boolean) {
     const wait = answer.dueIn ?? Number.POSITIVE_INFINITY
     if (answer.word === 'warm') {
-      const called = warmth.wait(wait)
-      await (flight.idle ? called : Promise.race([called, flight.next()]))
+      await warmth.wait(wait, flight.ended())
+      if (flight.size === 0 && !flight.idle && byCalls.gathering() > 0) await sleep(byCalls.gathering())
     } else if (!flight.idle) {
       // Slow runs hold up nobody: what has ended is committed and more is claimed; and when nothing is left the lane
       // is given up, so that new jobs ring, while we wait only to bring home what is under way.
@@ -153,13 +170,14 @@ export function createDispatcher({
   }
 
   async function serve(open: Lane): Promise<Dispatched> {
-    const { queue, bell, lane, usage, flight, guest, end, warmth } = open
+    const { queue, bell, lane, usage, flight, byCalls, guest, end, warmth } = open
     let runs = 0
     let last = Number.NEGATIVE_INFINITY
     for (let seq = open.seq; ; seq++) {
       const leave = elapsed() >= end || usage.sent.requests >= requests || performer.usedUp(usage)
       const done = flight.take()
       const asked = elapsed()
+      const heard = byCalls.heard()
       const wereShort = done.length > 0 && flight.size === 0 && asked - last < short
       last = asked
       const free = { ...(leave ? { max: 0 } : roomFor(flight.size, wereShort)), calls: callsFree(usage, flight.size) }
@@ -170,6 +188,7 @@ export function createDispatcher({
         lane: {
           id: lane,
           seq,
+          heard,
           bell: seq === 1 ? bell : '',
           leave: leave && warmth.busy() ? 'next' : leave,
           waits: SOON,
@@ -178,13 +197,14 @@ export function createDispatcher({
         },
         claim: { ...free, lease, begun: concurrency },
       })
+      byCalls.told(heard.length)
       await performer.tellRefused(done, answer.answers)
       // Who leaves because its time is over leaves no room for others.
       const here = guest && (leave ? { ...guest, until: 0 } : guest)
       if (answer.rings.length) usage.sent.requests++
       await ring([...answer.rings, ...(await tags.retag(answer))], here)
       runs += done.length
-      flight.add(answer.lent, asked)
+      flight.add(byCalls.byAnswer(answer.lent), asked)
       if (answer.lent.length || done.length) warmth.worked()
       const ended = await rest(open, answer, leave)
       if (ended) return { runs, ended }

@@ -29,6 +29,11 @@ export function createInFlight(
   let tell = () => {}
   let tellAll = () => {}
 
+  const landing = (): Promise<void> =>
+    new Promise((resolve) => {
+      tell = resolve
+    })
+
   async function run({ lent, asked }: (typeof waiting)[number]): Promise<void> {
     running++
     try {
@@ -74,10 +79,11 @@ export function createInFlight(
     },
     /** Until the next one ends. */
     async next(): Promise<void> {
-      if (open.size === 0 || done.length > 0) return
-      await new Promise<void>((resolve) => {
-        tell = resolve
-      })
+      if (open.size > 0 && done.length === 0) await landing()
+    },
+    /** Until there is something to be taken, of these or of those that are yet to come. */
+    async ended(): Promise<void> {
+      if (done.length === 0 && !fault) await landing()
     },
     /** Until all have ended, but no longer than this. */
     async landed(ms: number): Promise<void> {

@@ -3,7 +3,7 @@
 import { Lru } from '../../core/lru.ts'
 import { answerOf, type Reply } from '../answers.ts'
 import type { RunOutcome } from '../changes.ts'
-import { lentOfRows } from '../claimed.ts'
+import { lentAlone, lentOfRows } from '../claimed.ts'
 import { isolating } from '../commits.ts'
 import { packedRuns } from '../packed-runs.ts'
 import { filling, listWords, type Parts, ringsOf } from '../parts.ts'
@@ -116,7 +116,7 @@ export function createRuns(parts: Parts) {
     const marked = lane && !claim?.pull ? markedBy(lane.id) : {}
     const { patterns = [], tags = [] } = claim ?? {}
     const args = { ...base(), ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim) }
-    const words = [...listWords(patterns), ...listWords(tags), ...sent.words()]
+    const words = [...listWords(patterns), ...listWords(tags), ...listWords(lane?.heard ?? []), ...sent.words()]
     const reply = await asked(isLight(runs, claim), known, args, words)
     const { lent, withSide } = lentOfRows(reply.lent, vault)
     const answer = commitAnswer(reply, lent, sent.answers(reply.answers), vault)
@@ -169,5 +169,16 @@ export function createRuns(parts: Parts) {
     return { leaseUntil: ends[0] ?? null, ...(signal ? { signal } : {}) }
   }
 
-  return { commit: isolating(commit), extend, renew, heartbeat }
+  /** What a lane was lent with a call: where it comes with what is needed to begin, else nothing, and the lane has to ask. */
+  function lentByCall(call: string): ClaimedJob[] {
+    const [word, ...documents] = call.split('\t')
+    if (word !== 'lent') return []
+    const lent = documents.map((text) => lentAlone(text, vault))
+    ids.saw(lent)
+    noteQuotas(lent)
+    moments.saw(lent[0]?.document.ranAt)
+    return lent
+  }
+
+  return { commit: isolating(commit), extend, renew, heartbeat, lentByCall }
 }

@@ -67,6 +67,7 @@ for i = 3, #ARGV do
   else
     for _, place in ipairs(places) do entries = entries + redis.call('ZCARD', key .. ':' .. place) end
     queues[ARGV[i]] = redis.call('GET', key) or '{"l":{}}'
+    for _ in pairs(cjson.decode(queues[ARGV[i]]).ls or {}) do entries = entries + 1 end
   end
 end
 return cjson.encode({ jobs = jobs, queues = queues, entries = entries })
@@ -111,7 +112,14 @@ type Where = { ns: string; queues: readonly string[]; limits: readonly string[] 
 type Settled<A> = PromiseSettledResult<A>
 export type Direct = Awaited<ReturnType<typeof directClient>>
 
-export type QueueDocument = { l: Record<string, number>; ml?: number; paused?: boolean; nt?: number; wm?: string }
+export type QueueDocument = {
+  l: Record<string, number>
+  ml?: number
+  paused?: boolean
+  nt?: number
+  wm?: string
+  hd?: string
+}
 export type SeenJob = {
   id: number
   doc: JobRecord

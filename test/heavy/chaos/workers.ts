@@ -134,7 +134,8 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     const end = Math.min(world.now + lane.warm, due)
     const hears = !world.strikes('call lost')
     const look = () => {
-      const isCalled = !world.view.queues.get(lane.queue)!.wm?.startsWith(`${lane.id} `)
+      const { wm, hd } = world.view.queues.get(lane.queue)!
+      const isCalled = !wm?.startsWith(`${lane.id} `) || hd?.startsWith(`${lane.id} `)
       if ((isCalled && hears) || world.now >= end) return ask(lane, [])
       after(500, look)
     }

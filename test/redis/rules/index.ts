@@ -12,6 +12,7 @@ import { counting } from './counts.ts'
 import { data } from './data.ts'
 import { families } from './family.ts'
 import { flows } from './flows.ts'
+import { handed } from './handed.ts'
 import { lanes } from './lanes.ts'
 import { limited } from './limits.ts'
 import { listening } from './listeners.ts'
@@ -50,6 +51,7 @@ export const rules: Record<number, Facts> = {
   ...stats,
   ...classes,
   ...warm,
+  ...handed,
   ...measured,
   ...sizes,
   ...told,

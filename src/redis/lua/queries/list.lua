@@ -144,7 +144,7 @@ local function indexed()
   tell_total(n)
   if n > SORTED then return nil end
   for _, place in ipairs(from) do
-    for _, id in ipairs(entries.ids_of(redis.call('ZRANGE', queue_key(queue_name, place), 0, -1), SORTED)) do
+    for _, id in ipairs(entries.ids_of(tally.members(queue_name, place, SORTED), SORTED)) do
       if before == '' or tonumber(id) < tonumber(before) then ids[#ids + 1] = id end
     end
   end

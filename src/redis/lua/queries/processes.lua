@@ -12,6 +12,7 @@ local entries = require 'runtime/entries'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
+local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local fetch, fetch_jobs, find, queue = cache.fetch, cache.fetch_jobs, cache.find, cache.queue
 local int = numbers.int
@@ -29,7 +30,7 @@ for _, name in ipairs(names) do
   end
   -- No end of a lease is waited for where nothing is lent.
   if queue_record.next_lease and #ids < most then
-    local found = redis.call('ZRANGE', queue_key(name, 'leases'), 0, most - #ids)
+    local found = tally.members(name, 'leases', most + 1 - #ids)
     for _, id in ipairs(entries.ids_of(found, most + 1 - #ids)) do ids[#ids + 1] = id end
   end
 end

@@ -13,6 +13,7 @@ local entries = require 'runtime/entries'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
+local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local fetch_jobs, find, queue, text_at = cache.fetch_jobs, cache.find, cache.queue, cache.text_at
 local int = numbers.int
@@ -33,7 +34,7 @@ for _, place in ipairs({ 'ready', 'ready:pull' }) do
     ids[#ids + 1] = id
   end
 end
-local leases = queue_record.next_lease and tables.slice(entries.ids_of(redis.call('ZRANGE', queue_key(queue_name, 'leases'), 0, most - 1), most), 1, most) or {}
+local leases = queue_record.next_lease and tables.slice(entries.ids_of(tally.members(queue_name, 'leases', most), most), 1, most) or {}
 for _, id in ipairs(leases) do ids[#ids + 1] = id end
 fetch_jobs(ids)
 

@@ -121,9 +121,10 @@ local function check_place(id, doc)
   local n = check_waiting_place(id, doc)
   for _, place in ipairs(every_place) do
     local member = (not place or place == 'p') and doc.sequence .. ':' .. id or id
-    local score = redis.call('ZSCORE', queue_key(doc.queue, states.indexes[place] or 'ready'), member)
+    local score = tally.score(doc.queue, states.indexes[place] or 'ready', member)
     if score then
       n = n + 1
+      if place == 'l' and (queue(doc.queue).leased or {})[id] and redis.call('ZSCORE', queue_key(doc.queue, 'leases'), id) then n = n + 1 end
       if (not place or place == 'p') and (doc.place or false) == place then check_score(id, doc, score) end
       if (doc.place or false) ~= place then fault(id, 'is in ' .. (states.indexes[place] or 'ready') .. ', its document says ' .. (states.indexes[doc.place] or 'ready'), 'place') end
     end
@@ -257,7 +258,7 @@ end
 -- What a run under way holds, and until when.
 local function check_run(id, doc)
   if doc.place ~= 'l' or not doc.lease_until then return end
-  local score = not cache.loose[id] and redis.call('ZSCORE', queue_key(doc.queue, 'leases'), id)
+  local score = not cache.loose[id] and tally.score(doc.queue, 'leases', id)
   if score and tonumber(score) ~= tonumber(doc.lease_until) then fault(id, 'its lease ends at ' .. doc.lease_until .. ', its queue looks at ' .. score, 'place') end
   for key in (doc.held_limits or ''):gmatch('[^\n]+') do
     if limits.at(key).settings and not redis.call('ZSCORE', limit_key(key, 'held'), id) then fault(id, 'its run holds no slot of limit ' .. key, 'slot') end
@@ -316,7 +317,7 @@ local function check_queue(q)
     if n ~= counted then fault(q, 'has ' .. int(n) .. ' jobs in ' .. place .. ', counted ' .. int(counted), 'count') end
   end
   for _, place in ipairs(every_place) do
-    local members, members_ids = redis.call('ZRANGE', queue_key(q, states.indexes[place] or 'ready'), 0, HEAD_LENGTH - 1), {}
+    local members, members_ids = tally.members(q, states.indexes[place] or 'ready', HEAD_LENGTH), {}
     for i, member in ipairs(members) do members_ids[i] = member:match(':(.+)$') or member end
     fetch_jobs(members_ids)
     for _, member in ipairs(members_ids) do

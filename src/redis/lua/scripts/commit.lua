@@ -49,7 +49,7 @@ local now, now_text = time.now, time.now_text
 
 local lane_key = ns .. 'lane:' .. lane
 
-local patterns, tags = take_list(), take_list()
+local patterns, tags, has_heard = take_list(), take_list(), take_list()
 local runs = {}
 for i = 1, take_int() do runs[i] = finish.take_run() end
 
@@ -134,8 +134,11 @@ local told = process ~= '' and processes.heard(process, queue_name) or ''
 local claims = max > 0 and told == '' and (entered or not laned) and not (queue_name ~= '' and queue(queue_name).paused)
 do
   local moved = claims and due.timers(queue_name) + due.take_back(queue_name) + limits.due(queue_name) + moving.go_on(queue_name) + aging.go_on(queue_name) or 0
-  -- Pieces that have ended together stand in nothing that a claim reads.
-  if runs.apart + moved > 0 then
+  -- A lane with runs to commit believes what is counted; one that has none has come to look.
+  if claims and laned and not head and claim.finds_nothing(queue_name) then
+    head = {}
+  elseif runs.apart + moved > 0 then
+    -- Pieces that have ended together stand in nothing that a claim reads.
     work.flush(true)
     head = nil
   end
@@ -165,6 +168,7 @@ if claims then
 end
 
 if ids[1] then counts.waited(queue_name, snapshot.waited(ids[1]), lent) end
+if laned then claim.add_lent(ids, standby.unheard(queue_name, lane, has_heard)) end
 if waiter ~= '' then waiters.stand(queue_name, waiter, patterns, #ids == 0 and told == '' and now + wait or now) end
 
 local word = 'ok'

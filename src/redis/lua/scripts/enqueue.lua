@@ -69,8 +69,10 @@ if not ok then return reply.refused { code = why.code, message = why.message, wa
 
 work.conclude()
 local ids = eager.begin_lane({ name = lane, version = tagged, batch = batch, lease = lease, begun = begun })
+eager.hand_over(tagged)
 bells.ring_ready()
 bells.ring_timers()
 idempotency.remember(once, fingerprint, answers, tonumber(once_for))
 work.flush()
+eager.call_lanes()
 return reply.made { jobs = answers, rings = bells.rings, lent = snapshot.of(ids) }

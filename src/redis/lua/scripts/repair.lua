@@ -221,6 +221,7 @@ local moments = {
 function mend.place(id, doc)
   local q = doc.queue
   cache.leave_piece(id)
+  if (queue(q).leased or {})[id] then redis.call('ZREM', queue_key(q, 'leases'), id) end
   for _, place in ipairs(every_place) do
     if place ~= (doc.place or false) then
       local key = queue_key(q, states.indexes[place] or 'ready')
@@ -253,6 +254,10 @@ function mend.queue(q)
       if not number then is_there = find((member:match('%d+$'))) end
       if not is_there then redis.call('ZREM', key, member) elseif piece then packed = packed + piece.n - 1 end
     end
+    for _, id in ipairs(tally.beside(q, states.indexes[place])) do
+      local doc = find(id)
+      if not doc or doc.place ~= place then zset(key, id, false) end
+    end
     if #members < 1000 then cache.count_packed(q, states.indexes[place] or 'ready', packed - ((queue(q).packed or {})[letters[states.indexes[place] or 'ready']] or 0)) end
   end
   for place, field in pairs({ l = queue_fields.next_lease, t = queue_fields.next_timer, c = queue_fields.next_removal, f = queue_fields.next_removal, T = queue_fields.next_removal }) do
@@ -260,6 +265,7 @@ function mend.queue(q)
     local moment = first and tonumber(first)
     if moment and moment < never then places.soonest(q, field, moment) end
   end
+  for _, till in pairs(queue(q).leased or {}) do places.soonest(q, queue_fields.next_lease, till) end
   tally.look_at_all(q, queue(q))
   change_queue(q, queue_fields.wake_at, nil)
   sset(ns .. 'queues', q, true)

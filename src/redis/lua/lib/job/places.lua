@@ -11,12 +11,14 @@ local hints = require 'port/hints'
 local order = require 'queue/order'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
+local leased = require 'runtime/leased'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 local change, change_queue, dirty, docs, find, hset, queue = cache.change, cache.change_queue, cache.dirty, cache.docs, cache.find, cache.hset, cache.queue
 local loose, writes, zset = cache.loose, cache.writes, cache.zset
 local push, put, within = journal.push, journal.put, journal.within
+local newly_lent = leased.newly_lent
 local int, never = numbers.int, numbers.never
 local queue_key, side_key = redis_keys.queue_key, redis_keys.side_key
 local moment_of_sequence, now, sequence, sequence_of = time.moment_of_sequence, time.now, time.sequence, time.sequence_of
@@ -103,6 +105,7 @@ function places.move(id, doc, place, moment, key, keeps, since)
   if (not place or place == 'p') and not keeps then places.queue_up(id, doc, since) end
   if doc.group and rested ~= (states.resting[place] ~= nil) then limits.count_in_group(doc, rested and 1 or -1) end
   if doc.quota_bytes and rested ~= (states.resting[place] ~= nil) then quota.count(doc, rested and 1 or -1) end
+  if doc.place == 'l' then put(newly_lent, id, false) elseif place == 'l' and newly_lent[id] == nil then put(newly_lent, id, true) end
   put(doc, fields.waiting_limit, key)
   if key then turns.take(id, doc, key) end
   put(doc, fields.place, place)

@@ -28,6 +28,9 @@ local function members_due(q, index, field)
   local ids = redis.call('ZRANGEBYSCORE', key, '-inf', int(now), 'LIMIT', 0, due.SLICE)
   local next_one = #ids < due.SLICE and redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
   local next_moment = next_one and math.min(tonumber(next_one[2]) or never, pending_moment(key)) or now
+  for id, till in pairs(index == 'leases' and queue(q).leased or {}) do
+    if till <= now then ids[#ids + 1] = id else next_moment = math.min(next_moment, till) end
+  end
   change_queue(q, field, next_moment < never and next_moment or nil)
   fetch_jobs(ids)
   return ids, key

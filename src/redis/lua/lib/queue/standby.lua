@@ -1,4 +1,5 @@
--- A lane that has found nothing waits for what comes, and is called instead of ringing a bell.
+-- A lane that has found nothing waits for what comes, and is called instead of ringing a bell. Where nothing was ready before,
+-- what has come is lent to it with that call.
 -- Made when first called.
 
 local standby = {}
@@ -7,6 +8,7 @@ local lanes = require 'queue/lanes'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local change_queue, queue, writes = cache.change_queue, cache.queue, cache.writes
 local push = journal.push
@@ -29,6 +31,42 @@ function standby.stay_warm(q, lane, period)
   change_queue(q, queue_fields.warm, lane .. ' ' .. int(now + period))
   lanes.set(q, lane, now + period + lanes.BELL)
   return true
+end
+
+-- What was lent to a lane with calls, and it has not told of: so many at most, and none after one for so long. It may be deaf.
+local MOST_HANDED, UNHEARD = 16, 2000
+
+local function handed_to(q, lane)
+  local to, since, list = (queue(q).handed or ''):match('^(%S+) (%d+)(.*)$')
+  local tokens = {}
+  if to ~= lane then return tokens, now end
+  for token in list:gmatch('%S+') do tokens[#tokens + 1] = token end
+  return tokens, tonumber(since)
+end
+
+-- The lane to which so many jobs can be lent with a call.
+function standby.lane_for(q, n)
+  local lane = warm_lane(q)
+  if not lane or queue(q).paused then return nil end
+  local tokens, since = handed_to(q, lane)
+  return #tokens + n <= MOST_HANDED and now - since <= UNHEARD and lane or nil
+end
+
+-- Notes what was lent to it, and counts on it as on a bell that is on its way.
+function standby.hand(q, lane, tokens)
+  local before, since = handed_to(q, lane)
+  if not before[1] then lanes.set(q, lane, now + lanes.BELL) end
+  change_queue(q, queue_fields.handed, lane .. ' ' .. int(since) .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
+end
+
+-- What was lent to a lane and it has not heard of, as it comes to ask: from now on it knows of all.
+function standby.unheard(q, lane, heard)
+  local tokens, left = handed_to(q, lane), {}
+  if tokens[1] then change_queue(q, queue_fields.handed, nil) end
+  for _, token in ipairs(tokens) do
+    if not tables.has(heard, token) then left[#left + 1] = token end
+  end
+  return left
 end
 
 -- It does not wait any more, for it is at work or leaves.

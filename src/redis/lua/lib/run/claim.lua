@@ -17,6 +17,7 @@ local sides = require 'queue/sides'
 local packed = require 'run/packed'
 local snapshot = require 'run/snapshot'
 local tokens = require 'run/tokens'
+local work = require 'run/work'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
@@ -25,7 +26,7 @@ local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local set_value = values.set_value
-local change, fetch, find, queue, zset = cache.change, cache.fetch, cache.find, cache.queue, cache.zset
+local change, fetch, find, queue, writes, zset = cache.change, cache.fetch, cache.find, cache.queue, cache.writes, cache.zset
 local int, never = numbers.int, numbers.never
 local key_of, piece_key, queue_key = redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
 local now, now_text, this_minute = time.now, time.now_text, time.this_minute
@@ -228,6 +229,24 @@ function claim.still_lent(list)
     if (doc and doc.token == token) or (number and packed.lent(number, under)) then ids[#ids + 1] = id end
   end
   return ids
+end
+
+-- Those of them that still are, beside what a claim has lent.
+function claim.add_lent(ids, list)
+  for _, id in ipairs(claim.still_lent(list)) do
+    local doc = find(id)
+    tokens.keep(id, doc.token)
+    ids[#ids + 1] = id
+  end
+end
+
+-- Whether nothing is ready in a queue, by what is counted and what this script has done.
+function claim.finds_nothing(q)
+  work.conclude()
+  for _, score in pairs(writes.zsets[queue_key(q, 'ready')] or {}) do
+    if score then return false end
+  end
+  return tally.is_empty(q, 'ready')
 end
 
 -- Up to `max` jobs by priority and age. A job that was lost before is lent alone, so that whatever took its run down

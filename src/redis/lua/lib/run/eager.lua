@@ -1,15 +1,19 @@
--- A lane that begins with the jobs that were just made: an invocation that makes jobs and serves their queue itself needs
--- no request of its own to claim them. Only jobs of one queue, and only where nothing was ready before them.
+-- Jobs that are lent by the script that makes them, where nothing was ready before: to a lane that begins with them, for an
+-- invocation that makes jobs and serves their queue itself; else to the lane that waits for work.
 -- Made when first called.
 
 local eager = {}
 
 local places = require 'job/places'
+local counts = require 'queue/counts'
 local lanes = require 'queue/lanes'
+local standby = require 'queue/standby'
 local claim = require 'run/claim'
+local snapshot = require 'run/snapshot'
 local tokens = require 'run/tokens'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
@@ -24,17 +28,31 @@ local function in_order(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1
 -- What this script puts into an index, as it will stand there.
 local function written_to(index)
   local rows, members = {}, {}
-  for member, score in pairs(writes.zsets[index] or {}) do rows[#rows + 1] = { member, score } end
+  for member, score in pairs(writes.zsets[index] or {}) do rows[#rows + 1] = score and { member, score } or nil end
   table.sort(rows, in_order)
   for i, row in ipairs(rows) do members[i] = row[1] end
   return members
+end
+
+-- Lends what this script has made, where nothing was ready before.
+local function lend_new(q, want)
+  local index = queue_key(q, 'ready')
+  local members = written_to(index)
+  want.queue, want.place, want.only, want.tier, want.skip, want.wide, want.patterns, want.tags, want.stale = q, '', '', '', 0, 0, {}, {}, {}
+  local ids, n = claim.jobs(want, members)
+  -- What has gone from there never was there.
+  for _, member in ipairs(members) do
+    if not writes.zsets[index][member] then put(writes.zsets[index], member, nil) end
+  end
+  if n > 0 then counts.waited(q, 0, n) end
+  return ids
 end
 
 -- The one queue for whose jobs nobody else needs to come.
 local function only_queue(lane)
   local q = next(places.to_ring)
   if lane.name == '' or not q or next(places.to_ring, q) or queue(q).paused or not lanes.has_room(q) then return nil end
-  return tally.count(q, 'ready') == 0 and q or nil
+  return tally.is_empty(q, 'ready') and q or nil
 end
 
 -- Lends the first of them to a lane: { name, version (of the constraints), batch, lease, begun (how many start at once) }. Answers
@@ -42,18 +60,57 @@ end
 function eager.begin_lane(lane)
   local q = only_queue(lane)
   if not q then return {} end
-  local index, most = queue_key(q, 'ready'), math.min(lane.batch, queue(q).batch or lanes.BATCH)
-  local members = written_to(index)
-  local want = { queue = q, lane = lane.name, place = '', only = '', tier = '', skip = 0, calls = -1, max = most, wide = 0, lease = lane.lease, begun = lane.begun, patterns = {}, tags = {}, stale = {}, version = lane.version }
-  local ids = claim.jobs(want, members)
-  -- What has gone from there never was there.
-  for _, member in ipairs(members) do
-    if not writes.zsets[index][member] then put(writes.zsets[index], member, nil) end
-  end
+  local most = math.min(lane.batch, queue(q).batch or lanes.BATCH)
+  local ids = lend_new(q, { lane = lane.name, calls = -1, max = most, lease = lane.lease, begun = lane.begun, version = lane.version })
   if #ids == 0 then return ids end
   lanes.set(q, lane.name, now + lane.lease)
   set_text(key_of_lane(lane.name), '1 ' .. cjson.encode(lane_fields { word = 'ok', answers = {}, tokens = tokens.of(ids) }))
   return ids
+end
+
+local called = {} -- lane → what was lent to it
+
+-- Lends all of them to the lane that waits for them. They have not begun, and come back as soon as a lost bell is found.
+local function hand_over(q, version)
+  local index = queue_key(q, 'ready')
+  local members = written_to(index)
+  local lane = #members > 0 and tally.is_empty(q, 'ready') and standby.lane_for(q, #members)
+  if not lane then return end
+  -- Pieces go as a whole, to who asks.
+  for _, member in ipairs(members) do
+    if pieces.number_in(member) then return end
+  end
+  tokens.of_lane(lane)
+  local ids = lend_new(q, { lane = lane, calls = 0, max = #members, lease = lanes.BELL, begun = 0, version = version })
+  if #ids == 0 then return end
+  standby.hand(q, lane, tokens.of(ids))
+  called[lane] = ids
+  local left = #written_to(index)
+  put(places.to_ring, q, left > 0 and left or nil)
+end
+
+function eager.hand_over(version)
+  local names = {}
+  for q in pairs(places.to_ring) do names[#names + 1] = q end
+  for _, q in ipairs(names) do hand_over(q, version) end
+end
+
+-- So much of what was lent goes with the call.
+local MOST_TOLD = 32768
+
+-- What a lane needs to begin, after everything has been written; 'ready' where it has to ask for that.
+local function told(ids)
+  local words, bytes = { 'lent' }, 0
+  for i, row in ipairs(snapshot.of(ids)) do
+    bytes = bytes + #row[1]
+    if bytes > MOST_TOLD or not snapshot.is_plain(row) then return 'ready' end
+    words[i + 1] = row[1]
+  end
+  return table.concat(words, '\t')
+end
+
+function eager.call_lanes()
+  for lane, ids in pairs(called) do redis.call('PUBLISH', ns .. 'call:' .. lane, told(ids)) end
 end
 
 -- What the same request lent before, as far as it still holds.

@@ -228,6 +228,14 @@ function snapshot.of(ids)
   return list
 end
 
+-- Whether there is nothing to be seen but the document.
+function snapshot.is_plain(row)
+  for i = 2, #row do
+    if type(row[i]) == 'table' and #row[i] > 0 or type(row[i]) ~= 'table' and row[i] ~= '' and tonumber(row[i]) ~= 0 then return false end
+  end
+  return true
+end
+
 function snapshot.with_documents(ids)
   local rows = {}
   for i, id in ipairs(ids) do rows[i] = row_of.stale { id = id, document = raw[key_of(id)], side = snapshot.flat_side_values(id, find(id)) } end

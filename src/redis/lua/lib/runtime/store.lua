@@ -4,6 +4,7 @@ local store = {}
 
 local quota = require 'limit/quota'
 local cache = require 'runtime/cache'
+local leased = require 'runtime/leased'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
@@ -76,6 +77,7 @@ end
 
 local function grow_indexes(leaving)
   for key, members in pairs(writes.zsets) do
+    if counted[key] and counted[key][2] == 'leases' then leased.keep(counted[key][1], members) end
     local kept = {}
     local gone = split(key, members, kept)
     local added = call_in_pieces('ZADD', key, kept)
@@ -229,6 +231,7 @@ function store.write(more_to_come)
   flush_messages()
   cache.fields_read, tally.heads = {}, {}
   for id in pairs(dirty) do dirty[id] = nil end
+  for id in pairs(leased.newly_lent) do leased.newly_lent[id] = nil end
   for number in pairs(changed_pieces) do changed_pieces[number] = nil end
   if not more_to_come then
     for q in pairs(queue_dirty) do queue_dirty[q] = nil end

@@ -21,7 +21,33 @@ local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fi
 -- How many jobs an index holds: of a piece all that are in it.
 function tally.count(q, place)
   local entries = redis.call('ZCARD', queue_key(q, place))
-  return entries > 0 and entries + ((queue(q).packed or {})[letters[place]] or 0) or 0
+  return (entries > 0 and entries + ((queue(q).packed or {})[letters[place]] or 0) or 0) + #tally.beside(q, place)
+end
+
+-- Those that stand in the queue's document instead.
+function tally.beside(q, place)
+  local ids = {}
+  for id in pairs(place == 'leases' and queue(q).leased or {}) do ids[#ids + 1] = id end
+  return ids
+end
+
+-- The members of an index from the first on, so many at most, and those beside it.
+function tally.members(q, place, most)
+  local members = tally.beside(q, place)
+  for _, member in ipairs(redis.call('ZRANGE', queue_key(q, place), 0, most - 1)) do members[#members + 1] = member end
+  return members
+end
+
+-- Where a member stands.
+function tally.score(q, place, member)
+  local till = place == 'leases' and (queue(q).leased or {})[member]
+  return till or redis.call('ZSCORE', queue_key(q, place), member)
+end
+
+-- Whether an index is known to have no entries, without a look, but for those that this script puts into it.
+function tally.is_empty(q, place)
+  local counted, packed = queue(q).jobs_at, queue(q).packed or {}
+  return counted ~= nil and (counted[letters[place]] or 0) == (packed[letters[place]] or 0)
 end
 
 function tally.look(q, queue_record, place)

@@ -1,0 +1,276 @@
+// Rule 92: what comes where nothing is ready is lent to the lane that waits, with the call. Rule 93: the leases of few runs
+// stand in their queue's document. Rule 94: a lane does not look where nothing is counted.
+
+import { expect } from 'vitest'
+import { LANE_MARK } from '../../../src/redis/store.ts'
+import { type Facts, queuesOf, type World } from '../direct.ts'
+import { callsTo, WARM, warmed } from './warm.ts'
+
+/** A job that waits in no piece. */
+const ALONE = { history: 3 }
+const make = (world: World) => world.make(ALONE)
+const many = (world: World, n: number, more: object = ALONE) =>
+  world.store.enqueue(Array.from({ length: n }, () => ({ queue: 'q', class: 'plain', known: true, ...more })))
+
+/** The job that a call lends. */
+const lentBy = (world: World, calls: string[]) => world.runOf(calls.flatMap(world.store.lentByCall)[0]!)
+const tokenOf = async (world: World, id: number) => (await world.document(id)).token!
+
+const rule92: Facts = {
+  async 'a job is lent to the lane that waits, and the call brings it'(world) {
+    const lane = await warmed(world)
+    let id = 0
+    const calls = await callsTo(
+      world,
+      lane,
+      async () => (id = await world.make({ ...ALONE, args: '{"n":1}' as never })),
+    )
+    expect(calls).toHaveLength(1)
+    const run = lentBy(world, calls)
+    expect(run.snapshot.job).toMatchObject({ id, args: '{"n":1}' })
+    expect(await world.status(id)).toBe('running')
+    const done = await run.settled({ end: 'completed' })
+    expect(await lane.ask({ heard: [run.token], runs: [done], warm: WARM })).toMatchObject({
+      ...{ word: 'warm', answers: ['completed'], ids: [] },
+    })
+  },
+  async 'its token says whose lane it is in'(world) {
+    const lane = await warmed(world)
+    expect((await tokenOf(world, await make(world))).split('.')[2]!.slice(0, LANE_MARK)).toBe(
+      lane.id.slice(0, LANE_MARK),
+    )
+  },
+  async 'a lane that has not heard gets it with its next answer, and again when it asks again'(world) {
+    const lane = await warmed(world)
+    const id = await make(world)
+    expect(await lane.ask({ at: 2, warm: WARM })).toMatchObject({ word: 'ok', ids: [id] })
+    expect(await lane.ask({ at: 2, warm: WARM })).toMatchObject({ word: 'ok', ids: [id] })
+  },
+  async 'a lane that has heard is lent nothing again, then and later'(world) {
+    const lane = await warmed(world)
+    const heard = [await tokenOf(world, await make(world))]
+    expect(await lane.ask({ heard, warm: WARM })).toMatchObject({ word: 'warm', ids: [] })
+    expect((await lane.ask({ warm: WARM })).ids).toEqual([])
+  },
+  async 'what comes before the lane has told of a call is lent to it too'(world) {
+    const lane = await warmed(world)
+    const ids = [await make(world), await make(world), await make(world)]
+    const heard = [await tokenOf(world, ids[1]!)]
+    expect((await lane.ask({ heard, warm: WARM })).ids).toEqual([ids[0], ids[2]])
+  },
+  async 'a lane that leaves gets what it has not heard of'(world) {
+    const lane = await warmed(world)
+    const id = await make(world)
+    expect((await lane.ask({ leave: true })).ids).toEqual([id])
+  },
+  async 'where nobody hears, it comes back as soon as a lost bell is found, and no run is counted'(world) {
+    await warmed(world)
+    const id = await make(world)
+    const token = await tokenOf(world, id)
+    world.advance(19_000)
+    expect(await world.tick()).toEqual([])
+    world.advance(2_000)
+    expect((await world.queueOf()).lanes).toBe(0)
+    expect(queuesOf(await world.tick())).toEqual(['q'])
+    const { token: none, backoffUntil, lostInARow, lostRuns } = await world.document(id)
+    expect({ none, backoffUntil, lostInARow, lostRuns }).toEqual({ lostInARow: 0 })
+    const late = [{ token, n: 0, end: 'completed' as const, words: [] }]
+    expect((await world.store.commit({ queue: '', runs: late })).answers).toEqual(['lost'])
+    expect((await world.claimOne()).id).toBe(id)
+  },
+  async 'a lane that has not told of a call for two seconds is called to ask'(world) {
+    const lane = await warmed(world)
+    const first = await make(world)
+    world.advance(3_000)
+    let second = 0
+    expect(await callsTo(world, lane, async () => (second = await make(world)))).toEqual(['ready'])
+    expect(await world.status(second)).toBe('queued')
+    expect((await lane.ask({ warm: WARM })).ids.sort()).toEqual([first, second])
+  },
+  async 'sixteen are lent so before the lane tells of them'(world) {
+    const lane = await warmed(world)
+    await many(world, 15)
+    const calls = await callsTo(world, lane, async () => {
+      await make(world)
+      await make(world)
+    })
+    expect(calls.map((call) => call.split('\t')[0])).toEqual(['lent', 'ready'])
+    expect((await lane.ask({ warm: WARM })).ids).toHaveLength(17)
+  },
+  async 'what comes behind others is not lent before them'(world) {
+    const lane = await warmed(world)
+    await many(world, 17)
+    const record = { ...(await world.queueDocument()), wm: `${lane.id} ${world.now() + WARM}` }
+    await world.client.ask((redis) => redis.set(world.store.keys.queue('q'), ` ${JSON.stringify(record)}`))
+    expect(await callsTo(world, lane, () => make(world))).toEqual(['ready'])
+    expect((await world.queueOf()).ready).toBe(18)
+  },
+  async 'a lane that has left is lent nothing'(world) {
+    const lane = await warmed(world)
+    await lane.ask({ leave: true })
+    expect(await world.status(await make(world))).toBe('queued')
+  },
+  async 'in a queue that stands still nothing is lent'(world) {
+    const lane = await warmed(world)
+    await world.store.settings('q', { paused: true })
+    expect(await world.status(await make(world))).toBe('queued')
+    expect((await lane.ask({ warm: WARM })).ids).toEqual([])
+  },
+  async 'jobs of a class whose runs call others wait until the lane says how many it takes'(world) {
+    await world.store.register('q', [{ name: 'plain', definition: '{"push":{}}', serves: 'call' }])
+    const lane = await warmed(world)
+    expect(await callsTo(world, lane, () => make(world))).toEqual(['ready'])
+    expect((await world.queueOf()).ready).toBe(1)
+  },
+  async 'pieces are not taken apart for it'(world) {
+    const lane = await warmed(world)
+    expect(await callsTo(world, lane, () => many(world, 12, {}))).toEqual(['ready'])
+    expect((await lane.ask({ warm: WARM })).ids).toHaveLength(12)
+  },
+  async 'a job takes its slot, and the next one waits for it'(world) {
+    const lane = await warmed(world)
+    const limits = [{ key: 'k', how: 'set' as const, concurrency: 1 }]
+    const calls = await callsTo(world, lane, () => many(world, 2, { limits }))
+    expect((await world.store.limits('k'))[0]).toMatchObject({ running: 1, waiting: 1 })
+    expect(calls).toHaveLength(1)
+    await lentBy(world, calls).commit()
+    expect((await world.store.limits('k'))[0]).toMatchObject({ running: 0, waiting: 0 })
+  },
+  async 'of what is large the call says only that it is there'(world) {
+    const lane = await warmed(world)
+    const most = 'x'.repeat(480)
+    const large = { ...ALONE, args: JSON.stringify(most), createdBy: most, by: most, retry: most }
+    let made: { id: number }[] = []
+    const calls = await callsTo(world, lane, async () => (made = (await many(world, 16, large)).made))
+    expect(
+      (await world.client.ask((redis) => redis.get<string>(world.store.keys.job(made[0]!.id))))!.length,
+    ).toBeGreaterThan(2_048)
+    expect(calls).toEqual(['ready'])
+    expect((await lane.ask({ warm: WARM })).ids).toEqual(made.map(({ id }) => id))
+  },
+  async 'a run that sees more than its document asks for it'(world) {
+    const lane = await warmed(world)
+    const value = JSON.stringify('x'.repeat(600))
+    const calls = await callsTo(world, lane, () => world.make({ ...ALONE, args: value as never }))
+    expect(calls).toEqual(['ready'])
+    expect((await lane.ask({ warm: WARM })).runs[0]!.snapshot.job.args).toBe(value)
+  },
+  async 'it has waited for nothing, and is counted so'(world) {
+    await warmed(world)
+    await make(world)
+    expect((await world.queueDocument()).wh?.[0]).toBe(1)
+  },
+  async 'the same request again lends nothing, and calls nobody'(world) {
+    const lane = await warmed(world)
+    const once = { key: 'twice', period: 60_000, fingerprint: '' }
+    const job = { queue: 'q', class: 'plain', known: true, ...ALONE }
+    const calls = await callsTo(world, lane, async () => {
+      await world.store.enqueue([job], once)
+      expect((await world.store.enqueue([job], once)).again).toBe(true)
+    })
+    expect(calls).toHaveLength(1)
+    expect((await lane.ask({ warm: WARM })).ids).toHaveLength(1)
+  },
+  async 'each of several queues has its own lane called'(world) {
+    const lane = await warmed(world)
+    const calls = await callsTo(world, lane, () =>
+      world.store.enqueue(['q', 'other'].map((queue) => ({ queue, class: 'plain', known: true, ...ALONE }))),
+    )
+    expect(calls.flatMap(world.store.lentByCall)).toHaveLength(1)
+    expect((await world.queueOf('other')).ready).toBe(1)
+  },
+}
+
+const inIndex = (world: World) => world.client.ask((redis) => redis.zcard(`${world.store.keys.queue('q')}:leases`))
+const inDocument = async (world: World) => Object.keys((await world.queueDocument()).ls ?? {}).length
+async function lend(world: World, n: number) {
+  await many(world, n)
+  return world.claim()
+}
+
+const rule93: Facts = {
+  async 'up to sixteen leases stand in the document, and leave it as runs end'(world) {
+    const runs = await lend(world, 16)
+    expect([await inDocument(world), await inIndex(world)]).toEqual([16, 0])
+    for (const run of runs) await run.commit()
+    expect([await inDocument(world), await inIndex(world)]).toEqual([0, 0])
+  },
+  async 'more that come together stand in the index together'(world) {
+    await lend(world, 17)
+    expect([await inDocument(world), await inIndex(world)]).toEqual([0, 17])
+  },
+  async 'those that have no room beside others stand in the index'(world) {
+    await lend(world, 10)
+    await lend(world, 10)
+    expect([await inDocument(world), await inIndex(world)]).toEqual([10, 10])
+  },
+  async 'a lease that is renewed stays where it is'(world) {
+    const [run, ...others] = await lend(world, 17)
+    for (const other of others) await other.commit()
+    await run!.extend()
+    expect([await inDocument(world), await inIndex(world)]).toEqual([0, 1])
+    const [few] = await lend(world, 1)
+    await few!.extend(60_000)
+    world.advance(50_000)
+    await world.tick()
+    expect(await world.status(few!.id)).toBe('running')
+    expect([await inDocument(world), await inIndex(world)]).toEqual([1, 0])
+  },
+  async 'each is taken back when it ends'(world) {
+    await many(world, 3)
+    const [short] = await world.claim({ max: 1, lease: 10_000 })
+    const [long] = await world.claim({ max: 1, lease: 45_000 })
+    const [longest] = await world.claim({ max: 1, lease: 90_000 })
+    world.advance(11_000)
+    await world.tick()
+    expect([await world.status(short!.id), await world.status(long!.id)]).toEqual(['queued', 'running'])
+    world.advance(35_000)
+    await world.tick()
+    expect([await world.status(long!.id), await world.status(longest!.id)]).toEqual(['queued', 'running'])
+    expect(await inDocument(world)).toBe(1)
+  },
+  async 'data of the schema before keep all of them in the index, where its version looks'(world) {
+    await world.client.ask((redis) => redis.set(`${world.namespace}schema`, '1'))
+    await lend(world, 2)
+    expect([await inDocument(world), await inIndex(world)]).toEqual([0, 2])
+  },
+  async 'whoever looks sees the runs of both'(world) {
+    const runs = [...(await lend(world, 10)), ...(await lend(world, 10))]
+    const ids = runs.map(({ id }) => id).sort((a, b) => a - b)
+    const sorted = (list: number[]) => list.sort((a, b) => a - b)
+    const { jobs } = await world.store.list({ mode: 'all', queue: 'q', status: 'running', limit: 50 })
+    expect(sorted(jobs.map(({ id }) => id))).toEqual(ids)
+    expect(sorted((await world.store.atWork(50)).runs.map(({ job }) => job))).toEqual(ids)
+    expect(sorted((await world.store.near('q', 50))!.runs.map(({ job }) => job))).toEqual(ids)
+    expect((await world.queueOf()).leases).toBe(20)
+  },
+}
+
+const rule94: Facts = {
+  async 'a lane that begins looks, whatever is counted'(world) {
+    const id = await make(world)
+    const record = { ...(await world.queueDocument()), at: {} }
+    await world.client.ask((redis) => redis.set(world.store.keys.queue('q'), ` ${JSON.stringify(record)}`))
+    const lane = world.lane()
+    expect((await lane.ask()).ids).toEqual([id])
+  },
+  async 'a lane gets what is ready with its commit, also what that has made ready'(world) {
+    await many(world, 2)
+    const lane = world.lane()
+    const [first] = (await lane.ask({ max: 1 })).runs
+    const again = await lane.ask({ max: 1, runs: [await first!.settled({ end: 'completed' })] })
+    expect(again.ids).toHaveLength(1)
+    const more = await lane.ask({ runs: [await again.runs[0]!.settled({ end: 'again' })] })
+    expect(more.ids).toEqual(again.ids)
+  },
+  async 'a job whose moment has come is lent with a commit'(world) {
+    const id = await world.make({ ...ALONE, wait: 5_000 } as never)
+    await make(world)
+    const lane = world.lane()
+    const [run] = (await lane.ask()).runs
+    world.advance(6_000)
+    expect((await lane.ask({ runs: [await run!.settled({ end: 'completed' })] })).ids).toEqual([id])
+  },
+}
+
+export const handed: Record<number, Facts> = { 92: rule92, 93: rule93, 94: rule94 }
