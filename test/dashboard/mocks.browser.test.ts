@@ -63,6 +63,41 @@ describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
       expect(await newest()).toMatchObject({ priority: 7, class: 'resize' })
     }))
 
+  test('JSON and curl begin from what stands in the form, the form has it again, and the last one fills it', () =>
+    at('/workers/media/resize', async (page) => {
+      const fill = page.getByRole('button', { name: 'Fill with the last one' })
+      expect(await fill.getAttribute('title')).toBe('none was tried in this tab yet')
+      expect(await fill.isDisabled()).toBe(true)
+      await page.getByLabel('url').fill('https://cdn.example/881.heic')
+      await page.getByLabel('sizes').fill('[640]')
+      await page.getByLabel('format').selectOption('avif')
+      await page.getByText('Options:').click()
+      await page.getByLabel('Priority').fill('3')
+      await page.getByRole('link', { name: 'JSON' }).click()
+      const body = page.getByRole('textbox', { name: /^Body/ })
+      expect(JSON.parse(await body.inputValue())).toEqual({
+        ...{ queue: 'media', class: 'resize', priority: 3 },
+        inputs: { url: ['https://cdn.example/881.heic'], sizes: [[640]], format: ['avif'] },
+      })
+      await page.getByRole('link', { name: 'curl' }).click()
+      await page.locator('.snip pre', { hasText: 'https://cdn.example/881.heic' }).waitFor()
+      await page.getByRole('link', { name: 'Form' }).click()
+      await page.getByLabel('url').waitFor()
+      expect(await page.getByLabel('url').inputValue()).toBe('https://cdn.example/881.heic')
+      expect(await page.getByLabel('format').inputValue()).toBe('avif')
+      expect(await page.getByLabel('Priority').inputValue()).toBe('3')
+      await page.getByLabel('sizes').fill('[320, 640]')
+      await page.getByRole('button', { name: 'Make the job' }).click()
+      await page.locator('.toast', { hasText: /Job #\d+ was made/ }).waitFor()
+
+      await page.goto(`${site.url}/ui/workers/media/resize`)
+      expect(await page.getByLabel('url').inputValue()).toBe('')
+      await fill.click()
+      expect(await page.getByLabel('url').inputValue()).toBe('https://cdn.example/881.heic')
+      expect(await page.getByLabel('sizes').inputValue()).toBe('[320, 640]')
+      expect(await page.getByLabel('Priority').inputValue()).toBe('3')
+    }))
+
   test('the command of a class is copied, and makes a job where it is run', () =>
     at('/workers/media/resize?as=curl', async (page) => {
       const before = await newest()

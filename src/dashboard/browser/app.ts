@@ -10,6 +10,7 @@ import { startPreviews } from './app/preview.ts'
 import { startSelection } from './app/selection.ts'
 import { startSession } from './app/session.ts'
 import { startTimes } from './app/times.ts'
+import { startTryIt } from './app/try-it.ts'
 import { startViews } from './app/views.ts'
 import { startZoom } from './app/zoom.ts'
 
@@ -21,6 +22,7 @@ startSelection()
 startList()
 startViews()
 startPreviews()
+startTryIt()
 startZoom()
 startLive()
 startListening()

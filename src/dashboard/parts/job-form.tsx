@@ -14,20 +14,25 @@ type Ports = NonNullable<WorkerDefinition['in']>
 type Port = Ports[string]
 
 /** Fields of ports are named after them. */
-const PORT = 'in.'
+export const PORT = 'in.'
+
+/** Fields that are seldom asked for. */
+export const OPTIONS = ['args', 'inputs', 'priority', 'group', 'wait', 'alias'] as const
 
 const isNamed = ([name]: [string, unknown]): boolean => name !== '*'
 
-function PortField({ name, port }: { name: string; port: Port }) {
+function PortField({ name, port, value }: { name: string; port: Port; value?: string }) {
   const schema = port.schema === undefined ? undefined : encodedToJson(port.schema)
   const kind = kindOf(schema)
   const note =
     port.default === undefined ? wordsOf(schema) : `${wordsOf(schema)}; default ${cut(encodedToJson(port.default), 30)}`
   const field = `${PORT}${name}`
-  if (kind === 'choice') return <Select name={field} label={name} note={note} options={['', ...choicesOf(schema)]} />
-  if (kind === 'boolean') return <Select name={field} label={name} note={note} options={['', 'true', 'false']} />
-  if (kind === 'json') return <TextArea name={field} label={name} note={`${note}, as JSON`} rows={2} />
-  return <Field name={field} label={name} note={note} type={kind === 'number' ? 'number' : 'text'} mono />
+  if (kind === 'choice')
+    return <Select name={field} label={name} note={note} options={['', ...choicesOf(schema)]} value={value} />
+  if (kind === 'boolean')
+    return <Select name={field} label={name} note={note} options={['', 'true', 'false']} value={value} />
+  if (kind === 'json') return <TextArea name={field} label={name} note={`${note}, as JSON`} rows={2} value={value} />
+  return <Field name={field} label={name} note={note} type={kind === 'number' ? 'number' : 'text'} mono value={value} />
 }
 
 type Like = { args?: string; group?: string | null; priority?: number }
@@ -38,6 +43,8 @@ type JobFormProps = {
   like?: Like
   classes: readonly string[]
   stay?: boolean
+  /** What stands in its fields, by their names. */
+  typed?: URLSearchParams
 }
 
 function Who({ queue, name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'classes'>) {
@@ -55,7 +62,7 @@ function Who({ queue, name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'cl
 }
 
 /** The button below a form for a job; off, with its reason, for who may not write. */
-export function MakeIt() {
+export function MakeIt({ fills }: { fills?: boolean }) {
   const { who } = useLook()
   const off = refusal(who.scopes, 'write')
   return (
@@ -64,15 +71,21 @@ export function MakeIt() {
         <Icon name="play" size={14} />
         Make the job
       </button>
+      {fills && (
+        <button class="btn" type="button" data-fill="" disabled title="none was tried in this tab yet">
+          Fill with the last one
+        </button>
+      )}
     </div>
   )
 }
 
-export function JobForm({ worker, queue, name, like, classes, stay }: JobFormProps) {
+export function JobForm({ worker, queue, name, like, classes, stay, typed = new URLSearchParams() }: JobFormProps) {
   const { base, here } = useLook()
+  const was = (field: string): string | undefined => typed.get(field) ?? undefined
   const ports = Object.entries(worker?.in ?? {}).filter(isNamed)
   return (
-    <form class="form" method="post" action={`${base}${here}`} data-act="make">
+    <form class="form" method="post" action={`${base}${here}`} data-act="make" data-try={stay && `${queue}/${name}`}>
       <Sent act="make" />
       {stay ? (
         <>
@@ -84,24 +97,33 @@ export function JobForm({ worker, queue, name, like, classes, stay }: JobFormPro
         <Who queue={queue} name={name} classes={classes} />
       )}
       {ports.map(([name, port]) => (
-        <PortField name={name} port={port} />
+        <PortField name={name} port={port} value={was(`${PORT}${name}`)} />
       ))}
-      <Options title="Options: args, priority, group, later, alias" open={like !== undefined || ports.length === 0}>
-        <TextArea name="args" label="Args" note="JSON" value={like?.args} />
-        <TextArea name="inputs" label="More inputs" note={'JSON: { "port": [values] }'} rows={2} />
+      <Options
+        title="Options: args, priority, group, later, alias"
+        open={like !== undefined || ports.length === 0 || OPTIONS.some((field) => typed.has(field))}
+      >
+        <TextArea name="args" label="Args" note="JSON" value={like?.args ?? was('args')} />
+        <TextArea
+          name="inputs"
+          label="More inputs"
+          note={'JSON: { "port": [values] }'}
+          rows={2}
+          value={was('inputs')}
+        />
         <div class="cronf">
           <Field
             name="priority"
             label="Priority"
             type="number"
-            value={like?.priority === undefined ? undefined : String(like.priority)}
+            value={like?.priority === undefined ? was('priority') : String(like.priority)}
           />
-          <Field name="group" label="Group" value={like?.group ?? undefined} />
-          <Field name="wait" label="Later by" placeholder="10m" />
-          <Field name="alias" label="Alias" />
+          <Field name="group" label="Group" value={like?.group ?? was('group')} />
+          <Field name="wait" label="Later by" placeholder="10m" value={was('wait')} />
+          <Field name="alias" label="Alias" value={was('alias')} />
         </div>
       </Options>
-      <MakeIt />
+      <MakeIt fills={stay} />
     </form>
   )
 }
@@ -125,9 +147,7 @@ function inputsOf(form: FormData, ports: Ports = {}): Record<string, string> {
  * @example await call('POST', '/v1/jobs', jobBody(form, worker))
  */
 export function jobBody(form: FormData, worker?: WorkerDefinition): string {
-  const [args, more, priority, group, wait, alias] = ['args', 'inputs', 'priority', 'group', 'wait', 'alias'].map(
-    (name) => maybe(form, name),
-  )
+  const [args, more, priority, group, wait, alias] = OPTIONS.map((name) => maybe(form, name))
   const typed = inputsOf(form, worker?.in)
   const inputs = Object.keys(typed).length > 0 ? objectOf(typed) : more && jsonText(more, 'inputs')
   return objectOf({

@@ -75,9 +75,15 @@ export function Empty({ children, act }: { children: Child; act?: Child }) {
 }
 
 /** Choices of which one is chosen, as links: what is seen is in the address. */
-export function Choice(props: { label: string; options: { text: string; to: string; on: boolean }[]; wide?: boolean }) {
+export function Choice(props: {
+  label: string
+  options: { text: string; to: string; on: boolean }[]
+  wide?: boolean
+  /** What stands in a form of the same card goes along. */
+  ways?: true
+}) {
   return (
-    <nav class={`seg${props.wide ? ' wide' : ''}`} aria-label={props.label}>
+    <nav class={`seg${props.wide ? ' wide' : ''}`} aria-label={props.label} data-ways={props.ways && ''}>
       {props.options.map(({ text, to, on }) => (
         <To to={to} current={on}>
           {text}

@@ -5,39 +5,61 @@ import { useLook } from '../../look.ts'
 import { Sent } from '../../parts/act.tsx'
 import { TextArea } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { MakeIt } from '../../parts/job-form.tsx'
-import { objectOf } from '../../words/form.ts'
+import { MakeIt, OPTIONS, PORT } from '../../parts/job-form.tsx'
+import { jsonText, objectOf } from '../../words/form.ts'
 import { pretty } from '../../words/json.ts'
-import { sampleOf } from '../../words/schema.ts'
+import { asJson, kindOf, sampleOf } from '../../words/schema.ts'
 import type { Worker } from './classes.tsx'
+
+type Port = NonNullable<Worker['in']>[string]
 
 const indented = (json: string): string =>
   pretty(json)
     .map(({ text }) => text)
     .join('')
 
-/** The body of `POST /v1/jobs`, with a value for each port: its default, else one of its schema. */
-export function bodyOf({ queue, class: name, in: ins = {} }: Worker): string {
+/** What was typed, as JSON; what is none stays a text, and whoever sends it is told. */
+function lenient(text: string): string {
+  try {
+    return jsonText(text, '')
+  } catch {
+    return JSON.stringify(text)
+  }
+}
+
+function valueFor(text: string | null, { schema, default: otherwise }: Port): string {
+  const known = schema && encodedToJson(schema)
+  if (text) return lenient(asJson(kindOf(known), text))
+  return otherwise === undefined ? sampleOf(known) : encodedToJson(otherwise)
+}
+
+/** The body of `POST /v1/jobs`: what stands in the form, and for each other port its default, else a value of its schema. */
+export function bodyOf({ queue, class: name, in: ins = {} }: Worker, typed: URLSearchParams): string {
   const inputs = Object.entries(ins)
     .filter(([port]) => port !== '*')
-    .map(([port, { schema, default: otherwise }]) => [
-      port,
-      `[${otherwise === undefined ? sampleOf(schema && encodedToJson(schema)) : encodedToJson(otherwise)}]`,
-    ])
+    .map(([port, of]) => [port, `[${valueFor(typed.get(`${PORT}${port}`), of)}]`])
+  const [args, more, priority, group, wait, alias] = OPTIONS.map((option) => typed.get(option) || undefined)
   return objectOf({
     queue: JSON.stringify(queue),
     class: JSON.stringify(name),
-    ...(inputs.length > 0 ? { inputs: objectOf(Object.fromEntries(inputs)) } : {}),
+    args: args && lenient(args),
+    inputs: inputs.length > 0 ? objectOf(Object.fromEntries(inputs)) : more && lenient(more),
+    priority: priority && lenient(priority),
+    group: group && JSON.stringify({ id: group }),
+    wait: wait && JSON.stringify(wait),
+    alias: alias && JSON.stringify([alias]),
   })
 }
 
-export function AsJson({ worker }: { worker: Worker }) {
+type AsProps = { worker: Worker; typed: URLSearchParams }
+
+export function AsJson({ worker, typed }: AsProps) {
   const { base, here } = useLook()
   return (
     <form class="form" method="post" action={`${base}${here}`} data-act="make">
       <Sent act="make" />
       <input type="hidden" name="stay" value="1" />
-      <TextArea name="json" label="Body" note="of POST /v1/jobs" rows={12} value={indented(bodyOf(worker))} />
+      <TextArea name="json" label="Body" note="of POST /v1/jobs" rows={12} value={indented(bodyOf(worker, typed))} />
       <MakeIt />
     </form>
   )
@@ -46,14 +68,14 @@ export function AsJson({ worker }: { worker: Worker }) {
 /** Between single quotes a shell reads nothing but them. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-export function AsCurl({ worker }: { worker: Worker }) {
+export function AsCurl({ worker, typed }: AsProps) {
   const { base, host } = useLook()
   const url = `${/^(localhost|127\.)/.test(host) ? 'http' : 'https'}://${host}${base.replace(/\/ui$/, '')}/v1/jobs`
   const lines = [
     `curl -X POST ${quoted(url)}`,
     '  -H "Authorization: Bearer $SIDEJOB_KEY"',
     "  -H 'content-type: application/json'",
-    `  -d ${quoted(indented(bodyOf(worker)))}`,
+    `  -d ${quoted(indented(bodyOf(worker, typed)))}`,
   ]
   return (
     <div class="form snip">

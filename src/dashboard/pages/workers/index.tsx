@@ -73,7 +73,7 @@ export const worker = page<WorkerData>({
   },
   title: ({ worker }) => `${worker.queue}/${worker.class}`,
   crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],
-  View: ({ data }) => (
+  View: ({ data, query }) => (
     <>
       <Top {...data} />
       <div class="wcols">
@@ -82,7 +82,7 @@ export const worker = page<WorkerData>({
           <About worker={data.worker} />
           <Ports worker={data.worker} />
         </div>
-        <TryIt worker={data.worker} last={data.last} as={data.as} />
+        <TryIt worker={data.worker} last={data.last} as={data.as} typed={query} />
       </div>
     </>
   ),

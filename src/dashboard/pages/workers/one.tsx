@@ -2,6 +2,7 @@
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import type { JobRow, WorkerDefinition } from '../../../engine/engine.ts'
+import { queryWith } from '../../look.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
@@ -138,25 +139,31 @@ export function Ports({ worker }: { worker: Worker }) {
 export const ways = ['form', 'json', 'curl'] as const
 export type Way = (typeof ways)[number]
 
-export function TryIt({ worker, last, as }: { worker: Worker; last: JobRow[]; as: Way }) {
+type TryProps = { worker: Worker; last: JobRow[]; as: Way; typed: URLSearchParams }
+
+export function TryIt({ worker, last, as, typed }: TryProps) {
   const path = `/workers/${encodeURIComponent(worker.queue)}/${encodeURIComponent(worker.class)}`
+  const to = (way: Way): string => `${path}${queryWith(`?${typed}`, { as: way === 'form' ? undefined : way })}`
   return (
     <Card
       title="Try it"
       right={
         <Choice
+          ways
           label="As"
           options={ways.map((way) => ({
             text: { form: 'Form', json: 'JSON', curl: 'curl' }[way],
-            to: `${path}${way === 'form' ? '' : `?as=${way}`}`,
+            to: to(way),
             on: way === as,
           }))}
         />
       }
     >
-      {as === 'form' && <JobForm worker={worker} queue={worker.queue} name={worker.class} classes={[]} stay />}
-      {as === 'json' && <AsJson worker={worker} />}
-      {as === 'curl' && <AsCurl worker={worker} />}
+      {as === 'form' && (
+        <JobForm worker={worker} queue={worker.queue} name={worker.class} classes={[]} stay typed={typed} />
+      )}
+      {as === 'json' && <AsJson worker={worker} typed={typed} />}
+      {as === 'curl' && <AsCurl worker={worker} typed={typed} />}
       <div class="got">
         <b>The last that were made</b>
         {last.length === 0 && <p class="note">None yet.</p>}

@@ -1,0 +1,68 @@
+// A class is tried in three ways, and with what was tried before: what stands in the form goes along in the address, and what
+// was sent last is kept for as long as the tab is there.
+
+import { hear, tell } from './page.ts'
+
+/** What every form of its kind has, and nobody typed. */
+const ours = new Set(['csrf', 'act', 'queue', 'class', 'stay'])
+/** Longer addresses are not taken everywhere. */
+const LONGEST = 6_000
+
+const formOf = (root: ParentNode): HTMLFormElement | null => root.querySelector('form[data-try]')
+
+const keyOf = (form: HTMLFormElement): string => `sidejob-tried ${form.dataset.try}`
+
+const typedIn = (form: HTMLFormElement): [string, string][] =>
+  [...new FormData(form)].flatMap(([name, value]) =>
+    ours.has(name) || typeof value !== 'string' || value === '' ? [] : [[name, value]],
+  )
+
+/** Another tab of the same card, with what stands in the form. */
+function carry(event: MouseEvent): void {
+  const link = (event.target as Element).closest<HTMLAnchorElement>('[data-ways] a')
+  const form = link && formOf(link.closest('.card')!)
+  if (!link || !form || event.ctrlKey || event.metaKey) return
+  const url = new URL(link.href)
+  for (const name of [...url.searchParams.keys()]) if (name !== 'as' && name !== 'q') url.searchParams.delete(name)
+  for (const [name, value] of typedIn(form)) url.searchParams.set(name, value)
+  event.preventDefault()
+  if (url.href.length <= LONGEST) tell('go', url.href)
+  else tell('say', { say: 'What stands in the form is too long to go along', isError: true })
+}
+
+/** Puts values into the fields of a form that have these names. */
+function fill(form: HTMLFormElement, values: readonly [string, string][]): void {
+  for (const [name, value] of values) {
+    const field = form.elements.namedItem(name)
+    if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement || field instanceof HTMLSelectElement)
+      field.value = value
+  }
+}
+
+function showFill(): void {
+  const form = formOf(document)
+  const button = form?.querySelector<HTMLButtonElement>('[data-fill]')
+  if (!form || !button) return
+  button.disabled = sessionStorage.getItem(keyOf(form)) === null
+  if (!button.disabled) button.removeAttribute('title')
+}
+
+export function startTryIt(): void {
+  document.addEventListener('click', (event) => {
+    carry(event)
+    const form = (event.target as Element).closest('[data-fill]')?.closest('form')
+    if (form) fill(form, JSON.parse(sessionStorage.getItem(keyOf(form)) ?? '[]') as [string, string][])
+  })
+  // Before it is sent: what was made empties the form.
+  document.addEventListener(
+    'submit',
+    ({ target }) => {
+      const form = target as HTMLFormElement
+      if (form.dataset.try !== undefined) sessionStorage.setItem(keyOf(form), JSON.stringify(typedIn(form)))
+    },
+    { capture: true },
+  )
+  hear('acted', showFill)
+  document.addEventListener('drawn', showFill)
+  showFill()
+}
