@@ -94,12 +94,12 @@ describe('a lane', () => {
     expect(await lanes()).toBe(0)
   })
 
-  test('takes three pieces at once where the last runs were short, and a hundred jobs where they were not', async () => {
+  test('takes up to three times as many jobs in pieces as were just done, if those were short, and a hundred others', async () => {
     await start({ lane: { short: 60_000 } })
     await kit.engine.setQueue('default', { lanes: 1 })
-    await make(500)
-    // 100, 300 and 100 of them are claimed; the last request commits and finds nothing.
-    expect(await trips(dispatch)).toBe(4)
+    await make(1_500)
+    // 100, 300, 600 and 500 of them are claimed; the last request commits and finds nothing.
+    expect(await trips(dispatch)).toBe(5)
     const ids = await make(500, 'noop', { inputs: {}, group: { id: 'g' } })
     expect(await trips(dispatch)).toBe(6)
     expect(ids.map((id) => runs[id])).toEqual(ids.map(() => 1))

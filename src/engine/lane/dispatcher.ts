@@ -34,8 +34,9 @@ export const laneDefaults = {
 } as const
 /** So many lanes of an isolate wait at once, each with a delivery of QStash open: its free plan has ten at a time. */
 const WARM_AT_ONCE = 5
-/** So many a lane takes of jobs that wait in pieces, where the last ones were short. */
-const WIDE = 300
+/** So many a lane takes of jobs that wait in pieces, where the last ones were short; and no more than so many times those. */
+const WIDE = 600
+const GROWS = 3
 /** A lease is renewed after a third of it: two renewals may be lost. */
 const RENEWALS = 3
 /** What comes with a call is lent for as long as a bell may take: so long after it, the first time. */
@@ -142,10 +143,13 @@ export function createDispatcher({
   const callsFree = ({ calls }: Usage, underWay: number): number =>
     Math.max(underWay ? 0 : 1, calls.most - calls.wanted)
 
-  /** How many jobs a lane takes with so many under way. Who said how many a batch has gets no larger ones. */
-  const roomFor = (underWay: number, wereShort: boolean) => ({
+  /**
+   * How many jobs a lane takes with so many under way, and so many short ones just done. Who said how many a batch has
+   * gets no larger ones.
+   */
+  const roomFor = (underWay: number, short: number) => ({
     max: Math.max(0, batch - underWay),
-    ...(wereShort && options.batch === undefined ? { wide: WIDE } : {}),
+    ...(options.batch === undefined ? { wide: Math.min(WIDE, GROWS * short) } : {}),
   })
 
   /** Waits as the answer says, and goes on; or says how the lane ends. */
@@ -180,7 +184,10 @@ export function createDispatcher({
       const heard = byCalls.heard()
       const wereShort = done.length > 0 && flight.size === 0 && asked - last < short
       last = asked
-      const free = { ...(leave ? { max: 0 } : roomFor(flight.size, wereShort)), calls: callsFree(usage, flight.size) }
+      const free = {
+        ...(leave ? { max: 0 } : roomFor(flight.size, wereShort ? done.length : 0)),
+        calls: callsFree(usage, flight.size),
+      }
       usage.sent.requests++
       const answer: CommitAnswer = await store.commit({
         queue,

@@ -268,17 +268,17 @@ const lending: Facts = {
     const { lent } = await world.store.commit({ queue: 'q', lane: { id: 'l', seq: 1 }, claim })
     expect(lent.map(({ document }) => document.begun)).toEqual(ids.map((_, i) => (i < 5 ? '1' : undefined)))
   },
-  async 'a lane whose runs are short is lent up to three pieces at once, and ends all of them in one commit'(world) {
+  async 'a lane whose runs are short is lent up to six pieces at once, and ends all of them in one commit'(world) {
     await world.store.settings('q', { lanes: 9 })
-    const ids = await pack(world, 450)
+    const ids = await pack(world, 750)
     const lane = world.lane()
     const first = await lane.ask({ wide: 1_000 })
-    expect(first.ids).toEqual(ids.slice(0, 300))
-    expect(await entries(world, 'leases')).toHaveLength(3)
+    expect(first.ids).toEqual(ids.slice(0, 600))
+    expect(await entries(world, 'leases')).toHaveLength(6)
     const next = await lane.ask({ runs: await settled(first.runs), wide: 300 })
     expect(new Set(next.answers)).toEqual(new Set(['completed']))
-    expect([next.answers.length, next.ids]).toEqual([300, ids.slice(300)])
-    expect(await counted(world)).toEqual({ l: 150, c: 300 })
+    expect([next.answers.length, next.ids]).toEqual([600, ids.slice(600)])
+    expect(await counted(world)).toEqual({ l: 150, c: 600 })
     await expectOut(world, ids, [])
   },
   async 'jobs by themselves come no more than were asked for, and are not passed over'(world) {

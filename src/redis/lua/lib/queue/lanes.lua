@@ -24,7 +24,7 @@ lanes.MINUTE = 60000
 local MAX_LANES = 4
 lanes.BATCH = 100
 -- Where they come in pieces and their runs are short: writing a piece is as dear as writing one job.
-lanes.WIDE = 300
+lanes.WIDE = 600
 
 -- A lane has as many runs that call others at once: where there are such, more lanes come instead.
 lanes.CALLS = 4
