@@ -8,9 +8,10 @@ import { many } from './words/number.ts'
 
 export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
 
-/** Looks at queues and limits; who asks keeps the answer for a while. */
-export async function around({ stats, bounds }: Pick<Asked, 'stats' | 'bounds'>): Promise<Around> {
-  const [{ queues }, { limits }] = await Promise.all([stats(), bounds()])
+/** Looks at queues, and at limits where jobs wait; who asks keeps the answer for a while. */
+export async function around({ glance }: Pick<Asked, 'glance'>): Promise<Around> {
+  const { stats, limits } = await glance()
+  const { queues } = stats
   const failed = queues.reduce((sum, { counts }) => sum + counts.failed, 0)
   const jobs = sumOf(countsOf(queues, null))
   const full = limits.filter(isFull).length

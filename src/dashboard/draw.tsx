@@ -3,6 +3,7 @@
 import type { Context } from 'hono'
 import { hashOf } from '../core/crypto.ts'
 import { codes, type SidejobError } from '../core/errors.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { Deps } from '../http/deps.ts'
 import { type Around, around as aroundOf } from './around.ts'
 import { type AskApi, callerOf } from './call.ts'
@@ -70,9 +71,24 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     return {
       ...{ engine, deps, params, query: searchParams, look, call: callerOf(ask, c) },
       stats: once(() => engine.stats()),
+      glance: glanceOf(engine),
       bounds: () => shared.take(engine, 'bounds', freshOf, () => engine.bounds()),
       shared: (name, fresh, ask) => shared.take(engine, name, fresh, ask),
     }
+  }
+
+  /** One answer for a look, whoever asks first; that of ten seconds is shared by all tabs. */
+  function glanceOf(engine: Engine): Asked['glance'] {
+    let answer: ReturnType<Asked['glance']> | undefined
+    async function ask(step?: 'minute' | 'hour') {
+      let isNew = false
+      const seen = await shared.take(engine, `glance ${step ?? ''}`, AROUND, () => {
+        isNew = true
+        return engine.glance(step ? { step } : {})
+      })
+      return { ...seen, isNew }
+    }
+    return (step) => (answer ??= ask(step))
   }
 
   const around = (asked: Asked): Promise<Around> => asked.shared('around', AROUND, () => aroundOf(asked))

@@ -1,7 +1,7 @@
 // What a page is: where it is, what it asks for, how it is drawn, and what can be done on it.
 
 import type { Child } from 'hono/jsx'
-import type { Engine, Scope } from '../engine/engine.ts'
+import type { Engine, Glance, Scope } from '../engine/engine.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Method } from '../http/route.ts'
 import type { Look } from './look.ts'
@@ -20,6 +20,11 @@ export type Asked = {
   call: CallApi
   /** How all queues stand: asked for once for a page and what is beside it. */
   stats: () => ReturnType<Engine['stats']>
+  /**
+   * How everything stands, asked for at most once for a page and what is beside it. What it says is ten seconds old at most.
+   * `isNew`: it was asked for this look.
+   */
+  glance: (step?: 'minute' | 'hour') => Promise<Glance & { isNew: boolean }>
   /** All limits as they were ten seconds ago, or a minute where there are many: each costs two commands. */
   bounds: () => ReturnType<Engine['bounds']>
   /** What moves seldom, or may be a little old: all tabs of an isolate share what was answered so many milliseconds ago. */

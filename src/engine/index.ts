@@ -22,6 +22,7 @@ import { createErrors } from './api/errors.ts'
 import { createFind } from './api/find.ts'
 import { createRecording } from './api/flow-record.ts'
 import { createFlows } from './api/flows.ts'
+import { createGlance } from './api/glance.ts'
 import { createHealth } from './api/health.ts'
 import { createJobs } from './api/jobs.ts'
 import { createKeys } from './api/keys.ts'
@@ -214,6 +215,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     random,
   }
   const parts: Context = { ...means, allowHosts: outgoing.allowHosts }
+  const health = { client, store, bells, version: VERSION, isTenant }
   const jobs = createJobs(parts)
   const schedules = createSchedules(parts, jobs)
 
@@ -246,7 +248,8 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createOne(parts),
     ...createDeliveries(parts),
 
-    ...createHealth({ client, store, bells, version: VERSION, isTenant }),
+    ...createHealth(health),
+    ...createGlance(parts, health),
 
     dispatch,
     async performAlone(lent) {

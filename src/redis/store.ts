@@ -6,6 +6,7 @@ import { keysOf } from './keys.ts'
 import { highestId, type Parts, redisClock } from './parts.ts'
 import { createVault, type Vault } from './vault.ts'
 import { createCommands } from './verbs/commands.ts'
+import { createGlance } from './verbs/glance.ts'
 import { createJobs } from './verbs/jobs.ts'
 import { createLimits } from './verbs/limits.ts'
 import { createLooks } from './verbs/looks.ts'
@@ -67,6 +68,7 @@ export function createStore({
     ...createLooks(parts),
     ...createLimits(parts),
     ...createCommands(parts),
+    ...createGlance(parts),
   }
 }
 

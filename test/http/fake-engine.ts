@@ -385,6 +385,9 @@ const answers: Engine = {
     today: { core: { runs: 3 } },
     total: { core: { runs: 3 } },
   }),
+  glance: () => {
+    throw new Error('no route asks for it')
+  },
   classes: async () => ({
     day: '2027-01-15',
     classes: [

@@ -2082,9 +2082,9 @@ const processes: Mutation[] = [
   ]),
   ...of(
     80,
-    'queries/processes.lua',
+    'lib/look/at_work.lua',
     ["and not lane:find('^bell')", '', 'a bell looks like a lane'],
-    ["  more = 'more'\n", '', 'a cut list looks whole'],
+    ["tables.slice(ids, 1, most), 'more'", "tables.slice(ids, 1, most), ''", 'a cut list looks whole'],
   ),
   ...of(
     81,
@@ -2203,20 +2203,16 @@ const counting: Mutation[] = [
     ['if of and (left < #one[3] or tally.add(', 'if of and (false or tally.add(', 'who was not there is taken off'],
     ['tally.add(queues[of[1]], of[2], 0) < 0) then', 'false) then', 'there are fewer than none'],
   ),
-  ...of(
-    45,
-    'queries/overview.lua',
-    [
-      '  for _, place in ipairs(part) do tally.look(q, queue_record, place) end\n',
-      '',
-      'a count that is wrong stays so',
-    ],
-    [
-      "    if raw[queue_key(name)] then redis.call('SET', queue_key(name), tally.text(name)) end\n",
-      '',
-      'each look counts anew',
-    ],
-  ),
+  ...of(45, 'queries/overview.lua', [
+    '  for _, place in ipairs(part) do tally.look(q, queue_record, place) end\n',
+    '',
+    'a count that is wrong stays so',
+  ]),
+  ...of(45, 'lib/look/queues.lua', [
+    "    if raw[queue_key(name)] then redis.call('SET', queue_key(name), tally.text(name)) end\n",
+    '',
+    'each look counts anew',
+  ]),
   ...of(45, 'lib/run/claim.lua', [
     "if from == 0 and want.tier == '' then tally.heads[key] = members end",
     'tally.heads[key] = members',

@@ -8,7 +8,7 @@ import type { Engine, ProcessView, RunUnderWay } from '../engine.ts'
 import { laneMarkOf } from '../run/job-facts.ts'
 
 /** How many runs are shown at most. */
-const MOST_RUNS = 1_000
+export const MOST_RUNS = 1_000
 /** Who was not heard for so long is not shown, unless he has a run. */
 const FORGOTTEN = 600_000
 const LIVE = 60_000

@@ -11,7 +11,7 @@ import { viewOf } from './queues.ts'
 const DAY = 86_400_000
 const STEPS = { minute: { kind: 'm', ms: 60_000 }, hour: { kind: 'h', ms: 3_600_000 } } as const
 /** So many queues are summed up where none is named. */
-const MOST_QUEUES = 50
+export const MOST_QUEUES = 50
 
 const sum = (all: readonly Counts[]): Counts => {
   const total: Counts = {}

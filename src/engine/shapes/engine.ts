@@ -27,7 +27,16 @@ import type {
   RoomView,
   ScheduleView,
 } from './limits.ts'
-import type { ProcessView, QueueDetail, QueueView, RunUnderWay, Stats, WorkerDefinition, WorkerView } from './queues.ts'
+import type {
+  Glance,
+  ProcessView,
+  QueueDetail,
+  QueueView,
+  RunUnderWay,
+  Stats,
+  WorkerDefinition,
+  WorkerView,
+} from './queues.ts'
 import type {
   BulkInput,
   Enqueued,
@@ -271,6 +280,11 @@ export interface Engine extends Deliveries {
     /** Of each queue: told with `details`. */
     queues?: Record<string, Point[]>
   }>
+  /**
+   * How everything stands, as `stats`, `series`, `processes` and `health` answer it, for the price of one of them; `limits` are
+   * those at which jobs wait. Without `step` no series and no runs are looked at.
+   */
+  glance(options?: { step?: 'minute' | 'hour' }): Promise<Glance>
   /** What was counted by class today or on the day before; `more`: of 50 queues, and there are others. */
   classes(of: { queue?: string; day?: 'today' | 'yesterday' }): Promise<{
     day: string

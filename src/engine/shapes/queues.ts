@@ -3,8 +3,11 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Retry } from '../../core/retry.ts'
 import type { QueueView } from '../../core/schemas/queues.ts'
+import type { Point } from '../../core/series.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { BellTrouble, Signal } from '../../redis/types.ts'
+import type { Health } from './deliveries.ts'
+import type { LimitView } from './limits.ts'
 
 export type { QueueDetail, QueueView } from '../../core/schemas/queues.ts'
 
@@ -80,4 +83,16 @@ export type Stats = {
   waits: Record<string, number[]>
   days?: DayView[]
   bells?: BellTrouble
+}
+
+/** How everything stands, in one look. `hasSchedules`: whether any job repeats, where runs were looked at. */
+export type Glance = {
+  stats: Stats
+  series: { step: 'minute' | 'hour'; points: Point[]; more: boolean; queues?: Record<string, Point[]> }
+  limits: LimitView[]
+  processes: ProcessView[]
+  others: RunUnderWay[]
+  more: boolean
+  health: Health
+  hasSchedules: boolean
 }

@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { fieldsOf, pairsOf } from '../flat.ts'
+import type { Keys } from '../keys.ts'
 import type { Parts } from '../parts.ts'
 import { type DayRecord, decodeDay } from '../record.ts'
 import type { BellTrouble, Ready } from '../types.ts'
@@ -45,6 +46,17 @@ export type HowItStands = {
   tickAt: number | null
   bellAt: number | null
 }
+
+/** The texts that say how it stands. */
+export const standingKeys = ({ epoch, bells, lastTick, lastBell }: Keys): string[] => [epoch, bells, lastTick, lastBell]
+
+/** How it stands, by these texts. */
+export const standingOf = ([went, trouble, tickAt, bellAt]: readonly (string | null)[]): HowItStands => ({
+  restored: restoreOf(went ?? null),
+  trouble: trouble ? (JSON.parse(trouble) as BellTrouble) : null,
+  tickAt: tickAt ? Number(tickAt) : null,
+  bellAt: bellAt ? Number(bellAt) : null,
+})
 
 /** What stands at the head of the index that ticks go by. */
 export type Standing = { announced: string[]; hasTenants: boolean; isDue: boolean }
@@ -199,16 +211,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, showParts
      * told; when a tick and a bell came last. That it answers says that Redis can be reached.
      */
     async standing(): Promise<HowItStands> {
-      const { epoch, bells, lastTick, lastBell } = keys
-      const [went, trouble, tickAt, bellAt] = await ask<(string | null)[]>((redis) =>
-        redis.mget(epoch, bells, lastTick, lastBell),
-      )
-      return {
-        restored: restoreOf(went ?? null),
-        trouble: trouble ? (JSON.parse(trouble) as BellTrouble) : null,
-        tickAt: tickAt ? Number(tickAt) : null,
-        bellAt: bellAt ? Number(bellAt) : null,
-      }
+      return standingOf(await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys))))
     },
     /** What each deployment has announced last: its id and a hash. It is at the head of the index that ticks read anyway. */
     announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,

@@ -19,26 +19,39 @@ export function limitSettingsOf(text: string): KeptLimit {
   }
 }
 
+export type LimitRow = {
+  key: string
+  concurrency: number | null
+  rate: { limit: number; period: number } | null
+  paused: boolean
+  shutUntil: number | null
+  running: number
+  waiting: number
+  ready: number
+  jobs: number | null
+  /** Told where so many starts are asked for. */
+  fullSince: number | null
+  started: number
+  starts: number[]
+}
+
+export function limitRow({ key, document, held, waiting, since, started, starts }: Row<'limit'>): LimitRow {
+  const { concurrency, rate, paused, shutUntil, reserved, jobs } = limitSettingsOf(document)
+  return {
+    ...{ key, concurrency, rate, paused, shutUntil, jobs },
+    running: held,
+    waiting,
+    ready: reserved,
+    fullSince: since ?? null,
+    started,
+    starts: starts.map(Number),
+  }
+}
+
 /** Limits that are looked at at once, and in all. */
 const [SLICE, MOST_LIMITS] = [500, 10_000]
 
 export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
-  type LimitRow = {
-    key: string
-    concurrency: number | null
-    rate: { limit: number; period: number } | null
-    paused: boolean
-    shutUntil: number | null
-    running: number
-    waiting: number
-    ready: number
-    jobs: number | null
-    /** Told where so many starts are asked for. */
-    fullSince: number | null
-    started: number
-    starts: number[]
-  }
-
   /** The limits there are, up to so many or a few more, or one; looked at in slices, since a caller's groups are among them. */
   async function limits(key = '', most = MOST_LIMITS, starts = 0): Promise<LimitRow[]> {
     const found = new Map<string, LimitRow>()
@@ -49,19 +62,6 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
       cursor = page.cursor
     }
     return [...found.values()]
-  }
-
-  function limitRow({ key, document, held, waiting, since, started, starts }: Row<'limit'>): LimitRow {
-    const { concurrency, rate, paused, shutUntil, reserved, jobs } = limitSettingsOf(document)
-    return {
-      ...{ key, concurrency, rate, paused, shutUntil, jobs },
-      running: held,
-      waiting,
-      ready: reserved,
-      fullSince: since ?? null,
-      started,
-      starts: starts.map(Number),
-    }
   }
 
   /** One limit from near, with so many of those who hold its slots and of those who wait; undefined where there is none. */

@@ -2,7 +2,7 @@
 
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
-import { answerOf, type Row } from '../answers.ts'
+import { answerOf, type Reply, type Row } from '../answers.ts'
 import { filling, granted, type Parts, refusalOf, toldOf } from '../parts.ts'
 import { childrenOf, decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
@@ -31,6 +31,20 @@ type ListFilter = {
   before?: string
   limit: number
 }
+
+/** Who is at work, as scripts answer it. */
+export const atWorkOf = ({
+  lanes,
+  processes,
+  runs,
+  more,
+  now,
+}: Pick<Reply<'atWork'>, 'lanes' | 'processes' | 'runs' | 'more' | 'now'>): AtWork => ({
+  lanes: lanes.map(({ till, ...lane }) => ({ ...lane, until: till })),
+  processes: processes.map(({ name, record }) => ({ name, ...processIn(record) })),
+  runs: runs.map(({ process, ...run }) => ({ ...run, ...(process ? { process } : {}) })),
+  ...{ more, now },
+})
 
 const flowNodeOf = ({ queue, lastRun, ...node }: Row<'node'>): FlowNode => ({
   ...{ queue, lastRun, ranAt: node.ranAt ?? null, limit: node.limit ?? null },
@@ -175,16 +189,7 @@ export function createLooks(parts: Parts) {
 
   /** Who is at work, and on what: at most so many runs. */
   async function atWork(most: number): Promise<AtWork> {
-    const { lanes, processes, runs, more, now } = answerOf(
-      await evaluate(scripts.processes, [], { ...base(), most }, []),
-      'atWork',
-    )
-    return {
-      lanes: lanes.map(({ till, ...lane }) => ({ ...lane, until: till })),
-      processes: processes.map(({ name, record }) => ({ name, ...processIn(record) })),
-      runs: runs.map(({ process, ...run }) => ({ ...run, ...(process ? { process } : {}) })),
-      ...{ more, now },
-    }
+    return atWorkOf(answerOf(await evaluate(scripts.processes, [], { ...base(), most }, []), 'atWork'))
   }
 
   /** What a queue, or each of the first so many, has counted: as it was written down, and as it is now. */

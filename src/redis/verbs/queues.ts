@@ -15,7 +15,7 @@ type QueuePatch = {
   ageing?: number | null
 }
 
-const queueRow = ({ document, oldest, ...row }: Row<'queue'>): QueueRow => ({
+export const queueRow = ({ document, oldest, ...row }: Row<'queue'>): QueueRow => ({
   ...row,
   settings: decodeQueue(document),
   oldest: oldest ? Math.floor(Number.parseInt(oldest.slice(0, 13), 16) / 1000) : null,

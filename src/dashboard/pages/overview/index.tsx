@@ -1,5 +1,6 @@
 // Overview: is it well, and if not, where do I press. While no job was ever made it is the first minute.
 
+import { CALLBACKS } from '../../../core/callback.ts'
 import type { Point } from '../../../core/series.ts'
 import type { ProcessView, QueueView, RunUnderWay, Stats } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -13,7 +14,6 @@ import { demo } from './acts.ts'
 import { Ends } from './chart.tsx'
 import { FirstMinute, type FirstMinuteData, firstMinuteOf } from './first-minute.tsx'
 import { Needs } from './needs.tsx'
-import { seriesOf } from './series.ts'
 import { type Ends as EndsByQueue, Queues, RunningLongest, Where } from './tables.tsx'
 import { Tiles } from './tiles.tsx'
 
@@ -38,38 +38,37 @@ const [LATER, SELDOM] = [10_000, 60_000]
 /** So many runs are shown that run longest. */
 const LONGEST = 6
 
+const NO_KINDS: KindsData = { kinds: [], more: false }
+const NO_CALLBACKS: { callbacks: Known['givenUp'] } = { callbacks: [] }
+const NO_SCHEDULES: { schedules: Known['schedules'] } = { schedules: [] }
+
 async function load(asked: Asked): Promise<OverviewData> {
   const { engine, query, look, shared } = asked
   const range = rangeIn(query, look.now)
-  const [
-    stats,
-    { points, queues: ofQueues = {} },
-    { limits },
-    { callbacks },
-    { schedules },
-    { processes, others },
-    kinds,
-    deployments,
-    { breakers },
-    health,
-  ] = await Promise.all([
-    asked.stats(),
-    seriesOf(asked, range),
-    asked.bounds(),
-    shared('given up', LATER, () => engine.callbacks({ state: 'FAILED', limit: 50 })),
-    shared('failing schedules', SELDOM, () => engine.schedules({ failing: true, limit: 10 })),
-    shared('processes', LATER, () => engine.processes()),
-    kindsOf(asked),
+  // Everything is in one look, and queues and health alone are asked for until the next; what is looked at besides is what
+  // that says there is.
+  const glance = await asked.glance(range.step)
+  const [stats, health] = glance.isNew
+    ? [glance.stats, glance.health]
+    : await Promise.all([asked.stats(), engine.health()])
+  const { limits, processes, others, series } = glance
+  const { queues } = stats
+  const failed = (isOfCallbacks: boolean) =>
+    queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
+  const [{ callbacks }, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
+    failed(true) ? shared('given up', LATER, () => engine.callbacks({ state: 'FAILED', limit: 50 })) : NO_CALLBACKS,
+    glance.hasSchedules
+      ? shared('failing schedules', SELDOM, () => engine.schedules({ failing: true, limit: 10 }))
+      : NO_SCHEDULES,
+    failed(true) || failed(false) ? kindsOf(asked) : NO_KINDS,
     deploymentsOf(asked),
     shared('breakers', LATER, () => engine.breakers()),
-    engine.health(),
   ])
-  const { queues } = stats
   const known: Known = {
     now: look.now,
     queues,
     limits,
-    points,
+    points: series.points,
     givenUp: callbacks,
     schedules,
     bells: stats.bells,
@@ -83,8 +82,8 @@ async function load(asked: Asked): Promise<OverviewData> {
     ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked, health, queues) }),
     needs: needsOf(known),
     range,
-    points: columnsOf(points, range, look.now),
-    ends: { of: ofQueues, range },
+    points: columnsOf(series.points, range, look.now),
+    ends: { of: series.queues ?? {}, range },
     queues: queues.filter(({ name }) => !name.startsWith('sidejob')),
     limited: queues.reduce((sum, { counts }) => sum + counts.limited, 0),
     longest: runs.sort((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),

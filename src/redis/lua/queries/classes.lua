@@ -7,6 +7,7 @@
 -- args: ns, clock, seed, queue_name, most_queues:int
 -- returns: classes
 
+local queues = require 'look/queues'
 local class_counts = require 'queue/class_counts'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
@@ -17,12 +18,8 @@ local int = numbers.int
 local queue_key = redis_keys.queue_key
 local now = time.now
 
-local names, more = { queue_name }, ''
-if queue_name == '' then
-  names = redis.call('SMEMBERS', ns .. 'queues')
-  table.sort(names)
-  if #names > most_queues then more = 'more' end
-end
+local names = queue_name ~= '' and { queue_name } or queues.names()
+local more = #names > most_queues and 'more' or ''
 local keys, rows = {}, {}
 for i = 1, math.min(#names, most_queues) do
   for _, key in ipairs({ queue_key(names[i]), class_counts.key(names[i], 'c'), class_counts.key(names[i], 'b') }) do keys[#keys + 1] = key end

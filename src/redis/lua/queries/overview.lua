@@ -7,18 +7,18 @@
 -- args: ns, clock, seed, queue_name
 -- returns: queues
 
-local lanes = require 'queue/lanes'
+local queues = require 'look/queues'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local fetch, queue, raw = cache.fetch, cache.queue, cache.raw
+local fetch, queue = cache.fetch, cache.queue
 local int = numbers.int
-local letters, queue_key = redis_keys.letters, redis_keys.queue_key
+local queue_key = redis_keys.queue_key
 local micros, now = time.micros, time.now
 
-local names = queue_name ~= '' and { queue_name } or redis.call('SMEMBERS', ns .. 'queues')
+local names = queue_name ~= '' and { queue_name } or queues.names()
 local keys, rows = {}, {}
 for i, name in ipairs(names) do keys[i] = queue_key(name) end
 fetch(keys)
@@ -34,27 +34,5 @@ local function look_again(q, part)
 end
 if #names > 0 then look_again(names[1 + math.floor(micros / #parts) % #names], parts[1 + micros % #parts]) end
 
-for i, name in ipairs(names) do
-  local queue_record = queue(name)
-  if not queue_record.jobs_at then
-    tally.look_at_all(name, queue_record)
-    if raw[queue_key(name)] then redis.call('SET', queue_key(name), tally.text(name)) end
-  end
-  local function at(place) return int(queue_record.jobs_at[letters[place]] or 0) end
-  local oldest = queue_record.first_pull and (not queue_record.first_ready or queue_record.first_pull < queue_record.first_ready) and queue_record.first_pull or queue_record.first_ready or ''
-  rows[i] = row_of.queue {
-    name = name,
-    document = cjson.encode(queue_record),
-    lanes = int(lanes.count(name)),
-    ready = at('ready'),
-    pull = at('ready:pull'),
-    timers = at('timers'),
-    leases = at('leases'),
-    suspended = at('suspended'),
-    completed = at('completed'),
-    failed = at('failed'),
-    terminated = at('terminated'),
-    oldest = oldest,
-  }
-end
+for i, name in ipairs(names) do rows[i] = queues.row(name) end
 return reply.queues { queues = rows, now = int(now) }

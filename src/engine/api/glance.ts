@@ -1,0 +1,42 @@
+// How everything stands, in one look: what the verbs of these names answer, of one answer of Redis.
+
+import type { Context } from '../context.ts'
+import type { Engine, Glance } from '../engine.ts'
+import { createHealth, type HealthParts } from './health.ts'
+import { createLimits } from './limits.ts'
+import { createProcesses, MOST_RUNS } from './processes.ts'
+import { createStats, MOST_QUEUES } from './stats.ts'
+
+/** So many limits are looked at where jobs wait at some. */
+const MOST_LIMITS = 100
+
+export function createGlance(context: Context, health: HealthParts): Pick<Engine, 'glance'> {
+  return {
+    async glance({ step } = {}): Promise<Glance> {
+      const kind = step === undefined ? '' : step === 'minute' ? 'm' : 'h'
+      const most = { queues: MOST_QUEUES, limits: MOST_LIMITS, runs: MOST_RUNS }
+      const asked = context.store.glance(kind, most)
+      const store = {
+        ...context.store,
+        overview: async () => (await asked).overview,
+        series: async () => (await asked).series,
+        limits: async () => (await asked).limits,
+        atWork: async () => (await asked).atWork,
+        standing: async () => (await asked).standing,
+      }
+      const seen = { ...context, store }
+      const numbers = createStats(seen)
+      const [stats, series, { limits }, processes, how, { hasSchedules }] = await Promise.all([
+        numbers.stats(),
+        step === undefined
+          ? { step: 'minute' as const, points: [], more: false }
+          : numbers.series({ step, details: true }),
+        createLimits(seen).bounds(),
+        createProcesses(seen).processes(),
+        createHealth({ ...health, store }).health(),
+        asked,
+      ])
+      return { stats, series, limits, ...processes, health: how, hasSchedules }
+    },
+  }
+}

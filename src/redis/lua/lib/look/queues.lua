@@ -1,0 +1,45 @@
+-- Queues as they are looked at: their names, and each as a row.
+-- Made when first called.
+
+local queues = {}
+
+local lanes = require 'queue/lanes'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local tally = require 'runtime/tally'
+local queue, raw = cache.queue, cache.raw
+local int = numbers.int
+local letters, queue_key = redis_keys.letters, redis_keys.queue_key
+
+function queues.names()
+  local names = redis.call('SMEMBERS', ns .. 'queues')
+  table.sort(names)
+  return names
+end
+
+function queues.row(name)
+  local queue_record = queue(name)
+  if not queue_record.jobs_at then
+    tally.look_at_all(name, queue_record)
+    if raw[queue_key(name)] then redis.call('SET', queue_key(name), tally.text(name)) end
+  end
+  local function at(place) return int(queue_record.jobs_at[letters[place]] or 0) end
+  local oldest = queue_record.first_pull and (not queue_record.first_ready or queue_record.first_pull < queue_record.first_ready) and queue_record.first_pull or queue_record.first_ready or ''
+  return row_of.queue {
+    name = name,
+    document = cjson.encode(queue_record),
+    lanes = int(lanes.count(name)),
+    ready = at('ready'),
+    pull = at('ready:pull'),
+    timers = at('timers'),
+    leases = at('leases'),
+    suspended = at('suspended'),
+    completed = at('completed'),
+    failed = at('failed'),
+    terminated = at('terminated'),
+    oldest = oldest,
+  }
+end
+
+return queues

@@ -1,0 +1,26 @@
+-- What queues have counted, as it was written down minute by minute or hour by hour, and as it is now.
+-- Made when first called.
+
+local series = {}
+
+local counts = require 'queue/counts'
+local cache = require 'runtime/cache'
+local queue, raw = cache.queue, cache.raw
+
+local function most_of(kind) return kind == 'm' and counts.MINUTES or counts.HOURS end
+
+-- Puts where the counts of a queue are behind other keys.
+function series.add_keys(keys, name, kind)
+  for place = 0, most_of(kind) - 1 do keys[#keys + 1] = counts.key(name, kind, place, most_of(kind)) end
+end
+
+function series.row(name, kind)
+  local queue_record, found = queue(name), {}
+  for place = 0, most_of(kind) - 1 do
+    local text = raw[counts.key(name, kind, place, most_of(kind))]
+    if text then found[#found + 1] = text end
+  end
+  return row_of.counted { queue = name, latest = counts.written_down(queue_record, 0, kind == 'm' and queue_record.minute_wait or queue_record.hour_wait), before = found }
+end
+
+return series

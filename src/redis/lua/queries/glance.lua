@@ -1,0 +1,77 @@
+-- glance: how everything stands, in one look: queues and what they have counted, limits at which jobs wait, who is at work.
+-- Read only.
+--
+-- keys: texts that are answered as they are
+-- by: API, dashboard
+-- reads: counts, job, jobs, limit, limits, processes, queue, queues, repeats
+-- writes: queue
+-- args: ns, clock, seed, kind, most_queues:int, most_limits:int, most_runs:int
+-- returns: glance
+
+local limits = require 'limit/limits'
+local at_work = require 'look/at_work'
+local queues = require 'look/queues'
+local series = require 'look/series'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
+local time = require 'runtime/time'
+local fetch, queue, raw = cache.fetch, cache.queue, cache.raw
+local int = numbers.int
+local limit_key, queue_key = redis_keys.limit_key, redis_keys.queue_key
+local now = time.now
+
+local names, keys = queues.names(), tables.slice(KEYS, 1, #KEYS)
+local counted = kind ~= '' and tables.slice(names, 1, most_queues) or {}
+for _, name in ipairs(names) do keys[#keys + 1] = queue_key(name) end
+for _, name in ipairs(counted) do series.add_keys(keys, name, kind) end
+fetch(keys)
+
+-- Where the documents of queues say that nobody waits at a limit, no limit is looked at. Where somebody does they name the
+-- limits that have room at a moment; the others, which are paused, are looked for only where those do not account for all.
+local waiting, rows, seen = 0, {}, {}
+for _, name in ipairs(names) do waiting = waiting + (queue(name).at_limits or 0) end
+
+local function add_limits(list)
+  local limit_keys = {}
+  for i, key in ipairs(list) do limit_keys[i] = limit_key(key) end
+  fetch(limit_keys)
+  for _, key in ipairs(list) do
+    local state = limits.at(key)
+    local n = not seen[key] and state.settings and not state.settings.gone and redis.call('ZCARD', limit_key(key, 'waiting')) or 0
+    seen[key] = true
+    waiting = waiting - n
+    if n > 0 then rows[#rows + 1] = row_of.limit { key = key, document = cjson.encode(state.settings), held = int(state.held), waiting = int(n), since = '', started = '0', starts = {} } end
+  end
+end
+
+if waiting > 0 then
+  local named = {}
+  for _, name in ipairs(names) do
+    for key in pairs(queue(name).limit_moments or {}) do named[#named + 1] = key end
+  end
+  add_limits(tables.slice(named, 1, most_limits))
+  if waiting > 0 then add_limits(redis.call('SSCAN', ns .. 'limits', '0', 'COUNT', most_limits)[2]) end
+end
+
+local ids, more = {}, ''
+if kind ~= '' then ids, more = at_work.ids(names, most_runs) end
+cache.fetch_jobs(ids)
+local shown, points, texts = {}, {}, {}
+for i, name in ipairs(names) do shown[i] = queues.row(name) end
+for i, name in ipairs(counted) do points[i] = series.row(name, kind) end
+for i, key in ipairs(KEYS) do texts[i] = raw[key] or '' end
+return reply.glance {
+  texts = texts,
+  queues = shown,
+  counted = points,
+  more_queues = #names > most_queues and 'more' or '',
+  limits = rows,
+  lanes = at_work.lanes(names),
+  processes = kind ~= '' and at_work.processes() or {},
+  runs = at_work.runs(ids),
+  more_runs = more,
+  repeats = kind ~= '' and redis.call('EXISTS', ns .. 'repeats') == 1 and 'some' or '',
+  now = int(now),
+}

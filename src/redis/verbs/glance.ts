@@ -1,0 +1,34 @@
+// How everything stands, in one look.
+
+import { answerOf } from '../answers.ts'
+import type { Parts } from '../parts.ts'
+import * as scripts from '../scripts.generated.ts'
+import { standingKeys, standingOf } from './commands.ts'
+import { limitRow } from './limits.ts'
+import { atWorkOf } from './looks.ts'
+import { queueRow } from './queues.ts'
+
+type Most = { queues: number; limits: number; runs: number }
+
+export function createGlance({ client: { evaluate }, keys, base }: Parts) {
+  /**
+   * What the looks of these names answer, for one: of series those of the first so many queues; of limits those at which jobs
+   * wait. With `kind` '' queues and limits alone. `hasSchedules`: whether any job repeats.
+   */
+  async function glance(kind: 'm' | 'h' | '', most: Most) {
+    const args = { ...base(), kind, most_queues: most.queues, most_limits: most.limits, most_runs: most.runs }
+    const raw = await evaluate(scripts.glance, standingKeys(keys), args, [])
+    const { texts, queues, counted, moreQueues, limits, repeats, ...found } = answerOf(raw, 'glance')
+    const { lanes, processes, runs, moreRuns, now } = found
+    return {
+      overview: { queues: queues.map(queueRow), now },
+      series: { rows: counted, more: moreQueues, now },
+      limits: limits.map(limitRow),
+      atWork: atWorkOf({ lanes, processes, runs, more: moreRuns, now }),
+      standing: standingOf(texts.map((text) => text || null)),
+      hasSchedules: repeats,
+    }
+  }
+
+  return { glance }
+}

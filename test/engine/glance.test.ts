@@ -1,0 +1,68 @@
+// One look says what several say, and costs as one.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, kind, startKit } from '../kit/index.ts'
+import { costOf } from '../redis/commandstats.ts'
+
+const fine = defineWorker({ class: 'fine', perform() {} })
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ workers: [fine] })
+  await kit.engine.register('media', 'pulled', { pull: true })
+  await kit.engine.setLimit('unused', { concurrency: 3 })
+  for (const name of ['full', 'shut']) {
+    await kit.engine.register('media', name, { pull: true, concurrency: 1 })
+    for (let i = 0; i < 2; i++) await kit.engine.enqueue([{ queue: 'media', class: name }])
+  }
+  await kit.engine.enqueue([{ queue: 'default', class: 'fine' }])
+  await kit.engine.setLimit('worker:media/shut', { concurrency: 1, paused: true })
+  await kit.engine.claim('media', { names: ['full', 'shut'], lease: 3_600_000, max: 10, process: 'a-program' })
+})
+afterAll(() => kit.close())
+
+test('it says of queues, series, runs and health what looks at each say', async () => {
+  // What this look is about to count anew has been.
+  for (let i = 0; i < 30; i++) await kit.engine.stats()
+  const glance = await kit.engine.glance({ step: 'minute' })
+  const [stats, series, { processes, others }, health] = await Promise.all([
+    kit.engine.stats(),
+    kit.engine.series({ step: 'minute', details: true }),
+    kit.engine.processes(),
+    kit.engine.health(),
+  ])
+  const byName = (queues: readonly { name: string }[]) => [...queues].sort((a, b) => (a.name < b.name ? -1 : 1))
+  expect(byName(glance.stats.queues)).toEqual(byName(stats.queues))
+  expect({ ...glance.stats, queues: [] }).toEqual({ ...stats, queues: [] })
+  expect(glance.series).toEqual(series)
+  expect(glance.series.points.length).toBeGreaterThan(0)
+  expect({ processes: glance.processes, others: glance.others }).toEqual({ processes, others })
+  expect(glance.processes.flatMap(({ runs }) => runs)).toHaveLength(1)
+  expect({ ...glance.health, ms: 0 }).toEqual({ ...health, ms: 0 })
+  expect(glance.hasSchedules).toBe(false)
+})
+
+test('of limits it tells those at which jobs wait, also where none of them has room by itself', async () => {
+  const { limits } = await kit.engine.glance()
+  const { limits: all } = await kit.engine.bounds()
+  const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1)
+  expect(limits.sort(byKey)).toEqual(all.filter(({ waiting }) => waiting > 0).sort(byKey))
+  expect(limits.map(({ key, running, waiting }) => [key, running, waiting])).toEqual([
+    ['worker:media/full', 1, 1],
+    ['worker:media/shut', 0, 2],
+  ])
+})
+
+test('it says whether any job repeats', async () => {
+  await kit.engine.enqueue([{ queue: 'default', class: 'fine', repeat: { cron: '0 3 * * *' } }])
+  expect((await kit.engine.glance({ step: 'hour' })).hasSchedules).toBe(true)
+})
+
+test.skipIf(kind === 'embedded')('without a step it costs as a look at the queues', async () => {
+  await kit.engine.glance()
+  const { calls, billed, commands } = await costOf(kit, () => kit.engine.glance())
+  expect(calls).toBe(1)
+  // EVALSHA, TIME, SMEMBERS, MGET; and, since jobs wait at limits, an MGET, SSCAN, and two for each that is known.
+  expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(14)
+})
