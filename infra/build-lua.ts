@@ -215,7 +215,12 @@ function buildScript(source: Source, library: Library): Built {
   const head = headOfScript(source, shared, ofLua, library)
   const making = { shared: new Set(shared), library }
   const [first, later] = [kept.filter(({ group }) => group.isAlways), kept.filter(({ group }) => !group.isAlways)]
-  const blocks = [...(later.length ? [FIELDS, ...late(later, making)] : []), ...always(first, making)]
+  const hasFields = all.some(({ symbol }) => isField(library.nameOf.get(symbol) ?? ''))
+  const blocks = [
+    ...(hasFields ? [FIELDS] : []),
+    ...(later.length ? late(later, making) : []),
+    ...always(first, making),
+  ]
   const own = ownOf(source, places, uses, library)
   // A function of its own: the 200 locals of the chunk are the shared names'.
   const parts = joined([head, ...blocks, 'return(function()\n', { ...own, text: `${own.text}\n` }, 'end)()\n'])

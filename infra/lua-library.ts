@@ -1,6 +1,7 @@
 // What the modules become, whatever script they are part of: the short names of what they give, and their statements with
-// those. What every call needs is a local of the script. What few need are fields of one table, `F`: asked for one that it
-// has not, it makes all functions of its group, which the last letter of the name tells.
+// those. What every call needs is a local of the script, or a field of one table, `F`, where few places use it. What few
+// calls need are fields of `F` too: asked for one that it has not, it makes all functions of its group, which the last letter
+// of the name tells.
 
 import { type Given, handyNames, type Module, modulesOf, type Unit, type Use } from './lua-modules.ts'
 import type { Place } from './lua-names.ts'
@@ -96,13 +97,27 @@ function usesOf(units: readonly Unit[]): Map<Given, number> {
   return often
 }
 
-/** Fields for what a late group gives to others, locals for everything else. */
+/** What is used in no more places than this is a field, for whoever uses a local has to find it at each call. */
+const SELDOM = 8
+
+/** Functions, and tables that are there from the beginning: what is nothing at first cannot be a field, for it would be made. */
+function mayBeField({ gives, isFunction, node }: Unit): boolean {
+  const { init = [] } = node as never as { init?: { type: string }[] }
+  const areTables = init.length === gives.length && init.every(({ type }) => type === 'TableConstructorExpression')
+  return gives.some(({ isMember }) => isMember) && (isFunction || areTables)
+}
+
+/** Fields for what a late group gives to others and for what is seldom used, locals for everything else. */
 function namesOf(groups: readonly Group[], units: readonly Unit[]): Map<Given, string> {
   const names = lateNames(groups, units)
   const often = usesOf(units)
   const others = [...handyNames(), ...symbolsOf(units)].filter((symbol) => !names.has(symbol))
   others.sort((a, b) => (often.get(b) ?? 0) - (often.get(a) ?? 0))
-  for (const [i, symbol] of others.entries()) names.set(symbol, nameOfShared(i + OFTEN))
+  const fields = new Set(units.filter(mayBeField).flatMap(({ gives }) => gives))
+  const isSeldom = (symbol: Given): boolean => fields.has(symbol) && (often.get(symbol) ?? 0) <= SELDOM
+  // No field of a late group begins so.
+  for (const [i, symbol] of others.filter(isSeldom).entries()) names.set(symbol, `F._${letterOrDigit(i)}`)
+  for (const [i, symbol] of others.filter((one) => !isSeldom(one)).entries()) names.set(symbol, nameOfShared(i + OFTEN))
   return names
 }
 
