@@ -2389,10 +2389,13 @@ const handed: Mutation[] = [
     ['  if not before[1] then lanes.set(q, lane, now + lanes.BELL) end\n', '', 'a lane that is deaf keeps its place'],
     ["table.concat(before, ' ') .. ' ' .. ", '', 'of what was lent only the last is known'],
     [
-      '  if tokens[1] then change_queue(q, queue_fields.handed, nil) end\n',
-      '',
+      ' or nil) end\n  return waits',
+      ' or queue(q).handed) end\n  return waits',
       'a lane is lent again what it has told of',
     ],
+    ['left[1] and not asks and', 'left[1] and', 'who asks is not lent what came a moment ago'],
+    [' and now - since < ON_ITS_WAY', '', 'a lane that always has runs to commit is not lent what it has not heard of'],
+    ['  return waits and {} or left\n', '  return left\n', 'what is on its way is lent twice'],
     ['    if not tables.has(heard, token) then', '    if true then', 'a lane is lent what it has heard'],
   ),
   ...of(
@@ -2433,11 +2436,12 @@ const handed: Mutation[] = [
     ['eager.hand_over(tagged)\n', '', 'nothing is lent with a call'],
     ['eager.call_lanes()\n', '', 'nobody is called'],
   ),
-  ...of(92, 'scripts/commit.lua', [
-    'if laned then claim.add_lent',
-    'if false then claim.add_lent',
-    'who has not heard waits for its lease to end',
-  ]),
+  ...of(
+    92,
+    'scripts/commit.lua',
+    ['if laned then claim.add_lent', 'if false then claim.add_lent', 'who has not heard waits for its lease to end'],
+    ["#runs == 0 or leave ~= ''", '#runs == 0', 'a lane leaves without what was lent to it'],
+  ),
   ...of(92, 'lib/run/claim.lua', ['    tokens.keep(id, doc.token)\n', '', 'who asks twice is lent it once']),
   ...of(
     93,

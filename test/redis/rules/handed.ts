@@ -58,6 +58,25 @@ const rule92: Facts = {
     const heard = [await tokenOf(world, ids[1]!)]
     expect((await lane.ask({ heard, warm: WARM })).ids).toEqual([ids[0], ids[2]])
   },
+  async 'who commits hears of what was lent a moment ago, and is lent it with a later commit if not'(world) {
+    const lane = await warmed(world)
+    await many(world, 3)
+    const runs = (await lane.ask({ warm: WARM })).runs
+    const done = await Promise.all(runs.map((run) => run.settled({ end: 'completed' })))
+    expect((await lane.ask({ runs: [done[0]!], warm: WARM })).word).toBe('warm')
+    const id = await make(world)
+    expect(await lane.ask({ runs: [done[1]!], warm: WARM })).toMatchObject({ word: 'warm', ids: [] })
+    world.advance(1_100)
+    expect((await lane.ask({ runs: [done[2]!], warm: WARM })).ids).toEqual([id])
+  },
+  async 'a lane that leaves with its last run gets all that was lent to it'(world) {
+    const lane = await warmed(world)
+    await make(world)
+    const [run] = (await lane.ask({ warm: WARM })).runs
+    expect((await lane.ask({ warm: WARM })).word).toBe('warm')
+    const id = await make(world)
+    expect((await lane.ask({ leave: true, runs: [await run!.settled({ end: 'completed' })] })).ids).toEqual([id])
+  },
   async 'a lane that leaves gets what it has not heard of'(world) {
     const lane = await warmed(world)
     const id = await make(world)

@@ -168,7 +168,7 @@ if claims then
 end
 
 if ids[1] then counts.waited(queue_name, snapshot.waited(ids[1]), lent) end
-if laned then claim.add_lent(ids, standby.unheard(queue_name, lane, has_heard)) end
+if laned then claim.add_lent(ids, standby.unheard(queue_name, lane, has_heard, #runs == 0 or leave ~= '')) end
 if waiter ~= '' then waiters.stand(queue_name, waiter, patterns, #ids == 0 and told == '' and now + wait or now) end
 
 local word = 'ok'

@@ -59,14 +59,19 @@ function standby.hand(q, lane, tokens)
   change_queue(q, queue_fields.handed, lane .. ' ' .. int(since) .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
 end
 
--- What was lent to a lane and it has not heard of, as it comes to ask: from now on it knows of all.
-function standby.unheard(q, lane, heard)
-  local tokens, left = handed_to(q, lane), {}
-  if tokens[1] then change_queue(q, queue_fields.handed, nil) end
+-- What was lent to a lane and it has not heard of, as it comes to ask: from now on it knows of all. Who comes with runs instead
+-- will hear of what was lent a moment ago: that is on its way.
+local ON_ITS_WAY = 1000
+
+function standby.unheard(q, lane, heard, asks)
+  local tokens, since = handed_to(q, lane)
+  local left = {}
   for _, token in ipairs(tokens) do
     if not tables.has(heard, token) then left[#left + 1] = token end
   end
-  return left
+  local waits = left[1] and not asks and now - since < ON_ITS_WAY
+  if tokens[1] then change_queue(q, queue_fields.handed, waits and lane .. ' ' .. int(since) .. ' ' .. table.concat(left, ' ') or nil) end
+  return waits and {} or left
 end
 
 -- It does not wait any more, for it is at work or leaves.
