@@ -123,7 +123,7 @@ export async function runFunction(
   const job = new Job(worker, snapshot, tools, stop)
   try {
     const ending = await within<unknown>(timeoutOf(worker, snapshot), deadlines, stop, (ended, refused) => {
-      job.whenPaused({ ended, refused })
+      job.paused = { ended, refused }
       steps(worker, job, snapshot).then(ended, refused)
     })
     return await job.finish(ending)

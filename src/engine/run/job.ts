@@ -74,9 +74,9 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     ))
   }
 
-  /** Says who is told how the run ends when all that is left of its function waits. Said before the function begins. */
-  whenPaused(paused: Paused): void {
-    this.#parts.paused = paused
+  /** Who is told how the run ends when all that is left of its function waits. Said before the function begins. */
+  set paused(told: Paused) {
+    this.#parts.paused = told
   }
 
   /** How many values wait on an input port, defaults not counted. */
