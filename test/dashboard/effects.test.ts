@@ -94,6 +94,15 @@ test('a schedule runs now, and stops repeating after a question', async () => {
   await press('/schedules', { act: 'set', alias: 'nightly', queue: 'default', class: 'waits', cron: '0 3 * * *' })
   const [schedule] = (await pages.engine.schedules({})).schedules
   const job = String(schedule!.job)
+  // Twelve hours ahead are drawn: a slot beyond them is told beside the row all the same.
+
+  const far = new Date(Date.now() + 300 * 86_400_000)
+  const cron = `0 3 ${far.getUTCDate()} ${far.getUTCMonth() + 1} *`
+  await press('/schedules', { act: 'set', alias: 'yearly', queue: 'default', class: 'waits', cron })
+  const listed = await admin.html('/ui/schedules')
+  expect(listed.match(/class="nxt"/g)).toHaveLength(2)
+  expect(listed).not.toContain('no slot')
+  await press('/schedules', { act: 'stop', job: String((await pages.engine.get('yearly')).id) })
   await press('/schedules', { act: 'run', job })
   await pages.until(async () => (await pages.engine.runs(job)).runs.length > 0)
   await press('/schedules', { act: 'stop', job })

@@ -65,6 +65,17 @@ test('a run by hand uses up no slot', async () => {
   await kit.engine.terminate(String(id), {})
 })
 
+test('the next slot is told where it is beyond those that are asked for, and is none of a pause', async () => {
+  const id = await kit.make('beat', hourly)
+  const { next } = await kit.engine.schedule(String(id))
+  const soon = { until: kit.now() + 1 }
+  expect(await kit.engine.schedule(String(id), soon)).toMatchObject({ next: [], nextAt: next[0] })
+  await kit.engine.pauseSchedule(String(id))
+  expect(await kit.engine.schedule(String(id), soon)).toMatchObject({ next: [], nextAt: null })
+  await kit.engine.resumeSchedule(String(id))
+  await kit.engine.terminate(String(id), {})
+})
+
 test('a paused schedule has no slots, and goes on with the first after now', async () => {
   const id = await kit.make('beat', hourly)
   expect(await kit.engine.pauseSchedule(String(id))).toMatchObject({ paused: true, next: [] })

@@ -138,6 +138,7 @@ const scheduleShown = {
   error: null,
   lastRun: null,
   next: [T],
+  nextAt: T,
   missed: null,
   catchingUp: false,
   moved: null,

@@ -25,6 +25,22 @@ export const graphChange = z.object({
   wires: z.object({ added: z.array(z.string()), removed: z.array(z.string()) }),
   /** Values that stay behind, where they are. */
   orphaned: z.array(z.object({ node: z.string().nullable(), job: jobId, dir, port: z.string(), values: z.int() })),
+  unfit: z
+    .array(
+      z.object({
+        wire: z.string(),
+        job: jobId,
+        port: z.string(),
+        values: z.int(),
+        of: z.int().meta({ description: 'how many of those that wait there were looked at: the first hundred' }),
+        why: z.string().meta({ description: 'what is wrong with the first of them' }),
+      }),
+    )
+    .optional()
+    .meta({
+      description:
+        'told by previews where there are some: values that wait at the near end of a new wire and that the class at its far end does not take',
+    }),
 })
 export type GraphChange = z.output<typeof graphChange>
 

@@ -89,6 +89,9 @@ export const scheduleView = z.object({
   error: closed.nullable(),
   lastRun: pastRun.nullable(),
   next: z.array(moment),
+  nextAt: moment
+    .nullable()
+    .meta({ description: 'the next slot, also where it is beyond those that were asked for; null while it is paused' }),
   missed: z
     .object({
       from: moment,

@@ -20,6 +20,7 @@ import type { Call, Engine, GraphChange, Item, Ref, WireView } from '../engine.t
 import { checkPorts } from '../jobs/graph-check.ts'
 import { spawnedJob } from '../jobs/new-job.ts'
 import { adoptable } from '../run/snapshot.ts'
+import { unfitOf } from './flow-unfit.ts'
 import { flowFactsOf, flowRow, flowView, graphHash, graphsOf, versionViews, wasGraph, wireViews } from './flow-view.ts'
 
 type Flows = Pick<
@@ -163,8 +164,11 @@ export function createFlows({
     return changeOf(plan, true)
   }
 
-  const preview = async (state: FlowState, graph: Graph): Promise<GraphChange> =>
-    changeOf(await planOf(state, graph, beforeOf(state)), false)
+  async function preview(state: FlowState, graph: Graph): Promise<GraphChange> {
+    const plan = await planOf(state, graph, beforeOf(state))
+    const unfit = await unfitOf({ store, registry }, state, graph, plan)
+    return { ...changeOf(plan, false), ...(unfit.length > 0 ? { unfit } : {}) }
+  }
 
   const versionBy = (call?: Call): Version => ({ at: store.now(), by: call?.by ?? null })
 

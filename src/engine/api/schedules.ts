@@ -62,6 +62,7 @@ function scheduleOf(id: number, doc: JobRecord, stretch: Stretch = {}): Schedule
     error: shownError(doc),
     lastRun,
     next,
+    nextAt: next[0] ?? slotsOf(doc, repeat, { most: 1, until: Infinity })[0] ?? null,
     missed: missedOf(doc, repeat),
     catchingUp: doc.catchUpAt !== undefined,
     moved: next.length > 0 ? movedOf(repeat, next[0]!) : null,

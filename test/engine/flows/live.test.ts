@@ -43,6 +43,22 @@ const wiresOf = async (id: number) => {
 }
 
 describe('a graph changes while it runs', () => {
+  test('a preview tells of values that wait and that a new wire would bring where they do not fit', async () => {
+    const schema = '{"type":"object","properties":{"n":{"type":"integer"}}}' as never
+    await kit.engine.register('core', 'typed', { pull: true, in: { in: { schema } } })
+    const open: Graph = { nodes: { a: node('connect') }, edges: [], inports: { x: inOf('a.in') } }
+    const flow = await running(open, { x: [{ n: 1 }, { n: 'two' }, 3] })
+    const a = Number(await flow.child('a'))
+    const next: Graph = { ...open, nodes: { a: node('connect'), t: node('typed') }, edges: [edge('a.out', 't.in')] }
+    const change = await client.flows.setGraph(flow.id, next, { query: { preview: true } })
+    expect(change.unfit).toEqual([
+      { wire: 'a.out>t.in', job: a, port: 'out', values: 2, of: 3, why: expect.stringMatching(/^n: expected .*two/) },
+    ])
+    const anything: Graph = { ...next, nodes: { a: node('connect'), t: node('asker') } }
+    expect(await client.flows.setGraph(flow.id, anything, { query: { preview: true } })).not.toHaveProperty('unfit')
+    expect(await client.flows.setGraph(flow.id, next)).not.toHaveProperty('unfit')
+  })
+
   test('a preview says what would start, stop, be rewired and left behind, and does nothing', async () => {
     const flow = await running(asking, { x: [1, 2] })
     const ask = Number(await flow.child('ask'))

@@ -10,6 +10,7 @@ export type Change = {
   replace: { node: string; job: number }[]
   wires: { added: string[]; removed: string[] }
   orphaned: { node: string | null; job: number; dir: string; port: string; values: number }[]
+  unfit?: { wire: string; values: number; of: number; why: string }[]
 }
 
 /** Moves what waits at the far end of a wire to that of another one; answers how many, or why not. */

@@ -144,6 +144,13 @@ export function showPanel(panel: HTMLElement, shown: Shown): void {
             }),
           ),
           ...change.orphaned.map((left) => leftRow(left, moves(left))),
+          ...(change.unfit ?? []).map(
+            ({ wire, values, of, why }): Row => ({
+              sign: '!',
+              name: count(values),
+              text: `of ${count(of)} that wait for ${wire} ${values === 1 ? 'does' : 'do'} not fit: ${why}`,
+            }),
+          ),
         ]),
         ...section(
           'Checks',

@@ -71,7 +71,7 @@ async function drain(asked: ActAsked): Promise<Done> {
 }
 
 /** What a change of the graph would do, in sentences. */
-export function changeSaid({ start, stop, replace, wires, orphaned }: GraphChange): string[] {
+export function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }: GraphChange): string[] {
   const lost = orphaned.reduce((sum, { values }) => sum + values, 0)
   return [
     ...start.map((node) => `${node} starts.`),
@@ -80,6 +80,10 @@ export function changeSaid({ start, stop, replace, wires, orphaned }: GraphChang
     ...(wires.added.length > 0 ? [`New wires: ${wires.added.join(', ')}.`] : []),
     ...(wires.removed.length > 0 ? [`Cut wires: ${wires.removed.join(', ')}.`] : []),
     ...(lost > 0 ? [`${many(lost, 'value')} ${lost === 1 ? 'stays' : 'stay'} behind, unread.`] : []),
+    ...unfit.map(
+      ({ wire, values, of, why }) =>
+        `${count(values)} of ${many(of, 'value')} that ${of === 1 ? 'waits' : 'wait'} for ${wire} ${values === 1 ? 'does' : 'do'} not fit: ${why}.`,
+    ),
   ]
 }
 

@@ -90,10 +90,9 @@ function Ticks({ span }: { span: Span }) {
   )
 }
 
-function Next({ schedule: { paused, next } }: { schedule: ScheduleView }) {
+function Next({ schedule: { paused, nextAt: first } }: { schedule: ScheduleView }) {
   const { now, zone } = useLook()
-  const [first] = next
-  if (paused || first === undefined)
+  if (paused || first === null)
     return (
       <div class="nxt">
         <span class="st suspended">

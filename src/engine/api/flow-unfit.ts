@@ -1,0 +1,62 @@
+// Values that wait where a new wire begins, and that the class at its far end does not take.
+
+import type { Graph } from '../../core/graph.ts'
+import { dotted } from '../../core/issues.ts'
+import type { Plan } from '../../core/plan.ts'
+import { type GraphWire, wiresOf } from '../../core/wires.ts'
+import { itemOf } from '../../redis/item.ts'
+import type { FlowState } from '../../redis/types.ts'
+import type { Context } from '../context.ts'
+import type { GraphChange } from '../engine.ts'
+import { faultIn } from '../jobs/checks.ts'
+import { nearPort } from './flow-view.ts'
+
+/** So many of those that wait at one end are looked at, and so many ends. */
+const [VALUES, ENDS] = [100, 50]
+
+type Unfit = NonNullable<GraphChange['unfit']>
+type NearEnd = { id: number; dir: 'i' | 'o'; port: string }
+
+/** Where a wire begins, if values wait there. */
+function nearEndOf(state: FlowState, wire: GraphWire): NearEnd | undefined {
+  const { node, port } = wire.from
+  const id = node === null ? state.id : state.children[node]?.id
+  if (id === undefined || !nearPort(state, wire)?.size) return undefined
+  return { id, dir: node === null ? 'i' : 'o', port }
+}
+
+/**
+ * What of those that wait does not fit, by the schemas of the classes that the new wires lead to. Wires to an output of the
+ * flow itself have none. One command more for a preview that adds wires at whose beginning values wait, none for others.
+ */
+export async function unfitOf(
+  { store, registry }: Pick<Context, 'store' | 'registry'>,
+  state: FlowState,
+  graph: Graph,
+  { wires }: Plan,
+): Promise<Unfit> {
+  const added = new Set(wires.added)
+  const asked = wiresOf(graph).flatMap((wire) => {
+    const near = added.has(wire.id) && wire.to.node !== null ? nearEndOf(state, wire) : undefined
+    return near ? [{ wire, near }] : []
+  })
+  const looked = asked.slice(0, ENDS)
+  if (looked.length === 0) return []
+  const rows = await store.peek(
+    looked.map(({ near }) => near),
+    VALUES,
+  )
+  const found = await Promise.all(
+    looked.map(async ({ wire, near }, i): Promise<Unfit> => {
+      const node = graph.nodes[wire.to.node!]!
+      const at = await registry.find(node.queue, node.class)
+      const items = rows[i]?.items ?? []
+      const faults = items.flatMap((item) => faultIn(at, { dir: 'in', port: wire.to.port }, itemOf(item).data) ?? [])
+      const [first] = faults
+      if (!first) return []
+      const why = `${first.path.length > 0 ? `${dotted(first.path)}: ` : ''}${first.message}`
+      return [{ wire: wire.id, job: near.id, port: near.port, values: faults.length, of: items.length, why }]
+    }),
+  )
+  return found.flat()
+}
