@@ -11,6 +11,7 @@ import { refusedIn } from '../../infra/lua-rules.ts'
 import { squeeze } from '../../infra/lua-squeeze.ts'
 import { inSources } from '../../src/redis/script.ts'
 import * as committed from '../../src/redis/scripts.generated.ts'
+import { functionsMade } from '../heavy/bench/functions-made.ts'
 
 const root = join(import.meta.dirname, '../../src/redis/lua')
 
@@ -374,6 +375,13 @@ test('a script that leaves what there is not is refused', () =>
   expect(() =>
     buildScripts((file, text) => (file === 'scripts/commit.lua' ? text.replace('run/ops,', 'run/opps,') : text)),
   ).toThrow('scripts/commit.lua: expected a module of lib, or what it gives, got run/opps'))
+
+test.each([
+  ['local function f() return function() end end', 1],
+  ['local t = { a = function() end }\nfunction t.b() end', 2],
+  ['(function() t.a = function() end end)()', 2],
+  ['return f(function() end)', 1],
+])('%j makes %i functions a call', (text, n) => expect(functionsMade(text)).toBe(n))
 
 describe('the names of fields', () => {
   test('are long in sources and short in scripts', () => {

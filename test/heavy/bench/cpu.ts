@@ -1,6 +1,6 @@
 // What work costs the processes that do it: a shared machine distorts how long work takes, but hardly what it costs.
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** Name → microseconds of CPU. */
 export type Cpu = Record<string, number>
@@ -15,6 +15,13 @@ export function usedBy(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK
 }
+
+/** Milliseconds of CPU that a process has used, to the microsecond: what each of its threads was given. */
+export const cpuOf = (pid: number): number =>
+  readdirSync(`/proc/${pid}/task`).reduce(
+    (sum, thread) => sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e6,
+    0,
+  )
 
 /** @example const spent = stopwatch({ client: process.pid }); await work(); const { client } = spent() */
 export function stopwatch(pids: Record<string, number>): () => Cpu {

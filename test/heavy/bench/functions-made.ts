@@ -1,0 +1,21 @@
+// How many functions a call of a script makes before its first line of work: what stands at its top, and within functions
+// that are called where they stand.
+
+import { children, type Node } from '../../../infra/lua-names.ts'
+import { parseLua } from '../../../infra/lua-rules.ts'
+
+const isFunction = ({ type }: Node): boolean => type === 'FunctionDeclaration'
+
+const isCalledAtOnce = (node: Node): boolean =>
+  node.type === 'CallExpression' && isFunction((node as never as { base: Node }).base)
+
+function madeIn(node: Node): number {
+  if (isCalledAtOnce(node)) {
+    const { base } = node as never as { base: Node }
+    return 1 + children(base).reduce((sum, child) => sum + madeIn(child), 0)
+  }
+  return isFunction(node) ? 1 : children(node).reduce((sum, child) => sum + madeIn(child), 0)
+}
+
+/** @example functionsMade('local function f() end\n(function() g = function() end end)()') // 3 */
+export const functionsMade = (text: string): number => madeIn(parseLua(text) as Node)

@@ -1,0 +1,78 @@
+// The three Luas that play our scripts, each in a process of its own behind a gateway.
+
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { startGateway } from '../../../infra/gateway.ts'
+import { startRedis } from '../../../infra/redis.ts'
+import { type Address, connect, text } from '../../../infra/resp.ts'
+import { startStrict } from '../../../infra/strict/index.ts'
+
+export const luas = ['server', 'strict', 'embedded'] as const
+export type Lua = (typeof luas)[number]
+
+const TOKEN = 'luas'
+
+type Started = { address: Address; pid: number; describe: string; close: () => Promise<void> }
+
+async function startServer(): Promise<Started> {
+  const server = await startRedis({ force: 'server', persist: false })
+  const connection = await connect(server)
+  const pid = Number(/process_id:(\d+)/.exec(text(await connection.call('INFO', 'server')))![1])
+  await connection.close()
+  return { address: server, pid, describe: server.describe, close: server.close }
+}
+
+/** Scripts are kept compiled, as a setting of the stand-in has it: nobody outside knows whether the vendor does. */
+async function startVendor(): Promise<Started> {
+  const server = await startServer()
+  const strict = await startStrict({ redis: server.address, plan: 'off', compileEach: false })
+  return {
+    ...{ address: strict.address, pid: strict.pid, describe: "the vendor's Lua before a redis-server" },
+    async close() {
+      await strict.close()
+      await server.close()
+    },
+  }
+}
+
+/** It runs in the process that starts it: here in one of its own, whose CPU is its alone. */
+async function startEmbedded(): Promise<Started> {
+  const child = spawn(process.execPath, [import.meta.filename], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const line = await new Promise<string>((resolve) => createInterface({ input: child.stdout }).once('line', resolve))
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  return {
+    ...{ address: { host: '127.0.0.1', port: Number(line) }, pid: child.pid!, describe: 'the embedded Redis' },
+    async close() {
+      child.stdin.end()
+      await exited
+    },
+  }
+}
+
+const starts: Record<Lua, () => Promise<Started>> = {
+  server: startServer,
+  strict: startVendor,
+  embedded: startEmbedded,
+}
+
+/** @example const host = await startLua('strict'); createClient(host.options); usedBy(host.pid); await host.close() */
+export async function startLua(lua: Lua) {
+  const started = await starts[lua]()
+  const gateway = await startGateway({ redis: started.address, token: TOKEN })
+  return {
+    options: { url: gateway.url, token: TOKEN },
+    pid: started.pid,
+    describe: started.describe,
+    async close() {
+      await gateway.close()
+      await started.close()
+    },
+  }
+}
+
+export type Host = Awaited<ReturnType<typeof startLua>>
+
+if (import.meta.main) {
+  console.log((await startRedis({ force: 'embedded' })).port)
+  process.stdin.resume().once('end', () => process.exit(0))
+}

@@ -1,0 +1,90 @@
+// The calls that carry most jobs, by the store of a checkout: what each costs the process that plays its script.
+
+import { join } from 'node:path'
+import type * as clients from '../../../src/redis/client.ts'
+import type * as stores from '../../../src/redis/store.ts'
+import type { ClaimedJob } from '../../../src/redis/types.ts'
+import { cpuOf } from './cpu.ts'
+import type { Host, Lua } from './luas.ts'
+
+/** Milliseconds of CPU, by what is called. */
+export type Calls = Record<string, number>
+
+type Make = () => ReturnType<typeof stores.createStore>
+
+/** What a call does, made ready: each call of it is one of those that count. */
+type Workload = { times: number; ready: (store: ReturnType<Make>, times: number) => Promise<() => Promise<unknown>> }
+
+const BATCH = 100
+const plain = { queue: 'q', class: 'plain', known: true }
+/** One of its kind: it waits in no piece. */
+const single = () => ({ ...plain, unique: { key: crypto.randomUUID() } })
+
+const LEASE = 45_000
+
+/** A lane that commits what it was lent, and claims as many again. */
+const lane =
+  (batch: number, job: () => object, madeAtOnce = batch): Workload['ready'] =>
+  async (store, times) => {
+    for (let left = (times + 2) * batch; left > 0; left -= madeAtOnce)
+      await store.enqueue(Array.from({ length: madeAtOnce }, job) as Parameters<typeof store.enqueue>[0])
+    const id = crypto.randomUUID()
+    let seq = 0
+    let lent: ClaimedJob[] = []
+    const goOn = async () => {
+      const runs = lent.map(({ document }) => ({ token: document.token!, n: 0, end: 'completed' as const, words: [] }))
+      const asked = { id, seq: ++seq, bell: '', waits: 0, warm: 0 }
+      const answer = await store.commit({
+        queue: 'q',
+        runs,
+        lane: asked,
+        claim: { max: batch, lease: LEASE, begun: batch },
+      })
+      if (answer.lent.length !== batch) throw new Error(`${batch} were to be claimed, ${answer.lent.length} came`)
+      lent = answer.lent
+    }
+    await goOn()
+    return goOn
+  }
+
+const workloads: Record<string, Workload> = {
+  'a claim that finds nothing': {
+    times: 300,
+    async ready(store) {
+      await store.enqueue([{ ...plain, wait: 3_600_000 }])
+      return () => store.commit({ queue: 'q', claim: { max: BATCH, lease: LEASE, begun: 1 } })
+    },
+  },
+  'an enqueue of 1': { times: 300, ready: async (store) => () => store.enqueue([plain]) },
+  [`an enqueue of ${BATCH} that are alike`]: {
+    times: 100,
+    ready: async (store) => () => store.enqueue(Array.from({ length: BATCH }, () => plain)),
+  },
+  'a commit of 1 with a claim of 1': { times: 200, ready: lane(1, () => plain) },
+  [`a commit of ${BATCH} with a claim of ${BATCH}, alike`]: { times: 100, ready: lane(BATCH, () => plain) },
+  [`a commit of ${BATCH} with a claim of ${BATCH}, documents`]: { times: 30, ready: lane(BATCH, single) },
+}
+
+/** @example const make = await callsOf('/home/me/other-checkout', host) */
+export async function callsOf(folder: string, { options }: Host): Promise<Make> {
+  const { createStore }: typeof stores = await import(join(folder, 'src/redis/store.ts'))
+  const { createClient }: typeof clients = await import(join(folder, 'src/redis/client.ts'))
+  const client = createClient(options)
+  return () => createStore({ client, namespace: `${crypto.randomUUID().slice(0, 8)}:` })
+}
+
+/** The embedded one takes ten times as long. */
+const timesIn = (lua: Lua, times: number): number => (lua === 'embedded' ? Math.ceil(times / 10) : times)
+
+/** Each kind of call in a namespace of its own. */
+export async function measureCalls(make: Make, { pid }: Host, lua: Lua): Promise<Calls> {
+  const found: Calls = {}
+  for (const [title, { times: usual, ready }] of Object.entries(workloads)) {
+    const times = timesIn(lua, usual)
+    const call = await ready(make(), times)
+    const before = cpuOf(pid)
+    for (let i = 0; i < times; i++) await call()
+    found[title] = (cpuOf(pid) - before) / times
+  }
+  return found
+}
