@@ -122,6 +122,7 @@ describe.skipIf(!program())('charts', { timeout: 60_000 }, () => {
       expect(await dot.getAttribute('title')).toBe(
         `At most ${costs['/limits']![1]} commands every 2 s; press to pause (p)`,
       )
+      expect(await dot.locator('.news').innerText()).toBe('· every 2 s')
       await dot.click()
       expect(await dot.getAttribute('title')).toBe('Looks no more, and costs nothing; press to go on (p)')
     }))

@@ -115,6 +115,14 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 60_000 }, () =
     const hour = (text: string | null) => Number(text!.slice(0, 2))
     await page.waitForFunction((was) => document.querySelector('.laxis text')?.textContent !== was, utc)
     expect(hour(await first())).toBe((hour(utc) + 9) % 24)
+    // No text of the axis stands on another.
+    const ends = await page
+      .locator('.laxis text')
+      .evaluateAll((all) =>
+        all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right] as const),
+      )
+    expect(ends.length).toBeGreaterThan(1)
+    for (const [i, [left]] of ends.entries()) if (i > 0) expect(left).toBeGreaterThanOrEqual(ends[i - 1]![1])
     await leave(window)
   })
 

@@ -49,6 +49,7 @@ function sign(kind: 'live' | 'slower' | 'paused' | 'cut', text: string): void {
   const word = live.querySelector('.word')!
   if (word.textContent !== text) word.textContent = text
   live.title = costs(kind)
+  live.querySelector('.news')!.textContent = kind === 'live' && !isHearing() ? `· every ${about(state.every)}` : ''
 }
 
 /** How long until the next look: by how long ago somebody moved. */

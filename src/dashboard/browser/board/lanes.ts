@@ -81,11 +81,11 @@ export function createLanes(box: HTMLElement) {
         make('path', { class: 's-ink3 mark', d: `M${xOf(range, at)} 0V${lanes.length * HIGH}` }),
       )
       svg.replaceChildren(...bars, ...lines, line)
-      axis.replaceChildren(
-        tick(range.from, clock(range.from)),
-        ...together(marks, range).map(({ at, text }) => tick(at, `${clock(at)} ${text}`)),
-        tick(range.to, clock(range.to)),
-      )
+      const said = together(marks, range).map(({ at, text }) => ({ at, text: `${clock(at)} ${text}` }))
+      // The ends are said where no mark is so near that one would stand on the other.
+      const isFree = (end: number) => said.every(({ at }) => Math.abs(xOf(range, at) - xOf(range, end)) > WIDE * NEAR)
+      const ends = [range.from, range.to].filter(isFree).map((at) => ({ at, text: clock(at) }))
+      axis.replaceChildren(...[...ends, ...said].sort((a, b) => a.at - b.at).map(({ at, text }) => tick(at, text)))
     },
     at(at: number): void {
       set(line, { d: `M${xOf(range, at)} 0V10000` })
