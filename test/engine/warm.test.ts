@@ -56,6 +56,16 @@ test('a lane leaves when its time to wait is over, and the next job rings', asyn
   expect(messages() - before).toBe(1)
 })
 
+test('a queue whose lane has left costs nothing more: no request, no message', async () => {
+  await start({ warm: 300 })
+  await warmUp()
+  await kit.until(async () => (await queue()).lanes === 0)
+  const sent = () => [kit.counts().requests, kit.counts().published]
+  const before = sent()
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  expect(sent()).toEqual(before)
+})
+
 test('a lane whose budget is over rings for the next one, and no job waits for the tick', async () => {
   await start({ warm: 3_000, budget: 600 })
   await warmUp()
