@@ -157,7 +157,6 @@ export function createDispatcher({
     const wait = answer.dueIn ?? Number.POSITIVE_INFINITY
     if (answer.word === 'warm') {
       await warmth.wait(wait, flight.ended())
-      if (flight.size === 0 && !flight.idle && byCalls.gathering() > 0) await sleep(byCalls.gathering())
     } else if (!flight.idle) {
       // Slow runs hold up nobody: what has ended is committed and more is claimed; and when nothing is left the lane
       // is given up, so that new jobs ring, while we wait only to bring home what is under way.
@@ -170,6 +169,8 @@ export function createDispatcher({
       if (wait > SOON) return 'empty'
       await sleep(wait)
     }
+    // Also where the last answer brought what a call had brought already.
+    if (flight.size === 0 && !flight.idle && byCalls.gathering() > 0) await sleep(byCalls.gathering())
     return undefined
   }
 

@@ -6,7 +6,7 @@ import type { ClaimedJob } from '../../redis/types.ts'
 /** Where calls come closer together than this, on average, ... */
 const OFTEN = 10
 /** ... a lane waits for so long before it commits: so one commit is for several runs. */
-const GATHERING = 25
+const GATHERING = 15
 /** How much the last interval counts. */
 const WEIGHT = 0.2
 
