@@ -19,7 +19,7 @@ type Kept = { of: string; names: Names; called: string; table: string }
 
 /** Records: what they are called where a field is read, and the word before a table of their fields. */
 const records: Kept[] = [
-  { of: 'a job', names: job, called: String.raw`doc|\w+_doc`, table: 'fields' },
+  { of: 'a job', names: job, called: String.raw`doc|\w+_doc|(?:find|need)${CALL}`, table: 'fields' },
   {
     of: 'a queue',
     names: namesOf(queueFields),

@@ -388,6 +388,9 @@ describe('the names of fields', () => {
     const source =
       "change(id, doc, fields.lease_until, doc.token)\nreturn fields { place = 'new', created_at = f({ 1 }) }"
     expect(shortenFields('x.lua', source)).toBe("change(id, doc, 'le', doc.tk)\nreturn { z = 'new', t = f({ 1 }) }")
+    expect(shortenFields('x.lua', 'find(id).token, cache.need(of(id)).token')).toBe(
+      'find(id).tk, cache.need(of(id)).tk',
+    )
     expect(shortenFields('x.lua', 'queue(doc.queue).mode, settings.rate, queue_record.lanes')).toBe(
       'queue(doc.q).m, settings.r, queue_record.l',
     )
@@ -395,6 +398,7 @@ describe('the names of fields', () => {
 
   test.each([
     ['\nif parent_doc.lease_til then', 'x.lua:2: expected a field of a job (src/redis/keys.ts), got lease_til'],
+    ['cache.find(doc.parent).tokn', 'x.lua:1: expected a field of a job (src/redis/keys.ts), got tokn'],
     ['queue(q).lanez', 'x.lua:1: expected a field of a queue (src/redis/keys.ts), got lanez'],
     ['limit_fields { rat = 1 }', 'x.lua:1: expected a field of a limit (src/redis/keys.ts), got rat'],
   ])('that no record has are refused: %j', (source, error) => {
