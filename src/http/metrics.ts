@@ -1,5 +1,6 @@
 // Numbers for Prometheus, in its text format 0.0.4.
 
+import { type ClassCount, classEnds } from '../core/class-counts.ts'
 import { waitEnds } from '../core/waits.ts'
 import type { GroupView, LimitView, QueueView } from '../engine/engine.ts'
 
@@ -9,6 +10,8 @@ export type Measured = {
   total: Record<string, Record<string, number>>
   /** Per queue, how many runs of today had been ready for how long, by the ends of `waitEnds`. */
   waits: Record<string, readonly number[]>
+  /** What was counted of each class today. */
+  classes: ({ queue: string } & Pick<ClassCount, 'class' | 'took'>)[]
   limits: LimitView[]
   groups: GroupView[]
 }
@@ -45,28 +48,40 @@ const family = (name: string, type: 'gauge' | 'counter', help: string, samples: 
 /**
  * Writes what was measured, one family after the other.
  *
- * @example metrics({ queues, total: { core: { runs: 7 } }, waits: {}, limits: [], groups: [] })
+ * @example metrics({ queues, total: { core: { runs: 7 } }, waits: {}, classes: [], limits: [], groups: [] })
  */
-export function metrics({ queues, total, waits, limits, groups }: Measured): string {
+export function metrics({ queues, total, waits, classes, limits, groups }: Measured): string {
   const rooms = [
     ...limits.map(({ key, ...room }) => ({ labels: { limit: key }, ...room })),
     ...groups.map(({ id, ...room }) => ({ labels: { group: id }, ...room })),
   ]
-  return [...ofQueues(queues, total), ofWaits(waits), ...ofLimits(rooms)].join('')
+  return [...ofQueues(queues, total), ofWaits(waits), ofRuns(classes), ...ofLimits(rooms)].join('')
 }
 
 /** Each bucket holds those of the ones before it; what is counted begins anew each day, as after a start. */
-const ofWaits = (waits: Measured['waits']): string => {
-  const samples = Object.entries(waits).flatMap(([queue, buckets]): Sample[] => {
-    let sum = 0
-    return buckets.map((n, i) => {
-      const end = waitEnds[i]!
-      return [{ queue, le: Number.isFinite(end) ? String(end / 1000) : '+Inf' }, (sum += n)]
-    })
+function bucketsOf(labels: Labels, buckets: readonly number[], ends: readonly number[]): Sample[] {
+  let sum = 0
+  return buckets.map((n, i) => {
+    const end = ends[i]!
+    return [{ ...labels, le: Number.isFinite(end) ? String(end / 1000) : '+Inf' }, (sum += n)]
   })
-  const help = 'How long runs had been ready when they began, since midnight UTC.'
-  return histogram('sidejob_wait_seconds', help, samples)
 }
+
+const ofWaits = (waits: Measured['waits']): string =>
+  histogram(
+    'sidejob_wait_seconds',
+    'How long runs had been ready when they began, since midnight UTC.',
+    Object.entries(waits).flatMap(([queue, buckets]) => bucketsOf({ queue }, buckets, waitEnds)),
+  )
+
+const ofRuns = (classes: Measured['classes']): string =>
+  histogram(
+    'sidejob_run_seconds',
+    'How long runs took, since midnight UTC; those of classes beyond the first hundred of a queue are without a class.',
+    classes.flatMap(({ queue, class: name, took }) =>
+      took ? bucketsOf({ queue, class: name ?? '' }, took.buckets, classEnds) : [],
+    ),
+  )
 
 const perQueue = (queues: QueueView[], value: (queue: QueueView) => number): Sample[] =>
   queues.map((queue) => [{ queue: queue.name }, value(queue)])

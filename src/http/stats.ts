@@ -55,9 +55,9 @@ export const stats = {
       media: 'text/plain',
     },
     async ({ engine }) => {
-      const [stats, bounds] = await Promise.all([engine.stats(), engine.bounds(SEEN)])
+      const [stats, bounds, { classes }] = await Promise.all([engine.stats(), engine.bounds(SEEN), engine.classes({})])
       const groups = bounds.groups.sort((a, b) => b.waiting - a.waiting || b.jobs - a.jobs).slice(0, MOST_GROUPS)
-      const text = metrics({ ...stats, limits: bounds.limits, groups })
+      const text = metrics({ ...stats, classes, limits: bounds.limits, groups })
       return new Response(text, {
         headers: { 'content-type': 'text/plain; version=0.0.4', 'cache-control': 'no-store' },
       })

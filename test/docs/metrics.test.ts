@@ -13,6 +13,7 @@ test('docs/stats.md has every metric', async () => {
     queues: [queue as unknown as QueueView],
     total: { q: { runs: 1 } },
     waits: { q: [1] },
+    classes: [{ queue: 'q', class: 'c', took: { mean: 1, p50: 10, p95: 10, buckets: [1] } }],
     limits: [limit as unknown as LimitView],
     groups: [],
   })

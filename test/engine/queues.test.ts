@@ -28,7 +28,7 @@ describe('counts', () => {
     await make({ queue: 'limits', wait: 60_000 })
     expect(await countsOf('limits')).toMatchObject({ queued: 3, limited: 2, scheduled: 1, running: 1 })
     const { queues } = await kit.engine.queues()
-    const text = metrics({ queues, total: {}, waits: {}, limits: [], groups: [] })
+    const text = metrics({ queues, total: {}, waits: {}, classes: [], limits: [], groups: [] })
     expect(text).toContain('sidejob_jobs{queue="limits",status="limited"} 2')
   })
 

@@ -37,18 +37,35 @@ test('queues, what happened and limits are there, line by line', async () => {
   expect(lines).toContain('sidejob_events_total{queue="default",event="pages"} 3')
   expect(lines).toContain('sidejob_wait_seconds_bucket{queue="default",le="+Inf"} 1')
   expect(lines).toContain('sidejob_wait_seconds_count{queue="default"} 1')
+  expect(lines).toContain('sidejob_run_seconds_bucket{queue="default",class="counting",le="+Inf"} 1')
+  expect(lines).toContain('sidejob_run_seconds_count{queue="default",class="counting"} 1')
   expect(lines).toContain('sidejob_limit_running{limit="two \\"at\\" once"} 0')
 })
 
 test('a bucket of a histogram holds those of the buckets before it', () => {
-  const text = metrics({ queues: [], total: {}, waits: { q: [3, 0, 2, 0, 0, 0, 0, 0, 1] }, limits: [], groups: [] })
+  const none = { queues: [], total: {}, waits: {}, classes: [], limits: [], groups: [] }
+  const text = metrics({ ...none, waits: { q: [3, 0, 2, 0, 0, 0, 0, 0, 1] } })
   expect([...text.matchAll(/le="(.*?)"\} (\d+)/g)].map(([, end, n]) => `${end}: ${n}`)).toEqual([
     ...['0.01: 3', '0.1: 3', '1: 5', '5: 5', '30: 5', '60: 5', '600: 5', '3600: 5', '+Inf: 6'],
+  ])
+  const took = { mean: 5, p50: 10, p95: 30, buckets: [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4] }
+  const runs = metrics({
+    ...none,
+    classes: [
+      { queue: 'q', class: 'made', took: null },
+      { queue: 'q', class: null, took },
+    ],
+  })
+  expect(
+    [...runs.matchAll(/q",class="(.*?)",le="(.*?)"\} (\d+)/g)].map(([, of, end, n]) => `${of} ${end}: ${n}`),
+  ).toEqual([
+    ...[' 0.01: 2', ' 0.03: 3', ' 0.1: 3', ' 0.3: 3', ' 1: 3', ' 3: 3', ' 10: 3', ' 30: 3', ' 100: 3', ' 600: 3'],
+    ...[' 3600: 3', ' +Inf: 7'],
   ])
 })
 
 test('names cannot break out of their quotes', () => {
-  const text = metrics({ queues: [], total: { 'a"\\\n': { runs: 1 } }, waits: {}, limits: [], groups: [] })
+  const text = metrics({ queues: [], total: { 'a"\\\n': { runs: 1 } }, waits: {}, classes: [], limits: [], groups: [] })
   expect(text.split('\n')[2]).toBe('sidejob_events_total{queue="a\\"\\\\\\n",event="runs"} 1')
 })
 
