@@ -102,6 +102,15 @@ export const elsewhere: Elsewhere[] = [
       why: 'written by `npm run bench -- --write`',
     }),
   ),
+  {
+    ...{
+      page: 'src/README.md',
+      starts: 'redis-server 7.0.15, gopher-lua',
+      group: 'output',
+      by: 'test/heavy/bench/scripts.ts',
+    },
+    why: 'printed by `npm run bench:scripts -- --with <folder>`',
+  },
   ...['worker', 'hono', 'python'].map(
     (template): Elsewhere => ({
       ...{ page: `templates/${template}/README.md`, starts: 'npm test', group: 'run', by: packed },

@@ -35,8 +35,11 @@ export const encodeRecord = (record: JobRecord): string =>
     ),
   )
 
-/** `answer`: what our client is to see of what it answers. */
-export type Scripts = Map<string, { text: string; sha: string; answer?: (raw: unknown) => unknown }>
+/** `rest`: what it is to see of the arguments without a name; `answer`: what our client is to see of what it answers. */
+export type Scripts = Map<
+  string,
+  { text: string; sha: string; rest?: (rest: string[]) => string[]; answer?: (raw: unknown) => unknown }
+>
 
 /** What a rule says, as tests: each drives a world of its own. */
 export type Facts = Record<string, (world: World) => Promise<void>>
@@ -67,7 +70,8 @@ const withScripts = (client: Client, scripts: Scripts): Client => ({
   ...client,
   async evaluate(script, keys, args, rest) {
     const other = scripts.get(script.name)
-    const answer = await client.evaluate({ ...script, ...other } as Script<typeof args>, keys, args, rest)
+    const words = other?.rest ? other.rest(rest) : rest
+    const answer = await client.evaluate({ ...script, ...other } as Script<typeof args>, keys, args, words)
     return other?.answer ? other.answer(answer) : answer
   },
 })

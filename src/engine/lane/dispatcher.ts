@@ -77,6 +77,23 @@ export function createDispatcher({
   const { batch, concurrency, budget, lease, short, warm, requests } = { ...laneDefaults, ...options }
   const newWarmth = createWarmth({ listen, warm, most: WARM_AT_ONCE, elapsed })
 
+  /** Renews again and again, and once soon after something came that has little time. */
+  function renewing(renew: () => void) {
+    const again = setInterval(renew, lease / RENEWALS)
+    let first: ReturnType<typeof setTimeout> | undefined
+    const once = () => {
+      first = undefined
+      renew()
+    }
+    return {
+      soon: () => void (first ??= setTimeout(once, FIRST_RENEWAL)),
+      end(): void {
+        clearInterval(again)
+        clearTimeout(first)
+      },
+    }
+  }
+
   type Beginning = { bell?: string; lent?: ClaimedJob[]; asked?: number; guest?: Guest }
 
   /** Serves a queue, from a bell or from the jobs on that a request has begun its lane with. */
@@ -89,25 +106,20 @@ export function createDispatcher({
     const flight = createInFlight(concurrency, (one, when) => performer.run(one, { usage, asked: when }))
     /** A run whose job is to end, or that is somebody else's by now, hears of it. */
     const renew = async () => {
+      if (flight.size === 0) return
       usage.sent.requests++
       const { ending, lost } = await store.renew(queue, flight.tokens(), lease, lane)
       usage.stops.tell(ending, 'the job is to end: somebody has terminated it')
       usage.stops.tell(lost, 'the lease of this run has ended: nothing of it will be kept')
     }
-    const renewal = setInterval(() => {
-      if (flight.size > 0) renew().catch(() => undefined)
-    }, lease / RENEWALS)
+    const renewal = renewing(() => void renew().catch(() => undefined))
     const end = Math.min(elapsed() + budget, guest?.until ?? Number.POSITIVE_INFINITY)
     const byCalls = createLent()
-    let soon: ReturnType<typeof setTimeout> | undefined
     const take = (call: string): boolean => {
       const called = store.lentByCall(call)
       flight.add(byCalls.byCall(called, elapsed()), elapsed())
       warmth.worked()
-      soon ??= setTimeout(() => {
-        soon = undefined
-        if (flight.size > 0) renew().catch(() => undefined)
-      }, FIRST_RENEWAL)
+      renewal.soon()
       return called.length > 0
     }
     const warmth = guest ? cold : newWarmth(lane, end, take)
@@ -118,8 +130,7 @@ export function createDispatcher({
       }
       return await serve({ queue, bell, lane, usage, flight, byCalls, guest, end, warmth, seq: lent.length ? 2 : 1 })
     } finally {
-      clearInterval(renewal)
-      clearTimeout(soon)
+      renewal.end()
       warmth.end()
     }
   }
@@ -143,13 +154,19 @@ export function createDispatcher({
   const callsFree = ({ calls }: Usage, underWay: number): number =>
     Math.max(underWay ? 0 : 1, calls.most - calls.wanted)
 
-  /**
-   * How many jobs a lane takes with so many under way, and so many short ones just done. Who said how many a batch has
-   * gets no larger ones.
-   */
-  const roomFor = (underWay: number, short: number) => ({
-    max: Math.max(0, batch - underWay),
-    ...(options.batch === undefined ? { wide: Math.min(WIDE, GROWS * short) } : {}),
+  /** What a lane takes on, with so many short ones just done. Who said how many a batch has gets no larger ones. */
+  const freeIn = ({ usage, flight }: Lane, short: number, leave: boolean) => ({
+    max: leave ? 0 : Math.max(0, batch - flight.size),
+    ...(options.batch === undefined && !leave ? { wide: Math.min(WIDE, GROWS * short) } : {}),
+    calls: callsFree(usage, flight.size),
+  })
+
+  /** What a lane says of itself with each request. Who could take nothing on is not called either. */
+  const ownWords = ({ lane, warmth }: Lane, free: ReturnType<typeof freeIn>, leave: boolean) => ({
+    id: lane,
+    leave: leave && warmth.busy() ? ('next' as const) : leave,
+    waits: SOON,
+    warm: free.max > 0 && free.calls > 0 ? warmth.left() : 0,
   })
 
   /** Waits as the answer says, and goes on; or says how the lane ends. */
@@ -175,7 +192,7 @@ export function createDispatcher({
   }
 
   async function serve(open: Lane): Promise<Dispatched> {
-    const { queue, bell, lane, usage, flight, byCalls, guest, end, warmth } = open
+    const { queue, bell, usage, flight, byCalls, guest, end, warmth } = open
     let runs = 0
     let last = Number.NEGATIVE_INFINITY
     for (let seq = open.seq; ; seq++) {
@@ -185,24 +202,12 @@ export function createDispatcher({
       const heard = byCalls.heard()
       const wereShort = done.length > 0 && flight.size === 0 && asked - last < short
       last = asked
-      const free = {
-        ...(leave ? { max: 0 } : roomFor(flight.size, wereShort ? done.length : 0)),
-        calls: callsFree(usage, flight.size),
-      }
+      const free = freeIn(open, wereShort ? done.length : 0, leave)
       usage.sent.requests++
       const answer: CommitAnswer = await store.commit({
         queue,
         runs: done,
-        lane: {
-          id: lane,
-          seq,
-          heard,
-          bell: seq === 1 ? bell : '',
-          leave: leave && warmth.busy() ? 'next' : leave,
-          waits: SOON,
-          // Who could take nothing on is not called either.
-          warm: free.max > 0 && free.calls > 0 ? warmth.left() : 0,
-        },
+        lane: { ...ownWords(open, free, leave), seq, heard, bell: seq === 1 ? bell : '' },
         claim: { ...free, lease, begun: concurrency },
       })
       byCalls.told(heard.length)

@@ -14,10 +14,17 @@ const packed = readFileSync(join(import.meta.dirname, 'scripts-before-schemas.js
 /** What a commit answered had no name then; our client, which calls them, expects one. */
 const answer = (raw: unknown): unknown => ['committed', ...(raw as unknown[])]
 
+/** Lists of patterns and tags came first then, and behind them no list of what was heard by calls. */
+function rest(words: string[]): string[] {
+  const behind = (at: number) => at + 1 + Number(words[at])
+  const at = behind(behind(0))
+  return [...words.slice(0, at), ...words.slice(behind(at))]
+}
+
 const former = new Map(
   (JSON.parse(brotliDecompressSync(packed).toString()) as Script<never>[]).map((script) => [
     script.name,
-    script.name === 'commit' ? { ...script, answer } : script,
+    script.name === 'commit' ? { ...script, rest, answer } : script,
   ]),
 )
 // Then one script was for all commits.

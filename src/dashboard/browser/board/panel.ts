@@ -119,9 +119,25 @@ function leftRow({ node, port, values }: Change['orphaned'][number], act: (() =>
   }
 }
 
+const valueRows = ({ stays, moves }: Shown, change: Change): Row[] => [
+  ...stays.map(
+    ({ port, values }): Row => ({
+      ...{ sign: '=', name: count(values) },
+      text: `${values === 1 ? 'stays' : 'stay'} at ${port}`,
+    }),
+  ),
+  ...change.orphaned.map((left) => leftRow(left, moves(left))),
+  ...(change.unfit ?? []).map(
+    ({ wire, values, of, why }): Row => ({
+      ...{ sign: '!', name: count(values) },
+      text: `of ${count(of)} that wait for ${wire} ${values === 1 ? 'does' : 'do'} not fit: ${why}`,
+    }),
+  ),
+]
+
 /** Fills the panel beside the board. */
 export function showPanel(panel: HTMLElement, shown: Shown): void {
-  const { change, added, gone, stays, checks, error, waits, moves } = shown
+  const { change, added, gone, checks, error, waits } = shown
   panel.querySelector('.title')!.textContent = headOf(shown)
   panel.querySelector('.note')!.textContent = waits ? 'Preview: asking …' : 'Preview: nothing is applied yet'
   const never = gone.filter((name) => !change?.stop.some(({ node }) => node === name))
@@ -135,23 +151,7 @@ export function showPanel(panel: HTMLElement, shown: Shown): void {
           ...change.wires.added.map((name): Row => ({ sign: '+', name })),
           ...change.wires.removed.map((name): Row => ({ sign: '−', name })),
         ]),
-        ...section('Values', [
-          ...stays.map(
-            ({ port, values }): Row => ({
-              sign: '=',
-              name: count(values),
-              text: `${values === 1 ? 'stays' : 'stay'} at ${port}`,
-            }),
-          ),
-          ...change.orphaned.map((left) => leftRow(left, moves(left))),
-          ...(change.unfit ?? []).map(
-            ({ wire, values, of, why }): Row => ({
-              sign: '!',
-              name: count(values),
-              text: `of ${count(of)} that wait for ${wire} ${values === 1 ? 'does' : 'do'} not fit: ${why}`,
-            }),
-          ),
-        ]),
+        ...section('Values', valueRows(shown, change)),
         ...section(
           'Checks',
           checks.map((text): Row => ({ sign: '✓', name: '', text })),
