@@ -55,6 +55,7 @@ const served = metrics({
   queues: [queue],
   total: { q: { runs: 1 } },
   waits: { q: [1] },
+  classes: [{ queue: 'q', class: 'c', took: { buckets: [1] } }],
   limits: [{ key: 'l', running: 1, waiting: 1 }],
   groups: [],
 } as unknown as Parameters<typeof metrics>[0])

@@ -840,8 +840,8 @@ const cases: Case[] = [
     ask('GET', '/metrics'),
     200,
     '# TYPE sidejob_events_total counter\nsidejob_events_total{queue="core",event="runs"} 3\n',
-    'bounds',
-    1_000,
+    'classes',
+    {},
   ],
   [
     'doctor.examine',
