@@ -277,16 +277,16 @@ const runs: Mutation[] = [
     '',
     'a run does not see what it or the one before it has written',
   ]),
-  ...of(
-    9,
-    'lib/runtime/cache.lua',
-    ['if waiting and waiting[field] ~= nil then return waiting[field] end', '', 'a run does not see its own children'],
-    [
-      'if cache.writes.strings[key] ~= nil then return cache.writes.strings[key] end',
-      '',
-      'a job that was just made is not known',
-    ],
-  ),
+  ...of(9, 'lib/runtime/cache.lua', [
+    'if waiting and waiting[field] ~= nil then return waiting[field] end',
+    '',
+    'a run does not see its own children',
+  ]),
+  ...of(29, 'lib/runtime/cache.lua', [
+    'if cache.writes.strings[key] ~= nil then return cache.writes.strings[key] end',
+    '',
+    'who was just counted as a listener is not known',
+  ]),
   ...of(
     10,
     'lib/run/retry.lua',
