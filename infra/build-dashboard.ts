@@ -39,11 +39,11 @@ async function stylesheet(): Promise<Asset> {
   return { name: named('style.css', code), type: 'text/css; charset=utf-8', text: code }
 }
 
-/** That of the pages of flows, which other pages do not load. */
-async function flowStylesheet(): Promise<Asset> {
-  const text = readFileSync(join(root, 'assets/flow.css'), 'utf8')
+/** That of a page, or of some, which others do not load. */
+async function stylesheetOf(file: string): Promise<Asset> {
+  const text = readFileSync(join(root, 'assets', file), 'utf8')
   const { code } = await transform(text, { loader: 'css', minify: true, target: 'chrome123' })
-  return { name: named('flow.css', code), type: 'text/css; charset=utf-8', text: code }
+  return { name: named(file, code), type: 'text/css; charset=utf-8', text: code }
 }
 
 async function script(file: string): Promise<Asset> {
@@ -76,7 +76,9 @@ const fileOf = ({ name }: Asset): string =>
 async function made(): Promise<Map<string, string>> {
   const scripts = filesOf('browser').filter((file) => /\.tsx?$/.test(file))
   const sprite = readFileSync(join(root, 'assets/sprite.svg'), 'utf8').trim()
-  const assets = [...fonts, await stylesheet(), await flowStylesheet(), ...(await Promise.all(scripts.map(script)))]
+  const styles = filesOf('assets').filter((file) => file.endsWith('.css'))
+  const own = await Promise.all([...styles.map(stylesheetOf), ...scripts.map(script)])
+  const assets = [...fonts, await stylesheet(), ...own]
   return new Map([
     ...assets.map((asset) => [fileOf(asset), moduleOf(asset)] as const),
     [

@@ -3,7 +3,7 @@
 
 import { replies, rows } from '../src/redis/answers.ts'
 import { type Node, snake, walk } from './lua-names.ts'
-import { parseLua } from './lua-rules.ts'
+import { parseLua } from './lua-parse.ts'
 import { type Edit, edited } from './lua-squeeze.ts'
 
 type Shape = Readonly<Record<string, string>>

@@ -75,16 +75,30 @@ function parted(units: readonly Unit[]): Unit[][] {
 }
 
 function groupsOf(modules: readonly Module[], always: ReadonlySet<string>, units: Units): Group[] {
-  const late = modules.filter(({ path }) => !always.has(path)).map(({ path }) => path)
-  let letters = 0
-  return modules.flatMap((module): Group[] => {
-    if (!late.includes(module.path)) return [{ isAlways: true, letter: '', units: module.units }]
+  const groups = modules.flatMap((module): Group[] => {
+    if (always.has(module.path)) return [{ isAlways: true, letter: '', units: module.units }]
     const early = earlyIn(module, units)
     const first = module.units.filter((unit) => early.has(unit))
     const rest = parted(module.units.filter((unit) => !early.has(unit)))
-    const groups = rest.map((part) => ({ isAlways: false, letter: letterOrDigit(letters++), units: part }))
-    return first.length ? [{ isAlways: true, letter: '', units: first }, ...groups] : groups
+    const made = rest.map((part) => ({ isAlways: false, letter: '', units: part }))
+    return first.length ? [{ isAlways: true, letter: '', units: first }, ...made] : made
   })
+  for (const [i, group] of byUse(groups).entries()) group.letter = letterOrDigit(i)
+  return groups
+}
+
+/** Groups that are made when they are wanted, those first that are used most from outside. */
+function byUse(groups: readonly Group[]): Group[] {
+  const groupOf = new Map(
+    groups.flatMap((group) => group.units.flatMap(({ gives }) => gives.map((one) => [one, group]))),
+  )
+  const often = new Map<Group, number>()
+  for (const group of groups)
+    for (const { symbol } of group.units.flatMap(({ uses }) => uses)) {
+      const of = groupOf.get(symbol)
+      if (of && of !== group) often.set(of, (often.get(of) ?? 0) + 1)
+    }
+  return groups.filter(({ isAlways }) => !isAlways).sort((a, b) => (often.get(b) ?? 0) - (often.get(a) ?? 0))
 }
 
 const symbolsOf = (units: readonly Unit[]): Given[] =>
@@ -233,16 +247,18 @@ export function libraryOf(files: ReadonlyMap<string, string>, always: ReadonlySe
   return { modules, unitOf, added, groups, groupOf, nameOf, argNames, pieces }
 }
 
-/** Of the statements of all modules, those that a script reaches by what it uses, but for those that it leaves to another. */
-export function reached(
-  body: readonly Use[],
-  { unitOf, added }: Units,
-  left: ReadonlySet<Unit> = new Set(),
-): Set<Unit> {
+type Without = { left?: ReadonlySet<Unit>; idle?: ReadonlySet<Unit> }
+
+/**
+ * Of the statements of all modules, those that a script reaches by what it uses, but for those that it leaves to another;
+ * by those that do nothing in it, it reaches nothing.
+ */
+export function reached(body: readonly Use[], { unitOf, added }: Units, { left, idle }: Without = {}): Set<Unit> {
   const live = new Set<Unit>()
   const add = (unit: Unit | undefined): void => {
-    if (!unit || live.has(unit) || left.has(unit)) return
+    if (!unit || live.has(unit) || left?.has(unit)) return
     live.add(unit)
+    if (idle?.has(unit)) return
     for (const { symbol } of unit.uses) add(unitOf.get(symbol))
     for (const symbol of unit.gives) for (const one of added.get(symbol) ?? []) add(one)
   }

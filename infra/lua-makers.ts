@@ -5,8 +5,8 @@
 import { type Group, isField, type Library } from './lua-library.ts'
 import type { Given, Unit } from './lua-modules.ts'
 
-/** What a script has of a group. */
-export type Kept = { group: Group; units: Unit[] }
+/** What a script has of a group, and which of it does nothing there. */
+export type Kept = { group: Group; units: Unit[]; idle: Unit[] }
 
 /** In Redis' Lua a function takes 60 names from outside. */
 const MOST = 58
@@ -15,8 +15,8 @@ const MOST = 58
 const FIRST = new Set(['ns', 'clock', 'seed', 'at'])
 
 /** What is declared with a group: what it gives nobody else. */
-export const innerOf = ({ units }: Kept, shared: ReadonlySet<Given>, { nameOf }: Library): Given[] =>
-  units
+export const innerOf = ({ units, idle }: Kept, shared: ReadonlySet<Given>, { nameOf }: Library): Given[] =>
+  [...units, ...idle]
     .flatMap(({ gives }) => gives)
     .filter((symbol) => symbol.constant === undefined && !shared.has(symbol) && !isField(nameOf.get(symbol)!))
 
@@ -24,7 +24,7 @@ export const innerOf = ({ units }: Kept, shared: ReadonlySet<Given>, { nameOf }:
 function takenBy(kept: Kept, shared: ReadonlySet<Given>, library: Library): Set<string> {
   const inner = new Set(innerOf(kept, shared, library))
   const uses = kept.units.flatMap((unit) => unit.uses)
-  const symbols = [...kept.units.flatMap(({ gives }) => gives), ...uses.map(({ symbol }) => symbol)]
+  const symbols = [...kept.units, ...kept.idle].flatMap(({ gives }) => gives).concat(uses.map(({ symbol }) => symbol))
   const names = symbols
     .filter((symbol) => symbol.constant === undefined && !inner.has(symbol))
     .map((symbol) => library.nameOf.get(symbol)!)

@@ -3,7 +3,7 @@
 // In the scripts there are no such tables: every member is a name of its own.
 
 import { type Node, type Place, placesOf } from './lua-names.ts'
-import { parseLua } from './lua-rules.ts'
+import { parseLua } from './lua-parse.ts'
 import { remember } from './remember.ts'
 
 /** A name that a module has for itself, or gives to others as a member; or one of Lua's own, of no module. */

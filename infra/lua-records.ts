@@ -1,6 +1,7 @@
 // Records have long field names in the sources of scripts and short ones in Redis: `doc.lease_until` becomes `doc.le`,
 // `fields.lease_until` the text 'le', and `fields { place = 'new' }` a table with short names. Which record a name belongs
-// to follows from what stands before it, so that a name that its record does not have is refused, with its line.
+// to follows from what stands before it, so that a name that its record does not have is refused, with its line. Two tables
+// that scripts make for themselves, and look into everywhere, are treated alike: they make the scripts shorter.
 
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../src/redis/keys.ts'
 import { snake } from './lua-names.ts'
@@ -13,22 +14,58 @@ const namesOf = (fields: Record<string, readonly [short: string, ...unknown[]]>)
 // `gone` is a note of the script that deletes a job, and never written.
 const job: Names = new Map([...namesOf(jobFields), ['gone', 'gone']])
 
+/** What a script is about to write, by kinds; what it knows of a limit. */
+const written: Names = new Map(
+  Object.entries({
+    strings: 's',
+    expiring: 'x',
+    expires: 'p',
+    trims: 't',
+    dels: 'd',
+    zsets: 'z',
+    hashes: 'h',
+    sets: 'e',
+    lists: 'l',
+    log: 'o',
+    messages: 'm',
+    records: 'r',
+  }),
+)
+const limitState: Names = new Map([
+  ['settings', 's'],
+  ['key', 'key'],
+  ['held', 'held'],
+  ['started', 'started'],
+])
+
 const CALL = String.raw`\((?:[^()]|\([^()]*\))*\)`
 
 type Kept = { of: string; names: Names; called: string; table: string }
 
 /** Records: what they are called where a field is read, and the word before a table of their fields. */
 const records: Kept[] = [
-  { of: 'a job', names: job, called: String.raw`doc|\w+_doc|(?:find|need)${CALL}`, table: 'fields' },
   {
-    of: 'a queue',
+    of: 'a job (src/redis/keys.ts)',
+    names: job,
+    called: String.raw`doc|\w+_doc|(?:find|need)${CALL}`,
+    table: 'fields',
+  },
+  {
+    of: 'a queue (src/redis/keys.ts)',
     names: namesOf(queueFields),
     called: String.raw`(?<!\.)(?:queue_record|queue${CALL})`,
     table: 'queue_fields',
   },
-  { of: 'a limit', names: namesOf(limitFields), called: 'settings', table: 'limit_fields' },
-  { of: 'a lane', names: namesOf(laneFields), called: 'lane_record', table: 'lane_fields' },
-  { of: 'a day', names: namesOf(dayFields), called: 'day_record', table: 'day_fields' },
+  { of: 'a limit (src/redis/keys.ts)', names: namesOf(limitFields), called: 'settings', table: 'limit_fields' },
+  { of: 'a lane (src/redis/keys.ts)', names: namesOf(laneFields), called: 'lane_record', table: 'lane_fields' },
+  {
+    of: 'what is known of a limit (infra/lua-records.ts)',
+    names: limitState,
+    called: String.raw`(?<!\.)(?:state|limits\.at${CALL})`,
+    table: 'limit_state',
+  },
+  { of: 'what is written (infra/lua-records.ts)', names: written, called: 'writes', table: 'write_lists' },
+  { of: 'a day (src/redis/keys.ts)', names: namesOf(dayFields), called: 'day_record', table: 'day_fields' },
 ]
 const reads = records.map(({ called, ...record }) => ({
   ...record,
@@ -58,7 +95,7 @@ export function shortenFields(file: string, source: string): string {
     const found = names.get(name)
     if (found !== undefined) return found
     const line = text.slice(0, at).split('\n').length
-    throw new Error(`${file}:${line}: expected a field of ${of} (src/redis/keys.ts), got ${name}`)
+    throw new Error(`${file}:${line}: expected a field of ${of}, got ${name}`)
   }
   let text = source
   for (const { before, names, of } of reads)

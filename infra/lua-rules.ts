@@ -1,9 +1,10 @@
 // What the scripts may not say, because an engine that speaks Lua differs from Redis' own there: found in the syntax
 // tree, refused with file and line. Each rule has cost somebody something in gopher-lua, or would.
 
-import luaparse from 'luaparse'
+import type luaparse from 'luaparse'
 import { callsItself, tooManyLocals } from './lua-depth.ts'
 import { children, type Node, walk } from './lua-names.ts'
+import { parseLua } from './lua-parse.ts'
 
 type Scope = Map<string, luaparse.Expression | undefined>
 type FunctionNode = Node & { type: 'FunctionDeclaration'; body: Node[]; parameters: Node[] }
@@ -172,9 +173,4 @@ export function refusedIn(file: string, text: string): Refused[] {
     }),
   )
   return [...severalOfModule(file, tree), ...ofNodes]
-}
-
-/** The syntax tree of a file, with the lines; what stands in parentheses says so. */
-export function parseLua(text: string): Node {
-  return luaparse.parse(text, { luaVersion: '5.1', locations: true, ranges: true, comments: false }) as Node
 }

@@ -2,7 +2,7 @@
 // between two words goes. A line of the source stays a line, so that an error can be told where it happened.
 
 import { type Binding, children, type Node, type Place, placesOf } from './lua-names.ts'
-import { parseLua } from './lua-rules.ts'
+import { parseLua } from './lua-parse.ts'
 import { remember } from './remember.ts'
 
 /** A text, and for each of its lines the line that it had in its source. */
@@ -95,18 +95,37 @@ function withoutParentheses(tokens: readonly Token[]): Token[] {
   return tokens.filter((_, at) => !(at > 0 && isOpen(at)) && !(at > 2 && isOpen(at - 2)))
 }
 
+/** Nothing can go wrong in such a line, so that nobody asks where it stands: `end)`, `return nil`. */
+function isSafe([first, ...others]: readonly Token[]): boolean {
+  if (first!.text === 'end') return others.every(({ text }) => /^[)},]$/.test(text))
+  return (
+    /^(else|return|break)$/.test(first!.text) && others.length < 2 && others.every(({ text }) => !/^\W$/.test(text))
+  )
+}
+
+/** The first line of a function, in which nothing can go wrong either: `local function f(a, b)`. */
+function isHead(line: readonly Token[]): boolean {
+  const words = line.map(({ text }) => text)
+  return words.slice(0, 2).includes('function') && words.indexOf(')') === words.length - 1
+}
+
 function joined(tokens: readonly Token[]): Piece {
-  const lines = [tokens[0]?.line ?? 1]
+  const rows = [...Map.groupBy(tokens, ({ line }) => line).values()]
+  const lines: number[] = []
   let text = ''
-  for (const [at, token] of tokens.entries()) {
-    const before = tokens[at - 1]
-    if (before && token.line > before.line) {
-      text += '\n'
-      lines.push(token.line)
-    } else if (before && wouldJoin(before.text, token.text)) text += ' '
-    text += token.text
+  for (const [at, row] of rows.entries()) {
+    const before = rows[at - 1]
+    const needsNoLine = before && !wouldJoin(text, row[0]!.text) && (isSafe(row) || isHead(before))
+    // An error in what follows a head is told where that stands.
+    if (needsNoLine && !isSafe(row)) lines.pop()
+    if (before && !needsNoLine) text += '\n'
+    if (!needsNoLine || !isSafe(row)) lines.push(row[0]!.line)
+    for (const [i, token] of row.entries()) {
+      if (i > 0 && wouldJoin(row[i - 1]!.text, token.text)) text += ' '
+      text += token.text
+    }
   }
-  return { text, lines }
+  return { text, lines: lines.length ? lines : [tokens[0]?.line ?? 1] }
 }
 
 /**

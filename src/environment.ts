@@ -1,6 +1,7 @@
 // What a deployment is told by its environment, as options of the engine and the app.
 
 import { fromBase64 } from './core/codec/json.ts'
+import { readPrices } from './core/cost.ts'
 import { SidejobError } from './core/errors.ts'
 import type { Downloads } from './core/files.ts'
 import { duration } from './core/time.ts'
@@ -23,6 +24,7 @@ export type Deployment = {
     | 'dispatch'
     | 'lane'
     | 'maxLost'
+    | 'prices'
   >
   publicUrl: string
   signingKeys: { current: string; next: string }
@@ -120,6 +122,7 @@ export function deploymentOf(env: Environment): Deployment {
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
       dispatch: env.SIDEJOB_DISPATCH === 'eager' ? 'eager' : 'bell',
       lane: laneOf(env),
+      ...(env.SIDEJOB_PRICES ? { prices: readPrices(env.SIDEJOB_PRICES) } : {}),
       ...(env.SIDEJOB_MAX_LOST ? { maxLost: wholeNumber('SIDEJOB_MAX_LOST', env.SIDEJOB_MAX_LOST) } : {}),
     },
     publicUrl,

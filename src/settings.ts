@@ -77,6 +77,12 @@ export const settings = {
     means: 'After how many lost runs in a row a job fails, where its class does not say so by `maxLost`.',
     without: '`10`; `3` under `sidejob dev`',
   },
+  SIDEJOB_PRICES: {
+    about: 'Lanes',
+    means:
+      'What a run and a second of it are worth, such as `run=0.00002,second=0.00001`: jobs tell then what they have cost ([cost.md](cost.md#what-one-job-has-cost)).',
+    without: 'jobs tell how long their runs took',
+  },
   SIDEJOB_LANE_WARM: {
     about: 'Lanes',
     means: 'How long a lane waits for more work in a busy queue. `0s` switches waiting off.',

@@ -78,14 +78,16 @@ const ls: Command = {
     class: { type: 'string', short: 'c', does: 'only of this class' },
     group: { type: 'string', does: 'only of this group' },
     parent: { type: 'string', does: 'only the children of this job' },
+    sort: { type: 'string', does: 'ended: those that have ended, the newest end first' },
     limit: { type: 'string', short: 'n', default: '20', does: 'how many' },
     cursor: { type: 'string', does: 'goes on where the page before ended' },
   },
   async run(client, given, { show, note, json }) {
-    const query = chosen(given, 'status', 'queue', 'class', 'group', 'parent', 'limit', 'cursor')
+    const query = chosen(given, 'status', 'queue', 'class', 'group', 'parent', 'sort', 'limit', 'cursor')
     const page = await client.jobs.list(query as Parameters<Client['jobs']['list']>[0])
     if (json) return show(page)
-    show(page.jobs, ['id', 'class', 'queue', 'status', 'attempt', 'createdAt', 'error'])
+    const moment = given.sort === 'ended' ? 'endedAt' : 'createdAt'
+    show(page.jobs, ['id', 'class', 'queue', 'status', 'attempt', moment, 'error'])
     if (page.cursor) note(`more with --cursor ${page.cursor}`)
   },
 }

@@ -26,6 +26,22 @@ const act = (does: string, takes: string, perform: Act, options: Command['option
   },
 })
 
+const queueOptions = {
+  lanes: { type: 'string', does: "how many lanes may serve it; 'usual' as it would be" },
+  batch: { type: 'string', does: "how many jobs a lane takes at once; 'usual' as it would be" },
+  ageing: { type: 'string', does: "how long a wait is worth one step of priority: '1m'; 'none'" },
+  mode: { type: 'string', does: 'push: lanes serve it; pull: programs claim its jobs' },
+} as const
+
+const numberOrUsual = (text: unknown): number | null => (text === 'usual' ? null : Number(text))
+
+const queuePatchOf = ({ lanes, batch, ageing, mode }: Given) => ({
+  ...(lanes === undefined ? {} : { lanes: numberOrUsual(lanes) }),
+  ...(batch === undefined ? {} : { batch: numberOrUsual(batch) }),
+  ...(ageing === undefined ? {} : { ageing: ageing === 'none' ? null : String(ageing) }),
+  ...(mode === undefined ? {} : { mode: mode as 'push' | 'pull' }),
+})
+
 const limitOptions = {
   concurrency: { type: 'string', does: 'how many may run at once' },
   rate: { type: 'string', does: 'how many may start in a period' },
@@ -71,6 +87,13 @@ export const resources: Record<string, Command> = {
   ]),
   'queues pause': act('stops serving a queue', 'queue', (client, queue) =>
     client.queues.patch(queue, { paused: true }),
+  ),
+  'queues set': act(
+    'changes what is given of how a queue is served, and shows how that was',
+    'queue',
+    async (client, queue, given) =>
+      (await client.queues.patch(queue, queuePatchOf(given), { query: { details: true } })).was,
+    queueOptions,
   ),
   'queues resume': act('serves a queue again', 'queue', (client, queue) =>
     client.queues.patch(queue, { paused: false }),

@@ -1,18 +1,18 @@
-// Many objects of which most differ from the one before in one member only: what was found out about the first holds for all.
+// Many objects of which most differ from the one before in few members only: what was found out about the first holds for all.
 
 import type * as z from 'zod'
 import { override, type Parse } from './override.ts'
 
 /**
- * Whether two objects have the same members with the same values, but for one member.
+ * Whether two objects have the same members with the same values, but for some.
  *
- * @example isAlikeBut('args', { class: 'zip', args: '1' }, { class: 'zip', args: '2' }) // true
+ * @example isAlikeBut(['args'], { class: 'zip', args: '1' }, { class: 'zip', args: '2' }) // true
  */
-export function isAlikeBut<T extends object>(member: keyof T & string, one: T, other: T): boolean {
+export function isAlikeBut<T extends object>(members: readonly (keyof T & string)[], one: T, other: T): boolean {
   let others = 0
-  for (const name in other) if (name !== member) others++
+  for (const name in other) if (!members.includes(name)) others++
   for (const name in one) {
-    if (name === member) continue
+    if (members.includes(name)) continue
     if (!(name in other) || one[name] !== other[name]) return false
     others--
   }
@@ -23,34 +23,53 @@ type Row = Record<string, unknown>
 
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+type Context = Parameters<Parse>[1]
+
+/** A value as a schema has it; undefined where it is at fault. */
+function soundValue(schema: z.core.$ZodType, value: unknown, context: Context): unknown {
+  const found = schema._zod.run({ value, issues: [] }, context)
+  return found instanceof Promise || found.issues.length > 0 ? undefined : found.value
+}
+
 /**
- * The same schema of an array, for objects that are mostly alike but for one member: only that one is checked where they
- * are. Of a bulk request's time in the Worker checking was a quarter. Checks of the whole object must not look at it.
+ * The same schema of an array, for objects that are mostly alike but for some members: only those are checked where they
+ * are. Of a bulk request's time in the Worker checking was a quarter. Checks of the whole object must not look at them.
  *
- * @example alike(z.array(jobInput), 'args')
+ * @example alike(z.array(jobInput), ['args'])
  */
-export function alike<Item extends z.ZodObject>(schema: z.ZodArray<Item>, member: string): z.ZodArray<Item> {
+export function alike<Item extends z.ZodObject>(
+  schema: z.ZodArray<Item>,
+  members: readonly string[],
+): z.ZodArray<Item> {
   const full = override(schema, parse)
   const { element } = schema
-  const own = element.shape[member]!
+
+  /** What is checked of a row: all of it, or the members that the one before has too, with other values. */
+  function checked(row: unknown, before: Row | undefined, last: Row, context: Context): Row | undefined {
+    const isLike = before && isRow(row) && isAlikeBut(members, row, before)
+    if (!isLike || members.some((member) => member in row !== member in before))
+      return soundValue(element, row, context) as Row | undefined
+    const like = { ...last }
+    for (const member of members) {
+      if (!(member in row)) continue
+      const value = soundValue(element.shape[member]!, row[member], context)
+      if (value === undefined) return undefined
+      like[member] = value
+    }
+    return like
+  }
 
   function parse(...[payload, context]: Parameters<Parse>): ReturnType<Parse> {
     const rows = payload.value
     if (!Array.isArray(rows)) return full(payload, context)
-    const checked: unknown[] = []
-    let before: Row | undefined
-    let last: Row = {}
-    for (const row of rows) {
-      const like = before && isRow(row) && member in row && member in before && isAlikeBut(member, row, before)
-      const [asked, value] = like ? [own, row[member]] : [element, row]
-      const found = asked._zod.run({ value, issues: [] }, context)
+    const all: Row[] = []
+    for (const [i, row] of rows.entries()) {
+      const found = checked(row, rows[i - 1] as Row | undefined, all[i - 1] ?? {}, context)
       // Whoever is at fault hears it in the words of the whole schema.
-      if (found instanceof Promise || found.issues.length > 0) return full(payload, context)
-      last = like ? { ...last, [member]: found.value } : (found.value as Row)
-      before = row
-      checked.push(last)
+      if (found === undefined) return full(payload, context)
+      all.push(found)
     }
-    payload.value = checked
+    payload.value = all
     return payload
   }
   return schema

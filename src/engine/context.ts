@@ -32,7 +32,7 @@ export type Context = {
   announce: () => Promise<void>
   /** One job's verbs: asked, rung for, answered. */
   change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>
-  view: (job: string) => Promise<JobView>
+  view: (job: string, options?: { details?: boolean }) => Promise<JobView>
   allowHosts: readonly string[]
   now: () => number
   random: () => number

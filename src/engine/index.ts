@@ -1,11 +1,13 @@
 // The engine: every verb of engine.ts over the state, the registry, the bells and the dispatcher.
 
 import { CALLBACKS } from '../core/callback.ts'
+import { type Prices, priceOf } from '../core/cost.ts'
 import type { Retry } from '../core/retry.ts'
 import type { Worker } from '../core/worker.ts'
 import { outcomeToSend, type SentOutcome } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
 import type { Words } from '../redis/ops.ts'
+import type { JobRecord } from '../redis/record.ts'
 import { createStore } from '../redis/store.ts'
 import type { ClaimedJob, Ring } from '../redis/types.ts'
 import { createVault } from '../redis/vault.ts'
@@ -53,7 +55,7 @@ import { createCallbacks, type Payload } from './remote/callbacks.ts'
 import { RELAYS, relay } from './remote/relay.ts'
 import { createSigner } from './remote/sign.ts'
 import { createExecutor } from './run/executor.ts'
-import { factsOf } from './run/job-facts.ts'
+import { factsOf, spentOf } from './run/job-facts.ts'
 import type { RunHook } from './run/report.ts'
 import { shownJob } from './run/shown.ts'
 
@@ -95,6 +97,8 @@ export type EngineOptions = {
   env?: unknown
   /** Stands around every run: for logs and traces. */
   hook?: RunHook
+  /** What runs are worth, for who asks what a job has cost. */
+  prices?: Prices
 }
 
 /** What is not for callers of the API. */
@@ -184,9 +188,15 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     return answer
   }
 
-  async function view(job: string) {
+  async function costOf(id: number, document: JobRecord) {
+    const spent = spentOf(document, document.historyKept ? await store.runs(id) : [])
+    return { ...spent, price: options.prices ? priceOf(spent, options.prices) : null }
+  }
+
+  async function view(job: string, { details = false } = {}) {
     const { id, document, ...beside } = await store.inspect(job)
-    return { ...shownJob(id, document, beside), ...factsOf(document, beside) }
+    const shown = { ...shownJob(id, document, beside), ...factsOf(document, beside) }
+    return details ? { ...shown, cost: await costOf(id, document) } : shown
   }
 
   const classes = createClasses({ store, registry })

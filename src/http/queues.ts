@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { orders } from '../core/process.ts'
 import { snapshot } from '../core/run.ts'
-import { claimOptions, count, queueDetail, queuePatch, queueView } from '../core/schemas.ts'
+import { claimOptions, count, flag, patchedQueue, queueDetail, queuePatch, queueView } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
 
 export const queues = {
@@ -35,11 +35,14 @@ export const queues = {
       method: 'PATCH',
       path: '/v1/queues/:queue',
       scope: 'admin',
-      summary: 'Changes how a queue is served',
+      summary: 'Changes what is said of how a queue is served, and leaves the rest',
+      query: z.strictObject({
+        details: flag.optional().meta({ description: 'answers in `was` how that was before' }),
+      }),
       body: queuePatch,
-      answers: { 200: queueView },
+      answers: { 200: patchedQueue },
     },
-    ({ engine, params, body }) => engine.setQueue(params.queue, body),
+    ({ engine, params, query, body }) => engine.setQueue(params.queue, body, query),
   ),
 
   claim: route(

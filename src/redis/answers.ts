@@ -170,6 +170,8 @@ export const replies = {
   extended: { ends: 'texts', told: 'some' },
   ticked: { rings: 'ring[]', more: 'flag' },
   set: { rings: 'ring[]', constraints: 'text' },
+  /** A queue as it was set before: 0 as usual. */
+  settled: { rings: 'ring[]', lanes: 'number', batch: 'number', paused: 'flag', mode: 'text', ageing: 'number' },
   registered: { rings: 'ring[]', changed: 'flag' },
   repaired: { rings: 'ring[]' },
   told: {},

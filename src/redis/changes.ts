@@ -76,7 +76,7 @@ const keptEntry = (entry: Encoded): Encoded =>
   entry.length <= limits.logBytes.most
     ? entry
     : encodeValue({
-        message: `an entry of ${entry.length} characters, of which only its size is kept`,
+        message: `an entry of ${entry.length} characters: its size is kept`,
         $size: entry.length,
       })
 

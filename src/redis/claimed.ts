@@ -3,7 +3,7 @@
 import type { Encoded } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 import type { Row } from './answers.ts'
-import { decodeRecord, type JobRecord, ownInputsOf } from './record.ts'
+import { decodeRecord, type JobRecord, openedRecord, ownInputsOf } from './record.ts'
 import type { ClaimedJob, EndedChild } from './types.ts'
 import { isSealed, opening, showing, type Vault } from './vault.ts'
 
@@ -50,11 +50,13 @@ function sequencesFrom(first: string): (place: number) => string {
 
 /** The jobs of a piece, each as it is lent; see lib/runtime/pieces.lua for the lines of its text. */
 function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
-  const [mask, first, state, common, args] = text.split('\n') as [string, string, string, string, string]
+  const [mask, first, state, common, args, more] = text.split('\n') as [string, string, string, string, string, string?]
   const record = decodeRecord(`{"n":"${first}",${state}${common}}`)
   const sequenceOf = sequencesFrom(first)
   const token = record.token!.slice(1)
   const texts = JSON.parse(args) as string[]
+  const fields = Object.entries(JSON.parse(more ?? '{}') as Record<`${string}:${string}`, string[]>)
+  const isAnySealed = isSealed(text)
   const jobs: ClaimedJob[] = []
   for (let place = 0; place < mask.length; place++) {
     if (mask[place] !== '1') continue
@@ -62,17 +64,21 @@ function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
     const own = texts[place]!
     const document: JobRecord = { ...record, sequence: sequenceOf(place), token: id + token }
     if (own) document.args = own
+    for (const [field, each] of fields) document[field as 'vi:n'] = each[place]!
     const job = { ...bare(id), document }
-    jobs.push(isSealed(own) ? opened(job, vault) : job)
+    if (isAnySealed) jobs.push(opened(job, vault))
+    else jobs.push(fields.length > 0 ? { ...job, inputs: ownInputsOf(document) } : job)
   }
   return jobs
 }
 
 const bare = (id: number) => ({ id, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] })
 
+/** A job of a piece with its values as they were before they were sealed, and what waits at its ports. */
 function opened(job: ClaimedJob, vault: Vault): ClaimedJob {
   try {
-    return { ...job, document: { ...job.document, args: vault.open(job.document.args!) } }
+    const document = openedRecord(job.document, opening(vault))
+    return { ...job, document, inputs: ownInputsOf(document) }
   } catch (error) {
     return { ...job, fault: faultOf(job.document.token!, error) }
   }

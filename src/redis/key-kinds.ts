@@ -26,6 +26,10 @@ export const kinds = {
     'list, capped',
     'its last runs, oldest left: as in `lr`, then token, 1 when it was tried again, who performed it; and its error in the next line',
   ],
+  '~job:<id>:log': [
+    'stream, capped',
+    'what the log has of a job that keeps its history: the level, and the entry in the next line',
+  ],
   '~job:<id>:record': [
     'stream, capped',
     'of a flow that is recorded: how its nodes have moved and what waits at their ports since, an entry for each script',

@@ -38,6 +38,7 @@ export const keysOf = (ns: string) => ({
   result: (id: string | number) => `${ns}result:${id}`,
   steps: (id: string | number) => `${ns}job:${id}:steps`,
   runs: (id: string | number) => `${ns}job:${id}:runs`,
+  jobLog: (id: string | number) => `${ns}job:${id}:log`,
   record: (id: string | number) => `${ns}job:${id}:record`,
   value: (id: string | number, field: string) => `${ns}job:${id}:f:${field}`,
   children: (id: string | number) => `${ns}job:${id}:children`,

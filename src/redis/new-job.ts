@@ -3,6 +3,7 @@
 import { isAlikeBut } from '../core/alike.ts'
 import type { Encoded } from '../core/codec/value.ts'
 import { jobFields } from './keys.ts'
+import { isOver, ownOfAlike, ownWords, withWaiting } from './packed-jobs.ts'
 import { purposes, type Sealed, type Vault } from './vault.ts'
 
 export type PortSpec = { default?: Encoded; channels?: string[] }
@@ -81,11 +82,6 @@ export type NewJob = {
 
 /** Bytes: what is larger stands beside the record, so that a change of the record does not write it again. */
 const BIG = 512
-/** In a piece args are written seldom, and with a hundred others: those of each job may be as large as a job counts for. */
-const BIG_IN_PIECE = 1_024
-
-const isOver = (value: string, most: number): boolean =>
-  value.length > most / 3 && new TextEncoder().encode(value).length > most
 const isBig = (value: string): boolean => isOver(value, BIG)
 
 const text = (value: number | undefined): string => (value === undefined ? '' : String(value))
@@ -167,11 +163,14 @@ const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => st
 /** Fields of a job that runs, and then is done: nobody is told, and nothing is kept but itself. */
 const plain = new Set<string>(recordFields.filter(([, , way]) => way).map(([name]) => jobFields[name][0]))
 
+/** Ports that are named and listen to nothing, with their defaults: what waits there is each job's own. */
+const isPort = (field: string): boolean => /^d?[io]:\w+$/.test(field)
+
 /** See lib/runtime/pieces.lua. */
 const isPlain = ({ fields, count }: Parts): boolean =>
-  count === 0 && Object.keys(fields).every((field) => plain.has(field))
+  count === 0 && Object.keys(fields).every((field) => plain.has(field) || isPort(field))
 
-/** What stands beside the record: ports, values, keys, limits and names. */
+/** What stands beside the record, but for values: ports, keys, limits and names. */
 function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   putPorts(parts, 'i', job.in, vault)
   putPorts(parts, 'o', job.out, vault)
@@ -181,19 +180,19 @@ function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   if (job.unique?.debounce) add(parts, 'debounce', text(job.unique.debounce.max))
   for (const limit of job.limits ?? []) add(parts, 'limit', ...limitWords(limit))
   for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
-  for (const [port, items] of Object.entries(job.inputs ?? {}))
-    add(parts, 'input', port, String(items.length), ...items.map(vault.sealItem))
   // A repeat's first slot is a timer, and a tag says who is to be asked: only the long way sees them.
   if (job.slot !== undefined && parts.count === 0) add(parts, 'value', jobFields.nextSlot[0], String(job.slot))
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
 }
 
-/** Args that stand beside the record. */
-function addArgs(parts: Parts, args: Sealed | ''): void {
+/** Args that stand beside the record, and what waits at ports. */
+function addOwn(parts: Parts, args: Sealed | '', { inputs = {} }: NewJob, { sealItem }: Vault): void {
   if (isBig(args)) add(parts, 'value', jobFields.args[0], args)
+  for (const [port, items] of Object.entries(inputs))
+    add(parts, 'input', port, String(items.length), ...items.map(sealItem))
 }
 
-/** What jobs that differ only in their args have in common: what is in their record, and what else is asked for. */
+/** What jobs that differ only in their args and inputs have in common: what is in their record, and what else is asked for. */
 function partsOf(job: NewJob, vault: Vault): Parts {
   const parts: Parts = { fields: {}, options: [], count: 0 }
   for (const [name, of] of recordFields) put(parts, name, of(job, vault))
@@ -218,29 +217,39 @@ const ownArgs = (args: Sealed | ''): string => (isBig(args) ? '' : args)
 export function jobArguments(job: NewJob, vault: Vault): string[] {
   const args = sealedArgs(job, vault)
   const parts = partsOf(job, vault)
-  addArgs(parts, args)
+  addOwn(parts, args, job, vault)
   return [...specWords(job, parts), ownArgs(args)]
 }
 
-/** As many as there are in a piece at most. */
-const PIECE = 100
-
-/** The args of jobs that wait in pieces, a text for each piece. */
-const listsOf = (args: string[]): string[] =>
-  Array.from({ length: Math.ceil(args.length / PIECE) }, (_, i) =>
-    JSON.stringify(args.slice(i * PIECE, (i + 1) * PIECE)),
-  )
-
-/** Where those end that are like the one at `from` but for their args, and whose args are no larger than this. */
-function endOfAlike(jobs: readonly NewJob[], args: readonly string[], from: number, most: number): number {
+/** Where those end that are like the one at `from` but for their args, and whose args are part of the document. */
+function endOfAlike(jobs: readonly NewJob[], args: readonly string[], from: number): number {
   let to = from
-  while (to < jobs.length && isAlikeBut('args', jobs[from]!, jobs[to]!) && !isOver(args[to]!, most)) to++
+  while (to < jobs.length && isAlikeBut(['args'], jobs[from]!, jobs[to]!) && !isBig(args[to]!)) to++
   return to
 }
 
+/** The jobs from `from` on that wait in pieces, as words; undefined where those are fewer than that. */
+function packedWords(
+  [jobs, args]: [readonly NewJob[], readonly (Sealed | '')[]],
+  from: number,
+  parts: Parts,
+  vault: Vault,
+  fewest: number,
+): { words: string[]; n: number } | undefined {
+  if (!isPlain(parts)) return undefined
+  const all = ownOfAlike(jobs, args, from, vault)
+  const [first] = all
+  if (!first || all.length < fewest) return undefined
+  const fields = withWaiting(parts.fields, first)
+  if (!fields) return undefined
+  const ports = first.waiting.map(({ port }) => port)
+  const spec = { fields, options: ['packed', String(ports.length), ...ports], count: 1 }
+  return { words: [...specWords(jobs[from]!, spec), String(all.length), ...ownWords(all)], n: all.length }
+}
+
 /**
- * The arguments of many: jobs in a row that differ only in their args say once what they share, and wait in pieces where
- * they are `packedFrom` or more.
+ * The arguments of many: jobs in a row that differ only in their args, or in what waits at their ports, say once what they
+ * share, and wait in pieces where they are `packedFrom` or more.
  */
 export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom: number): string[] {
   const words: string[] = []
@@ -249,16 +258,15 @@ export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom:
   for (let from = 0; from < jobs.length; groups++) {
     const first = jobs[from]!
     const parts = partsOf(first, vault)
-    let to = isPlain(parts) ? endOfAlike(jobs, args, from, BIG_IN_PIECE) : from
-    const isPacked = to - from >= Math.max(packedFrom, 1)
-    if (isPacked) {
-      add(parts, 'packed')
-    } else {
-      addArgs(parts, args[from]!)
-      to = parts.count === 0 ? endOfAlike(jobs, args, from, BIG) : from + 1
+    const packed = packedWords([jobs, args], from, parts, vault, packedFrom)
+    if (packed) {
+      words.push(...packed.words)
+      from += packed.n
+      continue
     }
-    const own = args.slice(from, to)
-    words.push(...specWords(first, parts), String(to - from), ...(isPacked ? listsOf(own) : own.map(ownArgs)))
+    addOwn(parts, args[from]!, first, vault)
+    const to = parts.count === 0 ? endOfAlike(jobs, args, from) : from + 1
+    words.push(...specWords(first, parts), String(to - from), ...args.slice(from, to).map(ownArgs))
     from = to
   }
   return [String(groups), ...words]

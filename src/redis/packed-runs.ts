@@ -1,6 +1,8 @@
-// The runs of a commit as they are sent: those of one piece that have completed and done nothing else, as one.
+// The runs of a commit as they are sent: those of one piece that have completed and done nothing else, or the same to their
+// ports, as one.
 
 import { type RunOutcome, runArguments } from './changes.ts'
+import { type Ported, portedBy, portWords } from './ported.ts'
 
 const DIGITS = 2
 const ZERO = 48
@@ -14,6 +16,9 @@ type Packed = {
   dot: number
   n: number
   size: number
+  /** What each has done to its ports; undefined where they have done nothing. */
+  shape: string | undefined
+  ported: (Ported | undefined)[]
   /** Where each stands among all runs, by its place in the piece, which is the end of its id. */
   runs: (number | undefined)[]
 }
@@ -25,11 +30,10 @@ const maskOf = ({ runs }: Packed): string => {
   return Array.from({ length: last + 1 }, (_, place) => (runs[place] === undefined ? '0' : '1')).join('')
 }
 
-const hasEnded = ({ end, words }: RunOutcome): boolean => end === 'completed' && words.length === 0
-
-/** Whether a run is of the same piece. Compared in place: texts that are cut out and looked up cost workerd a microsecond each. */
-const isOf = ({ piece, token, dot, n }: Packed, run: RunOutcome): boolean =>
+/** Whether a run is of the same piece, and has done the same. Compared in place: texts that are cut out and looked up cost workerd a microsecond each. */
+const isOf = ({ piece, token, dot, n, shape }: Packed, run: RunOutcome, ported: Ported | undefined): boolean =>
   run.n === n &&
+  shape === ported?.shape &&
   run.token.length === dot + 1 + token.length &&
   run.token.startsWith(piece) &&
   run.token.startsWith('.', dot) &&
@@ -45,22 +49,37 @@ function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   let group: Packed | undefined
   for (let i = 0; i < runs.length; i++) {
     const run = runs[i]!
-    if (!hasEnded(run)) continue
-    if (!group || !isOf(group, run)) group = groups.findLast((one) => isOf(one, run)) ?? begun(run)
+    if (run.end !== 'completed') continue
+    const ported = run.words.length === 0 ? undefined : portedBy(run.words)
+    if (run.words.length > 0 && !ported) continue
+    if (!group || !isOf(group, run, ported))
+      group = groups.findLast((one) => isOf(one, run, ported)) ?? begun(run, ported)
     if (!group) continue
     if (group.size === 0) groups.push(group)
     const place = placeOf(run.token, group.dot)
     if (group.runs[place] === undefined) group.size++
     group.runs[place] = i
+    group.ported[place] = ported
   }
   return groups
 }
 
+/** Of each piece the largest group: a piece ends only if all that are still in it do, and the others leave it. */
+const largest = (groups: readonly Packed[]): Packed[] =>
+  groups.filter(
+    (one, i) =>
+      !groups.some(
+        (other, j) => other.piece === one.piece && (other.size > one.size || (other.size === one.size && j < i)),
+      ),
+  )
+
 /** A group that begins with a run; undefined for one that is of no piece. */
-function begun({ token, n }: RunOutcome): Packed | undefined {
+function begun({ token, n }: RunOutcome, ported: Ported | undefined): Packed | undefined {
   const dot = token.indexOf('.')
   if (dot <= DIGITS) return undefined
-  return { piece: token.slice(0, dot - DIGITS), token: token.slice(dot + 1), dot, n, size: 0, runs: new Array(PIECE) }
+  const [piece, rest] = [token.slice(0, dot - DIGITS), token.slice(dot + 1)]
+  const [runs, each] = [new Array<number | undefined>(PIECE), new Array<Ported | undefined>(PIECE)]
+  return { piece, token: rest, dot, n, size: 0, shape: ported?.shape, ported: each, runs }
 }
 
 /**
@@ -69,7 +88,7 @@ function begun({ token, n }: RunOutcome): Packed | undefined {
  * @example const sent = packedRuns(runs, true); sent.words(); sent.answers(['completed']) // an answer for each run
  */
 export function packedRuns(runs: readonly RunOutcome[], ofLane: boolean) {
-  const pieces = (ofLane ? groupsOf(runs) : []).filter(({ size }) => size >= FEWEST)
+  const pieces = largest(ofLane ? groupsOf(runs) : []).filter(({ size }) => size >= FEWEST)
   const isTogether: true[] = new Array(runs.length)
   for (const piece of pieces) for (const i of piece.runs) if (i !== undefined) isTogether[i] = true
   const alone = runs.filter((_, i) => !isTogether[i])
@@ -80,8 +99,9 @@ export function packedRuns(runs: readonly RunOutcome[], ofLane: boolean) {
       String(alone.length + pieces.length),
       ...alone.flatMap(runArguments),
       ...pieces.flatMap((packed) => {
-        const { piece, token, n } = packed
-        return [`p${piece}.${token}`, String(n), 'completed', '0', '1', maskOf(packed)]
+        const { piece, token, n, shape, ported } = packed
+        const words = shape === undefined ? [] : portWords(ported)
+        return [`p${piece}.${token}`, String(n), 'completed', '0', String(1 + words.length), maskOf(packed), ...words]
       }),
     ],
     /**

@@ -63,9 +63,15 @@ export function decodeRecord(text: string, beside: string[] = [], opening?: Open
   const record = renamed(nameJob, JSON.parse(text) as Stored)
   for (let i = 0; i < beside.length; i += 2) nameJob(record, beside[i]!, beside[i + 1]!)
   if (!opening || !(isSealed(text) || beside.some(isSealed))) return record as JobRecord
+  return openedRecord(record as JobRecord, opening)
+}
+
+/** A record with its values as they were before they were sealed. */
+export function openedRecord(record: JobRecord, opening: Opening): JobRecord {
+  const opened: Stored = { ...record }
   for (const [name, value] of Object.entries(record))
-    if (typeof value === 'string') record[name] = openedField(name, value, opening)
-  return record as JobRecord
+    if (typeof value === 'string') opened[name] = openedField(name, value, opening)
+  return opened as JobRecord
 }
 
 /** The fields of a record whose values stand beside it and have not been read: by their names here, and in Redis. */

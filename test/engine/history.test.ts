@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { check } from '../../src/core/issues.ts'
 import { jobInput, worker } from '../../src/core/schemas.ts'
+import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
@@ -104,4 +105,25 @@ test.each([
   const fault = expect.objectContaining({ path: ['history'], message: expect.stringContaining(expected) })
   expect(() => check(jobInput, { class: 'a', ...given })).toThrow(fault)
   expect(() => check(worker, given)).toThrow(fault)
+})
+
+test('what a job has cost is told of the runs that are known, and whether there were others', async () => {
+  const priced = createEngine({ ...kit.engineOptions, prices: { run: 1, second: 0.5 } })
+  const costOf = async (id: number) => (await priced.get(String(id), { details: true })).cost!
+  broken = 1
+  const all = await make({ class: 'flaky' })
+  await ended(all)
+  const { runs } = await kit.engine.runs(String(all))
+  const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)
+  expect(await costOf(all)).toEqual({ runs: 2, took, whole: true, price: 2 + took / 2_000 })
+  broken = 3
+  const more = await make({ class: 'flaky' })
+  await ended(more)
+  expect(await costOf(more)).toMatchObject({ runs: 3, whole: false })
+  await kit.engine.run(String(more), {})
+  await ended(more)
+  const once = await make({ class: 'flaky', history: 0 })
+  expect(await costOf(once)).toMatchObject({ took: expect.any(Number) })
+  expect((await kit.engine.get(String(all), { details: true })).cost).toMatchObject({ price: null })
+  expect(await kit.engine.get(String(all))).not.toHaveProperty('cost')
 })

@@ -121,6 +121,21 @@ test('a schedule of another class takes the name over, and the old one runs no m
   await expect(kit.engine.schedule(String(before.job))).rejects.toThrow('does not repeat')
 })
 
+test('a schedule that was terminated is made anew by its name, the same or another', async () => {
+  const stopped = await kit.engine.setSchedule('morning', nightly())
+  await kit.engine.terminate(String(stopped.job), {})
+  const again = await kit.engine.setSchedule('morning', nightly())
+  expect(again.job).not.toBe(stopped.job)
+  expect(again).toMatchObject({ status: 'queued', aliases: ['morning'] })
+  expect(again.next.length).toBeGreaterThan(0)
+
+  await kit.engine.terminate(String(again.job), {})
+  const other = await kit.engine.setSchedule('morning', nightly({ priority: 3 }))
+  expect(other.job).not.toBe(again.job)
+  expect(other.status).toBe('queued')
+  await kit.engine.terminate(String(other.job), {})
+})
+
 test('a name of a job that does not repeat is not taken', async () => {
   const id = await kit.make('beat', { alias: ['desk'] })
   await expect(kit.engine.setSchedule('desk', nightly())).rejects.toThrow(`alias desk is that of job ${id}`)

@@ -53,7 +53,7 @@ const cases: Case[] = [
     'list',
     { status: ['failed'], limit: 5, parent: '7' },
   ],
-  ['jobs.get', ask('GET', '/v1/jobs/nightly'), 200, job, 'get', 'nightly', {}],
+  ['jobs.get', ask('GET', '/v1/jobs/nightly?details=true'), 200, job, 'get', 'nightly', { details: true }],
   [
     'jobs.patch',
     ask('PATCH', '/v1/jobs/7', '{"runAt":"2027-01-15T08:00:00Z","repeat":null}'),
@@ -150,11 +150,11 @@ const cases: Case[] = [
   ],
   [
     'jobs.log',
-    ask('GET', '/v1/jobs/7/log?level=info'),
+    ask('GET', '/v1/jobs/7/log?level=info&cursor=1800000000000-3'),
     200,
     { entries: [{ id: '1-0', at, job: 7, entry: { info: 'x' } }], cursor: null },
     'readLog',
-    { job: '7', level: 'info' },
+    { job: '7', level: 'info', cursor: '1800000000000-3' },
   ],
   [
     'jobs.tree',
@@ -472,6 +472,7 @@ const cases: Case[] = [
     'setQueue',
     'core',
     { paused: true, lanes: 2 },
+    {},
   ],
   [
     'queues.claim',

@@ -67,6 +67,28 @@ describe.skipIf(!canBuild())('the strict Redis', () => {
     await expect(stack.redis.eval("return redis.error_reply('GONE job 7')", [], [])).rejects.toThrow('GONE job 7')
   })
 
+  test.each([
+    '{"a":[1,-2.5,3000000000000,true,false,{"b":"c"}],"d":"","e":{}}',
+    '["\\u00e9 \\"quoted\\" \\\\ \\n","é"]',
+    ' [ 1 , { "a" : "b" } ] ',
+    '"x"',
+  ])('reads %s as JSON and writes it so', async (text) => {
+    const answer = await stack.redis.eval('return cjson.encode(cjson.decode(ARGV[1]))', [], [text])
+    expect(JSON.parse(String(answer))).toEqual(JSON.parse(text))
+  })
+
+  test.each(['', '{', '[1', '[1 2]', '{"a" 1}', '{"a":1,}', '"a', 'nul', '[01]', '1 2', '{a:1}', '"\n"', '"\\x"'])(
+    'takes %j for no JSON',
+    async (text) => {
+      await expect(stack.redis.eval('return cjson.decode(ARGV[1])', [], [text])).rejects.toThrow('cjson.decode')
+    },
+  )
+
+  test('writes what stands in pages as escapes, and nothing that is no number', async () => {
+    expect(await stack.redis.eval("return cjson.encode({ '<&>' })", [], [])).toBe('["\\u003c\\u0026\\u003e"]')
+    await expect(stack.redis.eval('return cjson.encode({ 1 / 0 })', [], [])).rejects.toThrow('NaN or Inf')
+  })
+
   test('counts commands as they are billed: those of scripts too', async () => {
     const before = await stack.counts()
     await stack.redis.eval("for i = 1, 10 do redis.call('GET', 'k') end", [], [])

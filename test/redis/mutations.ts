@@ -76,13 +76,13 @@ const lanes: Mutation[] = [
     'scripts/commit.lua',
     ['(#ids == 0 and not more)', '#ids == 0', 'a lane leaves although it has not seen everything'],
     [
-      'limits.next_moment(queue_name) <= now + lanes.LANE and 1 or 0',
+      'lanes.next_room(queue_name) <= now + lanes.LANE and 1 or 0',
       '0',
       'a lane that leaves forgets who waits for a rate',
     ],
     [
-      'limits.next_moment(queue_name) <= now + lanes.LANE and',
-      'limits.next_moment(queue_name) < never and',
+      'lanes.next_room(queue_name) <= now + lanes.LANE and',
+      'lanes.next_room(queue_name) < never and',
       'a lane follows for a moment that is far',
     ],
     [
@@ -221,9 +221,9 @@ const runs: Mutation[] = [
       'a pause is told of children that it was not for',
     ],
   ),
-  ...of(6, 'scripts/commit.lua', [
-    'if doc and doc.token == run.token then again',
-    'if doc then again',
+  ...of(6, 'lib/run/finish.lua', [
+    'if doc and doc.token == run.token then ids',
+    'if doc then ids',
     'a repeated checkpoint shows the run of somebody else',
   ]),
   ...of(
@@ -258,8 +258,8 @@ const runs: Mutation[] = [
   ),
   ...of(8, 'lib/family/erase.lua', ['  keep_answer(doc)\n', '', 'the answer goes when the job is deleted']),
   ...of(8, 'lib/run/claim.lua', [
-    'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered }',
-    'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.last_commit }',
+    'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.said_ended_at }',
+    'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.said_ended_at, fields.last_commit }',
     'the answer is forgotten at the next claim',
   ]),
   ...of(9, 'lib/run/finish.lua', [
@@ -615,9 +615,9 @@ const time: Mutation[] = [
   ...of(
     19,
     'scripts/commit.lua',
-    ['claims and due.timers(queue_name) + ', 'claims and ', 'a claim does not look at its timers'],
+    ['moved = due.timers(queue_name) + ', 'moved = ', 'a claim does not look at its timers'],
     [
-      'math.min(queue(queue_name).next_timer or never, limits.next_moment(queue_name))',
+      'math.min(queue(queue_name).next_timer or never, lanes.next_room(queue_name))',
       'never',
       'a claim does not say what is next',
     ],
@@ -630,7 +630,7 @@ const time: Mutation[] = [
       'false and not (queue_record.timer_bell',
       'nobody rings for a timer',
     ],
-    ['local room = limits.next_moment(q)', 'local room = never', 'nobody rings for room at a limit'],
+    ['local room = lanes.next_room(q)', 'local room = never', 'nobody rings for room at a limit'],
     ['lanes.count(q) > 0 or room <=', 'room <=', 'room is rung for although a lane serves the queue'],
     ['room <= (lanes.waits_until[q] or 0)', 'false', 'room is rung for that a lane waits for'],
   ),
@@ -716,6 +716,11 @@ const time: Mutation[] = [
     ],
     [".. mark .. string.format('%x', lent)", '.. mark', 'the tokens of one claim share their nonce'],
   ),
+  ...of(22, 'lib/runtime/store.lua', [
+    "doc.place ~= 'T' and (tonumber(doc.next_slot) or never)",
+    'tonumber(doc.next_slot) or never',
+    'what was terminated stays among the schedules',
+  ]),
   ...of(21, 'lib/runtime/store.lua', [
     '  if not ok then undo_pushes(why) end\nend\n',
     "  if not ok then undo_pushes(why) end\n  for i = 1, #sets, 2 do redis.call('PEXPIRE', sets[i], 86400000) end\nend\n",
@@ -756,8 +761,8 @@ const time: Mutation[] = [
     22,
     'lib/run/claim.lua',
     [
-      'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered }',
-      'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.next_slot }',
+      'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.said_ended_at }',
+      'local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.said_ended_at, fields.next_slot }',
       'any run takes the slot',
     ],
     [
@@ -947,11 +952,7 @@ const families: Mutation[] = [
     ['if doc.parent or listens(id, doc) then', 'if listens(id, doc) then', 'a child goes that its parent may write to'],
     ['if doc.parent or listens(id, doc) then', 'if doc.parent then', 'a job goes that listens to a channel'],
     ['(tonumber(doc.retain) or WOKEN_FOR)', 'WOKEN_FOR', 'what input can wake stays, whatever it says'],
-    [
-      'now + (tonumber(doc.retain) or ending.DAY)',
-      'now + (tonumber(doc.retain) or 30 * ending.DAY)',
-      'what has ended stays a month',
-    ],
+    ['now + (tonumber(doc.retain) or DAY)', 'now + (tonumber(doc.retain) or 30 * DAY)', 'what has ended stays a month'],
   ),
 ]
 
@@ -966,11 +967,15 @@ const limited: Mutation[] = [
       'a claim does not look for room',
     ],
   ),
+  ...of(26, 'lib/queue/sides.lua', [
+    '  keys[#keys + 1] = sides.own_limit(doc)\n',
+    '',
+    'a worker has more runs than it says',
+  ]),
   ...of(
     26,
     'lib/limit/limits.lua',
     ["      put(state, 'held', state.held + 1)\n", '', 'one claim fills a limit over and over'],
-    ['  keys[#keys + 1] = sides.own_limit(doc)\n', '', 'a worker has more runs than it says'],
     [
       "fields.held_limits, table.concat(keys, '\\n')",
       'fields.held_limits, doc.limits',
@@ -1019,8 +1024,8 @@ const limited: Mutation[] = [
     ['paused = false, gone = 1 }', 'paused = false }', 'a limit of a worker stays for ever'],
   ),
   ...of(26, 'lib/run/leases.lua', [
-    '  if doc.held_limits then limits.release_slots(id, doc) end\n  for _, field in ipairs(lease_fields)',
-    '  for _, field in ipairs(lease_fields)',
+    '  if doc.held_limits then limits.release_slots(id, doc) end\n  clear(id, doc, lease_fields)',
+    '  clear(id, doc, lease_fields)',
     'a run that has ended keeps its slots',
   ]),
   ...of(26, 'scripts/extend.lua', [
@@ -1152,7 +1157,7 @@ const limited: Mutation[] = [
     'a job that runs again has the turn that it has had',
   ]),
   ...of(27, 'lib/limit/assign.lua', [
-    '  if doc.reserved_limit and not tables.has(limits.keys_of(doc), doc.reserved_limit) then limits.drop_baton(id, doc) end\n',
+    '  if doc.reserved_limit and not tables.has(sides.limits_of(doc), doc.reserved_limit) then limits.drop_baton(id, doc) end\n',
     '',
     'room is kept for a job that does not count against the limit any more',
   ]),
@@ -1172,8 +1177,8 @@ const limited: Mutation[] = [
     ],
   ),
   ...of(27, 'scripts/commit.lua', [
-    ' + limits.due(queue_name) + ',
-    ' + ',
+    ' + limits.due(queue_name)',
+    '',
     'a claim does not look at the limits that are due',
   ]),
   ...of(27, 'scripts/tick.lua', ['    limits.touch(name)\n', '', 'the tick does not look at the limits that are due']),
@@ -1820,7 +1825,7 @@ const flows: Mutation[] = [
     '',
     'what was recorded stays when nothing is recorded any more',
   ]),
-  ...of(35, 'lib/family/erase.lua', [", recorded = 'record' }", ' }', 'the record of a flow outlives it']),
+  ...of(35, 'lib/family/erase.lua', [" recorded = 'record',", '', 'the record of a flow outlives it']),
   ...of(36, 'lib/run/ops/on_records.lua', [
     "if not tables.has(texts, get_value(me.id, need(me.id), 's:' .. field) or '') then",
     'if false then',
@@ -1891,7 +1896,12 @@ const aged: Mutation[] = [
     'no tick looks at what is left',
   ]),
   ...of(37, 'scripts/tick.lua', ['  aging.go_on(q)\n', '', 'ticks do not go on with it']),
-  ...of(37, 'scripts/commit.lua', [' + aging.go_on(queue_name)', '', 'claims do not go on with it']),
+  ...of(
+    37,
+    'scripts/commit.lua',
+    [' + aging.go_on(queue_name)', '', 'claims do not go on with it'],
+    ['(changing or not cache', '(not cache', 'the script of most runs is asked to go on with it'],
+  ),
   ...of(37, 'scripts/settings.lua', ['  anew.order(queue_name)\n', '', 'who waits stays where he was']),
 ]
 
@@ -2370,7 +2380,7 @@ const warm: Mutation[] = [
   ...of(
     83,
     'scripts/commit.lua',
-    ['  standby.cool_down(queue_name, lane)\n', '', 'a lane that waited leaves when it has looked'],
+    ['if queue(queue_name).warm then standby', 'if false then standby', 'a lane that waited leaves when it has looked'],
     ["leave == 'next' and 1 or 0", '0', 'nobody comes after a lane that leaves'],
   ),
 ]
@@ -2439,10 +2449,16 @@ const handed: Mutation[] = [
   ...of(
     92,
     'scripts/commit.lua',
-    ['if laned then claim.add_lent', 'if false then claim.add_lent', 'who has not heard waits for its lease to end'],
+    ['if laned and queue(queue_name).handed then', 'if false then', 'who has not heard waits for its lease to end'],
     ["#runs == 0 or leave ~= ''", '#runs == 0', 'a lane leaves without what was lent to it'],
   ),
   ...of(92, 'lib/run/claim.lua', ['    tokens.keep(id, doc.token)\n', '', 'who asks twice is lent it once']),
+  ...of(94, 'scripts/commit.lua', [
+    ' and claim.is_overtaken() then',
+    ' and false then',
+    'a claim misses what has become ready',
+  ]),
+  ...of(98, 'lib/run/claim.lua', [' or next(writes.lists) then', ' then', 'a claim misses what was written before it']),
   ...of(
     93,
     'lib/runtime/leased.lua',
@@ -2484,6 +2500,73 @@ const handed: Mutation[] = [
     ['    if score then return false end\n', '', 'what a commit makes ready is not lent with it'],
     ["  return tally.is_empty(q, 'ready')\nend", '  return true\nend', 'what others have made ready is not lent'],
   ),
+]
+
+const ported: Mutation[] = [
+  ...of(
+    104,
+    'lib/runtime/pieces.lua',
+    [
+      "piece.own and text .. '\\n' .. piece.own or text",
+      'text',
+      'what waits at ports of a piece is lost when it is lent',
+    ],
+    [
+      "for field, list in pairs(cjson.decode(piece.own or '{}')) do",
+      'for field, list in pairs({}) do',
+      'a job that leaves its piece loses what waits at its ports',
+    ],
+    ['cjson.encode(list[place]) end', 'cjson.encode(list[1]) end', 'all jobs of a piece have the values of the first'],
+  ),
+  ...of(
+    104,
+    'lib/run/packed.lua',
+    [
+      "{ port, cjson.decode(own['vi:' .. port][i]) }",
+      '{ port, {} }',
+      'values of jobs that cannot wait in pieces are lost',
+    ],
+    [
+      'spec.tail = spec.tail:gsub(\'"i:\' .. port .. \'":"%d+,0"\', \'"i:\' .. port .. \'":"0,0"\', 1)',
+      'spec.tail = spec.tail',
+      'values of jobs that cannot wait in pieces count twice',
+    ],
+  ),
+  ...of(
+    105,
+    'lib/run/packed.lua',
+    ["  change_piece(run.piece, piece, 'common', common)\n", '', 'runs of a piece have not read what they read'],
+    ["  change_piece(run.piece, piece, 'own', own)\n", '', 'what runs of a piece have written is lost'],
+    [
+      "  local keep = ending.removal('p' .. run.piece, doc, 'c')\n",
+      '  local keep = now + (tonumber(doc.retain) or 86400000)\n',
+      'a piece that input can wake goes',
+    ],
+  ),
+  ...of(
+    106,
+    'lib/run/packed.lua',
+    [
+      '  if found == 0 or common:find(\'"i:[%w_]+":"[1-9]%d*,0"\') then return nil, nil end\n',
+      '',
+      'a run of a piece writes to a port that is not there',
+    ],
+    [
+      'if found == 0 or common:find(\'"i:[%w_]+":"[1-9]%d*,0"\') then',
+      'if found == 0 then',
+      'what a run of a piece has not read is lost',
+    ],
+    [
+      "  if hints.hears('/sidejob/log') then return false end\n",
+      '',
+      'the log misses what runs of a piece read and wrote',
+    ],
+  ),
+  ...of(106, 'lib/run/finish.lua', [
+    " or run.size > 1 and 'later'",
+    '',
+    'what runs of a piece did is lost where they cannot end together',
+  ]),
 ]
 
 const packed: Mutation[] = [
@@ -2596,8 +2679,8 @@ const packed: Mutation[] = [
     'lib/run/packed.lua',
     ["lane == '' or packed.is_heard(run.piece) then", "lane == '' then", 'who listens later does not hear of ends'],
     [
-      'not is_within(piece.mask, run.mask) then return nil end',
-      'false then return nil end',
+      'not is_within(piece.mask, run.mask) or run.size',
+      'false or run.size',
       'those that have not ended end with the others',
     ],
     ['  return not packed.is_heard(number)\n', '  return true\n', 'who listens to one does not hear that it runs'],
@@ -2612,8 +2695,8 @@ const packed: Mutation[] = [
     87,
     'scripts/commit.lua',
     [
-      "ended_together == runs[i].mask and 'completed'",
-      "ended_together and 'completed'",
+      'if ended_together ~= run.mask then',
+      'if not ended_together then',
       'those that have left their piece are not committed',
     ],
     [
@@ -2663,7 +2746,7 @@ const told: Mutation[] = [
     ["    set_text(ns .. 'rung', now_text)\n", '', 'nobody knows when a bell came'],
     ['  if there[bell] then\n', '  if true then\n', 'whatever calls itself a bell counts as one'],
   ),
-  ...of(91, 'lib/port/log.lua', ['job_doc and job_doc.class or', 'false or', 'entries have no class']),
+  ...of(91, 'lib/port/log.lua', ['job_doc.class or', 'false or', 'entries have no class']),
   ...of(91, 'lib/port/log.lua', ['fault_doc or (job and find(job))', 'fault_doc', 'what runs say has no class']),
 ]
 
@@ -2674,7 +2757,7 @@ const classes: Mutation[] = [
     ['if not to and size_of(text) >= MOST then', 'if false then', 'a text grows by every class'],
     ['size_of(beside) >= MOST_BESIDE', 'false', 'what is counted beside the text grows by every class'],
     [
-      'if text and day_of(text) ~= today then set_text',
+      'if text and not is_of_today then set_text',
       'if false then set_text',
       'what was counted by class on a day is lost when it is over',
     ],
@@ -2713,8 +2796,35 @@ const classes: Mutation[] = [
   ]),
 ]
 
+const settings: Mutation[] = of(
+  110,
+  'scripts/settings.lua',
+  [
+    "  if text ~= '' then change_queue(queue_name, field, tonumber(text)",
+    "  text = text ~= '' and text or '0'\n  do change_queue(queue_name, field, tonumber(text)",
+    'what is not said is as usual again',
+  ],
+  [' > 0 and tonumber(text) or nil) end', ') end', 'what is to be as usual is 0'],
+  ['int(queue_record.most_lanes or 0)', 'int(tonumber(lanes) or 0)', 'how many lanes there were is not answered'],
+  ["queue_record.paused and '1' or ''", "paused == '1' and '1' or ''", 'whether it was paused is not answered'],
+  ["queue_record.mode or 'push'", "mode ~= '' and mode or 'push'", 'how it was served is not answered'],
+)
+
+const logs: Mutation[] = [
+  ...of(
+    111,
+    'lib/port/log.lua',
+    ['tonumber(job_doc.history or 0) > 0', 'false', 'no job has a log of its own'],
+    ['tonumber(job_doc.history or 0) > 0', 'job_doc.history', 'a job that keeps nothing has a log of its own'],
+    ["level .. '\\n' .. entry", "'\\n' .. entry", 'an own log tells no levels'],
+  ),
+  ...of(111, 'lib/family/erase.lua', [", history = 'log' }", ' }', 'the log of a job stays when the job goes']),
+  ...of(111, 'lib/runtime/store.lua', ['if not writes.dels[e[1]] then', 'do', 'a job that has gone leaves a log']),
+]
+
 export const mutations: Mutation[] = [
   ...packed,
+  ...ported,
   ...warm,
   ...handed,
   ...lanes,
@@ -2740,4 +2850,6 @@ export const mutations: Mutation[] = [
   ...sizes,
   ...told,
   ...classes,
+  ...settings,
+  ...logs,
 ]

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
+import type { Changes } from '../../src/core/run.ts'
 import type { JobRecord } from '../../src/redis/record.ts'
 import { createStore, type Store } from '../../src/redis/store.ts'
 import { createVault } from '../../src/redis/vault.ts'
@@ -24,6 +25,9 @@ const plain: Record<string, Making> = {
   'with args beyond ASCII': { args: '"\\u2028 \u00e9 \u{1f600}"' },
   'that is gone when it has ended': { retain: 0 },
   'that is kept for a while': { retain: 5_000, args: '[1.0]' },
+  'with ports': { in: { n: {} }, out: { n: { default: '"x"' } } },
+  'with values at a port': { in: { n: {}, m: {} }, out: { n: {} }, inputs: { n: ['=1', '@{"job":1}\n\n\n"\u00e9"'] } },
+  'with values and args': { args: '[1]', in: { n: {} }, inputs: { n: ['=1'] }, retain: 5_000 },
   'with all that is plain': {
     priority: -7,
     timeout: 9,
@@ -44,6 +48,7 @@ function shape({ u: _, t: __, ...doc }: Record<string, string>): Record<string, 
       .replace(/\b\d{13}\b/g, 'T')
       .replace(/^\d+(\.\d+)\.\w+/, 'ID$1')
       .replace(/^\d{8}:/, 'M:')
+      .replace(/("job\\*":)\d+/, '$1ID')
   return Object.fromEntries(Object.entries(doc).map(([name, value]) => [name, name === 'n' ? 'N' : of(value)]))
 }
 
@@ -67,7 +72,14 @@ async function life(making: Making, way: Way) {
   const lane = world.lane()
   const { lent } = await lane.ask({ max: 9 })
   await look()
-  const runs = await Promise.all(lent.map((one) => world.runOf(one).settled({})))
+  // What waits is read, and where there is a port something is written.
+  const did = {
+    reads: Object.fromEntries(
+      Object.entries(lent[0]!.inputs).map(([port, { length }]) => [port, { cursor: 0, count: length }]),
+    ),
+    ops: making.out ? [{ op: 'write', to: { out: 'n' }, values: ['"out"'] }] : [],
+  } as unknown as Partial<Changes>
+  const runs = await Promise.all(lent.map((one) => world.runOf(one).settled(did)))
   const { answers } = await lane.ask({ runs, max: 9 })
   await look()
   const {
@@ -104,7 +116,9 @@ describe.each(Object.entries(plain))('a job %s', (_, making) => {
 })
 
 const beside: Record<string, Making> = {
-  'a port': { in: { left: {} } },
+  'a port that listens': { in: { left: { channels: ['/a'] } } },
+  'any ports': { in: { '*': {} } },
+  'a large value': { in: { n: {} }, inputs: { n: [`="${'x'.repeat(600)}"`] } },
   'a callback': { callback: { spec: '{}', host: 'example.com' } },
   'a result that is kept': { keepResult: 1_000 },
   'a tag': { tag: 't', pull: true },
@@ -176,4 +190,30 @@ test('args are sealed each by itself, and what cannot be opened is the fault of 
   const again = await storeWith(key(1), key(2)).commit(request)
   expect(again.lent.map(({ document }) => document.args)).toEqual([0, 1, 2, 3].map((n) => `"secret ${n}"`))
   expect(await world.faults()).toEqual([])
+})
+
+test('values at ports are sealed each by itself, and open for whoever has the key', async () => {
+  const world = await createWorld(state.options)
+  const key = (byte: number) => new Uint8Array(32).fill(byte)
+  const storeWith = (...keys: Uint8Array[]) =>
+    createStore({ client: world.client, namespace: world.namespace, vault: createVault({ keys }), packedFrom: 1 })
+  const ports = { in: { n: { default: '"secret 9"' as Encoded } }, out: {} }
+  const jobs = ['=1', '="secret 2"'].map((item) => ({
+    ...{ queue: 'q', class: 'plain', known: true, ...ports },
+    inputs: { n: [item] },
+  }))
+  const { made } = await storeWith(key(1)).enqueue(jobs)
+  const text = await world.client.ask((redis) =>
+    redis.get<string>(world.store.keys.piece(Math.floor(made[0]!.id / 100))),
+  )
+  expect(text).toMatch(/^11\n/)
+  expect(text).not.toContain('secret')
+  const request = { queue: 'q', lane: { id: 'l', seq: 1 }, claim: { max: 9, lease: 45_000, begun: 9 } }
+  const { lent } = await storeWith(key(1)).commit(request)
+  expect(lent.map(({ inputs, document }) => [inputs, document['di:n']])).toEqual([
+    [{ n: ['=1'] }, '="secret 9"'],
+    [{ n: ['="secret 2"'] }, '="secret 9"'],
+  ])
+  const without = await storeWith(key(2)).commit(request)
+  expect(without.lent.map(({ fault }) => fault?.code)).toEqual(['REFUSED', 'REFUSED'])
 })

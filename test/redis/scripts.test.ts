@@ -477,7 +477,7 @@ describe('settings and register', () => {
     await store.settings('q', { paused: true })
     await make()
     expect(await claim()).toEqual([])
-    expect(await store.settings('q', { paused: false })).toMatchObject([{ queue: 'q' }])
+    expect(await store.settings('q', { paused: false })).toMatchObject({ rings: [{ queue: 'q' }] })
   })
 
   test('a class that becomes a pull class takes its waiting jobs with it', async () => {

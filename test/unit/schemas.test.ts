@@ -9,6 +9,7 @@ import {
   closedIn,
   jobInput,
   jobInputs,
+  jobQuery,
   moment,
   places,
   portName,
@@ -119,4 +120,16 @@ test('1,000 jobs of 100 bytes are checked in milliseconds', () => {
   })
   // The least of many, with room for a machine that is slow or busy.
   expect(Math.min(...took)).toBeLessThan(50)
+})
+
+test('only what has ended is sorted by ends, and with a cursor of that order', () => {
+  const sorted = (query: object) => jobQuery.safeParse({ sort: 'ended', ...query })
+  expect(sorted({ status: 'failed,completed', queue: 'q', cursor: '1800000000000.7.0' }).success).toBe(true)
+  expect(jobQuery.safeParse({ sort: 'made', status: 'running', cursor: '7' }).success).toBe(true)
+  const refused = (query: object) => jobQuery.safeParse(query).error?.issues.map(({ path }) => path[0])
+  expect(refused({ sort: 'ended', status: 'failed,running' })).toEqual(['status'])
+  expect(refused({ sort: 'ended', cursor: '7' })).toEqual(['cursor'])
+  expect(refused({ cursor: '1.7.0' })).toEqual(['cursor'])
+  for (const name of ['text', 'error', 'parent', 'alias'])
+    expect(refused({ sort: 'ended', [name]: name === 'parent' ? '7' : 'abc' }), name).toContain(name)
 })

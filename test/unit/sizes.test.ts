@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseAst } from 'vitest/node'
-import { parseLua } from '../../infra/lua-rules.ts'
+import { parseLua } from '../../infra/lua-parse.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const FILE = 400

@@ -42,7 +42,7 @@ const lastOf = (next: Step) => (from: number, now: number) => {
 const understood = (pattern: string) => {
   // croner also reads dates, nicknames like @daily and a seventh field.
   if (!FIELDS.test(pattern)) throw bad('5 or 6 fields, like "30 2 * * *"', pattern)
-  const { hour } = read(pattern, 'fields that cron knows', () => new CronPattern(pattern))
+  const { hour } = read('cron', pattern, 'fields that cron knows', () => new CronPattern(pattern))
   const walls = wallTimes(new Cron(pattern, { utcOffset: 0 }))
   if (Number.isNaN(walls(0))) throw bad('a date that exists', pattern)
   return { walls, isHourly: hour.every((named) => named === 1) }
@@ -118,6 +118,7 @@ const change = (offset: Step, from: number, to: number): number => {
 
 const zoneOffset = (tz: string): Step => {
   const clock = read(
+    'tz',
     tz,
     'a time zone like "Europe/Berlin"',
     () => new Intl.DateTimeFormat('en', { ...format, timeZone: tz }),
@@ -142,13 +143,16 @@ const format = {
   second: 'numeric',
 } as const
 
-const read = <T>(given: string, wanted: string, make: () => T): T => {
+const read = <T>(field: 'cron' | 'tz', given: string, wanted: string, make: () => T): T => {
   try {
     return make()
   } catch (cause) {
-    throw bad(`${wanted} (${(cause as Error).message})`, given, cause)
+    throw bad(`${wanted} (${(cause as Error).message})`, given, cause, field)
   }
 }
 
-const bad = (wanted: string, given: string, cause?: unknown) =>
-  new SidejobError('BAD_REQUEST', `repeat: expected ${wanted}, got ${JSON.stringify(given.slice(0, 60))}`, { cause })
+const bad = (wanted: string, given: string, cause?: unknown, field: 'cron' | 'tz' = 'cron') =>
+  new SidejobError('BAD_REQUEST', `repeat: expected ${wanted}, got ${JSON.stringify(given.slice(0, 60))}`, {
+    path: ['repeat', field],
+    cause,
+  })

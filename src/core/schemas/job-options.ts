@@ -245,7 +245,7 @@ export const jobInput = sparse(
 export type AskedJob = z.output<typeof jobInput>
 
 /** One job, or up to 1,000 of which all are made or none. */
-export const jobInputs = z.union([jobInput, alike(z.array(jobInput).min(1).max(1_000), 'args')])
+export const jobInputs = z.union([jobInput, alike(z.array(jobInput).min(1).max(1_000), ['args', 'inputs'])])
 
 export const jobPatch = z.strictObject({
   args: closed.optional().meta({ description: 'what its next run finds' }),

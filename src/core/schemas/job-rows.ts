@@ -1,10 +1,11 @@
 // Lists of jobs: what may be asked for, and a row.
 
 import * as z from 'zod'
+import { ended, type Status } from '../job.ts'
 import { waits } from './job-options.ts'
 import { jobView, runUnderWay } from './job-views.ts'
 import { alias, callbackState, className, errorKind, jobId, label, pathRef, queueName, status } from './names.ts'
-import { count, cursor, duration, flag, moment, time } from './values.ts'
+import { count, cursor, duration, endedCursor, flag, moment, time } from './values.ts'
 import { reasonView } from './why.ts'
 
 /** One status, or several with commas. */
@@ -17,6 +18,21 @@ export const statusList = z
 const text = z.string().min(1).max(200).meta({
   description: 'whose args, error or aliases hold this, whatever its case: of the newest 2,000 jobs that fit else',
 })
+
+const apart = ['text', 'error', 'parent', 'alias'] as const
+
+type Sorted = { sort?: string; status?: Status[]; cursor?: string } & { [Name in (typeof apart)[number]]?: string }
+
+/** By their ends are sorted those that have ended, as far as their queues' indexes tell. */
+function checkSort(query: Sorted, { addIssue }: z.RefinementCtx): void {
+  const refuse = (name: string, message: string) => addIssue({ code: 'custom', message, path: [name] })
+  const isEnded = query.sort === 'ended'
+  if (query.cursor !== undefined && query.cursor.includes('.') !== isEnded)
+    refuse('cursor', 'expected a cursor of a list that is sorted in the same way')
+  if (!isEnded) return
+  if (query.status?.some((one) => !ended.has(one))) refuse('status', 'expected statuses of jobs that have ended')
+  for (const name of apart) if (query[name] !== undefined) refuse(name, `expected no "${name}" beside sort=ended`)
+}
 
 export const jobQuery = z
   .strictObject({
@@ -38,9 +54,14 @@ export const jobQuery = z
       .enum(['all', 'row'])
       .optional()
       .meta({ description: 'row: each job in short, with the first reason why it does not run' }),
+    sort: z
+      .enum(['made', 'ended'])
+      .optional()
+      .meta({ description: 'ended: those that have ended, the newest end first' }),
     limit: count(1, 1_000).optional(),
-    cursor: cursor.optional(),
+    cursor: z.union([cursor, endedCursor]).optional(),
   })
+  .superRefine(checkSort)
   .refine(({ text, error }) => text === undefined || error === undefined, {
     error: 'expected "text" or "error", got both',
     path: ['text'],

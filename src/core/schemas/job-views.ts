@@ -109,6 +109,15 @@ export const jobView = z.object({
   keptUntil: moment.nullable().meta({
     description: 'until when it is kept at least, once it has ended; null also where data can still wake it',
   }),
+  cost: z
+    .object({
+      runs: z.int().meta({ description: 'how many of its runs are known: the last one, and those that it keeps' }),
+      took: span.meta({ description: 'how long these took together' }),
+      whole: z.boolean().meta({ description: 'it had no other run that went well, failed or was lost' }),
+      price: z.number().nullable().meta({ description: 'by SIDEJOB_PRICES; null without it' }),
+    })
+    .optional()
+    .meta({ description: 'what its runs have cost: with details=true' }),
   /** How many children are not in `children`: the list of jobs has them all, page by page (`parent=`). */
   moreChildren: z.int().optional(),
 })

@@ -16,12 +16,26 @@ const ageing = positive
   })
 
 export const queuePatch = z.strictObject({
-  lanes: z.int().min(1).max(1_000).optional(),
-  batch: z.int().min(1).max(1_000).optional(),
+  lanes: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .nullable()
+    .optional()
+    .meta({ description: 'how many lanes may serve it; null: as usual' }),
+  batch: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .nullable()
+    .optional()
+    .meta({ description: 'how many jobs a lane takes; null: as usual' }),
   paused: z.boolean().optional(),
   mode: z.enum(['push', 'pull']).optional(),
   ageing: ageing.nullable().optional(),
 })
+
+export type QueuePatch = z.output<typeof queuePatch>
 
 export const queueView = z.object({
   name: z.string(),
@@ -38,6 +52,21 @@ export const queueView = z.object({
   oldestReady: moment.nullable(),
 })
 export type QueueView = z.output<typeof queueView>
+
+/** A queue that was changed; `was` goes back as it came. */
+export const patchedQueue = queueView.extend({
+  was: z
+    .object({
+      lanes: z.int().nullable().optional(),
+      batch: z.int().nullable().optional(),
+      paused: z.boolean().optional(),
+      mode: z.enum(['push', 'pull']).optional(),
+      ageing: span.nullable().optional(),
+    })
+    .optional()
+    .meta({ description: 'with details=true: what was set is this no more; sent as a patch it takes the change back' }),
+})
+export type PatchedQueue = z.output<typeof patchedQueue>
 
 const underWay = runUnderWay.extend({ job: jobId, class: z.string() })
 

@@ -58,6 +58,9 @@ export const cursor = z
   .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), CURSOR)
   .meta({ description: 'the cursor that the page before has answered' })
 
+/** Where a list goes on that is sorted by ends. */
+export const endedCursor = z.string().regex(/^\d{1,16}\.\d{1,16}\.\d{1,6}$/, CURSOR)
+
 /** Where the log goes on: the id of an entry. */
 export const logCursor = z.string().regex(/^\d{1,15}-\d{1,15}$/, CURSOR)
 

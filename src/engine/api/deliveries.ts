@@ -294,7 +294,8 @@ export function createDeliveries(parts: Context): Deliveries {
     },
 
     async block(queue, globs) {
-      await ring(await store.settings(queue, {}, globs === null ? { unban: true } : { ban: globs }))
+      const { rings } = await store.settings(queue, {}, globs === null ? { unban: true } : { ban: globs })
+      await ring(rings)
     },
   }
 }

@@ -33,36 +33,40 @@ function minutesOf(moments: readonly number[]): { at: number; count: number }[] 
   return [...counts].map(([at, count]) => ({ at, count }))
 }
 
+/** A failed job, and of which kind its error is. */
+type Failed = { id: number; document: JobRecord; kind: Kind }
+
+/** The jobs of one kind, newest first, as one row. */
+function rowOf([first, ...others]: [Failed, ...Failed[]], details: boolean): ErrorKind {
+  const all = [first, ...others]
+  const { document, kind } = first
+  const moments = all.map((one) => one.document.endedAt ?? 0)
+  const said = failureOf(document).message
+  return {
+    error: kind.fingerprint,
+    class: document.class,
+    queues: [...new Set(all.map((one) => one.document.queue))],
+    message: kind.message,
+    example: typeof said === 'string' ? said.slice(0, MESSAGE) : '',
+    frame: kind.frame,
+    count: all.length,
+    firstAt: Math.min(...moments),
+    lastAt: Math.max(...moments),
+    jobs: all.slice(0, NAMED).map(({ id }) => id),
+    ...(details ? { minutes: minutesOf(moments) } : {}),
+  }
+}
+
 export function createErrors({ store }: Context): Pick<Engine, 'errors'> {
   return {
     async errors({ queue, class: name, since, cursor: before, details = false }) {
       const filter = { mode: 'all', status: 'failed', queue, class: name, since, before, limit: LOOKED_AT } as const
       const { jobs, cursor } = await store.list(filter)
-      const kinds = new Map<string, ErrorKind>()
-      const moments = new Map<string, number[]>()
-      for (const { id, document } of jobs) {
-        const { fingerprint, message, frame } = kindOfJob(document)
-        const at = document.endedAt ?? 0
-        const own = moments.get(fingerprint)
-        if (own) own.push(at)
-        else moments.set(fingerprint, [at])
-        const known = kinds.get(fingerprint)
-        if (known) {
-          known.count++
-          known.firstAt = Math.min(known.firstAt, at)
-          known.lastAt = Math.max(known.lastAt, at)
-          if (known.jobs.length < NAMED) known.jobs.push(id)
-          if (!known.queues.includes(document.queue)) known.queues.push(document.queue)
-          continue
-        }
-        const said = failureOf(document).message
-        const example = typeof said === 'string' ? said.slice(0, MESSAGE) : ''
-        const about = { error: fingerprint, class: document.class, queues: [document.queue], message, example, frame }
-        kinds.set(fingerprint, { ...about, count: 1, firstAt: at, lastAt: at, jobs: [id] })
-      }
+      const failed = jobs.map(({ id, document }) => ({ id, document, kind: kindOfJob(document) }))
+      const kinds = Map.groupBy(failed, ({ kind }) => kind.fingerprint)
       const errors = [...kinds.values()]
+        .map((own) => rowOf(own as [Failed, ...Failed[]], details))
         .sort((a, b) => b.count - a.count || b.lastAt - a.lastAt)
-        .map((kind) => (details ? { ...kind, minutes: minutesOf(moments.get(kind.error)!) } : kind))
       return { errors, looked: jobs.length, cursor }
     },
   }

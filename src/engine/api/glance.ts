@@ -5,7 +5,7 @@ import type { Engine, Glance } from '../engine.ts'
 import { createHealth, type HealthParts } from './health.ts'
 import { createLimits } from './limits.ts'
 import { createProcesses, MOST_RUNS } from './processes.ts'
-import { createStats, MOST_QUEUES } from './stats.ts'
+import { createStats, MOST_QUEUES, STEPS } from './stats.ts'
 
 /** So many limits are looked at where jobs wait at some. */
 const MOST_LIMITS = 100
@@ -13,7 +13,7 @@ const MOST_LIMITS = 100
 export function createGlance(context: Context, health: HealthParts): Pick<Engine, 'glance'> {
   return {
     async glance({ step } = {}): Promise<Glance> {
-      const kind = step === undefined ? '' : step === 'minute' ? 'm' : 'h'
+      const kind = step === undefined ? '' : STEPS[step].kind
       const most = { queues: MOST_QUEUES, limits: MOST_LIMITS, runs: MOST_RUNS }
       const asked = context.store.glance(kind, most)
       const store = {

@@ -18,7 +18,7 @@ import { checkFlows } from '../jobs/graph-check.ts'
 import { newJobs, repeatOf } from '../jobs/new-job.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
-import { factsOf } from '../run/job-facts.ts'
+import { factsOf, runLines } from '../run/job-facts.ts'
 import { shownJob, shownState } from '../run/shown.ts'
 import { OURS } from '../run/steps.ts'
 import { kindOfJob } from './errors.ts'
@@ -86,14 +86,14 @@ export function createJobs({
   | 'refresh'
   | 'unlock'
 > {
-  const listModes = ({ parent, alias }: JobFilter) => {
+  const listModes = ({ parent, alias, sort }: JobFilter) => {
     if (alias !== undefined) return { mode: 'alias', name: alias } as const
     if (parent !== undefined) return { mode: 'children', name: parent } as const
-    return { mode: 'all' } as const
+    return { mode: sort === 'ended' ? 'ended' : 'all' } as const
   }
 
   async function page({ cursor: before, limit = 50, ...filter }: JobFilter): Promise<Listed> {
-    const { status, error, text, ...wanted } = filter
+    const { status, error, text, sort: _, ...wanted } = filter
     const statuses = status === undefined ? undefined : [status].flat().join(',')
     const ask = { ...wanted, ...listModes(filter), before, limit }
     if (text !== undefined) {
@@ -160,8 +160,8 @@ export function createJobs({
       return { jobs: made, existing: again }
     },
 
-    async get(job, { schemas = false } = {}) {
-      const shown = await view(job)
+    async get(job, { schemas = false, details = false } = {}) {
+      const shown = await view(job, { details })
       return schemas ? withSchemas(shown, await registry.find(shown.queue, shown.class)) : shown
     },
 
@@ -235,13 +235,10 @@ export function createJobs({
     async runs(job) {
       const { id, document } = await store.inspect(job)
       const kept = document.historyKept ? await store.runs(id) : []
-      // A run that went well is kept only where the job says so; the last one always stands in its document.
-      const { lastRun } = document
-      const isKept = lastRun === undefined || kept[0]?.startsWith(`${lastRun},`)
       const paths = redactedPathsOf(document)
       const shown = (run: PastRun): PastRun =>
         run.error === undefined ? run : { ...run, error: redacted(run.error, paths, 'error') }
-      return { runs: (isKept ? kept : [lastRun, ...kept]).map(pastRunOf).map(shown) }
+      return { runs: runLines(document, kept).map(pastRunOf).map(shown) }
     },
 
     async stepsOf(job, cursor = '0') {

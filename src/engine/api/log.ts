@@ -31,6 +31,16 @@ function logRows(answer: unknown, { showAll }: Vault): LogRow[] {
   })
 }
 
+/** Entries of a job's own log: the level, and what was said in the next line. */
+function ownRows(answer: unknown, { showAll }: Vault, job: number, name: string): LogRow[] {
+  return (answer as [string, string[]][]).map(([id, flat]) => {
+    const { at, did } = fieldsOf(flat)
+    const end = did!.indexOf('\n')
+    const entry = showAll(did!.slice(end + 1)) as Encoded
+    return { id, at: Number(at), job, class: name, level: did!.slice(0, end), entry }
+  })
+}
+
 /** A text is a message. */
 const entryOf = (entry: Encoded): Encoded => {
   const text = decodeValue(entry)
@@ -55,7 +65,9 @@ export function createLog({ store, change, now }: Context): Pick<Engine, 'log' |
     async readLog({ job, class: name, level, text, since = 0, cursor, limit = 100 }) {
       const found = job === undefined ? undefined : await store.inspect(job)
       const id = found?.id
-      const { from = 0, to }: { from?: number; to?: number } = found ? lifeOf(found.document) : {}
+      // Who keeps a history has a log of its own, in which others push nothing out: it is read alone, from its end.
+      const own = found?.document.history ? found : undefined
+      const { from = 0, to }: { from?: number; to?: number } = found && !own ? lifeOf(found.document) : {}
       // Entries are numbered by Redis' own clock, which no test can move.
       const latest = to === undefined || Math.abs(now() - Date.now()) > MARGIN ? '+' : String(to)
       const earliest = Math.max(since, from)
@@ -68,7 +80,8 @@ export function createLog({ store, change, now }: Context): Pick<Engine, 'log' |
       const entries: LogRow[] = []
       // What a filter lets through may be far back: several pages are looked at before the caller is asked to go on.
       for (let page = 0, before = cursor; page < LOG_PAGES; page++) {
-        const rows = logRows(await store.readLog(before ? `(${before}` : latest, LOG_PAGE), store.vault)
+        const found = await store.readLog(before ? `(${before}` : latest, LOG_PAGE, own?.id)
+        const rows = own ? ownRows(found, store.vault, own.id, own.document.class) : logRows(found, store.vault)
         for (const row of rows) {
           if (row.at < earliest) return { entries, cursor: null }
           if (isWanted(row)) entries.push(row)

@@ -64,9 +64,13 @@ export function createQueues({ store, ring }: Context): Pick<Engine, 'queues' | 
       return { ...seen!, open, runs, claims: near.claims, next: near.next }
     },
 
-    async setQueue(queue, patch) {
-      await ring(await store.settings(queue, patch))
-      return (await queueViews(queue))[0]!
+    async setQueue(queue, patch, { details = false } = {}) {
+      const { rings, was } = await store.settings(queue, patch)
+      await ring(rings)
+      const view = (await queueViews(queue))[0]!
+      if (!details) return view
+      const names = Object.keys(patch) as (keyof typeof was)[]
+      return { ...view, was: Object.fromEntries(names.map((name) => [name, was[name]])) }
     },
   }
 }

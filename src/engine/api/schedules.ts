@@ -171,8 +171,10 @@ export function createSchedules(
       const found = await named(alias)
       if (!found) return make(alias, input, print)
       const { id, document } = found
-      if (document.scheduleHash === print) return scheduleOf(id, document)
-      if (isChange(document, input)) {
+      // What was terminated repeats no more: who puts a schedule wants one that does.
+      const isOver = statusOf(document) === 'terminated'
+      if (document.scheduleHash === print && !isOver) return scheduleOf(id, document)
+      if (isChange(document, input) && !isOver) {
         await patch(String(id), patchOf(input, document.repeats!))
         await change(String(id), [ops.patch({ fields: { scheduleHash: print } })])
         return schedule(String(id))

@@ -9,7 +9,8 @@ import type { Counts, DayView, Engine } from '../engine.ts'
 import { viewOf } from './queues.ts'
 
 const DAY = 86_400_000
-const STEPS = { minute: { kind: 'm', ms: 60_000 }, hour: { kind: 'h', ms: 3_600_000 } } as const
+/** How Redis calls the steps of a series, and how long they are. */
+export const STEPS = { minute: { kind: 'm', ms: 60_000 }, hour: { kind: 'h', ms: 3_600_000 } } as const
 /** So many queues are summed up where none is named. */
 export const MOST_QUEUES = 50
 

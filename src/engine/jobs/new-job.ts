@@ -167,7 +167,17 @@ function newJob(
 const given = (job: NewJob): NewJob =>
   Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined)) as NewJob
 
-/** Jobs as a caller asks for them. One that differs from the one before it in its args only is made like it. */
+const OWN = ['args', 'inputs'] as const
+
+/** A job like the one before it, with args of its own, and values for the same ports. */
+function madeLike(job: NewJob, found: Registered | undefined, input: JobInput): NewJob {
+  const like = { ...job, args: argsOf(input) }
+  if (!input.inputs) return like
+  if (found) checkInputs(found, input.inputs, job.in ?? {}, input.class)
+  return { ...like, inputs: itemsOf(input.inputs) }
+}
+
+/** Jobs as a caller asks for them. One that differs from the one before it in its args and inputs only is made like it. */
 export function newJobs(
   inputs: readonly JobInput[],
   find: (input: JobInput) => Registered | undefined,
@@ -177,9 +187,11 @@ export function newJobs(
 ): NewJob[] {
   let job: NewJob
   return inputs.map((input, i) => {
-    const like = i > 0 && isAlikeBut('args', input, inputs[i - 1]!)
-    checkArgs(find(input), input.class, input.args)
-    job = like ? { ...job, args: argsOf(input) } : given(newJob(find(input), input, now, allowHosts, call))
+    const before = inputs[i - 1]
+    const isLike = before && isAlikeBut(OWN, input, before) && !input.inputs === !before.inputs
+    const found = find(input)
+    checkArgs(found, input.class, input.args)
+    job = isLike ? madeLike(job, found, input) : given(newJob(found, input, now, allowHosts, call))
     return job
   })
 }

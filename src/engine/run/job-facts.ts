@@ -1,5 +1,6 @@
 // What has been asked of a job, what holds it, and who has it: the facts beside its status.
 
+import type { Spent } from '../../core/cost.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import { LANE_MARK } from '../../redis/store.ts'
 import type { JobFacts, JobUnique, RunFacts } from '../engine.ts'
@@ -31,6 +32,28 @@ export function runOf(doc: JobRecord): RunFacts | null {
     process: doc.process ?? null,
     lane: doc.process === undefined ? laneMarkOf(doc.token) : null,
   }
+}
+
+/** How runs end that are counted in the number of the next one. */
+const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follow', 'again'])
+
+/** So many runs that failed or were lost are kept where nothing is said (lib/run/leases.lua). */
+const FAILURES_KEPT = 10
+
+/** The runs that are known of a job, newest first: those that it keeps, and the last one, which stands in its record. */
+export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
+  lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]
+
+/**
+ * What the runs that are known have taken. Counting them all would cost each run of each job: who wants to know keeps them,
+ * by `history`.
+ */
+export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
+  const runs = runLines(doc, kept).map((line) => line.split(',', 3) as [string, string, string])
+  const took = runs.reduce((sum, [began, ended]) => sum + Number(ended) - Number(began), 0)
+  const well = runs.filter(([, , outcome]) => succeeded.has(outcome)).length
+  const all = (doc.runNumber ?? 1) - 1
+  return { runs: runs.length, took, whole: well >= all && kept.length < (doc.history ?? FAILURES_KEPT) }
 }
 
 /** Until when an ended job is kept at least; null where nobody can say: it has not ended, or data can still wake it. */

@@ -29,8 +29,10 @@ import type {
 } from './limits.ts'
 import type {
   Glance,
+  PatchedQueue,
   ProcessView,
   QueueDetail,
+  QueuePatch,
   QueueView,
   RunUnderWay,
   Stats,
@@ -56,8 +58,8 @@ export interface Engine extends Deliveries {
   health(): Promise<Health>
 
   enqueue(jobs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }>
-  /** `schemas`: its ports with the JSON Schemas that its worker says. */
-  get(job: Ref, options?: { schemas?: boolean }): Promise<JobView>
+  /** `schemas`: its ports with the JSON Schemas that its worker says; `details`: what its runs have cost. */
+  get(job: Ref, options?: { schemas?: boolean; details?: boolean }): Promise<JobView>
   /** `total`: how many there are, where that costs nothing: of one queue and statuses at rest, and nothing else. */
   list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null; total?: number; looked?: number }>
   /** The same in short, each with the first reason why it does not run. */
@@ -188,17 +190,14 @@ export interface Engine extends Deliveries {
   queues(): Promise<{ queues: QueueView[] }>
   /** A queue from near: so many (20) of its runs, of the claims that wait, and of who is next. */
   queue(queue: string, options?: { limit?: number }): Promise<QueueDetail>
-  setQueue(
-    queue: string,
-    patch: { lanes?: number; batch?: number; paused?: boolean; mode?: 'push' | 'pull'; ageing?: number | null },
-  ): Promise<QueueView>
+  /** Sets what the patch says and leaves the rest, in one step; with details it answers how that was before, as a patch. */
+  setQueue(queue: string, patch: QueuePatch, options?: { details?: boolean }): Promise<PatchedQueue>
   /** Who is at work, and on which jobs. `others`: runs of nobody with a name; `more`: there are more runs than are shown. */
   processes(): Promise<{ processes: ProcessView[]; others: RunUnderWay[]; more: boolean }>
   /** Tells a process to take no new jobs, to stop, or (null) to go on; it hears with its next claim or heartbeat. */
   signal(process: string, signal: Signal | null): Promise<void>
   limits(options?: { details?: boolean }): Promise<{ limits: LimitRow[] }>
-  /** Limits and groups in one look. */
-  /** All limits and groups, or about so many of them. */
+  /** All limits and groups, or about so many of them, in one look. */
   bounds(most?: number, options?: { details?: boolean }): Promise<{ limits: LimitRow[]; groups: GroupView[] }>
   limit(key: string): Promise<LimitView>
   /** A limit from near, with so many of those who hold its slots, soonest end first, and of those who wait, in order. */

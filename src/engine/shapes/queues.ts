@@ -9,7 +9,7 @@ import type { BellTrouble, Signal } from '../../redis/types.ts'
 import type { Health } from './deliveries.ts'
 import type { LimitView } from './limits.ts'
 
-export type { QueueDetail, QueueView } from '../../core/schemas/queues.ts'
+export type { PatchedQueue, QueueDetail, QueuePatch, QueueView } from '../../core/schemas/queues.ts'
 
 export type WorkerDefinition = {
   /** What args, and what result, its jobs have, as JSON Schema. */

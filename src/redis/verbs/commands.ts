@@ -199,7 +199,9 @@ export function createCommands({ client: { ask }, keys, vault: { open, showParts
       ask<unknown>((redis) => redis.xrevrange(keys.record(job), from, to, count)),
     recordOn: (job: number, from: string, to: string, count: number) =>
       ask<unknown>((redis) => redis.xrange(keys.record(job), from, to, count)),
-    readLog: (before: string, count: number) => ask<unknown>((redis) => redis.xrevrange(keys.log, before, '-', count)),
+    /** Entries of the log, newest first; of a job that keeps its history, those of its own. */
+    readLog: (before: string, count: number, job?: number) =>
+      ask<unknown>((redis) => redis.xrevrange(job === undefined ? keys.log : keys.jobLog(job), before, '-', count)),
     flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,
     async setFlag(name: string, on: boolean): Promise<void> {
       await ask((redis) => (on ? redis.sadd(keys.flags, name) : redis.srem(keys.flags, name)))

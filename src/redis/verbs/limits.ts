@@ -19,7 +19,8 @@ export function limitSettingsOf(text: string): KeptLimit {
   }
 }
 
-export type LimitRow = {
+/** A limit as Redis has it. */
+type Found = {
   key: string
   concurrency: number | null
   rate: { limit: number; period: number } | null
@@ -35,7 +36,7 @@ export type LimitRow = {
   starts: number[]
 }
 
-export function limitRow({ key, document, held, waiting, since, started, starts }: Row<'limit'>): LimitRow {
+export function limitRow({ key, document, held, waiting, since, started, starts }: Row<'limit'>): Found {
   const { concurrency, rate, paused, shutUntil, reserved, jobs } = limitSettingsOf(document)
   return {
     ...{ key, concurrency, rate, paused, shutUntil, jobs },
@@ -53,8 +54,8 @@ const [SLICE, MOST_LIMITS] = [500, 10_000]
 
 export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
   /** The limits there are, up to so many or a few more, or one; looked at in slices, since a caller's groups are among them. */
-  async function limits(key = '', most = MOST_LIMITS, starts = 0): Promise<LimitRow[]> {
-    const found = new Map<string, LimitRow>()
+  async function limits(key = '', most = MOST_LIMITS, starts = 0): Promise<Found[]> {
+    const found = new Map<string, Found>()
     for (let cursor = '0'; cursor !== '' && found.size < most; ) {
       const args = { ...base(), key, cursor, most: Math.min(most, SLICE), most_starts: starts }
       const page = answerOf(await evaluate(scripts.limits, [], args, []), 'limits')

@@ -11,7 +11,7 @@ import { showing, type Vault } from '../vault.ts'
 import { limitSettingsOf } from './limits.ts'
 
 type ListFilter = {
-  mode: 'all' | 'children' | 'alias' | 'repeats'
+  mode: 'all' | 'ended' | 'children' | 'alias' | 'repeats'
   name?: string
   queue?: string
   /** One, or several with commas. */

@@ -6,13 +6,13 @@ import { decodeQueue } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { NearQueue, QueueRow, Ring } from '../types.ts'
 
-type QueuePatch = {
-  lanes?: number
-  batch?: number
-  paused?: boolean
-  mode?: 'push' | 'pull'
-  /** In milliseconds; null: none. */
-  ageing?: number | null
+/** null: as usual. `ageing` in milliseconds. */
+export type QueueSettings = {
+  lanes: number | null
+  batch: number | null
+  paused: boolean
+  mode: 'push' | 'pull'
+  ageing: number | null
 }
 
 export const queueRow = ({ document, oldest, ...row }: Row<'queue'>): QueueRow => ({
@@ -50,19 +50,20 @@ export function createQueues({ client: { evaluate }, keys, base }: Parts) {
     }
   }
 
+  /** Sets what is said, and leaves the rest; answers what was in force. */
   async function settings(
     queue: string,
-    { lanes, batch, paused, mode, ageing }: QueuePatch,
+    { lanes, batch, paused, mode, ageing }: Partial<QueueSettings>,
     { unban = false, ban = [] }: { unban?: boolean; ban?: string[] } = {},
-  ): Promise<Ring[]> {
+  ): Promise<{ rings: Ring[]; was: QueueSettings }> {
     const raw = await evaluate(
       scripts.settings,
       [keys.queue(queue)],
       {
         ...base(),
         queue_name: queue,
-        lanes: lanes === undefined ? '' : String(lanes),
-        batch: batch === undefined ? '' : String(batch),
+        lanes: lanes === undefined ? '' : String(lanes ?? 0),
+        batch: batch === undefined ? '' : String(batch ?? 0),
         paused: paused === undefined ? '' : paused ? '1' : '0',
         mode: mode ?? '',
         ageing: ageing === undefined ? '' : String(ageing ?? 0),
@@ -70,7 +71,12 @@ export function createQueues({ client: { evaluate }, keys, base }: Parts) {
       },
       listWords(ban),
     )
-    return ringsOf(answerOf(raw, 'set').rings)
+    const { rings, ...was } = answerOf(raw, 'settled')
+    const before = { lanes: was.lanes || null, batch: was.batch || null, ageing: was.ageing || null }
+    return {
+      rings: ringsOf(rings),
+      was: { ...before, paused: was.paused, mode: was.mode === 'pull' ? 'pull' : 'push' },
+    }
   }
 
   /** Writes definitions (null removes). `whole`: the local classes among them are all there are. */

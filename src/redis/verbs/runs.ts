@@ -89,7 +89,7 @@ export function createRuns(parts: Parts) {
     const script = light && Date.now() >= heardTill ? scripts.commit : scripts.commit_verbs
     const given = { ...args, light: script === scripts.commit ? '1' : '' }
     const reply = answerOf(await evaluate(script, known, given, words), 'committed')
-    if (reply.word === 'heard') {
+    if (reply.word === 'verbs') {
       heardTill = Date.now() + HEARD
       return asked(false, known, args, words)
     }

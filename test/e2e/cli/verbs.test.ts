@@ -222,7 +222,7 @@ test('profiles keep an address and a key under a name', async () => {
 })
 
 test('a shell completes what it knows, and the help of each fits a screen', async () => {
-  expect((await run('completion', 'bash')).printed).toMatch(/queues\) words="ls pause resume"/)
+  expect((await run('completion', 'bash')).printed).toMatch(/queues\) words="ls pause set resume"/)
   const overview = await run('--help')
   expect(overview.noted.split('\n').length).toBeLessThanOrEqual(24)
   const words = new Set(overview.noted.split(/[\s,]+/))
@@ -301,7 +301,12 @@ test('--json of every command is JSON, and nothing beside it', async () => {
       send: [id, 'text', '"a"'],
     },
     ...{ read: [id, 'counts', '--peek'], result: [done], retry: [failed], terminate: [failed], delete: [failed] },
-    ...{ 'queues ls': [], 'queues pause': ['spare'], 'queues resume': ['spare'] },
+    ...{
+      'queues ls': [],
+      'queues pause': ['spare'],
+      'queues set': ['spare', '--lanes', '2'],
+      'queues resume': ['spare'],
+    },
     ...{
       'processes ls': [],
       'processes quiet': ['json:1'],

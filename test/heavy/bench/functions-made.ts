@@ -2,7 +2,7 @@
 // that are called where they stand.
 
 import { children, type Node } from '../../../infra/lua-names.ts'
-import { parseLua } from '../../../infra/lua-rules.ts'
+import { parseLua } from '../../../infra/lua-parse.ts'
 
 const isFunction = ({ type }: Node): boolean => type === 'FunctionDeclaration'
 

@@ -7,7 +7,7 @@ import type { RunOutcome } from '../../../src/redis/changes.ts'
 import { type Child, childrenOf } from '../../../src/redis/record.ts'
 import type { ClaimedJob } from '../../../src/redis/types.ts'
 import { createVault } from '../../../src/redis/vault.ts'
-import { classes, classNames, isCallback, NEWS, QUEUES, registry } from './classes.ts'
+import { classes, classNames, isCallback, isPacked, NEWS, QUEUES, registry } from './classes.ts'
 import { type Facts, portOf } from './judge.ts'
 import { idOf, nameOf } from './redis.ts'
 import type { World } from './world.ts'
@@ -78,9 +78,9 @@ function readOwn(draft: Draft, all = false): void {
   }
 }
 
-function writeOut(draft: Draft): void {
+function writeOut(draft: Draft, n = 1 + draft.world.random.int(2)): void {
   const port = outputOf(draft.lent.document.class)
-  if (port) draft.ops.push({ op: 'write', to: { out: port }, values: mustAppear(draft, 1 + draft.world.random.int(2)) })
+  if (port) draft.ops.push({ op: 'write', to: { out: port }, values: mustAppear(draft, n) })
 }
 
 function writeChild(draft: Draft): void {
@@ -251,13 +251,16 @@ function endOf(draft: Draft): End {
   return random.weighted(ends).end(draft)
 }
 
+/** Wires and channels may lead round through several jobs, which then feed each other for ever. */
+function leadsOn({ lent: { document } }: Draft): boolean {
+  const output = outputOf(document.class)
+  return ['wo', 'co'].some((field) => document[`${field}:${output}`] !== undefined)
+}
+
 /** At the end every run reads all there is and completes, unless its children have not ended. */
 function diligent(draft: Draft): End {
   readOwn(draft, true)
-  // Wires and channels may lead round through several jobs, which then feed each other for ever.
-  const output = outputOf(draft.lent.document.class)
-  const leadsOn = ['wo', 'co'].some((field) => draft.lent.document[`${field}:${output}`] !== undefined)
-  if (draft.read.some(({ values }) => values.length) && !leadsOn) writeOut(draft)
+  if (draft.read.some(({ values }) => values.length) && !leadsOn(draft)) writeOut(draft)
   const open = Object.values(draft.children).some(({ status }) => status === 'queued' || status === 'terminating')
   return open && draft.lent.document.terminating !== '2'
     ? { end: 'suspended', waitFor: 'children' }
@@ -270,6 +273,17 @@ function atRandom(draft: Draft): End {
   for (let n = random.int(5); n > 0; n--) random.weighted(possible).make(draft)
   return endOf(draft)
 }
+
+/** What most jobs of such a class do: those of a piece end together where all do the same. */
+function asOthers(draft: Draft): End {
+  readOwn(draft, true)
+  if (draft.read.length > 0 && !leadsOn(draft)) writeOut(draft, 1)
+  return { end: 'completed' }
+}
+
+/** Whether a run does what others of its piece do, and keeps no log, which would make it one of its own. */
+const isLikeOthers = ({ lent: { document }, world }: Draft): boolean =>
+  isPacked(document.class) && document.terminating !== '2' && world.random.chance(0.9)
 
 /** A callback has one thing to do; whoever it calls may not be there. */
 const tell = ({ world: { random, faulty } }: Draft): End =>
@@ -307,10 +321,13 @@ export async function behave(
   checkpoint: boolean,
 ): Promise<Plan> {
   const draft = draftOf(world, lent, n, peeked)
-  const said = isCallback({ doc: lent.document }) ? tell(draft) : world.faulty ? atRandom(draft) : diligent(draft)
+  const isPlain = !checkpoint && isLikeOthers(draft)
+  const saidOf = isCallback({ doc: lent.document }) ? tell : isPlain ? asOthers : world.faulty ? atRandom : diligent
+  const said = saidOf(draft)
   const end: End = checkpoint ? { end: 'checkpoint' } : said
   const log = logOf(draft)
-  const changes: Changes = { ...end, n, reads: draft.reads, state: { set: { log } }, ops: draft.ops }
+  const state = isPlain ? {} : { state: { set: { log } } }
+  const changes: Changes = { ...end, n, reads: draft.reads, ...state, ops: draft.ops }
   const settled = await outcomeOf(lent.document.token!, changes, {
     document: lent.document,
     vault: createVault(),
@@ -330,7 +347,7 @@ export async function behave(
     meddled,
     wanted,
     waits,
-    logs: [[lent.id, log]] as [number, string][],
+    logs: isPlain ? [] : ([[lent.id, log]] as [number, string][]),
     timed: timed ? [lent.id] : [],
   }
   return { settled, job: lent.id, key: draft.tag, facts }

@@ -45,6 +45,7 @@ export const classes: Record<string, WorkerDefinition> = {
   plain: { in: {}, out: {}, retry, retain: 120_000 },
   brief: { in: {}, out, retain: 0 },
   alike: { in: {}, out: {}, retain: 120_000 },
+  ported: { in: one, out },
   reader: { in: { in: { channels: [NEWS] } }, out, retry },
   herald: { in: one, out: { out: { channels: [NEWS] } }, retry },
   wild: { in: { '*': {} }, out: { '*': {} }, retry },
@@ -67,6 +68,9 @@ export function definitionIn(queue: string, name: string, less = 0) {
     concurrency,
   }
 }
+
+/** Classes whose jobs are made many at once, wait in pieces, and mostly do all the same. */
+export const isPacked = (name: string): boolean => name === 'alike' || name === 'ported'
 
 /** What jobs are made of. */
 export const classNames = Object.keys(classes).filter((name) => name !== CALLBACK)

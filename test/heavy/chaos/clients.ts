@@ -95,24 +95,36 @@ export function createClients(world: World, ledger: Ledger) {
     })
   }
 
-  /** Jobs that are alike but for their args: they wait in a piece. */
+  /** Jobs that are alike but for their args, or for what waits at their ports: they wait in a piece. */
   function pack(): void {
     if (isFull()) return
-    const shared = { queue: random.pick(QUEUES), class: 'alike', known: false, retain: random.pick([0, 120_000]) }
+    const queue = random.pick(QUEUES)
+    const shared = random.chance(0.5)
+      ? { queue, class: 'alike', known: false, retain: random.pick([0, 120_000]) }
+      : jobOf(queue, 'ported')
+    const must: string[] = []
+    const inputs = () => {
+      must.push(newValue())
+      return { [inputOf('ported')!]: [itemText({ data: text(must.at(-1)!) })] }
+    }
     const asked = Array.from(
       { length: 2 + random.int(5) },
-      (): NewJob => ({ ...shared, args: encodeValue(`${++made}`) }),
+      (): NewJob => ({
+        ...shared,
+        args: encodeValue(`${++made}`),
+        ...(shared.class === 'ported' && { inputs: inputs() }),
+      }),
     )
     const key = once()
     world.send({
       label: 'pack',
       call: () => store.enqueue(asked, key),
       facts: ({ made: jobs }) => {
-        ledger.isFirst(
+        const first = ledger.isFirst(
           key.key,
           jobs.map(({ id }) => String(id)),
         )
-        return {}
+        return first ? { must, may: must } : { may: must }
       },
       got: ({ rings }) => world.ring(rings),
     })
@@ -282,7 +294,7 @@ export function createClients(world: World, ledger: Ledger) {
   function setBan(queue: string, globs?: string[]): void {
     world.send({
       label: globs ? 'ban' : 'unban',
-      call: () => store.settings(queue, {}, globs ? { ban: globs } : { unban: true }),
+      call: async () => (await store.settings(queue, {}, globs ? { ban: globs } : { unban: true })).rings,
       got: (rings) => world.ring(rings),
     })
   }
@@ -331,7 +343,7 @@ export function createClients(world: World, ledger: Ledger) {
   function setPaused(queue: string, paused: boolean): void {
     world.send({
       label: paused ? 'pause' : 'resume',
-      call: () => store.settings(queue, { paused }),
+      call: async () => (await store.settings(queue, { paused })).rings,
       got: (rings) => world.ring(rings),
     })
   }
@@ -347,7 +359,7 @@ export function createClients(world: World, ledger: Ledger) {
     const ageing = random.pick([null, 2_000, 60_000])
     world.send({
       label: ageing ? 'ageing' : 'no ageing',
-      call: () => store.settings(random.pick(QUEUES), { ageing }),
+      call: async () => (await store.settings(random.pick(QUEUES), { ageing })).rings,
       got: (rings) => world.ring(rings),
     })
   }

@@ -25,12 +25,13 @@ local texts, last = {}, tonumber(redis.call('GET', ns .. 'jobs:last_id') or 0)
 for number = 0, math.floor(last / 100) do
   local piece = redis.call('GET', ns .. 'jobs:' .. string.format('%.0f', number))
   if piece then
-    local mask, first, state, common, args = piece:match('^(.-)\\n(.-)\\n(.-)\\n(.-)\\n(.*)$')
+    local mask, first, state, common, args, own = (piece .. '\\n{}'):match('^(.-)\\n(.-)\\n(.-)\\n(.-)\\n(.-)\\n([^\\n]*)')
     local list, n = cjson.decode(args), 0
     for at = 1, #mask do
       if mask:sub(at, at) == '1' then
         local id = string.format('%.0f', number * 100 + at - 1)
         texts[id] = '{"n":"' .. first .. '",' .. state:gsub('@', id) .. common .. ',"a":' .. cjson.encode(list[at]) .. '}'
+        for field, each in pairs(cjson.decode(own)) do texts[id] = texts[id]:sub(1, -2) .. ',"' .. field .. '":' .. cjson.encode(each[at]) .. '}' end
         n = n + 1
       end
     end

@@ -3,7 +3,7 @@
 import { childrenOf } from '../../../src/redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../../src/redis/types.ts'
 import { behave, handBack, outputOf, type Peeked, type Plan } from './behaviours.ts'
-import { classes, QUEUES, type Setting, TAG } from './classes.ts'
+import { classes, isPacked, QUEUES, type Setting, TAG } from './classes.ts'
 import type { Ledger } from './ledger.ts'
 import { idOf } from './redis.ts'
 import type { Process, World } from './world.ts'
@@ -43,7 +43,8 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     after(20, async () => {
       const peeked = await peek(lent)
       after(durationOf(), async () => {
-        const checkpoint = world.faulty && lent.document.terminating !== '2' && random.chance(0.15)
+        const often = isPacked(lent.document.class) ? 0.02 : 0.15
+        const checkpoint = world.faulty && lent.document.terminating !== '2' && random.chance(often)
         if (by.dead) return
         if (world.faulty && random.chance(0.04)) return done(handBack(lent, n))
         const plan = await behave(world, lent, n, peeked, checkpoint)

@@ -1,7 +1,10 @@
 // Rule 92: what comes where nothing is ready is lent to the lane that waits, with the call. Rule 93: the leases of few runs
-// stand in their queue's document. Rule 94: a lane does not look where nothing is counted.
+// stand in their queue's document. Rule 94: a lane does not look where nothing is counted. Rule 98:
+// what runs have done is written once, and before a claim where that has to see it.
 
 import { expect } from 'vitest'
+import type { Encoded } from '../../../src/core/codec/value.ts'
+import type { Op } from '../../../src/core/run.ts'
 import { LANE_MARK } from '../../../src/redis/store.ts'
 import { type Facts, queuesOf, type World } from '../direct.ts'
 import { callsTo, WARM, warmed } from './warm.ts'
@@ -292,4 +295,19 @@ const rule94: Facts = {
   },
 }
 
-export const handed: Record<number, Facts> = { 92: rule92, 93: rule93, 94: rule94 }
+/** Too large to wait in its job's document. */
+const large = JSON.stringify('x'.repeat(600)) as Encoded
+
+const rule98: Facts = {
+  async 'a claim sees what the runs before it have written to a job that was ready'(world) {
+    await make(world)
+    const lane = world.lane()
+    const [writer] = (await lane.ask()).runs
+    const id = await world.make({ ...ALONE, in: { in: {} } })
+    const write: Op = { op: 'write', to: { job: id, in: 'in' }, values: [large, large] }
+    const { runs } = await lane.ask({ runs: [await writer!.settled({ ops: [write] })] })
+    expect(runs.map((run) => run.lent.inputs.in!.map((item) => item.includes(large)))).toEqual([[true, true]])
+  },
+}
+
+export const handed: Record<number, Facts> = { 92: rule92, 93: rule93, 94: rule94, 98: rule98 }

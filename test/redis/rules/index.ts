@@ -16,12 +16,15 @@ import { handed } from './handed.ts'
 import { lanes } from './lanes.ts'
 import { limited } from './limits.ts'
 import { listening } from './listeners.ts'
+import { logged } from './logs.ts'
 import { oneTime } from './once.ts'
 import { packed } from './pieces.ts'
 import { places } from './places.ts'
+import { ported } from './ported.ts'
 import { processes } from './processes.ts'
 import { reaching } from './reach.ts'
 import { runs } from './runs.ts'
+import { set } from './settings.ts'
 import { sizes } from './sizes.ts'
 import { stats } from './stats.ts'
 import { time } from './time.ts'
@@ -33,6 +36,7 @@ export const rules: Record<number, Facts> = {
   ...runs,
   ...places,
   ...packed,
+  ...ported,
   ...time,
   ...families,
   ...limited,
@@ -55,4 +59,6 @@ export const rules: Record<number, Facts> = {
   ...measured,
   ...sizes,
   ...told,
+  ...set,
+  ...logged,
 }

@@ -261,7 +261,7 @@ const rule3: Facts = {
     expect(await world.queueOf()).toMatchObject({ ready: 0, pull: 3 })
     world.advance(60_000)
     await world.tick()
-    const rings = await world.store.settings('q', { mode: 'push' })
+    const { rings } = await world.store.settings('q', { mode: 'push' })
     expect(await world.queueOf()).toMatchObject({ ready: 3, pull: 0 })
     expect(queuesOf(rings)).toEqual(['q'])
   },

@@ -85,7 +85,13 @@ const making: Facts = {
     expect(await world.status(first! + 12)).toBe('queued')
   },
   async 'a few, those with something beside their records, those that wait or are pulled stand for themselves'(world) {
-    for (const job of [{ wait: 5_000 }, { keepResult: 5 }, { in: { a: {} } }, { group: 'g' }, { queue: 'p' }]) {
+    for (const job of [
+      { wait: 5_000 },
+      { keepResult: 5 },
+      { in: { a: { channels: ['/a'] } } },
+      { group: 'g' },
+      { queue: 'p' },
+    ]) {
       if (job.queue) await world.store.settings('p', { mode: 'pull' })
       const ids = await pack(world, 12, job)
       expect([job, await hasDocument(world, ids[0]!)]).toEqual([job, true])
@@ -284,6 +290,7 @@ const lending: Facts = {
   async 'jobs by themselves come no more than were asked for, and are not passed over'(world) {
     const ids = await pack(world, 100)
     const alone = [await world.make(), await world.make()]
+    for (const id of alone) await world.restore(id, await world.document(id))
     const behind = await pack(world, 100)
     const lane = world.lane()
     expect((await lane.ask({ wide: 300 })).ids).toEqual(ids)

@@ -334,6 +334,19 @@ const rule22: Facts = {
     expect(await (await world.claimOne()).fail()).toBe('failed')
     expect(await world.status(id)).toBe('failed')
   },
+  async 'what was terminated is no schedule, and is one again when it runs'(world) {
+    const { id } = await hourly(world)
+    const listed = async () => (await world.store.list({ mode: 'repeats', limit: 10 })).jobs.map((job) => job.id)
+    expect(await listed()).toEqual([id])
+    await world.change(id, 'patch', 2, 'ns', '8640000000000000', 'rz', '1')
+    expect(await listed()).toEqual([id])
+    await world.change(id, 'terminate', '', '')
+    expect(await listed()).toEqual([])
+    expect(await world.faults()).toEqual([])
+    await world.change(id, 'run', '', '1', '', '', '')
+    expect(await (await world.claimOne()).commit()).toBe('queued')
+    expect(await listed()).toEqual([id])
+  },
   async 'a refused commit is a failure like any other: the next slot comes in an hour'(world) {
     const { id, slot } = await hourly(world)
     world.advance(3_000)

@@ -10,6 +10,7 @@
 
 local limits = require 'limit/limits'
 local at_work = require 'look/at_work'
+local limit_rows = require 'look/limits'
 local queues = require 'look/queues'
 local series = require 'look/series'
 local cache = require 'runtime/cache'
@@ -42,7 +43,7 @@ local function add_limits(list)
     local n = not seen[key] and state.settings and not state.settings.gone and redis.call('ZCARD', limit_key(key, 'waiting')) or 0
     seen[key] = true
     waiting = waiting - n
-    if n > 0 then rows[#rows + 1] = row_of.limit { key = key, document = cjson.encode(state.settings), held = int(state.held), waiting = int(n), since = '', started = '0', starts = {} } end
+    if n > 0 then rows[#rows + 1] = limit_rows.of(key, n) end
   end
 end
 

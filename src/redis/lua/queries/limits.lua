@@ -9,6 +9,7 @@
 -- returns: limits
 
 local limits = require 'limit/limits'
+local limit_rows = require 'look/limits'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
@@ -44,7 +45,7 @@ for _, name in ipairs(names) do
     local waiting = redis.call('ZCARD', limit_key(name, 'waiting'))
     local starts = starts_of(name, state.settings.rate and state.settings.period)
     local started = #starts < most_starts and #starts or most_starts > 0 and state.started or 0
-    rows[#rows + 1] = row_of.limit { key = name, document = cjson.encode(state.settings), held = int(state.held), waiting = int(waiting), since = first_since(name, waiting), started = int(started), starts = starts }
+    rows[#rows + 1] = limit_rows.of(name, waiting, first_since(name, waiting), started, starts)
   end
 end
 return reply.limits { limits = rows, cursor = cursor_after ~= '0' and cursor_after or '' }

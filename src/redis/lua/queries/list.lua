@@ -2,31 +2,33 @@
 --
 -- keys: none
 -- by: API, dashboard
--- reads: job, jobs, limit, queue, repeats
+-- reads: job, jobs, limit, queue, queues, repeats
 -- writes: none
 -- args: ns, clock, seed, mode, name, queue_name, status, class, group, tag, callback, since:int, till:int, longer:int, awaits, before, most:int, scan:int
 -- returns: jobs | refused
 --          status: one, or several with commas; since, till: made from and before (0: any time); longer: whose run takes, or took, longer
 --          awaits: '' | 'limit' (room at a limit) | 'retry' (until it is tried again)
---          mode: 'all' (by id, down from the newest) | 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'repeats' (by their next slot)
+--          mode: 'all' (by id, down from the newest) | 'ended' (by their ends, the newest first: moment.id.window) | 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'repeats' (by their next slot)
 
 local kin = require 'family/kin'
 local aliases = require 'job/aliases'
 local states = require 'job/states'
 local values = require 'job/values'
+local queues = require 'look/queues'
 local snapshot = require 'run/snapshot'
 local cache = require 'runtime/cache'
 local entries = require 'runtime/entries'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local fetch_jobs, find, hget, need, queue, text_at = cache.fetch_jobs, cache.find, cache.hget, cache.need, cache.queue, cache.text_at
 local attempt = journal.attempt
-local int = numbers.int
-local key_of, queue_key = redis_keys.key_of, redis_keys.queue_key
+local int, never = numbers.int, numbers.never
+local key_of, piece_key, queue_key = redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
 local moment_of_sequence, now = time.moment_of_sequence, time.now
 
 local jobs, cursor = {}, ''
@@ -159,8 +161,79 @@ local function all()
   if show_all(page) and #ids > #page then cursor = int(tonumber(page[#page])) end
 end
 
+-- Newest end first. No index is in that order: those of what has ended are in the order in which it goes, which is the same
+-- as long as all of an index are kept for as long. So many entries of all of them together, those that are kept longest, are read
+-- and sorted by their ends: a window. The next one follows when a page has come to its end.
+local WINDOW, MOST_INDEXES = 2400, 120
+
+local function ended_indexes()
+  local names = queue_name ~= '' and { queue_name } or queues.names()
+  local keys, from = {}, {}
+  for i, name in ipairs(names) do keys[i] = queue_key(name) end
+  cache.fetch(keys)
+  for _, name in ipairs(names) do
+    for _, place in ipairs(wanted_places()) do
+      if not tally.is_empty(name, place) then from[#from + 1] = queue_key(name, place) end
+    end
+  end
+  if #from > MOST_INDEXES then journal.refuse('BAD_REQUEST', 'jobs have ended in ' .. #from .. ' ways and queues, and ' .. MOST_INDEXES .. ' at most are sorted: name a queue or a status') end
+  return from
+end
+
+-- When a job or a piece has ended, by its text: nothing in a value of it looks like its own field.
+local function ended_at(member)
+  local number = pieces.number_in(member)
+  local text = text_at(number and piece_key(number) or key_of(member)) or ''
+  local _, at = text:find('"' .. fields.ended_at .. '":"', 1, true)
+  return at and tonumber((text:match('^%d+', at + 1))) or 0
+end
+
+-- The members of a window by the moment of their end; those moments, newest first; and whether there may be another window.
+local function window_at(n, from)
+  local members, by_moment, moments, share, is_full = {}, {}, {}, math.floor(WINDOW / math.max(1, #from)), false
+  for _, key in ipairs(from) do
+    local found = redis.call('ZREVRANGE', key, n * share, (n + 1) * share - 1)
+    is_full = is_full or #found == share
+    for _, member in ipairs(found) do members[#members + 1] = member end
+  end
+  fetch_jobs(members)
+  for _, member in ipairs(members) do
+    local moment = ended_at(member)
+    if not by_moment[moment] then
+      by_moment[moment] = {}
+      moments[#moments + 1] = moment
+    end
+    table.insert(by_moment[moment], member)
+  end
+  table.sort(moments, function(a, b) return a > b end)
+  return by_moment, moments, is_full
+end
+
+local function by_end()
+  for _, one in ipairs(status == '' and { 'completed', 'failed', 'terminated' } or {}) do wanted[one] = true end
+  local moment_text, id_text, window_text = before:match('^(%d+)%.(%d+)%.(%d+)$')
+  local last, last_id, n = tonumber(moment_text) or never, tonumber(id_text) or 0, tonumber(window_text) or 0
+  local by_moment, moments, is_full = window_at(n, ended_indexes())
+  local looked = 0
+  for _, moment in ipairs(moments) do
+    local ids = moment <= last and entries.ids_of(by_moment[moment], never) or {}
+    table.sort(ids, function(a, b) return tonumber(a) > tonumber(b) end)
+    for _, id in ipairs(ids) do
+      if moment < last or tonumber(id) < last_id then
+        if #jobs == most or looked == scan or not show(id) then
+          cursor = int(moment) .. '.' .. int(tonumber(id) + 1) .. '.' .. int(n)
+          return
+        end
+        looked = looked + 1
+      end
+    end
+  end
+  if is_full then cursor = '9000000000000000.0.' .. int(n + 1) end
+end
+
 local modes = {
   all = all,
+  ended = by_end,
   -- More than a page's worth are not read to be sorted: they are found among all jobs, by their ids.
   children = function()
     local id, ids = aliases.resolve(name), {}

@@ -17,6 +17,7 @@ local audience = require 'port/audience'
 local ports = require 'port/ports'
 local wires = require 'port/wires'
 local lanes = require 'queue/lanes'
+local sides = require 'queue/sides'
 local order = require 'queue/order'
 local leases = require 'run/leases'
 local whereabouts = require 'run/whereabouts'
@@ -85,7 +86,7 @@ local function check_turns(key)
   local waiters = {}
   for i, member in ipairs(waiting) do waiters[i] = member:sub(15) end
   fetch_jobs(waiters)
-  limits.fetch_of(waiters)
+  sides.fetch_limits_of(waiters)
   for _, id in ipairs(waiters) do
     local doc, tier, group, _ = find(id)
     if doc then _, tier, group = turns.turn_at(doc, key) end
@@ -270,7 +271,7 @@ local function check_names(id, doc)
     local owner = hget(ns .. 'jobs:aliases', alias)
     if owner ~= id then fault(id, 'has alias ' .. alias .. ', which names ' .. (owner and 'job ' .. owner or 'no job'), 'name') end
   end
-  if doc.repeats and not redis.call('ZSCORE', ns .. 'repeats', id) then fault(id, 'repeats, and is not among the schedules', 'place') end
+  if doc.repeats and doc.place ~= 'T' and not redis.call('ZSCORE', ns .. 'repeats', id) then fault(id, 'repeats, and is not among the schedules', 'place') end
   if raw[queue_key(doc.queue)] == false then fault(id, 'its queue ' .. doc.queue .. ' has no settings', 'look') end
 end
 

@@ -3,9 +3,11 @@
 --
 -- Built twice. Most runs complete and do nothing else, most claims take what comes, and mostly nobody listens to what jobs
 -- become: `commit` is for those, and has two thirds of the text. All else is for `commit_verbs`, which has everything. Who
--- calls knows which it is, but for who listens: `commit` answers `heard` then, and has done nothing.
+-- calls knows which it is, but for who listens and what a queue is changing: `commit` answers `verbs` then, and has done
+-- nothing.
 --
--- left to commit_verbs: run/ops, run/ops/sayings, port/write, port/log.text, run/finish.apply, run/finish.checkpoint, run/finish.fill_waiting, run/finish.set_pause, run/retry.release, run/retry.conflict, run/slots.pass, family/follow.begin, run/claim.claim_one, queue/processes, queue/waiters.stand
+-- left to commit_verbs: run/ops, run/ops/sayings, port/write, port/log.text, run/finish.apply, run/finish.checkpoint, run/finish.fill_waiting, run/finish.set_pause, run/finish.settle, run/finish.going_on, run/retry.release, run/retry.conflict, run/slots.pass, run/packed.use_ports, family/follow.begin, run/claim.claim_one, queue/processes, queue/waiters.stand, queue/moving, queue/aging.go_on, limit/former
+-- idle: port/hints.hears, port/hints.tell_status, run/packed.is_heard
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue, quota, result, schema, unique, wake, workers
@@ -24,6 +26,7 @@ local due = require 'queue/due'
 local lanes = require 'queue/lanes'
 local moving = require 'queue/moving'
 local processes = require 'queue/processes'
+local sides = require 'queue/sides'
 local standby = require 'queue/standby'
 local waiters = require 'queue/waiters'
 local claim = require 'run/claim'
@@ -60,11 +63,13 @@ if #runs == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and s
   for _, entry in ipairs(claim.first_of(head, math.min(claim.HEAD, max), max, wide)) do KEYS[#KEYS + 1] = entry.key end
 end
 fetch(KEYS)
-if light ~= '' and hints.hears_anything() then return reply.committed { word = 'heard' } end
+-- Jobs that wait on the wrong side, or in the order that was, are gone through slice by slice; as are data of a former version.
+local changing = queue_name ~= '' and (queue(queue_name).moving or queue(queue_name).reordering)
+if light ~= '' and (changing or not cache.is_brought_over() or hints.hears_anything()) then return reply.committed { word = 'verbs' } end
 
 local function next_due()
   if queue_name == '' or queue(queue_name).paused then return '' end
-  local moment = math.min(queue(queue_name).next_timer or never, limits.next_moment(queue_name))
+  local moment = math.min(queue(queue_name).next_timer or never, lanes.next_room(queue_name))
   -- Also from now on: the clock of who asks may be another one.
   return moment < never and int(moment) .. ' ' .. int(math.max(0, moment - now)) or ''
 end
@@ -79,7 +84,7 @@ local function enter()
     set_text(ns .. 'rung', now_text)
   end
   if not there[lane] and not lanes.has_room(queue_name) then return false end
-  standby.cool_down(queue_name, lane)
+  if queue(queue_name).warm then standby.cool_down(queue_name, lane) end
   lanes.set(queue_name, lane, now + (lease > 0 and lease or lanes.LANE))
   return true
 end
@@ -99,7 +104,7 @@ end
 -- What became of each run; `apart`: how many did not end with the rest of their piece. Those that go by themselves come first:
 -- what they do to jobs of a piece takes those out of it.
 local function commit_all()
-  local answers, ended, parents, whole = {}, {}, {}, {}
+  local answers, ended, parents, whole, keys = {}, {}, {}, {}, {}
   for i, run in ipairs(runs) do
     if run.piece then
       whole[#whole + 1] = i
@@ -109,18 +114,24 @@ local function commit_all()
   end
   fetch_jobs(ended)
   for _, id in ipairs(ended) do
-    local doc = find(id)
-    if doc and doc.parent then parents[#parents + 1] = doc.parent end
-    if doc and doc.followed_as then wires.wired_to(doc, parents) end
+    local doc = find(id) or {}
+    if doc.parent then parents[#parents + 1] = doc.parent end
+    if doc.followed_as then wires.wired_to(doc, parents) end
+    if doc.unique_scope then keys[#keys + 1] = ns .. 'unique:' .. doc.unique_scope end
   end
   fetch_jobs(parents)
-  limits.fetch_of(ended)
+  fetch(keys)
+  sides.fetch_limits_of(ended)
   for i, run in ipairs(runs) do answers[i] = not run.piece and finish.commit(run, lane) end
   runs.apart = #ended
   for _, i in ipairs(whole) do
-    local ended_together = packed.finish(runs[i], lane)
-    answers[i] = ended_together == runs[i].mask and 'completed' or finish.each(runs[i], lane, ended_together or '')
-    if ended_together ~= runs[i].mask then runs.apart = runs.apart + 1 end
+    local run = runs[i]
+    local ended_together = packed.finish(run, lane)
+    answers[i] = 'completed'
+    if ended_together ~= run.mask then
+      runs.apart = runs.apart + 1
+      answers[i] = finish.each(run, lane, ended_together or '')
+    end
   end
   return answers
 end
@@ -133,11 +144,15 @@ local entered = laned and enter()
 local told = process ~= '' and processes.heard(process, queue_name) or ''
 local claims = max > 0 and told == '' and (entered or not laned) and not (queue_name ~= '' and queue(queue_name).paused)
 do
-  local moved = claims and due.timers(queue_name) + due.take_back(queue_name) + limits.due(queue_name) + moving.go_on(queue_name) + aging.go_on(queue_name) or 0
+  local moved, queue_record = 0, claims and queue(queue_name)
+  if claims and math.min(queue_record.next_timer or never, queue_record.next_lease or never) <= now then moved = due.timers(queue_name) + due.take_back(queue_name) end
+  if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
+  if claims and changing then moved = moved + moving.go_on(queue_name) + aging.go_on(queue_name) end
+  work.conclude()
   -- A lane with runs to commit believes what is counted; one that has none has come to look.
   if claims and laned and not head and claim.finds_nothing(queue_name) then
     head = {}
-  elseif runs.apart + moved > 0 then
+  elseif runs.apart + moved > 0 and claim.is_overtaken() then
     -- Pieces that have ended together stand in nothing that a claim reads.
     work.flush(true)
     head = nil
@@ -168,7 +183,7 @@ if claims then
 end
 
 if ids[1] then counts.waited(queue_name, snapshot.waited(ids[1]), lent) end
-if laned then claim.add_lent(ids, standby.unheard(queue_name, lane, has_heard, #runs == 0 or leave ~= '')) end
+if laned and queue(queue_name).handed then claim.add_lent(ids, standby.unheard(queue_name, lane, has_heard, #runs == 0 or leave ~= '')) end
 if waiter ~= '' then waiters.stand(queue_name, waiter, patterns, #ids == 0 and told == '' and now + wait or now) end
 
 local word = 'ok'
@@ -182,7 +197,7 @@ if laned then
     if leave == '' then lanes.waits_until[queue_name] = now + waits end
     -- Who waits for a rate is not ready, and a moment of it may be near: the next lane waits for that.
     -- A lane whose time is over while work keeps coming calls for the next one, ready or not.
-    if leave ~= '' then places.to_ring[queue_name] = math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'), limits.next_moment(queue_name) <= now + lanes.LANE and 1 or 0) end
+    if leave ~= '' then places.to_ring[queue_name] = math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'), lanes.next_room(queue_name) <= now + lanes.LANE and 1 or 0) end
     word = 'empty'
   elseif #ids == 0 then
     word = 'more'
@@ -202,12 +217,5 @@ if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
 end
 work.flush()
 
-do
-  local again = {}
-  for i, run in ipairs(runs) do
-    local doc = run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id)
-    if doc and doc.token == run.token then again[#again + 1] = run.id end
-  end
-  if #again > 0 then ids = again end
-end
-return reply.committed { word = word, answers = answers, lent = snapshot.of(ids), rings = bells.rings, next_due = next_due(), stale = snapshot.with_documents(want.stale), version = want.version, failed = int(failed), seen = more and int(seen) or '', faults = faults, told = told }
+if light == '' then ids = finish.going_on(runs, answers) or ids end
+return reply.committed { word = word, answers = answers, lent = ids[1] and snapshot.of(ids) or {}, rings = bells.rings, next_due = next_due(), stale = want.stale[1] and snapshot.with_documents(want.stale) or {}, version = want.version, failed = int(failed), seen = more and int(seen) or '', faults = faults, told = told }

@@ -43,8 +43,10 @@ if quota_of ~= '' then quota.allow(quota_of, most_jobs, most_bytes) end
 -- Each by itself: only those that no key stands for are many.
 local function made_alone(spec, n)
   local first, first_status, is_known
-  local list = spec.packed and packed.args_of(n)
+  local list, inputs
+  if spec.packed then list, inputs = packed.taken_apart(spec, n) end
   for i = 1, n do
+    if inputs then spec.inputs = inputs[i] end
     local id, status, existing = create.one(spec, list and list[i] or take())
     if i == 1 then first, first_status, is_known = id, status, existing end
   end
@@ -75,4 +77,4 @@ bells.ring_timers()
 idempotency.remember(once, fingerprint, answers, tonumber(once_for))
 work.flush()
 eager.call_lanes()
-return reply.made { jobs = answers, rings = bells.rings, lent = snapshot.of(ids) }
+return reply.made { jobs = answers, rings = bells.rings, lent = ids[1] and snapshot.of(ids) or {} }

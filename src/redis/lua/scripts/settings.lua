@@ -5,8 +5,8 @@
 -- reads: queue, quota
 -- writes: lane, live, queue, queues, quota, wake
 -- args: ns, clock, seed, queue_name, lanes, batch, paused, mode, ageing, unban, ...
--- returns: set
---          rest: globs of classes to ban
+-- returns: settled
+--          lanes, batch, ageing: 0 as usual; rest: globs of classes to ban
 
 local places = require 'job/places'
 local anew = require 'queue/anew'
@@ -14,21 +14,33 @@ local bells = require 'queue/bells'
 local work = require 'run/work'
 local args = require 'runtime/args'
 local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local take, take_int = args.take, args.take_int
 local change_queue, queue = cache.change_queue, cache.queue
+local int = numbers.int
 local queue_key = redis_keys.queue_key
 
-if lanes ~= '' then change_queue(queue_name, queue_fields.most_lanes, tonumber(lanes)) end
-if batch ~= '' then change_queue(queue_name, queue_fields.batch, tonumber(batch)) end
+-- What is not said stays, so nobody takes back what others have set meanwhile; what was in force is answered.
+local queue_record = queue(queue_name)
+local was_lanes, was_batch, was_ageing = int(queue_record.most_lanes or 0), int(queue_record.batch or 0), int(queue_record.ageing or 0)
+local was_paused, was_mode = queue_record.paused and '1' or '', queue_record.mode or 'push'
+
+-- 0 stands for none.
+local function set_number(field, text)
+  if text ~= '' then change_queue(queue_name, field, tonumber(text) > 0 and tonumber(text) or nil) end
+end
+
+set_number(queue_fields.most_lanes, lanes)
+set_number(queue_fields.batch, batch)
 if paused ~= '' then change_queue(queue_name, queue_fields.paused, paused == '1' or nil) end
 if mode ~= '' and mode ~= (queue(queue_name).mode or 'push') then
   change_queue(queue_name, queue_fields.mode, mode == 'pull' and 'pull' or nil)
   anew.serve(queue_name)
 end
 if ageing ~= '' and tonumber(ageing) ~= (queue(queue_name).ageing or 0) then
-  change_queue(queue_name, queue_fields.ageing, tonumber(ageing) > 0 and tonumber(ageing) or nil)
+  set_number(queue_fields.ageing, ageing)
   anew.order(queue_name)
 end
 if unban ~= '' then change_queue(queue_name, queue_fields.banned, nil) end
@@ -49,4 +61,4 @@ places.to_ring[queue_name] = (places.to_ring[queue_name] or 0) + tally.count(que
 bells.ring_ready()
 bells.ring_timers()
 work.flush()
-return reply.set { rings = bells.rings }
+return reply.settled { rings = bells.rings, lanes = was_lanes, batch = was_batch, paused = was_paused, mode = was_mode, ageing = was_ageing }

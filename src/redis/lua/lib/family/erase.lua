@@ -37,7 +37,7 @@ local function keep_answer(doc)
   if token and ended > now - erase.GONE then set_expiring(erase.gone_key(token, tonumber(n)), answer, erase.GONE) end
 end
 
-local sides_of = fields { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs', recorded = 'record' }
+local sides_of = fields { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs', recorded = 'record', history = 'log' }
 
 -- What stands beside the document: the lists and channels of its ports, and values.
 local function forget_attached(id, doc)

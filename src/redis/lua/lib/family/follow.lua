@@ -12,7 +12,7 @@ local results = require 'job/results'
 local states = require 'job/states'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
-local change, fetch_jobs, find = cache.change, cache.fetch_jobs, cache.find
+local change, clear, fetch_jobs, find = cache.change, cache.clear, cache.fetch_jobs, cache.find
 local never = numbers.never
 
 -- From now on: every child is counted, and remembers as what.
@@ -32,7 +32,7 @@ function follow.begin(id, doc)
 end
 
 local function resume(id, doc)
-  for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at }) do change(id, doc, field, nil) end
+  clear(id, doc, { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at })
   queueing.enqueue(id, doc, true)
 end
 

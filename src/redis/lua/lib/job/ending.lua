@@ -22,14 +22,13 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local attached_to, change, del, fetch_jobs, find, writes = cache.attached_to, cache.change, cache.del, cache.fetch_jobs, cache.find, cache.writes
+local attached_to, change, clear, del, fetch_jobs, find, writes = cache.attached_to, cache.change, cache.clear, cache.del, cache.fetch_jobs, cache.find, cache.writes
 local put, refuse = journal.put, journal.refuse
 local never = numbers.never
 local side_key = redis_keys.side_key
 local now, now_text = time.now, time.now_text
 
-ending.DAY = 86400000
-local FAILED_FOR, WOKEN_FOR = 2592000000, 2592000000
+local DAY, FAILED_FOR, WOKEN_FOR = 86400000, 2592000000, 2592000000
 
 local function has_inputs(id, doc)
   for _, field in ipairs(attached_to(id, doc)) do
@@ -54,7 +53,7 @@ function ending.removal(id, doc, place)
     return now + (tonumber(doc.retain) or WOKEN_FOR)
   end
   if place == 'f' then return now + (tonumber(doc.retain_failed) or FAILED_FOR) end
-  return now + (tonumber(doc.retain) or ending.DAY)
+  return now + (tonumber(doc.retain) or DAY)
 end
 
 -- What steps have done counts until the job has got beyond them: not when a run failed, nor when the job did.
@@ -128,6 +127,12 @@ function ending.finish(id, doc, place, value)
   if doc.delete_requested then ending.delete_marked(id, doc) end
 end
 
+-- Its shutdown run is over, or it has none.
+function ending.be_terminated(id, doc, error)
+  change(id, doc, fields.terminating, nil)
+  ending.finish(id, doc, 'T', error or '{"message":"terminated","reason":"other"}')
+end
+
 -- After a run of a job that somebody wants to end: the shutdown run, or the end itself.
 function ending.terminate_now(id, doc)
   if doc.has_shutdown then
@@ -135,12 +140,11 @@ function ending.terminate_now(id, doc)
     if (doc.callback or doc.keep_result) and states.ends[was] then change(id, doc, fields.end_was_told, '1') end
     change(id, doc, fields.terminating, '1')
     places.announce(id, doc, was)
-    for _, field in ipairs({ fields.not_before, fields.backoff_until, fields.next_slot, fields.sleep_until, fields.awaited_children }) do change(id, doc, field, nil) end
+    clear(id, doc, { fields.not_before, fields.backoff_until, fields.next_slot, fields.sleep_until, fields.awaited_children })
     queueing.stop_waiting(id, doc)
     return queueing.enqueue(id, doc, true)
   end
-  change(id, doc, fields.terminating, nil)
-  ending.finish(id, doc, 'T', '{"message":"terminated","reason":"other"}')
+  ending.be_terminated(id, doc)
 end
 
 -- Ends one job: at once, or by a shutdown run, or when the run that holds it has ended.

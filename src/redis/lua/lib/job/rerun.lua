@@ -12,7 +12,7 @@ local leases = require 'run/leases'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local change = cache.change
+local change, clear = cache.change, cache.clear
 local int, never = numbers.int, numbers.never
 local now = time.now
 
@@ -42,7 +42,7 @@ function rerun.wake_up(id, doc, force)
 end
 
 function rerun.retry(id, doc)
-  for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.deliveries, fields.backoff_until, fields.ended_at }) do change(id, doc, field, nil) end
+  clear(id, doc, { fields.failures, fields.lost_in_a_row, fields.deliveries, fields.backoff_until, fields.ended_at })
   queueing.enqueue(id, doc, true)
 end
 
@@ -55,7 +55,7 @@ function rerun.requeue(id, doc, forgiven)
     leases.finish(id, doc)
   end
   rerun.wake_up(id, doc, true)
-  for _, field in ipairs({ fields.cancelled, fields.wanted_early, fields.lost_in_a_row, fields.unanswered, fields.not_before }) do change(id, doc, field, nil) end
+  clear(id, doc, { fields.cancelled, fields.wanted_early, fields.lost_in_a_row, fields.unanswered, fields.not_before })
   if forgiven and doc.deliveries then change(id, doc, fields.deliveries, int(math.max(0, tonumber(doc.deliveries) - 1))) end
   if rested then kin.rejoin(id, doc) end
   queueing.enqueue(id, doc, true, tonumber(doc.created_at))

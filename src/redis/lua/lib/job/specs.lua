@@ -29,7 +29,7 @@ local options = {
   input = function(spec) push(within(spec, 'inputs'), { take(), take_list() }) end,
   value = function(spec) push(within(spec, 'values'), { take(), take() }) end,
   limit = function(spec) push(within(spec, 'limits'), { take(), take(), take(), take(), take() }) end,
-  packed = function(spec) spec.packed = true end,
+  packed = function(spec) spec.packed = take_list() end,
   listen = function(spec) push(within(spec, 'listens'), { take(), take(), take_list() }) end,
 }
 

@@ -32,7 +32,7 @@ function assign.anew(id, doc, version, assigned, group)
     if doc.group and not states.resting[doc.place] then limits.count_in_group(doc, 1) end
   end
   change(id, doc, fields.constraints_version, version)
-  if doc.reserved_limit and not tables.has(limits.keys_of(doc), doc.reserved_limit) then limits.drop_baton(id, doc) end
+  if doc.reserved_limit and not tables.has(sides.limits_of(doc), doc.reserved_limit) then limits.drop_baton(id, doc) end
   if doc.place == 'w' or not doc.place or doc.place == 'p' then
     local full = limits.first_full(doc)
     if full then return waiting.set_aside(id, doc, full) end

@@ -10,7 +10,7 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local change, change_queue, fetch, find, is_brought_over, pending_moment, queue = cache.change, cache.change_queue, cache.fetch, cache.find, cache.is_brought_over, cache.pending_moment, cache.queue
+local change, change_queue, is_brought_over, pending_moment, queue = cache.change, cache.change_queue, cache.is_brought_over, cache.pending_moment, cache.queue
 local set_text, sset, text_at, zset = cache.set_text, cache.sset, cache.text_at, cache.zset
 local put = journal.put
 local int, never = numbers.int, numbers.never
@@ -19,22 +19,6 @@ local now = time.now
 
 limits.known = {} -- key → { settings, held, started }
 limits.touched = {} -- limits where room may have come free
-
-function limits.keys_of(doc)
-  local keys = {}
-  for key in (doc.limits or ''):gmatch('[^\n]+') do keys[#keys + 1] = key end
-  keys[#keys + 1] = sides.own_limit(doc)
-  return keys
-end
-
-function limits.fetch_of(ids)
-  local keys = {}
-  for _, id in ipairs(ids) do
-    local doc = find(id)
-    for _, key in ipairs(doc and sides.is_limited(doc) and limits.keys_of(doc) or {}) do keys[#keys + 1] = limit_key(key) end
-  end
-  fetch(keys)
-end
 
 -- A run reaches its target somewhat after it was lent, and the more so the later its lane began it. It counts from so
 -- much later, lest two periods' starts arrive in one. 3 % of the period cost at most 3 % of the rate.
@@ -62,7 +46,7 @@ function limits.at(key)
   if state then return state end
   if not is_brought_over() then former.bring_over(key) end
   local text = text_at(limit_key(key))
-  state = setmetatable({ key = key, settings = text and cjson.decode(text) or false }, counting)
+  state = setmetatable(limit_state { key = key, settings = text and cjson.decode(text) or false }, counting)
   limits.known[key] = state
   return state
 end
@@ -86,13 +70,13 @@ end
 
 -- The first of its keys that has no room for this job; what was promised to it counts for it.
 function limits.first_full(doc)
-  for _, key in ipairs(limits.keys_of(doc)) do
+  for _, key in ipairs(sides.limits_of(doc)) do
     if limits.room_at(key) + (doc.reserved_limit == key and 1 or 0) < 1 then return key end
   end
 end
 
 function limits.take_slots(id, doc)
-  local keys = limits.keys_of(doc)
+  local keys = sides.limits_of(doc)
   for _, key in ipairs(keys) do
     local state = limits.at(key)
     if state.settings then
@@ -152,7 +136,7 @@ function limits.define(key, settings, how)
   if not state.settings then
     put(state, 'held', 0)
     put(state, 'started', 0)
-    put(state, 'settings', {})
+    put(state, limit_state.settings, {})
     sset(ns .. 'limits', key, true)
   elseif how == 'first' then
     return
@@ -188,12 +172,6 @@ function limits.due(q)
   end
   if n > 0 then change_queue(q, queue_fields.limit_moments, next(waits) and waits or nil) end
   return n
-end
-
-function limits.next_moment(q)
-  local moment = never
-  for _, at_moment in pairs(queue(q).limit_moments or {}) do moment = math.min(moment, at_moment) end
-  return moment
 end
 
 -- When room comes by itself: the first lease that ends, the first start that leaves the period.

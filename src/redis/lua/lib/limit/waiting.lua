@@ -53,7 +53,7 @@ local function admit(key)
   local ids = {}
   for i = 1, math.min(free, #rows) do ids[i] = rows[i][1]:sub(15) end
   fetch_jobs(ids)
-  limits.fetch_of(ids)
+  sides.fetch_limits_of(ids)
   for i, id in ipairs(ids) do
     local doc = find(id)
     if doc and doc.place == 'w' then
@@ -70,7 +70,7 @@ local function admit(key)
 end
 
 local function forget_limit(key)
-  put(limits.known[key], 'settings', false)
+  put(limits.known[key], limit_state.settings, false)
   set_text(limit_key(key), nil)
   for _, part in ipairs({ 'held', 'window', 'waiting' }) do del(limit_key(key, part)) end
   del(limit_key(key))

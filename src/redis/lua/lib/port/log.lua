@@ -9,11 +9,13 @@ local hints = require 'port/hints'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 local get_value = values.get_value
 local find, need, writes = cache.find, cache.need, cache.writes
 local push = journal.push
 local int = numbers.int
+local side_key = redis_keys.side_key
 local now_text = time.now_text
 
 -- What was read and written since the last entry: rows of { id, dir, port, values }. Of what is too much an entry says
@@ -177,9 +179,11 @@ function log.line(job, level, entry, fault_doc)
   -- The error of a run, in SideJob's words: `error` and `backtrace`.
   if message and is_redacted(job, fault_doc, 'error', 'message') then message, rest = '"[redacted]"', '}' end
   if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
-  if #entry > MAX_LOG then entry = '{"message":"an entry of ' .. #entry .. ' bytes, of which only its size is kept","$size":' .. #entry .. '}' end
-  local job_doc = fault_doc or (job and find(job))
-  push(writes.log, { job or '', level, entry, job_doc and job_doc.class or '' })
+  if #entry > MAX_LOG then entry = '{"message":"an entry of ' .. #entry .. ' bytes: its size is kept","$size":' .. #entry .. '}' end
+  local job_doc = fault_doc or (job and find(job)) or {}
+  push(writes.log, { job or '', level, entry, job_doc.class or '' })
+  -- Who keeps a history has a log of its own, in which others push nothing out.
+  if tonumber(job_doc.history or 0) > 0 then push(writes.records, { side_key(job, 'log'), level .. '\n' .. entry, 0 }) end
   if hints.hears('/sidejob/log') then push(hints.told, { '/sidejob/log', '@\n\nl\n' .. text(job, entry) }) end
 end
 

@@ -22,7 +22,7 @@ local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local get_value, set_value = values.get_value, values.set_value
-local change, dirty, docs, fetch, fetch_jobs, find, writes = cache.change, cache.dirty, cache.docs, cache.fetch, cache.fetch_jobs, cache.find, cache.writes
+local change, clear, dirty, docs, fetch, fetch_jobs, find, writes = cache.change, cache.clear, cache.dirty, cache.docs, cache.fetch, cache.fetch_jobs, cache.find, cache.writes
 local push, put, refuse = journal.push, journal.put, journal.refuse
 local int = numbers.int
 local direction = redis_keys.direction
@@ -286,7 +286,7 @@ function write.hand_over(channel, id, items)
   if doc then
     write.items(id, doc, 'i', 'in', items, { unnoted = true })
     if doc.place ~= 'f' and doc.place ~= 'T' then return end
-    for _, field in ipairs(stopped_by) do change(id, doc, field, nil) end
+    clear(id, doc, stopped_by)
     return queueing.enqueue(id, doc, true)
   end
   id = ids.next_id()

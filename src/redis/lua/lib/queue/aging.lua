@@ -12,6 +12,7 @@ local states = require 'job/states'
 local limits = require 'limit/limits'
 local turns = require 'limit/turns'
 local order = require 'queue/order'
+local sides = require 'queue/sides'
 local cache = require 'runtime/cache'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
@@ -78,7 +79,7 @@ end
 function aging.go_on_at(key)
   local index = ns .. 'limit-waiting:' .. key
   local further, members, ids = next_slice(index, limits.at(key).settings.reordering)
-  limits.fetch_of(ids)
+  sides.fetch_limits_of(ids)
   for i, id in ipairs(ids) do
     local doc = find(id)
     if doc and doc.place == 'w' and places.member_of(id, doc) == members[i] then

@@ -4,7 +4,6 @@
 local bells = {}
 
 local places = require 'job/places'
-local limits = require 'limit/limits'
 local lanes = require 'queue/lanes'
 local standby = require 'queue/standby'
 local work = require 'run/work'
@@ -52,7 +51,7 @@ end
 
 -- When somebody must come: a timer is due, or a limit has room and no lane of the queue waits for that.
 local function next_call(q, queue_record)
-  local room = limits.next_moment(q)
+  local room = lanes.next_room(q)
   if lanes.count(q) > 0 or room <= (lanes.waits_until[q] or 0) then room = never end
   return math.min(queue_record.next_timer or never, room)
 end

@@ -23,7 +23,7 @@ local MOST, MOST_BESIDE = 100, 20
 -- What stands where in a line: events, then of all runs together how long they had been ready and how long they took, each as
 -- milliseconds and as how many were in which bucket.
 local events = { made = 1, runs = 2, errors = 3, completed = 4, failed = 5, terminated = 6, lost = 7, skipped = 8 }
-local WAITED, TOOK, LAST = 9, 22, 34
+local WAITED, TOOK = 9, 22
 local ENDS = { 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 600000, 3600000 }
 
 local today = int(math.floor(now / 86400000))
@@ -50,10 +50,17 @@ function class_counts.ran(q, class, since, began, n)
   measure(of, TOOK, math.max(0, now - start), n or 1)
 end
 
-local function joined(of)
-  local words = {}
-  for at = 1, LAST do words[at] = (of[at] or 0) > 0 and int(of[at]) or '' end
-  return (table.concat(words, ','):gsub(',+$', ''))
+-- A line with more in it. What stands behind the last number that grows is not read, nor is any other made a number.
+local function grown(line, more)
+  local words, last, from = {}, 0, 1
+  for at in pairs(more) do last = math.max(last, at) end
+  for at = 1, last do
+    local to = from <= #line and line:find(',', from, true) or #line + 1
+    words[at] = line:sub(from, to - 1)
+    if more[at] then words[at] = int((tonumber(words[at]) or 0) + more[at]) end
+    from = to + 1
+  end
+  return table.concat(words, ',') .. line:sub(from - 1)
 end
 
 local function numbers_of(line)
@@ -77,11 +84,9 @@ local function with(text, class, more)
     class = ''
     _, to = text:find('\n\t', 1, true)
   end
-  if not to then return text .. class .. '\t' .. joined(more) .. '\n' end
+  if not to then return text .. class .. '\t' .. grown('', more) .. '\n' end
   local stop = text:find('\n', to, true)
-  local of = numbers_of(text:sub(to + 1, stop - 1))
-  for at, n in pairs(more) do of[at] = (of[at] or 0) + n end
-  return text:sub(1, to) .. joined(of) .. text:sub(stop)
+  return text:sub(1, to) .. grown(text:sub(to + 1, stop - 1), more) .. text:sub(stop)
 end
 
 local function day_of(text) return text and text:match('^%d+') end
@@ -95,8 +100,9 @@ local function text_of_today(q, beside)
     if text then set_text(class_counts.key(q, 'b'), text) end
     text = beside
   end
-  if text and day_of(text) ~= today then set_text(class_counts.key(q, 'b'), text) end
-  return day_of(text) == today and text or today .. '\n'
+  local is_of_today = text and text:sub(1, #today + 1) == today .. '\n'
+  if text and not is_of_today then set_text(class_counts.key(q, 'b'), text) end
+  return is_of_today and text or today .. '\n'
 end
 
 -- Writes down what this script has counted.

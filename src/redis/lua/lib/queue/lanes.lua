@@ -52,6 +52,13 @@ end
 function lanes.most(queue_record) return queue_record.most_lanes or (queue_record.called_classes and CALLING_LANES or MAX_LANES) end
 function lanes.has_room(q) return lanes.count(q) < lanes.most(queue(q)) end
 
+-- When one of the limits that its jobs wait at may have room.
+function lanes.next_room(q)
+  local moment = never
+  for _, at_moment in pairs(queue(q).limit_moments or {}) do moment = math.min(moment, at_moment) end
+  return moment
+end
+
 function lanes.set(q, lane, till)
   put(queue(q).lanes, lane, till)
   put(queue_dirty, q, true)
@@ -68,8 +75,8 @@ function lanes.moment_of(queue_record)
   return moment
 end
 
-function lanes.note_moments(more_to_come)
-  for q in pairs(more_to_come and {} or queue_dirty) do
+function lanes.note_moments()
+  for q in pairs(queue_dirty) do
     local queue_record = queues[q]
     local moment = lanes.moment_of(queue_record)
     if moment < (queue_record.wake_at or never) then

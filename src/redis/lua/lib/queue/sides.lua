@@ -4,7 +4,9 @@
 local sides = {}
 
 local cache = require 'runtime/cache'
-local queue = cache.queue
+local redis_keys = require 'runtime/redis_keys'
+local fetch, find, queue = cache.fetch, cache.find, cache.queue
+local limit_key = redis_keys.limit_key
 
 function sides.of(q, class, tag)
   local queue_record = queue(q)
@@ -21,6 +23,22 @@ function sides.own_limit(doc)
 end
 
 function sides.is_limited(doc) return not doc.terminating and (doc.limits or sides.own_limit(doc)) ~= nil end
+
+function sides.limits_of(doc)
+  local keys = {}
+  for key in (doc.limits or ''):gmatch('[^\n]+') do keys[#keys + 1] = key end
+  keys[#keys + 1] = sides.own_limit(doc)
+  return keys
+end
+
+function sides.fetch_limits_of(ids)
+  local keys = {}
+  for _, id in ipairs(ids) do
+    local doc = find(id)
+    for _, key in ipairs(doc and sides.is_limited(doc) and sides.limits_of(doc) or {}) do keys[#keys + 1] = limit_key(key) end
+  end
+  fetch(keys)
+end
 
 -- Nobody serves its class any more. Pull workers need no registration.
 local serving = {}

@@ -17,7 +17,6 @@ local sides = require 'queue/sides'
 local packed = require 'run/packed'
 local snapshot = require 'run/snapshot'
 local tokens = require 'run/tokens'
-local work = require 'run/work'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
@@ -26,9 +25,9 @@ local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local set_value = values.set_value
-local change, fetch, find, queue, writes, zset = cache.change, cache.fetch, cache.find, cache.queue, cache.writes, cache.zset
+local change, clear, fetch, find, queue, writes, zset = cache.change, cache.clear, cache.fetch, cache.find, cache.queue, cache.writes, cache.zset
 local int, never = numbers.int, numbers.never
-local key_of, piece_key, queue_key = redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
+local counted, key_of, piece_key, queue_key = redis_keys.counted, redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
 local now, now_text, this_minute = time.now, time.now_text, time.this_minute
 
 local RUNS_A_MINUTE = 600
@@ -49,12 +48,10 @@ local function stop_runaway(id, doc)
   ending.terminate_one(id, doc)
 end
 
-local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered }
+local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.said_ended_at }
 
 local function lend(id, doc, lease, begun, process)
-  for _, field in ipairs(used_up) do
-    if doc[field] then change(id, doc, field, nil) end
-  end
+  clear(id, doc, used_up)
   if doc.progress then set_value(id, doc, fields.progress, nil) end
   if doc.unique_held == 's' or doc.unique_held == 'b' then unique.free(id, doc) end
   if doc.not_before and tonumber(doc.not_before) <= now then change(id, doc, fields.not_before, nil) end
@@ -66,7 +63,6 @@ local function lend(id, doc, lease, begun, process)
   change(id, doc, fields.process, process)
   change(id, doc, fields.previous_ran_at, doc.ran_at)
   change(id, doc, fields.ran_at, now_text)
-  if doc.said_ended_at then change(id, doc, fields.said_ended_at, nil) end
   if doc.redeliver_after then change(id, doc, fields.deliveries, int((tonumber(doc.deliveries) or 0) + 1)) end
   if begun then change(id, doc, fields.begun, '1') end
   places.move(id, doc, 'l', now + lease)
@@ -88,7 +84,7 @@ end
 
 local function give_up(id, doc, why)
   local error = '{"message":' .. cjson.encode(why) .. ',"reason":"other"}'
-  for _, field in ipairs({ fields.next_slot, fields.not_before }) do change(id, doc, field, nil) end
+  clear(id, doc, { fields.next_slot, fields.not_before })
   set_value(id, doc, fields.last_error, error)
   log.line(id, 'error', error, doc)
   ending.finish(id, doc, 'f', error)
@@ -131,9 +127,11 @@ end
 function claim.first_of(members, most, room, wide)
   local list, n = {}, 0
   for i = 1, math.min(most, #members) do
-    local number = pieces.number_in(members[i])
+    local member = members[i]
+    local number = pieces.number_in(member)
     if n >= (number and math.max(room, wide) or room) then return list end
-    list[i] = { member = members[i], piece = number, id = not number and members[i]:sub(15), key = number and piece_key(number) or key_of(members[i]:sub(15)) }
+    local id = not number and member:sub(15)
+    list[i] = { member = member, piece = number, id = id, key = number and piece_key(number) or key_of(id) }
     n = n + (number and pieces.SIZE or 1)
   end
   return list
@@ -242,11 +240,21 @@ end
 
 -- Whether nothing is ready in a queue, by what is counted and what this script has done.
 function claim.finds_nothing(q)
-  work.conclude()
   for _, score in pairs(writes.zsets[queue_key(q, 'ready')] or {}) do
     if score then return false end
   end
   return tally.is_empty(q, 'ready')
+end
+
+-- Whether this script has changed what a claim asks Redis itself for: who is ready, room at limits, what waits at ports. That
+-- jobs have come to rest is not.
+function claim.is_overtaken()
+  if next(cache.loose) or next(writes.lists) then return true end
+  for key in pairs(writes.zsets) do
+    local of = counted[key]
+    if not of or of[2] == 'ready' or of[2] == 'ready:pull' then return true end
+  end
+  return false
 end
 
 -- Up to `max` jobs by priority and age. A job that was lost before is lent alone, so that whatever took its run down
@@ -272,7 +280,7 @@ function claim.jobs(want, head)
     if #entries == 0 then return got.ids, got.n, #members > 0 or #want.stale > 0, from, got.failed end
     fetch(keys_of(entries))
     for _, entry in ipairs(entries) do ids[#ids + 1] = entry.id or nil end
-    limits.fetch_of(ids)
+    sides.fetch_limits_of(ids)
     for i, entry in ipairs(entries) do
       local ends
       if entry.piece then ends = consider_piece(entry, want, got) else ends = consider_job(entry, want, got) end

@@ -38,12 +38,13 @@ local side_key = redis_keys.side_key
 local now = time.now
 
 function finish.take_run()
-  local run = { token = take(), n = take_int(), ending = take(), late = take_int(), size = take_int() }
-  run.from = at
+  local run = { token = take(), n = take_int(), ending = take(), late = take_int(), size = take_int(), from = at }
   at = at + run.size
   run.id = run.token:match('^([1-9]%d*)%.') or '0'
-  local number, token = run.token:match('^p([1-9]%d*)%.(.*)$')
-  if number then run.piece, run.token, run.mask = number, token, ARGV[run.from + 1] end
+  if run.id == '0' then
+    local number, token = run.token:match('^p([1-9]%d*)%.(.*)$')
+    if number then run.piece, run.token, run.mask = number, token, ARGV[run.from + 1] end
+  end
   return run
 end
 
@@ -97,8 +98,7 @@ local function come_to_rest(id, doc, run)
   local own, child = doc.input_during_run, doc.child_during_run and not run.deaf and (doc.child_during_run == '1' or run.ending ~= 'follow')
   leases.finish(id, doc)
   if doc.terminating == '2' then
-    change(id, doc, fields.terminating, nil)
-    ending.finish(id, doc, 'T', '{"message":"terminated","reason":"other"}')
+    ending.be_terminated(id, doc)
     if own and not doc.gone then
       change(id, doc, fields.input_during_run, nil)
       queueing.enqueue(id, doc, true)
@@ -171,6 +171,7 @@ local function settle(run)
 end
 
 local function carry_out(run)
+  if run.size == 0 and run.ending == 'completed' then return succeed(run) end
   if run.size > 0 then apply(run) end
   return settle(run)
 end
@@ -209,19 +210,27 @@ function finish.commit(run, lane)
   return status
 end
 
--- The runs of a piece, each by itself but for those that have ended together; their answers, in one text.
+-- The runs of a piece, each by itself but for those that have ended together; their answers, in one text. What was done to ports
+-- is told for all of them at once: such runs are told of again, one by one.
 function finish.each(run, lane, ended_together)
   local list, answers = pieces.ids(run.piece, run), {}
   fetch_jobs(list)
   for i, id in ipairs(list) do
     local _, at = pieces.place_of(id)
-    if ended_together:sub(at, at) == '1' then
-      answers[i] = 'completed'
-    else
-      answers[i] = finish.commit({ id = id, token = id .. '.' .. run.token, n = run.n, ending = run.ending, late = run.late, size = 0, from = run.from }, lane)
-    end
+    local known = ended_together:sub(at, at) == '1' and 'completed' or run.size > 1 and 'later'
+    answers[i] = known or finish.commit({ id = id, token = id .. '.' .. run.token, n = run.n, ending = run.ending, late = run.late, size = 0 }, lane)
   end
   return table.concat(answers, ',')
+end
+
+-- Those that go on after a checkpoint, whose callers are told how their jobs stand; nil where none does.
+function finish.going_on(runs, answers)
+  local ids = {}
+  for i, run in ipairs(runs) do
+    local doc = run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id)
+    if doc and doc.token == run.token then ids[#ids + 1] = run.id end
+  end
+  return ids[1] and ids
 end
 
 return finish

@@ -11,7 +11,7 @@ local lists = require 'runtime/lists'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local change = cache.change
+local change, clear = cache.change, cache.clear
 local int = numbers.int
 local side_key = redis_keys.side_key
 local now, now_text = time.now, time.now_text
@@ -20,9 +20,7 @@ local lease_fields = { fields.token, fields.lease_until, fields.lease_length, fi
 
 function leases.finish(id, doc)
   if doc.held_limits then limits.release_slots(id, doc) end
-  for _, field in ipairs(lease_fields) do
-    if doc[field] then change(id, doc, field, nil) end
-  end
+  clear(id, doc, lease_fields)
 end
 
 -- A run that had no effect does not count for the runaway guard.
@@ -54,7 +52,7 @@ function leases.note_run(id, doc, outcome, more)
   if most == 0 then return end
   local n, error = tonumber(doc.history_kept) or 0, more and more.error or ''
   if #error > MAX_KEPT_ERROR then
-    error = '{"message":"its error is ' .. #error .. ' bytes long: only that of the last run is kept, with the job","reason":"other"}'
+    error = '{"message":"its error is ' .. #error .. ' bytes: only the last is kept","reason":"other"}'
   end
   local by = more and more.by or doc.process or (doc.lease_length and sides.of(doc.queue, doc.class, doc.tag) and 'pull') or ''
   local kept = lists.at(side_key(id, 'runs'), n)

@@ -22,9 +22,9 @@ local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local take = args.take
+local take, take_int = args.take, args.take_int
 local change_piece, common_of, count_packed, piece_of, queue, zset = cache.change_piece, cache.common_of, cache.count_packed, cache.piece, cache.queue, cache.zset
-local put = journal.put
+local put, within = journal.put, journal.within
 local int = numbers.int
 local piece_key, queue_key = redis_keys.piece_key, redis_keys.queue_key
 local digits, next_ticks, now, now_text, this_minute = time.digits, time.next_ticks, time.now, time.now_text, time.this_minute
@@ -41,13 +41,18 @@ function packed.suits_new(spec)
   return spec.packed and is_of_now() and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class) and not hints.hears_all_jobs()
 end
 
--- The args of n jobs that cannot, one by one.
-function packed.args_of(n)
-  local list = {}
+-- The args of n jobs that cannot, one by one, and what is written to the ports of each.
+function packed.taken_apart(spec, n)
+  local list, inputs = {}, {}
   for _ = 1, n, pieces.SIZE do
-    for _, own in ipairs(cjson.decode(take())) do list[#list + 1] = own end
+    local args, own = cjson.decode(take()), spec.packed[1] and cjson.decode(take())
+    for i = 1, #args do
+      list[#list + 1] = args[i]
+      for at, port in ipairs(spec.packed) do within(inputs, #list)[at] = { port, cjson.decode(own['vi:' .. port][i]) } end
+    end
   end
-  return list
+  for _, port in ipairs(spec.packed) do spec.tail = spec.tail:gsub('"i:' .. port .. '":"%d+,0"', '"i:' .. port .. '":"0,0"', 1) end
+  return list, inputs
 end
 
 -- Makes n of them, whose args come a piece at a time. Answers the id of the first; the others follow it.
@@ -58,7 +63,7 @@ function packed.create(spec, n, quota_of)
   for from = 0, n - 1, pieces.SIZE do
     local held = math.min(pieces.SIZE, n - from)
     local number, since = int((first + from) / pieces.SIZE), digits(ticks + from)
-    put(cache.pieces, number, { mask = WHOLE:sub(1, held), n = held, first = since, state = '', common = common, args = take() })
+    put(cache.pieces, number, { mask = WHOLE:sub(1, held), n = held, first = since, state = '', common = common, args = take(), own = spec.packed[1] and take() })
     put(cache.changed_pieces, number, true)
     cache.raw[piece_key(number)] = false
     zset(index, since .. ':p' .. number, order.rank(q, spec.priority, math.floor((ticks + from) / 1000)))
@@ -137,14 +142,40 @@ local function completed(piece, token, run)
   return '"z":"c","e":"' .. now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. now_text .. ',completed,1","cm":"@.' .. token .. '|' .. int(run.n) .. '|completed","l":"' .. ran .. '",' .. rest
 end
 
--- Ends those of a piece whose runs have completed and done nothing else, if they are all that are still in it. Answers
--- which have ended so, as a mask, or nil: all others go by themselves.
+-- The fields that they have in common after runs that have all read what waits at ports, and written to others: each is a text,
+-- and what takes its place. Nil where one has none of these, or more waits than was read.
+local function after_ports(piece, run)
+  local common, back, found = piece.common, at, 1
+  at = run.from + 1
+  for _ = 1, take_int() do
+    local was, is = take(), take()
+    if found == 1 then common, found = common:gsub(was, is, 1) end
+  end
+  local own = take()
+  at = back
+  if found == 0 or common:find('"i:[%w_]+":"[1-9]%d*,0"') then return nil, nil end
+  return common, own ~= '' and own or nil
+end
+
+-- Does to the ports of all of a piece what their runs have done. Nobody hears of it, and no wire goes from there: so it is
+-- what waits then that tells them apart, as their lane has put it down. Answers whether it could.
+function packed.use_ports(piece, run)
+  if hints.hears('/sidejob/log') then return false end
+  local common, own = after_ports(piece, run)
+  if not common then return false end
+  change_piece(run.piece, piece, 'common', common)
+  change_piece(run.piece, piece, 'own', own)
+  return true
+end
+
+-- Ends those of a piece whose runs have completed and done nothing else, or all the same to their ports, if they are all that are
+-- still in it. Answers which have ended so, as a mask, or nil: all others go by themselves.
 function packed.finish(run, lane)
   local piece, till = packed.lent(run.piece, run.token)
   if not piece or till <= now or lane == '' or packed.is_heard(run.piece) then return nil end
-  if piece.mask ~= run.mask and not is_within(piece.mask, run.mask) then return nil end
+  if piece.mask ~= run.mask and not is_within(piece.mask, run.mask) or run.size > 1 and not packed.use_ports(piece, run) then return nil end
   local doc, n, mask = common_of(piece), piece.n, piece.mask
-  local keep = now + (tonumber(doc.retain) or ending.DAY)
+  local keep = ending.removal('p' .. run.piece, doc, 'c')
   if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end
   counts.ran(doc, piece.state:match('"l":"(%d+)"'), n)
   counts.add(doc.queue, doc.class, 'completed', n)

@@ -109,8 +109,7 @@ function retry.fail(run, error, delay)
   change(id, doc, fields.unanswered, nil)
   change(id, doc, fields.conflicts_in_a_row, nil)
   if doc.terminating == '2' then
-    change(id, doc, fields.terminating, nil)
-    ending.finish(id, doc, 'T', error)
+    ending.be_terminated(id, doc, error)
   elseif doc.terminating then
     ending.terminate_now(id, doc)
   elseif delay ~= '' then

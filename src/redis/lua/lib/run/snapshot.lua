@@ -207,12 +207,8 @@ local function flat_steps(id, doc)
   return flat, ''
 end
 
--- What a run sees, after everything has been written: the document as text, and what stands beside it.
-local function one(id)
-  local number = pieces.number_in(id)
-  if number then return row_of.lent { document = raw[piece_key(number)], piece = number } end
-  local doc = find(id)
-  if not doc.has_children and not doc.has_steps and #attached_to(id, doc) == 0 then return row_of.lent { document = raw[key_of(id)] } end
+-- What a run sees beside its document, after everything has been written.
+local function all_of(id, doc)
   local steps, more_steps = flat_steps(id, doc)
   local children, total = snapshot.flat_children(id, doc)
   return row_of.lent { document = raw[key_of(id)], inputs = flat_inputs(id, doc).flat, side = snapshot.flat_side_values(id, doc), children = children, steps = steps, child_count = total, family = flat_family(id, doc, children), wires = doc.followed and snapshot.flat_wires(id, doc, children) or {}, more_steps = more_steps }
@@ -222,8 +218,14 @@ end
 function snapshot.of(ids)
   local list = {}
   for i, id in ipairs(ids) do
-    local ok, found = isolate(id, one, id)
-    list[i] = ok and found or row_of.lent { document = raw[key_of(id)], fault = found.code .. ' ' .. found.message }
+    local number = pieces.number_in(id)
+    local doc = not number and find(id)
+    if number or not (doc.has_children or doc.has_steps or attached_to(id, doc)[1]) then
+      list[i] = row_of.lent { document = raw[number and piece_key(number) or key_of(id)], piece = number or '' }
+    else
+      local ok, found = isolate(id, all_of, id, doc)
+      list[i] = ok and found or row_of.lent { document = raw[key_of(id)], fault = found.code .. ' ' .. found.message }
+    end
   end
   return list
 end

@@ -7,6 +7,7 @@ local class_counts = require 'queue/class_counts'
 local ending = require 'job/ending'
 local follow = require 'family/follow'
 local hints = require 'port/hints'
+local journal = require 'runtime/journal'
 local lanes = require 'queue/lanes'
 local limits = require 'limit/limits'
 local lists = require 'runtime/lists'
@@ -40,16 +41,23 @@ function work.conclude()
   until not more
 end
 
--- Writes everything. With `more_to_come` the queues' documents wait for the second flush.
+local written = 0 -- how much had been done when everything was written
+
+-- Writes everything. With `more_to_come` the queues' documents wait for the second flush. What nobody has touched is not even
+-- asked for: to make the functions that look is most of what a short script does.
 function work.flush(more_to_come)
+  if journal.puts == written then return end
   work.conclude()
-  places.settle(ending.removal)
+  if next(cache.loose) then places.settle(ending.removal) end
   if next(cache.writes.lists) then lists.keep_small() end
   values.added = {}
   if next(places.to_call) then waiters.call_all() end
-  lanes.note_moments(more_to_come)
   record.note(more_to_come)
-  if not more_to_come and next(class_counts.noted) then class_counts.settle() end
+  if not more_to_come then
+    if next(cache.queue_dirty) then lanes.note_moments() end
+    if next(class_counts.noted) then class_counts.settle() end
+    written = journal.puts
+  end
   store.write(more_to_come)
 end
 

@@ -16,11 +16,7 @@ cache.dirty = {}
 cache.queues = {}
 cache.queue_dirty = {}
 
-function cache.no_writes()
-  return { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {}, records = {} }
-end
-
-cache.writes = cache.no_writes()
+cache.writes = write_lists { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {}, records = {} }
 
 -- The schema that this version writes, and the oldest that it reads. Data of schema 1 become those of 2 when the first jobs
 -- wait in pieces. Data that say nothing are of before there were schemas, if there are any; while they are brought over (see
@@ -28,7 +24,11 @@ cache.writes = cache.no_writes()
 cache.SCHEMA = 2
 local OLDEST = 0
 cache.schema_key = ns .. 'schema'
-local function schema_number() return cache.raw[cache.schema_key] and tonumber((cache.raw[cache.schema_key]:match('^%d+'))) end
+local function schema_number()
+  local text = cache.raw[cache.schema_key]
+  if text == int(cache.SCHEMA) then return cache.SCHEMA end
+  return text and tonumber((text:match('^%d+')))
+end
 function cache.is_brought_over() return cache.raw[cache.schema_key] == nil or (schema_number() or OLDEST) > OLDEST end
 
 -- A text, not a refusal: every engine of Lua hands on the words of an error, and nothing has been written yet.
@@ -66,7 +66,7 @@ function cache.fetch_jobs(ids)
   local keys, others = {}, {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    keys[i] = number and piece_key(number) or key_of(id:match('%d+$') or id)
+    keys[i] = number and piece_key(number) or key_of(id:find(':', 1, true) and id:match('%d+$') or id)
   end
   cache.fetch(keys)
   for _, id in ipairs(ids) do
@@ -142,7 +142,6 @@ function cache.find(id)
       if not text then return false end
       put(cache.docs, id, (cjson.decode(text)))
       put(cache.raw, key_of(id), text)
-      put(cache.attached, id, nothing_attached)
       put(cache.dirty, id, true)
       put(cache.loose, id, true)
       return cache.docs[id]
@@ -179,6 +178,13 @@ function cache.change(id, doc, field, value)
   if field == fields.terminating and (value == nil or not doc[field]) then cache.note_ending(doc.queue, value and 1 or -1) end
   put(doc, field, value)
   if not cache.dirty[id] then put(cache.dirty, id, true) end
+end
+
+-- Takes away those of these fields that a document has.
+function cache.clear(id, doc, names)
+  for i = 1, #names do
+    if doc[names[i]] then cache.change(id, doc, names[i], nil) end
+  end
 end
 
 -- How many jobs of a queue are asked to terminate and have not ended.

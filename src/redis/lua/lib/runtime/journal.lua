@@ -15,9 +15,11 @@ local was_value = {}
 
 function journal.put(t, k, v)
   journal.puts = journal.puts + 1
-  if noted then
-    noted = noted + 1
-    was_in[noted], was_key[noted], was_value[noted] = t, k, t[k]
+  local n = noted
+  if n then
+    n = n + 1
+    noted = n
+    was_in[n], was_key[n], was_value[n] = t, k, t[k]
   end
   t[k] = v
 end

@@ -1,11 +1,13 @@
--- Pieces: up to a hundred jobs that are alike but for their args, in one text. Which piece a job is in follows from its id:
--- that of job 712 is `jobs:7`, and its place there is 12. A piece is ready, lent or completed as a whole; its text has five lines:
+-- Pieces: up to a hundred jobs that are alike but for their args and what waits at their ports, in one text. Which piece a job
+-- is in follows from its id: that of job 712 is `jobs:7`, and its place there is 12. A piece is ready, lent or completed as a
+-- whole; its text has five lines, or six:
 --
 --   which of them are in it, a digit for each: 1, or 0 for one that has left or was never there
 --   the sequence of the first; each of the others has the next one
 --   the fields that say how it stands, as in a document; `@` is the id of each
 --   the fields that they have in common
 --   their args, a list of texts
+--   what else each has of its own: fields, each with a list of texts; there is no such line where nothing waits at ports
 --
 -- What one of them is to everybody else is a document: that is put together here, from its piece.
 -- Made when first called.
@@ -36,12 +38,14 @@ function pieces.read(text)
   local b = text:find('\n', a + 1, true)
   local c = text:find('\n', b + 1, true)
   local d = text:find('\n', c + 1, true)
+  local e = text:find('\n', d + 1, true)
   local mask = text:sub(1, a - 1)
-  return { mask = mask, n = size_of(mask), first = text:sub(a + 1, b - 1), state = text:sub(b + 1, c - 1), common = text:sub(c + 1, d - 1), args = text:sub(d + 1) }
+  return { mask = mask, n = size_of(mask), first = text:sub(a + 1, b - 1), state = text:sub(b + 1, c - 1), common = text:sub(c + 1, d - 1), args = text:sub(d + 1, (e or 0) - 1), own = e and text:sub(e + 1) }
 end
 
 function pieces.text_of(piece)
-  return table.concat({ piece.mask, piece.first, piece.state, piece.common, piece.args }, '\n')
+  local text = table.concat({ piece.mask, piece.first, piece.state, piece.common, piece.args }, '\n')
+  return piece.own and text .. '\n' .. piece.own or text
 end
 
 function pieces.has(piece, place) return piece.mask:sub(place, place) == '1' end
@@ -63,9 +67,11 @@ end
 -- The document of one of them.
 function pieces.document(piece, id, place)
   piece.list = piece.list or cjson.decode(piece.args)
-  local own = piece.list[place] or ''
-  local args = own ~= '' and ',"a":' .. cjson.encode(own) or ''
-  return '{"n":"' .. sequence_at(piece, place) .. '",' .. piece.state:gsub('@', id) .. piece.common .. args .. '}'
+  local args = piece.list[place] or ''
+  local text = '{"n":"' .. sequence_at(piece, place) .. '",' .. piece.state:gsub('@', id) .. piece.common
+  if args ~= '' then text = text .. ',"a":' .. cjson.encode(args) end
+  for field, list in pairs(cjson.decode(piece.own or '{}')) do text = text .. ',"' .. field .. '":' .. cjson.encode(list[place]) end
+  return text .. '}'
 end
 
 -- What stands for it in an index.
@@ -73,7 +79,11 @@ function pieces.entry(number, piece)
   return (piece.state == '' and piece.first .. ':' or '') .. 'p' .. number
 end
 
--- The number of the piece that an entry of an index stands for; nil where it is that of one job.
-function pieces.number_in(member) return (member:match('^p(%d+)$') or member:match(':p(%d+)$')) end
+-- The number of the piece that an entry of an index stands for; nil where it is that of one job, in which there is no letter
+-- but those of hexadecimal numbers. Not by a pattern, which some Luas read anew for each of many.
+function pieces.number_in(member)
+  local mark = member:find('p', 1, true)
+  return mark and member:sub(mark + 1)
+end
 
 return pieces

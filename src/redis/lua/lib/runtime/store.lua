@@ -10,7 +10,7 @@ local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local SCHEMA, changed_pieces, dirty, docs, fetch, is_brought_over, no_writes, queue_dirty = cache.SCHEMA, cache.changed_pieces, cache.dirty, cache.docs, cache.fetch, cache.is_brought_over, cache.no_writes, cache.queue_dirty
+local SCHEMA, changed_pieces, dirty, docs, fetch, is_brought_over, queue_dirty = cache.SCHEMA, cache.changed_pieces, cache.dirty, cache.docs, cache.fetch, cache.is_brought_over, cache.queue_dirty
 local pieces_now, queues, raw, schema_key, set_text, writes, zset = cache.pieces, cache.queues, cache.raw, cache.schema_key, cache.set_text, cache.writes, cache.zset
 local int, never = numbers.int, numbers.never
 local counted, key_of, piece_key, queue_key = redis_keys.counted, redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
@@ -45,7 +45,7 @@ local function keys_to_delete()
   local dels, first = {}, {}
   for key in pairs(writes.dels) do
     local is_anew = writes.lists[key] and writes.lists[key].push[1]
-    for _, kind in ipairs({ 'zsets', 'hashes', 'sets' }) do
+    for _, kind in ipairs({ write_lists.zsets, write_lists.hashes, write_lists.sets }) do
       local grows = false
       for _, value in pairs(writes[kind][key] or {}) do grows = grows or value end
       if not grows then writes[kind][key] = nil end
@@ -193,7 +193,7 @@ end
 
 -- A record holds 100 MB at the vendor: an entry trims the log to as many of its own size as fill 20 MB, at most 10,000.
 -- Whatever order sizes come in, the k-th largest of those that stay is below 20 MB / k, and none is above 16 KB: 61 MB, 77 as Redis keeps them.
--- The record of a flow is held in the same way.
+-- The record of a flow is held in the same way, and so is the log of a job that keeps its history.
 local LOG_LENGTH, LOG_BYTES = 10000, 20971520
 local RECORD_LENGTH, RECORD_BYTES = 20000, 8388608
 
@@ -204,9 +204,14 @@ local function flush_messages()
     redis.call('XADD', ns .. 'log', 'MAXLEN', '~', most_like(e[3], LOG_LENGTH, LOG_BYTES), '*', 'at', int(now), 'job', e[1], 'level', e[2], 'class', e[4], 'entry', e[3])
   end
   for _, e in ipairs(writes.records) do
-    redis.call('XADD', e[1], 'MAXLEN', '~', most_like(e[2], RECORD_LENGTH, RECORD_BYTES), '*', 'at', int(now), 'did', e[2], 'more', int(e[3]))
+    -- The job may have gone since, and its log with it.
+    if not writes.dels[e[1]] then redis.call('XADD', e[1], 'MAXLEN', '~', most_like(e[2], RECORD_LENGTH, RECORD_BYTES), '*', 'at', int(now), 'did', e[2], 'more', int(e[3])) end
   end
   for _, m in ipairs(writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
+end
+
+local function empty(map)
+  for key in pairs(map) do map[key] = nil end
 end
 
 -- Writes everything, in as few commands as there are kinds of keys; what was read stays known. With `more_to_come`
@@ -219,7 +224,8 @@ function store.write(more_to_come)
   for id in pairs(dirty) do
     local doc = docs[id]
     if doc and doc.quota_bytes then quota.follow(id, doc) end
-    if doc and doc.repeats then zset(ns .. 'repeats', id, tonumber(doc.next_slot) or never) end
+    -- What was terminated repeats no more, until somebody asks for a run of it.
+    if doc and doc.repeats then zset(ns .. 'repeats', id, doc.place ~= 'T' and (tonumber(doc.next_slot) or never)) end
   end
   say_schema()
   local leaving, dels = {}, keys_to_delete()
@@ -230,13 +236,13 @@ function store.write(more_to_come)
   shrink(more_to_come, leaving, dels)
   flush_messages()
   cache.fields_read, tally.heads = {}, {}
-  for id in pairs(dirty) do dirty[id] = nil end
-  for id in pairs(leased.newly_lent) do leased.newly_lent[id] = nil end
-  for number in pairs(changed_pieces) do changed_pieces[number] = nil end
-  if not more_to_come then
-    for q in pairs(queue_dirty) do queue_dirty[q] = nil end
+  empty(dirty)
+  empty(leased.newly_lent)
+  empty(changed_pieces)
+  if not more_to_come then empty(queue_dirty) end
+  for kind, of in pairs(writes) do
+    if next(of) then writes[kind] = {} end
   end
-  for kind, none in pairs(no_writes()) do writes[kind] = none end
 end
 
 return store

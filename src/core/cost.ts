@@ -1,0 +1,30 @@
+// What a job has cost: how often it was lent, for how long, and what that is worth by the prices of a deployment.
+
+import { SidejobError } from './errors.ts'
+
+/** What is worth how much, in the currency of whoever reads it: a run, and a second of one. */
+export type Prices = { run: number; second: number }
+
+/** How many runs, and their milliseconds together; `whole`: there were no others. */
+export type Spent = { runs: number; took: number; whole: boolean }
+
+const expected = 'expected prices of a run and of a second of it, such as "run=0.00002,second=0.00001"'
+
+/**
+ * Prices as a setting says them; what is not said costs nothing.
+ *
+ * @example readPrices('run=0.00002, second=0.00001') // { run: 0.00002, second: 0.00001 }
+ */
+export function readPrices(text: string): Prices {
+  const prices: Prices = { run: 0, second: 0 }
+  for (const part of text.split(',')) {
+    const [, name, value] = /^\s*(run|second)\s*=\s*(\d*\.?\d+)\s*$/.exec(part) ?? []
+    if (!name) throw new SidejobError('MISCONFIGURED', `SIDEJOB_PRICES: ${expected}, got "${text.slice(0, 60)}"`)
+    prices[name as keyof Prices] = Number(value)
+  }
+  return prices
+}
+
+/** @example priceOf({ runs: 2, took: 3_000 }, { run: 0.1, second: 0.01 }) // 0.23 */
+export const priceOf = ({ runs, took }: Pick<Spent, 'runs' | 'took'>, { run, second }: Prices): number =>
+  runs * run + (took / 1_000) * second

@@ -1,0 +1,75 @@
+// What runs of a piece did to their ports, where it is the same for all: read what waited, and written to others. They are
+// committed as one; see lib/run/packed.lua.
+
+import type { Words } from './ops.ts'
+import { isOver } from './packed-jobs.ts'
+
+/** Values of a port stand in the document up to so many bytes. */
+const BIG = 512
+const NAME = /^\w{1,100}$/
+
+/** What one run did to its ports; `shape` is the same for runs of which only the values differ. */
+export type Ported = { shape: string; fields: Words; written: ReadonlyMap<string, readonly string[]> }
+
+/** A read of all that waits: its field, before and after. */
+const readFields = (port: string, count: string): Words => [
+  `"i:${port}":"${count},0"`,
+  `"i:${port}":"${count},${count}"`,
+]
+const writtenFields = (port: string, count: number): Words => [`"o:${port}":"0,0"`, `"o:${port}":"${count},0"`]
+
+/** The words of a run, read from a place on. */
+type Reader = { words: Words; at: number; fields: Words; written: Map<string, string[]> }
+
+/** `consume`, target, side, port, cursor, count: nothing may have been read before. */
+function takeRead(reader: Reader): boolean {
+  const [, target, side, port, cursor, count] = reader.words.slice(reader.at, reader.at + 6)
+  if (target !== '' || side !== 'i' || cursor !== '0' || !NAME.test(port!)) return false
+  if (count !== '0') reader.fields.push(...readFields(port!, count!))
+  reader.at += 6
+  return true
+}
+
+/** `write`, target, side, port, how, how many, each. */
+function takeWrite(reader: Reader): boolean {
+  const { words, at, written } = reader
+  const [, target, side, port, how, count] = words.slice(at, at + 6)
+  if (target !== '' || side !== 'o' || (how !== '' && how !== 'q') || !NAME.test(port!)) return false
+  const items = words.slice(at + 6, at + 6 + Number(count))
+  written.set(port!, [...(written.get(port!) ?? []), ...items])
+  reader.at += 6 + items.length
+  return true
+}
+
+/**
+ * What a run did to its ports, by its words; undefined where it did anything else, or too much.
+ *
+ * @example portedBy(['consume', '', 'i', 'n', '0', '1', 'write', '', 'o', 'n', '', '1', '=7'])
+ */
+export function portedBy(words: Words): Ported | undefined {
+  const reader: Reader = { words, at: 0, fields: [], written: new Map() }
+  // Whom it may name, and when it is tried again if it is refused: then it comes by itself, with all of its words.
+  while (words[reader.at] === 'reach' || words[reader.at] === 'retry') reader.at += 2
+  while (reader.at < words.length) {
+    const word = words[reader.at]
+    const isTaken = word === 'consume' ? takeRead(reader) : word === 'write' && takeWrite(reader)
+    if (!isTaken) return undefined
+  }
+  const { fields, written } = reader
+  for (const [port, items] of written) {
+    if (isOver(items.join(''), BIG)) return undefined
+    fields.push(...writtenFields(port, items.length))
+  }
+  return { shape: fields.join(), fields, written }
+}
+
+/** What all of them did, by their places in their piece: fields before and after, and the values that each has then. */
+export function portWords(ported: readonly (Ported | undefined)[]): Words {
+  const one = ported.find((each) => each !== undefined)!
+  const lists = [...one.written.keys()].map((port) => {
+    const texts = Array.from(ported, (each) => (each ? JSON.stringify(each.written.get(port)) : ''))
+    return [`vo:${port}`, texts]
+  })
+  const own = lists.length > 0 ? JSON.stringify(Object.fromEntries(lists)) : ''
+  return [String(one.fields.length / 2), ...one.fields, own]
+}

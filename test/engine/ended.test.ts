@@ -1,0 +1,120 @@
+// A list in the order in which jobs have ended: of any queues, statuses and retention, in pieces or not, page by page.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { JobFilter } from '../../src/engine/engine.ts'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, kind, startKit } from '../kit/index.ts'
+import { commandStats } from '../redis/commandstats.ts'
+
+const noop = defineWorker({ queue: 'many', class: 'noop', perform: () => 1 })
+const fussy = defineWorker({
+  queue: 'piece',
+  class: 'fussy',
+  perform({ args }) {
+    if (args === 3) throw new Error('three')
+  },
+})
+
+let kit: Kit
+const ended: number[] = [] // newest first
+
+const sorted = async (filter: JobFilter = {}) => kit.engine.list({ sort: 'ended', limit: 1_000, ...filter })
+const ids = async (filter?: JobFilter) => (await sorted(filter)).jobs.map(({ id }) => id)
+
+/** Goes through all pages. */
+async function paged(filter: JobFilter): Promise<number[]> {
+  const all: number[] = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await sorted({ ...filter, cursor })
+    all.push(...page.jobs.map(({ id }) => id))
+    if (page.cursor === null) return all
+    cursor = page.cursor
+  }
+}
+
+const make = async (input: object) => (await kit.engine.enqueue([{ queue: 'p', class: 'job', ...input }])).jobs[0]!.id
+
+/** Ends a job of a pull worker a second later than the one before. */
+async function end(id: number, how: 'completed' | 'failed' | 'terminated', queue = 'p'): Promise<void> {
+  await kit.advance(1_000)
+  if (how === 'terminated') await kit.engine.terminate(String(id), {})
+  else {
+    const [lent] = await kit.engine.claim(queue, { max: 1 })
+    expect(lent!.job.id).toBe(id)
+    const error = { message: 'no', reason: 'other' as const }
+    await kit.engine.commit(lent!.run.token, how === 'failed' ? { end: how, error } : { end: how })
+  }
+  ended.unshift(id)
+}
+
+beforeAll(async () => {
+  kit = await startKit({ hold: true, workers: [noop, fussy] })
+  for (const queue of ['p', 'q']) await kit.engine.register(queue, 'job', { pull: true, retry: { max: 0 } })
+  const [old, young, other] = [
+    await make({ priority: 9 }),
+    await make({}),
+    await make({ queue: 'q', retain: 60_000_000 }),
+  ]
+  const kept = await make({ priority: 5, retain: 'forever' })
+  const waiting = await make({ priority: 10 })
+  await end(young, 'failed')
+  await end(other, 'completed', 'q')
+  await end(kept, 'completed')
+  await end(old, 'completed')
+  await end(waiting, 'terminated')
+  await make({})
+})
+afterAll(() => kit.close())
+
+test('the newest end first, whatever the queue, the status, the retention and the age', async () => {
+  expect(await ids()).toEqual(ended)
+  expect(await ids({ status: 'completed' })).toEqual([ended[1], ended[2], ended[3]])
+  expect(await ids({ status: ['failed', 'terminated'], queue: 'p' })).toEqual([ended[0], ended[4]])
+  expect(await ids({ queue: 'q' })).toEqual([ended[3]])
+  expect(await ids({ queue: 'none' })).toEqual([])
+  const { jobs } = await kit.engine.rows({ sort: 'ended' })
+  expect(jobs.map(({ id }) => id)).toEqual(ended)
+})
+
+test('other filters hold, and the pages together are the list', async () => {
+  for (const limit of [1, 2, 3]) expect(await paged({ limit })).toEqual(ended)
+  expect(await ids({ class: 'none' })).toEqual([])
+  expect(await paged({ queue: 'p', status: 'completed', limit: 1 })).toEqual([ended[1], ended[2]])
+})
+
+test('jobs of pieces stand where they have ended, those too that left them', async () => {
+  const { jobs } = await kit.engine.enqueue(
+    Array.from({ length: 150 }, (_, args) => ({ queue: 'piece', class: 'fussy', args: String(args) as never })),
+  )
+  const done = jobs.map(({ id }) => id)
+  await kit.engine.dispatch('piece', '')
+  const filter = { queue: 'piece' }
+  const endedAt = new Map((await sorted(filter)).jobs.map((job) => [job.id, job.endedAt!]))
+  const byEnd = done.toSorted((a, b) => endedAt.get(b)! - endedAt.get(a)! || b - a)
+  expect(await ids(filter)).toEqual(byEnd)
+  expect(await paged({ ...filter, limit: 7 })).toEqual(byEnd)
+  expect(await ids({ ...filter, status: 'failed' })).toEqual([done[3]])
+  // The look has taken nothing out of its piece.
+  expect(await kit.engine.verify()).toEqual([])
+})
+
+test.skipIf(kind !== 'server')(
+  'a page costs seven commands and one more for each index; 2,400 entries are read at most',
+  async () => {
+    const input = { queue: 'many', class: 'noop', keepResult: 60_000 }
+    for (let n = 0; n < 3; n++)
+      await kit.engine.enqueue(Array.from({ length: 1_000 }, () => ({ ...input, priority: n })))
+    await kit.advance(60_000) // The bells are lost, and their places with them.
+    await kit.engine.dispatch('many', '')
+    const before = await commandStats(kit)
+    const from = performance.now()
+    const { jobs } = await sorted({ queue: 'many', limit: 50 })
+    expect(performance.now() - from).toBeLessThan(1_000)
+    const after = await commandStats(kit)
+    const used = [...after].map(([name, n]) => [name, n - (before.get(name) ?? 0)] as const)
+    expect(used.reduce((sum, [, n]) => sum + n, 0)).toBeLessThanOrEqual(8)
+    expect(jobs).toHaveLength(50)
+    expect(jobs.map(({ endedAt }) => endedAt!)).toEqual(jobs.map(({ endedAt }) => endedAt!).toSorted((a, b) => b - a))
+    expect(new Set(await paged({ queue: 'many' })).size).toBe(3_000)
+  },
+)

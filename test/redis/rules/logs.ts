@@ -1,0 +1,61 @@
+// Rule 111: the log of a job that keeps its history.
+
+import { expect } from 'vitest'
+import type { Encoded } from '../../../src/core/codec/value.ts'
+import type { Op } from '../../../src/core/run.ts'
+import type { Facts, World } from '../direct.ts'
+
+const says = (word: string): Op => ({ op: 'log', entry: JSON.stringify({ message: word }) as Encoded })
+
+const own = (world: World, id: number) => world.client.ask((redis) => redis.xlen(world.store.keys.jobLog(id)))
+
+/** What stands in the log of a job, or of all, newest first. */
+async function said(world: World, id?: number): Promise<string[]> {
+  const entries = (await world.store.readLog('+', 1_000, id)) as [string, string[]][]
+  const texts = entries.map(([, flat]) => flat[flat.indexOf(id === undefined ? 'entry' : 'did') + 1]!)
+  if (id !== undefined) for (const text of texts) expect(text).toMatch(/^(info|error)\n/)
+  return texts.map((text) => JSON.parse(text.slice(text.indexOf('{')))).map(({ message, error }) => message ?? error)
+}
+
+const rule111: Facts = {
+  async 'what a job that keeps its history logs is in a log of its own, too'(world) {
+    const id = await world.make({ history: 3 })
+    await (await world.claimOne()).suspend({ ops: [says('one'), says('two')] })
+    await world.change(id, 'run', '', '', '', '', '')
+    await (await world.claimOne()).fail({}, 'three')
+    expect(await said(world, id)).toEqual(['three', 'two', 'one'])
+    expect(await said(world)).toEqual(['three', 'two', 'one'])
+  },
+  async 'others pay nothing for it'(world) {
+    for (const history of [undefined, 0]) {
+      const id = await world.make({ history })
+      await (await world.claimOne()).suspend({ ops: [says('one')] })
+      expect(await own(world, id)).toBe(0)
+    }
+    expect(await said(world)).toEqual(['one', 'one'])
+  },
+  async 'an own log holds 8 MiB of large entries'(world) {
+    const id = await world.make({ history: 1 })
+    const ops = Array.from({ length: 200 }, () => says('x'.repeat(16_000)))
+    for (let i = 0; i < 4; i++) await (await world.claimOne()).commit({ end: 'again', ops })
+    expect(await own(world, id)).toBeLessThanOrEqual(540)
+    expect(await own(world, id)).toBeGreaterThan(500)
+    expect(await world.client.ask((redis) => redis.xlen(world.store.keys.log))).toBe(800)
+  },
+  async 'it goes with its job, also with one that goes as it ends'(world) {
+    const kept = await world.make({ history: 1 })
+    await (await world.claimOne()).commit({ ops: [says('one')] })
+    await world.change(kept, 'terminate', '', '')
+    await world.change(kept, 'delete', '')
+    const brief = await world.make({ history: 1, retain: 0 })
+    await (await world.claimOne()).commit({ ops: [says('two')] })
+    const ended = await world.make({ history: 1, retain: 0 })
+    const run = await world.claimOne()
+    await world.change(ended, 'terminate', '', '')
+    await run.fail({}, 'three')
+    for (const id of [kept, brief, ended]) expect(await own(world, id)).toBe(0)
+    expect(await said(world)).toEqual(['three', 'two', 'one'])
+  },
+}
+
+export const logged: Record<number, Facts> = { 111: rule111 }
