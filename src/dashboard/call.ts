@@ -7,6 +7,8 @@ import type { Env, Seen } from './session.ts'
 
 export type AskApi = (request: Request, seen: Seen) => Response | Promise<Response>
 
+type Refused = { code: Code; message: string; path?: (string | number)[] }
+
 /** Each call of one act has a key of its own, so that pressing twice is one act. */
 export function callerOf(ask: AskApi, c: Context<Env>): CallApi {
   const seen = c.get('seen')
@@ -19,8 +21,8 @@ export function callerOf(ask: AskApi, c: Context<Env>): CallApi {
     const text = typeof body === 'string' ? body : JSON.stringify(body ?? {})
     const sent = method === 'GET' || method === 'DELETE' ? undefined : text
     const answer = await ask(new Request(url, { method, headers, body: sent }), seen)
-    const told = (await answer.json().catch(() => ({}))) as { error?: { code: Code; message: string } }
-    if (told.error) throw new SidejobError(told.error.code, told.error.message)
+    const told = (await answer.json().catch(() => ({}))) as { error?: Refused }
+    if (told.error) throw new SidejobError(told.error.code, told.error.message, { path: told.error.path })
     return told
   }
 }

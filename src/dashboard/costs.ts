@@ -8,7 +8,7 @@ export type Cost = readonly [trips: number, look: number, first: number]
  * every look at Limits; there one with a rate, or at which somebody waits, is one more for each of both.
  */
 export const costs: Readonly<Record<string, Cost>> = {
-  '/': [2, 10, 16],
+  '/': [2, 10, 12],
   '/jobs': [1, 14, 20],
   '/jobs/new': [2, 8, 14],
   '/jobs/:job': [2, 28, 39],
@@ -19,8 +19,8 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/queues/:queue': [1, 20, 39],
   '/schedules': [1, 6, 10],
   '/limits': [1, 10, 16],
-  '/workers': [2, 8, 14],
-  '/workers/:queue/:class': [2, 12, 18],
+  '/workers': [2, 8, 16],
+  '/workers/:queue/:class': [2, 12, 20],
   '/channels': [2, 9, 13],
   '/callbacks': [1, 6, 16],
   '/files': [1, 4, 8],

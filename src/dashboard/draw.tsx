@@ -74,6 +74,8 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
       glance: glanceOf(engine),
       bounds: () => shared.take(engine, 'bounds', freshOf, () => engine.bounds()),
       shared: (name, fresh, ask) => shared.take(engine, name, fresh, ask),
+      isFresh: (name) => shared.isFresh(engine, name),
+      last: (name) => shared.last(engine, name),
     }
   }
 

@@ -29,6 +29,10 @@ export type Asked = {
   bounds: () => ReturnType<Engine['bounds']>
   /** What moves seldom, or may be a little old: all tabs of an isolate share what was answered so many milliseconds ago. */
   shared: <T>(name: string, fresh: Fresh<T>, ask: () => Promise<T>) => Promise<T>
+  /** Whether what is shared under this name would not be asked for again. */
+  isFresh: (name: string) => boolean
+  /** What was answered last of that name, however old; for a look that has cost enough without it. */
+  last: <T>(name: string) => Promise<T | undefined>
 }
 
 export type ActAsked = Asked & { form: FormData }

@@ -131,13 +131,16 @@ describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
       const field = page.getByRole('textbox', { name: 'Graph' })
       await field.fill('{"nodes": 7}')
       await page.getByRole('button', { name: 'Begin with it' }).click()
-      await toast(page, /nodes/).waitFor()
+      await page.getByRole('alert').filter({ hasText: 'nodes' }).waitFor()
+      expect(await field.getAttribute('aria-invalid')).toBe('true')
       // What was written stays, though the page is drawn anew while its button has the focus.
       const drawn = page.evaluate(
         () => new Promise((drawn) => document.addEventListener('drawn', drawn, { once: true })),
       )
+      await page.getByRole('button', { name: 'Begin with it' }).focus()
       await page.keyboard.press('.')
       await drawn
+      expect(await page.getByRole('alert').textContent()).toContain('nodes')
       expect(await field.inputValue()).toBe('{"nodes": 7}')
       await field.fill(JSON.stringify(catalog))
       await page.getByRole('button', { name: 'Begin with it' }).click()

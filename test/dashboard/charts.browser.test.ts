@@ -102,6 +102,48 @@ describe.skipIf(!program())('charts', { timeout: 60_000 }, () => {
       expect(page.url()).toBe(before)
     }))
 
+  test.each([
+    ['/', 'completed', ['mail', 'shop']],
+    ['/', 'failed', ['shop']],
+    ['/queues/mail', 'completed', ['mail']],
+  ] as const)('a press on a column of %s leads to the jobs that %s in its time', (path, status, queues) =>
+    at(path, async (page) => {
+      const column = page.locator(`svg[data-from] [data-to*="${status}"]`).last()
+      expect(await column.locator('title').textContent()).toMatch(new RegExp(`^\\d jobs? ${status}$`))
+      await column.click()
+      await page.waitForURL(/\/jobs\?/)
+      const { searchParams } = new URL(page.url())
+      expect(searchParams.get('status')).toBe(status)
+      const [from, to] = searchParams.get('ended')!.split('/').map(Date.parse)
+      expect(to! - from!).toBe(240_000)
+      expect(searchParams.get('queue')).toBe(path === '/' ? null : 'mail')
+      const { jobs } = await site.engine.list({ status, limit: 50 })
+      const wanted = jobs.filter(({ queue, endedAt }) => queues.includes(queue as never) && endedAt! >= from!)
+      const shown = await page.locator('#rows > tr').evaluateAll((all) => all.map(({ id }) => Number(id.slice(4))))
+      expect(shown.toSorted()).toEqual(wanted.map(({ id }) => id).toSorted())
+      // Of all that fit nothing is done by this: a filter of many jobs knows no ends.
+      await page.goto(`${site.url}/ui/jobs?status=${status}&ended=2020-01-01T00:00Z/2020-01-01T00:01Z`)
+      await page.getByText('No job fits.').waitFor()
+    }),
+  )
+
+  test('the table of a chart has the same ways, for who has no pointer', () =>
+    at('/', async (page) => {
+      await page.getByText('Show as table').click()
+      await page.locator('#table td.num a').last().press('Enter')
+      await page.waitForURL(/\/jobs\?status=failed&ended=/)
+      expect(await page.locator('#rows > tr').count()).toBeGreaterThan(0)
+    }))
+
+  test('the chart of a queue shows the range that the address says', () =>
+    at('/queues/shop?range=1h', async (page) => {
+      expect(await page.getByRole('img', { name: /3 jobs completed and 2 failed in the last 1 h/ }).count()).toBe(1)
+      await page.getByRole('link', { name: 'The last quarter of what is shown' }).press('Enter')
+      await page.waitForURL(/\/queues\/shop\?range=1h&from=/)
+      await page.getByRole('link', { name: '24 h' }).click()
+      await page.getByRole('heading', { name: 'Ends an hour' }).waitFor()
+    }))
+
   test('without a pointer a chart is brought nearer, to what was earlier, and back', () =>
     at('/?range=1h', async (page) => {
       await page.getByRole('link', { name: 'The last quarter of what is shown' }).press('Enter')

@@ -114,6 +114,28 @@ test('the first look at the Overview costs 12 commands where nothing has failed 
   await healthy.close()
 })
 
+test('kinds of errors come with the second look at Overview, and neither it nor the one after costs more than 12', async () => {
+  pages.forget()
+  const shown = async () => (await reader.html('/ui/')).includes('Kinds of errors')
+  const costsOf = async (looks: number) => {
+    const costs: number[] = []
+    for (let i = 0; i < looks; i++) costs.push((await look('/')).commands)
+    return costs
+  }
+  expect(Math.max(...(await costsOf(4)))).toBeLessThanOrEqual(12)
+  // And so where something repeats; that its last run failed is said as soon as it is known.
+  await pages.engine.setSchedule('nightly', {
+    queue: 'default',
+    class: 'fails',
+    repeat: { cron: '0 0 1 1 *' },
+  } as never)
+  pages.forget()
+  expect(Math.max(...(await costsOf(4)))).toBeLessThanOrEqual(12)
+  await pages.engine.endSchedule('nightly')
+  pages.forget()
+  expect([await shown(), await shown(), await shown()]).toEqual([false, true, true])
+})
+
 /** What an open tab costs in its first minute: looks as often as the page says, and what is shared every ten seconds. */
 function minuteOf({ path, every }: (typeof table)[number]): number {
   const [, look, first] = most[path]!

@@ -4,6 +4,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { keyOf } from '../../src/core/files.ts'
 import { createFiles } from '../../src/files.ts'
 import { totalOf } from '../../src/http/files.ts'
@@ -34,6 +35,18 @@ test('a file is listed with its type and its job; one that we did not name has n
   const html = await (await pages.enter(['read'])).html('/ui/files')
   expect(html).toContain('text/plain')
   expect(html).toContain('href="/ui/jobs/7"')
+  expect(html).toContain('stays until it is removed')
+})
+
+test('a file says when the job of the library that removes it will run', async () => {
+  const id = await files.idOf(8, Date.now())
+  await files.bucket.put(keyOf(id), bytes, {})
+  await pages.engine.register('files', 'reap', { pull: true })
+  const goes = { queue: 'files', args: encodeValue({ file: id }), wait: 7_200_000 + 30_000 }
+  await pages.make('reap', goes as never)
+  pages.forget()
+  const row = (await (await pages.enter(['read'])).html('/ui/files')).split('<tr>').find((row) => row.includes(id))!
+  expect(row.replace(/<[^>]*>/g, '')).toContain('goes in 2 h')
 })
 
 test('all files are counted with their bytes, whatever page is asked for, and what is no file is not', async () => {

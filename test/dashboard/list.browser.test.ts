@@ -32,8 +32,8 @@ describe.skipIf(!program())('in a browser', () => {
     await served?.close()
   })
 
-  async function at(path: string, use: (page: Page) => Promise<void>, key = KEY): Promise<void> {
-    const { context, page, faults } = await logIn(browser, served.url, key)
+  async function at(path: string, use: (page: Page) => Promise<void>, key = KEY, still = true): Promise<void> {
+    const { context, page, faults } = await logIn(browser, served.url, key, { still })
     await page.goto(`${served.url}/ui${path}`)
     await use(page)
     expect(faults).toEqual([])
@@ -66,6 +66,36 @@ describe.skipIf(!program())('in a browser', () => {
       await page.keyboard.press('Escape')
       expect(await page.getByRole('dialog').count()).toBe(0)
     }))
+
+  test.each([
+    ['has the ground of its new status for a moment', false, 1],
+    ['changes at once where motion is not wanted', true, 0],
+  ] as const)('a row whose status changed %s', (_, still, grounds) =>
+    at(
+      '/jobs',
+      async (page) => {
+        const id = await served.make('waits')
+        await served.rest(id)
+        await page.goto(`${served.url}/ui/jobs`)
+        const row = page.locator(`#row-${id}`)
+        await row.waitFor()
+        // What was animated is counted: it is over by the time that anybody asks.
+        await page.evaluate(() => {
+          const own = Element.prototype.animate
+          Element.prototype.animate = function (this: Element, ...given) {
+            this.setAttribute('data-grounds', String(Number(this.getAttribute('data-grounds') ?? 0) + 1))
+            return own.apply(this, given)
+          }
+        })
+        await served.engine.terminate(String(id), { recursive: false })
+        await row.locator('.st.terminated').waitFor()
+        expect(await page.locator('#rows > tr[data-grounds]').count()).toBe(grounds)
+        if (grounds) expect(await row.getAttribute('data-grounds')).toBe('1')
+      },
+      KEY,
+      still,
+    ),
+  )
 
   test('the page of a job leads on in the list that one came from', () =>
     at('/jobs', async (page) => {

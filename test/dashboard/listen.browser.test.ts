@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../infra/resp.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { defineWorker, port } from '../../src/index.ts'
-import { logIn, program, startBrowser } from './browser.ts'
+import { findings, logIn, program, startBrowser } from './browser.ts'
 import { KEY } from './kit.ts'
 import { serve } from './served.ts'
 
@@ -131,6 +131,35 @@ describe.skipIf(!program())('in a browser', () => {
       .locator('.jobhead .pill, .jobhead .st', { hasText: /terminated/i })
       .first()
       .waitFor({ timeout: 20_000 })
+    await context.close()
+  })
+
+  test('the messages of a channel are shown as they come, sifted, and not while the page is paused', async () => {
+    const { context, page, faults, streams, looks } = await at('/channels?at=%2Fshop')
+    await served.until(() => isHeard('/shop'))
+    expect(streams).toHaveLength(1)
+    const say = (channel: string, message: object) => served.engine.publish(channel, encodeValue(message))
+    await say('/shop/7/paid', { amount: 25 })
+    await say('/shop/9', { note: '<b>ring</b>' })
+    await say('/other', { amount: 1 })
+    const lines = page.locator('#tail > li:visible .clip')
+    await lines.nth(1).waitFor()
+    expect(await lines.allTextContents()).toEqual(['/shop/9 {"note":"<b>ring</b>"}', '/shop/7/paid {"amount":25}'])
+    await page.getByLabel('Only with').fill('PAID')
+    expect(await lines.count()).toBe(1)
+    await say('/shop/9', { note: 'no' })
+    await say('/shop/9', { note: 'paid twice' })
+    await lines.nth(1).waitFor()
+    expect(await lines.first().textContent()).toBe('/shop/9 {"note":"paid twice"}')
+    // What is said is drawn as it came: the page is not looked at again for it.
+    expect(looks.length).toBeLessThan(3)
+    await page.locator('#live').click()
+    await served.until(async () => !(await isHeard('/shop')))
+    await say('/shop/9', { note: 'paid unheard' })
+    await page.getByLabel('Only with').fill('')
+    expect(await lines.count()).toBe(4)
+    expect(await findings(page)).toEqual([])
+    expect(faults).toEqual([])
     await context.close()
   })
 })

@@ -7,10 +7,17 @@ import { costOf } from '../redis/commandstats.ts'
 import { startPages } from './kit.ts'
 
 const says = defineWorker({ class: 'says', perform: (job) => job.log('said by a job') })
+const keeps = defineWorker({
+  class: 'keeps',
+  history: 1,
+  perform(job) {
+    for (const word of ['one', 'two', 'three', 'four']) job.log(word)
+  },
+})
 
 let pages: Awaited<ReturnType<typeof startPages>>
 beforeAll(async () => {
-  pages = await startPages({ workers: [says] })
+  pages = await startPages({ workers: [says, keeps] })
   for (const text of ['Stripe said no', 'all is well', 'stripe said yes']) await pages.engine.log(JSON.stringify(text))
 })
 afterAll(() => pages.close())
@@ -59,4 +66,23 @@ test('the log of a job that has ended is read where its entries can be, whatever
   expect(found).toMatchObject([{ job: id }])
   expect(cost.commands.xrevrange).toBe(1)
   expect((await costOf(pages, () => pages.engine.readLog({ class: 'says' }))).commands.xrevrange).toBeGreaterThan(1)
+})
+
+test('the log of a job that keeps its history is its own: others push nothing out of it, and a look reads nothing else', async () => {
+  const id = await pages.make('keeps')
+  await pages.rest(id)
+  await rawCommand(pages.redis.port, 'DEL', pages.store.keys.log)
+  const wordsOf = (entries: { entry: string }[]) =>
+    entries.map(({ entry }) => JSON.parse(entry)).map(({ message, error }) => message ?? error)
+  let found: Awaited<ReturnType<typeof pages.engine.readLog>> | undefined
+  const cost = await costOf(pages, async () => {
+    found = await pages.engine.readLog({ job: String(id) })
+  })
+  expect(cost.commands.xrevrange).toBe(1)
+  expect(wordsOf(found!.entries)).toEqual(['four', 'three', 'two', 'one'])
+  const first = await pages.engine.readLog({ job: String(id), limit: 2 })
+  const rest = await pages.engine.readLog({ job: String(id), cursor: first.cursor! })
+  expect([...wordsOf(first.entries), ...wordsOf(rest.entries)]).toEqual(['four', 'three', 'two', 'one'])
+  expect((await pages.engine.readLog({ job: String(id), level: 'error' })).entries).toEqual([])
+  expect(await (await pages.enter(['read'])).html(`/ui/jobs/${id}?tab=log`)).toContain('three')
 })

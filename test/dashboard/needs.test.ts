@@ -85,6 +85,35 @@ test.each([
   expect(needs.needsOf({ ...quiet, ...known } as never).map(({ rule }) => rule)).toEqual(rules)
 })
 
+test('most of what fails is of one kind: its class is named with its error, and all of it can be retried', () => {
+  const points = [point(2 * MINUTE, { failed: 30, completed: 70 })]
+  const kind = (n: number, ago: number) => ({
+    ...{
+      error: 'e1',
+      class: 'resize',
+      queues: ['media'],
+      message: 'no answer within #',
+      example: 'no answer within 30 s',
+    },
+    ...{ frame: null, count: 412, firstAt: NOW - 48 * MINUTE, lastAt: NOW, jobs: [1] },
+    minutes: [{ at: NOW - ago, count: n }],
+  })
+  const [need] = needs.needsOf({ ...quiet, points, kinds: [kind(25, 2 * MINUTE)] } as never)
+  expect(need).toMatchObject({
+    ...{ rule: 'failing', name: 'resize', since: NOW - 48 * MINUTE, more: '“no answer within 30 s”' },
+    text: '{} fails: 25 of 100 jobs that ended in the last 15 minutes.',
+  })
+  expect(need!.buttons).toMatchObject([
+    { to: '/jobs?status=failed&error=e1', text: 'See 412 jobs' },
+    { act: 'retryKind', at: '/jobs', scope: 'admin', text: 'Retry all', fields: { error: 'e1', count: '412' } },
+  ])
+  // One that failed before, or is few of them, is not to blame.
+  for (const other of [kind(25, 20 * MINUTE), kind(12, MINUTE)]) {
+    const [told] = needs.needsOf({ ...quiet, points, kinds: [other] } as never)
+    expect(told!.name).toBe('30 of 100 jobs')
+  }
+})
+
 test('callbacks given up are told once a host, and can be sent again', () => {
   const callback = {
     state: 'FAILED',

@@ -134,12 +134,12 @@ describe.skipIf(!program())('in a browser', () => {
     await toast('Taken')
   })
 
-  test('what is no JSON is told beside the form, and nothing is sent', async () => {
+  test('what is no JSON is told beside its field, and nothing is sent', async () => {
     await enter(['read', 'write'], `/jobs/${ids.waits}`)
     await page.getByLabel('Write to n', { exact: true }).click()
     await page.getByLabel('Write to n, as JSON').fill('{oops')
     await page.locator('#port-in-n').getByRole('button', { name: 'Write', exact: true }).click()
-    await toast('expected JSON')
+    await page.locator('#port-in-n #fault').getByText('expected JSON').waitFor({ timeout: 10_000 })
     faults.length = 0
   })
 

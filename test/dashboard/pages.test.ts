@@ -158,6 +158,20 @@ describe('the views of Jobs', () => {
     expect(await rowsOf('status=failed,terminated')).toEqual([jobs.terminated, jobs.failed])
   })
 
+  test('those that have ended are sorted by when they did', async () => {
+    expect(await rowsOf('sort=ended&status=failed,terminated')).toEqual([jobs.terminated, jobs.failed])
+    const { jobs: ended } = await pages.engine.list({ sort: 'ended', limit: 50 })
+    expect(await rowsOf('sort=ended')).toEqual(ended.map(({ id }) => id))
+    const html = await reader.html('/ui/jobs?sort=ended')
+    expect(html).toContain('aria-sort="descending"')
+    expect(html).toContain('<input type="hidden" name="sort" value="ended"/>')
+    expect(await reader.html('/ui/jobs?status=failed')).toContain('href="/ui/jobs?status=failed&amp;sort=ended"')
+    // Those that run have no end: the list is in its own order.
+    for (const query of ['sort=ended&status=running', 'status=queued'])
+      expect(await reader.html(`/ui/jobs?${query}`)).not.toContain('Sort by when they ended')
+    expect(await rowsOf('sort=ended&cursor=5')).toEqual(ended.map(({ id }) => id))
+  })
+
   test('a text is looked for, and the page says in how many', async () => {
     const id = await pages.make('pulled', { args: encodeValue({ order: 'AB-4711' }) })
     expect(await rowsOf('text=ab-4711')).toEqual([id])

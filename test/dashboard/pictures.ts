@@ -44,7 +44,8 @@ async function take({ url, key, folder, order, flow, only }: Wanted): Promise<vo
     const { context, page, faults } = await logIn(browser, url, key, look)
     for (const [name, path] of Object.entries(pathsOf(order, flow))) {
       if (only.length > 0 && !only.includes(name) && !only.includes(`${name}-${look.name}`)) continue
-      await page.goto(`${url}/ui${path}`)
+      // Twice: what a page shows below comes with the second look.
+      for (const _ of [1, 2]) await page.goto(`${url}/ui${path}`)
       await page.evaluate(() => document.fonts.ready.then(() => undefined))
       await page.screenshot({ path: join(folder, `${name}-${look.name}.png`) })
     }

@@ -200,9 +200,8 @@ async function rest(call: Call): Promise<void> {
       error: { message: 'in port in of job 7: expected array, received string' },
     })
   await call('PUT', '/v1/limits/openai', { concurrency: 20, rate: { limit: 500, period: '1m' } })
-  await call('PUT', '/v1/constraints/stripe', { class: 'order', limit: { rate: { limit: 25, period: '1s' } } }).catch(
-    () => undefined,
-  )
+  await call('PUT', '/v1/constraints/stripe', { match: { class: 'order' }, rate: { limit: 25, period: '1s' } })
+  await call('PUT', '/v1/constraints/one-per-host', { match: { class: 'crawl/*' }, concurrency: 1, groupBy: 'host' })
   for (const group of groups.slice(0, 3)) await call('PATCH', `/v1/groups/${group}`, { concurrency: 40 })
   await call('PUT', '/v1/schedules/reindex', { class: 'reindex', queue: 'core', repeat: { cron: '20 */2 * * *' } })
   await call('PUT', '/v1/schedules/heartbeat', { class: 'reindex', queue: 'core', repeat: { cron: '* * * * *' } })

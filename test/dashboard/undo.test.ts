@@ -26,6 +26,12 @@ const press = async (path: string, fields: Record<string, string | string[]>) =>
 
 const job = () => `/jobs/${id}`
 const queue = async () => (await pages.engine.queues()).queues.find(({ name }) => name === 'default')!.paused
+const settings = async () => {
+  const { queues } = await pages.engine.queues()
+  const { batch, ageing, mode, maxLanes } = queues.find(({ name }) => name === 'default')!
+  return { batch, ageing, mode, maxLanes }
+}
+const lanesOf = async () => (await settings()).maxLanes
 const limit = async () => (await pages.engine.limits()).limits.find(({ key }) => key === 'stripe') ?? ('none' as const)
 const concurrency = async () => {
   const is = await limit()
@@ -61,6 +67,14 @@ const acts: [name: string, path: () => string, fields: () => Promise<object> | o
 
 /** Those that change what is there, once it is there. */
 const changes: typeof acts = [
+  ['set lanes', () => '/queues/default', () => ({ act: 'change', lanes: '9', was_lanes: '4' }), lanesOf],
+  ['set batch and ageing', () => '/queues/default', () => ({ act: 'change', batch: '9', ageing: '1m' }), settings],
+  [
+    'set a mode',
+    () => '/queues/default',
+    () => ({ act: 'change', mode: 'pull', was_mode: 'push', sure: 'yes' }),
+    settings,
+  ],
   ['resume a queue', () => '/queues/default', () => ({ act: 'resume', queue: 'default' }), queue],
   ['change a limit', () => '/limits', () => ({ act: 'set', key: 'stripe', concurrency: '9' }), concurrency],
   ['pause a limit', () => '/limits', () => ({ act: 'pause', key: 'stripe' }), paused],
@@ -83,6 +97,20 @@ async function backAndForth([, path, fields, is]: (typeof acts)[number], stays: 
 
 test.each(acts.map((one) => [one[0], one] as const))('%s, and back by Undo', (_, one) => backAndForth(one, true))
 test.each(changes.map((one) => [one[0], one] as const))('%s, and back by Undo', (_, one) => backAndForth(one, false))
+
+test('a form of settings says only what was changed in it, so what others have set meanwhile stays', async () => {
+  const drawn = { was_lanes: '4', was_batch: '100', was_ageing: '', was_mode: 'push' }
+  const form = { act: 'change', lanes: '4', batch: '100', ageing: '', mode: 'push', ...drawn }
+  await pages.engine.setQueue('default', { lanes: 7 })
+  const { say, undo } = await press('/queues/default', { ...form, batch: '50' })
+  expect(say).toBe('Queue default is changed: batch')
+  expect(await settings()).toMatchObject({ maxLanes: 7, batch: 50 })
+  expect(undo).toEqual({ act: 'change', sure: 'yes', batch: '' })
+  await press('/queues/default', undo!)
+  expect(await settings()).toMatchObject({ maxLanes: 7, batch: 100 })
+  expect(await press('/queues/default', form)).toMatchObject({ say: 'Queue default stays as it is' })
+  await pages.engine.setQueue('default', { lanes: null })
+})
 
 test('these acts ask and no others', async () => {
   const asking = table.flatMap(({ path, acts = {} }) =>

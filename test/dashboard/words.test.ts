@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { readPrices } from '../../src/core/cost.ts'
 import { ownPath } from '../../src/dashboard/login.tsx'
 import { queryWith } from '../../src/dashboard/look.ts'
 import { linesOf } from '../../src/dashboard/parts/log.tsx'
@@ -9,7 +10,7 @@ import { said } from '../../src/dashboard/parts/value.tsx'
 import { filterOf, tokensOf, typed } from '../../src/dashboard/words/filter.ts'
 import { happened, messageOf, shareOf } from '../../src/dashboard/words/job.ts'
 import { isSecret, plain, pretty, textOf } from '../../src/dashboard/words/json.ts'
-import { bytes, count, many, percent, short } from '../../src/dashboard/words/number.ts'
+import { bytes, count, many, money, percent, short } from '../../src/dashboard/words/number.ts'
 import { perOf, rangeOf } from '../../src/dashboard/words/series.ts'
 import { cut, listed } from '../../src/dashboard/words/text.ts'
 import { ago, clock, dayOf, lengthOf, moment, span } from '../../src/dashboard/words/time.ts'
@@ -126,6 +127,10 @@ test('the filter is the query string', () => {
     ...{ status: ['failed', 'terminated'], since: NOW - 6 * 3_600_000, until: Date.UTC(2026, 0), longer: 60_000 },
     ...{ waits: 'retry', callback: 'FAILED', tag: 'gpu' },
   })
+  const order = (query: string) => filterOf(new URLSearchParams(query), moments)
+  expect(order('sort=ended&status=failed&cursor=9.1.0')).toEqual({ status: 'failed', sort: 'ended', cursor: '9.1.0' })
+  expect(order('sort=ended&status=running&cursor=9.1.0')).toEqual({ status: 'running' })
+  expect(order('sort=ended&cursor=9')).toEqual({ sort: 'ended' })
   expect(filterOf(new URLSearchParams('since=deploy'), moments)).toEqual({ since: NOW - 5_000 })
   expect(filterOf(new URLSearchParams('since=deploy&status=x&longer=long&waits=tea'), { now: NOW })).toEqual({})
   expect(typed('failed,terminated since:6h waits:limit')).toEqual({
@@ -228,4 +233,19 @@ test('a job that is waited for beside the chain, and that a limit holds up, is t
   const [, beside] = cellsOf(why, [child], { now: 0, zone: 'UTC' }, limits)
   expect(beside).toMatchObject({ job: 3, text: 'Limit stripe is full: 25 of 25.', sub: '1,204 jobs wait at it.' })
   expect(cellsOf(why, [child], { now: 0, zone: 'UTC' })[1]!.text).toBe('Limit stripe is full.')
+})
+
+test.each([
+  [0, '0.00'],
+  [0.00034, '0.00034'],
+  [0.0000001, '0.00000010'],
+  [0.5, '0.50'],
+  [12.345, '12.35'],
+])('%d of money is %s', (n, text) => expect(money(n)).toBe(text))
+
+test('prices are read from a setting, and what is none is refused', () => {
+  expect(readPrices('run=0.00002, second=.5')).toEqual({ run: 0.00002, second: 0.5 })
+  expect(readPrices('second=1')).toEqual({ run: 0, second: 1 })
+  for (const text of ['', 'run', 'run=-1', 'ms=1', 'run=1;second=2'])
+    expect(() => readPrices(text)).toThrow('SIDEJOB_PRICES')
 })

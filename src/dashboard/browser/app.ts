@@ -9,6 +9,7 @@ import { startLooks } from './app/looks.ts'
 import { startPreviews } from './app/preview.ts'
 import { startSelection } from './app/selection.ts'
 import { startSession } from './app/session.ts'
+import { startTail } from './app/tail.ts'
 import { startTimes } from './app/times.ts'
 import { startTryIt } from './app/try-it.ts'
 import { startViews } from './app/views.ts'
@@ -24,6 +25,7 @@ startViews()
 startPreviews()
 startTryIt()
 startZoom()
+startTail()
 startLive()
 startListening()
 startKeys()

@@ -6,11 +6,13 @@ import { page } from '../page.ts'
 import { refusal, Sent } from '../parts/act.tsx'
 import { Field, TextArea } from '../parts/field.tsx'
 import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
+import { Listen } from '../parts/listen.tsx'
 import { given, jsonText } from '../words/form.ts'
 import { count, many } from '../words/number.ts'
 import { cut } from '../words/text.ts'
 
-type ChannelsData = Awaited<ReturnType<Engine['channels']>>
+/** `at`: the channel whose messages are shown as they come. */
+type ChannelsData = Awaited<ReturnType<Engine['channels']>> & { at?: string }
 type Channel = ChannelsData['channels'][number]
 
 const SHOWN = 300
@@ -21,7 +23,9 @@ function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Cha
   return (
     <tr>
       <td class={`mono d${Math.max(0, depth)}`}>
-        <b>{cut(name, 60)}</b>
+        <To to={`/channels?at=${encodeURIComponent(name)}`} label={`Listen to ${name}`}>
+          <b>{cut(name, 60)}</b>
+        </To>
       </td>
       <td class="num">{count(subscribers.length)}</td>
       <td class="fill">
@@ -46,6 +50,28 @@ function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Cha
         )}
       </td>
     </tr>
+  )
+}
+
+/** What comes on a channel and below it, from now on; nothing is kept. */
+function Tail({ at }: { at: string }) {
+  return (
+    <Card
+      title={`What comes on ${cut(at, 60)}`}
+      kind="change"
+      right={
+        <>
+          <input id="sift" class="field" type="search" aria-label="Only with" placeholder="Only with" />
+          <To kind="link" to="/channels">
+            Stop
+          </To>
+        </>
+      }
+    >
+      <Listen to={[at]} />
+      <p class="note foot">What comes is shown, and kept nowhere; the dot above pauses it (p).</p>
+      <ol class="log" id="tail" data-island aria-label={`Messages of ${at}, the newest first`} />
+    </Card>
   )
 }
 
@@ -77,11 +103,15 @@ export const channels = page<ChannelsData>({
   path: '/channels',
   nav: 'channels',
   every: 10_000,
-  load: ({ engine }) => engine.channels({ publishers: true }),
+  async load({ engine, query }) {
+    const at = query.get('at')
+    return { ...(await engine.channels({ publishers: true })), ...(at?.startsWith('/') ? { at } : {}) }
+  },
   title: () => 'Channels',
-  View: ({ data: { channels } }) => (
+  View: ({ data: { channels, at } }) => (
     <>
       <Head title="Channels" note={many(channels.length, 'channel has listeners', 'channels have listeners')} />
+      {at && <Tail at={at} />}
       <div class="cols c21">
         <Card title="Who listens">
           {channels.length === 0 && <Empty>Nobody listens. A port with `channels` does.</Empty>}

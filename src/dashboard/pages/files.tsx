@@ -1,19 +1,38 @@
 // Files that jobs have stored: which there are, an address for an hour, and removing one.
 
+import { decodeValue } from '../../core/codec/value.ts'
 import { type FilesTotal, listFiles, totalOf } from '../../http/files.ts'
 import { queryWith } from '../look.ts'
-import { page } from '../page.ts'
+import { type Asked, page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
 import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { given } from '../words/form.ts'
 import { bytes, many } from '../words/number.ts'
 
-type FilesData = Awaited<ReturnType<typeof listFiles>> & { isThere: boolean; total?: FilesTotal }
+type FilesData = Awaited<ReturnType<typeof listFiles>> & {
+  isThere: boolean
+  total?: FilesTotal
+  /** File → when it goes. */
+  ends: Map<string, number>
+}
 
 const MOST = 100
 /** The total is added up page by page: all who look share it for ten seconds. */
 const FRESH = 10_000
+
+/** So many jobs are looked at that remove files. */
+const REAPERS = 1_000
+
+/** When files go: each by a job of the library, which says so in its args. */
+async function endsOf({ engine }: Pick<Asked, 'engine'>): Promise<FilesData['ends']> {
+  const { jobs } = await engine.list({ queue: 'files', class: 'reap', status: 'queued', limit: REAPERS })
+  const found = jobs.flatMap(({ args, runAt }): [string, number][] => {
+    const { file } = Object(args === null ? null : decodeValue(args)) as { file?: unknown }
+    return typeof file === 'string' && runAt !== null ? [[file, runAt]] : []
+  })
+  return new Map(found)
+}
 
 const inAll = ({ files, bytes: size, more }: FilesTotal): string =>
   more ? `more than ${many(files, 'file')}, ${bytes(size)}` : `${many(files, 'file')}, ${bytes(size)}`
@@ -24,18 +43,19 @@ export const files = page<FilesData>({
   path: '/files',
   nav: 'files',
   every: 0,
-  async load({ deps, query, shared }) {
-    if (!deps.downloads) return { files: [], cursor: null, isThere: false }
+  async load({ engine, deps, query, shared }) {
+    if (!deps.downloads) return { files: [], cursor: null, isThere: false, ends: new Map() }
     const { files } = deps.downloads
     const page = { limit: MOST, cursor: query.get('cursor') ?? undefined }
-    const [listed, total] = await Promise.all([
+    const [listed, total, ends] = await Promise.all([
       listFiles(files, page),
       shared('total of files', FRESH, () => totalOf(files)),
+      shared('ends of files', FRESH, () => endsOf({ engine })),
     ])
-    return { ...listed, total, isThere: true }
+    return { ...listed, total, ends, isThere: true }
   },
   title: () => 'Files',
-  View: ({ data: { files, cursor, isThere, total }, query }) => (
+  View: ({ data: { files, cursor, isThere, total, ends }, query }) => (
     <>
       <Head title="Files" note={total ? inAll(total) : 'no bucket'} />
       <Card>
@@ -59,6 +79,15 @@ export const files = page<FilesData>({
                 <td>{job === null ? '–' : <JobId id={job} />}</td>
                 <td class="fill dim">
                   stored <Ago at={storedAt} />
+                </td>
+                <td class="num dim">
+                  {ends.has(id) ? (
+                    <>
+                      goes <Ago at={ends.get(id)!} />
+                    </>
+                  ) : (
+                    'stays until it is removed'
+                  )}
                 </td>
                 <td class="num">
                   <span class="row">

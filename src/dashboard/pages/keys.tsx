@@ -73,7 +73,14 @@ function MakeForm() {
           <legend>It may</legend>
           {scopes.map(([scope, text]) => (
             <label class="rowf">
-              <input type="checkbox" class="check" name="scope" value={scope} checked={scope === 'read'} />
+              <input
+                type="checkbox"
+                class="check"
+                name="scope"
+                data-path="scopes"
+                value={scope}
+                checked={scope === 'read'}
+              />
               <b>{scope}</b> <span class="dim">{text}</span>
             </label>
           ))}

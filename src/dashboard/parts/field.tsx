@@ -6,6 +6,8 @@ type FieldProps = {
   name: string
   label: string
   note?: string
+  /** What errors call it, where that is not its name. */
+  path?: string
   value?: string
   type?: 'text' | 'number' | 'search' | 'datetime-local'
   required?: boolean
@@ -14,7 +16,18 @@ type FieldProps = {
   list?: string
 }
 
-export function Field({ name, label, note, value, type = 'text', required, mono, placeholder, list }: FieldProps) {
+export function Field({
+  name,
+  label,
+  note,
+  value,
+  type = 'text',
+  required,
+  mono,
+  placeholder,
+  list,
+  path,
+}: FieldProps) {
   return (
     <label>
       <span class="fieldname">
@@ -28,6 +41,7 @@ export function Field({ name, label, note, value, type = 'text', required, mono,
         required={required}
         placeholder={placeholder}
         list={list}
+        data-path={path}
         autocomplete="off"
         step={type === 'number' ? 'any' : undefined}
       />
@@ -41,19 +55,21 @@ export function TextArea({
   note,
   value,
   rows = 3,
+  path,
 }: {
   name: string
   label: string
   note?: string
   value?: string
   rows?: number
+  path?: string
 }) {
   return (
     <label>
       <span class="fieldname">
         {label} {note && <span class="note">{note}</span>}
       </span>
-      <textarea class="field" name={name} rows={rows} spellcheck={false}>
+      <textarea class="field" name={name} rows={rows} spellcheck={false} data-path={path}>
         {value}
       </textarea>
     </label>

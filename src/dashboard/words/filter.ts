@@ -1,13 +1,13 @@
 // The filter of Jobs: tokens that are the query string.
 
-import { isId, type Status, statuses } from '../../core/job.ts'
+import { ended, isId, type Status, statuses } from '../../core/job.ts'
 import type { JobFilter } from '../../engine/engine.ts'
 import { lengthOf } from './time.ts'
 
 /** The members of the query that choose jobs, in the order in which their tokens stand. */
 export const filters = [
   ...(['status', 'queue', 'class', 'group', 'tag', 'callback', 'parent', 'alias', 'error'] as const),
-  ...(['since', 'until', 'longer', 'waits', 'text'] as const),
+  ...(['since', 'until', 'ended', 'longer', 'waits', 'text'] as const),
 ] as const
 /** `since=deploy`: from the moment on at which classes changed last. */
 export const DEPLOY = 'deploy'
@@ -47,16 +47,46 @@ const readers: Record<FilterName, (text: string, moments: Moments) => unknown> =
   callback: (text) => oneOf(['PENDING', 'DELIVERED', 'FAILED'], text),
   since: momentOf,
   until: momentOf,
+  ended: () => undefined,
   longer: lengthOf,
   waits: (text) => oneOf(['limit', 'retry'], text),
   text: (text) => text.slice(0, 200),
 }
 
+/** What of a filter leaves no other order than that of ids. */
+const unsorted: readonly FilterName[] = ['parent', 'alias', 'error', 'text']
+
+/** Whether a list can be sorted by when its jobs have ended: all that are asked for have. */
+export function canSort(query: URLSearchParams): boolean {
+  const found = (query.get('status') ?? '').split(',').filter(isStatus)
+  return found.every((status) => ended.has(status)) && !unsorted.some((name) => query.get(name))
+}
+
+export const isSorted = (query: URLSearchParams): boolean =>
+  (query.get('sort') === 'ended' || stretchIn(query) !== undefined) && canSort(query)
+
+export type Stretch = { from: number; to: number }
+
+/** A stretch of time as it is written in the address. @example stretchText({ from: 0, to: 60_000 }) // '1970-01-01T00:00Z/1970-01-01T00:01Z' */
+export const stretchText = ({ from, to }: Stretch): string =>
+  [from, to].map((at) => new Date(at).toISOString().replace(':00.000Z', 'Z')).join('/')
+
+/** `ended=2026-11-22T03:02Z/2026-11-22T03:06Z`: when the jobs have ended. */
+export function stretchIn(query: URLSearchParams): Stretch | undefined {
+  const [from, to] = (query.get('ended') ?? '').split('/').map((text) => Date.parse(text))
+  return from !== undefined && to !== undefined && from < to ? { from, to } : undefined
+}
+
 /** What the engine is asked for; what cannot be understood is left out. */
 export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
   const found = tokensOf(query).map(({ name, value }) => [name, readers[name](value, moments)] as const)
-  const cursor = query.get('cursor')
-  return Object.fromEntries([...found, ['cursor', cursor || undefined]].filter(([, value]) => value !== undefined))
+  const sort = isSorted(query) ? 'ended' : undefined
+  const stretch = stretchIn(query)
+  // A list by ends goes on below a moment: the one that the stretch ends at.
+  const cursor = query.get('cursor') || (sort && stretch && `${stretch.to}.0.0`) || undefined
+  const fits = cursor?.includes('.') === (sort !== undefined)
+  const all = [...found, ['sort', sort], ['cursor', fits ? cursor : undefined]] as const
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined))
 }
 
 /**

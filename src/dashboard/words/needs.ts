@@ -3,6 +3,7 @@
 import type { Point } from '../../core/series.ts'
 import type {
   CallbackView,
+  ErrorKind,
   Health,
   LimitView,
   OpenBreaker,
@@ -28,6 +29,8 @@ export type Known = {
   /** When a tick came last; null: never. A tenant has none of its own. */
   tickAt?: Health['tickAt']
   breakers: readonly OpenBreaker[]
+  /** Kinds of errors of the newest failed jobs, with the minutes of each. */
+  kinds?: readonly ErrorKind[]
 }
 
 export type Button =
@@ -62,11 +65,41 @@ const sum = (points: readonly Point[], name: 'failed' | 'completed' | 'lost'): n
 
 const within = ({ points, now }: Known, ms: number): Point[] => points.filter(({ at }) => at > now - ms)
 
+/** The kind that most of what failed lately is of, where there is one, and how many that are. */
+function worstOf({ kinds = [], now }: Known, failed: number): { kind: ErrorKind; n: number } | undefined {
+  const recent = kinds.map((kind) => {
+    const minutes = (kind.minutes ?? []).filter(({ at }) => at > now - FAILURES.span)
+    return { kind, n: minutes.reduce((all, { count: n }) => all + n, 0) }
+  })
+  const [worst] = recent.sort((a, b) => b.n - a.n)
+  return worst && worst.n >= FAILURES.least && worst.n * 2 > failed ? worst : undefined
+}
+
+/** A class by its name, with its error, where one kind is to blame. */
+function failingOf({ kind, n }: { kind: ErrorKind; n: number }, all: number): Need {
+  const { error, class: name, message, example, count: jobs, firstAt } = kind
+  return {
+    ...{ rule: 'failing', weight: 100, kind: 'failed', icon: 'stop', name },
+    text: `{} fails: ${count(n)} of ${many(all, 'job')} that ended in the last 15 minutes.`,
+    more: `“${example || message}”`,
+    since: firstAt,
+    buttons: [
+      { to: `/jobs?status=failed&error=${error}`, text: `See ${many(jobs, 'job')}` },
+      {
+        ...{ act: 'retryKind', at: '/jobs', fields: { error, count: String(jobs) } },
+        ...{ scope: 'admin', icon: 'retry', text: 'Retry all' },
+      },
+    ],
+  }
+}
+
 export const failing: Rule = (known) => {
   const recent = within(known, FAILURES.span)
   const failed = sum(recent, 'failed')
   const all = failed + sum(recent, 'completed')
   if (failed < FAILURES.least || failed / all <= FAILURES.share) return []
+  const worst = worstOf(known, failed)
+  if (worst) return [failingOf(worst, all)]
   const first = recent.find((point) => point.failed > 0)
   return [
     {

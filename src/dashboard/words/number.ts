@@ -19,6 +19,9 @@ export const percent = (share: number): string => {
   return `${n < 10 && n > 0 ? n.toFixed(1) : Math.round(n)} %`
 }
 
+/** As many digits as are needed to see it. @example money(0.00034) // '0.00034' */
+export const money = (n: number): string => n.toFixed(n > 0 ? Math.max(2, 1 - Math.floor(Math.log10(n))) : 2)
+
 const units = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const
 
 /** @example bytes(3_174) // '3.1 KB' */

@@ -60,6 +60,10 @@ export const endOf = ({ step, to }: Range, now: number): number => {
   return to ?? Math.floor(now / unit) * unit + unit
 }
 
+/** The moments of deployments within a range. @example deploysIn([{ at: now }], rangeOf('4h'), now) // [now] */
+export const deploysIn = (deployments: readonly { at: number }[], range: Range, now: number): number[] =>
+  deployments.map(({ at }) => at).filter((at) => at > endOf(range, now) - range.span)
+
 /** How many minutes, or hours of a long range, one column stands for. @example perOf(rangeOf('4h')) // 4 */
 export const perOf = ({ span, columns, step }: Range): number => span / columns / (step === 'minute' ? MINUTE : HOUR)
 

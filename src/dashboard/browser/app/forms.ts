@@ -1,7 +1,10 @@
 // Forms that change something: asked about in a dialog, sent once however often they are pressed, and answered in words.
 
+import { clearFaults, showFault, startFaults } from './faults.ts'
 import { base, hear, meta, tell } from './page.ts'
 import { toast } from './toasts.ts'
+
+type Refused = { code: string; message: string; path?: (string | number)[] }
 
 type Answer = {
   say?: string
@@ -10,7 +13,7 @@ type Answer = {
   undo?: Record<string, string>
   secret?: string
   confirm?: string
-  error?: { code: string; message: string }
+  error?: Refused
 }
 
 async function send(url: string, form: FormData, key: string): Promise<Answer> {
@@ -45,7 +48,9 @@ function ask(html: string, from: Element | null): void {
   dialog.querySelector<HTMLElement>('input:not([type=hidden]), button[type=submit]')?.focus()
 }
 
-function showError(message: string, at: HTMLFormElement, pressed: HTMLElement | null): void {
+/** Beside the field that it names, else where it was pressed. */
+function showError({ message, path }: Omit<Refused, 'code'>, at: HTMLFormElement, pressed: HTMLElement | null): void {
+  if (showFault(at, message, path)) return
   const dialog = at.closest('dialog')
   if (!dialog) {
     toast({ say: message, isError: true, at: pressed ?? at })
@@ -77,7 +82,7 @@ function showSecret(say: string, secret: string): void {
 
 async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElement | null): Promise<void> {
   if (answer.error?.code === 'UNAUTHENTICATED') return location.assign(`${base}/login`)
-  if (answer.error) return showError(answer.error.message, form, pressed)
+  if (answer.error) return showError(answer.error, form, pressed)
   const url = form.action
   const dialog = form.closest('dialog')
   if (answer.confirm) {
@@ -109,11 +114,12 @@ async function act(url: string, fields: Record<string, string>): Promise<void> {
 async function submit(form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> {
   if (form.ariaBusy === 'true') return
   form.ariaBusy = 'true'
+  clearFaults(form)
   submitter?.classList.add('busy')
   try {
     await settle(await send(form.action, new FormData(form, submitter), crypto.randomUUID()), form, submitter)
   } catch {
-    showError('Nobody answered: nothing is known to have happened. Press again.', form, submitter)
+    showError({ message: 'Nobody answered: nothing is known to have happened. Press again.' }, form, submitter)
   } finally {
     form.ariaBusy = null
     submitter?.classList.remove('busy')
@@ -121,6 +127,7 @@ async function submit(form: HTMLFormElement, submitter: HTMLElement | null): Pro
 }
 
 export function startForms(): void {
+  startFaults()
   document.addEventListener('submit', (event) => {
     const form = event.target as HTMLFormElement
     if (form.dataset.act === undefined || form.method !== 'post') return

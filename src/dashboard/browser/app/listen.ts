@@ -2,6 +2,7 @@
 // so a page is right without it, and a message that is lost costs a look that comes later.
 
 import { base, hear, tell } from './page.ts'
+import { isTailing } from './tail.ts'
 
 /** Who does not move for so long is told nothing more. */
 const LEFT = 15 * 60_000
@@ -42,7 +43,10 @@ function open(channels: string[]): void {
   source = new EventSource(
     `${base}/v1/subscribe?${channels.map((channel) => `channel=${encodeURIComponent(channel)}`).join('&')}`,
   )
-  source.addEventListener('message', ({ data }) => isMeant(data) && tell('heard'))
+  source.addEventListener('message', ({ data }) => {
+    if (isTailing()) tell('said', JSON.parse(data))
+    else if (isMeant(data)) tell('heard')
+  })
   // What was said before the stream stood, or while it was cut off, is looked for.
   source.addEventListener('open', () => tell('heard'))
 }

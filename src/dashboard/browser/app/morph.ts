@@ -1,6 +1,7 @@
 // What is new comes into the page in place: what somebody has opened, ticked or written stays, and so does what a script draws.
 
 import { Idiomorph } from 'idiomorph'
+import { watchRows } from './changed.ts'
 import { holdBack, showHeld } from './list.ts'
 import { isWriting } from './page.ts'
 
@@ -20,7 +21,14 @@ const keepsTime = (old: Node, fresh: Node): boolean =>
   !isWritten(old) &&
   !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
 
-const callbacks = { beforeAttributeUpdated: keepsOwn, beforeNodeMorphed: keepsTime }
+/** What was refused of a form is said for as long as nobody has mended it. */
+const keepsFault = (node: Node): boolean => !(node instanceof Element && node.id === 'fault')
+
+const callbacks = {
+  beforeAttributeUpdated: keepsOwn,
+  beforeNodeMorphed: keepsTime,
+  beforeNodeRemoved: keepsFault,
+}
 
 /** The browser draws and hears before what follows, so that no frame waits for all of it. */
 const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
@@ -36,7 +44,9 @@ export async function take(html: string, whole = true): Promise<void> {
   const next = new DOMParser().parseFromString(html, 'text/html')
   await breath()
   const held = whole ? 0 : holdBack(next)
+  const showChanged = watchRows()
   swap(next, 'main')
+  showChanged()
   showHeld(held)
   document.title = next.title
   await breath()

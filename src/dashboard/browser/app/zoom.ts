@@ -1,6 +1,7 @@
-// A chart of time is drawn over to see a part of it: the address then says which, so that a link shows the same.
+// A chart of time is drawn over to see a part of it: the address then says which, so that a link shows the same. A press on
+// a column leads to its jobs.
 
-import { tell } from './page.ts'
+import { base, tell } from './page.ts'
 
 /** Drawn over for less than this part of it, a chart was only pressed. */
 const LEAST = 0.02
@@ -31,6 +32,7 @@ export function startZoom(): void {
     const mark = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
     mark.setAttribute('class', 'f-accent area')
     mark.setAttribute('height', '100%')
+    mark.setAttribute('pointer-events', 'none')
     chart.append(mark)
     begun = { chart, part: partOf(chart, event), mark }
   })
@@ -44,7 +46,9 @@ export function startZoom(): void {
     if (!begun) return
     const parts = spanTo(begun, event)
     begun.mark.remove()
+    const to = (event.target as Element).closest<SVGElement>('[data-to]')?.dataset.to
     if (parts[1] - parts[0] >= LEAST) tell('go', addressOf(begun.chart, parts))
+    else if (to) location.assign(base + to)
     begun = undefined
   })
 }

@@ -102,7 +102,7 @@ function Missing({ id }: { id: number }) {
       </p>
       <label>
         <span class="fieldname">Graph</span>
-        <textarea class="field mono" name="graph" rows={12} spellcheck={false} required />
+        <textarea class="field mono" name="graph" rows={12} spellcheck={false} required data-path="*" />
       </label>
       <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
         Begin with it

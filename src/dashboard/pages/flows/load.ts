@@ -58,7 +58,7 @@ export async function load(asked: Asked): Promise<FlowData> {
   const { engine, params, query } = asked
   const [view, { limits }, deployments] = await Promise.all([
     engine.flow(params.job!),
-    engine.bounds(),
+    asked.bounds(),
     deploymentsOf(asked),
   ])
   const chosen = chosenIn(query, view)

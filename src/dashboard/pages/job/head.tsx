@@ -2,6 +2,7 @@
 
 import type { PastRun } from '../../../core/run.ts'
 import type { JobView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
 import { Act, LinkButton, More, Sent } from '../../parts/act.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
@@ -50,6 +51,7 @@ function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
 
 function Others({ job }: { job: JobView }) {
   const { id, status, priority } = job
+  const { base } = useLook()
   return (
     <More label="More">
       <Act act="cancel" scope="write" kind="danger">
@@ -71,6 +73,9 @@ function Others({ job }: { job: JobView }) {
       <button class="btn" type="button" data-copy={`curl -H "Authorization: Bearer $KEY" "$URL/v1/jobs/${id}"`}>
         Copy as curl
       </button>
+      <a class="btn" href={`${base}/v1/jobs/${id}`} download={`job-${id}.json`}>
+        Export
+      </a>
       <Act act="remove" scope={status === 'terminated' ? 'write' : 'admin'} kind="danger">
         Delete
       </Act>

@@ -79,7 +79,7 @@ async function load(asked: Asked): Promise<JobData> {
   const ref = params.job!
   const given = query.get('tab') ?? 'log'
   const tabName = isTab(given) ? given : 'log'
-  const found = engine.get(ref)
+  const found = engine.get(ref, { details: true })
   const [job, ports, why, { runs }, children, tab, { limits }] = await Promise.all([
     found,
     found.then((job) => looked(engine, job, portsOf(job).slice(0, PORTS))),

@@ -43,7 +43,7 @@ function ValueForm({ row, act, verb }: { row: PortRow; act: string; verb: string
       <input type="hidden" name="port" value={row.name} />
       <label>
         {verb} to {row.name}, as JSON
-        <textarea class="field" name="value" required rows={3} spellcheck={false} />
+        <textarea class="field" name="value" required rows={3} spellcheck={false} data-path="values" />
       </label>
       <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
         {verb}

@@ -4,7 +4,7 @@ import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Card, JobId, To } from '../../parts/layout.tsx'
-import { count } from '../../words/number.ts'
+import { count, many, money } from '../../words/number.ts'
 import { cut, title } from '../../words/text.ts'
 import { moment, span } from '../../words/time.ts'
 
@@ -54,6 +54,21 @@ const triesOf = ({ retry, attempt }: JobView): string => {
   const most = retry?.max === undefined ? '' : ` of ${count(retry.max + 1)}`
   const base = retry?.backoff?.base
   return `${count(attempt)}${most}${base === undefined ? '' : `, ${span(base)} × ${retry?.backoff?.factor ?? 2}`}`
+}
+
+/** What its runs have cost, once there was one. */
+function Cost({ job: { cost } }: { job: JobView }) {
+  if (!cost || cost.runs === 0) return null
+  return (
+    <>
+      <dt>Cost</dt>
+      <dd>
+        {!cost.whole && 'the last '}
+        {many(cost.runs, 'run')}, {span(cost.took)}
+        {cost.price !== null && `, about ${money(cost.price)}`}
+      </dd>
+    </>
+  )
 }
 
 function Facts({ job }: { job: JobView }) {
@@ -123,6 +138,7 @@ function Facts({ job }: { job: JobView }) {
               <dd>{moment(lockedUntil, zone)}</dd>
             </>
           )}
+          <Cost job={job} />
           <dt>Kept</dt>
           <dd>
             {keptUntil !== null

@@ -4,7 +4,7 @@ import { SidejobError } from '../../../core/errors.ts'
 import { isId } from '../../../core/job.ts'
 import type { Scope } from '../../../engine/engine.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
-import { tokensOf } from '../../words/filter.ts'
+import { stretchIn, tokensOf } from '../../words/filter.ts'
 import { count, many } from '../../words/number.ts'
 import { title } from '../../words/text.ts'
 import { filterFor } from './filter.tsx'
@@ -83,11 +83,16 @@ async function bySelection(verb: Verb, { form, call }: ActAsked): Promise<Done> 
 
 async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
   const { query, call } = asked
-  const { cursor: _, text, longer, ...filter } = await filterFor(asked)
+  const { cursor: _, sort: __, text, longer, ...filter } = await filterFor(asked)
   if (text !== undefined)
     throw new SidejobError(
       'REFUSED',
       'a text is looked for in few jobs at a time: select the rows, or take it out of the filter',
+    )
+  if (stretchIn(query))
+    throw new SidejobError(
+      'REFUSED',
+      'a stretch of ends is one of lists: select the rows, or take it out of the filter',
     )
   const action = verb === 'run' ? 'requeue' : verb
   const { id } = (await call('POST', '/v1/bulk', {

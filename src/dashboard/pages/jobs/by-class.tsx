@@ -21,8 +21,9 @@ export const dayIn = (query: URLSearchParams): 'today' | 'yesterday' =>
 export async function byClass(
   { engine, shared }: Asked,
   { class: name, ...of }: Parameters<Engine['classes']>[0] & { class?: string } = {},
+  fresh = SHARED,
 ): Promise<ByClassData> {
-  const found = await shared(`classes ${of.queue ?? ''}\n${of.day ?? 'today'}`, SHARED, () => engine.classes(of))
+  const found = await shared(`classes ${of.queue ?? ''}\n${of.day ?? 'today'}`, fresh, () => engine.classes(of))
   return name ? { ...found, classes: found.classes.filter((row) => row.class === name) } : found
 }
 

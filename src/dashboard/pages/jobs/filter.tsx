@@ -18,12 +18,13 @@ export async function filterFor(asked: Asked): Promise<JobFilter> {
   return filterOf(query, { now: look.now, deployedAt })
 }
 
-export function Filter({ tokens }: { tokens: Token[] }) {
+export function Filter({ tokens, sorted }: { tokens: Token[]; sorted: boolean }) {
   const { base, here } = useLook()
   const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
   return (
     <form class="filter" action={`${base}/jobs`}>
       <Icon name="filter" size={14} />
+      {sorted && <input type="hidden" name="sort" value="ended" />}
       {tokens.map(({ name, value }) => (
         <span class="tok">
           <input type="hidden" name={name} value={value} />

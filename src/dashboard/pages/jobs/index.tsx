@@ -7,7 +7,7 @@ import { type Asked, Elsewhere, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
 import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
-import { tokensOf, typed } from '../../words/filter.ts'
+import { isSorted, stretchIn, tokensOf, typed } from '../../words/filter.ts'
 import { count } from '../../words/number.ts'
 import { cut, title } from '../../words/text.ts'
 import { acts } from './acts.ts'
@@ -60,14 +60,25 @@ function chosen(query: URLSearchParams): { queue?: string; class?: string } {
   return { ...(queue ? { queue } : {}), ...(name ? { class: name } : {}) }
 }
 
+/** Of a list by ends, those of the stretch that is asked for; below it there are none. */
+function within(query: URLSearchParams, { jobs, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
+  const stretch = stretchIn(query)
+  if (!stretch || !isSorted(query)) return { jobs, cursor, ...more }
+  const { from, to } = stretch
+  const isBelow = jobs.some(({ endedAt }) => endedAt !== null && endedAt < from)
+  const fit = jobs.filter(({ endedAt }) => endedAt !== null && endedAt >= from && endedAt < to)
+  return { jobs: fit, cursor: isBelow ? null : cursor }
+}
+
 async function load(asked: Asked): Promise<JobsData> {
   settle(asked)
   const { engine, query } = asked
   const bulk = query.get('bulk')
   const isByClass = query.get('by') === 'class'
-  const isOfKinds = !isByClass && query.get('status') === 'failed' && !query.has('error') && !query.has('group')
+  const isOfKinds =
+    !isByClass && query.get('status') === 'failed' && !['error', 'group', 'ended'].some((name) => query.has(name))
   const filter = await filterFor(asked)
-  const [{ jobs, cursor, total, looked }, { queues }, { views }, kinds, doing, classes] = await Promise.all([
+  const [found, { queues }, { views }, kinds, doing, classes] = await Promise.all([
     isByClass ? NO_JOBS : engine.list({ ...filter, limit: ROWS }),
     asked.stats(),
     asked.shared('views', SHARED, () => engine.views()),
@@ -75,6 +86,7 @@ async function load(asked: Asked): Promise<JobsData> {
     bulk ? engine.get(bulk).catch(() => undefined) : undefined,
     isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query) }) : undefined,
   ])
+  const { jobs, cursor, total, looked } = within(query, found)
   const counts = countsOf(queues, query.get('queue'))
   return {
     jobs,
@@ -119,7 +131,7 @@ function View({ data, query }: { data: JobsData; query: URLSearchParams }) {
         </LinkButton>
       </Head>
       <Views counts={data.counts} query={query} shared={data.views} />
-      <Filter tokens={tokens} />
+      <Filter tokens={tokens} sorted={isSorted(query)} />
       <Counts counts={data.counts} query={query} />
       {data.bulk && <BulkProgress job={data.bulk} />}
       {data.kinds && <Kinds data={data.kinds} />}

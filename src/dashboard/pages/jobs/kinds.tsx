@@ -29,12 +29,21 @@ export const lastDeploy = (deployments: Deployments): number | undefined =>
 export const deploymentsOf = ({ engine, shared }: Asked): Promise<Deployments> =>
   shared('deployments', FRESH, async () => (await engine.deployments()).deployments)
 
-/** @example await kindsOf(asked, { queue: 'media' }) */
-export async function kindsOf(asked: Asked, of: { queue?: string; class?: string } = {}): Promise<KindsData> {
-  const { engine, shared } = asked
-  const name = `errors ${of.queue ?? ''}\n${of.class ?? ''}`
+type Of = { queue?: string; class?: string }
+
+/** Under which name the kinds of errors of these jobs are shared. */
+export const kindsName = ({ queue = '', class: name = '' }: Of = {}): string => `errors ${queue}\n${name}`
+
+type Errors = Awaited<ReturnType<Engine['errors']>>
+
+/** `asLast`: as they were when somebody asked last, and none where nobody has. @example await kindsOf(asked, { queue: 'media' }) */
+export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promise<KindsData> {
+  const { engine, shared, last } = asked
+  const name = kindsName(of)
   const [{ errors, cursor }, deployments] = await Promise.all([
-    shared(name, FRESH, () => engine.errors({ ...of, details: true })),
+    asLast
+      ? last<Errors>(name).then((known) => known ?? { errors: [], cursor: null })
+      : shared(name, FRESH, () => engine.errors({ ...of, details: true })),
     deploymentsOf(asked),
   ])
   const deployedAt = lastDeploy(deployments)

@@ -5,6 +5,7 @@ import { queryWith, useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
+import { canSort, isSorted } from '../../words/filter.ts'
 import { happened } from '../../words/job.ts'
 import { count } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
@@ -81,6 +82,27 @@ function Row({ job }: { job: JobView }) {
   )
 }
 
+/** The last column, by which those that have ended can be sorted. */
+function Moment({ query }: { query: URLSearchParams }) {
+  const sorted = isSorted(query)
+  const to = `/jobs${queryWith(query.toString(), { sort: sorted ? undefined : 'ended', cursor: undefined })}`
+  return (
+    <th scope="col" class="num" aria-sort={sorted ? 'descending' : undefined}>
+      {canSort(query) ? (
+        <To
+          kind="link"
+          to={to}
+          label={sorted ? 'Sort by when they were made' : 'Sort by when they ended, newest first'}
+        >
+          {sorted ? 'Ended ↓' : 'Made or ended'}
+        </To>
+      ) : (
+        'Made or ended'
+      )}
+    </th>
+  )
+}
+
 export function Rows({ jobs, cursor, query }: { jobs: JobView[]; cursor: string | null; query: URLSearchParams }) {
   const further = `/jobs${queryWith(query.toString(), { cursor: cursor ?? undefined })}`
   if (jobs.length === 0)
@@ -108,7 +130,7 @@ export function Rows({ jobs, cursor, query }: { jobs: JobView[]; cursor: string 
         <kbd>.</kbd>
       </button>
       <table class="tbl jobs">
-        <caption class="vh">Jobs, newest first</caption>
+        <caption class="vh">{isSorted(query) ? 'Jobs, newest end first' : 'Jobs, newest first'}</caption>
         <thead>
           <tr>
             <th scope="col">
@@ -128,9 +150,7 @@ export function Rows({ jobs, cursor, query }: { jobs: JobView[]; cursor: string 
             <th scope="col" class="num">
               Run
             </th>
-            <th scope="col" class="num">
-              Made or ended
-            </th>
+            <Moment query={query} />
           </tr>
         </thead>
         <tbody id="rows">

@@ -23,6 +23,7 @@ const shipped: (View & { counts?: Status })[] = [
   { name: 'Since the deploy', query: 'since=deploy' },
   { name: 'At limits', query: 'waits=limit' },
   { name: 'Tries again', query: 'waits=retry' },
+  { name: 'Ended last', query: 'sort=ended' },
   { name: 'Longer than a minute', query: 'status=running&longer=1m' },
 ]
 

@@ -6,12 +6,14 @@ import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, To } from '../../parts/layout.tsx'
-import { colours, isFull, kindOfLimit } from '../../words/limit.ts'
+import { isFull, kindOfLimit } from '../../words/limit.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Breakers, reset } from './breakers.tsx'
 import { ChangeForm } from './change.tsx'
+import { ConstraintForm, Constraints, acts as constraintActs, type Drafted, draftedIn } from './constraints.tsx'
+import { GroupForm, Groups, groupActs } from './groups.tsx'
 import { type Near, Opened } from './opened.tsx'
 import { Slots } from './slots.tsx'
 
@@ -26,6 +28,10 @@ type LimitsData = {
   near?: Near
   /** The one that is changed; an empty text for a new one. */
   change?: string
+  /** The group whose limit is set. */
+  group?: string
+  /** The constraint that is made or changed. */
+  drafted?: Drafted
 }
 
 /** So many are drawn; more are found by their key. */
@@ -43,7 +49,8 @@ const missing = (error: unknown): undefined => {
   throw error
 }
 
-async function load({ engine, query }: Asked): Promise<LimitsData> {
+async function load(asked: Asked): Promise<LimitsData> {
+  const { engine, query } = asked
   const open = query.get('open')
   const [{ limits, groups }, { constraints }, { breakers }, near] = await Promise.all([
     engine.bounds(undefined, { details: true }),
@@ -51,8 +58,9 @@ async function load({ engine, query }: Asked): Promise<LimitsData> {
     engine.breakers(),
     open ? engine.room(open, { holders: HOLDERS, waiting: WAITING }).catch(missing) : undefined,
   ])
+  const drafted = await draftedIn(asked, constraints)
   const wanted = query.get('q')?.toLowerCase() ?? ''
-  const change = query.get('change')
+  const [change, group] = [query.get('change'), query.get('group')]
   return {
     limits: limits.filter(({ key }) => key.toLowerCase().includes(wanted)).sort(byNeed),
     groups,
@@ -61,6 +69,8 @@ async function load({ engine, query }: Asked): Promise<LimitsData> {
     wanted,
     ...(near ? { near } : {}),
     ...(change === null ? {} : { change }),
+    ...(group ? { group } : {}),
+    ...(drafted ? { drafted } : {}),
   }
 }
 
@@ -99,67 +109,8 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
   )
 }
 
-function Groups({ groups }: { groups: GroupView[] }) {
-  return (
-    <Card title="Groups" right="with jobs that are not at rest">
-      {groups.length === 0 && <Empty>No group has jobs that are not at rest.</Empty>}
-      <table class="tbl">
-        <caption class="vh">Groups</caption>
-        <tbody>
-          {groups.slice(0, SHOWN).map(({ id, concurrency, running, waiting, jobs, paused }, i) => (
-            <tr>
-              <td>
-                <To to={`/jobs?group=${encodeURIComponent(id)}`}>
-                  <b>{cut(id, 28)}</b>
-                </To>{' '}
-                {paused && <span class="tag">paused</span>}
-              </td>
-              <td class={`fill ${colours[i % colours.length]}`}>
-                <Slots limit={{ concurrency, running }} small />
-              </td>
-              <td class="num">
-                {concurrency === null ? count(running) : `${count(running)} of ${count(concurrency)}`}
-              </td>
-              <td class="num dim">{many(waiting, 'waits', 'wait')}</td>
-              <td class="num dim">{many(jobs, 'job')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Card>
-  )
-}
-
-const matches = ({ match: { queue, class: name, args } }: ConstraintView): string =>
-  [queue && `queue ${queue}`, name && `class ${name}`, args && `args.${Object.keys(args).join(', args.')}`]
-    .filter(Boolean)
-    .join(', ') || 'all jobs'
-
-function Constraints({ constraints }: { constraints: ConstraintView[] }) {
-  return (
-    <Card title="Constraints">
-      {constraints.length === 0 && <Empty>No constraint: limits come from workers and groups.</Empty>}
-      <table class="tbl">
-        <caption class="vh">Constraints</caption>
-        <tbody>
-          {constraints.map((one) => (
-            <tr>
-              <td>
-                <b class="mono">{cut(one.name, 28)}</b>
-              </td>
-              <td class="fill dim">
-                {matches(one)}
-                {one.groupBy && `, by args.${one.groupBy}`}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Card>
-  )
-}
-
-function View({ data: { limits, groups, constraints, breakers, near, change, wanted } }: { data: LimitsData }) {
+function View({ data }: { data: LimitsData }) {
+  const { limits, groups, constraints, breakers, near, change, group, drafted, wanted } = data
   const { base } = useLook()
   const full = limits.filter(isFull).length
   const waiting = limits.reduce((sum, limit) => sum + limit.waiting, 0)
@@ -177,6 +128,8 @@ function View({ data: { limits, groups, constraints, breakers, near, change, wan
         </LinkButton>
       </Head>
       {change !== undefined && <ChangeForm limit={limits.find(({ key }) => key === change)} />}
+      {group && <GroupForm id={group} group={groups.find(({ id }) => id === group)} />}
+      {drafted && <ConstraintForm drafted={drafted} />}
       <Card>
         {limits.length + breakers.length === 0 && (
           <Empty>There is no limit: every job starts as soon as a lane is free.</Empty>
@@ -188,7 +141,7 @@ function View({ data: { limits, groups, constraints, breakers, near, change, wan
       </Card>
       <div class="cols c21 limcols">
         <Groups groups={groups} />
-        <Constraints constraints={constraints} />
+        <Constraints constraints={constraints} limits={limits} />
       </div>
     </>
   )
@@ -201,5 +154,5 @@ export const limits = page<LimitsData>({
   load,
   title: () => 'Limits',
   View,
-  acts: { ...acts, reset },
+  acts: { ...acts, ...constraintActs, ...groupActs, reset },
 })

@@ -4,7 +4,8 @@ import type { Point } from '../../../core/series.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Card, To } from '../../parts/layout.tsx'
-import { count } from '../../words/number.ts'
+import { stretchText } from '../../words/filter.ts'
+import { count, many } from '../../words/number.ts'
 import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
 import { dayOf, hourOf } from '../../words/time.ts'
 
@@ -17,17 +18,34 @@ const FEW = 6
 
 const round = (n: number): number => Math.round(n * 100) / 100
 
-function Column({ point, i, of, top, low }: { point: Point; i: number; of: number; top: number; low: number }) {
+/** The jobs that ended so in a column's time: of one queue where one is shown. */
+const jobsIn = ({ at }: Point, { span, columns }: Range, status: Ended, queue?: string): string =>
+  `/jobs${queryWith('', { status, queue, ended: stretchText({ from: at, to: at + span / columns }) })}`
+
+type ColumnProps = { point: Point; i: number; of: number; top: number; low: number; to: (status: Ended) => string }
+type Ended = 'completed' | 'failed'
+
+function Column({ point, i, of, top, low, to }: ColumnProps) {
   const width = (WIDTH / of) * (1 - GAP)
   const x = round((WIDTH / of) * i)
   const up = round((point.completed / top) * (LINE - 9.5))
   const down = round((point.failed / low) * (HEIGHT - LINE - 2))
+  // All of the height may be pressed: a bar may be one line high.
+  const pressed = (status: Ended, y: number, height: number) => (
+    <rect class="hit" x={x} y={y} width={round(width)} height={height} data-to={to(status)}>
+      <title>
+        {many(point[status], 'job')} {status}
+      </title>
+    </rect>
+  )
   return (
     <>
       {up > 0 && <rect class="f-done" x={x} y={round(LINE - up)} width={round(width)} height={up} rx="1.5" />}
       {down > 0 && (
         <rect class="f-failed" x={x} y={LINE + 0.5} width={round(width)} height={Math.max(1, down)} rx="1.5" />
       )}
+      {up > 0 && pressed('completed', 0, LINE)}
+      {down > 0 && pressed('failed', LINE, HEIGHT - LINE)}
     </>
   )
 }
@@ -58,9 +76,9 @@ function Steps({ range }: { range: Range }) {
   const { here, now } = useLook()
   const end = endOf(range, now)
   const begin = end - range.span
-  const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
+  const [path, search] = here.split('?')
   const to = (from?: number, to?: number): string =>
-    `/${queryWith(search, { from: from?.toFixed(), to: to?.toFixed() })}`
+    `${path}${queryWith(search ?? '', { from: from?.toFixed(), to: to?.toFixed() })}`
   return (
     <>
       {range.to !== undefined && (
@@ -99,8 +117,50 @@ function Deploy({ at, points }: { at: number; points: Point[] }) {
   )
 }
 
-export function Ends({ points, range, deploys }: { points: Point[]; range: Range; deploys: number[] }) {
+/** The same in numbers, each of which leads to its jobs. */
+function Table({ points, said, to }: { points: Point[]; said: string; to: (point: Point, status: Ended) => string }) {
+  const { zone } = useLook()
+  const cell = (point: Point, status: Ended) => (
+    <td class="num">{point[status] === 0 ? count(0) : <To to={to(point, status)}>{count(point[status])}</To>}</td>
+  )
+  return (
+    <details class="foot" id="table">
+      <summary class="link">Show as table</summary>
+      <table class="tbl">
+        <caption class="vh">{said}</caption>
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            <th scope="col" class="num">
+              Completed
+            </th>
+            <th scope="col" class="num">
+              Failed
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {points
+            .filter(({ completed, failed }) => completed + failed > 0)
+            .map((point) => (
+              <tr>
+                <td>{`${dayOf(point.at, zone)} ${hourOf(point.at, zone)}`}</td>
+                {cell(point, 'completed')}
+                {cell(point, 'failed')}
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </details>
+  )
+}
+
+type EndsProps = { points: Point[]; range: Range; deploys: number[]; queue?: string }
+
+/** @example <Ends points={points} range={range} deploys={[]} queue="media" /> */
+export function Ends({ points, range, deploys, queue }: EndsProps) {
   const { zone, now } = useLook()
+  const jobs = (point: Point, status: Ended) => jobsIn(point, range, status, queue)
   const end = endOf(range, now)
   const per = perOf(range)
   const top = niceTop(Math.max(...points.map(({ completed }) => completed)) / per) * per
@@ -119,6 +179,7 @@ export function Ends({ points, range, deploys }: { points: Point[]; range: Range
       title={range.step === 'minute' ? 'Ends a minute' : 'Ends an hour'}
       right={
         <span class="legend">
+          <span class="wide">Drag to zoom; press a column for its jobs</span>
           <Legend hasDeploys={deploys.length > 0} />
           <Steps range={range} />
         </span>
@@ -145,7 +206,7 @@ export function Ends({ points, range, deploys }: { points: Point[]; range: Range
           ))}
           <path class="ln1 s-line2" d={`M0 ${LINE}H${WIDTH}`} />
           {points.map((point, i) => (
-            <Column point={point} i={i} of={points.length} top={top} low={low} />
+            <Column point={point} i={i} of={points.length} top={top} low={low} to={(status) => jobs(point, status)} />
           ))}
           {deploys.map((at) => (
             <Deploy at={at} points={points} />
@@ -157,34 +218,7 @@ export function Ends({ points, range, deploys }: { points: Point[]; range: Range
           ))}
         </div>
       </div>
-      <details class="foot" id="table">
-        <summary class="link">Show as table</summary>
-        <table class="tbl">
-          <caption class="vh">{said}</caption>
-          <thead>
-            <tr>
-              <th scope="col">From</th>
-              <th scope="col" class="num">
-                Completed
-              </th>
-              <th scope="col" class="num">
-                Failed
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {points
-              .filter(({ completed, failed }) => completed + failed > 0)
-              .map((point) => (
-                <tr>
-                  <td>{`${dayOf(point.at, zone)} ${hourOf(point.at, zone)}`}</td>
-                  <td class="num">{count(point.completed)}</td>
-                  <td class="num">{count(point.failed)}</td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
-      </details>
+      <Table points={points} said={said} to={jobs} />
     </Card>
   )
 }

@@ -7,9 +7,9 @@ import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { Choice, Head } from '../../parts/layout.tsx'
 import { type Known, type Need, needsOf } from '../../words/needs.ts'
-import { columnsOf, endOf, type Range, rangeIn, ranges } from '../../words/series.ts'
+import { columnsOf, deploysIn, type Range, rangeIn, ranges } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/time.ts'
-import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
+import { deploymentsOf, Kinds, type KindsData, kindsName, kindsOf } from '../jobs/kinds.tsx'
 import { demo } from './acts.ts'
 import { Ends } from './chart.tsx'
 import { FirstMinute, type FirstMinuteData, firstMinuteOf } from './first-minute.tsx'
@@ -20,6 +20,8 @@ import { Tiles } from './tiles.tsx'
 export type OverviewData = {
   first?: FirstMinuteData
   needs: Need[]
+  /** Whether all was asked for that they say. */
+  isWhole: boolean
   range: Range
   points: Point[]
   ends: EndsByQueue
@@ -42,25 +44,48 @@ const NO_KINDS: KindsData = { kinds: [], more: false }
 const NO_CALLBACKS: { callbacks: Known['givenUp'] } = { callbacks: [] }
 const NO_SCHEDULES: { schedules: Known['schedules'] } = { schedules: [] }
 
+/** What is shared under which name. */
+const [GIVEN_UP, FAILING, KINDS] = ['given up', 'failing schedules', kindsName()]
+/** So much of it is asked for at a look. */
+const AT_ONCE = 1
+
+/**
+ * What is asked for beside everything, by its name and whether there is any: not with the look at everything, and then one
+ * at a look that asks for nothing else. So none costs more than twelve commands. Until then it is as it was.
+ */
+function laterOf({ shared, isFresh, last }: Asked, isFirst: boolean, wanted: Record<string, boolean>) {
+  const stale = Object.keys(wanted).filter((name) => wanted[name] && !isFresh(name))
+  const waiting = isFirst ? stale : stale.slice(AT_ONCE)
+  const waits = (name: string): boolean => waiting.includes(name)
+  async function take<T>(name: string, fresh: number, ask: () => Promise<T>, none: T): Promise<T> {
+    if (!wanted[name]) return none
+    return waits(name) ? ((await last<T>(name)) ?? none) : shared(name, fresh, ask)
+  }
+  return { take, waits, asks: !isFirst && stale.length > 0 }
+}
+
 async function load(asked: Asked): Promise<OverviewData> {
   const { engine, query, look, shared } = asked
   const range = rangeIn(query, look.now)
   // Everything is in one look, and queues and health alone are asked for until the next; what is looked at besides is what
   // that says there is.
   const glance = await asked.glance(range.step)
-  const [stats, health] = glance.isNew
-    ? [glance.stats, glance.health]
-    : await Promise.all([asked.stats(), engine.health()])
+  const failed = (isOfCallbacks: boolean) =>
+    glance.stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
+  const hasFailed = failed(true) || failed(false)
+  const later = laterOf(asked, glance.isNew, {
+    [GIVEN_UP]: failed(true),
+    [FAILING]: glance.hasSchedules,
+    [KINDS]: hasFailed,
+  })
+  const [stats, health] =
+    glance.isNew || later.asks ? [glance.stats, glance.health] : await Promise.all([asked.stats(), engine.health()])
   const { limits, processes, others, series } = glance
   const { queues } = stats
-  const failed = (isOfCallbacks: boolean) =>
-    queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
   const [{ callbacks }, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
-    failed(true) ? shared('given up', LATER, () => engine.callbacks({ state: 'FAILED', limit: 50 })) : NO_CALLBACKS,
-    glance.hasSchedules
-      ? shared('failing schedules', SELDOM, () => engine.schedules({ failing: true, limit: 10 }))
-      : NO_SCHEDULES,
-    failed(true) || failed(false) ? kindsOf(asked) : NO_KINDS,
+    later.take(GIVEN_UP, LATER, () => engine.callbacks({ state: 'FAILED', limit: 50 }), NO_CALLBACKS),
+    later.take(FAILING, SELDOM, () => engine.schedules({ failing: true, limit: 10 }), NO_SCHEDULES),
+    hasFailed ? kindsOf(asked, {}, later.waits(KINDS)) : NO_KINDS,
     deploymentsOf(asked),
     shared('breakers', LATER, () => engine.breakers()),
   ])
@@ -75,12 +100,14 @@ async function load(asked: Asked): Promise<OverviewData> {
     restored: health.restored,
     tickAt: health.tickAt,
     breakers,
+    kinds: kinds.kinds,
   }
   const runs = [...processes.flatMap(({ runs }) => runs), ...others]
   const wasUsed = Object.values(stats.total).some(({ made = 0 }) => made > 0)
   return {
     ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked, health, queues) }),
     needs: needsOf(known),
+    isWhole: !later.waits(GIVEN_UP) && !later.waits(FAILING),
     range,
     points: columnsOf(series.points, range, look.now),
     ends: { of: series.queues ?? {}, range },
@@ -89,7 +116,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     longest: runs.sort((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
     processes,
     kinds,
-    deploys: deployments.map(({ at }) => at).filter((at) => at > endOf(range, look.now) - range.span),
+    deploys: deploysIn(deployments, range, look.now),
     stats: { waits: stats.waits },
   }
 }
@@ -110,7 +137,7 @@ function Whole({ data }: { data: OverviewData }) {
           options={ranges.map(({ name, text }) => ({ text, to: `/?range=${name}`, on: name === data.range.name }))}
         />
       </Head>
-      <Needs needs={data.needs} waits={quietness(data.queues, now)} />
+      <Needs needs={data.needs} waits={data.isWhole ? quietness(data.queues, now) : undefined} />
       <Tiles data={data} />
       <div class="cols c21 stretch">
         <Ends points={data.points} range={data.range} deploys={data.deploys} />

@@ -42,12 +42,17 @@ function Line({ need: { kind, icon, name, text, more, since, buttons } }: { need
   )
 }
 
-export function Needs({ needs, waits }: { needs: Need[]; waits: string }) {
+/** `waits`: how long who is ready has waited; nothing while something was not looked at yet. */
+export function Needs({ needs, waits }: { needs: Need[]; waits?: string }) {
   if (needs.length === 0)
     return (
       <section class="card alerts quiet">
         <header>
-          <h2>All quiet. {waits}</h2>
+          <h2>
+            {waits === undefined
+              ? 'Nothing needs a look so far; schedules and callbacks are next.'
+              : `All quiet. ${waits}`}
+          </h2>
         </header>
       </section>
     )

@@ -12,10 +12,10 @@ type Resumed = { next: string[]; missed: { made: string; count: number; more: bo
 const of = ({ form }: ActAsked): string => `/v1/schedules/${encodeURIComponent(given(form, 'job'))}`
 
 /** A schedule as it was, as fields of the form that makes it so again; nothing where that form cannot say it. */
-function fieldsOf(
+export function fieldsOf(
   alias: string,
   { queue, class: name, repeat, args }: JobView,
-  hasArgs: boolean,
+  hasArgs = false,
 ): Record<string, string> | undefined {
   const { cron, tz, missed, ...more } = (repeat ? decodeValue(repeat) : {}) as Record<string, unknown>
   if (typeof cron !== 'string' || Object.keys(more).length > 0 || (hasArgs && args === null)) return undefined

@@ -3,7 +3,7 @@
 import { decodeValue, type Encoded } from '../../../core/codec/value.ts'
 import type { ScheduleView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Act as Button } from '../../parts/act.tsx'
+import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Shape } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
@@ -20,6 +20,12 @@ type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: str
 
 /** The zone that it is said in, where that is another than UTC. */
 export const zoneOf = (repeat: Encoded): string | undefined => (decodeValue(repeat) as Rule).tz
+
+/** Whether the form can say it: a pattern, its zone, and what becomes of missed slots. */
+export function isCron(repeat: Encoded): boolean {
+  const { cron, tz: _, missed: __, ...more } = Object(decodeValue(repeat)) as Rule
+  return typeof cron === 'string' && Object.keys(more).length === 0
+}
 
 /** When it runs, in a few words. */
 export function whenOf(repeat: Encoded): string {
@@ -161,6 +167,16 @@ function Row({ schedule, span }: { schedule: ScheduleView; span: Span }) {
           <Button act="resume" scope="write" fields={fields} icon="play" small label={`Resume ${called}`} />
         ) : (
           <Button act="pause" scope="write" fields={fields} icon="pause" small label={`Pause ${called}`} />
+        )}
+        {aliases[0] && isCron(repeat) && (
+          <LinkButton
+            to={`/schedules?change=${encodeURIComponent(aliases[0])}#new`}
+            scope="write"
+            small
+            label={`Change ${called}`}
+          >
+            Change
+          </LinkButton>
         )}
         <Button
           act="stop"

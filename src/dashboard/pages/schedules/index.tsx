@@ -1,15 +1,22 @@
 // Schedules: twelve hours back and twelve ahead; what runs next, and what failed.
 
 import type { ScheduleView } from '../../../engine/engine.ts'
+import { asset as style } from '../../built/schedules-css.generated.ts'
 import { page } from '../../page.ts'
 import { Card, Choice, Empty, Head } from '../../parts/layout.tsx'
 import { type Span, spanOf, spans } from '../../words/calendar.ts'
 import { many } from '../../words/number.ts'
-import { acts } from './acts.ts'
+import { acts, fieldsOf } from './acts.ts'
 import { Calendar, zoneOf } from './calendar.tsx'
 import { NewSchedule, type Preview, previewOf } from './new.tsx'
 
-type SchedulesData = { schedules: ScheduleView[]; more: boolean; span: Span; preview?: Preview }
+type SchedulesData = {
+  schedules: ScheduleView[]
+  more: boolean
+  span: Span
+  preview?: Preview
+  was?: Record<string, string>
+}
 
 const MOST = 100
 
@@ -18,7 +25,7 @@ const zonesOf = (schedules: readonly ScheduleView[]): string[] => [
   ...new Set(schedules.flatMap(({ repeat }) => zoneOf(repeat) ?? [])),
 ]
 
-function View({ data: { schedules, more, span, preview } }: { data: SchedulesData }) {
+function View({ data: { schedules, more, span, preview, was } }: { data: SchedulesData }) {
   const paused = schedules.filter((one) => one.paused).length
   const failing = schedules.filter((one) => one.failing).length
   const note = `${many(schedules.length, 'schedule')}${more ? ' and more' : ''}; ${paused} paused, ${failing} failed last time`
@@ -39,7 +46,7 @@ function View({ data: { schedules, more, span, preview } }: { data: SchedulesDat
         {schedules.length === 0 ? <Empty>Nothing repeats yet.</Empty> : <Calendar schedules={schedules} span={span} />}
       </Card>
       <div class="below">
-        <NewSchedule preview={preview} />
+        <NewSchedule preview={preview} was={was} />
       </div>
     </>
   )
@@ -51,14 +58,21 @@ export const schedules = page<SchedulesData>({
   every: 10_000,
   async load({ engine, query, look }) {
     const span = spanOf(query.get('view'))
-    const { schedules, cursor } = await engine.schedules({ limit: MOST, until: look.now + span.after })
-    const cron = query.get('cron')
+    const change = query.get('change')
+    const [{ schedules, cursor }, job] = await Promise.all([
+      engine.schedules({ limit: MOST, until: look.now + span.after }),
+      change ? engine.get(change).catch(() => undefined) : undefined,
+    ])
+    const was = change && job ? fieldsOf(change, job) : undefined
+    const [cron, tz] = [query.get('cron') ?? was?.cron, query.get('tz') ?? was?.tz ?? '']
     return {
       ...{ schedules, more: cursor !== null, span },
-      ...(cron ? { preview: previewOf(cron, query.get('tz') ?? '', look.now) } : {}),
+      ...(cron ? { preview: previewOf(cron, tz, look.now) } : {}),
+      ...(was ? { was } : {}),
     }
   },
   title: () => 'Schedules',
   View,
   acts,
+  styles: [style.name],
 })

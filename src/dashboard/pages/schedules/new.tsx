@@ -7,6 +7,7 @@ import { refusal, Sent } from '../../parts/act.tsx'
 import { Field, Select, TextArea } from '../../parts/field.tsx'
 import { Card } from '../../parts/layout.tsx'
 import { cronWords } from '../../words/cron.ts'
+import { cut } from '../../words/text.ts'
 import { moment } from '../../words/time.ts'
 
 const NEXT = 5
@@ -63,27 +64,28 @@ function Said({ preview: { tz, words, next, moved, fault } }: { preview: Preview
   )
 }
 
-export function NewSchedule({ preview }: { preview?: Preview }) {
+/** `was`: a schedule that is changed, as fields of the form. */
+export function NewSchedule({ preview, was = {} }: { preview?: Preview; was?: Record<string, string> }) {
   const { base, who } = useLook()
   const off = refusal(who.scopes, 'write')
   return (
-    <Card title="New schedule" id="new">
+    <Card title={was.alias ? `Change ${cut(was.alias, 40)}` : 'New schedule'} id="new">
       <form class="form" method="post" action={`${base}/schedules`} data-act="set" data-preview="cron tz">
         <Sent act="set" />
         <div class="cronf">
-          <Field name="alias" label="Name" required />
-          <Field name="queue" label="Queue" value="default" required mono />
-          <Field name="class" label="Class" required mono />
+          <Field name="alias" label="Name" path="key" value={was.alias} required />
+          <Field name="queue" label="Queue" value={was.queue ?? 'default'} required mono />
+          <Field name="class" label="Class" value={was.class} required mono />
           <Field name="cron" label="When" note="cron" placeholder="30 2 * * *" value={preview?.cron} required mono />
           <Field name="tz" label="Zone" placeholder="UTC" value={preview?.tz} />
-          <Select name="missed" label="Missed slots" options={['', 'run', 'last', 'skip']} />
+          <Select name="missed" label="Missed slots" options={['', 'run', 'last', 'skip']} value={was.missed} />
         </div>
         <div id="preview" class="preview" data-island aria-live="polite">
           {preview && <Said preview={preview} />}
         </div>
-        <TextArea name="args" label="Args" note="JSON" rows={2} />
+        <TextArea name="args" label="Args" note="JSON" rows={2} value={was.args} />
         <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          Make it
+          {was.alias ? 'Change it' : 'Make it'}
         </button>
       </form>
     </Card>

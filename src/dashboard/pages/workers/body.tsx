@@ -59,7 +59,14 @@ export function AsJson({ worker, typed }: AsProps) {
     <form class="form" method="post" action={`${base}${here}`} data-act="make">
       <Sent act="make" />
       <input type="hidden" name="stay" value="1" />
-      <TextArea name="json" label="Body" note="of POST /v1/jobs" rows={12} value={indented(bodyOf(worker, typed))} />
+      <TextArea
+        name="json"
+        label="Body"
+        note="of POST /v1/jobs"
+        path="*"
+        rows={12}
+        value={indented(bodyOf(worker, typed))}
+      />
       <MakeIt />
     </form>
   )

@@ -1,12 +1,17 @@
 // The list of classes by queue, and the line above it.
 
 import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, To } from '../../parts/layout.tsx'
-import { count, many } from '../../words/number.ts'
+import { count, many, short } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
+import { about } from '../../words/time.ts'
+import type { ClassRow } from '../jobs/by-class.tsx'
 
 export type Worker = WorkerView
+
+const MINUTE = 60_000
 
 const at = ({ queue, class: name }: Pick<Worker, 'queue' | 'class'>): string =>
   `/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`
@@ -19,31 +24,86 @@ const byQueue = (workers: readonly Worker[]): [string, Worker[]][] =>
     ([a], [b]) => Number(a.startsWith('sidejob')) - Number(b.startsWith('sidejob')) || (a < b ? -1 : 1),
   )
 
-export function Classes({ workers, chosen }: { workers: readonly Worker[]; chosen?: Worker }) {
+/** What was counted today of a class, under this name. */
+export const nameOf = (queue: string, name: string | null): string => `${queue}\n${name ?? ''}`
+export type Counted = ReadonlyMap<string, ClassRow>
+
+/** So many columns have numbers of today. */
+const heads = ['Runs', 'Failed', 'p95'] as const
+
+function Numbers({ of, at }: { of?: ClassRow; at: string }) {
+  const { runs = 0, failed = 0 } = of?.counts ?? {}
   return (
-    <Card title="Classes" tag={count(workers.length)}>
+    <>
+      <td class="num" data-head="Runs">
+        {runs === 0 ? <span class="dimmer">0</span> : short(runs)}
+      </td>
+      <td class="num" data-head="Failed">
+        {failed === 0 ? (
+          <span class="dimmer">0</span>
+        ) : (
+          <To kind="up" to={`/jobs?status=failed&${at}`}>
+            {short(failed)}
+          </To>
+        )}
+      </td>
+      <td class={of?.took ? 'num dim' : 'num dimmer'} data-head="p95" title={of?.took ? spread(of.took) : undefined}>
+        {of?.took ? about(of.took.p95) : '–'}
+      </td>
+    </>
+  )
+}
+
+const spread = ({ mean, p50 }: NonNullable<ClassRow['took']>): string =>
+  `95 of 100 took at most this; ${about(mean)} on average, half of them at most ${about(p50)}`
+
+type RowProps = { worker: Worker; of?: ClassRow; isChosen: boolean; isWide: boolean }
+
+function Row({ worker, of, isChosen, isWide }: RowProps) {
+  const { queue, class: name } = worker
+  return (
+    <tr aria-selected={isChosen ? 'true' : undefined}>
+      <td class="fill">
+        <To to={at(worker)}>
+          <b>{cut(name, 34)}</b>
+        </To>
+      </td>
+      <td>
+        {isWide && worker.pull && worker.seen === null && <span class="note">not heard</span>}{' '}
+        <span class="tag">{kindOf(worker)}</span>
+      </td>
+      <Numbers of={of} at={`queue=${encodeURIComponent(queue)}&class=${encodeURIComponent(name)}`} />
+    </tr>
+  )
+}
+
+type ClassesProps = { workers: readonly Worker[]; counted: Counted; chosen?: Worker }
+
+export function Classes({ workers, counted, chosen }: ClassesProps) {
+  return (
+    <Card title="Classes" tag={count(workers.length)} right="today, UTC">
       {workers.length === 0 && <Empty>No class fits.</Empty>}
-      <table class="tbl classes">
-        <caption class="vh">Classes by queue</caption>
+      <table class="tbl classes lined">
+        <caption class="vh">Classes by queue, with what was counted of each since midnight UTC</caption>
         {byQueue(workers).map(([queue, own]) => (
           <tbody>
-            <tr>
+            <tr class="of">
               <th scope="colgroup" colspan={2}>
                 {cut(queue, 40)}
               </th>
+              {heads.map((head) => (
+                <th scope="col" class="num">
+                  {head}
+                </th>
+              ))}
             </tr>
             {own.map((worker) => (
-              <tr aria-selected={worker.queue === chosen?.queue && worker.class === chosen?.class ? 'true' : undefined}>
-                <td class="fill">
-                  <To to={at(worker)}>
-                    <b>{cut(worker.class, 34)}</b>
-                  </To>
-                </td>
-                <td class="num">
-                  {worker.pull && worker.seen === null && <span class="note">not heard</span>}{' '}
-                  <span class="tag">{kindOf(worker)}</span>
-                </td>
-              </tr>
+              <Row
+                worker={worker}
+                of={counted.get(nameOf(queue, worker.class))}
+                isWide={!chosen}
+                isChosen={worker.queue === chosen?.queue && worker.class === chosen?.class}
+              />
             ))}
           </tbody>
         ))}
@@ -58,9 +118,13 @@ export const fits = (wanted: string) => (worker: Worker) =>
     .includes(wanted)
 
 export function Top({ workers, wanted }: { workers: readonly Worker[]; wanted: string }) {
+  const { now } = useLook()
   const queues = new Set(workers.map(({ queue }) => queue)).size
+  const heard = new Set(workers.filter(({ seen }) => seen !== null && seen > now - MINUTE).map(({ queue }) => queue))
+    .size
+  const programs = heard === 0 ? '' : `; programs asked in ${many(heard, 'queue')} in the last minute`
   return (
-    <Head title="Workers" note={`${many(workers.length, 'class', 'classes')} in ${many(queues, 'queue')}`}>
+    <Head title="Workers" note={`${many(workers.length, 'class', 'classes')} in ${many(queues, 'queue')}${programs}`}>
       <form class="filter small">
         <input name="q" type="search" aria-label="Class or port" placeholder="Class or port" value={wanted} />
       </form>

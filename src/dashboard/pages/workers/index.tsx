@@ -2,32 +2,43 @@
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'
-import { type Act, page } from '../../page.ts'
+import { type Act, type Asked, page } from '../../page.ts'
 import { many } from '../../words/number.ts'
+import { byClass } from '../jobs/by-class.tsx'
 import { make } from '../new-job.tsx'
-import { Classes, fits, Top, type Worker } from './classes.tsx'
+import { Classes, type Counted, fits, nameOf, Top, type Worker } from './classes.tsx'
 import { About, Ports, TryIt, type Way, ways } from './one.tsx'
 import { Register, register } from './register.tsx'
+import { Runs } from './runs.tsx'
 
-type WorkersData = { workers: Worker[]; wanted: string; registers?: true }
+type WorkersData = { workers: Worker[]; counted: Counted; wanted: string; registers?: true }
 type WorkerData = WorkersData & { worker: Worker; last: JobRow[]; as: Way }
 
 const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
+
+/** So long all tabs take what was counted today as it was. */
+const LATER = 10_000
+
+async function countedIn(asked: Asked): Promise<Counted> {
+  const { classes } = await byClass(asked, {}, LATER)
+  return new Map(classes.map((row) => [nameOf(row.queue, row.class), row]))
+}
 
 export const workers = page<WorkersData>({
   path: '/workers',
   nav: 'workers',
   every: 10_000,
-  async load({ engine, query }) {
-    const { workers } = await engine.workers()
-    return { workers, wanted: wantedIn(query), ...(query.has('register') ? { registers: true as const } : {}) }
+  async load(asked) {
+    const { engine, query } = asked
+    const [{ workers }, counted] = await Promise.all([engine.workers(), countedIn(asked)])
+    return { workers, counted, wanted: wantedIn(query), ...(query.has('register') ? { registers: true as const } : {}) }
   },
   title: () => 'Workers',
   View: ({ data }) => (
     <>
       <Top {...data} />
       {data.registers && <Register />}
-      <Classes workers={data.workers.filter(fits(data.wanted))} />
+      <Classes workers={data.workers.filter(fits(data.wanted))} counted={data.counted} />
     </>
   ),
   acts: { register },
@@ -61,15 +72,17 @@ export const worker = page<WorkerData>({
   path: '/workers/:queue/:class',
   nav: 'workers',
   every: 2_000,
-  async load({ engine, params, query }) {
-    const [{ workers }, { jobs }] = await Promise.all([
+  async load(asked) {
+    const { engine, params, query } = asked
+    const [{ workers }, { jobs }, counted] = await Promise.all([
       engine.workers(),
       engine.rows({ queue: params.queue!, class: params.class!, limit: 5 }),
+      countedIn(asked),
     ])
     const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)
     if (!worker) throw new SidejobError('NOT_FOUND', `There is no class ${params.class} in queue ${params.queue}`)
     const as = ways.find((way) => way === query.get('as')) ?? 'form'
-    return { workers, worker, last: jobs, wanted: wantedIn(query), as }
+    return { workers, worker, counted, last: jobs, wanted: wantedIn(query), as }
   },
   title: ({ worker }) => `${worker.queue}/${worker.class}`,
   crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],
@@ -77,10 +90,11 @@ export const worker = page<WorkerData>({
     <>
       <Top {...data} />
       <div class="wcols">
-        <Classes workers={data.workers.filter(fits(data.wanted))} chosen={data.worker} />
+        <Classes workers={data.workers.filter(fits(data.wanted))} counted={data.counted} chosen={data.worker} />
         <div class="stack">
           <About worker={data.worker} />
           <Ports worker={data.worker} />
+          <Runs of={data.counted.get(nameOf(data.worker.queue, data.worker.class))} />
         </div>
         <TryIt worker={data.worker} last={data.last} as={data.as} typed={query} />
       </div>

@@ -49,7 +49,7 @@ export function Register() {
           />
           <Field name="url" label="Address" note="push only" placeholder="https://…" mono />
           <Field name="concurrency" label="At once" type="number" />
-          <Field name="retries" label="Tries again" type="number" />
+          <Field name="retries" label="Tries again" path="max" type="number" />
           <Field name="timeout" label="Time for a run" placeholder="30s" />
           <Field name="description" label="Description" />
         </div>

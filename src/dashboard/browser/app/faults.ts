@@ -1,0 +1,57 @@
+// What was refused stands beside the field that it names, which is marked until somebody writes there.
+
+type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
+
+const isInput = (one: Element): one is Input =>
+  (one instanceof HTMLInputElement && one.type !== 'hidden') ||
+  one instanceof HTMLTextAreaElement ||
+  one instanceof HTMLSelectElement
+
+/** Whether a step of a path means this field: by its name, that of its port, or what it says of itself. */
+const isMeant = ({ name, dataset }: Input, step: string): boolean =>
+  name === step || name === `in.${step}` || dataset.path === '*' || (dataset.path?.split(' ').includes(step) ?? false)
+
+/** The steps of a path, the last first; where none came along, those that the sentence begins with. */
+function stepsOf(message: string, path: readonly (string | number)[] | undefined): string[] {
+  const said = /^([\w.[\]-]+):/.exec(message)?.[1]?.split(/[.[\]]+/) ?? []
+  return (path ?? said).map(String).filter(Boolean).reverse()
+}
+
+function fieldOf(form: HTMLFormElement, message: string, path?: readonly (string | number)[]): Input | undefined {
+  const inputs = [...form.elements].filter(isInput)
+  for (const step of stepsOf(message, path)) {
+    const meant = inputs.filter((input) => isMeant(input, step))
+    if (meant[0])
+      return path?.includes('inputs') ? (meant.find(({ name }) => name === `in.${step}`) ?? meant[0]) : meant[0]
+  }
+  // A sentence about a thing begins with what it is, and has its name: `class nope is not registered`.
+  return inputs.find(({ name, value }) => value && message.startsWith(`${name} ${value} `))
+}
+
+function clear(input: Input): void {
+  if (!input.ariaInvalid) return
+  input.ariaInvalid = null
+  document.getElementById(input.getAttribute('aria-describedby') ?? '')?.remove()
+  input.removeAttribute('aria-describedby')
+}
+
+/** Takes away what was said beside the fields of a form. */
+export const clearFaults = (form: HTMLFormElement): void => void [...form.elements].filter(isInput).forEach(clear)
+
+/** Says it beside the field that it names; false where it names none of the form. */
+export function showFault(form: HTMLFormElement, message: string, path?: readonly (string | number)[]): boolean {
+  const input = fieldOf(form, message, path)
+  if (!input) return false
+  const said = Object.assign(document.createElement('span'), { className: 'err', id: 'fault', textContent: message })
+  said.setAttribute('role', 'alert')
+  input.ariaInvalid = 'true'
+  input.setAttribute('aria-describedby', said.id)
+  for (let box = input.closest('details'); box; box = box.parentElement!.closest('details')) box.open = true
+  ;(input.closest('fieldset') ?? input.closest('label') ?? input).append(said)
+  input.focus()
+  return true
+}
+
+export function startFaults(): void {
+  document.addEventListener('input', ({ target }) => target instanceof Element && isInput(target) && clear(target))
+}

@@ -1,0 +1,41 @@
+// The messages of a channel as they come, the newest first: those that hold what somebody looks for.
+
+import { clock } from '../../words/time.ts'
+import { hear, readZone } from './page.ts'
+
+/** So many are kept on the page, and so much of each is shown. */
+const [MOST, LONGEST] = [200, 400]
+
+type Said = { channel: string; message: unknown }
+
+const list = (): HTMLElement | null => document.getElementById('tail')
+
+/** Whether the page draws what it hears itself. */
+export const isTailing = (): boolean => list() !== null
+
+function sift(line: HTMLElement): void {
+  const wanted = document.querySelector<HTMLInputElement>('#sift')?.value.toLowerCase() ?? ''
+  line.hidden = !line.textContent!.toLowerCase().includes(wanted)
+}
+
+const part = (tag: string, className: string, textContent: string): HTMLElement =>
+  Object.assign(document.createElement(tag), { className, textContent })
+
+function show({ channel, message }: Said): void {
+  const line = document.createElement('li')
+  line.append(
+    part('time', '', clock(Date.now(), readZone())),
+    part('span', 'lv', ''),
+    part('span', 'clip', `${channel} ${JSON.stringify(message).slice(0, LONGEST)}`),
+  )
+  sift(line)
+  list()!.prepend(line)
+  if (list()!.childElementCount > MOST) list()!.lastElementChild!.remove()
+}
+
+export function startTail(): void {
+  hear('said', (said) => show(said as Said))
+  document.addEventListener('input', ({ target }) => {
+    if ((target as Element).id === 'sift') for (const line of list()!.children) sift(line as HTMLElement)
+  })
+}

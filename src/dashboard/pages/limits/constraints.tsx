@@ -1,0 +1,230 @@
+// Constraints: limits for the jobs that a matcher picks. A new one is tried on the open jobs before it is made.
+
+import { decodeValue } from '../../../core/codec/value.ts'
+import { type Constraint, isAbout, limitKeyOf } from '../../../core/constraint.ts'
+import { SidejobError } from '../../../core/errors.ts'
+import type { ConstraintView, LimitView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import type { Act, ActAsked, Asked } from '../../page.ts'
+import { Act as Button, LinkButton, refusal, Sent } from '../../parts/act.tsx'
+import { Field, TextArea } from '../../parts/field.tsx'
+import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
+import { bodyOf, boundOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '../../words/constraint.ts'
+import { given, maybe } from '../../words/form.ts'
+import { count, many } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+
+/** So many of the newest open jobs a constraint is tried on, and so many of those that it is about are named. */
+const LOOKED_AT = 500
+const NAMED = 8
+
+/** Which open jobs a constraint would be about; or why it is none. */
+export type Tried =
+  | { fault: string }
+  | { looked: number; more: boolean; fits: number; limits: number; named: { id: number; class: string }[] }
+
+/** The constraint that is made or changed: what stands in its fields, and what would come of them. */
+export type Drafted = { name: string; isNew: boolean; typed: Typed; tried?: Tried }
+
+const way = (name: string): string => `/v1/constraints/${encodeURIComponent(name)}`
+
+async function tryOn({ engine }: Asked, typed: Typed): Promise<Tried> {
+  let wanted: Constraint
+  try {
+    wanted = constraintOf(typed)
+  } catch (error) {
+    if (error instanceof SidejobError) return { fault: error.message }
+    throw error
+  }
+  const { jobs, cursor } = await engine.list({ status: ['queued', 'running', 'suspended'], limit: LOOKED_AT })
+  const matched = jobs.map((job) => ({ ...job, args: job.args === null ? null : decodeValue(job.args) }))
+  const fits = matched.filter((job) => isAbout(wanted, job))
+  return {
+    looked: jobs.length,
+    more: cursor !== null,
+    fits: fits.length,
+    limits: new Set(fits.map((job) => limitKeyOf('', wanted, job))).size,
+    named: fits.slice(0, NAMED).map(({ id, class: name }) => ({ id, class: name })),
+  }
+}
+
+/** What the address asks for: a form for a new one, for one that there is, or what stands in it while it is typed. */
+export async function draftedIn(asked: Asked, constraints: readonly ConstraintView[]): Promise<Drafted | undefined> {
+  const { query } = asked
+  const name = query.get('constraint')
+  if (name === null) return undefined
+  const known = constraints.find((one) => one.name === name)
+  const isTyped = fields.some((field) => query.has(field))
+  const typed: Typed = isTyped
+    ? Object.fromEntries(fields.map((field) => [field, query.get(field)?.trim() || undefined]))
+    : known
+      ? fieldsOf(known)
+      : {}
+  const tried = Object.values(typed).some(Boolean) ? await tryOn(asked, typed) : undefined
+  return { name, isNew: !known, typed, ...(tried ? { tried } : {}) }
+}
+
+const typedIn = (form: FormData): Typed => Object.fromEntries(fields.map((field) => [field, maybe(form, field)]))
+
+async function before({ engine }: ActAsked, name: string): Promise<ConstraintView | undefined> {
+  const { constraints } = await engine.constraints()
+  return constraints.find((one) => one.name === name)
+}
+
+export const acts: Record<string, Act> = {
+  constrain: {
+    scope: 'admin',
+    async does(asked) {
+      const name = given(asked.form, 'constraint')
+      const was = await before(asked, name)
+      await asked.call('PUT', way(name), bodyOf(typedIn(asked.form)))
+      return {
+        say: was ? `Constraint ${name} is changed` : `Constraint ${name} is made: jobs that wait are matched anew`,
+        to: '/limits',
+        undo: was ? { act: 'constrain', constraint: name, ...fieldsOf(was) } : { act: 'unconstrain', constraint: name },
+      }
+    },
+  },
+
+  unconstrain: {
+    scope: 'admin',
+    async does(asked) {
+      const name = given(asked.form, 'constraint')
+      const was = await before(asked, name)
+      await asked.call('DELETE', way(name))
+      return {
+        say: `Constraint ${name} is removed: what waited by it goes on`,
+        to: '/limits',
+        ...(was ? { undo: { act: 'constrain', constraint: name, ...fieldsOf(was) } } : {}),
+      }
+    },
+  },
+}
+
+function Said({ tried }: { tried: Tried }) {
+  if ('fault' in tried) return <p class="err">{tried.fault}</p>
+  const { looked, more, fits, limits, named } = tried
+  return (
+    <>
+      <p>
+        <b>{`${count(fits)} of the ${more ? 'newest ' : ''}${many(looked, 'open job')} ${fits === 1 ? 'fits' : 'fit'}`}</b>
+        {limits > 1 && `, under ${many(limits, 'limit')}`}
+        {named.length > 0 && ':'}
+      </p>
+      <p class="row">
+        {named.map(({ id, class: name }) => (
+          <span>
+            <JobId id={id} /> <span class="dim">{cut(name, 24)}</span>
+          </span>
+        ))}
+        {fits > named.length && <span class="dimmer">{many(fits - named.length, 'more', 'more')}</span>}
+      </p>
+    </>
+  )
+}
+
+export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { drafted: Drafted }) {
+  const { base, who } = useLook()
+  const off = refusal(who.scopes, 'admin')
+  return (
+    <Card
+      title={isNew ? 'New constraint' : `Change constraint ${cut(name, 40)}`}
+      kind="change"
+      right={
+        <To kind="link" to="/limits">
+          Leave it
+        </To>
+      }
+    >
+      <form
+        class="form"
+        method="post"
+        action={`${base}/limits`}
+        data-act="constrain"
+        data-preview={['constraint', ...fields].join(' ')}
+      >
+        <Sent act="constrain" />
+        <div class="cronf four">
+          {isNew ? (
+            <Field name="constraint" label="Name" path="key" value={name} required mono />
+          ) : (
+            <input type="hidden" name="constraint" value={name} />
+          )}
+          <Field name="queue" label="Queue" note="* is any text" value={typed.queue} mono />
+          <Field name="class" label="Class" note="* is any text" value={typed.class} mono />
+          <Field
+            name="groupBy"
+            label="A limit for each"
+            placeholder="host"
+            note="path into args"
+            value={typed.groupBy}
+            mono
+          />
+          <Field name="concurrency" label="At once" type="number" value={typed.concurrency} />
+          <Field name="limit" label="In a time" type="number" value={typed.limit} />
+          <Field name="period" label="Of" placeholder="1m" value={typed.period} />
+        </div>
+        <TextArea name="args" label="Args" note='JSON: { "size": "large" }' rows={2} value={typed.args} />
+        <div id="preview" data-island aria-live="polite">
+          {tried && <Said tried={tried} />}
+        </div>
+        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
+          {isNew ? 'Make it' : 'Change it'}
+        </button>
+      </form>
+    </Card>
+  )
+}
+
+/** How many run and wait under its limits, of those that are looked at; nothing where none do. */
+function useOf(name: string, limits: readonly LimitView[]): string {
+  const own = limits.filter(({ key }) => key === `constraint:${name}` || key.startsWith(`constraint:${name}:`))
+  const sum = (of: 'running' | 'waiting') => own.reduce((all, limit) => all + limit[of], 0)
+  const [running, waiting] = [sum('running'), sum('waiting')]
+  return running + waiting === 0 ? '' : `${count(running)} run, ${count(waiting)} wait`
+}
+
+export function Constraints({ constraints, limits }: { constraints: ConstraintView[]; limits: readonly LimitView[] }) {
+  return (
+    <Card
+      title="Constraints"
+      right={
+        <LinkButton to="/limits?constraint=" scope="admin" small label="New constraint">
+          New
+        </LinkButton>
+      }
+    >
+      {constraints.length === 0 && <Empty>No constraint: limits come from workers and groups.</Empty>}
+      <table class="tbl lined">
+        <caption class="vh">Constraints</caption>
+        <tbody>
+          {constraints.map((one) => (
+            <tr>
+              <td>
+                <To to={`/limits?constraint=${encodeURIComponent(one.name)}`} label={`Change constraint ${one.name}`}>
+                  <b class="mono">{cut(one.name, 28)}</b>
+                </To>
+              </td>
+              <td class="fill dim" title={matchesOf(one)}>
+                {cut(matchesOf(one), 80)}: {boundOf(one)}
+              </td>
+              <td class="num dim">{useOf(one.name, limits)}</td>
+              <td class="num">
+                <Button
+                  act="unconstrain"
+                  at="/limits"
+                  scope="admin"
+                  fields={{ constraint: one.name }}
+                  icon="x"
+                  kind="quiet"
+                  small
+                  label={`Remove constraint ${one.name}`}
+                />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}

@@ -1,0 +1,135 @@
+// Groups with jobs that are not at rest: what each holds of its limit, and a form that sets it.
+
+import type { GroupView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import type { Act } from '../../page.ts'
+import { Act as Button, LinkButton, refusal, Sent } from '../../parts/act.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Card, Empty, To } from '../../parts/layout.tsx'
+import { given, maybe, numberIn } from '../../words/form.ts'
+import { colours } from '../../words/limit.ts'
+import { count, many } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+import { Slots } from './slots.tsx'
+
+/** So many are drawn. */
+const SHOWN = 60
+
+const way = (id: string): string => `/v1/groups/${encodeURIComponent(id)}`
+
+const pausing = (paused: boolean): Act => ({
+  scope: 'admin',
+  async does({ form, call }) {
+    const group = given(form, 'group')
+    await call('PATCH', way(group), { paused })
+    return {
+      say: paused ? `Group ${group} is paused: what runs goes on` : `Group ${group} goes on`,
+      undo: { act: paused ? 'resumeGroup' : 'pauseGroup', group },
+    }
+  },
+})
+
+export const groupActs: Record<string, Act> = {
+  bound: {
+    scope: 'admin',
+    async does({ form, call }) {
+      const group = given(form, 'group')
+      const text = maybe(form, 'concurrency')
+      const was = (await call('GET', way(group))) as GroupView
+      await call('PATCH', way(group), { concurrency: text === undefined ? null : numberIn(text, 'concurrency') })
+      const concurrency = was.concurrency === null ? '' : String(was.concurrency)
+      return {
+        say: `Group ${group}: ${text === undefined ? 'no bound' : `at most ${text} at once`}`,
+        to: '/limits',
+        undo: { act: 'bound', group, concurrency },
+      }
+    },
+  },
+  pauseGroup: pausing(true),
+  resumeGroup: pausing(false),
+}
+
+/** Who would start at once if there were more room. */
+const nowOf = ({ concurrency, running, waiting }: GroupView): string =>
+  waiting === 0
+    ? `${count(running)} run, nobody waits for it: another bound changes nothing now.`
+    : `${count(running)} run of ${concurrency === null ? 'any number' : count(concurrency)}, ${many(waiting, 'job waits', 'jobs wait')} for it: each place more lets one start.`
+
+export function GroupForm({ id, group }: { id: string; group?: GroupView }) {
+  const { base, who } = useLook()
+  const off = refusal(who.scopes, 'admin')
+  const { concurrency = null, paused = false } = group ?? {}
+  return (
+    <Card
+      title={`Group ${cut(id, 40)}`}
+      kind="change"
+      right={
+        <To kind="link" to="/limits">
+          Leave it
+        </To>
+      }
+    >
+      <form class="form" method="post" action={`${base}/limits`} data-act="bound">
+        <Sent act="bound" />
+        <input type="hidden" name="group" value={id} />
+        <Field
+          name="concurrency"
+          label="At once"
+          type="number"
+          note="empty: no bound"
+          value={concurrency === null ? undefined : String(concurrency)}
+        />
+        {group && <p class="note">{nowOf(group)}</p>}
+        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
+          Change it
+        </button>
+      </form>
+      <div class="foot row">
+        <Button act={paused ? 'resumeGroup' : 'pauseGroup'} at="/limits" scope="admin" fields={{ group: id }} small>
+          {paused ? 'Let its jobs in again' : 'Let none of its jobs in'}
+        </Button>
+      </div>
+    </Card>
+  )
+}
+
+function Row({ group, colour }: { group: GroupView; colour: string }) {
+  const { id, concurrency, running, waiting, jobs, paused } = group
+  return (
+    <tr>
+      <td>
+        <To to={`/jobs?group=${encodeURIComponent(id)}`}>
+          <b>{cut(id, 28)}</b>
+        </To>{' '}
+        {paused && <span class="tag">paused</span>}
+      </td>
+      <td class={`fill ${colour}`}>
+        <Slots limit={{ concurrency, running }} small />
+      </td>
+      <td class="num">{concurrency === null ? count(running) : `${count(running)} of ${count(concurrency)}`}</td>
+      <td class="num dim">{many(waiting, 'waits', 'wait')}</td>
+      <td class="num dim">{many(jobs, 'job')}</td>
+      <td class="num">
+        <LinkButton to={`/limits?group=${encodeURIComponent(id)}`} scope="admin" small label={`Change group ${id}`}>
+          Change
+        </LinkButton>
+      </td>
+    </tr>
+  )
+}
+
+export function Groups({ groups }: { groups: GroupView[] }) {
+  return (
+    <Card title="Groups" right="with jobs that are not at rest">
+      {groups.length === 0 && <Empty>No group has jobs that are not at rest.</Empty>}
+      <table class="tbl">
+        <caption class="vh">Groups</caption>
+        <tbody>
+          {groups.slice(0, SHOWN).map((group, i) => (
+            <Row group={group} colour={colours[i % colours.length]!} />
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}

@@ -1,0 +1,64 @@
+// What can be done to queues.
+
+import type { PatchedQueue } from '../../../engine/engine.ts'
+import type { Act } from '../../page.ts'
+import { given, maybe, numberIn } from '../../words/form.ts'
+
+const way = (name: string): string => `/v1/queues/${encodeURIComponent(name)}`
+
+const nameIn = ({ form, params }: Parameters<Act['does']>[0]): string => params.queue ?? given(form, 'queue')
+
+/** Pausing and resuming take each other back. */
+const pausing = (paused: boolean): Act => ({
+  scope: 'admin',
+  async does(asked) {
+    const queue = nameIn(asked)
+    await asked.call('PATCH', way(queue), { paused })
+    const undo = { act: paused ? 'resume' : 'pause', queue }
+    return { say: paused ? `Queue ${queue} is paused: what runs goes on` : `Queue ${queue} goes on`, undo }
+  },
+})
+
+export const settings = ['lanes', 'batch', 'ageing', 'mode'] as const
+
+/**
+ * What of the form differs from how it was drawn: whoever changed something else meanwhile keeps it. A number that is left
+ * empty is as usual.
+ */
+const changed = (form: FormData): [(typeof settings)[number], string | number | null][] =>
+  settings.flatMap((name) => {
+    const text = maybe(form, name)
+    if (!form.has(name) || (form.has(`was_${name}`) && text === maybe(form, `was_${name}`))) return []
+    const isNumber = name === 'lanes' || name === 'batch'
+    return [[name, isNumber && text !== undefined ? numberIn(text, name) : (text ?? null)]]
+  })
+
+/** How it was, as fields of the form that makes it so again. */
+const back = ({ mode, ageing, ...was }: NonNullable<PatchedQueue['was']>): Record<string, string> => ({
+  ...{ act: 'change', sure: 'yes' },
+  ...Object.fromEntries(Object.entries(was).map(([name, value]) => [name, value === null ? '' : String(value)])),
+  ...(ageing === undefined ? {} : { ageing: ageing === null ? '' : `${ageing}s` }),
+  ...(mode === undefined ? {} : { mode }),
+})
+
+const change: Act = {
+  scope: 'admin',
+  confirm({ form, params }) {
+    const mode = maybe(form, 'mode')
+    if (!changed(form).some(([name]) => name === 'mode')) return undefined
+    const text =
+      mode === 'pull'
+        ? 'Lanes leave: from then on only programs that claim get its jobs.'
+        : 'Lanes serve it: programs that claim get nothing more.'
+    return { title: `Make queue ${params.queue} a ${mode} queue?`, text: [text], verb: 'Change it' }
+  },
+  async does({ form, params, call }) {
+    const patch = Object.fromEntries(changed(form))
+    const names = Object.keys(patch)
+    if (names.length === 0) return { say: `Queue ${params.queue} stays as it is` }
+    const { was } = (await call('PATCH', `${way(params.queue!)}?details=true`, patch)) as PatchedQueue
+    return { say: `Queue ${params.queue} is changed: ${names.join(', ')}`, undo: back(was!) }
+  },
+}
+
+export const acts = { pause: pausing(true), resume: pausing(false), change }

@@ -1,0 +1,51 @@
+// All queues, with their ends in time.
+
+import type { QueueView } from '../../../engine/engine.ts'
+import { page } from '../../page.ts'
+import { Act as Button } from '../../parts/act.tsx'
+import { Card, Empty, Head } from '../../parts/layout.tsx'
+import { count, many } from '../../words/number.ts'
+import { rangeOf } from '../../words/series.ts'
+import { seriesOf } from '../overview/series.ts'
+import { type Ends, QueueTable } from '../overview/tables.tsx'
+import { acts } from './acts.ts'
+
+export function PauseButton({ queue: { name, paused }, at }: { queue: QueueView; at: string }) {
+  return paused ? (
+    <Button act="resume" at={at} scope="admin" fields={{ queue: name }} icon="play">
+      Resume
+    </Button>
+  ) : (
+    <Button act="pause" at={at} scope="admin" fields={{ queue: name }} icon="pause">
+      Pause
+    </Button>
+  )
+}
+
+export const queues = page<{ queues: QueueView[]; ends: Ends }>({
+  path: '/queues',
+  nav: 'queues',
+  every: 2_000,
+  async load(asked) {
+    const range = rangeOf('4h')
+    const [{ queues }, { queues: of = {} }] = await Promise.all([asked.stats(), seriesOf(asked, range)])
+    return { queues, ends: { of, range } }
+  },
+  title: () => 'Queues',
+  View: ({ data: { queues, ends } }) => (
+    <>
+      <Head
+        title="Queues"
+        note={`${many(queues.length, 'queue')}, ${count(queues.filter(({ paused }) => paused).length)} paused`}
+      />
+      <Card>
+        {queues.length === 0 ? (
+          <Empty>There is no queue yet: the first job makes one.</Empty>
+        ) : (
+          <QueueTable queues={queues} ends={ends} />
+        )}
+      </Card>
+    </>
+  ),
+  acts,
+})

@@ -1,0 +1,165 @@
+// A queue from near: who serves it, what runs, which claims wait, who is next and why, and its classes.
+
+import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
+import { Ago, Since } from '../../parts/moment.tsx'
+import { Meter } from '../../parts/spark.tsx'
+import { count, many, short } from '../../words/number.ts'
+import { cut, listed } from '../../words/text.ts'
+import { about, span } from '../../words/time.ts'
+import type { ClassRow } from '../jobs/by-class.tsx'
+
+/** So many runs, and classes, are shown. */
+const [RUNS, CLASSES] = [6, 12]
+
+/** Lanes with what each has, programs that ask, and claims that wait. */
+export function Serves({ queue, processes }: { queue: QueueDetail; processes: ProcessView[] }) {
+  const { open, claims, batch, runs } = queue
+  const programs = processes.filter((one) => one.kind === 'pull' && one.queues.includes(queue.name))
+  const all = open.length + programs.length + claims.length
+  const has = (lane: string): number => runs.filter((run) => run.lane !== null && lane.startsWith(run.lane)).length
+  return (
+    <Card title="Who serves it" tag={count(all)}>
+      {all === 0 && <Empty>No lane is open, and no program has asked for its jobs.</Empty>}
+      <table class="tbl">
+        <caption class="vh">Lanes, programs, and claims that wait</caption>
+        <tbody>
+          {open.map(({ id, kind, until }) => (
+            <tr>
+              <td>
+                <b class="mono">{cut(id, 12)}</b> <span class="tag">{kind === 'bell' ? 'on its way' : 'lane'}</span>
+              </td>
+              <td class="fill dim">{kind === 'lane' && `${many(has(id), 'run')}, ${count(batch)} at most`}</td>
+              <td class="num dim">
+                ends <Ago at={until} />
+              </td>
+            </tr>
+          ))}
+          {programs.map((one) => (
+            <tr>
+              <td>
+                <b class="mono">{cut(one.id, 24)}</b> <span class="tag">pull</span>
+              </td>
+              <td class="fill dim">{many(one.runs.length, 'run')} under way</td>
+              <td class="num">{one.kind === 'pull' && <Since at={one.startedAt} />}</td>
+            </tr>
+          ))}
+          {claims.map(({ id, names, until }) => (
+            <tr>
+              <td>
+                <b class="mono">{cut(id, 12)}</b> <span class="tag">waits</span>
+              </td>
+              <td class="fill dim">for {names.length === 0 ? 'any class' : cut(listed(names), 40)}</td>
+              <td class="num dim">
+                ends <Ago at={until} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}
+
+/** What runs, the lease that ends first at the top. */
+export function UnderWay({ queue: { runs, counts } }: { queue: QueueDetail }) {
+  const { now } = useLook()
+  return (
+    <Card title="Runs under way" tag={count(counts.running)} right="of the lease">
+      {runs.length === 0 && <Empty>Nothing runs.</Empty>}
+      <table class="tbl">
+        <caption class="vh">Runs under way, the lease that ends first at the top</caption>
+        <tbody>
+          {runs.slice(0, RUNS).map(({ job, class: name, startedAt, leaseUntil }) => (
+            <tr>
+              <td class="fill">
+                <To to={`/jobs/${job}`}>{cut(name, 24)}</To> <JobId id={job} />
+              </td>
+              <td class="num">
+                <Since at={startedAt} />
+              </td>
+              <td>
+                <Meter share={(now - startedAt) / Math.max(1, leaseUntil - startedAt)} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}
+
+/** What puts a job where it is in the line: its priority, and with ageing how many steps its wait is worth. */
+function reason({ priority, since }: QueueDetail['next'][number], ageing: number | null, now: number): string {
+  if (ageing === null) return `priority ${priority}`
+  const steps = Math.floor((now - since) / ageing)
+  return steps === 0 ? `priority ${priority}` : `priority ${priority}, ${many(steps, 'step')} by its wait`
+}
+
+const orderOf = (ageing: number | null): string =>
+  ageing === null
+    ? 'smaller priority first, then who waits longer'
+    : `a wait of ${span(ageing)} is worth one step of priority`
+
+/** Who is next, in the order in which they are claimed. */
+export function Next({ queue: { next, ageing } }: { queue: QueueDetail }) {
+  const { now } = useLook()
+  return (
+    <Card title="Who is next" tag={count(next.length)} right={orderOf(ageing)}>
+      {next.length === 0 && <Empty>Nobody is ready.</Empty>}
+      <table class="tbl">
+        <caption class="vh">Jobs that are ready, in the order in which they start</caption>
+        <tbody>
+          {next.map((one, i) => (
+            <tr>
+              <td class="num dim">{i + 1}</td>
+              <td>
+                <JobId id={one.job} />
+              </td>
+              <td class="fill">
+                {cut(one.class, 40)} {one.group && <span class="tag">{cut(one.group, 24)}</span>}{' '}
+                {one.pull && <span class="tag">pull</span>}
+              </td>
+              <td class="num dim">{reason(one, ageing, now)}</td>
+              <td class="num">
+                <Since at={one.since} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}
+
+/** Its classes, with what was counted of each today. */
+export function ItsClasses({ name: queue, classes }: { name: string; classes: readonly ClassRow[] }) {
+  const busy = classes.toSorted((a, b) => b.counts.runs - a.counts.runs)
+  return (
+    <Card title="Classes" tag={count(classes.length)} right="today, UTC">
+      {classes.length === 0 && <Empty>Nothing was counted today.</Empty>}
+      <table class="tbl">
+        <caption class="vh">Classes of this queue, with what was counted of each since midnight UTC</caption>
+        <tbody>
+          {busy.slice(0, CLASSES).map(({ class: name, counts, took }) => (
+            <tr>
+              <td class="fill">
+                {name === null ? (
+                  <span class="dim">all other classes</span>
+                ) : (
+                  <To to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}>{cut(name, 30)}</To>
+                )}
+              </td>
+              <td class="num">{many(counts.runs, 'run')}</td>
+              <td class={counts.failed > 0 ? 'num up' : 'num dimmer'}>{short(counts.failed)} failed</td>
+              <td class="num dim" title="95 of 100 runs took at most this">
+                {took ? about(took.p95) : '–'}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}

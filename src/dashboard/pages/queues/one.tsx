@@ -1,0 +1,90 @@
+// One queue: its ends in time, who is next, who serves it, and how.
+
+import type { Point } from '../../../core/series.ts'
+import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
+import { page } from '../../page.ts'
+import { Card, Choice, Head, To } from '../../parts/layout.tsx'
+import { count, many } from '../../words/number.ts'
+import { columnsOf, deploysIn, type Range, rangeIn, ranges } from '../../words/series.ts'
+import { cut } from '../../words/text.ts'
+import { byClass, type ClassRow } from '../jobs/by-class.tsx'
+import { deploymentsOf } from '../jobs/kinds.tsx'
+import { Ends } from '../overview/chart.tsx'
+import { QueueTable } from '../overview/tables.tsx'
+import { acts } from './acts.ts'
+import { PauseButton } from './index.tsx'
+import { ItsClasses, Next, Serves, UnderWay } from './near.tsx'
+import { Settings } from './settings.tsx'
+
+type QueueData = {
+  queue: QueueDetail
+  range: Range
+  points: Point[]
+  deploys: number[]
+  processes: ProcessView[]
+  classes: ClassRow[]
+}
+
+/** What moves by the minute is looked at again after so long. */
+const LATER = 10_000
+/** So many are shown who are next, and so many runs under way. */
+const NEXT = 20
+
+export const queue = page<QueueData>({
+  path: '/queues/:queue',
+  nav: 'queues',
+  every: 2_000,
+  async load(asked) {
+    const { engine, params, query, look, shared } = asked
+    const name = params.queue!
+    const range = rangeIn(query, look.now)
+    const [queue, { points }, deployments, { processes }, { classes }] = await Promise.all([
+      engine.queue(name, { limit: NEXT }),
+      shared(`series of ${name} ${range.step}`, LATER, () => engine.series({ queue: name, step: range.step })),
+      deploymentsOf(asked),
+      shared('processes', LATER, () => engine.processes()),
+      byClass(asked, { queue: name }, LATER),
+    ])
+    const deploys = deploysIn(deployments, range, look.now)
+    return { queue, range, points: columnsOf(points, range, look.now), deploys, processes, classes }
+  },
+  title: ({ queue }) => `Queue ${queue.name}`,
+  crumbs: ({ queue }) => [{ name: queue.name }],
+  View: ({ data: { queue, range, points, deploys, processes, classes } }) => (
+    <>
+      <Head
+        title={cut(queue.name, 60)}
+        note={`${queue.mode}, ${count(queue.lanes)} of ${many(queue.maxLanes, 'lane')} open`}
+      >
+        <Choice
+          label="Range"
+          options={ranges.map(({ name, text }) => ({
+            text,
+            to: `/queues/${encodeURIComponent(queue.name)}?range=${name}`,
+            on: name === range.name,
+          }))}
+        />
+        <To kind="btn" to={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
+          Its jobs
+        </To>
+        <PauseButton queue={queue} at={`/queues/${encodeURIComponent(queue.name)}`} />
+      </Head>
+      <Card>
+        <QueueTable queues={[queue]} />
+      </Card>
+      <div class="cols c21 below">
+        <div class="stack">
+          <Ends points={points} range={range} deploys={deploys} queue={queue.name} />
+          <Next queue={queue} />
+          <UnderWay queue={queue} />
+        </div>
+        <div class="stack">
+          <Serves queue={queue} processes={processes} />
+          <Settings queue={queue} />
+          <ItsClasses name={queue.name} classes={classes} />
+        </div>
+      </div>
+    </>
+  ),
+  acts,
+})

@@ -1,0 +1,82 @@
+// How a queue is served: a form, and what each setting would do as things are.
+
+import type { QueueDetail } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { refusal, Sent } from '../../parts/act.tsx'
+import { Field, Select } from '../../parts/field.tsx'
+import { Card } from '../../parts/layout.tsx'
+import { count, many } from '../../words/number.ts'
+import { readyIn } from '../../words/queue.ts'
+import { settings } from './acts.ts'
+
+/** What a change would do at once. @example nowOf(queue) // 'Open lanes: 4 of 4, with up to 100 jobs each; 12 jobs are ready. One lane more would open at once.' */
+export function nowOf({ mode, paused, lanes, maxLanes, batch, ageing, counts, ...queue }: QueueDetail): string {
+  const ready = readyIn({ counts })
+  const stand = `Open lanes: ${count(lanes)} of ${count(maxLanes)}, with up to ${many(batch, 'job')} each; ${many(ready, 'job')} ${ready === 1 ? 'is' : 'are'} ready.`
+  if (paused) return `${stand} It is paused: nothing changes until it is resumed.`
+  if (mode === 'pull') return `${stand} Programs claim its jobs: lanes and batch change nothing.`
+  const more =
+    ready === 0
+      ? 'Nobody waits: more lanes would find nothing.'
+      : lanes >= maxLanes
+        ? 'One lane more would open at once.'
+        : 'More may open as it is: the next bell opens one.'
+  const apart = new Set(queue.next.map(({ priority }) => priority)).size
+  const order =
+    ageing === null && apart > 1 ? ' Ageing would let those that wait for long pass smaller priorities.' : ''
+  return `${stand} ${more}${order}`
+}
+
+export function Settings({ queue }: { queue: QueueDetail }) {
+  const { maxLanes, batch, mode, ageing } = queue
+  const { base, here, who } = useLook()
+  const off = refusal(who.scopes, 'admin')
+  const is = {
+    lanes: String(maxLanes),
+    batch: String(batch),
+    ageing: ageing === null ? '' : `${ageing / 1_000}s`,
+    mode,
+  }
+  return (
+    <Card title="Settings">
+      <form class="form" method="post" action={`${base}${here}`} data-act="change">
+        <Sent act="change" />
+        {settings.map((name) => (
+          <input type="hidden" name={`was_${name}`} value={is[name]} />
+        ))}
+        <Select
+          name="mode"
+          label="Mode"
+          note="push: lanes serve it; pull: programs claim"
+          options={['push', 'pull']}
+          value={mode}
+        />
+        <Field
+          name="lanes"
+          label="Lanes at most"
+          type="number"
+          value={is.lanes}
+          note="so many invocations serve it at once; empty: as usual"
+        />
+        <Field
+          name="batch"
+          label="Batch"
+          type="number"
+          value={is.batch}
+          note="so many jobs a lane takes at once; empty: as usual"
+        />
+        <Field
+          name="ageing"
+          label="Ageing"
+          value={is.ageing}
+          note="so long a wait is worth one step of priority; empty: none"
+          placeholder="1m"
+        />
+        <p class="note">{nowOf(queue)}</p>
+        <button class="btn" type="submit" disabled={off !== undefined} title={off}>
+          Change
+        </button>
+      </form>
+    </Card>
+  )
+}

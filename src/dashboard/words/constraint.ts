@@ -1,0 +1,73 @@
+// Constraints in words, as fields of a form, and as what such fields say.
+
+import { type Constraint, constraint } from '../../core/constraint.ts'
+import { check } from '../../core/issues.ts'
+import { jsonText, numberIn } from './form.ts'
+import { count } from './number.ts'
+import { span } from './time.ts'
+
+/** The fields of the form, which are members of the query while it is tried. */
+export const fields = ['queue', 'class', 'args', 'groupBy', 'concurrency', 'limit', 'period'] as const
+
+export type Typed = Partial<Record<(typeof fields)[number], string>>
+
+/**
+ * What the fields of a form say, as the body of a call; empty ones say nothing.
+ *
+ * @example bodyOf({ class: 'order', concurrency: '4' }) // { match: { class: 'order' }, concurrency: 4 }
+ */
+export function bodyOf({ queue, class: name, args, groupBy, concurrency, limit, period }: Typed): object {
+  return {
+    match: {
+      ...(queue ? { queue } : {}),
+      ...(name ? { class: name } : {}),
+      ...(args ? { args: JSON.parse(jsonText(args, 'args')) } : {}),
+    },
+    ...(groupBy ? { groupBy } : {}),
+    ...(concurrency ? { concurrency: numberIn(concurrency, 'concurrency') } : {}),
+    ...(limit || period ? { rate: { ...(limit ? { limit: numberIn(limit, 'limit') } : {}), period } } : {}),
+  }
+}
+
+/** What the fields say, checked as the API does; throws where it would refuse them. */
+export const constraintOf = (typed: Typed): Constraint => check(constraint, bodyOf(typed))
+
+/** A constraint as the fields of the form that makes it so. @example fieldsOf({ match: { queue: 'media' } }) // { queue: 'media' } */
+export function fieldsOf({ match, groupBy, concurrency, rate }: Constraint): Typed {
+  return {
+    ...(match.queue ? { queue: match.queue } : {}),
+    ...(match.class ? { class: match.class } : {}),
+    ...(match.args ? { args: JSON.stringify(match.args) } : {}),
+    ...(groupBy ? { groupBy } : {}),
+    ...(concurrency === undefined ? {} : { concurrency: String(concurrency) }),
+    ...(rate ? { limit: String(rate.limit), period: `${rate.period}ms` } : {}),
+  }
+}
+
+/** A condition on args: `= "large"`, `min 5`. */
+function conditionOf(path: string, condition: unknown): string {
+  if (condition === null || typeof condition !== 'object') return `args.${path} = ${JSON.stringify(condition)}`
+  if ('equals' in condition) return `args.${path} = ${JSON.stringify(condition.equals)}`
+  return `args.${path} ${Object.entries(condition)
+    .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+    .join(', ')}`
+}
+
+/** Which jobs it is about. @example matchesOf({ match: { class: 'crawl/*' }, groupBy: 'host' }) // 'class crawl/*, by args.host' */
+export function matchesOf({ match: { queue, class: name, args }, groupBy }: Constraint): string {
+  const about = [
+    ...(queue ? [`queue ${queue}`] : []),
+    ...(name ? [`class ${name}`] : []),
+    ...Object.entries(args ?? {}).map(([path, condition]) => conditionOf(path, condition)),
+  ]
+  return `${about.join(', ') || 'all jobs'}${groupBy ? `, by args.${groupBy}` : ''}`
+}
+
+/** What it lets through. @example boundOf({ match: {}, concurrency: 4 }) // '4 at once' */
+export function boundOf({ concurrency, rate }: Constraint): string {
+  const bounds = [
+    ...(concurrency === undefined ? [] : [`${count(concurrency)} at once`]),
+    ...(rate ? [`${count(rate.limit)} in ${span(rate.period)}`] : []),
+  ]
+  return bounds.join(', ') || 'no bound'
+}

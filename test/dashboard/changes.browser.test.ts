@@ -1,0 +1,175 @@
+// What can be changed where it stands: who is next in a queue and how it is served, the limit of a group, a schedule.
+
+import { readFileSync } from 'node:fs'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Scope } from '../../src/engine/engine.ts'
+import { findings, type Look, logIn, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { callerOf } from './seed.ts'
+import { serve } from './served.ts'
+
+describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+  let call: ReturnType<typeof callerOf>
+
+  beforeAll(async () => {
+    site = await serve()
+    call = callerOf(site.url, KEY)
+    await call('PUT', '/v1/workers/press/print', { pull: true })
+    for (const [priority, id] of [
+      [5, 'shop-7'],
+      [1, 'shop-9'],
+      [3, 'shop-7'],
+    ])
+      await call('POST', '/v1/jobs', { queue: 'press', class: 'print', priority, group: { id } })
+    browser = await startBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  async function as(scopes: Scope[], path: string, use: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
+    const { key } = await site.engine.addKey({ name: scopes.join('-'), scopes })
+    const { context, page, faults } = await logIn(browser, site.url, key, look)
+    await page.goto(`${site.url}/ui${path}`)
+    await use(page)
+    expect(faults).toEqual([])
+    await context.close()
+  }
+
+  const card = (page: Page, title: string) =>
+    page.locator('.card', { has: page.getByRole('heading', { name: title, exact: true }) })
+  const toast = (page: Page, text: string) => page.locator('.toast', { hasText: text })
+
+  test('a queue says who is next and why, who has what, and which claims wait', async () => {
+    await as(['read'], '/queues/press', async (page) => {
+      const rows = card(page, 'Who is next').locator('tbody tr')
+      expect(await rows.evaluateAll((all) => all.map((row) => row.textContent!.match(/#\d+/)![0]))).toEqual([
+        '#2',
+        '#3',
+        '#1',
+      ])
+      expect(await rows.first().innerText()).toMatch(/print\s+shop-9\s+pull\s+priority 1/)
+      expect(await card(page, 'Who is next').locator('header').innerText()).toContain('smaller priority first')
+      expect(await card(page, 'Settings').innerText()).toContain('3 jobs are ready')
+      expect(await page.getByRole('button', { name: 'Change' }).getAttribute('title')).toBe(
+        'needs admin; you have read',
+      )
+    })
+    await call('PATCH', '/v1/queues/press', { ageing: '1s' })
+    await call('POST', '/v1/queues/press/claim', { names: ['print'], max: 1, lease: '1h', process: 'printer-1' })
+    const waits = call('POST', '/v1/queues/press/claim', { names: ['bind'], wait: '20s' }).catch(() => undefined)
+    await site.until(async () => (await site.engine.queue('press')).claims.length === 1)
+    await as(['read'], '/queues/press', async (page) => {
+      const serves = card(page, 'Who serves it')
+      await serves.getByText('printer-1').waitFor()
+      await serves.getByText('for bind').waitFor()
+      expect(await card(page, 'Runs under way').locator('tbody tr').count()).toBe(1)
+      await card(page, 'Who is next')
+        .getByText(/by its wait/)
+        .first()
+        .waitFor()
+      expect(await card(page, 'Who is next').locator('header').innerText()).toContain('is worth one step of priority')
+      expect(await card(page, 'Classes').innerText()).toContain('print')
+    })
+    await call('POST', '/v1/jobs', { queue: 'press', class: 'print' })
+    void waits
+  })
+
+  test('a job is exported as the API tells of it', () =>
+    as(['read'], '/jobs/1', async (page) => {
+      await page.locator('summary[aria-label="More"]').click()
+      const download = page.waitForEvent('download')
+      await page.getByRole('link', { name: 'Export' }).click()
+      const file = await download
+      expect(file.suggestedFilename()).toBe('job-1.json')
+      expect(JSON.parse(readFileSync(await file.path(), 'utf8'))).toMatchObject({ id: 1, class: 'print' })
+    }))
+
+  test('on a phone every class has its name', () =>
+    as(
+      ['read'],
+      '/workers',
+      async (page) => {
+        const { width } = (await page.getByRole('link', { name: 'print' }).locator('b').boundingBox())!
+        expect(width).toBeGreaterThan(20)
+      },
+      { width: 390, height: 844 },
+    ))
+
+  test.each([
+    ['light', {}],
+    ['dark', { theme: 'dark' }],
+    ['a phone', { width: 390, height: 844 }],
+  ] as const)('in %s a queue and the form of a group can be read by everybody', async (_, look) => {
+    for (const path of ['/queues/press', '/limits?group=shop-7', '/schedules'])
+      await as(
+        ['admin'],
+        path,
+        async (page) => {
+          expect(await findings(page)).toEqual([])
+          expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+        },
+        look,
+      )
+  })
+
+  test('a group is bound, and that is taken back; it is paused, and goes on', async () => {
+    await as(['read', 'write'], '/limits', async (page) => {
+      const off = page.getByRole('button', { name: 'Change group shop-7' })
+      expect(await off.getAttribute('title')).toBe('needs admin; you have read, write')
+    })
+    const bound = async () => (await site.engine.groups()).groups.find(({ id }) => id === 'shop-7')!
+    await as(['read', 'admin'], '/limits', async (page) => {
+      await page.getByRole('link', { name: 'Change group shop-7' }).click()
+      await page.getByText('nobody waits for it: another bound changes nothing now').waitFor()
+      await page.getByLabel('At once').fill('4')
+      await page.getByRole('button', { name: 'Change it' }).click()
+      await toast(page, 'Group shop-7: at most 4 at once').waitFor()
+      expect((await bound()).concurrency).toBe(4)
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await site.until(async () => (await bound()).concurrency === null)
+      await page.goto(`${site.url}/ui/limits?group=shop-7`)
+      await page.getByRole('button', { name: 'Let none of its jobs in' }).click()
+      await toast(page, 'Group shop-7 is paused').waitFor()
+      expect((await bound()).paused).toBe(true)
+      await toast(page, 'Group shop-7 is paused').getByRole('button', { name: 'Undo' }).click()
+      await site.until(async () => !(await bound()).paused)
+    })
+  })
+
+  test('a schedule is changed in the form that made it, and that is taken back', async () => {
+    await call('PUT', '/v1/schedules/nightly', {
+      queue: 'press',
+      class: 'print',
+      repeat: { cron: '30 2 * * *', tz: 'Europe/Berlin', missed: 'last' },
+      args: { pages: 2 },
+    })
+    const cron = async () => JSON.parse((await site.engine.schedule('nightly')).repeat as string).cron
+    await as(['read'], '/schedules', async (page) => {
+      const off = page.getByRole('button', { name: 'Change nightly' })
+      expect(await off.getAttribute('title')).toBe('needs write; you have read')
+    })
+    await as(['read', 'write'], '/schedules', async (page) => {
+      await page.getByRole('link', { name: 'Change nightly' }).click()
+      await page.getByRole('heading', { name: 'Change nightly' }).waitFor()
+      const value = (label: RegExp) => page.getByLabel(label).inputValue()
+      expect([await value(/^Class/), await value(/^When/), await value(/^Zone/)]).toEqual([
+        'print',
+        '30 2 * * *',
+        'Europe/Berlin',
+      ])
+      expect([await value(/^Missed/), await value(/^Args/)]).toEqual(['last', '{"pages":2}'])
+      await page.getByLabel(/^When/).fill('45 4 * * *')
+      await page.getByText('At 04:45').waitFor()
+      await page.getByRole('button', { name: 'Change it' }).click()
+      await toast(page, 'Schedule nightly is set').waitFor()
+      expect(await cron()).toBe('45 4 * * *')
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await site.until(async () => (await cron()) === '30 2 * * *')
+    })
+  })
+})

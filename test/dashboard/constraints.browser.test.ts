@@ -1,0 +1,119 @@
+// Constraints on the page of limits: tried on the open jobs while they are written, made, changed, removed, and taken back.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Scope } from '../../src/engine/engine.ts'
+import { findings, type Look, logIn, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { callerOf } from './seed.ts'
+import { serve } from './served.ts'
+
+describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+
+  beforeAll(async () => {
+    site = await serve()
+    const call = callerOf(site.url, KEY)
+    for (const name of ['crawl', 'crawl-deep', 'mail'])
+      await call('PUT', `/v1/workers/web/${name}`, { pull: true, in: { n: {} } })
+    for (const [name, host] of [
+      ['crawl', 'a.example'],
+      ['crawl', 'b.example'],
+      ['crawl-deep', 'b.example'],
+      ['mail', 'a.example'],
+    ])
+      await call('POST', '/v1/jobs', { queue: 'web', class: name, args: { host } })
+    browser = await startBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  async function as(scopes: Scope[], path: string, use: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
+    const { key } = await site.engine.addKey({ name: scopes.join('-'), scopes })
+    const { context, page, faults } = await logIn(browser, site.url, key, look)
+    await page.goto(`${site.url}/ui${path}`)
+    await use(page)
+    expect(faults).toEqual([])
+    await context.close()
+  }
+
+  const known = async () => (await site.engine.constraints()).constraints.map(({ name }) => name)
+  const toast = (page: Page, text: string) => page.locator('.toast', { hasText: text })
+
+  test('one is tried while it is written, made, and taken back', () =>
+    as(['read', 'admin'], '/limits', async (page) => {
+      await page.getByRole('link', { name: 'New constraint' }).click()
+      await page.getByLabel('Name').fill('one-per-host')
+      await page.getByLabel('Class').fill('crawl*')
+      const said = page.locator('#preview')
+      await said.getByText('3 of the 4 open jobs fit').waitFor()
+      await page.getByLabel('A limit for each').fill('host')
+      await said.getByText('under 2 limits').waitFor()
+      await page.getByLabel(/^Args/).fill('{"host": "a.example"}')
+      await said.getByText('1 of the 4 open jobs fits').waitFor()
+      expect(await said.getByRole('link').allTextContents()).toEqual(['#1'])
+      await page.getByLabel(/^Args/).fill('{"host": ')
+      await said.getByText('args: expected JSON').waitFor()
+      expect(await known()).toEqual([])
+      await page.getByLabel(/^Args/).fill('')
+      await page.getByLabel('At once').fill('1')
+      await page.getByRole('button', { name: 'Make it' }).click()
+      await toast(page, 'Constraint one-per-host is made').waitFor()
+      expect((await site.engine.constraint('one-per-host')).groupBy).toBe('host')
+      await page.getByText('class crawl*, by args.host: 1 at once').waitFor()
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await site.until(async () => (await known()).length === 0)
+      await page.getByText('No constraint: limits come from workers and groups.').waitFor()
+    }))
+
+  test('one that is there is changed, and removed; both are taken back', async () => {
+    const was = { match: { class: 'mail', args: { host: { glob: '*.example' } } }, rate: { limit: 5, period: 60_000 } }
+    await site.engine.setConstraint('mails', was as never)
+    await as(['read', 'admin'], '/limits', async (page) => {
+      await page.getByRole('link', { name: 'Change constraint mails' }).click()
+      await page.locator('#preview').getByText('1 of the 4 open jobs fits').waitFor()
+      expect(await page.getByLabel('In a time').inputValue()).toBe('5')
+      await page.getByLabel('In a time').fill('9')
+      await page.getByRole('button', { name: 'Change it' }).click()
+      await toast(page, 'Constraint mails is changed').waitFor()
+      expect((await site.engine.constraint('mails')).rate).toMatchObject({ limit: 9 })
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await site.until(async () => (await site.engine.constraint('mails')).rate?.limit === 5)
+      await page.getByRole('button', { name: 'Remove constraint mails' }).click()
+      await toast(page, 'Constraint mails is removed').waitFor()
+      expect(await known()).toEqual([])
+      await toast(page, 'is removed').getByRole('button', { name: 'Undo' }).click()
+      await site.until(async () => (await known()).length === 1)
+      expect(await site.engine.constraint('mails')).toMatchObject(was)
+    })
+  })
+
+  test('who may not is told why, and still tries one', () =>
+    as(['read', 'write'], '/limits?constraint=&class=crawl', async (page) => {
+      await page.getByText('2 of the 4 open jobs fit').waitFor()
+      for (const name of ['Make it', 'Remove constraint mails', 'New constraint']) {
+        const button = page.getByRole('button', { name })
+        expect(await button.isDisabled()).toBe(true)
+        expect(await button.getAttribute('title')).toBe('needs admin; you have read, write')
+      }
+    }))
+
+  test.each([
+    ['light', {}],
+    ['dark', { theme: 'dark' }],
+    ['a phone', { width: 390, height: 844 }],
+  ] as const)('in %s everybody can read it', (_, look) =>
+    as(
+      ['admin'],
+      '/limits?constraint=&class=crawl*',
+      async (page) => {
+        expect(await findings(page)).toEqual([])
+        expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+      },
+      look,
+    ),
+  )
+})

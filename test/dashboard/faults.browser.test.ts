@@ -1,0 +1,211 @@
+// What is refused of a form stands beside the field that it names, in every form, and goes as somebody writes there.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findings, type Look, logIn, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { callerOf } from './seed.ts'
+import { serve } from './served.ts'
+
+type Case = {
+  path: string
+  /** What is written where, by the labels of the fields. */
+  fill: Record<string, string>
+  press: string
+  /** The field that is to blame, and what is said there. */
+  field: string
+  says: RegExp
+  open?: string
+}
+
+const cases: Case[] = [
+  {
+    path: '/workers/media/resize',
+    fill: { url: 'https://a.example/1.png', sizes: '[1, "x"]' },
+    press: 'Make the job',
+    field: 'sizes',
+    says: /^inputs\.sizes\[0\]\[1\]: expected a whole number/,
+  },
+  {
+    path: '/workers/media/resize',
+    fill: { sizes: '[1' },
+    press: 'Make the job',
+    field: 'sizes',
+    says: /expected JSON/,
+  },
+  {
+    path: '/workers/media/resize',
+    fill: { 'Later by': 'soon' },
+    press: 'Make the job',
+    field: 'Later by',
+    says: /^wait: expected a duration/,
+    open: 'Options:',
+  },
+  {
+    path: '/workers/media/resize?as=json',
+    fill: { Body: '{"queue":"media","class":"resize","priority":1.5}' },
+    press: 'Make the job',
+    field: 'Body',
+    says: /^priority: expected a whole number/,
+  },
+  {
+    path: '/jobs/new',
+    fill: { Class: 'nope' },
+    press: 'Make the job',
+    field: 'Class',
+    says: /^class nope is not registered/,
+  },
+  {
+    path: '/schedules',
+    fill: { Name: 'nightly', Class: 'resize', When: '1 2 3' },
+    press: 'Make it',
+    field: 'When',
+    says: /expected 5 or 6 fields/,
+  },
+  {
+    path: '/schedules',
+    fill: { Name: 'nightly', Class: 'resize', When: '0 3 * * *', Zone: 'Mars/Base' },
+    press: 'Make it',
+    field: 'Zone',
+    says: /expected a time zone/,
+  },
+  {
+    path: '/limits?change=',
+    fill: { Key: 'stripe', 'At once': '0' },
+    press: 'Make it',
+    field: 'At once',
+    says: /^concurrency: expected at least 1/,
+  },
+  {
+    path: '/limits?change=',
+    fill: { Key: 'stripe', 'In a time': '5', Of: 'a while' },
+    press: 'Make it',
+    field: 'Of',
+    says: /^rate\.period: expected a duration/,
+  },
+  {
+    path: '/limits?constraint=',
+    fill: { Name: 'big', Args: '{"size": {"more": 1}}' },
+    press: 'Make it',
+    field: 'Args',
+    says: /^match\.args\.size/,
+  },
+  {
+    path: '/queues/media',
+    fill: { 'Lanes at most': '5000' },
+    press: 'Change',
+    field: 'Lanes at most',
+    says: /^lanes: expected at most 1000/,
+  },
+  {
+    path: '/workers?register',
+    fill: { Class: 'stamp', 'Tries again': '-1' },
+    press: 'Register it',
+    field: 'Tries again',
+    says: /^retry\.max: expected at least 0/,
+  },
+  {
+    path: '/channels',
+    fill: { Channel: '/shop', Message: 'paid' },
+    press: 'Publish',
+    field: 'Message',
+    says: /^message: expected JSON/,
+  },
+]
+
+describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+
+  beforeAll(async () => {
+    site = await serve()
+    const call = callerOf(site.url, KEY)
+    await call('PUT', '/v1/workers/media/resize', {
+      pull: true,
+      in: { url: { schema: { type: 'string' } }, sizes: { schema: { type: 'array', items: { type: 'integer' } } } },
+    })
+    await call('POST', '/v1/jobs', { queue: 'media', class: 'resize' })
+    browser = await startBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  async function at(path: string, use: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
+    const { context, page, faults } = await logIn(browser, site.url, KEY, look)
+    await page.goto(`${site.url}/ui${path}`)
+    await use(page)
+    expect(faults.filter((fault) => !/status of (4|503)/.test(fault))).toEqual([])
+    await context.close()
+  }
+
+  const labelled = (page: Page, label: string) =>
+    page
+      .locator('#main')
+      .getByLabel(new RegExp(`^${label}`))
+      .last()
+
+  async function send(page: Page, { fill, press, open }: Case): Promise<void> {
+    if (open) await page.getByText(open).click()
+    for (const [label, text] of Object.entries(fill)) await labelled(page, label).fill(text)
+    await page.getByRole('button', { name: press, exact: true }).click()
+  }
+
+  test.each(cases)('$path: $says stands beside “$field”', (one) =>
+    at(one.path, async (page) => {
+      await send(page, one)
+      const said = page.locator('label .err')
+      await said.waitFor()
+      expect(await said.textContent()).toMatch(one.says)
+      expect(await page.locator('.toast').count()).toBe(0)
+      const field = labelled(page, one.field)
+      expect(await field.getAttribute('aria-invalid')).toBe('true')
+      expect(await field.getAttribute('aria-describedby')).toBe(await said.getAttribute('id'))
+      expect(await field.evaluate((input) => input === document.activeElement)).toBe(true)
+      expect(await field.evaluate((input) => input.closest('label')!.querySelector('.err') !== null)).toBe(true)
+      await field.press('End')
+      await page.keyboard.type('1')
+      await said.waitFor({ state: 'detached' })
+      expect(await field.getAttribute('aria-invalid')).toBeNull()
+    }),
+  )
+
+  test('a key without a scope is told so beside its scopes', () =>
+    at('/settings/keys', async (page) => {
+      await page.getByLabel(/^Name/).fill('grafana')
+      await page.getByRole('checkbox', { name: /^read/ }).uncheck()
+      await page.getByRole('button', { name: 'Make it' }).click()
+      expect(await page.locator('fieldset .err').textContent()).toBe('scope: expected at least one, got none')
+    }))
+
+  test('what names no field stands beside the button, as before', () =>
+    at('/queues/media', async (page) => {
+      const call = callerOf(site.url, KEY)
+      await call('POST', '/v1/jobs', { queue: 'media', class: 'resize' })
+      await page.route('**/queues/media', (route) =>
+        route.request().method() === 'POST'
+          ? route.fulfill({ status: 503, json: { error: { code: 'UNAVAILABLE', message: 'Redis does not answer' } } })
+          : route.continue(),
+      )
+      await page.getByRole('button', { name: 'Change', exact: true }).click()
+      await page.locator('.toast.bad', { hasText: 'Redis does not answer' }).waitFor()
+    }))
+
+  test.each([
+    ['light', {}],
+    ['dark', { theme: 'dark' }],
+    ['a phone', { width: 390, height: 844 }],
+  ] as const)('in %s it can be read, and nothing is beyond the edge', (_, look) =>
+    at(
+      cases[0]!.path,
+      async (page) => {
+        await send(page, cases[0]!)
+        await page.locator('label .err').waitFor()
+        expect(await findings(page)).toEqual([])
+        expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+      },
+      look,
+    ),
+  )
+})
