@@ -104,7 +104,7 @@ export const limits = {
     above: '429 LIMITED, nothing is done; the run fails; a port that listens misses the message',
   },
   moved: {
-    most: 10_000,
+    most: 5_000,
     unit: 'values',
     of: 'what connecting ports, or a wire, moves at once: values × targets',
     above: 'the rest stays, and goes when it is asked for again',

@@ -2754,7 +2754,8 @@ const classes: Mutation[] = [
   ...of(
     97,
     'lib/queue/class_counts.lua',
-    ['if not to and size_of(text) >= MOST then', 'if false then', 'a text grows by every class'],
+    ['      if lines >= MOST then', '      if false then', 'a text grows by every class'],
+    ['      lines = lines + 1\n', '', 'a text grows by every class of one call'],
     ['size_of(beside) >= MOST_BESIDE', 'false', 'what is counted beside the text grows by every class'],
     [
       'if text and not is_of_today then set_text',

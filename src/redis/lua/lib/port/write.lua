@@ -76,7 +76,7 @@ function write.items(id, doc, dir, port, items, options)
   if dir == 'i' then queueing.wake(id, doc, 'own') else queueing.wake_parent(id, doc) end
 end
 
-local MAX_MOVE = 10000
+local MAX_MOVE = 5000
 local MAX_COPIED = 8388608
 
 local function check_copies(id, dir, port, what, bytes, n)

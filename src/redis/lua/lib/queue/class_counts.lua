@@ -77,16 +77,28 @@ local function size_of(text)
   return lines - 1
 end
 
--- A text with more in the line of a class.
-local function with(text, class, more)
-  local _, to = text:find('\n' .. class .. '\t', 1, true)
-  if not to and size_of(text) >= MOST then
-    class = ''
-    _, to = text:find('\n\t', 1, true)
+-- A text with more in the lines of classes. Its lines are counted once, and not for each class: whoever calls their classes as
+-- long as may be, and makes jobs of a hundred at once, would have everybody wait for it.
+local function with(text, of)
+  local lines
+  for class, more in pairs(of) do
+    local _, to = text:find('\n' .. class .. '\t', 1, true)
+    if not to then
+      lines = lines or size_of(text)
+      if lines >= MOST then
+        class = ''
+        _, to = text:find('\n\t', 1, true)
+      end
+    end
+    if to then
+      local stop = text:find('\n', to, true)
+      text = text:sub(1, to) .. grown(text:sub(to + 1, stop - 1), more) .. text:sub(stop)
+    else
+      text = text .. class .. '\t' .. grown('', more) .. '\n'
+      lines = lines + 1
+    end
   end
-  if not to then return text .. class .. '\t' .. grown('', more) .. '\n' end
-  local stop = text:find('\n', to, true)
-  return text:sub(1, to) .. grown(text:sub(to + 1, stop - 1), more) .. text:sub(stop)
+  return text
 end
 
 local function day_of(text) return text and text:match('^%d+') end
@@ -95,7 +107,9 @@ local function day_of(text) return text and text:match('^%d+') end
 local function text_of_today(q, beside)
   local text = text_at(class_counts.key(q, 'c')) or nil
   if beside and day_of(text) == day_of(beside) then
-    for class, line in beside:gmatch('\n([^\t\n]*)\t([^\n]*)') do text = with(text, class, numbers_of(line)) end
+    local of = {}
+    for class, line in beside:gmatch('\n([^\t\n]*)\t([^\n]*)') do of[class] = numbers_of(line) end
+    text = with(text, of)
   elseif beside then
     if text then set_text(class_counts.key(q, 'b'), text) end
     text = beside
@@ -111,7 +125,7 @@ function class_counts.settle()
     local beside = queue(q).class_counts
     local is_read = raw[class_counts.key(q, 'c')] ~= nil or (beside and (day_of(beside) ~= today or size_of(beside) >= MOST_BESIDE))
     local text = is_read and text_of_today(q, beside) or beside or today .. '\n'
-    for class, more in pairs(of) do text = with(text, class, more) end
+    text = with(text, of)
     if is_read then set_text(class_counts.key(q, 'c'), text) else change_queue(q, queue_fields.class_counts, text) end
     if is_read and beside then change_queue(q, queue_fields.class_counts, nil) end
     class_counts.noted[q] = nil
