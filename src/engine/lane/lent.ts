@@ -38,8 +38,8 @@ export function createLent() {
       heard.push(...own.map(({ document }) => document.token!))
       return own
     },
-    /** The tokens of what came with calls, and Redis has not been told of. */
-    heard: (): readonly string[] => heard,
+    /** The tokens of what came with calls, and Redis has not been told of. A copy: more may come before it has been told. */
+    heard: (): readonly string[] => [...heard],
     /** So many of them Redis knows of now. */
     told(n: number): void {
       heard = heard.slice(n)
