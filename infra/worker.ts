@@ -143,9 +143,9 @@ export async function startWorker({ say, onReload, onGone, cpu, memory = UNBOUND
     createWatchdog({
       limit: cpu === undefined ? undefined : Math.max(LEAST_CPU, cpu) / 1_000,
       pid: () => workerd,
-      // Whatever it answers, it answers: a Worker of one's own may have its health elsewhere.
+      // Whatever it answers, it answers: nothing is served there, so that looking costs no command of Redis.
       isAlive: async () => {
-        const answer = await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(5_000) })
+        const answer = await fetch(`http://127.0.0.1:${port}/alive`, { signal: AbortSignal.timeout(5_000) })
         await answer.body?.cancel()
         return true
       },
