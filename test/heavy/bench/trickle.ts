@@ -20,11 +20,23 @@ const [rate, seconds] = [options.rate, options.seconds].map(Number) as [number, 
 /** What this program itself asks Redis is nobody's cost. */
 const OWN = ['info', 'exists']
 
-async function billed(redis: Connection): Promise<number> {
+/** How often each command has been called. */
+async function billed(redis: Connection): Promise<Map<string, number>> {
   const info = text(await redis.call('INFO', 'commandstats'))
   const rows = [...info.matchAll(/^cmdstat_(\S+):calls=(\d+)/gm)].filter(([, name]) => !OWN.includes(name!))
-  return rows.reduce((sum, [, , calls]) => sum + Number(calls), 0)
+  return new Map(rows.map(([, name, calls]) => [name!, Number(calls)]))
 }
+
+const sum = (calls: Map<string, number>): number => [...calls.values()].reduce((sum, n) => sum + n, 0)
+
+/** What was called since then, for each of so many jobs: the most frequent first. */
+const eachOf = (then: Map<string, number>, now: Map<string, number>, jobs: number): string =>
+  [...now]
+    .map(([name, calls]) => [name, (calls - (then.get(name) ?? 0)) / jobs] as const)
+    .filter(([, each]) => each >= 0.005)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, each]) => `${name} ${each.toFixed(2)}`)
+    .join(', ')
 
 const quantile = (sorted: number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
@@ -46,13 +58,15 @@ async function measure(warm: string): Promise<string> {
   await lone(20, one)
   const [commands, { published }] = [await billed(connection), await stack.counts()]
   const took = (await trickle(rate, seconds, one)).sort((a, b) => a - b)
-  const cost = ((await billed(connection)) - commands) / took.length
+  const since = await billed(connection)
+  const cost = (sum(since) - sum(commands)) / took.length
   const messages = ((await stack.counts()).published - published) / took.length
   for (const one of [connection, looking]) await one.close()
   await stack.close()
   await redis.close()
   const cells = [`p50 ${quantile(took, 0.5).toFixed(1)} ms`, `p99 ${quantile(took, 0.99).toFixed(1)} ms`]
-  return [...cells, `${cost.toFixed(1)} billed commands`, `${messages.toFixed(4)} QStash messages a job`].join('   ')
+  const costs = [`${cost.toFixed(2)} billed commands`, `${messages.toFixed(4)} QStash messages a job`]
+  return `${[...cells, ...costs].join('   ')}\n    ${eachOf(commands, since, took.length)}`
 }
 
 console.log(`${rate} jobs a second for ${seconds} s, ${options.near ? 'near' : 'Redis 2 ms and QStash 50 ms away'}`)
