@@ -3,7 +3,7 @@
 import { isAlikeBut } from '../core/alike.ts'
 import type { Encoded } from '../core/codec/value.ts'
 import { jobFields } from './keys.ts'
-import { isOver, ownOfAlike, ownWords, withWaiting } from './packed-jobs.ts'
+import { isBig, ownOfAlike, ownWords, withWaiting } from './packed-jobs.ts'
 import { purposes, type Sealed, type Vault } from './vault.ts'
 
 export type PortSpec = { default?: Encoded; channels?: string[] }
@@ -79,10 +79,6 @@ export type NewJob = {
   shutdown?: boolean
   quiet?: boolean
 }
-
-/** Bytes: what is larger stands beside the record, so that a change of the record does not write it again. */
-const BIG = 512
-const isBig = (value: string): boolean => isOver(value, BIG)
 
 const text = (value: number | undefined): string => (value === undefined ? '' : String(value))
 

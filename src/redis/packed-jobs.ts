@@ -5,15 +5,18 @@ import { isAlikeBut } from '../core/alike.ts'
 import type { Sealed, Vault } from './vault.ts'
 
 /** As many as there are in a piece at most. */
-const PIECE = 100
-/** Values of a port stand in the document up to so many bytes. */
+export const PIECE = 100
+/** Bytes: what is larger stands beside the record, so that a change of the record does not write it again. */
 const BIG = 512
 /** Args and values of one job together: in a piece they are written seldom, but with those of a hundred others. */
 const MOST = 1_024
 
 /** Whether a text has more bytes than so many. */
-export const isOver = (value: string, most: number): boolean =>
+const isOver = (value: string, most: number): boolean =>
   value.length > most / 3 && new TextEncoder().encode(value).length > most
+
+/** Whether a value, or what waits at a port, stands beside the record. */
+export const isBig = (value: string): boolean => isOver(value, BIG)
 
 /** What waits at one port of one job: how many values, and as its document has them. */
 type Waiting = { port: string; n: number; text: string }
@@ -35,7 +38,7 @@ export function ownOf({ inputs }: Made, args: Sealed | '', { sealItem }: Vault):
     const items = inputs[port]!.map(sealItem)
     if (items.length === 0) continue
     const text = items.join('')
-    if (isOver(text, BIG)) return undefined
+    if (isBig(text)) return undefined
     all += text
     waiting.push({ port, n: items.length, text: JSON.stringify(items) })
   }

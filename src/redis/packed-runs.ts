@@ -2,6 +2,7 @@
 // ports, as one.
 
 import { type RunOutcome, runArguments } from './changes.ts'
+import { PIECE } from './packed-jobs.ts'
 import { type Ported, portedBy, portWords } from './ported.ts'
 
 const DIGITS = 2
@@ -22,8 +23,6 @@ type Packed = {
   /** Where each stands among all runs, by its place in the piece, which is the end of its id. */
   runs: (number | undefined)[]
 }
-
-const PIECE = 100
 
 const maskOf = ({ runs }: Packed): string => {
   const last = runs.findLastIndex((at) => at !== undefined)

@@ -2,10 +2,8 @@
 // committed as one; see lib/run/packed.lua.
 
 import type { Words } from './ops.ts'
-import { isOver } from './packed-jobs.ts'
+import { isBig } from './packed-jobs.ts'
 
-/** Values of a port stand in the document up to so many bytes. */
-const BIG = 512
 const NAME = /^\w{1,100}$/
 
 /** What one run did to its ports; `shape` is the same for runs of which only the values differ. */
@@ -57,7 +55,7 @@ export function portedBy(words: Words): Ported | undefined {
   }
   const { fields, written } = reader
   for (const [port, items] of written) {
-    if (isOver(items.join(''), BIG)) return undefined
+    if (isBig(items.join(''))) return undefined
     fields.push(...writtenFields(port, items.length))
   }
   return { shape: fields.join(), fields, written }

@@ -80,8 +80,8 @@ export function createLog({ store, change, now }: Context): Pick<Engine, 'log' |
       const entries: LogRow[] = []
       // What a filter lets through may be far back: several pages are looked at before the caller is asked to go on.
       for (let page = 0, before = cursor; page < LOG_PAGES; page++) {
-        const found = await store.readLog(before ? `(${before}` : latest, LOG_PAGE, own?.id)
-        const rows = own ? ownRows(found, store.vault, own.id, own.document.class) : logRows(found, store.vault)
+        const read = await store.readLog(before ? `(${before}` : latest, LOG_PAGE, own?.id)
+        const rows = own ? ownRows(read, store.vault, own.id, own.document.class) : logRows(read, store.vault)
         for (const row of rows) {
           if (row.at < earliest) return { entries, cursor: null }
           if (isWanted(row)) entries.push(row)

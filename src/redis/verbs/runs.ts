@@ -62,7 +62,7 @@ const isLight = (runs: readonly RunOutcome[], claim: CommitRequest['claim']): bo
   runs.every(({ end, words }) => end === 'completed' && words.length === 0)
 
 /** Once somebody was found to listen to what jobs become, the smaller script is not asked for so long. */
-const HEARD = 60_000
+const APART = 60_000
 
 /** Of how many jobs under way it is remembered by which API key they were made. */
 const REMEMBERED = 1_000
@@ -82,15 +82,15 @@ export function createRuns(parts: Parts) {
   const quotasOf = (runs: readonly RunOutcome[]): Set<string> =>
     new Set(quotas.size > 0 ? runs.flatMap(({ token }) => quotas.get(token.split('.', 1)[0]!) ?? []) : [])
 
-  let heardTill = 0
+  let apartTill = 0
 
   /** Asks the script that has what is wanted; who listens is known to Redis alone. */
   async function asked(light: boolean, known: string[], args: Omit<CommitArgs, 'light'>, words: string[]) {
-    const script = light && Date.now() >= heardTill ? scripts.commit : scripts.commit_verbs
+    const script = light && Date.now() >= apartTill ? scripts.commit : scripts.commit_verbs
     const given = { ...args, light: script === scripts.commit ? '1' : '' }
     const reply = answerOf(await evaluate(script, known, given, words), 'committed')
     if (reply.word === 'verbs') {
-      heardTill = Date.now() + HEARD
+      apartTill = Date.now() + APART
       return asked(false, known, args, words)
     }
     for (const { job, what } of reply.faults)
