@@ -30,6 +30,7 @@ export const table = {
     takeResult: 'POST /v1/jobs/:job/result/take',
     why: 'GET /v1/jobs/:job/why',
     runs: 'GET /v1/jobs/:job/runs',
+    pastRun: 'GET /v1/jobs/:job/runs/:n',
     steps: 'GET /v1/jobs/:job/steps',
     log: 'GET /v1/jobs/:job/log',
     tree: 'GET /v1/jobs/:job/tree',

@@ -302,4 +302,20 @@ export type PastRun = {
   retried?: boolean
   by?: string
   error?: Encoded
+  /** Only of jobs with a `history`: which of their runs it was, since when it had been ready, how often it has committed. */
+  n?: number
+  readyAt?: number
+  commits?: number
+}
+
+/** So many values at one port of a job. */
+export type PortDeed = { job: number; dir: 'in' | 'out'; port: string; values: number }
+
+/** What a run did, as far as its job keeps it; `more`: how much else there was, of which only the number is known. */
+export type RunDeeds = {
+  reads: PortDeed[]
+  writes: PortDeed[]
+  published: { channel: string; messages: number }[]
+  made: { id: number; name: string }[]
+  more: number
 }

@@ -30,6 +30,7 @@ import { createJobs } from './api/jobs.ts'
 import { createKeys } from './api/keys.ts'
 import { createLimits } from './api/limits.ts'
 import { createLog } from './api/log.ts'
+import { createPastRuns } from './api/past-runs.ts'
 import { createPorts } from './api/ports.ts'
 import { createProcesses } from './api/processes.ts'
 import { createQueues } from './api/queues.ts'
@@ -227,6 +228,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const parts: Context = { ...means, allowHosts: outgoing.allowHosts }
   const health = { client, store, bells, version: VERSION, isTenant }
   const jobs = createJobs(parts)
+  const log = createLog(parts)
   const schedules = createSchedules(parts, jobs)
 
   return {
@@ -237,7 +239,8 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     ...createResults(parts),
     ...createPorts(parts),
     ...createChannels(parts),
-    ...createLog(parts),
+    ...log,
+    ...createPastRuns(parts, log),
     ...createWorkers(parts, workers),
     ...createQueues(parts),
     ...createProcesses(parts),

@@ -22,6 +22,7 @@ import {
   logCursor,
   logPage,
   pastRuns,
+  pastRunView,
   portSpecs,
   ref,
   result,
@@ -249,6 +250,17 @@ export const jobs = {
       answers: { 200: pastRuns },
     },
     ({ engine, params }) => engine.runs(params.job),
+  ),
+
+  pastRun: route(
+    {
+      method: 'GET',
+      path: '/v1/jobs/:job/runs/:n',
+      scope: 'read',
+      summary: 'Shows one run of a job with a history: since when it was ready, how it ended, what it did and logged',
+      answers: { 200: pastRunView },
+    },
+    ({ engine, params }) => engine.pastRun(params.job, Number(params.n)),
   ),
 
   steps: route(

@@ -15,6 +15,7 @@ import {
   portName,
   processName,
   queueName,
+  runNumber,
   tenantName,
   wireName,
 } from '../core/schemas.ts'
@@ -48,6 +49,7 @@ export const pathParams = {
   tenant: tenantName,
   id: label,
   wire: wireName,
+  n: runNumber,
 } satisfies Record<string, z.ZodType>
 
 type ParamName<Path> = Path extends `${string}:${infer Rest}`

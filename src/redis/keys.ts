@@ -191,6 +191,8 @@ export const jobFields = {
   lastRun: ['lr', 'last run: startedAt,endedAt,outcome,attempt'],
   history: ['hn', 'how many of its runs it keeps', 'number'],
   historyKept: ['hl', 'how many it has kept', 'number'],
+  runsNoted: ['hr', 'of a job that keeps its history: how many of its runs have ended since it does', 'number'],
+  runDid: ['hd', 'what the run under way has done up to its last checkpoint'],
   recorded: ['rg', 'of a flow: what it does is recorded, and told for so long', 'number'],
   process: ['pr', 'the process that has the run under way, where it has a name'],
   waitedUntil: ['wu', 'until when somebody waits for its end', 'number'],

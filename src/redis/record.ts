@@ -2,7 +2,7 @@
 
 import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
-import type { PastRun } from '../core/run.ts'
+import type { PastRun, RunDeeds } from '../core/run.ts'
 import { shownItem } from './item.ts'
 import { dayFields, jobFields, limitFields, queueFields } from './keys.ts'
 import { isSealed, type Opening } from './vault.ts'
@@ -176,9 +176,24 @@ export function stateOf(record: JobRecord): Record<string, Encoded> {
   return state
 }
 
+/** What is told besides of a run of a job with a history: behind its error, which may have lines of its own. */
+const TOLD = /\n\+(\d+),(\d+),(\d+)(\{.*\})?$/
+
+/** Ends that are no commit of the run. */
+const uncommitted: ReadonlySet<string> = new Set(['lost', 'conflict', 'released', 'requeued'])
+
+const toldOf = ([, n, readyAt, checkpoints]: RegExpExecArray, run: PastRun) => ({
+  n: Number(n),
+  readyAt: Math.min(Number(readyAt), run.startedAt),
+  commits: Number(checkpoints) + (uncommitted.has(run.outcome) ? 0 : 1),
+})
+
 /** A run as `lr` has it, or one of the list of those that are kept. */
 export function pastRunOf(text: string): PastRun {
-  const [line, error] = text.split('\n') as [string, string?]
+  const told = TOLD.exec(text)
+  const own = told ? text.slice(0, told.index) : text
+  const [line] = own.split('\n', 1) as [string]
+  const error = own.slice(line.length + 1)
   const [startedAt, endedAt, outcome, attempt, token, retried, ...by] = line.split(',')
   const run = { startedAt: Number(startedAt), endedAt: Number(endedAt), outcome: outcome!, attempt: Number(attempt) }
   if (token === undefined) return run
@@ -188,7 +203,31 @@ export function pastRunOf(text: string): PastRun {
     retried: retried === '1',
     ...(by.join(',') && { by: by.join(',') }),
     ...(error && { error: error as Encoded }),
+    ...(told && toldOf(told, run)),
   }
+}
+
+/** What a kept run did, as lib/run/did.lua notes it: what it was, of what → how many. */
+export function deedsOf(text: string): RunDeeds {
+  const did = TOLD.exec(text)?.[4]
+  const deeds: RunDeeds = { reads: [], writes: [], published: [], made: [], more: 0 }
+  if (did === undefined) return deeds
+  const { of, more } = JSON.parse(did) as { of: Record<string, number>; more: number }
+  for (const [what, values] of Object.entries(of)) {
+    const [, job, dir, port] = /^[rw](\d+)([io]):(\w+)$/.exec(what) ?? []
+    const [, id, name] = /^m(\d+) (.*)$/s.exec(what) ?? []
+    if (id !== undefined) deeds.made.push({ id: Number(id), name: name! })
+    else if (job === undefined) deeds.published.push({ channel: what.slice(1), messages: values })
+    else
+      deeds[what.startsWith('r') ? 'reads' : 'writes'].push({
+        job: Number(job),
+        dir: dir === 'i' ? 'in' : 'out',
+        port: port!,
+        values,
+      })
+  }
+  deeds.made.sort((a, b) => a.id - b.id)
+  return { ...deeds, more }
 }
 
 export type Child = { id: number; status: Status; class: string }

@@ -3,10 +3,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import * as z from 'zod'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { check } from '../../src/core/issues.ts'
 import { jobInput, worker } from '../../src/core/schemas.ts'
 import { createEngine } from '../../src/engine/index.ts'
-import { defineWorker } from '../../src/index.ts'
+import { defineWorker, port } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
 let broken = 0
@@ -21,10 +23,27 @@ const flaky = defineWorker({
   },
 })
 
+const adder = defineWorker({
+  queue: 'q',
+  class: 'adder',
+  history: 5,
+  in: { n: port(z.number()) },
+  out: { sum: port(z.number()) },
+  async perform(job) {
+    job.log('before')
+    await job.checkpoint()
+    let sum = 0
+    while (job.size('n') > 0) sum += (await job.read('n')) ?? 0
+    job.write('sum', sum)
+    if (!job.children.child) job.spawn('child', { queue: 'q', class: 'flaky' })
+    job.log('after')
+  },
+})
+
 let kit: Kit
 const server = createServer((_, response) => response.writeHead(500).end('busy'))
 beforeAll(async () => {
-  kit = await startKit({ workers: [flaky] })
+  kit = await startKit({ workers: [flaky, adder] })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
 afterAll(async () => {
@@ -126,4 +145,40 @@ test('what a job has cost is told of the runs that are known, and whether there 
   expect(await costOf(once)).toMatchObject({ took: expect.any(Number) })
   expect((await kit.engine.get(String(all), { details: true })).cost).toMatchObject({ price: null })
   expect(await kit.engine.get(String(all))).not.toHaveProperty('cost')
+})
+
+test('one run is told whole: since when it was ready, how it ended, what it read, wrote, made and logged', async () => {
+  const id = await make({ class: 'adder', inputs: { n: [1, 2, 3].map((n) => encodeValue(n)) } })
+  await ended(id)
+  const run = await kit.engine.pastRun(String(id), 1)
+  expect(run).toMatchObject({
+    ...{ n: 1, outcome: 'completed', attempt: 1, retried: false, by: 'function', commits: 2, more: 0 },
+    reads: [{ job: id, dir: 'in', port: 'n', values: 3 }],
+    writes: [{ job: id, dir: 'out', port: 'sum', values: 1 }],
+    made: [{ name: 'child' }],
+  })
+  expect(run.readyAt).toBeLessThanOrEqual(run.startedAt)
+  expect(Object.values((await kit.engine.get(String(id))).children).map((child) => child.id)).toEqual(
+    run.made.map((one) => one.id),
+  )
+  const said = ({ log }: typeof run) => log.entries.map(({ entry }) => JSON.parse(entry).message)
+  expect(said(run)).toEqual(['after', 'before'])
+  await kit.engine.write(String(id), 'in', 'n', [encodeValue(4)])
+  await kit.until(async () => (await kit.engine.runs(String(id))).runs.length >= 2)
+  expect(said(await kit.engine.pastRun(String(id), 2))).toEqual(['after', 'before'])
+  expect((await kit.engine.readLog({ job: String(id) })).entries.length).toBeGreaterThanOrEqual(4)
+  expect(said(await kit.engine.pastRun(String(id), 1))).toEqual(['after', 'before'])
+})
+
+test('a run that is not kept, or that there never was, is said to be none', async () => {
+  broken = 4
+  const id = await make({ class: 'flaky' })
+  await ended(id)
+  expect((await runsOf(id)).map(({ n }) => n)).toEqual([5, 4, 3])
+  expect(await kit.engine.pastRun(String(id), 3)).toMatchObject({ n: 3, outcome: 'failed', retried: true })
+  const said = { code: 'NOT_FOUND', message: expect.stringMatching(/keeps no run \d: it has had 5 since/) }
+  for (const n of [2, 6]) await expect(kit.engine.pastRun(String(id), n)).rejects.toMatchObject(said)
+  const without = await make({ class: 'flaky', history: 0 })
+  await ended(without)
+  await expect(kit.engine.pastRun(String(without), 1)).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })

@@ -1,5 +1,6 @@
 // An engine that does nothing but remember what it was asked and give answers of the right shape.
 
+import type { Encoded } from '../../src/core/codec/value.ts'
 import { SidejobError } from '../../src/core/errors.ts'
 import { readGraph } from '../../src/core/graph.ts'
 import type { Snapshot } from '../../src/core/run.ts'
@@ -271,6 +272,18 @@ const answers: Engine = {
   }),
   stepsOf: async () => ({ steps: [{ name: 'charge', at: T, took: 1_500, run: 2, bytes: 12 }], cursor: '9' }),
   runs: async () => ({ runs: [{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1 }] }),
+  pastRun: async () => ({
+    ...{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1, n: 3, readyAt: T, commits: 2 },
+    reads: [{ job: 7, dir: 'in', port: 'left', values: 4 }],
+    writes: [],
+    published: [{ channel: '/sums', messages: 1 }],
+    made: [{ id: 8, name: 'a' }],
+    more: 0,
+    log: {
+      entries: [{ id: '1-0', at: T, job: 7, class: 'zip', level: 'info', entry: '"x"' as Encoded }],
+      cursor: null,
+    },
+  }),
   tree: async () => ({ id: 7, class: 'zip', status: 'queued', children: {} }),
   adopt: async () => {},
   disown: async () => {},

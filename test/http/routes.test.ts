@@ -149,6 +149,20 @@ const cases: Case[] = [
     '7',
   ],
   [
+    'jobs.pastRun',
+    ask('GET', '/v1/jobs/7/runs/3'),
+    200,
+    {
+      ...{ startedAt: at, n: 3, readyAt: at, commits: 2 },
+      reads: [{ job: 7, dir: 'in', port: 'left', values: 4 }],
+      made: [{ id: 8, name: 'a' }],
+      log: { entries: [{ at, entry: 'x' }] },
+    },
+    'pastRun',
+    '7',
+    3,
+  ],
+  [
     'jobs.log',
     ask('GET', '/v1/jobs/7/log?level=info&cursor=1800000000000-3'),
     200,

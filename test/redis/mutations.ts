@@ -2079,8 +2079,8 @@ const processes: Mutation[] = [
     80,
     'lib/run/leases.lua',
     [
-      'fields.next_commit, fields.previous_ran_at, fields.process }',
-      "'cn', 'l0' }",
+      'fields.previous_ran_at, fields.process, fields.run_did }',
+      'fields.previous_ran_at, fields.run_did }',
       'a run stays with its process for ever',
     ],
     ['doc.process or (doc.lease_length', '(doc.lease_length', 'the history does not know which process'],
@@ -2823,7 +2823,40 @@ const logs: Mutation[] = [
   ...of(111, 'lib/runtime/store.lua', ['if not writes.dels[e[1]] then', 'do', 'a job that has gone leaves a log']),
 ]
 
+const pastRuns: Mutation[] = [
+  ...of(
+    117,
+    'lib/run/leases.lua',
+    ["(doc.history and told(id, doc, more and more.did) or '')", "''", 'nothing more is told of runs that are kept'],
+    ["(doc.history and told(id, doc, more and more.did) or '')", 'told(id, doc, more and more.did)', 'others pay'],
+    ['int((tonumber(doc.runs_noted) or 0) + 1)', "'1'", 'each run is the first'],
+    ['int(moment_of_sequence(doc.sequence))', 'doc.ran_at', 'a run is told to have been ready when it began'],
+    ["(doc.next_commit or '0')", "'0'", 'checkpoints are not counted'],
+    ['or doc.run_did or', 'or', 'what a lost run did up to its last checkpoint is not told'],
+    ['fields.process, fields.run_did }', 'fields.process }', 'a run is told to have done what the one before did'],
+  ),
+  ...of(
+    117,
+    'lib/run/did.lua',
+    ['if tonumber(doc.history or 0) == 0 then return end', '', 'others note what they do'],
+    ['if all.bytes + #what > MOST then', 'if false then', 'all is told of a run, however much it did'],
+    ['all.more = all.more + n', '', 'nothing says that there was more'],
+    ['(all.of[what] or 0) + n', 'n', 'what is done again is not added'],
+    ['doc.run_did and cjson.decode(doc.run_did) or', '', 'what was done before a checkpoint is forgotten'],
+  ),
+  ...of(117, 'lib/run/finish.lua', ['  did.keep(run)\n', '', 'a checkpoint forgets what was done']),
+  ...of(
+    117,
+    'lib/run/ops/on_ports.lua',
+    ["if me.note then me.note('r'", "if false then me.note('r'", 'nobody knows what a run has read'],
+    ["if me.note then me.note('w'", "if false then me.note('w'", 'nobody knows what a run has written'],
+    ["if me.note then me.note('p'", "if false then me.note('p'", 'nobody knows where a run has published'],
+  ),
+  ...of(117, 'lib/run/ops/on_families.lua', ['if me.note then', 'if false then', 'nobody knows what a run has made']),
+]
+
 export const mutations: Mutation[] = [
+  ...pastRuns,
   ...packed,
   ...ported,
   ...warm,

@@ -1,8 +1,8 @@
 // Flows: graphs and wires.
 
 import * as z from 'zod'
-import { pastRun } from './job-views.ts'
 import { dir, jobId, status } from './names.ts'
+import { pastRun } from './past-runs.ts'
 import { closed, moment } from './values.ts'
 
 const WIRE = 'a wire: from>to, each a port of the flow or node.port'

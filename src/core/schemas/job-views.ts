@@ -139,25 +139,6 @@ export const result = z.union([
 ])
 export type Result = z.output<typeof result>
 
-/** Newest first; `token` to `error` of jobs that keep their runs. */
-export const pastRun = z.object({
-  startedAt: moment,
-  endedAt: moment,
-  outcome: z.string().meta({
-    description: 'completed, suspended, follow, again, failed, lost, conflict, released (given back) or requeued',
-  }),
-  attempt: z.int(),
-  token: z.string().optional(),
-  retried: z.boolean().optional().meta({ description: 'whether it was tried again for this end' }),
-  by: z
-    .string()
-    .optional()
-    .meta({ description: 'function, pull, or the host of the push worker; absent where that is not known' }),
-  error: closed.optional(),
-})
-
-export const pastRuns = z.object({ runs: z.array(pastRun) })
-
 /** What steps of a function have kept: when, how long each took, and the run that did it; the value is the function's own. */
 export const keptStep = z.object({
   name: z.string(),

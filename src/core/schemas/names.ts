@@ -51,6 +51,9 @@ const JOB = 'expected a job: its id (a whole number from 1) or an alias'
 /** A job in a body: its id or one of its aliases. */
 export const ref = z.union([jobId, z.string().refine(isRef, JOB)], JOB).transform(String)
 
+/** The number of a run in a path. */
+export const runNumber = named('the number of a run, from 1', (text) => /^[1-9]\d{0,8}$/.test(text))
+
 /** A job in a path. What can be no job is simply not there: 404, not 400. */
 export const pathRef = z.string().refine(isRef, {
   error: (issue) =>

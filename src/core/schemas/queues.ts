@@ -3,8 +3,9 @@
 import * as z from 'zod'
 import { statuses } from '../job.ts'
 import { madeUps } from '../repeat/passed.ts'
-import { pastRun, runUnderWay } from './job-views.ts'
+import { runUnderWay } from './job-views.ts'
 import { jobId, status } from './names.ts'
+import { pastRun } from './past-runs.ts'
 import { closed, concurrency, MAX_AGEING, moment, positive, rate, span } from './values.ts'
 import { shownRate } from './workers.ts'
 

@@ -111,8 +111,11 @@ function stretchesOf(job: JobView, runs: readonly PastRun[], now: number): Stret
   const past = runs.toSorted((a, b) => a.startedAt - b.startedAt)
   const out: Stretch[] = []
   let at = job.createdAt
-  past.forEach(({ startedAt, endedAt, outcome }, i) => {
-    if (startedAt > at) out.push({ kind: i === 0 ? 'queued' : 'wait', from: at, to: startedAt })
+  past.forEach(({ readyAt, startedAt, endedAt, outcome }, i) => {
+    const from = Math.max(at, readyAt ?? at)
+    const isQueued = i === 0 || readyAt !== undefined
+    if (from > at) out.push({ kind: 'wait', from: at, to: from })
+    if (startedAt > from) out.push({ kind: isQueued ? 'queued' : 'wait', from, to: startedAt })
     const isBad = badly.has(outcome)
     out.push({ kind: isBad ? 'fail' : 'run', from: startedAt, to: endedAt, text: `run ${i + 1}` })
     at = endedAt

@@ -4,11 +4,9 @@ import { encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
-import { redacted } from '../../core/redact.ts'
-import type { PastRun } from '../../core/run.ts'
 import type { KeptStep } from '../../core/schemas.ts'
 import { type Fields, ops } from '../../redis/ops.ts'
-import { type JobRecord, pastRunOf, redactedPathsOf, stateOf } from '../../redis/record.ts'
+import { type JobRecord, stateOf } from '../../redis/record.ts'
 import type { Listed } from '../../redis/types.ts'
 import { purposes } from '../../redis/vault.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
@@ -18,7 +16,7 @@ import { checkFlows } from '../jobs/graph-check.ts'
 import { newJobs, repeatOf } from '../jobs/new-job.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
-import { factsOf, runLines } from '../run/job-facts.ts'
+import { factsOf } from '../run/job-facts.ts'
 import { shownJob, shownState } from '../run/shown.ts'
 import { OURS } from '../run/steps.ts'
 import { kindOfJob } from './errors.ts'
@@ -76,7 +74,6 @@ export function createJobs({
   | 'setState'
   | 'wasMade'
   | 'why'
-  | 'runs'
   | 'stepsOf'
   | 'tree'
   | 'adopt'
@@ -231,15 +228,6 @@ export function createJobs({
     },
 
     why: (job, { deep = 0 } = {}) => followed(store, job, deep),
-
-    async runs(job) {
-      const { id, document } = await store.inspect(job)
-      const kept = document.historyKept ? await store.runs(id) : []
-      const paths = redactedPathsOf(document)
-      const shown = (run: PastRun): PastRun =>
-        run.error === undefined ? run : { ...run, error: redacted(run.error, paths, 'error') }
-      return { runs: runLines(document, kept).map(pastRunOf).map(shown) }
-    },
 
     async stepsOf(job, cursor = '0') {
       const { id, document } = await store.inspect(job)

@@ -51,7 +51,7 @@ const entryOf = (entry: Encoded): Encoded => {
 const MARGIN = 5_000
 
 /** When the entries of a job were written: before it was made there are none, and none after it has ended. */
-const lifeOf = (document: JobRecord): { from: number; to?: number } => ({
+const lifeOf = (document: JobRecord): { from?: number; to?: number } => ({
   from: createdAtOf(document) - MARGIN,
   ...(ended.has(statusOf(document)) && document.endedAt ? { to: document.endedAt + MARGIN } : {}),
 })
@@ -62,17 +62,19 @@ export function createLog({ store, change, now }: Context): Pick<Engine, 'log' |
       await change('', [logWords(entryOf(entry), store.vault)], call)
     },
 
-    async readLog({ job, class: name, level, text, since = 0, cursor, limit = 100 }) {
+    async readLog({ job, class: name, level, text, since = 0, until = Number.POSITIVE_INFINITY, cursor, limit = 100 }) {
       const found = job === undefined ? undefined : await store.inspect(job)
       const id = found?.id
       // Who keeps a history has a log of its own, in which others push nothing out: it is read alone, from its end.
       const own = found?.document.history ? found : undefined
-      const { from = 0, to }: { from?: number; to?: number } = found && !own ? lifeOf(found.document) : {}
+      const { from = 0, to: end = Number.POSITIVE_INFINITY } = found && !own ? lifeOf(found.document) : {}
+      const to = Math.min(end, until + MARGIN)
       // Entries are numbered by Redis' own clock, which no test can move.
-      const latest = to === undefined || Math.abs(now() - Date.now()) > MARGIN ? '+' : String(to)
+      const latest = to === Number.POSITIVE_INFINITY || Math.abs(now() - Date.now()) > MARGIN ? '+' : String(to)
       const earliest = Math.max(since, from)
       const wanted = text?.toLowerCase()
       const isWanted = (row: LogRow) =>
+        row.at <= until &&
         (id === undefined || row.job === id) &&
         (name === undefined || row.class === name) &&
         (level === undefined || row.level === level) &&

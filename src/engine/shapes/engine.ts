@@ -6,7 +6,7 @@ import type { Constraint } from '../../core/constraint.ts'
 import type { Graph } from '../../core/graph.ts'
 import type { Status } from '../../core/job.ts'
 import type { Changes, PastRun, Snapshot } from '../../core/run.ts'
-import type { KeptStep } from '../../core/schemas.ts'
+import type { KeptStep, PastRunView } from '../../core/schemas.ts'
 import type { Point } from '../../core/series.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { Signal } from '../../redis/types.ts'
@@ -113,6 +113,8 @@ export interface Engine extends Deliveries {
   why(job: Ref, options?: { deep?: number }): Promise<Why>
   /** The last run; of a job that keeps its runs all of those, newest first. */
   runs(job: Ref): Promise<{ runs: PastRun[] }>
+  /** One run of a job with a history, by its number, with what it did and what it has logged. */
+  pastRun(job: Ref, n: number): Promise<PastRunView>
   /** The steps of its function that are done, in the order in which they were kept. */
   stepsOf(job: Ref, cursor?: string): Promise<{ steps: KeptStep[]; cursor: string | null }>
   /** The family below a job, nearest first, at most `limit` jobs (5,000); `more`: there are more than are shown. */
@@ -177,6 +179,7 @@ export interface Engine extends Deliveries {
     level?: string
     text?: string
     since?: number
+    until?: number
     cursor?: string
     limit?: number
   }): Promise<{

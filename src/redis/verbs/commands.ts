@@ -168,6 +168,12 @@ export function createCommands({ client: { ask }, keys, vault: { open, showParts
     runs: async (id: number) =>
       (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).map(showParts).reverse(),
 
+    /** One of them, behind so many that are newer; null where it is not kept. */
+    runBehind: async (id: number, behind: number) => {
+      const text = await ask<string | null>((redis) => redis.lindex(keys.runs(id), -1 - behind))
+      return text === null ? null : showParts(text)
+    },
+
     /** What steps have kept, a page of them; the cursor of the last is '0'. */
     async steps(
       id: number,

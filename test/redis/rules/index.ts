@@ -18,6 +18,7 @@ import { limited } from './limits.ts'
 import { listening } from './listeners.ts'
 import { logged } from './logs.ts'
 import { oneTime } from './once.ts'
+import { pastRuns } from './past-runs.ts'
 import { packed } from './pieces.ts'
 import { places } from './places.ts'
 import { ported } from './ported.ts'
@@ -61,4 +62,5 @@ export const rules: Record<number, Facts> = {
   ...told,
   ...set,
   ...logged,
+  ...pastRuns,
 }

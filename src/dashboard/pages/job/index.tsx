@@ -3,6 +3,7 @@
 import { SidejobError } from '../../../core/errors.ts'
 import { ended, isId } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
+import type { PastRunView } from '../../../core/schemas.ts'
 import type { Engine, Item, JobView, LimitView, Why as WhyView } from '../../../engine/engine.ts'
 import { type Asked, page } from '../../page.ts'
 import { Listen, LOG } from '../../parts/listen.tsx'
@@ -56,13 +57,23 @@ async function looked(engine: Engine, job: JobView, chosen: Chosen[]): Promise<P
   return chosen.map(({ dir, name }) => ({ dir, name, view: job[dir][name]!, values: values.get(`${dir} ${name}`) }))
 }
 
+/** A run that is not kept any more is none. */
+async function runOf(engine: Engine, job: string, n: number): Promise<PastRunView | null> {
+  return engine.pastRun(job, n).catch((error) => {
+    if (error instanceof SidejobError && error.code === 'NOT_FOUND') return null
+    throw error
+  })
+}
+
 /** What the tab shows that is open; state and result are asked for only there. */
-async function tabOf({ engine, params }: Asked, name: Tab): Promise<TabData> {
+async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabData> {
   const job = params.job!
+  const run = name === 'runs' ? query.get('run') : null
   const log = engine.readLog({ job, limit: 50 })
   if (name === 'state') return { name, state: await engine.state(job), log: (await log).entries }
   if (name === 'result') return { name, result: await engine.result(job, {}), log: (await log).entries }
   if (name === 'steps') return { name, steps: await engine.stepsOf(job), log: (await log).entries }
+  if (run !== null) return { name, run: await runOf(engine, job, Number(run)), log: (await log).entries }
   return { name, log: (await log).entries }
 }
 

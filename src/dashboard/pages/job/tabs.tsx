@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../../../core/codec/value.ts'
 import type { PastRun } from '../../../core/run.ts'
+import type { PastRunView } from '../../../core/schemas.ts'
 import type { Engine, JobView } from '../../../engine/engine.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { Act, refusal, Sent } from '../../parts/act.tsx'
@@ -13,6 +14,7 @@ import { messageOf } from '../../words/job.ts'
 import { bytes, count } from '../../words/number.ts'
 import { cut, title } from '../../words/text.ts'
 import { span } from '../../words/time.ts'
+import { Runs } from './runs.tsx'
 
 const tabs = ['log', 'state', 'args', 'result', 'errors', 'runs', 'steps'] as const
 export type Tab = (typeof tabs)[number]
@@ -25,6 +27,8 @@ export type TabData = {
   state?: Record<string, Encoded>
   result?: Awaited<ReturnType<Engine['result']>>
   steps?: Awaited<ReturnType<Engine['stepsOf']>>
+  /** The run that is open; null where it is not kept. */
+  run?: PastRunView | null
 }
 
 type Props = { job: JobView; runs: readonly PastRun[]; tab: TabData; tail: boolean }
@@ -115,44 +119,6 @@ function Errors({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
   return all.map(({ error, endedAt }) => <ErrorOf error={error!} at={endedAt} />)
 }
 
-function Runs({ runs }: { runs: readonly PastRun[] }) {
-  if (runs.length === 0) return <Empty>It has not run yet.</Empty>
-  return (
-    <table class="tbl">
-      <caption class="vh">Runs, newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">Began</th>
-          <th scope="col">Ended as</th>
-          <th scope="col">By</th>
-          <th scope="col" class="num">
-            Attempt
-          </th>
-          <th scope="col" class="num">
-            Took
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {runs.map(({ startedAt, endedAt, outcome, attempt, by, error }) => (
-          <tr>
-            <td>
-              <Ago at={startedAt} />
-            </td>
-            <td class="fill">
-              <span class={outcome === 'failed' || outcome === 'lost' ? 'st failed' : undefined}>{outcome}</span>
-              {error !== undefined && <span class="dim">: {messageOf(error)}</span>}
-            </td>
-            <td class="dim">{by ?? '–'}</td>
-            <td class="num">{count(attempt)}</td>
-            <td class="num">{span(endedAt - startedAt)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
-}
-
 function Body(props: Props) {
   const { job, runs, tab } = props
   if (tab.name === 'state') return <State state={tab.state} />
@@ -160,7 +126,7 @@ function Body(props: Props) {
     return job.args === null ? <Empty>It was made without args.</Empty> : <Json value={job.args} />
   if (tab.name === 'result') return <Result job={job} found={tab.result} />
   if (tab.name === 'errors') return <Errors job={job} runs={runs} />
-  if (tab.name === 'runs') return <Runs runs={runs} />
+  if (tab.name === 'runs') return <Runs job={job} runs={runs} open={tab.run} />
   if (tab.name === 'steps') return <Steps found={tab.steps} />
   return <LogLines entries={tab.log} />
 }

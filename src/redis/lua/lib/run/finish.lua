@@ -17,6 +17,7 @@ local log = require 'port/log'
 local write = require 'port/write'
 local counts = require 'queue/counts'
 local lanes = require 'queue/lanes'
+local did = require 'run/did'
 local leases = require 'run/leases'
 local ops = require 'run/ops'
 local sayings = require 'run/ops/sayings'
@@ -51,6 +52,7 @@ end
 -- The arguments of the run's ops, read where they stand.
 local function apply(run)
   kin.memo.roots, write.said.messages = nil, 0
+  did.begin(run)
   log.begin()
   local back = at
   at = run.from
@@ -153,6 +155,7 @@ local function checkpoint(run)
   change(id, doc, fields.started_up, '1')
   change(id, doc, fields.deliveries, nil)
   change(id, doc, fields.next_commit, int(run.n + 1))
+  did.keep(run)
   leases.extend(id, doc, run.lease or lanes.LANE)
   return 'running'
 end

@@ -14,9 +14,9 @@ local time = require 'runtime/time'
 local change, clear = cache.change, cache.clear
 local int = numbers.int
 local side_key = redis_keys.side_key
-local now, now_text = time.now, time.now_text
+local moment_of_sequence, now, now_text = time.moment_of_sequence, time.now, time.now_text
 
-local lease_fields = { fields.token, fields.lease_until, fields.lease_length, fields.begun, fields.next_commit, fields.previous_ran_at, fields.process }
+local lease_fields = { fields.token, fields.lease_until, fields.lease_length, fields.begun, fields.next_commit, fields.previous_ran_at, fields.process, fields.run_did }
 
 function leases.finish(id, doc)
   if doc.held_limits then limits.release_slots(id, doc) end
@@ -45,6 +45,13 @@ local FAILURES_KEPT = 10
 -- How many runs a job may keep.
 function leases.most_kept(doc) return tonumber(doc.history) or FAILURES_KEPT end
 
+-- What is told besides of a run of a job that keeps its history: which of its runs it was, since when it had been ready, how often
+-- it committed before its end, and what it did.
+local function told(id, doc, did)
+  change(id, doc, fields.runs_noted, int((tonumber(doc.runs_noted) or 0) + 1))
+  return '\n+' .. doc.runs_noted .. ',' .. int(moment_of_sequence(doc.sequence)) .. ',' .. (doc.next_commit or '0') .. (did and cjson.encode(did) or doc.run_did or '')
+end
+
 function leases.note_run(id, doc, outcome, more)
   local line = (doc.ran_at or '0') .. ',' .. now_text .. ',' .. outcome .. ',' .. int((tonumber(doc.failures) or 0) + 1)
   change(id, doc, fields.last_run, line)
@@ -56,7 +63,7 @@ function leases.note_run(id, doc, outcome, more)
   end
   local by = more and more.by or doc.process or (doc.lease_length and sides.of(doc.queue, doc.class, doc.tag) and 'pull') or ''
   local kept = lists.at(side_key(id, 'runs'), n)
-  lists.push(kept, { line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error })
+  lists.push(kept, { line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error .. (doc.history and told(id, doc, more and more.did) or '') })
   if n >= most then lists.pop(kept, 1) else change(id, doc, fields.history_kept, int(n + 1)) end
 end
 

@@ -17,7 +17,8 @@ local verbs = {}
 
 function verbs.spawn(me, name, spec, args)
   spec.name = name
-  create.one(spec, args, me.id)
+  local id = create.one(spec, args, me.id)
+  if me.note then me.note('m' .. id .. ' ' .. name, 1) end
 end
 
 function verbs.forget(me) ending.forget(me.id, need(me.id)) end

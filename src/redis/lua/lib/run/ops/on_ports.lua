@@ -21,12 +21,14 @@ local int = numbers.int
 local verbs = {}
 
 -- A read that a run made against its snapshot.
-function verbs.consume(_, from, cursor, count)
+function verbs.consume(me, from, cursor, count)
   ports.consume(from.id, from.doc, from.dir, from.port, cursor, count)
+  if me.note then me.note('r' .. from.id .. from.dir .. ':' .. from.port, count) end
 end
 
 function verbs.write(me, to, how, items)
   write.items(to.id, to.doc, to.dir, to.port, items, { quiet = how:find('q', 1, true), default = how:find('d', 1, true) })
+  if me.note then me.note('w' .. to.id .. to.dir .. ':' .. to.port, #items) end
   local pushed, taken = ports.counts(to.doc, to.dir, to.port)
   me.answer = { int(pushed - taken) }
 end
@@ -66,6 +68,7 @@ end
 function verbs.publish(me, channel, item)
   write.charge(1)
   me.answer = { int(write.publish(channel, { item })) }
+  if me.note then me.note('p' .. channel, 1) end
 end
 
 -- What a relay has left makes it run again; such runs say nothing about a job that runs wild.

@@ -1,0 +1,177 @@
+// The runs of a job: how each ended, how long it waited and worked; and one of them from near.
+
+import type { PastRun, PortDeed } from '../../../core/run.ts'
+import type { PastRunView } from '../../../core/schemas.ts'
+import type { JobView } from '../../../engine/engine.ts'
+import { queryWith, useLook } from '../../look.ts'
+import { Empty, JobId } from '../../parts/layout.tsx'
+import { LogLines } from '../../parts/log.tsx'
+import { Ago } from '../../parts/moment.tsx'
+import { messageOf } from '../../words/job.ts'
+import { count, many } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+import { span } from '../../words/time.ts'
+
+function Outcome({ outcome, error }: Pick<PastRun, 'outcome' | 'error'>) {
+  return (
+    <>
+      <span class={outcome === 'failed' || outcome === 'lost' ? 'st failed' : undefined}>{outcome}</span>
+      {error !== undefined && <span class="dim">: {messageOf(error)}</span>}
+    </>
+  )
+}
+
+/** Ports of its own, and of others. */
+function Ports({ job, deeds }: { job: JobView; deeds: readonly PortDeed[] }) {
+  if (deeds.length === 0) return <>none</>
+  return deeds.map(({ job: whose, dir, port, values }, i) => (
+    <>
+      {i > 0 && ', '}
+      {many(values, 'value')} {whose === job.id ? '' : <JobId id={whose} />}{' '}
+      <span class="mono">{`${dir} ${cut(port, 30)}`}</span>
+    </>
+  ))
+}
+
+function Deeds({ job, run }: { job: JobView; run: PastRunView }) {
+  const { readyAt, startedAt, endedAt, commits, reads, writes, published, made, more } = run
+  return (
+    <dl class="kv">
+      <dt>Ready</dt>
+      <dd>
+        <Ago at={readyAt!} />, waited {span(startedAt - readyAt!)}
+      </dd>
+      <dt>Ran</dt>
+      <dd>
+        <Ago at={startedAt} />, for {span(endedAt - startedAt)}
+      </dd>
+      <dt>Ended as</dt>
+      <dd>
+        <Outcome {...run} />
+      </dd>
+      <dt>Committed</dt>
+      <dd>{many(commits!, 'time')}</dd>
+      <dt>Read</dt>
+      <dd>
+        <Ports job={job} deeds={reads} />
+      </dd>
+      <dt>Wrote</dt>
+      <dd>
+        <Ports job={job} deeds={writes} />
+      </dd>
+      {published.length > 0 && (
+        <>
+          <dt>Published</dt>
+          <dd>{published.map(({ channel, messages }) => `${count(messages)} to ${cut(channel, 40)}`).join(', ')}</dd>
+        </>
+      )}
+      {made.length > 0 && (
+        <>
+          <dt>Made</dt>
+          <dd>
+            {made.map(({ id, name }) => (
+              <>
+                {cut(name, 30)} <JobId id={id} />{' '}
+              </>
+            ))}
+          </dd>
+        </>
+      )}
+      {more > 0 && (
+        <>
+          <dt>Besides</dt>
+          <dd>{many(more, 'read or write', 'reads and writes')} of which nothing more is kept</dd>
+        </>
+      )}
+    </dl>
+  )
+}
+
+function One({ job, run }: { job: JobView; run: PastRunView }) {
+  const { base, here } = useLook()
+  const [path, search = ''] = here.split('?')
+  return (
+    <section class="body" id="run" aria-label={`Run ${run.n}`}>
+      <p>
+        <b>Run {count(run.n!)}</b>{' '}
+        <a class="link" href={`${base}${path}${queryWith(search, { run: undefined })}#tabs`}>
+          Close
+        </a>
+      </p>
+      <Deeds job={job} run={run} />
+      <LogLines entries={run.log.entries} />
+      {run.log.cursor !== null && <p class="note">There is more in its log.</p>}
+    </section>
+  )
+}
+
+/** What was asked for in the address. */
+function Open({ job, run }: { job: JobView; run?: PastRunView | null }) {
+  if (run === undefined) return null
+  return run === null ? <Empty>That run is not kept.</Empty> : <One job={job} run={run} />
+}
+
+function Row({ run, open }: { run: PastRun; open?: number }) {
+  const { base, here } = useLook()
+  const { n, readyAt, startedAt, endedAt, attempt, by } = run
+  const [path, search = ''] = here.split('?')
+  const href = `${base}${path}${queryWith(search, { tab: 'runs', run: String(n) })}#run`
+  return (
+    <tr>
+      <td>
+        {n === undefined ? (
+          '–'
+        ) : (
+          <a class="link" href={href} aria-current={n === open ? 'true' : undefined}>
+            Run {count(n)}
+          </a>
+        )}
+      </td>
+      <td>
+        <Ago at={startedAt} />
+      </td>
+      <td class="fill">
+        <Outcome {...run} />
+      </td>
+      <td class="dim">{by ?? '–'}</td>
+      <td class="num">{count(attempt)}</td>
+      <td class="num">{readyAt === undefined ? '–' : span(startedAt - readyAt)}</td>
+      <td class="num">{span(endedAt - startedAt)}</td>
+    </tr>
+  )
+}
+
+export function Runs(props: { job: JobView; runs: readonly PastRun[]; open?: PastRunView | null }) {
+  const { job, runs, open } = props
+  if (runs.length === 0) return <Empty>It has not run yet.</Empty>
+  return (
+    <>
+      <Open job={job} run={open} />
+      <table class="tbl">
+        <caption class="vh">Runs, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Run</th>
+            <th scope="col">Began</th>
+            <th scope="col">Ended as</th>
+            <th scope="col">By</th>
+            <th scope="col" class="num">
+              Attempt
+            </th>
+            <th scope="col" class="num">
+              Waited
+            </th>
+            <th scope="col" class="num">
+              Took
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <Row run={run} open={open?.n} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+// Runs that have ended, as far as their jobs keep them: how each ended, since when its job had been ready, and what it did.
+
+import { SidejobError } from '../../core/errors.ts'
+import { redacted } from '../../core/redact.ts'
+import type { PastRun } from '../../core/run.ts'
+import { deedsOf, type JobRecord, pastRunOf, redactedPathsOf } from '../../redis/record.ts'
+import type { Context } from '../context.ts'
+import type { Engine } from '../engine.ts'
+import { runLines } from '../run/job-facts.ts'
+
+/** So many lines of its log come with a run. */
+const LINES = 200
+
+function shown(run: PastRun, document: JobRecord): PastRun {
+  if (run.error === undefined) return run
+  return { ...run, error: redacted(run.error, redactedPathsOf(document), 'error') }
+}
+
+/** What is logged is committed: with the end of a run at the latest, and after the one before, which may have ended as it began. */
+const during = ({ startedAt, endedAt }: PastRun) => ({
+  since: endedAt > startedAt ? startedAt + 1 : startedAt,
+  until: endedAt,
+})
+
+export function createPastRuns(
+  { store }: Context,
+  { readLog }: Pick<Engine, 'readLog'>,
+): Pick<Engine, 'runs' | 'pastRun'> {
+  /** By its place among those that are kept; where others have ended meanwhile, it is further back. */
+  async function kept(id: number, n: number, noted: number): Promise<string> {
+    for (let behind = noted - n; behind >= 0; ) {
+      const text = await store.runBehind(id, behind)
+      const found = text === null ? undefined : pastRunOf(text).n
+      if (found === n) return text!
+      if (found === undefined || found < n) break
+      behind += found - n
+    }
+    throw new SidejobError('NOT_FOUND', `job ${id} keeps no run ${n}: it has had ${noted} since it keeps its history`)
+  }
+
+  return {
+    async runs(job) {
+      const { id, document } = await store.inspect(job)
+      const texts = document.historyKept ? await store.runs(id) : []
+      return { runs: runLines(document, texts).map((text) => shown(pastRunOf(text), document)) }
+    },
+
+    async pastRun(job, n) {
+      const { id, document } = await store.inspect(job)
+      const text = await kept(id, n, document.runsNoted ?? 0)
+      const run = pastRunOf(text)
+      const log = await readLog({ job: String(id), limit: LINES, ...during(run) })
+      return { ...shown(run, document), ...deedsOf(text), log }
+    },
+  }
+}

@@ -1,0 +1,55 @@
+// The runs of a job on its page: how long each waited and worked, and one of them from near.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
+import { startPages } from './kit.ts'
+
+const adder = defineWorker({
+  class: 'adder',
+  history: 5,
+  in: { n: {} },
+  out: { sum: {} },
+  perform(job) {
+    job.log('adds <b>')
+    if (job.size('n') === 0) return job.suspend()
+    job.spawn('kid', { class: 'plain' })
+    job.publish('/sums', 1)
+    return job.suspend()
+  },
+})
+const plain = defineWorker({ class: 'plain', perform: () => undefined })
+
+let pages: Awaited<ReturnType<typeof startPages>>
+beforeAll(async () => {
+  pages = await startPages({ workers: [adder, plain] })
+})
+afterAll(() => pages.close())
+
+test('each run says how long it waited and leads to what it did', async () => {
+  const id = String(await pages.make('adder', { inputs: { n: [1, 2] } }))
+  await pages.until(async () => (await pages.engine.get(id)).status === 'suspended')
+  const reader = await pages.enter(['read'])
+  const list = await reader.html(`/ui/jobs/${id}?tab=runs`)
+  expect(list).toMatch(/Waited.*Took/s)
+  expect(list).toContain(`/ui/jobs/${id}?tab=runs&amp;run=1#run`)
+  expect(list).not.toContain('Committed')
+  const one = await reader.html(`/ui/jobs/${id}?tab=runs&run=1`)
+  expect(one).toMatch(/aria-current="true">\s*Run 1/)
+  expect(one).toMatch(/<dt>Ready<\/dt>.*, waited.*<dt>Committed<\/dt><dd>1 time<\/dd>/s)
+  expect(one).toMatch(/<dt>Published<\/dt><dd>1 to \/sums<\/dd>.*<dt>Made<\/dt><dd>kid .*\/ui\/jobs\/\d+/s)
+  expect(one).toContain('adds &lt;b&gt;')
+  expect(one).not.toContain('adds <b>')
+})
+
+test('a run that is not kept says so; of a job without a history rows lead nowhere', async () => {
+  const reader = await pages.enter(['read'])
+  const id = String(await pages.make('adder'))
+  await pages.until(async () => (await pages.engine.get(id)).status === 'suspended')
+  for (const run of ['9', '0', 'x', ''])
+    expect(await reader.html(`/ui/jobs/${id}?tab=runs&run=${run}`)).toContain('That run is not kept')
+  const other = String(await pages.make('plain'))
+  await pages.until(async () => (await pages.engine.get(other)).status === 'completed')
+  const shown = await reader.html(`/ui/jobs/${other}?tab=runs`)
+  expect(shown).toContain('Runs, newest first')
+  expect(shown).not.toContain('run=1')
+})

@@ -1,0 +1,110 @@
+// Rule 117: what is told of the runs of a job that keeps its history.
+
+import { expect } from 'vitest'
+import { encodeValue } from '../../../src/core/codec/value.ts'
+import type { Op } from '../../../src/core/run.ts'
+import { childrenOf, deedsOf, pastRunOf } from '../../../src/redis/record.ts'
+import type { Facts, World } from '../direct.ts'
+
+const runsOf = async (world: World, id: number) => (await world.store.runs(id)).map(pastRunOf)
+const didOf = async (world: World, id: number) => deedsOf((await world.store.runs(id))[0]!)
+const again = (world: World, id: number) => world.change(id, 'run', '', '', '', '', '')
+
+const writes = (port: string, n: number): Op => ({
+  op: 'write',
+  to: { out: port },
+  values: Array.from({ length: n }, (_, i) => encodeValue(i)),
+})
+const spawns = (name: string): Op => ({ op: 'spawn', name, queue: 'q', class: 'child' })
+const publishes: Op = { op: 'publish', channel: '/sums', message: encodeValue(1) }
+
+const none = { reads: [], writes: [], published: [], made: [], more: 0 }
+
+const rule117: Facts = {
+  async 'its number, since when the job had been ready, and how often it has committed'(world) {
+    const id = await world.make({ history: 2 })
+    const made = world.now()
+    world.advance(5_000)
+    const first = await world.claimOne()
+    await first.commit({ end: 'checkpoint' })
+    await first.commit({ end: 'checkpoint', n: 1 })
+    world.advance(1_000)
+    await first.commit({ end: 'again', n: 2 })
+    const ended = world.now()
+    world.advance(3_000)
+    await (await world.claimOne({ lease: 5_000 })).suspend()
+    const [second, one] = await runsOf(world, id)
+    expect(one).toMatchObject({ n: 1, outcome: 'again', commits: 3 })
+    expect(second).toMatchObject({ n: 2, outcome: 'suspended', commits: 1 })
+    expect(Math.abs(one!.readyAt! - made)).toBeLessThan(1_000)
+    expect(one!.startedAt - one!.readyAt!).toBeGreaterThanOrEqual(5_000)
+    expect(Math.abs(second!.readyAt! - ended)).toBeLessThan(1_000)
+    expect(second!.startedAt - second!.readyAt!).toBeGreaterThanOrEqual(3_000)
+    await again(world, id)
+    await world.claimOne({ lease: 5_000 })
+    world.advance(6_000)
+    await world.tick()
+    expect((await runsOf(world, id)).map(({ n, outcome, commits }) => [n, outcome, commits])).toEqual([
+      [3, 'lost', 0],
+      [2, 'suspended', 1],
+    ])
+    expect(await world.store.runBehind(id, 0)).toMatch(/,lost,/)
+    expect(await world.store.runBehind(id, 2)).toBeNull()
+  },
+  async 'what it has read, written, published and made'(world) {
+    const id = await world.make({ in: { left: {}, right: {} }, out: { sum: {} }, history: 9 })
+    await world.push(id, 'left', '1', '2', '3')
+    await (await world.claimOne()).suspend({
+      reads: { left: { cursor: 0, count: 2 } },
+      ops: [writes('sum', 2), writes('sum', 1), publishes, spawns('a b'), spawns('c')],
+    })
+    const { made, ...did } = await didOf(world, id)
+    expect(did).toEqual({
+      reads: [{ job: id, dir: 'in', port: 'left', values: 2 }],
+      writes: [{ job: id, dir: 'out', port: 'sum', values: 3 }],
+      published: [{ channel: '/sums', messages: 1 }],
+      more: 0,
+    })
+    expect(made.map(({ name }) => name)).toEqual(['a b', 'c'])
+    const children = childrenOf((await world.store.inspect(String(id))).children)
+    expect(made.map((child) => child.id)).toEqual(['a b', 'c'].map((name) => children[name]!.id))
+  },
+  async 'what was committed before its end is told of it, however it ends; what was refused is not'(world) {
+    const id = await world.make({ out: { sum: {} }, history: 9 })
+    const run = await world.claimOne({ lease: 5_000 })
+    await run.commit({ end: 'checkpoint', ops: [writes('sum', 2)] })
+    await run.commit({ end: 'checkpoint', n: 1, ops: [writes('sum', 1), publishes] })
+    world.advance(50_000)
+    await world.tick()
+    const told = { writes: [{ job: id, dir: 'out', port: 'sum', values: 3 }], published: [{ messages: 1 }] }
+    expect(await didOf(world, id)).toMatchObject(told)
+    world.advance(60_000)
+    await world.tick()
+    const next = await world.claimOne()
+    expect(await next.commit({ ops: [writes('sum', 5), writes('none', 1)] })).toMatch(/^refused/)
+    expect(await didOf(world, id)).toEqual(none)
+    expect((await world.document(id)).runDid).toBeUndefined()
+  },
+  async 'of what is too much only how much there was'(world) {
+    const id = await world.make({ out: { '*': {} }, history: 9 })
+    const ports = Array.from({ length: 100 }, (_, i) => `${'x'.repeat(60)}${i}`)
+    await (await world.claimOne()).suspend({ ops: ports.map((port) => writes(port, 2)) })
+    const { writes: told, more } = await didOf(world, id)
+    expect(told.length).toBeGreaterThan(40)
+    expect(told.length * 2 + more).toBe(200)
+    expect((await world.store.runs(id))[0]!.length).toBeLessThan(6_000)
+  },
+  async 'others pay nothing for it'(world) {
+    for (const history of [undefined, 0]) {
+      const id = await world.make({ out: { sum: {} }, history })
+      const run = await world.claimOne()
+      await run.commit({ end: 'checkpoint', ops: [writes('sum', 2)] })
+      expect(await world.document(id)).not.toHaveProperty('runDid')
+      await run.commit({ end: 'failed', n: 1, error: { message: 'broken' } })
+      expect(await world.document(id)).not.toHaveProperty('runsNoted')
+      for (const one of await runsOf(world, id)) expect(one).not.toHaveProperty('n')
+    }
+  },
+}
+
+export const pastRuns: Record<number, Facts> = { 117: rule117 }
