@@ -5,8 +5,11 @@ import { SidejobError } from './errors.ts'
 /** What is worth how much, in the currency of whoever reads it: a run, and a second of one. */
 export type Prices = { run: number; second: number }
 
-/** How many runs, and their milliseconds together; `whole`: there were no others. */
-export type Spent = { runs: number; took: number; whole: boolean }
+/**
+ * How many runs, and their milliseconds together; `commits` are null where runs were not kept that tell them; `whole`: there were
+ * no others.
+ */
+export type Spent = { runs: number; took: number; commits: number | null; whole: boolean }
 
 const expected = 'expected prices of a run and of a second of it, such as "run=0.00002,second=0.00001"'
 

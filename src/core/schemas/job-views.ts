@@ -113,6 +113,7 @@ export const jobView = z.object({
     .object({
       runs: z.int().meta({ description: 'how many of its runs are known: the last one, and those that it keeps' }),
       took: span.meta({ description: 'how long these took together' }),
+      commits: z.int().nullable().meta({ description: 'how often these committed; null without a history' }),
       whole: z.boolean().meta({ description: 'it had no other run that went well, failed or was lost' }),
       price: z.number().nullable().meta({ description: 'by SIDEJOB_PRICES; null without it' }),
     })

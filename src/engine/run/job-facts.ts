@@ -1,7 +1,7 @@
 // What has been asked of a job, what holds it, and who has it: the facts beside its status.
 
 import type { Spent } from '../../core/cost.ts'
-import { type JobRecord, statusOf } from '../../redis/record.ts'
+import { type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import { LANE_MARK } from '../../redis/store.ts'
 import type { JobFacts, JobUnique, RunFacts } from '../engine.ts'
 
@@ -49,11 +49,14 @@ export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): reado
  * by `history`.
  */
 export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
-  const runs = runLines(doc, kept).map((line) => line.split(',', 3) as [string, string, string])
-  const took = runs.reduce((sum, [began, ended]) => sum + Number(ended) - Number(began), 0)
-  const well = runs.filter(([, , outcome]) => succeeded.has(outcome)).length
+  const runs = runLines(doc, kept).map(pastRunOf)
+  const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)
+  const told = runs.flatMap(({ commits }) => commits ?? [])
+  const commits = told.length < runs.length ? null : told.reduce((sum, n) => sum + n, 0)
+  const well = runs.filter(({ outcome }) => succeeded.has(outcome)).length
   const all = (doc.runNumber ?? 1) - 1
-  return { runs: runs.length, took, whole: well >= all && kept.length < (doc.history ?? FAILURES_KEPT) }
+  const whole = well >= all && kept.length < (doc.history ?? FAILURES_KEPT)
+  return { runs: runs.length, took, commits, whole }
 }
 
 /** Until when an ended job is kept at least; null where nobody can say: it has not ended, or data can still wake it. */

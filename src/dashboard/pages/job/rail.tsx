@@ -65,6 +65,7 @@ function Cost({ job: { cost } }: { job: JobView }) {
       <dd>
         {!cost.whole && 'the last '}
         {many(cost.runs, 'run')}, {span(cost.took)}
+        {cost.commits !== null && `, ${many(cost.commits, 'commit')}`}
         {cost.price !== null && `, about ${money(cost.price)}`}
       </dd>
     </>
