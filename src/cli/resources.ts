@@ -73,6 +73,14 @@ const classRow = ({ queue, class: name, counts, waited, took }: ClassCount) => (
 })
 const CLASS_COLUMNS = ['queue', 'class', 'made', 'runs', 'completed', 'failed', 'waited', 'took']
 
+type ErrorKind = Awaited<ReturnType<Client['errors']['list']>>['errors'][number]
+
+/** A kind of errors as a line, with who has muted it. */
+const errorRow = ({ muted, ...kind }: ErrorKind) => ({
+  ...kind,
+  muted: muted && `by ${muted.by}${muted.until ? ` until ${muted.until}` : ''}`,
+})
+
 const scopes = ['read', 'write', 'work', 'admin'] as const
 type Scope = (typeof scopes)[number]
 
@@ -168,6 +176,23 @@ export const resources: Record<string, Command> = {
     'description',
   ]),
   'flows graph': graph,
+  'errors ls': {
+    does: 'shows failed jobs by kinds of errors, the most frequent first',
+    options: { muted: { type: 'boolean', does: 'with the kinds that are muted' } },
+    async run(client, { muted }, { show, json }) {
+      const page = await client.errors.list(muted ? { muted: 'true' } : {})
+      show(json ? page : page.errors.map(errorRow), ['error', 'class', 'count', 'lastAt', 'message', 'muted'])
+    },
+  },
+  'errors mute': act(
+    'has a kind of errors not told of, which somebody knows of',
+    'kind',
+    (client, kind, given) => client.errors.patch(kind, { muted: true, ...chosen(given, 'until') }),
+    { until: { type: 'string', does: "until when: '2027-01-15T08:00:00Z'; without this until it is unmuted" } },
+  ),
+  'errors unmute': act('has a kind of errors told of again', 'kind', (client, kind) =>
+    client.errors.patch(kind, { muted: false }),
+  ),
   'channels ls': list('shows who listens to which channel', (client) => client.channels.list(), 'channels', [
     'name',
     'subscribers',

@@ -86,7 +86,7 @@ export const table = {
     drain: 'PUT /downloader/hb',
   },
   bulk: { start: 'POST /v1/bulk' },
-  errors: { list: 'GET /v1/errors' },
+  errors: { list: 'GET /v1/errors', patch: 'PATCH /v1/errors/:kind' },
   find: { find: 'GET /v1/find' },
   callbacks: {
     list: 'GET /v1/callbacks',

@@ -1,6 +1,6 @@
 // Errors by kind.
 
-import { errorPage, errorQuery } from '../core/schemas.ts'
+import { errorKindInput, errorKindMuted, errorPage, errorQuery } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const errors = {
@@ -14,5 +14,17 @@ export const errors = {
       answers: { 200: errorPage },
     },
     ({ engine, query }) => engine.errors(query),
+  ),
+
+  patch: route(
+    {
+      method: 'PATCH',
+      path: '/v1/errors/:kind',
+      scope: 'admin',
+      summary: 'Mutes a kind of errors, which is then not told of unless it is asked for, or unmutes it',
+      body: errorKindInput,
+      answers: { 200: errorKindMuted },
+    },
+    ({ engine, params, body, caller }) => engine.muteError(params.kind, { ...body, by: caller!.name }),
   ),
 }

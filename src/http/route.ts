@@ -7,6 +7,7 @@ import {
   alias,
   className,
   dir,
+  errorKind,
   fileFolder,
   fileName,
   label,
@@ -50,6 +51,7 @@ export const pathParams = {
   id: label,
   wire: wireName,
   n: runNumber,
+  kind: errorKind,
 } satisfies Record<string, z.ZodType>
 
 type ParamName<Path> = Path extends `${string}:${infer Rest}`

@@ -219,7 +219,7 @@ export const replies = {
     processes: 'process[]',
     runs: 'run[]',
     moreRuns: 'flag',
-    repeats: 'flag',
+    there: 'number',
     now: 'number',
   },
   classes: { queues: 'classed[]', more: 'flag', now: 'number' },

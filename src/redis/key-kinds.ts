@@ -117,6 +117,10 @@ export const kinds = {
     'hash',
     'name of a shared view of the list of jobs → its query, whose it is and when it was shared, as JSON',
   ],
+  '~muted': [
+    'hash',
+    'kind of errors that is muted → the class of its jobs, who has muted it, when and until when, as JSON',
+  ],
   '~deployed': [
     'hash',
     'deployment → the classes that it announced last, when, and the hashes of its versions, as JSON',

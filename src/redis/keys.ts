@@ -19,6 +19,7 @@ export const keysOf = (ns: string) => ({
   processes: `${ns}processes`,
   tenants: `${ns}tenants`,
   views: `${ns}views`,
+  muted: `${ns}muted`,
   breakers: `${ns}breakers`,
   flags: `${ns}flags`,
   days: `${ns}days`,

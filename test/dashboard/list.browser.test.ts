@@ -166,6 +166,34 @@ describe.skipIf(!program())('in a browser', () => {
     })
   })
 
+  test('a kind of errors is muted, found among those that are, and told of again by Undo', async () => {
+    await served.until(async () =>
+      (await served.engine.list({ class: 'fails' })).jobs.every(({ status }) => status === 'failed'),
+    )
+    const mute = (page: Page) => page.getByRole('button', { name: /^Mute fails: no answer from host [^w]*$/ })
+    await at('/jobs?status=failed', async (page) => {
+      await mute(page).click()
+      await page.locator('.toast', { hasText: 'This kind of errors is muted until it is unmuted' }).waitFor()
+      await page.getByText('All of what failed is of kinds that are muted.').waitFor()
+      await page.getByRole('link', { name: '1 muted' }).click()
+      await page.waitForURL(/muted=true/)
+      await page.locator('.kinds .tag', { hasText: 'muted by' }).waitFor()
+      await page.getByRole('button', { name: /^Unmute fails/ }).click()
+      await page.locator('.toast', { hasText: 'is told of again' }).getByRole('button', { name: 'Undo' }).click()
+      await page.getByRole('button', { name: /^Unmute fails/ }).click()
+      await mute(page).waitFor()
+      expect((await served.engine.errors({})).muted).toEqual([])
+      await page.locator('summary[aria-label^="Mute fails"]').click()
+      await page.getByRole('button', { name: 'For a day' }).click()
+      await page.locator('.toast', { hasText: 'is muted for a day' }).waitFor()
+      const [one] = (await served.engine.errors({})).muted
+      expect(one!.until! - Date.now()).toBeGreaterThan(86_000_000)
+    })
+    await at('/', async (page) => {
+      await page.getByText('All of what failed is of kinds that are muted.').waitFor()
+    })
+  })
+
   test('a host that is left alone is called again at once', async () => {
     const host = 'hooks.example'
     const settings = { threshold: 3, base: 60_000, cap: 60_000, probing: 5_000 }

@@ -114,6 +114,36 @@ test('most of what fails is of one kind: its class is named with its error, and 
   }
 })
 
+test('what is muted needs no look: what failed is told without it, also where more has failed than was looked at', () => {
+  const kind = (n: number) => ({
+    ...{
+      error: 'e1',
+      class: 'resize',
+      message: 'no answer',
+      example: 'no answer',
+      count: n,
+      firstAt: NOW,
+      lastAt: NOW,
+    },
+    minutes: [{ at: NOW - 2 * MINUTE, count: n }],
+  })
+  const told = (failed: number, known: object) => {
+    const points = [point(2 * MINUTE, { failed, completed: 10 })]
+    return needs.needsOf({ ...quiet, points, ...known } as never).map(({ name, text }) => [name, text])
+  }
+  expect(told(30, { kinds: [], muted: [kind(30)] })).toEqual([])
+  expect(told(4_000, { kinds: [], muted: [kind(1_000)] })).toEqual([])
+  expect(told(40, { kinds: [kind(15)], muted: [kind(25)] })).toEqual([])
+  const rest = '{} fails: 25 of 50 jobs that ended in the last 15 minutes.'
+  expect(told(40, { kinds: [kind(25)], muted: [kind(15)] })).toEqual([['resize', rest]])
+  // Of 2,000 that failed a half is muted, of those that were looked at.
+  expect(told(2_000, { kinds: Array.from({ length: 5 }, () => kind(100)), muted: [kind(500)] })).toEqual([
+    ['1,000 of 2,010 jobs', '{} failed for good in the last 15 minutes.'],
+  ])
+  // Which of them are muted comes with the next look.
+  expect(told(30, { isUntold: true })).toEqual([])
+})
+
 test('callbacks given up are told once a host, and can be sent again', () => {
   const callback = {
     state: 'FAILED',

@@ -55,6 +55,10 @@ const scheduled = async () => String((await pages.engine.schedules({})).schedule
 const view = () => pages.engine.get(String(id))
 const fallback = async () => (await view()).in.n?.default ?? null
 
+const KIND = '0123456789abcdef'
+const muted = async () =>
+  (await pages.engine.errors({})).muted.map(({ error, until }) => [error, until === null ? 'for good' : 'for a while'])
+
 const acts: [name: string, path: () => string, fields: () => Promise<object> | object, is: () => Promise<unknown>][] = [
   ['pause a queue', () => '/queues/default', () => ({ act: 'pause', queue: 'default' }), queue],
   ['make a limit', () => '/limits', () => ({ act: 'set', key: 'stripe', concurrency: '2' }), limit],
@@ -62,6 +66,8 @@ const acts: [name: string, path: () => string, fields: () => Promise<object> | o
   ['have a job go first', job, () => ({ act: 'first' }), async () => (await view()).priority],
   ['lock a job', job, () => ({ act: 'lock' }), async () => (await view()).lockedUntil !== null],
   ['give a port a default', job, () => ({ act: 'default', dir: 'in', port: 'n', value: '{"a":1}' }), fallback],
+  ['mute a kind of errors', () => '/jobs', () => ({ act: 'muteKind', error: KIND }), muted],
+  ['mute one for a day', () => '/jobs', () => ({ act: 'muteKind', error: KIND, for: '1d' }), muted],
   ['make a schedule', () => '/schedules', () => nightly('0 3 * * *'), schedule],
 ]
 
@@ -81,6 +87,7 @@ const changes: typeof acts = [
   ['change a default', job, () => ({ act: 'default', dir: 'in', port: 'n', value: '12345678901234567890' }), fallback],
   ['take a default away', job, () => ({ act: 'undefault', dir: 'in', port: 'n' }), fallback],
   ['change a schedule', () => '/schedules', () => nightly('30 4 * * *'), schedule],
+  ['unmute a kind of errors', () => '/jobs', () => ({ act: 'unmuteKind', error: KIND }), muted],
   ['pause a schedule', () => '/schedules', async () => ({ act: 'pause', job: await scheduled() }), schedule],
 ]
 
@@ -97,6 +104,16 @@ async function backAndForth([, path, fields, is]: (typeof acts)[number], stays: 
 
 test.each(acts.map((one) => [one[0], one] as const))('%s, and back by Undo', (_, one) => backAndForth(one, true))
 test.each(changes.map((one) => [one[0], one] as const))('%s, and back by Undo', (_, one) => backAndForth(one, false))
+
+test('a kind that was muted until a moment is muted until the same moment by Undo', async () => {
+  const until = new Date(Date.now() + 3_600_000).toISOString()
+  await press('/jobs', { act: 'muteKind', error: KIND, until })
+  const { undo } = await press('/jobs', { act: 'unmuteKind', error: KIND })
+  await press('/jobs', undo!)
+  expect((await pages.engine.errors({})).muted).toMatchObject([{ error: KIND, by: 'admin', until: Date.parse(until) }])
+  const { entries } = await pages.engine.readAudit({ limit: 1 })
+  expect(entries).toMatchObject([{ verb: 'errors.patch', name: 'admin', path: `/v1/errors/${KIND}` }])
+})
 
 test('a form of settings says only what was changed in it, so what others have set meanwhile stays', async () => {
   const drawn = { was_lanes: '4', was_batch: '100', was_ageing: '', was_mode: 'push' }

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kindOf } from '../../src/core/fingerprint.ts'
+import type { ErrorKind } from '../../src/engine/engine.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
@@ -84,6 +85,56 @@ describe('errors', () => {
     expect(cards!.frame).toMatch(/perform/)
     expect(cards!.lastAt).toBeGreaterThanOrEqual(cards!.firstAt)
     expect((await kit.engine.errors({ class: 'mail' })).errors).toEqual([])
+  })
+
+  test('a kind that is muted is left out until it is unmuted, and told of with who has muted it where it is asked for', async () => {
+    const [{ error }, { error: other }] = (await kit.engine.errors({})).errors as [ErrorKind, ErrorKind]
+    const { muted } = await kit.engine.muteError(error, { muted: true, by: 'ann' })
+    expect(muted).toEqual({ by: 'ann', at: expect.any(Number), until: null })
+    const page = await kit.engine.errors({})
+    expect([page.errors.map((kind) => kind.error), page.looked]).toEqual([[other], 4])
+    expect(page.muted).toEqual([{ error, class: 'pay', ...muted }])
+    const whole = await kit.engine.errors({ muted: true })
+    expect(whole.errors.map((kind) => [kind.error, kind.muted])).toEqual([
+      [error, muted],
+      [other, undefined],
+    ])
+    // The jobs themselves are where they were.
+    expect((await kit.engine.list({ error })).jobs).toHaveLength(3)
+    expect(await kit.engine.muteError(error, { muted: false, by: 'ann' })).toEqual({
+      ...{ kind: error, muted: null, was: muted },
+    })
+    expect(await kit.engine.errors({})).toMatchObject({ errors: [{ error }, { error: other }], muted: [] })
+  })
+
+  test('a kind can be muted until a moment that is to come', async () => {
+    const { error } = (await kit.engine.errors({})).errors[0]!
+    const now = Date.now()
+    await expect(kit.engine.muteError(error, { muted: true, until: now - 1, by: 'ann' })).rejects.toThrow(
+      /^until: expected a moment to come, got /,
+    )
+    await kit.engine.muteError(error, { muted: true, until: now + 60_000, by: 'ann' })
+    expect((await kit.engine.errors({})).errors).toHaveLength(1)
+    await kit.advance(60_001)
+    expect(await kit.engine.errors({ muted: true })).toMatchObject({ errors: [{ error }, {}], muted: [] })
+    expect((await kit.engine.errors({ muted: true })).errors[0]).not.toHaveProperty('muted')
+    // What is over makes room for the next.
+    await kit.engine.muteError('0123456789abcdef', { muted: true, by: 'bob' })
+    expect(Object.keys(await kit.store.mutes())).toEqual(['0123456789abcdef'])
+    expect((await kit.engine.errors({})).muted).toMatchObject([{ error: '0123456789abcdef', class: null, by: 'bob' }])
+    await kit.engine.muteError('0123456789abcdef', { muted: false, by: 'bob' })
+  })
+
+  test('no more than 200 kinds are muted, and one of them can be muted anew', async () => {
+    const kinds = Array.from({ length: 200 }, (_, i) => i.toString(16).padStart(16, '0'))
+    for (const error of kinds) await kit.store.setMute(error, '{"class":null,"by":"ann","at":1,"until":null}')
+    await expect(kit.engine.muteError('f'.repeat(16), { muted: true, by: 'ann' })).rejects.toMatchObject({
+      code: 'LIMITED',
+      message: 'expected at most 200 kinds of errors that are muted, got one more',
+    })
+    await kit.engine.muteError(kinds[7]!, { muted: true, by: 'bob' })
+    expect((await kit.engine.errors({})).muted[0]).toMatchObject({ error: kinds[7], by: 'bob' })
+    await kit.store.removeMutes(kinds)
   })
 
   test('a list has those of one kind, page by page', async () => {

@@ -59,6 +59,16 @@ test('it says whether any job repeats', async () => {
   expect((await kit.engine.glance({ step: 'hour' })).hasSchedules).toBe(true)
 })
 
+test('it says whether any kind of errors is muted', async () => {
+  const has = async () => {
+    const { hasMutes, hasSchedules } = await kit.engine.glance({ step: 'minute' })
+    return { hasMutes, hasSchedules }
+  }
+  expect(await has()).toEqual({ hasMutes: false, hasSchedules: true })
+  await kit.engine.muteError('0123456789abcdef', { muted: true, by: 'ann' })
+  expect(await has()).toEqual({ hasMutes: true, hasSchedules: true })
+})
+
 test.skipIf(kind === 'embedded')('without a step it costs as a look at the queues', async () => {
   await kit.engine.glance()
   const { calls, billed, commands } = await costOf(kit, () => kit.engine.glance())

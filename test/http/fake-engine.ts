@@ -232,7 +232,9 @@ const answers: Engine = {
     ],
     looked: 2,
     cursor: null,
+    muted: [{ error: 'fedcba9876543210', class: null, by: 'ann', at: T, until: null }],
   }),
+  muteError: async (kind, { by, until = null }) => ({ kind, muted: { by, at: T, until }, was: null }),
   search: async () => ({
     jobs: [{ id: 7, class: 'zip', queue: 'core', status: 'queued', alias: 'nightly' }],
     ...{ queues: ['core'], limits: [], groups: [], channels: [] },

@@ -458,6 +458,15 @@ const cases: Case[] = [
     'errors',
     { queue: 'core', since: NOW },
   ],
+  [
+    'errors.patch',
+    ask('PATCH', '/v1/errors/0123456789abcdef', `{"muted":true,"until":"${at}"}`),
+    200,
+    { kind: '0123456789abcdef', muted: { by: 'admin', at, until: at }, was: null },
+    'muteError',
+    '0123456789abcdef',
+    { muted: true, until: NOW, by: 'admin' },
+  ],
   ['find.find', ask('GET', '/v1/find?q=nig'), 200, { jobs: [{ id: 7, alias: 'nightly' }] }, 'search', 'nig'],
   [
     'jobs.copy',

@@ -104,7 +104,32 @@ export const errorQuery = z.strictObject({
   since: time.optional().meta({ description: 'of jobs made from this moment on' }),
   cursor: cursor.optional(),
   details: flag.optional().meta({ description: 'in which minutes they failed, too' }),
+  muted: flag.optional().meta({ description: 'kinds that are muted, too, each with who has muted it' }),
 })
+
+const errorMute = z.object({
+  by: z.string().meta({ description: 'the name of the key' }),
+  at: moment,
+  until: moment.nullable().meta({ description: 'null: until it is unmuted' }),
+})
+export type ErrorMute = z.output<typeof errorMute>
+
+export const errorKindInput = z
+  .strictObject({
+    muted: z.boolean(),
+    until: time.optional().meta({ description: 'for how long it is muted; without this until it is unmuted' }),
+  })
+  .refine(({ muted, until }) => muted || until === undefined, {
+    path: ['until'],
+    message: 'expected none where a kind is unmuted',
+  })
+
+export const errorKindMuted = z.object({
+  kind: z.string(),
+  muted: errorMute.nullable(),
+  was: errorMute.nullable().meta({ description: 'as it was before: asked for again, that brings it back' }),
+})
+export type MutedKind = z.output<typeof errorKindMuted>
 
 export const errorKindView = z.object({
   error: z.string().meta({ description: 'the kind, as lists and bulk take it' }),
@@ -121,6 +146,7 @@ export const errorKindView = z.object({
     .array(z.object({ at: moment, count: z.int() }))
     .optional()
     .meta({ description: 'how many failed in which minute, oldest first: with details=true' }),
+  muted: errorMute.optional().meta({ description: 'who has muted it, where somebody has: with muted=true' }),
 })
 export type ErrorKind = z.output<typeof errorKindView>
 
@@ -128,7 +154,11 @@ export const errorPage = z.object({
   errors: z.array(errorKindView).meta({ description: 'the most frequent first' }),
   looked: z.int().meta({ description: 'how many failed jobs were looked at: up to 1,000' }),
   cursor: z.string().nullable(),
+  muted: z
+    .array(errorMute.extend({ error: z.string(), class: z.string().nullable() }))
+    .meta({ description: 'all kinds that are muted, with or without failed jobs, the newest mute first' }),
 })
+export type ErrorPage = z.output<typeof errorPage>
 
 export const bulkPreview = z.object({
   fits: z.int(),

@@ -31,6 +31,10 @@ export type Known = {
   breakers: readonly OpenBreaker[]
   /** Kinds of errors of the newest failed jobs, with the minutes of each. */
   kinds?: readonly ErrorKind[]
+  /** Those of them that somebody has muted. */
+  muted?: readonly ErrorKind[]
+  /** Some are muted, and which of what failed are of these is not known yet. */
+  isUntold?: boolean
 }
 
 export type Button =
@@ -65,13 +69,22 @@ const sum = (points: readonly Point[], name: 'failed' | 'completed' | 'lost'): n
 
 const within = ({ points, now }: Known, ms: number): Point[] => points.filter(({ at }) => at > now - ms)
 
+/** How many jobs of a kind failed lately. */
+const recentOf = (kind: ErrorKind, now: number): number =>
+  (kind.minutes ?? []).filter(({ at }) => at > now - FAILURES.span).reduce((all, { count: n }) => all + n, 0)
+
+/** What failed without what is muted: by the share of those that were looked at, for others have failed since. */
+function withoutMuted({ kinds = [], muted = [], now }: Known, failed: number): number {
+  const [told, silent] = [kinds, muted].map((of) => of.reduce((all, kind) => all + recentOf(kind, now), 0)) as [
+    number,
+    number,
+  ]
+  return silent === 0 ? failed : Math.round((failed * told) / (told + silent))
+}
+
 /** The kind that most of what failed lately is of, where there is one, and how many that are. */
 function worstOf({ kinds = [], now }: Known, failed: number): { kind: ErrorKind; n: number } | undefined {
-  const recent = kinds.map((kind) => {
-    const minutes = (kind.minutes ?? []).filter(({ at }) => at > now - FAILURES.span)
-    return { kind, n: minutes.reduce((all, { count: n }) => all + n, 0) }
-  })
-  const [worst] = recent.sort((a, b) => b.n - a.n)
+  const [worst] = kinds.map((kind) => ({ kind, n: recentOf(kind, now) })).sort((a, b) => b.n - a.n)
   return worst && worst.n >= FAILURES.least && worst.n * 2 > failed ? worst : undefined
 }
 
@@ -94,9 +107,10 @@ function failingOf({ kind, n }: { kind: ErrorKind; n: number }, all: number): Ne
 }
 
 export const failing: Rule = (known) => {
+  if (known.isUntold) return []
   const recent = within(known, FAILURES.span)
-  const failed = sum(recent, 'failed')
-  const all = failed + sum(recent, 'completed')
+  const failed = withoutMuted(known, sum(recent, 'failed'))
+  const all = sum(recent, 'failed') + sum(recent, 'completed')
   if (failed < FAILURES.least || failed / all <= FAILURES.share) return []
   const worst = worstOf(known, failed)
   if (worst) return [failingOf(worst, all)]

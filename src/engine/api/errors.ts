@@ -1,10 +1,12 @@
 // Failed jobs by kinds of errors. What kind an error is is worked out when somebody looks: failing costs nothing for it.
+// A kind that is muted is left out: somebody knows of it.
 
 import { decodeValue } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
 import { type Failure, type Kind, kindOf } from '../../core/fingerprint.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
-import type { Engine, ErrorKind } from '../engine.ts'
+import type { Engine, ErrorKind, ErrorMute } from '../engine.ts'
 import { shownError } from '../run/shown.ts'
 
 /** So many failed jobs are looked at in one call. */
@@ -13,6 +15,8 @@ const LOOKED_AT = 1_000
 const NAMED = 3
 const MESSAGE = 500
 const MINUTE = 60_000
+/** So many kinds may be muted. */
+const MUTED = 200
 
 const failureOf = (record: JobRecord): Failure => {
   const shown = shownError(record)
@@ -57,17 +61,64 @@ function rowOf([first, ...others]: [Failed, ...Failed[]], details: boolean): Err
   }
 }
 
-export function createErrors({ store }: Context): Pick<Engine, 'errors'> {
+/** Of which class the jobs of a kind are, where one was seen. */
+type Mute = ErrorMute & { class: string | null }
+
+const told = (mute?: Mute): ErrorMute | null => (mute ? { by: mute.by, at: mute.at, until: mute.until } : null)
+
+const isPast = (until: number): SidejobError =>
+  new SidejobError('BAD_REQUEST', `until: expected a moment to come, got ${new Date(until).toISOString()}`, {
+    path: ['until'],
+  })
+
+export function createErrors({ store, now }: Context): Pick<Engine, 'errors' | 'muteError'> {
+  /** All kinds that anybody has muted, and which of them are told of again, for their time is over. */
+  async function mutes() {
+    const all = Object.entries(await store.mutes()).map(([kind, text]) => [kind, JSON.parse(text) as Mute] as const)
+    const isOver = ({ until }: Mute) => until !== null && until <= now()
+    return {
+      muted: new Map(all.filter(([, mute]) => !isOver(mute))),
+      over: all.filter(([, mute]) => isOver(mute)).map(([kind]) => kind),
+    }
+  }
+
+  async function failedJobs(of: Omit<Parameters<Engine['errors']>[0], 'details' | 'muted'>) {
+    const { queue, class: name, since, cursor: before } = of
+    const filter = { mode: 'all', status: 'failed', queue, class: name, since, before, limit: LOOKED_AT } as const
+    const { jobs, cursor } = await store.list(filter)
+    return { failed: jobs.map(({ id, document }) => ({ id, document, kind: kindOfJob(document) })), cursor }
+  }
+
   return {
-    async errors({ queue, class: name, since, cursor: before, details = false }) {
-      const filter = { mode: 'all', status: 'failed', queue, class: name, since, before, limit: LOOKED_AT } as const
-      const { jobs, cursor } = await store.list(filter)
-      const failed = jobs.map(({ id, document }) => ({ id, document, kind: kindOfJob(document) }))
+    async errors({ details = false, muted: isWhole = false, ...of }) {
+      const [{ failed, cursor }, { muted }] = await Promise.all([failedJobs(of), mutes()])
       const kinds = Map.groupBy(failed, ({ kind }) => kind.fingerprint)
       const errors = [...kinds.values()]
         .map((own) => rowOf(own as [Failed, ...Failed[]], details))
+        .flatMap((row) => {
+          const mute = told(muted.get(row.error))
+          if (!mute) return [row]
+          return isWhole ? [{ ...row, muted: mute }] : []
+        })
         .sort((a, b) => b.count - a.count || b.lastAt - a.lastAt)
-      return { errors, looked: jobs.length, cursor }
+      const mine = [...muted].map(([error, mute]) => ({ error, ...mute })).sort((a, b) => b.at - a.at)
+      return { errors, looked: failed.length, cursor, muted: mine }
+    },
+
+    async muteError(kind, { muted: isMuted, until = null, by }) {
+      const at = now()
+      if (until !== null && until <= at) throw isPast(until)
+      const { muted, over } = await mutes()
+      const was = told(muted.get(kind))
+      const gone = isMuted ? over : [...over, kind]
+      if (gone.length > 0) await store.removeMutes(gone)
+      if (!isMuted) return { kind, muted: null, was }
+      if (!was && muted.size >= MUTED)
+        throw new SidejobError('LIMITED', `expected at most ${MUTED} kinds of errors that are muted, got one more`)
+      const { failed } = await failedJobs({})
+      const name = failed.find((one) => one.kind.fingerprint === kind)?.document.class ?? null
+      await store.setMute(kind, JSON.stringify({ class: name, by, at, until } satisfies Mute))
+      return { kind, muted: { by, at, until }, was }
     },
   }
 }

@@ -26,7 +26,7 @@ export function createGlance(context: Context, health: HealthParts): Pick<Engine
       }
       const seen = { ...context, store }
       const numbers = createStats(seen)
-      const [stats, series, { limits }, processes, how, { hasSchedules }] = await Promise.all([
+      const [stats, series, { limits }, processes, how, { hasSchedules, hasMutes }] = await Promise.all([
         numbers.stats(),
         step === undefined
           ? { step: 'minute' as const, points: [], more: false }
@@ -36,7 +36,7 @@ export function createGlance(context: Context, health: HealthParts): Pick<Engine
         createHealth({ ...health, store }).health(),
         asked,
       ])
-      return { stats, series, limits, ...processes, health: how, hasSchedules }
+      return { stats, series, limits, ...processes, health: how, hasSchedules, hasMutes }
     },
   }
 }

@@ -42,13 +42,14 @@ import type {
 import type {
   BulkInput,
   Enqueued,
-  ErrorKind,
+  ErrorPage,
   Found,
   Item,
   JobFilter,
   JobPatch,
   JobRow,
   JobView,
+  MutedKind,
   PortView,
   Result,
 } from './views.ts'
@@ -311,7 +312,11 @@ export interface Engine extends Deliveries {
     since?: number
     cursor?: string
     details?: boolean
-  }): Promise<{ errors: ErrorKind[]; looked: number; cursor: string | null }>
+    /** Kinds that are muted, too. */
+    muted?: boolean
+  }): Promise<ErrorPage>
+  /** Has a kind of errors not told of, for good or until a moment, or told of again. */
+  muteError(kind: string, mute: { muted: boolean; until?: number; by: string }): Promise<MutedKind>
   /** What begins with a text, or is called so: for whoever looks for something by its name. */
   search(text: string): Promise<Found>
   /** Makes a job like another: with the same settings, its args or others, and first values for its ports. */

@@ -95,4 +95,6 @@ export type Glance = {
   more: boolean
   health: Health
   hasSchedules: boolean
+  /** Whether any kind of errors is muted, or was until a moment. */
+  hasMutes: boolean
 }

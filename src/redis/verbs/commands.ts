@@ -162,6 +162,10 @@ export function createCommands({ client: { ask }, keys, vault: { open, showParts
     views: () => hashOf(keys.views),
     setView: (name: string, text: string) => ask((redis) => redis.hset(keys.views, { [name]: text })),
     removeView: (name: string) => ask<number>((redis) => redis.hdel(keys.views, name)),
+    /** Kind of errors → who has muted it, as JSON. */
+    mutes: () => hashOf(keys.muted),
+    setMute: (kind: string, text: string) => ask((redis) => redis.hset(keys.muted, { [kind]: text })),
+    removeMutes: (kinds: readonly string[]) => ask<number>((redis) => redis.hdel(keys.muted, ...kinds)),
     /** What a lane or the key of a claim was answered is known no more. */
     forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
     /** The runs that a job has kept, newest first. */

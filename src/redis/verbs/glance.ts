@@ -13,12 +13,13 @@ type Most = { queues: number; limits: number; runs: number }
 export function createGlance({ client: { evaluate }, keys, base }: Parts) {
   /**
    * What the looks of these names answer, for one: of series those of the first so many queues; of limits those at which jobs
-   * wait. With `kind` '' queues and limits alone. `hasSchedules`: whether any job repeats.
+   * wait. With `kind` '' queues and limits alone. `hasSchedules`: whether any job repeats; `hasMutes`: whether
+   * kinds of errors are muted.
    */
   async function glance(kind: 'm' | 'h' | '', most: Most) {
     const args = { ...base(), kind, most_queues: most.queues, most_limits: most.limits, most_runs: most.runs }
     const raw = await evaluate(scripts.glance, standingKeys(keys), args, [])
-    const { texts, queues, counted, moreQueues, limits, repeats, ...found } = answerOf(raw, 'glance')
+    const { texts, queues, counted, moreQueues, limits, there, ...found } = answerOf(raw, 'glance')
     const { lanes, processes, runs, moreRuns, now } = found
     return {
       overview: { queues: queues.map(queueRow), now },
@@ -26,7 +27,8 @@ export function createGlance({ client: { evaluate }, keys, base }: Parts) {
       limits: limits.map(limitRow),
       atWork: atWorkOf({ lanes, processes, runs, more: moreRuns, now }),
       standing: standingOf(texts.map((text) => text || null)),
-      hasSchedules: repeats,
+      hasSchedules: there % 2 === 1,
+      hasMutes: there >= 2,
     }
   }
 

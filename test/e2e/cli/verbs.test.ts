@@ -314,6 +314,7 @@ test('--json of every command is JSON, and nothing beside it', async () => {
       'processes resume': ['json:1'],
     },
     ...{ 'limits ls': [], 'limits set': ['json', '--concurrency', '1'], 'limits rm': ['json'], 'groups ls': [] },
+    ...{ 'errors ls': ['--muted'], 'errors mute': ['0123456789abcdef'], 'errors unmute': ['0123456789abcdef'] },
     ...{ 'schedules ls': [], 'schedules show': [schedule], 'schedules add': ['noop', '--cron', '0 3 * * *'] },
     ...{
       'schedules pause': [schedule],

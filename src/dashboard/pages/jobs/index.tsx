@@ -16,6 +16,7 @@ import { ByClass, type ByClassData, byClass, dayIn, Switch } from './by-class.ts
 import { Counts } from './counts.tsx'
 import { Filter, filterFor } from './filter.tsx'
 import { Kinds, type KindsData, kindsOf, retryKind } from './kinds.tsx'
+import { muteActs } from './mutes.tsx'
 import { Rows } from './rows.tsx'
 import { type View as ListView, Views, viewActs } from './views.tsx'
 
@@ -134,7 +135,7 @@ function View({ data, query }: { data: JobsData; query: URLSearchParams }) {
       <Filter tokens={tokens} sorted={isSorted(query)} />
       <Counts counts={data.counts} query={query} />
       {data.bulk && <BulkProgress job={data.bulk} />}
-      {data.kinds && <Kinds data={data.kinds} />}
+      {data.kinds && <Kinds data={data.kinds} muted={query.get('muted') === 'true'} />}
       {data.classes ? (
         <ByClass data={data.classes} query={query} />
       ) : (
@@ -155,5 +156,5 @@ export const jobs = page<JobsData>({
   title: () => 'Jobs',
   crumbs: (_, { here }) => [{ name: nameOf(new URLSearchParams(here.slice(here.indexOf('?') + 1 || here.length))) }],
   View,
-  acts: { ...acts, ...viewActs, retryKind },
+  acts: { ...acts, ...viewActs, ...muteActs, retryKind },
 })

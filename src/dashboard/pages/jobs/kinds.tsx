@@ -5,7 +5,7 @@ import { useLook } from '../../look.ts'
 import type { Act, Asked } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { Card, To } from '../../parts/layout.tsx'
+import { Card, Empty, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Bars } from '../../parts/spark.tsx'
 import { given } from '../../words/form.ts'
@@ -13,12 +13,23 @@ import { plain } from '../../words/json.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { varyingIn } from '../../words/varying.ts'
+import { type Mute, MuteButtons, MutedTag, QuietRow } from './mutes.tsx'
 
 /** So many kinds are shown; looked at once a minute, for each look reads the newest failed jobs. */
 const SHOWN = 6
 const FRESH = 60_000
 
-export type KindsData = { kinds: ErrorKind[]; more: boolean; deployedAt?: number }
+export type KindsData = {
+  /** Those that nobody has muted. */
+  kinds: ErrorKind[]
+  muted: ErrorKind[]
+  /** Those that are muted and of which no failed job was seen. */
+  quiet: Mute[]
+  more: boolean
+  deployedAt?: number
+  /** Whether anybody has asked for them yet. */
+  isKnown: boolean
+}
 
 type Deployments = Awaited<ReturnType<Engine['deployments']>>['deployments']
 
@@ -40,16 +51,18 @@ type Errors = Awaited<ReturnType<Engine['errors']>>
 export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promise<KindsData> {
   const { engine, shared, last } = asked
   const name = kindsName(of)
-  const [{ errors, cursor }, deployments] = await Promise.all([
-    asLast
-      ? last<Errors>(name).then((known) => known ?? { errors: [], cursor: null })
-      : shared(name, FRESH, () => engine.errors({ ...of, details: true })),
+  const [found, deployments] = await Promise.all([
+    asLast ? last<Errors>(name) : shared(name, FRESH, () => engine.errors({ ...of, details: true, muted: true })),
     deploymentsOf(asked),
   ])
+  const { errors, cursor, muted } = found ?? { errors: [], cursor: null, muted: [] }
   const deployedAt = lastDeploy(deployments)
   return {
-    kinds: errors.slice(0, SHOWN),
-    more: errors.length > SHOWN || cursor !== null,
+    kinds: errors.filter((kind) => !kind.muted),
+    muted: errors.filter((kind) => kind.muted),
+    quiet: muted.filter(({ error }) => !errors.some((kind) => kind.error === error)),
+    more: cursor !== null,
+    isKnown: found !== undefined,
     ...(deployedAt === undefined ? {} : { deployedAt }),
   }
 }
@@ -92,7 +105,7 @@ function Times({ minutes = [] }: Pick<ErrorKind, 'minutes'>) {
 }
 
 function Row({ kind, deployedAt = Number.POSITIVE_INFINITY }: { kind: ErrorKind; deployedAt?: number }) {
-  const { error, class: name, count: n, firstAt, lastAt, example, message } = kind
+  const { error, class: name, count: n, firstAt, lastAt, example, message, muted } = kind
   const text = message.length > 0 && message.length <= 140 ? message : cut(message || example || 'no message', 140)
   return (
     <tr>
@@ -102,7 +115,8 @@ function Row({ kind, deployedAt = Number.POSITIVE_INFINITY }: { kind: ErrorKind;
             piece.varies ? <mark>{plain(cut(piece.text, 60))}</mark> : plain(piece.text),
           )}
         </To>{' '}
-        {firstAt > deployedAt && (
+        {muted && <MutedTag {...muted} />}
+        {!muted && firstAt > deployedAt && (
           <span class="tag new">
             <Icon name="deploy" size={12} />
             new since the deploy
@@ -121,48 +135,80 @@ function Row({ kind, deployedAt = Number.POSITIVE_INFINITY }: { kind: ErrorKind;
         <Ago at={lastAt} />
       </td>
       <td class="num">
-        <Button
-          act="retryKind"
-          at="/jobs"
-          scope="admin"
-          fields={{ error, count: n }}
-          icon="retry"
-          small
-          label={`Retry ${many(n, 'job')} of ${name}: ${text}`}
-        >
-          Retry {count(n)}
-        </Button>
+        <span class="row end">
+          <MuteButtons kind={kind} name={`${name}: ${text}`} />
+          <Button
+            act="retryKind"
+            at="/jobs"
+            scope="admin"
+            fields={{ error, count: n }}
+            icon="retry"
+            small
+            label={`Retry ${many(n, 'job')} of ${name}: ${text}`}
+          >
+            Retry {count(n)}
+          </Button>
+        </span>
       </td>
     </tr>
   )
 }
 
-export function Kinds({ data: { kinds, more, deployedAt } }: { data: KindsData }) {
-  if (kinds.length === 0) return null
+const heads = ['Message, with what varies marked', 'Class', 'Jobs', '6 h', 'First', 'Last'] as const
+
+function HeadRow() {
   return (
-    <Card title="Kinds of errors" tag={`${count(kinds.length)}${more ? ' and more' : ''}`} kind="kinds">
-      <table class="tbl">
-        <caption class="vh">Failed jobs by kinds of errors, of the newest 1,000</caption>
-        <thead>
-          <tr>
-            <th scope="col">Message, with what varies marked</th>
-            <th scope="col">Class</th>
-            {['Jobs', '6 h', 'First', 'Last'].map((head) => (
-              <th scope="col" class={`num${head === '6 h' ? ' wide' : ''}`}>
-                {head}
-              </th>
+    <tr>
+      {heads.map((head, i) => (
+        <th scope="col" class={i < 2 ? undefined : `num${head === '6 h' ? ' wide' : ''}`}>
+          {head}
+        </th>
+      ))}
+      <th scope="col">
+        <span class="vh">Mute and retry</span>
+      </th>
+    </tr>
+  )
+}
+
+/** A way to those that are muted, and back. */
+function Switch({ n, on }: { n: number; on: boolean }) {
+  if (n === 0) return null
+  return (
+    <To kind="link" to={`/jobs?status=failed${on ? '' : '&muted=true'}`}>
+      {on ? 'Hide those that are muted' : `${count(n)} muted`}
+    </To>
+  )
+}
+
+/** `muted`: with those that are muted, below the others. */
+export function Kinds({ data, muted: isWhole = false }: { data: KindsData; muted?: boolean }) {
+  const { kinds, muted, quiet, more, deployedAt } = data
+  const n = muted.length + quiet.length
+  if (kinds.length + muted.length === 0 && !(isWhole && n > 0)) return null
+  const shown = kinds.slice(0, SHOWN)
+  return (
+    <Card
+      title="Kinds of errors"
+      tag={`${count(shown.length)}${more || kinds.length > SHOWN ? ' and more' : ''}`}
+      kind="kinds"
+      right={<Switch n={n} on={isWhole} />}
+    >
+      {shown.length === 0 && !isWhole && <Empty>All of what failed is of kinds that are muted.</Empty>}
+      {(shown.length > 0 || isWhole) && (
+        <table class="tbl">
+          <caption class="vh">Failed jobs by kinds of errors, of the newest 1,000</caption>
+          <thead>
+            <HeadRow />
+          </thead>
+          <tbody>
+            {[...shown, ...(isWhole ? muted : [])].map((kind) => (
+              <Row kind={kind} deployedAt={deployedAt} />
             ))}
-            <th scope="col">
-              <span class="vh">Retry</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {kinds.map((kind) => (
-            <Row kind={kind} deployedAt={deployedAt} />
-          ))}
-        </tbody>
-      </table>
+            {isWhole && quiet.map((mute) => <QuietRow mute={mute} />)}
+          </tbody>
+        </table>
+      )}
     </Card>
   )
 }

@@ -40,7 +40,7 @@ const [LATER, SELDOM] = [10_000, 60_000]
 /** So many runs are shown that run longest. */
 const LONGEST = 6
 
-const NO_KINDS: KindsData = { kinds: [], more: false }
+const NO_KINDS: KindsData = { kinds: [], muted: [], quiet: [], more: false, isKnown: true }
 const NO_CALLBACKS: { callbacks: Known['givenUp'] } = { callbacks: [] }
 const NO_SCHEDULES: { schedules: Known['schedules'] } = { schedules: [] }
 
@@ -101,13 +101,15 @@ async function load(asked: Asked): Promise<OverviewData> {
     tickAt: health.tickAt,
     breakers,
     kinds: kinds.kinds,
+    muted: kinds.muted,
+    isUntold: glance.hasMutes && !kinds.isKnown,
   }
   const runs = [...processes.flatMap(({ runs }) => runs), ...others]
   const wasUsed = Object.values(stats.total).some(({ made = 0 }) => made > 0)
   return {
     ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked, health, queues) }),
     needs: needsOf(known),
-    isWhole: !later.waits(GIVEN_UP) && !later.waits(FAILING),
+    isWhole: !later.waits(GIVEN_UP) && !later.waits(FAILING) && !known.isUntold,
     range,
     points: columnsOf(series.points, range, look.now),
     ends: { of: series.queues ?? {}, range },

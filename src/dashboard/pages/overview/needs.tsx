@@ -50,7 +50,7 @@ export function Needs({ needs, waits }: { needs: Need[]; waits?: string }) {
         <header>
           <h2>
             {waits === undefined
-              ? 'Nothing needs a look so far; schedules and callbacks are next.'
+              ? 'Nothing needs a look so far; what failed, schedules and callbacks are next.'
               : `All quiet. ${waits}`}
           </h2>
         </header>

@@ -1,0 +1,117 @@
+// Kinds of errors that are muted: somebody knows of them, so they are told of only to who asks.
+
+import type { ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import type { Act } from '../../page.ts'
+import { Act as Button, More } from '../../parts/act.tsx'
+import { To } from '../../parts/layout.tsx'
+import { Ago } from '../../parts/moment.tsx'
+import { given, maybe } from '../../words/form.ts'
+import { cut } from '../../words/text.ts'
+import { ago, lengthOf } from '../../words/time.ts'
+
+export type Mute = ErrorPage['muted'][number]
+
+/** For how long, beside until somebody unmutes it. */
+const lengths = { '1h': 'For an hour', '1d': 'For a day', '7d': 'For a week' }
+
+/** Until when a form says: a moment, so long from now on, or for good. */
+function untilOf(form: FormData, now: number): { until?: number | string } {
+  const [until, length] = [maybe(form, 'until'), maybe(form, 'for')]
+  if (until !== undefined) return { until }
+  return length === undefined ? {} : { until: now + (lengthOf(length) ?? 0) }
+}
+
+function howLong(form: FormData): string {
+  if (maybe(form, 'until') !== undefined) return 'as it was before'
+  const length = maybe(form, 'for')
+  const said = Object.entries(lengths).find(([name]) => name === length)?.[1]
+  return said?.toLowerCase() ?? 'until it is unmuted'
+}
+
+const way = (error: string): string => `/v1/errors/${encodeURIComponent(error)}`
+
+/** What brings back how it was: not muted, or until another moment. */
+const undoOf = (error: string, was: ErrorMute | null): Record<string, string> => ({
+  ...{ act: was ? 'muteKind' : 'unmuteKind', error },
+  ...(was?.until ? { until: new Date(was.until).toISOString() } : {}),
+})
+
+export const muteActs: Record<string, Act> = {
+  muteKind: {
+    scope: 'admin',
+    async does({ form, call, look }) {
+      const error = given(form, 'error')
+      const { was } = (await call('PATCH', way(error), { muted: true, ...untilOf(form, look.now) })) as MutedKind
+      return { say: `This kind of errors is muted ${howLong(form)}`, undo: undoOf(error, was) }
+    },
+  },
+  unmuteKind: {
+    scope: 'admin',
+    async does({ form, call }) {
+      const error = given(form, 'error')
+      const { was } = (await call('PATCH', way(error), { muted: false })) as MutedKind
+      return { say: 'This kind of errors is told of again', ...(was ? { undo: undoOf(error, was) } : {}) }
+    },
+  },
+}
+
+/** `name`: what the kind is called for who cannot see what it stands beside. */
+export function MuteButtons({ kind: { error, muted }, name }: { kind: ErrorKind; name: string }) {
+  if (muted)
+    return (
+      <span class="mutes">
+        <Button act="unmuteKind" at="/jobs" scope="admin" fields={{ error }} small label={`Unmute ${name}`}>
+          Unmute
+        </Button>
+      </span>
+    )
+  return (
+    <span class="mutes">
+      <Button act="muteKind" at="/jobs" scope="admin" fields={{ error }} small kind="quiet" label={`Mute ${name}`}>
+        Mute
+      </Button>
+      <More label={`Mute ${name} for a while`} small>
+        {Object.entries(lengths).map(([length, text]) => (
+          <Button act="muteKind" at="/jobs" scope="admin" fields={{ error, for: length }} kind="quiet" wide>
+            {text}
+          </Button>
+        ))}
+      </More>
+    </span>
+  )
+}
+
+/** Who has muted it, and until when. */
+export function MutedTag({ by, at, until }: ErrorMute) {
+  const { now, zone } = useLook()
+  const end = until === null ? '' : `, ends ${ago(until, now, zone)}`
+  return <span class="tag" title={`${ago(at, now, zone)}${end}`}>{`muted by ${cut(by, 24)}${end}`}</span>
+}
+
+/** A kind that is muted and of which no failed job was seen: only its name is known. */
+export function QuietRow({ mute }: { mute: Mute }) {
+  const { error, class: name, at } = mute
+  return (
+    <tr>
+      <td class="fill">
+        <To to={`/jobs?status=failed&error=${error}`}>
+          <code>{error}</code>
+        </To>{' '}
+        <MutedTag {...mute} />
+      </td>
+      <td class="dim">{cut(name ?? '', 24)}</td>
+      <td class="num">0</td>
+      <td class="num wide" />
+      <td class="num dim" />
+      <td class="num dim">
+        <Ago at={at} />
+      </td>
+      <td class="num">
+        <Button act="unmuteKind" at="/jobs" scope="admin" fields={{ error }} small label={`Unmute ${error}`}>
+          Unmute
+        </Button>
+      </td>
+    </tr>
+  )
+}
