@@ -1,53 +1,45 @@
 // A form for one limit: how many at once, how many in a time.
 
 import type { LimitView } from '../../../engine/engine.ts'
-import { useLook } from '../../look.ts'
-import { Act, refusal, Sent } from '../../parts/act.tsx'
+import { Act } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
-import { Card, To } from '../../parts/layout.tsx'
+import { FormCard } from './form-card.tsx'
+
+/** What is done to a limit at once, without a field. */
+function Below({ limit: { key, paused } }: { limit: LimitView }) {
+  return (
+    <>
+      <Act act={paused ? 'resume' : 'pause'} at="/limits" scope="admin" fields={{ key }} small>
+        {paused ? 'Let jobs in again' : 'Let nobody in'}
+      </Act>
+      <Act act="remove" at="/limits" scope="admin" fields={{ key }} kind="danger" small>
+        Remove
+      </Act>
+    </>
+  )
+}
 
 export function ChangeForm({ limit }: { limit?: LimitView }) {
-  const { base, who } = useLook()
-  const off = refusal(who.scopes, 'admin')
-  const { key, concurrency, rate, paused } = limit ?? {}
+  const { key, concurrency, rate } = limit ?? {}
   return (
-    <Card
+    <FormCard
       title={key ? `Change ${key}` : 'New limit'}
-      kind="change"
-      right={
-        <To kind="link" to="/limits">
-          Leave it
-        </To>
-      }
+      act="set"
+      press={key ? 'Change it' : 'Make it'}
+      foot={limit && <Below limit={limit} />}
     >
-      <form class="form" method="post" action={`${base}/limits`} data-act="set">
-        <Sent act="set" />
-        <div class="cronf four">
-          {key ? <input type="hidden" name="key" value={key} /> : <Field name="key" label="Key" required mono />}
-          <Field
-            name="concurrency"
-            label="At once"
-            type="number"
-            note="empty: no bound"
-            value={concurrency ? String(concurrency) : undefined}
-          />
-          <Field name="limit" label="In a time" type="number" value={rate ? String(rate.limit) : undefined} />
-          <Field name="period" label="Of" placeholder="1m" value={rate ? `${rate.period / 1_000}s` : undefined} />
-        </div>
-        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          {key ? 'Change it' : 'Make it'}
-        </button>
-      </form>
-      {key && (
-        <div class="foot row">
-          <Act act={paused ? 'resume' : 'pause'} at="/limits" scope="admin" fields={{ key }} small>
-            {paused ? 'Let jobs in again' : 'Let nobody in'}
-          </Act>
-          <Act act="remove" at="/limits" scope="admin" fields={{ key }} kind="danger" small>
-            Remove
-          </Act>
-        </div>
-      )}
-    </Card>
+      <div class="cronf four">
+        {key ? <input type="hidden" name="key" value={key} /> : <Field name="key" label="Key" required mono />}
+        <Field
+          name="concurrency"
+          label="At once"
+          type="number"
+          note="empty: no bound"
+          value={concurrency ? String(concurrency) : undefined}
+        />
+        <Field name="limit" label="In a time" type="number" value={rate ? String(rate.limit) : undefined} />
+        <Field name="period" label="Of" placeholder="1m" value={rate ? `${rate.period / 1_000}s` : undefined} />
+      </div>
+    </FormCard>
   )
 }

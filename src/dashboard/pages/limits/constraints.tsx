@@ -4,15 +4,15 @@ import { decodeValue } from '../../../core/codec/value.ts'
 import { type Constraint, isAbout, limitKeyOf } from '../../../core/constraint.ts'
 import { SidejobError } from '../../../core/errors.ts'
 import type { ConstraintView, LimitView } from '../../../engine/engine.ts'
-import { useLook } from '../../look.ts'
 import type { Act, ActAsked, Asked } from '../../page.ts'
-import { Act as Button, LinkButton, refusal, Sent } from '../../parts/act.tsx'
+import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field, TextArea } from '../../parts/field.tsx'
 import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
 import { bodyOf, boundOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '../../words/constraint.ts'
 import { given, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
+import { FormCard } from './form-card.tsx'
 
 /** So many of the newest open jobs a constraint is tried on, and so many of those that it is about are named. */
 const LOOKED_AT = 500
@@ -124,55 +124,38 @@ function Said({ tried }: { tried: Tried }) {
 }
 
 export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { drafted: Drafted }) {
-  const { base, who } = useLook()
-  const off = refusal(who.scopes, 'admin')
   return (
-    <Card
+    <FormCard
       title={isNew ? 'New constraint' : `Change constraint ${cut(name, 40)}`}
-      kind="change"
-      right={
-        <To kind="link" to="/limits">
-          Leave it
-        </To>
-      }
+      act="constrain"
+      press={isNew ? 'Make it' : 'Change it'}
+      preview={['constraint', ...fields]}
     >
-      <form
-        class="form"
-        method="post"
-        action={`${base}/limits`}
-        data-act="constrain"
-        data-preview={['constraint', ...fields].join(' ')}
-      >
-        <Sent act="constrain" />
-        <div class="cronf four">
-          {isNew ? (
-            <Field name="constraint" label="Name" path="key" value={name} required mono />
-          ) : (
-            <input type="hidden" name="constraint" value={name} />
-          )}
-          <Field name="queue" label="Queue" note="* is any text" value={typed.queue} mono />
-          <Field name="class" label="Class" note="* is any text" value={typed.class} mono />
-          <Field
-            name="groupBy"
-            label="A limit for each"
-            placeholder="host"
-            note="path into args"
-            value={typed.groupBy}
-            mono
-          />
-          <Field name="concurrency" label="At once" type="number" value={typed.concurrency} />
-          <Field name="limit" label="In a time" type="number" value={typed.limit} />
-          <Field name="period" label="Of" placeholder="1m" value={typed.period} />
-        </div>
-        <TextArea name="args" label="Args" note='JSON: { "size": "large" }' rows={2} value={typed.args} />
-        <div id="preview" data-island aria-live="polite">
-          {tried && <Said tried={tried} />}
-        </div>
-        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          {isNew ? 'Make it' : 'Change it'}
-        </button>
-      </form>
-    </Card>
+      <div class="cronf four">
+        {isNew ? (
+          <Field name="constraint" label="Name" path="key" value={name} required mono />
+        ) : (
+          <input type="hidden" name="constraint" value={name} />
+        )}
+        <Field name="queue" label="Queue" note="* is any text" value={typed.queue} mono />
+        <Field name="class" label="Class" note="* is any text" value={typed.class} mono />
+        <Field
+          name="groupBy"
+          label="A limit for each"
+          placeholder="host"
+          note="path into args"
+          value={typed.groupBy}
+          mono
+        />
+        <Field name="concurrency" label="At once" type="number" value={typed.concurrency} />
+        <Field name="limit" label="In a time" type="number" value={typed.limit} />
+        <Field name="period" label="Of" placeholder="1m" value={typed.period} />
+      </div>
+      <TextArea name="args" label="Args" note='JSON: { "size": "large" }' rows={2} value={typed.args} />
+      <div id="preview" data-island aria-live="polite">
+        {tried && <Said tried={tried} />}
+      </div>
+    </FormCard>
   )
 }
 

@@ -1,15 +1,15 @@
 // Groups with jobs that are not at rest: what each holds of its limit, and a form that sets it.
 
 import type { GroupView } from '../../../engine/engine.ts'
-import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'
-import { Act as Button, LinkButton, refusal, Sent } from '../../parts/act.tsx'
+import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Card, Empty, To } from '../../parts/layout.tsx'
 import { given, maybe, numberIn } from '../../words/form.ts'
 import { colours } from '../../words/limit.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
+import { FormCard } from './form-card.tsx'
 import { Slots } from './slots.tsx'
 
 /** So many are drawn. */
@@ -56,40 +56,28 @@ const nowOf = ({ concurrency, running, waiting }: GroupView): string =>
     : `${count(running)} run of ${concurrency === null ? 'any number' : count(concurrency)}, ${many(waiting, 'job waits', 'jobs wait')} for it: each place more lets one start.`
 
 export function GroupForm({ id, group }: { id: string; group?: GroupView }) {
-  const { base, who } = useLook()
-  const off = refusal(who.scopes, 'admin')
   const { concurrency = null, paused = false } = group ?? {}
   return (
-    <Card
+    <FormCard
       title={`Group ${cut(id, 40)}`}
-      kind="change"
-      right={
-        <To kind="link" to="/limits">
-          Leave it
-        </To>
-      }
-    >
-      <form class="form" method="post" action={`${base}/limits`} data-act="bound">
-        <Sent act="bound" />
-        <input type="hidden" name="group" value={id} />
-        <Field
-          name="concurrency"
-          label="At once"
-          type="number"
-          note="empty: no bound"
-          value={concurrency === null ? undefined : String(concurrency)}
-        />
-        {group && <p class="note">{nowOf(group)}</p>}
-        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          Change it
-        </button>
-      </form>
-      <div class="foot row">
+      act="bound"
+      press="Change it"
+      foot={
         <Button act={paused ? 'resumeGroup' : 'pauseGroup'} at="/limits" scope="admin" fields={{ group: id }} small>
           {paused ? 'Let its jobs in again' : 'Let none of its jobs in'}
         </Button>
-      </div>
-    </Card>
+      }
+    >
+      <input type="hidden" name="group" value={id} />
+      <Field
+        name="concurrency"
+        label="At once"
+        type="number"
+        note="empty: no bound"
+        value={concurrency === null ? undefined : String(concurrency)}
+      />
+      {group && <p class="note">{nowOf(group)}</p>}
+    </FormCard>
   )
 }
 
