@@ -1,6 +1,6 @@
 // Small charts that the server draws: lines without axes, bars, shares. Their numbers are said beside them.
 
-type Tone = 'queued' | 'running' | 'suspended' | 'completed' | 'failed' | 'accent'
+export type Tone = 'queued' | 'running' | 'suspended' | 'completed' | 'failed' | 'accent'
 
 const [WIDTH, HEIGHT] = [200, 34]
 

@@ -4,9 +4,9 @@ import type { Point } from '../../../core/series.ts'
 import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Icon, Shape, StatusMark } from '../../parts/icon.tsx'
-import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
-import { Since } from '../../parts/moment.tsx'
-import { Bars, Meter, Pips } from '../../parts/spark.tsx'
+import { Card, Empty, To } from '../../parts/layout.tsx'
+import { RunRow } from '../../parts/run-row.tsx'
+import { Bars, Pips } from '../../parts/spark.tsx'
 import { count } from '../../words/number.ts'
 import { readyIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
@@ -225,33 +225,23 @@ export function Queues({ queues, ends }: { queues: QueueView[]; ends: Ends }) {
   )
 }
 
+/** So much of a lease may be over before it needs a look. */
+const LATE = 0.8
+
 export function RunningLongest({ runs }: { runs: RunUnderWay[] }) {
-  const { now } = useLook()
   return (
     <Card title="Running longest" right="of the lease">
       {runs.length === 0 && <Empty>Nothing runs.</Empty>}
       <table class="tbl">
         <caption class="vh">What runs longest</caption>
         <tbody>
-          {runs.map(({ job, class: name, startedAt, leaseUntil }) => {
-            const share = (now - startedAt) / Math.max(1, leaseUntil - startedAt)
-            return (
-              <tr>
-                <td>
-                  <StatusMark status="running" />
-                </td>
-                <td class="fill">
-                  <To to={`/jobs/${job}`}>{cut(name, 24)}</To> <JobId id={job} />
-                </td>
-                <td class="num">
-                  <Since at={startedAt} />
-                </td>
-                <td>
-                  <Meter share={share} tone={share > 0.8 ? 'suspended' : 'running'} />
-                </td>
-              </tr>
-            )
-          })}
+          {runs.map((run) => (
+            <RunRow
+              run={run}
+              mark={<StatusMark status="running" />}
+              tone={(share) => (share > LATE ? 'suspended' : 'running')}
+            />
+          ))}
         </tbody>
       </table>
     </Card>

@@ -4,7 +4,7 @@ import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
-import { Meter } from '../../parts/spark.tsx'
+import { RunRow } from '../../parts/run-row.tsx'
 import { count, many, short } from '../../words/number.ts'
 import { cut, listed } from '../../words/text.ts'
 import { about, span } from '../../words/time.ts'
@@ -64,25 +64,14 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
 
 /** What runs, the lease that ends first at the top. */
 export function UnderWay({ queue: { runs, counts } }: { queue: QueueDetail }) {
-  const { now } = useLook()
   return (
     <Card title="Runs under way" tag={count(counts.running)} right="of the lease">
       {runs.length === 0 && <Empty>Nothing runs.</Empty>}
       <table class="tbl">
         <caption class="vh">Runs under way, the lease that ends first at the top</caption>
         <tbody>
-          {runs.slice(0, RUNS).map(({ job, class: name, startedAt, leaseUntil }) => (
-            <tr>
-              <td class="fill">
-                <To to={`/jobs/${job}`}>{cut(name, 24)}</To> <JobId id={job} />
-              </td>
-              <td class="num">
-                <Since at={startedAt} />
-              </td>
-              <td>
-                <Meter share={(now - startedAt) / Math.max(1, leaseUntil - startedAt)} />
-              </td>
-            </tr>
+          {runs.slice(0, RUNS).map((run) => (
+            <RunRow run={run} />
           ))}
         </tbody>
       </table>

@@ -1,0 +1,37 @@
+// A row of a run under way: what runs, for which job, since when, and how much of its lease is over.
+
+import type { Child } from 'hono/jsx'
+import type { RunUnderWay } from '../../engine/engine.ts'
+import { useLook } from '../look.ts'
+import { cut } from '../words/text.ts'
+import { JobId, To } from './layout.tsx'
+import { Since } from './moment.tsx'
+import { Meter, type Tone } from './spark.tsx'
+
+type RunRowProps = {
+  run: Pick<RunUnderWay, 'job' | 'class' | 'startedAt' | 'leaseUntil'>
+  /** The tone of so much of a lease, where it is not that of what runs. */
+  tone?: (share: number) => Tone
+  /** A cell before the others. */
+  mark?: Child
+}
+
+/** @example <RunRow run={run} /> */
+export function RunRow({ run: { job, class: name, startedAt, leaseUntil }, tone, mark }: RunRowProps) {
+  const { now } = useLook()
+  const share = (now - startedAt) / Math.max(1, leaseUntil - startedAt)
+  return (
+    <tr>
+      {mark && <td>{mark}</td>}
+      <td class="fill">
+        <To to={`/jobs/${job}`}>{cut(name, 24)}</To> <JobId id={job} />
+      </td>
+      <td class="num">
+        <Since at={startedAt} />
+      </td>
+      <td>
+        <Meter share={share} tone={tone?.(share)} />
+      </td>
+    </tr>
+  )
+}
