@@ -19,8 +19,12 @@ const flags = [
   '--disable-sync',
 ]
 
-export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: program()!, headless: true, args: flags })
+/** A good part of what a window costs is processes that are started for it: pages that are tested need none of their own. */
+const together = ['--in-process-gpu', '--disable-software-rasterizer', '--renderer-process-limit=1']
+
+/** `apart`: with processes as people have them, where it is measured how pages do. */
+export const startBrowser = ({ apart = false } = {}): Promise<Browser> =>
+  chromium.launch({ executablePath: program()!, headless: true, args: apart ? flags : [...flags, ...together] })
 
 export type Look = {
   theme?: 'light' | 'dark'
@@ -39,8 +43,8 @@ export async function loginLink(url: string, key: string): Promise<string> {
   return `${url}${link.slice(link.indexOf('/ui'))}`
 }
 
-/** A window with a session; what it complains of is in `faults`. */
-export async function logIn(browser: Browser, url: string, key: string, look: Look = {}) {
+/** A window; what the browser complains of there is in `faults`. */
+export async function openWindow(browser: Browser, look: Look = {}) {
   const { theme = 'light', width = 1440, height = 1000, script = true, still = true, zone } = look
   const context: BrowserContext = await browser.newContext({
     viewport: { width, height },
@@ -51,10 +55,20 @@ export async function logIn(browser: Browser, url: string, key: string, look: Lo
   })
   const page: Page = await context.newPage()
   const faults: string[] = []
-  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()))
+  page.on(
+    'console',
+    (message) =>
+      ['error', 'warning'].includes(message.type()) && faults.push(`${message.text()} ${message.location().url}`),
+  )
   page.on('pageerror', (error) => faults.push(String(error)))
-  await page.goto(await loginLink(url, key))
   return { context, page, faults }
+}
+
+/** A window with a session. */
+export async function logIn(browser: Browser, url: string, key: string, look: Look = {}) {
+  const window = await openWindow(browser, look)
+  await window.page.goto(await loginLink(url, key))
+  return window
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -67,7 +81,10 @@ type Axe = {
 export async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axe)
   const { violations } = await page.evaluate(() =>
-    (window as unknown as { axe: Axe }).axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }),
+    (window as unknown as { axe: Axe }).axe.run({
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'],
+      resultTypes: ['violations'],
+    }),
   )
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

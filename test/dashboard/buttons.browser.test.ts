@@ -12,16 +12,17 @@ import { createFiles } from '../../src/files.ts'
 import { defineWorker } from '../../src/index.ts'
 import { folderBucket } from '../kit/folder-bucket.ts'
 import { startReceiver } from '../kit/receiver.ts'
-import { logIn, program, startBrowser } from './browser.ts'
+import { program, startBrowser } from './browser.ts'
 import { KEY, ORIGIN } from './kit.ts'
 import { callerOf } from './seed.ts'
 import { catalog, seedFlow } from './seed-flow.ts'
 import { serve } from './served.ts'
+import { visit } from './visit.ts'
 
 const answers = defineWorker({ class: 'answers', perform: () => 42 })
 const IMAGES = 'enrich.image>images.url'
 
-describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
+describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let site: Awaited<ReturnType<typeof serve>>
   let browser: Browser
   let files: ReturnType<typeof createFiles>
@@ -43,17 +44,9 @@ describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
     await site?.close()
   })
 
-  /** A window of somebody with a key of these scopes; at its end the browser has complained of nothing. */
-  async function as(scopes: Scope[], path: string, use: (page: Page) => Promise<void>): Promise<void> {
-    const { key } = await site.engine.addKey({ name: scopes.join('-'), scopes })
-    const { context, page, faults } = await logIn(browser, site.url, key)
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
-    await page.goto(`${site.url}/ui${path}`)
-    await use(page)
-    // What the server refuses the browser notes by itself.
-    expect(faults.filter((fault) => !fault.includes('status of 400'))).toEqual([])
-    await context.close()
-  }
+  /** Somebody with a key of these scopes; what the server refuses the browser notes by itself. */
+  const as = (scopes: Scope[], path: string, use: (page: Page) => Promise<void>) =>
+    visit(browser, site, { path, as: scopes, allowed: /status of 400/, clipboard: true }, use)
 
   const toast = (page: Page, text: string | RegExp) => page.locator('.toast', { hasText: text }).first()
   const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText())

@@ -4,12 +4,13 @@ import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Scope } from '../../src/engine/engine.ts'
-import { findings, type Look, logIn, program, startBrowser } from './browser.ts'
+import { findings, type Look, program, startBrowser } from './browser.ts'
 import { KEY } from './kit.ts'
 import { callerOf } from './seed.ts'
 import { serve } from './served.ts'
+import { visit } from './visit.ts'
 
-describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
+describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let site: Awaited<ReturnType<typeof serve>>
   let browser: Browser
   let call: ReturnType<typeof callerOf>
@@ -31,14 +32,8 @@ describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
     await site?.close()
   })
 
-  async function as(scopes: Scope[], path: string, use: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
-    const { key } = await site.engine.addKey({ name: scopes.join('-'), scopes })
-    const { context, page, faults } = await logIn(browser, site.url, key, look)
-    await page.goto(`${site.url}/ui${path}`)
-    await use(page)
-    expect(faults).toEqual([])
-    await context.close()
-  }
+  const as = (scopes: Scope[], path: string, use: (page: Page) => Promise<void>, look: Look = {}) =>
+    visit(browser, site, { ...look, path, as: scopes }, use)
 
   const card = (page: Page, title: string) =>
     page.locator('.card', { has: page.getByRole('heading', { name: title, exact: true }) })

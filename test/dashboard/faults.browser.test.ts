@@ -2,10 +2,11 @@
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findings, type Look, logIn, program, startBrowser } from './browser.ts'
+import { findings, type Look, program, startBrowser } from './browser.ts'
 import { KEY } from './kit.ts'
 import { callerOf } from './seed.ts'
 import { serve } from './served.ts'
+import { visit } from './visit.ts'
 
 type Case = {
   path: string
@@ -113,7 +114,7 @@ const cases: Case[] = [
   },
 ]
 
-describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
+describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let site: Awaited<ReturnType<typeof serve>>
   let browser: Browser
 
@@ -132,13 +133,8 @@ describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
     await site?.close()
   })
 
-  async function at(path: string, use: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
-    const { context, page, faults } = await logIn(browser, site.url, KEY, look)
-    await page.goto(`${site.url}/ui${path}`)
-    await use(page)
-    expect(faults.filter((fault) => !/status of (4|503)/.test(fault))).toEqual([])
-    await context.close()
-  }
+  const at = (path: string, use: (page: Page) => Promise<void>, look: Look = {}) =>
+    visit(browser, site, { ...look, path, allowed: /status of (4|503)/ }, use)
 
   const labelled = (page: Page, label: string) =>
     page

@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
-import { logIn, program, startBrowser } from './browser.ts'
+import { program, startBrowser } from './browser.ts'
 import { serve } from './served.ts'
+import { visit } from './visit.ts'
 
 const EVIL = '<img src=x onerror=alert(1)>'
 const NAMES = [EVIL, 'مرحبا بالعالم', 'constructor', 'ü'.repeat(127), '"; style="x', '\u202Eevil', 'a.b']
@@ -76,27 +77,24 @@ test('of ten thousand wires a hundred are listed, and the drawing is asked for',
   }
 })
 
-describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
+describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   test('the board draws hostile names as they are, runs nothing of them, and each can be opened', async () => {
     const browser = await startBrowser()
-    const { key } = await site.engine.addKey({ name: 'r', scopes: ['read', 'write'] })
-    const { page, faults } = await logIn(browser, site.url, key)
-    await page.goto(`${site.url}/ui/flows/${made.odd}`)
-    await page.waitForSelector('.board .node')
-    expect(await page.locator('.board .node').count()).toBe(NAMES.length)
-    expect(await page.locator('.board img').count()).toBe(0)
-    const box = async (name: string) => (await page.locator('.board .node').nth(NAMES.indexOf(name)).boundingBox())!
-    expect((await box(NAMES[3]!)).width).toBeLessThan(400)
-    for (const name of ['constructor', EVIL]) {
-      await page.locator('.board .node').nth(NAMES.indexOf(name)).click()
-      await page.getByRole('complementary', { name: 'The node that is selected' }).getByText(name).first().waitFor()
-    }
-    await page.goto(`${site.url}/ui/flows/${made.odd}/edit`)
-    await page.waitForSelector('.board .node')
-    await page.locator('.board .node').nth(NAMES.indexOf('constructor')).focus()
-    await page.keyboard.press('Delete')
-    await page.getByText('is terminated').waitFor()
-    expect(faults).toEqual([])
-    await browser.close()
+    await visit(browser, site, { path: `/flows/${made.odd}`, as: ['read', 'write'] }, async (page) => {
+      await page.waitForSelector('.board .node')
+      expect(await page.locator('.board .node').count()).toBe(NAMES.length)
+      expect(await page.locator('.board img').count()).toBe(0)
+      const box = async (name: string) => (await page.locator('.board .node').nth(NAMES.indexOf(name)).boundingBox())!
+      expect((await box(NAMES[3]!)).width).toBeLessThan(400)
+      for (const name of ['constructor', EVIL]) {
+        await page.locator('.board .node').nth(NAMES.indexOf(name)).click()
+        await page.getByRole('complementary', { name: 'The node that is selected' }).getByText(name).first().waitFor()
+      }
+      await page.goto(`${site.url}/ui/flows/${made.odd}/edit`)
+      await page.waitForSelector('.board .node')
+      await page.locator('.board .node').nth(NAMES.indexOf('constructor')).focus()
+      await page.keyboard.press('Delete')
+      await page.getByText('is terminated').waitFor()
+    }).finally(() => browser.close())
   })
 })

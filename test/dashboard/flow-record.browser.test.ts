@@ -4,15 +4,16 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import type { Scope } from '../../src/engine/engine.ts'
-import { logIn, program, startBrowser } from './browser.ts'
+import { program, startBrowser } from './browser.ts'
 import { KEY } from './kit.ts'
 import { callerOf } from './seed.ts'
 import { seedFlow } from './seed-flow.ts'
 import { serve } from './served.ts'
+import { arrive, leave } from './visit.ts'
 
 const REPORT = 'index.done>report'
 
-describe.skipIf(!program())('what happened on a flow', { timeout: 60_000 }, () => {
+describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () => {
   let site: Awaited<ReturnType<typeof serve>>
   let browser: Browser
   let flow: string
@@ -31,16 +32,9 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 60_000 }, () =
   })
 
   async function enter(scopes: Scope[], path = `/flows/${flow}`) {
-    const { key } = await site.engine.addKey({ name: scopes.join('-'), scopes })
-    const window = await logIn(browser, site.url, key)
-    await window.page.goto(`${site.url}/ui${path}`)
+    const window = await arrive(browser, site, { path, as: scopes })
     await window.page.waitForSelector('.board .node')
     return window
-  }
-
-  async function leave({ context, faults }: Awaited<ReturnType<typeof enter>>) {
-    expect(faults).toEqual([])
-    await context.close()
   }
 
   const label = (page: Page) => page.locator(`.badge[data-wire="${REPORT}"] text`)

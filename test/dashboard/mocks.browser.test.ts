@@ -5,12 +5,13 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Look, logIn, program, startBrowser } from './browser.ts'
+import { type Look, program, startBrowser } from './browser.ts'
 import { KEY } from './kit.ts'
 import { callerOf } from './seed.ts'
 import { serve } from './served.ts'
+import { visit } from './visit.ts'
 
-describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
+describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let site: Awaited<ReturnType<typeof serve>>
   let browser: Browser
 
@@ -32,14 +33,8 @@ describe.skipIf(!program())('in a browser', { timeout: 60_000 }, () => {
     await site?.close()
   })
 
-  async function at(path: string, use: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
-    const { context, page, faults } = await logIn(browser, site.url, KEY, look)
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
-    await page.goto(`${site.url}/ui${path}`)
-    await use(page)
-    expect(faults.filter((fault) => !fault.includes('status of 4'))).toEqual([])
-    await context.close()
-  }
+  const at = (path: string, use: (page: Page) => Promise<void>, look: Look = {}) =>
+    visit(browser, site, { ...look, path, allowed: /status of 4/, clipboard: true }, use)
 
   const newest = async () => (await site.engine.list({ class: 'resize', limit: 1 })).jobs[0]
 

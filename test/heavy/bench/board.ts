@@ -135,7 +135,7 @@ try {
   }
   const feeding = feed(id, () => isOver)
   feeding.catch((error) => console.error(error))
-  browser = await startBrowser()
+  browser = await startBrowser({ apart: true })
   await sleep(15_000)
 
   const [without, beside]: [number[], number[]] = [[], []]
