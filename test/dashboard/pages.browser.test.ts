@@ -1,14 +1,14 @@
 // The pages in a browser: what they do when they are pressed, without a complaint of the browser, and for everybody.
 
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
-import { pages as table } from '../../src/dashboard/pages/index.ts'
 import type { Scope } from '../../src/engine/engine.ts'
 import { defineWorker, port } from '../../src/index.ts'
-import { findings, program, startBrowser } from './browser.ts'
+import { openWindow, program, startBrowser } from './browser.ts'
 import { serve } from './served.ts'
+import { arrive, leave, type Visit, type Visitor } from './visit.ts'
 
 const fails = defineWorker({
   class: 'fails',
@@ -19,12 +19,11 @@ const fails = defineWorker({
 })
 const waits = defineWorker({ class: 'waits', in: { n: port() }, out: { o: port() }, perform: (job) => job.suspend() })
 
-describe.skipIf(!program())('in a browser', () => {
+describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let served: Awaited<ReturnType<typeof serve>>
   let browser: Browser
-  let context: BrowserContext
+  let window: Visitor | undefined
   let page: Page
-  const faults: string[] = []
   const ids: Record<string, number> = {}
 
   beforeAll(async () => {
@@ -52,56 +51,36 @@ describe.skipIf(!program())('in a browser', () => {
     await served?.close()
   })
 
-  beforeEach(async () => {
-    faults.length = 0
-    context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
-    page = await context.newPage()
-    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()))
-    page.on('pageerror', (error) => faults.push(String(error)))
-  })
   afterEach(async () => {
-    await context.close()
-    expect(faults).toEqual([])
+    if (window) await leave(window)
+    window = undefined
   })
 
-  /** Logs in as somebody does, with a key of these scopes, and goes to a page. */
-  async function enter(scopes: Scope[], path: string): Promise<void> {
-    const { key } = await served.engine.addKey({ name: scopes.join('-'), scopes })
-    await page.goto(`${served.url}/ui/login?to=${encodeURIComponent(path)}`)
-    await page.getByLabel('API key').fill(key)
-    await page.getByRole('button', { name: 'Log in' }).click()
-    await page.waitForURL(`${served.url}/ui${path}`)
+  /** Somebody with a key of these scopes, at a page. */
+  async function enter(scopes: Scope[], path: string, about: Partial<Visit> = {}): Promise<void> {
+    window = await arrive(browser, served, { path, as: scopes, width: 1280, height: 900, ...about })
+    page = window.page
   }
 
   const toast = (text: string | RegExp) => page.locator('.toast', { hasText: text }).first().waitFor()
 
-  const paths = table.map(({ path }) =>
-    path
-      .replace('/flows/:job', '/flows/nightly')
-      .replace(':job', '2')
-      .replace(':queue', 'core')
-      .replace(':class', 'split')
-      .replace(':id', 'x')
-      .replace(':wire', 'x'),
-  )
-
-  test.each(paths)('%s complains of nothing, in both themes and on a phone', async (path) => {
-    await enter(['read'], '/jobs')
-    for (const theme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
-      await page.goto(`${served.url}/ui${path}`)
-      expect(await findings(page)).toEqual([])
-    }
-    await page.setViewportSize({ width: 390, height: 844 })
-    const width = await page.evaluate(() => document.documentElement.scrollWidth)
-    expect(width).toBeLessThanOrEqual(390)
+  test('who has no session logs in, and comes to the page that was asked for', async () => {
+    const { key } = await served.engine.addKey({ name: 'reader', scopes: ['read'] })
+    const own = await openWindow(browser)
+    await own.page.goto(`${served.url}/ui/jobs?status=failed`)
+    await own.page.getByLabel('API key').fill(key)
+    await own.page.getByRole('button', { name: 'Log in' }).click()
+    await own.page.waitForURL(`${served.url}/ui/jobs?status=failed`)
+    await own.page.locator(`#row-${ids.failed}`).waitFor()
+    await leave(own)
   })
 
   test.each([1280, 420])('the reference at /docs does not scroll sideways at %i pixels', async (width) => {
-    await page.setViewportSize({ width, height: 844 })
-    await page.goto(`${served.url}/docs`)
-    await page.getByRole('heading').first().waitFor()
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    const own = await openWindow(browser, { width, height: 844 })
+    await own.page.goto(`${served.url}/docs`)
+    await own.page.getByRole('heading').first().waitFor()
+    expect(await own.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    await leave(own)
   })
 
   test('a failed job is retried from the list, after it was selected with the keyboard', async () => {
@@ -135,12 +114,11 @@ describe.skipIf(!program())('in a browser', () => {
   })
 
   test('what is no JSON is told beside its field, and nothing is sent', async () => {
-    await enter(['read', 'write'], `/jobs/${ids.waits}`)
+    await enter(['read', 'write'], `/jobs/${ids.waits}`, { allowed: /status of 4/ })
     await page.getByLabel('Write to n', { exact: true }).click()
     await page.getByLabel('Write to n, as JSON').fill('{oops')
     await page.locator('#port-in-n').getByRole('button', { name: 'Write', exact: true }).click()
-    await page.locator('#port-in-n #fault').getByText('expected JSON').waitFor({ timeout: 10_000 })
-    faults.length = 0
+    await page.locator('#port-in-n #fault').getByText('expected JSON').waitFor()
   })
 
   test('a queue is paused at once, and going back is one press', async () => {
@@ -200,8 +178,7 @@ describe.skipIf(!program())('in a browser', () => {
   })
 
   test('a key is made, shown once, and closed only after it was copied', async () => {
-    await context.grantPermissions(['clipboard-write'], { origin: served.url })
-    await enter(['read', 'admin'], '/settings/keys')
+    await enter(['read', 'admin'], '/settings/keys', { clipboard: true })
     await page.getByLabel('Name').fill('grafana')
     await page.getByRole('button', { name: 'Make it' }).click()
     const dialog = page.getByRole('dialog')
@@ -283,7 +260,7 @@ describe.skipIf(!program())('in a browser', () => {
     await served.rest(id)
     await enter(['read'], '/jobs')
     await served.engine.terminate(String(id), {})
-    await page.locator(`#row-${id} .terminated`).first().waitFor({ timeout: 20_000 })
+    await page.locator(`#row-${id} .terminated`).first().waitFor()
   })
 
   test('without a script a job is terminated through a page that asks', async () => {

@@ -1,0 +1,167 @@
+// Every page, for who has one scope alone and for who has all: read by everybody in both themes, on small screens and with
+// large letters, without a complaint of the browser.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import { pages as table } from '../../src/dashboard/pages/index.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { findings, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { callerOf } from './seed.ts'
+import { seedFlow } from './seed-flow.ts'
+import { serve } from './served.ts'
+import { arrive, leave, type Visitor, visit } from './visit.ts'
+
+const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
+const fails = defineWorker({
+  class: 'fails',
+  retry: { max: 0 },
+  perform() {
+    throw new Error('no answer within 30 s')
+  },
+})
+
+describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+  const ids: Record<string, number> = {}
+  const keys: Record<string, string> = {}
+
+  beforeAll(async () => {
+    site = await serve({ workers: [waits, fails, ...core] })
+    const call = callerOf(site.url, KEY)
+    await site.engine.register('default', 'pulled', { pull: true, concurrency: 1 })
+    await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
+    ids.flow = await seedFlow(call)
+    ids.waits = await site.make('waits', { group: { id: 'a-group-with-a-rather-long-name' } })
+    ids.failed = await site.make('fails')
+    await Promise.all([site.rest(ids.waits), site.rest(ids.failed)])
+    await site.make('pulled')
+    await site.engine.claim('default', { names: ['pulled'], lease: 3_600_000 })
+    await site.make('pulled')
+    await site.engine.setLimit('stripe', { concurrency: 2 })
+    await call('PUT', '/v1/schedules/report', { class: 'waits', repeat: { cron: '30 2 * * *' } })
+    await call('POST', '/v1/keys', { name: 'grafana', scopes: ['read'] })
+    for (const scope of ['read', 'write'] as const)
+      keys[scope] = (await site.engine.addKey({ name: scope, scopes: [scope] })).key
+    browser = await startBrowser()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  const pathOf = (path: string): string =>
+    path
+      .replace('/flows/:job', `/flows/${ids.flow}`)
+      .replace(':job', String(ids.waits))
+      .replace(':queue', 'default')
+      .replace(':class', 'waits')
+      .replace(':id', 'x')
+      .replace(':wire', 'x')
+  /** Some pages have more to show of one thing than of another. */
+  const others = ['/queues/core', '/workers/core/split']
+  const paths = [...table.map(({ path }) => path), ...others]
+  const neededOf = (path: string) => table.find((one) => one.path === path)?.scope ?? 'read'
+
+  /** How wide the page is, and what of it is beyond the edge. */
+  const widest = (page: Page) =>
+    page.evaluate(() => [
+      document.documentElement.scrollWidth,
+      ...[...document.querySelectorAll('main *')]
+        .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('svg'))
+        .filter((one) => !one.closest('.views, .filter, .counters, .board, pre, .tabs, .seg, .tbl, .crumbs'))
+        .slice(0, 2)
+        .map((one) => one.outerHTML.slice(0, 120)),
+    ])
+
+  /** What machines and screen readers would not find. */
+  const unsaid = (page: Page) =>
+    page.evaluate(() => {
+      const found: string[] = []
+      for (const one of document.querySelectorAll('main table'))
+        if (!one.querySelector('caption')) found.push(`no caption: ${one.outerHTML.slice(0, 80)}`)
+      for (const one of document.querySelectorAll('main th'))
+        if (!one.hasAttribute('scope')) found.push(`no scope: ${one.outerHTML.slice(0, 80)}`)
+      for (const one of document.querySelectorAll('main time:not([hidden])'))
+        if (!one.hasAttribute('datetime')) found.push(`no datetime: ${one.outerHTML.slice(0, 80)}`)
+      for (const svg of document.querySelectorAll('main svg[role="img"]'))
+        if (!svg.getAttribute('aria-label')) found.push(`says nothing: ${svg.outerHTML.slice(0, 80)}`)
+      for (const table of document.querySelectorAll('main tbody')) {
+        const names = [...table.querySelectorAll('button')].map((one) => one.ariaLabel ?? one.textContent)
+        const twice = names.filter((name, i) => names.indexOf(name) !== i)
+        if (twice.length > 0) found.push(`buttons of one name: ${twice[0]}`)
+      }
+      return found
+    })
+
+  /** What is too low for a thumb. */
+  const small = (page: Page) =>
+    page.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>('.btn, .tabbar a, .views a, .seg a, .seg button, summary.btn')]
+        .filter((one) => one.offsetParent !== null && !one.closest('.board'))
+        .map((one) => ({ height: one.getBoundingClientRect().height, html: one.outerHTML.slice(0, 100) }))
+        .filter(({ height }) => height < 32),
+    )
+
+  describe.each(paths)('%s', (path) => {
+    let window: Visitor
+    const seenIn = async (width: number, height = 1_000): Promise<Page> => {
+      await window.page.setViewportSize({ width, height })
+      return window.page
+    }
+    beforeAll(async () => {
+      window = await arrive(browser, site, { path: pathOf(path) })
+    }, 90_000)
+    afterAll(() => leave(window))
+
+    test('has tables with a caption and heads, buttons that differ by name, times that machines read', async () => {
+      expect(await unsaid(await seenIn(1_440))).toEqual([])
+    })
+
+    test('fits into 320 pixels, and into a window whose letters are twice as large', async () => {
+      for (const width of [640, 320]) expect((await widest(await seenIn(width)))[0]).toBeLessThanOrEqual(width)
+    })
+
+    test('can be pressed by a thumb', async () => {
+      expect(await small(await seenIn(390, 844))).toEqual([])
+    })
+
+    test.each(['read', 'write'] as const)('is as well-behaved for who has the scope %s alone', (scope) =>
+      visit(browser, site, { path: pathOf(path), as: keys[scope]!, allowed: /status of 403/ }, async (page, status) => {
+        const needed = neededOf(path)
+        expect(status).toBe(needed === scope ? 200 : 403)
+        if (needed !== scope) expect(await page.locator('main').innerText()).toContain(`needs the scope "${needed}"`)
+        expect(await unsaid(page)).toEqual([])
+        // A button that is off says what it wants.
+        const silent = await page.evaluate(() =>
+          [...document.querySelectorAll<HTMLButtonElement>('main form[method=post] button:disabled')]
+            .filter(({ title }) => !title)
+            .map((one) => one.outerHTML.slice(0, 100)),
+        )
+        expect(silent).toEqual([])
+        expect(await findings(page)).toEqual([])
+        for (const width of [640, 390, 320]) {
+          await page.setViewportSize({ width, height: 844 })
+          expect((await widest(page))[0]).toBeLessThanOrEqual(width)
+          if (width === 390) expect(await small(page)).toEqual([])
+        }
+        if (scope === 'write') return
+        await page.setViewportSize({ width: 1_440, height: 1_000 })
+        await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+        expect(await findings(page)).toEqual([])
+      }),
+    )
+  })
+
+  test('titles differ', () =>
+    visit(browser, site, { path: '/' }, async (page) => {
+      const titles: string[] = []
+      for (const { path } of table) {
+        await page.goto(`${site.url}/ui${pathOf(path)}`)
+        titles.push(await page.title())
+      }
+      expect(new Set(titles).size).toBe(titles.length)
+    }))
+})
