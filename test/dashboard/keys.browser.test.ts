@@ -5,16 +5,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { entries } from '../../src/dashboard/nav.ts'
 import { defineWorker, port } from '../../src/index.ts'
-import { logIn, program, startBrowser } from './browser.ts'
+import { program, startBrowser } from './browser.ts'
+import { count, countsOf, isQuiet } from './counted.ts'
 import { KEY } from './kit.ts'
 import { callerOf } from './seed.ts'
 import { seedFlow } from './seed-flow.ts'
 import { serve } from './served.ts'
+import { type Visit, visit } from './visit.ts'
 
 const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
 const WIRE = 'index.done>report'
 
-describe.skipIf(!program())('the keys', { timeout: 60_000 }, () => {
+describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
   let site: Awaited<ReturnType<typeof serve>>
   let browser: Browser
   let flow: number
@@ -41,13 +43,8 @@ describe.skipIf(!program())('the keys', { timeout: 60_000 }, () => {
     await site?.close()
   })
 
-  async function at(path: string, use: (page: Page) => Promise<void>, key = KEY): Promise<void> {
-    const { context, page, faults } = await logIn(browser, site.url, key, { zone: 'America/Lima' })
-    await page.goto(`${site.url}/ui${path}`)
-    await use(page)
-    expect(faults).toEqual([])
-    await context.close()
-  }
+  const at = (path: string, use: (page: Page) => Promise<void>, before?: Visit['before']) =>
+    visit(browser, site, { path, zone: 'America/Lima', before }, use)
 
   const list = '/jobs?group=keys'
   const root = (page: Page) => page.evaluate(() => ({ ...document.documentElement.dataset }))
@@ -126,18 +123,22 @@ describe.skipIf(!program())('the keys', { timeout: 60_000 }, () => {
     }))
 
   test('p pauses the page and has it go on', () =>
-    at('/queues', async (page) => {
-      const looks: string[] = []
-      page.on('request', (request) => request.headers()['x-live'] && looks.push(request.url()))
-      await press(page, 'p')
-      await page.locator('.live', { hasText: 'Paused' }).waitFor()
-      const before = looks.length
-      await page.waitForTimeout(3_000)
-      expect(looks.length).toBe(before)
-      await press(page, 'p')
-      await page.locator('.live', { hasText: 'Live' }).waitFor()
-      expect(looks.length).toBeGreaterThan(before)
-    }))
+    at(
+      '/queues',
+      async (page) => {
+        await press(page, 'p')
+        await page.locator('.live', { hasText: 'Paused' }).waitFor()
+        expect(await isQuiet(page, 60_000)).toBe(true)
+        const { looks } = await countsOf(page)
+        await press(page, 'p')
+        await page.locator('.live', { hasText: 'Live' }).waitFor()
+        expect((await countsOf(page)).looks).toBeGreaterThan(looks)
+      },
+      async (page) => {
+        await page.clock.install()
+        await count(page)
+      },
+    ))
 
   test('j and k move in a list, Enter opens, o opens beside', () =>
     at(list, async (page) => {

@@ -3,9 +3,11 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defineWorker, port } from '../../src/index.ts'
-import { logIn, program, startBrowser } from './browser.ts'
+import { program, startBrowser } from './browser.ts'
+import { count, countsOf } from './counted.ts'
 import { KEY } from './kit.ts'
 import { serve } from './served.ts'
+import { visit } from './visit.ts'
 
 const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
 
@@ -17,7 +19,7 @@ const fails = defineWorker({
   },
 })
 
-describe.skipIf(!program())('in a browser', () => {
+describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let served: Awaited<ReturnType<typeof serve>>
   let browser: Browser
 
@@ -32,20 +34,15 @@ describe.skipIf(!program())('in a browser', () => {
     await served?.close()
   })
 
-  async function at(path: string, use: (page: Page) => Promise<void>, key = KEY, still = true): Promise<void> {
-    const { context, page, faults } = await logIn(browser, served.url, key, { still })
-    await page.goto(`${served.url}/ui${path}`)
-    await use(page)
-    expect(faults).toEqual([])
-    await context.close()
-  }
+  const at = (path: string, use: (page: Page) => Promise<void>, as = KEY, still = true) =>
+    visit(browser, served, { path, as, still, before: count }, use)
 
   test('new rows wait above the list until they are asked for', () =>
     at('/jobs', async (page) => {
       const first = page.locator('#rows > tr').first()
       const id = await first.getAttribute('id')
       const made = await served.make('waits')
-      await page.getByRole('button', { name: /1 new above/ }).waitFor({ timeout: 20_000 })
+      await page.getByRole('button', { name: /1 new above/ }).waitFor()
       expect(await first.getAttribute('id')).toBe(id)
       await page.keyboard.press('.')
       await page.locator(`#row-${made}`).waitFor()
@@ -79,18 +76,12 @@ describe.skipIf(!program())('in a browser', () => {
         await page.goto(`${served.url}/ui/jobs`)
         const row = page.locator(`#row-${id}`)
         await row.waitFor()
-        // What was animated is counted: it is over by the time that anybody asks.
-        await page.evaluate(() => {
-          const own = Element.prototype.animate
-          Element.prototype.animate = function (this: Element, ...given) {
-            this.setAttribute('data-grounds', String(Number(this.getAttribute('data-grounds') ?? 0) + 1))
-            return own.apply(this, given)
-          }
-        })
         await served.engine.terminate(String(id), { recursive: false })
         await row.locator('.st.terminated').waitFor()
-        expect(await page.locator('#rows > tr[data-grounds]').count()).toBe(grounds)
-        if (grounds) expect(await row.getAttribute('data-grounds')).toBe('1')
+        // What was animated is counted: it is over by the time that anybody asks.
+        const rows = (await countsOf(page)).grounds
+        expect(rows.length).toBe(grounds)
+        for (const text of rows) expect(text).toContain(`#${id}`)
       },
       KEY,
       still,

@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../infra/resp.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { defineWorker, port } from '../../src/index.ts'
-import { findings, logIn, program, startBrowser } from './browser.ts'
-import { KEY } from './kit.ts'
+import { findings, program, startBrowser } from './browser.ts'
+import { above, count, countsOf, isQuiet } from './counted.ts'
 import { serve } from './served.ts'
+import { arrive, leave, type Visit } from './visit.ts'
 
 const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
 const says = defineWorker({
@@ -18,7 +19,7 @@ const says = defineWorker({
   },
 })
 
-describe.skipIf(!program())('in a browser', () => {
+describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let served: Awaited<ReturnType<typeof serve>>
   let browser: Browser
 
@@ -31,17 +32,18 @@ describe.skipIf(!program())('in a browser', () => {
     await served?.close()
   })
 
-  /** A window at a page, and the requests that it made since: looks, and streams. */
-  async function at(path: string) {
-    const { context, page, faults } = await logIn(browser, served.url, KEY)
+  /** A window at a page, and the streams that it asked for. */
+  async function at(path: string, before: Visit['before'] = () => undefined) {
     const streams: string[] = []
-    const looks: string[] = []
-    page.on('request', (request) => {
-      if (request.url().includes('/v1/subscribe')) streams.push(request.url())
-      if (request.headers()['x-live']) looks.push(request.url())
+    const window = await arrive(browser, served, {
+      path,
+      async before(page) {
+        page.on('request', (request) => request.url().includes('/v1/subscribe') && streams.push(request.url()))
+        await count(page)
+        await before(page)
+      },
     })
-    await page.goto(`${served.url}/ui${path}`)
-    return { context, page, faults, streams, looks }
+    return { ...window, streams }
   }
 
   /** How many Redis has that are subscribed. */
@@ -63,79 +65,79 @@ describe.skipIf(!program())('in a browser', () => {
   test('the page of a job shows its end at once, though it is looked at every 30 seconds only', async () => {
     const id = await served.make('waits')
     await served.rest(id)
-    const { context, page, faults, streams } = await at(`/jobs/${id}`)
+    const window = await at(`/jobs/${id}`)
+    const { page, streams } = window
     await served.until(() => isHeard(`/sidejob/job/${id}`))
     expect(streams).toHaveLength(1)
     await served.engine.terminate(String(id), {})
     await page
       .locator('.jobhead .pill, .jobhead .st', { hasText: /terminated/i })
       .first()
-      .waitFor({ timeout: 15_000 })
+      .waitFor()
     await served.until(async () => !(await isHeard(`/sidejob/job/${id}`)))
-    expect(faults).toEqual([])
-    await context.close()
+    await leave(window)
   })
 
   test('a tab that is hidden listens to nothing, and listens again when it is seen', async () => {
     const id = await served.make('waits')
     await served.rest(id)
     const channel = `/sidejob/job/${id}`
-    const { context, page } = await at(`/jobs/${id}`)
+    const window = await at(`/jobs/${id}`)
+    const { page } = window
     await served.until(() => isHeard(channel))
     await hide(page, true)
     await served.until(async () => !(await isHeard(channel)))
     await hide(page, false)
     await served.until(() => isHeard(channel))
-    await context.close()
+    await window.context.close()
     await served.until(async () => !(await isHeard(channel)))
   })
 
   test('the tail of the log shows what is written, and is heard only while it is on', async () => {
-    const { context, page, faults, streams } = await at('/log')
+    const window = await at('/log')
+    const { page, streams } = window
     expect(streams).toEqual([])
     await page.getByRole('link', { name: 'Tail the log' }).click()
     await served.until(() => isHeard('/sidejob/log'))
     await served.engine.log(encodeValue({ message: 'the needle of the log' }))
-    await page.getByText('the needle of the log').waitFor({ timeout: 15_000 })
+    await page.getByText('the needle of the log').waitFor()
     await page.getByRole('link', { name: 'Stop the tail' }).click()
     await served.until(async () => !(await isHeard('/sidejob/log')))
-    expect(faults).toEqual([])
-    await context.close()
+    await leave(window)
   })
 
   test('the tail of a job has it looked at for its own entries alone', async () => {
     const [own, other] = [await served.make('says'), await served.make('says')]
     await Promise.all([served.rest(own), served.rest(other)])
-    const { context, page, looks } = await at(`/jobs/${own}?tail=1`)
+    const window = await at(`/jobs/${own}?tail=1`, (page) => page.clock.install())
+    const { page } = window
     await served.until(() => isHeard('/sidejob/log'))
-    await served.until(() => looks.length > 0)
-    await page.waitForTimeout(1_500)
-    const before = looks.length
+    await above(page, 'looks', 0)
+    await expect.poll(() => isQuiet(page, 3_000), { timeout: 30_000 }).toBe(true)
+    const { heard } = await countsOf(page)
     await served.engine.write(String(other), 'in', 'n', [encodeValue(1)])
-    await served.rest(other)
-    await page.waitForTimeout(1_500)
-    expect(looks.length).toBe(before)
+    await above(page, 'heard', heard)
+    expect(await isQuiet(page, 3_000)).toBe(true)
     await served.engine.write(String(own), 'in', 'n', [encodeValue(1)])
-    await page.getByText('it was read').first().waitFor({ timeout: 15_000 })
-    await context.close()
+    await page.getByText('it was read').first().waitFor()
+    await leave(window)
   })
 
   test('where nothing is heard the page is looked at as before', async () => {
     const id = await served.make('waits')
     await served.rest(id)
-    const { context, page } = await logIn(browser, served.url, KEY)
-    await page.route('**/v1/subscribe**', (route) => route.abort())
-    await page.goto(`${served.url}/ui/jobs/${id}`)
+    const window = await at(`/jobs/${id}`, (page) => page.route('**/v1/subscribe**', (route) => route.abort()))
     await served.engine.terminate(String(id), {})
-    await page
+    await window.page
       .locator('.jobhead .pill, .jobhead .st', { hasText: /terminated/i })
       .first()
-      .waitFor({ timeout: 20_000 })
-    await context.close()
+      .waitFor()
+    await window.context.close()
   })
 
   test('the messages of a channel are shown as they come, sifted, and not while the page is paused', async () => {
-    const { context, page, faults, streams, looks } = await at('/channels?at=%2Fshop')
+    const window = await at('/channels?at=%2Fshop')
+    const { page, streams } = window
     await served.until(() => isHeard('/shop'))
     expect(streams).toHaveLength(1)
     const say = (channel: string, message: object) => served.engine.publish(channel, encodeValue(message))
@@ -152,14 +154,13 @@ describe.skipIf(!program())('in a browser', () => {
     await lines.nth(1).waitFor()
     expect(await lines.first().textContent()).toBe('/shop/9 {"note":"paid twice"}')
     // What is said is drawn as it came: the page is not looked at again for it.
-    expect(looks.length).toBeLessThan(3)
+    expect((await countsOf(page)).looks).toBeLessThan(3)
     await page.locator('#live').click()
     await served.until(async () => !(await isHeard('/shop')))
     await say('/shop/9', { note: 'paid unheard' })
     await page.getByLabel('Only with').fill('')
     expect(await lines.count()).toBe(4)
     expect(await findings(page)).toEqual([])
-    expect(faults).toEqual([])
-    await context.close()
+    await leave(window)
   })
 })
