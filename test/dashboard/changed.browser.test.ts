@@ -1,0 +1,108 @@
+// A row whose status changed is seen to have changed, on every page whose rows have the mark of a status: it has the pale
+// ground of its new status for a moment, and none where motion is not wanted.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import { defineWorker } from '../../src/index.ts'
+import { startReceiver } from '../kit/receiver.ts'
+import { program, startBrowser } from './browser.ts'
+import { count, countsOf } from './counted.ts'
+import { serve } from './served.ts'
+import { visit } from './visit.ts'
+
+const answers = defineWorker({ class: 'answers', perform: () => 42 })
+const NODES = 301
+
+describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+
+  beforeAll(async () => {
+    site = await serve({ workers: [answers, ...core] })
+    await site.engine.register('default', 'pulled', { pull: true })
+    browser = await startBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  type Row = { path: string; text: string; was: string; is: string; change: () => Promise<unknown> }
+
+  async function flow(nodes: object): Promise<string> {
+    const id = await site.make('flow', { queue: 'core', inputs: { __graph: [encodeValue({ nodes, edges: [] })] } })
+    await site.until(async () => (await site.engine.flow(String(id))).graph !== null)
+    return String(id)
+  }
+
+  /** A row on each page, how it is at first, and what makes it another. */
+  const rows: Record<string, () => Promise<Row>> = {
+    async Flows() {
+      const id = await flow({ a: { queue: 'default', class: 'pulled', init: true } })
+      const change = () => site.engine.terminate(id, { recursive: true })
+      return { path: '/flows', text: `#${id}`, was: 'suspended', is: 'terminated', change }
+    },
+    async 'a flow of many nodes, as a list'() {
+      const names = Array.from({ length: NODES }, (_, i) => `n${i}`)
+      const node = { queue: 'default', class: 'pulled' }
+      const id = await flow(
+        Object.fromEntries(names.map((name) => [name, name === 'n7' ? { ...node, init: true } : node])),
+      )
+      await site.until(async () => (await site.engine.get(id)).children.n7 !== undefined)
+      const child = String((await site.engine.get(id)).children.n7!.id)
+      const change = () => site.engine.terminate(child, {})
+      return { path: `/flows/${id}`, text: 'n7', was: 'queued', is: 'terminated', change }
+    },
+    async Callbacks() {
+      const receiver = await startReceiver()
+      receiver.answer = (_, response) => response.writeHead(404).end()
+      const id = await site.make('answers', { callback: { url: `${receiver.url}/hook`, retry: [] } })
+      const state = async () => (await site.engine.callbacks({})).callbacks.find(({ of }) => of === id)?.state
+      await site.until(async () => (await state()) === 'FAILED')
+      receiver.answer = (_, response) => response.end()
+      const change = async () => {
+        await site.engine.resend(String(id))
+        await site.until(async () => (await state()) === 'DELIVERED')
+        await receiver.close()
+      }
+      return { path: '/callbacks', text: `#${id}`, was: 'failed', is: 'completed', change }
+    },
+    async 'the family of a job'() {
+      const [parent, child] = [await site.make('pulled'), await site.make('pulled')]
+      await site.engine.adopt(String(parent), { job: String(child), name: 'parcel' })
+      const change = () => site.engine.terminate(String(child), {})
+      return { path: `/jobs/${parent}`, text: 'parcel', was: 'queued', is: 'terminated', change }
+    },
+  }
+
+  /** The page is looked at now, and not when its turn comes. */
+  async function lookUntil(page: Page, isShown: () => Promise<boolean>): Promise<void> {
+    await site.until(async () => {
+      await page.keyboard.press('.')
+      return isShown()
+    })
+  }
+
+  const both = [
+    ['has the ground of its new status', false],
+    ['has none where motion is not wanted', true],
+  ] as const
+
+  describe.each(Object.keys(rows))('%s: a row that changed', (name) => {
+    test.each(both)('%s', async (_, still) => {
+      const { path, text, was, is, change } = await rows[name]!()
+      await visit(browser, site, { path, still, before: count }, async (page) => {
+        const row = page.locator('#main :is(tr, li)', { hasText: text }).first()
+        await row.locator(`.st.${was}`).waitFor()
+        expect((await countsOf(page)).grounds).toEqual([])
+        await change()
+        await lookUntil(page, async () => (await row.locator(`.st.${is}`).count()) > 0)
+        const { grounds } = await countsOf(page)
+        expect(grounds.length).toBe(still ? 0 : 1)
+        if (!still) expect(grounds[0]).toContain(text)
+      })
+    })
+  })
+})
