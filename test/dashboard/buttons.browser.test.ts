@@ -20,6 +20,22 @@ import { serve } from './served.ts'
 import { visit } from './visit.ts'
 
 const answers = defineWorker({ class: 'answers', perform: () => 42 })
+const ALL = 21
+let isDeclined = true
+const charges = defineWorker({
+  class: 'charges',
+  retry: { max: 0 },
+  perform() {
+    if (isDeclined) throw new Error('the card was declined')
+  },
+})
+const prints = defineWorker({
+  class: 'prints',
+  retry: { max: 0 },
+  perform() {
+    throw new Error('out of paper')
+  },
+})
 const IMAGES = 'enrich.image>images.url'
 
 describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
@@ -31,7 +47,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   beforeAll(async () => {
     const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
     files = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })
-    site = await serve({ workers: [answers, ...core] }, () => ({
+    site = await serve({ workers: [answers, charges, prints, ...core] }, () => ({
       downloads: { files, allowHosts: [], keep: 3_600_000 },
     }))
     const call = callerOf(site.url, KEY)
@@ -109,6 +125,34 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     expect(ids.slice(2).toSorted()).toEqual(ids.slice(0, 2).toSorted())
     expect(other.came.length).toBe(1)
     await Promise.all([one.close(), other.close()])
+  })
+
+  test('what most fails come of is tried again from Overview after a question, and nothing else is', async () => {
+    const made = await Promise.all(Array.from({ length: ALL }, () => site.make('charges')))
+    const other = await site.make('prints')
+    for (const id of [...made, other]) await site.rest(id, 'failed')
+    isDeclined = false
+    const line = (page: Page) => page.locator('.alerts li', { hasText: `charges fails: ${ALL} of ` })
+    await as(['read', 'write'], '/', async (page) => {
+      const off = line(page).getByRole('button', { name: 'Retry all' })
+      expect(await off.getAttribute('title')).toBe('needs admin; you have read, write')
+    })
+    await as(['admin'], '/', async (page) => {
+      expect(await line(page).innerText()).toContain('“the card was declined”')
+      await line(page).getByRole('button', { name: 'Retry all' }).click()
+      const dialog = page.getByRole('dialog', { name: `Retry ${ALL} jobs?` })
+      await dialog.getByText('whose error is of this kind').waitFor()
+      await page.keyboard.press('Escape')
+      expect(await Promise.all(made.map(site.statusOf))).toEqual(made.map(() => 'failed'))
+      await line(page).getByRole('button', { name: 'Retry all' }).click()
+      await dialog.getByRole('button', { name: 'Retry them' }).click()
+      await page.waitForURL(/\/jobs\?status=failed&error=.*&bulk=\d+/)
+      for (const id of made) await site.rest(id, 'completed')
+      expect(await site.statusOf(other)).toBe('failed')
+      // How far it is, by the job that does it; a run cannot be taken back, and nobody says so.
+      await page.getByText(`${ALL} done`).waitFor()
+      expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+    })
   })
 
   test('a flow without a graph is begun by the form that asks for one; what is wrong is said there', async () => {
