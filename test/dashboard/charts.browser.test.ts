@@ -93,6 +93,18 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       expect(await page.getByRole('columnheader', { name: /^Ends, 3\d minutes$/ }).count()).toBe(1)
     }))
 
+  test('a press on an empty place of a chart leads nowhere', () =>
+    at('/', async (page) => {
+      const led: string[] = []
+      page.on('request', (request) => request.isNavigationRequest() && led.push(request.url()))
+      const { x, y, width } = (await page.locator('svg[data-from]').boundingBox())!
+      await page.mouse.click(x + width / 2, y + 40)
+      await page.getByText('Show as table').click()
+      await page.locator('#table td.num a').last().press('Enter')
+      await page.waitForURL(/\/jobs\?/)
+      expect(led).toEqual([page.url()])
+    }))
+
   test.each([
     ['/', 'completed', ['mail', 'shop']],
     ['/', 'failed', ['shop']],

@@ -46,7 +46,8 @@ export function startZoom(): void {
     if (!begun) return
     const parts = spanTo(begun, event)
     begun.mark.remove()
-    const to = (event.target as Element).closest<SVGElement>('[data-to]')?.dataset.to
+    // The chart itself says by that name where its time ends.
+    const to = (event.target as Element).closest<SVGElement>('.hit[data-to]')?.dataset.to
     if (parts[1] - parts[0] >= LEAST) tell('go', addressOf(begun.chart, parts))
     else if (to) location.assign(base + to)
     begun = undefined
