@@ -11,7 +11,7 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 12],
   '/jobs': [1, 14, 20],
   '/jobs/new': [2, 8, 14],
-  '/jobs/:job': [2, 28, 39],
+  '/jobs/:job': [2, 24, 35],
   '/flows': [3, 26, 30],
   '/flows/:job': [2, 14, 18],
   '/flows/:job/edit': [2, 12, 25],

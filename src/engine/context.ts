@@ -3,6 +3,7 @@
 import { hashOf } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
 import type { Status } from '../core/job.ts'
+import type { PastRun } from '../core/run.ts'
 import type { Client } from '../redis/client.ts'
 import type { Words } from '../redis/ops.ts'
 import type { Store } from '../redis/store.ts'
@@ -32,7 +33,8 @@ export type Context = {
   announce: () => Promise<void>
   /** One job's verbs: asked, rung for, answered. */
   change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>
-  view: (job: string, options?: { details?: boolean }) => Promise<JobView>
+  view: (job: string) => Promise<JobView>
+  viewWithRuns: (job: string) => Promise<{ job: JobView; runs: PastRun[] }>
   allowHosts: readonly string[]
   now: () => number
   random: () => number

@@ -7,7 +7,6 @@ import type { Worker } from '../core/worker.ts'
 import { outcomeToSend, type SentOutcome } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
 import type { Words } from '../redis/ops.ts'
-import type { JobRecord } from '../redis/record.ts'
 import { createStore } from '../redis/store.ts'
 import type { ClaimedJob, Ring } from '../redis/types.ts'
 import { createVault } from '../redis/vault.ts'
@@ -30,7 +29,7 @@ import { createJobs } from './api/jobs.ts'
 import { createKeys } from './api/keys.ts'
 import { createLimits } from './api/limits.ts'
 import { createLog } from './api/log.ts'
-import { createPastRuns } from './api/past-runs.ts'
+import { createPastRuns, pastRunsOf } from './api/past-runs.ts'
 import { createPorts } from './api/ports.ts'
 import { createProcesses } from './api/processes.ts'
 import { createQueues } from './api/queues.ts'
@@ -189,15 +188,21 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     return answer
   }
 
-  async function costOf(id: number, document: JobRecord) {
-    const spent = spentOf(document, document.historyKept ? await store.runs(id) : [])
-    return { ...spent, price: options.prices ? priceOf(spent, options.prices) : null }
+  async function view(job: string) {
+    const { id, document, ...beside } = await store.inspect(job)
+    return { ...shownJob(id, document, beside), ...factsOf(document, beside) }
   }
 
-  async function view(job: string, { details = false } = {}) {
+  /** What its runs have cost is told by the same list as they are. */
+  async function viewWithRuns(job: string) {
     const { id, document, ...beside } = await store.inspect(job)
-    const shown = { ...shownJob(id, document, beside), ...factsOf(document, beside) }
-    return details ? { ...shown, cost: await costOf(id, document) } : shown
+    const kept = document.historyKept ? await store.runs(id) : []
+    const spent = spentOf(document, kept)
+    const cost = { ...spent, price: options.prices ? priceOf(spent, options.prices) : null }
+    return {
+      job: { ...shownJob(id, document, beside), ...factsOf(document, beside), cost },
+      runs: pastRunsOf(document, kept),
+    }
   }
 
   const classes = createClasses({ store, registry })
@@ -222,6 +227,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     announce,
     change,
     view,
+    viewWithRuns,
     now,
     random,
   }

@@ -136,6 +136,17 @@ test('kinds of errors come with the second look at Overview, and neither it nor 
   expect([await shown(), await shown(), await shown()]).toEqual([false, true, true])
 })
 
+test('the page of a job asks once for the runs that it keeps', async () => {
+  const id = await pages.make('fails', { history: 5 })
+  await pages.rest(id)
+  await pages.engine.retry(String(id))
+  await pages.rest(id)
+  const listsOf = async () => (await commandStats(pages)).get('lrange') ?? 0
+  const before = await listsOf()
+  expect(await reader.html(`/ui/jobs/${id}?tab=runs`)).toContain('2 runs')
+  expect((await listsOf()) - before).toBe(1)
+})
+
 /** What an open tab costs in its first minute: looks as often as the page says, and what is shared every ten seconds. */
 function minuteOf({ path, every }: (typeof table)[number]): number {
   const [, look, first] = most[path]!

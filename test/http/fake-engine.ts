@@ -274,6 +274,7 @@ const answers: Engine = {
   }),
   stepsOf: async () => ({ steps: [{ name: 'charge', at: T, took: 1_500, run: 2, bytes: 12 }], cursor: '9' }),
   runs: async () => ({ runs: [{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1 }] }),
+  withRuns: async () => ({ job: view, runs: [] }),
   pastRun: async () => ({
     ...{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1, n: 3, readyAt: T, commits: 2 },
     reads: [{ job: 7, dir: 'in', port: 'left', values: 4 }],

@@ -57,6 +57,7 @@ export function createJobs({
   change,
   now,
   view,
+  viewWithRuns,
   allowHosts,
 }: Context): Pick<
   Engine,
@@ -158,7 +159,7 @@ export function createJobs({
     },
 
     async get(job, { schemas = false, details = false } = {}) {
-      const shown = await view(job, { details })
+      const shown = details ? (await viewWithRuns(job)).job : await view(job)
       return schemas ? withSchemas(shown, await registry.find(shown.queue, shown.class)) : shown
     },
 

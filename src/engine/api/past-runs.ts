@@ -16,6 +16,10 @@ function shown(run: PastRun, document: JobRecord): PastRun {
   return { ...run, error: redacted(run.error, redactedPathsOf(document), 'error') }
 }
 
+/** The runs that are known of a job, newest first; `kept`: those that it keeps. */
+export const pastRunsOf = (document: JobRecord, kept: readonly string[]): PastRun[] =>
+  runLines(document, kept).map((text) => shown(pastRunOf(text), document))
+
 /** What is logged is committed: with the end of a run at the latest, and after the one before, which may have ended as it began. */
 const during = ({ startedAt, endedAt }: PastRun) => ({
   since: endedAt > startedAt ? startedAt + 1 : startedAt,
@@ -23,9 +27,9 @@ const during = ({ startedAt, endedAt }: PastRun) => ({
 })
 
 export function createPastRuns(
-  { store }: Context,
+  { store, viewWithRuns }: Context,
   { readLog }: Pick<Engine, 'readLog'>,
-): Pick<Engine, 'runs' | 'pastRun'> {
+): Pick<Engine, 'runs' | 'withRuns' | 'pastRun'> {
   /** By its place among those that are kept; where others have ended meanwhile, it is further back. */
   async function kept(id: number, n: number, noted: number): Promise<string> {
     for (let behind = noted - n; behind >= 0; ) {
@@ -39,10 +43,11 @@ export function createPastRuns(
   }
 
   return {
+    withRuns: viewWithRuns,
+
     async runs(job) {
-      const { id, document } = await store.inspect(job)
-      const texts = document.historyKept ? await store.runs(id) : []
-      return { runs: runLines(document, texts).map((text) => shown(pastRunOf(text), document)) }
+      const { runs } = await viewWithRuns(job)
+      return { runs }
     },
 
     async pastRun(job, n) {

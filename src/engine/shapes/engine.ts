@@ -114,6 +114,8 @@ export interface Engine extends Deliveries {
   why(job: Ref, options?: { deep?: number }): Promise<Why>
   /** The last run; of a job that keeps its runs all of those, newest first. */
   runs(job: Ref): Promise<{ runs: PastRun[] }>
+  /** The job with what its runs have cost, and those runs, by one look. */
+  withRuns(job: Ref): Promise<{ job: JobView; runs: PastRun[] }>
   /** One run of a job with a history, by its number, with what it did and what it has logged. */
   pastRun(job: Ref, n: number): Promise<PastRunView>
   /** The steps of its function that are done, in the order in which they were kept. */

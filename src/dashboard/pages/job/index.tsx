@@ -90,12 +90,11 @@ async function load(asked: Asked): Promise<JobData> {
   const ref = params.job!
   const given = query.get('tab') ?? 'log'
   const tabName = isTab(given) ? given : 'log'
-  const found = engine.get(ref, { details: true })
-  const [job, ports, why, { runs }, children, tab, { limits }] = await Promise.all([
+  const found = engine.withRuns(ref)
+  const [{ job, runs }, ports, why, children, tab, { limits }] = await Promise.all([
     found,
-    found.then((job) => looked(engine, job, portsOf(job).slice(0, PORTS))),
+    found.then(({ job }) => looked(engine, job, portsOf(job).slice(0, PORTS))),
     engine.why(ref, { deep: DEEP }),
-    engine.runs(ref),
     engine.list({ parent: ref, limit: CHILDREN }),
     tabOf(asked, tabName),
     asked.bounds(),
