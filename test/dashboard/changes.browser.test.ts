@@ -56,7 +56,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
     await call('PATCH', '/v1/queues/press', { ageing: '1s' })
     await call('POST', '/v1/queues/press/claim', { names: ['print'], max: 1, lease: '1h', process: 'printer-1' })
-    const waits = call('POST', '/v1/queues/press/claim', { names: ['bind'], wait: '20s' }).catch(() => undefined)
+    const waits = call('POST', '/v1/queues/press/claim', { names: ['bind'], wait: '60s' }).catch(() => undefined)
     await site.until(async () => (await site.engine.queue('press')).claims.length === 1)
     await as(['read'], '/queues/press', async (page) => {
       const serves = card(page, 'Who serves it')

@@ -66,6 +66,13 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     return id
   }
 
+  // The first of all: what moved a minute ago moves no more.
+  test('a flow of a few nodes has no map, and labels all that moves', () =>
+    as(['read'], `/flows/${flow}`, async (page) => {
+      expect(await page.locator('.board .map').count()).toBe(0)
+      expect(await label(page, 'rows.rejected>rejected.in')).toBe('7/min')
+    }))
+
   test('above 60 nodes a wire is labelled while it is pointed at or has the focus, and a map leads to any place', async () => {
     await as(['read'], `/flows/${await large()}`, async (page) => {
       const first = page.locator('g[role="button"][data-wire="feed>n0.in"]')
@@ -94,12 +101,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       expect(await left()).toBeGreaterThan(right / 2)
     })
   })
-
-  test('a flow of a few nodes has no map, and labels all that moves', () =>
-    as(['read'], `/flows/${flow}`, async (page) => {
-      expect(await page.locator('.board .map').count()).toBe(0)
-      expect(await label(page, 'rows.rejected>rejected.in')).toBe('7/min')
-    }))
 
   /** The page does not look again by itself. */
   const unhurried = (page: Page) =>
