@@ -147,6 +147,12 @@ export const limits = {
   },
   requeued: { most: 1_000, unit: 'ids', of: 'one RequeueJobs of Bedrock', above: 'refused in Bedrock’s words' },
   runWords: { most: 100_000, unit: 'words', of: 'ops and values of one run, with their names', above: failsRun },
+  keptInputs: {
+    most: 65_536,
+    unit: 'bytes',
+    of: 'what the last run of a job with a history took from its inputs, kept for copies; each value counts 32 more',
+    above: 'none of it is kept',
+  },
   commitBytes: {
     most: 4_194_304,
     unit: 'bytes',

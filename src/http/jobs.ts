@@ -157,7 +157,16 @@ export const jobs = {
       path: '/v1/jobs/:job/copy',
       scope: 'write',
       summary: 'Makes a job like another: its class, settings and args, or others, and first values for its ports',
-      body: z.strictObject({ args: closed.optional(), inputs: inputs.optional() }),
+      body: z.strictObject({
+        args: closed.optional(),
+        inputs: z
+          .union([inputs, z.literal('last')], 'expected values by port, or "last"')
+          .optional()
+          .meta({
+            description:
+              'first values by port; "last" for those that the last run took, of a job with a history, which it starts with too where nothing is said',
+          }),
+      }),
       answers: { 201: enqueued },
     },
     async ({ engine, params, body, call }) => reply(201, await engine.copy(params.job, body, call)),

@@ -24,7 +24,11 @@ export const kinds = {
   ],
   '~job:<id>:runs': [
     'list, capped',
-    'its last runs, oldest left: as in `lr`, then token, 1 when it was tried again, who performed it; and its error in the next line',
+    'its last runs, oldest left: as in `lr`, then token, 1 when it was tried again, who performed it; and its error in the next line. Of a job with a history then + and its number, since when it had been ready, how often it committed before its end, and what it did',
+  ],
+  '~job:<id>:inputs': [
+    'string',
+    'of a job with a history: what the last run that took from its inputs took there, by port; nothing where that was more than 64 KiB; as JSON',
   ],
   '~job:<id>:log': [
     'stream, capped',

@@ -9,9 +9,10 @@ const adder = defineWorker({
   history: 5,
   in: { n: {} },
   out: { sum: {} },
-  perform(job) {
+  async perform(job) {
     job.log('adds <b>')
     if (job.size('n') === 0) return job.suspend()
+    await job.read('n')
     job.spawn('kid', { class: 'plain' })
     job.publish('/sums', 1)
     return job.suspend()
@@ -52,4 +53,17 @@ test('a run that is not kept says so; of a job without a history rows lead nowhe
   const shown = await reader.html(`/ui/jobs/${other}?tab=runs`)
   expect(shown).toContain('Runs, newest first')
   expect(shown).not.toContain('run=1')
+})
+
+test('a job is made again with the inputs of its last run', async () => {
+  const id = String(await pages.make('adder', { inputs: { n: [1] } }))
+  await pages.until(async () => (await pages.engine.get(id)).status === 'suspended')
+  const writer = await pages.enter(['read', 'write'])
+  expect(await writer.html(`/ui/jobs/${id}`)).toContain('Again, with the inputs of its last run')
+  const done = await (await writer.act(`/ui/jobs/${id}`, { act: 'again' })).json()
+  expect(done).toMatchObject({ say: expect.stringMatching(/^Job #\d+ was made, with the same inputs$/) })
+  const other = String(await pages.make('plain'))
+  expect(await writer.html(`/ui/jobs/${other}`)).not.toContain('Again, with the inputs')
+  const reader = await pages.enter(['read'])
+  expect((await reader.act(`/ui/jobs/${id}`, { act: 'again' })).status).toBe(403)
 })

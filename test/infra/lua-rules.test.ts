@@ -319,7 +319,7 @@ const KIB: Record<string, number> = {
   },
   ...{
     commit: 70,
-    commit_verbs: 110,
+    commit_verbs: 111,
     change: 85,
     enqueue: 82,
     extend: 57,

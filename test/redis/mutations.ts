@@ -2855,7 +2855,33 @@ const pastRuns: Mutation[] = [
   ...of(117, 'lib/run/ops/on_families.lua', ['if me.note then', 'if false then', 'nobody knows what a run has made']),
 ]
 
+const keptInputs: Mutation[] = [
+  ...of(
+    118,
+    'lib/run/did.lua',
+    ['kept.token == run.token and kept or', 'kept or', 'what an earlier run took is told to be of this one'],
+    ['doc.inputs_kept and doc.next_commit and', 'false and', 'a checkpoint is forgotten'],
+    ['kept.bytes = kept.bytes + BESIDE * n\n', '', 'any number of small values is kept'],
+    ['      kept.bytes = kept.bytes + #item\n', '', 'large values are kept'],
+    ['if kept.bytes > MOST_INPUTS then kept.of = {} end', '', 'a part is kept of what is too much'],
+  ),
+  ...of(118, 'lib/run/finish.lua', ['  did.keep_inputs(run)\n', '', 'nothing is kept of inputs']),
+  ...of(
+    118,
+    'lib/run/ops/on_ports.lua',
+    ["and from.dir == 'i' then me.take(", 'then me.take(', 'values of outputs are kept as inputs'],
+    ['if me.take and count > 0 and', 'if me.take and', 'ports of which nothing was taken are kept'],
+  ),
+  ...of(
+    118,
+    'lib/family/erase.lua',
+    ["inputs_kept = 'inputs', ", '', 'inputs outlast their job'],
+    ['      put(writes.strings, key, nil)\n', '', 'what the last run took outlasts a job that goes at once'],
+  ),
+]
+
 export const mutations: Mutation[] = [
+  ...keptInputs,
   ...pastRuns,
   ...packed,
   ...ported,

@@ -2,14 +2,15 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
 import type { Retry } from '../../core/retry.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Engine, JobInput } from '../engine.ts'
 import { factsOf } from '../run/job-facts.ts'
 
-const given = (input: JobInput): JobInput =>
-  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined && value !== null)) as JobInput
+const given = <T extends Partial<JobInput>>(input: T): T =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined && value !== null)) as T
 
 /** What is asked for when a job is to be made like this one: not its names, its place in a family, nor its schedule. */
 function inputLike(document: JobRecord, now: number): JobInput {
@@ -25,16 +26,31 @@ function inputLike(document: JobRecord, now: number): JobInput {
   })
 }
 
+const isSealed = (value: Encoded | undefined): boolean => value?.startsWith('{"$sealed":') === true
+
+const needsKey = (job: string, what: string): SidejobError =>
+  new SidejobError('REFUSED', `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its ${what}, got none`)
+
 export function createCopies({ store, now }: Context, { enqueue }: Pick<Engine, 'enqueue'>): Pick<Engine, 'copy'> {
+  /** What its last run took, where that is kept; who asks for it by name is told why there is none. */
+  async function lastInputs(id: number, { inputsKept }: JobRecord, asked: boolean): Promise<JobInput['inputs']> {
+    const kept = inputsKept === undefined ? null : await store.keptInputs(id)
+    const values = Object.values(kept ?? {}).flat()
+    if (values.some(isSealed)) throw needsKey(String(id), 'inputs')
+    if (values.length > 0) return kept!
+    if (!asked) return undefined
+    const why = kept
+      ? `its last run took more than ${limits.keptInputs.most} bytes, which are not kept`
+      : 'no run of it took any while it had a history'
+    throw new SidejobError('REFUSED', `job ${id}: expected inputs that a run has taken, got none: ${why}`)
+  }
+
   return {
-    async copy(job, changes, call) {
-      const { document } = await store.inspect(job)
-      if (changes.args === undefined && document.args?.startsWith('{"$sealed":'))
-        throw new SidejobError(
-          'REFUSED',
-          `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its args, got none`,
-        )
-      const { jobs } = await enqueue([{ ...inputLike(document, now()), ...changes }], call)
+    async copy(job, { args, inputs }, call) {
+      const { id, document } = await store.inspect(job)
+      if (args === undefined && isSealed(document.args as Encoded | undefined)) throw needsKey(job, 'args')
+      const first = typeof inputs === 'object' ? inputs : await lastInputs(id, document, inputs === 'last')
+      const { jobs } = await enqueue([{ ...inputLike(document, now()), ...given({ args, inputs: first }) }], call)
       return jobs[0]!
     },
   }

@@ -322,7 +322,12 @@ export interface Engine extends Deliveries {
   /** What begins with a text, or is called so: for whoever looks for something by its name. */
   search(text: string): Promise<Found>
   /** Makes a job like another: with the same settings, its args or others, and first values for its ports. */
-  copy(job: Ref, changes: { args?: Encoded; inputs?: Record<string, Encoded[]> }, call?: Call): Promise<Enqueued>
+  /** `inputs`: 'last' for those that its last run took; so it is too where nothing is said, as far as they are kept. */
+  copy(
+    job: Ref,
+    changes: { args?: Encoded; inputs?: Record<string, Encoded[]> | 'last' },
+    call?: Call,
+  ): Promise<Enqueued>
 
   /** An empty list: nothing came in time. `told` hears what the process that asks was told; to stop ends its wait. */
   claim(

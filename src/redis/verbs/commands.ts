@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { fieldsOf, pairsOf } from '../flat.ts'
+import { itemOf } from '../item.ts'
 import type { Keys } from '../keys.ts'
 import type { Parts } from '../parts.ts'
 import { type DayRecord, decodeDay } from '../record.ts'
@@ -80,7 +81,7 @@ function keptOf(text: string): StepKept {
   return { at, ms, run }
 }
 
-export function createCommands({ client: { ask }, keys, vault: { open, showParts } }: Parts) {
+export function createCommands({ client: { ask }, keys, vault: { open, show, showParts } }: Parts) {
   /** A hash: a list in a transaction, an object by itself, nothing where there is none. */
   const hashOf = async (key: string): Promise<Record<string, string>> => {
     const found = await ask<unknown>((redis) => redis.hgetall(key))
@@ -176,6 +177,15 @@ export function createCommands({ client: { ask }, keys, vault: { open, showParts
     runBehind: async (id: number, behind: number) => {
       const text = await ask<string | null>((redis) => redis.lindex(keys.runs(id), -1 - behind))
       return text === null ? null : showParts(text)
+    },
+
+    /** What the last run that took from its inputs took there, by port; empty where that was too much to be kept. */
+    async keptInputs(id: number): Promise<Record<string, Encoded[]> | null> {
+      const text = await ask<string | null>((redis) => redis.get(keys.inputs(id)))
+      if (text === null) return null
+      const { of } = JSON.parse(text) as { of: Record<string, string[]> }
+      const values = (items: string[]): Encoded[] => items.map((item) => itemOf(show(item)).data)
+      return Object.fromEntries(Object.entries(of).map(([port, items]) => [port, values(items)]))
     },
 
     /** What steps have kept, a page of them; the cursor of the last is '0'. */

@@ -1,4 +1,4 @@
-// Rule 117: what is told of the runs of a job that keeps its history.
+// Rules 117 and 118: what is told of the runs of a job that keeps its history, and what it keeps of its inputs.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
@@ -107,4 +107,73 @@ const rule117: Facts = {
   },
 }
 
-export const pastRuns: Record<number, Facts> = { 117: rule117 }
+const rule118: Facts = {
+  async 'what the last run that took from its inputs took there is kept, in its order, also over checkpoints'(world) {
+    const id = await world.make({ in: { left: {}, right: {} }, history: 1 })
+    await world.push(id, 'left', '1', '"ü"', '3')
+    await world.push(id, 'right', `"${'x'.repeat(600)}"`)
+    const takes = (left: number, right: number) => ({
+      reads: { left: { cursor: left, count: 1 }, right: { cursor: right, count: right === 0 ? 1 : 0 } },
+    })
+    const run = await world.claimOne()
+    expect(await world.store.keptInputs(id)).toBeNull()
+    await run.commit({ end: 'checkpoint', ...takes(0, 0) })
+    await run.suspend({ n: 1, ...takes(1, 1) })
+    const kept = { left: ['1', '"ü"'], right: [`"${'x'.repeat(600)}"`] }
+    expect(await world.store.keptInputs(id)).toEqual(kept)
+    await again(world, id)
+    await (await world.claimOne()).suspend()
+    expect(await world.store.keptInputs(id)).toEqual(kept)
+    await again(world, id)
+    expect(await (await world.claimOne()).suspend(takes(0, 1))).toBe('conflict')
+    await (await world.claimOne()).fail({ max: 3, backoff: { base: 1, cap: 1 } })
+    expect(await world.store.keptInputs(id)).toEqual(kept)
+    world.advance(10_000)
+    await world.tick()
+    const last = await world.claimOne()
+    await last.commit({ end: 'checkpoint' })
+    await last.suspend({ n: 1, ...takes(2, 1) })
+    const text = await world.client.ask((redis) => redis.get<string>(world.store.keys.inputs(id)))
+    expect(JSON.parse(text!).of).toEqual({ left: ['=3'] })
+    expect(await world.store.keptInputs(id)).toEqual({ left: ['3'] })
+  },
+  async 'of more than 64 KiB nothing is kept, as of many values'(world) {
+    for (const values of [Array(3).fill(`"${'x'.repeat(30_000)}"`), Array(2_500).fill('1')]) {
+      const id = await world.make({ in: { left: {} }, history: 1 })
+      await world.push(id, 'left', ...values)
+      const reads = { left: { cursor: 0, count: values.length } }
+      await (await world.claimOne()).suspend({ reads })
+      expect(await world.store.keptInputs(id)).toEqual({})
+      expect(await world.values(id, 'in', 'left')).toEqual([])
+    }
+  },
+  async 'others keep nothing, and what others take is not kept'(world) {
+    const id = await world.make({ in: { left: {} }, out: { sum: {} }, history: 0 })
+    const own = await world.make({ out: { sum: {} }, history: 1 })
+    await world.push(id, 'left', '1')
+    for (const run of await world.claim())
+      await run.suspend({
+        ops: [writes('sum', 1)],
+        ...(run.id === id ? { reads: { left: { cursor: 0, count: 1 } } } : {}),
+      })
+    await again(world, own)
+    const taken: Op = { op: 'read', from: { out: 'sum' }, cursor: 0, count: 1 }
+    expect(await (await world.claimOne()).suspend({ ops: [taken] })).toBe('suspended')
+    for (const one of [id, own]) expect(await world.store.keptInputs(one)).toBeNull()
+  },
+  async 'it goes with its job, also with one that goes as it ends'(world) {
+    for (const retain of [0, 1]) {
+      const id = await world.make({ in: { left: {} }, history: 1, retain })
+      await world.push(id, 'left', '1', '2')
+      const run = await world.claimOne()
+      await run.commit({ end: 'checkpoint', reads: { left: { cursor: 0, count: 1 } } })
+      expect(await world.store.keptInputs(id)).toEqual({ left: ['1'] })
+      if (retain > 0) await world.change(id, 'terminate', '', '')
+      await run.commit({ n: 1, reads: { left: { cursor: 1, count: 1 } } })
+      if (retain > 0) await world.change(id, 'delete', '')
+      expect(await world.client.ask((redis) => redis.keys(`${world.store.keys.job(id)}*`))).toEqual([])
+    }
+  },
+}
+
+export const pastRuns: Record<number, Facts> = { 117: rule117, 118: rule118 }

@@ -36,6 +36,13 @@ const ask = (verb: string, say: string): Act => ({
 })
 
 const single: Record<string, Act> = {
+  again: {
+    scope: 'write',
+    async does(asked) {
+      const { id } = (await asked.call('POST', `${of(asked)}/copy`, { inputs: 'last' })) as { id: number }
+      return { say: `Job #${id} was made, with the same inputs`, link: { text: `#${id}`, to: `/jobs/${id}` } }
+    },
+  },
   run: ask('run', 'a run is asked for'),
   retry: ask('retry', 'it runs again'),
 

@@ -57,6 +57,11 @@ function Others({ job }: { job: JobView }) {
       <Act act="cancel" scope="write" kind="danger">
         Cancel
       </Act>
+      {job.history > 0 && Object.keys(job.in).length > 0 && (
+        <Act act="again" scope="write">
+          Again, with the inputs of its last run
+        </Act>
+      )}
       <Act act="lock" scope="write">
         Lock for ten minutes
       </Act>

@@ -37,7 +37,7 @@ local function keep_answer(doc)
   if token and ended > now - erase.GONE then set_expiring(erase.gone_key(token, tonumber(n)), answer, erase.GONE) end
 end
 
-local sides_of = fields { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs', recorded = 'record', history = 'log' }
+local sides_of = fields { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs', inputs_kept = 'inputs', recorded = 'record', history = 'log' }
 
 -- What stands beside the document: the lists and channels of its ports, and values.
 local function forget_attached(id, doc)
@@ -77,10 +77,12 @@ function erase.job(id, doc, status)
   forget_attached(id, doc)
   for flag, name in pairs(sides_of) do
     if doc[flag] then
-      put(writes.hashes, side_key(id, name), nil)
-      put(writes.sets, side_key(id, name), nil)
-      put(writes.lists, side_key(id, name), nil)
-      del(side_key(id, name))
+      local key = side_key(id, name)
+      put(writes.hashes, key, nil)
+      put(writes.strings, key, nil)
+      put(writes.sets, key, nil)
+      put(writes.lists, key, nil)
+      del(key)
     end
   end
   put(doc, 'gone', status or 'deleted')

@@ -1,19 +1,50 @@
--- What a run did, as far as its job keeps a history: which ports it read and wrote, where it published, which jobs it made.
+-- What a run did, as far as its job keeps a history: which ports it read and wrote, where it published, which jobs it made; and
+-- what the last run took from its inputs, so that its job can be made again with that.
 -- Made when first called.
 
 local did = {}
 
+local ports = require 'port/ports'
 local cache = require 'runtime/cache'
-local change, need = cache.change, cache.need
+local lists = require 'runtime/lists'
+local redis_keys = require 'runtime/redis_keys'
+local change, need, set_text, text_at = cache.change, cache.need, cache.set_text, cache.text_at
+local side_key = redis_keys.side_key
 
 -- What is told of one run, in bytes: of what is beyond it only how much that was.
 local MOST = 4096
+
+-- What is kept of its inputs, in bytes: what is more is not kept at all. A value counts as so many more than it has.
+local MOST_INPUTS, BESIDE = 65536, 32
+
+-- What the run has taken up to its last checkpoint; else nothing yet.
+local function taken_before(run, doc)
+  local kept = doc.inputs_kept and doc.next_commit and cjson.decode(text_at(side_key(run.id, 'inputs')) or '{}')
+  return kept and kept.token == run.token and kept or { token = run.token, bytes = 0, of = {} }
+end
+
+-- Called before the values are taken.
+local function keep_taken(run, doc, port, n)
+  local kept = run.inputs or taken_before(run, doc)
+  local pushed, taken = ports.counts(doc, 'i', port)
+  run.inputs = kept
+  kept.bytes = kept.bytes + BESIDE * n
+  if kept.bytes <= MOST_INPUTS and pushed then
+    kept.of[port] = kept.of[port] or {}
+    for _, item in ipairs(lists.items(lists.of(run.id, doc, 'i', port, pushed - taken), n)) do
+      kept.bytes = kept.bytes + #item
+      table.insert(kept.of[port], item)
+    end
+  end
+  if kept.bytes > MOST_INPUTS then kept.of = {} end
+end
 
 -- Verbs tell `run.note` what they did, and how many times: a letter for what it was, then of what.
 function did.begin(run)
   local doc = need(run.id)
   if tonumber(doc.history or 0) == 0 then return end
   local all = doc.run_did and cjson.decode(doc.run_did) or { of = {}, bytes = 0, more = 0 }
+  run.take = function(port, n) keep_taken(run, doc, port, n) end
   run.note = function(what, n)
     run.did = all
     if not all.of[what] then
@@ -30,6 +61,13 @@ end
 -- The run goes on: what it has done up to here has an effect, whatever becomes of the rest.
 function did.keep(run)
   if run.did then change(run.id, need(run.id), fields.run_did, cjson.encode(run.did)) end
+end
+
+-- What the run has taken has gone, now that it commits.
+function did.keep_inputs(run)
+  if not run.inputs then return end
+  set_text(side_key(run.id, 'inputs'), cjson.encode(run.inputs))
+  change(run.id, need(run.id), fields.inputs_kept, '1')
 end
 
 return did

@@ -161,6 +161,7 @@ local function checkpoint(run)
 end
 
 local function settle(run)
+  did.keep_inputs(run)
   for _, e in ipairs(run.counts or {}) do
     local doc = need(run.id)
     counts.add(doc.queue, nil, e[1], e[2])

@@ -1,0 +1,80 @@
+// A job made again with what its last run has taken from its inputs, as far as its history keeps that.
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import { createEngine } from '../../src/engine/index.ts'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit/index.ts'
+
+const adder = defineWorker({
+  class: 'adder',
+  history: 3,
+  in: { n: {}, note: {} },
+  async perform(job) {
+    let sum = 0
+    while (job.size('n') > 0) sum += (await job.read('n')) as number
+    if (job.size('note') > 0) await job.read('note')
+    return sum
+  },
+})
+
+const sealing = { encryptionKeys: [new Uint8Array(32).fill(7)] }
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ workers: [adder], ...sealing })
+})
+afterAll(() => kit.close())
+afterEach(async () => {
+  expect(await kit.engine.verify()).toEqual([])
+})
+
+const resultOf = async (id: number): Promise<unknown> => {
+  await kit.until(async () => ['completed', 'failed'].includes((await kit.engine.get(String(id))).status))
+  const found = await kit.engine.result(String(id), {})
+  return found.ended && found.result?.type === 'success' ? JSON.parse(found.result.result) : found
+}
+
+test('a copy starts with what the last run took, or with what is said', async () => {
+  const id = await kit.make('adder', { inputs: { n: [1, 2, 3].map((n) => encodeValue(n)) } })
+  expect(await resultOf(id)).toBe(6)
+  expect(await resultOf((await kit.engine.copy(String(id), {})).id)).toBe(6)
+  const named = await kit.engine.copy(String(id), { inputs: 'last', args: encodeValue({ by: 'hand' }) })
+  expect(await resultOf(named.id)).toBe(6)
+  expect((await kit.engine.get(String(named.id))).args).toBe('{"by":"hand"}')
+  expect(await resultOf((await kit.engine.copy(String(id), { inputs: { n: [encodeValue(5)] } })).id)).toBe(5)
+  expect(await resultOf((await kit.engine.copy(String(id), { inputs: {} })).id)).toBe(0)
+  // A copy keeps what its own run has taken.
+  expect(await resultOf((await kit.engine.copy(String(named.id), { inputs: 'last' })).id)).toBe(6)
+})
+
+test('where none are kept a copy starts without, and who asks for them is told why', async () => {
+  const large = `"${'x'.repeat(70_000)}"` as never
+  const [none, much] = [
+    await kit.make('adder', { history: 0, inputs: { n: [encodeValue(1)] } }),
+    await kit.make('adder', { inputs: { note: [large] } }),
+  ]
+  for (const [id, why] of [
+    [none, 'no run of it took any while it had a history'],
+    [much, 'its last run took more than 65536 bytes, which are not kept'],
+  ] as const) {
+    await resultOf(id)
+    expect(await resultOf((await kit.engine.copy(String(id), {})).id)).toBe(0)
+    await expect(kit.engine.copy(String(id), { inputs: 'last' })).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: `job ${id}: expected inputs that a run has taken, got none: ${why}`,
+    })
+  }
+})
+
+test('inputs are kept sealed where values are, and a deployment without the key makes no copy of them', async () => {
+  const id = await kit.make('adder', { inputs: { n: [encodeValue(4)] } })
+  expect(await resultOf(id)).toBe(4)
+  const { encryptionKeys: _, ...plain } = kit.engineOptions as typeof kit.engineOptions & typeof sealing
+  const other = createEngine({ ...plain, workers: [adder] })
+  for (const inputs of [undefined, 'last'] as const)
+    await expect(other.copy(String(id), { inputs })).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: `job ${id}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its inputs, got none`,
+    })
+})
