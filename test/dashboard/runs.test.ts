@@ -35,7 +35,7 @@ test('each run says how long it waited and leads to what it did', async () => {
   expect(list).toContain(`/ui/jobs/${id}?tab=runs&amp;run=1#run`)
   expect(list).not.toContain('Committed')
   const one = await reader.html(`/ui/jobs/${id}?tab=runs&run=1`)
-  expect(one).toMatch(/aria-current="true">\s*Run 1/)
+  expect(one).toMatch(/aria-current="page">\s*Run 1/)
   expect(one).toMatch(/<dt>Ready<\/dt>.*, waited.*<dt>Committed<\/dt><dd>1 time<\/dd>/s)
   expect(one).toMatch(/<dt>Published<\/dt><dd>1 to \/sums<\/dd>.*<dt>Made<\/dt><dd>kid .*\/ui\/jobs\/\d+/s)
   expect(one).toContain('adds &lt;b&gt;')
@@ -66,4 +66,25 @@ test('a job is made again with the inputs of its last run', async () => {
   expect(await writer.html(`/ui/jobs/${other}`)).not.toContain('Again, with the inputs')
   const reader = await pages.enter(['read'])
   expect((await reader.act(`/ui/jobs/${id}`, { act: 'again' })).status).toBe(403)
+})
+
+test('a schedule lists its last runs, and says where only the last is known', async () => {
+  const reader = await pages.enter(['read'])
+  const cron = { cron: '0 3 * * *' }
+  const [kept, brief] = [
+    await pages.make('adder', { repeat: cron, alias: ['adds'] }),
+    await pages.make('plain', { repeat: cron }),
+  ].map(String) as [string, string]
+  for (const id of [kept, brief]) await pages.engine.run(id, {})
+  await pages.until(async () =>
+    (await Promise.all([kept, brief].map((id) => pages.engine.runs(id)))).every(({ runs }) => runs.length === 1),
+  )
+  expect(await reader.html('/ui/schedules')).toContain(`/ui/schedules?runs=${kept}#past`)
+  const shown = await reader.html(`/ui/schedules?runs=${kept}`)
+  expect(shown).toMatch(/Last runs of adds.*suspended/s)
+  expect(shown).toContain(`/ui/jobs/${kept}?tab=runs&amp;run=1#run`)
+  expect(shown).not.toContain('Only the last run is known')
+  expect(await reader.html(`/ui/schedules?runs=${brief}`)).toMatch(/Last runs of plain.*Only the last run is known/s)
+  for (const none of ['999999', 'x y'])
+    expect(await reader.html(`/ui/schedules?runs=${encodeURIComponent(none)}`)).not.toContain('id="past"')
 })

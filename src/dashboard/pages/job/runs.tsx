@@ -4,7 +4,7 @@ import type { PastRun, PortDeed } from '../../../core/run.ts'
 import type { PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { queryWith, useLook } from '../../look.ts'
-import { Empty, JobId } from '../../parts/layout.tsx'
+import { Empty, JobId, To } from '../../parts/layout.tsx'
 import { LogLines } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { messageOf } from '../../words/job.ts'
@@ -111,20 +111,17 @@ function Open({ job, run }: { job: JobView; run?: PastRunView | null }) {
   return run === null ? <Empty>That run is not kept.</Empty> : <One job={job} run={run} />
 }
 
-function Row({ run, open }: { run: PastRun; open?: number }) {
-  const { base, here } = useLook()
+function Row({ id, run, open }: { id: number; run: PastRun; open?: number }) {
   const { n, readyAt, startedAt, endedAt, attempt, by } = run
-  const [path, search = ''] = here.split('?')
-  const href = `${base}${path}${queryWith(search, { tab: 'runs', run: String(n) })}#run`
   return (
     <tr>
       <td>
         {n === undefined ? (
           '–'
         ) : (
-          <a class="link" href={href} aria-current={n === open ? 'true' : undefined}>
+          <To kind="link" to={`/jobs/${id}?tab=runs&run=${n}#run`} current={n === open}>
             Run {count(n)}
-          </a>
+          </To>
         )}
       </td>
       <td>
@@ -141,37 +138,44 @@ function Row({ run, open }: { run: PastRun; open?: number }) {
   )
 }
 
+/** Runs of a job as rows; each that has a number leads to what it did. */
+export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun[]; open?: number }) {
+  if (runs.length === 0) return <Empty>It has not run yet.</Empty>
+  return (
+    <table class="tbl">
+      <caption class="vh">Runs, newest first</caption>
+      <thead>
+        <tr>
+          <th scope="col">Run</th>
+          <th scope="col">Began</th>
+          <th scope="col">Ended as</th>
+          <th scope="col">By</th>
+          <th scope="col" class="num">
+            Attempt
+          </th>
+          <th scope="col" class="num">
+            Waited
+          </th>
+          <th scope="col" class="num">
+            Took
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => (
+          <Row id={id} run={run} open={open} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
 export function Runs(props: { job: JobView; runs: readonly PastRun[]; open?: PastRunView | null }) {
   const { job, runs, open } = props
-  if (runs.length === 0) return <Empty>It has not run yet.</Empty>
   return (
     <>
       <Open job={job} run={open} />
-      <table class="tbl">
-        <caption class="vh">Runs, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Run</th>
-            <th scope="col">Began</th>
-            <th scope="col">Ended as</th>
-            <th scope="col">By</th>
-            <th scope="col" class="num">
-              Attempt
-            </th>
-            <th scope="col" class="num">
-              Waited
-            </th>
-            <th scope="col" class="num">
-              Took
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <Row run={run} open={open?.n} />
-          ))}
-        </tbody>
-      </table>
+      <RunRows id={job.id} runs={runs} open={open?.n} />
     </>
   )
 }

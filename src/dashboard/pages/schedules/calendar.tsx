@@ -145,6 +145,9 @@ function Row({ schedule, span }: { schedule: ScheduleView; span: Span }) {
             <b>{cut(called, 26)}</b>
           </To>
           <JobId id={job} />
+          <To kind="link" to={`/schedules?runs=${job}#past`} label={`Last runs of ${called}`}>
+            runs
+          </To>
           {failing && (
             <span class="st pill failed">
               <Shape status="failed" />

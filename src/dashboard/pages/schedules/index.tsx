@@ -9,6 +9,7 @@ import { many } from '../../words/number.ts'
 import { acts, fieldsOf } from './acts.ts'
 import { Calendar, zoneOf } from './calendar.tsx'
 import { NewSchedule, type Preview, previewOf } from './new.tsx'
+import { type Past, PastRuns, pastOf } from './past.tsx'
 
 type SchedulesData = {
   schedules: ScheduleView[]
@@ -16,6 +17,7 @@ type SchedulesData = {
   span: Span
   preview?: Preview
   was?: Record<string, string>
+  past?: Past
 }
 
 const MOST = 100
@@ -25,7 +27,7 @@ const zonesOf = (schedules: readonly ScheduleView[]): string[] => [
   ...new Set(schedules.flatMap(({ repeat }) => zoneOf(repeat) ?? [])),
 ]
 
-function View({ data: { schedules, more, span, preview, was } }: { data: SchedulesData }) {
+function View({ data: { schedules, more, span, preview, was, past } }: { data: SchedulesData }) {
   const paused = schedules.filter((one) => one.paused).length
   const failing = schedules.filter((one) => one.failing).length
   const note = `${many(schedules.length, 'schedule')}${more ? ' and more' : ''}; ${paused} paused, ${failing} failed last time`
@@ -45,7 +47,8 @@ function View({ data: { schedules, more, span, preview, was } }: { data: Schedul
       <Card kind="cal">
         {schedules.length === 0 ? <Empty>Nothing repeats yet.</Empty> : <Calendar schedules={schedules} span={span} />}
       </Card>
-      <div class="below">
+      <div class="below stack">
+        {past && <PastRuns past={past} />}
         <NewSchedule preview={preview} was={was} />
       </div>
     </>
@@ -59,9 +62,11 @@ export const schedules = page<SchedulesData>({
   async load({ engine, query, look }) {
     const span = spanOf(query.get('view'))
     const change = query.get('change')
-    const [{ schedules, cursor }, job] = await Promise.all([
+    const runs = query.get('runs')
+    const [{ schedules, cursor }, job, past] = await Promise.all([
       engine.schedules({ limit: MOST, until: look.now + span.after }),
       change ? engine.get(change).catch(() => undefined) : undefined,
+      runs ? pastOf(engine, runs).catch(() => undefined) : undefined,
     ])
     const was = change && job ? fieldsOf(change, job) : undefined
     const [cron, tz] = [query.get('cron') ?? was?.cron, query.get('tz') ?? was?.tz ?? '']
@@ -69,6 +74,7 @@ export const schedules = page<SchedulesData>({
       ...{ schedules, more: cursor !== null, span },
       ...(cron ? { preview: previewOf(cron, tz, look.now) } : {}),
       ...(was ? { was } : {}),
+      ...(past ? { past } : {}),
     }
   },
   title: () => 'Schedules',

@@ -1,0 +1,45 @@
+// What a schedule has run: the runs that its job keeps, newest first.
+
+import type { PastRun } from '../../../core/run.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import { Card, To } from '../../parts/layout.tsx'
+import { many } from '../../words/number.ts'
+import { RunRows } from '../job/runs.tsx'
+
+/** So many are listed; the page of the job has all that are kept. */
+const SHOWN = 20
+
+export type Past = { id: number; name: string; history: number; runs: PastRun[] }
+
+/** Of the job of a schedule that was there as the page was asked for. */
+export async function pastOf(engine: Engine, job: string): Promise<Past> {
+  const [{ id, class: name, aliases, history }, { runs }] = await Promise.all([engine.get(job), engine.runs(job)])
+  return { id, name: aliases[0] ?? name, history, runs }
+}
+
+export function PastRuns({ past: { id, name, history, runs } }: { past: Past }) {
+  const more = runs.length - SHOWN
+  return (
+    <Card
+      title={`Last runs of ${name}`}
+      id="past"
+      right={
+        <To kind="link" to="/schedules">
+          Close
+        </To>
+      }
+    >
+      <RunRows id={id} runs={runs.slice(0, SHOWN)} />
+      {more > 0 && (
+        <p class="body">
+          <To kind="link" to={`/jobs/${id}?tab=runs`}>{`${many(more, 'run')} more`}</To>
+        </p>
+      )}
+      {history === 0 && (
+        <p class="note body">
+          Only the last run is known, and those that failed. <code>history: 20</code> keeps 20.
+        </p>
+      )}
+    </Card>
+  )
+}
