@@ -222,11 +222,14 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         await page.getByRole('heading', { name: 'renamed' }).waitFor()
         expect(await drawn()).toBe(2)
       },
-      async (page) =>
+      async (page) => {
+        // Twice a minute all of it is asked for: here no time passes for the page.
+        await page.clock.setFixedTime(Date.now())
         page.on('request', (request) => {
           if (request.headers()['x-live'] && request.url().endsWith(`/flows/${flow}`))
             looks.push(request.headers().accept!)
-        }),
+        })
+      },
     )
   })
 

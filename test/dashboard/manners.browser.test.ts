@@ -55,13 +55,20 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       at('/queues/core', async (page) => {
         await page.clock.install()
         await page.reload()
+        await page.getByRole('button', { name: 'Pause' }).waitFor()
+        // The page's clock stands while somebody looks, however long that takes.
+        await page.clock.pauseAt(Date.now() + 60_000)
         await page.getByRole('button', { name: 'Pause' }).click()
         const undo = page.getByRole('button', { name: 'Undo' })
-        await undo.waitFor()
+        await site.until(async () => {
+          await page.clock.runFor(10)
+          return (await undo.count()) === 1
+        })
         await page.clock.runFor(7_000)
         expect(await undo.count()).toBe(1)
         await page.clock.runFor(3_500)
         expect(await undo.count()).toBe(0)
+        await page.clock.resume()
         await page.getByRole('button', { name: 'Resume' }).click()
         await site.until(async () => !(await site.engine.queues()).queues.some(({ paused }) => paused))
       }))
