@@ -267,3 +267,10 @@ export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom:
   }
   return [String(groups), ...words]
 }
+
+/** Where its words say how much is asked for of a job beside its record. */
+const OPTIONS = 8
+
+/** Whether these jobs, in these words, are a single one whose record is all there is of it. */
+export const isSlight = (jobs: readonly NewJob[], words: readonly string[]): boolean =>
+  jobs.length === 1 && words[OPTIONS] === '0'

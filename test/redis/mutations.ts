@@ -1397,6 +1397,13 @@ const oneTime: Mutation[] = [
     ],
   ),
   ...of(
+    123,
+    'scripts/enqueue.lua',
+    ['  if text_at(call.once) then taken = true end\n', '', 'what has been made before is made again with others'],
+    ['beside[1] and { answers[1] } or answers', 'answers', 'who leads is told of the jobs of all, when asking again'],
+    ['call.fingerprint, { answers[i + 1] }', 'call.fingerprint, { answers[i] }', 'one is told of the job of another'],
+  ),
+  ...of(
     32,
     'scripts/change.lua',
     ['if known then return reply.repeated { answer = known } end', '', 'what is done twice takes effect twice'],

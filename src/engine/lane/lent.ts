@@ -31,7 +31,8 @@ export function createLent() {
   return {
     byAnswer: fresh,
     byCall(jobs: readonly ClaimedJob[], at: number): ClaimedJob[] {
-      const since = at - last
+      // A call may bring several: then they come closer together.
+      const since = (at - last) / Math.max(1, jobs.length)
       last = at
       interval = Math.min(since, 1_000) * WEIGHT + Math.min(interval, 1_000) * (1 - WEIGHT)
       const own = fresh(jobs)

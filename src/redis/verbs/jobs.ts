@@ -1,12 +1,14 @@
 // Jobs: making them, and whatever else is done to one that is not its run's.
 
+import { isOutage } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { answerOf, type Row } from '../answers.ts'
 import { lentOfRows } from '../claimed.ts'
-import { jobsArguments, type NewJob } from '../new-job.ts'
+import { isSlight, jobsArguments, type NewJob } from '../new-job.ts'
 import type { Words } from '../ops.ts'
 import { filling, granted, type Parts, refusalOf, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
+import { createTogether } from '../together.ts'
 import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
 import { showing } from '../vault.ts'
 
@@ -36,6 +38,14 @@ const laneArgs = (lane?: LaneStart) => ({
   begun: lane?.begun ?? 0,
 })
 
+type Making = { jobs: readonly NewJob[]; once?: Once; tagged: string; lane?: LaneStart }
+/** One small job, in words: it can be made in one script with others. */
+type Slight = Making & { once: Once; words: string[] }
+
+/** Whether what two calls say to all of a script is the same. */
+const beginsAs = (one: Making, other: Making): boolean =>
+  one.tagged === other.tagged && JSON.stringify(quotaArgs(one.jobs)) === JSON.stringify(quotaArgs(other.jobs))
+
 export function createJobs(parts: Parts) {
   const { client, keys, base, markedBy, ids, moments, vault, packedFrom } = parts
   const { evaluate } = client
@@ -49,14 +59,14 @@ export function createJobs(parts: Parts) {
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
   /** What a script is likely to read: the queues and limits of the jobs, and what all scripts begin with. */
-  function keysFor(jobs: NewJob[], once?: Once, lane?: LaneStart): string[] {
+  function keysFor(jobs: readonly NewJob[], onces: (Once | undefined)[], lane?: LaneStart): string[] {
     const [queues, limits] = [new Set<string>(), new Set<string>()]
     for (const job of jobs) {
       queues.add(job.queue)
       for (const { key } of job.limits ?? []) limits.add(key)
     }
     return [
-      ...onceKeys(once),
+      ...onces.flatMap(onceKeys),
       ...(lane ? [keys.lane(lane.id)] : []),
       ...[...queues].flatMap((queue) => [keys.queue(queue), keys.classCounts(queue)]),
       ...[...limits].map(keys.limit),
@@ -68,22 +78,29 @@ export function createJobs(parts: Parts) {
     ]
   }
 
-  /** Makes jobs, all or none. `again` when the same key had made them before; `lent` what a lane may begin with. */
-  async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
+  /** What becomes of the jobs of the first call, and of those that go with it: the words of all, in their order. */
+  async function send({ jobs, once, tagged, lane }: Making, words: string[], beside: readonly Slight[] = []) {
+    const others = beside.flatMap(({ once }) => Object.values(onceArgs(once)))
     const raw = await evaluate(
       scripts.enqueue,
-      keysFor(jobs, once, lane),
+      keysFor([...jobs, ...beside.flatMap(({ jobs }) => jobs)], [once, ...beside.map(({ once }) => once)], lane),
       {
         ...{ ...base(), ...onceArgs(once), tagged, ...laneArgs(lane), ...quotaArgs(jobs), seen: ids.highest },
         ...(lane ? markedBy(lane.id) : {}),
       },
-      jobsArguments(jobs, vault, packedFrom),
+      [String(beside.length), ...others, ...words],
     )
-    const answer = answerOf(raw, 'made', 'again', 'refused', 'outdated')
-    if (answer.is === 'outdated') return { made: [], again: false, rings: [], lent: [], stale: answer.constraints }
+    return answerOf(raw, 'made', 'again', 'refused', 'outdated')
+  }
+
+  const outdated = (stale: string): Enqueued => ({ made: [], again: false, rings: [], lent: [], stale })
+
+  async function alone(making: Making, words: string[]): Promise<Enqueued> {
+    const answer = await send(making, words)
+    if (answer.is === 'outdated') return outdated(answer.constraints)
     if (answer.is === 'refused') {
       const { which, member } = answer
-      const path = [...(which && jobs.length > 1 ? [Number(which)] : []), ...(member ? [member] : [])]
+      const path = [...(which && making.jobs.length > 1 ? [Number(which)] : []), ...(member ? [member] : [])]
       throw refusalOf(answer, path.length ? path : undefined)
     }
     const made = madeOf(answer.jobs)
@@ -92,6 +109,38 @@ export function createJobs(parts: Parts) {
     moments.saw(lent[0]?.document.ranAt)
     await fill(withSide)
     return { made, again: answer.is === 'again', rings: ringsOf(answer.rings), lent }
+  }
+
+  /** All of them at once, with the bells for whoever comes first; where anything is refused each is to ask by itself. */
+  async function allAtOnce(calls: Slight[]): Promise<Enqueued[] | undefined> {
+    const words = [String(calls.length), ...calls.flatMap(({ words }) => words.slice(1))]
+    try {
+      const answer = await send(calls[0]!, words, calls.slice(1))
+      if (answer.is === 'outdated') return calls.map(() => outdated(answer.constraints))
+      if (answer.is !== 'made') return undefined
+      const made = madeOf(answer.jobs)
+      ids.saw(made)
+      return made.map((one, i) => ({ made: [one], again: false, rings: i ? [] : ringsOf(answer.rings), lent: [] }))
+    } catch (error) {
+      if (isOutage(error)) throw error
+      return undefined
+    }
+  }
+
+  const slight = createTogether<Slight, Enqueued>({
+    alone: (call) => alone(call, call.words),
+    together: allAtOnce,
+    suits: (call, others) => others.every(({ once }) => once.key !== call.once.key) && beginsAs(call, others[0]!),
+  })
+
+  /**
+   * Makes jobs, all or none. `again` when the same key had made them before; `lent` what a lane may begin with. One small
+   * job that is asked for while another one is being made goes with those that wait as well.
+   */
+  async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
+    const words = jobsArguments(jobs, vault, packedFrom)
+    if (once && !lane && isSlight(jobs, words)) return slight({ jobs, once, tagged, words })
+    return alone({ jobs, once, tagged, lane }, words)
   }
 
   /** One job's verbs, or a channel's; all or none. `near`: who is likely to hear of it, read beforehand. */

@@ -519,4 +519,60 @@ const rule33: Facts = {
   },
 }
 
-export const oneTime: Record<number, Facts> = { 31: rule31, 32: rule32, 33: rule33 }
+/** Calls at the same moment: the first goes by itself, the others go together. */
+const atOnce = (world: World, calls: [making: Making, key: string][]) =>
+  Promise.allSettled(calls.map(([making, key]) => enqueue(world, making, { ...once(), key })))
+const idsOf = (made: PromiseSettledResult<{ id: number }>[]) =>
+  made.map((one) => (one.status === 'fulfilled' ? one.value.id : undefined))
+
+const rule123: Facts = {
+  async 'each of them is told its own id, and again under its own key'(world) {
+    const made = idsOf(
+      await atOnce(
+        world,
+        ['a', 'b', 'c', 'd'].map((key, priority) => [{ priority }, key]),
+      ),
+    )
+    expect(new Set(made).size).toBe(4)
+    for (const [i, key] of ['a', 'b', 'c', 'd'].entries()) {
+      expect(Number((await world.document(made[i]!)).priority ?? 0)).toBe(i)
+      const job = { queue: 'q', class: 'plain', known: true, priority: i }
+      const again = await world.store.enqueue([job], { ...once(), key })
+      expect(again.made.map(({ id }) => id)).toEqual([made[i]])
+    }
+    expect(await jobs(world)).toBe(4)
+  },
+  async 'one that has been made before is not made again with others'(world) {
+    const { id } = await enqueue(world, {}, { ...once(), key: 'b' })
+    const made = idsOf(
+      await atOnce(
+        world,
+        [...'acbd'].map((key) => [{}, key]),
+      ),
+    )
+    expect(made[2]).toBe(id)
+    expect(new Set(made).size).toBe(4)
+    expect(await jobs(world)).toBe(4)
+  },
+  async 'one that is refused harms no other'(world) {
+    const unknown = { class: 'nobody', known: false }
+    const made = await atOnce(
+      world,
+      [...'abcd'].map((key) => [key === 'c' ? unknown : {}, key]),
+    )
+    expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+    expect(await jobs(world)).toBe(3)
+  },
+  async 'two calls under one key make one job, whoever they go with'(world) {
+    const made = idsOf(
+      await atOnce(
+        world,
+        [...'abbc'].map((key) => [{}, key]),
+      ),
+    )
+    expect(made[1]).toBe(made[2])
+    expect(await jobs(world)).toBe(3)
+  },
+}
+
+export const oneTime: Record<number, Facts> = { 31: rule31, 32: rule32, 33: rule33, 123: rule123 }

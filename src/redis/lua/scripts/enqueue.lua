@@ -6,7 +6,8 @@
 -- writes: audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live, once, queue, queues, quota, repeats, schema, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, seen:int, quota_of, most_jobs, most_bytes, ...
 -- returns: made | again | refused | outdated
---          rest: what jobs have in common, how many they are, the args of each; as often as the first number says
+--          rest: of each call that goes with the first, one job each, its key, for how long and for what; then for all of them
+--          what jobs have in common, how many they are, the args of each; as often as the first number says
 
 local create = require 'job/create'
 local ids = require 'job/ids'
@@ -31,7 +32,14 @@ local int = numbers.int
 
 fetch(KEYS)
 
+local beside = {}
+for i = 1, take_int() do beside[i] = { once = take(), period = take(), fingerprint = take() } end
+
 local known, taken = idempotency.recall(once, fingerprint)
+-- Whoever was answered before gets that answer, and nobody else does.
+for _, call in ipairs(beside) do
+  if text_at(call.once) then taken = true end
+end
 if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
 if known then return reply.again { jobs = known, lent = snapshot.of(eager.lent_before(lane)) } end
 
@@ -74,7 +82,8 @@ local ids = eager.begin_lane({ name = lane, version = tagged, batch = batch, lea
 eager.hand_over(tagged)
 bells.ring_ready()
 bells.ring_timers()
-idempotency.remember(once, fingerprint, answers, tonumber(once_for))
+idempotency.remember(once, fingerprint, beside[1] and { answers[1] } or answers, tonumber(once_for))
+for i, call in ipairs(beside) do idempotency.remember(call.once, call.fingerprint, { answers[i + 1] }, tonumber(call.period)) end
 work.flush()
 eager.call_lanes()
 return reply.made { jobs = answers, rings = bells.rings, lent = ids[1] and snapshot.of(ids) or {} }

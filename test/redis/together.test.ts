@@ -1,0 +1,93 @@
+// Calls that come while one is under way go together.
+
+import { expect, test } from 'vitest'
+import { createTogether } from '../../src/redis/together.ts'
+
+/** Asks that wait for `open`, and what was asked. */
+function start({ refuses = false, patience = 1_000 } = {}) {
+  const asked: string[] = []
+  const gates: (() => void)[] = []
+  const gate = () => new Promise<void>((resolve) => gates.push(resolve))
+  const ask = createTogether<string, string>({
+    async alone(call) {
+      asked.push(call)
+      await gate()
+      if (call.startsWith('bad')) throw new Error(call)
+      return call.toUpperCase()
+    },
+    async together(calls) {
+      asked.push(calls.join('+'))
+      await gate()
+      if (calls.includes('lost')) throw new Error('lost')
+      return refuses ? undefined : calls.map((call) => call.toUpperCase())
+    },
+    suits: (call, others) => !others.includes(call),
+    patience,
+  })
+  return {
+    asked,
+    ask,
+    async open() {
+      for (const go of gates.splice(0)) go()
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    },
+  }
+}
+
+test('a call that comes alone asks at once; those that come meanwhile go together, each with its own answer', async () => {
+  const { ask, asked, open } = start()
+  const answers = Promise.all(['a', 'b', 'c'].map(ask))
+  expect(asked).toEqual(['a'])
+  await open()
+  expect(asked).toEqual(['a', 'b+c'])
+  await open()
+  expect(await answers).toEqual(['A', 'B', 'C'])
+  void ask('d')
+  expect(asked.at(-1)).toBe('d')
+})
+
+test('calls that do not suit each other go one after the other', async () => {
+  const { ask, asked, open } = start()
+  const answers = Promise.all(['a', 'b', 'b', 'c'].map(ask))
+  for (let i = 0; i < 3; i++) await open()
+  expect(asked).toEqual(['a', 'b+c', 'b'])
+  expect(await answers).toEqual(['A', 'B', 'B', 'C'])
+})
+
+test('where calls are refused together each asks for itself, and only the bad one fails', async () => {
+  const { ask, asked, open } = start({ refuses: true })
+  const answers = Promise.allSettled(['a', 'b', 'bad', 'c'].map(ask))
+  for (let i = 0; i < 3; i++) await open()
+  expect(asked[1]).toBe('b+bad+c')
+  expect([...asked.slice(2)].sort()).toEqual(['b', 'bad', 'c'])
+  expect((await answers).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+})
+
+test('a call that is refused alone holds up nobody after it', async () => {
+  const { ask, asked, open } = start()
+  const answers = Promise.allSettled(['bad', 'b'].map(ask))
+  await open()
+  await open()
+  expect(asked).toEqual(['bad', 'b'])
+  expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+})
+
+test('what went together and was not answered fails for all of them', async () => {
+  const { ask, open } = start()
+  const answers = Promise.allSettled(['a', 'b', 'lost'].map(ask))
+  await open()
+  await open()
+  expect((await answers).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+})
+
+test('who leads and is gone in the middle holds up the others for a while only', async () => {
+  const { ask, asked, open } = start({ patience: 50 })
+  void ask('gone')
+  const answer = ask('b')
+  await new Promise((resolve) => setTimeout(resolve, 80))
+  expect(asked).toEqual(['gone', 'b'])
+  void ask('c')
+  expect(asked).toEqual(['gone', 'b', 'c'])
+  await open()
+  expect(await answer).toBe('B')
+})
