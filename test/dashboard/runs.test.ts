@@ -13,7 +13,7 @@ const adder = defineWorker({
     job.log('adds <b>')
     if (job.size('n') === 0) return job.suspend()
     await job.read('n')
-    job.spawn('kid', { class: 'plain' })
+    if (!job.children.kid) job.spawn('kid', { class: 'plain' })
     job.publish('/sums', 1)
     return job.suspend()
   },
