@@ -93,7 +93,7 @@ describe('a queue from near', () => {
   test('shows its lanes and the bells that are on their way', async () => {
     await make({ queue: 'stopping', class: 'stops' })
     const { open, next } = await kit.engine.queue('stopping')
-    expect(open).toMatchObject([{ kind: 'bell', until: expect.any(Number) }])
+    expect(open).toMatchObject([{ kind: 'bell', since: null, until: expect.any(Number) }])
     expect(next).toMatchObject([{ class: 'stops', pull: false }])
   })
 

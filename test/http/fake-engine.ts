@@ -333,7 +333,7 @@ const answers: Engine = {
   queues: async () => ({ queues: [queue] }),
   queue: async () => ({
     ...queue,
-    open: [{ id: 'abcdef123', kind: 'lane', until: T }],
+    open: [{ id: 'abcdef123', kind: 'lane', since: T, until: T }],
     runs: [{ job: 7, class: 'zip', startedAt: T, leaseUntil: T, process: null, lane: 'abcdef' }],
     claims: [{ id: 'w', names: ['zip'], until: T }],
     next: [{ job: 8, class: 'zip', priority: 0, since: T, group: null, pull: false }],

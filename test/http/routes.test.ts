@@ -482,7 +482,7 @@ const cases: Case[] = [
     'queues.get',
     ask('GET', '/v1/queues/core?limit=5'),
     200,
-    { name: 'core', open: [{ until: at }], runs: [{ leaseUntil: at }], claims: [{}], next: [{ since: at }] },
+    { name: 'core', open: [{ since: at, until: at }], runs: [{ leaseUntil: at }], claims: [{}], next: [{ since: at }] },
     'queue',
     'core',
     { limit: 5 },

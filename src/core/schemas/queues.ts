@@ -73,9 +73,15 @@ const underWay = runUnderWay.extend({ job: jobId, class: z.string() })
 
 /** A queue from near. */
 export const queueDetail = queueView.extend({
-  open: z.array(z.object({ id: z.string(), kind: z.enum(['lane', 'bell']), until: moment })).meta({
-    description: 'lanes that serve it, and bells that are on their way; each ends then unless it is renewed',
-  }),
+  open: z
+    .array(
+      z.object({
+        ...{ id: z.string(), kind: z.enum(['lane', 'bell']) },
+        since: moment.nullable().meta({ description: 'since when a lane is open; null of a bell' }),
+        until: moment,
+      }),
+    )
+    .meta({ description: 'lanes that serve it, and bells that are on their way; each ends then unless it is renewed' }),
   runs: z.array(underWay).meta({ description: 'runs under way, soonest end of a lease first' }),
   claims: z
     .array(z.object({ id: z.string(), names: z.array(z.string()), until: moment }))

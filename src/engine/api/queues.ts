@@ -4,6 +4,7 @@ import { SidejobError } from '../../core/errors.ts'
 import type { QueueRow } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Engine, QueueView } from '../engine.ts'
+import { openSince } from '../lane/lane-name.ts'
 import { laneMarkOf } from '../run/job-facts.ts'
 
 /** As lib/queue/lanes.lua has it: more lanes where runs call others. */
@@ -59,6 +60,7 @@ export function createQueues({ store, ring }: Context): Pick<Engine, 'queues' | 
       const open = near.lanes.map(({ lane, until }) => ({
         id: lane,
         kind: lane.startsWith('bell') ? ('bell' as const) : ('lane' as const),
+        since: openSince(lane),
         until,
       }))
       return { ...seen!, open, runs, claims: near.claims, next: near.next }

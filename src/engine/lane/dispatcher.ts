@@ -7,6 +7,7 @@ import type { Constraints } from '../jobs/constraints.ts'
 import { type Executor, newUsage, type Usage } from '../run/executor.ts'
 import { cold, createWarmth, type Listen, type Warmth } from './calls.ts'
 import { createInFlight } from './in-flight.ts'
+import { newLaneName } from './lane-name.ts'
 import { createLent } from './lent.ts'
 import type { Guest } from './ringer.ts'
 
@@ -72,7 +73,7 @@ export function createDispatcher({
   listen,
   elapsed = () => performance.now(),
   lane: options = {},
-  newLane = () => crypto.randomUUID().replaceAll('-', ''),
+  newLane = () => newLaneName(store.now()),
 }: DispatcherOptions) {
   const { batch, concurrency, budget, lease, short, warm, requests } = { ...laneDefaults, ...options }
   const newWarmth = createWarmth({ listen, warm, most: WARM_AT_ONCE, elapsed })

@@ -25,14 +25,22 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
       <table class="tbl">
         <caption class="vh">Lanes, programs, and claims that wait</caption>
         <tbody>
-          {open.map(({ id, kind, until }) => (
+          {open.map(({ id, kind, since, until }) => (
             <tr>
               <td>
                 <b class="mono">{cut(id, 12)}</b> <span class="tag">{kind === 'bell' ? 'on its way' : 'lane'}</span>
               </td>
               <td class="fill dim">{kind === 'lane' && `${many(has(id), 'run')}, ${count(batch)} at most`}</td>
               <td class="num dim">
-                ends <Ago at={until} />
+                {since === null ? (
+                  <>
+                    ends <Ago at={until} />
+                  </>
+                ) : (
+                  <>
+                    open <Since at={since} />
+                  </>
+                )}
               </td>
             </tr>
           ))}
